@@ -69,7 +69,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	told := failing.Account{Dir: dir}
 	start := time.Now()
 	e, err := process.Program{
-		Argv: call.Argv, Env: call.Env, Dir: dir, Own: call.Own, Network: call.Apart, Files: call.Files, Standby: call.Standby,
+		Argv: call.Argv, Env: call.Env, Dir: dir, Own: call.Own, Network: call.Apart, Files: call.Files,
 		Whole: time.Duration(c.Timeout), Grace: o.Grace, Linger: o.Linger, Watch: o.watchDisk(&call).Watch,
 		Line: func(line []byte) process.Reaction {
 			if shown, is := told.Line(line); is {

@@ -100,7 +100,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		line = func(l []byte) process.Reaction { keep(t, l); return read(l) }
 	}
 	e, err := process.Program{
-		Argv: call.Argv, Env: call.Env, Dir: call.Dir, Stdin: stdin, Line: line, Own: call.Own, Network: call.Apart, Files: call.Files, Standby: call.Standby,
+		Argv: call.Argv, Env: call.Env, Dir: call.Dir, Stdin: stdin, Line: line, Own: call.Own, Network: call.Apart, Files: call.Files,
 		Whole: t.Timeout, Idle: t.Idle, Grace: c.opts.Grace, Linger: c.opts.Linger, Watch: c.opts.watchDisk(call).Watch, Tell: way.Tell(), Heard: way.Heard,
 	}.Run(ctx)
 	if err != nil {

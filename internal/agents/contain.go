@@ -43,13 +43,6 @@ func (o Options) Beside(state, mark string) Options {
 	return o.within(o.box.Beside(state))
 }
 
-// GetReady has the sandbox start the helper of the next call, which may reach n. Without
-// a sandbox there is nothing to start. End ends what no call has taken.
-func (o Options) GetReady(n pipelines.Network) { o.box.GetReady(n.Closed) }
-
-// End ends what GetReady has started and no call has taken.
-func (o Options) End() { o.box.End() }
-
 // Held says what the sandbox of o holds; without a sandbox, ok is false. To
 // find out, it may make a control group and remove it.
 func (o Options) Held() (held sandbox.Held, ok bool) {

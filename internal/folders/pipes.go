@@ -48,10 +48,12 @@ func removePipes(root *os.Root) {
 		if err != nil || d.Type()&fs.ModeNamedPipe == 0 {
 			return nil // what is gone or locked, git does not open either
 		}
-		if f, err := root.OpenFile(p, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+		// Open while it is removed, it keeps nobody waiting who opens it just now.
+		f, err := root.OpenFile(p, os.O_RDWR|syscall.O_NONBLOCK, 0)
+		_ = root.Remove(p) // somebody else may have
+		if err == nil {
 			_ = f.Close() // nothing was written
 		}
-		_ = root.Remove(p) // somebody else may have
 		return nil
 	})
 }

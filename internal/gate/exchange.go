@@ -222,9 +222,6 @@ func (x *exchange) bill(model string, t Tokens, tools int64) bill {
 func (x *exchange) watch(res *http.Response, counted bool) io.ReadCloser {
 	if counted {
 		x.meter = newMeter(x.provider.API, strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"))
-		x.mu.Lock()
-		x.meter.exact = x.hosted
-		x.mu.Unlock()
 	}
 	see, over := x.see, func() {}
 	if res.Header.Get("Content-Encoding") == "gzip" {

@@ -86,7 +86,6 @@ type meter struct {
 	json   scan.Scanner
 	stream bool // the answer is a stream of events
 
-	exact bool     // each event is read
 	tools [2]int64 // what tools cost, as lists have them and as they came two times
 	model string
 	most  [ofWords + 1]int64
@@ -104,7 +103,7 @@ func newMeter(api API, stream bool) *meter {
 // write takes the next piece of the answer.
 func (m *meter) write(p []byte) {
 	if m.stream {
-		m.writeEvents(p)
+		m.events.Write(p)
 	} else {
 		m.json.Write(p)
 	}

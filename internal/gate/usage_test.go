@@ -179,23 +179,6 @@ data: {"model":"gpt-x","choices":[{"delta":{"content":"hello again"}}],"usage":n
 	}
 }
 
-func TestSkim(t *testing.T) {
-	m := newMeter(Anthropic, true)
-	m.model = "m"
-	for event, want := range map[string]bool{
-		`data: {"delta":{"text":"a"}}`:                             true,
-		`data: {"delta":{"text":"a"},"usage":null}`:                true,
-		`data: {"delta":{"text":"a"},"usage":{"output_tokens":1}}`: false,
-		`data: {"delta":{"text":"not closed}}`:                     false,
-		`data: {"type":"ping"}`:                                    false,
-		`data: {"delta":{"text" : "with spaces"}}`:                 false,
-	} {
-		if got := m.skim([]byte(event + "\n\n")); got != want {
-			t.Errorf("%s: %v", event, got)
-		}
-	}
-}
-
 // bytesOf cuts a text into pieces.
 func bytesOf(text string, size int) func(func([]byte) bool) {
 	return func(yield func([]byte) bool) {

@@ -86,11 +86,11 @@ func (br *runBranch) readLocal() (string, error) {
 
 // setLocal moves the run's ref to the tip. A new branch gets none before its first
 // commit, so that a run that does nothing leaves nothing.
-func (br *runBranch) setLocal() error {
+func (br *runBranch) setLocal(ctx context.Context) error {
 	if br.isNew || br.localTip == br.tip {
 		return nil
 	}
-	if err := br.moveRef(br.ref, br.tip); err != nil {
+	if _, err := br.git(ctx, "update-ref", br.ref, br.tip); err != nil {
 		return err
 	}
 	br.localTip = br.tip

@@ -16,7 +16,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
-	"github.com/reprise-ci/reprise/internal/git/status"
 )
 
 // changes are those that Changes returns, without Alias and LinkedFrom.
@@ -99,13 +98,9 @@ func (t *tree) sameState(at folders.Place, info fs.FileInfo, was entry) bool {
 	return err == nil && t.blobID(data) == was.id
 }
 
-// codeChanges gives the changes outside of the state folder. Git is asked only if there
-// may be some. Where something is locked, the changes in it are not seen, so it is opened
-// and looked at again.
+// codeChanges gives the changes outside of the state folder. Where something is locked,
+// the changes in it are not seen, so it is opened and looked at again.
 func (t *tree) codeChanges(ctx context.Context) ([]Change, error) {
-	if ctx.Err() == nil && t.inside.Unchanged() {
-		return nil, nil
-	}
 	changes, locked, err := t.compare(ctx)
 	if locked {
 		folders.Unlock(t.top, ".")
@@ -118,25 +113,25 @@ func (t *tree) codeChanges(ctx context.Context) ([]Change, error) {
 // something could not be looked at because of its mode.
 func (t *tree) compare(ctx context.Context) (changes []Change, locked bool, err error) {
 	var said string
-	out, err := t.gitCall(ctx, program.Call{Args: status.Arguments(), Said: &said})
+	out, err := t.gitCall(ctx, program.Call{Args: statusArgs(), Said: &said})
 	locked = strings.Contains(said+program.StderrOf(err), "Permission denied") // git speaks English here, see always
 	if err != nil {
 		return nil, locked, err
 	}
-	records, err := status.Records(out)
+	records, err := statusRecords(out)
 	if err != nil {
 		return nil, locked, err
 	}
 	for _, r := range records {
-		c := Change{Path: r.Path, Kind: Deleted, Was: typeOfMode(r.Mode)}
+		c := Change{Path: r.path, Kind: Deleted, Was: typeOfMode(r.mode)}
 		c.Type, c.Size = t.look(c.Path)
 		switch {
-		case r.Mode == "":
+		case r.mode == "":
 			c.Kind, c.Was = Added, None
 		case c.Type != None:
 			c.Kind = changeKind(c.Was, c.Type)
 		}
-		if c.Kind == Added || !t.untouched(c, r.ID) {
+		if c.Kind == Added || !t.untouched(c, r.id) {
 			changes = append(changes, c)
 		}
 	}
@@ -182,4 +177,29 @@ func (t *tree) untouched(c Change, was string) bool {
 func (t *tree) isLocked(c Change) bool {
 	info, err := t.top.Lstat(c.Path)
 	return errors.Is(err, fs.ErrPermission) || err == nil && folders.Locked(info)
+}
+
+// statusArgs ask git for what statusRecords reads.
+func statusArgs() []string {
+	// "dirty" keeps git from running itself in repositories inside the tree.
+	return []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}
+}
+
+// statusRecords reads what git said: of each path that is not as the index has it, what that has
+// there; neither mode nor id if the path is new. Where only the index is not as the newest commit, there is none.
+func statusRecords(out []byte) (all []op, err error) {
+	for _, record := range pathname.Records(out) {
+		if name, ok := strings.CutPrefix(record, "? "); ok {
+			all = append(all, op{path: strings.TrimSuffix(name, "/")})
+			continue
+		}
+		f := strings.SplitN(record, " ", 9) // 1, how, submodule, modes and hashes, path
+		if len(f) != 9 || f[0] != "1" || len(f[1]) != 2 {
+			return nil, fmt.Errorf("git status answered %q", record)
+		}
+		if f[1][1] != '.' {
+			all = append(all, op{path: f[8], mode: f[4], id: f[7]})
+		}
+	}
+	return all, nil
 }

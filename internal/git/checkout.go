@@ -53,7 +53,7 @@ func (br *runBranch) updateCheckout(ctx context.Context, tip string) string {
 		old = br.zero()
 	}
 	br.sweepBranchLock()
-	if br.src.updater.Update(ctx, br.ref, tip, old) == nil {
+	if br.src.moveRef(ctx, br.ref, tip, old) == nil {
 		br.checkoutTip = tip
 		return ""
 	}

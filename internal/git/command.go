@@ -2,7 +2,7 @@ package git
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/folder"
@@ -56,13 +56,10 @@ func (g *gitDir) place(env []string) []string {
 		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+pathname.Quote(g.staged.Dir))
 }
 
-// openStores sets up where the objects of the run are looked up. Those of the
-// user's repository are read there, so that one process serves both.
+// openStores sets up where objects are looked up, also those of what is staged.
 func (g *gitDir) openStores() {
-	offline := func(context.Context) (program.Call, error) { return g.placed(g.src.env.Local(), program.Call{}) }
-	switch {
-	case len(g.src.promisors) > 0:
-		g.here = &store{Place: offline}
+	g.here = &store{Place: func(context.Context) (program.Call, error) { return g.placed(g.src.env.Local(), program.Call{}) }}
+	if g.store = g.here; len(g.src.promisors) > 0 {
 		g.store = &store{Place: func(ctx context.Context) (program.Call, error) {
 			c, err := g.placed(nil, program.Call{})
 			if err != nil {
@@ -70,45 +67,11 @@ func (g *gitDir) openStores() {
 			}
 			return g.line(g.src.promisors[0].remote).ready(ctx, c)
 		}}
-		return
-	case g.opt.DryRun:
-		g.here = &store{Place: offline}
-	default:
-		g.here = g.src.store
-		g.here.Stay()
 	}
-	g.store = g.here
 }
 
 // lookUp gives objects by name, also those of what is staged.
 func (g *gitDir) lookUp(ctx context.Context, names ...string) ([]object, error) {
-	found, rest := make([]object, len(names)), []string(nil)
-	for i, name := range names {
-		var err error
-		if found[i], err = g.staged.Get(name, objects.Unlimited); err != nil {
-			return nil, err
-		}
-		if found[i].Kind == "" {
-			rest = append(rest, name)
-		}
-	}
-	if len(rest) == 0 {
-		return found, nil
-	}
-	others, err := g.lookUpCommitted(ctx, rest...)
-	if err != nil {
-		return nil, err
-	}
-	for i := range found {
-		if found[i].Kind == "" {
-			found[i], others = others[0], others[1:]
-		}
-	}
-	return found, nil
-}
-
-// lookUpCommitted gives objects of commits by name.
-func (g *gitDir) lookUpCommitted(ctx context.Context, names ...string) ([]object, error) {
 	if len(g.src.promisors) == 0 {
 		return g.store.Ask(ctx, names...)
 	}
@@ -149,29 +112,12 @@ func (g *gitDir) between(ctx context.Context, from, to string) ([]string, error)
 
 // differ gives the paths in which two commits, or trees, differ.
 func (g *gitDir) differ(ctx context.Context, from, to string) ([]folder.Difference, error) {
-	read := func(ctx context.Context, name string) (object, error) {
-		found, err := g.lookUp(ctx, name)
-		if err == nil && found[0].Kind != "tree" {
-			err = fmt.Errorf("folder %s is not here", name)
-		}
-		if err != nil {
-			return object{}, err
-		}
-		return found[0], nil
-	}
-	was, err := read(ctx, from+"^{tree}")
+	out, err := g.git(ctx, slices.Concat([]string{"diff-tree"}, folder.RawFlags(), []string{from + "^{tree}", to + "^{tree}"})...)
 	if err != nil {
 		return nil, err
 	}
-	is, err := read(ctx, to+"^{tree}")
-	if err != nil {
-		return nil, err
-	}
-	return folder.Differ(ctx, func(ctx context.Context, id string) ([]byte, error) {
-		o, err := read(ctx, id)
-		return o.Data, err
-	}, was.ID, is.ID)
+	return folder.Raw(out)
 }
 
 // blobID is the name git gives to a file with this content.
-func (g *gitDir) blobID(data []byte) string { return g.src.format.Name("blob", data) }
+func (g *gitDir) blobID(data []byte) string { return g.src.format.Blob(data) }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/shelf"
 )
@@ -49,7 +48,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	if err := r.staged.Release(blobsOf(rev.ops)); err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	id, err := r.commitRevision(ctx, rev, c.Stage)
+	id, err := r.commitRevision(ctx, rev)
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
@@ -86,33 +85,13 @@ func blobsOf(ops []op) []string {
 }
 
 // commitRevision makes the commit and takes it as the tip.
-func (r *Repo) commitRevision(ctx context.Context, rev revision, of *Stage) (string, error) {
+func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error) {
 	id, err := r.build(ctx, r.ref, r.tip, []revision{rev}, false)
 	if err != nil {
 		return "", errors.Join(err, r.sweep())
 	}
-	r.takeAlong(rev.ops, of, id)
 	r.tip, r.localTip, r.isNew = id, id, false
 	return id, nil
-}
-
-// takeAlong updates what is known about the tip for a commit that adds ops to
-// it.
-func (r *Repo) takeAlong(ops []op, of *Stage, commit string) {
-	if r.listed.Commit == r.tip {
-		for _, o := range ops {
-			if o.kind != 'R' { // which is of the state folder
-				r.listed.Put(listing.File{Path: o.path, Mode: o.mode, ID: o.id})
-			}
-		}
-		r.listed.Commit = commit
-	}
-	if d := r.instructions.differ; d != nil && d.tip == r.tip {
-		d.follow(ops, commit)
-	}
-	if c := r.comparer.compared; c != nil && c.tip == r.tip {
-		c.follow(ops, of, commit)
-	}
 }
 
 // besides reports whether a commit goes beside the branch.
@@ -221,7 +200,7 @@ func (r *Repo) MoveTo(ctx context.Context, commit string) error {
 			return err
 		}
 	}
-	return errors.Join(r.large.fill(ctx), r.setLocal())
+	return errors.Join(r.large.fill(ctx), r.setLocal(ctx))
 }
 
 // Keep makes a commit of what is staged outside of the state folder, on a parent and

@@ -27,8 +27,7 @@ const maxDiff = 8 << 20
 // comparer compares commits, what is staged, and the work tree.
 type comparer struct {
 	*tree
-	compared *comparison       // of the newest tip with another commit, once it was asked for
-	based    map[string]string // see WithBase: the newest
+	based map[string]string // see WithBase: the newest
 }
 
 // Diff returns how the commit of a stage will differ from another commit; with
@@ -60,39 +59,11 @@ func (c *comparer) diff(ctx context.Context, from string, s *Stage, exclude []st
 	}
 	with := "--cached"
 	if !slices.ContainsFunc(s.changes(), func(o op) bool { return !pathname.UnderAny(o.path, exclude) }) {
-		s, with = nil, c.tip
+		with = c.tip
 	} else if err := c.hold(ctx, s); err != nil {
 		return "", DiffStat{}, err
 	}
-	if d := c.compared; d == nil || d.stage != s || d.tip != c.tip || d.from != from || !slices.Equal(d.exclude, exclude) {
-		text, stat, err := c.diffFrom(ctx, from, with, exclude)
-		if err != nil {
-			return "", DiffStat{}, err
-		}
-		c.compared = &comparison{from: from, tip: c.tip, stage: s, exclude: slices.Clone(exclude), text: text, stat: stat}
-	}
-	return c.compared.text, c.compared.stat, nil
-}
-
-// comparison is how the tip, or what is staged upon it, differs from another commit.
-type comparison struct {
-	from, tip string
-	stage     *Stage // nil: the tip does
-	exclude   []string
-	text      string
-	stat      DiffStat
-}
-
-// follow keeps the comparison valid for a commit on its tip, of the stage that it is about or
-// of another one, if the ops of that commit are all about what it leaves out.
-func (c *comparison) follow(ops []op, of *Stage, tip string) {
-	if c.stage != nil && c.stage == of {
-		c.stage, c.tip = nil, tip
-	} else if c.stage == nil && !slices.ContainsFunc(ops, func(o op) bool {
-		return !pathname.UnderAny(o.path, c.exclude) || o.to != "" && !pathname.UnderAny(o.to, c.exclude)
-	}) {
-		c.tip = tip
-	}
+	return c.diffFrom(ctx, from, with, exclude)
 }
 
 // diffFrom compares a commit with another one, or with the index.

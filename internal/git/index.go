@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/git/indexfile"
+	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
@@ -100,35 +100,35 @@ func (x *index) syncIndex(ctx context.Context) error {
 		clear(x.stale)
 		x.markShelved()
 	}
-	var entries []indexfile.Entry
+	var files []listing.File
 	for p := range x.stale {
 		e := x.state[p] // none: it is gone
-		entries = append(entries, indexfile.Entry{Path: p, Mode: e.mode, ID: e.id})
+		files = append(files, listing.File{Path: p, Mode: e.mode, ID: e.id})
 	}
-	if err := x.put(entries); err != nil {
+	if err := x.put(ctx, nil, files); err != nil {
 		return err
 	}
 	clear(x.stale)
 	return nil
 }
 
-// put puts entries into git's index.
-func (x *index) put(entries []indexfile.Entry) error {
-	if len(entries) == 0 {
+// put puts files into the index, which env may name, and takes out those without an ID.
+func (x *index) put(ctx context.Context, env []string, files []listing.File) error {
+	if len(files) == 0 {
 		return nil
 	}
-	f, err := x.read()
-	if err == nil {
-		err = f.Put(entries)
+	var gone, set strings.Builder
+	for _, f := range files {
+		if f.ID == "" {
+			fmt.Fprintf(&gone, "0 %s\t%s\x00", x.zero(), f.Path)
+		} else {
+			fmt.Fprintf(&set, "%s %s\t%s\x00", f.Mode, f.ID, f.Path)
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return f.Write(x.home("index"))
-}
-
-func (x *index) read() (*indexfile.File, error) {
-	return indexfile.Read(x.home("index"), len(x.zero())/2)
+	_, err := x.gitCall(ctx, program.Call{
+		Env: env, Args: []string{"update-index", "--replace", "-z", "--index-info"}, Stdin: strings.NewReader(gone.String() + set.String()),
+	})
+	return err
 }
 
 // code is a list of paths outside the state folder, sorted by what the index
@@ -165,36 +165,29 @@ func (x *index) stageAll(ctx context.Context, c code) ([]op, error) {
 	if err := x.staged.Empty(); err != nil {
 		return nil, err
 	}
-	tip, err := x.files(ctx)
-	if err == nil {
-		err = x.updateIndex(ctx, x.staged.Environ(), nil, c)
+	if err := x.updateIndex(ctx, x.staged.Environ(), nil, c); err != nil {
+		return nil, err
 	}
+	args := slices.Concat([]string{"diff-index", "--cached"}, folder.RawFlags(), []string{x.tip, "--", ".", ":(top,exclude,literal)" + x.opt.State})
+	out, err := x.git(ctx, slices.DeleteFunc(args, func(a string) bool { return a == "-r" })...)
 	if err != nil {
 		return nil, err
 	}
-	f, err := x.read()
-	if err != nil {
-		return nil, err
-	}
-	return opsOf(tip.Changes(listing.Of(f, "", x.opt.State))), nil
+	all, err := folder.Raw(out)
+	return opsOf(all), err
 }
 
-// files gives the listing of the tip, for which git's index is read once: commits of
-// this process bring it up to date.
+// files gives the listing of the tip, for which git is asked once: commits of this process
+// bring it up to date.
 func (x *index) files(ctx context.Context) (*listing.Listing, error) {
 	if x.listed.Commit == x.tip {
 		return &x.listed, nil
 	}
-	if x.dirty {
-		if err := x.syncIndex(ctx); err != nil {
-			return nil, err
-		}
-	}
-	f, err := x.read()
+	out, err := x.git(ctx, append(listing.Flags(), x.tip)...)
 	if err != nil {
 		return nil, err
 	}
-	x.listed = listing.Of(f, x.tip, x.opt.State)
+	x.listed = listing.Of(out, x.tip, x.opt.State)
 	return &x.listed, nil
 }
 
@@ -206,14 +199,14 @@ func (x *index) hold(ctx context.Context, s *Stage) error {
 	if err := x.syncIndex(ctx); err != nil {
 		return err
 	}
-	var entries []indexfile.Entry
+	var files []listing.File
 	for _, o := range s.ops {
 		if !pathname.Under(o.path, x.opt.State) {
-			entries = append(entries, indexfile.Entry{Path: o.path, Mode: o.mode, ID: o.id}) // no id: it is gone
+			files = append(files, listing.File{Path: o.path, Mode: o.mode, ID: o.id}) // no id: it is gone
 		}
 	}
 	x.dirty, x.indexed = true, nil // until all of it is there
-	if err := x.put(entries); err != nil {
+	if err := x.put(ctx, x.staged.Environ(), files); err != nil {
 		return err
 	}
 	x.indexed = s
@@ -230,10 +223,7 @@ func (x *index) dataOf(ctx context.Context, o op) ([]byte, error) {
 
 // blob reads the object of a file that can be judged.
 func (x *index) blob(ctx context.Context, path, id string) ([]byte, error) {
-	found, err := x.staged.Get(id, maxJudged)
-	if err == nil && found.Kind == "" {
-		found, err = x.store.One(ctx, id, maxJudged)
-	}
+	found, err := x.store.One(ctx, id, maxJudged)
 	if err == nil && found.Kind == "" { // what is too large for a file of its own is in a pack
 		return nil, fmt.Errorf("%s is too large to be looked through: at most %d bytes are", path, maxJudged)
 	}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/indexfile"
 	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
@@ -82,7 +80,7 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 		if err != nil {
 			return err
 		}
-		in.differ = &difference{tip: in.tip, of: g.Instruct}
+		in.differ = &difference{tip: in.tip}
 		for _, o := range ops {
 			if g.Instruct(o.path) && !pathname.Under(o.path, in.opt.State) {
 				in.differ.ops = append(in.differ.ops, o)
@@ -92,7 +90,7 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 	if len(in.differ.ops) == 0 {
 		return nil
 	}
-	err := in.writeOut(in.differ.ops, func(files []indexfile.Entry) error { return in.checkOutBeside(ctx, files) })
+	err := in.writeOut(in.differ.ops, func(files []listing.File) error { return in.checkOutBeside(ctx, files) })
 	in.overlaid = map[string]string{}
 	for _, o := range in.differ.ops {
 		in.overlaid[o.path] = in.fingerprint(o.path)
@@ -104,16 +102,7 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 // tip.
 type difference struct {
 	tip string
-	of  func(path string) bool // is an instruction
 	ops []op
-}
-
-// follow keeps the difference valid for a commit on its tip, if the ops of that
-// commit touch no instructions.
-func (d *difference) follow(ops []op, tip string) {
-	if !slices.ContainsFunc(ops, func(o op) bool { return d.of(o.path) || d.of(o.to) }) {
-		d.tip = tip
-	}
 }
 
 // revert brings the files that Prepare has put there for an agent back to the

@@ -125,7 +125,7 @@ func (u *upstream) move(ctx context.Context, commit string) error {
 		return fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
 	}
 	u.tip = commit
-	if err := u.setLocal(); err != nil {
+	if err := u.setLocal(ctx); err != nil {
 		return err
 	}
 	if err := u.large.fill(ctx); err != nil {

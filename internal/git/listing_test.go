@@ -15,41 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
-// What a commit of ours changes is known without asking git again, and is what
-// git would say.
-func TestListingFollows(t *testing.T) {
-	t.Parallel()
-	user := newUser(t, map[string]string{"a.txt": "a", "b/c.txt": "c", "b/d.txt": "d", "z": "z"})
-	r := openRun(t, user)
-	commit(t, r, "{1}")
-	for i, do := range []func(tree string){
-		func(tree string) { write(t, tree+"/new/e.txt", "e"); write(t, tree+"/A.txt", "a") },
-		func(tree string) { write(t, tree+"/a.txt", "b"); must(t, os.Chmod(tree+"/z", 0o755)) },
-		func(tree string) { must(t, os.RemoveAll(tree+"/b")); write(t, tree+"/b", "a file") },
-		func(tree string) { must(t, os.Remove(tree+"/b")); write(t, tree+"/b/deep/c.txt", "c") },
-		func(tree string) { must(t, os.Remove(tree+"/z")); must(t, os.Symlink("a.txt", tree+"/z")) },
-		func(string) {},
-	} {
-		do(r.Tree())
-		commit(t, r, fmt.Sprint(i), allPaths(t, r)...)
-		if r.listed.Commit != r.tip {
-			t.Errorf("step %d: the listing has to be asked for again", i)
-		}
-		var want, got []string
-		for line := range strings.SplitSeq(sh(t, user, "ls-tree", "-r", r.tip), "\n") {
-			if !strings.Contains(line, state) {
-				want = append(want, line)
-			}
-		}
-		for _, f := range r.listed.Files {
-			got = append(got, fmt.Sprintf("%s blob %s\t%s", f.Mode, f.ID, f.Path))
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("step %d (-git +ours):\n%s", i, diff)
-		}
-	}
-}
-
 // A folder is read from its trees as git lists it, whatever they hold.
 func TestBelow(t *testing.T) {
 	t.Parallel()

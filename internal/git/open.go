@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/quarantine"
-	"github.com/reprise-ci/reprise/internal/git/status"
 	"github.com/reprise-ci/reprise/internal/lock"
 )
 
@@ -90,7 +89,6 @@ func (r *Repo) open(ctx context.Context) error {
 		return err
 	}
 	r.top, r.standing = top, folders.Stands(r.opt.Root, r.treePath)
-	r.inside = status.Tree{Top: top, Index: r.home("index"), Hash: len(r.zero()) / 2, Without: r.opt.State, Name: r.blobID}
 	if err := r.findTip(ctx); err != nil {
 		return err
 	}
@@ -212,7 +210,7 @@ func (r *Repo) bringUp(ctx context.Context, commit string) error {
 		return r.blameLFS(ctx, err)
 	}
 	r.fresh = commit
-	return r.setLocal()
+	return r.setLocal(ctx)
 }
 
 // matchesLocal brings the index to the run's own commit, which is the tip, and says
@@ -221,18 +219,12 @@ func (r *Repo) matchesLocal(ctx context.Context) (bool, error) {
 	if _, err := os.Lstat(r.home("index")); errors.Is(err, fs.ErrNotExist) {
 		return false, nil // nothing was checked out here yet
 	}
-	_, err := r.read()
-	if err == nil {
-		_, err = r.git(ctx, "read-tree", "--reset", r.localTip)
+	// It holds nothing that the commit does not, and what an agent has made of it must not count.
+	if err := os.RemoveAll(r.home("index")); err != nil {
+		return false, err
 	}
-	if err != nil {
-		// A damaged index holds nothing that the commit does not, and what an agent has made of it must not count.
-		if e := os.RemoveAll(r.home("index")); e != nil {
-			return false, errors.Join(err, e)
-		}
-		if _, err := r.git(ctx, "read-tree", r.localTip); err != nil {
-			return false, err
-		}
+	if _, err := r.git(ctx, "read-tree", r.localTip); err != nil {
+		return false, err
 	}
 	if err := r.loadState(ctx, r.localTip); err != nil {
 		return false, err

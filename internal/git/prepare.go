@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/git/indexfile"
+	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
@@ -96,7 +96,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	if err := r.hold(ctx, s); err != nil {
 		return nil, err
 	}
-	err = r.writeOut(ops, func(files []indexfile.Entry) error {
+	err = r.writeOut(ops, func(files []listing.File) error {
 		var paths []string
 		for _, f := range files {
 			paths = append(paths, f.Path)

@@ -161,7 +161,7 @@ func (u *upstream) joinRecords(ctx context.Context, record, other, files, what s
 // noteKept notes here where the record is kept.
 func (u *upstream) noteKept(ctx context.Context, kept string) error {
 	u.kept = &kept
-	return u.src.updater.Set(ctx, u.keepRef(), kept)
+	return u.src.moveRef(ctx, u.keepRef(), kept, "")
 }
 
 // keepAt has Options.Keep name a commit that leads on from the one that it names. If
@@ -229,7 +229,7 @@ func (u *upstream) squash(ctx context.Context, c Commit, base, kept string) erro
 	u.shelf, u.tip = kept, id
 	u.markShelved()
 	u.warnOf(u.updateCheckout(ctx, id))
-	return u.setLocal()
+	return u.setLocal(ctx)
 }
 
 // pause waits for a random time, up to twice as long with each try: the branch

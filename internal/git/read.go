@@ -117,9 +117,6 @@ func (s *Source) BranchesIn(ctx context.Context, folder, prefix string, more ...
 
 // refs gives the refs that have one of these names or lie below it.
 func (s *Source) refs(ctx context.Context, names ...string) ([]refs.Ref, error) {
-	if all, can := refs.List(s.CommonDir, names...); can {
-		return all, nil
-	}
 	out, err := s.inspect(ctx, append([]string{"for-each-ref", refs.Format}, names...)...)
 	return refs.Parse(out), err
 }

@@ -128,15 +128,8 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 // Close releases the root for other processes. What is in it stays, except what
 // was staged and not committed.
 func (r *Repo) Close() error {
-	beside := r.opt.Aside != "" // the run goes on with what reads its objects
-	for _, s := range []*store{r.store, r.here} {
-		if !beside || s != r.src.store {
-			s.Close()
-		}
-	}
-	if !beside {
-		r.src.updater.Close()
-	}
+	r.store.Close()
+	r.here.Close()
 	kept := os.RemoveAll(r.staged.Dir)
 	for _, root := range []*os.Root{r.top, r.root} {
 		if root != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/indexfile"
+	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
@@ -215,8 +215,8 @@ func (t *tree) isSubmodule(o op) bool {
 
 // writeOut does the ops in the work tree. CheckOut writes the files of some of them, where
 // nothing is yet. .gitattributes comes first, because it has the rules for line ends.
-func (t *tree) writeOut(ops []op, checkOut func(files []indexfile.Entry) error) error {
-	var rules, rest []indexfile.Entry
+func (t *tree) writeOut(ops []op, checkOut func(files []listing.File) error) error {
+	var rules, rest []listing.File
 	for _, o := range ops {
 		if o.kind == 'D' {
 			if err := folders.RemoveNew(t.top, o.path); err != nil {
@@ -227,14 +227,14 @@ func (t *tree) writeOut(ops []op, checkOut func(files []indexfile.Entry) error) 
 		if err := t.clearWay(o.path); err != nil {
 			return err
 		}
-		file := indexfile.Entry{Path: o.path, Mode: o.mode, ID: o.id}
+		file := listing.File{Path: o.path, Mode: o.mode, ID: o.id}
 		if path.Base(o.path) == ".gitattributes" {
 			rules = append(rules, file)
 		} else {
 			rest = append(rest, file)
 		}
 	}
-	for _, files := range [][]indexfile.Entry{rules, rest} {
+	for _, files := range [][]listing.File{rules, rest} {
 		if len(files) == 0 {
 			continue
 		}
@@ -246,19 +246,16 @@ func (t *tree) writeOut(ops []op, checkOut func(files []indexfile.Entry) error) 
 }
 
 // checkOutBeside writes files through an index that has nothing else in it.
-func (t *tree) checkOutBeside(ctx context.Context, files []indexfile.Entry) error {
+func (t *tree) checkOutBeside(ctx context.Context, files []listing.File) error {
 	dir, err := os.MkdirTemp(t.dir, "snapshot-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "index")
-	f, err := indexfile.Read(name, len(t.zero())/2)
-	if err == nil {
-		err = errors.Join(f.Put(files), f.Write(name))
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	if err := t.put(ctx, env, files); err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = t.gitCall(ctx, program.Call{Env: []string{"GIT_INDEX_FILE=" + name}, Args: []string{"checkout-index", "-f", "-q", "-a"}})
-	}
+	_, err = t.gitCall(ctx, program.Call{Env: env, Args: []string{"checkout-index", "-f", "-q", "-a"}})
 	return err
 }

@@ -1,16 +1,16 @@
 package git
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/git/commits"
 	"github.com/reprise-ci/reprise/internal/git/folder"
+	"github.com/reprise-ci/reprise/internal/git/objects"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -51,48 +51,65 @@ func (br *runBranch) build(ctx context.Context, ref, parent string, revs []revis
 			return "", err
 		}
 	}
+	move := []string{"update-ref", ref, parent}
 	if !force {
-		if at, err := br.readLocal(); err != nil || at != br.localTip {
-			return "", errors.Join(err, fmt.Errorf("%s is at %q, and was at %q", ref, at, br.localTip))
-		}
+		move = append(move, cmp.Or(br.localTip, br.zero()))
 	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return parent, br.moveRef(ref, parent)
+	if _, err := br.git(context.WithoutCancel(ctx), move...); err != nil { // told to end, nobody would know where the ref is
+		return "", err
+	}
+	return parent, nil
 }
 
+// made is what the newest commit is called that fast-import has made.
+const made = "refs/reprise/made"
+
+// makeCommit has git make a commit, of a stream that gitformat fast-import(1) describes. Each
+// commit and object that it names has to be here.
 func (br *runBranch) makeCommit(ctx context.Context, rev revision, parent string) (string, error) {
-	c := commits.Commit{Parents: append([]string{parent}, rev.parents...), From: cmp.Or(rev.tree, parent), Who: br.identity(), Time: rev.time, Message: rev.message}
+	parents, from := append([]string{parent}, rev.parents...), cmp.Or(rev.tree, parent)
 	if rev.first != "" {
-		c.Parents, c.From = append([]string{rev.first}, c.Parents...), parent
+		parents, from = append([]string{rev.first}, parents...), parent
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", made, br.identity(), rev.time.Unix())
+	data(&b, []byte(strings.TrimRight(rev.message, "\n")+"\n"))
+	fmt.Fprintf(&b, "from %s\n", parents[0])
+	for _, p := range parents[1:] {
+		fmt.Fprintf(&b, "merge %s\n", p)
+	}
+	if from != parents[0] {
+		top, err := br.lookUp(ctx, from+"^{tree}")
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "M 040000 %s \"\"\n", top[0].ID)
 	}
 	for _, o := range rev.ops {
-		c.Ops = append(c.Ops, commits.Op{Kind: o.kind, Path: o.path, To: o.to, Mode: o.mode, ID: o.id, Data: o.data, Inline: o.inline})
+		switch {
+		case o.kind == 'D':
+			fmt.Fprintf(&b, "D %s\n", pathname.Quote(o.path))
+		case o.kind == 'R':
+			fmt.Fprintf(&b, "R %s %s\n", pathname.Quote(o.path), pathname.Quote(o.to))
+		case o.inline:
+			fmt.Fprintf(&b, "M %s inline %s\n", o.mode, pathname.Quote(o.path))
+			data(&b, o.data)
+		default:
+			fmt.Fprintf(&b, "M %s %s %s\n", o.mode, o.id, pathname.Quote(o.path))
+		}
 	}
-	return commits.Maker{Folder: br.objects(), Format: br.src.format, LookUp: br.lookUpCommitted, Git: br.gitStdin}.Make(ctx, c)
+	b.WriteString("get-mark :1\ndone\n")
+	out, err := br.gitStdin(ctx, b.Bytes(), "fast-import", "--quiet", "--force", "--done", "--cat-blob-fd=1")
+	if id := strings.TrimSpace(string(out)); err != nil || objects.IsHash(id) {
+		return id, err
+	}
+	return "", fmt.Errorf("git fast-import answered %q", out)
 }
 
-// moveRef has a ref of the run name a commit, in the way of git: sweep removes the lock
-// of a process that was killed.
-func (br *runBranch) moveRef(ref, commit string) error {
-	name := br.home(ref)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
-	}
-	lock, err := os.OpenFile(name+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = lock.WriteString(commit + "\n")
-	if err = errors.Join(err, lock.Close()); err == nil {
-		err = os.Rename(lock.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(lock.Name()))
-	}
-	return nil
-}
+func data(b *bytes.Buffer, of []byte) { fmt.Fprintf(b, "data %d\n%s\n", len(of), of) }
 
 // identity is who commits.
 func (br *runBranch) identity() string {

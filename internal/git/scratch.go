@@ -26,11 +26,7 @@ func (s scratch) reset(ctx context.Context, lfs bool) error {
 	if err := s.syncIndex(ctx); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
-	layout := s.layout()
-	if !lfs && layout.Renew(s.root, "tree/.git", scratchTemp) { // with it, the index has a time of its own
-		return nil
-	}
-	if err := s.build(layout, lfs); err != nil {
+	if err := s.build(s.layout(), lfs); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
 	return nil

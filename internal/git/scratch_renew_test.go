@@ -80,40 +80,6 @@ func TestScratchIsLikeAFreshOne(t *testing.T) {
 	}
 }
 
-// TestScratchIsKept makes none of its files anew where an agent has changed nothing, and
-// the index alone once that is another.
-func TestScratchIsKept(t *testing.T) {
-	t.Parallel()
-	user := newUser(t, map[string]string{"a.txt": "a\n"})
-	r := openRun(t, user)
-	commit(t, r, "{1}")
-	must(t, r.resetScratch(t.Context()))
-	stands := func() map[string]fs.FileInfo {
-		out := map[string]fs.FileInfo{}
-		must(t, filepath.WalkDir(r.Tree()+"/.git", func(name string, d fs.DirEntry, err error) error {
-			must(t, err)
-			out[strings.TrimPrefix(name, r.Tree()+"/.git/")], err = d.Info()
-			return err
-		}))
-		return out
-	}
-	before := stands()
-	must(t, r.resetScratch(t.Context()))
-	for name, info := range stands() {
-		if !os.SameFile(before[name], info) {
-			t.Errorf("%s was made anew though nothing has changed", name)
-		}
-	}
-	write(t, r.Tree()+"/new", "new\n")
-	commit(t, r, "{2}", "new")
-	must(t, r.resetScratch(t.Context()))
-	for name, info := range stands() {
-		if want := name == "index" || name == "packed-refs"; os.SameFile(before[name], info) == want {
-			t.Errorf("%s: made anew is %v, want %v", name, !want, want)
-		}
-	}
-}
-
 // laidOut says all of a folder: its names, rights and texts.
 func laidOut(t *testing.T, dir string) string {
 	t.Helper()

@@ -12,9 +12,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/address"
 	"github.com/reprise-ci/reprise/internal/git/lfs"
-	"github.com/reprise-ci/reprise/internal/git/loose"
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/program"
-	"github.com/reprise-ci/reprise/internal/git/refs"
 )
 
 // Source is the user's repository as it was when it was found. Its methods
@@ -33,13 +32,12 @@ type Source struct {
 
 	env         program.Environ
 	store       *store // offline
-	updater     *refs.Updater
 	config      program.Config
 	remoteHead  string // full name of the branch that origin names as its own; "" if it is not known
 	defaultHead string // commit of DefaultBranch
 	origin      *remote
-	promisors   []promisor   // none: the repository has all its objects
-	format      loose.Format // of the names of objects
+	promisors   []promisor     // none: the repository has all its objects
+	format      objects.Format // of the names of objects
 	lfs         lfs.Setup
 }
 
@@ -80,7 +78,6 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
 	s := &Source{Dir: dir, env: program.TakeEnviron()}
-	s.updater = refs.NewUpdater(func() program.Call { return s.inspection() })
 	s.store = &store{Place: func(context.Context) (program.Call, error) { return s.inspection(), nil }}
 	listing := s.discovery("config", "--list", "-z", "--includes").Begin(ctx)
 	defer listing.End()
@@ -280,3 +277,17 @@ func (s *Source) basics() string {
 
 // objects is the user's object store.
 func (s *Source) objects() string { return filepath.Join(s.CommonDir, "objects") }
+
+// moveRef moves a ref from one commit, from none as zeros, or from whatever it is at as "",
+// to another. Git is not told to end: it might leave its lock.
+func (s *Source) moveRef(ctx context.Context, ref, to, from string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	c := s.inspection()
+	if c.Args = []string{"update-ref", "-m", "reprise", ref, to}; from != "" {
+		c.Args = append(c.Args, from)
+	}
+	_, err := c.Do(context.WithoutCancel(ctx))
+	return err
+}

@@ -43,68 +43,6 @@ func counting(t *testing.T) func() []string {
 	}
 }
 
-// To start a process takes longer than most questions, so what has been asked
-// is not asked again.
-func TestFewProcesses(t *testing.T) {
-	user := newUser(t, map[string]string{"a.txt": "a", "link": "x", ".gitattributes": "*.png binary\n", ".github/reprise/one/a": "a", ".github/reprise/b": "b"})
-	withRemote(t, user)
-	since := counting(t)
-
-	source, err := Find(t.Context(), user)
-	must(t, err)
-	for _, name := range []string{"a.txt", ".gitattributes"} {
-		_, err := source.ReadFile(t.Context(), "main", name)
-		must(t, err)
-	}
-	_, err = source.FS(t.Context(), "main", ".github/reprise")
-	must(t, err)
-	found := since()
-	slices.Sort(found[:min(2, len(found))]) // those run side by side
-	if diff := cmp.Diff([]string{"config --list", "rev-parse --path-format=absolute", "cat-file --batch"}, found); diff != "" {
-		t.Errorf("a repository is found (-want +got):\n%s", diff)
-	}
-
-	r, err := Open(t.Context(), Options{Source: source, Root: filepath.Join(filepath.Dir(user), "run"), Branch: branch, State: state})
-	must(t, err)
-	defer r.Close()
-	commit(t, r, "{1}")
-	since()
-	base := r.Tip()
-	for i := range 2 {
-		_, err := r.Prepare(t.Context(), Guard{Base: base, Instruct: instructs})
-		must(t, err)
-		write(t, r.Tree()+"/a.txt", fmt.Sprint("b", i))
-		if got := changed(t, r); len(got) != 1 {
-			t.Errorf("changes %q", got)
-		}
-		stage, err := r.Stage(t.Context(), []string{"a.txt"})
-		must(t, err)
-		must(t, r.EachStaged(t.Context(), stage, func(Staged) error { return nil }))
-		_, stat, err := r.Diff(t.Context(), base, stage)
-		if err != nil || stat.Files != 1 {
-			t.Errorf("%+v, %v", stat, err)
-		}
-		_, err = r.Commit(t.Context(), Commit{Message: "m", Files: map[string][]byte{record: fmt.Append(nil, i)}, Stage: stage, Time: noon})
-		must(t, err)
-		// The first start of the process that moves the branch stays.
-		want := []string{"status --porcelain=v2", "update-index --add", "diff --no-ext-diff"}
-		got := since()
-		slices.Sort(want)
-		slices.Sort(got) // some run side by side
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("step %d (-want +got):\n%s", i, diff)
-		}
-	}
-}
-
-// A step that changes nothing but the record, such as a review, takes no process, but for one
-// where the tree has files that are ignored. A push is one more.
-func TestReviewTakesNoProcess(t *testing.T) {
-	for name, want := range map[string][]string{"a.o": {"status --porcelain=v2", "push --no-verify"}, "": {"push --no-verify"}} {
-		t.Run(name, func(t *testing.T) { processesOfReview(t, name, want) })
-	}
-}
-
 func processesOfReview(t *testing.T, ignored string, want []string) {
 	user := newUser(t, map[string]string{"a.txt": "a", ".gitignore": "*.o\n"})
 	withRemote(t, user)
@@ -138,53 +76,6 @@ func processesOfReview(t *testing.T, ignored string, want []string) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("step %d (-want +got):\n%s", i, diff)
 		}
-	}
-}
-
-// That a run is over takes no process, unless it is pushed: the base has not moved, and what moves
-// the branch notes where the record is.
-func TestEndTakesNoProcess(t *testing.T) {
-	user := newUser(t, map[string]string{"a.txt": "a"})
-	since := counting(t)
-	r := openRun(t, user, keeping)
-	base := r.Tip()
-	commit(t, r, "{1}")
-	since()
-	if commit, state, err := r.FindBase(t.Context(), "main", base); commit != base || state.Behind+state.Gone > 0 || state.Has || err != nil {
-		t.Errorf("the base is at %s, %+v, %v", commit, state, err)
-	}
-	kept := shelve(t, r)
-	if got := since(); len(got) > 0 {
-		t.Errorf("git was started: %q", got)
-	}
-	if at := sh(t, user, "rev-parse", "refs/reprise/records/issue-7"); at != kept {
-		t.Errorf("the record is at %s, want %s", at, kept)
-	}
-}
-
-// A part that is over leaves the processes of its run at work.
-func TestPartsLeaveTheProcessesOfTheRun(t *testing.T) {
-	user := newUser(t, map[string]string{"a.txt": "a"})
-	r := openRun(t, user)
-	commit(t, r, "{1}")
-	since := counting(t)
-	lane, err := Open(t.Context(), Options{
-		Source: r.src, Root: filepath.Join(filepath.Dir(user), "lane"), Branch: branch, State: state, Base: r.Tip(), Aside: r.objects(),
-	})
-	must(t, err)
-	must(t, lane.MoveTo(t.Context(), r.Tip()))
-	if got := since(); !slices.Equal(got, []string{"read-tree --reset"}) {
-		t.Errorf("a tree is made by %q", got)
-	}
-	clean(t, lane)
-	must(t, lane.Close())
-	since()
-	if text, err := r.ReadFile(t.Context(), r.Tip(), "a.txt"); err != nil || string(text) != "a" {
-		t.Errorf("%q, %v", text, err)
-	}
-	commit(t, r, "{2}")
-	if got := since(); len(got) > 0 {
-		t.Errorf("the run has to start %q", got)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/status"
 )
 
 // tree is the run's work tree.
@@ -19,7 +18,6 @@ type tree struct {
 	*index
 	top      *os.Root         // of the tree
 	standing folders.Standing // the run's folder and the tree, as they were opened
-	inside   status.Tree      // what is in the tree, compared with git's index
 }
 
 // Tree returns the absolute path of the work tree.

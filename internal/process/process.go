@@ -35,8 +35,6 @@ type Program struct {
 	Network       bool          // and in one for the network
 	// Files are inherited by the helper from descriptor 4 on. Run closes them.
 	Files []*os.File
-	// Standby, if not nil, is the helper, and has the files. It is used up.
-	Standby *Standby
 
 	// Watch, if not nil, is started with the program and says once what it uses
 	// up too much of, which ends it. It is over when done is closed, and members
@@ -65,14 +63,14 @@ const (
 // Run starts the program and returns when it and all its processes are gone.
 // An error means that it did not start.
 func (p Program) Run(ctx context.Context) (Ending, error) {
-	began, stdin, err := p.start()
+	began, err := p.start()
 	if err != nil {
 		return Ending{}, err
 	}
 	task, c, pipes := began.task, began.child, began.pipes
 	defer pipes.close()
 	defer began.over()
-	go pipes.feed(stdin)
+	go pipes.feed(p.Stdin)
 	beat := newPulse()
 	out, errs := &Excerpt{HeadMax: 64 << 10, TailMax: 192 << 10}, &Excerpt{TailMax: 8 << 10}
 	reactions := make(chan Reaction, 2)
@@ -104,24 +102,23 @@ func (p Program) Run(ctx context.Context) (Ending, error) {
 	return e, nil
 }
 
-// start starts the program, or has a helper on standby start it, and gives what goes to
-// standard input.
-func (p Program) start() (s started, stdin string, err error) {
-	marked := func(task string) []string { return SetVar(SetVar(p.Env, markerVar, task), treeVar, p.Dir) }
-	if p.Standby != nil {
-		told, err := order(p.Dir, p.Argv, marked(p.Standby.task))
-		if err != nil {
-			p.Standby.End()
-		}
-		return p.Standby.started, told + p.Stdin, err
-	}
-	task := uuid.NewString()
-	cmd := &exec.Cmd{Path: p.Argv[0], Args: p.Argv, Dir: p.Dir, Env: marked(task), SysProcAttr: Apart()}
+// start starts the program.
+func (p Program) start() (s started, err error) {
+	s.task = uuid.NewString()
+	env := SetVar(SetVar(p.Env, markerVar, s.task), treeVar, p.Dir)
+	cmd := &exec.Cmd{Path: p.Argv[0], Args: p.Argv, Dir: p.Dir, Env: env, SysProcAttr: Apart()}
 	if p.Own {
 		cmd.SysProcAttr = Namespaces(p.Network)
 	}
-	s, err = start(cmd, task, p.Own, p.Files)
-	return s, p.Stdin, err
+	if s.pipes, err = connect(cmd, p.Own, p.Files); err != nil {
+		return s, err
+	}
+	s.child, s.over, err = atWork.start(cmd, markerVar+"="+s.task)
+	s.pipes.closeTheirs()
+	if err != nil {
+		s.pipes.close()
+	}
+	return s, err
 }
 
 // reader tells each line, and passes on the first reactions that matter.
@@ -254,4 +251,12 @@ func after(d time.Duration) <-chan time.Time {
 		return nil
 	}
 	return time.After(d)
+}
+
+// started is a program with what leads to it.
+type started struct {
+	task  string // marks what is of the call
+	child *child
+	pipes *pipes
+	over  func() // has to be called when it has ended
 }

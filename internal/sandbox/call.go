@@ -4,7 +4,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -26,8 +25,6 @@ type Call struct {
 	Own   bool       // its processes are in namespaces of their own; Hold sets it
 	Apart bool       // and have a network of their own; Hold sets it
 	Files []*os.File // what the helper inherits from descriptor 4 on; Hold sets it
-	// Standby is the helper if there is one already; Hold sets it.
-	Standby *process.Standby
 
 	relay     *relay // leads from its own network to the gate
 	group     string // the file by which it enters its control group; "" without one
@@ -44,11 +41,6 @@ func (s *Sandbox) Hold(c Call) (Call, error) {
 		return c, err
 	}
 	c.Own, c.ownMemory, c.Apart = p.Own, p.Memory > 0, p.apart()
-	if c.Own {
-		if c.Standby, err = s.ahead.take(c.Apart, c.relay, p.port()); c.Standby != nil || err != nil {
-			return c, err
-		}
-	}
 	c.Argv = slices.Concat(s.Helper, c.Argv)
 	if c.Apart {
 		c.Files, err = c.relay.open(p.port())
@@ -91,31 +83,6 @@ func (s *Sandbox) policy(c Call) (policy, error) {
 		p.Memory = memoryFor(s.Limits, slices.Concat(p.Read, p.Write)...)
 	}
 	return p, nil
-}
-
-// GetReady starts the helper of the next call, if there is none yet. Closed says whether
-// that call will have a closed network. If it is different after all, or never comes, nothing
-// is lost but the start of a process; End ends that. Where calls have no namespaces, and
-// with a nil sandbox, it does nothing.
-func (s *Sandbox) GetReady(closed bool) {
-	if s == nil || !s.together.namespaced {
-		return
-	}
-	s.ahead.Lock() // a call that comes before it has started waits for it
-	go func() {
-		defer s.ahead.Unlock()
-		s.ahead.start(s.Helper, closed && s.together.network)
-	}()
-}
-
-// End ends a helper that was started ahead of a call which has not come. A nil sandbox
-// has none.
-func (s *Sandbox) End() {
-	if s != nil {
-		s.ahead.Lock()
-		defer s.ahead.Unlock()
-		s.ahead.end()
-	}
 }
 
 // WatchDisk begins to watch what a call in the sandbox does to the disk.

@@ -37,11 +37,11 @@ func landlocked() error {
 }
 
 // Enter turns this process into the program argv within the limits that Hold
-// has put into environ. A helper on standby is told both later. It returns only with
+// has put into environ. It returns only with
 // an error, and then the program has not been started.
 func Enter(argv, environ []string) error {
 	p, err := policyIn(environ)
-	if err != nil || p.Standby == (len(argv) > 0) {
+	if err != nil || !p.Trial && len(argv) == 0 {
 		return cmp.Or(err, errors.New("this is for reprise itself: it starts agents in their sandbox"))
 	}
 	runtime.LockOSThread() // rights are a thread's, and this one starts the program
@@ -52,14 +52,6 @@ func Enter(argv, environ []string) error {
 	}
 	if err := each(steps); err != nil || p.Trial {
 		return err
-	}
-	if p.Standby {
-		if argv, environ, err = process.AwaitOrder(); err == nil {
-			p, err = policyIn(environ)
-		}
-		if err != nil {
-			return fmt.Errorf("sandbox: %w", err)
-		}
 	}
 	bound := func() error { return limit(p.Limits, p.User != 0) }
 	filter := func() error { return filterCalls(p.Sockets, p.Network) }

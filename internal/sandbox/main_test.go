@@ -142,7 +142,6 @@ func insideOf(ctx context.Context, box *Sandbox, c Call, what Home, p process.Pr
 		return process.Ending{}, err
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
-	box.GetReady(c.Network != nil)
 	c.Temp, c.Env = temp, process.SetVar(c.Env, "TMPDIR", temp)
 	leave, err := box.MoveIn(ctx, &c, what)
 	if err != nil {
@@ -154,7 +153,7 @@ func insideOf(ctx context.Context, box *Sandbox, c Call, what Home, p process.Pr
 		return process.Ending{}, err
 	}
 	p.Argv, p.Env, p.Dir, p.Watch = c.Argv, c.Env, c.Dir, box.WatchDisk(c).Watch
-	p.Own, p.Network, p.Files, p.Standby = c.Own, c.Apart, c.Files, c.Standby
+	p.Own, p.Network, p.Files = c.Own, c.Apart, c.Files
 	if p.Line == nil {
 		p.Line = func([]byte) process.Reaction { return process.GoOn }
 	}

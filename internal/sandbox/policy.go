@@ -28,7 +28,6 @@ type policy struct {
 	Memory uint64 `json:"memory,omitempty"` // what its own /dev/shm holds, in bytes; 0: it has none
 	Trial  bool   `json:"trial,omitempty"`  // nothing is started: it is to see what can be done here
 
-	Standby bool `json:"standby,omitempty"` // the rest, and the program, are told later
 }
 
 // variable is the variable that carries the policy to Enter.

@@ -75,7 +75,6 @@ type Sandbox struct {
 	hidden   []string // what is not read even where it lies in the system
 	together separation
 	homes    *homesInUse
-	ahead    *ahead
 }
 
 // Prepare makes a sandbox ready for calls of programs whose environment is taken
@@ -102,7 +101,7 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 		return nil, fmt.Sprintf("there is no sandbox: %v; agents and checks can reach all that you can", missing), nil
 	}
 	s.Limits = s.Limits.withDefaults()
-	s.homes, s.ahead = &homesInUse{}, &ahead{}
+	s.homes = &homesInUse{}
 	s.hidden, s.together = hidden(environ, s.Objects), separate(s.Helper, s.Limits)
 	if how == Required && s.Lists {
 		held := s.Held()
@@ -117,7 +116,7 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 // at the same time.
 func (s *Sandbox) Beside(state string) *Sandbox {
 	beside := *s
-	beside.State, beside.homes, beside.ahead = state, &homesInUse{}, &ahead{}
+	beside.State, beside.homes = state, &homesInUse{}
 	return &beside
 }
 

@@ -201,8 +201,13 @@ func playOf(t *testing.T, e environ.Env, forge, id string) {
 	run := metadata.Run{IssueNumber: "7", IssueTitle: "hidden-0123456789", Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: id}}
 	eng := &engine.Engine{
 		Journal: branch.Journal{Plan: &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}, Tree: tree{dir: filepath.Join(dir, "tree")}},
-		Report:  silent{}, Checker: failing{},
-		Agent: func(string) (engine.Agent, error) { return scripted{transcript.Folder(dir)}, nil },
+		Calls: engine.Calls{
+			Agent: func(string) (engine.Agent, error) { return scripted{transcript.Folder(dir)}, nil },
+		},
+		Commands: engine.Commands{
+			Checker: failing{},
+		},
+		Report: silent{},
 	}
 	Follow(ctx, eng, run)
 	d := phases.Decision{Do: phases.DoExecute, Phase: "design", Agent: "writer", Why: metadata.Because("not_begun")}
@@ -303,7 +308,16 @@ func TestPhasesAtTheSameTime(t *testing.T) {
 		{Name: "t1", Lane: &metadata.Lane{}}, {Name: "t2", Lane: &metadata.Lane{}}, {Name: "t3", Lane: &metadata.Lane{}},
 	}}
 	made := func(string) (engine.Agent, error) { return scripted{transcript.Folder(dir)}, nil }
-	whole := &engine.Engine{Journal: branch.Journal{Plan: plan, Tree: tree{dir: filepath.Join(dir, "tree")}}, Report: silent{}, Checker: failing{}, Agent: made}
+	whole := &engine.Engine{
+		Journal: branch.Journal{Plan: plan, Tree: tree{dir: filepath.Join(dir, "tree")}},
+		Calls: engine.Calls{
+			Agent: made,
+		},
+		Commands: engine.Commands{
+			Checker: failing{},
+		},
+		Report: silent{},
+	}
 	Follow(ctx, whole, run)
 	step := func(phase string, do phases.Do) phases.Decision {
 		d := phases.Decision{Do: do, Phase: phase, Agent: "writer"}
@@ -452,7 +466,10 @@ func TestSecretAtTheCut(t *testing.T) {
 		c := newCollector(t)
 		e, _ := env(c.URL)
 		ctx, _, end := Begin(t.Context(), e)
-		Follow(ctx, &engine.Engine{Report: silent{}, Journal: branch.Journal{Plan: &pipelines.Pipeline{}, Tree: tree{dir: t.TempDir()}}}, metadata.Run{})
+		Follow(ctx, &engine.Engine{
+			Journal: branch.Journal{Plan: &pipelines.Pipeline{}, Tree: tree{dir: t.TempDir()}},
+			Report:  silent{},
+		}, metadata.Run{})
 		_, done := span.Start(ctx, "git push")
 		done(errors.New(strings.Repeat("a ", n/2) + strings.Repeat("a", n%2) + " hidden-0123456789"))
 		end()

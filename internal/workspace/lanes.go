@@ -22,7 +22,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // lanesBeside is the folder of the trees of parts beside the tree of their run.
@@ -37,7 +36,6 @@ type laneTrees struct {
 	mark    func(tree string) string
 	opts    agents.Options
 	calls   func(agents.Options, Tree) func(string) (engine.Agent, error)
-	ahead   func(agents.Options) func(string, pipelines.Network)
 	secrets *secrets.Finder
 
 	requested bool           // somebody has asked for several at once, so that there is no other way
@@ -57,7 +55,6 @@ type lane struct {
 }
 
 func (l *lane) close() error {
-	l.opts.End()
 	return l.repo.Close()
 }
 
@@ -102,7 +99,6 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	opts.Sweep()
 	e := like.Aside(l)
 	e.Installer = opts.ForSetup()
-	e.GetReady = t.ahead(opts)
 	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, like.Plan.Setup), leakGuard{t.secrets, repo}
 	telemetry.Beside(ctx, e)
 	l.engine = e

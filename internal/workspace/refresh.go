@@ -208,10 +208,7 @@ func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error
 	return err
 }
 
-// forgetAgents has what all agents share worked out anew, and ends what waits for a call.
+// forgetAgents has what all agents share worked out anew.
 func (w *Workspace) forgetAgents() {
-	if w.agents != nil {
-		w.agents.End()
-	}
 	w.agents = nil
 }

@@ -165,10 +165,14 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 		Journal: branch.Journal{
 			Plan: plan, Tree: Tree{x.repo, x.base}, Guard: leak.Guard{Secrets: x.search}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
 		},
-		Prompts: words, Store: home.RecordFolder(repo.Tree(), "7"), Report: x,
-		Agent: func(string) (engine.Agent, error) { return meddler{x.repo}, nil },
-		Issue: prompts.Issue{ID: "7", Title: "T", Body: "B"},
-		NewID: uuid.NewString, Rand: rand.NewChaCha8([32]byte{}), Sleep: func(context.Context, time.Duration) error { return nil },
+		Calls: engine.Calls{
+			Prompts: words,
+			Agent:   func(string) (engine.Agent, error) { return meddler{x.repo}, nil },
+			Issue:   prompts.Issue{ID: "7", Title: "T", Body: "B"},
+			NewID:   uuid.NewString,
+			Rand:    rand.NewChaCha8([32]byte{}),
+		},
+		Store: home.RecordFolder(repo.Tree(), "7"), Report: x, Sleep: func(context.Context, time.Duration) error { return nil },
 	}
 	x.run = phases.Fresh(plan, metadata.Run{
 		IssueNumber: "7", IssueTitle: "T", BranchName: "reprise/issue-7", BaseCommit: x.base, Language: "en", WorkflowVersion: "test",

@@ -33,7 +33,6 @@ import (
 	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/leak"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -111,26 +110,39 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Journal: branch.Journal{
 			Plan: w.Plan, Tree: Tree{w.Repo, w.Run.BaseCommit}, Frozen: w.Frozen, Guard: leak.Guard{Secrets: leakGuard{env.Finder(), w.Repo}}, Now: env.Now,
 		},
-		Prompts: w.Words, Report: report,
-		Store:   home.RecordFolder(w.Repo.Tree(), w.Issue.ID),
-		Checker: opts, Installer: opts.ForSetup(), Results: checkcache.Beside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
-		Agent:       calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
-		GetReady:    w.ahead(opts),
-		CheckReport: eval.CheckReport, Matches: eval.Matches,
-		Issue: prompts.Issue{
-			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.guidance,
-			Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
+		Calls: engine.Calls{
+			Prompts: w.Words,
+			Agent:   calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
+			Issue: prompts.Issue{
+				ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.guidance,
+				Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
+			},
+			See:       images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
+			Elsewhere: w.Elsewhere,
+			NewID:     uuid.NewString,
+			Rand:      rand.Reader,
 		},
-		See:    images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
-		Others: w.others.Tell, Spent: w.others.SpentToday,
-		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
-		Elsewhere:  w.Elsewhere, PauseAtGates: o.Pause,
-		NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
+		Commands: engine.Commands{
+			Checker:    opts,
+			Installer:  opts.ForSetup(),
+			Results:    checkcache.Beside(w.Repo.Tree()),
+			Jobs:       o.checksAtOnce(),
+			Provisions: provisionsFor(w.Repo, w.Plan.Setup),
+		},
+		Conditions: engine.Conditions{
+			CheckReport: eval.CheckReport,
+			Matches:     eval.Matches,
+		},
+		OtherRuns: engine.OtherRuns{
+			Others: w.others.Tell,
+			Spent:  w.others.SpentToday,
+		},
+		Report: report, Store: home.RecordFolder(w.Repo.Tree(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,
 	}
 	tellHooks(w, e, env, o, opts)
 	w.besides = &laneTrees{
 		dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
-		opts: opts, calls: calls, ahead: w.ahead, secrets: env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
+		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
 		tell: func(of error) {
 			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
 		},
@@ -160,16 +172,6 @@ func (w *Workspace) calls(env environ.Env, opts *agents.Options) (func(agents.Op
 			return keeper.Agent(name, use, a), nil
 		}
 	}, nil
-}
-
-// ahead gives what starts, ahead of a call, what does not depend on it. It does so for agents that are
-// programs.
-func (w *Workspace) ahead(opts agents.Options) func(string, pipelines.Network) {
-	return func(agent string, n pipelines.Network) {
-		if w.backend.Agent == nil && w.Plan.Agents[agent].Use != agents.Rehearsal {
-			opts.GetReady(n)
-		}
-	}
 }
 
 // Catalogue has the words of the language of the run.

@@ -18,7 +18,7 @@ type comparison struct{ tree branch.Tree }
 
 // with gives what changed in the code since the phase began. A phase that
 // cannot change code is not compared: looking would cost more than its record.
-func (c comparison) with(ctx context.Context, now differ, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (text string, d metadata.Diff, err error) {
+func (e *Engine) since(ctx context.Context, now differ, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (text string, d metadata.Diff, err error) {
 	if p.Access != pipelines.AccessTree || rec.Base == "" {
 		return "", metadata.Diff{}, nil
 	}
@@ -27,7 +27,7 @@ func (c comparison) with(ctx context.Context, now differ, run metadata.Run, p *p
 	case rec.Lane != nil && rec.Lane.Conflict != nil:
 		from = rec.Lane.Base // what was merged before is the work of others
 	case rec.Lane == nil && rec.Upstream != "":
-		from, err = c.tree.WithBase(ctx, from, rec.Upstream, run.BaseCommit)
+		from, err = e.Tree.WithBase(ctx, from, rec.Upstream, run.BaseCommit)
 	}
 	if err != nil {
 		return "", metadata.Diff{}, err

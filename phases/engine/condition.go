@@ -9,37 +9,24 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/facts"
-	"github.com/reprise-ci/reprise/phases/leak"
 	"github.com/reprise-ci/reprise/phases/leaving"
 	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/scope"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/skipping"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
-// condition is what skip_if of a phase asks.
-type condition struct {
-	leak.Guard
-	tree    branch.Tree
-	checker Checker
-	issue   prompts.Issue
-	matches func(ctx context.Context, when string, facts []byte) (bool, error)
-	attend  func(ctx context.Context) (context.Context, func())
-}
-
 // holds says whether a condition of skip_if holds, and why, or why that cannot be said.
-func (c condition) holds(ctx context.Context, run metadata.Run, phase string, asked skipping.If) (bool, metadata.Reason, error) {
+func (e *Engine) holds(ctx context.Context, run metadata.Run, phase string, asked skipping.If) (bool, metadata.Reason, error) {
 	if asked.Run != "" {
-		return c.commandHolds(ctx, asked)
+		return e.commandHolds(ctx, asked)
 	}
 	unclear := func(err error) (bool, metadata.Reason, error) {
-		return false, metadata.Because("skip_if_unclear", "at", "phases."+phase+".skip_if.when", "error", c.Mask(texts.Line(err.Error()))), nil
+		return false, metadata.Because("skip_if_unclear", "at", "phases."+phase+".skip_if.when", "error", e.Mask(texts.Line(err.Error()))), nil
 	}
-	patch, stat, err := c.tree.Diff(ctx, run.BaseCommit)
+	patch, stat, err := e.Tree.Diff(ctx, run.BaseCommit)
 	if err != nil {
 		return false, "", err
 	}
@@ -48,11 +35,11 @@ func (c condition) holds(ctx context.Context, run metadata.Run, phase string, as
 	if named != stat.Files {
 		return unclear(fmt.Errorf("%d files are changed, and only %d of them can be named", stat.Files, named))
 	}
-	known, err := facts.Before(run, phase, facts.Issue{Labels: c.issue.Labels, Title: c.issue.Title, Author: c.issue.Author}, changed)
+	known, err := facts.Before(run, phase, facts.Issue{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author}, changed)
 	if err != nil {
 		return unclear(err)
 	}
-	holds, err := c.matches(ctx, asked.When, known)
+	holds, err := e.Matches(ctx, asked.When, known)
 	if err != nil {
 		return unclear(err)
 	}
@@ -63,21 +50,21 @@ func (c condition) holds(ctx context.Context, run metadata.Run, phase string, as
 }
 
 // commandHolds runs the command of a condition on what the branch has.
-func (c condition) commandHolds(ctx context.Context, asked skipping.If) (bool, metadata.Reason, error) {
-	ctx, done := c.attend(ctx)
+func (e *Engine) commandHolds(ctx context.Context, asked skipping.If) (bool, metadata.Reason, error) {
+	ctx, done := e.attend(ctx)
 	defer done()
-	if err := c.tree.Prepare(ctx); err != nil {
+	if err := e.Tree.Prepare(ctx); err != nil {
 		return false, "", err
 	}
-	back, err := c.tree.SetAside(ctx, nil)
+	back, err := e.Tree.SetAside(ctx, nil)
 	if err != nil {
 		return false, "", err
 	}
-	r, err := c.checker.Check(ctx, c.tree.Dir(), pipelines.Check{
+	r, err := e.Checker.Check(ctx, e.Tree.Dir(), pipelines.Check{
 		Name: leaving.Step, Run: asked.Run, Env: asked.Env, Timeout: cmp.Or(asked.Timeout, pipelines.Duration(time.Minute)), Network: pipelines.Network{Closed: true},
 	})
 	// What it has written is nobody's work.
-	err = errors.Join(err, back(), c.tree.Restore(context.WithoutCancel(ctx)))
+	err = errors.Join(err, back(), e.Tree.Restore(context.WithoutCancel(ctx)))
 	switch {
 	case ctx.Err() != nil:
 		return false, "", context.Cause(ctx)
@@ -88,5 +75,5 @@ func (c condition) commandHolds(ctx context.Context, asked skipping.If) (bool, m
 	case r.ExitCode == 1:
 		return false, "", nil
 	}
-	return false, metadata.Because("skip_if_broken", "run", metadata.Said(texts.Cut(asked.Run, 200)), "code", r.ExitCode, "end", metadata.Said(c.Mask(texts.Cut(reply.LastWords(r.Output), 500)))), nil
+	return false, metadata.Because("skip_if_broken", "run", metadata.Said(texts.Cut(asked.Run, 200)), "code", r.ExitCode, "end", metadata.Said(e.Mask(texts.Cut(reply.LastWords(r.Output), 500)))), nil
 }

@@ -7,48 +7,46 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/facts"
 	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
-// rules apply what follows from a step besides the step itself.
-type rules struct {
-	plan    *pipelines.Pipeline
-	issue   prompts.Issue
-	matches func(ctx context.Context, when string, facts []byte) (bool, error)
-	now     func() time.Time
-	dir     string // of the work tree
+// Conditions ask CUE.
+type Conditions struct {
+	// CheckReport holds a structured answer against the phase's report; its error says
+	// everything that is wrong.
+	CheckReport func(ctx context.Context, report string, value []byte) error
+	// Matches says whether a rule's condition holds for facts; needed if the plan has rules.
+	Matches func(ctx context.Context, when string, facts []byte) (bool, error)
 }
 
 // consequences applies what follows from a step besides the step itself: what
 // the report asks for, and the rules of the pipeline. Before is the record that
 // the step began with. Nothing here may fail for a reason that the next try
 // would meet again: the step is paid for and not yet committed.
-func (r rules) consequences(ctx context.Context, before, next metadata.Run, d phases.Decision, x *effects) (metadata.Run, error) {
+func (e *Engine) consequences(ctx context.Context, before, next metadata.Run, d phases.Decision, x *effects) (metadata.Run, error) {
 	was, rec := before.Phase(d.Phase), next.Phase(d.Phase)
 	if rec == nil || d.Final() || next.Status != metadata.Running {
 		return next, nil
 	}
 	ctx = context.WithoutCancel(ctx) // rules are quick, and being told to stop must not lose the step
-	p, after := r.plan.Phase(d.Phase), next
+	p, after := e.Plan.Phase(d.Phase), next
 	if d.Do != phases.DoReview && phases.MayStandUnreviewed(p, rec) {
-		after, _ = r.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip != "" })
+		after, _ = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip != "" })
 	}
 	var back *phases.RollbackPlan
 	switch now := after.Phase(d.Phase); {
 	case now.Status == was.Status:
 	case now.Status == metadata.PhaseCompleted:
-		if after, back = phases.ApplyReport(r.plan, after, p, r.now()); back == nil {
-			after, back = r.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip == "" })
+		if after, back = phases.ApplyReport(e.Plan, after, p, e.Now()); back == nil {
+			after, back = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip == "" })
 		}
 	case now.Status == metadata.PhaseFailed:
-		after, back = r.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Rollback != nil })
+		after, back = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Rollback != nil })
 	}
 	// Both changes are one for the record; each has to follow on the other.
 	then := after.Clone()
@@ -57,32 +55,32 @@ func (r rules) consequences(ctx context.Context, before, next metadata.Run, d ph
 		return next, err
 	}
 	after.Revision = next.Revision
-	return after, r.addRollback(x, back)
+	return after, e.addRollback(x, back)
 }
 
 // fire applies, in their order, the rules of one kind after a phase whose
 // conditions hold. It ends with the first one that skips the review or takes
 // the run back. A rule that cannot be evaluated leaves it to a person to go on
 // without it, unless it would only have saved a review.
-func (r rules) fire(ctx context.Context, run metadata.Run, phase string, kind func(pipelines.Then) bool) (metadata.Run, *phases.RollbackPlan) {
-	for i, rule := range r.plan.Rules {
+func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind func(pipelines.Then) bool) (metadata.Run, *phases.RollbackPlan) {
+	for i, rule := range e.Plan.Rules {
 		if rule.After != phase || !kind(rule.Then) {
 			continue
 		}
-		known, err := facts.After(run, phase, facts.Issue{Labels: r.issue.Labels, Title: r.issue.Title, Author: r.issue.Author})
+		known, err := facts.After(run, phase, facts.Issue{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author})
 		holds := false
 		if err == nil {
-			holds, err = r.matches(ctx, rule.When, known)
+			holds, err = e.Matches(ctx, rule.When, known)
 		}
 		if err != nil {
-			run = phases.Unclear(r.plan, run, i, err, r.now())
+			run = phases.Unclear(e.Plan, run, i, err, e.Now())
 			continue
 		}
 		if !holds {
 			continue
 		}
 		var back *phases.RollbackPlan
-		run, back = phases.Fire(r.plan, run, i, known, r.now())
+		run, back = phases.Fire(e.Plan, run, i, known, e.Now())
 		if back != nil || rule.Then.Skip != "" {
 			return run, back
 		}
@@ -93,14 +91,14 @@ func (r rules) fire(ctx context.Context, run metadata.Run, phase string, kind fu
 // addRollback adds the files that a rollback moves and writes to the commit of
 // the step that led to it. A file that reprise wrote for this step is in no
 // commit yet, so it is written to its new place at once.
-func (r rules) addRollback(x *effects, back *phases.RollbackPlan) error {
+func (e *Engine) addRollback(x *effects, back *phases.RollbackPlan) error {
 	if back == nil {
 		return nil
 	}
 	if x.files == nil {
 		x.files = map[string][]byte{}
 	}
-	root, err := os.OpenRoot(r.dir)
+	root, err := os.OpenRoot(e.Tree.Dir())
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/phases/files"
-	"github.com/reprise-ci/reprise/phases/leak"
 	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -34,15 +33,8 @@ func (e *Unusable) Why() metadata.Reason {
 	return metadata.Because("diagnosis_unusable", "why", e.Wrong[0])
 }
 
-// consultation lets an agent look at a whole run.
-type consultation struct {
-	leak.Guard
-	briefing
-	agent func(name string) (Agent, error)
-}
-
 // failed says why there is no diagnosis.
-func (c consultation) failed(err error) metadata.Reason {
+func (e *Engine) failed(err error) metadata.Reason {
 	if errors.Is(err, ErrSteered) {
 		return metadata.Because("diagnosis_ended")
 	}
@@ -51,37 +43,37 @@ func (c consultation) failed(err error) metadata.Reason {
 	}
 	var broke *AgentError
 	if errors.As(err, &broke) {
-		return WhyBroke(broke, func(text string) string { return texts.Line(c.Mask(text)) })
+		return WhyBroke(broke, func(text string) string { return texts.Line(e.Mask(text)) })
 	}
-	return metadata.Because("failed", "error", metadata.Said(texts.Line(c.Mask(err.Error()))))
+	return metadata.Because("failed", "error", metadata.Said(texts.Line(e.Mask(err.Error()))))
 }
 
 // standIn names the agent that is asked where another one is missing, has no
 // valid key or is told to slow down; "" if there is none.
-func (c consultation) standIn(agent string, err error) string {
+func (e *Engine) standIn(agent string, err error) string {
 	var broke *AgentError
 	if !errors.As(err, &broke) || !phases.FallsBack(broke.Class, 1) {
 		return ""
 	}
-	return c.plan.Agents[agent].Fallback
+	return e.Plan.Agents[agent].Fallback
 }
 
 // consult asks an agent, and asks once more if the answer cannot be used. The
 // usage is that of both calls.
-func (c consultation) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (d diagnosis.Diagnosis, used metadata.Usage, err error) {
+func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (d diagnosis.Diagnosis, used metadata.Usage, err error) {
 	var wrong []metadata.Reason
 	var session string
 	for range 2 {
-		t, err := c.question(budget.WithUsage(run, used), at, inquiry{symptom, session, wrong})
+		t, err := e.question(budget.WithUsage(run, used), at, inquiry{symptom, session, wrong})
 		if err != nil {
 			return diagnosis.Diagnosis{}, used, err
 		}
-		r, err := c.callToDiagnose(ctx, budget.WithUsage(run, used), at, t)
+		r, err := e.callToDiagnose(ctx, budget.WithUsage(run, used), at, t)
 		used = used.Plus(r.Usage)
 		if err != nil {
 			return diagnosis.Diagnosis{}, used, err
 		}
-		if d, wrong = diagnosis.Parse(reply.Report(r.Structured, r.Text), c.plan, run); len(wrong) == 0 {
+		if d, wrong = diagnosis.Parse(reply.Report(r.Structured, r.Text), e.Plan, run); len(wrong) == 0 {
 			return d, used, nil
 		}
 		if over := SpentUp(budget.WithUsage(run, used)); over != nil {
@@ -101,33 +93,33 @@ type inquiry struct {
 
 // question is what the agent is given. With a session it is asked once more
 // there, else with the whole context.
-func (c consultation) question(run metadata.Run, at phases.Decision, q inquiry) (Task, error) {
-	p, rec := c.plan.Phase(at.Phase), run.Phase(at.Phase)
-	s := phases.SettingsIn(c.plan, run, p, at.Step())
+func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task, error) {
+	p, rec := e.Plan.Phase(at.Phase), run.Phase(at.Phase)
+	s := phases.SettingsIn(e.Plan, run, p, at.Step())
 	t := Task{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: Diagnose,
 		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
-		Dir: c.tree.Dir(), Artifact: filepath.Join(c.tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
-		Access: boundary.AccessOf(c.plan, at).AtMost(pipelines.AccessRead), Schema: diagnosis.Schema(c.plan, run), Session: q.session, Resume: q.session != "",
-		Model: c.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: budget.RemainingUSD(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort,
+		Dir: e.Tree.Dir(), Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
+		Access: boundary.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: diagnosis.Schema(e.Plan, run), Session: q.session, Resume: q.session != "",
+		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: budget.RemainingUSD(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort,
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	if !t.Resume {
-		t.Session = c.newID()
+		t.Session = e.NewID()
 	}
 	var err error
-	t.Prompt, err = c.inquire(run, p, t, q)
+	t.Prompt, err = e.inquire(run, p, t, q)
 	return t, err
 }
 
 // inquire gives the prompt of a diagnosis. A run whose frozen prompts have
 // none, or none for a symptom, takes the one that is built in.
-func (c consultation) inquire(run metadata.Run, p *pipelines.Phase, t Task, q inquiry) (string, error) {
+func (e *Engine) inquire(run metadata.Run, p *pipelines.Phase, t Task, q inquiry) (string, error) {
 	name := string(Diagnose)
 	if t.Resume {
 		name = "retry"
 	}
-	words := c.prompts
+	words := e.Prompts
 	if !words.Has(name) || q.symptom != "" && !words.Has("symptom") {
 		var err error
 		if words, err = prompts.Load(nil, run.Language); err != nil {
@@ -135,9 +127,9 @@ func (c consultation) inquire(run metadata.Run, p *pipelines.Phase, t Task, q in
 		}
 	}
 	data := prompts.Data{
-		Pipeline: c.plan.Name, Phase: p.Name, Step: string(Diagnose), Goal: p.Goal, Access: string(t.Access),
-		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: c.issue, Protected: c.plan.Protect,
-		State: files.Essence(run), Symptom: q.symptom, Documents: c.written(run), Resumed: t.Resume,
+		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(Diagnose), Goal: p.Goal, Access: string(t.Access),
+		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: e.Issue, Protected: e.Plan.Protect,
+		State: files.Essence(run), Symptom: q.symptom, Documents: e.written(run), Resumed: t.Resume,
 	}
 	data.Issue.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
 	if len(q.wrong) > 0 {
@@ -146,16 +138,16 @@ func (c consultation) inquire(run metadata.Run, p *pipelines.Phase, t Task, q in
 			data.Feedback.Invalid = append(data.Feedback.Invalid, w.In(prompts.Words(run.Language)))
 		}
 	}
-	data.Boundary = prompts.NewBoundary(c.rand, data.Texts()...)
+	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
 	return words.Render(name, data)
 }
 
 // written lists the artifacts of all phases that have one.
-func (c consultation) written(run metadata.Run) []prompts.Document {
+func (e *Engine) written(run metadata.Run) []prompts.Document {
 	var out []prompts.Document
 	for _, rec := range run.Phases {
-		if p := c.plan.Phase(rec.Name); p != nil && rec.Written > 0 {
-			out = append(out, prompts.Document{Phase: p.Name, Path: artifactIn(c.tree.Dir(), run, p)})
+		if p := e.Plan.Phase(rec.Name); p != nil && rec.Written > 0 {
+			out = append(out, prompts.Document{Phase: p.Name, Path: artifactIn(e.Tree.Dir(), run, p)})
 		}
 	}
 	return out
@@ -163,8 +155,8 @@ func (c consultation) written(run metadata.Run) []prompts.Document {
 
 // callToDiagnose calls the agent within the budget. Its changes are taken back,
 // because it was only asked to look.
-func (c consultation) callToDiagnose(ctx context.Context, run metadata.Run, at phases.Decision, t Task) (Result, error) {
-	agent, err := c.agent(at.Agent)
+func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases.Decision, t Task) (Result, error) {
+	agent, err := e.Agent(at.Agent)
 	if err != nil {
 		return Result{}, err
 	}
@@ -186,18 +178,18 @@ func (c consultation) callToDiagnose(ctx context.Context, run metadata.Run, at p
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	}
-	r.Text, r.Structured = c.Mask(r.Text), c.MaskAnswer(r.Structured)
-	return r, errors.Join(err, c.unchanged(context.WithoutCancel(ctx), run, at))
+	r.Text, r.Structured = e.Mask(r.Text), e.MaskAnswer(r.Structured)
+	return r, errors.Join(err, e.unchanged(context.WithoutCancel(ctx), run, at))
 }
 
 // unchanged takes the tree back to the last commit, but for the record.
-func (c consultation) unchanged(ctx context.Context, run metadata.Run, at phases.Decision) error {
-	changes, err := c.tree.Changes(ctx)
+func (e *Engine) unchanged(ctx context.Context, run metadata.Run, at phases.Decision) error {
+	changes, err := e.Tree.Changes(ctx)
 	if err != nil {
 		return err
 	}
-	if s := boundary.Of(c.plan, run, at).Sort(changes); len(s.Undo) > 0 {
-		return c.tree.Restore(ctx, s.Undo...)
+	if s := boundary.Of(e.Plan, run, at).Sort(changes); len(s.Undo) > 0 {
+		return e.Tree.Restore(ctx, s.Undo...)
 	}
 	return nil
 }

@@ -67,23 +67,30 @@ func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 	ids := 0
 	s.engine = &Engine{
 		Journal: branch.Journal{Plan: plan, Tree: s.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
-		Prompts: words, Store: s, Checker: s, Report: silent{},
-		Agent: func(string) (Agent, error) {
-			return agentFunc(func(ctx context.Context, t Task) (Result, error) {
-				s.tasks = append(s.tasks, t)
-				return s.perform(ctx, t)
-			}), nil
+		Calls: Calls{
+			Prompts: words,
+			Agent: func(string) (Agent, error) {
+				return agentFunc(func(ctx context.Context, t Task) (Result, error) {
+					s.tasks = append(s.tasks, t)
+					return s.perform(ctx, t)
+				}), nil
+			},
+			Issue: prompts.Issue{ID: "7", Title: "T", Body: "Do {{it}} with $& and `ticks`."},
+			NewID: func() string { ids++; return fmt.Sprintf("session-%d", ids) },
+			Rand:  rand.NewChaCha8([32]byte{}),
 		},
-		CheckReport: func(_ context.Context, _ string, v []byte) error {
-			if strings.Contains(string(v), "bad") {
-				return errors.New("complexity: \"bad\" is not one of low, high")
-			}
-			return nil
+		Commands: Commands{
+			Checker: s,
 		},
-		Issue: prompts.Issue{ID: "7", Title: "T", Body: "Do {{it}} with $& and `ticks`."},
-		NewID: func() string { ids++; return fmt.Sprintf("session-%d", ids) },
-		Rand:  rand.NewChaCha8([32]byte{}),
-		Sleep: func(context.Context, time.Duration) error { return nil },
+		Conditions: Conditions{
+			CheckReport: func(_ context.Context, _ string, v []byte) error {
+				if strings.Contains(string(v), "bad") {
+					return errors.New("complexity: \"bad\" is not one of low, high")
+				}
+				return nil
+			},
+		},
+		Store: s, Report: silent{}, Sleep: func(context.Context, time.Duration) error { return nil },
 	}
 	if err := s.engine.Begin(t.Context(), s.run); err != nil {
 		t.Fatal(err)
@@ -205,41 +212,6 @@ func TestEngineCarriesOutAPlan(t *testing.T) {
 		if a := saved.Attempts[len(saved.Attempts)-1]; a.Step != metadata.Check && a.Session == "" {
 			t.Errorf("attempt %d was not saved with its session before the agent started", a.N)
 		}
-	}
-}
-
-// Before an agent is called, what takes time can begin: while the step before it is
-// committed, and at the latest as its own step begins. Nobody is asked to get ready for a
-// check, for the end, or for a call that waits first.
-func TestGetReady(t *testing.T) {
-	s := newStage(t, testPlan())
-	s.engine.Plan.Phases[0].Review.Network.Closed = true
-	var got []string
-	s.engine.Committed = func(context.Context, metadata.Run) { got = append(got, "commit") }
-	s.engine.GetReady = func(agent string, n pipelines.Network) {
-		got = append(got, "ready "+agent+map[bool]string{true: ", closed"}[n.Closed])
-	}
-	good := s.perform
-	s.perform = func(ctx context.Context, t Task) (Result, error) {
-		got = append(got, "call for "+t.Phase+" "+string(t.Step))
-		return good(ctx, t)
-	}
-	s.goOn(t.Context())
-	want := []string{
-		"ready writer", "call for plan execute", "ready reviewer, closed", "commit",
-		"ready reviewer, closed", "call for plan review", "ready writer", "commit",
-		"ready writer", "call for code execute", "commit", "ready reviewer", "commit",
-		"ready reviewer", "call for code review", "ready writer", "commit",
-		"ready writer", "call for tell execute", "ready reviewer", "commit",
-		"ready reviewer", "call for tell review", "commit",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("it came to\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	got = nil
-	s.engine.getReady(s.run, phases.Decision{Do: phases.DoExecute, Phase: "plan", Agent: "writer", Delay: time.Second})
-	if got != nil {
-		t.Error("a helper would wait as long as the call")
 	}
 }
 

@@ -9,22 +9,11 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/feedback"
-	"github.com/reprise-ci/reprise/phases/leak"
 	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/phases/verdict"
-	"github.com/reprise-ci/reprise/pipelines"
 )
-
-// evaluator decides what a call of an agent came to.
-type evaluator struct {
-	leak.Guard
-	plan        *pipelines.Pipeline
-	tree        branch.Tree
-	checkReport func(ctx context.Context, report string, value []byte) error
-}
 
 // ended is a call of an agent that has ended.
 type ended struct {
@@ -39,7 +28,7 @@ func (c ended) outOfBudget() bool { return errors.Is(c.err, errBudget) || c.resu
 
 // evaluate decides what a call came to, from what it left in the tree and what
 // it returned, not from what it says about itself.
-func (e evaluator) evaluate(ctx context.Context, run metadata.Run, d phases.Decision, c ended) (effects, error) {
+func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decision, c ended) (effects, error) {
 	if c.err != nil && !c.outOfBudget() {
 		return e.evaluateBroken(ctx, run, d, c.err)
 	}
@@ -47,7 +36,7 @@ func (e evaluator) evaluate(ctx context.Context, run metadata.Run, d phases.Deci
 	if err != nil {
 		return effects{}, err
 	}
-	w := work{run: run, d: d, p: e.plan.Phase(d.Phase), rec: run.Phase(d.Phase), call: c, tries: phases.Tries(e.plan, run, run.Phase(d.Phase), d.Step()), changes: changes, opens: opens, files: map[string][]byte{}}
+	w := work{run: run, d: d, p: e.Plan.Phase(d.Phase), rec: run.Phase(d.Phase), call: c, tries: phases.Tries(e.Plan, run, run.Phase(d.Phase), d.Step()), changes: changes, opens: opens, files: map[string][]byte{}}
 	var o phases.Outcome
 	if d.Do == phases.DoReview {
 		o, err = e.evaluateReview(ctx, &w)
@@ -64,7 +53,7 @@ func (e evaluator) evaluate(ctx context.Context, run metadata.Run, d phases.Deci
 
 // evaluateBroken gives the outcome of a call that broke off. Its changes are
 // discarded.
-func (e evaluator) evaluateBroken(ctx context.Context, run metadata.Run, d phases.Decision, err error) (effects, error) {
+func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.Decision, err error) (effects, error) {
 	var o phases.Outcome
 	var broke *AgentError
 	switch {
@@ -86,15 +75,15 @@ func (e evaluator) evaluateBroken(ctx context.Context, run metadata.Run, d phase
 
 // keptChanges takes back what the step may not change, and gives what is left,
 // sorted, and what a person is asked about, which is taken back, too.
-func (e evaluator) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (boundary.Sorted, []metadata.Opened, error) {
-	changes, err := e.tree.Changes(ctx)
+func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (boundary.Sorted, []metadata.Opened, error) {
+	changes, err := e.Tree.Changes(ctx)
 	if err != nil {
 		return boundary.Sorted{}, nil, err
 	}
-	s := boundary.Of(e.plan, run, d).Sort(changes)
-	opens, refused, err := placing.Take(e.tree.Dir(), s.Opened, func() error {
+	s := boundary.Of(e.Plan, run, d).Sort(changes)
+	opens, refused, err := placing.Take(e.Tree.Dir(), s.Opened, func() error {
 		if back := slices.Concat(s.Undo, s.Opened); len(back) > 0 {
-			return e.tree.Restore(ctx, back...)
+			return e.Tree.Restore(ctx, back...)
 		}
 		return nil
 	})
@@ -109,7 +98,7 @@ func (e evaluator) keptChanges(ctx context.Context, run metadata.Run, d phases.D
 }
 
 // evaluateReview reads the verdict.
-func (e evaluator) evaluateReview(ctx context.Context, w *work) (phases.Outcome, error) {
+func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, error) {
 	if w.call.outOfBudget() {
 		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
 	}
@@ -128,7 +117,7 @@ func (e evaluator) evaluateReview(ctx context.Context, w *work) (phases.Outcome,
 	if len(wrong) > 0 {
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(wrong...)), nil
 	}
-	diff, _, err := comparison{e.tree}.with(ctx, e.tree, w.run, w.p, w.rec)
+	diff, _, err := e.since(ctx, e.Tree, w.run, w.p, w.rec)
 	if err != nil {
 		return phases.Outcome{}, err
 	}
@@ -138,22 +127,22 @@ func (e evaluator) evaluateReview(ctx context.Context, w *work) (phases.Outcome,
 
 // discard takes the tree back to the last commit, and gives what a broken call
 // changed as a patch to be kept beside the artifacts.
-func (e evaluator) discard(ctx context.Context, run metadata.Run, d phases.Decision) (map[string][]byte, error) {
-	changes, err := e.tree.Changes(ctx)
+func (e *Engine) discard(ctx context.Context, run metadata.Run, d phases.Decision) (map[string][]byte, error) {
+	changes, err := e.Tree.Changes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	files := map[string][]byte{}
-	s := boundary.Of(e.plan, run, d).Sort(changes)
+	s := boundary.Of(e.Plan, run, d).Sort(changes)
 	if len(s.Artifacts)+len(s.Tree)+len(s.Violations) == 0 {
 		return files, nil
 	}
-	patch, err := e.tree.Patch(ctx)
+	patch, err := e.Tree.Patch(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(patch) > 0 {
-		files[patchFile(run, e.plan.Phase(d.Phase), len(run.Attempts))] = []byte(e.Mask(string(patch)))
+		files[patchFile(run, e.Plan.Phase(d.Phase), len(run.Attempts))] = []byte(e.Mask(string(patch)))
 	}
-	return files, e.tree.Restore(ctx)
+	return files, e.Tree.Restore(ctx)
 }

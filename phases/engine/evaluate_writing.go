@@ -45,22 +45,22 @@ func (w *work) artifact() string { return path.Join(phases.PhaseFolder(w.run, w.
 // evaluateWriting holds the work of execute or revise against the evidence that
 // the phase asks for. Work that does not suffice is kept all the same: the
 // next call goes on from there.
-func (e evaluator) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome, err error) {
-	if w.staged, err = e.tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
+func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome, err error) {
+	if w.staged, err = e.Tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
 		return o, err
 	}
-	secrets, err := e.CheckStaged(ctx, boundary.Of(e.plan, w.run, w.d), e.plan.Secrets.Allow, w.staged)
+	secrets, err := e.CheckStaged(ctx, boundary.Of(e.Plan, w.run, w.d), e.Plan.Secrets.Allow, w.staged)
 	if err != nil {
 		return o, err
 	}
 	for _, o := range w.opens {
-		if found := e.InFile(ctx, o.Path, e.plan.Secrets.Allow, []byte(o.Text)); len(found) > 0 && secrets == "" {
+		if found := e.InFile(ctx, o.Path, e.Plan.Secrets.Allow, []byte(o.Text)); len(found) > 0 && secrets == "" {
 			secrets = metadata.Because("secrets_found", "found", metadata.All(found...))
 		}
 	}
 	if secrets != "" {
 		w.staged, w.opens = nil, nil
-		return phases.BlockedBy(metadata.SecretFound, secrets), e.tree.Restore(ctx)
+		return phases.BlockedBy(metadata.SecretFound, secrets), e.Tree.Restore(ctx)
 	}
 	if w.lastTry() != metadata.OutputInvalid { // else the document is there, and this answer is the report
 		if err := e.writeDictated(w); err != nil {
@@ -72,7 +72,7 @@ func (e evaluator) evaluateWriting(ctx context.Context, w *work) (o phases.Outco
 		return o, err
 	}
 	report := reply.Report(w.call.result.Structured, w.call.result.Text)
-	switch requested := phases.AskedQuestions(e.plan, w.run, w.d, report); {
+	switch requested := phases.AskedQuestions(e.Plan, w.run, w.d, report); {
 	case w.call.outOfBudget():
 		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
 	case len(requested) > 0: // what it has written so far stays; the session goes on with the answers
@@ -101,7 +101,7 @@ type lack struct {
 }
 
 // evidence gathers what a writing step left behind, and says what is missing.
-func (e evaluator) evidence(ctx context.Context, w *work) (written phases.Written, l lack, err error) {
+func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written, l lack, err error) {
 	l.code = metadata.NoProgress
 	sum, size, wrong := e.artifact(ctx, w.read, w.artifact())
 	switch {
@@ -113,7 +113,7 @@ func (e evaluator) evidence(ctx context.Context, w *work) (written phases.Writte
 		l.missing = append(l.missing, metadata.Because("is_unchanged", "file", w.artifact()))
 	}
 	written.Digest = sum
-	if _, written.Diff, err = (comparison{e.tree}).with(ctx, w.staged, w.run, w.p, w.rec); err != nil {
+	if _, written.Diff, err = e.since(ctx, w.staged, w.run, w.p, w.rec); err != nil {
 		return written, l, err
 	}
 	if w.p.MustChange && len(w.opens) == 0 && !differs(ctx, w.staged, w.run, w.rec, written.Diff) {
@@ -169,8 +169,8 @@ const mostHidden = 3
 // hidden adds the ignored files that were written since a time to the reason
 // why there is no work. Whoever looks for them should know why they do not
 // count.
-func (e evaluator) hidden(ctx context.Context, why metadata.Reason, since time.Time) metadata.Reason {
-	all, err := e.tree.Hidden(ctx, since)
+func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Time) metadata.Reason {
+	all, err := e.Tree.Hidden(ctx, since)
 	if err != nil || len(all) == 0 {
 		return why // the work is missing in any case
 	}
@@ -186,13 +186,13 @@ func (e evaluator) hidden(ctx context.Context, why metadata.Reason, since time.T
 
 // report checks the structured answer of execute or revise, and says what is
 // wrong with it.
-func (e evaluator) report(ctx context.Context, p *pipelines.Phase, r Result) metadata.Reason {
+func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metadata.Reason {
 	said := reply.Report(r.Structured, r.Text)
 	if said == nil {
 		return metadata.Because("report_missing")
 	}
-	if err := e.checkReport(ctx, p.Report, said); err != nil {
+	if err := e.CheckReport(ctx, p.Report, said); err != nil {
 		return metadata.Because("report_misfit", "error", err)
 	}
-	return metadata.All(split.Mistakes(e.plan, p, said)...)
+	return metadata.All(split.Mistakes(e.Plan, p, said)...)
 }

@@ -18,12 +18,12 @@ import (
 
 // writeDictated writes the last message of an agent as the artifact, if the
 // agent itself may not write. Its prompt says so.
-func (e evaluator) writeDictated(w *work) error {
+func (e *Engine) writeDictated(w *work) error {
 	text, artifact := reply.Document(w.call.result.Text), w.artifact()
-	if boundary.AccessOf(e.plan, w.d).Writes() || text == "" {
+	if boundary.AccessOf(e.Plan, w.d).Writes() || text == "" {
 		return nil
 	}
-	root, err := os.OpenRoot(e.tree.Dir())
+	root, err := os.OpenRoot(e.Tree.Dir())
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (e evaluator) writeDictated(w *work) error {
 
 // artifact gives the digest and size of a file as read has it, or says why it
 // cannot be had.
-func (e evaluator) artifact(ctx context.Context, read func(context.Context, string) ([]byte, error), name string) (sum string, size int, wrong metadata.Reason) {
+func (e *Engine) artifact(ctx context.Context, read func(context.Context, string) ([]byte, error), name string) (sum string, size int, wrong metadata.Reason) {
 	data, err := read(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -53,8 +53,8 @@ func (e evaluator) artifact(ctx context.Context, read func(context.Context, stri
 }
 
 // unwritten says why there is no file where one was to be written.
-func (e evaluator) unwritten(name string) metadata.Reason {
-	root, err := os.OpenRoot(e.tree.Dir())
+func (e *Engine) unwritten(name string) metadata.Reason {
+	root, err := os.OpenRoot(e.Tree.Dir())
 	if err != nil {
 		return metadata.Because("not_readable", "file", name, "error", err)
 	}
@@ -66,7 +66,7 @@ func (e evaluator) unwritten(name string) metadata.Reason {
 }
 
 // files lists the artifact files of the phase after a writing step.
-func (e evaluator) files(ctx context.Context, w *work) []string {
+func (e *Engine) files(ctx context.Context, w *work) []string {
 	all := append([]string{w.artifact()}, w.rec.OutputFiles...)
 	all = append(all, w.changes.Artifacts...)
 	var out []string

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"strings"
 	"testing"
 
@@ -59,8 +60,8 @@ func TestDiffAfterTheBaseWasMerged(t *testing.T) {
 		{metadata.Phase{Base: "a", Upstream: "b", Lane: &metadata.Lane{Base: "d", Conflict: &metadata.Conflict{}}}, "d"},
 	} {
 		tree := &baseTree{}
-		c := comparison{tree}
-		_, _, err := c.with(t.Context(), tree, metadata.Run{BaseCommit: "c"}, &pipelines.Phase{Access: pipelines.AccessTree}, &tt.rec)
+		c := &Engine{Journal: branch.Journal{Tree: tree}}
+		_, _, err := c.since(t.Context(), tree, metadata.Run{BaseCommit: "c"}, &pipelines.Phase{Access: pipelines.AccessTree}, &tt.rec)
 		if err != nil || tree.from != tt.want {
 			t.Errorf("%+v is compared with %s, %v; want %s", tt.rec, tree.from, err, tt.want)
 		}

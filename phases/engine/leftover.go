@@ -18,7 +18,7 @@ import (
 // notice says what the agent of a decision has to know of earlier calls: of a writer, that one
 // broke off and where its changes are; of a reviewer, that the writer was cut off. It names the
 // newest patch that the tip has, by its path from the top of the tree.
-func (b briefing) notice(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
+func (e *Engine) notice(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
 	rec, words := run.Phase(d.Phase), prompts.Words(run.Language)
 	if d.Do == phases.DoReview {
 		if phases.CutOff(run, rec) {
@@ -27,15 +27,15 @@ func (b briefing) notice(ctx context.Context, run metadata.Run, d phases.Decisio
 		return "", nil
 	}
 	broken := brokenOff(run, rec, d.Step())
-	if len(broken) == 0 || !boundary.AccessOf(b.plan, d).Writes() {
+	if len(broken) == 0 || !boundary.AccessOf(e.Plan, d).Writes() {
 		return "", nil
 	}
-	tip, err := b.tree.Stage(ctx)
+	tip, err := e.Tree.Stage(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, a := range broken {
-		file := patchFile(run, b.plan.Phase(d.Phase), a.N)
+		file := patchFile(run, e.Plan.Phase(d.Phase), a.N)
 		switch _, err := tip.Read(ctx, file); {
 		case errors.Is(err, fs.ErrNotExist): // it had changed nothing
 			continue

@@ -13,12 +13,29 @@ import (
 	"github.com/reprise-ci/reprise/phases/daily"
 	"github.com/reprise-ci/reprise/phases/leaving"
 	"github.com/reprise-ci/reprise/phases/message"
+	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/prompts"
 )
+
+// OtherRuns is what is known of other runs of the same repository.
+type OtherRuns struct {
+	// Others gives the open ones; nil: agents are told of none.
+	Others func(ctx context.Context, run metadata.Run) ([]others.Run, error)
+	// Spent gives what each has spent today; nil: no limit holds for them together.
+	Spent func(ctx context.Context, run metadata.Run) ([]daily.Spent, error)
+
+	today float64 // US dollars that may still be spent on this day; 0: there is no limit
+}
+
+// turn does one thing for a run, if it has something to do. It returns the record as it was
+// last committed; an error ends the process.
+type turn func(ctx context.Context, run metadata.Run) (next metadata.Run, did bool, err error)
 
 // Run goes on with a run until it is completed, a person is needed, or ctx is
 // cancelled. It returns the record as it was last committed; the error is
 // nil when the record says how the run ended.
+//
+// It takes turn after turn. In each, the first that has something to do does it, and then people are heard.
 func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, err error) {
 	defer func() { err, e.ran.before = errors.Join(err, e.ran.before.End()), nil }()
 	if run.Status != metadata.Running && e.Beside != nil { // a process that was killed as the run ended has left trees of parts
@@ -27,64 +44,126 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, 
 		}
 	}
 	for run.Status == metadata.Running {
-		e.latest = run
-		if e.ran.before != nil && e.Beside != nil { // parts are checked in their lanes; an error comes again below
-			if next, err := e.runner().baseline(ctx, run, phases.Decide(e.Plan, run)); err == nil {
-				run = next
+		did := false
+		for _, turn := range []turn{e.keepDayBudget, e.leaveOut, e.doParts, e.doStep} {
+			if run, did, err = turn(ctx, run); did || err != nil {
+				break
 			}
 		}
-		if ctx.Err() == nil {
-			next, err := e.beforehand(ctx, run, phases.Decide(e.Plan, run))
-			steered := errors.Is(err, ErrSteered) // while a command was asked, which is asked again then
-			if err != nil && !steered {
-				return next, err
-			}
-			if steered || next.Revision != run.Revision {
-				if run, err = e.Steer(ctx, next); err != nil {
-					return run, err
-				}
-				continue
-			}
+		if err != nil || !did {
+			return run, err
 		}
-		if e.ran.before == nil && e.Beside != nil && ctx.Err() == nil {
-			next, did, err := e.Beside(ctx, run)
-			if err == nil && did {
-				next, err = e.Steer(ctx, next)
-			}
-			if err != nil {
-				return next, err
-			}
-			if run = next; did {
-				continue
-			}
-		}
-		d := phases.Decide(e.Plan, run)
-		if d.Resume <= e.Elsewhere {
-			d.Resume = 0
-		}
-		if ctx.Err() != nil && !d.Final() {
-			return e.interrupted(ctx, run)
-		}
-		if e.Due != nil && e.Due(ctx, run, d) {
-			return run, nil
-		}
-		next, err := e.carryOut(ctx, run, d)
-		if err != nil {
-			return next, err
-		}
-		if run, err = e.Steer(ctx, next); err != nil {
+		if run, err = e.Steer(ctx, run); err != nil {
 			return run, err
 		}
 	}
 	return run, nil
 }
 
+// keepDayBudget stops the run if what all runs may spend in a day is spent.
+func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
+	b, d := e.Plan.Budget, phases.Decide(e.Plan, run)
+	if ctx.Err() != nil || !d.Calls() || b.DayUSD+b.RepoDayUSD == 0 {
+		return run, false, nil
+	}
+	var others []daily.Spent
+	var why metadata.Reason
+	var err error
+	if e.Spent != nil {
+		if others, err = e.Spent(ctx, run); err != nil {
+			return run, false, fmt.Errorf("what was spent today: %w", err)
+		}
+	}
+	if e.today, why = daily.Remaining(b, run, others, e.Now()); why == "" {
+		return run, false, nil
+	}
+	run, err = e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.DayBudget, Why: why})
+	return run, true, err
+}
+
+// leaveOut asks what skip_if of the phase says that comes next, if it has not begun. A
+// condition that cannot be decided stops the run, and a command that says neither yes nor no
+// is told: neither leaves the phase out.
+func (e *Engine) leaveOut(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
+	phase, asked := leaving.Due(e.Plan, run, phases.Decide(e.Plan, run))
+	if asked == nil || ctx.Err() != nil {
+		return run, false, nil
+	}
+	now := fmt.Sprintf("%s %d %d", phase, run.Phase(phase).Generation, len(run.RollbackHistory))
+	if e.skipAsked == now {
+		return run, false, nil
+	}
+	holds, why, err := e.holds(ctx, run, phase, *asked)
+	switch {
+	case ctx.Err() != nil: // it is asked again when the run goes on
+		return run, false, nil
+	case errors.Is(err, ErrSteered):
+		return run, true, nil
+	case err != nil:
+		return run, false, fmt.Errorf("%s: skip_if: %w", phase, err)
+	case why.Code() == "skip_if_unclear":
+		run, err = e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: phase, Code: metadata.ConfigInvalid, Why: why})
+		return run, true, err
+	}
+	e.skipAsked = now
+	next, what := leaving.Answered(run, phase, holds, why, e.Now())
+	if what == "" {
+		return run, false, nil
+	}
+	if err = metadata.Follow(run, next); err == nil {
+		err = e.Amend(ctx, next, phase+": "+what)
+	}
+	if err != nil {
+		return run, false, err
+	}
+	e.Report.Report(Event{At: e.Now(), Run: next})
+	return next, true, nil
+}
+
+// doParts goes on with parts of a phase that are done at the same time. They are checked in
+// their lanes, so the baseline is over before.
+func (e *Engine) doParts(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
+	if e.Beside == nil {
+		return run, false, nil
+	}
+	if e.latest = run; e.ran.before != nil {
+		next, err := e.baseline(ctx, run, phases.Decide(e.Plan, run))
+		if err != nil || e.ran.before != nil { // doStep meets an error again
+			return run, false, nil
+		}
+		run = next
+	}
+	if ctx.Err() != nil {
+		return run, false, nil
+	}
+	return e.Beside(ctx, run)
+}
+
+// doStep carries out the next decision, unless something comes before it that is not the
+// engine's to do: then the run goes on elsewhere.
+func (e *Engine) doStep(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
+	d := phases.Decide(e.Plan, run)
+	if d.Resume <= e.Elsewhere {
+		d.Resume = 0
+	}
+	switch {
+	case ctx.Err() != nil && !d.Final():
+		next, err := e.interrupted(ctx, run)
+		return next, true, err
+	case e.Due != nil && e.Due(ctx, run, d):
+		return run, false, nil
+	}
+	next, err := e.carryOut(ctx, run, d)
+	return next, true, err
+}
+
 // carryOut does what was decided and commits what came out of it. It returns
 // the record as it was last committed.
 func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	run, broken, err := e.runner().setUp(ctx, run, d)
+	e.latest = run
+	run, broken, err := e.setUp(ctx, run, d)
 	if err == nil && run.Status == metadata.Running {
-		run, err = e.runner().baseline(ctx, run, d)
+		run, err = e.baseline(ctx, run, d)
 	}
 	switch {
 	case errors.Is(err, ErrSteered) || err == nil && run.Status != metadata.Running:
@@ -101,31 +180,17 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 	if run, err = e.Renew(ctx, run); err != nil { // to tell people may have taken long
 		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
-	next, effects, err := e.do(ctx, run, d, broken)
-	switch {
-	case err != nil && ctx.Err() != nil:
+	begun, x, err := e.do(ctx, run, d, broken)
+	if err != nil && ctx.Err() != nil {
 		return e.interrupted(ctx, run)
-	case err != nil:
-		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
-	if next, err = e.rules().consequences(ctx, run, next, d, &effects); err == nil {
-		next, err = e.stopAfter(ctx, next, d)
+	next := run
+	if err == nil {
+		next, err = e.land(ctx, begun, run, true, Work{d, x})
 	}
 	if err != nil {
-		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
-	}
-	if next.Status == metadata.Running {
-		e.getReady(next, phases.Decide(e.Plan, next))
-	}
-	err = e.record(ctx, next, d, effects)
-	var kept *branch.NotPushed
-	if errors.As(err, &kept) {
 		return next, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
-	if err != nil {
-		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
-	}
-	e.Report.Report(Event{At: e.Now(), Run: next, Of: d, Done: &effects.outcome})
 	return next, nil
 }
 
@@ -152,68 +217,6 @@ func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Ru
 	if err := e.Amend(ctx, next, "interrupted"); err != nil {
 		return run, err
 	}
-	return next, nil
-}
-
-// beforehand does what comes before a decision is carried out: it may stop the run because
-// of what was spent today, or leave a phase out. It returns the record as it was last
-// committed.
-func (e *Engine) beforehand(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	b := e.Plan.Budget
-	if !d.Calls() || b.DayUSD+b.RepoDayUSD == 0 {
-		return e.leaveOut(ctx, run, d)
-	}
-	var others []daily.Spent
-	var why metadata.Reason
-	var err error
-	if e.Spent != nil {
-		if others, err = e.Spent(ctx, run); err != nil {
-			return run, fmt.Errorf("what was spent today: %w", err)
-		}
-	}
-	if e.today, why = daily.Remaining(b, run, others, e.Now()); why != "" {
-		return e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.DayBudget, Why: why})
-	}
-	return e.leaveOut(ctx, run, d)
-}
-
-// leaveOut asks what skip_if of the phase says that a decision is about, if it has not
-// begun, and returns the record as it was last committed. A condition that cannot be
-// decided stops the run, and a command that says neither yes nor no is told: neither
-// leaves the phase out.
-func (e *Engine) leaveOut(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	phase, asked := leaving.Due(e.Plan, run, d)
-	if asked == nil {
-		return run, nil
-	}
-	now := fmt.Sprintf("%s %d %d", phase, run.Phase(phase).Generation, len(run.RollbackHistory))
-	if e.skipAsked == now {
-		return run, nil
-	}
-	asking := condition{e.Guard, e.Tree, e.Checker, e.Issue, e.Matches, e.attend}
-	holds, why, err := asking.holds(ctx, run, phase, *asked)
-	if ctx.Err() != nil {
-		return run, nil // it is asked again when the run goes on
-	}
-	if err != nil {
-		return run, fmt.Errorf("%s: skip_if: %w", phase, err)
-	}
-	e.skipAsked = now
-	if why.Code() == "skip_if_unclear" {
-		e.skipAsked = ""
-		return e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: phase, Code: metadata.ConfigInvalid, Why: why})
-	}
-	next, what := leaving.Answered(run, phase, holds, why, e.Now())
-	if what == "" {
-		return run, nil
-	}
-	if err = metadata.Follow(run, next); err == nil {
-		err = e.Amend(ctx, next, phase+": "+what)
-	}
-	if err != nil {
-		return run, err
-	}
-	e.Report.Report(Event{At: e.Now(), Run: next})
 	return next, nil
 }
 

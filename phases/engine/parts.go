@@ -18,6 +18,14 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
+// Part is a part of a phase that is done beside others, in a tree of its own, which is Tree then.
+type Part struct {
+	Lane branch.Lane
+	Upon string                                                            // commit of the run's branch upon which the part is to come
+	From string                                                            // commit whose code Lane has
+	Open func(d phases.Decision, b phases.Beginning) (metadata.Run, error) // opens the attempt of its decision in the record of the run
+}
+
 // Aside gives an engine for a part that is done beside others, in a tree of its own.
 func (e *Engine) Aside(lane branch.Lane) *Engine {
 	a := *e
@@ -33,7 +41,7 @@ func (e *Engine) Ready(ctx context.Context, run metadata.Run, d phases.Decision)
 	if run.Setup != nil && phases.Broken(run.Setup) == nil {
 		return run, nil
 	}
-	next, _, err := e.runner().setUp(ctx, run, d)
+	next, _, err := e.setUp(ctx, run, d)
 	return next, err
 }
 
@@ -57,7 +65,7 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (W
 	var broken []metadata.CheckResult
 	var err error
 	if d.Do != phases.DoIntegrate { // which sets up what the parts come to together
-		run, broken, err = e.runner().setUp(ctx, run, d)
+		run, broken, err = e.setUp(ctx, run, d)
 	}
 	if err != nil {
 		return Work{}, err
@@ -75,32 +83,39 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (W
 // Land takes work of parts into the record, in one commit, and returns the record as it
 // was last committed. Last says that no other part is at work.
 func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ...Work) (metadata.Run, error) {
+	return e.land(ctx, run, run, last, works...)
+}
+
+// land takes works into a record, in one commit. Before is the record as it was last committed,
+// which it returns with an error.
+func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, works ...Work) (metadata.Run, error) {
 	next, all, done := run, effects{files: map[string][]byte{}}, []effects(nil)
 	for _, w := range works {
-		d, x, before := w.Of, w.x, next
-		if phases.IsVoid(next.Phase(d.Phase), *phases.AttemptOf(&next, d.Phase)) {
+		d, x, was := w.Of, w.x, next
+		if !d.Final() && phases.IsVoid(next.Phase(d.Phase), *phases.AttemptOf(&next, d.Phase)) {
 			x = effects{outcome: x.outcome}
 		}
 		var err error
 		if next, err = e.apply(next, d, x.outcome); err == nil {
-			next, err = e.rules().consequences(ctx, before, next, d, &x)
+			x = e.withReview(next, d, x)
+			next, err = e.consequences(ctx, was, next, d, &x)
 		}
 		if err == nil && last && len(works) == 1 {
 			next, err = e.stopAfter(ctx, next, d)
 		}
 		if err != nil {
-			return run, fmt.Errorf("%s: %w", message.Heading(d), err)
+			return before, fmt.Errorf("%s: %w", message.Heading(d), err)
 		}
 		done = append(done, x)
 	}
 	for i, x := range done {
-		phase := works[i].Of.Phase
-		rec := next.Phase(phase)
-		if gone := rec == nil || rec.Generation != phases.AttemptOf(&next, phase).Generation; gone && x.back == nil {
+		d := works[i].Of
+		rec := next.Phase(d.Phase)
+		if gone := !d.Final() && (rec == nil || rec.Generation != phases.AttemptOf(&next, d.Phase).Generation); gone && x.back == nil {
 			x = effects{outcome: x.outcome} // another one of works has made it void
 		}
 		maps.Copy(all.files, x.files)
-		all.outcome, all.moves, all.back, all.take = x.outcome, x.moves, x.back, x.take
+		all.outcome, all.staged, all.moves, all.back, all.take = x.outcome, x.staged, x.moves, x.back, x.take
 		all.beside = append(all.beside, x.beside...)
 		if x.outcome.Head != "" {
 			all.heads = append(all.heads, x.outcome.Head)
@@ -113,7 +128,7 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 	}
 	var kept *branch.NotPushed
 	if err != nil && !errors.As(err, &kept) {
-		return run, err
+		return before, err
 	}
 	for i, w := range works {
 		shown := next
@@ -125,30 +140,23 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 	return next, err
 }
 
+// withReview adds what people read of a review.
+func (e *Engine) withReview(next metadata.Run, d phases.Decision, x effects) effects {
+	if rec := next.Phase(d.Phase); d.Do == phases.DoReview && x.outcome.Status == metadata.Succeeded && x.files != nil && rec != nil {
+		x.files[path.Join(phases.PhaseFolder(next, e.Plan.Phase(d.Phase)), phases.ReviewFile)] = []byte(files.Review(next.Language, rec))
+	}
+	return x
+}
+
 // integrate brings the parts of a phase together. Their work is in the tree: what
 // is left is an artifact that says what was done where.
-func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, effects, error) {
-	p, start := e.Plan.Phase(d.Phase), e.Now()
-	run, err := e.begin(run, d, phases.Beginning{At: start, Base: e.Tree.Tip()})
-	if err != nil {
-		return run, effects{}, err
-	}
+func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decision) (effects, error) {
 	tip, err := e.Tree.Stage(ctx)
 	if err != nil {
-		return run, effects{}, err
+		return effects{}, err
 	}
-	_, changed, err := comparison{e.Tree}.with(ctx, tip, run, p, run.Phase(d.Phase))
-	if err != nil {
-		return run, effects{}, err
-	}
-	text := []byte(e.Mask(files.Parts(run, d.Phase)))
-	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
-	o := phases.Outcome{
-		At: e.Now(), Status: metadata.Succeeded, Written: &phases.Written{Digest: texts.Digest(text), Files: []string{file}, Diff: changed},
-	}
-	o.End(start, o.At)
-	next, err := e.apply(run, d, o)
-	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
+	_, changed, err := e.since(ctx, tip, run, e.Plan.Phase(d.Phase), run.Phase(d.Phase))
+	return e.writes(run, d, []byte(e.Mask(files.Parts(run, d.Phase))), changed), err
 }
 
 // mostApart is how many paths in conflict are recorded.
@@ -157,28 +165,24 @@ const mostApart = 100
 // bringTogether merges the work of a part with what was merged since it began, and runs the
 // checks of the part on the result: nothing gets to the branch that was not checked as it
 // is there.
-func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.Decision, lane metadata.Lane) (metadata.Run, effects, error) {
-	p, start := e.Plan.Phase(d.Phase), e.Now()
-	run, err := e.begin(run, d, phases.Beginning{At: start, Base: e.Upon})
-	if err != nil {
-		return run, effects{}, err
-	}
+func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.Decision, lane metadata.Lane) (effects, error) {
+	p, at := e.Plan.Phase(d.Phase), e.Now()
 	refused := func(path string) bool {
 		return protection.Protected(path, e.Plan.Protect) || metadata.CheckPath(path) != nil
 	}
-	merged, err := e.Lane.Merge(ctx, lane.Base, e.Upon, lane.Head, start, refused)
+	merged, err := e.Lane.Merge(ctx, lane.Base, e.Upon, lane.Head, at, refused)
 	o, n := phases.Outcome{Status: metadata.Succeeded}, len(merged.Paths)
 	if err == nil && n == 0 && len(p.Checks) > 0 {
-		err = e.Lane.MoveTo(ctx, merged.Commit, e.Upon, start)
+		err = e.Lane.MoveTo(ctx, merged.Commit, e.Upon, at)
 		if err == nil {
-			_, o.Checks, err = e.runner().setUp(ctx, run, d) // lock files of the others may have come in
+			_, o.Checks, err = e.setUp(ctx, *run, d) // lock files of the others may have come in
 		}
 		if err == nil && o.Checks == nil {
-			run, o, err = e.runner().runChecks(ctx, run, p)
+			*run, o, err = e.runChecks(ctx, *run, p)
 		}
 	}
 	if err != nil {
-		return run, effects{}, err
+		return effects{}, err
 	}
 	x := effects{files: map[string][]byte{}}
 	switch {
@@ -186,21 +190,20 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 	case n > 0 || checking.RulingOf(o.Checks) == metadata.Fail:
 		o.Status, o.Code = metadata.Unsuccessful, metadata.Conflicts
 		o.Why = metadata.All(metadata.Because("parts_apart", "n", n), checking.WhyFailed(o.Checks))
-		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
+		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(*run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
 		if o.Base = e.Upon; lane.Conflict == nil {
 			o.Head = merged.Commit
 		}
-		merged.Versions[phases.BeforeFile], err = e.workBefore(ctx, lane, start)
+		merged.Versions[phases.BeforeFile], err = e.workBefore(ctx, lane, at)
 		for name, data := range merged.Versions {
-			x.files[path.Join(phases.ConflictFolder(run, p), name)] = data
+			x.files[path.Join(phases.ConflictFolder(*run, p), name)] = data
 		}
 	default:
 		x.take = merged.Commit
 		o.Written = &phases.Written{Files: run.Phase(d.Phase).OutputFiles, Diff: merged.Diff}
 	}
-	o.End(start, e.Now())
 	x.outcome = o
-	return run, x, err
+	return x, err
 }
 
 // workBefore gives the work of a part that could not be brought together with others.

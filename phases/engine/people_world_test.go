@@ -55,14 +55,21 @@ func newWorld(t *testing.T, rt *rapid.T, words *prompts.Set, dir string) *world 
 	clock := t0
 	w.engine = &Engine{
 		Journal: branch.Journal{Plan: plan, Tree: w.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
-		Prompts: words, Store: w, Checker: w, Report: w, Steering: w,
-		Agent:       func(name string) (Agent, error) { return agentFunc(w.work), nil },
-		CheckReport: func(context.Context, string, []byte) error { return nil },
-		Matches:     holds,
-		Issue:       prompts.Issue{ID: "7", Title: "T", Body: "Do it.", Labels: []string{"bug"}},
-		NewID:       func() string { w.n++; return fmt.Sprintf("session-%d", w.n) },
-		Rand:        rand.NewChaCha8([32]byte{}),
-		Sleep:       func(context.Context, time.Duration) error { return nil },
+		Calls: Calls{
+			Prompts: words,
+			Agent:   func(name string) (Agent, error) { return agentFunc(w.work), nil },
+			Issue:   prompts.Issue{ID: "7", Title: "T", Body: "Do it.", Labels: []string{"bug"}},
+			NewID:   func() string { w.n++; return fmt.Sprintf("session-%d", w.n) },
+			Rand:    rand.NewChaCha8([32]byte{}),
+		},
+		Commands: Commands{
+			Checker: w,
+		},
+		Conditions: Conditions{
+			CheckReport: func(context.Context, string, []byte) error { return nil },
+			Matches:     holds,
+		},
+		Store: w, Report: w, Steering: w, Sleep: func(context.Context, time.Duration) error { return nil },
 	}
 	return w
 }

@@ -6,47 +6,39 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// runner runs the commands of a pipeline on the work: those of its setup, and the checks.
-type runner struct {
-	*branch.Journal
-	checker    Checker
-	installer  Checker // nil: checker
-	provisions Provisions
-	results    checking.Results
-	jobs       int
-	store      Saver
-	report     func(Event)
-	attend     func(ctx context.Context) (context.Context, func())
-	isLane     bool
-	*ran
-}
+// Commands say how the commands of a pipeline run on the work: those of its setup, and the checks.
+type Commands struct {
+	Checker    Checker
+	Installer  Checker          // runs the commands of the setup; nil: Checker does
+	Provisions Provisions       // made before the first step; nil if the plan has no setup
+	Results    checking.Results // of checks on this machine; nil: nothing keeps them
+	Jobs       int              // how many checks run side by side; 0: one after the other
 
-// ran is what a runner knows of earlier commands.
-type ran struct {
-	setUpAs  string           // digest of the setup that the tree has now
-	brokenBy string           // digest of a setup that the work has broken: until it changes, only checks try it again
-	before   *checking.Beside // the baseline under way; nil: none is
-	beside   string           // the phase that it is beside
+	ran struct {
+		setUpAs  string           // digest of the setup that the tree has now
+		brokenBy string           // digest of a setup that the work has broken: until it changes, only checks try it again
+		before   *checking.Beside // the baseline under way; nil: none is
+		beside   string           // the phase that it is beside
+	}
 }
 
 // runChecks runs the checks of a phase on the work.
-func (r runner) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (next metadata.Run, o phases.Outcome, err error) {
-	ctx, done := r.attend(ctx)
+func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (next metadata.Run, o phases.Outcome, err error) {
+	ctx, done := e.attend(ctx)
 	defer done()
-	c, err := r.round(ctx, p.Checks)
+	c, err := e.round(ctx, p.Checks)
 	if err != nil {
 		return run, o, err
 	}
 	o.Checks, err = c.All(ctx, p.Checks)
 	// Without a sandbox, a check may have changed the tree itself.
-	err = errors.Join(err, r.Tree.Restore(context.WithoutCancel(ctx)))
+	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 	if err == nil && ctx.Err() == nil {
-		run, err = r.knowBefore(ctx, run, p, o.Checks)
+		run, err = e.knowBefore(ctx, run, p, o.Checks)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -60,11 +52,11 @@ func (r runner) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Ph
 
 // knowBefore notes which checks fail as they did before. Where that is not known of one that
 // fails, because the base was merged or the baseline never ended, it runs on the base now.
-func (r runner) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, checks []metadata.CheckResult) (metadata.Run, error) {
-	if unknown := checking.Unknown(p.Checks, checks, run.Baseline); r.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
-		do, start := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}, r.Now()
-		r.report(Event{At: start, Run: run, Decision: &do})
-		c, err := r.round(ctx, nil)
+func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, checks []metadata.CheckResult) (metadata.Run, error) {
+	if unknown := checking.Unknown(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
+		do, start := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}, e.Now()
+		e.Report.Report(Event{At: start, Run: run, Decision: &do})
+		c, err := e.round(ctx, nil)
 		if err != nil {
 			return run, err
 		}
@@ -75,17 +67,17 @@ func (r runner) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.P
 		}
 		run = run.Clone()
 		run.Baseline = append(run.Baseline, results...)
-		o := phases.Outcome{At: r.Now(), Status: metadata.Succeeded, Checks: results, Why: checking.WhyFailed(results)}
+		o := phases.Outcome{At: e.Now(), Status: metadata.Succeeded, Checks: results, Why: checking.WhyFailed(results)}
 		o.End(start, o.At)
-		r.report(Event{At: o.At, Run: run, Of: do, Done: &o})
+		e.Report.Report(Event{At: o.At, Run: run, Of: do, Done: &o})
 	}
 	checking.KnownBefore(checks, run.Baseline)
 	return run, nil
 }
 
 // round is what it takes to run checks on the work as it is.
-func (r runner) round(ctx context.Context, checks []pipelines.Check) (c *checking.Round, err error) {
-	c = &checking.Round{Tree: r.Tree, Checker: r.checker, Results: r.results, Mask: r.Mask, Jobs: r.jobs, SetUp: r.setUpAs, Keep: checking.KeptBeside(checks)}
-	c.Content, err = r.Tree.Content(ctx)
+func (e *Engine) round(ctx context.Context, checks []pipelines.Check) (c *checking.Round, err error) {
+	c = &checking.Round{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.Mask, Jobs: e.Jobs, SetUp: e.ran.setUpAs, Keep: checking.KeptBeside(checks)}
+	c.Content, err = e.Tree.Content(ctx)
 	return c, err
 }

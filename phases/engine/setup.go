@@ -12,63 +12,63 @@ import (
 // setUp makes the work tree ready for a decision, if it is not. One that has never
 // been ready stops the run when a command fails. Later it is the work that breaks
 // the setup, as by a lock file: then broken is how the commands ended, for the checks.
-func (r runner) setUp(ctx context.Context, run metadata.Run, d phases.Decision) (next metadata.Run, broken []metadata.CheckResult, err error) {
-	if r.provisions == nil || d.Final() {
+func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision) (next metadata.Run, broken []metadata.CheckResult, err error) {
+	if e.Provisions == nil || d.Final() {
 		return run, nil, nil
 	}
-	digest, due, err := r.provisions.Due()
+	digest, due, err := e.Provisions.Due()
 	if err != nil {
 		return run, nil, err
 	}
-	r.setUpAs = digest
-	if !due || digest == r.brokenBy && d.Calls() {
-		return run, nil, r.provisions.Give(ctx)
+	e.ran.setUpAs = digest
+	if !due || digest == e.ran.brokenBy && d.Calls() {
+		return run, nil, e.Provisions.Give(ctx)
 	}
-	if run, err = r.Renew(ctx, run); err != nil {
+	if run, err = e.Renew(ctx, run); err != nil {
 		return run, nil, err
 	}
-	do := phases.Decision{Do: phases.DoSetup, Phase: d.Phase, Why: metadata.Because("setup_due", "n", len(r.Plan.Setup))}
-	start := r.Now()
-	r.report(Event{At: start, Run: run, Decision: &do})
-	o, err := r.makeReady(ctx, digest)
+	do := phases.Decision{Do: phases.DoSetup, Phase: d.Phase, Why: metadata.Because("setup_due", "n", len(e.Plan.Setup))}
+	start := e.Now()
+	e.Report.Report(Event{At: start, Run: run, Decision: &do})
+	o, err := e.makeReady(ctx, digest)
 	if err != nil {
 		return run, nil, err
 	}
-	o.At = r.Now()
+	o.At = e.Now()
 	switch next = run; {
-	case !r.isLane && (phases.Broken(o.Checks) == nil || run.Setup == nil || phases.Broken(run.Setup) != nil):
+	case !(e.Lane != nil) && (phases.Broken(o.Checks) == nil || run.Setup == nil || phases.Broken(run.Setup) != nil):
 		next = phases.SetUp(run, o.Checks, o.At)
 	case phases.Broken(o.Checks) != nil:
-		broken, r.brokenBy = o.Checks, digest
+		broken, e.ran.brokenBy = o.Checks, digest
 	}
 	if next.Status != metadata.Running {
-		if err := r.Amend(ctx, next, "setup failed"); err != nil {
+		if err := e.Amend(ctx, next, "setup failed"); err != nil {
 			return run, nil, err
 		}
 	}
 	o.End(start, o.At)
-	r.report(Event{At: o.At, Run: next, Of: do, Done: &o})
+	e.Report.Report(Event{At: o.At, Run: next, Of: do, Done: &o})
 	return next, broken, nil
 }
 
 // makeReady runs the commands of the setup, up to the first that fails.
-func (r runner) makeReady(ctx context.Context, digest string) (o phases.Outcome, err error) {
-	if err := r.Tree.Prepare(ctx); err != nil {
+func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome, err error) {
+	if err := e.Tree.Prepare(ctx); err != nil {
 		return o, err
 	}
 	o.Status = metadata.Succeeded
-	attended, done := r.attend(ctx)
+	attended, done := e.attend(ctx)
 	defer done()
-	return o, r.provisions.Make(ctx, digest, func() (bool, error) {
-		for _, c := range r.Plan.Setup {
-			ended, err := cmp.Or(r.installer, r.checker).Check(attended, r.Tree.Dir(), c.Check)
+	return o, e.Provisions.Make(ctx, digest, func() (bool, error) {
+		for _, c := range e.Plan.Setup {
+			ended, err := cmp.Or(e.Installer, e.Checker).Check(attended, e.Tree.Dir(), c.Check)
 			if attended.Err() != nil {
 				return false, context.Cause(attended)
 			}
 			if err != nil {
 				return false, fmt.Errorf("setup %s: %w", c.Name, err)
 			}
-			ended.Output = r.Mask(ended.Output)
+			ended.Output = e.Mask(ended.Output)
 			o.Checks = append(o.Checks, ended)
 			if !ended.Pass {
 				o.Why = metadata.Because("check_exited", "check", c.Name, "code", ended.ExitCode)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,55 +21,63 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// do carries out a decision and applies what came out of it. Broken is how the
-// setup ended, if the work breaks it.
+// do carries out a decision, for land to take what came out of it into the record that it
+// returns: the one with the open attempt. Broken is how the setup ended, if the work breaks it.
 func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (metadata.Run, effects, error) {
 	if d.Final() {
-		o := phases.Outcome{At: e.Now()}
-		next, err := e.apply(run, d, o)
-		return next, effects{outcome: o}, err
+		return run, effects{outcome: phases.Outcome{At: e.Now()}}, nil
 	}
 	if d.Delay > 0 {
 		waiting, done := e.attend(ctx)
 		err := e.Sleep(waiting, d.Delay)
 		done()
 		if err != nil {
-			o := phases.Outcome{At: e.Now(), Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}
-			begun, err := e.begin(run, d, phases.Beginning{At: e.Now(), Base: e.Tree.Tip()})
-			if err != nil {
-				return run, effects{}, err
-			}
-			next, err := e.apply(begun, d, o)
-			return next, effects{outcome: o}, err
+			return e.attempt(run, d, phases.Beginning{}, func(*metadata.Run) (effects, error) {
+				return effects{outcome: phases.Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}}, nil
+			})
 		}
 	}
 	switch lane := run.Phase(d.Phase).Lane; {
 	case lane != nil && e.Lane == nil:
 		return run, effects{}, fmt.Errorf("%s is done in a tree of its own, and nothing here has one", d.Phase)
 	case lane != nil && d.Do == phases.DoIntegrate:
-		return e.bringTogether(ctx, run, d, *lane)
+		return e.attempt(run, d, phases.Beginning{Base: e.Upon}, func(run *metadata.Run) (effects, error) { return e.bringTogether(ctx, run, d, *lane) })
+	case d.Do == phases.DoCheck:
+		if err := e.Tree.Prepare(ctx); err != nil {
+			return run, effects{}, err
+		}
+		return e.attempt(run, d, phases.Beginning{}, func(run *metadata.Run) (effects, error) { return e.check(ctx, run, d, broken) })
+	case d.Do == phases.DoIntegrate:
+		return e.attempt(run, d, phases.Beginning{}, func(run *metadata.Run) (effects, error) { return e.integrate(ctx, *run, d) })
 	}
-	switch d.Do {
-	case phases.DoCheck:
-		return e.check(ctx, run, d, broken)
-	case phases.DoIntegrate:
-		return e.integrate(ctx, run, d)
+	switch text, err := e.document(ctx, run, d); {
+	case err != nil:
+		return run, effects{}, err
+	case text != nil:
+		return e.attempt(run, d, phases.Beginning{}, func(run *metadata.Run) (effects, error) {
+			return e.writes(*run, d, text, metadata.Diff{}), nil
+		})
 	}
 	return e.call(ctx, run, d)
 }
 
-// begin opens the attempt of a decision, and saves that before anything of it
-// is done.
-func (e *Engine) begin(run metadata.Run, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
+// attempt opens the attempt of a decision, saves that before anything of it is done, and has it
+// done. The work may note more in the record, such as results of the baseline.
+func (e *Engine) attempt(run metadata.Run, d phases.Decision, b phases.Beginning, work func(run *metadata.Run) (effects, error)) (metadata.Run, effects, error) {
+	b.At, b.Base = e.Now(), cmp.Or(b.Base, e.Tree.Tip())
+	begun, err := phases.Begin(run, d, b), error(nil)
 	if e.Open != nil {
-		return e.Open(d, b)
+		begun, err = e.Open(d, b)
+	} else if err = metadata.Follow(run, begun); err == nil {
+		e.latest = begun.Clone() // the step works on it
+		err = e.Store.Save(begun)
 	}
-	begun := phases.Begin(run, d, b)
-	if err := metadata.Follow(run, begun); err != nil {
-		return run, err
+	if err != nil {
+		return run, effects{}, err
 	}
-	e.latest = begun.Clone() // the step works on it
-	return begun, e.Store.Save(begun)
+	x, err := work(&begun)
+	x.outcome.End(b.At, e.Now())
+	return begun, x, err
 }
 
 // apply gives the record after a decision and its outcome.
@@ -77,17 +86,19 @@ func (e *Engine) apply(run metadata.Run, d phases.Decision, o phases.Outcome) (m
 	return next, metadata.Follow(run, next)
 }
 
+// writes has reprise write the artifact of a phase.
+func (e *Engine) writes(run metadata.Run, d phases.Decision, text []byte, changed metadata.Diff) effects {
+	p := e.Plan.Phase(d.Phase)
+	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
+	return effects{
+		outcome: phases.Outcome{Status: metadata.Succeeded, Written: &phases.Written{Digest: texts.Digest(text), Files: []string{file}, Diff: changed}},
+		files:   map[string][]byte{file: text},
+	}
+}
+
 // call has an agent do a step, and turns the result into an outcome.
 func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, effects, error) {
 	p := e.Plan.Phase(d.Phase)
-	text, err := e.document(ctx, run, d)
-	if err != nil {
-		return run, effects{}, err
-	}
-	if text != nil {
-		return e.take(run, d, text)
-	}
-	e.getReady(run, d)
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, effects{}, err
 	}
@@ -100,47 +111,26 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 			return run, effects{}, err
 		}
 	}
-	t, err := e.briefing().task(ctx, run, d, e.remaining(run))
+	t, err := e.task(ctx, run, d, e.remaining(run))
 	if err != nil {
 		return run, effects{}, err
 	}
-	start := e.Now()
-	run, err = e.begin(run, d, phases.Beginning{At: start, Session: t.Session, Model: t.Model, Base: e.Tree.Tip()})
-	if err != nil {
-		return run, effects{}, err
-	}
-	t.Attempt = len(run.Attempts) // others may have begun meanwhile
-	if err := e.makeFolder(phases.PhaseFolder(run, p)); err != nil {
-		return run, effects{}, err
-	}
-	tip, err := e.Tree.Stage(ctx)
-	if err != nil {
-		return run, effects{}, err
-	}
-	before, _, _ := e.evaluator().artifact(ctx, tip.Read, path.Join(phases.PhaseFolder(run, p), p.Writes)) // "" if there is none
-	r, err := e.callInTree(ctx, run, d, t)
-	x, err := e.evaluator().evaluate(context.WithoutCancel(ctx), run, d, ended{r, err, before})
-	if err != nil {
-		return run, x, err
-	}
-	x.outcome = phases.StopRepeats(run, d, x.outcome)
-	x.outcome.Usage, x.outcome.Model, x.outcome.Session = r.Usage, r.Model, r.Session
-	x.outcome.End(start, e.Now())
-	next, err := e.apply(run, d, x.outcome)
-	if err != nil {
-		return run, x, err
-	}
-	if d.Do == phases.DoReview && x.outcome.Status == metadata.Succeeded {
-		x.files[path.Join(phases.PhaseFolder(run, p), phases.ReviewFile)] = []byte(files.Review(run.Language, next.Phase(d.Phase)))
-	}
-	return next, x, nil
-}
-
-// getReady says that an agent is about to be called, if a decision is to call one at once.
-func (e *Engine) getReady(run metadata.Run, d phases.Decision) {
-	if e.GetReady != nil && d.Calls() && d.Delay == 0 {
-		e.GetReady(d.Agent, phases.SettingsIn(e.Plan, run, e.Plan.Phase(d.Phase), d.Step()).Network)
-	}
+	return e.attempt(run, d, phases.Beginning{Session: t.Session, Model: t.Model}, func(run *metadata.Run) (effects, error) {
+		t.Attempt = len(run.Attempts) // others may have begun meanwhile
+		if err := e.makeFolder(phases.PhaseFolder(*run, p)); err != nil {
+			return effects{}, err
+		}
+		tip, err := e.Tree.Stage(ctx)
+		if err != nil {
+			return effects{}, err
+		}
+		before, _, _ := e.artifact(ctx, tip.Read, path.Join(phases.PhaseFolder(*run, p), p.Writes)) // "" if there is none
+		r, err := e.callInTree(ctx, *run, d, t)
+		x, err := e.evaluate(context.WithoutCancel(ctx), *run, d, ended{r, err, before})
+		x.outcome = phases.StopRepeats(*run, d, x.outcome)
+		x.outcome.Usage, x.outcome.Model, x.outcome.Session = r.Usage, r.Model, r.Session
+		return x, err
+	})
 }
 
 // document gives what people have written as the work of the phase that a decision begins:
@@ -158,19 +148,6 @@ func (e *Engine) document(ctx context.Context, run metadata.Run, d phases.Decisi
 		return nil, nil // what older runs name is not always here
 	}
 	return text, err
-}
-
-// take takes a document that people have written as the work of a phase.
-func (e *Engine) take(run metadata.Run, d phases.Decision, text []byte) (metadata.Run, effects, error) {
-	p, at := e.Plan.Phase(d.Phase), e.Now()
-	run, err := e.begin(run, d, phases.Beginning{At: at, Base: e.Tree.Tip()})
-	if err != nil {
-		return run, effects{}, err
-	}
-	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
-	o := phases.Outcome{At: at, Status: metadata.Succeeded, Written: &phases.Written{Digest: texts.Digest(text), Files: []string{file}}}
-	next, err := e.apply(run, d, o)
-	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
 }
 
 // callInTree calls the agent in the tree as the work has left it, and a
@@ -231,33 +208,17 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 	return r, err
 }
 
-// check runs the phase's commands, and takes the outcome into the record. Where the
-// work breaks the setup, that is the outcome: nothing else could be run.
-func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (metadata.Run, effects, error) {
-	if err := e.Tree.Prepare(ctx); err != nil {
-		return run, effects{}, err
-	}
-	start := e.Now()
-	run, err := e.begin(run, d, phases.Beginning{At: start, Base: e.Tree.Tip()})
-	if err != nil {
-		return run, effects{}, err
-	}
-	o := phases.Outcome{Status: metadata.Succeeded, Checks: broken, Why: checking.WhyFailed(broken)}
+// check runs the phase's commands. Where the work breaks the setup, that is the outcome:
+// nothing else could be run.
+func (e *Engine) check(ctx context.Context, run *metadata.Run, d phases.Decision, broken []metadata.CheckResult) (x effects, err error) {
+	x.outcome = phases.Outcome{Status: metadata.Succeeded, Checks: broken}
 	if broken == nil {
-		run, o, err = e.runner().runChecks(ctx, run, e.Plan.Phase(d.Phase))
+		*run, x.outcome, err = e.runChecks(ctx, *run, e.Plan.Phase(d.Phase))
 	}
-	if err != nil {
-		return run, effects{}, err
+	if err == nil && x.outcome.Status == metadata.Succeeded { // who was told to stop has a reason
+		x.outcome.Why = checking.HowEnded(x.outcome.Checks)
+		file := path.Join(phases.PhaseFolder(*run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
+		x.files = map[string][]byte{file: []byte(files.Checks(run.Language, d.Phase, x.outcome.Checks))}
 	}
-	if o.Status == metadata.Succeeded {
-		o.Why = checking.HowEnded(o.Checks) // who was told to stop has a reason
-	}
-	o.End(start, e.Now())
-	x := effects{outcome: o}
-	if o.Status == metadata.Succeeded {
-		file := path.Join(phases.PhaseFolder(run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
-		x.files = map[string][]byte{file: []byte(files.Checks(run.Language, d.Phase, o.Checks))}
-	}
-	next, err := e.apply(run, d, o)
-	return next, x, err
+	return x, err
 }

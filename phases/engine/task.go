@@ -12,43 +12,43 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/branch"
-	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// briefing puts together what the agent of a step is given.
-type briefing struct {
-	plan    *pipelines.Pipeline
-	tree    branch.Tree
-	prompts *prompts.Set
-	issue   prompts.Issue
-	see     func(ctx context.Context, is prompts.Issue) (named prompts.Issue, files []string)
-	running func(ctx context.Context, run metadata.Run) ([]others.Run, error) // nil: nobody is told of other runs
-	newID   func() string
-	rand    io.Reader
+// Calls say how agents are asked, and for what.
+type Calls struct {
+	Agent   func(name string) (Agent, error) // of that name in the pipeline
+	Prompts *prompts.Set
+	Issue   prompts.Issue // as it read when the run began
+	// See gives the issue with its images named, and their files; nil: it has none.
+	See   func(ctx context.Context, is prompts.Issue) (named prompts.Issue, files []string)
+	NewID func() string // a UUID, for sessions
+	Rand  io.Reader     // for fences around untrusted text
+	// Elsewhere is the number of the newest attempt that another machine has made. Agents'
+	// sessions up to that one are not on this machine and cannot be resumed.
+	Elsewhere int
 }
 
 // task is everything the agent of a decision is given; usd is what it may spend, 0 for any.
-func (b briefing) task(ctx context.Context, run metadata.Run, d phases.Decision, usd float64) (Task, error) {
-	p, rec := b.plan.Phase(d.Phase), run.Phase(d.Phase)
-	s := phases.SettingsIn(b.plan, run, p, d.Step())
-	prompt, err := b.prompt(ctx, run, d)
+func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision, usd float64) (Task, error) {
+	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
+	s := phases.SettingsIn(e.Plan, run, p, d.Step())
+	prompt, err := e.prompt(ctx, run, d)
 	if err != nil {
 		return Task{}, err
 	}
 	t := Task{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: d.Step(),
 		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
-		Prompt: prompt, Dir: b.dirOf(d), Artifact: artifactIn(b.dirOf(d), run, p), Access: boundary.AccessOf(b.plan, d),
-		Schema: schemaOf(p, d), Session: b.session(run, d), Resume: d.Resume > 0,
-		Model: b.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: usd, Network: s.Network, Tools: s.Tools, Effort: s.Effort, Part: split.TaskOf(&run, rec),
+		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: boundary.AccessOf(e.Plan, d),
+		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
+		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: usd, Network: s.Network, Tools: s.Tools, Effort: s.Effort, Part: split.TaskOf(&run, rec),
 	}
 	t.Timeout, t.Idle = timeouts(s)
-	_, t.Images = b.shown(ctx)
+	_, t.Images = e.shown(ctx)
 	return t, nil
 }
 
@@ -67,49 +67,49 @@ func schemaOf(p *pipelines.Phase, d phases.Decision) json.RawMessage {
 // model gives the model for a step: the step's own, or for an agent that
 // stands in for another, that agent's model of the same tier. It does not review
 // what the same model has written, if it has another.
-func (b briefing) model(run metadata.Run, p *pipelines.Phase, d phases.Decision) string {
-	s := phases.SettingsIn(b.plan, run, p, d.Step())
+func (e *Engine) model(run metadata.Run, p *pipelines.Phase, d phases.Decision) string {
+	s := phases.SettingsIn(e.Plan, run, p, d.Step())
 	if d.Agent == s.Agent {
 		return s.Model
 	}
-	agent := b.plan.Agents[d.Agent]
-	model, wrote := agent.Models[s.Tier], phases.SettingsIn(b.plan, run, p, metadata.Execute)
-	if d.Do == phases.DoReview && wrote.Model == model && b.plan.Agents[wrote.Agent].Use == agent.Use {
+	agent := e.Plan.Agents[d.Agent]
+	model, wrote := agent.Models[s.Tier], phases.SettingsIn(e.Plan, run, p, metadata.Execute)
+	if d.Do == phases.DoReview && wrote.Model == model && e.Plan.Agents[wrote.Agent].Use == agent.Use {
 		return cmp.Or(agent.Other(s.Tier), model)
 	}
 	return model
 }
 
 // prompt gives the exact words for a decision.
-func (b briefing) prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
-	data, err := b.data(ctx, run, d)
+func (e *Engine) prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
+	data, err := e.data(ctx, run, d)
 	if err != nil {
 		return "", err
 	}
-	name := phases.Settings(b.plan.Phase(d.Phase), d.Step()).Prompt
+	name := phases.Settings(e.Plan.Phase(d.Phase), d.Step()).Prompt
 	switch {
 	case d.Again && d.Resume > 0:
 		name = "retry"
 	case name == "":
 		name = string(d.Do)
 	}
-	return b.prompts.Render(name, data)
+	return e.Prompts.Render(name, data)
 }
 
 // session gives the id of the session to start or to resume.
-func (b briefing) session(run metadata.Run, d phases.Decision) string {
+func (e *Engine) session(run metadata.Run, d phases.Decision) string {
 	if d.Resume > 0 {
 		return run.Attempts[d.Resume-1].Session
 	}
-	return b.newID()
+	return e.NewID()
 }
 
 // dirOf is where the agent of a decision works.
-func (b briefing) dirOf(d phases.Decision) string {
-	if boundary.AccessOf(b.plan, d) == pipelines.AccessRun {
-		return b.tree.CopyDir(copyFor(d))
+func (e *Engine) dirOf(d phases.Decision) string {
+	if boundary.AccessOf(e.Plan, d) == pipelines.AccessRun {
+		return e.Tree.CopyDir(copyFor(d))
 	}
-	return b.tree.Dir()
+	return e.Tree.Dir()
 }
 
 // copyFor names the copy for an agent that may run commands and change nothing. It

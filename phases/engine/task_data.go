@@ -18,22 +18,22 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-func (b briefing) data(ctx context.Context, run metadata.Run, d phases.Decision) (prompts.Data, error) {
-	p, rec, dir := b.plan.Phase(d.Phase), run.Phase(d.Phase), b.dirOf(d)
+func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) (prompts.Data, error) {
+	p, rec, dir := e.Plan.Phase(d.Phase), run.Phase(d.Phase), e.dirOf(d)
 	data := prompts.Data{
-		Pipeline: b.plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
-		Access: string(boundary.AccessOf(b.plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
-		Round: rec.Round, Last: rec.Round >= 2, Base: run.BaseCommit, Protected: b.plan.Protect, Opened: b.plan.Open, Rollback: feedback.Rollback(run, rec),
-		Feedback: feedback.On(b.plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: b.documents(dir, run, p), Answers: feedback.Answers(run, rec, d), Resumed: d.Resume > 0,
+		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
+		Access: string(boundary.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
+		Round: rec.Round, Last: rec.Round >= 2, Base: run.BaseCommit, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: feedback.Rollback(run, rec),
+		Feedback: feedback.On(e.Plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: feedback.Answers(run, rec, d), Resumed: d.Resume > 0,
 		Part: partOf(run, rec),
 	}
-	data.Issue, _ = b.shown(ctx)
+	data.Issue, _ = e.shown(ctx)
 	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
 	var err error
-	if data.Others, err = b.others(ctx, run, d); err != nil {
+	if data.Others, err = e.others(ctx, run, d); err != nil {
 		return data, err
 	}
-	notice, err := b.notice(ctx, run, d)
+	notice, err := e.notice(ctx, run, d)
 	if err != nil {
 		return data, err
 	}
@@ -42,20 +42,20 @@ func (b briefing) data(ctx context.Context, run metadata.Run, d phases.Decision)
 		data.Feedback.Notice = notice
 	}
 	if d.Do != phases.DoExecute {
-		if data.Diff, _, err = (comparison{b.tree}).with(ctx, b.tree, run, p, rec); err != nil {
+		if data.Diff, _, err = e.since(ctx, e.Tree, run, p, rec); err != nil {
 			return data, err
 		}
 	}
 	data.Diff += opened.Diff(rec.Opened) // of protected paths, for a person
-	data.Boundary = prompts.NewBoundary(b.rand, data.Texts()...)
+	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
 	return data, nil
 }
 
-func (b briefing) shown(ctx context.Context) (prompts.Issue, []string) {
-	if b.see == nil {
-		return b.issue, nil
+func (e *Engine) shown(ctx context.Context) (prompts.Issue, []string) {
+	if e.See == nil {
+		return e.Issue, nil
 	}
-	return b.see(ctx, b.issue)
+	return e.See(ctx, e.Issue)
 }
 
 // partOf gives the task to which a part of a phase is limited; nil for a phase.
@@ -76,13 +76,13 @@ func partOf(run metadata.Run, rec *metadata.Phase) *prompts.Part {
 // others gives the open runs that the agent of a decision has to know of: all of them
 // before the first phase that changes code, and from there on those that change the same
 // files.
-func (b briefing) others(ctx context.Context, run metadata.Run, d phases.Decision) (lines []string, err error) {
-	if b.running == nil || d.Do != phases.DoExecute {
+func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision) (lines []string, err error) {
+	if e.Others == nil || d.Do != phases.DoExecute {
 		return nil, nil
 	}
-	all, err := b.running(ctx, run)
+	all, err := e.Others(ctx, run)
 	for _, o := range all {
-		if len(o.Shared) > 0 || scope.Plans(b.plan, d.Phase) {
+		if len(o.Shared) > 0 || scope.Plans(e.Plan, d.Phase) {
 			lines = append(lines, o.String())
 		}
 	}
@@ -90,9 +90,9 @@ func (b briefing) others(ctx context.Context, run metadata.Run, d phases.Decisio
 }
 
 // documents lists the artifacts that the agent of a phase is told of.
-func (b briefing) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
+func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
 	var out []prompts.Document
-	for _, earlier := range order.Visible(b.plan, &run, p.Name) {
+	for _, earlier := range order.Visible(e.Plan, &run, p.Name) {
 		out = append(out, prompts.Document{Phase: earlier.Name, Path: artifactIn(dir, run, earlier)})
 	}
 	return out

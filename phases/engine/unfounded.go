@@ -12,13 +12,13 @@ import (
 // from; "" if it does not. A reviewer that is to run what it judges has to have run something.
 // Any other has to have used a tool: no prompt has the artifact in it, only its path. One
 // with access none has no tools, as its pipeline wants it, and judges by its prompt alone.
-func (e evaluator) unfounded(w *work) metadata.Reason {
+func (e *Engine) unfounded(w *work) metadata.Reason {
 	r := w.call.result
 	var why metadata.Reason
 	switch {
 	case r.RanNothing:
 		why = metadata.Because("review_ran_nothing")
-	case r.ToolCalls >= 0 && r.ToolCalls <= len(r.Denials) && boundary.AccessOf(e.plan, w.d) != pipelines.AccessNone:
+	case r.ToolCalls >= 0 && r.ToolCalls <= len(r.Denials) && boundary.AccessOf(e.Plan, w.d) != pipelines.AccessNone:
 		why = metadata.Because("review_opened_nothing", "file", w.artifact())
 	}
 	if why == "" || w.onlyCorrects() {

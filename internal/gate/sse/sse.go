@@ -15,9 +15,6 @@ type Reader struct {
 	written bool // the line has something
 }
 
-// Between reports whether no event has begun to have data, at the start of a line.
-func (e *Reader) Between() bool { return !e.hasData && !e.written }
-
 const dataField = "data"
 
 // Write takes the next piece of a stream.

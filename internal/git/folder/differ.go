@@ -1,10 +1,10 @@
 package folder
 
 import (
-	"cmp"
-	"context"
-	"slices"
+	"fmt"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // Difference is a path at which two trees have something else. A side that has nothing
@@ -17,49 +17,27 @@ type Difference struct {
 // Object is what a tree has at a path, with the mode as git writes it in a list.
 type Object struct{ Mode, ID string }
 
-// Differ gives the paths of files at which two folders differ, in their order. What is in a
-// folder is read by its id, and only where the two are not the same.
-func Differ(ctx context.Context, read func(ctx context.Context, id string) ([]byte, error), was, is string) ([]Difference, error) {
-	d := differ{read: read}
-	err := d.compare(ctx, "", Object{Mode, was}, Object{Mode, is})
-	slices.SortFunc(d.all, func(a, b Difference) int { return cmp.Compare(a.Path, b.Path) })
-	return d.all, err
+// RawFlags have diff-tree and diff-index print what Raw reads.
+func RawFlags() []string {
+	return []string{"--raw", "-z", "-r", "--no-abbrev", "--no-renames", "--ignore-submodules=none"}
 }
 
-type differ struct {
-	read func(ctx context.Context, id string) ([]byte, error)
-	all  []Difference
+// Raw reads records such as ":100644 100755 ID ID M" and a path, in the order of the paths.
+func Raw(out []byte) (all []Difference, err error) {
+	records := pathname.Records(out)
+	for ; len(records) >= 2; records = records[2:] {
+		f := strings.Fields(strings.TrimPrefix(records[0], ":"))
+		if len(f) != 5 {
+			return nil, fmt.Errorf("git diff answered %q", records[0])
+		}
+		all = append(all, Difference{records[1], object(f[0], f[2]), object(f[1], f[3])})
+	}
+	return all, nil
 }
 
-// compare compares what two folders have under one name.
-func (d *differ) compare(ctx context.Context, path string, was, is Object) error {
-	if was == is {
-		return nil
+func object(mode, id string) Object {
+	if mode == "000000" {
+		return Object{}
 	}
-	inside := map[string][2]Object{}
-	file := [2]Object{was, is}
-	for side, o := range file {
-		if o.Mode != Mode {
-			continue
-		}
-		file[side] = Object{}
-		entries, err := entriesOf(ctx, d.read, o.ID)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			both := inside[e.Name]
-			both[side] = Object{PlainMode(e.Mode), e.ID}
-			inside[e.Name] = both
-		}
-	}
-	if file[0] != file[1] {
-		d.all = append(d.all, Difference{path, file[0], file[1]})
-	}
-	for name, both := range inside {
-		if err := d.compare(ctx, strings.TrimPrefix(path+"/"+name, "/"), both[0], both[1]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return Object{PlainMode(mode), id}
 }

@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git/folder"
-	"github.com/reprise-ci/reprise/internal/git/indexfile"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
-// File is a file, a symbolic link or a submodule of a commit.
-type File = indexfile.Entry
+// File is a file, a symbolic link or a submodule of a commit. Without an ID there is none.
+type File struct{ Path, Mode, ID string }
 
 // Listing is what a commit has outside of one folder, in the order of the paths.
 type Listing struct {
@@ -20,12 +19,16 @@ type Listing struct {
 	Files   []File
 }
 
-// Of gives the listing of a commit that an index was read from.
-func Of(index *indexfile.File, commit, without string) Listing {
+// Flags have ls-tree print what Of reads.
+func Flags() []string { return []string{"ls-tree", "-r", "-z", "--full-tree"} }
+
+// Of gives the listing of a commit as git ls-tree prints it.
+func Of(out []byte, commit, without string) Listing {
 	l := Listing{Commit: commit, Without: without}
-	for f := range index.All() {
-		if !pathname.Under(f.Path, without) {
-			l.Files = append(l.Files, f)
+	for _, record := range pathname.Records(out) {
+		info, name, _ := strings.Cut(record, "\t")
+		if f := strings.Fields(info); len(f) == 3 && !pathname.Under(name, without) { // mode, kind, id
+			l.Files = append(l.Files, File{name, folder.PlainMode(f[0]), f[2]})
 		}
 	}
 	return l
@@ -45,39 +48,4 @@ func (l *Listing) Has(p string) bool {
 func (l *Listing) hasFolder(p string) bool {
 	i, _ := l.find(p + "/")
 	return i < len(l.Files) && strings.HasPrefix(l.Files[i].Path, p+"/")
-}
-
-// Put puts a file in, in place of what is at its path; without an ID it takes that out.
-func (l *Listing) Put(f File) {
-	i, known := l.find(f.Path)
-	switch {
-	case pathname.Under(f.Path, l.Without):
-	case f.ID != "" && known:
-		l.Files[i] = f
-	case f.ID != "":
-		l.Files = slices.Insert(l.Files, i, f)
-	case known:
-		l.Files = slices.Delete(l.Files, i, i+1)
-	}
-}
-
-// Changes gives the paths at which another listing has something else.
-func (l *Listing) Changes(other Listing) (all []folder.Difference) {
-	object := func(f File) folder.Object { return folder.Object{Mode: f.Mode, ID: f.ID} }
-	for a, b := l.Files, other.Files; len(a)+len(b) > 0; {
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].Path < b[0].Path:
-			all = append(all, folder.Difference{Path: a[0].Path, Was: object(a[0])})
-			a = a[1:]
-		case len(a) == 0 || b[0].Path < a[0].Path:
-			all = append(all, folder.Difference{Path: b[0].Path, Is: object(b[0])})
-			b = b[1:]
-		default:
-			if a[0] != b[0] {
-				all = append(all, folder.Difference{Path: a[0].Path, Was: object(a[0]), Is: object(b[0])})
-			}
-			a, b = a[1:], b[1:]
-		}
-	}
-	return all
 }

@@ -1,7 +1,6 @@
 package listing_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/git/folder"
-	"github.com/reprise-ci/reprise/internal/git/indexfile"
 	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
@@ -63,9 +60,7 @@ func must(t *testing.T, err error) {
 
 func (p place) listing(without string) listing.Listing {
 	p.t.Helper()
-	f, err := indexfile.Read(filepath.Join(p.dir, ".git", "index"), 20)
-	must(p.t, err)
-	return listing.Of(f, "c", without)
+	return listing.Of([]byte(p.git("ls-tree", "-r", "-z", strings.TrimSpace(p.git("write-tree")))), "c", without)
 }
 
 // others is what the listing of a place does not have.
@@ -148,45 +143,5 @@ func TestOthersLeavesAlone(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{".state/junk", ".state/runs", "SRC", "locked", "read.ME"}, p.others(false)); diff != "" {
 		t.Errorf("exact (-want +got):\n%s", diff)
-	}
-}
-
-// A listing that what changes is put into becomes the other one, and leaves its folder out.
-func TestChanges(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	for _, name := range []string{"a", "b/c", "d", "state/x"} {
-		p.put(name)
-	}
-	p.git("add", "-A")
-	was := p.listing("state")
-	must(t, os.Remove(p.dir+"/d"))
-	must(t, os.Chmod(p.dir+"/a", 0o755))
-	for _, name := range []string{"d/e", "state/y", "b/b"} {
-		p.put(name)
-	}
-	p.git("add", "-A")
-	is := p.listing("state")
-	changes := was.Changes(is)
-	var got []string
-	for _, c := range changes {
-		got = append(got, fmt.Sprintf("%s %q %q", c.Path, c.Was.Mode, c.Is.Mode))
-		was.Put(listing.File{Path: c.Path, Mode: c.Is.Mode, ID: c.Is.ID})
-	}
-	want := []string{`a "100644" "100755"`, `b/b "" "100644"`, `d "100644" ""`, `d/e "" "100644"`}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	was.Put(listing.File{Path: "state/z", Mode: "100644", ID: strings.Repeat("1", 40)})
-	if diff := cmp.Diff(is, was); diff != "" {
-		t.Errorf("with what changed (-want +got):\n%s", diff)
-	}
-	if again := was.Changes(is); again != nil {
-		t.Errorf("it still differs in %v", []folder.Difference(again))
-	}
-	for name, want := range map[string]bool{"a": true, "d": false, "d/e": true, "state/x": false, "b": false} {
-		if was.Has(name) != want {
-			t.Errorf("%s: %v", name, !want)
-		}
 	}
 }

@@ -4,13 +4,11 @@ package quarantine
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/loose"
-	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
@@ -36,27 +34,16 @@ func (q Quarantine) Empty() error {
 	return os.MkdirAll(q.Dir, 0o755)
 }
 
-// Get gives an object of what is staged; one without a kind if it is not there. One of
-// more than limit bytes is a *objects.TooLarge. Its file is read here, since another
-// process for a few files would take longer than all the rest.
-func (q Quarantine) Get(id string, limit int64) (objects.Object, error) {
-	if !objects.IsHash(id) {
-		return objects.Object{}, nil
-	}
-	o, err := loose.Get(q.Dir, id, limit)
-	if large := (*objects.TooLarge)(nil); err != nil && !errors.As(err, &large) {
-		err = fmt.Errorf("read object %s of what is staged: %w", id[:12], err)
-	}
-	return o, err
-}
-
 // Release moves the objects of a commit that is about to be made.
 func (q Quarantine) Release(ids []string) error {
 	for _, id := range ids {
-		err := folders.TakeOver(loose.Path(q.Into, id), loose.Path(q.Dir, id))
+		err := folders.TakeOver(file(q.Into, id), file(q.Dir, id))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // then a commit has it already
 			return err
 		}
 	}
 	return nil
 }
+
+// file is where an object lies that has a file of its own.
+func file(folder, id string) string { return filepath.Join(folder, id[:2], id[2:]) }
