@@ -6,16 +6,14 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/reprise-ci/reprise/metadata/mistake"
 )
 
 // Check holds the record against every invariant of the format. It reports all
 // that is wrong at once: the error is one or more *mistake.Error, joined.
-func (r Run) Check() error { return mistake.Join(check(&r)) }
+func (r Run) Check() error { return JoinMistakes(check(&r)) }
 
 // check is Check without copying the record.
-func check(r *Run) []*mistake.Error {
+func check(r *Run) []*Mistake {
 	c := &checker{phases: map[string]bool{}, tasks: map[string]bool{}, attempts: len(r.Attempts), comments: map[int64]int{}}
 	for _, p := range r.Phases {
 		if c.phases[p.Name] {
@@ -163,7 +161,7 @@ func (c *checker) untold(i int, u Untold) {
 
 // checker collects what is wrong with one record.
 type checker struct {
-	mistakes []*mistake.Error
+	mistakes []*Mistake
 	phases   map[string]bool // the names there are
 	tasks    map[string]bool // their ids
 	attempts int             // how many there are
@@ -196,7 +194,7 @@ func (at place) bad(field, format string, args ...any) {
 	if path != "" && field != "" {
 		path += "."
 	}
-	at.c.mistakes = append(at.c.mistakes, &mistake.Error{Path: path + field, Message: fmt.Sprintf(format, args...)})
+	at.c.mistakes = append(at.c.mistakes, &Mistake{Path: path + field, Message: fmt.Sprintf(format, args...)})
 }
 
 func (at place) must(field string, err error) {
@@ -286,7 +284,7 @@ func count[N int | int64](at place, field string, n N) {
 
 func oneOf[T ~string](at place, field string, v T, valid ...T) {
 	if !slices.Contains(valid, v) {
-		at.bad(field, "%s", mistake.NotOneOf(v, valid...))
+		at.bad(field, "%s", NotOneOf(v, valid...))
 	}
 }
 

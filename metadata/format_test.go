@@ -12,8 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/reprise-ci/reprise/metadata/older"
 )
 
 // same ignores what JSON cannot tell apart: an empty list and none.
@@ -34,8 +32,8 @@ func TestFormatIsTheGoldenFile(t *testing.T) {
 }
 
 func TestEveryVersionParses(t *testing.T) {
-	if len(older.Migrations()) != Schema-1 {
-		t.Errorf("%d migrations lead to version %d, want %d", len(older.Migrations()), Schema, Schema-1)
+	if len(Migrations()) != Schema-1 {
+		t.Errorf("%d migrations lead to version %d, want %d", len(Migrations()), Schema, Schema-1)
 	}
 	for version := 1; version <= Schema; version++ {
 		name := fmt.Sprintf("testdata/version-%d.json", version)

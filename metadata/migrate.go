@@ -3,14 +3,11 @@ package metadata
 import (
 	"fmt"
 	"strconv"
-
-	"github.com/reprise-ci/reprise/metadata/mistake"
-	"github.com/reprise-ci/reprise/metadata/older"
 )
 
 // NewerError is the mistake in a record whose format is newer than those that this program
 // knows. Nothing is wrong with such a record.
-type NewerError struct{ Mistake *mistake.Error }
+type NewerError struct{ Mistake *Mistake }
 
 // Error gives the mistake with its place.
 func (e *NewerError) Error() string { return e.Mistake.Error() }
@@ -20,13 +17,13 @@ func (e *NewerError) Unwrap() error { return e.Mistake }
 
 // migrate brings data to the version that this program reads.
 func migrate(data []byte, filename string) ([]byte, error) {
-	version, offset, err := older.VersionOf(data)
+	version, offset, err := VersionOf(data)
 	if err != nil {
-		return nil, mistake.Decoding(data, filename, err)
+		return nil, DecodingMistake(data, filename, err)
 	}
-	wrong := func(format string, args ...any) *mistake.Error {
-		line, column := mistake.Position(data, offset)
-		return &mistake.Error{File: filename, Line: line, Column: column, Path: "schema", Message: fmt.Sprintf(format, args...)}
+	wrong := func(format string, args ...any) *Mistake {
+		line, column := PositionIn(data, offset)
+		return &Mistake{File: filename, Line: line, Column: column, Path: "schema", Message: fmt.Sprintf(format, args...)}
 	}
 	n, err := strconv.Atoi(version)
 	switch {
@@ -38,7 +35,7 @@ func migrate(data []byte, filename string) ([]byte, error) {
 		return nil, &NewerError{wrong("the record has version %d of the format and this reprise knows %d: use a newer reprise", n, Schema)}
 	}
 	for ; n < Schema; n++ {
-		if data, err = older.Migrations()[n-1](data); err != nil {
+		if data, err = Migrations()[n-1](data); err != nil {
 			return nil, fmt.Errorf("%s: bring version %d of the format to %d: %w", filename, n, n+1, err)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"time"
-
-	"github.com/reprise-ci/reprise/metadata/mistake"
 )
 
 // CheckNext says whether next may follow old in the life of one run: what a
@@ -33,7 +31,7 @@ func CheckNext(old, next Run) error {
 		}
 		c.move(p, q, rollbacks)
 	}
-	return mistake.Join(c.mistakes)
+	return JoinMistakes(c.mistakes)
 }
 
 // Follow is CheckNext for who is about to save next.

@@ -5,9 +5,6 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/reprise-ci/reprise/metadata/mistake"
-	"github.com/reprise-ci/reprise/metadata/older"
 )
 
 // File is the name of a record in its folder.
@@ -24,7 +21,7 @@ const MaxSize = 64 << 20
 // *mistake.Error, joined.
 func Parse(data []byte, filename string) (Run, error) {
 	if len(data) > MaxSize {
-		return Run{}, &mistake.Error{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), MaxSize)}
+		return Run{}, &Mistake{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), MaxSize)}
 	}
 	current, err := migrate(data, filename)
 	if err != nil {
@@ -32,23 +29,23 @@ func Parse(data []byte, filename string) (Run, error) {
 	}
 	var r Run
 	if err := jsonv2.Unmarshal(current, &r, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return Run{}, mistake.Decoding(current, filename, err)
+		return Run{}, DecodingMistake(current, filename, err)
 	}
 	for i := range r.Phases {
 		r.Phases[i].Report = compact(r.Phases[i].Report)
 	}
 	for i := range r.Decisions {
-		r.Decisions[i].Step = older.Step(r.Decisions[i].Step)
+		r.Decisions[i].Step = Migration(r.Decisions[i].Step)
 	}
 	mistakes := check(&r)
 	if len(mistakes) == 0 {
 		return r, nil
 	}
-	mistake.Locate(current, mistakes)
+	LocateMistakes(current, mistakes)
 	for _, m := range mistakes {
 		m.File = filename
 	}
-	return Run{}, mistake.Join(mistakes)
+	return Run{}, JoinMistakes(mistakes)
 }
 
 // ParseOf is Parse of a record that lies where that of an issue has to be. One of another issue
@@ -56,7 +53,7 @@ func Parse(data []byte, filename string) (Run, error) {
 func ParseOf(issue string, data []byte, filename string) (Run, error) {
 	run, err := Parse(data, filename)
 	if err == nil && run.IssueNumber != issue {
-		return Run{}, &mistake.Error{File: filename, Path: "issue_number", Message: fmt.Sprintf("is %q, in the place of the record of issue %s", run.IssueNumber, issue)}
+		return Run{}, &Mistake{File: filename, Path: "issue_number", Message: fmt.Sprintf("is %q, in the place of the record of issue %s", run.IssueNumber, issue)}
 	}
 	return run, err
 }

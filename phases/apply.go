@@ -6,11 +6,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/checking"
-	"github.com/reprise-ci/reprise/phases/reply"
-	"github.com/reprise-ci/reprise/phases/split"
-	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -28,7 +23,7 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 	}
 	if rec.Base == "" {
 		rec.Base = b.Base
-		if first := split.First(&run, d.Phase); first != nil {
+		if first := FirstPart(&run, d.Phase); first != nil {
 			rec.Base, rec.Upstream = first.Base, first.Upstream
 		}
 	}
@@ -77,7 +72,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 			wrote(&run, rec, p, a, o)
 		case DoCheck:
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
-			a.Verdict = checking.RulingOf(o.Checks)
+			a.Verdict = RulingOf(o.Checks)
 			if p.NoReview || slices.Contains(rec.CompletedSteps, metadata.Review) { // it has passed, and the base was merged since
 				completeOrRevise(&run, rec, p, o.At)
 			}
@@ -147,14 +142,14 @@ func conclude(run *metadata.Run, d Decision, o Outcome) *metadata.Attempt {
 	if o.Status != metadata.Succeeded {
 		a.Stderr = o.Stderr
 	}
-	a.Broke, a.Refused = text(o.Broke), o.Refused
+	a.Broke, a.Refused = textOf(o.Broke), o.Refused
 	a.Usage, a.DurationMS = o.Usage, o.Duration.Milliseconds()
 	a.RetryAfter = int(o.RetryAfter.Seconds())
 	a.Session, a.Confirmed = o.Session, o.Session != ""
 	if o.Model != "" {
 		a.Model = o.Model
 	}
-	run.Cost = budget.Add(run.Cost, o.Usage)
+	run.Cost = AddUsage(run.Cost, o.Usage)
 	return a
 }
 
@@ -174,8 +169,8 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, a *metada
 	rec.Digest, rec.OutputFiles, rec.Diff = o.Written.Digest, o.Written.Files, &o.Written.Diff
 	if o.Written.Report != nil {
 		rec.Report = o.Written.Report
-		reply.Decisions(&run.DesignDecisions, o.Written.Report)
-		split.Take(run, p, o.Written.Report)
+		TakeDecisions(&run.DesignDecisions, o.Written.Report)
+		TakeParts(run, p, o.Written.Report)
 		children(run, p, o.Written.Report)
 	}
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, a.Step)
@@ -190,11 +185,11 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, a *metada
 
 // reviewed records a verdict and what follows from it.
 func reviewed(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
-	v := verdict.Conclude(*o.Verdict, rec.Verdict, rec.Round, !rec.ChecksFail())
+	v := ConcludeVerdict(*o.Verdict, rec.Verdict, rec.Round, !rec.ChecksFail())
 	rec.Verdict, rec.ReviewResult = &v, string(v.Verdict)
 	rec.Round++
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, metadata.Review)
-	rec.Recent = append(rec.Recent, o.Work+":"+verdict.Fingerprint(rec))
+	rec.Recent = append(rec.Recent, o.Work+":"+VerdictFingerprint(rec))
 	completeOrRevise(run, rec, p, o.At)
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/verdict"
 )
 
 func TestTheSameIDForAnotherFindingIsNoCircle(t *testing.T) {
@@ -24,7 +23,7 @@ func TestTheSameIDForAnotherFindingIsNoCircle(t *testing.T) {
 func TestFindingsPointIntoTheRepository(t *testing.T) {
 	for _, file := range []string{".", "./", "/etc/passwd", "../x", "C:/x.go", "a\nb.go", `a\b.go`} {
 		data := fmt.Sprintf(`{"verdict":"fail","gates":[],"findings":[{"id":"F1","severity":"blocker","title":"t","problem":"p","impact":"i","solution":"s","status":"new","file":%q,"line":3}]}`, file)
-		v, wrong := verdict.Parse([]byte(data), nil)
+		v, wrong := ParseVerdict([]byte(data), nil)
 		if len(wrong) > 0 || v.Findings[0].File != "" || v.Findings[0].Line != 0 {
 			t.Errorf("%q: %+v, %q", file, v.Findings, wrong)
 		}

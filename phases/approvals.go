@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // approver gives the role of the person who has to approve a phase before the
@@ -17,7 +15,7 @@ import (
 func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role string, why metadata.Reason) {
 	role, why = stronger(p.Approve, rec.Approve), rec.Ask
 	if len(rec.Opened) > 0 {
-		role, why = stronger(role, "maintain"), metadata.All(why, metadata.Because("approval_opened", "paths", opened.Paths(rec.Opened)))
+		role, why = stronger(role, "maintain"), metadata.All(why, metadata.Because("approval_opened", "paths", OpenedPaths(rec.Opened)))
 	}
 	given := len(approvedBy(run, rec, role))
 	if role == "" || given >= max(1, p.Approvers) {
@@ -83,7 +81,7 @@ func Stands(run metadata.Run, a metadata.Approval) bool {
 // digestOf is what an approval is bound to: the artifact or, if the phase has
 // written none, the attempt alone; and what is asked for at protected paths.
 func digestOf(rec *metadata.Phase) string {
-	return cmp.Or(rec.Digest, "none") + opened.Digest(rec.Opened)
+	return cmp.Or(rec.Digest, "none") + OpenedDigest(rec.Opened)
 }
 
 // ToPlace gives what a run has to change at protected paths now that a person has approved
@@ -104,7 +102,7 @@ func ToPlace(plan *pipelines.Pipeline, run metadata.Run) []metadata.Opened {
 
 // Opens gives what a phase asks for at protected paths that its pipeline opens still.
 func Opens(plan *pipelines.Pipeline, rec *metadata.Phase) []metadata.Opened {
-	return slices.DeleteFunc(slices.Clone(rec.Opened), func(o metadata.Opened) bool { return !protection.Opened(o.Path, plan.Open) })
+	return slices.DeleteFunc(slices.Clone(rec.Opened), func(o metadata.Opened) bool { return !pipelines.IsOpened(o.Path, plan.Open) })
 }
 
 // advised is why a phase advises to give up; "" if it does not.

@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/split"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -61,9 +58,9 @@ func afterNothing(run metadata.Run, d Decision, tries []metadata.Attempt) Decisi
 		}
 	}
 	if unusable > 1 {
-		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: texts.First(last.Why)}
+		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: FirstSentence(last.Why)}
 	}
-	d.Agent, d.Again, d.Why = last.Agent, true, metadata.Because("asked_again", "why", texts.First(last.Why))
+	d.Agent, d.Again, d.Why = last.Agent, true, metadata.Because("asked_again", "why", FirstSentence(last.Why))
 	d.Resume = sessionOf(run, last.N, d.Agent)
 	return d
 }
@@ -114,14 +111,14 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 			d.Resume = 0
 		}
 		wait := time.Duration(last.RetryAfter) * time.Second
-		if remaining := budget.RemainingTime(run); remaining > 0 && wait > remaining {
+		if remaining := RemainingTime(run); remaining > 0 && wait > remaining {
 			return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: whyTooLate(last, remaining)}
 		}
 		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, run, n), wait)
 		d.Why = metadata.Because("tried_again", "agent", last.Agent, "class", last.Class, "n", n+1, "most", retries(last.Class, p.Retry.Max)+1)
 		return d
 	}
-	return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", texts.First(last.Why))}
+	return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", FirstSentence(last.Why))}
 }
 
 // whyTooLate says that a service asks for a longer pause than the run has time
@@ -195,7 +192,7 @@ func Tries(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step
 		if a.N <= allowanceFrom(run, rec) {
 			break
 		}
-		if a.Phase != rec.Name && (plan.Parallel || plan.Speculate || split.Beside(rec, run.Phase(a.Phase))) {
+		if a.Phase != rec.Name && (plan.Parallel || plan.Speculate || PartBeside(rec, run.Phase(a.Phase))) {
 			continue
 		}
 		if a.Phase != rec.Name || a.Generation != rec.Generation {
@@ -217,7 +214,7 @@ func IntegratedSince(run metadata.Run, part string) (names []string) {
 		switch {
 		case a.Phase == part && a.Generation == rec.Generation && began == 0:
 			began = a.N
-		case began > 0 && a.Step == metadata.Integrate && a.Status == metadata.Succeeded && len(split.Parts(&run, a.Phase)) == 0 && !slices.Contains(names, a.Phase):
+		case began > 0 && a.Step == metadata.Integrate && a.Status == metadata.Succeeded && len(PartsOf(&run, a.Phase)) == 0 && !slices.Contains(names, a.Phase):
 			names = append(names, a.Phase)
 		}
 	}

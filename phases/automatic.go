@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/request"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -22,7 +20,7 @@ func rollBackAlone(plan *pipelines.Pipeline, run metadata.Run, to Rollback) (met
 	if to.Step == "" {
 		to.Step = metadata.Revise
 	}
-	to.Reason, to.Trigger = texts.Cut(texts.Valid(to.Reason), MostReason), metadata.Automatic
+	to.Reason, to.Trigger = CutText(ValidText(to.Reason), MostReason), metadata.Automatic
 	command := rollbackText(to.To, to.Step, to.Reason)
 	if n := automaticSince(run); n >= mostAutomatic {
 		return proposed(run, to.From, metadata.Because("went_back_often", "n", n, "command", command))
@@ -53,7 +51,7 @@ func rollbackText(to string, step metadata.Step, reason string) string {
 	if step != "" {
 		to += ":" + string(step)
 	}
-	return strings.TrimSpace("/rollback " + texts.Line(to) + " " + texts.Line(reason))
+	return strings.TrimSpace("/rollback " + OneLine(to) + " " + OneLine(reason))
 }
 
 // Proposed gives the rollback that an agent or a rule has proposed for the
@@ -66,13 +64,13 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 		return Rollback{}, false
 	}
 	rec := run.Phase(phase)
-	var all []request.Rollback
-	if r := request.In(plan.Phase(phase), rec.Report).Rollback; r != nil {
+	var all []RollbackRequest
+	if r := RequestIn(plan.Phase(phase), rec.Report).Rollback; r != nil {
 		all = append(all, *r)
 	}
 	for _, r := range plan.Rules {
 		if back := r.Then.Rollback; back != nil && r.After == phase {
-			all = append(all, request.Rollback{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason})
+			all = append(all, RollbackRequest{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason})
 		}
 	}
 	for _, r := range all {
@@ -80,7 +78,7 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 		if r.Step == "" {
 			r.Step = metadata.Revise
 		}
-		r.Reason = texts.Cut(texts.Valid(r.Reason), MostReason)
+		r.Reason = CutText(ValidText(r.Reason), MostReason)
 		if !proposes(rec.Ask, asIs) && !proposes(rec.Ask, rollbackText(r.Phase, r.Step, r.Reason)) {
 			continue // that is not why a person is asked
 		}
@@ -117,21 +115,21 @@ func automaticSince(run metadata.Run) int {
 // for: to go back, to give up, or to wait for other issues. A person decides
 // where the agent is not sure, or where its decision is anything but a pass.
 func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *RollbackPlan) {
-	r := request.In(p, run.Phase(p.Name).Report)
+	r := RequestIn(p, run.Phase(p.Name).Report)
 	switch {
 	case r.Decision == "rollback" && r.Rollback == nil:
-		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(texts.Line(r.Reason))))
+		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(OneLine(r.Reason))))
 	case r.Decision == "rollback", r.Decision == "" && r.Rollback != nil:
 		if sure := r.Rollback.Confidence; sure != "" && sure != "high" {
-			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", texts.Line(sure), "command", rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
+			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", OneLine(sure), "command", rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
 		}
 		return rollBackAlone(plan, run, Rollback{From: p.Name, To: r.Rollback.Phase, Step: r.Rollback.Step, Reason: r.Rollback.Reason, At: at})
 	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
-		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(texts.Line(cmp.Or(r.Abort, r.Reason)))))
-	case !r.Passes() && texts.Line(r.Reason) == "":
-		return proposed(run, p.Name, metadata.Because("decided", "decision", texts.Line(r.Decision)))
+		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(OneLine(cmp.Or(r.Abort, r.Reason)))))
+	case !r.Passes() && OneLine(r.Reason) == "":
+		return proposed(run, p.Name, metadata.Because("decided", "decision", OneLine(r.Decision)))
 	case !r.Passes():
-		return proposed(run, p.Name, metadata.Because("decided_because", "decision", texts.Line(r.Decision), "reason", metadata.Said(texts.Line(r.Reason))))
+		return proposed(run, p.Name, metadata.Because("decided_because", "decision", OneLine(r.Decision), "reason", metadata.Said(OneLine(r.Reason))))
 	case len(r.DependsOn) > 0:
 		var numbers []string
 		for _, n := range r.DependsOn {

@@ -5,27 +5,26 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Each limit of a budget stops a run, says which it is, and is lifted by more of
 // it and by nothing else.
 func TestEachLimitIsLiftedByItself(t *testing.T) {
-	all := map[budget.Limit]budget.Allowance{
-		budget.LimitUSD: {USD: 2}, budget.LimitTokens: {Tokens: 2000}, budget.LimitTime: {Time: 2 * time.Minute}, budget.LimitAttempts: {Attempts: 3},
+	all := map[Limit]Allowance{
+		LimitUSD: {USD: 2}, LimitTokens: {Tokens: 2000}, LimitTime: {Time: 2 * time.Minute}, LimitAttempts: {Attempts: 3},
 	}
 	tests := map[string]struct {
 		budget pipelines.Budget
-		want   budget.Limit
+		want   Limit
 		flag   string
 		why    string
 	}{
-		"money":              {pipelines.Budget{USD: 1}, budget.LimitUSD, "--budget-usd N", "$1.50 of the $1.00 budget is spent"},
-		"money of the issue": {pipelines.Budget{IssueUSD: 1}, budget.LimitUSD, "--budget-usd N", "$1.50 of the issue's $1.00 budget is spent"},
-		"tokens":             {pipelines.Budget{Tokens: 1000}, budget.LimitTokens, "--tokens N", "1100 of the 1000 tokens in the budget are used"},
-		"time":               {pipelines.Budget{Time: pipelines.Duration(time.Minute)}, budget.LimitTime, "--time TIME", "1m30s of the 1m0s of work in the budget is used"},
-		"calls":              {pipelines.Budget{Attempts: 1}, budget.LimitAttempts, "--attempts N", "1 of the 1 agent calls in the budget are made"},
+		"money":              {pipelines.Budget{USD: 1}, LimitUSD, "--budget-usd N", "$1.50 of the $1.00 budget is spent"},
+		"money of the issue": {pipelines.Budget{IssueUSD: 1}, LimitUSD, "--budget-usd N", "$1.50 of the issue's $1.00 budget is spent"},
+		"tokens":             {pipelines.Budget{Tokens: 1000}, LimitTokens, "--tokens N", "1100 of the 1000 tokens in the budget are used"},
+		"time":               {pipelines.Budget{Time: pipelines.Duration(time.Minute)}, LimitTime, "--time TIME", "1m30s of the 1m0s of work in the budget is used"},
+		"calls":              {pipelines.Budget{Attempts: 1}, LimitAttempts, "--attempts N", "1 of the 1 agent calls in the budget are made"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +38,7 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 			if run.Status != metadata.Waiting || run.Stop.Code != metadata.BudgetExceeded || english(run.Stop.Why) != tt.why {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 			}
-			if got := budget.LimitOf(run); got != tt.want || got.Flag() != tt.flag {
+			if got := LimitOf(run); got != tt.want || got.Flag() != tt.flag {
 				t.Errorf("it has stopped at %q (%s), want %q", got, got.Flag(), tt.want)
 			}
 			for limit, more := range all {
@@ -63,19 +62,19 @@ func TestWhatEarlierRunsHaveSpent(t *testing.T) {
 	run.Cost.USD = 0.5
 	for earlier, want := range map[float64]float64{0: 1.5, 1: 0.5} {
 		run.Budget.EarlierUSD = earlier
-		if got := budget.RemainingUSD(run); got != want {
+		if got := RemainingUSD(run); got != want {
 			t.Errorf("after $%v one more call may cost $%v, want $%v", earlier, got, want)
 		}
 	}
 	run.Budget.EarlierUSD = 1.5
-	if got, why := budget.Reached(run); got != budget.LimitUSD || english(why) != "$2.00 of the issue's $2.00 budget is spent" {
+	if got, why := LimitReached(run); got != LimitUSD || english(why) != "$2.00 of the issue's $2.00 budget is spent" {
 		t.Errorf("reached %q: %s", got, english(why))
 	}
-	if run = budget.Allow(run, budget.Allowance{USD: 1}); run.Budget.IssueUSD != 3 || run.Budget.USD != 1 {
+	if run = AllowMore(run, Allowance{USD: 1}); run.Budget.IssueUSD != 3 || run.Budget.USD != 1 {
 		t.Errorf("with a dollar more the limits are %+v", run.Budget)
 	}
 	run.Budget.IssueUSD, run.Budget.USD = 0, 3
-	if got, why := budget.Reached(run); got != "" {
+	if got, why := LimitReached(run); got != "" {
 		t.Errorf("without a limit for the issue it reached %q: %s", got, english(why))
 	}
 }
@@ -85,11 +84,11 @@ func TestTooLittleTimeIsTheTimeLimit(t *testing.T) {
 	run := freshRun(testPlan())
 	run.Budget.Seconds = 60
 	run.Status, run.Stop = metadata.Waiting, &metadata.Stop{Code: metadata.BudgetExceeded, Why: "x", At: t0}
-	if got := budget.LimitOf(run); got != budget.LimitTime {
+	if got := LimitOf(run); got != LimitTime {
 		t.Errorf("it has stopped at %q", got)
 	}
 	run.Stop.Code = metadata.Stuck
-	if got := budget.LimitOf(run); got != "" {
+	if got := LimitOf(run); got != "" {
 		t.Errorf("a run that is stuck has stopped at %q", got)
 	}
 }
@@ -100,7 +99,7 @@ func TestRefreshKeepsWhatWasAllowed(t *testing.T) {
 	old, now := testPlan(), testPlan()
 	old.Budget = pipelines.Budget{USD: 1, Tokens: 1000, Time: pipelines.Duration(time.Hour), Attempts: 10}
 	now.Budget = pipelines.Budget{USD: 3, Tokens: 3000, Time: pipelines.Duration(3 * time.Hour), Attempts: 30}
-	run := budget.Allow(freshRun(old), budget.Allowance{Attempts: 20, Time: 2 * time.Hour})
+	run := AllowMore(freshRun(old), Allowance{Attempts: 20, Time: 2 * time.Hour})
 	_, run = Refresh(old, now, run, t0)
 	want := metadata.Budget{USD: 3, Tokens: 3000, Seconds: 7200, Attempts: 20}
 	if run.Budget != want {

@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/notes"
-	"github.com/reprise-ci/reprise/phases/request"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -28,32 +25,32 @@ const (
 // another phase has asked for under the same title is not added again.
 func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	forgetChildren(run, func(phase string) bool { return phase == p.Name })
-	asked := request.In(p, report)
+	asked := RequestIn(p, report)
 	found := asked.Children
 	if asked.Notes != nil {
 		run.NotesChange = asked.Notes.Ask(run.NotesChange, p.Name)
 	}
 	for _, c := range found[:min(len(found), mostChildren)] {
-		title := texts.Cut(strings.Join(strings.Fields(texts.Valid(c.Title)), " "), 200)
+		title := CutText(strings.Join(strings.Fields(ValidText(c.Title)), " "), 200)
 		id := childID(title)
 		same := func(other metadata.Child) bool { return other.ID == id }
 		if title == "" || slices.ContainsFunc(run.Children, same) {
 			continue
 		}
-		run.Children = append(run.Children, metadata.Child{ID: id, Phase: p.Name, Title: title, Body: texts.Cut(texts.Valid(c.Body), mostChildBody)})
+		run.Children = append(run.Children, metadata.Child{ID: id, Phase: p.Name, Title: title, Body: CutText(ValidText(c.Body), mostChildBody)})
 	}
 }
 
 // childID derives an id from the title of a child, so that it is the same in
 // every try and after every rollback, whatever else is asked for.
-func childID(title string) string { return texts.Digest([]byte(strings.ToLower(title)))[:12] }
+func childID(title string) string { return DigestOf([]byte(strings.ToLower(title)))[:12] }
 
 // forgetChildren drops the issues that phases with void work have asked for, except those
 // that were opened, and what they want to have changed in the notes.
 func forgetChildren(run *metadata.Run, void func(phase string) bool) {
 	run.Children = slices.DeleteFunc(run.Children, func(c metadata.Child) bool { return !c.Opened() && void(c.Phase) })
 	if c := run.NotesChange; c != nil && void(c.Phase) {
-		run.NotesChange = (*notes.Change)(nil).Ask(c, c.Phase)
+		run.NotesChange = (*NotesChange)(nil).Ask(c, c.Phase)
 	}
 }
 
@@ -61,7 +58,7 @@ func forgetChildren(run *metadata.Run, void func(phase string) bool) {
 // completed, by a phase with valid work, and not proposed yet. Else it is nil.
 func ToPropose(plan *pipelines.Pipeline, run metadata.Run) *metadata.NotesChange {
 	c := Noted(plan, run)
-	if c == nil || run.Status != metadata.Completed || c.Done == notes.Digest(*c) || !stands(plan, run, c.Phase) {
+	if c == nil || run.Status != metadata.Completed || c.Done == NotesDigest(*c) || !stands(plan, run, c.Phase) {
 		return nil
 	}
 	return c

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // Command is what a person asked of a run, and where.
@@ -32,7 +31,7 @@ const mostCommand = 300
 func Take(before, after metadata.Run, c Command) metadata.Run {
 	run := after.Clone()
 	run.Decisions = append(run.Decisions, metadata.Decision{
-		At: c.At, Step: c.Name, Phase: c.Phase, Why: c.Why, By: c.By, Command: texts.Cut(c.Text, mostCommand), Comment: c.Comment, Job: c.Job,
+		At: c.At, Step: c.Name, Phase: c.Phase, Why: c.Why, By: c.By, Command: CutText(c.Text, mostCommand), Comment: c.Comment, Job: c.Job,
 	})
 	if c.Review != nil {
 		run.Reviews = append(run.Reviews, *c.Review)

@@ -4,11 +4,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/order"
-	"github.com/reprise-ci/reprise/phases/split"
-	"github.com/reprise-ci/reprise/phases/texts"
-	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -16,8 +11,8 @@ import (
 func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	d := next(plan, run)
 	if d.Calls() {
-		_, why := budget.Reached(run)
-		if remaining := budget.RemainingTime(run); why == "" && remaining > 0 && d.Delay > remaining {
+		_, why := LimitReached(run)
+		if remaining := RemainingTime(run); why == "" && remaining > 0 && d.Delay > remaining {
 			why = metadata.Because("wait_beyond_budget", "wait", d.Delay.Round(time.Second))
 		}
 		if why != "" {
@@ -56,10 +51,10 @@ func Due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
 		if p == nil || rec.Status == metadata.PhaseSkipped {
 			continue // the pipeline had it once, and the history names it
 		}
-		if !order.Beside(plan, rec) && len(all) > 0 {
+		if !PhasesBeside(plan, rec) && len(all) > 0 {
 			return all // its parts are not all done
 		}
-		if order.Waits(plan, &run, rec, undone) {
+		if WaitsForOthers(plan, &run, rec, undone) {
 			undone[rec.Name] = true
 			continue
 		}
@@ -68,7 +63,7 @@ func Due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
 			continue
 		}
 		all, undone[rec.Name] = append(all, d), true
-		if !order.Beside(plan, rec) || d.Final() && !haltsAlone(rec, d) {
+		if !PhasesBeside(plan, rec) || d.Final() && !haltsAlone(rec, d) {
 			return all
 		}
 	}
@@ -134,7 +129,7 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		}
 		return attempt(plan, run, rec, step, whyReview(run, rec))
 	case metadata.Revise:
-		if verdict.Circle(rec.Recent) {
+		if InCircle(rec.Recent) {
 			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.Stuck, Why: metadata.Because("going_in_circles")}
 		}
 		return attempt(plan, run, rec, step, whyRevise(rec))
@@ -151,7 +146,7 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 // begin decides on the first step of a phase: an agent does it, unless there are
 // parts that were done by agents.
 func begin(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, why metadata.Reason) Decision {
-	if parts := split.Parts(&run, rec.Name); len(parts) > 0 {
+	if parts := PartsOf(&run, rec.Name); len(parts) > 0 {
 		return Decision{Do: DoIntegrate, Phase: rec.Name, Why: metadata.Because("parts_done", "n", len(parts))}
 	}
 	return attempt(plan, run, rec, metadata.Execute, why)
@@ -159,12 +154,12 @@ func begin(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, why 
 
 // whyAsks says which questions a run waits for: at least one.
 func whyAsks(open []metadata.Question) metadata.Reason {
-	return metadata.Because("questions_asked", "phase", open[0].Phase, "n", len(open), "id", open[0].ID, "question", metadata.Said(texts.Line(open[0].Text)))
+	return metadata.Because("questions_asked", "phase", open[0].Phase, "n", len(open), "id", open[0].ID, "question", metadata.Said(OneLine(open[0].Text)))
 }
 
 // takenBack says why a phase was taken back.
 func takenBack(rec *metadata.Phase) metadata.Reason {
-	return metadata.Because("taken_back", "reason", metadata.Said(texts.Line(rec.RollbackContext.Reason)))
+	return metadata.Because("taken_back", "reason", metadata.Said(OneLine(rec.RollbackContext.Reason)))
 }
 
 // whyReview says what there is to review.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -195,7 +194,7 @@ func TestBudgetStopsBeforeTheNextCall(t *testing.T) {
 	if same := TakeUp(run, Start{At: t0}); same.Status != metadata.Waiting {
 		t.Errorf("started again without a new allowance the run is %s, want it to keep waiting", same.Status)
 	}
-	more := TakeUp(run, Start{At: run.UpdatedAt, More: budget.Allowance{USD: 2}})
+	more := TakeUp(run, Start{At: run.UpdatedAt, More: Allowance{USD: 2}})
 	if d := Decide(plan, more); show(d) != "plan review reviewer" {
 		t.Errorf("with a new allowance decided %q, want the review", show(d))
 	}
@@ -321,7 +320,7 @@ func TestABudgetCutTwiceCanGoOn(t *testing.T) {
 		if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded {
 			t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 		}
-		run = TakeUp(run, Start{At: run.UpdatedAt, More: budget.Allowance{USD: 1}})
+		run = TakeUp(run, Start{At: run.UpdatedAt, More: Allowance{USD: 1}})
 		if d := Decide(plan, run); d.Do != DoExecute || !d.Again {
 			t.Fatalf("with a new allowance decided %q", show(d))
 		}

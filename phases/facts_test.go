@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/facts"
 )
 
 func TestSeen(t *testing.T) {
@@ -21,7 +20,7 @@ func TestSeen(t *testing.T) {
 		`{report: risky: "high"}`:                      "",
 		`{}`:                                           "",
 	} {
-		if got := english(metadata.Because("rule_saw", "rule", "", "facts", facts.About(when, []byte(known)))); got != ": "+want {
+		if got := english(metadata.Because("rule_saw", "rule", "", "facts", AboutFacts(when, []byte(known)))); got != ": "+want {
 			t.Errorf("of %s it says %q, want %q", when, got, want)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -15,7 +14,7 @@ import (
 func Halts(plan *pipelines.Pipeline, run metadata.Run) []Decision {
 	return slices.DeleteFunc(Due(plan, run), func(d Decision) bool {
 		rec := run.Phase(d.Phase)
-		return !d.Final() || rec == nil || !order.Beside(plan, rec)
+		return !d.Final() || rec == nil || !PhasesBeside(plan, rec)
 	})
 }
 

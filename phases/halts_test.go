@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/request"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -45,7 +44,7 @@ func halting(plan *pipelines.Pipeline, run metadata.Run) string {
 
 // asksPerson is an outcome of a call that asks a question.
 func asksPerson() Outcome {
-	return Outcome{Status: metadata.Blocked, Code: metadata.AwaitingPerson, Why: "asks", Questions: []request.Question{{Question: "REST or RPC?"}}}
+	return Outcome{Status: metadata.Blocked, Code: metadata.AwaitingPerson, Why: "asks", Questions: []AskedQuestion{{Question: "REST or RPC?"}}}
 }
 
 // What halts a part halts those that need it, and not the others. Only then does

@@ -10,7 +10,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/phasestest"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -142,13 +141,13 @@ func inOrder(rt *rapid.T, run metadata.Run, d Decision) {
 	if rec == nil || d.Final() {
 		return
 	}
-	for _, other := range split.Parts(&run, "code") {
-		waits := rec.Name == "code" || rec.Name == "tell" || split.Needs(&run, rec, other.Name)
+	for _, other := range PartsOf(&run, "code") {
+		waits := rec.Name == "code" || rec.Name == "tell" || PartNeeds(&run, rec, other.Name)
 		if waits && other.Status != metadata.PhaseCompleted {
 			rt.Fatalf("%q is decided, and %s is %s", show(d), other.Name, other.Status)
 		}
 	}
-	if len(split.Parts(&run, "code")) > 0 && d.Do == DoExecute && rec.Name == "code" {
+	if len(PartsOf(&run, "code")) > 0 && d.Do == DoExecute && rec.Name == "code" {
 		rt.Fatalf("an agent does the whole, which is done in parts")
 	}
 }
@@ -160,9 +159,9 @@ func endsLast(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d Decisio
 	if rec := run.Phase(d.Phase); !d.Final() || rec == nil || rec.Task == "" || slices.ContainsFunc(Halts(plan, run), stops) || d.Code == metadata.BudgetExceeded {
 		return
 	}
-	for _, other := range split.Parts(&run, "code") {
-		waits := slices.ContainsFunc(split.Parts(&run, "code"), func(p *metadata.Phase) bool {
-			return split.Needs(&run, other, p.Name) && p.Status != metadata.PhaseCompleted
+	for _, other := range PartsOf(&run, "code") {
+		waits := slices.ContainsFunc(PartsOf(&run, "code"), func(p *metadata.Phase) bool {
+			return PartNeeds(&run, other, p.Name) && p.Status != metadata.PhaseCompleted
 		})
 		if other.Status == metadata.PhasePending && !waits {
 			rt.Fatalf("%q is decided, and %s could begin", show(d), other.Name)
@@ -223,8 +222,8 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 		rt.Fatalf("the history did not grow")
 	}
 	d, target := Decide(plan, r.Run), r.Run.Phase(to)
-	whole := split.Whole(r.Run.Phase(d.Phase))
-	if notYet := run.Phase(to).Status == metadata.PhaseSkipped || whole != "" && whole == split.Whole(target); notYet && target.RollbackContext != nil {
+	whole := WholeOf(r.Run.Phase(d.Phase))
+	if notYet := run.Phase(to).Status == metadata.PhaseSkipped || whole != "" && whole == WholeOf(target); notYet && target.RollbackContext != nil {
 		return r.Run // the run has not come to it yet, or another part is under way
 	}
 	if d.Phase != to && whole != to || r.Run.Phase(d.Phase).RollbackContext == nil {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/request"
 )
 
 // Outcome is what came out of a decision. Time, ids and cost enter the record
@@ -25,8 +24,8 @@ type Outcome struct {
 	RetryAfter     time.Duration
 	Duration       time.Duration
 
-	Written    *Written           // for execute and revise that succeeded
-	Questions  []request.Question // that the agent asks people before it goes on
+	Written    *Written        // for execute and revise that succeeded
+	Questions  []AskedQuestion // that the agent asks people before it goes on
 	Violations []metadata.Violation
 	Broke      []metadata.Rule        // by the violations
 	Opened     []metadata.Opened      // that a person is asked about

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -143,14 +142,14 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 	for _, other := range run.Phases {
 		p := plan.Phase(other.Name)
 		waiting := other.Status != metadata.PhaseCompleted && other.Status != metadata.PhaseSkipped
-		if p != nil && waiting && (slices.Contains(p.Needs, phase) || split.Needs(&run, &other, phase)) {
+		if p != nil && waiting && (slices.Contains(p.Needs, phase) || PartNeeds(&run, &other, phase)) {
 			need = append(need, other.Name)
 		}
 	}
 	if len(need) > 0 {
 		return run, refuse(metadata.Because("skip_needed", "phase", phase, "phases", need))
 	}
-	if whole := split.Whole(rec); whole != "" && len(split.Parts(&run, whole)) == 1 {
+	if whole := WholeOf(rec); whole != "" && len(PartsOf(&run, whole)) == 1 {
 		return run, refuse(metadata.Because("skip_last_part", "part", phase, "phase", whole))
 	}
 	for _, rec := range withParts(&run, phase) {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/request"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -18,7 +16,7 @@ const (
 )
 
 // AskedQuestions are those that a call asks, as far as it may.
-func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, report json.RawMessage) []request.Question {
+func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, report json.RawMessage) []AskedQuestion {
 	p, rec := plan.Phase(d.Phase), run.Phase(d.Phase)
 	requested := 0
 	for _, a := range Tries(plan, run, rec, d.Step()) {
@@ -26,7 +24,7 @@ func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, repo
 			requested++
 		}
 	}
-	all := request.In(p, report).Questions
+	all := RequestIn(p, report).Questions
 	if d.Do == DoReview || requested >= mostAskings {
 		return nil
 	}
@@ -34,11 +32,11 @@ func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, repo
 }
 
 // addQuestions adds questions to a record.
-func addQuestions(run *metadata.Run, rec *metadata.Phase, all []request.Question, o Outcome) {
+func addQuestions(run *metadata.Run, rec *metadata.Phase, all []AskedQuestion, o Outcome) {
 	for _, a := range all {
 		run.Questions = append(run.Questions, metadata.Question{
 			ID: fmt.Sprintf("q%d", len(run.Questions)+1), Phase: rec.Name, Generation: rec.Generation, Attempt: len(run.Attempts),
-			Text: texts.Cut(a.Question, 2000), Options: truncateOptions(a.Options), AskedAt: o.At,
+			Text: CutText(a.Question, 2000), Options: truncateOptions(a.Options), AskedAt: o.At,
 		})
 	}
 }
@@ -46,7 +44,7 @@ func addQuestions(run *metadata.Run, rec *metadata.Phase, all []request.Question
 func truncateOptions(options []string) []string {
 	var out []string
 	for _, o := range options[:min(len(options), 10)] {
-		if o = texts.Cut(o, 200); o != "" {
+		if o = CutText(o, 200); o != "" {
 			out = append(out, o)
 		}
 	}

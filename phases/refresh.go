@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -42,7 +41,7 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 		p := &plan.Phases[i]
 		rec := run.Phase(p.Name)
 		for _, part := range run.Phases {
-			if split.Owns(p.Name, &part) {
+			if OwnsPart(p.Name, &part) {
 				if part.Status == metadata.PhaseSkipped && part.Task != "" && old.Phase(p.Name) == nil && !skippedByHand(run, part.Name) && !skippedByHand(run, p.Name) {
 					comeBack(&run, &part)
 				}
@@ -56,7 +55,7 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 		if rec.Status == metadata.PhaseSkipped && old.Phase(p.Name) == nil && !skippedByHand(run, p.Name) {
 			comeBack(&run, rec) // it was left out because the pipeline did not have it
 		}
-		keepFolder(old, p, rec, split.Begun(&run, p.Name))
+		keepFolder(old, p, rec, PartsBegun(&run, p.Name))
 		list = append(list, *rec)
 	}
 	for i, rec := range run.Phases {
@@ -72,7 +71,7 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 // history names. What is not completed is skipped.
 func historic(plan *pipelines.Pipeline, run metadata.Run) (list metadata.Phases) {
 	for _, rec := range run.Phases {
-		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !split.Named(run, &rec) {
+		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !NamesPart(run, &rec) {
 			continue
 		}
 		if rec.Status != metadata.PhaseCompleted {

@@ -5,11 +5,10 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // text gives rules as an attempt records them.
-func text(rules []metadata.Rule) string {
+func textOf(rules []metadata.Rule) string {
 	words := make([]string, len(rules))
 	for i, r := range rules {
 		words[i] = string(r)
@@ -53,7 +52,7 @@ func brokeBefore(run metadata.Run, rec *metadata.Phase, rule metadata.Rule) bool
 func listed(all []metadata.Violation) metadata.Reason {
 	var parts []metadata.Reason
 	for _, v := range all[:min(5, len(all))] {
-		parts = append(parts, metadata.Because("change_reverted", "path", texts.Line(v.Path), "why", v.Rule))
+		parts = append(parts, metadata.Because("change_reverted", "path", OneLine(v.Path), "why", v.Rule))
 	}
 	if more := len(all) - len(parts); more > 0 {
 		parts = append(parts, metadata.Because("and_more", "n", more))

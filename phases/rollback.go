@@ -9,10 +9,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/checking"
-	"github.com/reprise-ci/reprise/phases/order"
-	"github.com/reprise-ci/reprise/phases/split"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -72,7 +68,7 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	}
 	target.RollbackContext = &given
 	if request.Step == metadata.Execute { // those who do its parts are the next that have to know
-		for _, part := range split.Parts(&run, request.To) {
+		for _, part := range PartsOf(&run, request.To) {
 			each := given
 			each.Earlier = openReasons(part)
 			part.RollbackContext = &each
@@ -81,7 +77,7 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	run.RollbackHistory = append(run.RollbackHistory, out.Entry)
 	run.CurrentPhase, run.Status, run.Stop = request.To, metadata.Running, nil
 	run.AllowanceFrom = len(run.Attempts)
-	why := metadata.Because("taken_back_to", "step", request.Step, "reason", metadata.Said(texts.Line(request.Reason)))
+	why := metadata.Because("taken_back_to", "step", request.Step, "reason", metadata.Said(OneLine(request.Reason)))
 	run.Decisions = append(run.Decisions, metadata.Decision{At: request.At, Step: "rollback", Phase: request.To, Why: why})
 	out.Run = touch(run, request.At)
 	return out, nil
@@ -132,18 +128,18 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 		resetToPending(rec, request.Restore)
 		void[rec.Name] = true
 	}
-	split.Undo(run, func(finder string) bool { return finder == request.To || void[finder] })
+	UndoParts(run, func(finder string) bool { return finder == request.To || void[finder] })
 	forgetChildren(run, func(phase string) bool { return void[phase] })
-	split.Drop(run, func(phase string) bool { return void[phase] })
+	DropParts(run, func(phase string) bool { return void[phase] })
 }
 
 // affected gives the phases whose work is void when a run goes back to another
 // one: those that build on it, and where the code goes back, too, those beside it
 // with newer work. Its own parts are if it is done anew.
 func affected(plan *pipelines.Pipeline, run *metadata.Run, request Rollback) []*metadata.Phase {
-	after := order.Needing(plan, run, run.Phase(request.To), request.Restore)
+	after := PhasesNeeding(plan, run, run.Phase(request.To), request.Restore)
 	if request.Step == metadata.Execute {
-		after = append(split.Parts(run, request.To), after...)
+		after = append(PartsOf(run, request.To), after...)
 	}
 	return after
 }
@@ -185,12 +181,12 @@ func CheckRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback)
 	begun := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == request.To })
 	switch {
 	case rec.Dropped == rec.Name && rec.Status == metadata.PhaseSkipped: // it is asked about anew
-	case rec.Status == metadata.PhaseSkipped && !begun, split.Gone(rec):
+	case rec.Status == metadata.PhaseSkipped && !begun, PartGone(rec):
 		return refuse(metadata.Because("rollback_left_out", "phase", request.To, "at", At(plan, run)))
 	case request.Trigger == metadata.Automatic && indexOf(run.Phases, request.To) > indexOf(run.Phases, cmp.Or(request.From, run.CurrentPhase)):
 		// A person has left it out, and the run has gone back past it since.
 		return refuse(metadata.Because("rollback_forward", "phase", request.To, "at", At(plan, run)))
-	case rec.Status == metadata.PhasePending && !split.Begun(&run, request.To):
+	case rec.Status == metadata.PhasePending && !PartsBegun(&run, request.To):
 		return refuse(metadata.Because("rollback_not_begun", "phase", request.To, "at", At(plan, run)))
 	}
 	if request.Step == metadata.Review && plan.Phase(request.To).NoReview {
@@ -306,7 +302,7 @@ func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata
 	if rec := run.Phase(from); rec != nil && rec.Verdict != nil {
 		v = rec.Verdict
 	}
-	out := metadata.RollbackDetails{AffectedTests: checking.Affected(v, run.Phase(from), target)}
+	out := metadata.RollbackDetails{AffectedTests: AffectedPhases(v, run.Phase(from), target)}
 	if v != nil {
 		out.BlockerCount, out.SuggestionCount = len(v.OpenBlockers()), len(v.OpenSuggestions())
 	}

@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/facts"
-	"github.com/reprise-ci/reprise/phases/split"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -26,7 +23,7 @@ func MayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
 // it would only have saved a review.
 func Unclear(plan *pipelines.Pipeline, run metadata.Run, rule int, err error, at time.Time) metadata.Run {
 	r, run := plan.Rules[rule], run.Clone()
-	why := metadata.Because("rule_unclear", "rule", ruleName(plan, rule), "error", texts.Line(err.Error()))
+	why := metadata.Because("rule_unclear", "rule", ruleName(plan, rule), "error", OneLine(err.Error()))
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: r.After, Why: why})
 	if rec := run.Phase(r.After); r.Then.Skip == "" && rec.Status == metadata.PhaseCompleted {
 		demand(rec, "maintain", why)
@@ -40,7 +37,7 @@ func Unclear(plan *pipelines.Pipeline, run metadata.Run, rule int, err error, at
 func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at time.Time) (metadata.Run, *RollbackPlan) {
 	r, run := plan.Rules[rule], run.Clone()
 	why := ruleName(plan, rule)
-	if saw := facts.About(r.When, known); len(saw) > 0 {
+	if saw := AboutFacts(r.When, known); len(saw) > 0 {
 		why = metadata.Because("rule_saw", "rule", why, "facts", saw)
 	}
 	rec := run.Phase(r.After)
@@ -63,7 +60,7 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at
 	case then.Use != nil:
 		use(following(run.Phases, r.After), then.Use)
 	case then.Split != "":
-		if split.Into(&run, r.After, string(then.Split)) == 0 {
+		if PartsInto(&run, r.After, string(then.Split)) == 0 {
 			run.Decisions[len(run.Decisions)-1].Why = metadata.Because("split_none", "rule", why, "phase", string(then.Split))
 		}
 	case then.Rollback != nil:
@@ -74,7 +71,7 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at
 
 // withParts gives the record of a phase, if there is one, and those of its parts.
 func withParts(run *metadata.Run, name string) []*metadata.Phase {
-	out := split.Parts(run, name)
+	out := PartsOf(run, name)
 	if rec := run.Phase(name); rec != nil {
 		out = append(out, rec)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -91,7 +90,7 @@ func TestAPhaseIsDoneInParts(t *testing.T) {
 	if rec := run.Phase("code"); rec.Base != base || rec.Status != metadata.PhaseCompleted {
 		t.Errorf("the whole is %+v", rec)
 	}
-	if n := budget.SpentOf(run).Attempts; n != 9 {
+	if n := SpentOf(run).Attempts; n != 9 {
 		t.Errorf("%d calls are counted, want 9: no agent brings the parts together", n)
 	}
 

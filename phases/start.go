@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -37,7 +35,7 @@ func budgetOf(plan *pipelines.Pipeline) metadata.Budget {
 // Start is what a process knows when it takes up a run that exists.
 type Start struct {
 	At   time.Time
-	More budget.Allowance
+	More Allowance
 
 	// Refresh says that the pipeline is taken as it is defined now, which may
 	// allow what has stopped the run.
@@ -55,7 +53,7 @@ type Start struct {
 // the pipeline is taken anew, and one whose agent made no progress unless the
 // issue is.
 func TakeUp(run metadata.Run, s Start) metadata.Run {
-	run = budget.Allow(run, s.More)
+	run = AllowMore(run, s.More)
 	run.Execution.Attempt++
 	if run.Stop != nil && Resumable(run.Stop.Code, s) {
 		if run.Status == metadata.Failed || s.Refresh && barred(run.Stop.Code) || s.Issue && run.Stop.Code == metadata.NoProgress {
@@ -78,7 +76,7 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 		}
 		run.Attempts = append(run.Attempts, a)
 		if a.Status != metadata.Started {
-			run.Cost = budget.Add(run.Cost, a.Usage)
+			run.Cost = AddUsage(run.Cost, a.Usage)
 		}
 		if rec.Status == metadata.PhasePending {
 			start := a.StartedAt
@@ -102,7 +100,7 @@ func Ended(run metadata.Run, seen []metadata.Attempt, at time.Time) metadata.Run
 		}
 		a.Status, a.Code, a.Class, a.EndedAt = metadata.Cut, metadata.RunCancelled, metadata.Signal, &at
 		a.Why = metadata.Because("ended_before_agent")
-		run.Cost = budget.Add(run.Cost, a.Usage)
+		run.Cost = AddUsage(run.Cost, a.Usage)
 	}
 	return run
 }
@@ -115,7 +113,7 @@ func Resumable(c metadata.Code, s Start) bool {
 		metadata.ConfigInvalid, metadata.DayBudget:
 		return true
 	case metadata.BudgetExceeded:
-		return s.More != budget.Allowance{}
+		return s.More != Allowance{}
 	case metadata.NoProgress:
 		return s.Issue
 	}
@@ -132,7 +130,7 @@ func barred(c metadata.Code) bool {
 // again, and calls that failed before no longer count. An error says why
 // there is nothing to retry.
 func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (metadata.Run, error) {
-	run, at := budget.Allow(run, s.More), s.At
+	run, at := AllowMore(run, s.More), s.At
 	if d, is := halted(plan, run, phase); is && (run.Stop == nil || run.Stop.Phase != phase) {
 		return retryPart(run, d, at)
 	}
@@ -200,7 +198,7 @@ func SetUp(run metadata.Run, results []metadata.CheckResult, at time.Time) metad
 	run = run.Clone()
 	run.Setup = results
 	if c := Broken(results); c != nil {
-		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", texts.Complaint(c.Output))
+		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", Complaint(c.Output))
 		run.Status, run.Stop = metadata.Failed, &metadata.Stop{Code: metadata.SetupFailed, Why: why, Phase: run.CurrentPhase, At: at}
 	}
 	return touch(run, at)

@@ -2,13 +2,12 @@ package phases
 
 import (
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/verdict"
 )
 
 // hasNewSuggestions reports whether a review that passes has suggestions that the phase may still
 // be revised for: once, and not in a circle, since nothing is wrong with the work.
 func hasNewSuggestions(run *metadata.Run, rec *metadata.Phase) bool {
-	return len(rec.Verdict.OpenSuggestions()) > 0 && !verdict.Circle(rec.Recent) && !actedOnSuggestions(run, rec)
+	return len(rec.Verdict.OpenSuggestions()) > 0 && !InCircle(rec.Recent) && !actedOnSuggestions(run, rec)
 }
 
 // actedOnSuggestions reports whether the work of a phase was revised for suggestions alone: after

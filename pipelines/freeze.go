@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/reprise-ci/reprise/pipelines/paths"
 )
 
 // Format writes a pipeline as a run freezes it: JSON, the same bytes for the
@@ -52,10 +50,10 @@ func Parse(data []byte) (*Pipeline, error) {
 // sound checks what paths are built from and what is looked up without
 // asking, and brings the schema into the form it had before it was formatted.
 func sound(p *Pipeline, ph *Phase) error {
-	if why := paths.BadArtifact(ph.Folder); ph.Folder == "" || why != "" {
+	if why := BadArtifact(ph.Folder); ph.Folder == "" || why != "" {
 		return fmt.Errorf("folder %q %s", ph.Folder, why)
 	}
-	if why := paths.BadArtifact(ph.Writes); ph.Writes == "" || why != "" {
+	if why := BadArtifact(ph.Writes); ph.Writes == "" || why != "" {
 		return fmt.Errorf("writes %q %s", ph.Writes, why)
 	}
 	for _, s := range []Step{ph.Execute, ph.Review, ph.Revise} {

@@ -9,16 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/hooks/hook"
-	"github.com/reprise-ci/reprise/internal/network"
-	"github.com/reprise-ci/reprise/internal/size"
-	"github.com/reprise-ci/reprise/pipelines/access"
-	"github.com/reprise-ci/reprise/pipelines/ci"
-	"github.com/reprise-ci/reprise/pipelines/limits"
-	"github.com/reprise-ci/reprise/pipelines/parts"
-	"github.com/reprise-ci/reprise/pipelines/retry"
-	"github.com/reprise-ci/reprise/pipelines/skipping"
-	"github.com/reprise-ci/reprise/pipelines/tools"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Pipeline is a resolved pipeline.
@@ -35,7 +26,7 @@ type Pipeline struct {
 	Spare           []Phase             `json:"spare,omitempty"`  // phases a rule may insert
 	Rules           []Rule              `json:"rules,omitempty"`
 	Setup           []Setup             `json:"setup,omitempty"` // makes a work tree ready
-	Hooks           []hook.Hook         `json:"hooks,omitempty"`
+	Hooks           []Hook              `json:"hooks,omitempty"`
 	Baseline        bool                `json:"baseline,omitempty"` // checks that fail before the work do not hold it up
 	Presets         map[string][]string `json:"presets,omitempty"`
 	Protect         []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
@@ -44,7 +35,7 @@ type Pipeline struct {
 	Jobs            int                 `json:"jobs,omitempty"`             // most phases or parts of one that are done at the same time; 0: one
 	Parallel        bool                `json:"parallel,omitempty"`         // phases that do not need each other are done at the same time
 	Speculate       bool                `json:"speculate,omitempty"`        // a phase begins while the one before it is reviewed
-	KeepTranscripts size.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
+	KeepTranscripts text.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`
 	Notes           bool                `json:"notes,omitempty"`    // agents are told what NotesFile of the default branch says
@@ -106,7 +97,7 @@ type Agent struct {
 	Fallback string            `json:"fallback,omitempty"` // name of the agent that takes over
 	Command  []string          `json:"command,omitempty"`  // program and arguments, for use: "command"
 	Env      []string          `json:"env,omitempty"`      // names of further variables it may see
-	tools.Set
+	ToolSet
 }
 
 // Other gives the model of another tier, for who reviews what the one of this tier
@@ -133,45 +124,17 @@ func (p *Pipeline) OfOneMind() (names []string) {
 	return names
 }
 
-// Access is what an agent may do to the tree.
-type Access = access.Level
-
-// The levels of access; the room access says what each is.
-const (
-	AccessNone, AccessRead, AccessRun = access.None, access.Read, access.Run
-	AccessArtifacts, AccessTree       = access.Artifacts, access.Tree
-)
-
-// Budget is what a run may spend, Limits how much one step may change, and Sandbox what the
-// sandbox leaves to agents and checks.
-type (
-	Budget  = limits.Budget
-	Limits  = limits.Limits
-	Sandbox = limits.Sandbox
-)
-
 // Secrets is what of the search for secrets a pipeline changes.
 type Secrets struct {
 	Allow []string `json:"allow,omitempty"` // path patterns of what may look like a secret; values of the user are found there, too
 }
 
-// CI is what CI has to say of the newest commit before a pull request is ready, and Names
-// a list of names that it may have.
-type (
-	CI    = ci.Rule
-	Names = ci.Names
-)
-
 // Size is a number of bytes that reads and writes as text, such as "4MB", and Duration a
-// time, such as "20m". Retry says how often and when an infrastructure error is tried again.
+// time, such as "20m".
 type (
-	Size     = size.Size
-	Duration = size.Duration
-	Retry    = retry.Retry
+	Size     = text.Size
+	Duration = text.Time
 )
-
-// Network is what agents and checks may reach of the network.
-type Network = network.Network
 
 // Price is what a model costs, in US dollars for a million tokens.
 type Price struct {
@@ -198,11 +161,11 @@ type Phase struct {
 	Approve      string          `json:"approve,omitempty"`   // role of the person who must approve
 	Approvers    int             `json:"approvers,omitempty"` // how many people have to; 0: one
 	NoReview     bool            `json:"no_review,omitempty"`
-	Split        parts.Split     `json:"split,omitzero"`          // how its parts are done, once a rule splits it
+	Split        PhaseSplit      `json:"split,omitzero"`          // how its parts are done, once a rule splits it
 	ReviseAlways bool            `json:"revise_always,omitempty"` // act on suggestions once, too
 	Revisions    int             `json:"revisions"`
 	Retry        Retry           `json:"retry"`
-	SkipIf       *skipping.If    `json:"skip_if,omitempty"` // nil: the phase is never left out for it
+	SkipIf       *SkipIf         `json:"skip_if,omitempty"` // nil: the phase is never left out for it
 	Execute      Step            `json:"execute"`
 	Review       Step            `json:"review"`
 	Revise       Step            `json:"revise"`
@@ -221,9 +184,9 @@ type Step struct {
 	Access  Access   `json:"access,omitempty"` // of a review; empty: read
 	// Models may be asked besides those that the pipeline names for the agent, and no
 	// others; nil: also any that are known to be no dearer.
-	Models []string     `json:"models,omitzero"`
-	Tools  tools.Choice `json:"tools,omitzero"`   // among those that the agent has
-	Effort string       `json:"effort,omitempty"` // in place of the agent's; empty: that one
+	Models []string   `json:"models,omitzero"`
+	Tools  ToolChoice `json:"tools,omitzero"`   // among those that the agent has
+	Effort string     `json:"effort,omitempty"` // in place of the agent's; empty: that one
 }
 
 // Check is a command that reprise runs itself to judge a phase.
@@ -268,7 +231,7 @@ type Then struct {
 	Approve  string        `json:"approve,omitempty"`
 	Rollback *RuleRollback `json:"rollback,omitempty"`
 	Use      *RuleUse      `json:"use,omitempty"`
-	Split    parts.Phase   `json:"split,omitempty"` // the phase whose work is split into the tasks that After has found
+	Split    PartPhase     `json:"split,omitempty"` // the phase whose work is split into the tasks that After has found
 }
 
 // RuleRollback is where a rule takes the run back to.

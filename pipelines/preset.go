@@ -6,9 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/reprise-ci/reprise/pipelines/mistake"
-	"github.com/reprise-ci/reprise/pipelines/parts"
 )
 
 // Preset returns the pipeline cut down to the phases of one of its presets, in
@@ -17,7 +14,7 @@ import (
 func Preset(p *Pipeline, name string) (*Pipeline, error) {
 	keep, ok := p.Presets[name]
 	if !ok {
-		return nil, fmt.Errorf("pipeline %q has no preset %q, %s", p.Name, name, mistake.OneOf(name, slices.Sorted(maps.Keys(p.Presets))))
+		return nil, fmt.Errorf("pipeline %q has no preset %q, %s", p.Name, name, MustBeOneOf(name, slices.Sorted(maps.Keys(p.Presets))))
 	}
 	out := p.cut(keep)
 	out.Preset = name
@@ -47,7 +44,7 @@ func Cut(p *Pipeline, part Part) (*Pipeline, error) {
 	var wrong []error
 	for _, name := range append([]string{part.From, part.Until, part.Only}, part.Skip...) {
 		if name != "" && !slices.Contains(all, name) {
-			wrong = append(wrong, fmt.Errorf("pipeline %q has no phase %q, %s", p.Name, name, mistake.OneOf(name, all)))
+			wrong = append(wrong, fmt.Errorf("pipeline %q has no phase %q, %s", p.Name, name, MustBeOneOf(name, all)))
 		}
 	}
 	keep := slices.DeleteFunc(slices.Clone(all), func(name string) bool {
@@ -72,14 +69,14 @@ func (p *Pipeline) cut(keep []string) *Pipeline {
 	out.Phases, out.Rules = nil, nil
 	for _, ph := range p.Phases {
 		if slices.Contains(keep, ph.Name) {
-			ph.Needs = parts.Needs(ph.Name, keep, needs)
+			ph.Needs = NeedsAmong(ph.Name, keep, needs)
 			out.Phases = append(out.Phases, ph)
 		}
 	}
 	out.Spare = slices.Clone(p.Spare)
 	for i, ph := range out.Spare {
 		keep = append(slices.Clip(keep), ph.Name)
-		out.Spare[i].Needs = parts.Needs(ph.Name, keep, needs)
+		out.Spare[i].Needs = NeedsAmong(ph.Name, keep, needs)
 	}
 	for _, r := range p.Rules {
 		if kept, ok := r.only(keep); ok {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	diffs "github.com/reprise-ci/reprise/prompts/diff"
 )
 
 // Limits of a rendered prompt.
@@ -34,7 +32,7 @@ type Cut struct {
 func newView(d Data, marks int) view {
 	v := view{Data: d, Cut: Cut{Limit: maxText}, Shown: marks}
 	v.Issue.Body, v.Cut.Body = cut(d.Issue.Body)
-	v.Diff, v.Cut.Diff = diffs.Cut(d.Diff, maxText)
+	v.Diff, v.Cut.Diff = CutDiff(d.Diff, maxText)
 	return v
 }
 

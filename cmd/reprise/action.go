@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -28,8 +27,8 @@ func actionCommand(env environ.Env) *cobra.Command {
 			}
 			ctx, env, end := telemetry.Begin(c.Context(), env)
 			defer end()
-			if fanout.IsTask(env) {
-				return fanout.Task(ctx, env)
+			if bot.IsPartJob(env) {
+				return bot.DoPart(ctx, env)
 			}
 			return bot.Act(ctx, env, rehearse)
 		},

@@ -13,11 +13,11 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // looked makes the agent that is asked about the run answer this, at a price.
@@ -120,7 +120,7 @@ func TestAutoProposes(t *testing.T) {
 					t.Errorf("the reply says %q:\n%s", found, reply)
 				}
 			}
-			if command.Parse(reply, false).Outcome != command.Ignored || markdown.LeadingSlash.MatchString(reply) || strings.Contains(strings.ReplaceAll(reply, "`@ada`", ""), "@ada") {
+			if command.Parse(reply, false).Outcome != command.Ignored || clean.LeadingSlash.MatchString(reply) || strings.Contains(strings.ReplaceAll(reply, "`@ada`", ""), "@ada") {
 				t.Errorf("somebody may obey the reply or be called by it:\n%s", reply)
 			}
 			given := copied(t, reply)

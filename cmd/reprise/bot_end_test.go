@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
 )
 
 // Of a job that failed before reprise was started in it, the same job tells people, once for
@@ -18,7 +18,7 @@ func TestJobThatNeverBegan(t *testing.T) {
 	h.inputs["notify"] = "commander"
 	first := h.say("ada", "/run\n\nplease")
 	end := func(id int64, ended, run string) *hubJob {
-		h.inputs["command"], h.inputs["issue"], h.inputs["ended"] = workflow.EndOnly, fmt.Sprint(hubIssue), ended
+		h.inputs["command"], h.inputs["issue"], h.inputs["ended"] = setup.EndOnly, fmt.Sprint(hubIssue), ended
 		return h.heard(id, "ada", "GITHUB_RUN_ID="+run, "GITHUB_WORKSPACE="+h.path("nowhere")).end(exit.Done)
 	}
 	for _, ended := range []string{"", "cancelled", "skipped", "denied", "run"} {
@@ -59,7 +59,7 @@ func TestJobThatIsGone(t *testing.T) {
 	j, _ := h.working()
 	j.kill(true)
 	before, tip := h.ours("progress"), h.tip()
-	h.inputs["command"], h.inputs["issue"] = workflow.EndOnly, fmt.Sprint(hubIssue)
+	h.inputs["command"], h.inputs["issue"] = setup.EndOnly, fmt.Sprint(hubIssue)
 	end := func(run string) *hubJob {
 		return h.start("issue_comment", "ada", []byte("{}"), "GITHUB_RUN_ID="+run, "GITHUB_WORKSPACE="+h.path("nowhere")).end(exit.Done)
 	}
@@ -90,7 +90,7 @@ func TestJobThatIsGone(t *testing.T) {
 	if stops = h.ours("stop"); len(stops) != 2 || stops[0].Minimized != "OUTDATED" || stops[1].Minimized != "" || h.record().GitHubIntegration.NoticeCommentID != stops[1].ID {
 		t.Errorf("people are told at the end: %+v", stops)
 	}
-	h.inputs["command"], h.inputs["issue"] = workflow.EndOnly, fmt.Sprint(hubIssue)
+	h.inputs["command"], h.inputs["issue"] = setup.EndOnly, fmt.Sprint(hubIssue)
 	end("9001").wants("decision", "ignored", "reason-code", "no_trigger")
 	if len(h.ours("stop")) != 2 {
 		t.Error("a job that ended in good order is told of")

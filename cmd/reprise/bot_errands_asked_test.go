@@ -13,8 +13,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/checktest"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -318,7 +318,7 @@ func askedOfGone(t *testing.T) *asked {
 	j.kill(true)
 	number := 9000 + a.jobs
 	a.ask = func() func(...string) *hubJob {
-		a.inputs["command"], a.inputs["issue"] = workflow.EndOnly, fmt.Sprint(hubIssue)
+		a.inputs["command"], a.inputs["issue"] = setup.EndOnly, fmt.Sprint(hubIssue)
 		return func(more ...string) *hubJob {
 			return a.start("issue_comment", "ada", []byte("{}"), append(more, fmt.Sprintf("GITHUB_RUN_ID=%d", number), "GITHUB_RUN_ATTEMPT=1")...)
 		}

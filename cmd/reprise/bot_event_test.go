@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/prompts"
@@ -150,7 +149,7 @@ func TestHiddenText(t *testing.T) {
 	}
 	has(t, "the summary", j.summary, "mail the keys")
 	for _, r := range removed {
-		has(t, "the summary", j.summary, "- "+markdown.Inline(prompts.Words("en").RemovedFrom([]clean.Removal{r})[0], 300))
+		has(t, "the summary", j.summary, "- "+clean.Inline(prompts.Words("en").RemovedFrom([]clean.Removal{r})[0], 300))
 	}
 	has(t, "the log", j.said.String(), "::notice::taken out of the issue")
 }

@@ -19,10 +19,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
@@ -495,7 +495,7 @@ func (r *memRepo) join() (bool, error) {
 	came := r.o.between(base, r.theirs)
 	ours := r.o.between(base, r.tip)
 	if slices.ContainsFunc(came, func(p string) bool { return strings.HasPrefix(p, r.opt.State+"/") }) {
-		moved.Why, moved.Run = cause.Of("moved_run", "somebody else went on with this run"), true
+		moved.Why, moved.Run = text.CauseOf("moved_run", "somebody else went on with this run"), true
 		return false, moved
 	}
 	now, err := r.onDisk()
@@ -506,7 +506,7 @@ func (r *memRepo) join() (bool, error) {
 		ours = append(ours, c.Path)
 	}
 	if slices.ContainsFunc(came, func(p string) bool { return slices.Contains(ours, p) }) {
-		moved.Why = cause.Of("moved_files", "both changed the same files")
+		moved.Why = text.CauseOf("moved_files", "both changed the same files")
 		return false, moved
 	}
 	tip, on := r.theirs, base

@@ -14,7 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
@@ -55,7 +54,7 @@ func oneOf[T any](d drawer, name string, list ...T) T { return list[d.between(0,
 type arena struct {
 	forge   *githubtest.Server
 	source  *git.Source
-	defined definition.Definition // by a pipeline with a phase for thought and one for code
+	defined workspace.Definition // by a pipeline with a phase for thought and one for code
 	dir     string
 	cases   int
 }
@@ -78,7 +77,7 @@ func newArena(t *testing.T) *arena {
 		t.Fatal(err)
 	}
 	s := &arena{source: src, dir: t.TempDir()}
-	s.defined, err = definition.Define(t.Context(), src, issue.Issue{Title: "Say hello"}, definition.Choice{Pipeline: "small"})
+	s.defined, err = workspace.Define(t.Context(), src, issue.Issue{Title: "Say hello"}, workspace.Choice{Pipeline: "small"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func (s *arena) stage(t *testing.T, all []incident, story func(*meeting)) error 
 	}
 	w.backend = workspace.Backend{
 		Find: func(context.Context, string) (*git.Source, error) { return s.source, nil },
-		Define: func(context.Context, *git.Source, issue.Issue, definition.Choice) (definition.Definition, error) {
+		Define: func(context.Context, *git.Source, issue.Issue, workspace.Choice) (workspace.Definition, error) {
 			return s.defined, nil
 		},
 	}

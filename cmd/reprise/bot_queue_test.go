@@ -10,7 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -24,7 +24,7 @@ func TestOldCommandsAreNotObeyed(t *testing.T) {
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise") })
 	payload := h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")
 
-	h.inputs["command"] = workflow.GateOnly
+	h.inputs["command"] = setup.GateOnly
 	h.start("issues", "ada", payload).end(exit.Done).wants("decision", "run")
 	if got := h.forge.Labels(hubRepo, hubIssue); !slices.Equal(got, []string{"reprise"}) {
 		t.Errorf("the gate leaves the labels %q: a job that is dropped now leaves no trace", got)

@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/reprise-ci/reprise/internal/base"
-	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/bot"
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/triage"
-	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -37,7 +34,7 @@ func finish(ctx context.Context, w *workspace.Workspace, env environ.Env, o runO
 		w.SayLacking(env)
 	}
 	run, err := carryOn(ctx, w, env, o)
-	for asks, on := steer.NewDialogue(env), true; err == nil && on && asks != nil && mayAsk(w, o, run); {
+	for asks, on := newDialogue(env), true; err == nil && on && asks != nil && mayAsk(w, o, run); {
 		w.Run, w.Fresh = run, false
 		if on, err = asks.Ask(ctx, w, o.Options); err == nil && on {
 			run, err = goOn(ctx, w, env, o)
@@ -56,7 +53,7 @@ func markKnown(w *workspace.Workspace, o runOptions, run metadata.Run) error {
 	if o.Scratch || run.Pipeline.Digest == "" {
 		return nil
 	}
-	return trust.Mark(filepath.Dir(w.Repo.Tree()), run.Pipeline.Digest)
+	return workspace.MarkTrusted(filepath.Dir(w.Repo.Tree()), run.Pipeline.Digest)
 }
 
 // mayAsk reports whether a person at the terminal may be asked what the run waits for.
@@ -87,7 +84,7 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 	if err := process.Harden(); err != nil {
 		_, _ = fmt.Fprintln(env.Stderr, "reprise:", err)
 	}
-	if err := triage.ChoosePipeline(ctx, env, w, o.Options); err != nil {
+	if err := bot.ChoosePipeline(ctx, env, w, o.Options); err != nil {
 		return w.Run, err
 	}
 	return inView(ctx, w, env, o, func(e *engine.Engine) (metadata.Run, error) {
@@ -128,8 +125,8 @@ func toTheEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o ru
 }
 
 // updaterOf gives what brings the base into a run.
-func updaterOf(w *workspace.Workspace, env environ.Env) *base.Updater {
-	return &base.Updater{Workspace: w, Now: env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise:", err) }}
+func updaterOf(w *workspace.Workspace, env environ.Env) *delivery.BaseUpdater {
+	return &delivery.BaseUpdater{Workspace: w, Now: env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise:", err) }}
 }
 
 // viewOf picks how progress is shown: live on a terminal, plain lines elsewhere.
@@ -172,7 +169,7 @@ func announce(ctx context.Context, w *workspace.Workspace, env environ.Env, run 
 	if left := w.Repo.Leftover(); left != "" {
 		say("%s", w.Shown("kept", "file", left))
 	}
-	if changed, err := definition.ChangedSince(ctx, w.Source, run, w.Issue, w.Plan.Preset); err != nil {
+	if changed, err := workspace.ChangedSince(ctx, w.Source, run, w.Issue, w.Plan.Preset); err != nil {
 		say("%s", w.Shown("not compared", "error", err))
 	} else if changed != "" {
 		say("%s", changed)

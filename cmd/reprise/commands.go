@@ -13,13 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/help"
-	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
@@ -39,7 +37,7 @@ started again and goes on, and any phase can be taken back with a reason.`,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	raw := env // for what programs read
-	env = job.Escaped(env)
+	env = environ.EscapedEnv(env)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
@@ -60,9 +58,9 @@ started again and goes on, and any phase can be taken back with a reason.`,
 		}
 	}
 	strictHelp(root)
-	help.Arrange(root)
+	ArrangeHelp(root)
 	fitHelp(root, env.Stdout)
-	help.Manual(root)
+	ManualPages(root)
 	return root
 }
 
@@ -172,7 +170,7 @@ func noArgs(c *cobra.Command, args []string) error {
 // evaluateCUE is the child process in which CUE from a repository runs.
 func evaluateCUE(env environ.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: definition.EvaluateCommand, Hidden: true, Short: "Evaluate CUE within limits (for reprise itself)",
+		Use: workspace.EvaluateCommand, Hidden: true, Short: "Evaluate CUE within limits (for reprise itself)",
 		RunE: func(*cobra.Command, []string) error {
 			if code := source.Child(env.Stdin, env.Stdout); code != 0 {
 				return exit.Code(code)

@@ -11,13 +11,11 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/progress"
-	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/summary"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -34,7 +32,7 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 			return err
 		}
 	}
-	steer.Warn(w, env)
+	warnOfSteering(w, env)
 	if o.dry && !(o.json && o.logFormat == "json") { // the log has that stream for itself
 		if err := showRehearsal(ctx, w, out, run, page.StartLabel); err != nil {
 			return err
@@ -71,14 +69,14 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 		terminal.Tell(out, w.Shown("merge", "command", "reprise rollback --issue "+run.IssueNumber+" --to-phase PHASE --reason TEXT"))
 		return
 	}
-	terminal.Tell(out, steer.GoOn(w, run))
+	terminal.Tell(out, goOnCommand(w, run))
 }
 
 // ending says how a run ended.
 func ending(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	status := terminal.WordFor(c.Statuses, string(run.Status))
-	cost := text.Join(", ", c.Shown("attempts", "n", budget.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)), progress.Together(c, run))
+	cost := text.Join(", ", c.Shown("attempts", "n", phases.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)), progress.Together(c, run))
 	if run.Stop == nil {
 		return c.Shown("ends", "status", status, "cost", cost)
 	}
@@ -93,7 +91,7 @@ func ending(run metadata.Run) string {
 // broken is an error that stopped a run, with the result so far.
 type broken struct {
 	error
-	so summary.Summary
+	so progress.Summary
 }
 
 // Unwrap returns the error.
@@ -102,7 +100,7 @@ func (b broken) Unwrap() error { return b.error }
 // broke says what stopped the process, and how to go on. The record is as it
 // was last committed, so starting again goes on from there.
 func broke(w *workspace.Workspace, run metadata.Run, err error) error {
-	so := summary.Of(w.Plan, run, prompts.Words("en"))
+	so := progress.SummaryOf(w.Plan, run, prompts.Words("en"))
 	so.Status, so.Code, so.Head = "failed", exit.ReasonFor(err), w.Repo.Tip()
 	way := w.Shown("start again", "command", "reprise run --issue "+w.Issue.ID)
 	if moved := new(git.Moved); errors.As(err, &moved) {
@@ -126,7 +124,7 @@ func alwaysJSON(env environ.Env, err error) error {
 		return err // it has been printed
 	case errors.As(err, &b):
 	default:
-		b.so = summary.Summary{Status: "failed", Code: exit.ReasonFor(err), Steps: []summary.Step{}, Start: env.Now(), End: env.Now(), Error: err.Error()}
+		b.so = progress.Summary{Status: "failed", Code: exit.ReasonFor(err), Steps: []progress.SummaryStep{}, Start: env.Now(), End: env.Now(), Error: err.Error()}
 	}
 	return errors.Join(err, text.PrintJSON(env.Stdout, b.so))
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/terminal"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 // explain prints an error the way people read it and gives the exit code.
 // Mistakes in pipelines and prompts are one line each, with their place.
 func explain(env environ.Env, err error) int {
-	var mistakes mistake.Errors
+	var mistakes pipelines.Mistakes
 	var words prompts.Mistakes
 	var usage exit.UsageError
 	var none *git.NotARepository

@@ -12,14 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-ci/reprise/internal/detect"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/generated"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/workflow"
 )
 
 // initOptions is what the command line of init says.
@@ -59,11 +57,11 @@ func initCommand(env environ.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write the GitHub workflow that runs reprise on issues, and pipelines with your checks",
-		Long: `init writes ` + workflow.File + ` into the repository: in its short form it
+		Long: `init writes ` + setup.File + ` into the repository: in its short form it
 calls the workflow of reprise, which has the jobs and the versions of agent programs.
 With --workflow long it has the jobs itself, with every action pinned to a commit, and
-` + workflow.AgentsDir + ` pins the agent program by a lock file of npm. init looks at how the repository is built and tested, and writes
-the built-in pipelines with these checks to ` + generated.PipelinesDir + `.
+` + setup.AgentsDir + ` pins the agent program by a lock file of npm. init looks at how the repository is built and tested, and writes
+the built-in pipelines with these checks to ` + setup.PipelinesDir + `.
 It says what it found and what is left to do by hand, runs nothing of the
 repository, and sends nothing anywhere.`,
 		Example: "  reprise init --dry-run\n  reprise init --agent claude --reviewer codex\n  reprise init --upgrade",
@@ -72,9 +70,9 @@ repository, and sends nothing anywhere.`,
 		},
 	}
 	repoFlag(c, &o.repo)
-	c.Flags().StringVar(&o.agent, "agent", workflow.DefaultAgent, "agent program that writes: claude, codex or gemini")
+	c.Flags().StringVar(&o.agent, "agent", setup.DefaultAgent, "agent program that writes: claude, codex or gemini")
 	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: codex where it is installed, else the one that writes, with another model if it has one)")
-	c.Flags().StringVar(&o.uses, "uses", workflow.DefaultUses(), "the action to call, as OWNER/REPO@VERSION")
+	c.Flags().StringVar(&o.uses, "uses", setup.DefaultUses(), "the action to call, as OWNER/REPO@VERSION")
 	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short)")
 	c.Flags().BoolVar(&o.fanOut, "fan-out", false, "have parts of a phase done by several jobs at the same time (default: as in the workflow that is there, else not)")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be written, and write nothing")
@@ -98,37 +96,37 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	if o.form == "" {
-		existing, _ := root.ReadFile(workflow.File) // one that cannot be read is told of below
-		there := workflow.FormOf(string(existing), o.uses)
+		existing, _ := root.ReadFile(setup.File) // one that cannot be read is told of below
+		there := setup.FormOf(string(existing), o.uses)
 		o.form, o.fanOut = string(there.Plain()), o.fanOut || there.FansOut()
 	}
-	form := workflow.Form(o.form)
+	form := setup.Form(o.form)
 	if o.fanOut {
 		form = form.FanOut()
 	}
-	folder, err := fs.Sub(root.FS(), workflow.Folder)
+	folder, err := fs.Sub(root.FS(), setup.WorkflowsFolder)
 	if err != nil {
 		return err // unreachable: the name is a good one
 	}
-	files, err := workflow.GeneratedFiles(form, o.uses, workflow.Checking(folder), o.agent, o.reviewer)
+	files, err := setup.GeneratedFiles(form, o.uses, setup.Checking(folder), o.agent, o.reviewer)
 	if err != nil {
 		return err
 	}
 	var told strings.Builder
-	said, found := env.Stdout, detect.Found{}
+	said, found := env.Stdout, setup.Found{}
 	if o.json {
 		env.Stdout = io.Discard
 	}
 	if !o.workflow {
-		found = detect.Look(root.FS())
-		own, err := generated.Pipelines(ctx, found, generated.Crew{Writer: o.agent, Reviewer: o.reviewer}, environ.Version)
+		found = setup.Detect(root.FS())
+		own, err := setup.PipelineFiles(ctx, found, setup.Crew{Writer: o.agent, Reviewer: o.reviewer}, environ.Version)
 		if err != nil {
 			return err
 		}
 		files = append(files, own...)
-		tellFound(&told, found, workflow.Form(o.form), terminal.Width(env.Stdout))
+		tellFound(&told, found, setup.Form(o.form), terminal.Width(env.Stdout))
 	}
-	changes, err := generated.Compare(root, files, older)
+	changes, err := setup.CompareFiles(root, files, older)
 	if err != nil {
 		return err
 	}
@@ -139,7 +137,7 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	if err != nil || o.dry && !o.json {
 		return err
 	}
-	if err := generated.Write(root, texts); err != nil {
+	if err := setup.WriteFiles(root, texts); err != nil {
 		return err
 	}
 	if o.json {
@@ -150,9 +148,9 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 }
 
 // initializedBy says for programs what init has done.
-func initializedBy(o initOptions, found detect.Found, changes []generated.Change, texts []generated.File) initialized {
+func initializedBy(o initOptions, found setup.Found, changes []setup.FileChange, texts []setup.GeneratedFile) initialized {
 	out := initialized{Needs: text.List(found.Needs), Unused: []string{}, Written: []string{}, DryRun: o.dry, Next: stepsLeft(o)}
-	commands := func(all []detect.Command) []initCommandFound {
+	commands := func(all []setup.FoundCommand) []initCommandFound {
 		out := []initCommandFound{}
 		for _, c := range all {
 			out = append(out, initCommandFound{c.Name, c.Run, c.Why})
@@ -193,19 +191,19 @@ func topOf(ctx context.Context, dir string) (top string, older func(string) ([][
 // toWrite gives the texts to write, and shows how they differ from what is there.
 // If some would take away what people have changed, it is an error and nothing is
 // written.
-func toWrite(env environ.Env, changes []generated.Change, o initOptions) ([]generated.File, error) {
-	var texts []generated.File
+func toWrite(env environ.Env, changes []setup.FileChange, o initOptions) ([]setup.GeneratedFile, error) {
+	var texts []setup.GeneratedFile
 	var refused []string
 	for _, c := range changes {
-		write := []generated.File{c.File}
+		write := []setup.GeneratedFile{c.GeneratedFile}
 		switch {
-		case c.State == generated.Same:
+		case c.State == setup.Same:
 			continue
-		case c.State == generated.Missing || o.force:
+		case c.State == setup.Missing || o.force:
 		case o.upgrade:
 			var err error
 			if write, err = c.Upgrades(); err != nil {
-				refused, write = append(refused, err.Error()), []generated.File{c.File}
+				refused, write = append(refused, err.Error()), []setup.GeneratedFile{c.GeneratedFile}
 			}
 		default:
 			refused = append(refused, c.Name+" differs from what init would write")
@@ -214,7 +212,7 @@ func toWrite(env environ.Env, changes []generated.Change, o initOptions) ([]gene
 			continue
 		}
 		texts = append(texts, write...)
-		if c.State == generated.Missing && !o.dry {
+		if c.State == setup.Missing && !o.dry {
 			continue
 		}
 		if _, err := fmt.Fprintln(env.Stdout, text.Visible(c.Diff(write[0].Text))); err != nil {
@@ -240,9 +238,9 @@ func wayOn(o initOptions) string {
 }
 
 // wrote names the files that were written.
-func wrote(texts []generated.File) string {
+func wrote(texts []setup.GeneratedFile) string {
 	if len(texts) == 0 {
-		return workflow.File + " and what belongs to it is up to date"
+		return setup.File + " and what belongs to it is up to date"
 	}
 	var names []string
 	for _, f := range texts {
@@ -253,9 +251,9 @@ func wrote(texts []generated.File) string {
 
 // tellFound says what was found in the repository, and why it counts, on a terminal of so
 // many cells; 0 is none.
-func tellFound(out *strings.Builder, found detect.Found, form workflow.Form, cells int) {
+func tellFound(out *strings.Builder, found setup.Found, form setup.Form, cells int) {
 	if len(found.Checks) == 0 {
-		fmt.Fprintf(out, "Nothing was found that checks this repository, so reprise would run nothing by itself, and the\npipelines stay as they are built in. Declare checks in %sNAME.cue;\nsee %s/blob/main/docs/pipelines.md\n", generated.PipelinesDir, workflow.ProjectPage)
+		fmt.Fprintf(out, "Nothing was found that checks this repository, so reprise would run nothing by itself, and the\npipelines stay as they are built in. Declare checks in %sNAME.cue;\nsee %s/blob/main/docs/pipelines.md\n", setup.PipelinesDir, setup.ProjectPage)
 	} else {
 		out.WriteString("Found in this repository:\n\n")
 		rows := slices.Concat(commandRows("setup", found.Setup), commandRows("check", found.Checks))
@@ -275,8 +273,8 @@ func tellFound(out *strings.Builder, found detect.Found, form workflow.Form, cel
 		fmt.Fprintf(out, "  note: %s\n", terminal.Hanging(n.What+": "+n.Why, len("  note: "), cells))
 	}
 	if len(found.Needs) > 0 {
-		how := "add a step that installs it to " + workflow.File
-		if form == workflow.Short {
+		how := "add a step that installs it to " + setup.File
+		if form == setup.Short {
 			how = "the short workflow has no place for a step that installs it, so use --workflow long, and add one"
 		}
 		fmt.Fprintf(out, "\nGitHub's runners do not have %s: %s.\n", strings.Join(found.Needs, " and "), how)
@@ -285,7 +283,7 @@ func tellFound(out *strings.Builder, found detect.Found, form workflow.Form, cel
 }
 
 // commandRows gives what is shown of commands.
-func commandRows(kind string, list []detect.Command) (rows [][3]string) {
+func commandRows(kind string, list []setup.FoundCommand) (rows [][3]string) {
 	for _, c := range list {
 		rows = append(rows, [3]string{kind, c.Run, "from " + c.Why})
 		if len(c.Hosts) > 0 {
@@ -298,7 +296,7 @@ func commandRows(kind string, list []detect.Command) (rows [][3]string) {
 // stepsLeft are what a person has to do before the workflow works.
 func stepsLeft(o initOptions) (steps []string) {
 	for _, name := range []string{o.agent, o.reviewer} {
-		if agent, known := workflow.AgentInstalls()[name]; known && (name != o.reviewer || name != o.agent || len(steps) == 0) {
+		if agent, known := setup.AgentInstalls()[name]; known && (name != o.reviewer || name != o.agent || len(steps) == 0) {
 			steps = append(steps, fmt.Sprintf("Store the key of %s as a secret of the repository:\n     gh secret set %s", agent.Title, agent.Secret))
 		}
 	}
@@ -317,14 +315,14 @@ func nextSteps(o initOptions) string {
 	for i, s := range stepsLeft(o) {
 		fmt.Fprintf(&out, "  %d. %s\n", i+1, s)
 	}
-	if o.uses != workflow.LocalAction {
+	if o.uses != setup.LocalAction {
 		way := "call the action by a commit instead of " + o.uses
-		if o.form == string(workflow.Short) {
+		if o.form == string(setup.Short) {
 			way = "write the long workflow, and call the action by a commit: reprise init --workflow long --uses OWNER/reprise@COMMIT"
 		}
 		fmt.Fprintf(&out, "\nTo be sure which code runs, %s.\n", way)
 	}
 	out.WriteString("\nWhat is still missing after that is said by: reprise doctor\n")
-	fmt.Fprintf(&out, "More: %s/blob/main/docs/github.md\n", workflow.ProjectPage)
+	fmt.Fprintf(&out, "More: %s/blob/main/docs/github.md\n", setup.ProjectPage)
 	return out.String()
 }

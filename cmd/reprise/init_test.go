@@ -15,7 +15,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
 )
 
 // initIn runs init in a folder, and gives its exit code and what it said.
@@ -44,10 +44,10 @@ func newRepository(t *testing.T) string {
 
 func TestInit(t *testing.T) {
 	dir := newRepository(t)
-	file := filepath.Join(dir, workflow.File)
+	file := filepath.Join(dir, setup.File)
 
 	code, out := initIn(t, dir)
-	for _, want := range []string{"Wrote " + workflow.File, "gh secret set ANTHROPIC_API_KEY", "approve pull requests", "/run"} {
+	for _, want := range []string{"Wrote " + setup.File, "gh secret set ANTHROPIC_API_KEY", "approve pull requests", "/run"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("exit code %d; does not say %q:\n%s", code, want, out)
 		}
@@ -60,7 +60,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("again: exit code %d\n%s", code, out)
 	}
 
-	if _, err := os.Stat(filepath.Join(dir, workflow.AgentsLock)); err == nil || !strings.Contains(string(written), "/"+workflow.Jobs+"@v1\n") {
+	if _, err := os.Stat(filepath.Join(dir, setup.AgentsLock)); err == nil || !strings.Contains(string(written), "/"+setup.Jobs+"@v1\n") {
 		t.Errorf("the workflow is not short (%v):\n%s", err, written)
 	}
 	if code, out := initIn(t, dir, "--agent", "codex"); code != exit.Usage || !strings.Contains(out, "--force") {
@@ -74,7 +74,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("--force: exit code %d, %v\n%s", code, err, out)
 	}
 	// A workflow that has its jobs itself keeps them, unless another form is asked for.
-	if code, out := initIn(t, dir, "--agent", "codex", "--workflow", "long", "--upgrade"); code != exit.Done || !strings.Contains(out, workflow.AgentsLock) {
+	if code, out := initIn(t, dir, "--agent", "codex", "--workflow", "long", "--upgrade"); code != exit.Done || !strings.Contains(out, setup.AgentsLock) {
 		t.Errorf("--workflow long: exit code %d\n%s", code, out)
 	}
 	if code, out := initIn(t, dir, "--agent", "codex"); code != exit.Done || !strings.Contains(out, "is up to date") {
@@ -88,10 +88,10 @@ func TestInitFirst(t *testing.T) {
 	if out, err := exec.Command("git", "init", "--quiet", dir).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
-	if code, out := initIn(t, dir); code != exit.Done || !strings.Contains(out, "Wrote "+workflow.File) {
+	if code, out := initIn(t, dir); code != exit.Done || !strings.Contains(out, "Wrote "+setup.File) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
-	if _, err := os.Stat(filepath.Join(dir, workflow.File)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, setup.File)); err != nil {
 		t.Error(err)
 	}
 }
@@ -140,7 +140,7 @@ func TestInitLeavesTheRepositoryAlone(t *testing.T) {
 
 // TestOwnWorkflow holds this project to what it gives to others.
 func TestOwnWorkflow(t *testing.T) {
-	files, err := workflow.GeneratedFiles(workflow.Long, workflow.LocalAction, workflow.Checking(os.DirFS("../../"+workflow.Folder)), workflow.DefaultAgent)
+	files, err := setup.GeneratedFiles(setup.Long, setup.LocalAction, setup.Checking(os.DirFS("../../"+setup.WorkflowsFolder)), setup.DefaultAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,18 +162,18 @@ func TestInitKeepsAChangedLock(t *testing.T) {
 	if code, out := initIn(t, dir, "--workflow", "long"); code != exit.Done {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
-	if err := os.Remove(filepath.Join(dir, workflow.File)); err != nil {
+	if err := os.Remove(filepath.Join(dir, setup.File)); err != nil {
 		t.Fatal(err)
 	}
-	lock := filepath.Join(dir, workflow.AgentsLock)
+	lock := filepath.Join(dir, setup.AgentsLock)
 	if err := os.WriteFile(lock, []byte("{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	code, out := initIn(t, dir, "--workflow", "long")
-	if code != exit.Usage || !strings.Contains(out, workflow.AgentsLock) || !strings.Contains(out, "--force") {
-		t.Errorf("exit code %d; does not say %q and --force:\n%s", code, workflow.AgentsLock, out)
+	if code != exit.Usage || !strings.Contains(out, setup.AgentsLock) || !strings.Contains(out, "--force") {
+		t.Errorf("exit code %d; does not say %q and --force:\n%s", code, setup.AgentsLock, out)
 	}
-	if _, err := os.Stat(filepath.Join(dir, workflow.File)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, setup.File)); err == nil {
 		t.Error("refused, and yet the workflow was written")
 	}
 	if now, err := os.ReadFile(lock); err != nil || string(now) != "{}\n" {
@@ -184,8 +184,8 @@ func TestInitKeepsAChangedLock(t *testing.T) {
 // TestWorkflowKeys shows that a key is in one step of the job that works, and
 // nowhere else.
 func TestWorkflowKeys(t *testing.T) {
-	for _, agent := range slices.Sorted(maps.Keys(workflow.AgentInstalls())) {
-		text, err := workflow.Text(workflow.Long, workflow.DefaultUses(), nil, agent)
+	for _, agent := range slices.Sorted(maps.Keys(setup.AgentInstalls())) {
+		text, err := setup.WorkflowText(setup.Long, setup.DefaultUses(), nil, agent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestAgentVersions(t *testing.T) {
 	if err := json.Unmarshal(data, &tested); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range workflow.AgentInstalls() {
+	for _, a := range setup.AgentInstalls() {
 		if want, ok := tested.Dependencies[a.Package]; ok && want != a.Version {
 			t.Errorf("%s: init installs %s, the end-to-end tests drive %s", a.Package, a.Version, want)
 		}
@@ -223,8 +223,8 @@ func TestDefaultUses(t *testing.T) {
 	for in, want := range map[string]string{
 		"dev": "reprise-ci/reprise@v1", "v1.2.3": "reprise-ci/reprise@v1", "v12.0.0-rc.1": "reprise-ci/reprise@v12",
 	} {
-		if environ.Version = in; workflow.DefaultUses() != want {
-			t.Errorf("%s: %s, want %s", in, workflow.DefaultUses(), want)
+		if environ.Version = in; setup.DefaultUses() != want {
+			t.Errorf("%s: %s, want %s", in, setup.DefaultUses(), want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-ci/reprise/internal/base"
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -19,7 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/choice"
+	"github.com/reprise-ci/reprise/pipelines/source"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -43,7 +43,7 @@ listed.`,
 			if err != nil {
 				return err
 			}
-			standing, near := base.Standing(c.Context(), r.Source, r.Run), r.SameFiles(c.Context(), env)
+			standing, near := delivery.BaseStanding(c.Context(), r.Source, r.Run), r.SameFiles(c.Context(), env)
 			if asJSON {
 				result := progress.Result(r.Plan, r.Run)
 				if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {
@@ -185,7 +185,7 @@ func explainCommand(env environ.Env) *cobra.Command {
 			}
 			said := fmt.Sprintf("%s: %s\n", d.Plan.Name, d.Why.In(prompts.Words("en")))
 			if d.Open {
-				said = fmt.Sprintf("%s: %s. %s\nTo see one of them: reprise explain --pipeline NAME\n", pipelines.Auto, d.Why.In(prompts.Words("en")), choice.Rules)
+				said = fmt.Sprintf("%s: %s. %s\nTo see one of them: reprise explain --pipeline NAME\n", pipelines.Auto, d.Why.In(prompts.Words("en")), source.ChoiceRules)
 			}
 			terminal.Tell(env.Stdout, said)
 			for _, names := range d.Closed {

@@ -10,7 +10,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/offers"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -130,7 +129,7 @@ in their artifacts: download these into a folder and name it with --from. With t
 issue, too, attempts have the numbers of its run; jobs that did parts at the same time
 each counted for themselves.`,
 		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .\n  gh run download 123 --dir artifacts && reprise logs 7 --from artifacts --all",
-		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: offers.Completes(env, offers.Issues(environ.Env.Prefix), cobra.ShellCompDirectiveNoFileComp),
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: Completes(env, Issues(environ.Env.Prefix), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && id != "" {
 				return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], id)

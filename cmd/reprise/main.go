@@ -15,8 +15,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/job"
-	"github.com/reprise-ci/reprise/internal/offers"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -62,14 +60,14 @@ func run(ctx context.Context, args []string, env environ.Env) int {
 	root.SetArgs(args)
 	var err error
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		offers.Flags(env, root)
+		Flags(env, root)
 	} else {
 		err = nameCommands(root, args)
 	}
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
-	env = job.Escaped(env)
+	env = environ.EscapedEnv(env)
 	var said exit.Code
 	if errors.As(err, &said) {
 		return int(said)

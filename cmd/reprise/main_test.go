@@ -15,16 +15,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/internal/world"
 )
 
 // TestMain lets the test binary be the program itself, too: for what starts
 // it, and as the child process that evaluates CUE.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == definition.EvaluateCommand {
+	if len(os.Args) == 2 && os.Args[1] == workspace.EvaluateCommand {
 		serveEvaluation()
 	}
 	if strings.HasSuffix(os.Args[0], ".test") {

@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
@@ -63,7 +62,7 @@ func runRetry(ctx context.Context, env environ.Env, o runOptions, phase string) 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := steer.Claim(ctx, w, env, o.Options); err != nil {
+	if err := claimRun(ctx, w, env, o.Options); err != nil {
 		return err
 	}
 	run, err := phases.Retry(w.Plan, w.Run, phase, phases.Start{At: env.Now(), More: o.More})

@@ -5,12 +5,11 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
 func rollbackCommand(env environ.Env) *cobra.Command {
-	var o steer.Rollback
+	var o rollbackRequest
 	c := &cobra.Command{
 		Use:   "rollback --issue ID (--to-phase PHASE (--reason TEXT | --reason-file FILE | --interactive) | --auto)",
 		Short: "Take a run back to a phase, with a reason",
@@ -28,14 +27,14 @@ have seen; then it is asked even if there is no open finding and no failed check
 What the call costs counts against the budget of the run.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.Auto {
-				return steer.Auto(c.Context(), env, o, c.Flags().Changed)
+				return rollbackByDiagnosis(c.Context(), env, o, c.Flags().Changed)
 			}
 			for _, flag := range []string{"agent", "stubs", "sandbox"} {
 				if c.Flags().Changed(flag) {
 					return exit.Usagef("--%s goes with --auto: without it no agent is asked", flag)
 				}
 			}
-			return steer.RollBack(c.Context(), env, o, c.Flags().Changed("reason"))
+			return rollBack(c.Context(), env, o, c.Flags().Changed("reason"))
 		},
 	}
 	f := c.Flags()

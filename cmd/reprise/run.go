@@ -6,15 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/discussion"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/fanout"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
 )
 
 func runCommand(env environ.Env) *cobra.Command {
@@ -90,7 +89,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
-	o.Online, o.Hear = o.File == "", discussion.On(env)
+	o.Online, o.Hear = o.File == "", inbox.DiscussionOn(env)
 	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
 		return err
@@ -103,7 +102,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		if err := o.Keep(w); err != nil {
 			return err
 		}
-		if err := fanout.FoldAbandoned(ctx, w, env, o.Options); err != nil {
+		if err := bot.FoldAbandonedParts(ctx, w, env, o.Options); err != nil {
 			return err
 		}
 		takeUp(w, env, o)
@@ -122,7 +121,7 @@ func takeUp(w *workspace.Workspace, env environ.Env, o runOptions) {
 	next := phases.TakeUp(w.Run, phases.Start{At: env.Now(), More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
 	d := phases.Decide(w.Plan, next)
 	spent := w.Run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.Run.Stop.Code && d.Code != metadata.AwaitingPerson
-	if (spent && o.More == (budget.Allowance{}) || command.WaitsFor(w.Run, d)) && !o.Refresh {
+	if (spent && o.More == (phases.Allowance{}) || command.WaitsFor(w.Run, d)) && !o.Refresh {
 		return
 	}
 	w.Run = next

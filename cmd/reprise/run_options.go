@@ -8,7 +8,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -29,7 +28,7 @@ func (o *runOptions) check() error {
 	switch {
 	case o.File == "" && o.Url == "" && o.Id == "":
 		return exit.Usagef("which issue? Give --issue-file FILE or --issue-url URL to start, or --issue ID to continue")
-	case steer.Count(o.File != "", o.Url != "", o.Id != "") > 1:
+	case countFlags(o.File != "", o.Url != "", o.Id != "") > 1:
 		return exit.Usagef("--issue-file, --issue-url and --issue each name an issue: give one of them")
 	case o.Jobs < 0 || o.Jobs > 32:
 		return exit.Usagef("--jobs %d: give 1 to 32", o.Jobs)

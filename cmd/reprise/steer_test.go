@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -19,7 +18,7 @@ func steered(line ...string) (asked command.Command, err error) {
 	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
-	root.AddCommand(steersWith(func(_ *cobra.Command, s steer.Request) error {
+	root.AddCommand(steersWith(func(_ *cobra.Command, s steerRequest) error {
 		asked = s.Command
 		return s.Check()
 	})...)

@@ -7,30 +7,28 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-ci/reprise/internal/base"
 	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/progress"
-	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/phases/merging"
 )
 
 // updateCommand merges the base into a run by hand. Agents are called by "reprise run".
 func updateCommand(env environ.Env) *cobra.Command {
-	return steerCommand(func(c *cobra.Command, s steer.Request) error { return runUpdate(c.Context(), env, s) },
+	return steerCommand(func(c *cobra.Command, s steerRequest) error { return runUpdate(c.Context(), env, s) },
 		"update --issue ID", "Merge what the base has got since into the branch of a run",
 		`Merge what the base has got since into the branch of a run, at once. Checks of the
-code run again when the run goes on, and conflicts go to an agent then.`, func(*cobra.Command, *steer.Request) {})
+code run again when the run goes on, and conflicts go to an agent then.`, func(*cobra.Command, *steerRequest) {})
 }
 
-func runUpdate(ctx context.Context, env environ.Env, s steer.Request) (err error) {
+func runUpdate(ctx context.Context, env environ.Env, s steerRequest) (err error) {
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -39,7 +37,7 @@ func runUpdate(ctx context.Context, env environ.Env, s steer.Request) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := steer.Claim(ctx, w, env, s.Options); err != nil {
+	if err := claimRun(ctx, w, env, s.Options); err != nil {
 		return err
 	}
 	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
@@ -59,7 +57,7 @@ func runUpdate(ctx context.Context, env environ.Env, s steer.Request) (err error
 			return err
 		}
 	}
-	steer.Warn(w, env)
+	warnOfSteering(w, env)
 	tellUpdate(w, env, run, due)
 	if s.JSON {
 		err = text.PrintJSON(env.Stdout, progress.Result(w.Plan, run))
@@ -72,7 +70,7 @@ func runUpdate(ctx context.Context, env environ.Env, s steer.Request) (err error
 
 // bringBase commits that a person asks for the base, and the merge. A run that has nothing
 // else to do stops as it had.
-func bringBase(ctx context.Context, w *workspace.Workspace, env environ.Env, s steer.Request, u *base.Updater, taken metadata.Run) (metadata.Run, error) {
+func bringBase(ctx context.Context, w *workspace.Workspace, env environ.Env, s steerRequest, u *delivery.BaseUpdater, taken metadata.Run) (metadata.Run, error) {
 	e, err := w.Engine(env, s.Options, engine.Quiet{})
 	if err != nil {
 		return w.Run, err
@@ -93,12 +91,12 @@ func bringBase(ctx context.Context, w *workspace.Workspace, env environ.Env, s s
 func tellUpdate(w *workspace.Workspace, env environ.Env, run metadata.Run, due bool) {
 	c := w.Catalogue()
 	if !due {
-		_, _ = fmt.Fprintln(env.Stderr, text.Capitalize(metadata.Because("base_has", "branch", base.Name(run, w.Source)).In(c)))
+		_, _ = fmt.Fprintln(env.Stderr, text.Capitalize(metadata.Because("base_has", "branch", delivery.BaseName(run, w.Source)).In(c)))
 		return
 	}
-	said := merging.Newest(run)
+	said := phases.NewestMerge(run)
 	if run.Stop != nil && run.Stop.Code == metadata.Conflicts {
 		said = run.Stop.Why
 	}
-	terminal.Tell(env.Stderr, text.Capitalize(said.In(c))+"\n"+w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", steer.GoOn(w, run)))
+	terminal.Tell(env.Stderr, text.Capitalize(said.In(c))+"\n"+w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(w, run)))
 }

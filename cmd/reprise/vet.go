@@ -4,8 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/offers"
-	"github.com/reprise-ci/reprise/internal/vet"
 )
 
 func vetCommand(env environ.Env) *cobra.Command {
@@ -17,8 +15,8 @@ func vetCommand(env environ.Env) *cobra.Command {
 		Long: `Check pipelines and print every mistake as file:line:column. Without arguments,
 those in .github/reprise of the default branch and all that are built in. In
 GitHub Actions mistakes are annotations, too. If there is any, the exit code is 2.`,
-		Args: cobra.ArbitraryArgs, ValidArgsFunction: offers.Completes(env, offers.Pipelines, cobra.ShellCompDirectiveDefault),
-		RunE: func(c *cobra.Command, args []string) error { return vet.Run(c.Context(), env, repo, args, asJSON) },
+		Args: cobra.ArbitraryArgs, ValidArgsFunction: Completes(env, Pipelines, cobra.ShellCompDirectiveDefault),
+		RunE: func(c *cobra.Command, args []string) error { return vetPipelines(c.Context(), env, repo, args, asJSON) },
 	}
 	repoFlag(c, &repo)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the mistakes as a JSON array")

@@ -9,8 +9,6 @@ import (
 
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/tools"
-	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
 
 // For gives the agent of that name: claude, codex, gemini, command or
@@ -31,11 +29,11 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 		return nil, fmt.Errorf(`an agent with use: "command" needs command: ["program", "argument", ...]`)
 	}
 	for _, v := range a.Env {
-		if why := withheld.FromAll(v); why != "" {
+		if why := pipelines.WithheldFromAll(v); why != "" {
 			return nil, fmt.Errorf("env: %s: %s", v, why)
 		}
 	}
-	for _, wrong := range tools.Wrong(tools.Agent{Use: name, Command: a.Command, Env: a.Env, Set: a.Set}) {
+	for _, wrong := range pipelines.WrongTools(pipelines.ToolsAgent{Use: name, Command: a.Command, Env: a.Env, ToolSet: a.ToolSet}) {
 		if wrong.Keys[0] != "command" {
 			return nil, fmt.Errorf("%v: %s", wrong.Keys[0], wrong.Why)
 		}

@@ -67,8 +67,8 @@ func (s *said) deny(tool string) {
 }
 
 // words collects what an agent says in pieces, up to the length of a line.
-type words struct{ strings.Builder }
+type agentWords struct{ strings.Builder }
 
-func (w *words) add(text string) {
+func (w *agentWords) add(text string) {
 	w.WriteString(text[:min(len(text), max(process.MaxLine-w.Len(), 0))])
 }

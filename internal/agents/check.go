@@ -6,9 +6,8 @@ import (
 	"maps"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/failing"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/metadata"
@@ -54,7 +53,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	}
 	full := false
 	defer func() { leave(full) }()
-	way, err := passage.Open(passage.Call{Env: call.Env, Proxy: o.Proxy, Network: c.Network, Apart: o.box.Apart()})
+	way, err := gate.OpenPassage(gate.Call{Env: call.Env, Proxy: o.Proxy, Network: c.Network, Apart: o.box.Apart()})
 	if err != nil {
 		return r, fmt.Errorf("check %s: %w", c.Name, err)
 	}
@@ -66,7 +65,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 		}
 	}
 	out := &process.Excerpt{HeadMax: 600, TailMax: 3250} // the rest of 4,000 is for what is added; npm says why first, and then how it is used
-	told := failing.Account{Dir: dir}
+	told := Account{Dir: dir}
 	start := time.Now()
 	e, err := process.Program{
 		Argv: call.Argv, Env: call.Env, Dir: dir, Own: call.Own, Network: call.Apart, Files: call.Files,
@@ -82,7 +81,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 		return r, fmt.Errorf("check %s: %w", c.Name, err)
 	}
 	r.DurationMS = time.Since(start).Milliseconds()
-	if text := passage.Refusals(way.Close()); text != "" {
+	if text := gate.Refusals(way.Close()); text != "" {
 		_, _ = fmt.Fprintf(out, "\nreprise: it %s\n", text)
 	}
 	r.Output = out.String()

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -126,7 +126,7 @@ func (s *claudeStream) hearServers(e claudeEvent) {
 // key that is wrong and stays wrong.
 func (s *claudeStream) retry(e claudeEvent) process.Reaction {
 	s.word = wordOf(e.Word)
-	class := passage.ClassOf(e.Status, s.word)
+	class := gate.ClassOf(e.Status, s.word)
 	err := s.fault(class, fmt.Errorf("the model's service refused (%s)", describe(e.Status, s.word)))
 	if class == metadata.Auth {
 		s.failed = err
@@ -136,7 +136,7 @@ func (s *claudeStream) retry(e claudeEvent) process.Reaction {
 		err.RetryAfter = s.delay
 	}
 	s.trouble = err
-	if class == metadata.RateLimited && s.delay >= passage.Patience && len(s.messages) == 0 {
+	if class == metadata.RateLimited && s.delay >= gate.Patience && len(s.messages) == 0 {
 		s.failed = err // nothing is lost yet, and somebody else may have room
 		return process.GiveUp
 	}
@@ -200,7 +200,7 @@ func (s *claudeStream) end(e claudeEvent) process.Reaction {
 	s.takeUsage(e)
 	switch {
 	case e.Subtype == "success" && e.IsError:
-		class := passage.ClassOf(e.APIStatus, s.word)
+		class := gate.ClassOf(e.APIStatus, s.word)
 		s.failed = s.fault(class, errors.New(cmp.Or(process.OneLine(e.Result, 300), describe(e.APIStatus, s.word))))
 		if class == metadata.RateLimited {
 			s.failed.RetryAfter = s.delay

@@ -17,7 +17,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/gate"
-	"github.com/reprise-ci/reprise/internal/passage"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/metadata"
@@ -79,7 +78,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		defer func() { _ = keep.Close() }() // for people; the call does not depend on it
 		asks.Transcript = keep
 	}
-	way, err := passage.Open(asks)
+	way, err := gate.OpenPassage(asks)
 	if err != nil {
 		return engine.Result{}, c.fail(classOf(err), err)
 	}
@@ -133,7 +132,7 @@ func (c cli) environ(call *Call) []string {
 // outfit makes what the agent is given ready for work in a tree.
 func (c cli) outfit(dir string) outfit {
 	return outfit{
-		agent: c.name, set: c.agent.Set, lookup: func(name string) string { return process.Lookup(c.opts.Environ, name) },
+		agent: c.name, set: c.agent.ToolSet, lookup: func(name string) string { return process.Lookup(c.opts.Environ, name) },
 		find: func(program string) (string, error) { return c.find(program, dir) },
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/internal/strict"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -111,7 +110,7 @@ func (a codex) schema(c *Call, s *codexStream) error {
 	if c.Task.Schema == nil {
 		return nil
 	}
-	schema, ok, err := strict.Schema(c.Task.Schema)
+	schema, ok, err := StrictSchema(c.Task.Schema)
 	if err != nil {
 		return fmt.Errorf("the JSON Schema of the answer: %w", err)
 	}

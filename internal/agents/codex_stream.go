@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/internal/strict"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -119,7 +118,7 @@ func (s *codexStream) fault(message string) process.Reaction {
 		status, word = 400, ""
 		message = refused
 	}
-	class := passage.ClassOf(status, word)
+	class := gate.ClassOf(status, word)
 	s.trouble = s.cli.fail(class, errors.New(process.OneLine(message, 300)))
 	switch {
 	case class == metadata.Auth:
@@ -150,7 +149,7 @@ func serviceRefusal(message string) string {
 // answer takes the last words for the structured answer, if they are one.
 func (s *codexStream) answer() {
 	if s.schema != nil && json.Valid([]byte(s.result.Text)) {
-		s.result.Structured = strict.Relax(s.schema, json.RawMessage(s.result.Text))
+		s.result.Structured = RelaxAnswer(s.schema, json.RawMessage(s.result.Text))
 	}
 }
 

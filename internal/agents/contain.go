@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -107,7 +107,7 @@ func closed(n pipelines.Network) *sandbox.Network {
 }
 
 // enter has a call take its way to the network.
-func (c *Call) enter(way *passage.Passage) {
+func (c *Call) enter(way *gate.Passage) {
 	c.Env, c.hears = way.Env, way.Hears
 	if c.Network != nil {
 		c.Network.Port = way.Port()

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/pipelines/withheld"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // commonVars are the variables every agent may see. A name may end in "*".
@@ -25,7 +25,7 @@ func environ(base, allowed []string, set map[string]string) []string {
 	var env []string
 	for _, kv := range base {
 		name, value, _ := strings.Cut(kv, "=")
-		if _, mine := set[name]; mine || value == "" || withheld.FromAll(name) != "" || !listed(allowed, name) {
+		if _, mine := set[name]; mine || value == "" || pipelines.WithheldFromAll(name) != "" || !listed(allowed, name) {
 			continue
 		}
 		env = append(env, kv)

@@ -13,19 +13,19 @@ import (
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/pipelines/tools"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // outfit makes the servers of tools ready that an agent is given.
 type outfit struct {
 	agent  string // by its name
-	set    tools.Set
+	set    pipelines.ToolSet
 	lookup func(variable string) string
 	find   func(program string) (path string, err error)
 }
 
 // within leaves out what a further choice among the tools leaves out.
-func (o outfit) within(c tools.Choice) outfit {
+func (o outfit) within(c pipelines.ToolChoice) outfit {
 	o.set.Tools = o.set.Tools.And(c)
 	return o
 }
@@ -38,7 +38,7 @@ func (o outfit) lacks() error {
 		texts := slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Headers)))
 		slices.Sort(texts)
 		for _, text := range texts {
-			if from := tools.Variable(text); from != "" && o.lookup(from) == "" {
+			if from := pipelines.VariableIn(text); from != "" && o.lookup(from) == "" {
 				return o.missing(name, fmt.Errorf("it needs the variable %s, which is not set", from))
 			}
 		}
@@ -80,7 +80,7 @@ func (o outfit) prepare(temp string) (all servers, asked []gate.Server, err erro
 		}
 		header := http.Header{}
 		for field, text := range given.Headers {
-			header.Set(field, tools.Value(text, o.lookup))
+			header.Set(field, pipelines.ValueOf(text, o.lookup))
 		}
 		all, asked = append(all, s), append(asked, gate.Server{Name: name, URL: at, Header: header})
 	}
@@ -88,7 +88,7 @@ func (o outfit) prepare(temp string) (all servers, asked []gate.Server, err erro
 }
 
 // script writes the script that becomes a server.
-func (o outfit) script(temp string, given tools.Server, s *server) error {
+func (o outfit) script(temp string, given pipelines.ToolServer, s *server) error {
 	path, err := o.find(given.Command)
 	if err != nil {
 		return o.missing(s.name, err)
@@ -100,7 +100,7 @@ func (o outfit) script(temp string, given tools.Server, s *server) error {
 	s.launch, s.said = filepath.Join(dir, s.name+".sh"), filepath.Join(dir, s.name+".err")
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(given.Env)) {
-		fmt.Fprintf(&b, "export %s=%s\n", name, quoted(tools.Value(given.Env[name], o.lookup)))
+		fmt.Fprintf(&b, "export %s=%s\n", name, quoted(pipelines.ValueOf(given.Env[name], o.lookup)))
 	}
 	run := "exec "
 	if o.agent == "codex" { // which tells nobody that a server has failed

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -87,7 +87,7 @@ type geminiStream struct {
 	said
 	cli  cli
 	task engine.Task
-	text words // what it said since the last tool
+	text agentWords // what it said since the last tool
 }
 
 // geminiTells reports whether a tool of the program only tells of its own work: what it is
@@ -194,7 +194,7 @@ func geminiFault(message string) (metadata.Class, string) {
 			answer.Error.Code = 401
 		}
 	}
-	return passage.ClassOf(answer.Error.Code, ""), fmt.Sprintf("%s: %s", answer.Error.Status, answer.Error.Message)
+	return gate.ClassOf(answer.Error.Code, ""), fmt.Sprintf("%s: %s", answer.Error.Status, answer.Error.Message)
 }
 
 func (s *geminiStream) notify(text string) {

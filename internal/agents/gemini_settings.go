@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 )
 
 // chosenKey gives settings in which Gemini uses a key, unless they choose another way: by
@@ -12,7 +12,7 @@ import (
 // then refuses (0.61.0). Settings that are no JSON stay as they are.
 func chosenKey(settings []byte) []byte {
 	all := map[string]any{}
-	if len(bytes.TrimSpace(settings)) > 0 && json.Unmarshal(settings, &all) != nil || passage.GeminiChooses(settings) || all == nil {
+	if len(bytes.TrimSpace(settings)) > 0 && json.Unmarshal(settings, &all) != nil || gate.GeminiChooses(settings) || all == nil {
 		return settings
 	}
 	below := func(in map[string]any, name string) map[string]any {

@@ -3,7 +3,7 @@ package agents
 import (
 	"path/filepath"
 
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 )
@@ -17,7 +17,7 @@ type login struct {
 // logins lists the files of an agent: its login, and the settings that decide
 // how it reaches its service.
 func logins(agent, home string, env []string) (out []login) {
-	for _, f := range passage.Files(agent, home, env) {
+	for _, f := range gate.LoginFiles(agent, home, env) {
 		file := &sandbox.File{From: f.From, To: f.To}
 		if f.Renewed {
 			file.Renews = renewals()[filepath.Base(f.From)].renews

@@ -15,7 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 // equipped are agents with servers of tools, one of each kind.
@@ -24,13 +23,13 @@ func equipped(use string) pipelines.Agent {
 	if use == "claude" {
 		allow = append(allow, "Read", "Bash(go test:*)")
 	}
-	return pipelines.Agent{Use: use, Set: tools.Set{
-		MCP: map[string]tools.Server{
+	return pipelines.Agent{Use: use, ToolSet: pipelines.ToolSet{
+		MCP: map[string]pipelines.ToolServer{
 			"own": {Command: "/bin/sh", Args: []string{"-c", `echo "$0 $KEY $LEVEL"`, "it's $HOME"}, Env: map[string]string{"KEY": "env:WORDBOOK_KEY", "LEVEL": "it's"}},
 			"web": {URL: "https://words.example/mcp", Headers: map[string]string{"Authorization": "Bearer env:WORDBOOK_KEY"}},
 			"not": {Command: "not-there"},
 		},
-		Tools:  tools.Choice{Deny: []string{"not", "own.forget"}, Allow: allow},
+		Tools:  pipelines.ToolChoice{Deny: []string{"not", "own.forget"}, Allow: allow},
 		Effort: "high",
 	}}
 }
@@ -165,7 +164,7 @@ func TestStepsEquipTheirAgents(t *testing.T) {
 		"codex":  {[]string{`model_reasoning_effort="xhigh"`, "mcp_servers.own.command"}, []string{"mcp_servers.web", `"high"`}},
 	} {
 		b := newBench(t)
-		b.task.Effort, b.task.Tools = "max", tools.Choice{Allow: []string{"Read", "Write", "own"}, Deny: []string{"Write"}}
+		b.task.Effort, b.task.Tools = "max", pipelines.ToolChoice{Allow: []string{"Read", "Write", "own"}, Deny: []string{"Write"}}
 		c, _, err := b.equippedCall(use, pipelines.AccessRun)
 		args := strings.Join(b.shown(c.Argv, c), " ")
 		for _, text := range want.has {
@@ -194,16 +193,16 @@ func TestNoServersWithoutAccess(t *testing.T) {
 func TestProbeOfServers(t *testing.T) {
 	b := newBench(t)
 	b.install("claude", "say nothing")
-	for want, set := range map[string]tools.Set{
-		"the MCP server own: it needs the variable WORDBOOK_KEY, which is not set": {MCP: map[string]tools.Server{"own": {Command: "/bin/sh", Env: map[string]string{"KEY": "env:WORDBOOK_KEY"}}}},
-		`the MCP server own: claude: there is no program "not-there" in PATH`:      {MCP: map[string]tools.Server{"own": {Command: "not-there"}}},
+	for want, set := range map[string]pipelines.ToolSet{
+		"the MCP server own: it needs the variable WORDBOOK_KEY, which is not set": {MCP: map[string]pipelines.ToolServer{"own": {Command: "/bin/sh", Env: map[string]string{"KEY": "env:WORDBOOK_KEY"}}}},
+		`the MCP server own: claude: there is no program "not-there" in PATH`:      {MCP: map[string]pipelines.ToolServer{"own": {Command: "not-there"}}},
 	} {
 		var fault *engine.AgentError
-		if err := Probe("claude", pipelines.Agent{Use: "claude", Set: set}, b.dir, b.opts); !errors.As(err, &fault) || fault.Class != metadata.Missing || !strings.Contains(err.Error(), want) {
+		if err := Probe("claude", pipelines.Agent{Use: "claude", ToolSet: set}, b.dir, b.opts); !errors.As(err, &fault) || fault.Class != metadata.Missing || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	if err := Probe("claude", pipelines.Agent{Use: "claude", Set: tools.Set{MCP: map[string]tools.Server{"own": {Command: "not-there"}}, Tools: tools.Choice{Deny: []string{"own"}}}}, b.dir, b.opts); err != nil {
+	if err := Probe("claude", pipelines.Agent{Use: "claude", ToolSet: pipelines.ToolSet{MCP: map[string]pipelines.ToolServer{"own": {Command: "not-there"}}, Tools: pipelines.ToolChoice{Deny: []string{"own"}}}}, b.dir, b.opts); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
 // wayOf is what a call's way to its models has to know of it.
-func wayOf(c cli, call *Call) passage.Call {
+func wayOf(c cli, call *Call) gate.Call {
 	t := call.Task
-	way := passage.Call{
+	way := gate.Call{
 		Agent: c.name, Env: call.Env, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network, Apart: c.opts.box.Apart(),
 	}
 	if way.Exact = t.Models != nil; way.Exact || t.Model != "" {
@@ -37,11 +37,11 @@ func wayOf(c cli, call *Call) passage.Call {
 }
 
 // hear adds to what a program said of itself what its service answered it.
-func (s *said) hear(c cli, t *passage.Trouble) {
+func (s *said) hear(c cli, t *gate.Trouble) {
 	if t == nil {
 		return
 	}
-	err := c.fail(passage.ClassOf(t.Status, ""), fmt.Errorf("the model's service refused (HTTP %d)", t.Status))
+	err := c.fail(gate.ClassOf(t.Status, ""), fmt.Errorf("the model's service refused (HTTP %d)", t.Status))
 	err.RetryAfter = t.RetryAfter
 	if err.Class == metadata.Auth {
 		err.Hint = map[string]metadata.Reason{

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -42,10 +42,10 @@ func TestModelsOfACall(t *testing.T) {
 // class of its own, as Claude Code has none for a service that was full three times.
 func TestWhatTheServiceAnswered(t *testing.T) {
 	c := newCLI("claude", pipelines.Agent{Use: "claude"}, Options{})
-	full := &passage.Trouble{Status: 529, RetryAfter: time.Minute, Ends: true}
+	full := &gate.Trouble{Status: 529, RetryAfter: time.Minute, Ends: true}
 	for name, tt := range map[string]struct {
 		said  said
-		heard *passage.Trouble
+		heard *gate.Trouble
 		want  metadata.Class
 		after time.Duration
 	}{

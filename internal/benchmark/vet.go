@@ -8,7 +8,7 @@ import (
 	"cuelang.org/go/cue"
 
 	"github.com/reprise-ci/reprise/internal/benchmark/bench"
-	"github.com/reprise-ci/reprise/pipelines/reading"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // vet measures checking a pipeline, as a whole process.
@@ -34,7 +34,7 @@ func vet(b *bench.Bench) error {
 			return err
 		}
 		least, err := bench.Repeat(5, func() error {
-			return reading.Context().CompileString(s.String()).Validate(cue.Concrete(true))
+			return source.NewContext().CompileString(s.String()).Validate(cue.Concrete(true))
 		})
 		if err != nil {
 			return err

@@ -11,28 +11,26 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/github/wire"
-	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/passage"
 	"github.com/reprise-ci/reprise/internal/progress"
-	"github.com/reprise-ci/reprise/internal/results"
+	"github.com/reprise-ci/reprise/internal/runs"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/trigger"
-	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/phases/summary"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Act is a step of a workflow: it reads the event, does what that asks
 // for, and leaves outputs and a summary in any case.
 func Act(ctx context.Context, env environ.Env, dry DryRunner) error {
-	j, in, err := trigger.Begin(env)
+	j, in, err := inbox.Begin(env)
 	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
 	var b *bot
-	t, end := trigger.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}
+	t, end := inbox.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}
 	if err == nil {
 		b, t, end, err = wake(j, in, dry)
 	}
@@ -51,15 +49,15 @@ func Act(ctx context.Context, env environ.Env, dry DryRunner) error {
 
 // wake reads the event. It gives the bot that acts on it or, if nothing is to
 // be done, how the job ends.
-func wake(j *job.Job, in trigger.Inputs, dry DryRunner) (*bot, trigger.Trigger, jobEnd, error) {
-	r := trigger.RunnerOf(j.Env)
+func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, jobEnd, error) {
+	r := inbox.RunnerOf(j.Env)
 	payload, err := j.Payload()
 	if err != nil {
-		return nil, trigger.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
+		return nil, inbox.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
 	}
 	ev, err := wire.ReadEvent(r.Event, payload)
 	if err != nil {
-		return nil, trigger.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: exit.Why(err)}}, nil
+		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: exit.Why(err)}}, nil
 	}
 	if ev.Comment != nil {
 		ev.Comment.Body = j.Log.Mask(ev.Comment.Body) // what people say is kept with the run
@@ -67,12 +65,12 @@ func wake(j *job.Job, in trigger.Inputs, dry DryRunner) (*bot, trigger.Trigger, 
 	for name, value := range ev.Inputs {
 		ev.Inputs[name] = j.Log.Mask(value)
 	}
-	if slices.Contains(workflow.OfIssue(), in.Command) {
-		t := trigger.OfIssue(ev, in, r)
+	if slices.Contains(setup.OnlyForms(), in.Command) {
+		t := inbox.TriggerOfIssue(ev, in, r)
 		b, err := newBot(j, in, t, dry)
 		return b, t, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
 	}
-	t, no := trigger.Of(ev, in, r)
+	t, no := inbox.TriggerOf(ev, in, r)
 	if no != nil {
 		end := jobEnd{decision: denied, Denial: *no}
 		if no.Code == metadata.NoTrigger || no.Code == metadata.NotACommand {
@@ -87,10 +85,10 @@ func wake(j *job.Job, in trigger.Inputs, dry DryRunner) (*bot, trigger.Trigger, 
 // ending is a job that has nothing more to do but to say how it ended.
 type ending struct {
 	jobEnd
-	job *job.Job
-	in  trigger.Inputs
+	job *environ.Job
+	in  inbox.Inputs
 	bot *bot // nil: nothing was begun
-	t   trigger.Trigger
+	t   inbox.Trigger
 }
 
 // finish writes outputs and summary, and gives the exit code. An event that is
@@ -154,7 +152,7 @@ func (e ending) setOutputs(ctx context.Context) error {
 	}
 	if b.hasRun() && e.decision == toRun {
 		run := b.w.Run
-		so := summary.Of(b.w.Plan, run, prompts.Words("en"))
+		so := progress.SummaryOf(b.w.Plan, run, prompts.Words("en"))
 		so.Head = b.w.Repo.Tip()
 		if e.err != nil {
 			so.Error = j.Log.Mask(e.err.Error())
@@ -177,7 +175,7 @@ func (e ending) setOutputs(ctx context.Context) error {
 		if id := run.GitHubIntegration.ProgressCommentID; id > 0 {
 			set("comment-id", id)
 		}
-		if err := results.Keep(ctx, j, b.w, string(result), e.in.Upload, b.voice.warn); err != nil {
+		if err := runs.KeepResults(ctx, j, b.w, string(result), e.in.Upload, b.voice.warn); err != nil {
 			return err
 		}
 	}
@@ -202,7 +200,7 @@ func (e ending) summaryPage() string {
 	versions := []page.Versioned{{Name: "reprise", Version: environ.VersionText()}}
 	if b.hasRun() && e.decision == toRun {
 		f := page.SummaryFacts{Notices: b.voice.facts(b.w.Run), Removed: slices.Concat(b.w.Removed, t.Requested.Removed), Denials: b.voice.denials(), Sandbox: b.sandboxAsked(), Box: b.w.Box, Versions: versions}
-		for _, h := range passage.HeldBy(b.w.Plan.Agents, e.job.Env.Environ) {
+		for _, h := range gate.KeysHeldBy(b.w.Plan.Agents, e.job.Env.Environ) {
 			f.Held = append(f.Held, page.Versioned{Name: h.Program, Version: strings.Join(h.By, ", ")})
 		}
 		if e.err != nil && !slices.Contains(f.Warnings, e.Words(b.voice.language())) {
@@ -217,7 +215,7 @@ func (e ending) summaryPage() string {
 	if b != nil {
 		f.Warnings = b.voice.warnings()
 	}
-	if e.err == nil && (e.decision == replied && e.Code == "" || e.decision == toRun && e.in.Command == workflow.GateOnly) {
+	if e.err == nil && (e.decision == replied && e.Code == "" || e.decision == toRun && e.in.Command == setup.GateOnly) {
 		f.Denial = page.Denial{By: t.By, What: t.Text}
 		return text.Join("\n\n", e.text, page.HandledSummary(language, e.decision == toRun, f))
 	}

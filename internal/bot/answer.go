@@ -6,17 +6,16 @@ import (
 	"io/fs"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/review"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/choice"
+	"github.com/reprise-ci/reprise/pipelines/source"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -74,7 +73,7 @@ func (v *voice) known(ctx context.Context) (*pipelines.Pipeline, metadata.Run, e
 		return is.plan, is.run, nil
 	}
 	branch := v.env.Branch(v.id())
-	return phases.Read(v.id(), branch, review.Files(ctx, v.gh, v.owner+"/"+v.name, branch, v.id()))
+	return phases.Read(v.id(), branch, inbox.ReviewFiles(ctx, v.gh, v.owner+"/"+v.name, branch, v.id()))
 }
 
 // configText gives the settings that a run of the issue has, or would have.
@@ -98,11 +97,11 @@ func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.P
 
 // choose says which pipeline a new run would have.
 func (v *voice) choose(ctx context.Context) (*pipelines.Pipeline, metadata.Reason, error) {
-	is := choice.Issue{}
+	is := source.ChoiceIssue{}
 	if v.t.Issue != nil {
-		is = choice.Issue{Title: v.t.Issue.Title, Labels: v.t.Issue.Labels, Type: v.t.Issue.Type}
+		is = source.ChoiceIssue{Title: v.t.Issue.Title, Labels: v.t.Issue.Labels, Type: v.t.Issue.Type}
 	}
-	plan, why, err := definition.ChooseOn(ctx, branchFiles{v.place}, is, definition.Choice{Pipeline: v.in.Pipeline, Language: v.in.Language})
+	plan, why, err := workspace.ChooseOn(ctx, branchFiles{v.place}, is, workspace.Choice{Pipeline: v.in.Pipeline, Language: v.in.Language})
 	if plan != nil {
 		v.speak(plan.Language)
 	}

@@ -14,21 +14,17 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/doctor"
+	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
-	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/review"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/trigger"
-	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -53,7 +49,7 @@ type bot struct {
 	before metadata.Run // the run that the issue had, if its branch is gone; else the zero value
 	acted  bool         // this process did more with the run than refuse commands
 	obeyed int          // commands that this process took
-	due    *fanout.Due  // parts that other jobs are to do; nil: there are none
+	due    *PartsDue    // parts that other jobs are to do; nil: there are none
 	// askedCI says that it is known whether CI has something to say.
 	askedCI bool
 	// turnedDown is why what a form or a workflow asked for was refused. There
@@ -88,7 +84,7 @@ const (
 )
 
 // newBot prepares to act on a trigger.
-func newBot(j *job.Job, in trigger.Inputs, t trigger.Trigger, dry DryRunner) (*bot, error) {
+func newBot(j *environ.Job, in inbox.Inputs, t inbox.Trigger, dry DryRunner) (*bot, error) {
 	p, err := newPlace(j, in, t)
 	if err != nil {
 		return nil, err
@@ -112,7 +108,7 @@ func newDelivery(p *place, v *voice) *delivery.Delivery {
 
 // act does what was asked for, if whoever asks may.
 func (b *bot) act(ctx context.Context) jobEnd {
-	if b.in.Command == workflow.EndOnly {
+	if b.in.Command == setup.EndOnly {
 		return tellGone(ctx, b)
 	}
 	if no := b.elsewhere(ctx); no != nil {
@@ -138,11 +134,11 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	}
 	fresh := b.react(ctx, github.Eyes)
 	switch {
-	case b.t.CI && b.in.Command == workflow.GateOnly:
+	case b.t.CI && b.in.Command == setup.GateOnly:
 		return b.mayGoOn(ctx)
 	case asked.Outcome == command.Mistaken, asked.Command.Now():
 		return b.replyNow(ctx, fresh)
-	case b.in.Command == workflow.GateOnly:
+	case b.in.Command == setup.GateOnly:
 		return jobEnd{decision: toRun}
 	}
 	return b.session(ctx)
@@ -154,7 +150,7 @@ func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	switch _, run, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
-	case err != nil || !delivery.GoesOnAlone(run) && !(b.t.Red && ci.Late(run)):
+	case err != nil || !delivery.GoesOnAlone(run) && !(b.t.Red && delivery.CILate(run)):
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_wait_for_ci")}}
 	}
 	return jobEnd{decision: toRun}
@@ -169,7 +165,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	if no != nil {
 		return &jobEnd{decision: denied, Denial: *no}
 	}
-	of, err := review.RunOf(ctx, b.gh, b.env, b.owner+"/"+b.name, b.t.Pull)
+	of, err := inbox.RunOfPull(ctx, b.gh, b.env, b.owner+"/"+b.name, b.t.Pull)
 	if err != nil {
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
 	}
@@ -192,7 +188,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 		return nil
 	}
 	b.inbox.Follow(b.t.Pull)
-	switch same, err := review.SameWorkflows(ctx, b.gh, b.owner, b.name, of.Run.BranchName, b.defaultBranch(), of.Run.BaseCommit); {
+	switch same, err := inbox.SameWorkflows(ctx, b.gh, b.owner, b.name, of.Run.BranchName, b.defaultBranch(), of.Run.BaseCommit); {
 	case err != nil:
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
 	case !same:
@@ -212,7 +208,7 @@ func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
 	case len(all) == 0:
 		return &jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("nobody_waits", "number", b.t.Closed)}}
-	case b.in.Command != workflow.GateOnly: // which has no right to
+	case b.in.Command != setup.GateOnly: // which has no right to
 		b.voice.warnOf(b.awaited().Wake(ctx, all[1:]))
 	}
 	b.t.Number, b.thread = all[0], b.gh.Thread(b.owner, b.name, all[0])
@@ -223,7 +219,7 @@ func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
 // elsewhere denies a workflow that runs on another branch than the default one.
 // It asks the forge which one that is if the event does not say so.
 func (b *bot) elsewhere(ctx context.Context) *page.Denial {
-	ref := trigger.RunnerOf(b.env).Ref
+	ref := inbox.RunnerOf(b.env).Ref
 	if b.t.Branch != "" || ref == "" {
 		return nil
 	}
@@ -233,7 +229,7 @@ func (b *bot) elsewhere(ctx context.Context) *page.Denial {
 	case err != nil:
 		no.Code, no.Why = exit.ForgeReason(err), exit.Why(err)
 	case ref != "refs/heads/"+repo.DefaultBranch:
-		no.Why = trigger.OnOtherBranch(ref, repo.DefaultBranch)
+		no.Why = inbox.OnOtherBranch(ref, repo.DefaultBranch)
 	default:
 		b.t.Branch = repo.DefaultBranch
 		return nil
@@ -266,7 +262,7 @@ func (b *bot) mayAsk(ctx context.Context) *page.Denial {
 	}
 	need := b.t.Requested.Role()
 	askers := []string{b.t.By}
-	if again := trigger.RunnerOf(b.env).Again; again != "" && !strings.EqualFold(again, b.t.By) {
+	if again := inbox.RunnerOf(b.env).Again; again != "" && !strings.EqualFold(again, b.t.By) {
 		askers = append(askers, again) // started an old job again
 	}
 	for _, who := range askers {

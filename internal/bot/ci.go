@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/ci"
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -15,11 +15,11 @@ import (
 )
 
 // gate is what CI has to say before the pull request of a bot's run is ready.
-type gate struct{ *bot }
+type holdGate struct{ *bot }
 
 // ask notes in the record of a run that goes on that CI is to speak before it is completed,
 // where there is any; its pull request is a draft until then. The next step commits that.
-func (b gate) ask(ctx context.Context, run *metadata.Run) {
+func (b holdGate) ask(ctx context.Context, run *metadata.Run) {
 	if run.CI == nil && !b.askedCI && b.delivery.HasCI(ctx, b.w.Plan.CI, *run) {
 		run.CI = &metadata.CI{}
 	}
@@ -41,21 +41,21 @@ const (
 // stopped, and does what follows from that: more is left to do then, or commands
 // have come. Nothing is pushed while it waits, since that would start CI anew, and
 // another job may take the run. The run waits on when the time is over.
-func (b gate) await(ctx context.Context) (more bool, err error) {
+func (b holdGate) await(ctx context.Context) (more bool, err error) {
 	run := b.w.Run
-	if !ci.Waits(run) || ctx.Err() != nil {
+	if !delivery.WaitsForCI(run) || ctx.Err() != nil {
 		return false, nil
 	}
 	commit, rule := b.w.Repo.Tip(), b.w.Plan.CI
 	switch {
 	case run.PRNumber == 0:
 		return b.pass(ctx, "", "")
-	case ci.Off(rule): // by now
+	case delivery.CIOff(rule): // by now
 		b.voice.change(func(n *page.Notices) { n.CI = metadata.Because("ci_unasked") })
 		return b.pass(ctx, commit, "")
 	}
 	b.delivery.StartCI(ctx, rule, run, commit)
-	wait, _ := ci.Most(rule)
+	wait, _ := delivery.MostWait(rule)
 	began, before, same := b.env.Now(), "", 0
 	for {
 		v, err := b.delivery.LookAtCI(ctx, rule, commit)
@@ -72,15 +72,15 @@ func (b gate) await(ctx context.Context) (more bool, err error) {
 		passed := b.env.Now().Sub(began)
 		over := run.Stop.Code == metadata.CIFailed || run.MissesCI() || passed >= wait
 		switch state := v.State(); {
-		case state == ci.Red, over && len(v.Failed) > 0:
+		case state == delivery.CIRed, over && len(v.Failed) > 0:
 			return b.fail(ctx, commit, v)
-		case state == ci.Green && same >= looksGood:
+		case state == delivery.CIGreen && same >= looksGood:
 			return b.pass(ctx, commit, commit)
-		case state == ci.Nothing && !ci.Spoke(run) && passed >= min(wait, startsSoon):
+		case state == delivery.CINothing && !delivery.CISpoke(run) && passed >= min(wait, startsSoon):
 			b.voice.change(func(n *page.Notices) { n.CI = v.Silent(commit) })
 			return b.pass(ctx, commit, "")
-		case over && (state == ci.Pending || state == ci.Nothing):
-			if next, ok := ci.Miss(run, commit, v, b.env.Now()); ok {
+		case over && (state == delivery.CIPending || state == delivery.CINothing):
+			if next, ok := delivery.MissCI(run, commit, v, b.env.Now()); ok {
 				return b.turn(ctx, next, "CI has not come") // and people are told
 			}
 			return false, nil
@@ -96,13 +96,13 @@ func (b gate) await(ctx context.Context) (more bool, err error) {
 
 // show shows on the issue what the run waits for. The record keeps to what it says:
 // a commit would start CI anew.
-func (b gate) show(run metadata.Run, commit string, v ci.Verdict) {
+func (b holdGate) show(run metadata.Run, commit string, v delivery.CIVerdict) {
 	var why []metadata.Reason
 	if len(v.Pending) > 0 {
-		why = append(why, metadata.Because("ci_pending", "commit", ci.Short(commit), "names", v.Pending))
+		why = append(why, metadata.Because("ci_pending", "commit", delivery.ShortCommit(commit), "names", v.Pending))
 	}
 	if len(v.Missing) > 0 {
-		why = append(why, metadata.Because("ci_missing", "commit", ci.Short(commit), "names", v.Missing))
+		why = append(why, metadata.Because("ci_missing", "commit", delivery.ShortCommit(commit), "names", v.Missing))
 	}
 	if len(why) == 0 || run.Stop.Code != metadata.AwaitingCI || run.MissesCI() && len(v.Pending) == 0 {
 		return
@@ -116,7 +116,7 @@ func (b gate) show(run metadata.Run, commit string, v ci.Verdict) {
 // pass makes the pull request ready, if it is still at a commit, and records that the
 // run is completed, and which commit CI was good on. Empty: there is no pull request,
 // or nothing that CI has said.
-func (b gate) pass(ctx context.Context, at, good string) (bool, error) {
+func (b holdGate) pass(ctx context.Context, at, good string) (bool, error) {
 	run := b.w.Run
 	if at != "" {
 		if err := b.delivery.Ready(ctx, run, at); err != nil {
@@ -129,16 +129,16 @@ func (b gate) pass(ctx context.Context, at, good string) (bool, error) {
 	if good == "" {
 		subject = "nothing of CI is waited for"
 	}
-	return b.turn(ctx, ci.Pass(b.w.Plan, run, good, b.env.Now()), subject)
+	return b.turn(ctx, delivery.PassCI(b.w.Plan, run, good, b.env.Now()), subject)
 }
 
 // fail has the work revised for what failed, or stops the run for a person.
-func (b gate) fail(ctx context.Context, commit string, v ci.Verdict) (bool, error) {
+func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict) (bool, error) {
 	run := b.w.Run
-	fixes := ci.Fixes(run)
-	_, most := ci.Most(b.w.Plan.CI)
+	fixes := delivery.CIFixes(run)
+	_, most := delivery.MostWait(b.w.Plan.CI)
 	if fixes < most && run.Stop.Code != metadata.CIFailed {
-		back, ok, err := ci.Fix(b.w.Plan, run, commit, b.delivery.Evidence(ctx, v.Failed, b.env.Finder().Mask), b.env.Now())
+		back, ok, err := delivery.FixCI(b.w.Plan, run, commit, b.delivery.Evidence(ctx, v.Failed, b.env.Finder().Mask), b.env.Now())
 		if err != nil {
 			return false, err
 		}
@@ -156,11 +156,11 @@ func (b gate) fail(ctx context.Context, commit string, v ci.Verdict) (bool, erro
 	if run.Stop.Code == metadata.CIFailed {
 		return false, nil // people know
 	}
-	return b.turn(ctx, ci.GiveUp(b.w.Plan, run, commit, ci.Names(v.Failed), b.env.Now()), "stopped: "+string(metadata.CIFailed))
+	return b.turn(ctx, delivery.GiveUpCI(b.w.Plan, run, commit, delivery.CheckNames(v.Failed), b.env.Now()), "stopped: "+string(metadata.CIFailed))
 }
 
 // turn records how a run goes on after CI has spoken.
-func (b gate) turn(ctx context.Context, next metadata.Run, subject string) (bool, error) {
+func (b holdGate) turn(ctx context.Context, next metadata.Run, subject string) (bool, error) {
 	if err := b.engine.Amend(ctx, next, subject); err != nil {
 		return false, err
 	}
@@ -169,7 +169,7 @@ func (b gate) turn(ctx context.Context, next metadata.Run, subject string) (bool
 }
 
 // takeOn goes on with a run that this process has just committed.
-func (b gate) takeOn(run metadata.Run) {
+func (b holdGate) takeOn(run metadata.Run) {
 	b.lease.holding, b.acted = true, true
 	b.keep(run)
 }

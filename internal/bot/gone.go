@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/holder"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -20,8 +19,8 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
 	}
-	if err != nil || run.Status != metadata.Running || !holder.SameRun(b.me, run.Execution.Lease) {
-		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: holder.JobOf(b.me), At: b.env.Now()}) {
+	if err != nil || run.Status != metadata.Running || !SameRunLease(b.me, run.Execution.Lease) {
+		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: JobOf(b.me), At: b.env.Now()}) {
 			return jobEnd{decision: replied}
 		}
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("nothing_ended")}}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/holder"
 	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -52,7 +51,7 @@ func (l *lease) release(ctx context.Context, run metadata.Run) (metadata.Run, er
 
 // held says that another process works on the run, or nothing.
 func (l *lease) held(ctx context.Context, run metadata.Run) *page.Denial {
-	why := holder.Place{GitHub: l.gh, Owner: l.owner, Name: l.name, Me: l.me, Now: l.env.Now}.Other(ctx, run.Execution.Lease)
+	why := HolderPlace{GitHub: l.gh, Owner: l.owner, Name: l.name, Me: l.me, Now: l.env.Now}.Other(ctx, run.Execution.Lease)
 	if why == "" {
 		return nil
 	}
@@ -64,7 +63,7 @@ func (l *lease) jobFor(o command.Request) string {
 	if o.Comment > 0 || o.Review != nil {
 		return ""
 	}
-	return holder.JobOf(l.me)
+	return JobOf(l.me)
 }
 
 // lostRace reports whether an error means that a push came too late, because

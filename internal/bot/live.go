@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -102,7 +102,7 @@ func (v *voice) facts(run metadata.Run) page.Notices {
 // linksTo are the addresses of what belongs to a run; tip is nil if it is not open.
 func (v *voice) linksTo(run metadata.Run, tip func() string) page.Links {
 	is := page.Repository{Server: v.env.Getenv("GITHUB_SERVER_URL"), Owner: v.owner, Name: v.name, Uploads: v.in.Upload}
-	if me, ok := job.ParseOwner(v.me); ok {
+	if me, ok := environ.ParseOwner(v.me); ok {
 		is.Job = me.Run
 	}
 	if tip != nil {

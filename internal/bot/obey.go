@@ -6,21 +6,17 @@ import (
 	"fmt"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/consult"
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/finish"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/placing"
-	"github.com/reprise-ci/reprise/internal/review"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
-	"github.com/reprise-ci/reprise/phases/opened"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -70,14 +66,14 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 // decide computes the effect of a command on a run, and looks up or asks what
 // that takes.
 func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
-	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && review.TooManyBots(run, o.By) {
-		return command.Effect{}, command.Refuse(metadata.BotDenied, review.WhyNoMoreBots())
+	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && inbox.TooManyBots(run, o.By) {
+		return command.Effect{}, command.Refuse(metadata.BotDenied, inbox.WhyNoMoreBots())
 	}
 	x, err := o.Apply(b.w.Plan, run, b.lease.holding)
 	switch {
 	case err != nil:
 	case o.Auto:
-		c := consult.Consultation{Env: b.env, Language: b.voice.language(), Warn: b.voice.warn, Open: b.w, Engine: b.engine, Agents: b.opening(nil), Keep: b.keep}
+		c := Consultation{Env: b.env, Language: b.voice.language(), Warn: b.voice.warn, Open: b.w, Engine: b.engine, Agents: b.opening(nil), Keep: b.keep}
 		return c.Ask(ctx, run, o)
 	case o.Restore:
 		if _, missing := b.w.EndOf(ctx, o.Phase); missing != nil {
@@ -96,7 +92,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 			err = &command.Refusal{Code: metadata.NotACommand, Err: err}
 		}
 		if err == nil {
-			x.Run, err = finish.Do(ctx, b.w, b.engine, x.Run, finish.Way{Squash: o.Squash, Title: title}, o.At)
+			x.Run, err = delivery.Finish(ctx, b.w, b.engine, x.Run, delivery.FinishWay{Squash: o.Squash, Title: title}, o.At)
 		}
 	case x.Frozen:
 		x.Run, err = b.refresh(ctx, x.Run, o)
@@ -125,11 +121,11 @@ func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Reques
 // mayPlace says why what an approval changes at protected paths cannot get there. Nil if it
 // can, or if there is nothing.
 func (b *bot) mayPlace(ctx context.Context, approved metadata.Run) error {
-	left, err := placing.Unplaced(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, approved))
+	left, err := engine.UnplacedOpened(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, approved))
 	if err != nil {
 		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
 	}
-	return b.preflight.MayPush(ctx, opened.Paths(left))
+	return b.preflight.MayPush(ctx, phases.OpenedPaths(left))
 }
 
 // commit records a command.
@@ -137,7 +133,7 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x command.Effect, o
 	switch {
 	case x.Back != nil:
 		x.Back.Run = next
-		var code branch.Staged
+		var code engine.StagedTree
 		if o.Restore {
 			var err error
 			if code, err = b.w.Restore(ctx, x.Back); err != nil {
@@ -348,7 +344,7 @@ func (b *bot) reconcile(ctx context.Context) {
 			b.voice.outbox.opinion(d)
 		}
 		switch answered := b.inbox.IsAnswered(id); {
-		case refused && !answered && why != review.WhyNoMoreBots():
+		case refused && !answered && why != inbox.WhyNoMoreBots():
 			b.voice.outbox.refuse(id, page.Denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
 		case refused && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
 			b.voice.outbox.sign(id, github.Confused)

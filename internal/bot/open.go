@@ -11,23 +11,19 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/delivery"
-	"github.com/reprise-ci/reprise/internal/discussion"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/fanout"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/runs"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/triage"
-	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -37,8 +33,8 @@ import (
 func (b *bot) opening(o *command.Request) workspace.Options {
 	out := workspace.Options{
 		Query:  issue.Query{Id: b.id(), Online: true},
-		Choice: definition.Choice{Pipeline: b.in.Pipeline, Language: b.in.Language, Agent: b.in.Agent, Installed: b.in.There, Model: b.in.Model, Protect: b.in.Protect, Workflow: b.delivery.Own},
-		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: budget.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Push: new(bool), TakeTheirs: true, TrustBranch: true,
+		Choice: workspace.Choice{Pipeline: b.in.Pipeline, Language: b.in.Language, Agent: b.in.Agent, Installed: b.in.There, Model: b.in.Model, Protect: b.in.Protect, Workflow: b.delivery.Own},
+		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: phases.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Push: new(bool), TakeTheirs: true, TrustBranch: true,
 	}
 	*out.Push = !b.in.Dry
 	if b.t.Issue != nil {
@@ -69,7 +65,7 @@ func (b *bot) hear(o command.Request) issue.Hear {
 	if before.IsZero() {
 		before = b.t.At
 	}
-	place := discussion.Place{
+	place := inbox.DiscussionPlace{
 		GitHub: b.gh, Owner: b.owner, Name: b.name, Number: b.t.Number, Before: before, Users: b.in.Users, Bots: b.in.Bots, Warn: b.voice.warn,
 	}
 	return place.Hear
@@ -117,7 +113,7 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	b.engine.StaleLease = b.lease.orphan
 	if b.lease.orphan {
 		b.delivery.FindGone(ctx, &w.Run)
-		run, err := fanout.Fold(ctx, w, b.engine, b.voice.warn)
+		run, err := FoldParts(ctx, w, b.engine, b.voice.warn)
 		b.keep(run)
 		return nil, err
 	}
@@ -189,9 +185,9 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 		b.statuses.Keep(ctx, b.w.Plan, run, b.w.Repo.Tip())
 	}
 	telemetry.Follow(ctx, e, b.w.Run)
-	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, definition.Longest(b.w.Plan)
-	if b.in.FanOut && b.in.Command != workflow.JoinOnly {
-		fanout.Split(e)
+	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, workspace.Longest(b.w.Plan)
+	if b.in.FanOut && b.in.Command != setup.JoinOnly {
+		SplitIntoParts(e)
 	}
 	b.engine = e
 	b.lease.use(e)
@@ -206,7 +202,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 		return err
 	}
 	if b.w.Open {
-		if err := triage.ChoosePipeline(ctx, b.env, b.w, b.opening(&o)); err != nil {
+		if err := ChoosePipeline(ctx, b.env, b.w, b.opening(&o)); err != nil {
 			return err
 		}
 		if err := b.wire(ctx, b.opening(&o)); err != nil {

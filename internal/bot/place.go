@@ -6,12 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/awaited"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/job"
-	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
@@ -19,10 +17,10 @@ import (
 // it, and the issue on the forge. All parts of a bot read it; it does not change
 // once a run is open.
 type place struct {
-	job    *job.Job
+	job    *environ.Job
 	env    environ.Env
-	in     trigger.Inputs
-	t      trigger.Trigger
+	in     inbox.Inputs
+	t      inbox.Trigger
 	gh     *github.Client
 	thread *github.Thread // of the issue
 	pull   *github.Thread // of the pull request that the event is about; nil: it is about the issue
@@ -33,14 +31,14 @@ type place struct {
 }
 
 // newPlace finds the issue that a trigger is about. Nothing is sent yet.
-func newPlace(j *job.Job, in trigger.Inputs, t trigger.Trigger) (*place, error) {
+func newPlace(j *environ.Job, in inbox.Inputs, t inbox.Trigger) (*place, error) {
 	owner, name, ok := strings.Cut(t.Repository, "/")
 	if !ok {
 		return nil, fmt.Errorf("the event does not say which repository it is about (GITHUB_REPOSITORY is %q)", j.Env.Getenv("GITHUB_REPOSITORY"))
 	}
 	p := &place{
 		job: j, env: j.Env, in: in, t: t, owner: owner, name: name,
-		me: job.OwnerOf(j.Env), restarted: j.Env.Getenv("GITHUB_RUN_ATTEMPT") > "1",
+		me: environ.OwnerOf(j.Env), restarted: j.Env.Getenv("GITHUB_RUN_ATTEMPT") > "1",
 	}
 	f, err := issue.ForgeOf(j.Env)
 	if err != nil {
@@ -65,8 +63,8 @@ func newPlace(j *job.Job, in trigger.Inputs, t trigger.Trigger) (*place, error) 
 func (p *place) id() string { return strconv.Itoa(p.t.Number) }
 
 // awaited are the issues that runs wait for.
-func (p *place) awaited() awaited.Place {
-	return awaited.Place{GitHub: p.gh, Owner: p.owner, Name: p.name, Env: p.env}
+func (p *place) awaited() inbox.AwaitedPlace {
+	return inbox.AwaitedPlace{GitHub: p.gh, Owner: p.owner, Name: p.name, Env: p.env}
 }
 
 // workFolder is the checkout.

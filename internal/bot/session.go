@@ -7,17 +7,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/base"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
-	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/dependency"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -142,7 +139,7 @@ func (b *bot) obeyedBefore(run metadata.Run) bool {
 // goes on, because all of them are closed. What GitHub does not say is asked again by
 // the next job.
 func (b *bot) lookAtIssues(ctx context.Context) (more bool, err error) {
-	phase, issues := dependency.Of(b.w.Run)
+	phase, issues := phases.AwaitedBy(b.w.Run)
 	if len(issues) == 0 || ctx.Err() != nil {
 		return false, nil
 	}
@@ -151,7 +148,7 @@ func (b *bot) lookAtIssues(ctx context.Context) (more bool, err error) {
 		b.voice.warn(err)
 		return false, nil
 	}
-	next, changed := dependency.Looked(b.w.Run, phase, found, circle, b.env.Now())
+	next, changed := phases.LookedAtIssues(b.w.Run, phase, found, circle, b.env.Now())
 	if !changed {
 		return false, nil
 	}
@@ -194,7 +191,7 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 			return b.broke(ctx, err)
 		}
 		if !more {
-			more, err = gate{b}.await(ctx)
+			more, err = holdGate{b}.await(ctx)
 		}
 		if err != nil {
 			return b.broke(ctx, err)
@@ -275,7 +272,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	b.delivery.KeepLabel(ctx, run)
 	b.delivery.Look(ctx, run)
 	b.delivery.KeepDraft(ctx, b.w.Plan, run)
-	gate{b}.ask(ctx, &run)
+	holdGate{b}.ask(ctx, &run)
 	run, err = b.updater(ctx).Run(ctx, b.engine, run)
 	b.job.Group("")
 	if errors.As(err, &b.due) {
@@ -287,7 +284,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 // handOn leaves the run to other jobs, which do parts of it.
 func (b *bot) handOn(ctx context.Context) jobEnd {
 	b.voice.sendAll(ctx, b.hasCommand(ctx))
-	run, matrix, err := fanout.Leave(ctx, b.w, b.engine, b.w.Run, b.due.Parts)
+	run, matrix, err := LeaveParts(ctx, b.w, b.engine, b.w.Run, b.due.Parts)
 	if err != nil {
 		return b.broke(ctx, err)
 	}
@@ -299,8 +296,8 @@ func (b *bot) handOn(ctx context.Context) jobEnd {
 }
 
 // updater gives what brings the base into the run.
-func (b *bot) updater(ctx context.Context) *base.Updater {
-	return &base.Updater{
+func (b *bot) updater(ctx context.Context) *delivery.BaseUpdater {
+	return &delivery.BaseUpdater{
 		Workspace: b.w, Base: b.delivery.Base(b.w), Now: b.env.Now, Warn: b.voice.warn,
 		Tell: func(said metadata.Reason) {
 			b.voice.change(func(n *page.Notices) { n.Base = said })

@@ -7,12 +7,9 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/files"
-	"github.com/reprise-ci/reprise/phases/merging"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -108,7 +105,7 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		if err != nil {
 			return Effect{}, &Refusal{metadata.NotACommand, WithNearest(err)}
 		}
-		if o.Restore && merging.Since(run, back.Entry.ToPhase) {
+		if o.Restore && phases.MergedSince(run, back.Entry.ToPhase) {
 			return Effect{}, Refuse(metadata.NotACommand, metadata.Because("restore_merged", "phase", back.Entry.ToPhase))
 		}
 		if o.Review != nil {
@@ -122,7 +119,7 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		if run.Status == metadata.Cancelled {
 			return Effect{}, Refuse(metadata.RunCancelled, metadata.Because("run_stopped", "status", run.Status, "why", run.Stop.Why))
 		}
-		next, why = merging.Ask(run, o.At), metadata.Because("update_asked")
+		next, why = phases.AskForMerge(run, o.At), metadata.Because("update_asked")
 	case "cancel":
 		why = o.noted(metadata.Because("cancelled"))
 		next, err = phases.Cancel(run, why, o.At)
@@ -225,7 +222,7 @@ func WithNearest(err error) error {
 
 // noted says what was done, by whom, and why.
 func (o Request) noted(what metadata.Reason) metadata.Reason {
-	text := metadata.Said(markdown.Truncate(text.OneLine(o.Text), 300))
+	text := metadata.Said(clean.Truncate(text.OneLine(o.Text), 300))
 	switch {
 	case o.By == "" && text == "":
 		return what
@@ -260,7 +257,7 @@ func (o Request) Rollback() phases.Rollback {
 		step = metadata.Revise
 	}
 	return phases.Rollback{
-		To: o.Phase, Step: step, Reason: o.Text, Reviewed: files.CountOpen(o.Text), By: o.By, CommentURL: o.Url, Restore: o.Restore, Trigger: metadata.Manual, At: o.At,
+		To: o.Phase, Step: step, Reason: o.Text, Reviewed: phases.CountOpen(o.Text), By: o.By, CommentURL: o.Url, Restore: o.Restore, Trigger: metadata.Manual, At: o.At,
 	}
 }
 

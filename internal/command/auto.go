@@ -4,18 +4,17 @@ import (
 	"context"
 	"errors"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // consult says whether an agent can be asked where a run has to go back to. It
 // asks nobody.
 func (o Request) consult(plan *pipelines.Pipeline, run metadata.Run) (Effect, error) {
-	switch why := diagnosis.WhyNone(plan, run, o.Text); {
+	switch why := phases.WhyNoDiagnosis(plan, run, o.Text); {
 	case why.Code() == "no_phase_begun":
 		return Effect{}, Refuse(metadata.NotACommand, why)
 	case why != "":
@@ -29,11 +28,11 @@ func (o Request) consult(plan *pipelines.Pipeline, run metadata.Run) (Effect, er
 
 // AskedWhether says which agent is asked about a run.
 func AskedWhether(plan *pipelines.Pipeline, run metadata.Run) metadata.Reason {
-	return metadata.Because("agent_asked", "agent", diagnosis.Doctor(plan, run))
+	return metadata.Because("agent_asked", "agent", phases.Diagnostician(plan, run))
 }
 
 // ProposedBy is the command by which a person does what a diagnosis proposes.
-func ProposedBy(d diagnosis.Diagnosis, restore bool) Command {
+func ProposedBy(d phases.Diagnosis, restore bool) Command {
 	return Command{Name: "rollback", Phase: d.ToPhase, Step: d.ToStep, Text: d.Reason, Restore: restore}
 }
 
@@ -42,24 +41,24 @@ func LastWhy(run metadata.Run) metadata.Reason { return run.Decisions[len(run.De
 
 // Reluctance says why a rollback that an agent proposes is not carried out, or
 // "".
-func Reluctance(d diagnosis.Diagnosis, run metadata.Run, dry bool) metadata.Reason {
+func Reluctance(d phases.Diagnosis, run metadata.Run, dry bool) metadata.Reason {
 	switch {
 	case dry:
 		return metadata.Because("it_is_dry")
-	case d.Confidence != diagnosis.High:
+	case d.Confidence != phases.HighConfidence:
 		return metadata.Because("agent_unsure")
 	}
 	return phases.WhyNotAlone(run)
 }
 
 // Proposal is a rollback that is left to people, and why.
-func Proposal(diagnosed metadata.Reason, d diagnosis.Diagnosis, not metadata.Reason) metadata.Reason {
+func Proposal(diagnosed metadata.Reason, d phases.Diagnosis, not metadata.Reason) metadata.Reason {
 	return metadata.Because("auto_proposed", "diagnosed", diagnosed, "not", not, "reason", metadata.Said(d.Reason), "analysis", Analysis(d))
 }
 
 // Analysis is what an agent saw, as far as the record keeps it.
-func Analysis(d diagnosis.Diagnosis) metadata.Reason {
-	return metadata.Said(markdown.Truncate(d.Analysis, 2_000))
+func Analysis(d phases.Diagnosis) metadata.Reason {
+	return metadata.Said(clean.Truncate(d.Analysis, 2_000))
 }
 
 // Undiagnosed gives the reason code for an agent that was asked and gave no

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Reply says in Markdown what is wrong with a text that was mistaken. It is
@@ -21,7 +21,7 @@ func (p Parsed) Reply(language string) string {
 		return w.list(p.Faults, w.MistakenAny) + "\n"
 	}
 	return w.list(p.Faults, w.Mistaken(coded("/"+spec.Name))) +
-		"\n\n```text\n" + markdown.EscapeCommands(spec.usage()) + "\n```\n\n" + w.More(coded("/help "+spec.Name)) + "\n"
+		"\n\n```text\n" + clean.EscapeCommands(spec.usage()) + "\n```\n\n" + w.More(coded("/help "+spec.Name)) + "\n"
 }
 
 // list puts mistakes below a sentence.
@@ -81,7 +81,7 @@ func (w words) explain(s Spec, roles map[string]github.Role) string {
 	for _, f := range s.Flags {
 		fmt.Fprintf(&b, "%-18s  %s\n", f.usage(), w.Flags[f.Name])
 	}
-	usage := markdown.EscapeCommands(strings.TrimSuffix(b.String(), "\n"))
+	usage := clean.EscapeCommands(strings.TrimSuffix(b.String(), "\n"))
 	return fmt.Sprintf("%s\n\n```text\n%s\n```\n\n%s\n", w.Summaries[s.Name], usage, strings.Join(w.facts(s, roles), w.Space))
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 func TestSlashHelp(t *testing.T) {
@@ -23,7 +23,7 @@ func TestSlashHelp(t *testing.T) {
 				t.Errorf("%s: /%s is not offered", language, s.Name)
 			}
 			one := Help(language, s.Name, nil)
-			if !strings.Contains(one, "\n"+markdown.EscapeCommands(s.usage())+"\n") {
+			if !strings.Contains(one, "\n"+clean.EscapeCommands(s.usage())+"\n") {
 				t.Errorf("%s: help on /%s does not show how it is written:\n%s", language, s.Name, one)
 			}
 			checkSlashReply(t, one)

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/reprise-ci/reprise/internal/chars"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // visible takes out of a line what nobody sees, and gives the first such
@@ -38,13 +38,13 @@ func visible(line string) (visible, hidden string) {
 // spelled with one, and emoji are made with the other.
 func hiddenIn(r rune, size int, before, after rune) bool {
 	switch {
-	case chars.Joiner(r):
+	case text.Joiner(r):
 		return before <= unicode.MaxASCII || after <= unicode.MaxASCII || after == utf8.RuneError
 	case unicode.Is(unicode.Variation_Selector, r):
 		drawn := before > unicode.MaxASCII && !unicode.Is(unicode.Variation_Selector, before) // an emoji, or an ideograph
 		return !drawn && after != keycap
 	}
-	return control(r, size) || chars.Invisible(r)
+	return control(r, size) || text.Invisible(r)
 }
 
 // keycap draws a key around a digit, with a selector between the two.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -37,7 +37,7 @@ type Command struct {
 	Refresh         bool     // run
 	RefreshIssue    bool     // run
 
-	More budget.Allowance // run, resume, retry
+	More phases.Allowance // run, resume, retry
 }
 
 // Outcome says what to do about a text.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -28,7 +28,7 @@ func TestSlashCommands(t *testing.T) {
 		{"　/run　--only　design", Command{Name: "run", Only: "design"}},
 		{
 			"/run --pipeline full/quick-fix --from=Design --until testing --skip report,evaluation --agent claude --budget-usd 2.50 --refresh",
-			Command{Name: "run", Pipeline: "full/quick-fix", From: "design", Until: "testing", Skip: []string{"report", "evaluation"}, Agent: "claude", More: budget.Allowance{USD: 2.5}, Refresh: true},
+			Command{Name: "run", Pipeline: "full/quick-fix", From: "design", Until: "testing", Skip: []string{"report", "evaluation"}, Agent: "claude", More: phases.Allowance{USD: 2.5}, Refresh: true},
 		},
 		{"/run —refresh –agent codex", Command{Name: "run", Refresh: true, Agent: "codex"}},
 
@@ -59,8 +59,8 @@ func TestSlashCommands(t *testing.T) {
 
 		{"/retry", Command{Name: "retry"}},
 		{"/retry design", Command{Name: "retry", Phase: "design"}},
-		{"/resume --budget-usd=20", Command{Name: "resume", More: budget.Allowance{USD: 20}}},
-		{"/retry design --attempts 20 --time 1h30m --tokens=5000000", Command{Name: "retry", Phase: "design", More: budget.Allowance{Attempts: 20, Time: 90 * time.Minute, Tokens: 5_000_000}}},
+		{"/resume --budget-usd=20", Command{Name: "resume", More: phases.Allowance{USD: 20}}},
+		{"/retry design --attempts 20 --time 1h30m --tokens=5000000", Command{Name: "retry", Phase: "design", More: phases.Allowance{Attempts: 20, Time: 90 * time.Minute, Tokens: 5_000_000}}},
 		{"/cancel", Command{Name: "cancel"}},
 		{"/cancel wrong issue\nsorry", Command{Name: "cancel", Text: "wrong issue\nsorry"}},
 		{"/status", Command{Name: "status"}},

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // checkSlash holds what is true of every text.
@@ -76,7 +76,7 @@ func checkSlashReply(t *testing.T, reply string) {
 			t.Fatalf("what was typed got out of its code: %q", line)
 		}
 	}
-	if markdown.LeadingSlash.MatchString(reply) {
+	if clean.LeadingSlash.MatchString(reply) {
 		t.Fatalf("a line begins with a slash:\n%s", reply)
 	}
 	if fenced {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // Spec describes a command.
@@ -45,10 +45,10 @@ func Table() []Spec {
 	phase := param{Kind: KindPhase, field: func(c *Command) any { return &c.Phase }}
 	maybePhase := param{Kind: KindPhase, Optional: true, field: phase.field}
 	more := []param{
-		{Name: string(budget.LimitUSD), Kind: kindUSD, field: func(c *Command) any { return &c.More.USD }},
-		{Name: string(budget.LimitTokens), Kind: kindCount, field: func(c *Command) any { return &c.More.Tokens }},
-		{Name: string(budget.LimitTime), Kind: kindTime, field: func(c *Command) any { return &c.More.Time }},
-		{Name: string(budget.LimitAttempts), Kind: kindCount, field: func(c *Command) any { return &c.More.Attempts }},
+		{Name: string(phases.LimitUSD), Kind: kindUSD, field: func(c *Command) any { return &c.More.USD }},
+		{Name: string(phases.LimitTokens), Kind: kindCount, field: func(c *Command) any { return &c.More.Tokens }},
+		{Name: string(phases.LimitTime), Kind: kindTime, field: func(c *Command) any { return &c.More.Time }},
+		{Name: string(phases.LimitAttempts), Kind: kindCount, field: func(c *Command) any { return &c.More.Attempts }},
 	}
 	return []Spec{
 		{Name: "run", Role: github.RoleWrite, Flags: slices.Concat([]param{

@@ -1,8 +1,8 @@
 package command
 
 import (
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // faultKind is a kind of mistake: a key of CommandWords.Faults in package
@@ -56,7 +56,7 @@ func (w words) fault(f fault) string {
 // coded makes inline code of something typed. Of what nobody sees
 // something is left, as code without content is none.
 func coded(text string) string {
-	if c := markdown.Code(markdown.Truncate(text, 40)); c != "" {
+	if c := clean.Code(clean.Truncate(text, 40)); c != "" {
 		return c
 	}
 	return "`?`"

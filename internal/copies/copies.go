@@ -14,22 +14,22 @@ import (
 	"path"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/size"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Spare is what a copy leaves free on the disk.
-const Spare = 200 * size.MB
+const Spare = 200 * text.MB
 
 // Full says that there is no room on the disk for a copy.
-type Full struct {
+type DiskFull struct {
 	Name string // what was being copied
-	Left size.Size
+	Left text.Size
 }
 
 // Error says what to do about it.
-func (e *Full) Error() string {
+func (e *DiskFull) Error() string {
 	return fmt.Sprintf("%s does not fit on the disk, which has %d MB left, and %d MB have to stay free: make room there, or have the setup and the work leave less behind",
-		e.Name, e.Left/size.MB, Spare/size.MB)
+		e.Name, e.Left/text.MB, Spare/text.MB)
 }
 
 // Copy copies what is at the name from in one root to the name to in another, where
@@ -50,7 +50,7 @@ type copying struct {
 	top   *os.Root          // that the copy lies in
 	links map[fileID]string // where files are in the copy that have several names
 	alone bool              // the disk cannot have files share their bytes
-	spare size.Size
+	spare text.Size
 }
 
 // place is a name in a folder that is open, so that no path has to be followed
@@ -152,7 +152,7 @@ func (c *copying) file(from, at place, info fs.FileInfo) (err error) {
 }
 
 // piece is the most that is copied before the disk is looked at again.
-const piece = int64(64 * size.MB)
+const piece = int64(64 * text.MB)
 
 // bytes copies what a file holds, and leaves its holes.
 func (c *copying) bytes(out, in *os.File, whole int64) error {
@@ -165,8 +165,8 @@ func (c *copying) bytes(out, in *os.File, whole int64) error {
 			break
 		}
 		end = min(end, start+piece)
-		if left, known := spaceLeft(out); known && left < c.spare+size.Size(end-start) {
-			return &Full{Name: in.Name(), Left: left}
+		if left, known := spaceLeft(out); known && left < c.spare+text.Size(end-start) {
+			return &DiskFull{Name: in.Name(), Left: left}
 		}
 		_, err = in.Seek(start, io.SeekStart)
 		if err == nil {

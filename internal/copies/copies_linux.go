@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/reprise-ci/reprise/internal/size"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // fileID tells files apart, whatever their names are: its disk and its number.
@@ -46,10 +46,10 @@ func data(f *os.File, at, whole int64) (start, end int64, err error) {
 }
 
 // spaceLeft gives what is left of the disk that a file is on.
-func spaceLeft(f *os.File) (left size.Size, known bool) {
+func spaceLeft(f *os.File) (left text.Size, known bool) {
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
 		return 0, false
 	}
-	return size.Size(min(s.Bavail, 1<<40) * uint64(s.Frsize)), true
+	return text.Size(min(s.Bavail, 1<<40) * uint64(s.Frsize)), true
 }

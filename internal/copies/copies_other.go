@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/reprise-ci/reprise/internal/size"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 type fileID [2]uint64
@@ -25,10 +25,10 @@ func share(_, _ *os.File) error { return errors.ErrUnsupported }
 
 func data(_ *os.File, at, whole int64) (start, end int64, err error) { return at, whole, nil }
 
-func spaceLeft(f *os.File) (left size.Size, known bool) {
+func spaceLeft(f *os.File) (left text.Size, known bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &s); err != nil {
 		return 0, false
 	}
-	return size.Size(min(s.Bavail, 1<<40) * uint64(s.Bsize)), true
+	return text.Size(min(s.Bavail, 1<<40) * uint64(s.Bsize)), true
 }

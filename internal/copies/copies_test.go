@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/ordinary"
-	"github.com/reprise-ci/reprise/internal/size"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 func do(t *testing.T, err error) {
@@ -93,14 +93,14 @@ func TestNoRoom(t *testing.T) {
 	info, err := src.Stat("a")
 	do(t, err)
 	c := copying{ctx: t.Context(), top: dst, links: map[fileID]string{}, spare: 1 << 60, alone: true}
-	var full *Full
+	var full *DiskFull
 	if err := c.one(place{src, "a"}, place{dst, "b"}, "b", info); !errors.As(err, &full) || !strings.Contains(err.Error(), "make room") {
 		t.Errorf("error %v", err)
 	}
 	if got, err := dst.Stat("b"); err != nil || got.Size() != 0 {
 		t.Errorf("something was written: %v, %v", got, err)
 	}
-	c.spare = size.Size(0)
+	c.spare = text.Size(0)
 	do(t, dst.Remove("b"))
 	do(t, c.one(place{src, "a"}, place{dst, "b"}, "b", info))
 }

@@ -8,13 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/trigger"
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -40,13 +39,13 @@ func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Ru
 	switch {
 	case !d.In.Pull:
 		return false
-	case ci.Off(rule):
+	case CIOff(rule):
 		d.Voice.Change(func(n *page.Notices) { n.CI = metadata.Because("ci_unasked") })
 		return false
 	case len(rule.Required) > 0, len(d.In.Dispatch) > 0:
 		return true
 	}
-	starts := workflow.HasChecks(d.Folder)
+	starts := setup.HasChecks(d.Folder)
 	if starts && !pushesQuietly(ctx, d.GitHub) {
 		return true
 	}
@@ -64,7 +63,7 @@ func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Ru
 // StartCI starts the workflows that are named for it, where a push starts none and
 // they do not run on the commit already.
 func (d *Delivery) StartCI(ctx context.Context, rule pipelines.CI, run metadata.Run, commit string) {
-	files := append(ci.Files(rule), d.In.Dispatch...)
+	files := append(CIFiles(rule), d.In.Dispatch...)
 	if len(files) == 0 || d.started == commit || d.Expired() || !pushesQuietly(ctx, d.GitHub) {
 		return
 	}
@@ -89,9 +88,9 @@ func (d *Delivery) dispatch(ctx context.Context, file string, run metadata.Run) 
 }
 
 // LookAtCI asks what CI says of a commit.
-func (d *Delivery) LookAtCI(ctx context.Context, rule pipelines.CI, commit string) (ci.Verdict, error) {
+func (d *Delivery) LookAtCI(ctx context.Context, rule pipelines.CI, commit string) (CIVerdict, error) {
 	all, err := d.runOn(ctx, commit)
-	return ci.Judge(rule, all), err
+	return JudgeCI(rule, all), err
 }
 
 // Evidence is what CI says of the checks that failed. What cannot be read is left
@@ -102,14 +101,14 @@ func (d *Delivery) Evidence(ctx context.Context, failed []checks.Check, mask fun
 		var notes []checks.Annotation
 		var log []byte
 		var noNotes, noLog error
-		if c.Run > 0 && i < ci.MostFailed {
+		if c.Run > 0 && i < MostFailed {
 			notes, noNotes = d.checks().Annotations(ctx, c)
 			if c.Job {
-				log, noLog = d.checks().Log(ctx, c, ci.LogBytes)
+				log, noLog = d.checks().Log(ctx, c, LogBytes)
 			}
 		}
 		d.Voice.warnOf(errors.Join(noNotes, noLog))
-		out = append(out, ci.Result(c, notes, log, mask))
+		out = append(out, CheckResult(c, notes, log, mask))
 	}
 	return out
 }
@@ -143,7 +142,7 @@ func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) e
 }
 
 func changed(pull github.Pull, commit string) error {
-	return errors.Join(errChanged, exit.NotAllowed(metadata.Because("ci_changed", "head", ci.Short(pull.Commit), "commit", ci.Short(commit))))
+	return errors.Join(errChanged, exit.NotAllowed(metadata.Because("ci_changed", "head", ShortCommit(pull.Commit), "commit", ShortCommit(commit))))
 }
 
 // closed says that a pull request takes no more work.
@@ -193,7 +192,7 @@ func (d *Delivery) markReady(ctx context.Context, pull github.Pull, run metadata
 		return err
 	}
 	who := commander(run)
-	if !slices.Contains(d.In.Notify, trigger.Commander) || !loginForm().MatchString(who) {
+	if !slices.Contains(d.In.Notify, inbox.Commander) || !loginForm().MatchString(who) {
 		return nil
 	}
 	ask := func(what, path string, body map[string]any) {

@@ -12,15 +12,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/title"
-	"github.com/reprise-ci/reprise/internal/trigger"
-	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -35,7 +33,7 @@ type Delivery struct {
 	Owner, Name string // of the repository
 	Issue       int
 	Branch      string // the default branch, if it is known
-	In          trigger.Inputs
+	In          inbox.Inputs
 	Folder      string // the checkout
 	Labelled    bool   // the issue has the label of a run that waits
 	Voice       Voice
@@ -90,7 +88,7 @@ func hasCode(run metadata.Run) bool {
 // KeepPull opens the pull request of a run once there is code, gives it labels, and notes
 // both in the record. What cannot be done is a warning, and tried again at the end.
 func (d *Delivery) KeepPull(ctx context.Context, w *workspace.Workspace, run *metadata.Run) (changed bool) {
-	last := run.Status == metadata.Completed || ci.Waits(*run)
+	last := run.Status == metadata.Completed || WaitsForCI(*run)
 	opened := d.openPull(ctx, w, run, last)
 	return d.keepLabels(ctx, w.Plan, run, last) || opened
 }
@@ -137,14 +135,14 @@ func (d *Delivery) newTitle(ctx context.Context, base string, run metadata.Run) 
 	}
 	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
 		What: "read the newest commits of " + base, Needs: "contents: read", Method: http.MethodGet,
-		Path: fmt.Sprintf("/commits?sha=%s&per_page=%d", url.QueryEscape(base), title.Most),
+		Path: fmt.Sprintf("/commits?sha=%s&per_page=%d", url.QueryEscape(base), MostTitle),
 	}, &newest)
 	d.Voice.warnOf(unlessKind(err, github.NotFound, github.Gone))
 	var subjects []string
 	for _, c := range newest {
 		subjects = append(subjects, text.FirstLine(c.Commit.Message))
 	}
-	return page.ShortTitle(title.Of(page.PullTitle(run), run, subjects))
+	return page.ShortTitle(TitleOf(page.PullTitle(run), run, subjects))
 }
 
 // copyLabels gives the pull request of a run the labels of its issue, but for those that
@@ -297,7 +295,7 @@ func (d *Delivery) Checks(ctx context.Context, run metadata.Run) {
 		return
 	}
 	// A workflow that is named may have no push among its events.
-	none := workflow.HasChecks(d.Folder) || len(d.In.Dispatch) > 0
+	none := setup.HasChecks(d.Folder) || len(d.In.Dispatch) > 0
 	d.Voice.Change(func(n *page.Notices) { n.NoChecks = none })
 	if run.Status != metadata.Completed || run.CI != nil { // then they were started before it was completed
 		return

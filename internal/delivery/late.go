@@ -7,20 +7,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/ci"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/dependency"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // GoesOnAlone reports whether a run waits for what is no person's decision: CI, or that
 // other issues are closed.
 func GoesOnAlone(run metadata.Run) bool {
-	_, issues := dependency.Of(run)
-	return ci.Waits(run) || len(issues) > 0
+	_, issues := phases.AwaitedBy(run)
+	return WaitsForCI(run) || len(issues) > 0
 }
 
 // TellLate writes one comment, however often it is asked, if CI fails on the commit at which
@@ -28,7 +26,7 @@ func GoesOnAlone(run metadata.Run) bool {
 // whether that is so. Nothing is noted in the record: a commit could start CI anew.
 func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run metadata.Run, commit string) bool {
 	stop, ok := page.StopOf(run)
-	if !ok || !ci.Late(run) || ci.Off(plan.CI) {
+	if !ok || !CILate(run) || CIOff(plan.CI) {
 		return false
 	}
 	v, err := d.LookAtCI(ctx, plan.CI, commit)
@@ -46,7 +44,7 @@ func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run me
 		return true
 	}
 	facts := d.Voice.Facts(run)
-	facts.CI = metadata.Because("ci_red", "commit", ci.Short(commit), "names", ci.Names(v.Failed))
+	facts.CI = metadata.Because("ci_red", "commit", ShortCommit(commit), "names", CheckNames(v.Failed))
 	thread, marker := d.GitHub.Thread(d.Owner, d.Name, d.Issue), page.LateMarker(run.IssueNumber, stop)
 	before, err := d.before(ctx, thread, run)
 	if err == nil {
@@ -58,9 +56,9 @@ func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run me
 
 // Unstarted is a job that has ended without a decision.
 type Unstarted struct {
-	For *trigger.Trigger // what it was started for; nil: nothing that is obeyed
-	Job string           // as the record names it as the origin of commands
-	At  time.Time        // now
+	For *inbox.Trigger // what it was started for; nil: nothing that is obeyed
+	Job string         // as the record names it as the origin of commands
+	At  time.Time      // now
 }
 
 // longest is how long after its first start the job of a workflow can be started again on GitHub.

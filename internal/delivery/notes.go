@@ -17,7 +17,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/notes"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -47,8 +46,8 @@ func ProposeNotes(ctx context.Context, d *Delivery, w *workspace.Workspace, run 
 		p.base = d.Branch
 	}
 	p.change.Add, _ = clean.Text(c.Add) // who decides sees all that is added
-	p.change.Done = notes.Digest(*c)
-	p.branch = fmt.Sprintf("%s%s-%s", notes.Branch, run.IssueNumber, p.change.Done[:8])
+	p.change.Done = phases.NotesDigest(*c)
+	p.branch = fmt.Sprintf("%s%s-%s", phases.NotesBranch, run.IssueNumber, p.change.Done[:8])
 	if err := p.deliver(ctx, *run); err != nil {
 		d.Voice.Warn(err)
 		return false
@@ -69,12 +68,12 @@ func (p *proposal) deliver(ctx context.Context, run metadata.Run) error {
 	if err != nil {
 		return err
 	}
-	text := notes.Apply(old, p.change)
+	text := phases.ApplyNotes(old, p.change)
 	if text == old {
 		return nil
 	}
-	if len(text) > notes.Most {
-		return exit.NotAllowed(metadata.Because("notes_too_long", "path", pipelines.NotesFile, "bytes", len(text), "most", notes.Most))
+	if len(text) > phases.MostNotes {
+		return exit.NotAllowed(metadata.Because("notes_too_long", "path", pipelines.NotesFile, "bytes", len(text), "most", phases.MostNotes))
 	}
 	if err := p.branchOff(ctx); err != nil {
 		return err
@@ -130,7 +129,7 @@ func (p *proposal) opened(ctx context.Context) (done bool, err error) {
 	if unlessKind(err, github.NotFound, github.Gone) != nil {
 		return false, err
 	}
-	if err == nil && pull.State == "open" && strings.HasPrefix(pull.Head, notes.Branch) {
+	if err == nil && pull.State == "open" && strings.HasPrefix(pull.Head, phases.NotesBranch) {
 		p.branch = pull.Head
 	} else {
 		p.change.Number, p.change.URL = 0, ""

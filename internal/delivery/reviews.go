@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/review"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -19,7 +19,7 @@ func (d *Delivery) AnswerReviews(ctx context.Context, run *metadata.Run, commit 
 		return false
 	}
 	next := run.Clone()
-	pull := &review.Pull{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name, Number: run.PRNumber}
+	pull := &inbox.PullOfRun{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name, Number: run.PRNumber}
 	for i := range next.Reviews {
 		v := &next.Reviews[i]
 		if v.Answered || v.Refused == "" && run.Status != metadata.Completed || ctx.Err() != nil {
@@ -39,7 +39,7 @@ func (d *Delivery) AnswerReviews(ctx context.Context, run *metadata.Run, commit 
 
 // answerReview answers one review. Programs get no answer when they are refused:
 // they might answer that.
-func (d *Delivery) answerReview(ctx context.Context, pull *review.Pull, run metadata.Run, v metadata.PullReview, commit string) error {
+func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run metadata.Run, v metadata.PullReview, commit string) error {
 	bot, marker := strings.HasSuffix(v.By, "[bot]"), page.ReviewMarker(v.ID)
 	if v.Refused != "" {
 		if bot {

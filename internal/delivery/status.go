@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -48,7 +47,7 @@ func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metad
 		body["target_url"] = link
 	}
 	_, err := s.GitHub.Ask(ctx, s.Owner, s.Name, github.Request{
-		What: fmt.Sprintf("give commit %s a status", ci.Short(commit)), Needs: "statuses: write", Method: http.MethodPost, Repeatable: true,
+		What: fmt.Sprintf("give commit %s a status", ShortCommit(commit)), Needs: "statuses: write", Method: http.MethodPost, Repeatable: true,
 		Path: "/statuses/" + commit, Body: body,
 	}, nil)
 	var e *github.Error

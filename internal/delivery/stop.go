@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -95,7 +95,7 @@ func (d *Delivery) mentioned(run metadata.Run) []string { return d.mentionedFor(
 // gave the newest one that the record has.
 func (d *Delivery) mentionedFor(run metadata.Run, by string) (who []string) {
 	for _, name := range d.In.Notify {
-		if name == trigger.Commander {
+		if name == inbox.Commander {
 			name = cmp.Or(by, commander(run))
 		}
 		if loginForm().MatchString(name) && !slices.Contains(who, name) {

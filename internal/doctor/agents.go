@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -82,7 +82,7 @@ func (p programs) check(ctx context.Context, plan *pipelines.Pipeline) []Check {
 // order in which they come to it.
 func workers(plan *pipelines.Pipeline) []string {
 	var names []string
-	for _, s := range definition.StepsOf(plan) {
+	for _, s := range workspace.StepsOf(plan) {
 		if _, ok := plan.Agents[s.Agent]; ok && !slices.Contains(names, s.Agent) {
 			names = append(names, s.Agent)
 		}
@@ -127,7 +127,7 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 	if err := agents.Probe(a.Use, a, p.dir, agents.Options{Environ: p.env.Environ}); err != nil {
 		return notThere(name, err)
 	}
-	install, known := workflow.AgentInstalls()[a.Use]
+	install, known := setup.AgentInstalls()[a.Use]
 	if !known {
 		return well(name, "is there")
 	}
@@ -153,7 +153,7 @@ func notThere(name string, err error) Check {
 
 // key says where an agent program of a version has its key from: by the name of
 // the variable or file, never by what is in it.
-func (p programs) key(name, version string, install workflow.AgentInstall) Check {
+func (p programs) key(name, version string, install setup.AgentInstall) Check {
 	c := allCredentials()[name]
 	found := "version " + version
 	var set []string

@@ -8,12 +8,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
 )
 
 // called looks at a job that stands for the jobs of reprise, gate, run and end. What
 // these are is decided elsewhere; what they may do is given here.
-func (l *workflowLint) called(name string, job workflow.Job) {
+func (l *workflowLint) called(name string, job setup.WorkflowJob) {
 	granted := job.Permissions
 	if granted.IsZero() {
 		granted = l.w.Permissions
@@ -21,7 +21,7 @@ func (l *workflowLint) called(name string, job workflow.Job) {
 	if granted.IsZero() {
 		l.hint("name them, as reprise init does", "job %s names no permissions: it has what the repository gives to all jobs, and GitHub starts nothing if that is too little", name)
 	} else {
-		for _, n := range workNeeds(workflow.Step{}) { // gate and end need no others
+		for _, n := range workNeeds(setup.WorkflowStep{}) { // gate and end need no others
 			if !grants(granted, n) {
 				l.found = append(l.found, lacking("workflow", fmt.Sprintf("job %s lacks %s: %s, and GitHub starts none of its jobs then", name, n.name, n.access), fmt.Sprintf("add %s: %s to its permissions", n.name, n.access)))
 			}

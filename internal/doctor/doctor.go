@@ -10,15 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
-	"github.com/reprise-ci/reprise/phases/checking"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -158,7 +156,7 @@ func (x *examination) began(ctx context.Context) []Check {
 // the one that the run takes.
 func (x *examination) pipelines(ctx context.Context) []Check {
 	var checks []Check
-	all, plans, err := definition.Vetted(ctx, x.src, nil)
+	all, plans, err := workspace.Vetted(ctx, x.src, nil)
 	switch {
 	case err != nil:
 		checks = append(checks, lacking("pipelines", err.Error(), ""))
@@ -167,15 +165,15 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 	default:
 		checks = append(checks, well("pipelines", fmt.Sprintf("%d checked, no mistakes", len(plans))))
 	}
-	if files := definition.NotInForce(ctx, x.src); len(files) > 0 {
+	if files := workspace.NotInForce(ctx, x.src); len(files) > 0 {
 		it := "it"
 		if len(files) > 1 {
 			it = "them"
 		}
-		checks = append(checks, hinted("pipelines", fmt.Sprintf("%s of your checkout: %s does not have %s like that, and only what is there counts", text.Flat(strings.Join(files, ", ")), definition.InForce(x.src), it), fmt.Sprintf("commit %s there, or name a file with --pipeline", it)))
+		checks = append(checks, hinted("pipelines", fmt.Sprintf("%s of your checkout: %s does not have %s like that, and only what is there counts", text.Flat(strings.Join(files, ", ")), workspace.InForce(x.src), it), fmt.Sprintf("commit %s there, or name a file with --pipeline", it)))
 	}
 	if x.plan == nil {
-		def, err := definition.Define(ctx, x.src, x.is, definition.Choice{Pipeline: x.o.Pipeline, Agent: x.o.Agent})
+		def, err := workspace.Define(ctx, x.src, x.is, workspace.Choice{Pipeline: x.o.Pipeline, Agent: x.o.Agent})
 		if err != nil {
 			return append(checks, x.noPipeline(err)...)
 		}
@@ -189,7 +187,7 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 		}
 		checks = append(checks, well("pipeline", name+": "+def.Why.In(prompts.Words("en"))))
 	} else if x.o.Agent != "" {
-		if err := definition.ReplaceAgents(x.plan, x.o.Agent); err != nil {
+		if err := workspace.ReplaceAgents(x.plan, x.o.Agent); err != nil {
 			return append(checks, lacking("pipeline", err.Error(), ""))
 		}
 	}
@@ -203,7 +201,7 @@ func evidence(plan *pipelines.Pipeline) []Check {
 	if n := len(plan.Setup); n > 0 {
 		checks = append(checks, well("setup", text.Plural(n, "command")+" before the first call of an agent"))
 	}
-	if checking.RunsNothing(plan) {
+	if phases.ChecksNothing(plan) {
 		checks = append(checks, hinted("checks", "reprise runs nothing by itself: no phase of "+plan.Name+" that changes code has a check", "reprise init finds the checks of a repository"))
 	}
 	if names := plan.OfOneMind(); len(names) > 0 {
@@ -216,8 +214,8 @@ func evidence(plan *pipelines.Pipeline) []Check {
 // noPipeline says why no pipeline could be taken, unless its mistakes are said
 // already.
 func (x *examination) noPipeline(err error) []Check {
-	var mistakes mistake.Errors
-	if errors.As(err, &mistakes) && !definition.IsPath(x.o.Pipeline) {
+	var mistakes pipelines.Mistakes
+	if errors.As(err, &mistakes) && !workspace.IsPath(x.o.Pipeline) {
 		return nil
 	}
 	return []Check{lacking("pipeline", err.Error(), "reprise explain says which pipeline an issue takes")}

@@ -11,20 +11,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // What a pipeline asks of the token of a job, and the workflow does not give it, is said.
 func TestPromises(t *testing.T) {
-	text := func(form workflow.Form) string {
-		text, err := workflow.Text(form, workflow.DefaultUses(), nil, "claude")
+	text := func(form setup.Form) string {
+		text, err := setup.WorkflowText(form, setup.DefaultUses(), nil, "claude")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return text
 	}
-	long, short := text(workflow.Long), text(workflow.Short)
+	long, short := text(setup.Long), text(setup.Short)
 	all := &pipelines.Pipeline{Name: "fix", Statuses: true, Open: []string{"AGENTS.md", ".github/workflows/ci.yml"}}
 	starts := &pipelines.Pipeline{Name: "fix", CI: pipelines.CI{Required: []string{"test", "ci.yml"}}}
 	token := strings.Replace(long, "          agent: claude", "          agent: claude\n          github-token: ${{ steps.app.outputs.token }}", 1)
@@ -63,7 +63,7 @@ func TestPromises(t *testing.T) {
 // What init writes is well, but for what the token of a job cannot do; every
 // change that matters is named.
 func TestLintWorkflow(t *testing.T) {
-	good, err := workflow.Text(workflow.Long, workflow.DefaultUses(), nil, "claude")
+	good, err := setup.WorkflowText(setup.Long, setup.DefaultUses(), nil, "claude")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,8 +135,8 @@ func TestLintWorkflow(t *testing.T) {
 // Whichever agent and action init was told, its workflow is known again.
 func TestWritten(t *testing.T) {
 	for _, agent := range []string{"claude", "codex", "gemini"} {
-		for _, uses := range []string{workflow.DefaultUses(), workflow.LocalAction, "acme/reprise@v2"} {
-			text, err := workflow.Text(workflow.Long, uses, nil, agent)
+		for _, uses := range []string{setup.DefaultUses(), setup.LocalAction, "acme/reprise@v2"} {
+			text, err := setup.WorkflowText(setup.Long, uses, nil, agent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func TestWritten(t *testing.T) {
 
 // A workflow that calls the jobs of reprise has to give what these need.
 func TestLintCalled(t *testing.T) {
-	good, err := workflow.Text(workflow.Short, workflow.DefaultUses(), nil, "claude")
+	good, err := setup.WorkflowText(setup.Short, setup.DefaultUses(), nil, "claude")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestLintCalled(t *testing.T) {
 		data, err := os.ReadFile("../../" + name)
 		_, shown, _ := strings.Cut(string(data), "```yaml\nname: reprise\n")
 		shown, _, _ = strings.Cut(shown, "```")
-		if found := lintWorkflow([]byte(shown)); err != nil || !strings.Contains(shown, "/"+workflow.Jobs+"@v1") || len(found) != 1 || found[0] != defaultToken()[0] {
+		if found := lintWorkflow([]byte(shown)); err != nil || !strings.Contains(shown, "/"+setup.Jobs+"@v1") || len(found) != 1 || found[0] != defaultToken()[0] {
 			t.Errorf("the workflow that %s shows (%v):\n%s\n%+v", name, err, shown, found)
 		}
 	}
@@ -226,7 +226,7 @@ func TestBehind(t *testing.T) {
 // What an agent needs is its program, of a version that is tried, and a key or a
 // login. Whoever has another to take over is missed less.
 func TestDoctorAgents(t *testing.T) {
-	claude := workflow.AgentInstalls()["claude"].Version
+	claude := setup.AgentInstalls()["claude"].Version
 	plan := func(fallback string, names ...string) *pipelines.Pipeline {
 		p := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{}}
 		for _, n := range names {
@@ -249,7 +249,7 @@ func TestDoctorAgents(t *testing.T) {
 		{"logged in elsewhere", plan("", "codex"), map[string]string{"codex": "codex-cli 0.169.3"}, []string{"there/auth.json"}, "CODEX_HOME=HOME/there", []string{"ok codex: version 0.169.3, logged in; codex holds its login itself (auth.json), so the proxy neither counts nor limits what is asked with it; without that login, a key in OPENAI_API_KEY stays outside"}},
 		{"settings", plan("", "codex"), map[string]string{"codex": "0.169.0"}, []string{".codex/config.toml"}, "", []string{"hint codex: version 0.169.0, no key and no login that is known; HOME/.codex/config.toml may name another way"}},
 		{"no key", plan("", "codex"), map[string]string{"codex": "0.169.0"}, nil, "", []string{"missing codex: version 0.169.0, but neither a key nor a login"}},
-		{"an old one", plan("", "gemini"), map[string]string{"gemini": "0.2.1"}, nil, "GEMINI_API_KEY=canary", []string{"hint gemini: version 0.2.1, key from GEMINI_API_KEY; tried is version " + workflow.AgentInstalls()["gemini"].Version}},
+		{"an old one", plan("", "gemini"), map[string]string{"gemini": "0.2.1"}, nil, "GEMINI_API_KEY=canary", []string{"hint gemini: version 0.2.1, key from GEMINI_API_KEY; tried is version " + setup.AgentInstalls()["gemini"].Version}},
 		{"not there", plan("", "codex"), nil, nil, "", []string{`missing codex: there is no program "codex" in PATH`}},
 		{"broken", plan("", "claude"), map[string]string{"claude": ""}, nil, "", []string{"missing claude: HOME/bin/claude cannot be started: exit status 1"}},
 		{"one takes over", plan("claude", "codex", "claude"), map[string]string{"claude": claude}, nil, "ANTHROPIC_API_KEY=canary", []string{

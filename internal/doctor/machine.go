@@ -14,8 +14,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
 // leastGit is the first version of git that can say where a repository is in
@@ -56,7 +56,7 @@ const (
 // folder looks at where runs live: it has to be a place to write, with room.
 func folder(env environ.Env, src *git.Source, id string) []Check {
 	const name = "folder"
-	where, err := home.Folder(env, src, id)
+	where, err := workspace.HomeFolder(env, src, id)
 	if err != nil {
 		return []Check{lacking(name, err.Error(), "")}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -40,7 +40,7 @@ func (p programs) online(ctx context.Context, plans []*pipelines.Pipeline) (out 
 			continue
 		}
 		seen[a.Use] = true
-		if passage.LoginAlone(a.Use, p.env.Environ) {
+		if gate.LoginAlone(a.Use, p.env.Environ) {
 			out = append(out, p.answers(ctx, a))
 			continue
 		}
@@ -81,7 +81,7 @@ func (p programs) answers(ctx context.Context, a pipelines.Agent) Check {
 // tried says whether the service of a program takes its key.
 func (p programs) tried(ctx context.Context, use string) Check {
 	name := use + " key"
-	r, err := passage.KeyRequest(use, p.env.Environ)
+	r, err := gate.KeyRequest(use, p.env.Environ)
 	switch {
 	case err != nil:
 		return lacking(name, err.Error(), "")
@@ -110,8 +110,8 @@ func (p programs) tried(ctx context.Context, use string) Check {
 // beside says, of a program whose key was tried, that it has a login in a file as well.
 func (p programs) beside(use string, c Check) Check {
 	file := allCredentials()[use].login
-	held := passage.HeldBy(map[string]pipelines.Agent{use: {Use: use}}, p.env.Environ)
-	r, err := passage.KeyRequest(use, p.env.Environ)
+	held := gate.KeysHeldBy(map[string]pipelines.Agent{use: {Use: use}}, p.env.Environ)
+	r, err := gate.KeyRequest(use, p.env.Environ)
 	if err != nil || r == nil || len(held) == 0 || !slices.Contains(held[0].By, file) {
 		return c
 	}
@@ -128,9 +128,9 @@ func (p programs) beside(use string, c Check) Check {
 // of models, and programs for an answer.
 func OnlineTargets(environ []string) (hosts, programs []string) {
 	for _, use := range []string{"claude", "codex", "gemini"} {
-		if passage.LoginAlone(use, environ) {
+		if gate.LoginAlone(use, environ) {
 			programs = append(programs, use)
-		} else if r, err := passage.KeyRequest(use, environ); err == nil && r != nil {
+		} else if r, err := gate.KeyRequest(use, environ); err == nil && r != nil {
 			hosts = append(hosts, r.URL.Host)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
 )
 
 // need is a permission that a job has to give.
@@ -37,7 +37,7 @@ func taskNeeds() []need {
 
 // workNeeds are the permissions of the job that works, as its inputs ask for
 // them.
-func workNeeds(s workflow.Step) []need {
+func workNeeds(s setup.WorkflowStep) []need {
 	needs := []need{
 		{"contents", "write", true, "nothing can be pushed"},
 		{"issues", "write", true, "the issue cannot be answered"},
@@ -55,7 +55,7 @@ func workNeeds(s workflow.Step) []need {
 
 // permissions holds what a job grants its token against what reprise needs. A
 // token that comes from elsewhere is nothing that the workflow tells of.
-func (l *workflowLint) permissions(name string, job workflow.Job, s workflow.Step, needs []need) {
+func (l *workflowLint) permissions(name string, job setup.WorkflowJob, s setup.WorkflowStep, needs []need) {
 	granted := job.Permissions
 	if granted.IsZero() {
 		granted = l.w.Permissions

@@ -6,9 +6,8 @@ import (
 	"path"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
@@ -67,7 +66,7 @@ func (f *Preflight) quiet(ctx context.Context) bool {
 // MayPush says that the token of a job cannot push what is at some paths: files of workflows.
 // Nil if nothing is known to be in the way.
 func (f *Preflight) MayPush(ctx context.Context, paths []string) error {
-	workflows := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return path.Dir(p) != definition.Workflows })
+	workflows := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return path.Dir(p) != workspace.Workflows })
 	if len(workflows) == 0 || !f.quiet(ctx) {
 		return nil
 	}
@@ -81,7 +80,7 @@ func (f *Preflight) lacks(ctx context.Context, plan *pipelines.Pipeline, base st
 	}
 	issues := issue.Right{Name: "issues: write", Ask: func(ctx context.Context) error { return f.GitHub.MayWriteIssues(ctx, f.Owner, f.Name) }}
 	rights := append(issue.RightsOf(f.GitHub, f.Owner, f.Name, base), issues)
-	if files := ci.Files(plan.CI); f.Pull && len(files) > 0 && f.quiet(ctx) { // what it pushes starts nothing
+	if files := delivery.CIFiles(plan.CI); f.Pull && len(files) > 0 && f.quiet(ctx) { // what it pushes starts nothing
 		rights = append(rights, issue.Right{Name: "actions: write", Ask: func(ctx context.Context) error { return f.GitHub.MayStart(ctx, f.Owner, f.Name, files[0]) }})
 	}
 	var lacks []metadata.Reason

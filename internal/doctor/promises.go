@@ -10,11 +10,11 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/reprise-ci/reprise/internal/ci"
-	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -24,7 +24,7 @@ func promises(ctx context.Context, src *git.Source, plan *pipelines.Pipeline) []
 	if src == nil {
 		return nil
 	}
-	data, err := src.ReadFile(ctx, definition.TrustedCommit(src), workflow.File)
+	data, err := src.ReadFile(ctx, workspace.TrustedCommit(src), setup.File)
 	if err != nil {
 		return nil // which is said where the workflow is looked at
 	}
@@ -33,11 +33,11 @@ func promises(ctx context.Context, src *git.Source, plan *pipelines.Pipeline) []
 
 // promised is promises of the text of a workflow.
 func promised(data []byte, plan *pipelines.Pipeline) (found []Check) {
-	var w workflow.YAML
+	var w setup.WorkflowYAML
 	if yaml.Unmarshal(data, &w) != nil {
 		return nil // which is said, too
 	}
-	opened := slices.DeleteFunc(slices.Clone(plan.Open), func(p string) bool { return path.Dir(p) != definition.Workflows })
+	opened := slices.DeleteFunc(slices.Clone(plan.Open), func(p string) bool { return path.Dir(p) != workspace.Workflows })
 	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
 		job := w.Jobs[name]
 		works, short := worksFor(job)
@@ -55,7 +55,7 @@ func promised(data []byte, plan *pipelines.Pipeline) (found []Check) {
 		case !granted.IsZero() && !grants(granted, statuses):
 			found = append(found, hinted("statuses", fmt.Sprintf("%s has statuses: true, and job %s lacks statuses: write: commits get no status", plan.Name, name), "add statuses: write to its permissions"))
 		}
-		if files := text.Flat(strings.Join(ci.Files(plan.CI), ", ")); files != "" {
+		if files := text.Flat(strings.Join(delivery.CIFiles(plan.CI), ", ")); files != "" {
 			found = append(found, started(plan.Name, name, files, short, granted)...)
 		}
 		if len(opened) > 0 {
@@ -79,12 +79,12 @@ func started(plan, job, files string, short bool, granted yaml.Node) []Check {
 
 // worksFor reports whether a job works on runs with the token of the job, and whether it
 // calls the jobs that do.
-func worksFor(job workflow.Job) (works, short bool) {
+func worksFor(job setup.WorkflowJob) (works, short bool) {
 	if job.Ours() {
 		own := job.Secrets.Kind == yaml.ScalarNode || slices.Contains(namesIn(job.Secrets), "TOKEN")
 		return !own, true
 	}
-	return slices.ContainsFunc(job.Steps, func(s workflow.Step) bool {
-		return s.Ours() && s.Input("github-token") == "" && !slices.Contains([]string{workflow.GateOnly, workflow.EndOnly}, s.Input("command"))
+	return slices.ContainsFunc(job.Steps, func(s setup.WorkflowStep) bool {
+		return s.Ours() && s.Input("github-token") == "" && !slices.Contains([]string{setup.GateOnly, setup.EndOnly}, s.Input("command"))
 	}), false
 }

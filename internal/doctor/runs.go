@@ -10,7 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
+	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
 // writable looks at whether the repository takes commits.
@@ -26,7 +26,7 @@ func writable(src *git.Source) []Check {
 // lost finds runs of this repository whose folders have got to commits that
 // are not in it any more.
 func lost(ctx context.Context, env environ.Env, src *git.Source) []Check {
-	one, err := home.Folder(env, src, "any")
+	one, err := workspace.HomeFolder(env, src, "any")
 	if err != nil {
 		return nil // the check of the folder says so
 	}

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
 )
 
 var pinned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^@]+@([0-9a-f]{40}|sha256:[0-9a-f]{64})$`) })
@@ -25,9 +25,9 @@ const writeAnew = "take over what you want to keep, and write it anew: reprise i
 // working safely, as far as the file alone tells.
 func lintWorkflow(data []byte) []Check {
 	const name = "workflow"
-	var w workflow.YAML
+	var w setup.WorkflowYAML
 	if err := yaml.Unmarshal(data, &w); err != nil {
-		return []Check{lacking(name, workflow.File+": "+err.Error(), writeAnew)}
+		return []Check{lacking(name, setup.File+": "+err.Error(), writeAnew)}
 	}
 	l := workflowLint{w: w}
 	l.triggers()
@@ -37,7 +37,7 @@ func lintWorkflow(data []byte) []Check {
 
 // workflowLint gathers what is found.
 type workflowLint struct {
-	w     workflow.YAML
+	w     setup.WorkflowYAML
 	found []Check
 }
 
@@ -89,12 +89,12 @@ func (l *workflowLint) jobs() {
 		for _, s := range job.Steps {
 			switch {
 			case !s.Ours():
-			case s.Input("command") == workflow.GateOnly:
+			case s.Input("command") == setup.GateOnly:
 				gates++
 				l.permissions(name, job, s, gateNeeds())
-			case s.Input("command") == workflow.EndOnly:
+			case s.Input("command") == setup.EndOnly:
 				l.permissions(name, job, s, gateNeeds())
-			case s.Input("command") == workflow.TaskOnly:
+			case s.Input("command") == setup.TaskOnly:
 				l.permissions(name, job, s, taskNeeds())
 			default:
 				works++
@@ -105,14 +105,14 @@ func (l *workflowLint) jobs() {
 	}
 	switch {
 	case works == 0:
-		l.hint(writeAnew, "no job of %s is seen to call reprise", workflow.File)
+		l.hint(writeAnew, "no job of %s is seen to call reprise", setup.File)
 	case gates == 0:
 		l.hint(writeAnew, "it has no job with command: gate: every comment starts the job that has the keys")
 	}
 }
 
 // steps looks at what every job should keep to.
-func (l *workflowLint) steps(name string, job workflow.Job) {
+func (l *workflowLint) steps(name string, job setup.WorkflowJob) {
 	for _, s := range job.Steps {
 		if s.Uses != "" && !s.Ours() && !strings.HasPrefix(s.Uses, "./") && !pinned().MatchString(s.Uses) {
 			l.hint("name it by the hash of a commit", "job %s uses %s, which its owner can change", name, s.Uses)
@@ -120,7 +120,7 @@ func (l *workflowLint) steps(name string, job workflow.Job) {
 		if injected.MatchString(s.Run) {
 			l.hint("hand it over in env:, and use it in quotes", "a script of job %s has an expression with text from outside, which can run anything", name)
 		}
-		for _, agent := range workflow.AgentInstalls() {
+		for _, agent := range setup.AgentInstalls() {
 			l.version(name, agent, s.Run)
 		}
 	}
@@ -128,7 +128,7 @@ func (l *workflowLint) steps(name string, job workflow.Job) {
 
 // version holds the version of an agent program that a script installs against
 // the one that is tried.
-func (l *workflowLint) version(job string, agent workflow.AgentInstall, script string) {
+func (l *workflowLint) version(job string, agent setup.AgentInstall, script string) {
 	// Behind a slash it is the path of a package that is installed already.
 	m := regexp.MustCompile(`(?:^|[\s"'])` + regexp.QuoteMeta(agent.Package) + `(@([^\s"']+))?`).FindStringSubmatch(script)
 	switch {
@@ -147,7 +147,7 @@ func (l *workflowLint) said(title string) bool {
 }
 
 // work looks at the job that has the keys.
-func (l *workflowLint) work(name string, job workflow.Job, ours workflow.Step) {
+func (l *workflowLint) work(name string, job setup.WorkflowJob, ours setup.WorkflowStep) {
 	switch c := job.Concurrency; {
 	case c.IsZero():
 		l.hint("add concurrency with the issue in its group", "job %s has no concurrency: two jobs can start for one issue, and one of them in vain", name)
@@ -168,7 +168,7 @@ func (l *workflowLint) work(name string, job workflow.Job, ours workflow.Step) {
 }
 
 // hasKey reports whether the step gets the key of an agent, or needs none.
-func (l *workflowLint) hasKey(job workflow.Job, s workflow.Step) bool {
+func (l *workflowLint) hasKey(job setup.WorkflowJob, s setup.WorkflowStep) bool {
 	if s.Input("agent") == agents.Rehearsal {
 		return true
 	}

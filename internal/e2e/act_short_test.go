@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -19,18 +19,18 @@ import (
 func (h *hub) shorten(agents ...string) {
 	h.t.Helper()
 	const install = ".github/action/agents/install"
-	names := []string{workflow.Jobs, ".github/action/agents/action.yml", install}
-	for name := range workflow.AgentInstalls() {
+	names := []string{setup.Jobs, ".github/action/agents/action.yml", install}
+	for name := range setup.AgentInstalls() {
 		names = append(names, "internal/workflow/init_agents/"+name+"/package.json", "internal/workflow/init_agents/"+name+"/package-lock.json")
 	}
 	for _, name := range names {
 		h.write("action/"+name, h.source(name))
 	}
-	h.checkOutIn("action/" + workflow.Jobs)
+	h.checkOutIn("action/" + setup.Jobs)
 	if err := os.Chmod(filepath.Join(h.action, install), 0o755); err != nil {
 		h.t.Fatal(err)
 	}
-	for _, name := range []string{workflow.File, workflow.AgentsLock, workflow.AgentsFile} {
+	for _, name := range []string{setup.File, setup.AgentsLock, setup.AgentsFile} {
 		if err := os.Remove(filepath.Join(h.repo, name)); err != nil {
 			h.t.Fatal(err)
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -133,9 +133,9 @@ func TestGivesATypedVerdict(t *testing.T) {
 		p := newPlace(t)
 		p.says(func(r m.Request) m.Reply { return m.Answer(judgement(r, gates, false)) })
 		task := p.task(pipelines.AccessRead)
-		task.Step, task.Schema = metadata.Review, json.RawMessage(verdict.Schema)
+		task.Step, task.Schema = metadata.Review, json.RawMessage(phases.VerdictSchema)
 		r := p.do(use, task)
-		v, wrong := verdict.Parse(r.Structured, gates)
+		v, wrong := phases.ParseVerdict(r.Structured, gates)
 		if len(wrong) > 0 || v.Verdict != metadata.Fail || len(v.Findings) != 1 || v.Findings[0].Title != finding {
 			t.Errorf("%s\nis %+v, with mistakes %q", r.Structured, v, wrong)
 		}
@@ -147,7 +147,7 @@ func TestProseIsNoStructuredAnswer(t *testing.T) {
 		p := newPlace(t)
 		p.says(m.Always(m.Say("All is well, I think.")))
 		task := p.task(pipelines.AccessRead)
-		task.Step, task.Schema = metadata.Review, json.RawMessage(verdict.Schema)
+		task.Step, task.Schema = metadata.Review, json.RawMessage(phases.VerdictSchema)
 		if r := p.do(use, task); r.Structured != nil || r.Text != "All is well, I think." {
 			t.Errorf("structured %s, text %q", r.Structured, r.Text)
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 // wordServer is the variable that has this program be a server of tools, which tells the
@@ -127,9 +126,9 @@ func (p *place) words() {
 }
 
 // with is an agent of this place that is given more.
-func (p *place) with(use string, set tools.Set) func(access pipelines.Access) ([]string, string) {
+func (p *place) with(use string, set pipelines.ToolSet) func(access pipelines.Access) ([]string, string) {
 	p.t.Helper()
-	a, err := agents.For(use, pipelines.Agent{Use: use, Set: set}, agents.Options{Environ: lastOf(p.environ())})
+	a, err := agents.For(use, pipelines.Agent{Use: use, ToolSet: set}, agents.Options{Environ: lastOf(p.environ())})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -174,21 +173,21 @@ func asks(server string) m.Script {
 // HTTP, and is told what they answer.
 func TestToolsByMCP(t *testing.T) {
 	each(t, func(t *testing.T, use string) {
-		for name, server := range map[string]func(*testing.T, *place) tools.Server{
-			"stdio": func(_ *testing.T, p *place) tools.Server {
+		for name, server := range map[string]func(*testing.T, *place) pipelines.ToolServer{
+			"stdio": func(_ *testing.T, p *place) pipelines.ToolServer {
 				p.words()
-				return tools.Server{Command: "wordbook", Args: []string{"it's", "$HOME"}, Env: map[string]string{wordServer: "yes", "KEY": "env:WORDBOOK_KEY"}}
+				return pipelines.ToolServer{Command: "wordbook", Args: []string{"it's", "$HOME"}, Env: map[string]string{wordServer: "yes", "KEY": "env:WORDBOOK_KEY"}}
 			},
-			"HTTP": func(t *testing.T, p *place) tools.Server {
+			"HTTP": func(t *testing.T, p *place) pipelines.ToolServer {
 				address, _ := wordsOverHTTP(t)
 				p.more = append(p.more, "WORDBOOK_KEY="+mcpKey)
-				return tools.Server{URL: address, Headers: map[string]string{"Authorization": "Bearer env:WORDBOOK_KEY"}}
+				return pipelines.ToolServer{URL: address, Headers: map[string]string{"Authorization": "Bearer env:WORDBOOK_KEY"}}
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				p := newPlace(t)
 				p.says(asks("word-book"))
-				set := tools.Set{MCP: map[string]tools.Server{"word-book": server(t, p)}, Tools: tools.Choice{Deny: []string{"word-book.forget"}}, Effort: "low"}
+				set := pipelines.ToolSet{MCP: map[string]pipelines.ToolServer{"word-book": server(t, p)}, Tools: pipelines.ToolChoice{Deny: []string{"word-book.forget"}}, Effort: "low"}
 				warnings, text := p.with(use, set)(pipelines.AccessRead)
 				if !strings.Contains(text, "meaning of reprise: to do again from the start") || strings.Contains(strings.Join(warnings, " "), "MCP") {
 					t.Errorf("text %q, warnings %q", text, warnings)
@@ -211,7 +210,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)
 		p.says(asks("broken"))
-		warnings, text := p.with(use, tools.Set{MCP: map[string]tools.Server{
+		warnings, text := p.with(use, pipelines.ToolSet{MCP: map[string]pipelines.ToolServer{
 			"broken": {Command: "/bin/sh", Args: []string{"-c", "echo no dictionary here >&2; exit 3"}},
 			"gone":   {URL: "http://127.0.0.1:1/mcp"},
 		}})(pipelines.AccessRead)

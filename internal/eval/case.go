@@ -17,7 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
@@ -30,7 +30,7 @@ func readCase(dir string) (Case, error) {
 	file := filepath.Join(dir, caseFile)
 	doc, err := document(file, "#Case")
 	found := mistakes(nil)
-	if wrong := mistake.Errors(nil); errors.As(err, &wrong) {
+	if wrong := pipelines.Mistakes(nil); errors.As(err, &wrong) {
 		found = mistakes(wrong)
 	} else if err != nil {
 		return c, err
@@ -59,18 +59,18 @@ func readCase(dir string) (Case, error) {
 }
 
 // mistakes are those of several files.
-type mistakes mistake.Errors
+type mistakes pipelines.Mistakes
 
 func (m mistakes) orNil() error {
 	if len(m) == 0 {
 		return nil
 	}
-	return mistake.Errors(m)
+	return pipelines.Mistakes(m)
 }
 
 // sorted gives them in the order of the files, or nil.
 func (m mistakes) sorted() error {
-	slices.SortStableFunc(m, func(a, b mistake.Error) int {
+	slices.SortStableFunc(m, func(a, b pipelines.Mistake) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Message, b.Message))
 	})
 	return m.orNil()
@@ -78,9 +78,9 @@ func (m mistakes) sorted() error {
 
 // mistakesIn gives the mistakes that an error is about.
 func mistakesIn(err error) mistakes {
-	var found mistake.Errors
+	var found pipelines.Mistakes
 	if err != nil && !errors.As(err, &found) {
-		found = mistake.Errors{{Message: err.Error()}}
+		found = pipelines.Mistakes{{Message: err.Error()}}
 	}
 	return mistakes(found)
 }
@@ -104,7 +104,7 @@ func (c *Case) files(doc *source.Document) {
 	case err != nil && usualHidden:
 		c.Hidden = ""
 	case err != nil || !info.IsDir() && !scratch.IsArchive(c.Hidden):
-		doc.Wrong([]any{"hidden"}, "%s is no folder and no %s", c.Hidden, scratch.Archive)
+		doc.Wrong([]any{"hidden"}, "%s is no folder and no %s", c.Hidden, scratch.ArchiveEnding)
 	case !doc.Wrote("checks") && !doc.Wrote("still"):
 		doc.Wrong([]any{"hidden"}, "nothing looks at the hidden files; give checks or still that do")
 	}

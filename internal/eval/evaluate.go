@@ -18,7 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Options say how a suite is evaluated.
@@ -167,7 +167,7 @@ func (e *evaluation) of(t Trial) (c Case, v Variant) {
 // refuses the suite if one proves nothing. All mistakes come together.
 func (e *evaluation) prepare(ctx context.Context, j *judge) error {
 	var mu sync.Mutex
-	var found mistake.Errors
+	var found pipelines.Mistakes
 	var failed []error
 	var all sync.WaitGroup
 	free := make(chan struct{}, max(1, e.options.Jobs))
@@ -178,7 +178,7 @@ func (e *evaluation) prepare(ctx context.Context, j *judge) error {
 			err := e.look(ctx, j, c)
 			mu.Lock()
 			defer mu.Unlock()
-			if wrong := mistake.Errors(nil); errors.As(err, &wrong) {
+			if wrong := pipelines.Mistakes(nil); errors.As(err, &wrong) {
 				found = append(found, wrong...)
 			} else if err != nil {
 				failed = append(failed, err)

@@ -17,7 +17,7 @@ import (
 
 // freeze makes of a repository at a commit of a run one in which that run is as it was
 // then: its branch, with the mistakes that the case plants, and main where it began.
-func freeze(ctx context.Context, c Case, g scratch.Repository) error {
+func freeze(ctx context.Context, c Case, g scratch.ScratchRepository) error {
 	id, err := runAt(ctx, g, c.Commit)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func freeze(ctx context.Context, c Case, g scratch.Repository) error {
 
 // runAt gives the issue of the run whose record the commit has changed that is checked
 // out, or whose record is the only one there.
-func runAt(ctx context.Context, g scratch.Repository, commit string) (string, error) {
+func runAt(ctx context.Context, g scratch.ScratchRepository, commit string) (string, error) {
 	records := func(names string) (ids []string) {
 		for name := range strings.Lines(names) {
 			name = strings.TrimSuffix(name, "\n")

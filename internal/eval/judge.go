@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/eval/expect"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/failing"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -102,7 +101,7 @@ func (j *judge) before(ctx context.Context, c Case, tree string) error {
 	}
 	for i, r := range o.Setup {
 		if !r.Pass {
-			c.doc.Wrong([]any{"setup", i}, "%s ended with %d before any work, so that nothing can be judged: %s", r.Name, r.ExitCode, failing.LastWords(r.Output))
+			c.doc.Wrong([]any{"setup", i}, "%s ended with %d before any work, so that nothing can be judged: %s", r.Name, r.ExitCode, agents.LastWords(r.Output))
 		}
 	}
 	for i, r := range o.Checks {
@@ -112,7 +111,7 @@ func (j *judge) before(ctx context.Context, c Case, tree string) error {
 	}
 	for i, r := range o.Still {
 		if !r.Pass {
-			c.doc.Wrong([]any{"still", i}, "%s ended with %d before any work: %s", r.Name, r.ExitCode, failing.LastWords(r.Output))
+			c.doc.Wrong([]any{"still", i}, "%s ended with %d before any work: %s", r.Name, r.ExitCode, agents.LastWords(r.Output))
 		}
 	}
 	return c.doc.Mistakes()
@@ -145,7 +144,7 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 	if err := errors.Join(folders.RemoveAll(tree), os.MkdirAll(tree, 0o755)); err != nil {
 		return nil, err
 	}
-	g := scratch.Repository{Dir: tree, Environ: j.environ}
+	g := scratch.ScratchRepository{Dir: tree, Environ: j.environ}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},
 		{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", repo, commit},
@@ -160,7 +159,7 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 	}
 	o, err := j.run(ctx, c, tree)
 	for _, r := range slices.Concat(failed(o.Setup), failed(o.Checks), failed(o.Still)) {
-		misses = append(misses, fmt.Sprintf("%s: ended with %d: %s", r.Name, r.ExitCode, failing.LastWords(r.Output)))
+		misses = append(misses, fmt.Sprintf("%s: ended with %d: %s", r.Name, r.ExitCode, agents.LastWords(r.Output)))
 	}
 	return misses, err
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 func judging(t *testing.T) *judge {
@@ -42,7 +41,7 @@ func TestCasesThatProveNothing(t *testing.T) {
 			}
 			got := ""
 			if err := judging(t).before(t.Context(), c, made(t, c, "")); err != nil {
-				if !errors.As(err, new(mistake.Errors)) {
+				if !errors.As(err, new(pipelines.Mistakes)) {
 					t.Fatal(err)
 				}
 				got = strings.TrimPrefix(err.Error(), dir+"/it/")

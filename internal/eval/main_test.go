@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
@@ -18,7 +18,7 @@ const evaluates = "evaluate-until-killed"
 // hidden command does for reprise.
 func TestMain(m *testing.M) {
 	switch {
-	case slices.Equal(os.Args[1:], []string{definition.EvaluateCommand}):
+	case slices.Equal(os.Args[1:], []string{workspace.EvaluateCommand}):
 		os.Exit(source.Child(os.Stdin, os.Stdout))
 	case len(os.Args) == 3 && os.Args[1] == evaluates:
 		os.Exit(evaluateUntilKilled(os.Args[2]))

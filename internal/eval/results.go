@@ -18,8 +18,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/lock"
+	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
 // results are what is known of a suite so far: a file for each trial that is over, and
@@ -32,7 +32,7 @@ type results struct {
 // resultsFolder gives the folder of the results of a suite, unless one is named: beside
 // the runs on this machine, by the path of the suite.
 func resultsFolder(env environ.Env, suite string) (string, error) {
-	base, err := home.Base(env)
+	base, err := workspace.HomeBase(env)
 	if err != nil {
 		return "", fmt.Errorf("there is no folder for results: %w; name one with --results", err)
 	}
@@ -126,7 +126,7 @@ func (c Case) key(ctx context.Context, environ []string) (string, error) {
 		if info, err := os.Stat(name); err == nil && info.IsDir() && scratch.IsRepository(name) {
 			commit := c.Commit
 			if commit == "" {
-				head, err := scratch.Repository{Dir: name, Environ: environ}.Git(ctx, "rev-parse", "HEAD")
+				head, err := scratch.ScratchRepository{Dir: name, Environ: environ}.Git(ctx, "rev-parse", "HEAD")
 				if err != nil {
 					return "", err
 				}

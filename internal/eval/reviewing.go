@@ -98,7 +98,7 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]defects.Defect, 
 		c.doc.Wrong([]any{"repo"}, "%v", err)
 		return nil, mistakesIn(c.doc.Mistakes()).orNil()
 	}
-	g := scratch.Repository{Dir: dir, Environ: e.env.Environ}
+	g := scratch.ScratchRepository{Dir: dir, Environ: e.env.Environ}
 	branch, err := g.Git(ctx, "for-each-ref", "--format=%(refname)", "refs/heads/"+environ.BranchPrefix+"*")
 	if err != nil {
 		return nil, err
@@ -118,17 +118,17 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]defects.Defect, 
 		before, _, _ := strings.Cut(content, m.Find)
 		own = append(own, defects.Defect{File: m.File, Line: 1 + strings.Count(before, "\n"), Operator: "of the suite", Find: m.Find, Replace: m.Replace})
 	}
-	for name, only := range defects.Added(diff) {
-		if strings.HasPrefix(name, ".reprise/") || harvest.IsTest(name) || !defects.Language(name) {
+	for name, only := range defects.AddedLines(diff) {
+		if strings.HasPrefix(name, ".reprise/") || harvest.IsTest(name) || !defects.KnowsLanguage(name) {
 			continue
 		}
 		content, err := g.Git(ctx, "show", branch+":"+name)
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, defects.In(name, content, only)...)
+		made = append(made, defects.DefectsIn(name, content, only)...)
 	}
-	return slices.Concat(own, defects.Some(made, e.options.Defects)), nil
+	return slices.Concat(own, defects.SomeDefects(made, e.options.Defects)), nil
 }
 
 // worth sums up what the reviews said, for each variant.

@@ -20,7 +20,7 @@ func makeRepository(ctx context.Context, environ []string, c Case, prompts, dir 
 	if err := errors.Join(folders.RemoveAll(making), os.MkdirAll(making, 0o755)); err != nil {
 		return err
 	}
-	g := scratch.Repository{Dir: making, Environ: environ}
+	g := scratch.ScratchRepository{Dir: making, Environ: environ}
 	if _, err := g.Git(ctx, "init", "--quiet", "--initial-branch=main"); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func makeRepository(ctx context.Context, environ []string, c Case, prompts, dir 
 }
 
 // fill puts in what the case says, with the mistakes that it plants.
-func (c Case) fill(ctx context.Context, g scratch.Repository) error {
+func (c Case) fill(ctx context.Context, g scratch.ScratchRepository) error {
 	info, err := os.Stat(c.Repo)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (c Case) fill(ctx context.Context, g scratch.Repository) error {
 }
 
 // fetch takes the commit of a repository or a bundle, with those before it.
-func (c Case) fetch(ctx context.Context, g scratch.Repository, folder bool) error {
+func (c Case) fetch(ctx context.Context, g scratch.ScratchRepository, folder bool) error {
 	from := c.Repo
 	if !folder { // a bundle gives whole branches only
 		from = g.Dir + ".bundle"
@@ -89,7 +89,7 @@ func (c Case) fetch(ctx context.Context, g scratch.Repository, folder bool) erro
 	}
 	commit := "HEAD"
 	if c.Commit != "" {
-		full, err := scratch.Repository{Dir: from, Environ: g.Environ}.Git(ctx, "rev-parse", "--verify", "--quiet", c.Commit+"^{commit}")
+		full, err := scratch.ScratchRepository{Dir: from, Environ: g.Environ}.Git(ctx, "rev-parse", "--verify", "--quiet", c.Commit+"^{commit}")
 		if err != nil {
 			return fmt.Errorf("there is no commit %s in %s", c.Commit, c.Repo)
 		}

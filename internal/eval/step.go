@@ -15,7 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -26,19 +25,19 @@ func onStep(ctx context.Context, c Case, env environ.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	run := phases.TakeUp(at.Run, phases.Start{At: env.Now(), More: budget.Allowance{Attempts: 1}, Refresh: true})
+	run := phases.TakeUp(at.Run, phases.Start{At: env.Now(), More: phases.Allowance{Attempts: 1}, Refresh: true})
 	// Checks belong to the step that they come before.
 	if d := phases.Decide(at.Plan, run); d.Phase != c.Step.Phase || d.Step() != c.Step.Step && d.Do != phases.DoCheck {
 		c.doc.Wrong([]any{"step"}, "at this commit the run goes on with %s, and not with %s", strings.TrimSpace(d.Phase+" "+string(d.Do)), c.Step)
 		return c.doc.Mistakes()
 	}
-	_, err = scratch.Repository{Dir: dir, Environ: env.Environ}.Git(ctx, "checkout", "--quiet", at.Run.BranchName)
+	_, err = scratch.ScratchRepository{Dir: dir, Environ: env.Environ}.Git(ctx, "checkout", "--quiet", at.Run.BranchName)
 	return err
 }
 
 // frozen gives the one run in a repository.
 func frozen(ctx context.Context, env environ.Env, dir string) (*workspace.Recorded, error) {
-	env.Environ = append(scratch.Apart(env.Environ), "REPRISE_BRANCH_PREFIX="+environ.BranchPrefix)
+	env.Environ = append(scratch.ApartEnviron(env.Environ), "REPRISE_BRANCH_PREFIX="+environ.BranchPrefix)
 	return workspace.Look(ctx, env, dir, "")
 }
 

@@ -15,14 +15,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/eval/defects"
 	"github.com/reprise-ci/reprise/internal/eval/harvest"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
@@ -138,7 +137,7 @@ func readSuite(ctx context.Context, dir string) (*Suite, error) {
 			continue // it holds what cases share
 		}
 		c, err := readCase(folder)
-		if wrong := mistake.Errors(nil); errors.As(err, &wrong) {
+		if wrong := pipelines.Mistakes(nil); errors.As(err, &wrong) {
 			found = append(found, wrong...)
 		} else if err != nil {
 			return nil, err
@@ -146,7 +145,7 @@ func readSuite(ctx context.Context, dir string) (*Suite, error) {
 		s.Cases = append(s.Cases, c)
 	}
 	if len(s.Cases) == 0 {
-		found = append(found, mistake.Error{File: dir, Message: "there is no case; each is a folder with " + caseFile + ": reprise eval init makes one of a run"})
+		found = append(found, pipelines.Mistake{File: dir, Message: "there is no case; each is a folder with " + caseFile + ": reprise eval init makes one of a run"})
 	}
 	wrong, err := s.vet(ctx)
 	if err := mistakes(append(found, wrong...)).sorted(); err != nil {
@@ -160,7 +159,7 @@ func readSuite(ctx context.Context, dir string) (*Suite, error) {
 func document(file, definition string) (*source.Document, error) {
 	data, err := folders.ReadRegular(file, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, mistake.Errors{{File: file, Message: "there is no such file; a suite has one, if only an empty one"}}
+		return nil, pipelines.Mistakes{{File: file, Message: "there is no such file; a suite has one, if only an empty one"}}
 	}
 	if err != nil {
 		return nil, err
@@ -169,9 +168,9 @@ func document(file, definition string) (*source.Document, error) {
 }
 
 // read reads what a suite says besides its cases.
-func (s *Suite) read() (mistake.Errors, error) {
+func (s *Suite) read() (pipelines.Mistakes, error) {
 	doc, err := document(filepath.Join(s.dir, suiteFile), "#Suite")
-	var found mistake.Errors
+	var found pipelines.Mistakes
 	if err != nil && !errors.As(err, &found) {
 		return nil, err
 	}
@@ -196,7 +195,7 @@ func (s *Suite) read() (mistake.Errors, error) {
 				doc.Wrong([]any{"variants", name, "prompts"}, "there is no folder %s", v.Prompts)
 			}
 		}
-		if definition.IsPath(v.Pipeline) {
+		if workspace.IsPath(v.Pipeline) {
 			v.Pipeline = s.path(v.Pipeline)
 			if _, err := os.Stat(v.Pipeline); err != nil {
 				doc.Wrong([]any{"variants", name, "pipeline"}, "there is no file %s", v.Pipeline)
@@ -215,17 +214,17 @@ func (s *Suite) read() (mistake.Errors, error) {
 }
 
 // vet checks the pipelines that are files of the suite.
-func (s *Suite) vet(ctx context.Context) (mistake.Errors, error) {
+func (s *Suite) vet(ctx context.Context) (pipelines.Mistakes, error) {
 	var files []string
 	for _, v := range s.Variants {
-		if _, err := os.Stat(v.Pipeline); definition.IsPath(v.Pipeline) && err == nil && !slices.Contains(files, v.Pipeline) {
+		if _, err := os.Stat(v.Pipeline); workspace.IsPath(v.Pipeline) && err == nil && !slices.Contains(files, v.Pipeline) {
 			files = append(files, v.Pipeline)
 		}
 	}
 	if len(files) == 0 {
 		return nil, nil // without names all pipelines would be checked
 	}
-	found, _, err := definition.Vetted(ctx, nil, files)
+	found, _, err := workspace.Vetted(ctx, nil, files)
 	return found, err
 }
 

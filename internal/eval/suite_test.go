@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // TestMistakesOfASuite has mistakes in all files of a suite: each is told, with its place,
@@ -31,7 +31,7 @@ func TestMistakesOfASuite(t *testing.T) {
 		"not-a-case/file.txt": "shared by cases",
 	})
 	_, err := readSuite(t.Context(), dir)
-	if !errors.As(err, new(mistake.Errors)) {
+	if !errors.As(err, new(pipelines.Mistakes)) {
 		t.Fatalf("got %v", err)
 	}
 	want := strings.TrimPrefix(`

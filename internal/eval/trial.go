@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -28,7 +27,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/recording"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // Trial is one run of a case with a variant.
@@ -151,7 +150,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 
 // cut reports whether a run was ended before it had spent what it may spend by itself.
 func cut(at *workspace.Recorded, own float64) bool {
-	return budget.LimitOf(at.Run) == budget.LimitUSD && at.Run.Cost.USD < own-0.01
+	return phases.LimitOf(at.Run) == phases.LimitUSD && at.Run.Cost.USD < own-0.01
 }
 
 // begin makes what a trial begins with.
@@ -202,7 +201,7 @@ func (r *runner) asks(ctx context.Context, c Case, v Variant, dir string, b *Bef
 // environ is that of the process, without what says that it is a job on GitHub: a trial
 // gives no output of one.
 func (r *runner) environ() []string {
-	return slices.DeleteFunc(scratch.Apart(r.env.Environ), func(kv string) bool {
+	return slices.DeleteFunc(scratch.ApartEnviron(r.env.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == recording.Records || name == recording.Plays || name == runVariable
 	})
@@ -240,7 +239,7 @@ func (r *runner) ownBudget(ctx context.Context, v Variant, repo string, is issue
 	if err != nil {
 		return 0, err
 	}
-	d, err := definition.Define(ctx, src, is, definition.Choice{Pipeline: v.Pipeline, Agent: v.Agent, Model: v.Model, Language: v.Language})
+	d, err := workspace.Define(ctx, src, is, workspace.Choice{Pipeline: v.Pipeline, Agent: v.Agent, Model: v.Model, Language: v.Language})
 	if err != nil {
 		return 0, err
 	}

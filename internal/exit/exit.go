@@ -13,8 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/metadata/mistake"
-	planmistake "github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -66,7 +65,7 @@ func ofDisk(err error) bool {
 // ReasonFor gives the reason code of an error that stopped the process.
 func ReasonFor(err error) metadata.Code {
 	switch {
-	case errors.As(err, new(planmistake.Errors)), errors.As(err, new(prompts.Mistakes)), errors.As(err, new(UsageError)), errors.As(err, new(*git.NotARepository)):
+	case errors.As(err, new(pipelines.Mistakes)), errors.As(err, new(prompts.Mistakes)), errors.As(err, new(UsageError)), errors.As(err, new(*git.NotARepository)):
 		return metadata.ConfigInvalid
 	case errors.As(err, new(*git.PushError)):
 		return metadata.PushFailed
@@ -74,7 +73,7 @@ func ReasonFor(err error) metadata.Code {
 		return metadata.RefChanged
 	case errors.As(err, new(*github.Error)):
 		return ForgeReason(err)
-	case errors.As(err, new(*mistake.Error)):
+	case errors.As(err, new(*metadata.Mistake)):
 		return metadata.StateCorrupt
 	case ofDisk(err):
 		return metadata.DiskFailed

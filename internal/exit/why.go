@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -39,7 +39,7 @@ func known(err error) (why metadata.Reason, words string) {
 	var hub *github.Error
 	var push *git.PushError
 	var moved *git.Moved
-	var caused *cause.Error
+	var caused *text.CauseError
 	var failed *program.Error
 	var agent *engine.AgentError
 	switch {
@@ -60,14 +60,14 @@ func known(err error) (why metadata.Reason, words string) {
 }
 
 // WhyCause is a cause as a reason.
-func WhyCause(c cause.Cause) metadata.Reason {
+func WhyCause(c text.Cause) metadata.Reason {
 	if c.Code == "" {
 		return ""
 	}
 	values := make([]any, len(c.Values))
 	for i, v := range c.Values {
 		values[i] = v
-		if of, ok := v.(cause.Cause); ok {
+		if of, ok := v.(text.Cause); ok {
 			values[i] = WhyCause(of)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // runBranch is the run's branch: which commit is its tip, and what this folder, the
@@ -176,7 +176,7 @@ func (br *runBranch) follow(ctx context.Context, other, where string) error {
 		br.tip = other
 		return nil
 	}
-	return &Moved{Branch: br.opt.Branch, Local: br.tip, Other: other, Where: where, Why: cause.Of("moved_apart", "neither contains the other")}
+	return &Moved{Branch: br.opt.Branch, Local: br.tip, Other: other, Where: where, Why: text.CauseOf("moved_apart", "neither contains the other")}
 }
 
 // containsAll reports whether a commit has some older ones in its history; "" is none.
@@ -229,7 +229,7 @@ func (br *runBranch) fetchBranch(ctx context.Context, bounded bool) error {
 // besides is the error for a branch that excludes that of the run: git keeps
 // branches like files, and one of the two would have to be a folder.
 func (br *runBranch) besides(branch, where string) error {
-	return &cause.Error{Why: cause.Of("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or give the branches of runs another prefix with REPRISE_BRANCH_PREFIX",
+	return &text.CauseError{Why: text.CauseOf("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or give the branches of runs another prefix with REPRISE_BRANCH_PREFIX",
 		"branch", br.opt.Branch, "other", branch+where)}
 }
 

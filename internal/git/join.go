@@ -7,9 +7,9 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // join brings this run and what the remote has together, after a push that did
@@ -55,7 +55,7 @@ func (u *upstream) goOn(ctx context.Context) error {
 func (u *upstream) replay(ctx context.Context) error {
 	out, err := u.git(ctx, "merge-base", u.tip, u.remoteTip)
 	if program.ExitCode(err) == 1 {
-		return u.moved(cause.Of("moved_unrelated", "the two have no commit in common"))
+		return u.moved(text.CauseOf("moved_unrelated", "the two have no commit in common"))
 	}
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (u *upstream) replay(ctx context.Context) error {
 		return err
 	}
 	if string(count) != fmt.Sprintf("%d\n", len(u.unpushed)) {
-		return u.moved(cause.Of("moved_unpushed", "the run has commits of an earlier start that were never pushed"))
+		return u.moved(text.CauseOf("moved_unpushed", "the run has commits of an earlier start that were never pushed"))
 	}
 	ours, err := u.between(ctx, base, u.tip)
 	if err != nil {
@@ -100,17 +100,17 @@ func (u *upstream) mayTake(ctx context.Context, base string, ours []string) erro
 		ours = append(ours, c.Path)
 	}
 	if pathname.Overlap(ours, came) {
-		return u.moved(cause.Of("moved_files", "both changed the same files"))
+		return u.moved(text.CauseOf("moved_files", "both changed the same files"))
 	}
 	return nil
 }
 
 // overtaken says that somebody else has gone on with the run, to that commit.
 func (u *upstream) overtaken(other string) error {
-	return &Moved{Branch: u.opt.Branch, Local: u.tip, Other: other, Where: u.opt.Remote, Why: cause.Of("moved_run", "somebody else went on with this run"), Run: true}
+	return &Moved{Branch: u.opt.Branch, Local: u.tip, Other: other, Where: u.opt.Remote, Why: text.CauseOf("moved_run", "somebody else went on with this run"), Run: true}
 }
 
-func (u *upstream) moved(why cause.Cause) error {
+func (u *upstream) moved(why text.Cause) error {
 	return &Moved{Branch: u.opt.Branch, Local: u.tip, Other: u.remoteTip, Where: u.opt.Remote, Why: why}
 }
 

@@ -152,18 +152,18 @@ func killTree(pid int) bool {
 	for _, group := range groups {
 		_ = syscall.Kill(-group, syscall.SIGKILL)
 	}
-	for slices.ContainsFunc(processes(), func(p process) bool { return slices.Contains(groups, p.group) }) {
+	for slices.ContainsFunc(processes(), func(p gitProcess) bool { return slices.Contains(groups, p.group) }) {
 		time.Sleep(time.Millisecond)
 	}
 	return true
 }
 
 // process is a live process of this machine.
-type process struct{ parent, group int }
+type gitProcess struct{ parent, group int }
 
 // processes returns what runs now; one that waits to be reaped does not.
-func processes() []process {
-	var all []process
+func processes() []gitProcess {
+	var all []gitProcess
 	names, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range names {
 		text, _ := os.ReadFile(name) // empty if it has just ended
@@ -173,7 +173,7 @@ func processes() []process {
 		}
 		parent, _ := strconv.Atoi(f[1])
 		group, _ := strconv.Atoi(f[2])
-		all = append(all, process{parent, group})
+		all = append(all, gitProcess{parent, group})
 	}
 	return all
 }

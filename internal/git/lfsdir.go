@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/lfs"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // learnLFS reads which settings git-lfs works with.
@@ -141,7 +141,7 @@ func (g *gitDir) blameLFS(ctx context.Context, err error) error {
 		return err
 	}
 	if g.opt.Hold != nil && g.src.lfs.Works(ctx, g.src.env, g.src.Dir) {
-		return &cause.Error{Err: err, Why: cause.Of("git_lfs_held", "{program} does not work in the sandbox ({broken}): install it where programs of the system are, or start without a sandbox (--sandbox off): {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}
+		return &text.CauseError{Err: err, Why: text.CauseOf("git_lfs_held", "{program} does not work in the sandbox ({broken}): install it where programs of the system are, or start without a sandbox (--sandbox off): {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}
 	}
-	return &cause.Error{Err: err, Why: cause.Of("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}
+	return &text.CauseError{Err: err, Why: text.CauseOf("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // line is a way to talk with a remote.
@@ -71,7 +71,7 @@ func (l line) await(ctx context.Context, talk func(context.Context) error) error
 	defer stop()
 	err := talk(calm)
 	if err != nil && calm.Err() != nil && ctx.Err() == nil {
-		return &cause.Error{Err: errNoAnswer, Why: cause.Of("git_no_answer", "{remote} has not answered in time, which is {time}: see whether it can be reached, and start again",
+		return &text.CauseError{Err: errNoAnswer, Why: text.CauseOf("git_no_answer", "{remote} has not answered in time, which is {time}: see whether it can be reached, and start again",
 			"remote", l.remote.name, "time", within)}
 	}
 	return err

@@ -3,7 +3,7 @@ package git
 import (
 	"fmt"
 
-	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Moved says that the branch went on elsewhere in a way that cannot be joined
@@ -13,7 +13,7 @@ type Moved struct {
 	Local  string // commit
 	Other  string // commit
 	Where  string // where Other is: "origin", or "this repository"
-	Why    cause.Cause
+	Why    text.Cause
 	Run    bool // it is the run itself with which somebody went on
 }
 

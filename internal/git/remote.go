@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/address"
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // remote is where the branch is pushed to, and with what.
@@ -36,7 +36,7 @@ func (r *remote) withToken(token string) ([]program.Setting, error) {
 			continue // a path or ssh: the token is of no use there
 		}
 		if u.Scheme == "http" && !address.Loopback(u.Hostname()) {
-			return nil, &cause.Error{Why: cause.Of("git_unencrypted", "{address} is not encrypted: the token is not sent there, use https", "address", to)}
+			return nil, &text.CauseError{Why: text.CauseOf("git_unencrypted", "{address} is not encrypted: the token is not sent there, use https", "address", to)}
 		}
 		host := u.Scheme + "://" + u.Host + "/"
 		if !hosts[host] {

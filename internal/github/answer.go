@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 const (
@@ -46,13 +46,13 @@ func (f forge) broken(c *call, err error) *Error {
 	var name *net.DNSError
 	switch {
 	case isTimeout(err):
-		return f.problem(c, Silent, cause.Of("github_silent", "did not answer within {time}", "time", f.answer), cause.Of("do_check_network_or_later", "check the network, or try again later"), err).mayPass().mayBeDone()
+		return f.problem(c, Silent, text.CauseOf("github_silent", "did not answer within {time}", "time", f.answer), text.CauseOf("do_check_network_or_later", "check the network, or try again later"), err).mayPass().mayBeDone()
 	case errors.As(err, &certificate):
-		return f.problem(c, Unavailable, cause.Of("github_untrusted", "cannot be trusted: {error}", "error", err.Error()), cause.Of("do_check_certificates", "check the address, and the certificates of this machine"), err)
+		return f.problem(c, Unavailable, text.CauseOf("github_untrusted", "cannot be trusted: {error}", "error", err.Error()), text.CauseOf("do_check_certificates", "check the address, and the certificates of this machine"), err)
 	case errors.As(err, &name) && name.IsNotFound:
-		return f.problem(c, Unavailable, cause.Of("github_unknown_host", "was not found"), cause.Of("do_check_host", "check the network, and GITHUB_API_URL if it is set"), err)
+		return f.problem(c, Unavailable, text.CauseOf("github_unknown_host", "was not found"), text.CauseOf("do_check_host", "check the network, and GITHUB_API_URL if it is set"), err)
 	}
-	p := f.problem(c, Unavailable, cause.Of("github_unreachable", "cannot be reached: {error}", "error", err.Error()), cause.Of("do_check_network", "check the network and try again"), err).mayPass()
+	p := f.problem(c, Unavailable, text.CauseOf("github_unreachable", "cannot be reached: {error}", "error", err.Error()), text.CauseOf("do_check_network", "check the network and try again"), err).mayPass()
 	var network *net.OpError
 	if errors.As(err, &network) && network.Op == "dial" {
 		return p // nothing was sent
@@ -60,7 +60,7 @@ func (f forge) broken(c *call, err error) *Error {
 	return p.mayBeDone()
 }
 
-func tryLater() cause.Cause { return cause.Of("do_try_later", "try again later") }
+func tryLater() text.Cause { return text.CauseOf("do_try_later", "try again later") }
 
 func isTimeout(err error) bool {
 	var timeout net.Error
@@ -84,9 +84,9 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 	status := resp.StatusCode
 	switch {
 	case errors.Is(err, errTooLong):
-		return f.unreadable(c, cause.Of("github_too_long", "its answer has {size}", "size", err.Error()), err).mayBeDone()
+		return f.unreadable(c, text.CauseOf("github_too_long", "its answer has {size}", "size", err.Error()), err).mayBeDone()
 	case err != nil && !isTimeout(err):
-		return f.unreadable(c, cause.Of("github_cut_off", "its answer is cut off"), err).mayPass().mayBeDone()
+		return f.unreadable(c, text.CauseOf("github_cut_off", "its answer is cut off"), err).mayPass().mayBeDone()
 	case err != nil:
 		return f.broken(c, err)
 	case f.limited(c, resp, body):
@@ -95,22 +95,22 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 		if d, ok := f.retryAfter(resp.Header); ok {
 			c.wait = d
 		}
-		return f.problem(c, Unavailable, cause.Of("github_down", "does not work at the moment"), tryLater(), nil).mayPass().mayBeDone()
+		return f.problem(c, Unavailable, text.CauseOf("github_down", "does not work at the moment"), tryLater(), nil).mayPass().mayBeDone()
 	case status == http.StatusNotModified && c.known != "", status == http.StatusNoContent:
 		return nil
 	case status == http.StatusFound && c.leads:
 		return nil
 	case status >= 300 && status < 400:
-		return f.problem(c, Redirected, cause.Of("github_redirects", "redirects to another place, which is not followed because the token must not go there"),
-			cause.Of("do_check_moved", "check the address of the API, and whether the repository has moved"), nil)
+		return f.problem(c, Redirected, text.CauseOf("github_redirects", "redirects to another place, which is not followed because the token must not go there"),
+			text.CauseOf("do_check_moved", "check the address of the API, and whether the repository has moved"), nil)
 	case looksLikePage(resp, body):
-		p := f.unreadable(c, cause.Of("github_page", "answered with a web page instead of JSON"), nil)
+		p := f.unreadable(c, text.CauseOf("github_page", "answered with a web page instead of JSON"), nil)
 		p.unclear = status < 300
 		return p
 	case status >= 400:
 		return f.refused(c, resp, f.said(body))
 	case !json.Valid(body):
-		return f.unreadable(c, cause.Of("github_no_json", "its answer is cut off, or no JSON"), nil).mayPass().mayBeDone()
+		return f.unreadable(c, text.CauseOf("github_no_json", "its answer is cut off, or no JSON"), nil).mayPass().mayBeDone()
 	case c.graphql:
 		return f.classifyQuery(c, resp, body)
 	}

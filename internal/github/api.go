@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // api makes calls: it sends, repeats and reads, and knows who the token acts for.
@@ -70,7 +70,7 @@ func (a *api) do(ctx context.Context, k *call, r request, into any) error {
 	case k.problem != nil:
 		return k.problem
 	case resp == nil || resp.Response == nil:
-		return a.retry.problem(k, Unavailable, cause.Of("github_not_asked", "was not asked"), tryLater(), err)
+		return a.retry.problem(k, Unavailable, text.CauseOf("github_not_asked", "was not asked"), tryLater(), err)
 	}
 	k.status, k.header = resp.StatusCode, resp.Header
 	return a.decode(k, resp.Body, into)

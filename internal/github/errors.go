@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Kind says what went wrong, for programs.
@@ -31,15 +31,15 @@ const (
 // Error says that something could not be had from GitHub, or done there.
 type Error struct {
 	Kind   Kind
-	What   string      // what was to be done, such as "read issue 7 of acme/widget"
-	Host   string      // where
-	Why    cause.Cause // what the host does or does not
-	Status int         // of the answer; 0 if there was none
-	Said   string      // GitHub's own message on one line; empty if it sent none
-	Until  time.Time   // when it may be tried again; zero unless RateLimited
-	Tries  int         // how often it was tried
-	Do     cause.Cause // what a person can do
-	Err    error       // nil if the answer itself is the reason
+	What   string     // what was to be done, such as "read issue 7 of acme/widget"
+	Host   string     // where
+	Why    text.Cause // what the host does or does not
+	Status int        // of the answer; 0 if there was none
+	Said   string     // GitHub's own message on one line; empty if it sent none
+	Until  time.Time  // when it may be tried again; zero unless RateLimited
+	Tries  int        // how often it was tried
+	Do     text.Cause // what a person can do
+	Err    error      // nil if the answer itself is the reason
 
 	passing bool // another try may bring something else
 	unclear bool // it may have been done all the same

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // forge is what is asked, and with which token. It says what its answers mean.
@@ -17,16 +17,16 @@ type forge struct {
 }
 
 // problem makes an error. No word of it has the token.
-func (f forge) problem(c *call, kind Kind, why, do cause.Cause, err error) *Error {
+func (f forge) problem(c *call, kind Kind, why, do text.Cause, err error) *Error {
 	if err != nil && f.token != "" && strings.Contains(err.Error(), f.token) {
 		err = nil
 	}
 	return &Error{Kind: kind, What: c.what, Host: f.base.Host, Why: why.Map(f.redact), Tries: c.tries, Do: do, Err: err}
 }
 
-func (f forge) unreadable(c *call, how cause.Cause, err error) *Error {
-	return f.problem(c, Unreadable, cause.Of("github_unusable", "gives no usable answer: {how}", "how", how),
-		cause.Of("do_check_api", "check that this is the address of an API; GitHub Enterprise has it at https://HOST/api/v3"), err)
+func (f forge) unreadable(c *call, how text.Cause, err error) *Error {
+	return f.problem(c, Unreadable, text.CauseOf("github_unusable", "gives no usable answer: {how}", "how", how),
+		text.CauseOf("do_check_api", "check that this is the address of an API; GitHub Enterprise has it at https://HOST/api/v3"), err)
 }
 
 // rateLimited is for a call that would have to wait for c.wait.
@@ -34,9 +34,9 @@ func (f forge) rateLimited(c *call) *Error {
 	until := f.now().Add(c.wait).UTC()
 	do := tryThen()
 	if f.token == "" {
-		do = cause.Of("do_try_then_or_token", "try again after that, or set GITHUB_TOKEN: with a token many more requests are allowed")
+		do = text.CauseOf("do_try_then_or_token", "try again after that, or set GITHUB_TOKEN: with a token many more requests are allowed")
 	}
-	p := f.problem(c, RateLimited, cause.Of("github_limited", "takes no more requests until {when}", "when", untilText(until)), do, nil).mayPass()
+	p := f.problem(c, RateLimited, text.CauseOf("github_limited", "takes no more requests until {when}", "when", untilText(until)), do, nil).mayPass()
 	p.Until = until
 	return p
 }
@@ -45,12 +45,12 @@ func (f forge) rateLimited(c *call) *Error {
 // c.wait.
 func (f forge) tooMuch(c *call) *Error {
 	until := f.now().Add(c.wait).UTC()
-	p := f.problem(c, RateLimited, cause.Of("github_left_alone", "is left alone until {when}, because much was written there in a short time", "when", untilText(until)), tryThen(), nil)
+	p := f.problem(c, RateLimited, text.CauseOf("github_left_alone", "is left alone until {when}, because much was written there in a short time", "when", untilText(until)), tryThen(), nil)
 	p.Until = until
 	return p
 }
 
-func tryThen() cause.Cause { return cause.Of("do_try_then", "try again after that") }
+func tryThen() text.Cause { return text.CauseOf("do_try_then", "try again after that") }
 
 func untilText(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
 

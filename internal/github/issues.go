@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // NewIssue is an issue that is to be opened.
@@ -42,7 +42,7 @@ func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (wir
 	case w.Number == 0:
 		return wire.Issue{}, c.retry.unreadable(asked, wrong("what it sent is no issue"), nil)
 	case w.Number != number: // a redirect led to where it was moved
-		return wire.Issue{}, c.retry.problem(asked, Gone, cause.Of("github_moved", "moved it to number {n} of another repository", "n", w.Number), cause.Of("do_use_that", "use that one: {url}", "url", wire.SafeURL(w.URL)), nil)
+		return wire.Issue{}, c.retry.problem(asked, Gone, text.CauseOf("github_moved", "moved it to number {n} of another repository", "n", w.Number), text.CauseOf("do_use_that", "use that one: {url}", "url", wire.SafeURL(w.URL)), nil)
 	}
 	return w.Issue(), nil
 }
@@ -115,7 +115,7 @@ func (c *Client) findIssue(ctx context.Context, path, marker string) (wire.Issue
 			return wire.Issue{}, false, nil
 		}
 	}
-	return wire.Issue{}, false, c.retry.problem(k, Refused, cause.Of("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), cause.Of("do_open_by_hand", "open it by hand"), nil)
+	return wire.Issue{}, false, c.retry.problem(k, Refused, text.CauseOf("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), text.CauseOf("do_open_by_hand", "open it by hand"), nil)
 }
 
 // AddSubIssue puts the issue with id child (Issue.ID, not its number) under

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 const writesPulls = "pull-requests: write"
@@ -163,7 +163,7 @@ func (c *Client) ReadyPull(ctx context.Context, owner, name string, p wire.Pull)
 		}
 	}
 	if e.Kind == NotFound {
-		e.Do = cause.Of("do_mark_ready", "mark it ready for review by hand: {url}", "url", p.URL)
+		e.Do = text.CauseOf("do_mark_ready", "mark it ready for review by hand: {url}", "url", p.URL)
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // refused is for an answer between 400 and 499.
@@ -20,53 +20,53 @@ func (f forge) refused(c *call, resp *http.Response, said string) *Error {
 	case http.StatusForbidden, http.StatusUnavailableForLegalReasons:
 		return f.problem(c, Forbidden, forbids(), f.allow(c, resp.Header, said), nil)
 	case http.StatusNotFound:
-		return f.problem(c, NotFound, hides(), cause.Of("do_check_names", "check owner, name and number; {rights}", "rights", f.moreRights(c, resp.Header)), nil)
+		return f.problem(c, NotFound, hides(), text.CauseOf("do_check_names", "check owner, name and number; {rights}", "rights", f.moreRights(c, resp.Header)), nil)
 	case http.StatusGone:
-		return f.problem(c, Gone, cause.Of("github_gone", "does not have it any more"), cause.Of("do_check_gone", "check the number; it was deleted, or issues are switched off in this repository"), nil)
+		return f.problem(c, Gone, text.CauseOf("github_gone", "does not have it any more"), text.CauseOf("do_check_gone", "check the number; it was deleted, or issues are switched off in this repository"), nil)
 	}
 	return f.problem(c, Refused, refuses(), checkRequest(), nil)
 }
 
-func forbids() cause.Cause { return cause.Of("github_forbids", "does not allow it") }
+func forbids() text.Cause { return text.CauseOf("github_forbids", "does not allow it") }
 
-func hides() cause.Cause { return cause.Of("github_hides", "does not have it, or does not show it") }
+func hides() text.Cause { return text.CauseOf("github_hides", "does not have it, or does not show it") }
 
-func refuses() cause.Cause { return cause.Of("github_refuses", "refuses") }
+func refuses() text.Cause { return text.CauseOf("github_refuses", "refuses") }
 
-func checkRequest() cause.Cause { return cause.Of("do_check_request", "check what was asked for") }
+func checkRequest() text.Cause { return text.CauseOf("do_check_request", "check what was asked for") }
 
-func (f forge) badToken() cause.Cause {
+func (f forge) badToken() text.Cause {
 	if f.token == "" {
-		return cause.Of("github_asks_token", "asks for a token")
+		return text.CauseOf("github_asks_token", "asks for a token")
 	}
-	return cause.Of("github_bad_token", "does not take the token")
+	return text.CauseOf("github_bad_token", "does not take the token")
 }
 
-func (f forge) goodToken(c *call) cause.Cause {
+func (f forge) goodToken(c *call) text.Cause {
 	switch {
 	case f.token == "":
-		return cause.Of("do_set_token", "set GITHUB_TOKEN")
+		return text.CauseOf("do_set_token", "set GITHUB_TOKEN")
 	case c.method == http.MethodGet:
-		return cause.Of("do_valid_token_or_none", "set GITHUB_TOKEN to one that is valid; what is public can be read without")
+		return text.CauseOf("do_valid_token_or_none", "set GITHUB_TOKEN to one that is valid; what is public can be read without")
 	}
-	return cause.Of("do_valid_token", "set GITHUB_TOKEN to one that is valid")
+	return text.CauseOf("do_valid_token", "set GITHUB_TOKEN to one that is valid")
 }
 
 // allow says what would let a call pass that is forbidden. The permission of
 // the token is only one of the reasons that GitHub has.
-func (f forge) allow(c *call, h http.Header, said string) cause.Cause {
+func (f forge) allow(c *call, h http.Header, said string) text.Cause {
 	said = strings.ToLower(said)
 	switch {
 	case strings.Contains(said, "not permitted to create or approve pull requests"):
-		return cause.Of("do_allow_pulls", "switch on `Allow GitHub Actions to create and approve pull requests` in Settings > Actions > General, or give the token of an app or a person")
+		return text.CauseOf("do_allow_pulls", "switch on `Allow GitHub Actions to create and approve pull requests` in Settings > Actions > General, or give the token of an app or a person")
 	case strings.Contains(said, "is locked"):
-		return cause.Of("do_unlock", "unlock the conversation")
+		return text.CauseOf("do_unlock", "unlock the conversation")
 	case strings.Contains(said, "commenting is disabled"): // GitHub takes 2,500 comments on an issue
-		return cause.Of("do_new_issue", "go on in a new issue")
+		return text.CauseOf("do_new_issue", "go on in a new issue")
 	case strings.Contains(said, "archived"):
-		return cause.Of("do_unarchive", "take the repository out of the archive")
+		return text.CauseOf("do_unarchive", "take the repository out of the archive")
 	case h.Get("X-Github-Sso") != "":
-		return cause.Of("do_sign_on", "authorize the token for the single sign-on of the organization")
+		return text.CauseOf("do_sign_on", "authorize the token for the single sign-on of the organization")
 	}
 	return f.moreRights(c, h)
 }
@@ -77,7 +77,7 @@ var permissionsForm = regexp.MustCompile(`^[a-z_]+=[a-z]+([,;] ?[a-z_]+=[a-z]+)*
 // permissions itself on most answers: those after a comma are needed together,
 // those after a semicolon instead of the others. They are written as in a
 // workflow.
-func (f forge) moreRights(c *call, h http.Header) cause.Cause {
+func (f forge) moreRights(c *call, h http.Header) text.Cause {
 	needs := c.needs
 	if c.gitea != "" && strings.HasSuffix(strings.TrimSuffix(f.base.Path, "/"), "/api/v1") {
 		needs = c.gitea
@@ -87,13 +87,13 @@ func (f forge) moreRights(c *call, h http.Header) cause.Cause {
 	}
 	switch {
 	case f.token == "" && c.method == http.MethodGet:
-		return cause.Of("do_private_token", "a private repository needs a token in GITHUB_TOKEN")
+		return text.CauseOf("do_private_token", "a private repository needs a token in GITHUB_TOKEN")
 	case f.token == "":
-		return cause.Of("do_needs_token", "this needs a token in GITHUB_TOKEN")
+		return text.CauseOf("do_needs_token", "this needs a token in GITHUB_TOKEN")
 	case needs == "":
-		return cause.Of("do_more_rights", "the token needs more permissions")
+		return text.CauseOf("do_more_rights", "the token needs more permissions")
 	}
-	return cause.Of("do_rights", "the token needs {rights}", "rights", needs)
+	return text.CauseOf("do_rights", "the token needs {rights}", "rights", needs)
 }
 
 // said reads GitHub's own message out of an answer, fit for a terminal.
@@ -144,7 +144,7 @@ func details(list []json.RawMessage) []string {
 }
 
 // wrong is an answer that is not what was asked for.
-func wrong(how string) cause.Cause { return cause.Of("github_wrong", "{how}", "how", how) }
+func wrong(how string) text.Cause { return text.CauseOf("github_wrong", "{how}", "how", how) }
 
 // misfit says in what an answer differs from what was expected.
 func misfit(err error) string {

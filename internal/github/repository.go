@@ -14,8 +14,8 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Repository is a repository as it was when it was asked for.
@@ -191,7 +191,7 @@ func (c *Client) Tail(ctx context.Context, owner, name string, r Request, most i
 	}
 	defer func() { _ = resp.Body.Close() }() // read, or given up
 	if resp.StatusCode != http.StatusOK {
-		return nil, c.retry.problem(k, NotFound, hides(), cause.Of("do_try_later", "try again later"), nil)
+		return nil, c.retry.problem(k, NotFound, hides(), text.CauseOf("do_try_later", "try again later"), nil)
 	}
 	end, err := tail(io.LimitReader(resp.Body, maxTail), most)
 	if err != nil {

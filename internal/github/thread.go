@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Thread is the conversation under one issue or pull request. It may be used
@@ -90,7 +90,7 @@ func (t *Thread) Comment(ctx context.Context, id int64) (wire.Comment, error) {
 	case w.ID != id:
 		return wire.Comment{}, t.c.misfit(k, "it is another comment, or none", nil)
 	case w.IssueURL != "" && !strings.HasSuffix(w.IssueURL, "/"+strconv.Itoa(t.number)):
-		return wire.Comment{}, t.c.retry.problem(k, NotFound, cause.Of("github_elsewhere", "has it in another conversation"), cause.Of("do_check_number", "check the number"), nil)
+		return wire.Comment{}, t.c.retry.problem(k, NotFound, text.CauseOf("github_elsewhere", "has it in another conversation"), text.CauseOf("do_check_number", "check the number"), nil)
 	}
 	return w.Comment(), nil
 }
@@ -156,7 +156,7 @@ func (t *Thread) read(ctx context.Context, since time.Time, before []page) (page
 		}
 		if n == maxPages {
 			k := &call{what: "read the comments of " + t.String(), tries: 1}
-			return nil, false, t.c.retry.problem(k, Refused, cause.Of("github_many_comments", "has more than {n} comments there", "n", maxPages*perPage), cause.Of("do_new_issue", "go on in a new issue"), nil)
+			return nil, false, t.c.retry.problem(k, Refused, text.CauseOf("github_many_comments", "has more than {n} comments there", "n", maxPages*perPage), text.CauseOf("do_new_issue", "go on in a new issue"), nil)
 		}
 	}
 	return pages, changed || len(pages) != len(before), nil

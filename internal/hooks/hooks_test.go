@@ -21,7 +21,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -131,7 +130,7 @@ func TestJobsOneAfterAnother(t *testing.T) {
 		step.change(&run)
 		var ids [2][]string
 		for job := range ids { // the second carries out the same once more, as its first try never came on the branch
-			teller, warned := telling(t, hook.Hook{On: []string{Start, Phase, Wait, Complete, Fail, Retry, Rollback}, Run: "tell"})
+			teller, warned := telling(t, pipelines.Hook{On: []string{Start, Phase, Wait, Complete, Fail, Retry, Rollback}, Run: "tell"})
 			var kinds []string
 			teller.Check = func(_ context.Context, dir string, _ pipelines.Check) (metadata.CheckResult, error) {
 				var e Event
@@ -190,7 +189,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, ask *http.Request) {
 }
 
 // telling is a teller whose warnings can be read.
-func telling(t *testing.T, hooks ...hook.Hook) (*Teller, *[]string) {
+func telling(t *testing.T, hooks ...pipelines.Hook) (*Teller, *[]string) {
 	t.Helper()
 	warned := []string{}
 	return &Teller{
@@ -214,7 +213,7 @@ func TestWebhook(t *testing.T) {
 	r := &receiver{down: 2}
 	server := httptest.NewTLSServer(r)
 	defer server.Close()
-	teller, warned := telling(t, hook.Hook{On: []string{Start, Complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{Start, Complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
 	teller.Roots = x509.NewCertPool()
 	teller.Roots.AddCert(server.Certificate())
 	step(t, teller, metadata.Run{}, record(), "c1")
@@ -242,13 +241,13 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 	server := httptest.NewTLSServer(http.RedirectHandler(there.URL, http.StatusTemporaryRedirect))
 	defer server.Close()
 	for _, tt := range []struct {
-		hook hook.Hook
+		hook pipelines.Hook
 		want string
 	}{
-		{hook.Hook{URL: server.URL}, "it answered 307"},
-		{hook.Hook{URL: "http://example.com"}, "does not begin with https://"},
-		{hook.Hook{URL: server.URL, Secret: "NO_KEY"}, "the variable NO_KEY, which has its secret, is not set"},
-		{hook.Hook{URL: "https://[::ffff:a.b]/"}, "https://"},
+		{pipelines.Hook{URL: server.URL}, "it answered 307"},
+		{pipelines.Hook{URL: "http://example.com"}, "does not begin with https://"},
+		{pipelines.Hook{URL: server.URL, Secret: "NO_KEY"}, "the variable NO_KEY, which has its secret, is not set"},
+		{pipelines.Hook{URL: "https://[::ffff:a.b]/"}, "https://"},
 	} {
 		teller, warned := telling(t, tt.hook)
 		teller.Roots = x509.NewCertPool()
@@ -272,7 +271,7 @@ func TestPrivateHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := teller.world(hook.Hook{Private: private}, ask.URL)
+			got := teller.world(pipelines.Hook{Private: private}, ask.URL)
 			if private && want == nil {
 				want = []string{"hooks.example.com:443"}
 			}
@@ -284,7 +283,7 @@ func TestPrivateHosts(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	teller, warned := telling(t, hook.Hook{On: []string{Start}, Run: "tell", Timeout: "3s"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{Start}, Run: "tell", Timeout: "3s"})
 	var said Event
 	teller.Check = func(_ context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
 		data, err := os.ReadFile(filepath.Join(dir, eventFile))
@@ -312,7 +311,7 @@ func TestWhatWasNotTakenIsToldLater(t *testing.T) {
 	r := &receiver{down: 3}
 	server := httptest.NewTLSServer(r)
 	defer server.Close()
-	teller, warned := telling(t, hook.Hook{On: []string{Start, Phase}, URL: server.URL, Secret: "HOOK_KEY"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{Start, Phase}, URL: server.URL, Secret: "HOOK_KEY"})
 	teller.Roots = x509.NewCertPool()
 	teller.Roots.AddCert(server.Certificate())
 	done := record()
@@ -363,7 +362,7 @@ func TestWhatWasNotTakenIsToldElsewhere(t *testing.T) {
 	server := httptest.NewTLSServer(r)
 	defer server.Close()
 	here := func() *Teller {
-		teller, _ := telling(t, hook.Hook{On: []string{Start, Wait}, URL: server.URL, Secret: "HOOK_KEY"})
+		teller, _ := telling(t, pipelines.Hook{On: []string{Start, Wait}, URL: server.URL, Secret: "HOOK_KEY"})
 		teller.Roots = x509.NewCertPool()
 		teller.Roots.AddCert(server.Certificate())
 		teller.Newest = true
@@ -410,7 +409,7 @@ func TestWhatWasNotTakenIsToldElsewhere(t *testing.T) {
 // A start that was killed between a commit and its events has them told by the next one.
 func TestWhatAKillHasCutOffIsTold(t *testing.T) {
 	var said []string
-	teller, warned := telling(t, hook.Hook{On: []string{Start, Phase}, Run: "tell"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{Start, Phase}, Run: "tell"})
 	teller.Check = func(_ context.Context, dir string, _ pipelines.Check) (metadata.CheckResult, error) {
 		var e Event
 		data, err := os.ReadFile(filepath.Join(dir, eventFile))
@@ -486,7 +485,7 @@ func TestWhatAKillHasCutOffIsTold(t *testing.T) {
 
 // A name that leads to this machine is refused in words that say what to do.
 func TestANameOfThisMachineIsRefused(t *testing.T) {
-	teller, warned := telling(t, hook.Hook{On: []string{Start}, URL: "https://LOCALHOST:9/"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{Start}, URL: "https://LOCALHOST:9/"})
 	step(t, teller, metadata.Run{}, record(), "c1")
 	if want := `hook 1 of the pipeline was not told of "start": its host has a private address; if that is meant, say private: true in the hook`; !slices.Equal(*warned, []string{want}) {
 		t.Errorf("warned %q", *warned)

@@ -22,7 +22,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/gate"
-	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -43,7 +42,7 @@ const tries = 3
 // Teller tells events to the hooks of a pipeline. What fails is told to Warn, and stops
 // nothing.
 type Teller struct {
-	Hooks  []hook.Hook
+	Hooks  []pipelines.Hook
 	Getenv func(name string) string
 	Mask   func(text string) string
 	Words  metadata.Words
@@ -89,7 +88,7 @@ func (t *Teller) tell(ctx context.Context, m memory, events []Event, commit stri
 }
 
 // one tells one hook, a webhook as often as it takes, and at most so many times.
-func (t *Teller) one(ctx context.Context, h hook.Hook, e Event, tries int) error {
+func (t *Teller) one(ctx context.Context, h pipelines.Hook, e Event, tries int) error {
 	body, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -115,7 +114,7 @@ func (t *Teller) one(ctx context.Context, h hook.Hook, e Event, tries int) error
 }
 
 // run runs a command in a folder of its own that has the event.
-func (t *Teller) run(ctx context.Context, h hook.Hook, body []byte) error {
+func (t *Teller) run(ctx context.Context, h pipelines.Hook, body []byte) error {
 	dir, err := os.MkdirTemp("", "reprise-hook-")
 	if err != nil {
 		return err
@@ -132,7 +131,7 @@ func (t *Teller) run(ctx context.Context, h hook.Hook, body []byte) error {
 }
 
 // timeout is that of one try.
-func timeout(h hook.Hook) time.Duration {
+func timeout(h pipelines.Hook) time.Duration {
 	if d, err := time.ParseDuration(h.Timeout); err == nil { // else it names none
 		return d
 	}
@@ -140,7 +139,7 @@ func timeout(h hook.Hook) time.Duration {
 }
 
 // post asks once.
-func (t *Teller) post(ctx context.Context, h hook.Hook, e Event, body []byte, secret string) error {
+func (t *Teller) post(ctx context.Context, h pipelines.Hook, e Event, body []byte, secret string) error {
 	at, err := url.Parse(h.URL)
 	if err != nil || at.Scheme != "https" {
 		return errors.New("its address does not begin with https://")
@@ -183,7 +182,7 @@ func (t *Teller) post(ctx context.Context, h hook.Hook, e Event, body []byte, se
 
 // world is what the host of a webhook may be: public, unless the pipeline says that it is
 // private, or names an address itself.
-func (t *Teller) world(h hook.Hook, at *url.URL) gate.World {
+func (t *Teller) world(h pipelines.Hook, at *url.URL) gate.World {
 	w := gate.World{Open: true}
 	if _, err := netip.ParseAddr(at.Hostname()); err == nil || at.Hostname() == "localhost" || h.Private {
 		port := at.Port()

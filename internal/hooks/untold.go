@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // mostLeft is how many events are kept for hooks that did not take them. The newest count.
@@ -27,17 +27,17 @@ func (t *Teller) Untold() []metadata.Untold {
 }
 
 // digest names a hook, as long as its pipeline does not change it.
-func digest(h hook.Hook) string {
+func digest(h pipelines.Hook) string {
 	data, _ := json.Marshal(h) // texts only
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
 }
 
 // keep is what is kept of an event that a hook has not taken: the rest is in every record.
-func keep(h hook.Hook, e Event) metadata.Untold {
+func keep(h pipelines.Hook, e Event) metadata.Untold {
 	return metadata.Untold{
 		Hook: digest(h), Kind: e.kind, ID: e.ID, At: e.Time, Status: metadata.Status(e.Data.Status), Code: e.Data.Code, Phase: e.Data.Phase,
-		Reason: texts.Cut(e.Data.Reason, mostReason), Attempts: e.Data.Attempts, USD: e.Data.USD,
+		Reason: phases.CutText(e.Data.Reason, mostReason), Attempts: e.Data.Attempts, USD: e.Data.USD,
 	}
 }
 
@@ -65,7 +65,7 @@ func together(a, b []metadata.Untold) []metadata.Untold {
 func (t *Teller) retell(ctx context.Context, run metadata.Run, left []metadata.Untold) (still []metadata.Untold) {
 	failed := map[string]bool{}
 	for _, u := range left {
-		i := slices.IndexFunc(t.Hooks, func(h hook.Hook) bool { return digest(h) == u.Hook })
+		i := slices.IndexFunc(t.Hooks, func(h pipelines.Hook) bool { return digest(h) == u.Hook })
 		if i < 0 || !slices.Contains(t.Hooks[i].On, u.Kind) || !strings.HasPrefix(u.ID, run.Execution.ID+"-"+u.Kind+"-") { // the pipeline has that hook no more
 			continue
 		}

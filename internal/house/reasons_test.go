@@ -34,12 +34,12 @@ func TestEveryReasonHasWords(t *testing.T) {
 			switch n := n.(type) {
 			case *ast.CallExpr:
 				name, ok := n.Fun.(*ast.SelectorExpr)
-				if !ok || name.Sel.Name != "Because" && name.Sel.Name != "Of" || n.Ellipsis.IsValid() { // the latter passes a cause on
+				if !ok || name.Sel.Name != "Because" && name.Sel.Name != "CauseOf" || n.Ellipsis.IsValid() { // the latter passes a cause on
 					return true
 				}
 				at := fset.Position(n.Pos())
-				if from, ok := name.X.(*ast.Ident); name.Sel.Name == "Of" {
-					if !ok || from.Name != "cause" || len(n.Args) < 2 {
+				if from, ok := name.X.(*ast.Ident); name.Sel.Name == "CauseOf" {
+					if !ok || from.Name != "text" || len(n.Args) < 2 {
 						return true
 					}
 					if code, text := literal(n.Args[0]), literal(n.Args[1]); text == "" || prompts.Words("en").Reasons[code] != text {

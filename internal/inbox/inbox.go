@@ -17,8 +17,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/review"
-	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -26,8 +24,8 @@ import (
 // Source is where an inbox reads, and what for.
 type Source struct {
 	Env         environ.Env
-	In          trigger.Inputs
-	Trigger     trigger.Trigger // what started this job
+	In          Inputs
+	Trigger     Trigger // what started this job
 	GitHub      *github.Client
 	Owner, Name string         // of the repository
 	Issue       *github.Thread // of the issue
@@ -52,8 +50,8 @@ type Inbox struct {
 	pull     *github.Thread // of the run's pull request; nil: there is none yet
 	onPull   map[int64]bool // comments that stand there
 	whole    bool           // the list has them
-	reviews  *review.Pull   // of the same pull request
-	given    []review.Review
+	reviews  *PullOfRun     // of the same pull request
+	given    []Review
 	reviewed map[int64]bool // reviews that this process is done with
 	done     map[int64]bool // refused or answered by this process
 	answered map[int64]bool // by any process
@@ -105,7 +103,7 @@ func (i *Inbox) Follow(number int) {
 	defer i.mu.Unlock()
 	if i.reviews == nil && number > 0 {
 		i.pull = i.from.GitHub.Thread(i.from.Owner, i.from.Name, number)
-		i.reviews = &review.Pull{GitHub: i.from.GitHub, Owner: i.from.Owner, Name: i.from.Name, Number: number}
+		i.reviews = &PullOfRun{GitHub: i.from.GitHub, Owner: i.from.Owner, Name: i.from.Name, Number: number}
 	}
 }
 
@@ -138,9 +136,9 @@ func (i *Inbox) ThreadOf(id int64) *github.Thread {
 type Waiting struct {
 	Comment github.Comment
 	Parsed  command.Parsed
-	Signs   Signs          // what we have said of it
-	OnPull  bool           // it stands on the pull request
-	Review  *review.Review // if it is one; the comment is then as if it had been written there
+	Signs   Signs   // what we have said of it
+	OnPull  bool    // it stands on the pull request
+	Review  *Review // if it is one; the comment is then as if it had been written there
 }
 
 // Asker is who has given it.
@@ -171,7 +169,7 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 		there, more, err = pull.Comments(ctx, since)
 		list, changed = append(list, there...), changed || more
 	}
-	var given []review.Review
+	var given []Review
 	if reviews != nil && err == nil {
 		given, err = i.readReviews(ctx, reviews)
 	}
@@ -213,7 +211,7 @@ func (i *Inbox) unsure(list []github.Comment, answered map[int64]bool) []github.
 	defer i.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(list), func(c github.Comment) bool {
 		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID
-		return mine || i.done[c.ID] || answered[c.ID] || strings.Contains(c.Body, trigger.OurMarker) || i.foreign(c) || i.signs.isAsked(c) ||
+		return mine || i.done[c.ID] || answered[c.ID] || strings.Contains(c.Body, OurMarker) || i.foreign(c) || i.signs.isAsked(c) ||
 			i.taken(i.run, c.ID) && !(passed(i.run, c) && i.Overdue(c)) || i.parse(c).Outcome == command.Ignored
 	})
 }
@@ -301,7 +299,7 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 	var out []Waiting
 	for _, c := range list {
 		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID // when it is started again, the command counts again
-		if i.taken(run, c.ID) && !(mine && passed(run, c)) || i.done[c.ID] || i.answered[c.ID] && !mine || strings.Contains(c.Body, trigger.OurMarker) || i.foreign(c) || i.forgotten(c) {
+		if i.taken(run, c.ID) && !(mine && passed(run, c)) || i.done[c.ID] || i.answered[c.ID] && !mine || strings.Contains(c.Body, OurMarker) || i.foreign(c) || i.forgotten(c) {
 			continue
 		}
 		if asked := i.parse(c); asked.Outcome != command.Ignored {
@@ -344,7 +342,7 @@ func (i *Inbox) Past(run metadata.Run) []Waiting {
 	defer i.mu.Unlock()
 	var out []Waiting
 	for _, c := range i.list {
-		if i.taken(run, c.ID) && !strings.Contains(c.Body, trigger.OurMarker) && !i.foreign(c) {
+		if i.taken(run, c.ID) && !strings.Contains(c.Body, OurMarker) && !i.foreign(c) {
 			out = append(out, Waiting{Comment: c, Parsed: i.parse(c), OnPull: i.onPull[c.ID]})
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/review"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -44,7 +43,7 @@ func TestInboxOfAddressedCommands(t *testing.T) {
 	for i, body := range []string{"/run", "/reprise pause", "`/Reprise retry`", "reprise run", "/reprised run", "  /reprise\tcancel it\nall", "/reprise"} {
 		in.list = append(in.list, github.Comment{ID: int64(i + 1), Body: body})
 	}
-	in.given = []review.Review{{ID: 9, State: review.Commented, Body: "/resume"}, {ID: 10, State: review.Commented, Body: "/reprise status"}}
+	in.given = []Review{{ID: 9, State: ReviewCommented, Body: "/resume"}, {ID: 10, State: ReviewCommented, Body: "/reprise status"}}
 	var all []string
 	for _, c := range in.Pending(metadata.Run{}) {
 		all = append(all, c.Parsed.Command.Name)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -36,7 +35,7 @@ func (i *Inbox) PassedOver(run metadata.Run) []Waiting {
 		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID
 		refused := i.signs.on(c).refused()
 		if mine || refused || c.Edited() || !i.Overdue(c) || !i.taken(run, c.ID) || !passed(run, c) ||
-			i.done[c.ID] || i.answered[c.ID] || strings.Contains(c.Body, trigger.OurMarker) || i.foreign(c) {
+			i.done[c.ID] || i.answered[c.ID] || strings.Contains(c.Body, OurMarker) || i.foreign(c) {
 			continue
 		}
 		if asked := i.parse(c); asked.Outcome == command.Understood && !asked.Command.Now() {

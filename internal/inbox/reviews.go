@@ -9,8 +9,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/review"
-	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -18,7 +16,7 @@ import (
 
 // readReviews reads the reviews of a pull request. A forge or token that does not
 // show them has none, unless the job is for one: what that says of lines must not be lost.
-func (i *Inbox) readReviews(ctx context.Context, p *review.Pull) ([]review.Review, error) {
+func (i *Inbox) readReviews(ctx context.Context, p *PullOfRun) ([]Review, error) {
 	list, err := p.Reviews(ctx)
 	var e *github.Error
 	if i.from.Trigger.Review == nil && errors.As(err, &e) && slices.Contains([]github.Kind{github.NotFound, github.Gone, github.Forbidden}, e.Kind) {
@@ -33,7 +31,7 @@ func (i *Inbox) readReviews(ctx context.Context, p *review.Pull) ([]review.Revie
 func (i *Inbox) pendingReviews(run metadata.Run) []Waiting {
 	list := slices.Clone(i.given)
 	if mine := i.from.Trigger.Review; mine != nil {
-		at := slices.IndexFunc(list, func(r review.Review) bool { return r.ID == mine.ID })
+		at := slices.IndexFunc(list, func(r Review) bool { return r.ID == mine.ID })
 		switch {
 		case at < 0:
 			list = append(list, *mine) // lists lag behind
@@ -47,7 +45,7 @@ func (i *Inbox) pendingReviews(run metadata.Run) []Waiting {
 	var out []Waiting
 	for _, r := range list {
 		c := github.Comment{ID: r.ID, Body: r.Body, Author: r.Author, Association: r.Association, URL: r.URL, CreatedAt: r.At, UpdatedAt: r.At}
-		if taken(r.ID) || i.reviewed[r.ID] || strings.Contains(r.Body, trigger.OurMarker) || i.foreign(c) {
+		if taken(r.ID) || i.reviewed[r.ID] || strings.Contains(r.Body, OurMarker) || i.foreign(c) {
 			continue
 		}
 		if asked := i.asks(r); asked.Outcome != command.Ignored {
@@ -59,7 +57,7 @@ func (i *Inbox) pendingReviews(run metadata.Run) []Waiting {
 
 // asks gives what a review asks for. As with comments, each is read once, however
 // often the queue is looked at. The caller holds mu.
-func (i *Inbox) asks(r review.Review) command.Parsed {
+func (i *Inbox) asks(r Review) command.Parsed {
 	text := fmt.Sprint(r.State, len(r.Comments), r.Body) // the list of what is said on lines may lag behind
 	was, ok := i.said[r.ID]
 	if !ok || was.text != text {
@@ -96,7 +94,7 @@ func (i *Inbox) Request(run metadata.Run, c Waiting) command.Request {
 // Idle reports whether it is a review that approves and nothing waits for that. It is
 // for people, and is neither carried out nor refused.
 func (c Waiting) Idle(plan *pipelines.Pipeline, run metadata.Run) bool {
-	if c.Review == nil || c.Review.State != review.Approved || c.Parsed.Command.Name != "approve" {
+	if c.Review == nil || c.Review.State != Approved || c.Parsed.Command.Name != "approve" {
 		return false
 	}
 	_, _, _, waits := phases.Approval(plan, run)

@@ -10,7 +10,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/review"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -23,7 +22,7 @@ type Asker struct {
 }
 
 // AskerOf is who asks for something in a comment or in a review.
-func AskerOf(who string, comment int64, r *review.Review) Asker {
+func AskerOf(who string, comment int64, r *Review) Asker {
 	if r != nil {
 		return Asker{Who: who, Review: r.ID}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -31,7 +30,7 @@ func newSigned(t *testing.T, since time.Duration) (*Inbox, *githubtest.Server, f
 	}
 	in := New(Source{
 		Env: environ.Env{Now: time.Now}, GitHub: gh, Owner: "acme", Name: "widget", Issue: gh.Thread("acme", "widget", 7),
-		Trigger: trigger.Trigger{At: time.Now(), CI: true}, Warn: func(err error) { t.Error(err) },
+		Trigger: Trigger{At: time.Now(), CI: true}, Warn: func(err error) { t.Error(err) },
 	})
 	in.since = time.Now().Add(-since)
 	return in, s, func(by, text string, reactions ...string) int64 {

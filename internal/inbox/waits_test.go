@@ -8,8 +8,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/review"
-	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -22,7 +20,7 @@ func TestWhoWaits(t *testing.T) {
 	}
 	mine := comment(3, "pat", "NONE")
 	seen := func(change func(*Source), room int) string {
-		from := Source{Env: environ.Env{Now: func() time.Time { return now }}, Trigger: trigger.Trigger{Comment: &mine}}
+		from := Source{Env: environ.Env{Now: func() time.Time { return now }}, Trigger: Trigger{Comment: &mine}}
 		if change != nil {
 			change(&from)
 		}
@@ -30,7 +28,7 @@ func TestWhoWaits(t *testing.T) {
 		in.lookups = room
 		in.low["known"] = lowRole{github.RoleRead, now.Add(time.Minute)}
 		in.list = []github.Comment{comment(1, "eve", "NONE"), comment(2, "ada", "MEMBER"), mine, comment(4, "tom", "CONTRIBUTOR"), comment(5, "known", "NONE"), comment(6, "lint[bot]", "NONE")}
-		in.given = []review.Review{{ID: 1, State: review.Commented, Body: "/pause", Author: github.User{Login: "rob"}, Association: "NONE", At: now.Add(time.Minute)}}
+		in.given = []Review{{ID: 1, State: ReviewCommented, Body: "/pause", Author: github.User{Login: "rob"}, Association: "NONE", At: now.Add(time.Minute)}}
 		var all []string
 		for _, c := range in.Pending(metadata.Run{}) {
 			all = append(all, c.Comment.Author.Login)
@@ -47,7 +45,7 @@ func TestWhoWaits(t *testing.T) {
 		{"many have asked", nil, 0, "ada pat known"},
 		{"the workflow names who may", func(s *Source) { s.In.Users = []string{"ada"} }, 0, "eve ada pat tom known rob"},
 		{"a program that is named", func(s *Source) { s.In.Bots = []string{"lint[bot]"} }, 0, "ada pat known lint[bot]"},
-		{"the job is for the review", func(s *Source) { s.Trigger = trigger.Trigger{Review: &review.Review{ID: 1}} }, 0, "ada known rob"},
+		{"the job is for the review", func(s *Source) { s.Trigger = Trigger{Review: &Review{ID: 1}} }, 0, "ada known rob"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := seen(tt.change, tt.room); got != tt.want {
@@ -74,12 +72,12 @@ func TestPassedOver(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.run.CreatedAt = began
 			c := github.Comment{ID: 5, Body: "/pause", Author: github.User{Login: "pat"}, CreatedAt: tt.at}
-			mine := New(Source{Env: environ.Env{Now: time.Now}, Trigger: trigger.Trigger{Comment: &c}})
+			mine := New(Source{Env: environ.Env{Now: time.Now}, Trigger: Trigger{Comment: &c}})
 			mine.list = []github.Comment{c}
 			if got := len(mine.Pending(tt.run)); got != tt.want {
 				t.Errorf("%d commands wait, want %d", got, tt.want)
 			}
-			other := New(Source{Env: environ.Env{Now: time.Now}, Trigger: trigger.Trigger{Comment: &github.Comment{ID: 9}}})
+			other := New(Source{Env: environ.Env{Now: time.Now}, Trigger: Trigger{Comment: &github.Comment{ID: 9}}})
 			other.list = []github.Comment{c, {ID: 9}}
 			if got := len(other.Pending(tt.run)); got != 0 {
 				t.Errorf("a job for another comment takes %d", got)
@@ -120,7 +118,7 @@ func TestPassedOverAreTold(t *testing.T) {
 		}
 		return c
 	}
-	in := New(Source{Env: environ.Env{Now: time.Now}, Trigger: trigger.Trigger{Comment: &github.Comment{ID: 9}}})
+	in := New(Source{Env: environ.Env{Now: time.Now}, Trigger: Trigger{Comment: &github.Comment{ID: 9}}})
 	in.list = []github.Comment{
 		at(1, "/retry", func(c *github.Comment) { c.CreatedAt = began.Add(-time.Minute) }), // before the run
 		at(2, "/retry", nil), // decided upon

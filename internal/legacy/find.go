@@ -17,8 +17,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
-
-	"github.com/reprise-ci/reprise/internal/legacy/record"
 )
 
 // OlderPrefix begins the names of the older system's own branches.
@@ -35,7 +33,7 @@ func (o Options) Find(ctx context.Context, env environ.Env, src *git.Source) (*O
 	if err != nil {
 		return nil, err
 	}
-	if old.Imported, err = record.Import(data, old.Name, env.Now()); err != nil {
+	if old.Imported, err = Import(data, old.Name, env.Now()); err != nil {
 		return nil, errors.Join(exit.UsageError{Err: err}, old.Close())
 	}
 	id := old.Run.IssueNumber
@@ -81,7 +79,7 @@ func (old *OlderRun) onBranch(ctx context.Context, src *git.Source, o Options) (
 	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
-	all, err := src.FS(ctx, old.Base, record.OlderFolder)
+	all, err := src.FS(ctx, old.Base, OlderFolder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, exit.Usagef("there is no branch %s, here or fetched from origin: name the one that has the older run with --from BRANCH, or its %s with --file FILE", old.Base, metadata.File)
@@ -90,7 +88,7 @@ func (old *OlderRun) onBranch(ctx context.Context, src *git.Source, o Options) (
 	case o.Id != "":
 		return nil, exit.Usagef("there is no %s: name the branch that has the older run with --from BRANCH, or its %s with --file FILE", old.Name, metadata.File)
 	case all == nil:
-		return nil, exit.Usagef("branch %s has no folder %s, so no older run", old.Base, record.OlderFolder)
+		return nil, exit.Usagef("branch %s has no folder %s, so no older run", old.Base, OlderFolder)
 	}
 	if id, err = theOnly(all, old.Base); err != nil {
 		return nil, err
@@ -126,7 +124,7 @@ func theOnly(all fs.FS, branch string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(ids) == 0:
-		return "", exit.Usagef("branch %s has no %s/issue-N/%s", branch, record.OlderFolder, metadata.File)
+		return "", exit.Usagef("branch %s has no %s/issue-N/%s", branch, OlderFolder, metadata.File)
 	case len(ids) > 1:
 		return "", exit.Usagef("branch %s has more than one run: say which with --issue; there are %s", branch, strings.Join(ids, ", "))
 	}

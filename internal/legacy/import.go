@@ -14,9 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/legacy/record"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -56,7 +54,7 @@ func (old *OlderRun) Welcome(ctx context.Context, env environ.Env, src *git.Sour
 		return exit.Usagef("%s is of a run of %s, and this repository is %s: go to a clone of the other", old.Name, there, src.GitHub)
 	}
 	branch := env.Branch(old.Run.IssueNumber)
-	_, err := home.ReadOf(ctx, src, branch, old.Run.IssueNumber)(phases.RecordFile(old.Run.IssueNumber))
+	_, err := workspace.RecordReader(ctx, src, branch, old.Run.IssueNumber)(phases.RecordFile(old.Run.IssueNumber))
 	switch {
 	case err == nil:
 		return Already(old.Run.IssueNumber, branch)
@@ -97,7 +95,7 @@ func onGitHub(ctx context.Context, env environ.Env, src *git.Source, id string) 
 
 // OlderRun is a run of the older system, as it was found.
 type OlderRun struct {
-	record.Imported
+	Imported
 	Name  string   // of the record, as errors name it
 	said  string   // the same without a folder of this machine, as the new record names it
 	Top   string   // the run's folder, from the top of the repository
@@ -115,4 +113,4 @@ func (old *OlderRun) Close() error {
 }
 
 // numbered is the folder of an older run.
-func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", record.OlderFolder, id) }
+func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", OlderFolder, id) }

@@ -8,13 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -93,7 +91,7 @@ func (t *Takeover) documents(ctx context.Context, named map[string]string) {
 		}
 		plan.Documents = map[string]string{name: named[name]}
 		read := func(file string) ([]byte, error) { return t.w.Source.ReadPlain(ctx, t.w.Run.BaseCommit, file) }
-		found, err := definition.Documents(&plan, nil, read, read)
+		found, err := workspace.Documents(&plan, nil, read, read)
 		if err != nil {
 			t.note("external_documents."+name, "it is not the work of the phase: %v", err)
 			continue
@@ -163,7 +161,7 @@ func (t *Takeover) stand(at time.Time) {
 	run := &t.w.Run
 	// What the older system spent and tried is history: a person has decided
 	// to go on.
-	run.Budget.Since, run.AllowanceFrom = budget.SpentOf(*run), len(run.Attempts)
+	run.Budget.Since, run.AllowanceFrom = phases.SpentOf(*run), len(run.Attempts)
 	run.Status, run.Stop = metadata.Completed, nil
 	for _, p := range run.Phases {
 		if p.Status == metadata.PhaseCompleted || p.Status == metadata.PhaseSkipped {

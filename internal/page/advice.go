@@ -5,12 +5,11 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // advice is why a run does not go on, and what a person can do about it.
@@ -23,7 +22,7 @@ func (w advice) text() string { return text.Join("\n\n", w.onRun(), w.halts()) }
 // halts says of each part of a phase that it does not go on, why, and which command
 // changes that. The one that the run has stopped at is told of with the run.
 func (w advice) halts() string {
-	items := []string{markdown.Bold(w.Comment.Halted)}
+	items := []string{clean.Bold(w.Comment.Halted)}
 	for _, d := range phases.Halts(w.plan, w.run) {
 		if w.run.Stop != nil && w.run.Stop.Phase == d.Phase {
 			continue
@@ -39,7 +38,7 @@ func (w advice) halts() string {
 		if asked >= 0 {
 			does = "/answer " + phases.Questions(w.run)[asked].ID
 		}
-		items = append(items, "- "+markdown.Inline(w.title(d.Phase), 60)+": "+markdown.Inline(d.Why.In(w.Catalogue), 600)+" "+markdown.Code(does))
+		items = append(items, "- "+clean.Inline(w.title(d.Phase), 60)+": "+clean.Inline(d.Why.In(w.Catalogue), 600)+" "+clean.Code(does))
 	}
 	if len(items) == 1 {
 		return ""
@@ -62,7 +61,7 @@ func (w advice) onRun() string {
 	kind := alertWarning
 	switch {
 	case reason == metadata.Done:
-		return alert(alertTip, text.Join("\n\n", a.Meaning, markdown.Bold(w.Comment.Now), strings.Join(w.afterwards(), "\n")))
+		return alert(alertTip, text.Join("\n\n", a.Meaning, clean.Bold(w.Comment.Now), strings.Join(w.afterwards(), "\n")))
 	case w.run.Status == metadata.Interrupted:
 		kind, a.Meaning = alertNote, w.Comment.Interrupted
 	case w.run.MissesCI():
@@ -70,23 +69,23 @@ func (w advice) onRun() string {
 	case reason == metadata.RunCancelled, reason == metadata.AwaitingCI:
 		kind = alertNote
 	case reason == metadata.BudgetExceeded:
-		a.Do = w.Tell.AllowMore("/resume " + budget.LimitOf(w.run).Flag())
+		a.Do = w.Tell.AllowMore("/resume " + phases.LimitOf(w.run).Flag())
 	}
 	words := ""
 	if verbatim(reason) && w.run.Stop.Why != "" {
-		words = markdown.Code(markdown.Truncate(w.run.Stop.Why.In(w.Catalogue), 300))
+		words = clean.Code(clean.Truncate(w.run.Stop.Why.In(w.Catalogue), 300))
 	}
 	names := ""
 	if strings.Contains(a.Do, "/rollback") {
 		names = w.wayBack()
 	}
-	return alert(kind, text.Join("\n\n", a.Meaning, words, markdown.Named(w.WhatNow, a.Do), names))
+	return alert(kind, text.Join("\n\n", a.Meaning, words, clean.Named(w.WhatNow, a.Do), names))
 }
 
 // afterwards are the ways on from a run that is completed.
 func (w advice) afterwards() []string {
 	var ways []string
-	if link := markdown.Link(w.Comment.Review, w.pullRequest()); link != "" {
+	if link := clean.Link(w.Comment.Review, w.pullRequest()); link != "" {
 		ways = append(ways, "- "+link)
 	}
 	if back := w.wayBack(); back != "" {
@@ -118,7 +117,7 @@ func (w advice) lastWords() string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return markdown.Details(w.Comment.Stderr, markdown.Fenced(strings.Join(lines, "\n")), true)
+	return clean.Details(w.Comment.Stderr, clean.Fenced(strings.Join(lines, "\n")), true)
 }
 
 // waitsFor says what the run waits to be told: answers, an approval, or only that
@@ -131,31 +130,31 @@ func (w advice) waitsFor() string {
 	case ok:
 		return alert(alertImportant, w.approval(phase, role))
 	}
-	return alert(alertNote, text.Join("\n\n", markdown.Inline(text.Capitalize(w.run.Stop.Why.In(w.Catalogue)), 600), markdown.Named(w.WhatNow, w.Comment.Resume)))
+	return alert(alertNote, text.Join("\n\n", clean.Inline(text.Capitalize(w.run.Stop.Why.In(w.Catalogue)), 600), clean.Named(w.WhatNow, w.Comment.Resume)))
 }
 
 // approval says what has to be approved, by whom, and with which commands.
 func (w advice) approval(phase, role string) string {
 	var ways []string
 	for _, name := range phases.Approvals(w.plan, w.run) {
-		ways = append(ways, "- "+markdown.Code("/approve "+name)+": "+w.Comment.Approves, "- "+markdown.Code("/reject "+name+" REASON")+": "+w.Comment.Rejects)
+		ways = append(ways, "- "+clean.Code("/approve "+name)+": "+w.Comment.Approves, "- "+clean.Code("/reject "+name+" REASON")+": "+w.Comment.Rejects)
 	}
 	if back, ok := phases.Proposed(w.plan, w.run); ok {
 		command := command.Command{Name: "rollback", Phase: back.To, Step: back.Step, Text: back.Reason}
-		ways = append(ways, "- "+markdown.Code(markdown.Truncate(command.Line(), 300))+": "+w.Comment.Proposed)
+		ways = append(ways, "- "+clean.Code(clean.Truncate(command.Line(), 300))+": "+w.Comment.Proposed)
 	}
 	why := ""
 	if rec := w.run.Phase(phase); rec.Ask != "" { // else the pipeline asks for it, which is no news
-		why = markdown.Inline(rec.Ask.In(w.Catalogue), 600)
+		why = clean.Inline(rec.Ask.In(w.Catalogue), 600)
 	}
-	return text.Join("\n\n", markdown.Bold(w.WaitingFor(markdown.Inline(role, 40), markdown.Inline(w.title(phase), 60))), why, markdown.Named(w.WhatNow, w.Comment.Choose), strings.Join(ways, "\n"))
+	return text.Join("\n\n", clean.Bold(w.WaitingFor(clean.Inline(role, 40), clean.Inline(w.title(phase), 60))), why, clean.Named(w.WhatNow, w.Comment.Choose), strings.Join(ways, "\n"))
 }
 
 // questions are what agents ask people, with how to answer. A question that
 // nobody can answer any more, as its phase was taken back or left out, is not
 // among them.
 func (w advice) questions(open []metadata.Question) string {
-	items := []string{markdown.Bold(w.Comment.Asks(markdown.Inline(w.title(open[0].Phase), 60), len(open)))}
+	items := []string{clean.Bold(w.Comment.Asks(clean.Inline(w.title(open[0].Phase), 60), len(open)))}
 	for _, q := range open {
 		items = append(items, "\n"+w.question(q))
 	}
@@ -164,11 +163,11 @@ func (w advice) questions(open []metadata.Question) string {
 
 // question is one that is open.
 func (w advice) question(q metadata.Question) string {
-	lines := []string{"❓ " + markdown.Bold(markdown.Inline(q.ID, 20)) + " " + markdown.Inline(q.Text, 1500)}
+	lines := []string{"❓ " + clean.Bold(clean.Inline(q.ID, 20)) + " " + clean.Inline(q.Text, 1500)}
 	for _, o := range q.Options {
-		lines = append(lines, "- "+markdown.Inline(o, 200))
+		lines = append(lines, "- "+clean.Inline(o, 200))
 	}
-	return strings.Join(lines, "\n") + "\n\n" + w.Tell.AnswerWith + " " + markdown.Code("/answer "+q.ID)
+	return strings.Join(lines, "\n") + "\n\n" + w.Tell.AnswerWith + " " + clean.Code("/answer "+q.ID)
 }
 
 // verbatim reports whether the words of a program say more than the meaning

@@ -7,10 +7,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // chart draws a run.
@@ -23,7 +23,7 @@ func (w chart) folded() string {
 	if len(w.rows) == 0 || len(w.rows) > most {
 		return ""
 	}
-	return markdown.Details(w.Tell.Flow, "```mermaid\n"+progress.Mermaid(w.plan, &w.run)+"```", false)
+	return clean.Details(w.Tell.Flow, "```mermaid\n"+progress.Mermaid(w.plan, &w.run)+"```", false)
 }
 
 // columns is how wide a timeline is: more has no room on a phone.

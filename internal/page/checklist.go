@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // checklist is the phases of a run.
@@ -31,7 +31,7 @@ func (w checklist) line(r progress.Row) string {
 	name, beside := w.artifact(r)
 	state, cost, took, changed := w.state(r), "", "", ""
 	if s := w.standing(r); s == metadata.PhaseInProgress || s == metadata.PhaseFailed {
-		name = markdown.Bold(name)
+		name = clean.Bold(name)
 	}
 	if r.Attempts > 0 {
 		cost = text.USD(r.USD)
@@ -52,23 +52,23 @@ func (w checklist) state(r progress.Row) string {
 	case metadata.PhaseCompleted:
 		return text.Join(", ", w.word(w.Verdicts, r.Rec.ReviewResult), text.If(r.Approval, w.word(w.Statuses, r.Standing())))
 	case metadata.PhasePending, "":
-		return markdown.Inline(r.Waits.In(w.Catalogue), 200)
+		return clean.Inline(r.Waits.In(w.Catalogue), 200)
 	case metadata.PhaseInProgress:
 		step := cmp.Or(string(r.Rec.CurrentStep), string(w.now.Step()))
 		return text.Join(", ", w.word(w.Steps, step), w.Round(max(r.Round(), 1)))
 	}
-	return text.Join(": ", w.word(w.Statuses, string(r.Rec.Status)), markdown.Inline(r.Left.In(w.Catalogue), 200))
+	return text.Join(": ", w.word(w.Statuses, string(r.Rec.Status)), clean.Inline(r.Left.In(w.Catalogue), 200))
 }
 
 // artifact gives the title of a phase, which links to what it has written; where no
 // link is possible, the file is named beside it.
 func (w checklist) artifact(r progress.Row) (title, beside string) {
-	title = markdown.Inline(r.Title, 60)
+	title = clean.Inline(r.Title, 60)
 	files := r.Artifacts()
 	if len(files) == 0 {
 		return title, ""
 	}
-	if link := markdown.Link(title, markdown.FileURL(w.notices.Files, files[0])); link != "" {
+	if link := clean.Link(title, clean.FileURL(w.notices.Files, files[0])); link != "" {
 		return link, ""
 	}
 	return title, w.file(files[0])

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // ChildIssue is an issue that reprise opens below the one it works on: for what
@@ -30,7 +30,7 @@ func NewChildIssue(run metadata.Run, child metadata.Child, trigger string) Child
 		Title: cmp.Or(plainTitle(child.Title), ShortTitle(w.Tell.FollowUp(PullTitle(run)))),
 	}
 	i.Body = w.body([]string{
-		i.Marker + "\n" + w.Tell.ChildBody(w.parent(), markdown.Inline(child.Phase, 60)), markdown.Sanitize(child.Body, nil, 20_000, w.Tell.BodyCut),
+		i.Marker + "\n" + w.Tell.ChildBody(w.parent(), clean.Inline(child.Phase, 60)), clean.Sanitize(child.Body, nil, 20_000, w.Tell.BodyCut),
 	})
 	return i
 }

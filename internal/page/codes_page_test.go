@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // inCell keeps a message of several lines in one cell of a table.
@@ -30,7 +30,7 @@ the program.
 		fmt.Fprintf(&b, "\n## %s\n\n", map[string]string{"en": "In English", "ja": "In Japanese"}[language])
 		var rows [][]string
 		for _, name := range slices.Sorted(maps.Keys(c.Codes)) {
-			rows = append(rows, []string{markdown.Code(name), c.Codes[name].Meaning, c.Codes[name].Do})
+			rows = append(rows, []string{clean.Code(name), c.Codes[name].Meaning, c.Codes[name].Do})
 		}
 		b.WriteString(strings.Join(grid("", []string{c.Tell.Code, c.Tell.Meaning, c.WhatNow}, rows), "\n") + "\n")
 	}
@@ -49,7 +49,7 @@ you do not know as they are.
 	en, ja := prompts.Words("en"), prompts.Words("ja")
 	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(en.Reasons)) {
-		rows = append(rows, []string{markdown.Code(name), inCell.Replace(en.Reasons[name]), inCell.Replace(ja.Reasons[name])})
+		rows = append(rows, []string{clean.Code(name), inCell.Replace(en.Reasons[name]), inCell.Replace(ja.Reasons[name])})
 	}
 	b.WriteString(strings.Join(grid("", []string{"Code", "In English", "In Japanese"}, rows), "\n") + "\n")
 	return b.String()

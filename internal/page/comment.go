@@ -9,14 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/choice"
+	"github.com/reprise-ci/reprise/pipelines/source"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Comment gives the one live comment of a run as Markdown, in the language of
@@ -41,7 +40,7 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 		c.head(), c.elsewhere(), c.near(), advice(c).text(), advice(c).lastWords(), proposed(c.writer), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.doubts(), c.oddChecks(), later, findings(c).suggestions(), c.answered(),
 		c.tasks(), c.children(), c.notesChange(), history(c).rollbacks(), history(c).commands(), chart(c).folded(),
 	}
-	body, whole := markdown.Fit(blocks, markdown.MaxComment-markdown.Units(state)-markdown.Units(c.Comment.CutOff)-10)
+	body, whole := clean.Fit(blocks, clean.MaxComment-clean.Units(state)-clean.Units(c.Comment.CutOff)-10)
 	if !whole {
 		state = text.Join("\n\n", c.Comment.CutOff, state)
 	}
@@ -71,11 +70,11 @@ func (w comment) head() string {
 // chosen says which pipeline an agent's judgment has led to, why, and how to take
 // another one.
 func (w comment) chosen() string {
-	i := slices.IndexFunc(w.run.Decisions, func(d metadata.Decision) bool { return d.Step == choice.Step })
+	i := slices.IndexFunc(w.run.Decisions, func(d metadata.Decision) bool { return d.Step == source.ChooseStep })
 	if i < 0 {
 		return ""
 	}
-	return text.Join(" · ", markdown.Inline(text.Capitalize(w.run.Decisions[i].Why.In(w.Catalogue)), 600), w.Tell.OtherPipeline)
+	return text.Join(" · ", clean.Inline(text.Capitalize(w.run.Decisions[i].Why.In(w.Catalogue)), 600), w.Tell.OtherPipeline)
 }
 
 // elsewhere says which parts other jobs work on, and where to see them.
@@ -84,16 +83,16 @@ func (w comment) elsewhere() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	jobs := cmp.Or(markdown.Link(w.Comment.Jobs, w.notices.Job), w.Comment.Jobs)
+	jobs := cmp.Or(clean.Link(w.Comment.Jobs, w.notices.Job), w.Comment.Jobs)
 	return alert(alertNote, w.Comment.Elsewhere(len(parts), jobs, w.List(parts)))
 }
 
 // near says which other open runs change the same files, while the run is open.
 func (w comment) near() string {
-	if others.Over(w.run) {
+	if phases.IsOver(w.run) {
 		return ""
 	}
-	return alert(alertNote, text.Capitalize(markdown.Inline(w.notices.Near.In(w.Catalogue), 500)))
+	return alert(alertNote, text.Capitalize(clean.Inline(w.notices.Near.In(w.Catalogue), 500)))
 }
 
 // takenBack says why the phase at hand was taken back, until that is met.
@@ -105,7 +104,7 @@ func (w comment) takenBack() string {
 	back := rec.RollbackContext
 	for _, e := range slices.Backward(w.run.RollbackHistory) {
 		if e.ToPhase == rec.Name {
-			return markdown.Quote("↩️ **"+w.back(e)+"**", markdown.Truncate(back.Reason, 600))
+			return clean.Quote("↩️ **"+w.back(e)+"**", clean.Truncate(back.Reason, 600))
 		}
 	}
 	return ""
@@ -118,7 +117,7 @@ func (w comment) edited() string {
 	for _, r := range w.rows {
 		p := w.plan.Phase(r.Rec.Name)
 		if p != nil && !p.NoReview && r.Rec.Edited() && w.run.Status != metadata.Completed {
-			lines = append(lines, "✏️ "+w.Tell.Edited(markdown.Code(markdown.Truncate(p.Writes, 200))))
+			lines = append(lines, "✏️ "+w.Tell.Edited(clean.Code(clean.Truncate(p.Writes, 200))))
 		}
 	}
 	return alert(alertNote, strings.Join(lines, "\n\n"))
@@ -129,7 +128,7 @@ func (w comment) answered() string {
 	var done []string
 	for _, q := range w.run.Questions {
 		if !q.Open() {
-			done = append(done, "- "+text.Join(" · ", markdown.Bold(markdown.Inline(q.ID, 20)), markdown.Inline(q.Text, 300), markdown.Code(markdown.Truncate(q.By, 60)), "→ "+markdown.Inline(q.Answer, 300)))
+			done = append(done, "- "+text.Join(" · ", clean.Bold(clean.Inline(q.ID, 20)), clean.Inline(q.Text, 300), clean.Code(clean.Truncate(q.By, 60)), "→ "+clean.Inline(q.Answer, 300)))
 		}
 	}
 	return w.folded(w.Questions, 6_000, done)
@@ -139,7 +138,7 @@ func (w comment) answered() string {
 func (w comment) tasks() string {
 	var items []string
 	for _, t := range w.run.Tasks {
-		items = append(items, "- "+text.Join(" · ", markdown.Bold(markdown.Inline(t.ID, 60)), markdown.Inline(t.Title, 200), markdown.Inline(strings.Join(t.Needs, ", "), 200)))
+		items = append(items, "- "+text.Join(" · ", clean.Bold(clean.Inline(t.ID, 60)), clean.Inline(t.Title, 200), clean.Inline(strings.Join(t.Needs, ", "), 200)))
 	}
 	return w.folded(w.Tell.Tasks, 4_000, items)
 }
@@ -153,13 +152,13 @@ func (w comment) children() string {
 		state := w.Tell.ChildWaits
 		switch soon := slices.ContainsFunc(next, func(n metadata.Child) bool { return n.ID == x.ID }); {
 		case x.Opened():
-			state = cmp.Or(markdown.Link(fmt.Sprint(x.Number), x.URL), fmt.Sprint(x.Number))
+			state = cmp.Or(clean.Link(fmt.Sprint(x.Number), x.URL), fmt.Sprint(x.Number))
 		case soon:
 			state = w.Tell.ChildNext
 		case full:
 			state = w.Tell.ChildLeft(phases.MostChildren)
 		}
-		items = append(items, "- "+text.Join(" · ", markdown.Inline(x.Title, 200), markdown.Inline(w.title(x.Phase), 60), state))
+		items = append(items, "- "+text.Join(" · ", clean.Inline(x.Title, 200), clean.Inline(w.title(x.Phase), 60), state))
 	}
 	return w.folded(w.Tell.Children, 4_000, items)
 }

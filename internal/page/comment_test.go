@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 var sampleLinks = Links{
@@ -90,7 +90,7 @@ func TestCommentIsCut(t *testing.T) {
 	}
 	got := Comment(p.Plan, p.Run, sampleLinks)
 	progresstest.CheckComment(t, 0, got)
-	if n := markdown.Units(got); n < 20_000 {
+	if n := clean.Units(got); n < 20_000 {
 		t.Errorf("only %d units are used", n)
 	}
 	for _, want := range []string{"### 🔄 Phase 5 of 10: Implementation", "1. ▫️ Evaluation", "are left out, as a comment has no room", "Rollbacks · 1001", `"rollbacks":1001`} {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Denial is something that was refused.
@@ -44,8 +44,8 @@ func (w refusal) text(d Denial) string {
 		do = w.Tell.RefusedDo
 	}
 	return text.Join("\n\n",
-		text.Join(" · ", "**"+markdown.Code(markdown.Truncate(string(d.Code), 60))+"**", markdown.Code(markdown.Truncate(d.By, 60)), markdown.Code(markdown.Truncate(text.FirstLine(d.What), 200))),
-		w.because(a.Meaning, d.Why), markdown.Named(w.WhatNow, do))
+		text.Join(" · ", "**"+clean.Code(clean.Truncate(string(d.Code), 60))+"**", clean.Code(clean.Truncate(d.By, 60)), clean.Code(clean.Truncate(text.FirstLine(d.What), 200))),
+		w.because(a.Meaning, d.Why), clean.Named(w.WhatNow, do))
 }
 
 // because adds the words of a program to what a code means: several lines, such
@@ -54,14 +54,14 @@ func (w refusal) because(meaning string, reason metadata.Reason) string {
 	why := strings.TrimSpace(reason.In(w.Catalogue))
 	lines := strings.Split(why, "\n")
 	if len(lines) == 1 {
-		if why = markdown.Inline(why, 600); why == "" {
+		if why = clean.Inline(why, 600); why == "" {
 			return meaning
 		}
 		return strings.TrimRight(meaning, ".。") + w.Tell.Colon + why
 	}
 	var items []string
 	for _, l := range lines {
-		if l = markdown.Inline(l, 600); l != "" {
+		if l = clean.Inline(l, 600); l != "" {
 			items = append(items, "- "+l)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/testenv"
@@ -168,11 +167,11 @@ func TestTellMuch(t *testing.T) {
 				PullFacts{Notices: told}, ConfigFacts{Why: long, From: long, Rights: []Right{{long, long}}, Bots: []string{long}}, long)
 			for name, got := range all {
 				progresstest.CheckTold(t, got)
-				if n := markdown.Units(got); n > markdown.MaxComment {
+				if n := clean.Units(got); n > clean.MaxComment {
 					t.Errorf("%s has %d units", name, n)
 				}
 			}
-			if n := markdown.Units(PullTitle(p.Run)); n > maxTitle {
+			if n := clean.Units(PullTitle(p.Run)); n > maxTitle {
 				t.Errorf("the title has %d units", n)
 			}
 		})

@@ -6,11 +6,11 @@ import (
 	"path"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // findings are what reviews, checks and gates say about the work.
@@ -33,34 +33,34 @@ func (w findings) open() string {
 			items = append(items, w.finding(r.Rec.Name, f))
 		}
 		for _, g := range r.Rec.Verdict.FailedGates() {
-			title := "**" + w.Comment.Gate + "** " + markdown.Inline(g.Gate, 300) + " (" + markdown.Inline(r.Title, 60) + ")"
-			items = append(items, markdown.Item(title, markdown.Truncate(g.Why, 600)))
+			title := "**" + w.Comment.Gate + "** " + clean.Inline(g.Gate, 300) + " (" + clean.Inline(r.Title, 60) + ")"
+			items = append(items, clean.Item(title, clean.Truncate(g.Why, 600)))
 		}
 	}
 	if len(items) == 0 {
 		return ""
 	}
-	return markdown.Details(fmt.Sprintf("%s · %d", w.Findings, len(items)), w.within(20_000, items), w.run.Stop != nil)
+	return clean.Details(fmt.Sprintf("%s · %d", w.Findings, len(items)), w.within(20_000, items), w.run.Stop != nil)
 }
 
 // finding is an item of a list: the title and the place, then what is wrong
 // and what would help.
 func (w findings) finding(phase string, f metadata.Finding) string {
-	where := markdown.Inline(w.title(phase), 60)
+	where := clean.Inline(w.title(phase), 60)
 	if at := w.place(f); at != "" {
 		where += ", " + at
 	}
 	if f.Status == metadata.StillOpen {
 		where += ", " + w.word(w.Changes, string(f.Status))
 	}
-	title := "**" + w.word(w.Severities, string(f.Severity)) + " " + markdown.Inline(f.ID, 40) + "** " + markdown.Inline(f.Title, 300) + " (" + where + ")"
-	return markdown.Item(title, markdown.Truncate(f.Problem, 800), markdown.PrefixedText("→ ", markdown.Truncate(f.Solution, 800)))
+	title := "**" + w.word(w.Severities, string(f.Severity)) + " " + clean.Inline(f.ID, 40) + "** " + clean.Inline(f.Title, 300) + " (" + where + ")"
+	return clean.Item(title, clean.Truncate(f.Problem, 800), clean.PrefixedText("→ ", clean.Truncate(f.Solution, 800)))
 }
 
 // place says where a finding is, as a link to the line where that is possible.
 func (w findings) place(f metadata.Finding) string {
-	at := markdown.Code(markdown.Truncate(progress.Place(f), 200))
-	to := markdown.FileURL(w.notices.Files, f.File)
+	at := clean.Code(clean.Truncate(progress.Place(f), 200))
+	to := clean.FileURL(w.notices.Files, f.File)
 	if f.File == "" || to == "" {
 		return at
 	}
@@ -70,18 +70,18 @@ func (w findings) place(f metadata.Finding) string {
 		}
 		to += fmt.Sprintf("#L%d", f.Line)
 	}
-	return cmp.Or(markdown.Link(at, to), at)
+	return cmp.Or(clean.Link(at, to), at)
 }
 
 // check is an item with what a failed check printed: of much the lines that
 // say what failed, and where all of it is.
 func (w findings) check(phase string, x metadata.CheckResult, most int) string {
-	title := "**" + w.Comment.Check + "** " + markdown.Inline(x.Name, 80) + " (" + markdown.Inline(w.title(phase), 60) + ", " + w.Comment.Exit(x.ExitCode) + "): " + markdown.Code(markdown.Truncate(x.Run, 200))
+	title := "**" + w.Comment.Check + "** " + clean.Inline(x.Name, 80) + " (" + clean.Inline(w.title(phase), 60) + ", " + w.Comment.Exit(x.ExitCode) + "): " + clean.Code(clean.Truncate(x.Run, 200))
 	lines, left := progress.Excerpt(x.Output, most)
 	if len(lines) == 0 {
-		return markdown.Item(title)
+		return clean.Item(title)
 	}
-	out := markdown.Item(title) + "\n\n" + markdown.Indent(markdown.Fenced(strings.Join(lines, "\n")), "  ")
+	out := clean.Item(title) + "\n\n" + clean.Indent(clean.Fenced(strings.Join(lines, "\n")), "  ")
 	if left > 0 {
 		out += "\n\n  " + w.Comment.MoreLines(left, w.file(w.checksFile(phase)))
 	}
@@ -95,7 +95,7 @@ func (w findings) setup() string {
 		return ""
 	}
 	lines, _ := progress.Excerpt(c.Output, 30)
-	return text.Join("\n\n", markdown.Code(markdown.Truncate(c.Run, 200)), markdown.Fenced(strings.Join(lines, "\n")))
+	return text.Join("\n\n", clean.Code(clean.Truncate(c.Run, 200)), clean.Fenced(strings.Join(lines, "\n")))
 }
 
 // checksFile is the path of the file that has all that the checks of a phase

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // task is work that a phase left to do.
@@ -31,9 +31,9 @@ func NewFollowUp(run metadata.Run, labels []string, trigger string) *ChildIssue 
 		Marker: MarkerOf("followup", run.IssueNumber), Title: ShortTitle(w.Tell.FollowUp(PullTitle(run))),
 		Labels: withoutLabel(labels, trigger), Omitted: max(len(tasks)-maxTasks, 0),
 	}
-	blocks := []string{f.Marker + "\n" + w.Tell.FollowUpBody(w.parent(), markdown.Inline(phase, 60))}
+	blocks := []string{f.Marker + "\n" + w.Tell.FollowUpBody(w.parent(), clean.Inline(phase, 60))}
 	for _, t := range tasks[:min(len(tasks), maxTasks)] {
-		blocks = append(blocks, markdown.Item("[ ] **"+markdown.Inline(t.Title, 200)+"**", markdown.Truncate(t.Body, 4000)))
+		blocks = append(blocks, clean.Item("[ ] **"+clean.Inline(t.Title, 200)+"**", clean.Truncate(t.Body, 4000)))
 	}
 	if f.Omitted > 0 {
 		blocks = append(blocks, w.Tell.LeftOut(f.Omitted))

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // headline says where the run is, or how it ended.
@@ -21,7 +21,7 @@ func (w writer) headline() string {
 		if step == "" {
 			step = string(at.Rec.CurrentStep)
 		}
-		where = w.Headline(at.Number, progress.PhasesIn(w.rows), markdown.Inline(at.Title, 60), markdown.Inline(step, 20))
+		where = w.Headline(at.Number, progress.PhasesIn(w.rows), clean.Inline(at.Title, 60), clean.Inline(step, 20))
 		where = strings.TrimRight(where, ",、 ") // a phase that failed has no step
 		if at.Round() > 1 {
 			where += " · " + w.Round(at.Round())
@@ -38,11 +38,11 @@ func (w writer) headline() string {
 
 // linked are the links, in a line.
 func (w writer) linked() string {
-	branch := markdown.Link(w.Branch, w.notices.Branch)
+	branch := clean.Link(w.Branch, w.notices.Branch)
 	if branch == "" && w.run.BranchName != "" {
-		branch = w.Branch + " " + markdown.Code(markdown.Truncate(w.run.BranchName, 100))
+		branch = w.Branch + " " + clean.Code(clean.Truncate(w.run.BranchName, 100))
 	}
-	return text.Join(" · ", markdown.Link(w.Job, w.notices.Job), branch, markdown.Link(w.PullRequest, w.pullRequest()), markdown.Link(w.Report, w.notices.Report))
+	return text.Join(" · ", clean.Link(w.Job, w.notices.Job), branch, clean.Link(w.PullRequest, w.pullRequest()), clean.Link(w.Report, w.notices.Report))
 }
 
 // pullRequest is the address of the pull request, or "".
@@ -57,9 +57,9 @@ func (w writer) pullRequest() string {
 func (w writer) facts() string {
 	who := ""
 	if w.run.Status == metadata.Running && w.now.Agent != "" {
-		who = markdown.Named(w.Agent, markdown.Code(markdown.Truncate(w.now.Agent, 60)))
+		who = clean.Named(w.Agent, clean.Code(clean.Truncate(w.now.Agent, 60)))
 		if model := progress.ModelOf(w.plan, w.run, w.now); model != "" {
-			who += " · " + markdown.Named(w.Model, markdown.Code(markdown.Truncate(model, 60)))
+			who += " · " + clean.Named(w.Model, clean.Code(clean.Truncate(model, 60)))
 		}
 	}
 	return text.Join(" · ", w.used(), who)
@@ -69,14 +69,14 @@ func (w writer) facts() string {
 func (w writer) used() string {
 	limit, used := w.run.Budget.USD, w.run.Cost.USD-w.run.Budget.Since.USD
 	if limit == 0 {
-		limit, used = w.run.Budget.IssueUSD, budget.OfIssue(w.run)
+		limit, used = w.run.Budget.IssueUSD, phases.SpentOnIssue(w.run)
 	}
 	estimated := slices.ContainsFunc(w.run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
 	elapsed := ""
 	if d := w.run.UpdatedAt.Sub(w.run.CreatedAt); d >= time.Second {
-		elapsed = markdown.Named(w.Elapsed, w.Duration(d))
+		elapsed = clean.Named(w.Elapsed, w.Duration(d))
 	}
-	return text.Join(" · ", markdown.Named(w.Cost, w.Spent(used, limit, estimated)), elapsed, progress.Together(w.Catalogue, w.run))
+	return text.Join(" · ", clean.Named(w.Cost, w.Spent(used, limit, estimated)), elapsed, progress.Together(w.Catalogue, w.run))
 }
 
 func runSign(s metadata.Status) string {

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // history is what was asked of a run, and where it was taken back.
@@ -19,7 +19,7 @@ type history struct{ writer }
 func (w history) rollbacks() string {
 	var items []string
 	for _, e := range slices.Backward(w.run.RollbackHistory) {
-		items = append(items, markdown.Item(e.Timestamp.UTC().Format("2006-01-02 15:04 UTC")+" · "+w.back(e), markdown.Truncate(e.Reason, 600)))
+		items = append(items, clean.Item(e.Timestamp.UTC().Format("2006-01-02 15:04 UTC")+" · "+w.back(e), clean.Truncate(e.Reason, 600)))
 		if len(items) == 100 {
 			break // as many as there is ever room for
 		}
@@ -27,7 +27,7 @@ func (w history) rollbacks() string {
 	if len(items) == 0 {
 		return ""
 	}
-	return markdown.Details(fmt.Sprintf("%s · %d", w.Rollbacks, len(w.run.RollbackHistory)), w.within(10_000, items), false)
+	return clean.Details(fmt.Sprintf("%s · %d", w.Rollbacks, len(w.run.RollbackHistory)), w.within(10_000, items), false)
 }
 
 // merges are those of the base into the branch, the newest first.
@@ -35,13 +35,13 @@ func (w history) merges() string {
 	var items []string
 	for _, d := range slices.Backward(w.run.Decisions) {
 		if d.Step == "merge" && len(items) < 100 {
-			items = append(items, "- "+d.At.UTC().Format("2006-01-02 15:04 UTC")+" · "+markdown.Inline(d.Why.In(w.Catalogue), 600))
+			items = append(items, "- "+d.At.UTC().Format("2006-01-02 15:04 UTC")+" · "+clean.Inline(d.Why.In(w.Catalogue), 600))
 		}
 	}
 	if len(items) == 0 {
 		return ""
 	}
-	return markdown.Details(fmt.Sprintf("%s · %d", text.Capitalize(w.Shown("page key base")), len(items)), w.within(6_000, items), false)
+	return clean.Details(fmt.Sprintf("%s · %d", text.Capitalize(w.Shown("page key base")), len(items)), w.within(6_000, items), false)
 }
 
 // commands is the history of commands, the newest first.
@@ -56,17 +56,17 @@ func (w history) commands() string {
 	for _, a := range all[:min(len(all), most)] {
 		items = append(items, askedItem(a))
 	}
-	return markdown.Details(fmt.Sprintf("%s · %d", w.Commands, len(all)), w.within(6_000, items), false)
+	return clean.Details(fmt.Sprintf("%s · %d", w.Commands, len(all)), w.within(6_000, items), false)
 }
 
 // askedItem is a command in a line: when, who, what, and what came of it.
 func askedItem(a Requested) string {
 	when := a.At.UTC().Format("2006-01-02 15:04 UTC")
-	if to := markdown.Link(when, a.URL); to != "" {
+	if to := clean.Link(when, a.URL); to != "" {
 		when = to
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(a.Command), "\n")
-	return "- " + text.Join(" · ", when, markdown.Code(markdown.Truncate(a.By, 60)), markdown.Code(markdown.Truncate(first, 200)), markdown.Inline(a.Outcome, 300))
+	return "- " + text.Join(" · ", when, clean.Code(clean.Truncate(a.By, 60)), clean.Code(clean.Truncate(first, 200)), clean.Inline(a.Outcome, 300))
 }
 
 // commandsOf gives the commands that the record has, oldest first.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // MarkerOf is the line by which reprise finds again what it wrote about an
@@ -19,7 +19,7 @@ func MarkerOf(kind, issue string) string {
 			return -1
 		}
 		return r
-	}, markdown.Truncate(issue, 100))
+	}, clean.Truncate(issue, 100))
 	for strings.Contains(id, "--") {
 		id = strings.ReplaceAll(id, "--", "-")
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // NotesPull is the title and the body of the pull request in which people decide about a
@@ -16,8 +16,8 @@ import (
 func NotesPull(run metadata.Run, c metadata.NotesChange) (title, body string) {
 	w := newWriter(nil, run, Notices{})
 	return w.Tell.NotesTitle(run.IssueNumber), w.body([]string{
-		MarkerOf("notes", run.IssueNumber) + "\n" + w.Tell.NotesBody(markdown.Inline(c.Phase, 60), w.parent(), markdown.Code(pipelines.NotesFile)),
-		markdown.Sanitize(c.Why, nil, 4_000, w.Tell.BodyCut),
+		MarkerOf("notes", run.IssueNumber) + "\n" + w.Tell.NotesBody(clean.Inline(c.Phase, 60), w.parent(), clean.Code(pipelines.NotesFile)),
+		clean.Sanitize(c.Why, nil, 4_000, w.Tell.BodyCut),
 	})
 }
 
@@ -30,15 +30,15 @@ func (w comment) notesChange() string {
 	}
 	title := w.Tell.NotesChange
 	if c.Number != 0 {
-		title += ": " + cmp.Or(markdown.Link(fmt.Sprint(c.Number), c.URL), fmt.Sprint(c.Number))
+		title += ": " + cmp.Or(clean.Link(fmt.Sprint(c.Number), c.URL), fmt.Sprint(c.Number))
 	}
 	var items []string
 	for _, line := range c.Remove {
-		items = append(items, "- − "+markdown.Inline(line, 300))
+		items = append(items, "- − "+clean.Inline(line, 300))
 	}
 	for line := range strings.Lines(c.Add) {
 		if line = strings.TrimSpace(line); line != "" {
-			items = append(items, "- + "+markdown.Inline(line, 300))
+			items = append(items, "- + "+clean.Inline(line, 300))
 		}
 	}
 	return w.folded(title, 4_000, items)

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Stop is where a run has stopped so that people have to be told. It stays the
@@ -64,7 +64,7 @@ func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.
 	w := newWriter(plan, run, t)
 	return w.reply(marker, []string{
 		text.Join(" ", mentions(who), "**"+w.headline()+"**"), w.warnings(), advice{w}.text(), proposed(w),
-		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
+		text.Join(" · ", clean.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
 	})
 }
 
@@ -86,9 +86,9 @@ func LateMarker(issue string, s Stop) string { return MarkerOf("late", issue+"/"
 func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 	w := newWriter(plan, run, t)
 	return w.reply(marker, []string{
-		text.Join(" ", mentions(who), "**❌ "+markdown.Inline(t.CI.In(w.Catalogue), 500)+"**"),
-		alert(alertWarning, text.Join("\n\n", w.Comment.LateCI, markdown.Bold(w.Comment.Now), advice{w}.wayBack())),
-		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), markdown.Link(w.PullRequest, w.pullRequest())),
+		text.Join(" ", mentions(who), "**❌ "+clean.Inline(t.CI.In(w.Catalogue), 500)+"**"),
+		alert(alertWarning, text.Join("\n\n", w.Comment.LateCI, clean.Bold(w.Comment.Now), advice{w}.wayBack())),
+		text.Join(" · ", clean.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), clean.Link(w.PullRequest, w.pullRequest())),
 	})
 }
 
@@ -102,10 +102,10 @@ func Unstarted(marker, language string, who []string, command, job string) strin
 	w := speaker(language)
 	does := w.Comment.BeginJob
 	if command != "" {
-		does = w.Comment.BeginAgain(markdown.Code(markdown.Truncate(command, 300)))
+		does = w.Comment.BeginAgain(clean.Code(clean.Truncate(command, 300)))
 	}
 	return w.reply(marker, []string{
-		text.Join(" ", mentions(who), "**"+w.Comment.Unstarted+"**"), markdown.Named(w.WhatNow, does), markdown.Link(w.Job, job),
+		text.Join(" ", mentions(who), "**"+w.Comment.Unstarted+"**"), clean.Named(w.WhatNow, does), clean.Link(w.Job, job),
 	})
 }
 
@@ -119,7 +119,7 @@ func GivenUp(run metadata.Run) (marker, body string) {
 	}
 	marker = MarkerOf("given-up", fmt.Sprintf("%s/%d", run.IssueNumber, run.Stop.At.UnixMilli()))
 	return marker, w.reply(marker, []string{
-		markdown.Quote("**"+w.Shown("closed given up", "who", markdown.Code(markdown.Truncate(who, 60)))+"**", markdown.Truncate(phases.GivenUp(run).In(w.Catalogue), 4_000)),
-		w.Shown("after given up"), markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL),
+		clean.Quote("**"+w.Shown("closed given up", "who", clean.Code(clean.Truncate(who, 60)))+"**", clean.Truncate(phases.GivenUp(run).In(w.Catalogue), 4_000)),
+		w.Shown("after given up"), clean.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL),
 	})
 }

@@ -4,13 +4,12 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Opinion is what an agent said about a run that somebody asked it about, as a
@@ -18,7 +17,7 @@ import (
 type Opinion struct {
 	About   metadata.Decision
 	kind    string // auto_done, auto_proposed or auto_needless
-	d       diagnosis.Diagnosis
+	d       phases.Diagnosis
 	why     metadata.Reason // the parts are values of it
 	command command.Command // with which it was asked
 }
@@ -38,9 +37,9 @@ func OpinionOf(about metadata.Decision) (o Opinion, ok bool) {
 	back := why.Value("diagnosed").Value("diagnosis")
 	return Opinion{
 		About: about, kind: why.Code(), why: why, command: command.Parse(about.Command, false).Command,
-		d: diagnosis.Diagnosis{
+		d: phases.Diagnosis{
 			ToPhase: text(back, "phase"), ToStep: metadata.Step(text(back, "step")), Reason: text(why, "reason"),
-			Confidence: diagnosis.Confidence(text(back, "confidence")), Analysis: text(why, "analysis"),
+			Confidence: phases.Confidence(text(back, "confidence")), Analysis: text(why, "analysis"),
 		},
 	}, true
 }
@@ -49,18 +48,18 @@ func OpinionOf(about metadata.Decision) (o Opinion, ok bool) {
 // command to copy where that is left to people.
 func OpinionReply(marker string, plan *pipelines.Pipeline, run metadata.Run, o Opinion) string {
 	w := newWriter(plan, run, Notices{})
-	blocks := []string{text.Join(" · ", markdown.Bold(markdown.Inline(o.why.Value("diagnosed").In(w.Catalogue), 600)), markdown.Code(markdown.Truncate(o.About.By, 60)))}
+	blocks := []string{text.Join(" · ", clean.Bold(clean.Inline(o.why.Value("diagnosed").In(w.Catalogue), 600)), clean.Code(clean.Truncate(o.About.By, 60)))}
 	switch o.kind {
 	case "auto_done":
 		blocks = append(blocks, w.Comment.TakenBack)
 	case "auto_needless":
 		blocks = append(blocks, w.Tell.Unchanged)
 	default:
-		not := w.Comment.NotTaken + w.Tell.Colon + markdown.Inline(o.why.Value("not").In(w.Catalogue), 600)
+		not := w.Comment.NotTaken + w.Tell.Colon + clean.Inline(o.why.Value("not").In(w.Catalogue), 600)
 		command := strings.TrimSpace(command.ProposedBy(o.d, o.command.Restore).String())
-		blocks = append(blocks, alert(alertImportant, text.Join("\n\n", not, markdown.Named(w.WhatNow, w.Comment.CarryOut), markdown.Fenced(command))))
+		blocks = append(blocks, alert(alertImportant, text.Join("\n\n", not, clean.Named(w.WhatNow, w.Comment.CarryOut), clean.Fenced(command))))
 	}
-	blocks = append(blocks, markdown.Quote("**"+w.Comment.Saw+"**", o.d.Analysis))
+	blocks = append(blocks, clean.Quote("**"+w.Comment.Saw+"**", o.d.Analysis))
 	if o.kind == "auto_proposed" && o.command.DryRun {
 		blocks = append(blocks, preview(w, run, o)...)
 	}
@@ -71,7 +70,7 @@ func OpinionReply(marker string, plan *pipelines.Pipeline, run metadata.Run, o O
 // run has gone on since and it cannot be carried out any more.
 func preview(w writer, run metadata.Run, o Opinion) []string {
 	at := o.About
-	back, err := diagnosis.Follow(w.plan, run, o.d, phases.Rollback{By: at.By, Restore: o.command.Restore, At: at.At})
+	back, err := phases.FollowDiagnosis(w.plan, run, o.d, phases.Rollback{By: at.By, Restore: o.command.Restore, At: at.At})
 	if err != nil {
 		return nil
 	}

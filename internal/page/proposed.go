@@ -7,7 +7,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -34,11 +33,11 @@ func proposed(w writer) string {
 	}
 	diff, _ = clean.Mark(diff)
 	diff = folded(blanksShown(diff))
-	shown, rest := markdown.Truncate(diff, mostOpened), ""
+	shown, rest := clean.Truncate(diff, mostOpened), ""
 	if len(shown) < len(strings.TrimSpace(diff)) {
 		rest = w.Tell.OpenedCut
 	}
-	return text.Join("\n\n", "**"+w.Tell.Opened+"**", markdown.Fenced(shown), rest, after)
+	return text.Join("\n\n", "**"+w.Tell.Opened+"**", clean.Fenced(shown), rest, after)
 }
 
 // Of blanks in a line, how many are more than anybody needs: before its words, and

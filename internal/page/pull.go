@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // PullFacts are what a pull request tells besides the run's record.
@@ -38,7 +38,7 @@ func DraftBody(plan *pipelines.Pipeline, run metadata.Run, f PullFacts) string {
 
 // asMessage makes a body fit for what many repositories make of it once the pull request is
 // merged: the message of a commit, which must not keep workflows from starting.
-func asMessage(body string) string { return texts.NoSkips(body) }
+func asMessage(body string) string { return phases.NoSkips(body) }
 
 // IsDraftBody reports whether a body reads as DraftBody gives it, in the language of the
 // run: it has not been handed over.
@@ -54,9 +54,9 @@ func IsDraftBody(run metadata.Run, body string) bool {
 func DoneBody(plan *pipelines.Pipeline, run metadata.Run, report []byte, f PullFacts) string {
 	p := pull{newWriter(plan, run, f.Notices)}
 	below := p.body([]string{
-		"---", p.closes(f.Issue), p.warnings(), p.doubts(), p.oddChecks(), text.Join(" · ", p.used(), p.links(f)), markdown.Details(p.Progress, checklist(p).lines(), false), findings(p).suggestions(),
+		"---", p.closes(f.Issue), p.warnings(), p.doubts(), p.oddChecks(), text.Join(" · ", p.used(), p.links(f)), clean.Details(p.Progress, checklist(p).lines(), false), findings(p).suggestions(),
 	})
-	text := markdown.Sanitize(string(report), f.Images, markdown.MaxComment-markdown.Units(below)-4, p.Tell.BodyCut)
+	text := clean.Sanitize(string(report), f.Images, clean.MaxComment-clean.Units(below)-4, p.Tell.BodyCut)
 	if text == "" {
 		text = "> " + p.Tell.NoReport
 	}
@@ -69,9 +69,9 @@ func (w pull) closes(issue int) string {
 	if issue > 0 {
 		return fmt.Sprintf("Closes #%d", issue)
 	}
-	return markdown.Named("issue", markdown.Link(markdown.Inline(w.run.IssueNumber, 60), w.run.IssueURL))
+	return clean.Named("issue", clean.Link(clean.Inline(w.run.IssueNumber, 60), w.run.IssueURL))
 }
 
 func (w pull) links(f PullFacts) string {
-	return text.Join(" · ", markdown.Link(w.Progress, f.Progress), markdown.Link(w.Job, f.Job))
+	return text.Join(" · ", clean.Link(w.Progress, f.Progress), clean.Link(w.Job, f.Job))
 }

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 func TestPullTitle(t *testing.T) {
@@ -77,7 +77,7 @@ func TestPullBodies(t *testing.T) {
 func TestPullIsCut(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
 	got := DoneBody(p.Plan, p.Run, []byte(strings.Repeat("A line. 😀\n\n", 12_000)), samplePull())
-	if n := markdown.Units(got); n > markdown.MaxComment || n < markdown.MaxComment-100 {
+	if n := clean.Units(got); n > clean.MaxComment || n < clean.MaxComment-100 {
 		t.Errorf("the body has %d units", n)
 	}
 	for _, want := range []string{"_The rest is left out", "\nCloses #7\n", "</details>"} {

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Replies are Markdown for a comment of at most markdown.MaxComment characters. Each
@@ -21,8 +21,8 @@ func StatusReply(marker string, plan *pipelines.Pipeline, run metadata.Run, t No
 	w := newWriter(plan, run, t)
 	done := fmt.Sprintf("%d / %d", progress.Completed(w.rows), progress.PhasesIn(w.rows))
 	return w.reply(marker, []string{
-		"**" + w.headline() + "**", text.Join(" · ", markdown.Named(w.Progress, done), w.facts()), w.warnings(), advice{w}.text(),
-		text.Join(" · ", markdown.Link(w.Progress, live), w.linked()),
+		"**" + w.headline() + "**", text.Join(" · ", clean.Named(w.Progress, done), w.facts()), w.warnings(), advice{w}.text(),
+		text.Join(" · ", clean.Link(w.Progress, live), w.linked()),
 	})
 }
 

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // RollbackReply shows what a rollback would change, without changing it: the
@@ -34,7 +33,7 @@ func (w rollback) details(back phases.RollbackPlan) []string {
 		w.changes(progress.RowsOf(w.plan, back.Before), w.rows), w.nextAgent(back.Run.Phase(e.ToPhase)),
 		w.entry(e, len(back.Before.RollbackHistory)+1), w.moved(back.Moves), w.restored(back.Paths),
 	}
-	return append(blocks, markdown.Details(w.Tell.Writes(text.Cut(progress.Label(text.Last(back.ReasonFile)), 100)), markdown.Code(markdown.Truncate(back.ReasonFile, 300))+"\n\n"+markdown.Fenced(markdown.Truncate(string(files.Reason(back)), 20_000)), false))
+	return append(blocks, clean.Details(w.Tell.Writes(text.Cut(progress.Label(text.Last(back.ReasonFile)), 100)), clean.Code(clean.Truncate(back.ReasonFile, 300))+"\n\n"+clean.Fenced(clean.Truncate(string(phases.WrittenReason(back)), 20_000)), false))
 }
 
 // changes has a row for each phase, with a mark where it changes.
@@ -70,17 +69,17 @@ func (w rollback) nextAgent(p *metadata.Phase) string {
 		return ""
 	}
 	told := p.RollbackContext
-	lines := []string{markdown.Quote("**"+w.Tell.NextAgent+"**", markdown.Truncate(told.Reason, 4_000))}
+	lines := []string{clean.Quote("**"+w.Tell.NextAgent+"**", clean.Truncate(told.Reason, 4_000))}
 	if d := told.Details; d != nil {
 		if d.BlockerCount+d.SuggestionCount > 0 {
 			lines = append(lines, "- "+w.OpenFindings(d.BlockerCount, d.SuggestionCount))
 		}
 		if tests := codes(d.AffectedTests); len(tests) > 0 {
-			lines = append(lines, "- "+markdown.Named(w.Tell.Tests, w.within(3_000, tests)))
+			lines = append(lines, "- "+clean.Named(w.Tell.Tests, w.within(3_000, tests)))
 		}
 	}
 	if told.ReviewResult != "" {
-		lines = append(lines, "- "+markdown.Named(w.Tell.Review, markdown.Code(markdown.Truncate(told.ReviewResult, 300))))
+		lines = append(lines, "- "+clean.Named(w.Tell.Review, clean.Code(clean.Truncate(told.ReviewResult, 300))))
 	}
 	return strings.Join(lines, "\n\n")
 }
@@ -88,14 +87,14 @@ func (w rollback) nextAgent(p *metadata.Phase) string {
 // entry is what the history gains, as entry n.
 func (w rollback) entry(e metadata.Rollback, n int) string {
 	place := func(phase string, step metadata.Step) string {
-		return text.Join(" · ", markdown.Inline(phase, 60), w.word(w.Steps, string(step)))
+		return text.Join(" · ", clean.Inline(phase, 60), w.word(w.Steps, string(step)))
 	}
 	facts := []string{
-		markdown.Named(w.Tell.Time, markdown.Code(text.Clock(e.Timestamp))),
-		markdown.Named(w.Tell.From, place(e.FromPhase, e.FromStep)),
-		markdown.Named(w.Tell.To, place(e.ToPhase, e.ToStep)),
-		markdown.Named(w.Tell.Triggered, text.Join(" · ", w.word(w.Tell.Triggers, triggerWord(e)), markdown.Code(markdown.Truncate(e.By, 60)))),
-		markdown.Link(w.Tell.Comment, e.CommentURL),
+		clean.Named(w.Tell.Time, clean.Code(text.Clock(e.Timestamp))),
+		clean.Named(w.Tell.From, place(e.FromPhase, e.FromStep)),
+		clean.Named(w.Tell.To, place(e.ToPhase, e.ToStep)),
+		clean.Named(w.Tell.Triggered, text.Join(" · ", w.word(w.Tell.Triggers, triggerWord(e)), clean.Code(clean.Truncate(e.By, 60)))),
+		clean.Link(w.Tell.Comment, e.CommentURL),
 	}
 	lines := []string{"**" + w.Tell.Entry(n) + "**", ""}
 	for _, f := range facts {
@@ -109,7 +108,7 @@ func (w rollback) entry(e metadata.Rollback, n int) string {
 func (w rollback) moved(moves map[string]string) string {
 	var items []string
 	for _, from := range slices.Sorted(maps.Keys(moves)) {
-		items = append(items, "- "+markdown.Code(markdown.Truncate(from, 300))+" → "+markdown.Code(markdown.Truncate(moves[from], 300)))
+		items = append(items, "- "+clean.Code(clean.Truncate(from, 300))+" → "+clean.Code(clean.Truncate(moves[from], 300)))
 	}
 	return w.folded(w.Tell.SetAside, 8_000, items)
 }

@@ -3,21 +3,21 @@ package page
 import (
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // sandboxText says which sandbox was asked for, which one there was, and what that
 // held and what not.
 func sandboxText(words prompts.Catalogue, asked string, b sandbox.Confinement) string {
-	holding, head := words.Sandbox, markdown.Inline(asked, 200)
+	holding, head := words.Sandbox, clean.Inline(asked, 200)
 	switch {
 	case head == "" || !b.Known:
-		return markdown.Named(words.Tell.Sandbox, head)
+		return clean.Named(words.Tell.Sandbox, head)
 	case b.Held == nil:
-		return markdown.Named(words.Tell.Sandbox, text.Join(" · ", head, holding.None))
+		return clean.Named(words.Tell.Sandbox, text.Join(" · ", head, holding.None))
 	}
 	h := b.Held
 	holds, not := []string{holding.Files, holding.Programs}, []string{holding.Owners, holding.Memory}
@@ -49,7 +49,7 @@ func sandboxText(words prompts.Catalogue, asked string, b sandbox.Confinement) s
 		not = append(not, holding.Root)
 	}
 	return text.Join("\n",
-		markdown.Named(words.Tell.Sandbox, text.Join(" · ", head, holding.InForce))+"\n",
+		clean.Named(words.Tell.Sandbox, text.Join(" · ", head, holding.InForce))+"\n",
 		"- "+holding.Holds+": "+text.Join("; ", holds...),
 		"- "+holding.Not+": "+text.Join("; ", not...))
 }

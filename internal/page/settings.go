@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/origin"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Right is a command, or several, and the role that may give it.
@@ -35,18 +34,18 @@ func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFact
 	plan = progress.Whole(plan)
 	s.plan = plan
 	facts := []string{
-		markdown.Named(s.Pipeline, text.Join(" · ", markdown.Code(markdown.Truncate(plan.Name, 60)), markdown.Inline(plan.Description, 300))),
-		markdown.Named(s.Tell.Chosen, markdown.Inline(f.Why, 300)),
-		markdown.Named(s.Tell.ReadFrom, text.Join(" · ", markdown.Code(markdown.Truncate(plan.Source, 200)), markdown.Code(markdown.Truncate(f.From, 200)))),
-		markdown.Named(s.Tell.SetBy, s.origins(plan)),
-		markdown.Named(s.Tell.Budget, s.budget(plan.Budget)),
-		markdown.Named(s.Tell.Given, s.given(plan)),
-		markdown.Named(s.Tell.Words, markdown.Code(markdown.Truncate(plan.Language, 20))),
-		markdown.Named(s.Tell.Sandbox, markdown.Inline(f.Sandbox, 200)),
-		markdown.Named(s.Tell.Version, markdown.Code(markdown.Truncate(f.Version, 100))),
-		markdown.Named(s.Tell.Protected, strings.Join(codes(slices.Concat(plan.Protect, f.Protects)), " ")),
-		markdown.Named(s.Tell.OpenPaths, strings.Join(codes(plan.Open), " ")),
-		markdown.Named(s.Tell.Bots, text.Join(" ", codes(f.Bots)...)),
+		clean.Named(s.Pipeline, text.Join(" · ", clean.Code(clean.Truncate(plan.Name, 60)), clean.Inline(plan.Description, 300))),
+		clean.Named(s.Tell.Chosen, clean.Inline(f.Why, 300)),
+		clean.Named(s.Tell.ReadFrom, text.Join(" · ", clean.Code(clean.Truncate(plan.Source, 200)), clean.Code(clean.Truncate(f.From, 200)))),
+		clean.Named(s.Tell.SetBy, s.origins(plan)),
+		clean.Named(s.Tell.Budget, s.budget(plan.Budget)),
+		clean.Named(s.Tell.Given, s.given(plan)),
+		clean.Named(s.Tell.Words, clean.Code(clean.Truncate(plan.Language, 20))),
+		clean.Named(s.Tell.Sandbox, clean.Inline(f.Sandbox, 200)),
+		clean.Named(s.Tell.Version, clean.Code(clean.Truncate(f.Version, 100))),
+		clean.Named(s.Tell.Protected, strings.Join(codes(slices.Concat(plan.Protect, f.Protects)), " ")),
+		clean.Named(s.Tell.OpenPaths, strings.Join(codes(plan.Open), " ")),
+		clean.Named(s.Tell.Bots, text.Join(" ", codes(f.Bots)...)),
 	}
 	var list []string
 	for _, f := range facts {
@@ -63,10 +62,10 @@ type settings struct{ writer }
 // origins says which file each setting comes from that a repository may have for all runs.
 func (w settings) origins(plan *pipelines.Pipeline) string {
 	var parts []string
-	for _, o := range origin.Of(plan) {
+	for _, o := range pipelines.OriginsOf(plan) {
 		from := map[string]string{"": w.Tell.SetByNone, pipelines.GivenForRun: w.Tell.SetForRun}[o.File]
 		if from == "" {
-			from = markdown.Code(markdown.Truncate(o.File, 200))
+			from = clean.Code(clean.Truncate(o.File, 200))
 		}
 		parts = append(parts, from+": "+strings.Join(codes(o.Settings), " "))
 	}
@@ -78,7 +77,7 @@ func (w settings) given(plan *pipelines.Pipeline) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(plan.Agents)) {
 		if shown := plan.Agents[name].Shown(); len(shown) > 0 {
-			parts = append(parts, markdown.Inline(name, 60)+": "+strings.Join(codes(shown), " "))
+			parts = append(parts, clean.Inline(name, 60)+": "+strings.Join(codes(shown), " "))
 		}
 	}
 	return strings.Join(parts, " · ")
@@ -157,7 +156,7 @@ func (w settings) whoDoes(plan *pipelines.Pipeline, s pipelines.Step) string {
 func (w settings) rights(all []Right) string {
 	var rows [][]string
 	for _, r := range all {
-		rows = append(rows, []string{markdown.Code(cellCode(r.Command)), cell(r.Role, 60)})
+		rows = append(rows, []string{clean.Code(cellCode(r.Command)), cell(r.Role, 60)})
 	}
 	if len(rows) == 0 {
 		return ""

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // stateBlock is the state for programs that read the comment: JSON that people do
@@ -17,9 +17,9 @@ import (
 func stateBlock(w writer) string {
 	const most = 60
 	s := state{
-		Schema: 1, Issue: markdown.Truncate(w.run.IssueNumber, 100), Revision: w.run.Revision, Status: w.run.Status, Pipeline: markdown.Truncate(w.run.Pipeline.Name, 100),
-		Phase: markdown.Truncate(w.now.Phase, 100), Step: string(w.now.Step()), Agent: markdown.Truncate(w.now.Agent, 100), Branch: markdown.Truncate(w.run.BranchName, 200), PullRequest: w.run.PRNumber,
-		USD: cents(w.run.Cost.USD), BudgetUSD: w.run.Budget.USD, Tokens: progress.AllTokens(w.run.Cost), Attempts: budget.SpentOf(w.run).Attempts,
+		Schema: 1, Issue: clean.Truncate(w.run.IssueNumber, 100), Revision: w.run.Revision, Status: w.run.Status, Pipeline: clean.Truncate(w.run.Pipeline.Name, 100),
+		Phase: clean.Truncate(w.now.Phase, 100), Step: string(w.now.Step()), Agent: clean.Truncate(w.now.Agent, 100), Branch: clean.Truncate(w.run.BranchName, 200), PullRequest: w.run.PRNumber,
+		USD: cents(w.run.Cost.USD), BudgetUSD: w.run.Budget.USD, Tokens: progress.AllTokens(w.run.Cost), Attempts: phases.SpentOf(w.run).Attempts,
 		Rollbacks: len(w.run.RollbackHistory), Updated: w.run.UpdatedAt.UTC().Truncate(time.Second),
 	}
 	if w.run.Stop != nil {
@@ -27,7 +27,7 @@ func stateBlock(w writer) string {
 	}
 	for _, r := range w.rows[:min(len(w.rows), most)] {
 		s.Phases = append(s.Phases, phaseState{
-			markdown.Truncate(r.Rec.Name, 100), r.Rec.Status, r.Rec.CurrentStep, r.Round(), r.Attempts, cents(r.USD), markdown.Truncate(r.Rec.ReviewResult, 40),
+			clean.Truncate(r.Rec.Name, 100), r.Rec.Status, r.Rec.CurrentStep, r.Round(), r.Attempts, cents(r.USD), clean.Truncate(r.Rec.ReviewResult, 40),
 		})
 	}
 	data, err := json.Marshal(s)

@@ -3,7 +3,6 @@ package page
 import (
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -58,14 +57,14 @@ func (w summary) reason() string {
 	case w.run.Status == metadata.Completed:
 		reason = string(metadata.Done)
 	}
-	return markdown.Named(w.Tell.Decision, markdown.Code(markdown.Truncate(reason, 60)))
+	return clean.Named(w.Tell.Decision, clean.Code(clean.Truncate(reason, 60)))
 }
 
 // denials are what was refused, each with how to change that.
 func (w summary) denials(all []Denial) string {
 	var items []string
 	for _, d := range all {
-		items = append(items, "- "+markdown.Indent(refusal(w).text(d), "  ")[2:])
+		items = append(items, "- "+clean.Indent(refusal(w).text(d), "  ")[2:])
 	}
 	return titled(w.Tell.Refused, w.within(60_000, items))
 }
@@ -78,8 +77,8 @@ func (w summary) refusedHosts() string {
 		if a.Refused == "" {
 			continue
 		}
-		items = append(items, "- "+text.Join(" · ", cell(a.Phase, 60), w.Steps[string(a.Step)], markdown.Code(markdown.Truncate(a.Refused, 1000)))+
-			"\n  "+markdown.Code(progress.Allowing(a)))
+		items = append(items, "- "+text.Join(" · ", cell(a.Phase, 60), w.Steps[string(a.Step)], clean.Code(clean.Truncate(a.Refused, 1000)))+
+			"\n  "+clean.Code(progress.Allowing(a)))
 	}
 	return titled(w.Tell.RefusedHosts, w.within(20_000, items))
 }
@@ -88,7 +87,7 @@ func (w summary) refusedHosts() string {
 func (w summary) removals(removed []clean.Removal) string {
 	var items []string
 	for _, line := range w.RemovedFrom(removed) {
-		items = append(items, "- "+markdown.Inline(line, 300))
+		items = append(items, "- "+clean.Inline(line, 300))
 	}
 	if len(items) == 0 {
 		return ""
@@ -100,10 +99,10 @@ func (w summary) removals(removed []clean.Removal) string {
 func (w summary) surroundings(written string, versions []Versioned) string {
 	var programs []string
 	for _, v := range versions {
-		programs = append(programs, markdown.Code(text.Join(" ", markdown.Truncate(v.Name, 60), markdown.Truncate(v.Version, 100))))
+		programs = append(programs, clean.Code(text.Join(" ", clean.Truncate(v.Name, 60), clean.Truncate(v.Version, 100))))
 	}
 	var lines []string
-	for _, l := range []string{written, markdown.Named(w.Tell.Versions, text.Join(" · ", programs...))} {
+	for _, l := range []string{written, clean.Named(w.Tell.Versions, text.Join(" · ", programs...))} {
 		if l != "" {
 			lines = append(lines, l)
 		}
@@ -115,9 +114,9 @@ func (w summary) surroundings(written string, versions []Versioned) string {
 func (w summary) held(all []Versioned) string {
 	var programs []string
 	for _, h := range all {
-		programs = append(programs, markdown.Code(h.Name)+" ("+markdown.Code(h.Version)+")")
+		programs = append(programs, clean.Code(h.Name)+" ("+clean.Code(h.Version)+")")
 	}
-	return markdown.Named(w.Tell.Held, text.Join(" · ", programs...))
+	return clean.Named(w.Tell.Held, text.Join(" · ", programs...))
 }
 
 // titled is a part with a heading; nothing without a body.

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // EventFacts describe an event that led to no run.
@@ -19,7 +19,7 @@ type EventFacts struct {
 func EventSummary(language string, f EventFacts) string {
 	s := eventSummary(language, f.Warnings)
 	return s.fit([]string{
-		"## 💤 " + s.Tell.NotStarted, text.Join(" · ", markdown.Named(s.Tell.Trigger, markdown.Code(markdown.Truncate(f.Event, 100))), f.about()), refusal(s).text(f.Denial), s.warnings(), s.surroundings("", f.Versions),
+		"## 💤 " + s.Tell.NotStarted, text.Join(" · ", clean.Named(s.Tell.Trigger, clean.Code(clean.Truncate(f.Event, 100))), f.about()), refusal(s).text(f.Denial), s.warnings(), s.surroundings("", f.Versions),
 	})
 }
 
@@ -34,7 +34,7 @@ func HandledSummary(language string, goesOn bool, f EventFacts) string {
 	}
 	return s.fit([]string{
 		"## " + heading,
-		text.Join(" · ", markdown.Code(markdown.Truncate(text.FirstLine(f.What), 200)), markdown.Code(markdown.Truncate(f.By, 60)), f.about(), markdown.Named(s.Tell.Trigger, markdown.Code(markdown.Truncate(f.Event, 100)))),
+		text.Join(" · ", clean.Code(clean.Truncate(text.FirstLine(f.What), 200)), clean.Code(clean.Truncate(f.By, 60)), f.about(), clean.Named(s.Tell.Trigger, clean.Code(clean.Truncate(f.Event, 100)))),
 		next, s.warnings(), s.surroundings("", f.Versions),
 	})
 }
@@ -47,5 +47,5 @@ func eventSummary(language string, warnings []string) summary {
 
 // about names the issue of the event, where there is one.
 func (f EventFacts) about() string {
-	return markdown.Named("issue", markdown.Code(markdown.Truncate(f.Issue, 100)))
+	return clean.Named("issue", clean.Code(clean.Truncate(f.Issue, 100)))
 }

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // cell makes text from outside fit for a cell of a table in Markdown. There a
 // bar ends a cell even within code, so code becomes plain text.
 func cell(text string, limit int) string {
-	return markdown.Inline(strings.NewReplacer("`", "'", "|", "/").Replace(markdown.Truncate(text, limit)), limit)
+	return clean.Inline(strings.NewReplacer("`", "'", "|", "/").Replace(clean.Truncate(text, limit)), limit)
 }
 
 // grid is a table in Markdown. The cells are Markdown fit for it. Align has a
@@ -31,4 +31,4 @@ func grid(align string, head []string, rows [][]string) []string {
 }
 
 // cellCode makes text fit for inline code in a cell, where a bar would end it.
-func cellCode(text string) string { return strings.ReplaceAll(markdown.Truncate(text, 200), "|", "/") }
+func cellCode(text string) string { return strings.ReplaceAll(clean.Truncate(text, 200), "|", "/") }

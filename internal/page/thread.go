@@ -1,9 +1,9 @@
 package page
 
 import (
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // ReviewCutReply tells, below the pull request, that only some of what a review says about
@@ -26,7 +26,7 @@ func ThreadReply(language, commit string, comments []metadata.ReviewComment) str
 		case metadata.Fixed:
 			lines = append(lines, w.Tell.FixedIn(commit))
 		case metadata.StillOpen:
-			lines = append(lines, w.Tell.NotChanged(markdown.Sanitize(c.Finding.Solution, nil, mostWhy, w.Tell.ReplyCut)))
+			lines = append(lines, w.Tell.NotChanged(clean.Sanitize(c.Finding.Solution, nil, mostWhy, w.Tell.ReplyCut)))
 		default:
 			lines = append(lines, w.Tell.RevisedIn(commit))
 		}

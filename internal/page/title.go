@@ -3,10 +3,9 @@ package page
 import (
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -30,21 +29,21 @@ func plainTitle(text string) string {
 	text, _ = clean.Quoted(text)
 	parts := strings.Fields(strings.ReplaceAll(text, "`", "'"))
 	for i, p := range parts {
-		if markdown.Mentions(p) {
+		if clean.Mentions(p) {
 			parts[i] = "`" + p + "`"
 		}
 	}
-	return ShortTitle(strings.TrimLeft(texts.NoSkips(strings.Join(parts, " ")), "/ "))
+	return ShortTitle(strings.TrimLeft(phases.NoSkips(strings.Join(parts, " ")), "/ "))
 }
 
 // ShortTitle cuts a title to what GitHub takes.
 func ShortTitle(title string) string {
-	if markdown.Units(title) <= maxTitle {
+	if clean.Units(title) <= maxTitle {
 		return title
 	}
 	room := maxTitle - len("...")
 	for i, r := range title {
-		if room -= markdown.Units(string(r)); room < 0 {
+		if room -= clean.Units(string(r)); room < 0 {
 			return title[:i] + "..."
 		}
 	}

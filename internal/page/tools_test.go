@@ -6,15 +6,14 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 // What agents are given is shown with the names of variables, in both languages.
 func TestConfigShowsWhatAgentsAreGiven(t *testing.T) {
 	plan := &pipelines.Pipeline{Name: "p", Agents: map[string]pipelines.Agent{
 		"second": {Use: "codex"},
-		"writer": {Use: "claude", Set: tools.Set{
-			MCP:    map[string]tools.Server{"web": {URL: "https://words.example/mcp", Headers: map[string]string{"Authorization": "Bearer env:WORDS_KEY"}}},
+		"writer": {Use: "claude", ToolSet: pipelines.ToolSet{
+			MCP:    map[string]pipelines.ToolServer{"web": {URL: "https://words.example/mcp", Headers: map[string]string{"Authorization": "Bearer env:WORDS_KEY"}}},
 			Effort: "high",
 		}},
 	}}

@@ -3,11 +3,11 @@ package page
 import (
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/checking"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // The alerts of GitHub that are used: what a person is asked, what went wrong,
@@ -24,7 +24,7 @@ func alert(kind, body string) string {
 	if body == "" {
 		return ""
 	}
-	return "> [!" + kind + "]\n" + markdown.Indent(body, "> ")
+	return "> [!" + kind + "]\n" + clean.Indent(body, "> ")
 }
 
 // doubts says what there is little evidence for: that no check was run, where one
@@ -34,7 +34,7 @@ func (w writer) doubts() string {
 		return ""
 	}
 	var all []string
-	if checking.RunsNothing(w.plan) {
+	if phases.ChecksNothing(w.plan) {
 		all = append(all, "⚠️ "+w.Tell.RanNothing)
 	}
 	if names := w.plan.OfOneMind(); len(names) > 0 {
@@ -56,7 +56,7 @@ func (w writer) unseen() (all []string) {
 		case len(all) == most:
 			left++
 		default:
-			all = append(all, "⚠️ "+text.Capitalize(markdown.Inline(w.Shown("image not given", "n", i+1, "why", image.Why.In(w.Catalogue)), 300)))
+			all = append(all, "⚠️ "+text.Capitalize(clean.Inline(w.Shown("image not given", "n", i+1, "why", image.Why.In(w.Catalogue)), 300)))
 		}
 	}
 	if left > 0 {
@@ -116,17 +116,17 @@ func (w writer) warnings() string {
 		all = append(all, why)
 	}
 	if w.notices.CI != "" {
-		all = append(all, text.Capitalize(markdown.Inline(w.notices.CI.In(w.Catalogue), 500)))
+		all = append(all, text.Capitalize(clean.Inline(w.notices.CI.In(w.Catalogue), 500)))
 	}
 	if w.notices.Base != "" {
-		all = append(all, text.Capitalize(markdown.Inline(w.notices.Base.In(w.Catalogue), 500)))
+		all = append(all, text.Capitalize(clean.Inline(w.notices.Base.In(w.Catalogue), 500)))
 	}
 	for i, said := range w.notices.Warnings {
 		if i == most {
 			all = append(all, w.Comment.More(len(w.notices.Warnings)-i))
 			break
 		}
-		if said = markdown.Inline(said, 500); said != "" {
+		if said = clean.Inline(said, 500); said != "" {
 			all = append(all, said)
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // writer has what all texts about a run are made from: the run, where it is,
@@ -44,7 +44,7 @@ func (w writer) word(words map[string]string, key string) string {
 	if w, ok := words[key]; ok {
 		return w
 	}
-	return markdown.Inline(key, 40)
+	return clean.Inline(key, 40)
 }
 
 // within joins as many of the lines as fit into a number of UTF-16 units, and
@@ -52,7 +52,7 @@ func (w writer) word(words map[string]string, key string) string {
 func (w writer) within(limit int, lines []string) string {
 	used := 0
 	for i, l := range lines {
-		if used += markdown.Units(l) + 1; used > limit {
+		if used += clean.Units(l) + 1; used > limit {
 			return strings.Join(append(lines[:i:i], "", w.Comment.More(len(lines)-i)), "\n")
 		}
 	}
@@ -61,7 +61,7 @@ func (w writer) within(limit int, lines []string) string {
 
 // file names a file of the branch, as a link where that is possible.
 func (w writer) file(name string) string {
-	return cmp.Or(markdown.Link(markdown.Inline(text.Last(name), 80), markdown.FileURL(w.notices.Files, name)), markdown.Code(markdown.Truncate(name, 200)))
+	return cmp.Or(clean.Link(clean.Inline(text.Last(name), 80), clean.FileURL(w.notices.Files, name)), clean.Code(clean.Truncate(name, 200)))
 }
 
 // title is what people read in the place of the name of a phase.
@@ -69,13 +69,13 @@ func (w writer) title(phase string) string { return progress.TitleOf(w.plan, pha
 
 // back is an entry of the history without its reason.
 func (w writer) back(e metadata.Rollback) string {
-	return w.RolledBack(markdown.Inline(w.title(e.FromPhase), 60), markdown.Inline(w.title(e.ToPhase), 60), markdown.Inline(string(e.ToStep), 20), markdown.Inline(e.By, 60), e.TriggeredBy == metadata.Automatic)
+	return w.RolledBack(clean.Inline(w.title(e.FromPhase), 60), clean.Inline(w.title(e.ToPhase), 60), clean.Inline(string(e.ToStep), 20), clean.Inline(e.By, 60), e.TriggeredBy == metadata.Automatic)
 }
 
 // parent names the issue of the run, as a link where that is possible.
 func (w writer) parent() string {
-	text := markdown.Inline(text.Join(" ", w.run.IssueNumber, w.run.IssueTitle), 200)
-	return cmp.Or(markdown.Link(text, w.run.IssueURL), markdown.Code(w.run.IssueNumber))
+	text := clean.Inline(text.Join(" ", w.run.IssueNumber, w.run.IssueTitle), 200)
+	return cmp.Or(clean.Link(text, w.run.IssueURL), clean.Code(w.run.IssueNumber))
 }
 
 // folded is a list behind a fold, with how many items it has; nothing without
@@ -84,21 +84,21 @@ func (w writer) folded(title string, limit int, items []string) string {
 	if len(items) == 0 {
 		return ""
 	}
-	return markdown.Details(fmt.Sprintf("%s · %d", title, len(items)), w.within(limit, items), false)
+	return clean.Details(fmt.Sprintf("%s · %d", title, len(items)), w.within(limit, items), false)
 }
 
 // body joins the parts of a body that fit.
-func (w writer) body(blocks []string) string { return fit(markdown.MaxComment, w.Tell.BodyCut, blocks) }
+func (w writer) body(blocks []string) string { return fit(clean.MaxComment, w.Tell.BodyCut, blocks) }
 
 // reply joins the parts of a reply that fit, behind its marker.
 func (w writer) reply(marker string, blocks []string) string {
-	return marker + "\n" + fit(markdown.MaxComment-markdown.Units(marker)-6, w.Tell.ReplyCut, blocks)
+	return marker + "\n" + fit(clean.MaxComment-clean.Units(marker)-6, w.Tell.ReplyCut, blocks)
 }
 
 // fit joins the parts that fit into a number of UTF-16 units, and says with the
 // words given if those are not all.
 func fit(limit int, cut string, blocks []string) string {
-	body, whole := markdown.Fit(blocks, limit-markdown.Units(cut)-4)
+	body, whole := clean.Fit(blocks, limit-clean.Units(cut)-4)
 	if !whole {
 		body = text.Join("\n\n", body, cut)
 	}
@@ -110,14 +110,14 @@ func (w writer) adviceOn(reason metadata.Code) prompts.Advice {
 	if a, ok := w.Codes[string(reason)]; ok {
 		return a
 	}
-	return w.Explain(markdown.Inline(string(reason), 60))
+	return w.Explain(clean.Inline(string(reason), 60))
 }
 
 // codes makes each text inline code; those that are empty are left out.
 func codes(texts []string) []string {
 	var out []string
 	for _, t := range texts {
-		if t = markdown.Code(markdown.Truncate(t, 200)); t != "" {
+		if t = clean.Code(clean.Truncate(t, 200)); t != "" {
 			out = append(out, t)
 		}
 	}

@@ -23,10 +23,10 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/report"
-	"github.com/reprise-ci/reprise/internal/transcript"
 )
 
 // The flags are for make.mjs: first it has the test write what the pictures are made from,
@@ -115,7 +115,7 @@ func inputsOf(t *testing.T) map[string][]byte {
 	}
 	var sheet bytes.Buffer
 	if err := report.Write(&sheet, report.Facts{
-		Plan: over.Plan, Run: over.Run, At: over.At, Transcripts: map[int][]transcript.Entry{1: said},
+		Plan: over.Plan, Run: over.Run, At: over.At, Transcripts: map[int][]agents.Entry{1: said},
 		Changes: []report.Change{{Attempt: 1, Commit: "3f786850e387550fdab836ed7e6dc881de23001b", Patch: changed}},
 	}); err != nil {
 		t.Fatal(err)
@@ -157,14 +157,14 @@ const changed = `diff --git a/cmd/shelf/status.go b/cmd/shelf/status.go
 `
 
 // said is what is said in it.
-var said = []transcript.Entry{
-	{Kind: transcript.Said, Text: "I will look at how the state is printed today."},
-	{Kind: transcript.Used, Tool: "Read", Text: "cmd/shelf/status.go"},
-	{Kind: transcript.Back, Text: "package main (+41 lines)"},
-	{Kind: transcript.Used, Tool: "Bash", Text: "go test ./cmd/shelf"},
-	{Kind: transcript.Back, Text: "ok  example.com/shelf/cmd/shelf  0.21s"},
-	{Kind: transcript.Said, Text: "The flag is there, and an error of the writer is no longer lost."},
-	{Kind: transcript.Ends, Text: "done"},
+var said = []agents.Entry{
+	{Kind: agents.Said, Text: "I will look at how the state is printed today."},
+	{Kind: agents.Used, Tool: "Read", Text: "cmd/shelf/status.go"},
+	{Kind: agents.Back, Text: "package main (+41 lines)"},
+	{Kind: agents.Used, Tool: "Bash", Text: "go test ./cmd/shelf"},
+	{Kind: agents.Back, Text: "ok  example.com/shelf/cmd/shelf  0.21s"},
+	{Kind: agents.Said, Text: "The flag is there, and an error of the writer is no longer lost."},
+	{Kind: agents.Ends, Text: "done"},
 }
 
 // pullReport is what an agent says in the pull request, in about the words of a real one.

@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"sync/atomic"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/bounded"
 )
 
 // pipes connect a program with us. Theirs are the ends that it inherits.
@@ -78,7 +76,7 @@ func (p *pipes) closeTheirs() {
 
 // readReport gives the report, once the pipes have expired. Who was killed has written none.
 func (p *pipes) readReport() (r report) {
-	if err := json.NewDecoder(&bounded.Rest{Pipe: p.report}).Decode(&r); err != nil {
+	if err := json.NewDecoder(&RestOfOutput{Pipe: p.report}).Decode(&r); err != nil {
 		return report{}
 	}
 	return r

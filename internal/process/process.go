@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"github.com/reprise-ci/reprise/internal/bounded"
 )
 
 // markerVar is in the environment of every process of a call. Processes that
@@ -76,11 +74,11 @@ func (p Program) Run(ctx context.Context) (Ending, error) {
 	reactions := make(chan Reaction, 2)
 	stdoutRead, stderrRead := make(chan int, 1), make(chan struct{})
 	go func() {
-		stdoutRead <- EachLine(io.TeeReader(beat.on(&bounded.Rest{Pipe: pipes.stdout}), out), p.reader(reactions))
+		stdoutRead <- EachLine(io.TeeReader(beat.on(&RestOfOutput{Pipe: pipes.stdout}), out), p.reader(reactions))
 	}()
 	go func() {
 		defer close(stderrRead)
-		_, _ = io.Copy(errs, beat.on(&bounded.Rest{Pipe: pipes.stderr})) // ends when the pipe does
+		_, _ = io.Copy(errs, beat.on(&RestOfOutput{Pipe: pipes.stderr})) // ends when the pipe does
 	}()
 
 	var e Ending

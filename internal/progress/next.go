@@ -10,16 +10,14 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/summary"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Result gives the result of a run for programs, with the commands that take
 // it further.
-func Result(plan *pipelines.Pipeline, run metadata.Run) summary.Summary {
-	s := summary.Of(plan, run, prompts.Words("en"))
+func Result(plan *pipelines.Pipeline, run metadata.Run) Summary {
+	s := SummaryOf(plan, run, prompts.Words("en"))
 	s.Next = NextCommands(plan, run)
 	return s
 }
@@ -127,7 +125,7 @@ func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 	}
 	switch run.Stop.Code {
 	case metadata.BudgetExceeded:
-		return []string{again + " " + budget.LimitOf(run).Flag()}
+		return []string{again + " " + phases.LimitOf(run).Flag()}
 	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed, metadata.Conflicts:
 		return []string{back, retry}
 	case metadata.NoProgress, metadata.OutputInvalid, metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -84,15 +84,15 @@ func graphOf(plan *pipelines.Pipeline, run *metadata.Run) graph {
 // the parts that need no other, and to the phase from those that no other needs. It
 // reports whether there are any.
 func (g *graph) parts(run metadata.Run, phase string, before []string, at map[string]int) bool {
-	all := split.Parts(&run, phase)
+	all := phases.PartsOf(&run, phase)
 	for _, part := range all {
 		follows, needed := before, false
 		var needs []string
 		for _, other := range all {
-			if split.Needs(&run, part, other.Name) {
+			if phases.PartNeeds(&run, part, other.Name) {
 				needs = append(needs, other.Name)
 			}
-			needed = needed || split.Needs(&run, other, part.Name)
+			needed = needed || phases.PartNeeds(&run, other, part.Name)
 		}
 		if len(needs) > 0 {
 			follows = needs

@@ -11,10 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/lanes"
-	"github.com/reprise-ci/reprise/phases/leaving"
-	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -48,14 +44,14 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		if _, twice := at[rec.Name]; twice {
 			return
 		}
-		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: lanes.Waits(plan, run, &rec), Left: leaving.Why(run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
+		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: phases.WhyLaneWaits(plan, run, &rec), Left: phases.WhyLeftOut(run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
 		if n := rec.Written; n > 0 && n <= len(run.Attempts) && run.Attempts[n-1].Agent == metadata.Given {
 			row.Given = run.ExternalDocuments[rec.Name]
 		}
 		if p := plan.Phase(rec.Name); p != nil {
 			row.Folder = p.Folder
 		}
-		if t := split.TaskOf(&run, &rec); t != nil {
+		if t := phases.TaskOf(&run, &rec); t != nil {
 			row.Title += ": " + t.Title
 		}
 		at[rec.Name] = len(rows)
@@ -68,7 +64,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		number++
 		add(rec, "")
 		for _, part := range run.Phases {
-			if split.Owns(rec.Name, &part) {
+			if phases.OwnsPart(rec.Name, &part) {
 				add(part, partOf(run, part.Name))
 			}
 		}
@@ -78,7 +74,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		if !ok {
 			continue
 		}
-		if budget.IsCall(a) {
+		if phases.IsCall(a) {
 			rows[i].Attempts++
 		}
 		rows[i].USD += a.Usage.USD
@@ -278,7 +274,7 @@ func Spent(run metadata.Run) string {
 	case b.USD > 0:
 		return c.Shown("used of", "used", text.USD(used), "limit", text.USD(b.USD))
 	case b.IssueUSD > 0:
-		return c.Shown("used of", "used", text.USD(budget.OfIssue(run)), "limit", text.USD(b.IssueUSD))
+		return c.Shown("used of", "used", text.USD(phases.SpentOnIssue(run)), "limit", text.USD(b.IssueUSD))
 	}
 	return text.USD(run.Cost.USD)
 }

@@ -11,7 +11,7 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/util"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // OwnImages are the addresses that images in a sample report may begin with.
@@ -75,7 +75,7 @@ func CheckTold(t *testing.T, md string) {
 				t.Errorf("a link to %q", to)
 			}
 		case *ast.LinkReferenceDefinition:
-			if to := string(n.Destination); !leadsToAnyPage(to) || markdown.ThreadPath.MatchString(to) {
+			if to := string(n.Destination); !leadsToAnyPage(to) || clean.ThreadPath.MatchString(to) {
 				t.Errorf("a name for %q", to)
 			}
 		case *ast.Image:
@@ -107,7 +107,7 @@ func CheckTold(t *testing.T, md string) {
 	if m := regexp.MustCompile(`(?im)(^|\W)@[a-z0-9]|(^|\W)#[0-9]|\bgh-[0-9]`).FindString(words); m != "" {
 		t.Errorf("it says %q outside code", m)
 	}
-	if m := regexp.MustCompile(`(?m)^[\s>]*/[a-z].*`).FindString(WithoutCode(md)); m != "" || markdown.LeadingSlash.MatchString(md) {
+	if m := regexp.MustCompile(`(?m)^[\s>]*/[a-z].*`).FindString(WithoutCode(md)); m != "" || clean.LeadingSlash.MatchString(md) {
 		t.Errorf("a line is %q", m)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/util"
 
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Odd fills values with what no healthy record has.
@@ -153,7 +153,7 @@ var stateLine = regexp.MustCompile(`(?m)^<!-- reprise:state:v1 \{([^<>@#-]|-[^<>
 // CheckComment renders a comment and looks for what must not be in it.
 func CheckComment(t *testing.T, seed uint64, md string) {
 	t.Helper()
-	if n := markdown.Units(md); n > markdown.MaxComment {
+	if n := clean.Units(md); n > clean.MaxComment {
 		t.Errorf("seed %d: the comment has %d UTF-16 units", seed, n)
 	}
 	first, _, _ := strings.Cut(md, "\n")

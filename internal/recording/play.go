@@ -27,7 +27,7 @@ func (p player) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	key := t.Phase + " " + string(t.Step)
 	p.counts[key]++
 	c, n := p.find(t.Phase, t.Step, p.counts[key])
-	s := Stale{Phase: t.Phase, Step: t.Step, Call: p.counts[key]}
+	s := StaleCall{Phase: t.Phase, Step: t.Step, Call: p.counts[key]}
 	if c == nil {
 		s.Why = fmt.Sprintf("no answer is recorded; there are %d of this step", n)
 		if err := add(staleFile(p.file), s); err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -32,7 +31,7 @@ type change struct {
 // recorder is an agent whose calls are recorded.
 type recorder struct {
 	*Recording
-	tree  Tree
+	tree  RecordedTree
 	agent engine.Agent
 }
 
@@ -89,7 +88,7 @@ func (r recorder) changes(ctx context.Context, record string) (map[string]change
 	defer func() { _ = root.Close() }() // opened for reading
 	out := map[string]change{}
 	for _, c := range changed {
-		if c.Path == record || c.Kind == boundary.Nested || c.Kind == boundary.Other {
+		if c.Path == record || c.Kind == phases.NestedKind || c.Kind == phases.OtherKind {
 			continue // a run keeps none of these
 		}
 		if out[c.Path], err = r.look(root, c.Path); err != nil {

@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -55,7 +55,7 @@ type answer struct {
 
 // Stale is a call that is not the one that was recorded: its answer says nothing of how
 // an agent would answer now.
-type Stale struct {
+type StaleCall struct {
 	Phase string        `json:"phase"`
 	Step  metadata.Step `json:"step"`
 	Call  int           `json:"call"` // of this step; counts from 1
@@ -63,14 +63,14 @@ type Stale struct {
 }
 
 // String says which call it is, and why it is stale.
-func (s Stale) String() string {
+func (s StaleCall) String() string {
 	return fmt.Sprintf("%s %s, call %d: %s", s.Phase, s.Step, s.Call, s.Why)
 }
 
 // Tree is where agents work.
-type Tree interface {
+type RecordedTree interface {
 	Dir() string
-	Changes(ctx context.Context) ([]boundary.Change, error)
+	Changes(ctx context.Context) ([]phases.Change, error)
 }
 
 // Recording records the calls of a run, or plays them. Nil does neither.
@@ -89,7 +89,7 @@ func Playing(getenv func(string) string) bool { return getenv(Plays) != "" }
 
 // Open gives the recording that the variables of a process name, or nil. What mask gives
 // is written in place of a text.
-func Open(getenv func(string) string, mask func(string) string) (*Recording, error) {
+func OpenRecording(getenv func(string) string, mask func(string) string) (*Recording, error) {
 	r := &Recording{mask: mask, plays: Playing(getenv), counts: map[string]int{}}
 	if !r.plays {
 		if r.file = getenv(Records); r.file == "" {
@@ -105,7 +105,7 @@ func Open(getenv func(string) string, mask func(string) string) (*Recording, err
 
 // Agent gives the agent that make gives, with its calls in a tree recorded; or one that plays them,
 // which asks nothing of make.
-func (r *Recording) Agent(tree Tree, make func() (engine.Agent, error)) (engine.Agent, error) {
+func (r *Recording) Agent(tree RecordedTree, make func() (engine.Agent, error)) (engine.Agent, error) {
 	if r != nil && r.plays {
 		return player{r}, nil
 	}
@@ -141,7 +141,7 @@ func read(file string) ([]call, error) {
 
 // StaleCalls gives what was noted while a recording was played; nothing if there is no
 // such file.
-func StaleCalls(recording string) ([]Stale, error) {
+func StaleCalls(recording string) ([]StaleCall, error) {
 	data, err := os.ReadFile(staleFile(recording))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -149,9 +149,9 @@ func StaleCalls(recording string) ([]Stale, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Stale
+	var all []StaleCall
 	for line := range strings.Lines(string(data)) {
-		var s Stale
+		var s StaleCall
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
 			return nil, fmt.Errorf("%s: %w", staleFile(recording), err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -29,9 +29,9 @@ type folder struct {
 
 func (f folder) Dir() string { return f.dir }
 
-func (f folder) Changes(context.Context) (out []boundary.Change, err error) {
+func (f folder) Changes(context.Context) (out []phases.Change, err error) {
 	for _, name := range f.changed {
-		out = append(out, boundary.Change{Path: name, Kind: boundary.File})
+		out = append(out, phases.Change{Path: name, Kind: phases.FileKind})
 	}
 	return out, nil
 }
@@ -40,14 +40,14 @@ func (f folder) Changes(context.Context) (out []boundary.Change, err error) {
 func opened(t *testing.T, variable, file string) *Recording {
 	t.Helper()
 	getenv := func(name string) string { return map[string]string{variable: file}[name] }
-	r, err := Open(getenv, func(s string) string { return strings.ReplaceAll(s, "swordfish", "***") })
+	r, err := OpenRecording(getenv, func(s string) string { return strings.ReplaceAll(s, "swordfish", "***") })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func agent(t *testing.T, r *Recording, tree Tree, a engine.Agent) engine.Agent {
+func agent(t *testing.T, r *Recording, tree RecordedTree, a engine.Agent) engine.Agent {
 	t.Helper()
 	out, err := r.Agent(tree, func() (engine.Agent, error) { return a, nil })
 	if err != nil {
@@ -171,7 +171,7 @@ func TestStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Stale{
+	want := []StaleCall{
 		{"solve", metadata.Execute, 1, `the prompt is another one from line 2 on: "2", recorded "two"`},
 		{"solve", metadata.Execute, 2, `the model is "large", and was ""`},
 		{"solve", metadata.Execute, 3, "no answer is recorded; there are 2 of this step"},
@@ -208,12 +208,12 @@ func TestBrokenRecordings(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Open(func(name string) string { return map[string]string{Plays: file}[name] }, nil)
+		_, err := OpenRecording(func(name string) string { return map[string]string{Plays: file}[name] }, nil)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if r, err := Open(func(string) string { return "" }, nil); r != nil || err != nil {
+	if r, err := OpenRecording(func(string) string { return "" }, nil); r != nil || err != nil {
 		t.Errorf("without a recording: %v, %v", r, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/diagnosis"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -25,10 +25,10 @@ func diagnose(t engine.Task, words spoken, r *engine.Result) error {
 	if err != nil {
 		return err
 	}
-	d := diagnosis.Diagnosis{Confidence: diagnosis.High, Analysis: words.sound}
-	for _, confidence := range []diagnosis.Confidence{diagnosis.High, diagnosis.Medium, diagnosis.Low} {
+	d := phases.Diagnosis{Confidence: phases.HighConfidence, Analysis: words.sound}
+	for _, confidence := range []phases.Confidence{phases.HighConfidence, phases.MediumConfidence, phases.LowConfidence} {
 		if phase, reason := standing(run, confidence, words); reason != "" {
-			d = diagnosis.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: confidence, Analysis: reason}
+			d = phases.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: confidence, Analysis: reason}
 			break
 		}
 	}
@@ -39,13 +39,13 @@ func diagnose(t engine.Task, words spoken, r *engine.Result) error {
 
 // standing finds the first phase against which something stands that gives so
 // much confidence, and says what.
-func standing(run metadata.Run, confidence diagnosis.Confidence, words spoken) (phase, reason string) {
-	severity := map[diagnosis.Confidence]metadata.Severity{diagnosis.High: metadata.Blocker, diagnosis.Low: metadata.Suggestion}[confidence]
+func standing(run metadata.Run, confidence phases.Confidence, words spoken) (phase, reason string) {
+	severity := map[phases.Confidence]metadata.Severity{phases.HighConfidence: metadata.Blocker, phases.LowConfidence: metadata.Suggestion}[confidence]
 	for _, p := range run.Phases {
 		if p.Status == metadata.PhaseSkipped {
 			continue
 		}
-		if confidence == diagnosis.Medium {
+		if confidence == phases.MediumConfidence {
 			if i := failedCheck(p); i >= 0 {
 				return p.Name, fmt.Sprintf(words.fails, p.Name, p.Checks.Results[i].Name)
 			}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -23,19 +22,19 @@ func TestRehearsalDiagnoses(t *testing.T) {
 		return &metadata.Verdict{Verdict: metadata.Fail, Findings: []metadata.Finding{{ID: "F1", Severity: severity, Status: status, Title: "No test", Solution: "Add one."}}}
 	}
 	failed := &metadata.Checks{Written: 1, Results: []metadata.CheckResult{{Name: "unit", Run: "go test"}}}
-	back := func(phase, reason string, c diagnosis.Confidence) diagnosis.Diagnosis {
-		return diagnosis.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: c, Analysis: reason}
+	back := func(phase, reason string, c phases.Confidence) phases.Diagnosis {
+		return phases.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: c, Analysis: reason}
 	}
-	none := diagnosis.Diagnosis{Confidence: diagnosis.High, Analysis: "The record holds nothing against the work."}
+	none := phases.Diagnosis{Confidence: phases.HighConfidence, Analysis: "The record holds nothing against the work."}
 	for name, tt := range map[string]struct {
 		design, build metadata.Phase
-		want          diagnosis.Diagnosis
+		want          phases.Diagnosis
 	}{
 		"nothing":    {metadata.Phase{}, metadata.Phase{Verdict: finding(metadata.Blocker, metadata.Fixed)}, none},
-		"blocker":    {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{Verdict: finding(metadata.Blocker, metadata.StillOpen)}, back("build", "F1: No test. Add one.", diagnosis.High)},
-		"check":      {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{Written: 1, Checks: failed}, back("build", "The check unit of build fails.", diagnosis.Medium)},
+		"blocker":    {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{Verdict: finding(metadata.Blocker, metadata.StillOpen)}, back("build", "F1: No test. Add one.", phases.HighConfidence)},
+		"check":      {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{Written: 1, Checks: failed}, back("build", "The check unit of build fails.", phases.MediumConfidence)},
 		"old check":  {metadata.Phase{}, metadata.Phase{Written: 2, Checks: failed}, none},
-		"suggestion": {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{}, back("design", "F1: No test. Add one.", diagnosis.Low)},
+		"suggestion": {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{}, back("design", "F1: No test. Add one.", phases.LowConfidence)},
 		"skipped":    {metadata.Phase{}, metadata.Phase{Status: metadata.PhaseSkipped, Verdict: finding(metadata.Blocker, metadata.NewFinding)}, none},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +43,7 @@ func TestRehearsalDiagnoses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got diagnosis.Diagnosis
+			var got phases.Diagnosis
 			if err := json.Unmarshal(r.Structured, &got); err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/sample"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // Agent writes an artifact from the task, passes every review but the very first, and shows
@@ -118,7 +118,7 @@ func (a Agent) work(ctx context.Context, t engine.Task, r *engine.Result) error 
 	}
 	if t.Schema != nil {
 		var err error
-		if r.Structured, err = sample.Of(t.Schema); err == nil && a.Quiet != nil {
+		if r.Structured, err = source.SampleOf(t.Schema); err == nil && a.Quiet != nil {
 			r.Structured, err = a.Quiet(ctx, t.Phase, r.Structured)
 		}
 		return err

@@ -15,7 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // bench is a place for rehearsals.
@@ -257,7 +256,7 @@ func TestStubMistakes(t *testing.T) {
 		if err := put(file, text); err != nil {
 			t.Fatal(err)
 		}
-		var mistakes mistake.Errors
+		var mistakes pipelines.Mistakes
 		if _, err := ReadStubs(file); !errors.As(err, &mistakes) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file+":") {
 			t.Errorf("%s: error %v, want it to say %q", text, err, want)
 		}

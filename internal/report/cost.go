@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // cost is what a run has used.
@@ -40,7 +40,7 @@ func costOf(w words, run metadata.Run, rows []progress.Row) cost {
 	case b.USD > 0:
 		c.Used = part(run.Cost.USD-b.Since.USD, b.USD)
 	case b.IssueUSD > 0:
-		c.Used = part(budget.OfIssue(run), b.IssueUSD)
+		c.Used = part(phases.SpentOnIssue(run), b.IssueUSD)
 	}
 	for _, r := range rows {
 		if r.Attempts > 0 {
@@ -69,7 +69,7 @@ func byModel(run metadata.Run) []share {
 	}
 	of := map[string]sum{}
 	for _, a := range run.Attempts {
-		if budget.IsCall(a) {
+		if phases.IsCall(a) {
 			name := line(text.Join(" · ", a.Agent, a.Model), 100)
 			s := of[name]
 			of[name] = sum{s.Plus(a.Usage), s.calls + 1, s.ms + took(a).Milliseconds()}

@@ -3,7 +3,7 @@ package report
 import (
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/transcript"
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -17,7 +17,7 @@ type Facts struct {
 	// NoChanges says that the commits could not be read.
 	NoChanges bool
 	// Transcripts are what was said in attempts, by their numbers, as far as it is known.
-	Transcripts map[int][]transcript.Entry
+	Transcripts map[int][]agents.Entry
 	// Verdicts are what reviews have said, by the numbers of their attempts, as far as it is
 	// known: the record has the newest of each phase alone.
 	Verdicts map[int]metadata.Verdict

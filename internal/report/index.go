@@ -10,7 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -135,7 +135,7 @@ func phasesOf(w words, all []Indexed) []phaseSums {
 		}
 		for _, a := range r.Run.Attempts {
 			s := of(a.Phase)
-			s.Attempts += count(budget.IsCall(a))
+			s.Attempts += count(phases.IsCall(a))
 			s.usd += a.Usage.USD
 		}
 		for _, b := range r.Run.RollbackHistory {

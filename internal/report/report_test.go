@@ -17,9 +17,9 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -119,9 +119,9 @@ func FuzzPage(f *testing.F) {
 		if len(run.Attempts) > 0 {
 			run.Attempts[0].N = 1
 		}
-		said := map[int][]transcript.Entry{1: {{Kind: transcript.Begins, Text: body}}}
-		for _, kind := range []transcript.Kind{transcript.Said, transcript.Thought, transcript.Used, transcript.Back, transcript.Note, transcript.Ends} {
-			said[1] = append(said[1], transcript.Entry{Kind: kind, Tool: body, Text: body, Bad: seed%2 == 0})
+		said := map[int][]agents.Entry{1: {{Kind: agents.Begins, Text: body}}}
+		for _, kind := range []agents.EntryKind{agents.Said, agents.Thought, agents.Used, agents.Back, agents.Note, agents.Ends} {
+			said[1] = append(said[1], agents.Entry{Kind: kind, Tool: body, Text: body, Bad: seed%2 == 0})
 		}
 		verdicts := map[int]metadata.Verdict{}
 		for _, a := range run.Attempts {
@@ -149,12 +149,12 @@ func TestHostilePages(t *testing.T) {
 		for seed := range uint64(4) { // each takes half of the fields
 			progresstest.Put(progresstest.Odd{Rand: rand.New(rand.NewPCG(seed, 6))}, reflect.ValueOf(&p.Run).Elem(), body)
 		}
-		facts := Facts{Plan: p.Plan, Run: p.Run, At: p.At, Transcripts: map[int][]transcript.Entry{}, Verdicts: map[int]metadata.Verdict{}}
+		facts := Facts{Plan: p.Plan, Run: p.Run, At: p.At, Transcripts: map[int][]agents.Entry{}, Verdicts: map[int]metadata.Verdict{}}
 		for n := range facts.Run.Attempts {
 			facts.Run.Attempts[n].N = n + 1
 			facts.Verdicts[n+1] = metadata.Verdict{Findings: []metadata.Finding{{ID: body, Title: body, Problem: body, File: body}}}
 			facts.Changes = append(facts.Changes, Change{Attempt: n + 1, Commit: body, Patch: "diff --git a/x b/x\n@@ -1 +1 @@\n+" + body + "\n"})
-			facts.Transcripts[n+1] = []transcript.Entry{{Kind: transcript.Begins, Text: body}, {Kind: transcript.Said, Text: body}, {Kind: transcript.Used, Tool: body, Text: body}}
+			facts.Transcripts[n+1] = []agents.Entry{{Kind: agents.Begins, Text: body}, {Kind: agents.Said, Text: body}, {Kind: agents.Used, Tool: body, Text: body}}
 		}
 		page := pageOf(t, facts)
 		checkPage(t, page)
@@ -335,16 +335,16 @@ func TestWords(t *testing.T) {
 func large(t testing.TB, attempts int) Facts {
 	p := progresstest.NewPlay(t, "en")
 	p.Passing("report")
-	f := Facts{Plan: p.Plan, Run: p.Run, At: p.At, Transcripts: map[int][]transcript.Entry{}}
+	f := Facts{Plan: p.Plan, Run: p.Run, At: p.At, Transcripts: map[int][]agents.Entry{}}
 	f.Run.Attempts = nil
 	for i := range attempts {
 		a := p.Run.Attempts[i%len(p.Run.Attempts)]
 		a.N, a.StartedAt = i+1, progresstest.Nine.Add(time.Duration(i)*time.Minute)
 		a.Why, a.Stderr = metadata.Said(strings.Repeat("It is <not> what was asked for. ", 8)), strings.Repeat("a line of \"trouble\"\n", 30)
 		f.Run.Attempts = append(f.Run.Attempts, a)
-		f.Transcripts[a.N] = []transcript.Entry{{Kind: transcript.Begins, Text: strings.Repeat("Do <it>. ", 500)}, {Kind: transcript.Said, Text: "I have seen the file."}}
+		f.Transcripts[a.N] = []agents.Entry{{Kind: agents.Begins, Text: strings.Repeat("Do <it>. ", 500)}, {Kind: agents.Said, Text: "I have seen the file."}}
 		for range 50 {
-			f.Transcripts[a.N] = append(f.Transcripts[a.N], transcript.Entry{Kind: transcript.Used, Tool: "Read", Text: "a/file.go"}, transcript.Entry{Kind: transcript.Back, Text: "it has <a> line"})
+			f.Transcripts[a.N] = append(f.Transcripts[a.N], agents.Entry{Kind: agents.Used, Tool: "Read", Text: "a/file.go"}, agents.Entry{Kind: agents.Back, Text: "it has <a> line"})
 		}
 		f.Changes = append(f.Changes, Change{Attempt: a.N, Commit: strings.Repeat("c", 40), Patch: manyLines(400)})
 	}

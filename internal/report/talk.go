@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/transcript"
 )
 
 // leastOfTalk is how much of a page transcripts may have besides what diffs leave, in
@@ -23,7 +23,7 @@ type talk struct {
 
 // talksOf gives what was said in the attempts, as far as there is room: the newest
 // matter most. It says how much of what diffs leave is left then.
-func talksOf(w words, all map[int][]transcript.Entry, left int) (map[int]talk, int) {
+func talksOf(w words, all map[int][]agents.Entry, left int) (map[int]talk, int) {
 	space, talks := &space{remaining: left + leastOfTalk}, map[int]talk{}
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(all))) {
 		talks[n] = talkOf(w, all[n], space)
@@ -31,11 +31,11 @@ func talksOf(w words, all map[int][]transcript.Entry, left int) (map[int]talk, i
 	return talks, max(space.remaining-leastOfTalk, 0)
 }
 
-func talkOf(w words, entries []transcript.Entry, space *space) talk {
+func talkOf(w words, entries []agents.Entry, space *space) talk {
 	var t talk
 	here, shown, left := min(mostOfOne, space.remaining), 0, 0
 	for _, e := range entries {
-		if e.Kind == transcript.Begins {
+		if e.Kind == agents.Begins {
 			t.Prompt = space.take(paragraph(e.Text))
 			continue
 		}
@@ -62,17 +62,17 @@ func talkOf(w words, entries []transcript.Entry, space *space) talk {
 }
 
 // spoken gives the class and the text of an entry.
-func spoken(e transcript.Entry) (kind, body string) {
+func spoken(e agents.Entry) (kind, body string) {
 	const most = 300 // cells of what is told in one line
 	bad := text.If(e.Bad, " bad")
 	switch e.Kind {
-	case transcript.Said:
+	case agents.Said:
 		return "said", paragraph(e.Text) + "\n"
-	case transcript.Thought:
+	case agents.Thought:
 		return "back", paragraph(e.Text) + "\n"
-	case transcript.Used:
+	case agents.Used:
 		return "used" + bad, line(strings.TrimSpace("→ "+e.Tool+" "+e.Text), most) + "\n"
-	case transcript.Ends:
+	case agents.Ends:
 		return "said" + bad, line("✓ "+e.Text, most) + "\n"
 	}
 	return "back" + bad, line("← "+e.Text, most) + "\n"

@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/leaving"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -50,7 +50,7 @@ func TestTimelineOfAPhaseThatIsLeftOut(t *testing.T) {
 	play := progresstest.Plays(t, "en")["middle"]
 	run, last := play.Run, len(play.Run.Phases)-1
 	why := metadata.Because("skip_if_passed", "run", "test -f "+strings.Repeat("folder/", 20))
-	run = leaving.Out(run, run.Phases[last].Name, why, run.UpdatedAt)
+	run = phases.LeaveOut(run, run.Phases[last].Name, why, run.UpdatedAt)
 	said := why.In(prompts.Words("en"))
 	all, _ := lanesOf(words{prompts.Words("en"), play.Plan}, run, progress.RowsOf(play.Plan, run))
 	if got := all[len(all)-1]; got.Left != said || strings.Contains(got.Took, "left out") {

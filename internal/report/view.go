@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -79,13 +79,13 @@ func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []progres
 }
 
 func factsOf(w words, plan *pipelines.Pipeline, run metadata.Run) []fact {
-	spent := budget.SpentOf(run)
+	spent := phases.SpentOf(run)
 	all := []fact{
 		{w.Cost, progress.Spent(run), ""},
 		{w.Elapsed, text.Duration(run.UpdatedAt.Sub(run.CreatedAt)), ""},
 		{w.Shown("page work"), text.Duration(time.Duration(spent.Seconds) * time.Second), ""},
 		{w.Shown("page at once"), progress.Together(w.Catalogue, run), ""},
-		{w.Attempts, text.Tokens(int64(budget.SpentOf(run).Attempts)), ""},
+		{w.Attempts, text.Tokens(int64(phases.SpentOf(run).Attempts)), ""},
 		{w.Pipeline, line(text.Join(" ", run.Pipeline.Name), 60), ""},
 		{w.Branch, line(run.BranchName, 120), ""},
 		{w.Shown("page issue"), named(run.IssueURL), link(run.IssueURL)},

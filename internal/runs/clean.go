@@ -15,7 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -38,7 +37,7 @@ const gone = "gone"
 // only that of one run. A run that cannot be read keeps what it has, and is in the
 // error.
 func Leftovers(ctx context.Context, env environ.Env, src *git.Source, id string) ([]Leftover, error) {
-	one, err := home.Folder(env, src, "any")
+	one, err := workspace.HomeFolder(env, src, "any")
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -32,8 +32,8 @@ func (l logs) downloaded(r *workspace.Recorded) error {
 
 // foundIn finds the transcripts in a folder into which artifacts of jobs were downloaded, the
 // oldest first.
-func foundIn(folder string) ([]transcript.Kept, error) {
-	kept, err := transcript.Find(folder)
+func foundIn(folder string) ([]agents.Kept, error) {
+	kept, err := agents.FindKept(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, exit.Usagef("%s: there is no such folder", folder)
 	}
@@ -45,7 +45,7 @@ func foundIn(folder string) ([]transcript.Kept, error) {
 
 // addDownloaded adds to the transcripts of a run, by the numbers of their attempts, those of
 // its jobs that were downloaded into a folder.
-func addDownloaded(all map[int][]transcript.Entry, run metadata.Run, folder string) error {
+func addDownloaded(all map[int][]agents.Entry, run metadata.Run, folder string) error {
 	kept, err := foundIn(folder)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func addDownloaded(all map[int][]transcript.Entry, run metadata.Run, folder stri
 		if _, twice := all[n]; !known || twice || read > mostOfTalk {
 			continue
 		}
-		if all[n], err = transcript.ReadAll(k.Dir, k.Attempt); err != nil {
+		if all[n], err = agents.ReadTranscript(k.Dir, k.Attempt); err != nil {
 			return fmt.Errorf("read the transcript of attempt %d in %s: %w", k.Attempt, k.Dir, err)
 		}
 		read += sizeOf(all[n])
@@ -71,7 +71,7 @@ func addDownloaded(all map[int][]transcript.Entry, run metadata.Run, folder stri
 // numbered gives transcripts the numbers that their attempts have in a run. Jobs that did
 // parts at the same time have counted on from the same number, each for itself, and the
 // record counts anew. One that is no attempt of it keeps the number that it had.
-func numbered(kept []transcript.Kept, attempts []metadata.Attempt) []saved {
+func numbered(kept []agents.Kept, attempts []metadata.Attempt) []saved {
 	all := make([]saved, 0, len(kept))
 	for _, k := range kept {
 		n, _ := numberOf(k, attempts)
@@ -82,7 +82,7 @@ func numbered(kept []transcript.Kept, attempts []metadata.Attempt) []saved {
 
 // numberOf gives the number of the attempt whose transcript it is, and whether there is one;
 // otherwise the number that the transcript had.
-func numberOf(k transcript.Kept, attempts []metadata.Attempt) (n int, known bool) {
+func numberOf(k agents.Kept, attempts []metadata.Attempt) (n int, known bool) {
 	for _, a := range attempts {
 		if a.Phase == k.Call.Phase && a.Step == k.Call.Step && during(a, k.At) {
 			return a.N, true

@@ -16,7 +16,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -168,7 +167,7 @@ func later(a, b metadata.Run) bool {
 
 func recordAt(ctx context.Context, src *git.Source, id, commit string) (metadata.Run, error) {
 	name := phases.RecordFile(id)
-	data, err := home.ReadOf(ctx, src, commit, id)(name)
+	data, err := workspace.RecordReader(ctx, src, commit, id)(name)
 	if err != nil {
 		return metadata.Run{}, err
 	}

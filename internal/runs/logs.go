@@ -9,12 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -45,20 +44,20 @@ func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOpti
 		return exit.Usagef("--attempt, --phase, --all and --follow each say which transcripts are shown: give one of them")
 	}
 	l := logs{env: env, o: o}
-	l.printer = transcript.Printer{Prompts: o.Prompts}
+	l.printer = agents.TranscriptPrinter{Prompts: o.Prompts}
 	l.printer.Printer, l.printer.Width = terminal.NewReport(env.Stdout, terminal.ShowOptions(env)).Printer, terminal.ShowOptions(env).Width
 	if o.From != "" {
 		return l.downloaded(r)
 	}
-	root, err := home.Folder(env, r.Source, r.Issue.ID)
+	root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID)
 	if err != nil {
 		return err
 	}
-	l.dir = transcript.Folder(root)
+	l.dir = agents.TranscriptsFolder(root)
 	if o.Follow {
 		return l.follow(ctx, r)
 	}
-	all, err := transcript.In(l.dir)
+	all, err := agents.KeptIn(l.dir)
 	if err != nil {
 		return err
 	}
@@ -83,12 +82,12 @@ type logs struct {
 	env     environ.Env
 	o       LogOptions
 	dir     string
-	printer transcript.Printer
+	printer agents.TranscriptPrinter
 }
 
 // saved is a transcript, with the number that its attempt has in the run.
 type saved struct {
-	transcript.Kept
+	agents.Kept
 	n int
 }
 
@@ -120,7 +119,7 @@ func (l logs) whole(s saved) error {
 	if l.o.Requests {
 		return l.requests(s)
 	}
-	t, err := transcript.Open(s.Dir, s.Attempt)
+	t, err := agents.OpenTranscript(s.Dir, s.Attempt)
 	if err != nil {
 		return err
 	}
@@ -131,7 +130,7 @@ func (l logs) whole(s saved) error {
 
 // requests shows what models were asked in an attempt, and what they answered.
 func (l logs) requests(s saved) error {
-	in, err := transcript.Requests(s.Dir, s.Attempt)
+	in, err := agents.OpenRequests(s.Dir, s.Attempt)
 	if errors.Is(err, fs.ErrNotExist) {
 		l.printer.Line("#%d: no request to a model went through the proxy", s.n)
 		return nil
@@ -146,7 +145,7 @@ func (l logs) requests(s saved) error {
 }
 
 // more shows what was added to a transcript, and says whether that was anything.
-func (l logs) more(t *transcript.Reader, n int) (bool, error) {
+func (l logs) more(t *agents.TranscriptReader, n int) (bool, error) {
 	if l.o.Raw {
 		lines, err := t.Lines()
 		for _, line := range lines {
@@ -165,7 +164,7 @@ func (l logs) more(t *transcript.Reader, n int) (bool, error) {
 		}
 		terminal.LogJSON(l.env.Stdout, struct {
 			Attempt int `json:"attempt"`
-			transcript.Entry
+			agents.Entry
 		}{n, e})
 	}
 	return len(entries) > 0, err
@@ -177,7 +176,7 @@ const readEvery = 200 * time.Millisecond
 // follow shows the newest transcript and those that come after it, until the run ends or
 // waits for a person.
 func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
-	attempts, err := transcript.Attempts(l.dir)
+	attempts, err := agents.KeptAttempts(l.dir)
 	if err != nil {
 		return err
 	}
@@ -185,7 +184,7 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 	if wait == nil {
 		wait = environ.Sleep
 	}
-	var t *transcript.Reader
+	var t *agents.TranscriptReader
 	defer func() {
 		if t != nil {
 			_ = t.Close() // opened for reading
@@ -211,7 +210,7 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 			if t != nil {
 				_ = t.Close() // opened for reading
 			}
-			if t, err = transcript.Open(l.dir, next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if t, err = agents.OpenTranscript(l.dir, next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 			at = next
@@ -233,7 +232,7 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 
 // after gives the first attempt after another that has a transcript, or 0.
 func (l logs) after(n int) (int, error) {
-	all, err := transcript.Attempts(l.dir)
+	all, err := agents.KeptAttempts(l.dir)
 	if i := slices.IndexFunc(all, func(m int) bool { return m > n }); i >= 0 {
 		return all[i], err
 	}

@@ -14,12 +14,11 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/report"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
@@ -47,19 +46,19 @@ func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.
 const mostOfTalk = 1 << 20
 
 // transcriptsOf reads the newest transcripts of a run that are on this machine.
-func transcriptsOf(env environ.Env, r *workspace.Recorded) map[int][]transcript.Entry {
-	all, read := map[int][]transcript.Entry{}, 0
-	root, err := home.Folder(env, r.Source, r.Issue.ID)
+func transcriptsOf(env environ.Env, r *workspace.Recorded) map[int][]agents.Entry {
+	all, read := map[int][]agents.Entry{}, 0
+	root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID)
 	if err != nil {
 		return all // then there is nothing of the run here
 	}
-	dir := transcript.Folder(root)
-	attempts, err := transcript.Attempts(dir)
+	dir := agents.TranscriptsFolder(root)
+	attempts, err := agents.KeptAttempts(dir)
 	if err != nil {
 		return all // the page is whole without them
 	}
 	for _, n := range slices.Backward(attempts) {
-		entries, err := transcript.ReadAll(dir, n)
+		entries, err := agents.ReadTranscript(dir, n)
 		if err != nil || read > mostOfTalk {
 			break
 		}
@@ -70,7 +69,7 @@ func transcriptsOf(env environ.Env, r *workspace.Recorded) map[int][]transcript.
 }
 
 // sizeOf is how much text a transcript has, in bytes.
-func sizeOf(entries []transcript.Entry) (n int) {
+func sizeOf(entries []agents.Entry) (n int) {
 	for _, e := range entries {
 		n += len(e.Text)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/report"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -73,9 +72,9 @@ func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) (
 	var err error
 	at := listed.Branch
 	if len(listed.Where) == 0 {
-		at = home.KeptRef(listed.Issue)
+		at = workspace.KeptRef(listed.Issue)
 	}
-	r.Plan, _, err = phases.Read(listed.Issue, at, home.ReadOf(ctx, src, at, listed.Issue))
+	r.Plan, _, err = phases.Read(listed.Issue, at, workspace.RecordReader(ctx, src, at, listed.Issue))
 	if err != nil {
 		return nil, err
 	}

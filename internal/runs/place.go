@@ -20,7 +20,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -70,7 +69,7 @@ func artifact(ctx context.Context, env environ.Env, r *workspace.Recorded, phase
 	}
 	file := found.OutputFiles[0]
 	tops := []string{}
-	if root, err := home.Folder(env, r.Source, r.Issue.ID); err == nil {
+	if root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID); err == nil {
 		tops = append(tops, filepath.Join(root, "tree"))
 	}
 	if r.Source.Branch == r.Run.BranchName {
@@ -193,7 +192,7 @@ func openOnDesktop(ctx context.Context, env environ.Env, place string) error {
 
 // writeReport writes the page of a run beside the folders that it has on this machine.
 func writeReport(ctx context.Context, env environ.Env, r *workspace.Recorded) (string, error) {
-	root, err := home.Folder(env, r.Source, r.Issue.ID)
+	root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID)
 	if err != nil {
 		return "", err
 	}

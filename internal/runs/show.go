@@ -16,7 +16,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
-	"github.com/reprise-ci/reprise/phases/summary"
 )
 
 // keys are the keys of a map, in no order.
@@ -67,7 +66,7 @@ func ShowSeveral(ctx context.Context, env environ.Env, s workspace.AmbiguousRun,
 	listed = slices.DeleteFunc(listed, func(r Run) bool { return !slices.Contains(s.Ids, r.Issue) })
 	slices.SortFunc(listed, func(a, b Run) int { return cmp.Compare(a.Issue, b.Issue) })
 	if asJSON {
-		results := []summary.Summary{}
+		results := []progress.Summary{}
 		for _, l := range listed {
 			r, err := workspace.LookAt(ctx, env, s.Src, l.Issue)
 			if err != nil {

@@ -10,11 +10,9 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -26,17 +24,17 @@ import (
 )
 
 // Explain finds the pipeline that a run has, or that an issue would take.
-func Explain(ctx context.Context, env environ.Env, o workspace.Options) (definition.Definition, error) {
+func Explain(ctx context.Context, env environ.Env, o workspace.Options) (workspace.Definition, error) {
 	switch {
 	case o.File != "" && o.Id != "":
-		return definition.Definition{}, exit.Usagef("--issue-file and --issue each name an issue: give one of them")
+		return workspace.Definition{}, exit.Usagef("--issue-file and --issue each name an issue: give one of them")
 	case o.Pipeline != "" && o.Id != "":
-		return definition.Definition{}, exit.Usagef("--issue names a run, which keeps the pipeline it began with: leave --pipeline out, or give the issue with --issue-file")
+		return workspace.Definition{}, exit.Usagef("--issue names a run, which keeps the pipeline it began with: leave --pipeline out, or give the issue with --issue-file")
 	}
 	if o.Id != "" {
 		r, err := workspace.Look(ctx, env, o.Repo, o.Id)
 		if err != nil {
-			return definition.Definition{}, err
+			return workspace.Definition{}, err
 		}
 		r.Why = metadata.Because("chosen_before", "source", r.Run.Pipeline.Source)
 		return r.Definition, nil
@@ -45,7 +43,7 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (definit
 	var err error
 	if o.File != "" {
 		if is, err = issue.ReadFile(o.File); err != nil {
-			return definition.Definition{}, err
+			return workspace.Definition{}, err
 		}
 	}
 	src, err := git.Find(ctx, o.Repo)
@@ -55,12 +53,12 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (definit
 		src, err = nil, nil // built-in pipelines and files need no repository, and no git
 	}
 	if err != nil {
-		return definition.Definition{}, err
+		return workspace.Definition{}, err
 	}
-	d, err := definition.Define(ctx, src, is, o.Choice)
-	if files := definition.NotInForce(ctx, src); err == nil && len(files) > 0 {
+	d, err := workspace.Define(ctx, src, is, o.Choice)
+	if files := workspace.NotInForce(ctx, src); err == nil && len(files) > 0 {
 		terminal.Tell(env.Stderr, fmt.Sprintf("reprise: left out: %s, which %s does not have like that; only what is there counts (to explain one as it is: --pipeline FILE)",
-			text.Flat(strings.Join(files, ", ")), definition.InForce(src)))
+			text.Flat(strings.Join(files, ", ")), workspace.InForce(src)))
 	}
 	return d, err
 }
@@ -99,7 +97,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 	if err != nil {
 		return err
 	}
-	root, err := home.Folder(env, w.Source, w.Issue.ID)
+	root, err := workspace.HomeFolder(env, w.Source, w.Issue.ID)
 	if err != nil {
 		return err
 	}

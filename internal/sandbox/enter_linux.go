@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
 )
 
 // leastABI is the first version of Landlock that also guards a file against
@@ -45,7 +44,7 @@ func Enter(argv, environ []string) error {
 		return cmp.Or(err, errors.New("this is for reprise itself: it starts agents in their sandbox"))
 	}
 	runtime.LockOSThread() // rights are a thread's, and this one starts the program
-	join := func() error { return cgroup.Enter(p.Control) }
+	join := func() error { return EnterGroup(p.Control) }
 	steps := []func() error{landlocked, p.dieWithParent, p.enterNamespaces}
 	if p.Trial {
 		steps = []func() error{p.enterNamespaces, join, p.furnishNamespaces}

@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"os"
-
-	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
 )
 
 // heldHere says what holds on this machine.
@@ -17,7 +15,7 @@ func heldHere(s Sandbox) Held {
 		Closed: s.Closed || s.Lists, Network: s.together.holder(v), NoNet: s.together.noNet,
 	}
 	if os.Geteuid() == 0 {
-		group, err := cgroup.Counting(h.Limits.Processes, "trial")
+		group, err := CountingGroup(h.Limits.Processes, "trial")
 		if err != nil {
 			h.Open = err.Error()
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -163,9 +162,9 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 		_ = h.root.MkdirAll(toolFolders()[0], 0o700)
 	}
 	c.Home, c.Env = h.dir, withTools(h.environ(c.Env, c.User), toolsOf(s.State, filepath.Base(h.dir), what, c.Access), what.Gives)
-	var group *cgroup.Group
+	var group *Group
 	if os.Geteuid() == 0 || s.together.group {
-		group, err = cgroup.Make(s.Limits.Processes, c.Dir)
+		group, err = MakeGroup(s.Limits.Processes, c.Dir)
 		if err != nil {
 			group = nil // Held says so
 		}
@@ -186,7 +185,7 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 // reprise they belonged to, and says how many there were: those in their control
 // groups, and those that process.EndLeftovers finds. Call it only while no other
 // process can be at work in that tree.
-func EndLeftovers(tree string) int { return cgroup.EndAll(tree) + process.EndLeftovers(tree) }
+func EndLeftovers(tree string) int { return EndGroups(tree) + process.EndLeftovers(tree) }
 
 // openFolders makes folders, outermost first, and opens those that a program
 // has closed.

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
 )
 
 // limited is a cell with other limits than the usual.
@@ -62,7 +61,7 @@ func TestLimitOfProcesses(t *testing.T) {
 	if n, err := strconv.Atoi(strings.TrimSpace(c.read(filepath.Join(c.dir, "n")))); err != nil || n < 20 || n > 40 {
 		t.Errorf("it started %d processes (%v), want some 39", n, err)
 	}
-	if left := cgroup.Left(c.dir); len(left) > 0 {
+	if left := LeftGroups(c.dir); len(left) > 0 {
 		t.Errorf("the control group %q is still there", left)
 	}
 }

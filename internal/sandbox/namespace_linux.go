@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
 )
 
 // separate finds out how calls are kept together here, by trying it with the
@@ -37,7 +36,7 @@ func separate(helper []string, l Limits) separation {
 // canGroup reports whether a call can have a control group here: making one is
 // less than being allowed to enter it.
 func canGroup(helper []string, l Limits) bool {
-	g, err := cgroup.Make(l.Processes, "trial")
+	g, err := MakeGroup(l.Processes, "trial")
 	if err != nil {
 		return false
 	}

@@ -10,9 +10,9 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/reprise-ci/reprise/internal/span"
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -65,7 +65,7 @@ type agent struct {
 
 // Run carries out a task.
 func (a agent) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	ctx, s, ok := a.f.start(span.Within(ctx, t.Phase), "invoke_agent "+a.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+	ctx, s, ok := a.f.start(process.WithinPhase(ctx, t.Phase), "invoke_agent "+a.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.provider.name", provider(a.use)),
 		attribute.String("gen_ai.agent.name", a.name), attribute.String("reprise.agent.program", a.use),
 	))
@@ -102,7 +102,7 @@ const mostTools = 500
 // tools tells which tools an agent has used, as its transcript has it: nothing of it is
 // looked at while it works.
 func (a agent) tools(ctx context.Context, attempt int) {
-	entries, err := transcript.ReadAll(a.f.folder, attempt)
+	entries, err := agents.ReadTranscript(a.f.folder, attempt)
 	if err != nil {
 		return // what is not there cannot be told
 	}
@@ -113,13 +113,13 @@ func (a agent) tools(ctx context.Context, attempt int) {
 	var open []use
 	for _, e := range entries[:min(len(entries), 4*mostTools)] {
 		switch {
-		case e.Kind == transcript.Used:
+		case e.Kind == agents.Used:
 			_, s := a.f.tracer.Start(ctx, "execute_tool "+e.Tool, trace.WithTimestamp(e.At), trace.WithAttributes(
 				attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", e.Tool),
 				attribute.String("reprise.tool.target", text.Cut(text.Flat(e.Text), 200)),
 			))
 			open = append(open, use{s, e.At})
-		case e.Kind == transcript.Back && len(open) > 0:
+		case e.Kind == agents.Back && len(open) > 0:
 			at := len(open) - 1
 			if a.use == "claude" { // several at once, answered in their order
 				at = 0

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/reprise-ci/reprise/internal/span"
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -136,8 +136,8 @@ func (f *follower) endPhases() {
 // now gives the span in which work lies: that of its phase or, where it does not say which
 // that is, of the only one at work. It is called locked.
 func (f *follower) now(ctx context.Context) trace.Span {
-	p := f.phases[span.Phase(ctx)]
-	if span.Phase(ctx) == "" && len(f.phases) == 1 {
+	p := f.phases[process.SpanPhase(ctx)]
+	if process.SpanPhase(ctx) == "" && len(f.phases) == 1 {
 		for _, only := range f.phases {
 			p = only
 		}

@@ -22,10 +22,10 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/span"
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -83,7 +83,7 @@ func Begin(ctx context.Context, env environ.Env) (_ context.Context, _ environ.E
 	}
 	client.Transport = watched{client.Transport, f}
 	env.Http = &client
-	return context.WithValue(span.With(ctx, f.follow), key{}, f), env, func() {
+	return context.WithValue(process.WithFollower(ctx, f.follow), key{}, f), env, func() {
 		f.endRun()
 		wait, stop := context.WithTimeout(context.Background(), min(lastWait, s.timeout))
 		defer stop()
@@ -108,7 +108,7 @@ func Follow(ctx context.Context, e *engine.Engine, run metadata.Run) {
 		return
 	}
 	f.beginRun(run)
-	f.folder = transcript.Folder(filepath.Dir(e.Tree.Dir()))
+	f.folder = agents.TranscriptsFolder(filepath.Dir(e.Tree.Dir()))
 	e.Report = reporter{e.Report, f}
 	f.wrap(e)
 }

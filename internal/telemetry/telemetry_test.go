@@ -15,13 +15,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/span"
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -132,7 +131,7 @@ func (c *collector) named(t *testing.T) map[string]map[string]string {
 }
 
 // env is an environment that names a collector.
-func env(url string, more ...string) (environ.Env, *strings.Builder) {
+func testEnv(url string, more ...string) (environ.Env, *strings.Builder) {
 	said := &strings.Builder{}
 	e := environ.Env{Stderr: said, Environ: append([]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + url, "A_TOKEN=hidden-0123456789"}, more...)}
 	e.SecretFinder = e.Finder()
@@ -143,11 +142,11 @@ type scripted struct{ folder string }
 
 // Run uses two tools, as claude prints it.
 func (s scripted) Run(_ context.Context, t engine.Task) (engine.Result, error) {
-	keeper := transcript.NewKeeper(s.folder, 0, func(s string) string { return s }, time.Now)
+	keeper := agents.NewKeeper(s.folder, 0, func(s string) string { return s }, time.Now)
 	return keeper.Agent("writer", "claude", printing{keeper}).Run(context.Background(), t)
 }
 
-type printing struct{ keeper *transcript.Keeper }
+type printing struct{ keeper *agents.Keeper }
 
 func (p printing) Run(_ context.Context, t engine.Task) (engine.Result, error) {
 	for _, line := range []string{
@@ -166,7 +165,7 @@ func (failing) Check(context.Context, string, pipelines.Check) (metadata.CheckRe
 }
 
 type tree struct {
-	branch.Tree
+	engine.BranchTree
 	dir string
 }
 
@@ -200,9 +199,9 @@ func playOf(t *testing.T, e environ.Env, forge, id string) {
 	dir := t.TempDir()
 	run := metadata.Run{IssueNumber: "7", IssueTitle: "hidden-0123456789", Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: id}}
 	eng := &engine.Engine{
-		Journal: branch.Journal{Plan: &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}, Tree: tree{dir: filepath.Join(dir, "tree")}},
+		Journal: engine.Journal{Plan: &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}, Tree: tree{dir: filepath.Join(dir, "tree")}},
 		Calls: engine.Calls{
-			Agent: func(string) (engine.Agent, error) { return scripted{transcript.Folder(dir)}, nil },
+			Agent: func(string) (engine.Agent, error) { return scripted{agents.TranscriptsFolder(dir)}, nil },
 		},
 		Commands: engine.Commands{
 			Checker: failing{},
@@ -212,7 +211,7 @@ func playOf(t *testing.T, e environ.Env, forge, id string) {
 	Follow(ctx, eng, run)
 	d := phases.Decision{Do: phases.DoExecute, Phase: "design", Agent: "writer", Why: metadata.Because("not_begun")}
 	eng.Report.Report(engine.Event{Run: run, Decision: &d})
-	_, done := span.Start(ctx, "git commit")
+	_, done := process.StartSpan(ctx, "git commit")
 	done(errors.New("hidden-0123456789"))
 	a, err := eng.Agent("writer")
 	if err != nil {
@@ -248,7 +247,7 @@ func forge(t *testing.T) string {
 
 func TestRunIsATrace(t *testing.T) {
 	c := newCollector(t)
-	e, said := env(c.URL, "OTEL_EXPORTER_OTLP_HEADERS=api-key=se%2Ccret-value,x=1", "OTEL_RESOURCE_ATTRIBUTES=team=a%20b,service.name=other", "OTEL_SERVICE_NAME=mine")
+	e, said := testEnv(c.URL, "OTEL_EXPORTER_OTLP_HEADERS=api-key=se%2Ccret-value,x=1", "OTEL_RESOURCE_ATTRIBUTES=team=a%20b,service.name=other", "OTEL_SERVICE_NAME=mine")
 	play(t, e, forge(t))
 	if said.Len() > 0 {
 		t.Errorf("said %q", said)
@@ -300,16 +299,16 @@ func TestRunIsATrace(t *testing.T) {
 // waits for its next step while another begins.
 func TestPhasesAtTheSameTime(t *testing.T) {
 	c := newCollector(t)
-	e, _ := env(c.URL)
+	e, _ := testEnv(c.URL)
 	ctx, _, end := Begin(t.Context(), e)
 	plan := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}
 	dir := t.TempDir()
 	run := metadata.Run{Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: "run-1"}, Phases: []metadata.Phase{
 		{Name: "t1", Lane: &metadata.Lane{}}, {Name: "t2", Lane: &metadata.Lane{}}, {Name: "t3", Lane: &metadata.Lane{}},
 	}}
-	made := func(string) (engine.Agent, error) { return scripted{transcript.Folder(dir)}, nil }
+	made := func(string) (engine.Agent, error) { return scripted{agents.TranscriptsFolder(dir)}, nil }
 	whole := &engine.Engine{
-		Journal: branch.Journal{Plan: plan, Tree: tree{dir: filepath.Join(dir, "tree")}},
+		Journal: engine.Journal{Plan: plan, Tree: tree{dir: filepath.Join(dir, "tree")}},
 		Calls: engine.Calls{
 			Agent: made,
 		},
@@ -333,8 +332,8 @@ func TestPhasesAtTheSameTime(t *testing.T) {
 		beside := *whole
 		beside.Checker, beside.Agent = failing{}, made
 		Beside(ctx, &beside)
-		within := span.Within(ctx, part)
-		_, done := span.Start(within, "git "+part)
+		within := process.WithinPhase(ctx, part)
+		_, done := process.StartSpan(within, "git "+part)
 		done(nil)
 		a, err := beside.Agent("writer")
 		if err == nil {
@@ -350,7 +349,7 @@ func TestPhasesAtTheSameTime(t *testing.T) {
 	first, second := step("t1", phases.DoExecute), step("t2", phases.DoExecute)
 	work("t1", 1)
 	work("t2", 2)
-	_, done := span.Start(ctx, "git of both")
+	_, done := process.StartSpan(ctx, "git of both")
 	done(nil)
 	over(first)
 	third := step("t3", phases.DoExecute) // t1 waits for its review
@@ -384,7 +383,7 @@ func TestRunsHaveOneTraceEach(t *testing.T) {
 	c := newCollector(t)
 	var traces []string
 	for _, id := range []string{"run-1", "run-1", "run-2"} {
-		e, _ := env(c.URL)
+		e, _ := testEnv(c.URL)
 		playOf(t, e, forge(t), id)
 		traces = append(traces, c.named(t)["run full"][".trace"])
 	}
@@ -414,7 +413,7 @@ func TestCollectorFails(t *testing.T) {
 	for url, want := range map[string]string{
 		down.URL: "connect", refusing.URL: "401", leading.URL: "307", partial.URL: "refused spans: too many", slow.URL: "", "ftp://x": "no http or https address",
 	} {
-		e, said := env(url)
+		e, said := testEnv(url)
 		if url == slow.URL {
 			e.Environ = append(e.Environ, "OTEL_EXPORTER_OTLP_TIMEOUT=50")
 		}
@@ -431,7 +430,7 @@ func TestCollectorFails(t *testing.T) {
 func TestNothingIsSentUnasked(t *testing.T) {
 	c := newCollector(t)
 	for _, more := range [][]string{{"OTEL_SDK_DISABLED=true"}, {"OTEL_TRACES_EXPORTER=none"}} {
-		e, said := env(c.URL, more...)
+		e, said := testEnv(c.URL, more...)
 		play(t, e, forge(t))
 		if c.bodies != "" || said.Len() > 0 {
 			t.Errorf("%v: sent %q, said %q", more, c.bodies, said)
@@ -464,13 +463,13 @@ func TestSettings(t *testing.T) {
 func TestSecretAtTheCut(t *testing.T) {
 	for n := mostOfText - 40; n <= mostOfText; n++ {
 		c := newCollector(t)
-		e, _ := env(c.URL)
+		e, _ := testEnv(c.URL)
 		ctx, _, end := Begin(t.Context(), e)
 		Follow(ctx, &engine.Engine{
-			Journal: branch.Journal{Plan: &pipelines.Pipeline{}, Tree: tree{dir: t.TempDir()}},
+			Journal: engine.Journal{Plan: &pipelines.Pipeline{}, Tree: tree{dir: t.TempDir()}},
 			Report:  silent{},
 		}, metadata.Run{})
-		_, done := span.Start(ctx, "git push")
+		_, done := process.StartSpan(ctx, "git push")
 		done(errors.New(strings.Repeat("a ", n/2) + strings.Repeat("a", n%2) + " hidden-0123456789"))
 		end()
 		if strings.Contains(c.bodies, "hidd") {
@@ -485,14 +484,14 @@ func TestCollectorsPasswordIsMasked(t *testing.T) {
 	c.answer = func(w http.ResponseWriter) {
 		_, _ = w.Write([]byte(`{"partialSuccess": {"rejectedSpans": 1, "errorMessage": "no se,cret-value, nor key-of-bearer"}}`))
 	}
-	e, said := env(strings.Replace(c.URL, "//", "//ada:pass-word-1@", 1), "OTEL_EXPORTER_OTLP_HEADERS=api-key=se%2Ccret-value,authorization=Bearer%20key-of-bearer")
+	e, said := testEnv(strings.Replace(c.URL, "//", "//ada:pass-word-1@", 1), "OTEL_EXPORTER_OTLP_HEADERS=api-key=se%2Ccret-value,authorization=Bearer%20key-of-bearer")
 	play(t, e, forge(t))
 	for _, secret := range []string{"pass-word-1", "se,cret-value", "key-of-bearer"} {
 		if strings.Contains(said.String(), secret) || said.Len() == 0 {
 			t.Errorf("it says %s: %s", secret, said)
 		}
 	}
-	e, said = env("ftp://ada:pass-word-1@x")
+	e, said = testEnv("ftp://ada:pass-word-1@x")
 	if _, _, end := Begin(t.Context(), e); strings.Contains(said.String(), "pass-word-1") || said.Len() == 0 {
 		t.Errorf("it says %s", said)
 	} else {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -77,7 +77,7 @@ func FuzzShown(f *testing.F) {
 		}
 		for _, format := range []string{"text", "json"} {
 			var log bytes.Buffer
-			v := NewView(job.NewCommandEscaper(&log), Options{Plan: plan, Verbose: true, Format: format})
+			v := NewView(environ.NewCommandEscaper(&log), Options{Plan: plan, Verbose: true, Format: format})
 			for _, e := range []engine.Event{{Run: run, Decision: &d}, {Run: run, Of: d, Activity: &activity}, {Run: run, Of: d, Done: &done}} {
 				v.Report(e)
 			}

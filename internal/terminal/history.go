@@ -13,7 +13,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/leaving"
 )
 
 // happening is an entry of the history.
@@ -148,7 +147,7 @@ func (r historyReport) people(run metadata.Run) []happening {
 			continue // the end of the phases, which nobody asked for
 		}
 		switch d.Step {
-		case "rule", "choose", "merge", metadata.GivenUp, leaving.Step:
+		case "rule", "choose", "merge", metadata.GivenUp, phases.SkipStep:
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
 		case "changed":
 			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why.In(r.C))

@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/files"
 )
 
 // In a terminal, too, nothing that reprise says about a Japanese run is in
@@ -30,7 +29,7 @@ func TestShownInJapanese(t *testing.T) {
 		ShowStatus(&b, p.Plan, p.Run, Options{})
 		ShowHistory(&b, p.Run, Options{})
 		if err == nil {
-			written = string(files.Reason(back))
+			written = string(phases.WrittenReason(back))
 			ShowRollback(&b, p.Plan, back, Options{})
 		}
 		for line := range strings.Lines(b.String()) {

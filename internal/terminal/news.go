@@ -8,10 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/phases/leaving"
-	"github.com/reprise-ci/reprise/phases/summary"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -52,7 +49,7 @@ type news struct {
 	Findings   []metadata.Finding   `json:"findings,omitempty"` // open ones
 	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
 	Checks     []checkNews          `json:"checks,omitempty"`
-	Violations []summary.Reverted   `json:"violations,omitempty"` // changes that were taken back
+	Violations []progress.Reverted  `json:"violations,omitempty"` // changes that were taken back
 	Stderr     string               `json:"stderr,omitempty"`     // the end of what the agent's program wrote there
 	Warnings   []string             `json:"warnings,omitempty"`   // what was odd about the call and did not stop it
 	Rules      []string             `json:"rules,omitempty"`      // that took effect, with what each did
@@ -107,7 +104,7 @@ func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
 	case e.Decision == nil && len(e.Run.Decisions) > 0:
 		d := e.Run.Decisions[len(e.Run.Decisions)-1] // which says so
 		about := phases.Decision{}
-		if d.Step == leaving.Step {
+		if d.Step == phases.SkipStep {
 			about.Phase = d.Phase
 		}
 		n := newsAbout(plan, e, about)
@@ -145,7 +142,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 	n.Event, n.Status, n.Code, n.Class = "end", string(o.Status), o.Code, o.Class
 	n.because(o.Why)
 	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, metadata.Rounded(o.Usage.USD)
-	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), summary.AllReverted(o.Violations, prompts.Words("en")), o.Stderr
+	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), progress.AllReverted(o.Violations, prompts.Words("en")), o.Stderr
 	n.Warnings = o.Warnings
 	rules := rulesSince(e.Run)
 	if e.Of.Do == phases.DoBaseline { // which comes after them, and leads to none
@@ -217,7 +214,7 @@ func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
 	if e.Run.Status == metadata.Completed {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}
-	s := budget.SpentOf(e.Run)
+	s := phases.SpentOf(e.Run)
 	n.Total = &newsTotal{Completed: progress.Completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: metadata.Rounded(s.USD)}
 	for _, r := range rows {
 		n.Total.DurationMS += r.Took.Milliseconds()

@@ -11,8 +11,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/phases/leaving"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -124,7 +124,7 @@ func happened(n news, p text.Palette) string {
 		return p.Faint("… " + text.Join(": ", n.words().Logged("at work", "time", text.Duration(time.Duration(n.DurationMS)*time.Millisecond)), text.Cut(text.Flat(n.Activity), 120)))
 	case "activity":
 		return p.Faint("… " + text.Cut(text.Flat(n.Activity), 200))
-	case "merge", leaving.Step:
+	case "merge", phases.SkipStep:
 		return "= " + text.Cut(text.Flat(n.Because.In(n.words())), 300)
 	}
 	text := n.result()

@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/origin"
 )
 
 // ShowPlan prints a pipeline as it is resolved: who does what in each phase,
@@ -35,7 +34,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	facts.Add("jobs", text.If(plan.Jobs > 1 && (plan.Splits() || plan.Parallel), fmt.Sprintf("up to %d %s at the same time", plan.Jobs, cmp.Or(text.If(plan.Parallel, "phases or parts"), "parts of a phase"))))
 	facts.Add("speculation", text.If(plan.Speculate, "a phase begins while the one before it is reviewed; its work is given up if that review does not pass"))
 	facts.Add("finish", text.If(plan.Finish == pipelines.FinishKeep, "the folder of the run stays on its branch when it is completed"))
-	for _, o := range origin.Of(plan) {
+	for _, o := range pipelines.OriginsOf(plan) {
 		facts.Add("from", originText(o))
 	}
 	for _, s := range plan.Setup {
@@ -52,7 +51,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 }
 
 // originText says where some settings come from.
-func originText(o origin.Origin) string {
+func originText(o pipelines.Origin) string {
 	from := map[string]string{"": "the defaults", pipelines.GivenForRun: "given for this run"}[o.File]
 	return cmp.Or(from, text.Flat(o.File)) + ": " + strings.Join(text.FlatAll(o.Settings), ", ")
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/phases/leaving"
 )
 
 // screen is all that the live picture shows.
@@ -85,7 +85,7 @@ func (s *screen) take(e engine.Event) []string {
 				s.Recent.add(n)
 			}
 			w.used = e.Activity.Usage
-		case leaving.Step:
+		case phases.SkipStep:
 			lines = append(lines, s.past(n)...)
 		case "end":
 			s.end(n.Phase)

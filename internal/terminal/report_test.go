@@ -14,10 +14,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/leaving"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/skipping"
-	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 func TestShowStatus(t *testing.T) {
@@ -180,7 +178,7 @@ func TestShowStatusOfAPhaseThatIsLeftOut(t *testing.T) {
 	p := progresstest.NewPlay(t, "en")
 	p.Next(p.Work(0))
 	why := metadata.Because("skip_if_passed", "run", "! test -d migrations && ! test -d schemas")
-	run := leaving.Out(p.Run, p.Run.Phases[1].Name, why, p.Run.UpdatedAt)
+	run := phases.LeaveOut(p.Run, p.Run.Phases[1].Name, why, p.Run.UpdatedAt)
 	var b bytes.Buffer
 	ShowStatus(&b, p.Plan, run, Options{Width: 40})
 	if want := "with 0: ! test -d migrations && ! test -d schemas"; !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
@@ -194,7 +192,7 @@ func TestShowPlanWithConditions(t *testing.T) {
 	plan := progresstest.SamplePlan("en")
 	plan.Jobs, plan.Phases = 4, slices.Clone(plan.Phases)
 	plan.Rules = append(slices.Clone(plan.Rules), pipelines.Rule{After: "design", Then: pipelines.Then{Split: "implementation"}})
-	plan.Phases[1].SkipIf = &skipping.If{When: "import (\n\t\"list\"\n)\n\nissue: {\n\tlabels: list.MatchN(>0, \"internal\")\n\ttitle:  \"x\"\n}\ncost: usd: >1"}
+	plan.Phases[1].SkipIf = &pipelines.SkipIf{When: "import (\n\t\"list\"\n)\n\nissue: {\n\tlabels: list.MatchN(>0, \"internal\")\n\ttitle:  \"x\"\n}\ncost: usd: >1"}
 	var b bytes.Buffer
 	ShowPlan(&b, plan, Options{})
 	for _, want := range []string{
@@ -212,7 +210,7 @@ func TestShowPlanWithTools(t *testing.T) {
 	plan := progresstest.SamplePlan("en")
 	plan.Agents = maps.Clone(plan.Agents)
 	writer := plan.Agents["writer"]
-	writer.Effort, writer.MCP = "high", map[string]tools.Server{"own": {Command: "book", Env: map[string]string{"KEY": "env:WORDS_KEY"}}}
+	writer.Effort, writer.MCP = "high", map[string]pipelines.ToolServer{"own": {Command: "book", Env: map[string]string{"KEY": "env:WORDS_KEY"}}}
 	plan.Agents["writer"] = writer
 	var b bytes.Buffer
 	ShowPlan(&b, plan, Options{})

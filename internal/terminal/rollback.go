@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -26,7 +25,7 @@ func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPla
 	r.moves(back.Moves)
 	r.restored(back.Paths)
 	r.Heading(r.Shown("writes", "file", text.Flat(back.ReasonFile)))
-	r.Text(string(files.Reason(back)), "  ")
+	r.Text(string(phases.WrittenReason(back)), "  ")
 	r.Line("") // what comes then is no part of the reason
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -26,7 +25,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	r.Line("")
 	r.phases(rows, run.Status != metadata.Completed, progress.Doing(plan, run).Phase)
 	r.Line("")
-	s := budget.SpentOf(run)
+	s := phases.SpentOf(run)
 	r.prose(r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
 	if at := progress.Together(r.C, run); at != "" {
 		r.prose(text.Capitalize(at))

@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/phases/leaving"
 )
 
 func TestPlainView(t *testing.T) {
@@ -98,7 +98,7 @@ func TestViewsTellThatAPhaseWasLeftOut(t *testing.T) {
 	p := progresstest.NewPlay(t, "en")
 	p.Next(p.Work(0))
 	at, phase := p.Run.UpdatedAt, p.Run.Phases[1].Name
-	p.Run = leaving.Out(p.Run, phase, metadata.Because("skip_if_passed", "run", "! test -d migrations"), at)
+	p.Run = phases.LeaveOut(p.Run, phase, metadata.Because("skip_if_passed", "run", "! test -d migrations"), at)
 	p.Events = append(p.Events, engine.Event{At: at, Run: p.Run.Clone()})
 	const want = "left out, as the command of skip_if exited with 0: ! test -d migrations"
 	if got := shown(p, Options{Plan: p.Plan}); strings.Count(got, want) != 1 || !regexp.MustCompile(phase+" +[a-z]* += "+want).MatchString(got) {

@@ -11,8 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/reprise-ci/reprise/internal/chars"
 )
 
 // OneLine puts a text on one line.
@@ -159,10 +157,10 @@ func Visible(text string) string {
 // Obeyed reports whether a terminal may do something for a character instead of
 // showing it.
 func Obeyed(r rune) bool {
-	if chars.Joiner(r) {
+	if Joiner(r) {
 		return false
 	}
-	return chars.Invisible(r) && !unicode.Is(unicode.Variation_Selector, r) // those select how an emoji or an ideograph is drawn
+	return Invisible(r) && !unicode.Is(unicode.Variation_Selector, r) // those select how an emoji or an ideograph is drawn
 }
 
 // JoinLines makes the lines of a text from outside one line. A line that does

@@ -15,7 +15,6 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
@@ -34,7 +33,7 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 	if w.agents != nil {
 		return *w.agents, nil
 	}
-	eval, err := definition.Evaluator()
+	eval, err := Evaluator()
 	if err != nil {
 		return agents.Options{}, err
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -29,7 +27,7 @@ type Checkout interface {
 	Lacks() []string
 	Close() error
 
-	trust.Branch
+	TrustBranch
 	ReadPlain(ctx context.Context, commit, path string) ([]byte, error)
 	Content(ctx context.Context) (string, error)
 	Held(ctx context.Context, path string, n int) ([]byte, error)
@@ -65,7 +63,7 @@ type Backend struct {
 	// Open takes the branch of a run, with a tree on it.
 	Open func(ctx context.Context, o git.Options) (Checkout, error)
 	// Define chooses the pipeline and the prompts for a new run.
-	Define func(ctx context.Context, src *git.Source, is issue.Issue, c definition.Choice) (definition.Definition, error)
+	Define func(ctx context.Context, src *git.Source, is issue.Issue, c Choice) (Definition, error)
 	// Agent gives the agent of that name.
 	Agent func(name string) (engine.Agent, error)
 }
@@ -84,7 +82,7 @@ func backendOf(ctx context.Context) Backend {
 	if b, ok := ctx.Value(backendKey{}).(Backend); ok {
 		return b
 	}
-	return Backend{Find: git.Find, Define: definition.Define, Open: func(ctx context.Context, o git.Options) (Checkout, error) {
+	return Backend{Find: git.Find, Define: Define, Open: func(ctx context.Context, o git.Options) (Checkout, error) {
 		repo, err := git.Open(ctx, o)
 		if err != nil {
 			return nil, err

@@ -9,10 +9,8 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
 )
 
 // earlierRuns adds up what runs of an issue before this one have cost, for a limit on all of
@@ -33,7 +31,7 @@ func costOfEarlier(ctx context.Context, w *Workspace, saved *metadata.Run) float
 	if saved != nil {
 		e.count(*saved)
 	}
-	kept := home.KeptRef(w.Issue.ID)
+	kept := KeptRef(w.Issue.ID)
 	e.read(ctx, w.Source, w.Run.BaseCommit)
 	e.read(ctx, w.Source, kept)
 	if w.Push {
@@ -47,7 +45,7 @@ func costOfEarlier(ctx context.Context, w *Workspace, saved *metadata.Run) float
 
 func (e *earlierRuns) count(run metadata.Run) {
 	if run.Execution.ID != e.own {
-		e.usd = max(e.usd, budget.OfIssue(run))
+		e.usd = max(e.usd, phases.SpentOnIssue(run))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -18,7 +17,7 @@ import (
 type early struct {
 	issue      issue.Issue
 	removed    []clean.Removal // what the issue hid
-	definition definition.Definition
+	definition Definition
 	err        error
 
 	done chan struct{} // closed once the above is there

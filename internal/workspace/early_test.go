@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -44,7 +43,7 @@ func TestDefinedWhileOpened(t *testing.T) {
 	begun, ended := make(chan struct{}), false
 	noBranch := errors.New("there is no such branch")
 	err := openEarly(t, Backend{
-		Define: func(ctx context.Context, _ *git.Source, is issue.Issue, _ definition.Choice) (definition.Definition, error) {
+		Define: func(ctx context.Context, _ *git.Source, is issue.Issue, _ Choice) (Definition, error) {
 			if is.Title != "Greet" {
 				t.Errorf("the issue is %q", is.Title)
 			}
@@ -52,7 +51,7 @@ func TestDefinedWhileOpened(t *testing.T) {
 			<-ctx.Done()
 			time.Sleep(10 * time.Millisecond)
 			ended = true
-			return definition.Definition{}, errors.New("there is no such pipeline")
+			return Definition{}, errors.New("there is no such pipeline")
 		},
 		Open: func(context.Context, git.Options) (Checkout, error) {
 			<-begun
@@ -71,8 +70,8 @@ func TestWronglyDefined(t *testing.T) {
 	noPipeline := errors.New("there is no such pipeline")
 	root := ""
 	err := openEarly(t, Backend{
-		Define: func(context.Context, *git.Source, issue.Issue, definition.Choice) (definition.Definition, error) {
-			return definition.Definition{}, noPipeline
+		Define: func(context.Context, *git.Source, issue.Issue, Choice) (Definition, error) {
+			return Definition{}, noPipeline
 		},
 		Open: func(ctx context.Context, o git.Options) (Checkout, error) {
 			root = o.Root

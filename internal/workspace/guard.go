@@ -9,7 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/secrets"
-	"github.com/reprise-ci/reprise/phases/leak"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // leakGuard is what keeps secrets off a branch.
@@ -24,7 +24,7 @@ const maxLeaks = 20
 
 // Leaks finds the secrets in a file, but for those that the last commit has.
 // The first values and the first shapes are enough to refuse it.
-func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) ([]leak.Leak, error) {
+func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) ([]engine.Leak, error) {
 	hits, err := g.Find(data)
 	if err != nil || len(hits) == 0 {
 		return nil, err
@@ -33,7 +33,7 @@ func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) ([]leak.
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var out []leak.Leak
+	var out []engine.Leak
 	had, found := map[string]bool{}, map[bool]int{}
 	for _, h := range hits {
 		if found[h.Known] == maxLeaks {
@@ -49,7 +49,7 @@ func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) ([]leak.
 		}
 		if !was {
 			found[h.Known]++
-			out = append(out, leak.Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
+			out = append(out, engine.Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
 		}
 	}
 	return out, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/phases/leak"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // A key of a fixture may change its place. A file full of keys is refused after
@@ -37,7 +37,7 @@ func TestLeaks(t *testing.T) {
 	}
 	defer repo.Close()
 	g := leakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: "canary-0123456789abcdef"}), repo}
-	leaks := func(text string) []leak.Leak {
+	leaks := func(text string) []engine.Leak {
 		out, err := g.Leaks(t.Context(), "moved.txt", []byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestLeaks(t *testing.T) {
 		fmt.Fprintf(&many, "AKIA"+"Q3EGRIV2N5XZ%c%c%c%c\n", 'A'+i%25, 'B'+i/25%25, 'C'+i%7, 'D'+i%11)
 	}
 	got := leaks(many.String() + "canary-0123456789abcdef")
-	if n := len(got); n != maxLeaks+1 || got[n-1] != (leak.Leak{Line: 2001, Name: "A_TOKEN", Known: true}) {
+	if n := len(got); n != maxLeaks+1 || got[n-1] != (engine.Leak{Line: 2001, Name: "A_TOKEN", Known: true}) {
 		t.Errorf("many keys: %+v", got)
 	}
 }

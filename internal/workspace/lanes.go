@@ -20,7 +20,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -153,7 +152,7 @@ func (t *laneTrees) Close() (err error) {
 
 // Commit refuses: one process writes the branch, and it is not this tree that it does so
 // from.
-func (l *lane) Commit(context.Context, branch.Commit) error {
+func (l *lane) Commit(context.Context, engine.BranchCommit) error {
 	return errors.New("a part that is done beside others cannot commit to the branch; start again with --jobs 1")
 }
 
@@ -167,15 +166,15 @@ func (l *lane) MoveTo(ctx context.Context, code, folder string, at time.Time) er
 }
 
 // Keep makes a commit of the code that is staged.
-func (l *lane) Keep(ctx context.Context, s branch.Staged, parent, message string, at time.Time) (string, error) {
+func (l *lane) Keep(ctx context.Context, s engine.StagedTree, parent, message string, at time.Time) (string, error) {
 	return l.repo.Keep(ctx, s.(staged).stage, parent, message, at.UTC())
 }
 
 // Merge makes a commit of what the branch and a part have changed since base. At a conflict it
 // has what the branch has.
-func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, refused func(string) bool) (branch.Merged, error) {
+func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, refused func(string) bool) (engine.MergedBase, error) {
 	commit, conflicts, err := l.repo.Combine(ctx, base, tip, part, at.UTC(), refused)
-	m := branch.Merged{Commit: commit, Versions: map[string][]byte{}}
+	m := engine.MergedBase{Commit: commit, Versions: map[string][]byte{}}
 	if err == nil && len(conflicts) == 0 {
 		stat, wrong := l.repo.Between(ctx, tip, commit, ".reprise")
 		m.Diff, err = diffOf(stat), wrong

@@ -10,14 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/otherruns"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
@@ -25,7 +22,7 @@ import (
 
 // Recorded is a run as its branch has it, opened for reading only.
 type Recorded struct {
-	definition.Definition
+	Definition
 	Source *git.Source
 	Issue  issue.Issue
 	Run    metadata.Run
@@ -75,7 +72,7 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 		return nil, err
 	}
 	r.preferLocal(env, id)
-	r.Definition, r.Issue, err = definition.Thaw(r.Run, read)
+	r.Definition, r.Issue, err = Thaw(r.Run, read)
 	return r, err
 }
 
@@ -85,14 +82,14 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 // not answer, what it had when it was fetched last is all there is.
 func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read func(string) ([]byte, error), done func(), err error) {
 	branch := env.Branch(id)
-	here := home.ReadOf(ctx, r.Source, branch, id)
+	here := RecordReader(ctx, r.Source, branch, id)
 	known, err := r.Source.Branches(ctx, branch)
 	if err != nil || slices.Contains(known, branch) {
 		return here, func() {}, err
 	}
 	kept := func(name string) ([]byte, error) {
 		r.Gone = true
-		return r.Source.ReadFile(ctx, home.KeptRef(id), name)
+		return r.Source.ReadFile(ctx, KeptRef(id), name)
 	}
 	if r.Source.RemoteURL == "" {
 		return kept, func() {}, nil
@@ -114,7 +111,7 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 // SameFiles says which open runs of other issues change the same files, by the branches
 // here and those of origin as they were fetched last.
 func (r *Recorded) SameFiles(ctx context.Context, env environ.Env) metadata.Reason {
-	return otherruns.SameFiles(ctx, env, r.Source, r.Run)
+	return SameFiles(ctx, env, r.Source, r.Run)
 }
 
 // preferLocal takes the record from the folder that the run has on this machine
@@ -133,11 +130,11 @@ func (r *Recorded) preferLocal(env environ.Env, id string) {
 // machine, and that folder, if the run has got further there than in the record of
 // a branch.
 func Further(env environ.Env, src *git.Source, id string, than metadata.Run) (*metadata.Run, string) {
-	root, err := home.Folder(env, src, id)
+	root, err := HomeFolder(env, src, id)
 	if err != nil {
 		return nil, "" // then nothing of the run is here
 	}
-	here := home.Saved(root, id)
+	here := SavedRun(root, id)
 	if here == nil || here.Execution.ID != than.Execution.ID || here.Pipeline.Digest != than.Pipeline.Digest {
 		return nil, root
 	}
@@ -159,7 +156,7 @@ func (e *NoRunError) Unwrap() error { return e.UsageError }
 
 // noRun says that an issue has no run that could go on, and what there is.
 func noRun(ctx context.Context, env environ.Env, src *git.Source, id string) error {
-	if _, err := src.ReadFile(ctx, home.KeptRef(id), phases.RecordFile(id)); err == nil {
+	if _, err := src.ReadFile(ctx, KeptRef(id), phases.RecordFile(id)); err == nil {
 		return &NoRunError{exit.UsageError{Err: fmt.Errorf("the branch %s is gone, and of its run only the record is kept, which reprise status --issue %s shows; begin another one with: reprise run --issue-file FILE", env.Branch(id), id)}}
 	}
 	ids, err := RunIDs(ctx, src, env.Prefix())
@@ -250,7 +247,7 @@ func (r *Recorded) LinkTo(env environ.Env, full string) (link, top string, err e
 
 // tops gives the folders that may have the files of the run: its own work tree, and that of the user.
 func (r *Recorded) tops(env environ.Env) ([]string, error) {
-	root, err := home.Folder(env, r.Source, r.Issue.ID)
+	root, err := HomeFolder(env, r.Source, r.Issue.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +271,7 @@ func (r *Recorded) Further(ctx context.Context) *Recorded {
 	if next.Run, err = metadata.ParseOf(r.Run.IssueNumber, data, r.Run.BranchName); err != nil || next.Run.Revision <= r.Run.Revision {
 		return r
 	}
-	if next.Definition, next.Issue, err = definition.Thaw(next.Run, read); err != nil {
+	if next.Definition, next.Issue, err = Thaw(next.Run, read); err != nil {
 		return r
 	}
 	return next

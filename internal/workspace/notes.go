@@ -6,9 +6,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/phases/notes"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -19,18 +18,18 @@ func (w *opening) takeNotes(ctx context.Context) error {
 	if !w.Plan.Notes || w.backend.Agent != nil { // branches that a test keeps in memory
 		return nil
 	}
-	data, err := w.Source.ReadPlain(ctx, definition.TrustedCommit(w.Source), pipelines.NotesFile)
+	data, err := w.Source.ReadPlain(ctx, TrustedCommit(w.Source), pipelines.NotesFile)
 	wrong := ""
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		w.Notes = append(w.Notes, "notes: true, and there is no "+pipelines.NotesFile+" on the default branch: agents are told nothing of it")
 		return nil
 	case errors.Is(err, folders.ErrNoFile):
-		wrong = notes.NoFile
+		wrong = phases.NotesNoFile
 	case err != nil:
 		return err
 	default:
-		w.guidance, wrong = notes.ForAgents(data)
+		w.guidance, wrong = phases.NotesForAgents(data)
 	}
 	if wrong != "" {
 		w.Notes = append(w.Notes, pipelines.NotesFile+" "+wrong)

@@ -15,13 +15,11 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/wave"
 )
 
 // Open finds the run of an issue, or prepares a new one. Nothing is
@@ -86,7 +84,7 @@ func (w *opening) find(ctx context.Context) error {
 
 // openTree opens branch and work tree.
 func (w *opening) openTree(ctx context.Context) error {
-	root, err := home.Folder(w.env, w.Source, w.Issue.ID)
+	root, err := HomeFolder(w.env, w.Source, w.Issue.ID)
 	if err != nil {
 		return err
 	}
@@ -108,9 +106,9 @@ func (w *opening) openTree(ctx context.Context) error {
 		opts.Token = func(context.Context) (string, error) { return w.o.Token, nil }
 	}
 	if w.o.Only != "" {
-		opts.Own = wave.Refs(w.Issue.ID) + w.o.Only
+		opts.Own = phases.PartRefs(w.Issue.ID) + w.o.Only
 	}
-	w.local = home.Saved(root, w.Issue.ID)
+	w.local = SavedRun(root, w.Issue.ID)
 	if w.Push, err = w.pushes(ctx); err != nil {
 		return err
 	}
@@ -125,7 +123,7 @@ func (w *opening) openTree(ctx context.Context) error {
 		w.local, w.clean = nil, func() { _ = folders.RemoveAll(opts.Root) } // an empty, temporary folder; the system removes what is left
 		if w.o.anew() {
 			opts.Branch = filepath.Base(opts.Root) // one that nobody has
-		} else if _, err := home.ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID)); err == nil {
+		} else if _, err := RecordReader(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID)); err == nil {
 			opts.Base = w.Branch // perhaps only origin has the branch
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -182,7 +180,7 @@ func (w *opening) pushes(ctx context.Context) (bool, error) {
 	if w.o.Push != nil || w.o.Scratch {
 		return w.o.Push != nil && *w.o.Push, nil
 	}
-	data, err := home.ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID))
+	data, err := RecordReader(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID))
 	if errors.Is(err, fs.ErrNotExist) {
 		here, err := w.Source.Branches(ctx, w.Branch)
 		if err != nil || !slices.Contains(here, w.Branch) {

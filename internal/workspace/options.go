@@ -8,17 +8,16 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Options says which run to open and how.
 type Options struct {
 	issue.Query
-	definition.Choice
+	Choice
 
 	Repo    string   // any folder of the repository
 	Stubs   string   // file of scripted answers, for the rehearsal agent
@@ -34,7 +33,7 @@ type Options struct {
 	Only string     // the part that alone is done, by a machine of its own; empty: all that is due
 	Hear issue.Hear // reads what was said below an issue on GitHub; nil: no note is taken of that
 
-	More               budget.Allowance
+	More               phases.Allowance
 	Push               *bool // push every commit to origin; nil: as the run was started
 	Pause              bool  // stop after every phase that passed its gates
 	Refresh            bool  // take the pipeline and the prompts as they are defined now

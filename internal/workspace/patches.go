@@ -5,7 +5,6 @@ import (
 	"path"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -44,7 +43,7 @@ func (r *Recorded) Change(ctx context.Context) (git.CommitPatch, error) {
 // record that is kept.
 func (r *Recorded) Ref() string {
 	if r.Gone {
-		return home.KeptRef(r.Run.IssueNumber)
+		return KeptRef(r.Run.IssueNumber)
 	}
 	return r.Run.BranchName
 }

@@ -12,14 +12,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -38,11 +35,11 @@ func (w *opening) load(ctx context.Context) error {
 	}
 	w.known = w.Run.Clone()
 	given := w.Issue
-	if w.Definition, w.Issue, err = definition.Thaw(w.Run, read); err != nil {
+	if w.Definition, w.Issue, err = Thaw(w.Run, read); err != nil {
 		return err
 	}
 	if !w.o.TrustBranch && !w.o.Refresh && !w.o.Scratch && (!w.o.Still || len(w.Plan.Hooks) > 0) {
-		if err := trust.Check(ctx, w.backend.Define, w.Source, filepath.Dir(w.Repo.Tree()), w.Run, w.Plan); err != nil {
+		if err := CheckTrust(ctx, w.backend.Define, w.Source, filepath.Dir(w.Repo.Tree()), w.Run, w.Plan); err != nil {
 			return err
 		}
 	}
@@ -202,7 +199,7 @@ func (w *opening) touched(ctx context.Context) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		digest := texts.Digest(data)
+		digest := phases.DigestOf(data)
 		if digest != rec.Digest || code.Files > 0 && p.Access == pipelines.AccessTree && rec.Status == metadata.PhaseCompleted {
 			w.Run = phases.Changed(w.Run, rec.Name, digest, w.env.Now())
 		}

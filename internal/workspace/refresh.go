@@ -6,15 +6,12 @@ import (
 	"path"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/images"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -63,7 +60,7 @@ func NothingNew(plan *pipelines.Pipeline) metadata.Reason {
 // Redefine gives the run its pipeline and prompts as they are defined now. The
 // next commit takes them along.
 func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) error {
-	known := definition.IsFindable(w.Run.Pipeline.Source)
+	known := IsFindable(w.Run.Pipeline.Source)
 	if o.Part.IsZero() && (o.Pipeline == "" || !known) { // one that need not be named and is, is meant as a whole
 		o.Part = w.Plan.Part
 	}
@@ -72,13 +69,13 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 		if !known {
 			return exit.Usagef("the run began with the pipeline file %s, and where that is now is not known: name it again with --pipeline FILE", w.Run.Pipeline.Source)
 		}
-		o.Pipeline = definition.DefinedBy(w.Run, w.Plan.Preset)
+		o.Pipeline = DefinedBy(w.Run, w.Plan.Preset)
 	}
 	if o.Language == "" {
 		o.Language = w.Run.Language
 	}
 	o.Agent, o.Model = cmp.Or(o.Agent, w.Plan.Given.Agent), cmp.Or(o.Model, w.Plan.Given.Model)
-	now, err := definition.Define(ctx, w.Source, w.Issue, o.Choice)
+	now, err := Define(ctx, w.Source, w.Issue, o.Choice)
 	if err != nil {
 		return err
 	}
@@ -87,7 +84,7 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 	if !limited && w.Run.Budget.IssueUSD > 0 {
 		w.Run.Budget.EarlierUSD = costOfEarlier(ctx, w, nil)
 	}
-	w.Run = budget.Allow(w.Run, o.More)
+	w.Run = phases.AllowMore(w.Run, o.More)
 	files, digest, err := now.Freeze(w.Issue)
 	if err != nil {
 		return err
@@ -111,7 +108,7 @@ func (w *Workspace) define(ctx context.Context, env environ.Env, o Options) erro
 	w.forgetAgents()
 	w.Run.Language = w.Plan.Language
 	w.Run.Pipeline = metadata.Pipeline{Name: w.Plan.Name, Digest: digest, Definition: w.Defined, Source: w.Plan.Source}
-	w.Run = budget.Allow(phases.Fresh(w.Plan, w.Run, env.Now()), o.More)
+	w.Run = phases.AllowMore(phases.Fresh(w.Plan, w.Run, env.Now()), o.More)
 	return w.takeDocuments(ctx, o)
 }
 
@@ -120,8 +117,8 @@ func (w *Workspace) define(ctx context.Context, env environ.Env, o Options) erro
 // the command line names, as it lies in the repository.
 func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
 	committed := func(name string) ([]byte, error) { return w.Repo.ReadPlain(ctx, w.Repo.Tip(), name) }
-	here := func(name string) ([]byte, error) { return definition.DocumentIn(w.Source.Dir, name) }
-	all, err := definition.Documents(w.Plan, o.Docs, committed, here)
+	here := func(name string) ([]byte, error) { return DocumentIn(w.Source.Dir, name) }
+	all, err := Documents(w.Plan, o.Docs, committed, here)
 	if err != nil {
 		return exit.AsUsage(err)
 	}
@@ -182,7 +179,7 @@ func (w *Workspace) readThere(ctx context.Context, env environ.Env, o Options) (
 // discussion below the issue, and of the images of both, agents are given.
 func (w *Workspace) Heard() []string {
 	all := slices.Clone(w.Notes)
-	if heard := images.Heard(w.Catalogue(), w.Issue); heard != "" {
+	if heard := issue.HeardImages(w.Catalogue(), w.Issue); heard != "" {
 		all = append(all, heard)
 	}
 	return all
@@ -201,7 +198,7 @@ func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error
 	had := w.Run.Issue.Discussion != ""
 	w.Run = phases.TakeIssue(w.Run, now.Record(), changed, by, env.Now())
 	var err error
-	if w.Frozen, err = definition.FreezeIssue(w.Issue); err == nil && had && len(now.Discussion.Comments) == 0 {
+	if w.Frozen, err = FreezeIssue(w.Issue); err == nil && had && len(now.Discussion.Comments) == 0 {
 		// The file stays, and says that nothing is left.
 		w.Frozen[path.Join(phases.Folder(w.Issue.ID), phases.DiscussionFile)], err = now.Discussion.JSON()
 	}

@@ -9,17 +9,15 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
-	"github.com/reprise-ci/reprise/phases/merging"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // Restore takes the code back to what it was when the target phase ended, to
 // be committed with the rollback.
-func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (branch.Staged, error) {
-	if merging.Since(w.Run, r.Entry.ToPhase) {
+func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine.StagedTree, error) {
+	if phases.MergedSince(w.Run, r.Entry.ToPhase) {
 		return nil, exit.NotAllowed(metadata.Because("restore_merged", "phase", r.Entry.ToPhase))
 	}
 	end, err := w.EndOf(ctx, r.Entry.ToPhase)
@@ -36,7 +34,7 @@ func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (branch
 
 // Merge brings into the tree what a commit of the base and the tip make together, to be
 // committed. From is a commit that both have.
-func (w *Workspace) Merge(ctx context.Context, commit, from string) (branch.Staged, merge.Result, error) {
+func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.StagedTree, merge.Result, error) {
 	stage, result, err := w.Repo.Merge(ctx, commit, from)
 	if err != nil {
 		return nil, result, err
@@ -66,8 +64,8 @@ func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 }
 
 // Commits tells the commits of the run from those of others.
-func (w *Workspace) Commits() trust.Commits {
-	return trust.Commits{Branch: w.Repo, Issue: w.Run.IssueNumber, Record: phases.RecordFile(w.Issue.ID)}
+func (w *Workspace) Commits() TrustCommits {
+	return TrustCommits{Branch: w.Repo, Issue: w.Run.IssueNumber, Record: phases.RecordFile(w.Issue.ID)}
 }
 
 // Unchanged refuses an approval of the part of that name, or of what the run waits

@@ -15,14 +15,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/copies"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // maxPatch is the most of a broken call's changes that is kept, in bytes.
@@ -43,13 +39,13 @@ func (t Tree) Tip() string { return t.Repo.Tip() }
 // Prepare makes the .git of the tree anew. Instructions to agents that another agent
 // wrote, and hid by a .gitignore, are not left for the next one.
 func (t Tree) Prepare(ctx context.Context) error {
-	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: protection.Instructs})
+	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: pipelines.Instructs})
 	return err
 }
 
 // Changes lists what differs from the tip, with what decides whether a phase may
 // have changed it: the kind of file, its size and its first bytes.
-func (t Tree) Changes(ctx context.Context) ([]boundary.Change, error) {
+func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	changes, err := t.Repo.Changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err
@@ -59,13 +55,13 @@ func (t Tree) Changes(ctx context.Context) ([]boundary.Change, error) {
 		return nil, err
 	}
 	defer top.Close()
-	out := make([]boundary.Change, len(changes))
+	out := make([]phases.Change, len(changes))
 	bare := bareFolders{tree: t, known: map[string]bool{}, has: func(name string) bool {
 		_, err := top.Lstat(name)
 		return err == nil
 	}}
 	for i, c := range changes {
-		out[i] = boundary.Change{
+		out[i] = phases.Change{
 			Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size,
 			Runs: c.Type == git.Executable && c.Was != git.Executable, Alias: c.Alias, LinkedFrom: c.LinkedFrom, Large: c.Large,
 		}
@@ -75,7 +71,7 @@ func (t Tree) Changes(ctx context.Context) ([]boundary.Change, error) {
 		if in, err := bare.above(ctx, c.Path); err != nil {
 			return nil, fmt.Errorf("look around %s: %w", c.Path, err)
 		} else if in && out[i].New {
-			out[i].Kind = boundary.Nested
+			out[i].Kind = phases.NestedKind
 			continue
 		}
 		if err := t.read(ctx, top, &out[i], plainFile(c.Was)); err != nil {
@@ -105,7 +101,7 @@ func matching(patterns []string) func(string) bool {
 	if len(patterns) == 0 {
 		return nil
 	}
-	return func(path string) bool { return protection.Matches(path, patterns) }
+	return func(path string) bool { return pipelines.MatchesPath(path, patterns) }
 }
 
 // copiesBeside is the folder of the copies of a tree.
@@ -159,11 +155,11 @@ func (t Tree) copyTo(ctx context.Context, name string) error {
 
 // Hidden lists what was written since a time and is ignored, each with the rule
 // that ignores it as people find it: file, line and pattern.
-func (t Tree) Hidden(ctx context.Context, since time.Time) ([]branch.Hidden, error) {
+func (t Tree) Hidden(ctx context.Context, since time.Time) ([]engine.HiddenFiles, error) {
 	all, err := t.Repo.Hidden(ctx, since)
-	var out []branch.Hidden
+	var out []engine.HiddenFiles
 	for _, h := range all {
-		out = append(out, branch.Hidden{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
+		out = append(out, engine.HiddenFiles{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
 	}
 	return out, err
 }
@@ -173,10 +169,10 @@ func plainFile(t git.Type) bool { return t == git.File || t == git.Executable }
 // read notes what a file holds, and what the tip has there, if it has a file
 // there and that matters. A file with a second hard link is not read: it may be one
 // from outside of the tree.
-func (t Tree) read(ctx context.Context, top *os.Root, c *boundary.Change, was bool) error {
+func (t Tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool) error {
 	f, info, err := folders.Open(top, c.Path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, folders.ErrNoFile) {
-		c.Kind = boundary.Other // it cannot be committed either
+		c.Kind = phases.OtherKind // it cannot be committed either
 		return nil
 	}
 	if err != nil {
@@ -184,35 +180,35 @@ func (t Tree) read(ctx context.Context, top *os.Root, c *boundary.Change, was bo
 	}
 	defer f.Close()
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 {
-		c.Kind = boundary.Other
+		c.Kind = phases.OtherKind
 		return nil
 	}
-	head, err := io.ReadAll(io.LimitReader(f, boundary.HeadSize))
+	head, err := io.ReadAll(io.LimitReader(f, phases.HeadSize))
 	if err != nil {
 		return err
 	}
-	if c.Holds = boundary.ContentOf(head); !c.Holds.Opaque() || !was {
+	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() || !was {
 		return nil
 	}
-	before, err := t.Repo.Held(ctx, c.Path, boundary.HeadSize)
-	c.Held = boundary.ContentOf(before)
+	before, err := t.Repo.Held(ctx, c.Path, phases.HeadSize)
+	c.Held = phases.ContentOf(before)
 	return err
 }
 
-func kindOf(c git.Change) boundary.Kind {
+func kindOf(c git.Change) phases.ChangeKind {
 	what := c.Type
 	if what == git.None {
 		what = c.Was
 	}
 	switch what {
 	case git.File, git.Executable:
-		return boundary.File
+		return phases.FileKind
 	case git.Symlink:
-		return boundary.Symlink
+		return phases.SymlinkKind
 	case git.Repository:
-		return boundary.Nested
+		return phases.NestedKind
 	}
-	return boundary.Other
+	return phases.OtherKind
 }
 
 // Content is a digest of what the tip has, the run's own folder left out.
@@ -258,7 +254,7 @@ func diffOf(stat git.DiffStat) metadata.Diff {
 
 // Commit makes one commit and, where asked, pushes it. An *branch.NotPushed says
 // that the commit was made here and got no further.
-func (t Tree) Commit(ctx context.Context, c branch.Commit) error {
+func (t Tree) Commit(ctx context.Context, c engine.BranchCommit) error {
 	g := git.Commit{Message: c.Message, Files: c.Files, Moves: c.Moves, Gone: c.Gone, Anew: c.Anew, Shelve: c.Shelve, Aside: c.Aside, Merges: c.Merges, Time: c.At.UTC().Truncate(time.Second)}
 	if s, ok := c.Staged.(staged); ok {
 		g.Stage = s.stage
@@ -268,7 +264,7 @@ func (t Tree) Commit(ctx context.Context, c branch.Commit) error {
 	}
 	made, err := t.Repo.Commit(ctx, g)
 	if err != nil && made != "" {
-		return &branch.NotPushed{Err: err}
+		return &engine.NotPushed{Err: err}
 	}
 	return err
 }
@@ -288,7 +284,7 @@ func provisionsFor(repo Checkout, commands []pipelines.Setup) engine.Provisions 
 }
 
 // storeBeside is where it is kept, beside the tree.
-func storeBeside(repo Checkout) setup.Store { return setup.Store{Root: filepath.Dir(repo.Tree())} }
+func storeBeside(repo Checkout) SetupStore { return SetupStore{Root: filepath.Dir(repo.Tree())} }
 
 // Due says whether the setup has to run.
 func (p provisions) Due() (digest string, due bool, err error) {

@@ -21,17 +21,12 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/phases/leak"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/protection"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -98,7 +93,7 @@ type searchedFiles struct {
 	clean map[string]bool
 }
 
-func (s searchedFiles) Leaks(ctx context.Context, path string, data []byte) ([]leak.Leak, error) {
+func (s searchedFiles) Leaks(ctx context.Context, path string, data []byte) ([]engine.Leak, error) {
 	leaks, err := s.leakGuard.Leaks(ctx, path, data)
 	if err == nil && len(leaks) == 0 {
 		s.clean[path+" "+sumOf(data)] = true
@@ -162,8 +157,8 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 	plan := onePhase()
 	clock := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	x.loop = &engine.Engine{
-		Journal: branch.Journal{
-			Plan: plan, Tree: Tree{x.repo, x.base}, Guard: leak.Guard{Secrets: x.search}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
+		Journal: engine.Journal{
+			Plan: plan, Tree: Tree{x.repo, x.base}, LeakGuard: engine.LeakGuard{Secrets: x.search}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
 		},
 		Calls: engine.Calls{
 			Prompts: words,
@@ -172,7 +167,7 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 			NewID:   uuid.NewString,
 			Rand:    rand.NewChaCha8([32]byte{}),
 		},
-		Store: home.RecordFolder(repo.Tree(), "7"), Report: x, Sleep: func(context.Context, time.Duration) error { return nil },
+		Store: RecordFolder(repo.Tree(), "7"), Report: x, Sleep: func(context.Context, time.Duration) error { return nil },
 	}
 	x.run = phases.Fresh(plan, metadata.Run{
 		IssueNumber: "7", IssueTitle: "T", BranchName: "reprise/issue-7", BaseCommit: x.base, Language: "en", WorkflowVersion: "test",
@@ -261,7 +256,7 @@ func (x *meddledRun) holdBlobs(t *testing.T, commit string) {
 	for ; len(fields) >= 2; fields = fields[2:] {
 		f, name := strings.Fields(fields[0]), fields[1]
 		byEngine := strings.HasPrefix(name, ".reprise/issue-7/") && name != codeFolder+"/code.md" && name != codeFolder+"/extra.md"
-		if !byEngine && protection.Protected(name, nil) && !strings.HasPrefix(name, codeFolder+"/") {
+		if !byEngine && pipelines.IsProtected(name, nil) && !strings.HasPrefix(name, codeFolder+"/") {
 			t.Errorf("%s is protected, and was changed", name)
 		}
 		if f[4] == "D" {
@@ -276,8 +271,8 @@ func (x *meddledRun) holdBlobs(t *testing.T, commit string) {
 			t.Errorf("%s was committed with mode %s", name, f[1])
 		case strings.Contains(text, knownValue), strings.Contains(text, "AKIA"+"Q3EGRIV2N5XZWMKT"):
 			t.Errorf("%s was committed with a secret", name)
-		case len(text) > 32<<20, boundary.ContentOf([]byte(text)).Opaque():
-			t.Errorf("%s was committed, of %d bytes and %s", name, len(text), boundary.ContentOf([]byte(text)))
+		case len(text) > 32<<20, phases.ContentOf([]byte(text)).Opaque():
+			t.Errorf("%s was committed, of %d bytes and %s", name, len(text), phases.ContentOf([]byte(text)))
 		case !byEngine && !x.search.clean[name+" "+sumOf([]byte(text))]:
 			t.Errorf("%s was committed as nobody has searched it: %.60q", name, text)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/branch"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // staged is what a commit is to take from a tree, as package phases wants to see
@@ -21,13 +21,13 @@ type staged struct {
 
 // Stage takes changed paths as they are now, to be committed; without any, it is
 // the tip.
-func (t Tree) Stage(ctx context.Context, paths ...string) (branch.Staged, error) {
+func (t Tree) Stage(ctx context.Context, paths ...string) (engine.StagedTree, error) {
 	stage, err := t.Repo.Stage(ctx, paths)
 	return staged{t, stage}, err
 }
 
 // Each says of what is staged what Changes says of the files.
-func (s staged) Each(ctx context.Context, f func(boundary.Change, []byte) error) error {
+func (s staged) Each(ctx context.Context, f func(phases.Change, []byte) error) error {
 	bare := bareFolders{tree: s.tree, known: map[string]bool{}, has: s.has(ctx)}
 	return s.tree.Repo.EachStaged(ctx, s.stage, func(one git.Staged) error {
 		c, err := s.change(ctx, one, bare)
@@ -56,8 +56,8 @@ func (s staged) has(ctx context.Context) func(name string) bool {
 	}
 }
 
-func (s staged) change(ctx context.Context, one git.Staged, bare bareFolders) (boundary.Change, error) {
-	c := boundary.Change{
+func (s staged) change(ctx context.Context, one git.Staged, bare bareFolders) (phases.Change, error) {
+	c := phases.Change{
 		Path: one.Path, Kind: kindOf(git.Change{Type: one.Type, Was: one.Was}), New: one.Was == git.None, Gone: one.Type == git.None,
 		Size: int64(len(one.Data)), Runs: one.Type == git.Executable && one.Was != git.Executable,
 	}
@@ -67,13 +67,13 @@ func (s staged) change(ctx context.Context, one git.Staged, bare bareFolders) (b
 	if in, err := bare.above(ctx, c.Path); err != nil {
 		return c, err
 	} else if in && c.New {
-		c.Kind = boundary.Nested
+		c.Kind = phases.NestedKind
 	}
-	if c.Holds = boundary.ContentOf(one.Data); !c.Holds.Opaque() || !plainFile(one.Was) {
+	if c.Holds = phases.ContentOf(one.Data); !c.Holds.Opaque() || !plainFile(one.Was) {
 		return c, nil
 	}
-	before, err := s.tree.Repo.Held(ctx, one.Path, boundary.HeadSize)
-	c.Held = boundary.ContentOf(before)
+	before, err := s.tree.Repo.Held(ctx, one.Path, phases.HeadSize)
+	c.Held = phases.ContentOf(before)
 	return c, err
 }
 
@@ -86,7 +86,7 @@ func (s staged) Diff(ctx context.Context, from string) (string, metadata.Diff, e
 }
 
 // besides adds to a commit what comes from trees of parts.
-func (t Tree) besides(ctx context.Context, c branch.Commit, g *git.Commit) error {
+func (t Tree) besides(ctx context.Context, c engine.BranchCommit, g *git.Commit) error {
 	g.Parents = c.Parents
 	for _, s := range c.Beside {
 		one := s.(staged)

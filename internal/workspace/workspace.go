@@ -14,25 +14,16 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/checkcache"
-	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/hooks"
-	"github.com/reprise-ci/reprise/internal/images"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/lanes"
-	"github.com/reprise-ci/reprise/internal/otherruns"
 	"github.com/reprise-ci/reprise/internal/recording"
 	"github.com/reprise-ci/reprise/internal/sandbox"
-	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/phases/leak"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -40,7 +31,7 @@ import (
 // Workspace is one run on this machine: its branch and tree, what it was
 // defined by, and its record.
 type Workspace struct {
-	definition.Definition
+	Definition
 	Source     *git.Source
 	Repo       Checkout
 	backend    Backend
@@ -67,7 +58,7 @@ type Workspace struct {
 	known       metadata.Run        // the record that is on the branch; the zero value if there is none
 	newest      bool                // as far as is known, no other machine has got further than this one
 	tree        git.Options         // with which Repo was opened
-	others      *otherruns.Runs     // of the repository; nil: no engine was wired
+	others      *OtherRuns          // of the repository; nil: no engine was wired
 	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet
 	agents      *agents.Options     // what all agents share; nil: not worked out yet
 	Box         sandbox.Confinement // what programs are kept in
@@ -91,7 +82,7 @@ func (w *Workspace) Close() error {
 
 // Engine wires the engine that carries this run on.
 func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (*engine.Engine, error) {
-	eval, err := definition.Evaluator()
+	eval, err := Evaluator()
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +98,8 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	w.others.Close() // of an engine before
 	w.others = w.otherRuns(env)
 	e := &engine.Engine{
-		Journal: branch.Journal{
-			Plan: w.Plan, Tree: Tree{w.Repo, w.Run.BaseCommit}, Frozen: w.Frozen, Guard: leak.Guard{Secrets: leakGuard{env.Finder(), w.Repo}}, Now: env.Now,
+		Journal: engine.Journal{
+			Plan: w.Plan, Tree: Tree{w.Repo, w.Run.BaseCommit}, Frozen: w.Frozen, LeakGuard: engine.LeakGuard{Secrets: leakGuard{env.Finder(), w.Repo}}, Now: env.Now,
 		},
 		Calls: engine.Calls{
 			Prompts: w.Words,
@@ -117,7 +108,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 				ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.guidance,
 				Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 			},
-			See:       images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
+			See:       issue.ImagesBeside(env, o.Token, issue.ImagesFolder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
 			Elsewhere: w.Elsewhere,
 			NewID:     uuid.NewString,
 			Rand:      rand.Reader,
@@ -125,7 +116,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Commands: engine.Commands{
 			Checker:    opts,
 			Installer:  opts.ForSetup(),
-			Results:    checkcache.Beside(w.Repo.Tree()),
+			Results:    Beside(w.Repo.Tree()),
 			Jobs:       o.checksAtOnce(),
 			Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		},
@@ -137,7 +128,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			Others: w.others.Tell,
 			Spent:  w.others.SpentToday,
 		},
-		Report: report, Store: home.RecordFolder(w.Repo.Tree(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,
+		Report: report, Store: RecordFolder(w.Repo.Tree(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,
 	}
 	tellHooks(w, e, env, o, opts)
 	w.besides = &laneTrees{
@@ -147,7 +138,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
 		},
 	}
-	e.Beside = (&lanes.Side{Engine: e, Trees: w.besides, Jobs: o.partsAtOnce(w.Plan), Only: o.Only}).Run
+	e.Beside = (&engine.LaneSide{Engine: e, Trees: w.besides, Jobs: o.partsAtOnce(w.Plan), Only: o.Only}).Run
 	return e, nil
 }
 
@@ -156,11 +147,11 @@ func (w *Workspace) calls(env environ.Env, opts *agents.Options) (func(agents.Op
 	if given := w.backend.Agent; given != nil {
 		return func(agents.Options, Tree) func(string) (engine.Agent, error) { return given }, nil
 	}
-	recorded, err := recording.Open(env.Getenv, env.Finder().Mask)
+	recorded, err := recording.OpenRecording(env.Getenv, env.Finder().Mask)
 	if err != nil {
 		return nil, exit.AsUsage(err)
 	}
-	keeper := transcript.NewKeeper(transcript.Folder(filepath.Dir(w.Repo.Tree())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
+	keeper := agents.NewKeeper(agents.TranscriptsFolder(filepath.Dir(w.Repo.Tree())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
 	opts.Transcript, opts.Requests = keeper.Line, keeper.Requests
 	return func(opts agents.Options, tree Tree) func(string) (engine.Agent, error) {
 		return func(name string) (engine.Agent, error) {
@@ -183,12 +174,12 @@ func (w *Workspace) Shown(what string, pairs ...any) string {
 }
 
 // otherRuns gives the other runs of the repository, as this one is told of them.
-func (w *Workspace) otherRuns(env environ.Env) *otherruns.Runs {
+func (w *Workspace) otherRuns(env environ.Env) *OtherRuns {
 	src := w.Source
 	if w.backend.Agent != nil { // branches that a test keeps in memory
 		src = nil
 	}
-	return otherruns.Of(env, otherruns.Config{
+	return OtherRunsOf(env, OtherRunsConfig{
 		Source: src, Issue: w.Issue.ID, Tip: w.Repo.Tip, Folder: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), Token: w.tree.Token,
 		Push: w.tree.Remote != "", RepoDayUSD: w.Plan.Budget.RepoDayUSD, Words: w.Catalogue(),
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines/reading"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // FitsSchema holds the newest record of a run's branch against the schema that is
@@ -20,7 +20,7 @@ func FitsSchema(repo, branch, id string) error {
 	if err != nil {
 		return err
 	}
-	ctx := reading.Context()
+	ctx := source.NewContext()
 	schema := ctx.CompileString(metadata.SchemaCUE)
 	expr, err := cuejson.Extract(branch, []byte(text))
 	if err = errors.Join(err, schema.Err()); err != nil {

@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/diagnosis"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 // Agent carries out one task. Run returns when the agent and every process it
@@ -48,20 +47,20 @@ type Task struct {
 	Model string `json:"model,omitempty"`
 	// Models may be asked besides Model and those of the agent, and no others; nil:
 	// also any that are known to be no dearer.
-	Models    []string      `json:"models,omitzero"`
-	Turns     int           `json:"turns,omitempty"`      // limit; 0 means none
-	BudgetUSD float64       `json:"budget_usd,omitempty"` // limit; 0 means none
-	Tools     tools.Choice  `json:"-"`                    // leaves out tools that the agent has; agents that cannot choose ignore it
-	Effort    string        `json:"-"`                    // of thinking; empty: as the agent has it
-	Timeout   time.Duration `json:"timeout"`              // of the whole call, in nanoseconds
-	Idle      time.Duration `json:"idle"`                 // without any output, in nanoseconds
+	Models    []string             `json:"models,omitzero"`
+	Turns     int                  `json:"turns,omitempty"`      // limit; 0 means none
+	BudgetUSD float64              `json:"budget_usd,omitempty"` // limit; 0 means none
+	Tools     pipelines.ToolChoice `json:"-"`                    // leaves out tools that the agent has; agents that cannot choose ignore it
+	Effort    string               `json:"-"`                    // of thinking; empty: as the agent has it
+	Timeout   time.Duration        `json:"timeout"`              // of the whole call, in nanoseconds
+	Idle      time.Duration        `json:"idle"`                 // without any output, in nanoseconds
 
 	Notify func(Activity) `json:"-"` // if not nil, it is told what the agent is doing, from one goroutine
 }
 
 // Diagnose is the step of a task that looks at a whole run, see
 // Engine.Diagnose. No phase has it.
-const Diagnose = diagnosis.Diagnose
+const Diagnose = phases.Diagnose
 
 // Activity is a sign of life from a running agent.
 type Activity struct {

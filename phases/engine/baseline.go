@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/checking"
 )
 
 // baseline has all checks of the plan run on what nobody has changed yet, beside the
@@ -32,7 +31,7 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 	next := run.Clone()
 	next.Baseline, next.UpdatedAt = results, e.Now()
 	next.Revision++
-	o := phases.Outcome{At: next.UpdatedAt, Status: metadata.Succeeded, Checks: results, Why: checking.WhyFailed(results), Duration: max(0, next.UpdatedAt.Sub(start))}
+	o := phases.Outcome{At: next.UpdatedAt, Status: metadata.Succeeded, Checks: results, Why: phases.WhyChecksFailed(results), Duration: max(0, next.UpdatedAt.Sub(start))}
 	e.Report.Report(Event{At: o.At, Run: next, Of: do, Done: &o})
 	err = errors.Join(e.ran.before.End(), e.Store.Save(next))
 	e.ran.before = nil
@@ -42,7 +41,7 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 // beginBaseline begins that, if the plan asks for it and nothing is changed yet.
 func (e *Engine) beginBaseline(ctx context.Context, run metadata.Run, d phases.Decision) error {
 	changed := slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
-	all := checking.AllOf(e.Plan)
+	all := phases.AllChecks(e.Plan)
 	if !e.Plan.Baseline || len(all) == 0 || run.Baseline != nil || changed || !d.Calls() {
 		return nil
 	}

@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 // OverBudget is the error of a call that the budget has no room for, or ran out
 // in the middle of.
 type OverBudget struct {
-	Limit  budget.Limit
+	Limit  phases.Limit
 	Reason metadata.Reason
 }
 
@@ -23,7 +23,7 @@ func (e *OverBudget) Why() metadata.Reason { return e.Reason }
 
 // SpentUp says which limit of its budget a run has reached; nil if none.
 func SpentUp(run metadata.Run) *OverBudget {
-	if reached, why := budget.Reached(run); reached != "" {
+	if reached, why := phases.LimitReached(run); reached != "" {
 		return &OverBudget{reached, why}
 	}
 	return nil
@@ -33,7 +33,7 @@ func SpentUp(run metadata.Run) *OverBudget {
 // when the time that the run has is used up, and a function that ends it earlier.
 func withinBudget(ctx context.Context, run metadata.Run) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	remaining := budget.RemainingTime(run)
+	remaining := phases.RemainingTime(run)
 	if remaining <= 0 {
 		return ctx, cancel // there is no limit
 	}

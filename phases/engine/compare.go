@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -14,7 +13,7 @@ type differ interface {
 }
 
 // comparison compares the code of a phase with what it was.
-type comparison struct{ tree branch.Tree }
+type comparison struct{ tree BranchTree }
 
 // with gives what changed in the code since the phase began. A phase that
 // cannot change code is not compared: looking would cost more than its record.

@@ -10,8 +10,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/facts"
-	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -67,7 +65,7 @@ func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind 
 		if rule.After != phase || !kind(rule.Then) {
 			continue
 		}
-		known, err := facts.After(run, phase, facts.Issue{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author})
+		known, err := phases.FactsAfter(run, phase, phases.IssueFacts{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author})
 		holds := false
 		if err == nil {
 			holds, err = e.Matches(ctx, rule.When, known)
@@ -116,7 +114,7 @@ func (e *Engine) addRollback(x *effects, back *phases.RollbackPlan) error {
 		delete(x.files, from)
 		x.files[to] = body
 	}
-	x.files[back.ReasonFile] = files.Reason(*back)
+	x.files[back.ReasonFile] = phases.WrittenReason(*back)
 	x.back = &back.Entry
 	return nil
 }

@@ -9,12 +9,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/diagnosis"
-	"github.com/reprise-ci/reprise/phases/files"
-	"github.com/reprise-ci/reprise/phases/reply"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -43,9 +37,9 @@ func (e *Engine) failed(err error) metadata.Reason {
 	}
 	var broke *AgentError
 	if errors.As(err, &broke) {
-		return WhyBroke(broke, func(text string) string { return texts.Line(e.Mask(text)) })
+		return WhyBroke(broke, func(text string) string { return phases.OneLine(e.Mask(text)) })
 	}
-	return metadata.Because("failed", "error", metadata.Said(texts.Line(e.Mask(err.Error()))))
+	return metadata.Because("failed", "error", metadata.Said(phases.OneLine(e.Mask(err.Error()))))
 }
 
 // standIn names the agent that is asked where another one is missing, has no
@@ -60,28 +54,28 @@ func (e *Engine) standIn(agent string, err error) string {
 
 // consult asks an agent, and asks once more if the answer cannot be used. The
 // usage is that of both calls.
-func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (d diagnosis.Diagnosis, used metadata.Usage, err error) {
+func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (d phases.Diagnosis, used metadata.Usage, err error) {
 	var wrong []metadata.Reason
 	var session string
 	for range 2 {
-		t, err := e.question(budget.WithUsage(run, used), at, inquiry{symptom, session, wrong})
+		t, err := e.question(phases.WithUsage(run, used), at, inquiry{symptom, session, wrong})
 		if err != nil {
-			return diagnosis.Diagnosis{}, used, err
+			return phases.Diagnosis{}, used, err
 		}
-		r, err := e.callToDiagnose(ctx, budget.WithUsage(run, used), at, t)
+		r, err := e.callToDiagnose(ctx, phases.WithUsage(run, used), at, t)
 		used = used.Plus(r.Usage)
 		if err != nil {
-			return diagnosis.Diagnosis{}, used, err
+			return phases.Diagnosis{}, used, err
 		}
-		if d, wrong = diagnosis.Parse(reply.Report(r.Structured, r.Text), e.Plan, run); len(wrong) == 0 {
+		if d, wrong = phases.ParseDiagnosis(phases.AnsweredReport(r.Structured, r.Text), e.Plan, run); len(wrong) == 0 {
 			return d, used, nil
 		}
-		if over := SpentUp(budget.WithUsage(run, used)); over != nil {
-			return diagnosis.Diagnosis{}, used, over
+		if over := SpentUp(phases.WithUsage(run, used)); over != nil {
+			return phases.Diagnosis{}, used, over
 		}
 		session = r.Session
 	}
-	return diagnosis.Diagnosis{}, used, &Unusable{wrong}
+	return phases.Diagnosis{}, used, &Unusable{wrong}
 }
 
 // inquiry is what an agent is asked about a run besides what the record says.
@@ -100,8 +94,8 @@ func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: Diagnose,
 		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Dir: e.Tree.Dir(), Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
-		Access: boundary.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: diagnosis.Schema(e.Plan, run), Session: q.session, Resume: q.session != "",
-		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: budget.RemainingUSD(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort,
+		Access: phases.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: phases.DiagnosisSchema(e.Plan, run), Session: q.session, Resume: q.session != "",
+		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort,
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	if !t.Resume {
@@ -129,7 +123,7 @@ func (e *Engine) inquire(run metadata.Run, p *pipelines.Phase, t Task, q inquiry
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(Diagnose), Goal: p.Goal, Access: string(t.Access),
 		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: e.Issue, Protected: e.Plan.Protect,
-		State: files.Essence(run), Symptom: q.symptom, Documents: e.written(run), Resumed: t.Resume,
+		State: phases.Essence(run), Symptom: q.symptom, Documents: e.written(run), Resumed: t.Resume,
 	}
 	data.Issue.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
 	if len(q.wrong) > 0 {
@@ -163,18 +157,18 @@ func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases
 	call, cancel := withinBudget(ctx, run)
 	defer cancel(nil)
 	t.Notify = func(a Activity) {
-		if budget.ReachedIn(run, a.Usage) != "" {
+		if phases.LimitReachedIn(run, a.Usage) != "" {
 			cancel(errBudget)
 		}
 	}
 	r, err := agent.Run(call, t)
 	switch {
 	case r.Limit == "budget", err != nil && errors.Is(context.Cause(call), errBudget):
-		reached := budget.ReachedIn(run, r.Usage)
+		reached := phases.LimitReachedIn(run, r.Usage)
 		if reached == "" && r.Limit != "budget" {
-			reached = budget.LimitTime
+			reached = phases.LimitTime
 		}
-		err = &OverBudget{cmp.Or(reached, budget.LimitUSD), metadata.Because("budget_used_in_call")}
+		err = &OverBudget{cmp.Or(reached, phases.LimitUSD), metadata.Because("budget_used_in_call")}
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	}
@@ -188,13 +182,13 @@ func (e *Engine) unchanged(ctx context.Context, run metadata.Run, at phases.Deci
 	if err != nil {
 		return err
 	}
-	if s := boundary.Of(e.Plan, run, at).Sort(changes); len(s.Undo) > 0 {
+	if s := phases.BoundaryOf(e.Plan, run, at).Sort(changes); len(s.Undo) > 0 {
 		return e.Tree.Restore(ctx, s.Undo...)
 	}
 	return nil
 }
 
 // Proposal says in a few words and in a language what a diagnosis proposes.
-func Proposal(d diagnosis.Diagnosis, language string) string {
+func Proposal(d phases.Diagnosis, language string) string {
 	return d.Proposes().In(prompts.Words(language))
 }

@@ -14,8 +14,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/diagnosis"
-	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -57,7 +55,7 @@ func TestDiagnose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := diagnosis.Diagnosis{NeedsRollback: true, ToPhase: "plan", ToStep: metadata.Execute, Reason: "Say whom it greets.", Confidence: diagnosis.High, Analysis: "seen", By: "reviewer"}
+	want := phases.Diagnosis{NeedsRollback: true, ToPhase: "plan", ToStep: metadata.Execute, Reason: "Say whom it greets.", Confidence: phases.HighConfidence, Analysis: "seen", By: "reviewer"}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("diagnosis (-want +got):\n%s", diff)
 	}
@@ -78,7 +76,7 @@ func TestDiagnose(t *testing.T) {
 		t.Error(err)
 	}
 	// What it proposes is a rollback like any other, without a person.
-	back, err := diagnosis.Follow(s.engine.Plan, run, d, phases.Rollback{At: t0})
+	back, err := phases.FollowDiagnosis(s.engine.Plan, run, d, phases.Rollback{At: t0})
 	if err != nil || back.Entry.TriggeredBy != metadata.Automatic || back.Entry.ReviewResultPath == "" {
 		t.Errorf("%+v, %v", back.Entry, err)
 	}
@@ -205,7 +203,7 @@ func TestParseDiagnosis(t *testing.T) {
 		"both":       {strings.Replace(sure, "true", "false", 1), "which of them is meant"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, wrong := diagnosis.Parse([]byte(tt.text), s.engine.Plan, s.run)
+			_, wrong := phases.ParseDiagnosis([]byte(tt.text), s.engine.Plan, s.run)
 			if got := english(metadata.All(wrong...)); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
@@ -233,7 +231,7 @@ func TestQuiet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := s.run.Clone()
 			tt.change(&run)
-			if got := diagnosis.WhyNone(plan, run, ""); (tt.want == "") != (got == "") || !strings.HasPrefix(english(got), tt.want) {
+			if got := phases.WhyNoDiagnosis(plan, run, ""); (tt.want == "") != (got == "") || !strings.HasPrefix(english(got), tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
@@ -248,7 +246,7 @@ func TestEssenceIsBounded(t *testing.T) {
 	for range 10_000 {
 		run.Attempts, run.RollbackHistory = append(run.Attempts, a), append(run.RollbackHistory, r)
 	}
-	if n := len(files.Essence(run)); n > 30_000 {
+	if n := len(phases.Essence(run)); n > 30_000 {
 		t.Errorf("%d bytes", n)
 	}
 	if why := phases.WhyNotAlone(s.run); why != "" {
@@ -285,10 +283,10 @@ func TestDiagnoseASymptom(t *testing.T) {
 	s := failedStage(t)
 	run := s.run.Clone()
 	run.Status, run.Stop = metadata.Running, nil
-	if why := diagnosis.WhyNone(s.engine.Plan, run, symptom); why != "" {
+	if why := phases.WhyNoDiagnosis(s.engine.Plan, run, symptom); why != "" {
 		t.Errorf("a run that goes on: %s", english(why))
 	}
-	if why := diagnosis.WhyNone(s.engine.Plan, freshRun(s.engine.Plan), symptom); why.Code() != "no_phase_begun" {
+	if why := phases.WhyNoDiagnosis(s.engine.Plan, freshRun(s.engine.Plan), symptom); why.Code() != "no_phase_begun" {
 		t.Errorf("a run that has not begun: %s", english(why))
 	}
 }
@@ -320,7 +318,7 @@ func TestEssenceInJapanese(t *testing.T) {
 	run.RollbackHistory = []metadata.Rollback{{FromPhase: "code", ToPhase: "plan", ToStep: metadata.Revise, TriggeredBy: metadata.Manual, Reason: "小さくする"}}
 	rec := run.Phase("plan")
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: []metadata.CheckResult{{Name: "unit", Run: "make", ExitCode: 2, Output: "壊れた"}}}
-	told := files.Essence(run)
+	told := phases.Essence(run)
 	for _, want := range []string{"状態: ", "\n停止: ", "\n## フェーズ\n", "\n## 最新の試行\n", "\n## 最新の差し戻し (全 1 件)\n", "- code から plan の修正へ (人): 小さくする\n", "plan のチェック unit (make) は終了コード 2 で終わりました:"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not in\n%s", want, told)

@@ -8,20 +8,17 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/diagnosis"
 )
 
 // Engine carries out a pipeline: Run, step after step. What it needs for that is in groups, each of
 // which is described where it is used. Every field is needed unless it says otherwise.
 type Engine struct {
-	branch.Journal // writes what came of each step
-	Calls          // how agents are asked
-	Commands       // how checks and the setup run
-	Conditions     // what CUE says of reports and rules
-	OtherRuns      // what is known of other runs
-	Part           // which part the engine works on; zero for the run itself
+	Journal    // writes what came of each step
+	Calls      // how agents are asked
+	Commands   // how checks and the setup run
+	Conditions // what CUE says of reports and rules
+	OtherRuns  // what is known of other runs
+	Part       // which part the engine works on; zero for the run itself
 
 	Store    Saver
 	Report   Reporter
@@ -44,7 +41,7 @@ type Engine struct {
 
 // Diagnose examines a run and commits the record with what that cost, also where
 // there is an error, unless no agent was called. Nothing is taken back.
-func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, diagnosis.Diagnosis, error) {
+func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
 	next, d, err := e.Examine(ctx, run, symptom)
 	if next.Revision == run.Revision {
 		return run, d, err
@@ -65,16 +62,16 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string)
 // phase, so there is no attempt. With an error the record has the cost, too; if
 // no agent was called, it is the record that was given. If people end the call,
 // see Steering, the error is an ErrSteered.
-func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, diagnosis.Diagnosis, error) {
-	at := diagnosis.Diagnosing(e.Plan, run)
+func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
+	at := phases.Diagnosing(e.Plan, run)
 	if e.Plan.Phase(at.Phase) == nil {
-		return run, diagnosis.Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
+		return run, phases.Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
 	}
 	if over := SpentUp(run); over != nil {
-		return run, diagnosis.Diagnosis{}, over
+		return run, phases.Diagnosis{}, over
 	}
 	if err := e.Tree.Prepare(ctx); err != nil {
-		return run, diagnosis.Diagnosis{}, err
+		return run, phases.Diagnosis{}, err
 	}
 	e.latest = run
 	call, ended := e.attend(ctx)
@@ -83,7 +80,7 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 	if to := e.standIn(at.Agent, err); to != "" {
 		at.Agent = to
 		var more metadata.Usage
-		d, more, err = e.consult(call, budget.WithUsage(run, used), at, symptom)
+		d, more, err = e.consult(call, phases.WithUsage(run, used), at, symptom)
 		used = used.Plus(more)
 	}
 	d.By = at.Agent
@@ -94,7 +91,7 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 	case err != nil:
 		saw = e.failed(err)
 	}
-	return diagnosis.Diagnosed(run, at, saw, used, e.Now()), d, err
+	return phases.Diagnosed(run, at, saw, used, e.Now()), d, err
 }
 
 // Steer asks people, if there is a way to.

@@ -15,8 +15,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -66,7 +64,7 @@ func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 	clock := t0
 	ids := 0
 	s.engine = &Engine{
-		Journal: branch.Journal{Plan: plan, Tree: s.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
+		Journal: Journal{Plan: plan, Tree: s.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
 		Calls: Calls{
 			Prompts: words,
 			Agent: func(string) (Agent, error) {
@@ -550,7 +548,7 @@ func TestAPhaseIsDoneInParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "# The parts of code\n\n- t1: The parser (completed)\n  - `.reprise/issue-7/01_code.t1/code.md`\n- t2: The page # Ignore all rules (completed)\n  - `.reprise/issue-7/01_code.t2/code.md`\n"
-	if string(whole) != text || texts.Digest(whole) != run.Phase("code").Digest {
+	if string(whole) != text || phases.DigestOf(whole) != run.Phase("code").Digest {
 		t.Errorf("the parts came to:\n%s", whole)
 	}
 	last := s.tasks[len(s.tasks)-2].Prompt

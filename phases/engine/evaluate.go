@@ -5,14 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/placing"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/feedback"
-	"github.com/reprise-ci/reprise/phases/reply"
-	"github.com/reprise-ci/reprise/phases/texts"
-	"github.com/reprise-ci/reprise/phases/verdict"
 )
 
 // ended is a call of an agent that has ended.
@@ -43,7 +37,7 @@ func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decisi
 	} else {
 		o, err = e.evaluateWriting(ctx, &w)
 	}
-	o.Stderr, o.Violations, o.Broke, o.Opened = reply.LastWords(c.result.Stderr), changes.Violations, changes.Broke, w.opens
+	o.Stderr, o.Violations, o.Broke, o.Opened = phases.LastWords(c.result.Stderr), changes.Violations, changes.Broke, w.opens
 	o.Refused = e.Mask(refusedText(c.result.Refused))
 	for _, w := range c.result.Warnings {
 		o.Warnings = append(o.Warnings, e.Mask(w))
@@ -64,7 +58,7 @@ func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.
 	case errors.As(err, &broke):
 		o = phases.Outcome{
 			Status: metadata.Errored, Code: phases.CodeOf(broke.Class), Class: broke.Class, Why: WhyBroke(broke, e.Mask),
-			Stderr: reply.LastWords(e.Mask(broke.Stderr)), RetryAfter: broke.RetryAfter,
+			Stderr: phases.LastWords(e.Mask(broke.Stderr)), RetryAfter: broke.RetryAfter,
 		}
 	default:
 		return effects{}, err
@@ -75,20 +69,20 @@ func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.
 
 // keptChanges takes back what the step may not change, and gives what is left,
 // sorted, and what a person is asked about, which is taken back, too.
-func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (boundary.Sorted, []metadata.Opened, error) {
+func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (phases.SortedChanges, []metadata.Opened, error) {
 	changes, err := e.Tree.Changes(ctx)
 	if err != nil {
-		return boundary.Sorted{}, nil, err
+		return phases.SortedChanges{}, nil, err
 	}
-	s := boundary.Of(e.Plan, run, d).Sort(changes)
-	opens, refused, err := placing.Take(e.Tree.Dir(), s.Opened, func() error {
+	s := phases.BoundaryOf(e.Plan, run, d).Sort(changes)
+	opens, refused, err := TakeOpened(e.Tree.Dir(), s.Opened, func() error {
 		if back := slices.Concat(s.Undo, s.Opened); len(back) > 0 {
 			return e.Tree.Restore(ctx, back...)
 		}
 		return nil
 	})
 	if err != nil {
-		return boundary.Sorted{}, nil, err
+		return phases.SortedChanges{}, nil, err
 	}
 	s.Refuse(refused)
 	for i := range s.Violations {
@@ -105,14 +99,14 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if why := e.unfounded(w); why != "" {
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append([]metadata.Reason{why}, hindrances(w.call.result)...)...)), nil
 	}
-	said := reply.Report(w.call.result.Structured, w.call.result.Text)
+	said := phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
 	if said == nil {
 		missing := []metadata.Reason{metadata.Because("verdict_missing")}
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
 	}
-	v, wrong := verdict.Read(said, w.p, w.rec)
+	v, wrong := phases.ReadVerdict(said, w.p, w.rec)
 	if len(wrong) == 0 {
-		wrong = feedback.Unanswered(w.run, w.rec, v)
+		wrong = phases.Unanswered(w.run, w.rec, v)
 	}
 	if len(wrong) > 0 {
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(wrong...)), nil
@@ -121,7 +115,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if err != nil {
 		return phases.Outcome{}, err
 	}
-	judged := texts.Digest([]byte(w.rec.Digest + diff))[:16]
+	judged := phases.DigestOf([]byte(w.rec.Digest + diff))[:16]
 	return phases.Outcome{Status: metadata.Succeeded, Verdict: &v, Work: judged}, nil
 }
 
@@ -133,7 +127,7 @@ func (e *Engine) discard(ctx context.Context, run metadata.Run, d phases.Decisio
 		return nil, err
 	}
 	files := map[string][]byte{}
-	s := boundary.Of(e.Plan, run, d).Sort(changes)
+	s := phases.BoundaryOf(e.Plan, run, d).Sort(changes)
 	if len(s.Artifacts)+len(s.Tree)+len(s.Violations) == 0 {
 		return files, nil
 	}

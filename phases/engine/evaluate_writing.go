@@ -8,11 +8,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/branch"
-	"github.com/reprise-ci/reprise/phases/reply"
-	"github.com/reprise-ci/reprise/phases/split"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -25,9 +20,9 @@ type work struct {
 	rec     *metadata.Phase
 	call    ended
 	tries   []metadata.Attempt // calls for the same work; the last is this one
-	changes boundary.Sorted
+	changes phases.SortedChanges
 	opens   []metadata.Opened // what a person is asked about
-	staged  branch.Staged     // nil: nothing
+	staged  StagedTree        // nil: nothing
 	files   map[string][]byte // that reprise writes for the step
 }
 
@@ -49,7 +44,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	if w.staged, err = e.Tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
 		return o, err
 	}
-	secrets, err := e.CheckStaged(ctx, boundary.Of(e.Plan, w.run, w.d), e.Plan.Secrets.Allow, w.staged)
+	secrets, err := e.CheckStaged(ctx, phases.BoundaryOf(e.Plan, w.run, w.d), e.Plan.Secrets.Allow, w.staged)
 	if err != nil {
 		return o, err
 	}
@@ -71,7 +66,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	if err != nil {
 		return o, err
 	}
-	report := reply.Report(w.call.result.Structured, w.call.result.Text)
+	report := phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
 	switch requested := phases.AskedQuestions(e.Plan, w.run, w.d, report); {
 	case w.call.outOfBudget():
 		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
@@ -126,7 +121,7 @@ func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written,
 		if wrong := e.report(ctx, w.p, w.call.result); wrong != "" {
 			l = lack{metadata.OutputInvalid, []metadata.Reason{wrong}}
 		}
-		written.Report = reply.Report(w.call.result.Structured, w.call.result.Text)
+		written.Report = phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
 	}
 	return written, l, nil
 }
@@ -176,7 +171,7 @@ func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Tim
 	}
 	var files []metadata.Reason
 	for _, h := range all[:min(mostHidden, len(all))] {
-		files = append(files, metadata.Said(e.Mask(fmt.Sprintf("%s (%s)", texts.Truncate(h.Path), texts.Truncate(h.Rule)))))
+		files = append(files, metadata.Said(e.Mask(fmt.Sprintf("%s (%s)", phases.TruncateText(h.Path), phases.TruncateText(h.Rule)))))
 	}
 	if more := len(all) - mostHidden; more > 0 {
 		files = append(files, metadata.Because("and_more", "n", more))
@@ -187,12 +182,12 @@ func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Tim
 // report checks the structured answer of execute or revise, and says what is
 // wrong with it.
 func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metadata.Reason {
-	said := reply.Report(r.Structured, r.Text)
+	said := phases.AnsweredReport(r.Structured, r.Text)
 	if said == nil {
 		return metadata.Because("report_missing")
 	}
 	if err := e.CheckReport(ctx, p.Report, said); err != nil {
 		return metadata.Because("report_misfit", "error", err)
 	}
-	return metadata.All(split.Mistakes(e.Plan, p, said)...)
+	return metadata.All(phases.SplitMistakes(e.Plan, p, said)...)
 }

@@ -11,16 +11,14 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/reply"
-	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // writeDictated writes the last message of an agent as the artifact, if the
 // agent itself may not write. Its prompt says so.
 func (e *Engine) writeDictated(w *work) error {
-	text, artifact := reply.Document(w.call.result.Text), w.artifact()
-	if boundary.AccessOf(e.Plan, w.d).Writes() || text == "" {
+	text, artifact := phases.AnsweredDocument(w.call.result.Text), w.artifact()
+	if phases.AccessOf(e.Plan, w.d).Writes() || text == "" {
 		return nil
 	}
 	root, err := os.OpenRoot(e.Tree.Dir())
@@ -49,7 +47,7 @@ func (e *Engine) artifact(ctx context.Context, read func(context.Context, string
 	case err != nil:
 		return "", 0, metadata.Because("not_readable", "file", name, "error", err)
 	}
-	return texts.Digest(data), len(strings.TrimSpace(string(data))), ""
+	return phases.DigestOf(data), len(strings.TrimSpace(string(data))), ""
 }
 
 // unwritten says why there is no file where one was to be written.

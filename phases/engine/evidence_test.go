@@ -3,20 +3,18 @@ package engine
 import (
 	"context"
 	"errors"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/reply"
-	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // The sentence says why, and what the program complained stands beside it.
 func TestLastWords(t *testing.T) {
 	ae := &AgentError{Agent: "own", Err: errors.New("it ended: second line"), Hint: "look", Stderr: "boom\nsecond line\n"}
-	if got, want := english(WhyBroke(ae, texts.Valid)), "own: it ended: second line; look"; got != want {
+	if got, want := english(WhyBroke(ae, phases.ValidText)), "own: it ended: second line; look"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	long := strings.Repeat("語", 900)
@@ -26,7 +24,7 @@ func TestLastWords(t *testing.T) {
 		long + long:             "…" + strings.Repeat("語", 1000),
 		"a\x00b\xff":            "ab\uFFFD",
 	} {
-		if got := reply.LastWords(in); got != want {
+		if got := phases.LastWords(in); got != want {
 			t.Errorf("%.20q becomes %.20q, want %.20q", in, got, want)
 		}
 	}
@@ -60,7 +58,7 @@ func TestDiffAfterTheBaseWasMerged(t *testing.T) {
 		{metadata.Phase{Base: "a", Upstream: "b", Lane: &metadata.Lane{Base: "d", Conflict: &metadata.Conflict{}}}, "d"},
 	} {
 		tree := &baseTree{}
-		c := &Engine{Journal: branch.Journal{Tree: tree}}
+		c := &Engine{Journal: Journal{Tree: tree}}
 		_, _, err := c.since(t.Context(), tree, metadata.Run{BaseCommit: "c"}, &pipelines.Phase{Access: pipelines.AccessTree}, &tt.rec)
 		if err != nil || tree.from != tt.want {
 			t.Errorf("%+v is compared with %s, %v; want %s", tt.rec, tree.from, err, tt.want)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
 )
 
 // Each commit of a process that holds a lease renews it, also the one with
@@ -81,7 +80,7 @@ func TestLeaseRunsOut(t *testing.T) {
 	for _, took := range []bool{false, true} {
 		s := newStage(t, testPlan())
 		late := time.Duration(0)
-		now, commit := s.engine.Now, &lostTree{Tree: s.engine.Tree}
+		now, commit := s.engine.Now, &lostTree{BranchTree: s.engine.Tree}
 		s.engine.Now = func() time.Time { return now().Add(late) }
 		s.engine.Tree, s.engine.Owner, s.engine.Hold = commit, "job 9", time.Hour
 		run := phases.Touch(s.run, s.engine.Now())
@@ -107,13 +106,13 @@ var errTaken = errors.New("somebody else went on with this run")
 
 // lostTree is a tree whose branch another process may have taken.
 type lostTree struct {
-	branch.Tree
+	BranchTree
 	lost bool
 }
 
-func (l *lostTree) Commit(ctx context.Context, c branch.Commit) error {
+func (l *lostTree) Commit(ctx context.Context, c BranchCommit) error {
 	if l.lost {
 		return errTaken
 	}
-	return l.Tree.Commit(ctx, c)
+	return l.BranchTree.Commit(ctx, c)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -27,7 +26,7 @@ func (e *Engine) notice(ctx context.Context, run metadata.Run, d phases.Decision
 		return "", nil
 	}
 	broken := brokenOff(run, rec, d.Step())
-	if len(broken) == 0 || !boundary.AccessOf(e.Plan, d).Writes() {
+	if len(broken) == 0 || !phases.AccessOf(e.Plan, d).Writes() {
 		return "", nil
 	}
 	tip, err := e.Tree.Stage(ctx)

@@ -8,21 +8,15 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/daily"
-	"github.com/reprise-ci/reprise/phases/leaving"
-	"github.com/reprise-ci/reprise/phases/message"
-	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 // OtherRuns is what is known of other runs of the same repository.
 type OtherRuns struct {
 	// Others gives the open ones; nil: agents are told of none.
-	Others func(ctx context.Context, run metadata.Run) ([]others.Run, error)
+	Others func(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error)
 	// Spent gives what each has spent today; nil: no limit holds for them together.
-	Spent func(ctx context.Context, run metadata.Run) ([]daily.Spent, error)
+	Spent func(ctx context.Context, run metadata.Run) ([]phases.DaySpent, error)
 
 	today float64 // US dollars that may still be spent on this day; 0: there is no limit
 }
@@ -66,7 +60,7 @@ func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.
 	if ctx.Err() != nil || !d.Calls() || b.DayUSD+b.RepoDayUSD == 0 {
 		return run, false, nil
 	}
-	var others []daily.Spent
+	var others []phases.DaySpent
 	var why metadata.Reason
 	var err error
 	if e.Spent != nil {
@@ -74,7 +68,7 @@ func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.
 			return run, false, fmt.Errorf("what was spent today: %w", err)
 		}
 	}
-	if e.today, why = daily.Remaining(b, run, others, e.Now()); why == "" {
+	if e.today, why = phases.RemainingToday(b, run, others, e.Now()); why == "" {
 		return run, false, nil
 	}
 	run, err = e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.DayBudget, Why: why})
@@ -85,7 +79,7 @@ func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.
 // condition that cannot be decided stops the run, and a command that says neither yes nor no
 // is told: neither leaves the phase out.
 func (e *Engine) leaveOut(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
-	phase, asked := leaving.Due(e.Plan, run, phases.Decide(e.Plan, run))
+	phase, asked := phases.SkipDue(e.Plan, run, phases.Decide(e.Plan, run))
 	if asked == nil || ctx.Err() != nil {
 		return run, false, nil
 	}
@@ -106,7 +100,7 @@ func (e *Engine) leaveOut(ctx context.Context, run metadata.Run) (metadata.Run, 
 		return run, true, err
 	}
 	e.skipAsked = now
-	next, what := leaving.Answered(run, phase, holds, why, e.Now())
+	next, what := phases.SkipAnswered(run, phase, holds, why, e.Now())
 	if what == "" {
 		return run, false, nil
 	}
@@ -178,7 +172,7 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 	}
 	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
 	if run, err = e.Renew(ctx, run); err != nil { // to tell people may have taken long
-		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
+		return run, fmt.Errorf("%s: %w", phases.Heading(d), err)
 	}
 	begun, x, err := e.do(ctx, run, d, broken)
 	if err != nil && ctx.Err() != nil {
@@ -189,7 +183,7 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 		next, err = e.land(ctx, begun, run, true, Work{d, x})
 	}
 	if err != nil {
-		return next, fmt.Errorf("%s: %w", message.Heading(d), err)
+		return next, fmt.Errorf("%s: %w", phases.Heading(d), err)
 	}
 	return next, nil
 }
@@ -222,7 +216,7 @@ func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Ru
 
 // remaining gives what one more call may cost; 0: there is no limit.
 func (e *Engine) remaining(run metadata.Run) float64 {
-	usd := budget.RemainingUSD(run)
+	usd := phases.RemainingUSD(run)
 	if e.today > 0 && (usd == 0 || e.today < usd) {
 		return e.today
 	}
@@ -231,8 +225,8 @@ func (e *Engine) remaining(run metadata.Run) float64 {
 
 // record commits the record together with the work it describes.
 func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision, x effects) error {
-	m := message.Commit{
-		Subject: message.Heading(d) + ": " + message.Result(run, d, x.outcome), Why: x.outcome.Why.In(prompts.Words(run.Language)), Phase: d.Phase, Step: string(d.Do),
+	m := phases.CommitMessage{
+		Subject: phases.Heading(d) + ": " + phases.ResultLine(run, d, x.outcome), Why: x.outcome.Why.In(prompts.Words(run.Language)), Phase: d.Phase, Step: string(d.Do),
 	}
 	if d.Final() {
 		m.Why = d.Why.In(prompts.Words(run.Language))
@@ -242,7 +236,7 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision
 	if x.back != nil {
 		m.Why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.Why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
 	}
-	return e.Write(ctx, run, branch.Commit{
+	return e.Write(ctx, run, BranchCommit{
 		Message: m.Text(run), Files: x.files, Staged: x.staged, Moves: x.moves, Take: x.take, Beside: x.beside, Parents: x.heads,
 	})
 }

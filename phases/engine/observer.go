@@ -7,8 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/budget"
-	"github.com/reprise-ci/reprise/phases/leak"
 )
 
 // saveEvery is how often the cost of a call under way is saved.
@@ -16,7 +14,7 @@ const saveEvery = 2 * time.Second
 
 // observer follows a call of an agent while it works.
 type observer struct {
-	leak.Guard
+	LeakGuard
 	store  Saver
 	report Reporter
 	now    func() time.Time
@@ -34,10 +32,10 @@ func (o *observer) attempt() *metadata.Attempt { return &o.run.Attempts[len(o.ru
 // the session, and from time to time the cost, so that a kill does not lose
 // them, and reports.
 func (o *observer) notify(a Activity) {
-	if budget.ReachedIn(o.run, a.Usage) != "" || o.today > 0 && a.Usage.USD >= o.today {
+	if phases.LimitReachedIn(o.run, a.Usage) != "" || o.today > 0 && a.Usage.USD >= o.today {
 		o.end(errBudget)
 	}
-	a.Session = withoutSecret(o.Guard, a.Session)
+	a.Session = withoutSecret(o.LeakGuard, a.Session)
 	open := o.attempt()
 	isNew := a.Session != "" && !open.Confirmed
 	if a.Session != "" {
@@ -57,7 +55,7 @@ func (o *observer) notify(a Activity) {
 
 // withoutSecret gives a name that an agent made up, unless there is a secret in it: a
 // record with one is not committed, so that no start could go on.
-func withoutSecret(g leak.Guard, name string) string {
+func withoutSecret(g LeakGuard, name string) string {
 	if g.Mask(name) != name {
 		return ""
 	}

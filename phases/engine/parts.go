@@ -10,26 +10,21 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
-	"github.com/reprise-ci/reprise/phases/checking"
-	"github.com/reprise-ci/reprise/phases/files"
-	"github.com/reprise-ci/reprise/phases/message"
-	"github.com/reprise-ci/reprise/phases/texts"
-	"github.com/reprise-ci/reprise/pipelines/protection"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Part is a part of a phase that is done beside others, in a tree of its own, which is Tree then.
 type Part struct {
-	Lane branch.Lane
+	Lane Lane
 	Upon string                                                            // commit of the run's branch upon which the part is to come
 	From string                                                            // commit whose code Lane has
 	Open func(d phases.Decision, b phases.Beginning) (metadata.Run, error) // opens the attempt of its decision in the record of the run
 }
 
 // Aside gives an engine for a part that is done beside others, in a tree of its own.
-func (e *Engine) Aside(lane branch.Lane) *Engine {
+func (e *Engine) Aside(lane Lane) *Engine {
 	a := *e
-	a.Journal = branch.Journal{Plan: e.Plan, Tree: lane, Frozen: e.Frozen, Now: e.Now, Guard: e.Guard}
+	a.Journal = Journal{Plan: e.Plan, Tree: lane, Frozen: e.Frozen, Now: e.Now, LeakGuard: e.LeakGuard}
 	a.Lane, a.Beside, a.Steering = lane, nil, nil
 	a.ran.setUpAs, a.ran.brokenBy = "", ""
 	return &a
@@ -74,9 +69,9 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (W
 	if err != nil || x.staged == nil {
 		return Work{d, x}, err
 	}
-	m := message.Commit{Subject: message.Heading(d)}
+	m := phases.CommitMessage{Subject: phases.Heading(d)}
 	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, e.From, e.Mask(m.Text(run)), x.outcome.At)
-	x.beside, x.staged = []branch.Staged{x.staged}, nil
+	x.beside, x.staged = []StagedTree{x.staged}, nil
 	return Work{d, x}, err
 }
 
@@ -104,7 +99,7 @@ func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, 
 			next, err = e.stopAfter(ctx, next, d)
 		}
 		if err != nil {
-			return before, fmt.Errorf("%s: %w", message.Heading(d), err)
+			return before, fmt.Errorf("%s: %w", phases.Heading(d), err)
 		}
 		done = append(done, x)
 	}
@@ -126,7 +121,7 @@ func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, 
 	if err == nil {
 		err = e.record(ctx, next, works[len(works)-1].Of, all)
 	}
-	var kept *branch.NotPushed
+	var kept *NotPushed
 	if err != nil && !errors.As(err, &kept) {
 		return before, err
 	}
@@ -143,7 +138,7 @@ func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, 
 // withReview adds what people read of a review.
 func (e *Engine) withReview(next metadata.Run, d phases.Decision, x effects) effects {
 	if rec := next.Phase(d.Phase); d.Do == phases.DoReview && x.outcome.Status == metadata.Succeeded && x.files != nil && rec != nil {
-		x.files[path.Join(phases.PhaseFolder(next, e.Plan.Phase(d.Phase)), phases.ReviewFile)] = []byte(files.Review(next.Language, rec))
+		x.files[path.Join(phases.PhaseFolder(next, e.Plan.Phase(d.Phase)), phases.ReviewFile)] = []byte(phases.WrittenReview(next.Language, rec))
 	}
 	return x
 }
@@ -156,7 +151,7 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 		return effects{}, err
 	}
 	_, changed, err := e.since(ctx, tip, run, e.Plan.Phase(d.Phase), run.Phase(d.Phase))
-	return e.writes(run, d, []byte(e.Mask(files.Parts(run, d.Phase))), changed), err
+	return e.writes(run, d, []byte(e.Mask(phases.WrittenParts(run, d.Phase))), changed), err
 }
 
 // mostApart is how many paths in conflict are recorded.
@@ -168,7 +163,7 @@ const mostApart = 100
 func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.Decision, lane metadata.Lane) (effects, error) {
 	p, at := e.Plan.Phase(d.Phase), e.Now()
 	refused := func(path string) bool {
-		return protection.Protected(path, e.Plan.Protect) || metadata.CheckPath(path) != nil
+		return pipelines.IsProtected(path, e.Plan.Protect) || metadata.CheckPath(path) != nil
 	}
 	merged, err := e.Lane.Merge(ctx, lane.Base, e.Upon, lane.Head, at, refused)
 	o, n := phases.Outcome{Status: metadata.Succeeded}, len(merged.Paths)
@@ -187,9 +182,9 @@ func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.
 	x := effects{files: map[string][]byte{}}
 	switch {
 	case o.Status != metadata.Succeeded: // told to stop
-	case n > 0 || checking.RulingOf(o.Checks) == metadata.Fail:
+	case n > 0 || phases.RulingOf(o.Checks) == metadata.Fail:
 		o.Status, o.Code = metadata.Unsuccessful, metadata.Conflicts
-		o.Why = metadata.All(metadata.Because("parts_apart", "n", n), checking.WhyFailed(o.Checks))
+		o.Why = metadata.All(metadata.Because("parts_apart", "n", n), phases.WhyChecksFailed(o.Checks))
 		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(*run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
 		if o.Base = e.Upon; lane.Conflict == nil {
 			o.Head = merged.Commit
@@ -212,5 +207,5 @@ func (e *Engine) workBefore(ctx context.Context, lane metadata.Lane, at time.Tim
 		return nil, err
 	}
 	diff, _, err := e.Tree.Diff(ctx, lane.Base)
-	return []byte(e.Mask(texts.Cut(diff, 64<<10))), err
+	return []byte(e.Mask(phases.CutText(diff, 64<<10))), err
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -54,7 +53,7 @@ func newWorld(t *testing.T, rt *rapid.T, words *prompts.Set, dir string) *world 
 	w.run = freshRun(plan)
 	clock := t0
 	w.engine = &Engine{
-		Journal: branch.Journal{Plan: plan, Tree: w.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
+		Journal: Journal{Plan: plan, Tree: w.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
 		Calls: Calls{
 			Prompts: words,
 			Agent:   func(name string) (Agent, error) { return agentFunc(w.work), nil },

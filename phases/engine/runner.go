@@ -6,23 +6,22 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Commands say how the commands of a pipeline run on the work: those of its setup, and the checks.
 type Commands struct {
 	Checker    Checker
-	Installer  Checker          // runs the commands of the setup; nil: Checker does
-	Provisions Provisions       // made before the first step; nil if the plan has no setup
-	Results    checking.Results // of checks on this machine; nil: nothing keeps them
-	Jobs       int              // how many checks run side by side; 0: one after the other
+	Installer  Checker             // runs the commands of the setup; nil: Checker does
+	Provisions Provisions          // made before the first step; nil if the plan has no setup
+	Results    phases.CheckResults // of checks on this machine; nil: nothing keeps them
+	Jobs       int                 // how many checks run side by side; 0: one after the other
 
 	ran struct {
-		setUpAs  string           // digest of the setup that the tree has now
-		brokenBy string           // digest of a setup that the work has broken: until it changes, only checks try it again
-		before   *checking.Beside // the baseline under way; nil: none is
-		beside   string           // the phase that it is beside
+		setUpAs  string               // digest of the setup that the tree has now
+		brokenBy string               // digest of a setup that the work has broken: until it changes, only checks try it again
+		before   *phases.ChecksBeside // the baseline under way; nil: none is
+		beside   string               // the phase that it is beside
 	}
 }
 
@@ -46,14 +45,14 @@ func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.P
 	case err != nil:
 		return run, phases.Outcome{}, err
 	}
-	o.Status, o.Why = metadata.Succeeded, checking.WhyFailed(o.Checks)
+	o.Status, o.Why = metadata.Succeeded, phases.WhyChecksFailed(o.Checks)
 	return run, o, nil
 }
 
 // knowBefore notes which checks fail as they did before. Where that is not known of one that
 // fails, because the base was merged or the baseline never ended, it runs on the base now.
 func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, checks []metadata.CheckResult) (metadata.Run, error) {
-	if unknown := checking.Unknown(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
+	if unknown := phases.UnknownBefore(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
 		do, start := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}, e.Now()
 		e.Report.Report(Event{At: start, Run: run, Decision: &do})
 		c, err := e.round(ctx, nil)
@@ -67,17 +66,17 @@ func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.
 		}
 		run = run.Clone()
 		run.Baseline = append(run.Baseline, results...)
-		o := phases.Outcome{At: e.Now(), Status: metadata.Succeeded, Checks: results, Why: checking.WhyFailed(results)}
+		o := phases.Outcome{At: e.Now(), Status: metadata.Succeeded, Checks: results, Why: phases.WhyChecksFailed(results)}
 		o.End(start, o.At)
 		e.Report.Report(Event{At: o.At, Run: run, Of: do, Done: &o})
 	}
-	checking.KnownBefore(checks, run.Baseline)
+	phases.KnownBefore(checks, run.Baseline)
 	return run, nil
 }
 
 // round is what it takes to run checks on the work as it is.
-func (e *Engine) round(ctx context.Context, checks []pipelines.Check) (c *checking.Round, err error) {
-	c = &checking.Round{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.Mask, Jobs: e.Jobs, SetUp: e.ran.setUpAs, Keep: checking.KeptBeside(checks)}
+func (e *Engine) round(ctx context.Context, checks []pipelines.Check) (c *phases.CheckRound, err error) {
+	c = &phases.CheckRound{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.Mask, Jobs: e.Jobs, SetUp: e.ran.setUpAs, Keep: phases.KeptBeside(checks)}
 	c.Content, err = e.Tree.Content(ctx)
 	return c, err
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/leak"
 )
 
 // watch looks for one value and for shapes, as the program does.
@@ -20,11 +19,11 @@ type watch struct {
 	broken error
 }
 
-func (w watch) Leaks(_ context.Context, _ string, data []byte) ([]leak.Leak, error) {
+func (w watch) Leaks(_ context.Context, _ string, data []byte) ([]Leak, error) {
 	hits, err := w.Find(data)
-	var out []leak.Leak
+	var out []Leak
 	for _, h := range hits {
-		out = append(out, leak.Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
+		out = append(out, Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
 	}
 	return out, errors.Join(err, w.broken)
 }

@@ -10,14 +10,8 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/reprise-ci/reprise/internal/placing"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/checking"
-	"github.com/reprise-ci/reprise/phases/files"
-	"github.com/reprise-ci/reprise/phases/opened"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -91,7 +85,7 @@ func (e *Engine) writes(run metadata.Run, d phases.Decision, text []byte, change
 	p := e.Plan.Phase(d.Phase)
 	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
 	return effects{
-		outcome: phases.Outcome{Status: metadata.Succeeded, Written: &phases.Written{Digest: texts.Digest(text), Files: []string{file}, Diff: changed}},
+		outcome: phases.Outcome{Status: metadata.Succeeded, Written: &phases.Written{Digest: phases.DigestOf(text), Files: []string{file}, Diff: changed}},
 		files:   map[string][]byte{file: text},
 	}
 }
@@ -102,10 +96,10 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, effects{}, err
 	}
-	if asked := phases.Opens(e.Plan, run.Phase(d.Phase)); len(asked) > 0 && d.Do != phases.DoReview && boundary.AccessOf(e.Plan, d) == pipelines.AccessTree {
-		err := e.Tree.Restore(ctx, opened.Paths(asked)...) // instructions may be there as the base has them
+	if asked := phases.Opens(e.Plan, run.Phase(d.Phase)); len(asked) > 0 && d.Do != phases.DoReview && phases.AccessOf(e.Plan, d) == pipelines.AccessTree {
+		err := e.Tree.Restore(ctx, phases.OpenedPaths(asked)...) // instructions may be there as the base has them
 		if err == nil {
-			err = placing.LayOut(e.Tree.Dir(), asked)
+			err = LayOutOpened(e.Tree.Dir(), asked)
 		}
 		if err != nil {
 			return run, effects{}, err
@@ -155,7 +149,7 @@ func (e *Engine) document(ctx context.Context, run metadata.Run, d phases.Decisi
 // part of the work, and could be there to mislead the reviewer. Who may run
 // commands and change nothing has a copy of that.
 func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
-	keep := checking.KeptBeside(e.Plan.Phase(d.Phase).Checks)
+	keep := phases.KeptBeside(e.Plan.Phase(d.Phase).Checks)
 	back, err := func() error { return nil }, error(nil)
 	switch {
 	case t.Access == pipelines.AccessRun:
@@ -194,10 +188,10 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 	defer cancel(nil)
 	ctx, done := e.attend(ctx)
 	defer done()
-	w := observer{Guard: e.Guard, store: e.Store, report: e.Report, now: e.Now, today: e.today, run: run.Clone(), of: d, saved: e.Now(), end: cancel}
+	w := observer{LeakGuard: e.LeakGuard, store: e.Store, report: e.Report, now: e.Now, today: e.today, run: run.Clone(), of: d, saved: e.Now(), end: cancel}
 	t.Notify = w.notify
 	r, err := agent.Run(ctx, t)
-	r.Session, r.Model = withoutSecret(e.Guard, r.Session), withoutSecret(e.Guard, r.Model)
+	r.Session, r.Model = withoutSecret(e.LeakGuard, r.Session), withoutSecret(e.LeakGuard, r.Model)
 	if err != nil && !w.attempt().Confirmed {
 		r.Session = "" // it ended before it had one
 	}
@@ -216,9 +210,9 @@ func (e *Engine) check(ctx context.Context, run *metadata.Run, d phases.Decision
 		*run, x.outcome, err = e.runChecks(ctx, *run, e.Plan.Phase(d.Phase))
 	}
 	if err == nil && x.outcome.Status == metadata.Succeeded { // who was told to stop has a reason
-		x.outcome.Why = checking.HowEnded(x.outcome.Checks)
+		x.outcome.Why = phases.HowChecksEnded(x.outcome.Checks)
 		file := path.Join(phases.PhaseFolder(*run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
-		x.files = map[string][]byte{file: []byte(files.Checks(run.Language, d.Phase, x.outcome.Checks))}
+		x.files = map[string][]byte{file: []byte(phases.WrittenChecks(run.Language, d.Phase, x.outcome.Checks))}
 	}
 	return x, err
 }

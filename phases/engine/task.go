@@ -11,9 +11,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/split"
-	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -43,9 +40,9 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision, 
 	t := Task{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: d.Step(),
 		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
-		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: boundary.AccessOf(e.Plan, d),
+		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: phases.AccessOf(e.Plan, d),
 		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
-		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: usd, Network: s.Network, Tools: s.Tools, Effort: s.Effort, Part: split.TaskOf(&run, rec),
+		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: usd, Network: s.Network, Tools: s.Tools, Effort: s.Effort, Part: phases.TaskOf(&run, rec),
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	_, t.Images = e.shown(ctx)
@@ -59,7 +56,7 @@ func artifactIn(dir string, run metadata.Run, p *pipelines.Phase) string {
 
 func schemaOf(p *pipelines.Phase, d phases.Decision) json.RawMessage {
 	if d.Do == phases.DoReview {
-		return json.RawMessage(verdict.Schema)
+		return json.RawMessage(phases.VerdictSchema)
 	}
 	return p.ReportSchema
 }
@@ -106,7 +103,7 @@ func (e *Engine) session(run metadata.Run, d phases.Decision) string {
 
 // dirOf is where the agent of a decision works.
 func (e *Engine) dirOf(d phases.Decision) string {
-	if boundary.AccessOf(e.Plan, d) == pipelines.AccessRun {
+	if phases.AccessOf(e.Plan, d) == pipelines.AccessRun {
 		return e.Tree.CopyDir(copyFor(d))
 	}
 	return e.Tree.Dir()

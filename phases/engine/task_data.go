@@ -8,12 +8,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/feedback"
-	"github.com/reprise-ci/reprise/phases/opened"
-	"github.com/reprise-ci/reprise/phases/order"
-	"github.com/reprise-ci/reprise/phases/scope"
-	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -22,9 +16,9 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 	p, rec, dir := e.Plan.Phase(d.Phase), run.Phase(d.Phase), e.dirOf(d)
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
-		Access: string(boundary.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
-		Round: rec.Round, Last: rec.Round >= 2, Base: run.BaseCommit, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: feedback.Rollback(run, rec),
-		Feedback: feedback.On(e.Plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: feedback.Answers(run, rec, d), Resumed: d.Resume > 0,
+		Access: string(phases.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
+		Round: rec.Round, Last: rec.Round >= 2, Base: run.BaseCommit, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: phases.RollbackFeedback(run, rec),
+		Feedback: phases.FeedbackOn(e.Plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: phases.AnswersFor(run, rec, d), Resumed: d.Resume > 0,
 		Part: partOf(run, rec),
 	}
 	data.Issue, _ = e.shown(ctx)
@@ -46,7 +40,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 			return data, err
 		}
 	}
-	data.Diff += opened.Diff(rec.Opened) // of protected paths, for a person
+	data.Diff += phases.OpenedDiff(rec.Opened) // of protected paths, for a person
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
 	return data, nil
 }
@@ -60,13 +54,13 @@ func (e *Engine) shown(ctx context.Context) (prompts.Issue, []string) {
 
 // partOf gives the task to which a part of a phase is limited; nil for a phase.
 func partOf(run metadata.Run, rec *metadata.Phase) *prompts.Part {
-	t := split.TaskOf(&run, rec)
+	t := phases.TaskOf(&run, rec)
 	if t == nil {
 		return nil
 	}
 	part := &prompts.Part{ID: t.ID, Title: t.Title, Goal: t.Goal, Files: t.Files}
-	for _, other := range split.Parts(&run, split.Whole(rec)) {
-		if o := split.TaskOf(&run, other); o != nil && o.ID != t.ID {
+	for _, other := range phases.PartsOf(&run, phases.WholeOf(rec)) {
+		if o := phases.TaskOf(&run, other); o != nil && o.ID != t.ID {
 			part.Others = append(part.Others, o.ID+": "+o.Title)
 		}
 	}
@@ -82,7 +76,7 @@ func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision
 	}
 	all, err := e.Others(ctx, run)
 	for _, o := range all {
-		if len(o.Shared) > 0 || scope.Plans(e.Plan, d.Phase) {
+		if len(o.Shared) > 0 || phases.PlansFiles(e.Plan, d.Phase) {
 			lines = append(lines, o.String())
 		}
 	}
@@ -92,7 +86,7 @@ func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision
 // documents lists the artifacts that the agent of a phase is told of.
 func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
 	var out []prompts.Document
-	for _, earlier := range order.Visible(e.Plan, &run, p.Name) {
+	for _, earlier := range phases.VisiblePhases(e.Plan, &run, p.Name) {
 		out = append(out, prompts.Document{Phase: earlier.Name, Path: artifactIn(dir, run, earlier)})
 	}
 	return out

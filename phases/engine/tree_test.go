@@ -14,8 +14,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/branch"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // folderTree is a Tree on a plain folder: a commit is a copy of all its files.
@@ -23,9 +22,9 @@ type folderTree struct {
 	t       *testing.T
 	dir     string
 	commits []map[string]string
-	log     []branch.Commit
+	log     []BranchCommit
 	fail    error // of the next commit
-	hidden  []branch.Hidden
+	hidden  []HiddenFiles
 	kept    []string // what SetAside was asked to keep, and when it was put back
 }
 
@@ -92,30 +91,30 @@ func (f *folderTree) Copy(_ context.Context, _, name string, keep []string) (fun
 	return func() error { f.kept = append(f.kept, name+" removed"); return nil }, nil
 }
 
-func (f *folderTree) Hidden(context.Context, time.Time) ([]branch.Hidden, error) {
+func (f *folderTree) Hidden(context.Context, time.Time) ([]HiddenFiles, error) {
 	return f.hidden, nil
 }
 
-func (f *folderTree) Changes(context.Context) ([]boundary.Change, error) {
-	var out []boundary.Change
+func (f *folderTree) Changes(context.Context) ([]phases.Change, error) {
+	var out []phases.Change
 	now := f.read()
 	for name, body := range now {
 		old, had := f.tip()[name]
 		if had && old == body {
 			continue
 		}
-		kind := boundary.File
+		kind := phases.FileKind
 		if strings.HasPrefix(body, "-> ") {
-			kind = boundary.Symlink
+			kind = phases.SymlinkKind
 		}
-		out = append(out, boundary.Change{Path: name, Kind: kind, New: !had, Size: int64(len(body)), Holds: boundary.ContentOf([]byte(body)), Held: boundary.ContentOf([]byte(old))})
+		out = append(out, phases.Change{Path: name, Kind: kind, New: !had, Size: int64(len(body)), Holds: phases.ContentOf([]byte(body)), Held: phases.ContentOf([]byte(old))})
 	}
 	for name := range f.tip() {
 		if _, has := now[name]; !has {
-			out = append(out, boundary.Change{Path: name, Kind: boundary.File, Gone: true})
+			out = append(out, phases.Change{Path: name, Kind: phases.FileKind, Gone: true})
 		}
 	}
-	slices.SortFunc(out, func(a, b boundary.Change) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out, func(a, b phases.Change) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 
@@ -168,11 +167,11 @@ func (f *folderTree) compare(files map[string]string, from string) (string, meta
 // folderStage is what is staged of a folderTree.
 type folderStage struct {
 	tree    *folderTree
-	changes []boundary.Change
+	changes []phases.Change
 	files   map[string]string // of the commit
 }
 
-func (f *folderTree) Stage(ctx context.Context, paths ...string) (branch.Staged, error) {
+func (f *folderTree) Stage(ctx context.Context, paths ...string) (StagedTree, error) {
 	s := folderStage{tree: f, files: maps.Clone(f.tip())}
 	if len(paths) == 0 {
 		return s, nil
@@ -191,7 +190,7 @@ func (f *folderTree) Stage(ctx context.Context, paths ...string) (branch.Staged,
 	return s, err
 }
 
-func (s folderStage) Each(_ context.Context, do func(boundary.Change, []byte) error) error {
+func (s folderStage) Each(_ context.Context, do func(phases.Change, []byte) error) error {
 	for _, c := range s.changes {
 		if err := do(c, []byte(s.files[c.Path])); err != nil {
 			return err
@@ -212,7 +211,7 @@ func (s folderStage) Diff(_ context.Context, from string) (string, metadata.Diff
 	return s.tree.compare(s.files, from)
 }
 
-func (f *folderTree) Commit(_ context.Context, c branch.Commit) error {
+func (f *folderTree) Commit(_ context.Context, c BranchCommit) error {
 	if f.fail != nil {
 		return f.fail
 	}

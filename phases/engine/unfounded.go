@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -18,7 +18,7 @@ func (e *Engine) unfounded(w *work) metadata.Reason {
 	switch {
 	case r.RanNothing:
 		why = metadata.Because("review_ran_nothing")
-	case r.ToolCalls >= 0 && r.ToolCalls <= len(r.Denials) && boundary.AccessOf(e.Plan, w.d) != pipelines.AccessNone:
+	case r.ToolCalls >= 0 && r.ToolCalls <= len(r.Denials) && phases.AccessOf(e.Plan, w.d) != pipelines.AccessNone:
 		why = metadata.Because("review_opened_nothing", "file", w.artifact())
 	}
 	if why == "" || w.onlyCorrects() {

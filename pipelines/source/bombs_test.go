@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // bombFile is a small file that costs far more than it looks, in one of the
@@ -71,7 +71,7 @@ func refuse(t *testing.T, e Evaluator, bombs []bombFile) {
 			if !errors.As(err, &mistakes) || !strings.Contains(err.Error(), b.want) {
 				t.Fatalf("got %.300v, want mistakes with %q", err, b.want)
 			}
-			if len(mistakes) > mistake.Most+1 || slices.ContainsFunc(mistakes, func(m Error) bool { return m.File != file || len(m.Message) > mistake.MostBytes+3 }) {
+			if len(mistakes) > pipelines.MostMistakes+1 || slices.ContainsFunc(mistakes, func(m Error) bool { return m.File != file || len(m.Message) > pipelines.MostMistakeBytes+3 }) {
 				t.Errorf("%d mistakes, in %d bytes", len(mistakes), len(err.Error()))
 			}
 		})

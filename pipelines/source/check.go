@@ -8,10 +8,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 
-	"github.com/reprise-ci/reprise/pipelines/mistake"
-	"github.com/reprise-ci/reprise/pipelines/reading"
-	"github.com/reprise-ci/reprise/pipelines/shape"
-	"github.com/reprise-ci/reprise/pipelines/written"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // checker holds a value against a schema and takes it down as nodes. It goes
@@ -19,16 +16,16 @@ import (
 // way each mistake is found, each gives one message, and each has the place
 // of the field it is about.
 type checker struct {
-	written.Mistakes
-	facts  *shape.Shape // of what a rule may ask about
-	before *shape.Shape // of what skip_if may ask about
-	piece  func(file) *written.Node
+	MistakeList
+	facts  *Shape // of what a rule may ask about
+	before *Shape // of what skip_if may ask about
+	piece  func(file) *Node
 }
 
 // walk returns v as a node. Parts that are wrong are noted and left out, so
 // that what is right can still be checked further; nil means all of it is.
-func (c *checker) walk(v cue.Value, s *shape.Shape, n *written.Node) *written.Node {
-	n.Place = placeOf(v, n.Place)
+func (c *checker) walk(v cue.Value, s *Shape, n *Node) *Node {
+	n.NodePlace = placeOf(v, n.NodePlace)
 	if s.Constraint != "" {
 		return c.constraint(v, s.Constraint, n)
 	}
@@ -48,8 +45,8 @@ func (c *checker) walk(v cue.Value, s *shape.Shape, n *written.Node) *written.No
 	}
 }
 
-func (c *checker) object(v cue.Value, s *shape.Shape, n *written.Node) *written.Node {
-	n.Kind, n.Fields = written.Object, map[string]*written.Node{}
+func (c *checker) object(v cue.Value, s *Shape, n *Node) *Node {
+	n.Kind, n.Fields = ObjectNode, map[string]*Node{}
 	s.Load()
 	it, err := v.Fields(cue.Optional(s.Loose))
 	if err != nil {
@@ -58,11 +55,11 @@ func (c *checker) object(v cue.Value, s *shape.Shape, n *written.Node) *written.
 	}
 	for it.Next() {
 		name := it.Selector().Unquoted()
-		child := &written.Node{Place: n.Place, Path: mistake.Join(n.Path, name)}
-		child.Label = labelOf(it.Value(), n.Place)
+		child := &Node{NodePlace: n.NodePlace, Path: pipelines.JoinPath(n.Path, name)}
+		child.Label = labelOf(it.Value(), n.NodePlace)
 		field := s.Field(name)
 		if field == nil {
-			child.Place = child.Label
+			child.NodePlace = child.Label
 			c.Add(child, nil, "%s", s.Unknown(name))
 			continue
 		}
@@ -73,7 +70,7 @@ func (c *checker) object(v cue.Value, s *shape.Shape, n *written.Node) *written.
 		}
 	}
 	if first := n.Get(n.FirstName()); first != nil && v.Pos().Filename() == "" {
-		n.Place = first.Label // TOML's tables have no place of their own
+		n.NodePlace = first.Label // TOML's tables have no place of their own
 	}
 	for _, name := range s.Required {
 		if !s.Loose && !slices.Contains(n.Names, name) {
@@ -83,8 +80,8 @@ func (c *checker) object(v cue.Value, s *shape.Shape, n *written.Node) *written.
 	return n
 }
 
-func (c *checker) list(v cue.Value, s *shape.Shape, n *written.Node) *written.Node {
-	n.Kind = written.List
+func (c *checker) list(v cue.Value, s *Shape, n *Node) *Node {
+	n.Kind = ListNode
 	s.Load()
 	it, err := v.List()
 	if err != nil {
@@ -93,54 +90,54 @@ func (c *checker) list(v cue.Value, s *shape.Shape, n *written.Node) *written.No
 	}
 	elem := s.Elem
 	if elem == nil {
-		elem = s.Child(reading.Context().CompileString("_"))
+		elem = s.Child(NewContext().CompileString("_"))
 	}
 	for i := 0; it.Next(); i++ {
-		item := &written.Node{Place: n.Place, Path: fmt.Sprintf("%s[%d]", n.Path, i)}
+		item := &Node{NodePlace: n.NodePlace, Path: fmt.Sprintf("%s[%d]", n.Path, i)}
 		if walked := c.walk(it.Value(), elem, item); walked != nil {
 			n.Items = append(n.Items, walked)
 		} else {
-			n.Items = append(n.Items, &written.Node{Place: item.Place, Path: item.Path, Scalar: json.RawMessage("null")})
+			n.Items = append(n.Items, &Node{NodePlace: item.NodePlace, Path: item.Path, Scalar: json.RawMessage("null")})
 		}
 	}
 	return n
 }
 
-func (c *checker) scalar(v cue.Value, s *shape.Shape, n *written.Node) *written.Node {
+func (c *checker) scalar(v cue.Value, s *Shape, n *Node) *Node {
 	if s.Loose {
 		if s.Value.Unify(v).Validate() != nil && (s.Kind != cue.ListKind || v.IncompleteKind() != cue.ListKind) { // what a list has to hold, an open one does not
-			c.Add(n, nil, "can never be: got %s, expected %s", shape.Show(v), s.Words())
+			c.Add(n, nil, "can never be: got %s, expected %s", ShowValue(v), s.Words())
 		}
 		return n
 	}
 	if err := s.Value.Unify(v).Validate(cue.Concrete(true)); err != nil && !v.IsConcrete() {
-		c.Add(n, nil, "got %s, which is not one value, expected %s", shape.Show(v), s.Words())
+		c.Add(n, nil, "got %s, which is not one value, expected %s", ShowValue(v), s.Words())
 		return nil
 	} else if err != nil {
-		c.Add(n, nil, "got %s, expected %s%s", shape.Show(v), s.Words(), s.Meant(v))
+		c.Add(n, nil, "got %s, expected %s%s", ShowValue(v), s.Words(), s.Meant(v))
 		return nil
 	}
 	data, err := v.MarshalJSON()
 	if err != nil {
-		c.Add(n, nil, "got %s, expected %s", shape.Show(v), s.Words())
+		c.Add(n, nil, "got %s, expected %s", ShowValue(v), s.Words())
 		return nil
 	}
 	n.Scalar = data
 	return n
 }
 
-func (c *checker) cueError(v cue.Value, n *written.Node) {
+func (c *checker) cueError(v cue.Value, n *Node) {
 	err := v.Err()
 	if err == nil {
 		err = fmt.Errorf("not a value")
 	}
-	for _, e := range reading.Translate(err, n.File) {
+	for _, e := range Translate(err, n.File) {
 		c.Add(n, nil, "%s", e.Message)
 	}
 }
 
 // placeOf says where a value was written, or otherwise.
-func placeOf(v cue.Value, otherwise written.Place) written.Place {
+func placeOf(v cue.Value, otherwise NodePlace) NodePlace {
 	pos := v.Pos()
 	if f, ok := v.Source().(*ast.Field); ok && f.Value.Pos().IsValid() {
 		pos = f.Value.Pos()
@@ -148,14 +145,14 @@ func placeOf(v cue.Value, otherwise written.Place) written.Place {
 	if !pos.IsValid() || pos.Filename() != otherwise.File {
 		return otherwise
 	}
-	return written.Place{File: pos.Filename(), Line: pos.Line(), Column: pos.Column()}
+	return NodePlace{File: pos.Filename(), Line: pos.Line(), Column: pos.Column()}
 }
 
 // labelOf says where the name of a field was written.
-func labelOf(v cue.Value, otherwise written.Place) written.Place {
+func labelOf(v cue.Value, otherwise NodePlace) NodePlace {
 	if f, ok := v.Source().(*ast.Field); ok && f.Label.Pos().IsValid() && f.Label.Pos().Filename() == otherwise.File {
 		p := f.Label.Pos()
-		return written.Place{File: p.Filename(), Line: p.Line(), Column: p.Column()}
+		return NodePlace{File: p.Filename(), Line: p.Line(), Column: p.Column()}
 	}
 	return placeOf(v, otherwise)
 }

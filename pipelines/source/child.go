@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/reprise-ci/reprise/internal/bounded"
-	"github.com/reprise-ci/reprise/pipelines/apart"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Child answers one request of an Evaluator, from stdin to stdout, in a
 // process of its own: it limits memory and processor time of the whole process.
 // The result is the exit code.
-func Child(stdin io.Reader, stdout io.Writer) int { return apart.Answer(stdin, stdout, reply) }
+func Child(stdin io.Reader, stdout io.Writer) int { return AnswerQuestion(stdin, stdout, reply) }
 
 // reply reads a request and writes the answer to it.
 func reply(stdin io.Reader, stdout io.Writer) error {
@@ -22,7 +21,7 @@ func reply(stdin io.Reader, stdout io.Writer) error {
 	if err := json.NewDecoder(stdin).Decode(&req); err != nil {
 		return fmt.Errorf("read the request: %w", err)
 	}
-	if err := bounded.Time(req.Time); err != nil {
+	if err := process.LimitTime(req.Time); err != nil {
 		return fmt.Errorf("limit the time: %w", err)
 	}
 	out, err := json.Marshal(answer(req))
@@ -46,7 +45,7 @@ func answer(req request) (r response) {
 		if cause := recover(); cause != nil {
 			r = response{Failure: fmt.Sprintf("CUE cannot evaluate this: %v", cause)}
 			if len(req.Files) > 0 {
-				r = response{Mistakes: Errors{{File: req.Files[0].Name, Message: mistake.OneLine(r.Failure)}}}
+				r = response{Mistakes: Errors{{File: req.Files[0].Name, Message: pipelines.OneLine(r.Failure)}}}
 			}
 		}
 	}()

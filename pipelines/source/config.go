@@ -8,19 +8,16 @@ import (
 	"cuelang.org/go/cue"
 
 	"github.com/reprise-ci/reprise/pipelines/builtin"
-	"github.com/reprise-ci/reprise/pipelines/consistency"
-	"github.com/reprise-ci/reprise/pipelines/reading"
-	"github.com/reprise-ci/reprise/pipelines/written"
 )
 
 // usual evaluates the settings of a repository by themselves: what they name as pipeline,
 // with its place, or nil.
 func usual(config file) (*Error, error) {
-	c := &checker{Mistakes: written.Mistakes{Open: true}} // what it names may be in a pipeline
-	n, err := c.settings(reading.Context(), config)
+	c := &checker{MistakeList: MistakeList{Open: true}} // what it names may be in a pipeline
+	n, err := c.settings(NewContext(), config)
 	if n != nil {
-		d, bad := written.Draft(n)
-		consistency.CheckSettings(&c.Mistakes, n, &d)
+		d, bad := DraftOf(n)
+		CheckSettings(&c.MistakeList, n, &d)
 		err = cmp.Or(err, bad)
 	}
 	named := n.Get("pipeline")
@@ -32,7 +29,7 @@ func usual(config file) (*Error, error) {
 
 // settings reads the settings of a repository; nil, and noted, if there is nothing in it
 // to go on with.
-func (c *checker) settings(ctx *cue.Context, config file) (*written.Node, error) {
+func (c *checker) settings(ctx *cue.Context, config file) (*Node, error) {
 	schema, _, err := schemas(ctx, "#Config")
 	if err != nil {
 		return nil, err
@@ -42,7 +39,7 @@ func (c *checker) settings(ctx *cue.Context, config file) (*written.Node, error)
 
 // configured puts the settings of the repository over a built-in pipeline, or under one of
 // the repository.
-func (c *checker) configured(base *written.Node) *written.Node {
+func (c *checker) configured(base *Node) *Node {
 	if c.Config == nil {
 		return base
 	}
@@ -54,13 +51,13 @@ func (c *checker) configured(base *written.Node) *written.Node {
 		case has == nil:
 			out.Set(name, said)
 		case name == "hooks":
-			out.Set(name, written.Appended(has, said))
-		case ours && said.Kind == written.Object && has.Kind == written.Object && name != "network":
-			out.Set(name, written.Merged(has, said))
+			out.Set(name, AppendedNodes(has, said))
+		case ours && said.Kind == ObjectNode && has.Kind == ObjectNode && name != "network":
+			out.Set(name, MergedNodes(has, said))
 		case ours:
 			out.Set(name, said)
-		case said.Kind == written.Object && has.Kind == written.Object && name == "budget":
-			out.Set(name, written.Merged(said, has))
+		case said.Kind == ObjectNode && has.Kind == ObjectNode && name == "budget":
+			out.Set(name, MergedNodes(said, has))
 		}
 	}
 	return out
@@ -68,7 +65,7 @@ func (c *checker) configured(base *written.Node) *written.Node {
 
 // origins says which file each setting comes from that the settings of a repository may
 // have, such as budget.usd, or agents.writer.
-func origins(whole *written.Node) map[string]string {
+func origins(whole *Node) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{"language", "network", "finish"} {
 		if n := whole.Get(name); n != nil {

@@ -9,40 +9,37 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/format"
 
-	"github.com/reprise-ci/reprise/pipelines/mistake"
-	"github.com/reprise-ci/reprise/pipelines/reading"
-	"github.com/reprise-ci/reprise/pipelines/shape"
-	"github.com/reprise-ci/reprise/pipelines/written"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // constraint takes down CUE that describes values as text that stands by
 // itself, which is how a frozen pipeline keeps it.
-func (c *checker) constraint(v cue.Value, use string, n *written.Node) *written.Node {
+func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
 	s, err := v.String()
 	asText := err == nil
 	if asText {
-		v = reading.Context().CompileString(s, cue.Filename(use+" of "+path.Base(n.File)))
+		v = NewContext().CompileString(s, cue.Filename(use+" of "+path.Base(n.File)))
 		if err := v.Validate(); err != nil {
-			for _, e := range reading.Translate(err, "") {
+			for _, e := range Translate(err, "") {
 				c.Add(n, nil, "the text is not valid CUE: %s", e.Message)
 			}
 			return nil
 		}
 	}
 	if err := v.Err(); err != nil {
-		c.Add(n, nil, "has to be clear before there are values: %s", reading.Translate(err, "")[0].Message)
+		c.Add(n, nil, "has to be clear before there are values: %s", Translate(err, "")[0].Message)
 		return nil
 	}
 	if v.IncompleteKind() != cue.StructKind {
-		c.Add(n, nil, "got %s, expected an object that describes fields, or such CUE as text", shape.Show(v))
+		c.Add(n, nil, "got %s, expected an object that describes fields, or such CUE as text", ShowValue(v))
 		return nil
 	}
-	if language := shape.Fixed(n.File); !asText && use == "report" && language != "" {
+	if language := FixedFile(n.File); !asText && use == "report" && language != "" {
 		if it, err := v.Fields(); err == nil && it.Next() && path.Ext(n.File) == ".toml" {
-			n.Place = labelOf(it.Value(), n.Place) // TOML's tables have no place of their own
+			n.NodePlace = labelOf(it.Value(), n.NodePlace) // TOML's tables have no place of their own
 		}
 		c.Add(n, nil, "got an object, which holds fixed values in %s; describe the fields in CUE, as one text: %s",
-			language, shape.MeantByFixed(v))
+			language, MeantByFixed(v))
 		return nil
 	}
 	data, err := format.Node(v.Syntax(cue.Docs(true), cue.InlineImports(true)))
@@ -50,9 +47,9 @@ func (c *checker) constraint(v cue.Value, use string, n *written.Node) *written.
 	switch {
 	case err != nil:
 	case use == "report":
-		n.Schema, err = shape.ReportSchema(reading.Context(), text)
+		n.Schema, err = ReportSchema(NewContext(), text)
 	default:
-		err = reading.Context().CompileString(text).Validate()
+		err = NewContext().CompileString(text).Validate()
 	}
 	if err != nil {
 		c.Add(n, nil, "cannot stand without the rest of the file: %v; write it out here", err)
@@ -62,43 +59,43 @@ func (c *checker) constraint(v cue.Value, use string, n *written.Node) *written.
 		c.Add(n, nil, "names no fields, expected at least one")
 		return nil
 	}
-	if field, word := shape.QuotedType(n.Schema); use == "report" && field != "" {
+	if field, word := QuotedType(n.Schema); use == "report" && field != "" {
 		c.Add(n, nil, "%s can be nothing but the word %q; for any value of that type write it without quotes", field, word)
 		return nil
 	}
-	if why := shape.BadRequest(n.Schema); use == "report" && why != "" {
+	if why := BadRequest(n.Schema); use == "report" && why != "" {
 		c.Add(n, nil, "%s", why)
 		return nil
 	}
-	if facts := map[string]*shape.Shape{"when": c.facts, "skip": c.before}[use]; facts != nil {
-		asked := c.walk(v, facts, &written.Node{Place: n.Place, Path: n.Path})
+	if facts := map[string]*Shape{"when": c.facts, "skip": c.before}[use]; facts != nil {
+		asked := c.walk(v, facts, &Node{NodePlace: n.NodePlace, Path: n.Path})
 		if asked == nil {
 			return nil
 		}
 		n.Names, n.Fields = asked.Names, asked.Fields
 	}
-	n.Kind = written.Scalar
+	n.Kind = ScalarNode
 	n.Scalar, _ = json.Marshal(text) // a string always has a JSON form
 	return n
 }
 
 // checkReport holds a JSON value against the text of a report.
 func checkReport(report string, value []byte) error {
-	ctx := reading.Context()
-	schema, err := shape.Report(ctx, report)
+	ctx := NewContext()
+	schema, err := ReportValue(ctx, report)
 	if err != nil {
 		return fmt.Errorf("the report's own definition: %w", err)
 	}
-	v, err := shape.JSONValue(ctx, value)
+	v, err := JSONValue(ctx, value)
 	if err != nil {
-		return Errors{{Message: "not valid JSON: " + mistake.OneLine(err.Error())}}
+		return Errors{{Message: "not valid JSON: " + pipelines.OneLine(err.Error())}}
 	}
 	c := &checker{}
-	c.walk(v, shape.New(schema), &written.Node{})
+	c.walk(v, NewShape(schema), &Node{})
 	if len(c.Found) == 0 {
 		// What fields demand of each other shows only in the whole.
 		if err := schema.Unify(v).Validate(cue.Concrete(true)); err != nil {
-			return reading.Translate(err, "").Sorted()
+			return Translate(err, "").Sorted()
 		}
 	}
 	return c.Found.OrNil()
@@ -106,12 +103,12 @@ func checkReport(report string, value []byte) error {
 
 // matches tells whether the facts are among the values that the text describes.
 func matches(when string, facts []byte) (bool, error) {
-	ctx := reading.Context()
+	ctx := NewContext()
 	w := ctx.CompileString(when, cue.Filename("when"))
 	if err := w.Validate(); err != nil {
 		return false, fmt.Errorf("when: %w", err)
 	}
-	f, err := shape.JSONValue(ctx, facts)
+	f, err := JSONValue(ctx, facts)
 	if err != nil {
 		return false, fmt.Errorf("facts: %w", err)
 	}

@@ -6,16 +6,12 @@ import (
 	"slices"
 
 	"cuelang.org/go/cue"
-
-	"github.com/reprise-ci/reprise/pipelines/reading"
-	"github.com/reprise-ci/reprise/pipelines/shape"
-	"github.com/reprise-ci/reprise/pipelines/written"
 )
 
 // Document is a file of values that fits a schema. It knows where each stands.
 type Document struct {
-	root *written.Node
-	own  written.Mistakes
+	root *Node
+	own  MistakeList
 }
 
 // ReadDocument holds a file against a schema: the definition of that name in CUE text.
@@ -25,21 +21,21 @@ type Document struct {
 // schema. The file is evaluated in this process and without limits, so it has to come from
 // the person at the terminal.
 func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
-	ctx := reading.Context()
+	ctx := NewContext()
 	whole := ctx.CompileString(schema)
 	s := whole.LookupPath(cue.MakePath(cue.Def(definition)))
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("the schema of %s: %w", name, err)
 	}
-	v, found := reading.Build(ctx, file{Name: name, Text: string(text), Or: ".yaml"})
+	v, found := Build(ctx, file{Name: name, Text: string(text), Or: ".yaml"})
 	if len(found) > 0 {
 		return nil, found.Sorted()
 	}
 	c := &checker{}
 	if facts := whole.LookupPath(cue.MakePath(cue.Def("#Facts"))); facts.Exists() {
-		c.facts = (&shape.Shape{Loose: true}).Child(facts)
+		c.facts = (&Shape{Loose: true}).Child(facts)
 	}
-	n := c.walk(v, (&shape.Shape{}).Child(s), &written.Node{Place: written.Place{File: name, Line: 1, Column: 1}})
+	n := c.walk(v, (&Shape{}).Child(s), &Node{NodePlace: NodePlace{File: name, Line: 1, Column: 1}})
 	if n == nil {
 		return nil, c.Found.OrNil()
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 // resolve evaluates a pipeline that has no mistakes.
@@ -189,13 +188,13 @@ phases: [{name: "a", goal: "x", effort: "max", tools: deny: ["Bash"], steps: {re
 `)
 	type given struct {
 		Effort string
-		Tools  tools.Choice
+		Tools  pipelines.ToolChoice
 	}
 	var got []given
 	for _, s := range []pipelines.Step{p.Phases[0].Execute, p.Phases[0].Review, p.Phases[0].Revise} {
 		got = append(got, given{s.Effort, s.Tools})
 	}
-	want := []given{{"max", tools.Choice{Deny: []string{"Bash"}}}, {"max", tools.Choice{}}, {"high", tools.Choice{Allow: []string{"Read", "Edit"}}}}
+	want := []given{{"max", pipelines.ToolChoice{Deny: []string{"Bash"}}}, {"max", pipelines.ToolChoice{}}, {"high", pipelines.ToolChoice{Allow: []string{"Read", "Edit"}}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

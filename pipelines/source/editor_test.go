@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // The schema for editors is made of the one that pipelines are held to.
@@ -25,12 +24,12 @@ func TestJSONSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pipeline := reading.Context().CompileBytes(source).LookupPath(cue.ParsePath("#Pipeline"))
+	pipeline := NewContext().CompileBytes(source).LookupPath(cue.ParsePath("#Pipeline"))
 	expr, err := jsonschema.Generate(pipeline, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := reading.Context().BuildExpr(expr).MarshalJSON()
+	text, err := NewContext().BuildExpr(expr).MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +109,7 @@ func TestJSONSchemaMeansTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := reading.Context()
+	ctx := NewContext()
 	file, err := jsonschema.Extract(ctx.BuildExpr(expr), &jsonschema.Config{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,11 +9,6 @@ import (
 
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
-	"github.com/reprise-ci/reprise/pipelines/consistency"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
-	"github.com/reprise-ci/reprise/pipelines/reading"
-	"github.com/reprise-ci/reprise/pipelines/shape"
-	"github.com/reprise-ci/reprise/pipelines/written"
 )
 
 // maxChain is how many pipelines may build on one another.
@@ -23,7 +18,7 @@ const maxChain = 5
 // so on, with what config says if it is not nil. Where one more is needed it says which, and where
 // that is written; the error then has what is wrong whatever that one says.
 func evaluate(files []file, config *file) (p *pipelines.Pipeline, missing *Error, err error) {
-	ctx := reading.Context()
+	ctx := NewContext()
 	schema, all, err := schemas(ctx, "#Pipeline")
 	if err != nil {
 		return nil, nil, err
@@ -33,8 +28,8 @@ func evaluate(files []file, config *file) (p *pipelines.Pipeline, missing *Error
 			return nil, nil, cmp.Or(err, all.Found.OrNil())
 		}
 	}
-	all.piece = func(f file) *written.Node { return all.file(ctx, f, schema) }
-	var nodes []*written.Node
+	all.piece = func(f file) *Node { return all.file(ctx, f, schema) }
+	var nodes []*Node
 	for _, f := range files {
 		n := all.file(ctx, f, schema)
 		if n == nil {
@@ -48,7 +43,7 @@ func evaluate(files []file, config *file) (p *pipelines.Pipeline, missing *Error
 	}
 	all.Open = true
 	for _, n := range nodes {
-		if err := consistency.CheckAlone(&all.Mistakes, n); err != nil {
+		if err := CheckAlone(&all.MistakeList, n); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -60,14 +55,14 @@ func evaluate(files []file, config *file) (p *pipelines.Pipeline, missing *Error
 
 // file reads a file and holds it against a schema. It is nil, and noted, if there is
 // nothing in it to go on with.
-func (c *checker) file(ctx *cue.Context, f file, schema *shape.Shape) *written.Node {
-	v, found := reading.Build(ctx, f)
+func (c *checker) file(ctx *cue.Context, f file, schema *Shape) *Node {
+	v, found := Build(ctx, f)
 	if len(found) > 0 {
 		c.Found = append(c.Found, found...)
 		return nil
 	}
-	n := c.walk(v, schema, &written.Node{Place: written.Place{File: f.Name, Line: 1, Column: 1}})
-	if n != nil && n.Kind != written.Object {
+	n := c.walk(v, schema, &Node{NodePlace: NodePlace{File: f.Name, Line: 1, Column: 1}})
+	if n != nil && n.Kind != ObjectNode {
 		c.Add(n, nil, "empty, expected the fields of a pipeline")
 		return nil
 	}
@@ -75,7 +70,7 @@ func (c *checker) file(ctx *cue.Context, f file, schema *shape.Shape) *written.N
 }
 
 // resolve puts the files together, checks the whole and fills in the defaults.
-func (c *checker) resolve(nodes []*written.Node) (*pipelines.Pipeline, *Error, error) {
+func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, *Error, error) {
 	c.Main = nodes[0]
 	whole := nodes[len(nodes)-1]
 	c.noOverlay(whole)
@@ -88,16 +83,16 @@ func (c *checker) resolve(nodes []*written.Node) (*pipelines.Pipeline, *Error, e
 		if err != nil {
 			return nil, nil, err
 		}
-		whole.Set("phases", written.Appended(phases, c.piece(last).Get("phases")))
+		whole.Set("phases", AppendedNodes(phases, c.piece(last).Get("phases")))
 	}
-	d, err := written.Draft(whole)
+	d, err := DraftOf(whole)
 	if err != nil {
 		return nil, nil, err
 	}
 	if agents := nodes[len(nodes)-1].Get("agents"); agents == nil || len(agents.Names) == 0 {
 		d.AddDefaultAgents()
 	}
-	consistency.Check(&c.Mistakes, whole, &d)
+	Check(&c.MistakeList, whole, &d)
 	if err := c.Found.OrNil(); err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +102,7 @@ func (c *checker) resolve(nodes []*written.Node) (*pipelines.Pipeline, *Error, e
 }
 
 // noOverlay notes operations in a pipeline that builds on no other.
-func (c *checker) noOverlay(n *written.Node) {
+func (c *checker) noOverlay(n *Node) {
 	for _, op := range []string{"replace", "insert", "drop"} {
 		if n.Get(op) != nil {
 			c.Add(n, []any{op}, "only with extends, which names the pipeline to build on")
@@ -117,20 +112,20 @@ func (c *checker) noOverlay(n *written.Node) {
 
 // schemas gives the shape of a definition, and a checker that knows what rules may ask
 // about.
-func schemas(ctx *cue.Context, definition string) (*shape.Shape, *checker, error) {
+func schemas(ctx *cue.Context, definition string) (*Shape, *checker, error) {
 	v := ctx.CompileString(pipelines.Schema, cue.Filename("schema.cue"))
 	if err := v.Err(); err != nil {
 		return nil, nil, fmt.Errorf("schema.cue: %w", err)
 	}
-	facts, before := shape.New(v.LookupPath(cue.MakePath(cue.Def("#Facts")))), shape.New(v.LookupPath(cue.MakePath(cue.Def("#Before"))))
+	facts, before := NewShape(v.LookupPath(cue.MakePath(cue.Def("#Facts")))), NewShape(v.LookupPath(cue.MakePath(cue.Def("#Before"))))
 	facts.Loose, before.Loose = true, true
-	return shape.New(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts, before: before}, nil
+	return NewShape(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts, before: before}, nil
 }
 
 func findBuiltin(name string) (file, error) {
 	text, ok := builtin.Text(name)
 	if !ok {
-		return file{}, fmt.Errorf("no built-in pipeline %q, %s", name, mistake.OneOf(name, builtin.Names()))
+		return file{}, fmt.Errorf("no built-in pipeline %q, %s", name, pipelines.MustBeOneOf(name, builtin.Names()))
 	}
 	return file{Name: builtin.Prefix + name, Text: text, Own: true}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/apart"
 )
 
 // The limits of an evaluation.
@@ -87,7 +86,7 @@ func (e Evaluator) do(ctx context.Context, what string, req request) (response, 
 	if err != nil {
 		return response{}, fmt.Errorf("evaluate %s: %w", what, err)
 	}
-	out, err := apart.Ask(ctx, e.Argv, apart.Question{What: what, Most: req.Time, Text: in})
+	out, err := Ask(ctx, e.Argv, Question{What: what, Most: req.Time, Text: in})
 	if err != nil {
 		return response{}, err
 	}

@@ -1,15 +1,14 @@
 package source
 
 import (
-	"github.com/reprise-ci/reprise/pipelines/mistake"
-	"github.com/reprise-ci/reprise/pipelines/reading"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // file is a pipeline as it was found.
-type file = reading.File
+type file = SourceFile
 
 // Error is one mistake in a pipeline, or in a value that a pipeline describes.
-type Error = mistake.Error
+type Error = pipelines.Mistake
 
 // Errors are all the mistakes that were found, in the order of the files.
-type Errors = mistake.Errors
+type Errors = pipelines.Mistakes

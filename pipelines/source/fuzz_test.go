@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // FuzzLoad reads anything, in each of the languages: either there is a
@@ -19,7 +18,7 @@ func FuzzLoad(f *testing.F) {
 		`rules: [{after: "a", when: {diff: lines: <10}, then: skip: "review"}]`, `agents: {"": {use: "claude"}}`,
 		`x: y: z: x`, `import "list"`, `phases: [...]`, `phases: [_, string, {name: =~"x"}]`, "a: &a [*a]", "\r\rswte[", `extends: "full"`,
 	} {
-		for i := range reading.Endings() {
+		for i := range FileEndings() {
 			f.Add(uint8(i), text)
 		}
 	}
@@ -27,7 +26,7 @@ func FuzzLoad(f *testing.F) {
 		if len(text) > 2000 {
 			return
 		}
-		name := "fuzz" + reading.Endings()[int(ending)%len(reading.Endings())]
+		name := "fuzz" + FileEndings()[int(ending)%len(FileEndings())]
 		done := make(chan response, 1)
 		go func() { done <- answer(request{Files: []file{{Name: name, Text: text}}}) }()
 		select {

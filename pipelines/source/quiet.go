@@ -11,9 +11,6 @@ import (
 	"cuelang.org/go/cue"
 
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/reading"
-	"github.com/reprise-ci/reprise/pipelines/sample"
-	"github.com/reprise-ci/reprise/pipelines/shape"
 )
 
 // Quiet changes a report of a phase as little as it takes that none of the rules
@@ -54,10 +51,10 @@ const maxTried = 1000
 
 // quiet answers what Evaluator.Quiet asks.
 func quiet(ask quieting) (json.RawMessage, error) {
-	ctx := reading.Context()
+	ctx := NewContext()
 	s := search{ctx: ctx, best: ask.Value, remaining: maxTried}
 	var err error
-	if s.report, err = shape.Report(ctx, ask.Report); err != nil {
+	if s.report, err = ReportValue(ctx, ask.Report); err != nil {
 		return nil, fmt.Errorf("the report's own definition: %w", err)
 	}
 	if err := json.Unmarshal(ask.Value, &s.value); err != nil {
@@ -143,7 +140,7 @@ func (s *search) others(path []string, asked cue.Value) []any {
 	for _, name := range path {
 		v = v.LookupPath(cue.MakePath(cue.Str(name).Optional()))
 	}
-	described := shape.JSONSchema(v)
+	described := JSONSchema(v)
 	var out []any
 	for _, e := range described.Enum {
 		var one any
@@ -156,7 +153,7 @@ func (s *search) others(path []string, asked cue.Value) []any {
 		return []any{false, true}
 	case "array":
 		if item, err := json.Marshal(described.Items); err == nil {
-			if one, err := sample.Of(item); err == nil {
+			if one, err := SampleOf(item); err == nil {
 				return []any{[]any{one}, []any{one, one}}
 			}
 		}
@@ -216,14 +213,14 @@ func (s *search) compare() {
 	if err != nil || cmp.Or(cmp.Compare(now.turns, s.least.turns), cmp.Compare(now.all, s.least.all)) >= 0 {
 		return
 	}
-	if v, err := shape.JSONValue(s.ctx, data); err == nil && s.report.Unify(v).Validate(cue.Concrete(true)) == nil {
+	if v, err := JSONValue(s.ctx, data); err == nil && s.report.Unify(v).Validate(cue.Concrete(true)) == nil {
 		s.best, s.least = data, now
 	}
 }
 
 // noise counts the rules that fire on a report.
 func (s *search) noise(report json.RawMessage) (n noise, err error) {
-	v, err := shape.JSONValue(s.ctx, report)
+	v, err := JSONValue(s.ctx, report)
 	if err != nil {
 		return n, err
 	}

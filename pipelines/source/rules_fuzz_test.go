@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // FuzzRules holds anything that an agent may report against rules and reports
@@ -39,7 +39,7 @@ func FuzzRules(f *testing.F) {
 			t.Errorf("not a mistake of the report: %v", err)
 		}
 		for _, m := range mistakes {
-			if m.Message == "" || strings.Contains(m.Error(), "\n") || len(m.Error()) > 3*mistake.MostBytes {
+			if m.Message == "" || strings.Contains(m.Error(), "\n") || len(m.Error()) > 3*pipelines.MostMistakeBytes {
 				t.Errorf("bad mistake %#v", m)
 			}
 		}

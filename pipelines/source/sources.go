@@ -18,8 +18,6 @@ import (
 
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
-	"github.com/reprise-ci/reprise/pipelines/mistake"
-	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // Sources is where pipelines are looked for: first in a repository, then
@@ -88,7 +86,7 @@ func (s Sources) Shadowed() (Errors, error) {
 	var found Errors
 	for _, name := range append(names, path.Join("..", configName)) {
 		first := ""
-		for _, ext := range reading.Endings() {
+		for _, ext := range FileEndings() {
 			var err error = fs.ErrNotExist
 			if s.Repo != nil {
 				_, err = fs.Stat(s.Repo, path.Join(repoFolder, name+ext))
@@ -115,14 +113,14 @@ type UnknownError struct {
 
 // Error says which were expected, or which one was probably meant.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("no pipeline %q, %s", e.Name, mistake.OneOf(e.Name, e.Known))
+	return fmt.Sprintf("no pipeline %q, %s", e.Name, pipelines.MustBeOneOf(e.Name, e.Known))
 }
 
 // IsFile reports whether a file in the folder of pipelines is one of them, and
 // gives the name by which it is asked for.
 func IsFile(name string) (pipeline string, ok bool) {
 	ext := path.Ext(name)
-	return strings.TrimSuffix(name, ext), slices.Contains(reading.Endings(), ext)
+	return strings.TrimSuffix(name, ext), slices.Contains(FileEndings(), ext)
 }
 
 // Load finds a pipeline by its name, evaluates and checks it. A name may have
@@ -232,7 +230,7 @@ func (s Sources) find(name string) (file, error) {
 		return file{}, &UnknownError{Name: name, Known: names}
 	}
 	if s.Repo != nil {
-		for _, ext := range reading.Endings() {
+		for _, ext := range FileEndings() {
 			f, err := s.Repo.Open(path.Join(repoFolder, name+ext))
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
@@ -248,8 +246,8 @@ func (s Sources) find(name string) (file, error) {
 
 // readPath reads a file that somebody named by its path.
 func readPath(name string) (file, error) {
-	if !slices.Contains(reading.Endings(), path.Ext(name)) {
-		return file{}, fmt.Errorf("%s: no pipeline file, expected a name that ends in %s", name, strings.Join(reading.Endings(), ", "))
+	if !slices.Contains(FileEndings(), path.Ext(name)) {
+		return file{}, fmt.Errorf("%s: no pipeline file, expected a name that ends in %s", name, strings.Join(FileEndings(), ", "))
 	}
 	// Checked before it is opened: opening a pipe would wait for a writer.
 	info, err := os.Stat(name)
@@ -284,7 +282,7 @@ func (s Sources) config() (*file, error) {
 	if s.Repo == nil {
 		return nil, nil
 	}
-	for _, ext := range reading.Endings() {
+	for _, ext := range FileEndings() {
 		f, err := s.Repo.Open(configName + ext)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -319,7 +317,7 @@ func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
 	}
 	if name, _, _ := strings.Cut(r.Usual.Message, "/"); name != pipelines.Auto && !slices.Contains(names, name) {
 		wrong := *r.Usual
-		wrong.Message = fmt.Sprintf("no pipeline %q, %s", name, mistake.OneOf(name, names))
+		wrong.Message = fmt.Sprintf("no pipeline %q, %s", name, pipelines.MustBeOneOf(name, names))
 		return "", Errors{wrong}
 	}
 	return r.Usual.Message, nil

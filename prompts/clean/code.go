@@ -9,8 +9,6 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
-
-	"github.com/reprise-ci/reprise/prompts/unseen"
 )
 
 // stretch is a part of a text, from a byte to before another. Code between
@@ -145,7 +143,7 @@ func (s *codeSeeker) fenceHolds(n ast.Node, lines []stretch) bool {
 	if first == 0 {
 		return false
 	}
-	mark := unseen.FenceOf(inner(s.text(first - 1)))
+	mark := FenceOf(inner(s.text(first - 1)))
 	top := n.Parent().Kind() == ast.KindDocument
 	closed := last+1 < len(s.starts) && closesFence(inner(s.text(last+1)), mark)
 	if mark == "" || len(mark) > mostMarks || !closed && (!top || strings.Trim(s.src[lines[len(lines)-1].to:], " \n") != "") {
@@ -169,7 +167,7 @@ func follows(line, margin string) bool {
 	if blank(line) && !strings.Contains(margin, ">") {
 		return true
 	}
-	return unseen.Follows(line, margin)
+	return Follows(line, margin)
 }
 
 // closesFence reports whether a line ends a block that began with a fence.

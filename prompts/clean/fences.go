@@ -2,8 +2,6 @@ package clean
 
 import (
 	"strings"
-
-	"github.com/reprise-ci/reprise/prompts/unseen"
 )
 
 // cleanFences removes what GitHub does not show of blocks between fences: words
@@ -17,7 +15,7 @@ func cleanFences(text string, r *recorder) string {
 	drawn, first := "", 0 // the language of a block and its first line
 	for i, line := range lines {
 		rest := inner(line)
-		if fence := unseen.FenceOf(rest); fence != "" {
+		if fence := FenceOf(rest); fence != "" {
 			cleanDrawing(drawn, lines[first:i], r)
 			info := strings.TrimSpace(rest[len(fence):])
 			language, more, _ := strings.Cut(info, " ")
@@ -39,7 +37,7 @@ func cleanFences(text string, r *recorder) string {
 func cleanDrawing(language string, lines []string, r *recorder) {
 	switch language {
 	case "math":
-		copy(lines, unseen.Formula(lines, r.hidden))
+		copy(lines, Formula(lines, r.hidden))
 	case "mermaid":
 		for i, line := range lines {
 			if text, is := strings.CutPrefix(strings.TrimLeft(line, " \t>"), "%%"); is && strings.TrimSpace(text) != "" {

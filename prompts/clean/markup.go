@@ -2,8 +2,6 @@ package clean
 
 import (
 	"strings"
-
-	"github.com/reprise-ci/reprise/prompts/unseen"
 )
 
 // cleanMarkup removes text that Markdown and HTML keep from the reader: titles,
@@ -60,7 +58,7 @@ func (m *markup) line() bool {
 		return false
 	}
 	if m.fenced && !m.html && !m.raw {
-		if fence := unseen.FenceOf(line); fence != "" {
+		if fence := FenceOf(line); fence != "" {
 			m.code(fence, end)
 			return true
 		}

@@ -1,7 +1,5 @@
 package clean
 
-import "github.com/reprise-ci/reprise/prompts/unseen"
-
 // removeHidden removes hidden markup until none is left. If fenced, blocks between
 // fences at the margin keep all but comments and addresses.
 func removeHidden(text string, r *recorder, fenced bool) string {
@@ -10,7 +8,7 @@ func removeHidden(text string, r *recorder, fenced bool) string {
 		text = cleanComments(text, r)
 		text = cleanURLs(text, r)
 		if !fenced {
-			text = unseen.Clean(cleanFences(text, r), r.hidden)
+			text = Unseen(cleanFences(text, r), r.hidden)
 		}
 		text = cleanMarkup(text, r, fenced)
 		if text == before {

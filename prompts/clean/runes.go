@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/reprise-ci/reprise/internal/chars"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // cleanRunes removes characters that cannot be seen, and terminal escapes.
@@ -88,25 +88,25 @@ func hidden(prev, c rune, rest string, size int) (Kind, int) {
 		return Control, size
 	case c == 0xad:
 		return SoftHyphen, size
-	case c == 0x200d && chars.Emoji(next) && (chars.Emoji(prev) || prev == 0xfe0f),
-		chars.Joiner(c) && (chars.Joined(prev) && !chars.Joiner(next) || chars.Joined(next) && !chars.Invisible(next) && !chars.Joiner(prev)):
+	case c == 0x200d && text.Emoji(next) && (text.Emoji(prev) || prev == 0xfe0f),
+		text.Joiner(c) && (text.Joined(prev) && !text.Joiner(next) || text.Joined(next) && !text.Invisible(next) && !text.Joiner(prev)):
 		return "", size // part of one emoji, or of a word in its script
 	case c == 0x1f3f4:
 		return "", size + flagTags(rest[size:])
-	case chars.Tag(c):
+	case text.Tag(c):
 		return Tag, size
 	case unicode.Is(unicode.Variation_Selector, c):
 		if selects(prev, c, next) {
 			return "", size
 		}
 		return VariationSelector, size
-	case chars.Reorders(c):
+	case text.Reorders(c):
 		return Bidi, size
 	case c >= 0xfff0 || c >= 0xfdd0 && c <= 0xfdef:
-		if chars.Invisible(c) { // what formats notes and music, what is not assigned, and what is no character
+		if text.Invisible(c) { // what formats notes and music, what is not assigned, and what is no character
 			return Control, size
 		}
-	case chars.Invisible(c):
+	case text.Invisible(c):
 		return ZeroWidth, size
 	}
 	return "", size
@@ -172,7 +172,7 @@ func flagTags(rest string) int {
 func selects(prev, c, next rune) bool {
 	switch {
 	case c == 0xfe0e || c == 0xfe0f:
-		return chars.Emoji(prev) || next == 0x20e3 && (prev >= '0' && prev <= '9' || prev == '#' || prev == '*')
+		return text.Emoji(prev) || next == 0x20e3 && (prev >= '0' && prev <= '9' || prev == '#' || prev == '*')
 	case c <= 0x180f:
 		return unicode.Is(unicode.Mongolian, prev)
 	case c <= 0xfe02 || c >= 0xe0100 && c <= 0xe011f:

@@ -65,10 +65,10 @@ var operators = sync.OnceValue(func() map[string][]operator {
 })
 
 // Language reports whether there are operators for a file.
-func Language(name string) bool { return operators()[path.Ext(name)] != nil }
+func KnowsLanguage(name string) bool { return operators()[path.Ext(name)] != nil }
 
 // In lists the defects that can be planted on lines of a file, which only says true for.
-func In(name, content string, only func(line int) bool) (found []Defect) {
+func DefectsIn(name, content string, only func(line int) bool) (found []Defect) {
 	n := 0
 	for line := range strings.Lines(content) {
 		n++
@@ -105,7 +105,7 @@ func quoted(before string) bool {
 
 // Some chooses at most so many, always the same ones, spread over files, lines and
 // operators.
-func Some(all []Defect, most int) []Defect {
+func SomeDefects(all []Defect, most int) []Defect {
 	digest := func(d Defect) string {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", d.File, d.Line, d.Operator))
 		return hex.EncodeToString(sum[:])
@@ -120,7 +120,7 @@ func Some(all []Defect, most int) []Defect {
 }
 
 // Added gives, by file, the lines that a diff adds, as git diff --unified=0 prints it.
-func Added(diff string) map[string]func(line int) bool {
+func AddedLines(diff string) map[string]func(line int) bool {
 	lines, file := map[string]map[int]bool{}, ""
 	hunk := regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 	for text := range strings.Lines(diff) {

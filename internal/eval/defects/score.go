@@ -46,16 +46,16 @@ type Worth struct {
 	Recall    stats.Interval `json:"recall_interval"`
 	Precision stats.Interval `json:"precision_interval"`
 	USD       float64        `json:"cost_usd"` // of a review, in the mean
-	Gates     []Gate         `json:"gates"`
-	Missed    []Missed       `json:"missed"`
-	Silent    []Silent       `json:"no_verdict"` // reviews that count nowhere else
+	Gates     []DefectGate   `json:"gates"`
+	Missed    []MissedDefect `json:"missed"`
+	Silent    []SilentReview `json:"no_verdict"` // reviews that count nowhere else
 }
 
 // Refusals counts the reviews that refused the work.
 func (w Worth) Refusals() int { return w.Found + w.Beside + w.Wolf }
 
 // Gate is a gate by its text, and how often reviews said that it does not hold.
-type Gate struct {
+type DefectGate struct {
 	Gate    string `json:"gate"`
 	Found   int    `json:"failed_with_defect_found"`
 	Planted int    `json:"failed_with_defect"`
@@ -63,20 +63,20 @@ type Gate struct {
 }
 
 // Missed is a defect that a review did not find.
-type Missed struct {
+type MissedDefect struct {
 	Case string `json:"case"`
 	Defect
 }
 
 // Silent is a review that gave no verdict.
-type Silent struct {
+type SilentReview struct {
 	Case string `json:"case"`
 	Why  string `json:"why"`
 }
 
 // WorthOf sums up the reviews of a variant.
 func WorthOf(variant string, all []Review) Worth {
-	w := Worth{Variant: variant, Gates: []Gate{}, Missed: []Missed{}, Silent: []Silent{}}
+	w := Worth{Variant: variant, Gates: []DefectGate{}, Missed: []MissedDefect{}, Silent: []SilentReview{}}
 	n := 0
 	for _, r := range all {
 		if r.Variant != variant {
@@ -86,7 +86,7 @@ func WorthOf(variant string, all []Review) Worth {
 		w.USD += r.USD
 		switch {
 		case r.Why != "":
-			w.Silent = append(w.Silent, Silent{r.Case, r.Why})
+			w.Silent = append(w.Silent, SilentReview{r.Case, r.Why})
 		case r.Planted == nil:
 			w.Good++
 			if r.fails() {
@@ -99,22 +99,22 @@ func WorthOf(variant string, all []Review) Worth {
 			if r.fails() {
 				w.Beside++
 			}
-			w.Missed = append(w.Missed, Missed{r.Case, *r.Planted})
+			w.Missed = append(w.Missed, MissedDefect{r.Case, *r.Planted})
 		}
 		w.gates(r)
 	}
 	w.Recall, w.Precision, w.USD = stats.Wilson(w.Found, w.Planted), stats.Wilson(w.Found, w.Refusals()), w.USD/float64(max(1, n))
-	slices.SortFunc(w.Gates, func(a, b Gate) int { return strings.Compare(a.Gate, b.Gate) })
+	slices.SortFunc(w.Gates, func(a, b DefectGate) int { return strings.Compare(a.Gate, b.Gate) })
 	return w
 }
 
 // gates counts the gates that a review has.
 func (w *Worth) gates(r Review) {
 	for _, g := range r.Verdict.Gates {
-		at := slices.IndexFunc(w.Gates, func(o Gate) bool { return o.Gate == g.Gate })
+		at := slices.IndexFunc(w.Gates, func(o DefectGate) bool { return o.Gate == g.Gate })
 		if at < 0 {
 			at = len(w.Gates)
-			w.Gates = append(w.Gates, Gate{Gate: g.Gate})
+			w.Gates = append(w.Gates, DefectGate{Gate: g.Gate})
 		}
 		of := &w.Gates[at]
 		switch {

@@ -13,14 +13,14 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/encoding/json"
 
-	"github.com/reprise-ci/reprise/pipelines/reading"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // Misses says what keeps the facts, a JSON object, from being among the values that the
 // CUE text describes: a line for each, sorted. Facts that the text does not name are
 // never wrong.
 func Misses(text string, facts []byte) ([]string, error) {
-	ctx := reading.Context()
+	ctx := source.NewContext()
 	want := ctx.CompileString(text, cue.Filename("expect"))
 	expr, err := json.Extract("facts", facts)
 	if err := errors.Join(want.Validate(), err); err != nil {

@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/detect"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -46,7 +46,7 @@ type shellCommand struct {
 // harvester makes cases of a repository.
 type harvester struct {
 	Harvest
-	top   scratch.Repository
+	top   scratch.ScratchRepository
 	setup []shellCommand
 	check []shellCommand // fail before the work
 	still []shellCommand // do not
@@ -64,14 +64,14 @@ type harvested struct {
 
 // Init makes cases of what has happened in a repository, and gives their folders.
 func Init(ctx context.Context, env environ.Env, h Harvest) ([]string, error) {
-	top, err := scratch.Repository{Dir: h.Repo, Environ: env.Environ}.Git(ctx, "rev-parse", "--show-toplevel")
+	top, err := scratch.ScratchRepository{Dir: h.Repo, Environ: env.Environ}.Git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, exit.AsUsage(err)
 	}
 	if h.Suite, err = filepath.Abs(h.Suite); err != nil {
 		return nil, err
 	}
-	m := &harvester{Harvest: h, top: scratch.Repository{Dir: strings.TrimSuffix(top, "\n"), Environ: env.Environ}}
+	m := &harvester{Harvest: h, top: scratch.ScratchRepository{Dir: strings.TrimSuffix(top, "\n"), Environ: env.Environ}}
 	var all []harvested
 	if h.Run != "" {
 		one, err := m.fromRun(ctx, env)
@@ -222,7 +222,7 @@ func (m *harvester) findChecks() error {
 			return err
 		}
 		defer func() { _ = root.Close() }() // opened for reading
-		found := detect.Look(root.FS())
+		found := setup.Detect(root.FS())
 		for _, c := range found.Checks {
 			m.check = append(m.check, shellCommand{Name: c.Name, Run: c.Run})
 		}

@@ -36,7 +36,7 @@ func TestSlug(t *testing.T) {
 // says nothing else.
 func TestAPullRequestInOneCommit(t *testing.T) {
 	dir := t.TempDir()
-	m := &harvester{top: scratch.Repository{Dir: dir, Environ: os.Environ()}}
+	m := &harvester{top: scratch.ScratchRepository{Dir: dir, Environ: os.Environ()}}
 	git := func(args ...string) string {
 		out, err := m.top.Git(t.Context(), args...)
 		if err != nil {
@@ -77,7 +77,7 @@ func TestAPullRequestInEachForm(t *testing.T) {
 	} {
 		t.Run(form, func(t *testing.T) {
 			dir := t.TempDir()
-			m := &harvester{top: scratch.Repository{Dir: dir, Environ: append(os.Environ(), "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@y", "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@y")}}
+			m := &harvester{top: scratch.ScratchRepository{Dir: dir, Environ: append(os.Environ(), "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@y", "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@y")}}
 			git := func(args ...string) string {
 				t.Helper()
 				out, err := m.top.Git(t.Context(), args...)

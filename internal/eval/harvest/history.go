@@ -12,7 +12,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/shelf"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
@@ -27,7 +26,7 @@ type history struct {
 // find reads a run and finds its commits. What only origin has is fetched, as anybody
 // would fetch it.
 func (m *harvester) find(ctx context.Context, env environ.Env) (h history, err error) {
-	kept := home.KeptRef(m.Run)
+	kept := workspace.KeptRef(m.Run)
 	if h.Recorded, err = workspace.Look(ctx, env, m.Repo, m.Run); errors.As(err, new(*workspace.NoRunError)) && !m.has(ctx, kept) && m.fetch(ctx, kept, kept) == nil {
 		h.Recorded, err = workspace.Look(ctx, env, m.Repo, m.Run)
 	}

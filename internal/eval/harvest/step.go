@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/tally"
+	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -83,7 +83,7 @@ func (m *harvester) call(run metadata.Run) (metadata.Attempt, error) {
 // say it.
 func expectationOf(run metadata.Run, call metadata.Attempt) string {
 	verdict, files, missed := call.Verdict, map[string]bool{}, false
-	for _, one := range tally.Of([]metadata.Run{run}).Missed {
+	for _, one := range runs.TallyOfRuns([]metadata.Run{run}).Missed {
 		if one.Attempt == call.N {
 			missed = true
 			files[one.File] = true

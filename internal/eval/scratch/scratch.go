@@ -16,10 +16,10 @@ import (
 )
 
 // Archive is the ending of a text file that holds the files of a folder.
-const Archive = ".txtar"
+const ArchiveEnding = ".txtar"
 
 // IsArchive reports whether a file is called as one.
-func IsArchive(name string) bool { return filepath.Ext(name) == Archive }
+func IsArchive(name string) bool { return filepath.Ext(name) == ArchiveEnding }
 
 // IsRepository reports whether a folder is the top of a git repository, and does not
 // only lie in one.
@@ -101,18 +101,18 @@ func Unpack(from, dir string) error {
 }
 
 // Repository is a git repository that was made for a case.
-type Repository struct {
+type ScratchRepository struct {
 	Dir     string
 	Environ []string // that of the process
 }
 
 // Git runs a command of git in it. Nothing of the user's configuration starts a program,
 // and the same files give the same commit.
-func (g Repository) Git(ctx context.Context, args ...string) (string, error) {
+func (g ScratchRepository) Git(ctx context.Context, args ...string) (string, error) {
 	own := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "core.autocrlf=false", "-c", "protocol.version=2", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.excludesFile=" + os.DevNull}
 	cmd := exec.CommandContext(ctx, "git", append(own, args...)...)
 	cmd.Dir = g.Dir
-	cmd.Env = append(Apart(g.Environ), "GIT_TERMINAL_PROMPT=0",
+	cmd.Env = append(ApartEnviron(g.Environ), "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=reprise", "GIT_AUTHOR_EMAIL=reprise@localhost", "GIT_AUTHOR_DATE=2000-01-01T00:00:00Z",
 		"GIT_COMMITTER_NAME=reprise", "GIT_COMMITTER_EMAIL=reprise@localhost", "GIT_COMMITTER_DATE=2000-01-01T00:00:00Z")
 	var out, said bytes.Buffer
@@ -128,7 +128,7 @@ func (g Repository) Git(ctx context.Context, args ...string) (string, error) {
 
 // Apart is an environment without what points git to another repository, as hooks have
 // it.
-func Apart(environ []string) []string {
+func ApartEnviron(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
@@ -140,7 +140,7 @@ func Apart(environ []string) []string {
 }
 
 // Commit commits all that is in the tree.
-func (g Repository) Commit(ctx context.Context, subject string) error {
+func (g ScratchRepository) Commit(ctx context.Context, subject string) error {
 	if _, err := g.Git(ctx, "add", "--all"); err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (g Repository) Commit(ctx context.Context, subject string) error {
 }
 
 // Forget removes the commits that no branch has.
-func (g Repository) Forget(ctx context.Context) error {
+func (g ScratchRepository) Forget(ctx context.Context) error {
 	for _, args := range [][]string{
 		{"update-ref", "-d", "ORIG_HEAD"},
 		{"reflog", "expire", "--expire=now", "--all"},

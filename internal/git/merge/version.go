@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // ForParts says that git is too old to bring the commits of parts, or of phases, together
@@ -23,7 +23,7 @@ func ForParts(ctx context.Context) error {
 func tooOld(says string) error {
 	var major, minor int
 	if n, _ := fmt.Sscanf(says, "git version %d.%d", &major, &minor); n == 2 && (major < 2 || major == 2 && minor < 38) {
-		return &cause.Error{Why: cause.Of("git_parts_old", "parts at the same time need git 2.38 or newer, and this is {version}", "version", strings.TrimSpace(says))}
+		return &text.CauseError{Why: text.CauseOf("git_parts_old", "parts at the same time need git 2.38 or newer, and this is {version}", "version", strings.TrimSpace(says))}
 	}
 	return nil
 }

@@ -15,8 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/bounded"
-	"github.com/reprise-ci/reprise/internal/span"
+	"github.com/reprise-ci/reprise/internal/process"
 )
 
 // Error is a git command that failed. It holds no credentials.
@@ -121,7 +120,7 @@ func (c Call) Conversation() (cmd *exec.Cmd, in io.WriteCloser, out *bufio.Reade
 // Do runs the command and returns its standard output. The process group ends
 // with ctx: asked first, so that git removes its lock files, then killed.
 func (c Call) Do(ctx context.Context) ([]byte, error) {
-	ctx, end := span.Start(ctx, strings.Join(append([]string{"git"}, c.Args[:min(1, len(c.Args))]...), " "))
+	ctx, end := process.StartSpan(ctx, strings.Join(append([]string{"git"}, c.Args[:min(1, len(c.Args))]...), " "))
 	out, err := c.do(ctx)
 	if ExitCode(err) == 1 { // that is how git says no
 		end(nil)
@@ -134,7 +133,7 @@ func (c Call) Do(ctx context.Context) ([]byte, error) {
 func (c Call) do(ctx context.Context) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", c.All()...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
-	out, stderr := &bounded.Head{Limit: c.Limit}, &bounded.Tail{Limit: 64 << 10}
+	out, stderr := &process.Head{Limit: c.Limit}, &process.Tail{Limit: 64 << 10}
 	done, err := c.Files(cmd)
 	if err != nil {
 		return nil, &Error{Args: c.Args, Err: err}
@@ -143,7 +142,7 @@ func (c Call) do(ctx context.Context) ([]byte, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = time.Second
-	err = bounded.Run(cmd, out, stderr)
+	err = process.RunBounded(cmd, out, stderr)
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
 		// A helper that stays, such as a cache of credentials, may hold standard input.
 		if c.Said != nil {

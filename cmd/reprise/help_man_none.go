@@ -1,0 +1,8 @@
+//go:build !man
+
+package main
+
+import "github.com/spf13/cobra"
+
+// Manual adds nothing: manual pages are written by a program that is built for that.
+func ManualPages(*cobra.Command) {}

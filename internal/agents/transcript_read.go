@@ -1,0 +1,258 @@
+package agents
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Kind is what an entry is.
+type EntryKind string
+
+// The kinds of entries.
+const (
+	Begins  EntryKind = "begins"  // a call; Text is the prompt
+	Said    EntryKind = "said"    // by the agent
+	Thought EntryKind = "thought" // by the agent, to itself
+	Used    EntryKind = "used"    // a tool, of which Text says on what
+	Back    EntryKind = "back"    // what came back of it
+	Note    EntryKind = "note"    // of the program, or a line that says nothing else
+	Ends    EntryKind = "ends"    // a call; Text is what came of it
+)
+
+// Entry is a part of a transcript as a person reads it. Its texts come from outside.
+type Entry struct {
+	Kind EntryKind  `json:"kind"`
+	Tool string     `json:"tool,omitempty"`
+	Text string     `json:"text,omitempty"`
+	Bad  bool       `json:"failed,omitempty"`
+	Call *CallStart `json:"call,omitempty"` // of what begins
+	// At is when it was printed, or heard of.
+	At time.Time `json:"-"`
+}
+
+// Reader reads the transcript of an attempt, which may still be written. Close it.
+type TranscriptReader struct {
+	f    *os.File
+	in   *bufio.Reader
+	part string // the beginning of a line that is not whole yet
+	call CallStart
+	said strings.Builder // what comes in pieces
+	last string          // what was said last
+	// answered is the call of a tool by which Claude gave an answer that has fields.
+	answered string
+}
+
+// Open opens the transcript of an attempt. The error wraps fs.ErrNotExist if there is
+// none.
+func OpenTranscript(dir string, attempt int) (*TranscriptReader, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.Open(name(attempt))
+	if err != nil {
+		return nil, err
+	}
+	return &TranscriptReader{f: f, in: bufio.NewReader(f)}, nil
+}
+
+// Requests opens the requests of an attempt to its models. The error wraps
+// fs.ErrNotExist if there are none.
+func OpenRequests(dir string, attempt int) (io.ReadCloser, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Open(requestsName(attempt))
+}
+
+// Close closes the file.
+func (r *TranscriptReader) Close() error { return r.f.Close() }
+
+// next gives the next record that is there, or io.EOF for now.
+func (r *TranscriptReader) next() (record, error) {
+	for {
+		line, err := r.in.ReadString('\n')
+		r.part += line
+		if err != nil {
+			return record{}, err
+		}
+		whole := r.part
+		r.part = ""
+		var rec record
+		if json.Unmarshal([]byte(whole), &rec) == nil { // a line of which a power failure left half is none
+			return rec, nil
+		}
+	}
+}
+
+// Entries gives what is there and was not given yet, as a person reads it.
+func (r *TranscriptReader) Entries() ([]Entry, error) {
+	var all []Entry
+	for {
+		rec, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, r.entries(rec)...)
+	}
+}
+
+// Lines gives what is there and was not given yet, as the program printed it.
+func (r *TranscriptReader) Lines() ([]string, error) {
+	var all []string
+	for {
+		rec, err := r.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return all, err
+		case rec.Line != nil:
+			all = append(all, *rec.Line)
+		}
+	}
+}
+
+func (r *TranscriptReader) entries(rec record) (all []Entry) {
+	switch {
+	case rec.Call != nil:
+		r.call, r.last = *rec.Call, ""
+		shown := r.call
+		shown.Prompt = "" // it is the text
+		all = append(r.flush(), Entry{Kind: Begins, Text: r.call.Prompt, Call: &shown})
+	case rec.End != nil:
+		all = r.flush()
+		r.heard(all)
+		all = append(all, r.ending(*rec.End))
+	case rec.Line != nil:
+		all = r.line(*rec.Line)
+	}
+	r.heard(all)
+	if rec.Cut {
+		all = append(all, Entry{Kind: Note, Text: "… the rest is left out"})
+	}
+	for i := range all {
+		all[i].At = rec.At
+	}
+	return all
+}
+
+// heard takes note of what was said last.
+func (r *TranscriptReader) heard(all []Entry) {
+	for _, e := range all {
+		if e.Kind == Said {
+			r.last = e.Text
+		}
+	}
+}
+
+// ending gives what came of a call, but for what was just said.
+func (r *TranscriptReader) ending(e CallEnd) Entry {
+	switch {
+	case e.Error != "":
+		return Entry{Kind: Ends, Text: e.Error, Bad: true}
+	case len(e.Structured) > 0 && string(e.Structured) != "null" && answerTranscript(e.Structured) != r.last:
+		return Entry{Kind: Ends, Text: answerTranscript(e.Structured)}
+	case len(e.Structured) > 0 && string(e.Structured) != "null":
+		return Entry{Kind: Ends}
+	case strings.TrimSpace(e.Text) == strings.TrimSpace(r.last):
+		return Entry{Kind: Ends}
+	}
+	return Entry{Kind: Ends, Text: e.Text}
+}
+
+// answer gives an answer as text: of a verdict, what it comes to, and other fields as YAML,
+// with their names in order. What is no JSON stays as it is.
+func answerTranscript(data json.RawMessage) string {
+	var v struct {
+		Verdict  metadata.Ruling
+		Gates    []metadata.Gate
+		Findings []metadata.Finding
+	}
+	if json.Unmarshal(data, &v) != nil || v.Verdict == "" {
+		return fields(data)
+	}
+	parts := []string{string(v.Verdict)}
+	for _, g := range v.Gates {
+		if !g.Pass {
+			parts = append(parts, "gate fails: "+g.Gate)
+		}
+	}
+	for _, f := range v.Findings {
+		parts = append(parts, f.ID+" "+f.Title)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fields gives the fields of an object as YAML, which people read more easily than JSON.
+// Anything else stays as it is.
+func fields(data json.RawMessage) string {
+	var named map[string]any
+	if json.Unmarshal(data, &named) != nil || len(named) == 0 {
+		return string(data)
+	}
+	var out strings.Builder
+	lines := yaml.NewEncoder(&out)
+	lines.SetIndent(2)
+	if lines.Encode(named) != nil || lines.Close() != nil {
+		return string(data)
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// flush gives what was said in pieces.
+func (r *TranscriptReader) flush() []Entry {
+	text := strings.TrimSpace(r.said.String())
+	r.said.Reset()
+	if text == "" {
+		return nil
+	}
+	return []Entry{{Kind: Said, Text: text}}
+}
+
+// ReadAll gives a whole transcript, or nil if there is none.
+func ReadTranscript(dir string, attempt int) ([]Entry, error) {
+	r, err := OpenTranscript(dir, attempt)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	all, err := r.Entries()
+	return append(all, r.flush()...), err
+}
+
+// within makes a path short that lies in the work tree.
+func (r *TranscriptReader) within(file string) string {
+	if rel, err := filepath.Rel(r.call.Dir, file); r.call.Dir != "" && filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return file
+}
+
+// shorter gives a text that names files of the work tree as from its top.
+func (r *TranscriptReader) shorter(text string) string {
+	if r.call.Dir == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, strings.TrimSuffix(r.call.Dir, "/")+"/", "")
+}

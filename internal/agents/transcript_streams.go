@@ -1,0 +1,225 @@
+package agents
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// line reads a line by the program that printed it. One that says nothing to a person
+// gives nothing; one that is no event is a note.
+func (r *TranscriptReader) line(line string) []Entry {
+	var read func(string) ([]Entry, bool)
+	switch r.call.Use {
+	case "claude":
+		read = r.claude
+	case "codex":
+		read = r.codex
+	case "gemini":
+		read = r.gemini
+	}
+	if read != nil {
+		if all, ok := read(line); ok {
+			return all
+		}
+	}
+	return append(r.flush(), Entry{Kind: Note, Text: line})
+}
+
+// event decodes an event, as far as its fields fit. It says whether it is one.
+func eventTranscript(line string, v any) bool {
+	err := json.Unmarshal([]byte(line), v)
+	_, misfit := err.(*json.UnmarshalTypeError) // json gives it as it is
+	return err == nil || misfit
+}
+
+func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
+	var e struct {
+		Type, Subtype string
+		Message       struct{ Content []json.RawMessage }
+		Status        int `json:"error_status"`
+		Attempt       int
+	}
+	if !eventTranscript(line, &e) {
+		return nil, false
+	}
+	var all []Entry
+	if e.Type == "system" && e.Subtype == "api_retry" {
+		all = append(all, Entry{Kind: Note, Text: fmt.Sprintf("the model's service refused (%d); it is asked again", e.Status), Bad: true})
+	}
+	if e.Type != "assistant" && e.Type != "user" {
+		return all, true
+	}
+	for _, raw := range e.Message.Content {
+		var b struct {
+			Type, Text, Thinking, Name, ID string
+			Input                          json.RawMessage
+			Content                        json.RawMessage
+			Of                             string `json:"tool_use_id"`
+			IsError                        bool   `json:"is_error"`
+		}
+		_ = eventTranscript(string(raw), &b) // what does not fit is left out
+		switch {
+		case b.Type == "text" && e.Type == "assistant":
+			all = append(all, Entry{Kind: Said, Text: b.Text})
+		case b.Type == "text":
+			all = append(all, Entry{Kind: Note, Text: b.Text})
+		case b.Type == "thinking" && b.Thinking != "":
+			all = append(all, Entry{Kind: Thought, Text: b.Thinking})
+		case b.Type == "tool_use" && b.Name == "StructuredOutput": // its way to give an answer that has fields
+			r.answered = b.ID
+			all = append(all, Entry{Kind: Said, Text: answerTranscript(b.Input)})
+		case b.Type == "tool_use":
+			var input map[string]any
+			_ = eventTranscript(string(b.Input), &input) // what does not fit is left out
+			all = append(all, Entry{Kind: Used, Tool: b.Name, Text: r.target(input)})
+		case b.Type == "tool_result" && b.Of != "" && b.Of == r.answered && !b.IsError: // says no more than that it came
+		case b.Type == "tool_result":
+			all = append(all, Entry{Kind: Back, Text: r.shorter(textOf(b.Content)), Bad: b.IsError})
+		}
+	}
+	return all, true
+}
+
+// textOf reads a text, or the texts of a list of parts.
+func textOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var parts []struct{ Text string }
+	_ = eventTranscript(string(raw), &parts) // what does not fit is left out
+	var all []string
+	for _, p := range parts {
+		all = append(all, p.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+func (r *TranscriptReader) codex(line string) ([]Entry, bool) {
+	var e struct {
+		Type, Message string
+		Error         struct{ Message string }
+		Item          codexItem
+	}
+	if !eventTranscript(line, &e) {
+		return nil, false
+	}
+	switch e.Type {
+	case "error", "turn.failed":
+		return []Entry{{Kind: Note, Text: cmp.Or(e.Message, e.Error.Message), Bad: true}}, true
+	case "item.started":
+		return r.codexUses(e.Item), true
+	case "item.completed":
+		return r.codexDid(e.Item), true
+	}
+	return nil, true
+}
+
+type codexItem struct {
+	Type, Text, Command, Tool, Server, Query, Status, Message string
+	Output                                                    string `json:"aggregated_output"`
+	ExitCode                                                  *int   `json:"exit_code"`
+	Changes                                                   []struct{ Path, Kind string }
+}
+
+// codexUses gives what begins and has an end of its own.
+func (r *TranscriptReader) codexUses(i codexItem) []Entry {
+	switch i.Type {
+	case "command_execution":
+		return []Entry{{Kind: Used, Tool: "shell", Text: r.shorter(unwrapped(i.Command))}}
+	case "mcp_tool_call":
+		return []Entry{{Kind: Used, Tool: i.Server, Text: i.Tool}}
+	}
+	return nil
+}
+
+func (r *TranscriptReader) codexDid(i codexItem) []Entry {
+	bad := i.Status == "failed" || i.Status == "declined"
+	switch i.Type {
+	case "agent_message":
+		return []Entry{{Kind: Said, Text: answerTranscript([]byte(i.Text))}}
+	case "reasoning":
+		return []Entry{{Kind: Thought, Text: i.Text}}
+	case "error":
+		return []Entry{{Kind: Note, Text: i.Message}}
+	case "command_execution":
+		text := r.shorter(i.Output)
+		if i.ExitCode != nil && *i.ExitCode != 0 {
+			text, bad = fmt.Sprintf("exit code %d: %s", *i.ExitCode, text), true
+		}
+		return []Entry{{Kind: Back, Text: text, Bad: bad}}
+	case "mcp_tool_call":
+		return []Entry{{Kind: Back, Text: i.Status, Bad: bad}}
+	case "web_search":
+		return []Entry{{Kind: Used, Tool: "search", Text: i.Query}}
+	case "file_change":
+		var all []Entry
+		for _, c := range i.Changes {
+			all = append(all, Entry{Kind: Used, Tool: cmp.Or(c.Kind, "edit"), Text: r.within(c.Path), Bad: bad})
+		}
+		return all
+	}
+	return nil
+}
+
+// unwrapped gives a command without the shell that Codex starts it with.
+func unwrapped(command string) string {
+	for _, shell := range []string{"/bin/bash -lc ", "/bin/bash -c "} {
+		rest, is := strings.CutPrefix(command, shell)
+		for _, quote := range []string{"'", `"`} {
+			if is && strings.HasPrefix(rest, quote) {
+				return strings.TrimSuffix(rest[1:], quote)
+			}
+		}
+		if is {
+			return rest
+		}
+	}
+	return command
+}
+
+func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
+	var e struct {
+		Type, Role, Content, Status, Output string
+		Delta                               bool
+		Tool                                string         `json:"tool_name"`
+		Parameters                          map[string]any `json:"parameters"`
+		Error                               struct{ Message string }
+	}
+	if !eventTranscript(line, &e) {
+		return nil, false
+	}
+	switch {
+	case e.Type == "message" && e.Role == "assistant" && e.Delta:
+		r.said.WriteString(e.Content)
+		return nil, true
+	case e.Type == "message" && e.Role == "assistant":
+		return append(r.flush(), Entry{Kind: Said, Text: e.Content}), true
+	case e.Type == "tool_use":
+		return append(r.flush(), Entry{Kind: Used, Tool: e.Tool, Text: r.target(e.Parameters)}), true
+	case e.Type == "tool_result":
+		return append(r.flush(), Entry{Kind: Back, Text: cmp.Or(e.Output, e.Error.Message, e.Status), Bad: e.Status == "error"}), true
+	case e.Type == "error", e.Type == "result" && e.Status == "error":
+		return append(r.flush(), Entry{Kind: Note, Text: e.Error.Message, Bad: true}), true
+	}
+	return nil, true
+}
+
+// target says on what a tool is used: the argument that says most.
+func (r *TranscriptReader) target(input map[string]any) string {
+	for _, key := range []string{"file_path", "notebook_path", "absolute_path", "path", "dir_path", "command", "pattern", "url", "query", "description", "prompt"} {
+		if s, is := input[key].(string); is && s != "" {
+			return r.shorter(r.within(s))
+		}
+	}
+	if len(input) == 0 {
+		return ""
+	}
+	data, err := json.Marshal(input)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}

@@ -1,0 +1,274 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/inbox"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/runs"
+	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/internal/telemetry"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// IsTask reports whether a job was asked to do one part.
+func IsPartJob(env environ.Env) bool {
+	return strings.TrimSpace(env.Getenv("INPUT_COMMAND")) == setup.TaskOnly
+}
+
+// Task is a step of a workflow that does one part of a run and pushes what comes of it.
+// The record of the run stays as it is; it is for the job that joins the parts.
+func DoPart(ctx context.Context, env environ.Env) error {
+	j, in, err := inbox.Begin(env)
+	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
+	t := &task{job: j, env: j.Env, in: in}
+	became, shown := "", ""
+	if err == nil {
+		if in.Timeout > 0 {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeoutCause(ctx, in.Timeout, engine.ErrTimeUp)
+			defer stop()
+		}
+		became, shown, err = t.do(ctx)
+	}
+	decision := "run"
+	if became == "" {
+		decision = "ignored"
+	}
+	if err != nil {
+		j.Failure(err)
+		decision = "denied"
+	}
+	said := []error{j.Output("decision", decision), j.Output("issue", in.Issue), j.Output("phase", in.Part)}
+	if became != "" {
+		said = append(said, j.Output("status", became), j.Summary(shown))
+	}
+	if err := errors.Join(said...); err != nil {
+		j.Failure(err)
+		return exit.Code(exit.Failed)
+	}
+	if err != nil {
+		return exit.Code(exit.Failed)
+	}
+	return nil
+}
+
+// task is a job that does one part.
+type task struct {
+	job   *environ.Job
+	env   environ.Env
+	in    inbox.Inputs
+	gh    *github.Client
+	inbox *inbox.Inbox
+	w     *workspace.Workspace
+}
+
+// do opens the run and does the part, and says how that stands then: for programs, and as
+// Markdown in the language of the run. Both are "" if the part is not for this job.
+func (t *task) do(ctx context.Context) (became, shown string, err error) {
+	if err := t.open(ctx); err != nil {
+		return "", "", err
+	}
+	defer func() { err = errors.Join(err, t.w.Close()) }()
+	me := environ.OwnerOf(t.env)
+	parts := phases.PartsOfWave(t.w.Plan, t.w.Run)
+	if !SharedLease(me, t.w.Run.Execution.Lease) || !slices.Contains(parts, t.in.Part) {
+		t.job.Notice(fmt.Sprintf("%s of issue %s is not done here: the run has gone another way since this workflow left it to its jobs", t.in.Part, t.w.Issue.ID))
+		return "", "", nil
+	}
+	run, err := t.share(ctx, len(parts))
+	if t.in.Upload {
+		t.warnOf(runs.KeepTalk(t.job, t.w))
+	}
+	if err != nil {
+		return "", "", err
+	}
+	rec := run.Phase(t.in.Part)
+	return fmt.Sprintf("%s, %s", rec.Status, cmp.Or(string(rec.CurrentStep), "nothing is left to do")), shownOf(prompts.Words(run.Language), t.in.Part, rec), nil
+}
+
+// shownOf says for people how a part stands.
+func shownOf(words prompts.Catalogue, part string, rec *metadata.Phase) string {
+	status, next := prompts.Word(words.Statuses, string(rec.Status)), words.Shown("part left none")
+	if rec.CurrentStep != "" {
+		next = words.Shown("part left", "step", prompts.Word(words.Steps, string(rec.CurrentStep)))
+	}
+	return fmt.Sprintf("`%s`: %s\n", part, text.Join(" · ", status, next))
+}
+
+// open opens the run and reads what people have asked of it.
+func (t *task) open(ctx context.Context) error {
+	owner, name, ok := strings.Cut(t.env.Getenv("GITHUB_REPOSITORY"), "/")
+	if !ok {
+		return fmt.Errorf("GITHUB_REPOSITORY is %q, and not the name of a repository", t.env.Getenv("GITHUB_REPOSITORY"))
+	}
+	f, err := issue.ForgeOf(t.env)
+	if err != nil {
+		return err
+	}
+	if t.gh, err = issue.Client(t.env, f, t.in.Token, t.env.Stdout); err != nil {
+		return err
+	}
+	number, err := strconv.Atoi(t.in.Issue)
+	if err != nil {
+		return err
+	}
+	thread := t.gh.Thread(owner, name, number)
+	t.inbox = inbox.New(inbox.Source{
+		Env: t.env, In: t.in, GitHub: t.gh, Owner: owner, Name: name, Issue: thread, Warn: t.warn,
+		Trigger: inbox.Trigger{Repository: owner + "/" + name, Number: number, At: t.env.Now(), CI: true},
+	})
+	if t.w, err = workspace.Open(ctx, t.env, t.options()); err != nil {
+		return err
+	}
+	if t.w.Fresh {
+		return errors.Join(fmt.Errorf("issue %s has no run", t.in.Issue), t.w.Close())
+	}
+	t.inbox.Follow(t.w.Run.PRNumber)
+	if err := t.inbox.Reach(ctx, t.w.Run); err != nil {
+		return errors.Join(err, t.w.Close())
+	}
+	return nil
+}
+
+// options are those with which the run is opened.
+func (t *task) options() workspace.Options {
+	dir := cmp.Or(t.env.Getenv("GITHUB_WORKSPACE"), ".")
+	o := workspace.Options{
+		Query:  issue.Query{Id: t.in.Issue, Online: true},
+		Choice: workspace.Choice{Agent: t.in.Agent, Installed: t.in.There, Model: t.in.Model, Protect: t.in.Protect},
+		Repo:   dir, Sandbox: t.in.Sandbox, Token: t.in.Token, Push: new(bool), TakeTheirs: true, Only: t.in.Part, Jobs: 1,
+	}
+	*o.Push = true
+	return o
+}
+
+// share does the part with its share of what the run may spend, and gives the record that
+// this machine has of the run then.
+func (t *task) share(ctx context.Context, n int) (metadata.Run, error) {
+	w, o := t.w, t.options()
+	opts, err := workspace.AgentOptions(t.env, w, o)
+	if err == nil {
+		err = w.Ready(opts)
+	}
+	if err != nil {
+		return w.Run, err
+	}
+	w.SayLacking(t.env)
+	t.warnOf(process.Harden())
+	view := &terminal.GroupedView{PlainView: terminal.PlainView{P: text.Printer{W: t.env.Stdout, Palette: false}, O: terminal.Options{Plan: progress.Whole(w.Plan), Verbose: t.in.Show}}, Group: t.job.Group}
+	e, err := w.Engine(t.env, o, view)
+	if err != nil {
+		return w.Run, err
+	}
+	e.Committed, e.Untold = nil, nil // hooks are told by the job that joins the parts
+	e.Steering, e.Due = t, func(context.Context, metadata.Run, phases.Decision) bool { return true }
+	run, _ := phases.ShareOfPart(w.Run, n)
+	if run, err = t.today(ctx, e, run, n); err != nil {
+		return w.Run, err
+	}
+	telemetry.Follow(ctx, e, w.Run)
+	run, err = e.Run(ctx, run)
+	t.job.Group("")
+	if errors.Is(err, errEnded) {
+		err = nil
+	}
+	return run, err
+}
+
+// today limits the share to that of what may still be spent on this day.
+func (t *task) today(ctx context.Context, e *engine.Engine, run metadata.Run, n int) (metadata.Run, error) {
+	b := t.w.Plan.Budget
+	if b.DayUSD+b.RepoDayUSD == 0 {
+		return run, nil
+	}
+	var others []phases.DaySpent
+	if e.Spent != nil {
+		var err error
+		if others, err = e.Spent(ctx, run); err != nil {
+			return run, fmt.Errorf("what was spent today: %w", err)
+		}
+	}
+	left, why := phases.RemainingToday(b, run, others, t.env.Now())
+	if left /= float64(n); why == "" && (run.Budget.USD == 0 || left < run.Budget.USD) {
+		run.Budget.USD, run.Budget.Since.USD = left, run.Cost.USD
+	}
+	return run, nil
+}
+
+func (t *task) warn(err error) { t.job.Warning(err.Error()) }
+
+func (t *task) warnOf(err error) {
+	if err != nil {
+		t.warn(err)
+	}
+}
+
+// errEnded is the error by which people end the work on a part.
+var errEnded = errors.New("people have asked for something else; the job that joins the parts does it")
+
+// Steer takes no command: the job that joins the parts does. It ends the work if one
+// makes it pointless or says to begin no more.
+func (t *task) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	t.inbox.Look(ctx, false)
+	if t.stoppedBy(ctx, run, "pause", "cancel", "rollback", "reject", "skip") {
+		return run, errEnded
+	}
+	return run, nil
+}
+
+// Urgent looks at the comments while an agent works, until one of them makes that work
+// pointless.
+func (t *task) Urgent(ctx context.Context, now func() metadata.Run) error {
+	for {
+		if environ.Sleep(ctx, t.inbox.Listen()) != nil {
+			return nil
+		}
+		t.inbox.Look(ctx, true)
+		if t.stoppedBy(ctx, now(), "cancel", "rollback", "reject", "skip") {
+			return engine.ErrCancelled
+		}
+	}
+}
+
+// stoppedBy reports whether somebody with the right has given one of the commands, and it
+// ends the work on the part.
+func (t *task) stoppedBy(ctx context.Context, run metadata.Run, commands ...string) bool {
+	for _, c := range t.inbox.Pending(run) {
+		o := t.inbox.Request(run, c)
+		if c.Parsed.Outcome != command.Understood || !slices.Contains(commands, o.Name) || c.Comment.Edited() || o.DryRun || o.Auto ||
+			t.inbox.May(ctx, c.Asker(), c.Parsed.Role()) != nil {
+			continue
+		}
+		if o.Name == "cancel" || o.Name == "pause" {
+			return true
+		}
+		x, err := o.Apply(t.w.Plan, run, true)
+		if err != nil {
+			continue
+		}
+		now, then := run.Phase(t.in.Part), x.Run.Phase(t.in.Part)
+		if then == nil || then.Generation != now.Generation || then.Status == metadata.PhaseSkipped {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,309 @@
+package delivery
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/merge"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Name is that of the base of a run; "" if it is not known.
+func BaseName(run metadata.Run, src *git.Source) string {
+	return cmp.Or(run.BaseBranch, src.DefaultBranch)
+}
+
+// Standing says how a run stands to its base, as both were fetched last. It is empty if
+// the run has all of it, or that is not known.
+func BaseStanding(ctx context.Context, src *git.Source, run metadata.Run) metadata.Reason {
+	name := BaseName(run, src)
+	refs := []string{"refs/heads/" + name}
+	if run.Execution.Push {
+		refs = []string{"refs/remotes/origin/" + name, refs[0]}
+	}
+	for _, ref := range refs {
+		state, err := src.Behind(ctx, run.BranchName, ref, run.BaseCommit)
+		if err == nil {
+			state.Conflicts = outside(run, state.Conflicts)
+			return saidOfBase(name, state)
+		}
+	}
+	return ""
+}
+
+// outside leaves out what lies in the folder of a run: there it keeps what it has.
+func outside(run metadata.Run, paths []string) []string {
+	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasPrefix(p, phases.Folder(run.IssueNumber)+"/") })
+}
+
+// said puts into words how a run stands to a branch.
+func saidOfBase(name string, s merge.State) metadata.Reason {
+	var behind, back metadata.Reason
+	switch {
+	case len(s.Conflicts) > 0:
+		behind = metadata.Because("base_conflicts", "branch", name, "n", s.Behind, "paths", shown(s.Conflicts))
+	case s.Behind > 0:
+		behind = metadata.Because("base_behind", "branch", name, "n", s.Behind)
+	}
+	if s.Gone > 0 {
+		back = metadata.Because("base_set_back", "branch", name, "n", s.Gone)
+	}
+	return metadata.All(behind, back)
+}
+
+// shown are paths as people see them.
+func shown(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		if metadata.CheckPath(p) != nil {
+			p = strconv.Quote(p)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// Updater brings the base into the branch of a run. Each of its commits has the record
+// as well, so a process that is killed between two of them leaves a run that goes on.
+type BaseUpdater struct {
+	Workspace *workspace.Workspace
+	Base      string // its name; empty: as Name gives it
+	Now       func() time.Time
+	Warn      func(error)           // that the base could not be looked at, which stops nothing
+	Tell      func(metadata.Reason) // how the run stands to it, before it is brought in; may be nil
+
+	found  bool
+	tip    string // for which it was found
+	commit string
+	state  merge.State
+}
+
+// Run carries a run on as its engine does, and brings in the base where the pipeline or
+// a person wants that.
+func (u *BaseUpdater) Run(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
+	e.Due = u.due
+	for {
+		var err error
+		if run, err = e.Run(ctx, run); err != nil || run.Status != metadata.Running {
+			return run, err
+		}
+		if run, err = u.step(ctx, e, run); err != nil {
+			return run, err
+		}
+	}
+}
+
+// Bring brings the base in at once, and reports whether there was anything to bring. That the
+// base cannot be looked at is an error here: somebody waits for it.
+func (u *BaseUpdater) Bring(ctx context.Context, e *engine.Engine, run metadata.Run) (next metadata.Run, brought bool, err error) {
+	var unknown error
+	defer func(warn func(error)) { u.Warn = warn }(u.Warn)
+	u.Warn = func(err error) { unknown = err }
+	for u.due(ctx, run, phases.Decision{}) {
+		if run, err = u.step(ctx, e, run); err != nil || run.Status != metadata.Running {
+			return run, true, err
+		}
+		brought = true
+	}
+	return run, brought, unknown
+}
+
+// Look asks how the branch stands to its base now, and reports whether there is anything
+// to bring in.
+func (u *BaseUpdater) Look(ctx context.Context, run metadata.Run) (bool, error) {
+	err := u.look(ctx, run)
+	return u.found, err
+}
+
+// due reports whether there is something to do before a decision is carried out.
+func (u *BaseUpdater) due(ctx context.Context, run metadata.Run, d phases.Decision) bool {
+	if len(phases.OpenConflicts(run)) > 0 {
+		return true
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	if _, mended := phases.ConflictMended(u.Workspace.Plan, run, u.Now()); mended {
+		return true
+	}
+	due := phases.MergeDue(u.Workspace.Plan, run, d)
+	if (due && d.Final() || phases.MergeEnds(run, d)) && len(u.marked(ctx, run)) > 0 {
+		return true
+	}
+	if !due {
+		return false
+	}
+	if !u.found || u.tip != u.Workspace.Repo.Tip() {
+		if err := u.look(ctx, run); err != nil {
+			u.Warn(err)
+			return false
+		}
+	}
+	return u.found && (u.state.Gone == 0 || phases.MergeRequested(run)) // of a base that was set back, a person decides
+}
+
+// look asks how the branch stands to its base now.
+func (u *BaseUpdater) look(ctx context.Context, run metadata.Run) error {
+	u.found, u.tip = false, u.Workspace.Repo.Tip()
+	name := cmp.Or(u.Base, BaseName(run, u.Workspace.Source))
+	if name == "" {
+		return nil
+	}
+	commit, state, err := u.Workspace.Repo.FindBase(ctx, name, run.BaseCommit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the branch is gone, or it never was one of this repository
+	}
+	if err != nil {
+		return fmt.Errorf("how the run stands to %s is not known: %w", name, err)
+	}
+	state.Conflicts = outside(run, state.Conflicts)
+	u.commit, u.state, u.found = commit, state, state.Behind > 0 || state.Has
+	if u.Tell != nil {
+		u.Tell(saidOfBase(name, state))
+	}
+	return nil
+}
+
+// step is one commit: it has conflicts mended that were found, gives up, or merges.
+func (u *BaseUpdater) step(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
+	if paths := phases.OpenConflicts(run); len(paths) > 0 {
+		back, err := phases.MendConflict(u.Workspace.Plan, run, metadata.Because("conflict_reason", "paths", paths).In(prompts.Words(run.Language)), u.Now())
+		if err != nil {
+			return run, err
+		}
+		return back.Run, e.Rollback(ctx, back, nil)
+	}
+	if paths := u.marked(ctx, run); len(paths) > 0 {
+		return u.giveUp(ctx, e, run, metadata.Because("conflict_left", "paths", shown(paths)))
+	}
+	if next, mended := phases.ConflictMended(u.Workspace.Plan, run, u.Now()); mended {
+		return u.record(ctx, e, next, "", nil, nil)
+	}
+	u.found = false
+	return u.merge(ctx, e, run)
+}
+
+// merge merges the base, as it was found.
+func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
+	plan, name := u.Workspace.Plan, cmp.Or(u.Base, BaseName(run, u.Workspace.Source))
+	m := metadata.Merge{At: u.Now(), Commit: u.commit, Conflicts: shown(u.state.Conflicts)}
+	if u.state.Has {
+		return u.record(ctx, e, phases.MergeMade(plan, run, m, metadata.Because("base_has", "branch", name)), "", nil, nil)
+	}
+	at := func(why metadata.Reason) (metadata.Run, error) {
+		return u.giveUp(ctx, e, run, metadata.Because("conflict_at", "branch", name, "paths", m.Conflicts, "why", why))
+	}
+	if len(m.Conflicts) > merge.MostConflicts {
+		return at(metadata.Because("conflict_many", "n", len(m.Conflicts)))
+	}
+	if len(m.Conflicts) > 0 {
+		if why := phases.WhyPersonMerges(plan, run, u.state.Conflicts); why != "" {
+			return at(why)
+		}
+	}
+	staged, result, err := u.Workspace.Merge(ctx, u.commit, run.BaseCommit)
+	var unfit *pathname.Unfit
+	switch {
+	case errors.As(err, &unfit): // each time anew, until it has another name there
+		return u.giveUp(ctx, e, run, metadata.Because("base_name_unfit", "branch", name, "path", shown([]string{unfit.Path})[0]))
+	case err != nil:
+		return run, err
+	}
+	// A rename can carry the run's change of a file to a path that no agent may change.
+	if paths := slices.DeleteFunc(outside(run, result.Mixed), func(p string) bool { return !pipelines.IsProtected(p, plan.Protect) }); len(paths) > 0 {
+		if err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx)); err != nil {
+			return run, err
+		}
+		m.Conflicts = shown(paths)
+		return at(metadata.Because("conflict_protected", "path", m.Conflicts[0]))
+	}
+	// A link of the base can make the run's text one that no agent may write.
+	if paths := slices.DeleteFunc(result.Leading, func(p string) bool { return !pipelines.IsProtected(p, plan.Protect) }); len(paths) > 0 {
+		if err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx)); err != nil {
+			return run, err
+		}
+		m.Conflicts = shown(paths)
+		return at(metadata.Because("conflict_link", "path", m.Conflicts[0]))
+	}
+	why := metadata.Because("base_merged", "branch", name, "n", u.state.Behind)
+	if len(m.Conflicts) > 0 {
+		why = metadata.Because("base_merged_with", "branch", name, "n", u.state.Behind, "paths", m.Conflicts)
+	}
+	next := phases.MergeMade(plan, run, m, why)
+	files := map[string][]byte{}
+	result.Conflicts = slices.DeleteFunc(result.Conflicts, func(c merge.Conflict) bool { return len(outside(run, []string{c.Path})) == 0 })
+	for i, c := range result.Conflicts {
+		if !isText(c) {
+			err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx))
+			if err != nil {
+				return run, err
+			}
+			return at(metadata.Because("conflict_no_text", "path", shown([]string{c.Path})[0]))
+		}
+		folder := phases.MergeFolder(plan, next, i+1)
+		for side, v := range map[string]merge.Version{"base": c.Base, "ours": c.Ours, "theirs": c.Theirs} {
+			if v.Object != "" {
+				files[path.Join(folder, side+".txt")] = v.Data
+			}
+		}
+	}
+	return u.record(ctx, e, next, u.commit, staged, files)
+}
+
+// isText reports whether a conflict is one of texts, which an agent can mend.
+func isText(c merge.Conflict) bool {
+	for _, v := range []merge.Version{c.Base, c.Ours, c.Theirs} {
+		if v.Object != "" && (v.Data == nil || !utf8.Valid(v.Data) || bytes.IndexByte(v.Data, 0) >= 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// marked gives the paths of the newest conflicts that still have the marks of one.
+func (u *BaseUpdater) marked(ctx context.Context, run metadata.Run) []string {
+	var out []string
+	for _, p := range phases.LastConflicts(run) {
+		data, err := u.Workspace.Repo.ReadFile(ctx, u.Workspace.Repo.Tip(), p)
+		if err == nil && merge.Marked(data) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// record commits the record of a merge. The instructions to agents are those of the base
+// from then on.
+func (u *BaseUpdater) record(ctx context.Context, e *engine.Engine, next metadata.Run, commit string, staged engine.StagedTree, files map[string][]byte) (metadata.Run, error) {
+	err := e.Merge(ctx, next, commit, staged, files)
+	if err == nil {
+		e.Report.Report(engine.Event{At: next.UpdatedAt, Run: next})
+		if u.Tell != nil {
+			u.Tell("")
+		}
+	}
+	e.Tree = workspace.Tree{Repo: u.Workspace.Repo, Base: next.BaseCommit}
+	return next, err
+}
+
+func (u *BaseUpdater) giveUp(ctx context.Context, e *engine.Engine, run metadata.Run, why metadata.Reason) (metadata.Run, error) {
+	next := phases.GiveUpMerge(u.Workspace.Plan, run, why, u.Now())
+	return next, e.Amend(ctx, next, "stopped: "+string(metadata.Conflicts))
+}

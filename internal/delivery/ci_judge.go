@@ -1,0 +1,103 @@
+package delivery
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// State is what CI says of a commit.
+type CIState string
+
+// The states of CI.
+const (
+	CINothing CIState = "nothing" // has started, or all was skipped
+	CIPending CIState = "pending"
+	CIGreen   CIState = "green"
+	CIRed     CIState = "red"
+)
+
+// Off reports whether a pipeline asks nothing of CI.
+func CIOff(rule pipelines.CI) bool { return rule.Required != nil && len(rule.Required) == 0 }
+
+// Most are the two limits of a pipeline: how long a job waits for CI, and how often the
+// work is revised for what fails.
+func MostWait(rule pipelines.CI) (wait time.Duration, fixes int) {
+	wait, fixes = time.Duration(cmp.Or(rule.Wait, pipelines.Duration(20*time.Minute))), 2
+	if rule.Fixes != nil {
+		fixes = *rule.Fixes
+	}
+	return wait, fixes
+}
+
+// Verdict is what all checks that count come to.
+type CIVerdict struct {
+	Passed  int
+	Skipped int // alone they say nothing of the work
+	Failed  []checks.Check
+	Pending []string // names of those that have not ended
+	Missing []string // what the pipeline requires and has not started
+	AtWork  bool     // a workflow is at work, whether it counts or not: what is missing may come after it
+}
+
+// Judge holds the checks of a commit against what the pipeline requires. A name is
+// that of a check, or of its workflow or its file.
+func JudgeCI(rule pipelines.CI, all []checks.Check) CIVerdict {
+	var v CIVerdict
+	for _, name := range rule.Required {
+		if !slices.ContainsFunc(all, func(c checks.Check) bool { return named(c, name) }) {
+			v.Missing = append(v.Missing, CheckName(name))
+		}
+	}
+	for _, c := range all {
+		v.AtWork = v.AtWork || c.State == checks.Pending && c.Workflow != "" && !c.Waits
+		counts := rule.Required == nil || slices.ContainsFunc(rule.Required, func(name string) bool { return named(c, name) })
+		switch {
+		case !counts:
+		case c.State == checks.Passed:
+			v.Passed++
+		case c.State == checks.Skipped:
+			v.Skipped++
+		case c.State == checks.Failed:
+			v.Failed = append(v.Failed, c)
+		default:
+			v.Pending = append(v.Pending, CheckName(c.Name))
+		}
+	}
+	return v
+}
+
+func named(c checks.Check, name string) bool {
+	return c.Name == name || c.Workflow == name || c.Title == name
+}
+
+// State is what that comes to. As long as something has not ended, it may all be
+// said at once later.
+func (v CIVerdict) State() CIState {
+	switch {
+	case len(v.Pending)+len(v.Missing) > 0:
+		return CIPending
+	case len(v.Failed) > 0:
+		return CIRed
+	case v.Passed > 0:
+		return CIGreen
+	}
+	return CINothing
+}
+
+// Silent says why nothing has looked at a commit of which the verdict is Nothing.
+func (v CIVerdict) Silent(commit string) metadata.Reason {
+	if v.Skipped > 0 {
+		return metadata.Because("ci_skipped", "commit", ShortCommit(commit))
+	}
+	return metadata.Because("ci_nothing", "commit", ShortCommit(commit))
+}
+
+// Files are the workflows that a pipeline requires by the names of their files.
+func CIFiles(rule pipelines.CI) []string {
+	return slices.DeleteFunc(slices.Clone([]string(rule.Required)), func(name string) bool { return !isFile(name) })
+}

@@ -1,0 +1,263 @@
+package gate
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Call is what a passage has to know of a call of an agent.
+type Call struct {
+	Agent    string   // claude, codex, gemini, or the name of a program of the user's; "": a check, whose keys are its own
+	Env      []string // of the program, with the keys in it
+	Settings []byte   // of the user for the program: settings.json of Claude Code, config.toml of Codex
+	Login    bool     // Codex has a login in a file
+
+	Turns   int               // limit; 0 means none
+	USD     float64           // limit; 0 means none
+	Network pipelines.Network // what it may reach besides its models
+	Apart   bool              // it has a network of its own, in which there is nothing but the proxy
+
+	Tools []Server // servers of tools that it asks over HTTP
+
+	Models []string // that may be asked, with any that are known to cost no more; none: all may
+	Exact  bool     // nothing but Models may be asked
+	// Price gives what a usage costs: of one request with so many tokens of input, as some
+	// models cost more for long ones, or of any where prompt is 0.
+	Price func(model string, used metadata.Usage, prompt int64) (usd float64, known bool)
+
+	// Proxy gives the proxy of the user for an address, or nil, as net/http takes it.
+	// If Proxy is nil, there is none.
+	Proxy func(*url.URL) (*url.URL, error)
+	// Transcript, if not nil, is written what is asked and answered, each request with
+	// its answer as one text.
+	Transcript io.Writer
+}
+
+// Passage is the way of one call to its models, through a proxy. If there is no key to keep
+// from the program and no host to open, it may have no proxy, and does nothing.
+type Passage struct {
+	Env []string // for the program: where the proxy is, and a placeholder for each key
+
+	call    Call
+	gate    *Gate    // the proxy; nil: there is none
+	carried []string // variables of proxies of the user that the proxy asks, because they take a password
+	lost    []string // variables of those whose password the program would need, and does not get
+	tell    chan process.Reaction
+
+	hears []API // whose answers come through
+
+	mu       sync.Mutex
+	answered bool // a model has begun to answer
+	full     int  // answers in a row that there is no room
+	last     *Trouble
+}
+
+// Trouble is what a service has answered instead of a model.
+type Trouble struct {
+	Status     int           // of HTTP
+	RetryAfter time.Duration // as the service asked; 0 if it did not
+	Ends       bool          // nothing good will come: the program is ended
+}
+
+// Patience is how long a wait may be that is not worth starting over for, where
+// nothing has been done yet.
+const Patience = 10 * time.Second
+
+// How often in a row a service may have no room before the call is ended: few times
+// where nothing has been done yet, and otherwise about as often as programs try again by
+// themselves, as what was done would be lost.
+const (
+	fullAtFirst = 3
+	fullLater   = 10
+)
+
+// respite is the least time after which a call is tried again whose service had no
+// room all these times.
+const respite = 30 * time.Second
+
+// Open opens a gate for a call, which Close closes. The password of a proxy of the user stays
+// outside: the gate shows it there.
+func OpenPassage(c Call) (*Passage, error) {
+	p := &Passage{call: c, tell: make(chan process.Reaction, 8)}
+	p.Env, p.carried, p.lost = noPasswords(c.Env)
+	switch {
+	case c.Network.Closed: // it has no other way than the gate
+		p.carried, p.lost = nil, nil
+	case c.Proxy == nil:
+		p.carried, p.lost = nil, append(p.carried, p.lost...)
+	}
+	providers, variables, err := c.providers()
+	world := World{Open: !c.Network.Closed, All: len(p.carried) > 0, Allow: c.Network.Allow}
+	if c.Network.Closed {
+		world.Allow = append(slices.Clone(world.Allow), c.hosts()...)
+	}
+	// A gate that lets nothing through says at once what was asked for. Where it can only
+	// be told by its port from other servers, none is safer.
+	if err != nil || len(providers)+len(c.Tools)+len(world.Allow)+len(p.carried) == 0 && !(c.Network.Closed && c.Apart) {
+		return p, err
+	}
+	p.gate, err = Open(Config{
+		Providers: providers, Tools: c.Tools, World: world, Proxy: c.Proxy, OnEvent: p.hear,
+		Limits:     Limits{Turns: c.Turns, USD: c.USD, Price: c.price, Model: c.mayAsk()},
+		Transcript: c.Transcript,
+	})
+	if err == nil {
+		p.point(providers, variables)
+	}
+	return p, err
+}
+
+// point has the program ask the gate.
+func (p *Passage) point(providers []Provider, variables []string) {
+	set := func(name, value string) { p.Env = process.SetVar(p.Env, name, value) }
+	for _, name := range variables {
+		set(name, p.gate.Placeholder())
+	}
+	for i, provider := range providers {
+		address := p.gate.URL(provider.Name)
+		p.hears = append(p.hears, provider.API)
+		for _, s := range services() {
+			if s.api == provider.API {
+				for _, name := range s.bases {
+					set(name, address)
+				}
+			}
+		}
+		if i == 0 {
+			set("REPRISE_MODEL_URL", address)
+		}
+	}
+	if len(providers) > 0 || p.call.Network.Closed {
+		p.Env = slices.DeleteFunc(p.Env, func(kv string) bool { return strings.HasPrefix(kv, customHeaders+"=") })
+	}
+	if p.call.Network.Closed {
+		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"} { // Yarn from version 2 on reads its own
+			set(name, p.gate.ProxyURL())
+		}
+		set("NO_PROXY", "127.0.0.1,localhost,::1")
+		set("no_proxy", "127.0.0.1,localhost,::1")
+		set("JAVA_TOOL_OPTIONS", strings.TrimSpace(process.Lookup(p.Env, "JAVA_TOOL_OPTIONS")+" "+properties(p.gate.Port())))
+		return
+	}
+	for _, name := range p.carried {
+		set(name, p.gate.ProxyURL())
+	}
+	for _, name := range []string{"NO_PROXY", "no_proxy"} { // a proxy of the user does not lead here
+		if now := process.Lookup(p.Env, name); now != "*" {
+			set(name, strings.TrimPrefix(now+",127.0.0.1,localhost", ","))
+		}
+	}
+}
+
+// properties lead Java programs through the gate, which do not know the variables. Maven
+// heeds them from version 3.9 on only if it is told to, by another name in 4.
+func properties(port uint16) string {
+	var out []string
+	for _, scheme := range []string{"http", "https"} {
+		out = append(out, fmt.Sprintf("-D%s.proxyHost=127.0.0.1 -D%[1]s.proxyPort=%d", scheme, port))
+	}
+	return strings.Join(append(out, "-Daether.connector.http.useSystemProperties=true", "-Daether.transport.apache.useSystemProperties=true"), " ")
+}
+
+// Port is that of the gate on loopback; 0 if there is none.
+func (p *Passage) Port() uint16 {
+	if p.gate == nil {
+		return 0
+	}
+	return p.gate.Port()
+}
+
+// Server gives the address of a server of tools, and the key to show there.
+func (p *Passage) Server(name string) (address, key string) {
+	return p.gate.ServerURL(name), p.gate.Placeholder()
+}
+
+// Tell says what to do with the program, while it works.
+func (p *Passage) Tell() <-chan process.Reaction { return p.tell }
+
+// Hears reports whether what models of a service answer comes through.
+func (p *Passage) Hears(api API) bool { return slices.Contains(p.hears, api) }
+
+// Heard gives the moment at which the last piece of a model's answer came through; the zero
+// time if none has.
+func (p *Passage) Heard() time.Time {
+	if p.gate == nil {
+		return time.Time{}
+	}
+	return p.gate.Heard()
+}
+
+// hear takes what the gate tells while the program works.
+func (p *Passage) hear(e Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e.Kind {
+	case Answered:
+		p.answered, p.full = true, 0
+		if p.last != nil && !p.last.Ends {
+			p.last = nil // it got over it
+		}
+	case Throttled, Unknown:
+		p.refused(e)
+	case LimitEnded:
+		p.do(process.Done) // the program has a little time to say what it did
+	}
+}
+
+// refused hears that a service does not answer. The lock is held.
+func (p *Passage) refused(e Event) {
+	if p.last != nil && p.last.Ends {
+		return
+	}
+	p.last = &Trouble{Status: e.Status, RetryAfter: e.RetryAfter}
+	if e.Kind == Throttled {
+		p.full++
+		most := fullAtFirst
+		if p.answered {
+			most = fullLater
+		}
+		if p.full >= most {
+			p.last.RetryAfter, p.last.Ends = max(e.RetryAfter, respite), true
+		}
+	}
+	// Before anything was done nothing is lost, and somebody else may have room.
+	if e.Kind == Unknown || e.RetryAfter >= Patience && !p.answered {
+		p.last.Ends = true
+	}
+	if p.last.Ends {
+		p.do(process.GiveUp)
+	}
+}
+
+func (p *Passage) do(r process.Reaction) {
+	select {
+	case p.tell <- r:
+	default: // it has been told enough
+	}
+}
+
+// Trouble gives what the service has answered last instead of a model, or nil if it
+// has answered since.
+func (p *Passage) Trouble() *Trouble {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// Close ends what is under way and gives what has come through. Closing it once more
+// does no harm.
+func (p *Passage) Close() Report {
+	if p.gate == nil {
+		return Report{}
+	}
+	return p.gate.Close()
+}

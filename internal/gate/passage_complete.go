@@ -1,0 +1,166 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// Complete adds to the result of a call what has come through: its usage, what was
+// refused, and the limit that was reached.
+func (p *Passage) Complete(seen Report, r *engine.Result) {
+	correctUsage(p.call.Agent, seen, r)
+	for _, model := range seen.Models {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused; `models: [%q]` would allow it", p.call.Agent, model, model))
+	}
+	seen.Refused = slices.DeleteFunc(slices.Clone(seen.Refused), func(host Refused) bool { return slices.Contains(errands(p.call.Agent), host.Host) })
+	for _, host := range seen.Refused {
+		r.Refused = append(r.Refused, engine.Refused{Host: host.Host, Count: host.Count})
+	}
+	if text := Refusals(seen); text != "" {
+		r.Warnings = append(r.Warnings, p.call.Agent+" "+text)
+	}
+	for _, s := range seen.Tools {
+		if s.Failed > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the MCP server %s gave no good answer to %d of %d requests: %s", s.Server, s.Failed, s.Count, s.Why))
+		}
+	}
+	if len(p.lost) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s was not given the password of the proxy in %s: programs get none; if it cannot reach its model without, set HTTP_PROXY and HTTPS_PROXY to a proxy with http or https, which reprise then asks in its place", p.call.Agent, strings.Join(p.lost, ", ")))
+	}
+	if seen.Limit != NoLimit {
+		r.Limit = string(seen.Limit)
+	}
+}
+
+// errands are the hosts that a program asks at each start for itself, such as for a
+// newer version, and does without. That they were refused tells nobody anything.
+func errands(agent string) []string {
+	switch agent {
+	case "codex":
+		return []string{"ab.chatgpt.com:443", "chatgpt.com:443", "api.github.com:443", "github.com:443"}
+	case "gemini":
+		return []string{"play.googleapis.com:443"} // counts how it is used
+	}
+	return nil
+}
+
+// Refusals says which hosts a program asked for that its network does not have, and
+// what would allow them in the pipeline; it is empty if there are none.
+func Refusals(seen Report) string {
+	var hosts, words []string
+	for _, r := range seen.Refused[:min(len(seen.Refused), 20)] {
+		hosts, words = append(hosts, fmt.Sprintf("%.100q", r.Host)), append(words, fmt.Sprintf("%.100s (%d)", r.Host, r.Count))
+	}
+	if len(hosts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("was refused hosts that the pipeline does not allow: %s; `network: allow: [%s]` would allow them", strings.Join(words, ", "), strings.Join(hosts, ", "))
+}
+
+// price is what a gate counts a request with. Lists of prices do not have what is
+// written to a cache, which at Anthropic, and at OpenAI where it says so, costs a quarter
+// more than input, and twice as much as input where it is kept for an hour.
+func (c Call) price(model string, t Tokens) float64 {
+	used := usageOf(t)
+	prompt := used.InputTokens + used.CachedTokens
+	used.InputTokens += (t.CacheWrite-t.CacheHour)/4 + t.CacheHour
+	usd, _ := c.Price(model, used, prompt)
+	return usd
+}
+
+// usageOf gives tokens in the terms of the record: what is written to a cache
+// counts as input.
+func usageOf(t Tokens) metadata.Usage {
+	return metadata.Usage{InputTokens: t.Input + t.CacheWrite, CachedTokens: t.CacheRead, OutputTokens: t.Output}
+}
+
+// tolerance is by how much the figures of a program and of its gate may differ.
+const tolerance = 0.05
+
+// correctUsage takes the gate's figures where the program gives none, or others. What a
+// program says may be made up, and a program that breaks its requests off would choose
+// by that who counts; so nothing is taken that is less than what came through.
+func correctUsage(agent string, seen Report, r *engine.Result) {
+	total, estimated := totalOf(seen)
+	if r.Model == "" {
+		r.Model = mostUsed(seen)
+	}
+	ours, theirs := usageOf(total), r.Usage
+	if theirs.Estimated { // by prices of tokens, which do not have what else the gate has seen
+		r.Usage.USD += seen.Extra
+	}
+	switch {
+	case sumOf(ours) == 0, agree(theirs, ours), estimated && covers(theirs, ours):
+	case sumOf(theirs) == 0:
+		if estimated {
+			r.Warnings = append(r.Warnings, "some answers did not say what they used; it was worked out from how long they are")
+		}
+		takeOurs(r, ours, seen)
+	default:
+		counts := "what came through counts"
+		if estimated {
+			counts += ", of which some is worked out, as answers broke off"
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it used %s, and answers with %s came through; %s", agent, tokensIn(theirs), tokensIn(ours), counts))
+		takeOurs(r, ours, seen)
+	}
+	if cents := seen.USD - r.Usage.USD; cents > 1e-9 { // less is how sums are rounded
+		if !theirs.Estimated && cents > tolerance*seen.USD && theirs.USD > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it cost $%.4f, and what came through costs $%.4f by its prices, which counts", agent, theirs.USD, seen.USD))
+		}
+		r.Usage.USD, r.Usage.Estimated, r.Usage.ByGate = seen.USD, true, true
+	}
+}
+
+// takeOurs has the gate's figures count.
+func takeOurs(r *engine.Result, ours metadata.Usage, seen Report) {
+	turns := max(r.Usage.Turns, seen.Turns)
+	r.Usage = ours
+	r.Usage.USD, r.Usage.Turns = seen.USD, turns
+	r.Usage.Estimated, r.Usage.ByGate = r.Usage.USD > 0, true
+}
+
+// totalOf adds up what came through. Some of it may be worked out.
+func totalOf(seen Report) (total Tokens, estimated bool) {
+	for _, u := range seen.Usage {
+		total, estimated = total.Add(u.Tokens), estimated || u.Estimated
+	}
+	return total, estimated
+}
+
+// mostUsed is the model with the most tokens.
+func mostUsed(seen Report) (model string) {
+	largest := int64(-1)
+	for _, name := range slices.Sorted(maps.Keys(seen.Usage)) {
+		if sum := sumOf(usageOf(seen.Usage[name].Tokens)); sum > largest {
+			model, largest = name, sum
+		}
+	}
+	return model
+}
+
+// agree reports whether a program's figures are about those of its gate.
+func agree(theirs, ours metadata.Usage) bool {
+	return covers(theirs, ours) && float64(sumOf(theirs)-sumOf(ours)) <= tolerance*float64(sumOf(theirs))
+}
+
+// covers reports whether a program's figures are no less than those of its gate: not in
+// sum, and not by saying that dear tokens were cheap ones, which output and what was not
+// cached would be.
+func covers(theirs, ours metadata.Usage) bool {
+	enough := func(theirs, ours int64) bool { return float64(ours-theirs) <= tolerance*float64(ours) }
+	return enough(sumOf(theirs), sumOf(ours)) && enough(theirs.OutputTokens, ours.OutputTokens) &&
+		enough(theirs.OutputTokens+theirs.InputTokens, ours.OutputTokens+ours.InputTokens)
+}
+
+// tokensIn says how many tokens a usage has, and of which kind.
+func tokensIn(u metadata.Usage) string {
+	return fmt.Sprintf("%d tokens (%d of output)", sumOf(u), u.OutputTokens)
+}
+
+func sumOf(u metadata.Usage) int64 { return u.InputTokens + u.CachedTokens + u.OutputTokens }

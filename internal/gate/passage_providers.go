@@ -1,0 +1,169 @@
+package gate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/reprise-ci/reprise/internal/process"
+)
+
+// service is where a provider is, and which variables say so.
+type service struct {
+	api   API
+	usual string   // its address
+	bases []string // variables with another one
+	keys  []secretKey
+}
+
+// secretKey is a variable with a key, and the header in which that is shown. Of
+// several with the same header the first counts.
+type secretKey struct{ variable, header, prefix string }
+
+// services are the providers whose requests can go through a gate.
+func services() []service {
+	return []service{
+		{Anthropic, "https://api.anthropic.com", []string{"ANTHROPIC_BASE_URL"}, []secretKey{
+			{"ANTHROPIC_API_KEY", "X-Api-Key", ""}, {"ANTHROPIC_AUTH_TOKEN", "Authorization", "Bearer "}, {"CLAUDE_CODE_OAUTH_TOKEN", "Authorization", "Bearer "},
+		}},
+		{OpenAI, "https://api.openai.com/v1", []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []secretKey{
+			{"CODEX_API_KEY", "Authorization", "Bearer "}, {"OPENAI_API_KEY", "Authorization", "Bearer "},
+		}},
+		{Gemini, "https://generativelanguage.googleapis.com", []string{"GOOGLE_GEMINI_BASE_URL"}, []secretKey{
+			{"GEMINI_API_KEY", "X-Goog-Api-Key", ""}, {"GOOGLE_API_KEY", "X-Goog-Api-Key", ""},
+		}},
+	}
+}
+
+// customHeaders is a variable with headers that Claude Code adds to its requests.
+// Some gateways know their users by one.
+const customHeaders = "ANTHROPIC_CUSTOM_HEADERS"
+
+// providers gives those whose keys a call would see, to be reached through a gate,
+// and the keys' variables. A login in a file cannot go through one, nor what the
+// user's settings send elsewhere.
+func (c Call) providers() (out []Provider, variables []string, err error) {
+	for _, s := range services() {
+		if c.Agent == "" || c.ownWay(s.api) {
+			continue
+		}
+		header := http.Header{}
+		for _, k := range s.keys {
+			value := process.Lookup(c.Env, k.variable)
+			if value == "" {
+				continue
+			}
+			variables = append(variables, k.variable)
+			if !shadowed(k, header) {
+				header.Set(k.header, k.prefix+value)
+			}
+		}
+		if len(header) == 0 {
+			continue
+		}
+		if s.api == Anthropic {
+			addHeaders(header, process.Lookup(c.Env, customHeaders))
+		}
+		base, err := s.base(c.Env)
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, Provider{Name: string(s.api), API: s.api, Base: base, Header: header})
+	}
+	return out, variables, nil
+}
+
+// shadowed reports whether programs prefer another key that is there.
+func shadowed(k secretKey, header http.Header) bool {
+	return header.Get(k.header) != "" || k.variable == "CLAUDE_CODE_OAUTH_TOKEN" && len(header) > 0
+}
+
+// base is the address of a service, as the user has set it or as it usually is.
+func (s service) base(env []string) (*url.URL, error) {
+	for _, name := range s.bases {
+		value := process.Lookup(env, name)
+		if value == "" {
+			continue
+		}
+		u, err := url.Parse(value)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("%s is no address with http or https", name)
+		}
+		return u, nil
+	}
+	return url.Parse(s.usual)
+}
+
+// addHeaders adds those of a text with one "name: value" a line.
+func addHeaders(h http.Header, text string) {
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && !strings.ContainsAny(name, " \t") && name != "" {
+			h.Set(name, strings.TrimSpace(value))
+		}
+	}
+}
+
+// ownWay reports whether a program reaches a service in a way that does not lead
+// through a gate: with a login that lies in a file, through another company's cloud,
+// or as the user's settings have it.
+func (c Call) ownWay(api API) bool {
+	set := func(name string) bool { return process.Lookup(c.Env, name) != "" }
+	switch {
+	case api == Anthropic && c.Agent == "claude":
+		return set(bedrock) || set(vertex) || claudeSettingsReach(c.Settings)
+	case api == OpenAI && c.Agent == "codex":
+		return c.Login && !set("CODEX_API_KEY") || codexSettingsReach(string(c.Settings))
+	case api == Gemini:
+		return set("GOOGLE_GENAI_USE_VERTEXAI") || set("GOOGLE_GENAI_USE_GCA") || c.Agent == "gemini" && geminiSettingsReach(c.Settings)
+	}
+	return false
+}
+
+// claudeSettingsReach reports whether settings of Claude Code say how it reaches
+// its service.
+func claudeSettingsReach(data []byte) bool {
+	var s struct {
+		Helper string            `json:"apiKeyHelper"`
+		Env    map[string]string `json:"env"`
+	}
+	var misfit *json.UnmarshalTypeError // of a value that is no text, which is not ours to judge
+	if err := json.Unmarshal(data, &s); err != nil && !errors.As(err, &misfit) {
+		return false
+	}
+	for name := range s.Env {
+		if strings.HasPrefix(name, "ANTHROPIC_") && !strings.HasSuffix(name, "_MODEL") || strings.HasPrefix(name, "CLAUDE_CODE_USE_") {
+			return true
+		}
+	}
+	return s.Helper != ""
+}
+
+// codexSettingsReach reports the same of Codex.
+func codexSettingsReach(text string) bool {
+	return slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), "=")
+		return slices.Contains([]string{"model_provider", "openai_base_url", "chatgpt_base_url"}, strings.TrimSpace(name)) ||
+			strings.HasPrefix(strings.TrimSpace(line), "[model_providers")
+	})
+}
+
+// geminiSettingsReach reports the same of Gemini, whose settings may have comments in them.
+func geminiSettingsReach(text []byte) bool {
+	chosen := geminiChoice().FindSubmatch(text)
+	return chosen != nil && string(chosen[1]) != "gemini-api-key"
+}
+
+// GeminiChooses reports whether settings of Gemini choose a way to log in.
+func GeminiChooses(text []byte) bool { return geminiChoice().Match(text) }
+
+// geminiChoice is the way to log in that a user has chosen, as newer settings name it and as
+// older ones did.
+var geminiChoice = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:selectedType|selectedAuthType)"\s*:\s*"([^"]+)"`)
+})

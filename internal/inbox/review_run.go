@@ -1,0 +1,63 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Found is a run as the forge has its record.
+type FoundRun struct {
+	Issue int // its number
+	Plan  *pipelines.Pipeline
+	Run   metadata.Run
+	Notes bool // the pull request changes the notes on the repository, and the run is at its issue
+}
+
+// RunOf finds the run that has a pull request, by the branch that this comes from
+// and the record there; nil: there is none. Nothing that somebody wrote into the
+// pull request counts.
+func RunOfPull(ctx context.Context, gh *github.Client, env environ.Env, repository string, pull int) (*FoundRun, error) {
+	owner, name, _ := strings.Cut(repository, "/")
+	is, err := gh.Pull(ctx, owner, name, pull)
+	if err != nil {
+		return nil, err
+	}
+	if id := phases.IssueOfNotes(is.Head); id != "" && strings.EqualFold(is.HeadRepository, repository) {
+		number, err := strconv.Atoi(id)
+		return &FoundRun{Issue: number, Notes: true}, err
+	}
+	id, ours := strings.CutPrefix(is.Head, env.Prefix())
+	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, repository) {
+		return nil, nil
+	}
+	plan, run, err := phases.Read(id, is.Head, ReviewFiles(ctx, gh, repository, is.Head, id))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case run.PRNumber != pull && run.PRNumber != 0: // 0: it was opened a moment ago
+		return nil, nil
+	}
+	number, err := strconv.Atoi(id)
+	return &FoundRun{Issue: number, Plan: plan, Run: run}, err
+}
+
+// WhyNot says why a pull request takes no commands: it is that of no run, or proposes a
+// change of the notes on the repository.
+func (f *FoundRun) WhyNot(pull int) metadata.Reason {
+	if f != nil && f.Notes {
+		return metadata.Because("command_on_notes", "number", pull, "issue", f.Issue)
+	}
+	return metadata.Because("command_on_pull", "number", pull)
+}

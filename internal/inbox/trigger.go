@@ -1,0 +1,350 @@
+package inbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
+)
+
+// Trigger is what a workflow was started for: who asks for what on which
+// issue.
+type Trigger struct {
+	Event      string         // its kind and action, such as "issue_comment created"
+	Repository string         // owner/name
+	Number     int            // of the issue; 0: that of the run whose pull request it is
+	Pull       int            // of the pull request that the comment is on; 0: it is on the issue
+	By         string         // login of who asks
+	Text       string         // as it was typed
+	Requested  command.Parsed // what that asks for
+	Issue      *github.Issue  // as the event has it; nil: it has to be read
+	Comment    *github.Comment
+	Review     *Review // of a review of a pull request; of a comment on a line, that which it belongs to
+	Label      string  // the one that asked, to be taken off
+	At         time.Time
+	Branch     string // the default branch, if the event says so
+	CI         bool   // nobody asks: CI has ended on the branch of the run, or an issue was closed
+	Red        bool   // CI, which has ended, has failed
+	Closed     int    // that issue; Number is to be that of the run that waits for it
+	// Other is, in a job that tells of another one, what that was started for; nil: nothing that is obeyed.
+	Other *Trigger
+}
+
+// Said is the id of the comment with the command; 0 if it came another way.
+func (t Trigger) Said() int64 {
+	if t.Comment == nil {
+		return 0
+	}
+	return t.Comment.ID
+}
+
+// ByForm reports whether it was asked for neither in a comment nor in a review,
+// so that there is nothing to answer on the forge.
+func (t Trigger) ByForm() bool { return t.Comment == nil && t.Review == nil && !t.CI }
+
+// Runner is what the machine says about who started a workflow.
+type Runner struct {
+	Event      string // GITHUB_EVENT_NAME
+	Repository string
+	Actor      string
+	Again      string                   // who started it again; the actor if nobody did
+	Ref        string                   // GITHUB_REF: what the workflow runs on
+	Mask       func(text string) string // hides secrets in what people say; nil: there are none
+}
+
+// RunnerOf reads that from the environment.
+func RunnerOf(env environ.Env) Runner {
+	return Runner{
+		Event: env.Getenv("GITHUB_EVENT_NAME"), Repository: env.Getenv("GITHUB_REPOSITORY"),
+		Actor: env.Getenv("GITHUB_ACTOR"), Again: env.Getenv("GITHUB_TRIGGERING_ACTOR"),
+		Ref: env.Getenv("GITHUB_REF"), Mask: env.Finder().Mask,
+	}
+}
+
+// OfIssue is what a job was started for that tells people of another one, or goes on with
+// what others have done: the issue that the workflow file names. Nobody asks for anything.
+func TriggerOfIssue(ev wire.Event, in Inputs, r Runner) Trigger {
+	n, err := strconv.Atoi(in.Issue)
+	if err != nil {
+		n = 0 // unreachable: the inputs were read
+	}
+	t := Trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command == setup.JoinOnly}
+	if in.Command == setup.EndOnly {
+		in.Command = ""
+		if other, no := TriggerOf(ev, in, r); no == nil {
+			t.Other = &other
+		}
+	}
+	return t
+}
+
+// Of says what an event asks for. A denial says why it asks for nothing, or why
+// it is refused. Nothing in an event proves what its author may do: that is
+// looked up later.
+func TriggerOf(ev wire.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
+	t := Trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
+	if t.Repository == "" {
+		t.Repository = r.Repository
+	}
+	deny := func(code metadata.Code, why metadata.Reason) (Trigger, *page.Denial) {
+		return t, &page.Denial{Code: code, By: t.By, What: t.Text, Why: why}
+	}
+	if t.Issue != nil {
+		t.Number = t.Issue.Number
+	}
+	if no := t.read(ev, in, r); no != nil {
+		return t, no
+	}
+	switch {
+	case r.Repository != "" && !strings.EqualFold(r.Repository, t.Repository):
+		return deny(metadata.ConfusedDeputy, metadata.Because("other_repository", "repository", t.Repository, "here", r.Repository))
+	case ev.Pull != nil && ev.Pull.HeadRepository == "":
+		return deny(metadata.ForkDenied, metadata.Because("from_nowhere"))
+	case ev.Pull != nil && !strings.EqualFold(ev.Pull.HeadRepository, t.Repository):
+		return deny(metadata.ForkDenied, metadata.Because("from_fork", "from", ev.Pull.HeadRepository))
+	case t.Review == nil && r.Ref != "" && ev.DefaultBranch != "" && r.Ref != "refs/heads/"+ev.DefaultBranch:
+		// Pipelines and prompts are taken from what is checked out.
+		return deny(metadata.ConfigInvalid, OnOtherBranch(r.Ref, ev.DefaultBranch))
+	case t.CI: // it asks for nothing that was not asked for before
+		return t, nil
+	case t.By == "":
+		return deny(metadata.ConfusedDeputy, metadata.Because("no_sender"))
+	case strings.HasSuffix(t.By, "[bot]") || ev.Sender.Type == "Bot" || t.Comment != nil && t.Comment.Author.Type == "Bot" || t.Review != nil && t.Review.Author.Type == "Bot":
+		if !slices.ContainsFunc(in.Bots, func(b string) bool { return strings.EqualFold(b, t.By) }) {
+			return deny(metadata.BotDenied, metadata.Because("bot_not_allowed", "bot", t.By))
+		}
+	}
+	switch {
+	case !t.ByForm() && !strings.EqualFold(t.By, ev.Sender.Login):
+		return deny(metadata.ConfusedDeputy, metadata.Because("other_sender", "author", t.By, "sender", ev.Sender.Login))
+	case r.Actor != "" && !strings.EqualFold(t.By, r.Actor):
+		return deny(metadata.ConfusedDeputy, metadata.Because("other_actor", "who", t.By, "actor", r.Actor))
+	case t.Issue != nil && t.Issue.IsPull && t.Comment != nil:
+		t.Pull, t.Number, t.Issue = t.Number, 0, nil
+	case t.Number == 0 && t.Pull == 0:
+		return deny(metadata.NoTrigger, metadata.Because("names_no_issue"))
+	case t.Issue != nil && t.Issue.IsPull:
+		return deny(metadata.NoTrigger, metadata.Because("command_on_pull", "number", t.Number))
+	}
+	if t.Comment != nil && t.Comment.Edited() {
+		return deny(metadata.EditedComment, metadata.Because("comment_edited"))
+	}
+	return t, nil
+}
+
+// OnOtherBranch says that a workflow runs where it must not.
+func OnOtherBranch(ref, branch string) metadata.Reason {
+	return metadata.Because("other_branch", "ref", ref, "branch", branch)
+}
+
+// read finds out what is asked, and by whom.
+func (t *Trigger) read(ev wire.Event, in Inputs, r Runner) *page.Denial {
+	deny := func(code metadata.Code, why metadata.Reason) *page.Denial {
+		return &page.Denial{Code: code, By: t.By, What: t.Text, Why: why}
+	}
+	ask := func(by, text string, bare bool) {
+		if t.By, t.Text, t.Requested = by, text, command.ParseAddressed(text, in.Addressed); bare {
+			t.Requested = command.Parse(text, true)
+		}
+	}
+	number := in.Issue
+	switch explicit := in.Command != "" && in.Command != setup.GateOnly; {
+	case explicit: // the workflow file says what to do, and the actor answers for it
+		by := ev.Sender.Login
+		if by == "" {
+			by = r.Actor
+		}
+		ask(by, in.Command, true)
+	case ev.Name == "issue_comment":
+		return t.readComment(ev, ask)
+	case strings.HasPrefix(ev.Name, "pull_request_review"):
+		return t.readReview(ev, in, r)
+	case ev.Name == "workflow_run" || ev.Name == "check_suite":
+		return t.readCI(ev, in)
+	case ev.Name == "status":
+		return t.readStatus(ev, in)
+	case ev.Name == "issues" && ev.Action == "closed" && ev.Issue != nil && !ev.Issue.IsPull:
+		t.CI, t.Closed, t.Number, t.Issue, t.Requested = true, ev.Issue.Number, 0, nil, command.Parse("resume", true)
+		return nil
+	case ev.Name == "issues":
+		if ev.Action != "labeled" || in.Label == "" || !strings.EqualFold(ev.Label, in.Label) {
+			return deny(metadata.NoTrigger, metadata.Because("other_label", "label", in.Label))
+		}
+		t.Label, t.At = ev.Label, ev.Issue.UpdatedAt
+		ask(ev.Sender.Login, "run", true)
+		return nil
+	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
+		if ev.Name == "repository_dispatch" && ev.Action != Dispatched {
+			return deny(metadata.NoTrigger, metadata.Because("other_dispatch", "type", ev.Action))
+		}
+		if ev.Name == "repository_dispatch" && ev.Inputs[Awaited] != "" {
+			n, err := strconv.Atoi(ev.Inputs["issue"])
+			if err != nil || n < 1 || n > 1e9 {
+				return deny(metadata.NoTrigger, metadata.Because("no_number", "number", clean.Truncate(ev.Inputs["issue"], 40)))
+			}
+			t.CI, t.Number, t.Requested = true, n, command.Parse("resume", true)
+			return nil
+		}
+		text := strings.TrimSpace(ev.Inputs["command"])
+		if text == "" {
+			text = "run"
+		}
+		ask(ev.Sender.Login, text, true)
+		if number == "" {
+			number = strings.TrimPrefix(strings.TrimSpace(ev.Inputs["issue"]), "#")
+		}
+	case in.Issue != "":
+		by := ev.Sender.Login
+		if by == "" {
+			by = r.Actor
+		}
+		ask(by, "run", true)
+	default:
+		return deny(metadata.NoTrigger, metadata.Because("other_event", "event", t.Event))
+	}
+	if number != "" {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > 1e9 {
+			return deny(metadata.NoTrigger, metadata.Because("no_number", "number", clean.Truncate(number, 40)))
+		}
+		if n != t.Number {
+			t.Number, t.Issue = n, nil
+		}
+	}
+	return nil
+}
+
+// Dispatched is the type of repository_dispatch that starts a job, and Awaited what its
+// payload has besides the issue where its run has waited for another one: then it asks for
+// nothing that was not asked for before, whoever sends it.
+const (
+	Dispatched = "reprise"
+	Awaited    = "awaited"
+)
+
+// readCI reads on the branch of which run CI has ended. A fork may have a branch of
+// the same name.
+func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
+	var ran struct {
+		Branch     string `json:"head_branch"`
+		Conclusion string `json:"conclusion"`
+		From       *struct {
+			Name string `json:"full_name"`
+		} `json:"head_repository"`
+	}
+	err := json.Unmarshal(ev.Ran, &ran)
+	if err != nil || ev.Action != "completed" || ran.From != nil && !strings.EqualFold(ran.From.Name, t.Repository) || !t.goOn(ran.Branch, in) {
+		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_ci", "branch", clean.Truncate(ran.Branch, 100))}
+	}
+	t.Red = slices.Contains([]string{"failure", "timed_out", "startup_failure"}, ran.Conclusion) // and not cancelled, such as for a newer one
+	return nil
+}
+
+// readStatus reads on the branch of which run a program has given the newest commit a
+// status that says how something has ended. What reprise says of a commit itself, with
+// the token of an app, is none.
+func (t *Trigger) readStatus(ev wire.Event, in Inputs) *page.Denial {
+	var given struct {
+		Commit   string `json:"sha"`
+		State    string `json:"state"`
+		Context  string `json:"context"`
+		Branches []struct {
+			Name   string `json:"name"`
+			Commit struct {
+				SHA string `json:"sha"`
+			} `json:"commit"`
+		} `json:"branches"`
+	}
+	err := json.Unmarshal(ev.Ran, &given)
+	if err != nil || given.State == "" || given.State == "pending" || given.Context == checks.OwnStatus {
+		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_status", "status", clean.Truncate(given.Context, 100))}
+	}
+	of := ""
+	for _, b := range given.Branches {
+		if b.Commit.SHA == given.Commit && t.goOn(b.Name, in) {
+			t.Red = given.State == "failure" || given.State == "error"
+			return nil
+		}
+		of = b.Name
+	}
+	return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_ci", "branch", clean.Truncate(of, 100))}
+}
+
+// goOn has a run go on if a branch is that of one.
+func (t *Trigger) goOn(branch string, in Inputs) bool {
+	id, ok := strings.CutPrefix(branch, cmp.Or(in.Prefix, environ.BranchPrefix))
+	n, err := strconv.Atoi(id)
+	if !ok || err != nil || n < 1 || strconv.Itoa(n) != id { // as no run spells it
+		return false
+	}
+	t.CI, t.Number, t.Requested = true, n, command.Parse("resume", true)
+	return true
+}
+
+// readComment reads a command that somebody wrote.
+func (t *Trigger) readComment(ev wire.Event, ask func(by, text string, bare bool)) *page.Denial {
+	if ev.Comment == nil {
+		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_comment")}
+	}
+	ask(ev.Comment.Author.Login, ev.Comment.Body, false)
+	t.Comment, t.At = ev.Comment, ev.Comment.CreatedAt
+	no := &page.Denial{By: t.By}
+	switch {
+	case strings.Contains(ev.Comment.Body, OurMarker):
+		no.Code, no.Why = metadata.NoTrigger, metadata.Because("own_comment")
+	case t.Requested.Outcome == command.Ignored:
+		no.Code, no.Why = metadata.NotACommand, metadata.Because("no_command")
+	case ev.Action == "edited":
+		no.Code, no.Why, no.What = metadata.EditedComment, metadata.Because("comment_edited"), t.Text
+	case ev.Action != "created":
+		no.Code, no.Why = metadata.NoTrigger, metadata.Because("other_comment", "action", ev.Action)
+	default:
+		return nil
+	}
+	return no
+}
+
+// readReview reads what a review asks for. For such an event
+// GitHub runs the workflow file of the pull request's branch, so it counts only on
+// a branch of a run, which is checked later.
+func (t *Trigger) readReview(ev wire.Event, in Inputs, r Runner) *page.Denial {
+	v, err := ReviewOf(ev)
+	if err != nil {
+		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Said(err.Error())}
+	}
+	mask := r.Mask
+	if mask == nil {
+		mask = func(text string) string { return text }
+	}
+	v.Body = mask(v.Body)
+	t.Review, t.Pull, t.By, t.At = &v, ev.Pull.Number, v.Author.Login, v.At
+	t.Requested = v.Asks(mask, in.Addressed)
+	t.Text = "/" + t.Requested.Command.Name
+	no := &page.Denial{By: t.By}
+	switch {
+	case strings.Contains(v.Body, OurMarker):
+		no.Code, no.Why = metadata.NoTrigger, metadata.Because("own_comment")
+	case t.Requested.Outcome == command.Ignored:
+		no.Code, no.Why = metadata.NotACommand, metadata.Because("no_command")
+	case ev.Name == "pull_request_review" && ev.Action != "submitted", ev.Name == "pull_request_review_comment" && ev.Action != "created":
+		no.Code, no.Why = metadata.NoTrigger, metadata.Because("other_event", "event", t.Event)
+	default:
+		return nil
+	}
+	return no
+}
+
+// OurMarker begins the first line of every comment that reprise writes.
+const OurMarker = "<!-- reprise:"

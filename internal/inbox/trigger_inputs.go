@@ -1,0 +1,170 @@
+package inbox
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Inputs are the inputs of the action, as a workflow file sets them. Its author
+// is trusted, but may make mistakes.
+type Inputs struct {
+	Command   string // empty: what the event asks; gate: only whether there is something to do; end: that the job is gone; task: one part; join: all
+	Issue     string
+	Part      string // that the command task does
+	Ended     string // with the command end: what the job that has ended decided or, where it decided nothing, how it ended; empty: not known
+	Pipeline  string
+	Token     string
+	Agent     string   // does all the work; empty: as the pipeline says
+	There     []string // the agent programs that are installed; empty: not said
+	Model     string
+	USD       float64
+	Timeout   time.Duration // of the run; 0: the pipeline's
+	Users     []string      // empty: everybody with the right
+	Bots      []string      // exact names
+	Notify    []string      // who is called when a run stops: logins, or Commander; empty: nobody
+	Label     string
+	Prefix    string // of branches
+	Addressed bool   // commands in comments count only as /reprise NAME
+	Base      string // branch that new runs start from and pull requests go to
+	Language  string
+	Dry       bool
+	Pull      bool // open a pull request
+	Protect   []string
+	Sandbox   string
+	Show      bool     // print what agents do
+	Upload    bool     // keep the result and the page of the run as an artifact of the job
+	FanOut    bool     // other jobs do parts of a phase
+	Dispatch  []string // workflow files to start when the branch is done
+}
+
+// Commander stands for whoever gave the newest command.
+const Commander = "commander"
+
+var (
+	login  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(\[bot\])?$`) })
+	aFile  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*\.ya?ml$`)
+	number = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
+)
+
+// Begin begins a step of a workflow: it reads all inputs, and what the step prints from then
+// on has no secrets and no workflow commands. The error has every mistake in the inputs, each
+// on a line; the job is there all the same. Whoever calls it closes the job's log.
+func Begin(env environ.Env) (*environ.Job, Inputs, error) {
+	env.SecretFinder = env.Finder()
+	j := environ.NewJob(env)
+	in, err := readInputs(j)
+	j.MaskAll(env.Secrets())
+	j.Stop()
+	if err == nil && in.Prefix != "" {
+		j.Env.Environ = append(j.Env.Environ, "REPRISE_BRANCH_PREFIX="+in.Prefix)
+	}
+	return j, in, err
+}
+
+// readInputs reads all inputs. The error has every mistake, each on a line.
+func readInputs(j *environ.Job) (Inputs, error) {
+	var wrong []error
+	bad := func(name, format string, args ...any) {
+		wrong = append(wrong, fmt.Errorf("input %s: %s", name, fmt.Sprintf(format, args...)))
+	}
+	yes := func(name string, otherwise bool) bool {
+		text := strings.ToLower(j.Input(name))
+		if text != "" && text != "true" && text != "false" {
+			bad(name, "%q is neither true nor false", text)
+		}
+		return text == "true" || text == "" && otherwise
+	}
+	in := Inputs{
+		Command: j.Input("command"), Issue: strings.TrimPrefix(j.Input("issue"), "#"), Part: j.Input("part"), Ended: j.Input("ended"), Pipeline: j.Input("pipeline"), Token: j.Input("github-token"),
+		Model: j.Input("model"), Users: list(j.Input("allowed-users")), Bots: list(j.Input("allowed-bots")),
+		Label: j.Input("label"), Prefix: j.Input("branch-prefix"), Base: j.Input("base-branch"), Language: j.Input("language"),
+		Protect: list(j.Input("protect")), Sandbox: j.Input("sandbox"), Dispatch: list(j.Input("dispatch")),
+	}
+	in.There = list(j.Input("agent"))
+	if slices.ContainsFunc(in.There, func(name string) bool { return setup.AgentInstalls()[name].Name == "" }) {
+		in.Agent, in.There = j.Input("agent"), nil // a rehearsal, or one that a pipeline names
+	}
+	if in.Notify = list(j.Input("notify")); slices.Equal(in.Notify, []string{"none"}) {
+		in.Notify = nil
+	}
+	in.Dry, in.Pull, in.Show, in.FanOut = yes("dry-run", false), yes("create-pr", true), yes("show-output", false), yes("fan-out", false)
+	in.Upload = yes("upload", false)
+	if slices.Contains(setup.OnlyForms(), in.Command) && in.Issue == "" {
+		bad("issue", "it is missing; with the command %s, give the output issue of the gate", in.Command)
+	}
+	if in.Command == setup.TaskOnly && metadata.CheckID(in.Part) != nil {
+		bad("part", "%q is no part of a phase; with the command task, give one of the output matrix", in.Part)
+	}
+	if in.Command != "" && in.Command != setup.GateOnly && !slices.Contains(setup.OnlyForms(), in.Command) && command.Parse(in.Command, true).Outcome != command.Understood {
+		bad("command", "%q is no command; give one as in a comment, such as run, or gate, or end", in.Command)
+	}
+	if in.Issue != "" && !number.MatchString(in.Issue) {
+		bad("issue", "%q is not the number of an issue", in.Issue)
+	}
+	for name, all := range map[string][]string{"allowed-users": in.Users, "allowed-bots": in.Bots, "notify": in.Notify} {
+		for _, who := range all {
+			switch {
+			case strings.Contains(who, "*"):
+				bad(name, "%q: give each name; everybody cannot be meant", who)
+			case !login().MatchString(who):
+				bad(name, "%q is not a name on GitHub", who)
+			}
+		}
+	}
+	for _, f := range in.Dispatch {
+		if !aFile.MatchString(f) {
+			bad("dispatch", "%q is not the name of a workflow file, such as ci.yml", f)
+		}
+	}
+	if text := j.Input("prefix"); text != "" && text != "reprise" {
+		bad("prefix", "%q is not reprise, the one word that commands can begin with", text)
+	}
+	in.Addressed = j.Input("prefix") != ""
+	if text := j.Input("budget-usd"); text != "" {
+		usd, err := command.Dollars(text)
+		if err != nil {
+			bad("budget-usd", "%q is not an amount of US dollars above 0, such as 5 or 2.50", text)
+		}
+		in.USD = usd
+	}
+	if text := j.Input("timeout"); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < time.Minute {
+			bad("timeout", "%q is not a time of at least a minute, such as 90m or 2h", text)
+		}
+		in.Timeout = d
+	}
+	if in.Prefix != "" && metadata.CheckBranch(in.Prefix+"1") != nil {
+		bad("branch-prefix", "%q cannot begin the name of a branch", in.Prefix)
+	}
+	if in.Base != "" && metadata.CheckBranch(in.Base) != nil {
+		bad("base-branch", "%q is not the name of a branch", in.Base)
+	}
+	if in.Language != "" && !slices.Contains(metadata.Languages(), in.Language) {
+		bad("language", "%q is not one of %s", in.Language, strings.Join(metadata.Languages(), ", "))
+	}
+	if in.Sandbox != "" && !slices.Contains(sandbox.Containments(), in.Sandbox) {
+		bad("sandbox", "%q is not one of %s", in.Sandbox, strings.Join(sandbox.Containments(), ", "))
+	}
+	if strings.ContainsAny(in.Pipeline, "\n\x00") || strings.ContainsAny(in.Agent+in.Model, " \n\x00") {
+		bad("pipeline, agent, model", "a name has a space or a line break")
+	}
+	return in, errors.Join(wrong...)
+}
+
+// list reads names that stand on lines or between commas.
+func list(text string) []string {
+	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }),
+		func(s string) bool { return s == "" })
+}

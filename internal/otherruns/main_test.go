@@ -1,9 +1,0 @@
-package otherruns
-
-import (
-	"testing"
-
-	"github.com/reprise-ci/reprise/internal/testenv"
-)
-
-func TestMain(m *testing.M) { testenv.Main(m) }

@@ -1,0 +1,81 @@
+package process
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Run runs a command, and gives what is printed until it has ended to two
+// writers. All of that is read, however late: exec.Cmd by itself waits either for
+// everybody who holds the pipes open, such as a helper that stays, or only for so
+// long, which on a busy machine loses the end of it. The error is that of the
+// command.
+func RunBounded(cmd *exec.Cmd, stdout, stderr io.Writer) error {
+	var ours, theirs [2]*os.File
+	defer func() {
+		for _, f := range append(ours[:], theirs[:]...) {
+			_ = f.Close() // nil, closed, or only read from
+		}
+	}()
+	for i := range ours {
+		var err error
+		if ours[i], theirs[i], err = os.Pipe(); err != nil {
+			return err
+		}
+	}
+	cmd.Stdout, cmd.Stderr = theirs[0], theirs[1]
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var read sync.WaitGroup
+	for i, to := range []io.Writer{stdout, stderr} {
+		_ = theirs[i].Close() // the command has it
+		read.Go(func() { _, _ = io.Copy(to, &RestOfOutput{Pipe: ours[i]}) })
+	}
+	err := cmd.Wait()
+	for _, f := range ours {
+		_ = f.SetReadDeadline(time.Now()) // pipes have one
+	}
+	read.Wait()
+	return err
+}
+
+// Rest reads a pipe to its end and, once its deadline is over, to the end of
+// what is in it then. A deadline alone would drop that.
+type RestOfOutput struct {
+	Pipe *os.File
+	late int // bytes read since the deadline
+}
+
+// Read reads. An error is the end.
+func (r *RestOfOutput) Read(p []byte) (int, error) {
+	n, err := r.Pipe.Read(p)
+	const most = 1 << 20 // bytes that a pipe holds; somebody who is not ours may go on writing
+	if !errors.Is(err, os.ErrDeadlineExceeded) || r.late >= most {
+		return n, err
+	}
+	conn, err := r.Pipe.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) {
+		for n, failed = unix.Read(int(fd), p); errors.Is(failed, unix.EINTR); {
+			n, failed = unix.Read(int(fd), p)
+		}
+	})
+	switch {
+	case err != nil || failed != nil: // there is nothing in it
+		return 0, errors.Join(err, failed)
+	case n == 0:
+		return 0, io.EOF
+	}
+	r.late += n
+	return n, nil
+}

@@ -1,0 +1,207 @@
+package progress
+
+import (
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Summary is the result of a run as one JSON value. It is there however the
+// run ended.
+type Summary struct {
+	Status        string        `json:"status"` // success, partial_success, failed, waiting, cancelled, or running
+	Code          metadata.Code `json:"reason_code,omitempty"`
+	Issue         string        `json:"issue"`
+	Title         string        `json:"title,omitempty"`
+	Pipeline      string        `json:"pipeline"`
+	Branch        string        `json:"branch"`
+	Head          string        `json:"head_sha,omitempty"`
+	Base          string        `json:"base,omitempty"`       // how it stands to its base, in words; empty: it has all of it, or nobody looked
+	Near          string        `json:"same_files,omitempty"` // which open runs of other issues change the same files, in words; empty: none, or nobody looked
+	Phase         string        `json:"phase"`                // where the run is, see At
+	Counts        *Counts       `json:"partial_success,omitempty"`
+	Steps         []SummaryStep `json:"steps"`
+	Totals        Totals        `json:"totals"`
+	Start         time.Time     `json:"start"`
+	End           time.Time     `json:"end"`
+	Error         string        `json:"error,omitempty"`
+	*SummaryState               // nil if there is no record of the run
+	// Next are the commands that take the run further, the likeliest first.
+	// They are those of a command line, so whoever has one fills them in.
+	Next []string `json:"next,omitempty"`
+}
+
+// Counts says how far a run got.
+type Counts struct {
+	Completed int `json:"completed"`
+	Total     int `json:"total"`
+}
+
+// Step is one step of one phase, all its attempts together.
+type SummaryStep struct {
+	Phase string        `json:"phase"`
+	Step  metadata.Step `json:"step"`
+	// Status is success, failed, retried, skipped, waiting for an answer of
+	// people, or running. A check is what the commands came to: they all passed,
+	// or it failed. It says whether the step was done, not what it found.
+	Status string `json:"status"`
+	// Verdict is what the newest review, or the checks of the newest work, said
+	// of the work: pass, pass_with_suggestions or fail. A review that was done is
+	// a success also where its verdict is fail. Empty for other steps, and
+	// before there is one.
+	Verdict    metadata.Ruling `json:"verdict,omitempty"`
+	Attempts   int             `json:"attempts"`
+	Retries    int             `json:"retry_count"`
+	Output     string          `json:"output,omitempty"` // the artifact, or the verdict
+	Usage      metadata.Usage  `json:"usage"`
+	DurationMS int64           `json:"duration_ms"`
+	Error      string          `json:"error,omitempty"`
+	Checks     []SummaryCheck  `json:"checks,omitempty"` // of the check
+}
+
+// Check is how one check ended, without its output.
+type SummaryCheck struct {
+	Name     string `json:"name"`
+	Pass     bool   `json:"pass"`
+	ExitCode int    `json:"exit_code"`
+}
+
+// Totals sums up a run.
+type Totals struct {
+	metadata.Cost
+	Attempts   int   `json:"attempts"` // calls of agents
+	Revises    int   `json:"revises"`
+	Rollbacks  int   `json:"rollbacks"`
+	DurationMS int64 `json:"duration_ms"` // of agents and checks
+	// TookMS is how long they have been at work, where what was done at the same time
+	// counts once; 0: all was done one after another.
+	TookMS int64 `json:"took_ms,omitzero"`
+	// GivenUpUSD and GivenUpMS are what work has cost, and how long it took, that was begun
+	// early and given up; they are in the sums above.
+	GivenUpUSD float64 `json:"given_up_usd,omitzero"`
+	GivenUpMS  int64   `json:"given_up_ms,omitzero"`
+}
+
+// Of gives the result of a run. Words are English: programs read it.
+func SummaryOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summary {
+	s := Summary{
+		Status: statusOf(run), Issue: run.IssueNumber, Title: phases.CutText(run.IssueTitle, 300), Pipeline: plan.Name, Branch: run.BranchName,
+		Phase: phases.At(plan, run), Steps: []SummaryStep{}, Start: run.CreatedAt, End: run.UpdatedAt,
+		SummaryState: stateOf(plan, run, words), Totals: Totals{Cost: run.Cost, Attempts: phases.SpentOf(run).Attempts, Rollbacks: len(run.RollbackHistory)},
+	}
+	if run.Status == metadata.Completed {
+		s.Code = metadata.Done
+	}
+	if run.Stop != nil {
+		s.Code, s.Error = run.Stop.Code, run.Stop.Why.In(words)
+	}
+	s.Totals.USD = metadata.Rounded(s.Totals.USD)
+	took, _ := phases.TimeTogether(run)
+	s.Totals.TookMS = took.Milliseconds()
+	usd, vain := phases.SpentInVain(run)
+	s.Totals.GivenUpUSD, s.Totals.GivenUpMS = metadata.Rounded(usd), vain.Milliseconds()
+	done := 0
+	for _, rec := range run.Phases {
+		if rec.Status == metadata.PhaseCompleted {
+			done++
+		}
+		s.Steps = append(s.Steps, stepsOf(run, rec, words)...)
+	}
+	if s.Status == "failed" && done > 0 {
+		s.Status = "partial_success"
+	}
+	if s.Status != "success" {
+		s.Counts = &Counts{Completed: done, Total: len(run.Phases)}
+	}
+	for _, a := range run.Attempts {
+		s.Totals.DurationMS += a.DurationMS
+		if a.Step == metadata.Revise && a.Status == metadata.Succeeded {
+			s.Totals.Revises++
+		}
+	}
+	return s
+}
+
+func statusOf(run metadata.Run) string {
+	switch run.Status {
+	case metadata.Completed:
+		return "success"
+	case metadata.Failed:
+		return "failed"
+	case metadata.Cancelled, metadata.Interrupted:
+		return "cancelled"
+	case metadata.Running:
+		return "running"
+	}
+	return "waiting"
+}
+
+func stepsOf(run metadata.Run, rec metadata.Phase, words metadata.Words) []SummaryStep {
+	if rec.Status == metadata.PhaseSkipped {
+		return []SummaryStep{{Phase: rec.Name, Step: metadata.Execute, Status: "skipped"}}
+	}
+	var out []SummaryStep
+	for _, step := range []metadata.Step{metadata.Execute, metadata.Check, metadata.Review, metadata.Revise} {
+		s := SummaryStep{Phase: rec.Name, Step: step}
+		for _, a := range run.Attempts {
+			if a.Phase == rec.Name && a.Step == step {
+				s.add(a, words)
+			}
+		}
+		if s.Attempts == 0 {
+			continue
+		}
+		if s.Status == "success" && s.Retries > 0 {
+			s.Status = "retried"
+		}
+		switch {
+		case step == metadata.Check:
+			s.checked(rec, words)
+		case step == metadata.Review:
+			s.Output, s.Verdict = rec.ReviewResult, metadata.Ruling(rec.ReviewResult)
+		case len(rec.OutputFiles) > 0:
+			s.Output = rec.OutputFiles[0]
+		}
+		s.Usage.USD = metadata.Rounded(s.Usage.USD)
+		out = append(out, s)
+	}
+	return out
+}
+
+// add takes the next attempt in. One that asked people something, or is still
+// at work, has not failed; checks that ran and did not pass have.
+func (s *SummaryStep) add(a metadata.Attempt, words metadata.Words) {
+	s.Attempts++
+	s.DurationMS += a.DurationMS
+	s.Usage = s.Usage.Plus(a.Usage)
+	s.Status, s.Error = "success", ""
+	switch {
+	case a.Status == metadata.Started:
+		s.Status = "running"
+	case a.Status == metadata.Blocked && a.Code == metadata.AwaitingPerson:
+		s.Status = "waiting"
+	case a.Status != metadata.Succeeded:
+		s.Retries++
+		s.Status, s.Error = "failed", a.Why.In(words)
+	case a.Step == metadata.Check && a.Why != "" && a.Verdict != metadata.Pass:
+		s.Status, s.Error = "failed", a.Why.In(words)
+	}
+}
+
+// checked names the checks of the newest work, and all that failed.
+func (s *SummaryStep) checked(rec metadata.Phase, words metadata.Words) {
+	if rec.Checks == nil || rec.Checks.Written != rec.Written {
+		return
+	}
+	for _, c := range rec.Checks.Results {
+		s.Checks = append(s.Checks, SummaryCheck{c.Name, c.Pass, c.ExitCode})
+	}
+	if len(rec.Checks.Results) > 0 {
+		s.Verdict = phases.RulingOf(rec.Checks.Results)
+	}
+	if wrong := phases.WhyChecksFailed(rec.Checks.Results); wrong != "" && s.Status != "running" {
+		s.Status, s.Error = "failed", wrong.In(words)
+	}
+}

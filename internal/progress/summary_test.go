@@ -1,0 +1,157 @@
+package progress
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// told is what a result says of one step, without what it used.
+type told struct {
+	Status   string
+	Attempts int
+	Retries  int
+	Error    string
+	Checks   int
+}
+
+func TestStepsOf(t *testing.T) {
+	done := func(step metadata.Step, s metadata.AttemptStatus, code metadata.Code, why string) metadata.Attempt {
+		return metadata.Attempt{Phase: "code", Step: step, Status: s, Code: code, Why: metadata.Said(why)}
+	}
+	red := metadata.CheckResult{Name: "unit", ExitCode: 3}
+	lint := metadata.CheckResult{Name: "lint", ExitCode: 1}
+	green := metadata.CheckResult{Name: "unit", Pass: true}
+	for name, tt := range map[string]struct {
+		attempts []metadata.Attempt
+		checks   *metadata.Checks
+		want     told
+	}{
+		"a check that failed": {
+			[]metadata.Attempt{done(metadata.Check, metadata.Succeeded, "", "check lint exited with 1")},
+			&metadata.Checks{Results: []metadata.CheckResult{red, lint}},
+			told{"failed", 1, 0, "check unit exited with 3; check lint exited with 1", 2},
+		},
+		"a check that passed after a revise": {
+			[]metadata.Attempt{done(metadata.Check, metadata.Succeeded, "", "check unit exited with 3"), done(metadata.Check, metadata.Succeeded, "", "")},
+			&metadata.Checks{Results: []metadata.CheckResult{green}},
+			told{"success", 2, 0, "", 1},
+		},
+		"a failed check of work that was taken back": {
+			[]metadata.Attempt{done(metadata.Check, metadata.Succeeded, "", "check unit exited with 3")},
+			nil,
+			told{"failed", 1, 0, "check unit exited with 3", 0},
+		},
+		"a check that was interrupted": {
+			[]metadata.Attempt{done(metadata.Check, metadata.Cut, metadata.RunCancelled, "interrupted")},
+			nil,
+			told{"failed", 1, 1, "interrupted", 0},
+		},
+		"checks of older work": {
+			[]metadata.Attempt{done(metadata.Check, metadata.Started, "", "")},
+			&metadata.Checks{Written: 1, Results: []metadata.CheckResult{red}},
+			told{"running", 1, 0, "", 0},
+		},
+		"a question": {
+			[]metadata.Attempt{done(metadata.Execute, metadata.Blocked, metadata.AwaitingPerson, "it asks 1 question")},
+			nil,
+			told{"waiting", 1, 0, "", 0},
+		},
+		"a question that was answered": {
+			[]metadata.Attempt{done(metadata.Execute, metadata.Blocked, metadata.AwaitingPerson, "it asks 1 question"), done(metadata.Execute, metadata.Succeeded, "", "")},
+			nil,
+			told{"success", 2, 0, "", 0},
+		},
+		"at work": {[]metadata.Attempt{done(metadata.Execute, metadata.Started, "", "")}, nil, told{"running", 1, 0, "", 0}},
+		"a crash, and once more": {
+			[]metadata.Attempt{done(metadata.Execute, metadata.Errored, metadata.AgentFailed, "gone"), done(metadata.Execute, metadata.Succeeded, "", "")},
+			nil,
+			told{"retried", 2, 1, "", 0},
+		},
+		"a crash": {[]metadata.Attempt{done(metadata.Execute, metadata.Errored, metadata.AgentFailed, "gone")}, nil, told{"failed", 1, 1, "gone", 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := metadata.Phase{Name: "code", Status: metadata.PhaseInProgress, Checks: tt.checks}
+			got := stepsOf(metadata.Run{Attempts: tt.attempts}, rec, prompts.Words("en"))
+			if len(got) != 1 {
+				t.Fatalf("there are %d steps", len(got))
+			}
+			is := told{got[0].Status, got[0].Attempts, got[0].Retries, got[0].Error, len(got[0].Checks)}
+			if diff := cmp.Diff(tt.want, is); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A step that judges says what it found beside how it went: a review that was
+// done is a success also where the work is not.
+func TestVerdictOfSteps(t *testing.T) {
+	at := func(step metadata.Step) metadata.Attempt {
+		return metadata.Attempt{Phase: "code", Step: step, Status: metadata.Succeeded}
+	}
+	run := metadata.Run{Attempts: []metadata.Attempt{at(metadata.Execute), at(metadata.Check), at(metadata.Review)}}
+	rec := metadata.Phase{
+		Name: "code", Status: metadata.PhaseFailed, ReviewResult: "fail",
+		Checks: &metadata.Checks{Results: []metadata.CheckResult{{Name: "unit", Pass: true}}},
+	}
+	var got []string
+	for _, s := range stepsOf(run, rec, prompts.Words("en")) {
+		got = append(got, string(s.Step)+" "+s.Status+" "+string(s.Verdict))
+	}
+	if diff := cmp.Diff([]string{"execute success ", "check success pass", "review success fail"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	rec.Checks.Results[0].Pass = false
+	if s := stepsOf(run, rec, prompts.Words("en"))[1]; s.Verdict != metadata.Fail || s.Status != "failed" {
+		t.Errorf("a check that failed is %+v", s)
+	}
+	rec.Checks, rec.ReviewResult = nil, "" // the work was taken back
+	for _, s := range stepsOf(run, rec, prompts.Words("en")) {
+		if s.Verdict != "" {
+			t.Errorf("%s has the verdict %s of work that is gone", s.Step, s.Verdict)
+		}
+	}
+}
+
+// What a run has none of is an empty list; amounts are as people write them; and
+// no list or text grows with the history.
+func TestSummaryForPrograms(t *testing.T) {
+	plan := &pipelines.Pipeline{Phases: []pipelines.Phase{{Name: "code"}, {Name: "tell"}}}
+	run := metadata.Run{
+		Status: metadata.Running, CurrentPhase: "code", Cost: metadata.Cost{USD: 0.1 + 0.2},
+		Phases: metadata.Phases{{Name: "code", Status: metadata.PhaseInProgress, CurrentStep: metadata.Execute}, {Name: "tell", Status: metadata.PhasePending}},
+	}
+	text := func() string {
+		t.Helper()
+		data, err := json.Marshal(SummaryOf(plan, run, prompts.Words("en")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if got := text(); strings.Contains(got, "null") || !strings.Contains(got, `"total_cost_usd":0.3,`) || !strings.Contains(got, `"questions":[]`) {
+		t.Errorf("%s", got)
+	}
+	long := strings.Repeat("長い", 100_000)
+	verdict := &metadata.Verdict{Verdict: metadata.Fail}
+	for range 1000 {
+		verdict.Findings = append(verdict.Findings, metadata.Finding{Severity: metadata.Blocker, Title: long, Problem: long, Solution: long})
+		verdict.Gates = append(verdict.Gates, metadata.Gate{Gate: "It holds", Why: long})
+		run.RollbackHistory = append(run.RollbackHistory, metadata.Rollback{Reason: long})
+		run.Tasks = append(run.Tasks, metadata.Task{Title: long})
+	}
+	run.Phases[0].Verdict = verdict
+	if got := len(text()); got > 1<<20 {
+		t.Errorf("the result has %d bytes", got)
+	}
+	if got := SummaryOf(plan, metadata.Run{Status: metadata.Running}, prompts.Words("en")); got.Phases[1].Status != metadata.PhasePending {
+		t.Errorf("a phase that only the plan knows is %+v", got.Phases[1])
+	}
+}

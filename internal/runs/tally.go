@@ -1,0 +1,316 @@
+package runs
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// Tally is what runs came to. Lists are never nil.
+type Tally struct {
+	Runs      int            `json:"runs"`
+	Statuses  map[string]int `json:"statuses"` // how many runs have each
+	USD       float64        `json:"cost_usd"`
+	Completed Sum            `json:"completed"`
+	Phases    []Phase        `json:"phases"`    // those that failed most often first
+	Gates     []Gate         `json:"gates"`     // likewise
+	Reviewers []Reviewer     `json:"reviewers"` // those that missed most first
+	Models    []Model        `json:"models"`    // the dearest first
+	Missed    []Missed       `json:"missed"`    // what people had to find, the newest first
+	Stops     map[string]int `json:"stops"`     // why runs do not go on, by code
+}
+
+// Sum is what some runs cost, and how long they took from beginning to end.
+type Sum struct {
+	Runs          int     `json:"runs"`
+	USD           float64 `json:"cost_usd"`       // of one, at the median; 0 for none
+	Seconds       float64 `json:"seconds"`        // likewise
+	Attempts      float64 `json:"attempts"`       // likewise; calls of agents
+	WithoutPeople int     `json:"without_people"` // of them, no person has taken back anything
+}
+
+// Phase is what a phase came to in all runs. Parts of a phase count as the phase.
+type Phase struct {
+	Name       string  `json:"name"`
+	Runs       int     `json:"runs"`   // in which it began
+	Failed     int     `json:"failed"` // runs in which it has failed or a run has stopped at it for good
+	Reviews    int     `json:"reviews"`
+	Rejected   int     `json:"rejected"` // of these
+	Checks     int     `json:"checks"`
+	ChecksFail int     `json:"checks_failed"` // of these
+	Unusable   int     `json:"unusable"`      // calls that gave nothing that could be used
+	ByPeople   int     `json:"rollbacks_by_people"`
+	ByItself   int     `json:"rollbacks_by_itself"`
+	USD        float64 `json:"cost_usd"`
+	Seconds    float64 `json:"seconds"` // of work
+}
+
+// Gate is how often reviews judged a gate, and how often the work did not pass it.
+type Gate struct {
+	Phase  string `json:"phase"`
+	Gate   string `json:"gate"`
+	Judged int    `json:"judged"`
+	Failed int    `json:"failed"`
+}
+
+// Reviewer is an agent with a model that reviews.
+type Reviewer struct {
+	Agent    string `json:"agent"`
+	Model    string `json:"model"`
+	Reviews  int    `json:"reviews"`
+	Rejected int    `json:"rejected"`
+	Missed   int    `json:"missed"` // what it has passed and a person has not
+}
+
+// Model is what a model was used for. Tokens are input, cached input and output.
+type Model struct {
+	Model  string  `json:"model"`
+	Calls  int     `json:"calls"`
+	Tokens int64   `json:"tokens"`
+	USD    float64 `json:"cost_usd"`
+}
+
+// Missed is something that a person had to find although a review had passed it.
+type Missed struct {
+	Issue   string    `json:"issue"`
+	Phase   string    `json:"phase"`
+	At      time.Time `json:"at"`
+	By      string    `json:"by,omitempty"`
+	What    string    `json:"what"` // the reason of a rollback, or a comment on a line
+	File    string    `json:"file,omitempty"`
+	Attempt int       `json:"attempt"` // the review that has passed it
+	Agent   string    `json:"agent"`
+	Model   string    `json:"model,omitempty"`
+}
+
+// Of adds up runs, of which there may be none.
+func TallyOfRuns(runs []metadata.Run) Tally {
+	t := Tally{Runs: len(runs), Statuses: map[string]int{}, Stops: map[string]int{}, Missed: []Missed{}}
+	c := counts{phases: map[string]*Phase{}, gates: map[[2]string]*Gate{}, reviewers: map[[2]string]*Reviewer{}, models: map[string]*Model{}}
+	var done []metadata.Run
+	for i := range runs {
+		run := &runs[i]
+		t.Statuses[string(run.Status)]++
+		t.USD = metadata.Rounded(t.USD + run.Cost.USD)
+		if run.Stop != nil && run.Status != metadata.Completed {
+			t.Stops[string(run.Stop.Code)]++
+		}
+		if run.Status == metadata.Completed {
+			done = append(done, *run)
+		}
+		c.run(run)
+		for _, m := range missed(run) {
+			t.Missed = append(t.Missed, m)
+			c.reviewer(m.Agent, m.Model).Missed++
+		}
+	}
+	t.Completed = sum(done)
+	slices.SortStableFunc(t.Missed, func(a, b Missed) int { return b.At.Compare(a.At) })
+	t.Phases = ordered(c.phases, func(a, b Phase) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Rejected, a.Rejected), cmp.Compare(b.USD, a.USD), cmp.Compare(a.Name, b.Name))
+	})
+	t.Gates = ordered(c.gates, func(a, b Gate) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Judged, a.Judged), cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Gate, b.Gate))
+	})
+	t.Reviewers = ordered(c.reviewers, func(a, b Reviewer) int {
+		return cmp.Or(cmp.Compare(b.Missed, a.Missed), cmp.Compare(b.Reviews, a.Reviews), cmp.Compare(a.Agent+" "+a.Model, b.Agent+" "+b.Model))
+	})
+	t.Models = ordered(c.models, func(a, b Model) int {
+		return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Model, b.Model))
+	})
+	return t
+}
+
+// ordered gives the values of a map in an order.
+func ordered[K comparable, V any](all map[K]*V, order func(a, b V) int) []V {
+	out := []V{}
+	for v := range maps.Values(all) {
+		out = append(out, *v)
+	}
+	slices.SortFunc(out, order)
+	return out
+}
+
+// counts are the figures so far.
+type counts struct {
+	phases    map[string]*Phase
+	gates     map[[2]string]*Gate
+	reviewers map[[2]string]*Reviewer
+	models    map[string]*Model
+}
+
+// of gives the figures of a key, which begin with first.
+func of[K comparable, V any](all map[K]*V, key K, first V) *V {
+	if all[key] == nil {
+		all[key] = &first
+	}
+	return all[key]
+}
+
+func (c counts) phase(name string) *Phase { return of(c.phases, name, Phase{Name: name}) }
+
+func (c counts) reviewer(agent, model string) *Reviewer {
+	return of(c.reviewers, [2]string{agent, model}, Reviewer{Agent: agent, Model: model})
+}
+
+// whole is the phase that an attempt counts as.
+func whole(run *metadata.Run, name string) string {
+	if rec := run.Phase(name); rec != nil {
+		return cmp.Or(phases.WholeOf(rec), name)
+	}
+	return name
+}
+
+func (c counts) run(run *metadata.Run) {
+	began, failed := map[string]bool{}, map[string]bool{}
+	for i := range run.Attempts {
+		a := &run.Attempts[i]
+		name := whole(run, a.Phase)
+		began[name] = true
+		c.attempt(c.phase(name), a)
+		if a.Step == metadata.Review && a.Verdict != "" {
+			c.judged(run, a, name)
+		}
+	}
+	for i := range run.Phases {
+		if rec := &run.Phases[i]; rec.Status == metadata.PhaseFailed {
+			failed[whole(run, rec.Name)] = true
+		}
+	}
+	if run.Stop != nil && run.Status == metadata.Failed {
+		failed[whole(run, run.Stop.Phase)] = true
+	}
+	for name := range began {
+		c.phase(name).Runs++
+	}
+	for name := range failed {
+		if began[name] {
+			c.phase(name).Failed++
+		}
+	}
+	for _, back := range run.RollbackHistory {
+		if p := c.phase(whole(run, back.ToPhase)); back.TriggeredBy == metadata.Manual {
+			p.ByPeople++
+		} else {
+			p.ByItself++
+		}
+	}
+}
+
+// attempt counts a call of an agent, or a run of checks.
+func (c counts) attempt(p *Phase, a *metadata.Attempt) {
+	p.USD = metadata.Rounded(p.USD + a.Usage.USD)
+	p.Seconds += time.Duration(a.DurationMS * int64(time.Millisecond)).Seconds()
+	switch {
+	case a.Step == metadata.Check && a.Verdict != "":
+		p.Checks++
+		if a.Verdict == metadata.Fail {
+			p.ChecksFail++
+		}
+	case a.Status == metadata.Blocked || a.Status == metadata.Unsuccessful:
+		p.Unusable++
+	}
+	if phases.IsCall(*a) {
+		m := of(c.models, a.Model, Model{Model: a.Model})
+		m.Calls++
+		m.Tokens += a.Usage.InputTokens + a.Usage.CachedTokens + a.Usage.OutputTokens
+		m.USD = metadata.Rounded(m.USD + a.Usage.USD)
+	}
+}
+
+// judged counts a review that has come to a verdict. That it judged the gates which the
+// newest review of the phase judged is assumed: a record has no others.
+func (c counts) judged(run *metadata.Run, a *metadata.Attempt, name string) {
+	r, p := c.reviewer(a.Agent, a.Model), c.phase(name)
+	r.Reviews++
+	p.Reviews++
+	if a.Verdict == metadata.Fail {
+		r.Rejected++
+		p.Rejected++
+	}
+	gates := slices.Clone(a.FailedGates)
+	if rec := run.Phase(a.Phase); rec != nil && rec.Verdict != nil {
+		for _, g := range rec.Verdict.Gates {
+			if !slices.Contains(gates, g.Gate) {
+				gates = append(gates, g.Gate)
+			}
+		}
+	}
+	for _, gate := range gates {
+		g := of(c.gates, [2]string{name, gate}, Gate{Phase: name, Gate: gate})
+		g.Judged++
+		if slices.Contains(a.FailedGates, gate) {
+			g.Failed++
+		}
+	}
+}
+
+// missed gives what people had to find in a run that a review had passed: why they have
+// taken phases back, and their comments on lines.
+func missed(run *metadata.Run) (all []Missed) {
+	add := func(phase string, m Missed) {
+		if a := passed(run, phase, m.At); a != nil {
+			m.Issue, m.Phase, m.Attempt, m.Agent, m.Model = run.IssueNumber, phase, a.N, a.Agent, a.Model
+			all = append(all, m)
+		}
+	}
+	reviews := map[time.Time]bool{}
+	for _, v := range run.Reviews {
+		for _, comment := range v.Comments {
+			f := comment.Finding
+			add(v.Phase, Missed{At: v.At, By: v.By, What: cmp.Or(f.Problem, f.Title), File: f.File})
+		}
+		reviews[v.At] = len(v.Comments) > 0
+	}
+	for _, back := range run.RollbackHistory {
+		if back.TriggeredBy == metadata.Manual && !reviews[back.Timestamp] { // its comments say it already
+			add(back.ToPhase, Missed{At: back.Timestamp, By: back.By, What: back.Reason})
+		}
+	}
+	return all
+}
+
+// passed gives the newest review of a phase before a time, if it has passed the work.
+func passed(run *metadata.Run, phase string, before time.Time) *metadata.Attempt {
+	for i := len(run.Attempts) - 1; i >= 0; i-- {
+		a := &run.Attempts[i]
+		if a.Phase != phase || a.Step != metadata.Review || a.Verdict == "" || a.EndedAt == nil || a.EndedAt.After(before) {
+			continue
+		}
+		if a.Verdict == metadata.Fail {
+			return nil
+		}
+		return a
+	}
+	return nil
+}
+
+// sum adds up runs that are completed.
+func sum(runs []metadata.Run) Sum {
+	s := Sum{Runs: len(runs)}
+	var usd, seconds, attempts []float64
+	for _, run := range runs {
+		usd = append(usd, run.Cost.USD)
+		seconds = append(seconds, max(run.UpdatedAt.Sub(run.CreatedAt), 0).Seconds())
+		attempts = append(attempts, float64(phases.SpentOf(run).Attempts))
+		if !slices.ContainsFunc(run.RollbackHistory, func(b metadata.Rollback) bool { return b.TriggeredBy == metadata.Manual }) {
+			s.WithoutPeople++
+		}
+	}
+	s.USD, s.Seconds, s.Attempts = metadata.Rounded(median(usd)), median(seconds), median(attempts)
+	return s
+}
+
+// median gives the value in the middle, or between the two there; 0 for none.
+func median(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	n := len(all)
+	return (all[(n-1)/2] + all[n/2]) / 2
+}

@@ -1,0 +1,62 @@
+package setup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// File is one that init writes.
+type GeneratedFile struct {
+	Name string // from the top of the repository
+	Text string
+	// Upgrade gives what is to be there in place of another text, if that is not told
+	// by a stamp; its error is for people. May be nil.
+	Upgrade func(old string) (string, error)
+}
+
+// base is where a text is kept as it was written, of a file in which it was merged
+// with what people had changed.
+func (f GeneratedFile) base() string { return ".github/reprise/written/" + path.Base(f.Name) }
+
+// Mark stands in a comment of a text that is to be stamped.
+const Mark = "(VERSION, sha256:DIGEST)"
+
+// stamp is what a mark has become: the version that wrote the text, and the digest
+// of all of it as it was written.
+var stamp = regexp.MustCompile(`\([A-Za-z0-9][A-Za-z0-9.+_-]*, sha256:([0-9a-f]{16})\)`)
+
+// Stamped gives a text with its mark filled in.
+func Stamped(text, version string) string {
+	return strings.Replace(text, Mark, "("+version+", sha256:"+digestOf(text)+")", 1)
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// bare gives a text without what its stamp says, and the digest of it. Of a text
+// without a stamp the digest is empty.
+func bare(text string) (without, digest string) {
+	at := stamp.FindStringSubmatchIndex(text)
+	if at == nil {
+		return text, ""
+	}
+	return text[:at[0]] + Mark + text[at[1]:], text[at[2]:at[3]]
+}
+
+// untouched says whether a text is as it was written.
+func untouched(text string) bool {
+	without, digest := bare(text)
+	return digest != "" && digestOf(without) == digest
+}
+
+// Alike says whether two texts differ at most in which version wrote them.
+func Alike(a, b string) bool {
+	a, _ = bare(a)
+	b, _ = bare(b)
+	return a == b
+}

@@ -1,0 +1,154 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/builtin"
+	"github.com/reprise-ci/reprise/pipelines/source"
+)
+
+// PipelinesDir is where a repository has its pipelines.
+const PipelinesDir = ".github/reprise/pipelines/"
+
+// Crew is who works: the programs that write and review. An empty reviewer is the
+// program that writes.
+type Crew struct{ Writer, Reviewer string }
+
+// builtIn says whether the built-in pipelines have this crew anyway, where only
+// these programs are installed.
+func (c Crew) builtIn() bool {
+	return c.Writer == "claude" && c.Reviewer != "gemini" || c.Writer != "" && (c.Reviewer == "" || c.Reviewer == c.Writer)
+}
+
+// agents gives the crew as a pipeline has it.
+func (c Crew) agents() string {
+	one := func(use, more string) string {
+		if use == "claude" {
+			more += `, models: {heavy: "opus", medium: "sonnet", light: "haiku"}`
+		}
+		return fmt.Sprintf("{use: %q%s}", use, more)
+	}
+	return "\nagents: {\n\twriter:   " + one(c.Writer, "") + "\n\treviewer: " + one(c.Reviewer, `, access: "run"`) + "\n}\n"
+}
+
+// Pipelines gives those built-in pipelines that change code, with the setup and the
+// checks that a repository has, and all of them where the crew is another one than
+// theirs. Without any check, and with their crew, there are none.
+func PipelineFiles(ctx context.Context, found Found, crew Crew, version string) ([]GeneratedFile, error) {
+	if len(found.Checks) == 0 && crew.builtIn() {
+		return nil, nil
+	}
+	var files []GeneratedFile
+	for _, name := range builtin.Names() {
+		p, err := source.Load(ctx, source.Sources{}, name)
+		if err != nil {
+			return nil, err
+		}
+		var phases []string
+		for _, ph := range p.Phases {
+			if ph.Access == pipelines.AccessTree && len(found.Checks) > 0 {
+				phases = append(phases, ph.Name)
+			}
+		}
+		if len(phases) > 0 || !crew.builtIn() {
+			files = append(files, GeneratedFile{Name: PipelinesDir + name + ".cue", Text: Stamped(pipeline(name, phases, crew, found), version)})
+		}
+	}
+	return files, nil
+}
+
+// pipeline gives the text of one.
+func pipeline(name string, phases []string, crew Crew, found Found) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, `// The built-in pipeline %q, with what this repository is set up and checked by.
+// Written by: reprise init %s
+// Change it as you like: reprise init --upgrade keeps that.
+
+name:    %[1]q
+extends: %[1]q
+`, name, Mark)
+	if !crew.builtIn() {
+		out.WriteString(crew.agents())
+	}
+	if len(phases) == 0 {
+		return out.String()
+	}
+	if len(found.Setup) > 0 {
+		out.WriteString("\n// Makes a work tree ready, before the first call of an agent. Where hosts are\n// listed, a command reaches nothing else.\nsetup: [\n")
+		for _, c := range found.Setup {
+			writeCommand(&out, c)
+		}
+		out.WriteString("]\n")
+	}
+	out.WriteString(`
+// Reprise runs these itself, after each change: a phase passes only if they all do.
+_checks: [
+`)
+	for _, c := range found.Checks {
+		writeCommand(&out, c)
+	}
+	out.WriteString("]\n\n// What fails before anything is changed does not hold the work up; \"strict\": it does.\nchecks: \"baseline\"\n\nreplace: [\n")
+	for _, phase := range phases {
+		fmt.Fprintf(&out, "\t{name: %q, checks: _checks},\n", phase)
+	}
+	out.WriteString("]\n")
+	if hosts := hostsOf(found.Setup); hosts != "" {
+		fmt.Fprintf(&out, `
+// Steps that write code, and their checks, reach the whole network. To leave them
+// packages alone, add to each of these phases, if the tests need nothing else:
+//	network: {allow: [%s], listen: true}
+`, hosts)
+	}
+	return out.String()
+}
+
+// hostsOf lists what all commands fetch from; it is empty if that is not known of one.
+func hostsOf(commands []FoundCommand) string {
+	var all []string
+	for _, c := range commands {
+		if len(c.Hosts) == 0 {
+			return ""
+		}
+		for _, host := range c.Hosts {
+			if quoted := quote(host); !slices.Contains(all, quoted) {
+				all = append(all, quoted)
+			}
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// writeCommand writes one entry of a list, with its reason above it.
+func writeCommand(out *strings.Builder, c FoundCommand) {
+	fmt.Fprintf(out, "\t// From %s.\n\t{name: %s, run: %s", c.Why, quote(c.Name), quote(c.Run))
+	if c.Timeout != "" {
+		fmt.Fprintf(out, ", timeout: %s", quote(c.Timeout))
+	}
+	if len(c.Env) > 0 {
+		var env []string
+		for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+			env = append(env, name+": "+quote(c.Env[name]))
+		}
+		fmt.Fprintf(out, ", env: {%s}", strings.Join(env, ", "))
+	}
+	if hosts := hostsOf([]FoundCommand{c}); hosts != "" {
+		fmt.Fprintf(out, ", network: {allow: [%s]}", hosts)
+	}
+	out.WriteString("},\n")
+}
+
+// quote gives a text as CUE has it, which is as JSON does.
+func quote(s string) string {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can always be encoded
+	return strings.TrimSuffix(out.String(), "\n")
+}

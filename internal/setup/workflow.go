@@ -1,0 +1,67 @@
+package setup
+
+import (
+	"regexp"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// GateOnly is the command that only says whether there is something to do.
+const GateOnly = "gate"
+
+// EndOnly is the command that only says of a job that has ended early that it has.
+const EndOnly = "end"
+
+// TaskOnly is the command that does one part of a run, beside other jobs.
+const TaskOnly = "task"
+
+// JoinOnly is the command that goes on with a run once its parts were done by jobs.
+const JoinOnly = "join"
+
+// OfIssue are the commands that no person gives and that need the number of an issue.
+func OnlyForms() []string { return []string{EndOnly, TaskOnly, JoinOnly} }
+
+// YAML is what is looked at of a workflow. Much of it has several
+// forms, and is left as it is.
+type WorkflowYAML struct {
+	On          yaml.Node              `yaml:"on"`
+	Permissions yaml.Node              `yaml:"permissions"`
+	Concurrency yaml.Node              `yaml:"concurrency"`
+	Env         map[string]yaml.Node   `yaml:"env"`
+	Jobs        map[string]WorkflowJob `yaml:"jobs"`
+}
+
+// Job is what is looked at of a job of a workflow.
+type WorkflowJob struct {
+	Permissions yaml.Node            `yaml:"permissions"`
+	Concurrency yaml.Node            `yaml:"concurrency"`
+	Env         map[string]yaml.Node `yaml:"env"`
+	Steps       []WorkflowStep       `yaml:"steps"`
+	Uses        string               `yaml:"uses"`    // a workflow whose jobs stand for it
+	Secrets     yaml.Node            `yaml:"secrets"` // what that gets
+	With        map[string]yaml.Node `yaml:"with"`
+}
+
+// Ours reports whether the job stands for the jobs of reprise.
+func (j WorkflowJob) Ours() bool { return ourJobs().MatchString(j.Uses) }
+
+var ourJobs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
+})
+
+// Step is what is looked at of a step of a job.
+type WorkflowStep struct {
+	Uses string               `yaml:"uses"`
+	Run  string               `yaml:"run"`
+	With map[string]yaml.Node `yaml:"with"`
+	Env  map[string]yaml.Node `yaml:"env"`
+}
+
+// Input gives an input of the step's action, or "".
+func (s WorkflowStep) Input(name string) string { return s.With[name].Value }
+
+// Ours reports whether the step calls reprise.
+func (s WorkflowStep) Ours() bool { return s.Uses == LocalAction || ourAction().MatchString(s.Uses) }
+
+var ourAction = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9-]+/reprise@`) })

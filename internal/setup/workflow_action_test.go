@@ -1,0 +1,134 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestActionInputs shows that every input of the action reaches the program,
+// and as data only.
+func TestActionInputs(t *testing.T) {
+	text := readText(t, "../../action.yml")
+	for _, name := range keysOf(t, text, "inputs") {
+		line := "INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + ": ${{ inputs." + name + " }}\n"
+		if strings.Count(text, line) != 1 {
+			t.Errorf("input %s: action.yml has not once the line %s", name, line)
+		}
+	}
+	for _, name := range keysOf(t, text, "outputs") {
+		if line := "value: ${{ steps.reprise.outputs." + name + " }}\n"; strings.Count(text, line) != 1 {
+			t.Errorf("output %s: action.yml has not once the line %s", name, line)
+		}
+	}
+}
+
+// TestActionDocuments shows that the tables for people name what there is.
+func TestActionDocuments(t *testing.T) {
+	action, doc := readText(t, "../../action.yml"), readText(t, "../../docs/github.md")
+	for _, tt := range []struct{ key, heading string }{{"inputs", "## Inputs\n"}, {"outputs", "## Outputs\n"}} {
+		_, section, _ := strings.Cut(doc, tt.heading)
+		section, _, _ = strings.Cut(section, "\n## ")
+		var listed []string
+		for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(section, -1) {
+			listed = append(listed, m[1])
+		}
+		if diff := cmp.Diff(keysOf(t, action, tt.key), listed); diff != "" {
+			t.Errorf("docs/github.md, %s (-action.yml +table):\n%s", tt.key, diff)
+		}
+	}
+}
+
+// TestNoExpressionInScripts shows that nothing is written into a script before
+// the shell reads it: what somebody wrote in an issue would be run.
+func TestNoExpressionInScripts(t *testing.T) {
+	files, err := filepath.Glob("../../.github/workflows/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d workflows, %v", len(files), err)
+	}
+	for _, file := range append(files, "../../action.yml") {
+		for _, script := range scriptsOf(readText(t, file)) {
+			if strings.Contains(script, "${{") {
+				t.Errorf("%s: an expression in a script:\n%s", file, script)
+			}
+		}
+	}
+	bad := "steps:\n  - run: |\n      a\n\n      b ${{ x }}\n    env:\n      C: ${{ d }}\n  - run: e\n"
+	if diff := cmp.Diff([]string{"|\n      a\n\n      b ${{ x }}\n", "e\n"}, scriptsOf(bad)); diff != "" {
+		t.Errorf("scripts (-want +got):\n%s", diff)
+	}
+}
+
+// TestPinnedActions shows that the actions of others are named by commit, with
+// the version behind it for people and for bots that bring newer ones.
+func TestPinnedActions(t *testing.T) {
+	text := readText(t, "../../action.yml") + readText(t, "init_workflow.yml") + readText(t, "../../"+Jobs)
+	uses := regexp.MustCompile(`(?m)^ *(?:- )?uses: (.*)$`).FindAllStringSubmatch(text, -1)
+	pinned := regexp.MustCompile(`^[^ @]+@[0-9a-f]{40} # v[0-9]`)
+	for _, m := range uses {
+		if own := regexp.MustCompile(`^reprise-ci/reprise(/\.github/action/agents)?@v1$`); m[1] != "<<.Uses>>" && !own.MatchString(m[1]) && !pinned.MatchString(m[1]) {
+			t.Errorf("not pinned: %s", m[1])
+		}
+	}
+	if len(uses) < 5 {
+		t.Errorf("only %d actions found", len(uses))
+	}
+}
+
+// runKey is the key of a step; a job may have the name, too.
+var runKey = regexp.MustCompile(`^( *(?:- )?)run: *(\S.*\n)$`)
+
+// scriptsOf gives what the run keys of a workflow hold.
+func scriptsOf(text string) []string {
+	var scripts []string
+	indent := -1
+	for line := range strings.Lines(text) {
+		if m := runKey.FindStringSubmatch(line); m != nil {
+			scripts, indent = append(scripts, m[2]), len(m[1])
+			continue
+		}
+		deep := len(line) - len(strings.TrimLeft(line, " "))
+		switch {
+		case indent < 0:
+		case strings.TrimSpace(line) == "" || deep > indent:
+			scripts[len(scripts)-1] += line
+		default:
+			indent = -1
+		}
+	}
+	return scripts
+}
+
+// keysOf gives the keys right below a key at the left edge of a YAML file.
+func keysOf(t *testing.T, text, key string) []string {
+	t.Helper()
+	_, section, ok := strings.Cut(text, "\n"+key+":\n")
+	if !ok {
+		t.Fatalf("there is no %s", key)
+	}
+	if end := regexp.MustCompile(`(?m)^\S`).FindStringIndex(section); end != nil {
+		section = section[:end[0]]
+	}
+	var keys []string
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z-]+):$`).FindAllStringSubmatch(section, -1) {
+		keys = append(keys, m[1])
+	}
+	if len(keys) == 0 || len(slices.Compact(slices.Sorted(slices.Values(keys)))) != len(keys) {
+		t.Fatalf("%s: %q", key, keys)
+	}
+	return keys
+}
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

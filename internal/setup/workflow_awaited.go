@@ -1,0 +1,72 @@
+package setup
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Awaited gives the names that stand below workflow_run in what starts a workflow: when
+// one of these has ended, GitHub starts it. What is written as a pattern for several
+// names is no name.
+func (w WorkflowYAML) Awaited() (names []string) {
+	var on struct {
+		Run struct {
+			Workflows oneOrMore `yaml:"workflows"`
+		} `yaml:"workflow_run"`
+	}
+	if w.On.Kind != yaml.MappingNode || w.On.Decode(&on) != nil {
+		return nil
+	}
+	for _, pattern := range on.Run.Workflows {
+		if name := escaped().ReplaceAllString(pattern, "$1"); literally(name) == pattern {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// oneOrMore are texts of which one may stand without a list.
+type oneOrMore []string
+
+// UnmarshalYAML reads one text or a list of texts.
+func (o *oneOrMore) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*o = oneOrMore{n.Value}
+		return nil
+	}
+	return n.Decode((*[]string)(o))
+}
+
+// GitHub reads the names below workflow_run as patterns, although its documents do not
+// say so: https://github.com/actions/runner/issues/854
+var (
+	special = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\\*?+!\[\]]`) })
+	escaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\(.)`) })
+)
+
+// literally gives the pattern that is one name and no other.
+func literally(name string) string { return special().ReplaceAllString(name, `\$0`) }
+
+// awaitedLines gives names as they stand in a list of YAML, each as a pattern that is
+// this name alone.
+func awaitedLines(names []string) (lines []string, err error) {
+	for _, name := range names {
+		quoted, err := yaml.Marshal(&yaml.Node{Kind: yaml.ScalarNode, Style: styleOf(name), Value: literally(name)})
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, strings.TrimSuffix(string(quoted), "\n"))
+	}
+	return lines, nil
+}
+
+// styleOf gives the quotes of a text that keep it on one line.
+func styleOf(name string) yaml.Style {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+		return yaml.DoubleQuotedStyle
+	}
+	return yaml.SingleQuotedStyle
+}

@@ -1,0 +1,98 @@
+package setup
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+)
+
+// Folder is where GitHub finds workflows, from the top of a repository.
+const WorkflowsFolder = ".github/workflows"
+
+// HasChecks reports whether a repository has a workflow that a push or a pull
+// request would start.
+func HasChecks(dir string) bool {
+	return len(Checking(os.DirFS(filepath.Join(dir, WorkflowsFolder)))) > 0
+}
+
+// Checking gives the names of the workflows in a folder that a push to a branch or a pull
+// request would start, in the order of their files, and each once. As on GitHub, one that
+// says no name has that of its file.
+func Checking(folder fs.FS) (names []string) {
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		return nil // there is no such folder
+	}
+	for _, e := range entries {
+		if ext := path.Ext(e.Name()); ext != ".yml" && ext != ".yaml" || e.Name() == path.Base(File) {
+			continue
+		}
+		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+			continue
+		}
+		data, err := fs.ReadFile(folder, e.Name())
+		if err != nil {
+			continue
+		}
+		var w struct {
+			Name string    `yaml:"name"`
+			On   yaml.Node `yaml:"on"`
+		}
+		if yaml.Unmarshal(data, &w) != nil || !anyOn(&w.On) {
+			continue
+		}
+		if w.Name == "" {
+			w.Name = path.Join(WorkflowsFolder, e.Name())
+		}
+		if !slices.Contains(names, w.Name) {
+			names = append(names, w.Name)
+		}
+	}
+	return names
+}
+
+// anyOn looks for an event in what a workflow is started by: one name, a list
+// of names, or names with settings.
+func anyOn(on *yaml.Node) bool {
+	switch on.Kind {
+	case yaml.ScalarNode:
+		return on.Value == "push" || on.Value == "pull_request"
+	case yaml.SequenceNode:
+		return slices.ContainsFunc(on.Content, anyOn)
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(on.Content); i += 2 {
+			if event := on.Content[i]; anyOn(event) && (event.Value != "push" || onWork(on.Content[i+1])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onWork reports whether a push to a branch that somebody works on can start what has
+// these filters: not where they name tags alone, or nothing but certain branches. For a
+// pull request such a name is that of its base.
+func onWork(push *yaml.Node) bool {
+	var f struct {
+		Branches oneOrMore `yaml:"branches"`
+		Ignored  oneOrMore `yaml:"branches-ignore"`
+		Tags     oneOrMore `yaml:"tags"`
+		NoTags   oneOrMore `yaml:"tags-ignore"`
+	}
+	if push.Kind != yaml.MappingNode || push.Decode(&f) != nil {
+		return true
+	}
+	if len(f.Branches) > 0 {
+		return slices.ContainsFunc(f.Branches, func(b string) bool {
+			return special().MatchString(b) || strings.HasPrefix(b, environ.BranchPrefix)
+		})
+	}
+	return len(f.Ignored) > 0 || len(f.Tags)+len(f.NoTags) == 0
+}

@@ -1,0 +1,93 @@
+package setup
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestAgentLocks shows that every package that a workflow installs is known by
+// the hash of its content, for every agent.
+func TestAgentLocks(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(AgentInstalls())) {
+		agent := AgentInstalls()[name]
+		data, err := agentLocks.ReadFile("init_agents/" + name + "/package-lock.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lock struct {
+			Packages map[string]struct {
+				Version, Integrity string
+				Dependencies       map[string]string
+			}
+		}
+		if err := json.Unmarshal(data, &lock); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]string{agent.Package: agent.Version}, lock.Packages[""].Dependencies); diff != "" {
+			t.Errorf("%s: what the lock file is for (-want +got):\n%s", name, diff)
+		}
+		if got := lock.Packages["node_modules/"+agent.Package].Version; got != agent.Version {
+			t.Errorf("%s: the lock file has version %q, want %s", name, got, agent.Version)
+		}
+		for at, p := range lock.Packages {
+			if at != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
+				t.Errorf("%s: %s has no integrity: %q", name, at, p.Integrity)
+			}
+		}
+	}
+}
+
+// A workflow may install two agents: what is locked for each stays as it is.
+func TestTwoAgents(t *testing.T) {
+	names := slices.Sorted(maps.Keys(AgentInstalls()))
+	for _, a := range names {
+		for _, b := range names {
+			if a == b {
+				continue
+			}
+			files, err := GeneratedFiles(Long, DefaultUses(), nil, a, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var both, one map[string]any
+			if err := json.Unmarshal([]byte(files[2].Text), &both); err != nil {
+				t.Fatal(err)
+			}
+			seen := 0
+			for _, name := range []string{a, b} {
+				data, err := agentLocks.ReadFile("init_agents/" + name + "/package-lock.json")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := json.Unmarshal(data, &one); err != nil {
+					t.Fatal(err)
+				}
+				for program, locked := range one["packages"].(map[string]any) {
+					if program == "" {
+						continue
+					}
+					seen++
+					if diff := cmp.Diff(locked, both["packages"].(map[string]any)[program]); diff != "" {
+						t.Errorf("%s and %s: %s of %s (-want +got):\n%s", a, b, program, name, diff)
+					}
+				}
+			}
+			if n := len(both["packages"].(map[string]any)); n != seen+1 {
+				t.Errorf("%s and %s: %d packages, want %d: one is needed by both", a, b, n, seen+1)
+			}
+			for _, name := range []string{a, b} {
+				if install := AgentInstalls()[name]; versions(files[1].Text)[install.Package] != install.Version || versions(files[2].Text)[install.Package] != install.Version {
+					t.Errorf("%s and %s: %s is not installed", a, b, name)
+				}
+			}
+			if !strings.Contains(files[0].Text, "agent: "+a+", "+b+"\n") {
+				t.Errorf("the workflow does not name %s and %s", a, b)
+			}
+		}
+	}
+}

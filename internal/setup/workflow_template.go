@@ -1,0 +1,235 @@
+package setup
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+)
+
+// AgentInstall is how a workflow gets an agent program and its key.
+type AgentInstall struct {
+	Name    string // as pipelines name it
+	Title   string
+	Package string // on npm
+	Version string // the exact one: a newer one may speak another protocol
+	Setup   string // script of the package that has to be run once; "": none
+	Secret  string // of the repository, and the variable that the program reads
+}
+
+// AgentInstalls gives the agent programs that a workflow can install, by name.
+func AgentInstalls() map[string]AgentInstall {
+	return map[string]AgentInstall{
+		"claude": {Name: "claude", Title: "Claude Code", Package: "@anthropic-ai/claude-code", Version: "2.1.197", Setup: "install.cjs", Secret: "ANTHROPIC_API_KEY"},
+		"codex":  {Name: "codex", Title: "Codex", Package: "@openai/codex", Version: "0.169.0", Secret: "OPENAI_API_KEY"},
+		"gemini": {Name: "gemini", Title: "Gemini CLI", Package: "@google/gemini-cli", Version: "0.61.0", Secret: "GEMINI_API_KEY"},
+	}
+}
+
+const (
+	// DefaultAgent is the agent that init installs unless it is told another.
+	DefaultAgent = "claude"
+	LocalAction  = "./" // the action is in the repository that uses it
+	// ProjectPage is where people read about reprise.
+	ProjectPage = "https://github.com/reprise-ci/reprise"
+)
+
+// Form is how a workflow file says what its jobs do.
+type Form string
+
+// The forms of a workflow file.
+const (
+	Short Form = "short" // it calls the workflow of the action's repository, which has the jobs
+	Long  Form = "long"  // it has the jobs itself, for people to change
+)
+
+// fanOut ends the name of a form whose jobs do the parts of a phase beside each other.
+const fanOut = "+fan-out"
+
+// FanOut gives the form whose jobs do the parts of a phase beside each other.
+func (f Form) FanOut() Form { return f.Plain() + fanOut }
+
+// FansOut reports whether it is such a form.
+func (f Form) FansOut() bool { return f != f.Plain() }
+
+// Plain gives the form whose one job does all.
+func (f Form) Plain() Form { return Form(strings.TrimSuffix(string(f), fanOut)) }
+
+// Jobs is where the repository of the action has the workflow that the short form calls.
+const Jobs = ".github/workflows/run.yml"
+
+// templates are the forms before the values of a repository are filled in, for
+// text/template. Both begin alike, as the long form defines it.
+//
+//go:embed init_workflow.yml short_workflow.yml
+var templates embed.FS
+
+// agentLocks has, for each agent, the package.json and package-lock.json by which
+// a workflow installs it.
+//
+//go:embed init_agents
+var agentLocks embed.FS
+
+// The files that init writes, from the top of a repository.
+const (
+	File       = ".github/workflows/reprise.yml" // where GitHub finds it
+	AgentsDir  = ".github/reprise/agents"        // the agent program, pinned
+	AgentsFile = AgentsDir + "/package.json"
+	AgentsLock = AgentsDir + "/package-lock.json"
+)
+
+// GeneratedFiles gives the workflow that calls the action uses, goes on with the end of
+// the awaited ones and installs the named agents, who writes and who reviews if that is
+// another one, and of the long form the files by which it installs them. The short form
+// has them beside the action.
+func GeneratedFiles(form Form, uses string, awaited []string, agents ...string) ([]GeneratedFile, error) {
+	workflow, err := WorkflowText(form, uses, awaited, agents...)
+	if err != nil {
+		return nil, err
+	}
+	files := []GeneratedFile{{Name: File, Text: workflow}}
+	if form.Plain() == Short {
+		return files, nil
+	}
+	for _, name := range []string{AgentsFile, AgentsLock} {
+		text, err := pins(path.Base(name), unique(agents))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, GeneratedFile{Name: name, Text: text, Upgrade: upgrade(name, text)})
+	}
+	return files, nil
+}
+
+// actionName is what a workflow may name as an action of another repository.
+var actionName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+})
+
+// Text gives the workflow that calls the action uses, is started when one of the awaited
+// workflows has ended on the branch of a run, and installs the named agents: who writes
+// and, after it, who reviews.
+func WorkflowText(form Form, uses string, awaited []string, agents ...string) (string, error) {
+	fans := form.FansOut()
+	if form = form.Plain(); form != Short && form != Long {
+		return "", exit.Usagef("--workflow %.20q: there are short and long", form)
+	}
+	var installs []AgentInstall
+	for i, agent := range unique(agents) {
+		install, ok := AgentInstalls()[agent]
+		if !ok {
+			names := strings.Join(slices.Sorted(maps.Keys(AgentInstalls())), ", ")
+			return "", exit.Usagef("--%s %.40q: a workflow can install %s; for another one, write the workflow with one of these and change its steps", []string{"agent", "reviewer"}[min(i, 1)], agent, names)
+		}
+		installs = append(installs, install)
+	}
+	if uses != LocalAction && !actionName().MatchString(uses) {
+		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as %s, or ./ in the repository of the action", uses, DefaultUses())
+	}
+	if form == Short && uses == LocalAction {
+		return "", exit.Usagef("--workflow short calls the workflow of another repository, so it cannot have --uses ./; leave out one of the two")
+	}
+	setup := slices.ContainsFunc(installs, func(a AgentInstall) bool { return a.Setup != "" })
+	t, err := template.New("").Delims("<<", ">>").ParseFS(templates, "*.yml")
+	if err != nil {
+		return "", fmt.Errorf("workflow template: %w", err)
+	}
+	flags, calls := flagsFor(form, uses, unique(agents)), uses
+	if fans {
+		flags += " --fan-out"
+	}
+	if form == Short {
+		repository, version, _ := strings.Cut(uses, "@")
+		calls = repository + "/" + Jobs + "@" + version
+	}
+	lines, err := awaitedLines(awaited)
+	if err != nil {
+		return "", err
+	}
+	name := map[Form]string{Short: "short_workflow.yml", Long: "init_workflow.yml"}[form]
+	var out strings.Builder
+	err = t.ExecuteTemplate(&out, name, map[string]any{
+		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Setup": setup, "AgentsDir": AgentsDir,
+		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans, "Awaited": lines,
+	})
+	return Stamped(out.String(), environ.Version), err
+}
+
+// flagsFor gives the flags that write the same workflow again.
+func flagsFor(form Form, uses string, agents []string) string {
+	flags := ""
+	if form == Long && uses != LocalAction {
+		flags = " --workflow long"
+	}
+	if agents[0] != DefaultAgent {
+		flags += " --agent " + agents[0]
+	}
+	if len(agents) > 1 {
+		flags += " --reviewer " + agents[1]
+	}
+	if uses != DefaultUses() {
+		flags += " --uses " + uses
+	}
+	return flags
+}
+
+// unique leaves out names that are empty or there twice.
+func unique(names []string) (out []string) {
+	for _, name := range names {
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// releaseNumber is the version of a release and its first number.
+var releaseNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(v[0-9]+)\.[0-9]+\.[0-9]+`) })
+
+// DefaultUses is the action as a workflow calls it: by the first number of
+// this program's version, which each release moves on.
+func DefaultUses() string {
+	major := "v1"
+	if m := releaseNumber().FindStringSubmatch(environ.Version); m != nil {
+		major = m[1]
+	}
+	return strings.TrimPrefix(ProjectPage, "https://github.com/") + "@" + major
+}
+
+// FormOf gives the form that init writes unless it is told one: that of the workflow
+// that is there, as far as it can be read, else the short one. In the repository of the action it is the long one.
+func FormOf(existing, uses string) Form {
+	var w WorkflowYAML
+	broken := yaml.Unmarshal([]byte(existing), &w) != nil
+	form := Short
+	for _, job := range w.Jobs {
+		if slices.ContainsFunc(job.Steps, WorkflowStep.Ours) {
+			form = Long
+		}
+	}
+	fans := false
+	for _, job := range w.Jobs {
+		given := job.With["fan-out"]
+		fans = fans || job.Ours() && given.Value == "true" || slices.ContainsFunc(job.Steps, func(s WorkflowStep) bool { return s.Ours() && s.Input("fan-out") == "true" })
+	}
+	if broken {
+		form, fans = Short, false
+	}
+	if uses == LocalAction {
+		form = Long
+	}
+	if fans {
+		form = form.FanOut()
+	}
+	return form
+}

@@ -1,0 +1,54 @@
+package text
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Size is a number of bytes that reads and writes as text, such as "4MB" or
+// "500kB". A KB has 1,000 bytes.
+type Size int64
+
+// The units.
+const (
+	KB Size = 1000
+	MB      = 1000 * KB
+	GB      = 1000 * MB
+)
+
+// unit is what sizes are counted in.
+type unit struct {
+	name  string
+	bytes Size
+}
+
+// units are all of them, the largest first.
+func units() []unit {
+	return []unit{{"GB", GB}, {"MB", MB}, {"kB", KB}, {"B", 1}}
+}
+
+// String gives the size in the largest unit that leaves no fraction.
+func (s Size) String() string {
+	for _, u := range units() {
+		if s != 0 && s%u.bytes == 0 {
+			return fmt.Sprintf("%d%s", int64(s/u.bytes), u.name)
+		}
+	}
+	return "0B"
+}
+
+// MarshalText gives the size as String prints it.
+func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what String prints.
+func (s *Size) UnmarshalText(b []byte) error {
+	for _, u := range units() {
+		if number, ok := strings.CutSuffix(string(b), u.name); ok {
+			n, err := strconv.ParseUint(number, 10, 32)
+			*s = Size(n) * u.bytes
+			return err
+		}
+	}
+	return fmt.Errorf("%q is no size such as \"4MB\" or \"500kB\"", b)
+}

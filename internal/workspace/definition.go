@@ -1,0 +1,301 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/builtin"
+	"github.com/reprise-ci/reprise/pipelines/source"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// EvaluateCommand is the hidden command that evaluates CUE from a repository,
+// in a process of its own with limits.
+const EvaluateCommand = "evaluate-cue"
+
+// Definition is a pipeline with the prompts that go with it.
+type Definition struct {
+	Plan  *pipelines.Pipeline
+	Words *prompts.Set
+	Why   metadata.Reason // why this pipeline was chosen
+	// Open says that an agent is to judge the issue, and Plan is what is taken if
+	// none can, see choice.Chosen.
+	Open bool
+	// Closed says which paths the issue names that no agent may change, before anything is
+	// spent; only known where the definition was read, and not of a run under way.
+	Closed []metadata.Reason
+	// Workflows are those that the issue names and the pipeline opens.
+	Workflows []string
+	// Defined is the digest of pipeline and prompts before the command line
+	// changed anything about them.
+	Defined string
+}
+
+// unwritten gives a mistake for each step whose template nobody has written.
+func (d *Definition) unwritten() (wrong pipelines.Mistakes) {
+	look := func(list string, of []pipelines.Phase) {
+		for i, p := range of {
+			steps := []struct{ name, prompt string }{{"execute", p.Execute.Prompt}, {"review", p.Review.Prompt}, {"revise", p.Revise.Prompt}}
+			for _, s := range steps {
+				if s.prompt == "" || d.Words.Has(s.prompt) {
+					continue
+				}
+				wrong = append(wrong, pipelines.Mistake{File: d.Plan.Source, Path: fmt.Sprintf("%s[%d]", list, i), Message: fmt.Sprintf(
+					"%s of %s takes the prompt %q, which nobody has written: it would be .github/reprise/prompts/%s.md on the default branch", s.name, p.Name, s.prompt, s.prompt)})
+			}
+		}
+	}
+	look("phases", d.Plan.Phases)
+	look("spare", d.Plan.Spare)
+	return wrong
+}
+
+// sources says where pipelines come from: a file that was named, the default
+// branch's .github/reprise, then what is built in. The branch that agents
+// work on has no say.
+func sources(ctx context.Context, src *git.Source, pipeline string) (source.Sources, string, error) {
+	eval, err := Evaluator()
+	if err != nil {
+		return source.Sources{}, "", err
+	}
+	s := source.Sources{Evaluator: eval}
+	if src != nil {
+		if s.Repo, err = src.FS(ctx, TrustedCommit(src), ".github/reprise"); err != nil {
+			return s, "", err
+		}
+	}
+	if IsPath(pipeline) {
+		s.Path, pipeline = pipeline, ""
+	}
+	return s, pipeline, nil
+}
+
+// TrustedCommit is the commit whose .github/reprise counts: that of the default
+// branch, or if the default branch is not known, what is checked out.
+func TrustedCommit(src *git.Source) string {
+	if src.DefaultBranch != "" {
+		return src.DefaultBranch
+	}
+	return src.Head
+}
+
+// IsPath tells a file from a name, or a name with a preset behind a slash.
+func IsPath(pipeline string) bool {
+	switch filepath.Ext(pipeline) {
+	case ".cue", ".yaml", ".yml", ".json", ".toml":
+		return true
+	}
+	return strings.HasPrefix(pipeline, ".") || filepath.IsAbs(pipeline)
+}
+
+// Evaluator gives what evaluates CUE from a repository: this program, started
+// again with EvaluateCommand. An error says why the program's file is not known.
+func Evaluator() (source.Evaluator, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return source.Evaluator{}, fmt.Errorf("finding the program's own file: %w", err)
+	}
+	return source.Evaluator{Argv: []string{self, EvaluateCommand}}, nil
+}
+
+// Choice is what the command line or an event says about the definition of a run.
+type Choice struct {
+	Pipeline string // name, name/preset or path; empty: chosen by the issue
+	Language string // en or ja; empty: the pipeline's
+	Agent    string // does the work of every agent of the pipeline
+	Model    string // for every step; empty: as the pipeline says
+	Part     pipelines.Part
+	Protect  []string // paths besides the pipeline's
+	Workflow string   // path of the workflow that this job runs in, which no pipeline opens
+
+	Weight string // a choice.Weight, of an issue that an agent has judged
+
+	Installed []string // the agent programs that there are; none: those that the machine has
+}
+
+// Define reads the pipeline and the prompts as they are now.
+func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Definition, error) {
+	s, name, err := sources(ctx, src, o.Pipeline)
+	if err != nil {
+		return Definition{}, err
+	}
+	chosen, err := source.Choose(ctx, s, source.ChoiceIssue{Title: is.Title, Labels: is.Labels, Type: is.Type}, name)
+	if err != nil {
+		return Definition{}, exit.AsUsage(onlyHere(ctx, src, err)) // what was named, or a label or file of the repository
+	}
+	plan := chosen.Plan
+	if filepath.IsAbs(plan.Source) {
+		plan.Source = filepath.Base(plan.Source) // the record names no folder of this machine
+	}
+	var overrides fs.FS
+	if s.Repo != nil {
+		if overrides, err = fs.Sub(s.Repo, "prompts"); err != nil {
+			return Definition{}, err
+		}
+	}
+	d := Definition{Plan: plan, Why: exit.WhyCause(chosen.Why), Open: chosen.Open}
+	applyChoice(plan, o)
+	if err := builtin.Speak(plan); err != nil {
+		return d, err
+	}
+	if d.Words, err = prompts.Load(overrides, plan.Language); err != nil {
+		return d, inRepository(err)
+	}
+	if wrong := d.unwritten(); len(wrong) > 0 {
+		return d, wrong
+	}
+	if _, d.Defined, err = d.Freeze(is); err != nil {
+		return d, err
+	}
+	if err = d.adapt(o); err == nil {
+		err = d.name(ctx, src, is)
+	}
+	return d, err
+}
+
+// applyChoice puts the language that was given over the pipeline's, and takes the folders of
+// this machine out of where its settings come from.
+func applyChoice(plan *pipelines.Pipeline, o Choice) {
+	for setting, file := range plan.Origins {
+		if filepath.IsAbs(file) {
+			plan.Origins[setting] = filepath.Base(file)
+		}
+	}
+	if o.Language != "" && o.Language != plan.Language {
+		plan.Language = o.Language
+		if plan.Origins == nil {
+			plan.Origins = map[string]string{}
+		}
+		plan.Origins["language"] = pipelines.GivenForRun
+	}
+}
+
+// adapt changes a definition as the command line says, for this run alone.
+func (d *Definition) adapt(o Choice) error {
+	if !d.Open { // whose phases those may not be
+		cut, err := pipelines.Cut(d.Plan, o.Part)
+		if err != nil {
+			return exit.AsUsage(err)
+		}
+		d.Plan = cut
+	}
+	d.Plan.Protect = append(slices.Clip(d.Plan.Protect), o.Protect...)
+	if pipelines.IsOpened(o.Workflow, d.Plan.Open) {
+		d.Plan.Protect = append(d.Plan.Protect, o.Workflow)
+	}
+	return d.Assign(o)
+}
+
+// Assign gives the work to the agent and the model that the command line names, or
+// to the agents that are installed, after it was adjusted to the judgment of the issue.
+func (d *Definition) Assign(o Choice) error {
+	if o.Weight != "" { // a frozen plan was adjusted before
+		adjust(d.Plan, source.Weight(o.Weight))
+		d.Plan.Given.Weight = o.Weight
+	}
+	if o.Agent == "" && len(o.Installed) > 0 {
+		install(d.Plan, o.Installed)
+	}
+	if o.Agent != "" {
+		if err := ReplaceAgents(d.Plan, o.Agent); err != nil {
+			return err
+		}
+		d.Plan.Given.Agent = o.Agent
+	}
+	if strings.HasPrefix(o.Model, "-") {
+		return exit.Usagef("--model %s begins with a hyphen, as an option of an agent's program does: name a model", o.Model)
+	}
+	if o.Model != "" {
+		for _, s := range StepsOf(d.Plan) {
+			s.Model = o.Model
+		}
+		d.Plan.Given.Model = o.Model
+	}
+	return nil
+}
+
+// Longest is more than a step of this plan may take, so that a lease which
+// nobody renews is one that nobody holds.
+func Longest(plan *pipelines.Pipeline) time.Duration {
+	most := time.Duration(0)
+	for i := range plan.Phases {
+		p, checks := &plan.Phases[i], time.Duration(0)
+		for _, c := range p.Checks {
+			checks += time.Duration(c.Timeout) * time.Duration(1+c.Retries)
+		}
+		for _, s := range []pipelines.Step{p.Execute, p.Review, p.Revise} {
+			most = max(most, time.Duration(s.Timeout), checks)
+		}
+		most = max(most, time.Duration(p.Retry.Cap))
+	}
+	return most + 5*time.Minute
+}
+
+// StepsOf gives the steps of all phases, to be changed.
+func StepsOf(plan *pipelines.Pipeline) []*pipelines.Step {
+	var out []*pipelines.Step
+	for _, p := range phasesOf(plan) {
+		out = append(out, &p.Execute, &p.Review, &p.Revise)
+	}
+	return out
+}
+
+// inRepository gives mistakes in prompts the form of mistakes in pipelines, and
+// the path that people know the file by.
+func inRepository(err error) error {
+	var wrong prompts.Mistakes
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	var out pipelines.Mistakes
+	for _, m := range wrong {
+		out = append(out, pipelines.Mistake{
+			File: path.Join(".github/reprise/prompts", m.File), Line: m.Line, Column: max(m.Column, 1), Message: m.Message,
+		})
+	}
+	return out
+}
+
+// DefinedBy names the pipeline of a run the way --pipeline does.
+func DefinedBy(run metadata.Run, preset string) string {
+	if preset == "" {
+		return run.Pipeline.Name
+	}
+	return run.Pipeline.Name + "/" + preset
+}
+
+// IsFindable reports whether a pipeline comes from where its name finds it again.
+func IsFindable(source string) bool {
+	return strings.HasPrefix(source, "builtin:") || strings.HasPrefix(source, ".github/reprise/")
+}
+
+// ChangedSince says that the definition of a run reads otherwise now, or "".
+func ChangedSince(ctx context.Context, src *git.Source, run metadata.Run, is issue.Issue, preset string) (string, error) {
+	if !IsFindable(run.Pipeline.Source) {
+		return "", nil // from a file that was named, and may be anywhere
+	}
+	now, err := Define(ctx, src, is, Choice{Pipeline: DefinedBy(run, preset), Language: run.Language})
+	var mistakes pipelines.Mistakes
+	switch {
+	case errors.As(err, &mistakes):
+		return "the pipeline has mistakes now; the run keeps the one it began with", nil
+	case err != nil:
+		return "", err
+	case now.Defined != run.Pipeline.Definition:
+		return "the pipeline or its prompts read otherwise now; the run keeps those it began with (--refresh takes the new ones)", nil
+	}
+	return "", nil
+}

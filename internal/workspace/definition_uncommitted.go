@@ -1,0 +1,110 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/pipelines/source"
+)
+
+// OwnFolder has the pipelines and prompts of a repository.
+const OwnFolder = ".github/reprise"
+
+// InForce names the commit whose pipelines and prompts count.
+func InForce(src *git.Source) string {
+	if src.DefaultBranch == "" {
+		return "the commit that is checked out"
+	}
+	return "the default branch " + src.DefaultBranch
+}
+
+// NotInForce lists the pipelines and prompts of the checkout that are not, or
+// read otherwise, in the commit that counts, by their paths in the repository.
+// It is a hint for people: what cannot be read is left out. src may be nil.
+func NotInForce(ctx context.Context, src *git.Source) []string {
+	if src == nil {
+		return nil
+	}
+	counts, err := src.FS(ctx, TrustedCommit(src), OwnFolder)
+	if err != nil {
+		return nil
+	}
+	root, err := os.OpenRoot(src.Dir) // no link leads out of it
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	here, err := fs.Sub(root.FS(), OwnFolder)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	// What cannot be listed is left out.
+	_ = fs.WalkDir(here, ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() && isOwn(name) && differs(here, counts, name) {
+			out = append(out, path.Join(OwnFolder, name))
+		}
+		return nil
+	})
+	return out
+}
+
+// isOwn reports whether a file of the folder is a pipeline or a prompt, or has the
+// settings of the repository.
+func isOwn(name string) bool {
+	top, rest, _ := strings.Cut(name, "/")
+	_, pipeline := source.IsFile(rest)
+	if known, is := source.IsFile(name); is && known == "config" {
+		return true
+	}
+	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts" && path.Ext(rest) == ".md"
+}
+
+// differs reports whether a file that can be read here reads otherwise there,
+// or is not there. How lines end is no difference.
+func differs(here, there fs.FS, name string) bool {
+	now, err := firstOf(here, name)
+	if err != nil {
+		return false
+	}
+	then, err := firstOf(there, name)
+	return err != nil || !bytes.Equal(now, then)
+}
+
+// firstOf reads the start of a file, which is the whole of any that is not too
+// large to count. A file system that is nil has none.
+func firstOf(files fs.FS, name string) ([]byte, error) {
+	if files == nil {
+		return nil, fs.ErrNotExist
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // opened for reading
+	data, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), err
+}
+
+// onlyHere adds to the error that there is no such pipeline, if the checkout has
+// one: it has to be committed to the default branch before it counts.
+func onlyHere(ctx context.Context, src *git.Source, err error) error {
+	var unknown *source.UnknownError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	for _, file := range NotInForce(ctx, src) {
+		if name, ok := source.IsFile(path.Base(file)); ok && name == unknown.Name {
+			return fmt.Errorf("no pipeline %q: there is one in your checkout, %s, that is not committed to %s (to take it as it is: --pipeline FILE)", name, file, InForce(src))
+		}
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
+)
+
+// Vetted checks the pipelines that args name, with their prompts; without args all
+// pipelines of the repository and the built-in ones, and only the latter if src is
+// nil. It gives all mistakes, and each pipeline that was checked: nil for one with
+// mistakes, and for settings.
+func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mistakes, []*pipelines.Pipeline, error) {
+	s, _, err := sources(ctx, src, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	shadowed, err := s.Shadowed()
+	if err != nil {
+		return nil, nil, err
+	}
+	all := pipelines.Mistakes{}
+	if len(args) == 0 {
+		if args, err = s.Names(); err != nil {
+			return nil, nil, err
+		}
+		for _, m := range shadowed {
+			if isOwn(path.Base(m.File)) {
+				all = append(all, m)
+			}
+		}
+		var wrong pipelines.Mistakes
+		if _, err := s.UsualPipeline(ctx); errors.As(err, &wrong) {
+			all = append(all, wrong...)
+		}
+	}
+	found, plans, err := vetEach(ctx, src, args, vetTime)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, name := range args {
+		mistakes := found[i]
+		for _, m := range shadowed {
+			if known, _ := source.IsFile(path.Base(m.File)); known == name {
+				mistakes = append(mistakes, m)
+			}
+		}
+		for _, m := range mistakes {
+			if !slices.Contains(all, m) { // a prompt is used by many pipelines
+				all = append(all, m)
+			}
+		}
+	}
+	return all, plans, nil
+}
+
+// vetTime is how long the pipelines of one vet may take together. Each has a
+// limit of its own besides, which many that are made to take long would add up.
+const vetTime = 30 * time.Second
+
+// vetEach gives the mistakes of each of the pipelines, checked side by side, and
+// those that have none. One
+// for which there was no time left has that for a mistake.
+func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Duration) ([]pipelines.Mistakes, []*pipelines.Pipeline, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found, failed, plans := make([]pipelines.Mistakes, len(names)), make([]error, len(names)), make([]*pipelines.Pipeline, len(names))
+	free := make(chan struct{}, runtime.NumCPU())
+	var all sync.WaitGroup
+	for i, name := range names {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			err := limited.Err()
+			if err == nil && IsPath(name) && isOwn(filepath.Base(name)) {
+				err = vetSettings(limited, name)
+			} else if err == nil {
+				var def Definition
+				if def, err = Define(limited, src, issue.Issue{ID: "none"}, Choice{Pipeline: name}); err == nil {
+					plans[i] = def.Plan
+				}
+			}
+			if err != nil && limited.Err() != nil && ctx.Err() == nil {
+				found[i] = pipelines.Mistakes{{Message: fmt.Sprintf("pipeline %s was not checked: all together took longer than %v; check it by itself: reprise vet %s", name, limit, name)}}
+				return
+			}
+			found[i], failed[i] = mistakesOf(ctx, name, err)
+		})
+	}
+	all.Wait()
+	return found, plans, errors.Join(failed...)
+}
+
+// vetSettings checks the settings of a repository in a file, beside which its pipelines lie.
+func vetSettings(ctx context.Context, file string) error {
+	eval, err := Evaluator()
+	if err == nil {
+		_, err = os.Stat(file)
+	}
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	_, err = source.Sources{Evaluator: eval, Repo: os.DirFS(filepath.Dir(file))}.UsualPipeline(ctx)
+	return err
+}
+
+// mistakesOf gives the mistakes that an error of Define is about: those in the
+// pipeline of that name, or that there is none. Any other error stays one.
+func mistakesOf(ctx context.Context, name string, err error) (pipelines.Mistakes, error) {
+	var mistakes pipelines.Mistakes
+	var usage exit.UsageError
+	var file *fs.PathError
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.As(err, &mistakes):
+		return mistakes, nil
+	case !errors.As(err, &usage):
+		return nil, err
+	case !IsPath(name):
+		return pipelines.Mistakes{{Message: err.Error()}}, nil
+	case errors.As(err, &file):
+		err = file.Err
+	}
+	return pipelines.Mistakes{{File: name, Message: strings.TrimPrefix(err.Error(), name+": ")}}, nil
+}

@@ -1,0 +1,269 @@
+package phases
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Change is one path that differs from the last commit.
+type Change struct {
+	Path  string // from the top of the repository, with slashes; may hold any byte but zero
+	Kind  ChangeKind
+	New   bool    // the last commit does not have it
+	Gone  bool    // the tree does not have it
+	Size  int64   // in bytes, as it is in the tree
+	Holds Content // of a File that is there
+	Held  Content // what the last commit has there; only known where Holds is opaque
+	Runs  bool    // it is executable, and was not
+	Large bool    // Git LFS keeps it, and it cannot be converted
+
+	// Alias is another path that some file systems take for the same: they fold
+	// case, or write accents in another way. Empty if there is none.
+	Alias string
+	// LinkedFrom are the symbolic links of the last commit that lead here.
+	LinkedFrom []string
+}
+
+// Kind is what a changed path is.
+type ChangeKind string
+
+// The kinds of a changed path. Nested is a repository or submodule inside the
+// tree; Other is what git cannot store, such as a socket.
+const (
+	FileKind    ChangeKind = "file"
+	SymlinkKind ChangeKind = "symlink"
+	NestedKind  ChangeKind = "nested"
+	OtherKind   ChangeKind = "other"
+)
+
+// Boundary says what a step may change.
+type Boundary struct {
+	access  pipelines.Access
+	state   string // folder of the run, such as ".reprise/issue-7"
+	folder  string // folder of the phase
+	protect []string
+	open    []string
+	agents  []string // files that the pipeline starts as agents
+	limits  pipelines.Limits
+}
+
+// Of gives what the step of a decision may change.
+func BoundaryOf(plan *pipelines.Pipeline, run metadata.Run, d Decision) Boundary {
+	return Boundary{
+		access: AccessOf(plan, d), state: Folder(run.IssueNumber), folder: PhaseFolder(run, plan.Phase(d.Phase)),
+		protect: plan.Protect, open: plan.Open, agents: programs(plan), limits: plan.Limits,
+	}
+}
+
+// AccessOf is what the decision's agent may do: what the phase grants, but no
+// more than the agent is trusted with; for a review, what it may do.
+func AccessOf(plan *pipelines.Pipeline, d Decision) pipelines.Access {
+	granted := plan.Phase(d.Phase).Access
+	if d.Do == DoReview {
+		granted = cmp.Or(plan.Phase(d.Phase).Review.Access, pipelines.AccessRead) // runs of earlier versions say nothing
+	}
+	return granted.AtMost(plan.Agents[d.Agent].Access)
+}
+
+// The largest sizes that a changed file may have, in bytes.
+const (
+	maxArtifact = 4 << 20
+	MaxFile     = 32 << 20
+)
+
+// Sorted is a set of changes by what becomes of them.
+type SortedChanges struct {
+	Artifacts  []string
+	Tree       []string
+	Opened     []string // protected paths whose changes a person is asked about
+	Undo       []string // paths of the violations, as git knows them
+	Violations []metadata.Violation
+	Broke      []metadata.Rule // by the violations, in order and each once
+	Over       metadata.Reason // how the change as a whole is too large; empty if it is not
+}
+
+// Sort decides about every change. The record itself is left out: the engine
+// has the true one and overwrites the file.
+func (b Boundary) Sort(changes []Change) SortedChanges {
+	var s SortedChanges
+	var kept []Change
+	for _, c := range changes {
+		if c.Path == path.Join(b.state, metadata.File) {
+			continue
+		}
+		if b.opens(c) && len(s.Opened) < MostOpenedFiles {
+			s.Opened = append(s.Opened, c.Path)
+			continue
+		}
+		if rule, why := b.Rule(c); rule != "" {
+			s.Undo = append(s.Undo, c.Path)
+			s.violated(rule, Printable(c.Path), why)
+			continue
+		}
+		kept = append(kept, c)
+	}
+	kept = b.limitSize(&s, kept)
+	for _, c := range kept {
+		if b.artifact(c.Path) {
+			s.Artifacts = append(s.Artifacts, c.Path)
+		} else {
+			s.Tree = append(s.Tree, c.Path)
+		}
+	}
+	slices.Sort(s.Broke)
+	return s
+}
+
+// opens reports whether a change may be made at a protected path if a person approves it: a
+// text that a person can read, in the very place that the pipeline opens, and nothing else
+// is wrong with it.
+func (b Boundary) opens(c Change) bool {
+	text := c.Kind == FileKind && !c.Gone && !c.Large && !c.Runs && (c.Holds == TextContent || c.Holds == ScriptContent) && c.Size <= MostOpenedBytes
+	if b.access != pipelines.AccessTree || !text || len(c.LinkedFrom) > 0 || !pipelines.IsOpened(c.Path, b.open) || slices.Contains(b.agents, pipelines.FoldPath(c.Path)) {
+		return false
+	}
+	return !pipelines.MatchesPath(c.Path, b.protect) && metadata.CheckPath(c.Path) == nil && badNewName(c) == ""
+}
+
+// Refuse notes that changes which a pipeline opens cannot be asked about.
+func (s *SortedChanges) Refuse(paths []string) {
+	for _, p := range paths {
+		s.violated(metadata.RuleProtected, Printable(p), metadata.Because("opened_unreadable"))
+	}
+}
+
+func (s *SortedChanges) violated(rule metadata.Rule, p string, why metadata.Reason) {
+	s.Violations = append(s.Violations, metadata.Violation{Path: p, Rule: why})
+	if !slices.Contains(s.Broke, rule) {
+		s.Broke = append(s.Broke, rule)
+	}
+}
+
+// Printable gives a path as a person can read it, on one line.
+func Printable(p string) string {
+	if metadata.CheckPath(p) != nil {
+		return strconv.QuoteToASCII(p)
+	}
+	return p
+}
+
+func (b Boundary) artifact(p string) bool { return strings.HasPrefix(p, b.folder+"/") }
+
+// Rule says which rule a change breaks, and how; or "".
+func (b Boundary) Rule(c Change) (metadata.Rule, metadata.Reason) {
+	if !b.access.Writes() {
+		return metadata.RuleAccess, metadata.Because("only_read")
+	}
+	if why := badForm(c); why != "" {
+		return metadata.RuleForm, why
+	}
+	if metadata.CheckPath(c.Path) != nil {
+		return metadata.RuleName, metadata.Because("bad_name")
+	}
+	if rule, why := b.place(c); rule != "" || c.Gone {
+		return rule, why
+	}
+	if why := badNewName(c); why != "" {
+		return metadata.RuleName, why
+	}
+	if c.Size > MaxFile || b.artifact(c.Path) && c.Size > maxArtifact {
+		return metadata.RuleSize, metadata.Because("too_large")
+	}
+	if why := b.badContent(c); why != "" {
+		return metadata.RuleContent, why
+	}
+	return "", ""
+}
+
+// badForm says why this type of path cannot be kept, or "".
+func badForm(c Change) metadata.Reason {
+	switch {
+	case c.Kind == NestedKind:
+		return metadata.Because("nested_repository")
+	case c.Kind == SymlinkKind && !c.Gone:
+		return metadata.Because("no_symlinks")
+	case c.Kind == OtherKind && !c.Gone:
+		return metadata.Because("only_files")
+	case c.Large:
+		return metadata.Because("lfs_files")
+	}
+	return ""
+}
+
+// badNewName says why a new path cannot have its name, or "". Names that exist
+// already are accepted.
+func badNewName(c Change) metadata.Reason {
+	switch {
+	case c.New && metadata.CheckNewPath(c.Path) != nil:
+		return metadata.Because("windows_name")
+	case c.New && c.Alias != "":
+		return metadata.Because("looks_alike", "file", Printable(c.Alias))
+	}
+	return ""
+}
+
+// place says which rule about where a step may write is broken by a change, or
+// "".
+func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
+	switch {
+	case b.artifact(c.Path) && b.writtenByReprise(c.Path):
+		return metadata.RuleProtected, metadata.Because("written_by_reprise")
+	case b.artifact(c.Path) && pipelines.Instructs(strings.TrimPrefix(c.Path, b.folder+"/")):
+		return metadata.RuleProtected, metadata.Because("instructions_no_artifact")
+	case b.artifact(c.Path):
+		return "", ""
+	case under(c.Path, ".reprise"):
+		return metadata.RuleAccess, metadata.Because("outside_folder")
+	case b.access == pipelines.AccessArtifacts:
+		return metadata.RuleAccess, metadata.Because("only_artifacts")
+	case pipelines.IsProtected(c.Path, b.protect):
+		return metadata.RuleProtected, metadata.Because("protected")
+	case slices.Contains(b.agents, pipelines.FoldPath(c.Path)):
+		return metadata.RuleProtected, metadata.Because("starts_agent")
+	}
+	for _, link := range c.LinkedFrom {
+		if pipelines.IsProtected(link, b.protect) {
+			return metadata.RuleProtected, metadata.Because("protected_link", "link", Printable(link))
+		}
+	}
+	return "", ""
+}
+
+// under reports whether a path is a folder or lies in it, in any spelling.
+func under(p, folder string) bool { return strings.HasPrefix(pipelines.FoldPath(p)+"/", folder+"/") }
+
+// badContent says why the content of a file cannot be kept, or "". An opaque
+// file that was there before may be replaced by another: whoever put it there
+// has allowed it.
+func (b Boundary) badContent(c Change) metadata.Reason {
+	allowed := c.Held.Opaque() || pipelines.MatchesPath(c.Path, b.limits.Binary)
+	switch {
+	case c.Holds == ProgramContent && !allowed:
+		return metadata.Because("no_programs")
+	case c.Holds == BinaryContent && !allowed && !shown(c.Path):
+		return metadata.Because("no_binaries")
+	case c.Runs && b.artifact(c.Path):
+		return metadata.Because("artifact_executable")
+	case c.Runs && c.Holds != ScriptContent && !allowed:
+		return metadata.Because("only_scripts")
+	}
+	return ""
+}
+
+// writtenByReprise reports whether a path in the phase's folder belongs to reprise.
+func (b Boundary) writtenByReprise(p string) bool {
+	rest := pipelines.FoldPath(strings.TrimPrefix(p, b.folder+"/"))
+	return rest == strings.ToLower(ReviewFile) || rest == ChecksFile || rest == strings.ToLower(ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || isPatch(rest)
+}
+
+// isPatch reports whether a file is one in which reprise keeps what a call had changed.
+func isPatch(name string) bool {
+	is, err := path.Match("attempt-*.patch", name)
+	return is && err == nil // the pattern is a good one
+}

@@ -1,0 +1,164 @@
+package phases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// checkFunc is a checker.
+type checkFunc func(ctx context.Context, c pipelines.Check) (metadata.CheckResult, error)
+
+func (f checkFunc) Check(ctx context.Context, _ string, c pipelines.Check) (metadata.CheckResult, error) {
+	return f(ctx, c)
+}
+
+// tree is one whose copies are nowhere.
+type tree struct{ tip string }
+
+func (t *tree) Tip() string { return t.tip }
+
+func (t *tree) CopyDir(name string) string { return name }
+
+func (t *tree) Copy(context.Context, string, string, []string) (func() error, error) {
+	return func() error { return nil }, nil
+}
+
+// memResults are kept in memory.
+type memResults struct {
+	sync.Mutex
+	all map[string]metadata.CheckResult
+}
+
+func (m *memResults) Get(key string) (metadata.CheckResult, bool) {
+	m.Lock()
+	defer m.Unlock()
+	r, known := m.all[key]
+	return r, known
+}
+
+func (m *memResults) Put(key string, r metadata.CheckResult) error {
+	m.Lock()
+	defer m.Unlock()
+	m.all[key] = r
+	return nil
+}
+
+// newRound gives a round of checks that is carried out by f.
+func newRound(f checkFunc) *CheckRound {
+	return &CheckRound{
+		Tree: &tree{tip: "1"}, Checker: f, Results: &memResults{all: map[string]metadata.CheckResult{}}, Jobs: 1,
+		Mask: func(s string) string { return s }, Content: "content",
+	}
+}
+
+func namedChecking(names ...string) (all []pipelines.Check) {
+	for _, n := range names {
+		all = append(all, pipelines.Check{Name: n, Run: "make " + n})
+	}
+	return all
+}
+
+// Each of three checks ends only once all of them have begun.
+func TestChecksRunSideBySide(t *testing.T) {
+	var begun sync.WaitGroup
+	begun.Add(3)
+	c := newRound(func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+		begun.Done()
+		begun.Wait()
+		return metadata.CheckResult{Name: c.Name, Pass: true}, nil
+	})
+	c.Jobs = 3
+	got, err := c.All(t.Context(), namedChecking("a", "b", "c"))
+	if want := []metadata.CheckResult{{Name: "a", Pass: true}, {Name: "b", Pass: true}, {Name: "c", Pass: true}}; err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// A result is known for the same command on the same work, and for no other.
+func TestResultsAreKept(t *testing.T) {
+	var ran []string
+	c := newRound(func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+		ran = append(ran, c.Name)
+		return metadata.CheckResult{Name: c.Name, Pass: c.Name != "bad"}, nil
+	})
+	runs := func(what string, want ...string) {
+		t.Helper()
+		ran = nil
+		got, err := c.All(t.Context(), namedChecking("good", "bad"))
+		if err != nil || len(got) != 2 || !got[0].Pass || got[1].Pass {
+			t.Errorf("%s: %v, %v", what, got, err)
+		}
+		if !slices.Equal(ran, want) {
+			t.Errorf("%s: ran %q, want %q", what, ran, want)
+		}
+	}
+	runs("first", "good", "bad")
+	runs("again")
+	c.Tree = &tree{tip: c.Tree.Tip() + "1"} // a commit of the record
+	runs("after a commit that changes no code", "bad")
+	c.SetUp = "another"
+	runs("with another setup", "good", "bad")
+	c.Content = "changed"
+	runs("with other code", "good", "bad")
+	runs("again, too")
+	c.Keep = []string{"node_modules"}
+	runs("with files of the agent", "good", "bad")
+	c.Tree = &tree{tip: c.Tree.Tip() + "1"} // a commit of the record
+	runs("which may be others by now", "good", "bad")
+}
+
+// What fails is tried again as often as it asks for, and said to be flaky if it passes.
+func TestFlaky(t *testing.T) {
+	for fails, want := range map[int]metadata.CheckResult{
+		0: {Name: "a", Pass: true, Output: "try 1"},
+		2: {Name: "a", Pass: true, Output: "try 2", Flaky: true, FailedTests: []string{"TestA"}},
+		3: {Name: "a", Output: "try 3", FailedTests: []string{"TestA"}},
+	} {
+		tries := 0
+		c := newRound(func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+			tries++
+			r := metadata.CheckResult{Name: c.Name, Pass: tries > fails, Output: fmt.Sprintf("try %d", tries)}
+			if !r.Pass {
+				r.FailedTests = []string{"TestA"}
+			}
+			return r, nil
+		})
+		for range 2 { // the second time it is known
+			got, err := c.All(t.Context(), []pipelines.Check{{Name: "a", Run: "make", Retries: 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got[0]); diff != "" {
+				t.Errorf("fails %d times (-want +got):\n%s", fails, diff)
+			}
+		}
+		if most := min(fails+1, 3); tries != most {
+			t.Errorf("fails %d times: it ran %d times, want %d", fails, tries, most)
+		}
+	}
+}
+
+// A check that cannot be judged ends the others, and its error is the one that counts.
+func TestACheckThatCannotBeJudged(t *testing.T) {
+	wrong := errors.New("there is no shell")
+	c := newRound(func(ctx context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+		if c.Name == "b" {
+			return metadata.CheckResult{}, wrong
+		}
+		<-ctx.Done()
+		return metadata.CheckResult{}, ctx.Err()
+	})
+	c.Jobs = 2
+	if _, err := c.All(t.Context(), namedChecking("a", "b", "c")); !errors.Is(err, wrong) {
+		t.Errorf("error %v, want %v", err, wrong)
+	}
+}

@@ -1,0 +1,134 @@
+package phases
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Diagnosis is what an agent says about a run as a whole.
+type Diagnosis struct {
+	NeedsRollback bool          `json:"needs_rollback"`
+	ToPhase       string        `json:"to_phase"` // empty without a rollback, as are the next two
+	ToStep        metadata.Step `json:"to_step"`
+	Reason        string        `json:"reason"`
+	Confidence    Confidence    `json:"confidence"`
+	Analysis      string        `json:"analysis"`
+	By            string        `json:"-"` // the agent, by its name in the pipeline
+}
+
+// Confidence is how sure an agent is of its diagnosis.
+type Confidence string
+
+// The degrees of confidence. Only with High a run goes back by itself.
+const (
+	LowConfidence    Confidence = "low"
+	MediumConfidence Confidence = "medium"
+	HighConfidence   Confidence = "high"
+)
+
+// Proposes says in a few words what is proposed.
+func (d Diagnosis) Proposes() metadata.Reason {
+	if !d.NeedsRollback {
+		return metadata.Because("no_rollback", "confidence", d.Confidence)
+	}
+	return metadata.Because("rollback_to", "phase", d.ToPhase, "step", d.ToStep, "confidence", d.Confidence)
+}
+
+// Schema is the JSON Schema of a diagnosis of a run. Its phases are
+// those that can be taken back.
+func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
+	word := func(words ...string) map[string]any { return map[string]any{"type": "string", "enum": words} }
+	text := map[string]any{"type": "string"}
+	data, err := json.Marshal(map[string]any{
+		"type": "object", "additionalProperties": false,
+		"required": []string{"needs_rollback", "to_phase", "to_step", "reason", "confidence", "analysis"},
+		"properties": map[string]any{
+			"needs_rollback": map[string]any{"type": "boolean"},
+			"to_phase":       word(append(rollbackTargets(plan, run), "")...),
+			"to_step":        word(string(metadata.Execute), string(metadata.Review), string(metadata.Revise), ""),
+			"reason":         text, "confidence": word(string(LowConfidence), string(MediumConfidence), string(HighConfidence)), "analysis": text,
+		},
+	})
+	if err != nil {
+		return nil // unreachable: words always encode
+	}
+	return data
+}
+
+// Parse reads a diagnosis and holds it against the run. It returns
+// every mistake, as sentences that the agent can act on.
+func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Diagnosis, []metadata.Reason) {
+	var d Diagnosis
+	if len(data) == 0 {
+		return d, []metadata.Reason{metadata.Because("diagnosis_missing")}
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&d); err != nil {
+		return d, []metadata.Reason{metadata.Because("not_a_diagnosis", "error", err)}
+	}
+	var fields map[string]json.RawMessage
+	var wrong []metadata.Reason
+	_ = json.Unmarshal(data, &fields) // it was just decoded
+	if _, said := fields["needs_rollback"]; !said {
+		wrong = append(wrong, metadata.Because("diagnosis_undecided"))
+	}
+	if !slices.Contains([]Confidence{LowConfidence, MediumConfidence, HighConfidence}, d.Confidence) {
+		wrong = append(wrong, metadata.Because("confidence_word", "word", OneLine(string(d.Confidence))))
+	}
+	d.Reason, d.Analysis = strings.TrimSpace(d.Reason), strings.TrimSpace(d.Analysis)
+	if d.Analysis == "" {
+		wrong = append(wrong, metadata.Because("analysis_empty"))
+	}
+	if !d.NeedsRollback {
+		if d.ToPhase != "" || d.ToStep != "" || d.Reason != "" {
+			wrong = append(wrong, metadata.Because("diagnosis_contradicts"))
+		}
+		return d, wrong
+	}
+	return d, append(wrong, goal(d, plan, run)...)
+}
+
+// goal says what is wrong with the phase and the reason that a diagnosis names.
+func goal(d Diagnosis, plan *pipelines.Pipeline, run metadata.Run) []metadata.Reason {
+	var wrong []metadata.Reason
+	if err := CheckRollback(plan, run, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: "to look at the rest"}); err != nil {
+		wrong = append(wrong, WhyOf(err))
+	}
+	switch n := utf8.RuneCountInString(d.Reason); {
+	case d.Reason == "":
+		wrong = append(wrong, metadata.Because("reason_empty"))
+	case n > MostReason:
+		wrong = append(wrong, metadata.Because("reason_too_long", "n", n, "most", MostReason))
+	case strings.ContainsRune(d.Reason, 0):
+		wrong = append(wrong, metadata.Because("reason_no_text"))
+	}
+	return wrong
+}
+
+// reviewOf gives the path of the newest review of a phase, or "".
+func reviewOf(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
+	rec, p := run.Phase(phase), plan.Phase(phase)
+	if rec == nil || p == nil || rec.Verdict == nil {
+		return ""
+	}
+	return path.Join(Folder(run.IssueNumber), p.Folder, ReviewFile)
+}
+
+// Follow gives the rollback that a diagnosis proposes, for a person to look at or
+// to be carried out. An error says why it cannot be.
+func FollowDiagnosis(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, request Rollback) (RollbackPlan, error) {
+	at, _ := Where(plan, run)
+	request.To, request.Step, request.Reason, request.Trigger = d.ToPhase, d.ToStep, d.Reason, metadata.Automatic
+	if request.ReviewResult = reviewOf(plan, run, at); request.ReviewResult == "" {
+		request.ReviewResult = reviewOf(plan, run, d.ToPhase)
+	}
+	return PlanRollback(plan, run, request)
+}

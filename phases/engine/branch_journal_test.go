@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/phasestest"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// kept is a Tree that keeps what it is given to commit, and of the rest of git nothing.
+type branchKept struct {
+	BranchTree
+	commits []BranchCommit
+	files   map[string]string // that the tip has
+	fail    error
+}
+
+func (k *branchKept) Commit(ctx context.Context, c BranchCommit) error {
+	if err := errors.Join(ctx.Err(), k.fail); err != nil {
+		return err
+	}
+	k.commits = append(k.commits, c)
+	return nil
+}
+
+func (k *branchKept) Stage(context.Context, ...string) (StagedTree, error) {
+	return tip{files: k.files}, nil
+}
+
+func (k *branchKept) last() BranchCommit { return k.commits[len(k.commits)-1] }
+
+type tip struct {
+	StagedTree
+	files map[string]string
+}
+
+func (t tip) Read(_ context.Context, name string) ([]byte, error) {
+	text, ok := t.files[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(text), nil
+}
+
+// hush knows one word that must not be seen.
+type hush struct{}
+
+func (hush) Mask(text string) string      { return strings.ReplaceAll(text, "canary", "[HUSH]") }
+func (hush) MaskKnown(text string) string { return strings.ReplaceAll(text, "canary", "[HUSH]") }
+
+func (hush) Leaks(context.Context, string, []byte) ([]Leak, error) { return nil, nil }
+
+func newJournal(at *time.Time) (*Journal, *branchKept, metadata.Run) {
+	plan, k := phasestest.Plan(), &branchKept{}
+	run := phases.Fresh(plan, metadata.Run{
+		IssueNumber: "7", IssueTitle: "T", BranchName: "reprise/issue-7", BaseCommit: strings.Repeat("a", 40), Language: "en", WorkflowVersion: "test",
+		Pipeline:  metadata.Pipeline{Name: "test", Digest: "sha256:" + strings.Repeat("0", 64), Definition: "sha256:" + strings.Repeat("0", 64), Source: "builtin:test"},
+		Execution: metadata.Execution{ID: "run"},
+	}, *at)
+	return &Journal{Plan: plan, Tree: k, Now: func() time.Time { return *at }, LeakGuard: LeakGuard{Secrets: hush{}}}, k, run
+}
+
+// A lease is taken with the first commit, told to be over once its time has passed, and
+// renewed with the next one.
+func TestLeaseOfAJournal(t *testing.T) {
+	at := phasestest.Start
+	j, k, run := newJournal(&at)
+	j.Owner, j.Hold, j.StaleLease = "job 9", time.Hour, true
+	if j.Holds() || j.LeaseExpired() {
+		t.Error("there is a lease before the first commit")
+	}
+	if err := j.Begin(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if !j.Holds() || j.LeaseExpired() || j.StaleLease {
+		t.Errorf("held: %v, expired: %v, of another: %v", j.Holds(), j.LeaseExpired(), j.StaleLease)
+	}
+	same, err := j.Renew(t.Context(), run)
+	if err != nil || len(k.commits) != 1 || same.Revision != run.Revision {
+		t.Errorf("%d commits (%v)", len(k.commits), err)
+	}
+	at = at.Add(time.Hour)
+	if !j.LeaseExpired() {
+		t.Error("the lease is not over when its time has passed")
+	}
+	next, err := j.Renew(t.Context(), run)
+	if err != nil || len(k.commits) != 2 || next.Revision != run.Revision+1 || j.LeaseExpired() {
+		t.Errorf("%d commits, revision %d (%v)", len(k.commits), next.Revision, err)
+	}
+	written, err := metadata.Parse(k.last().Files[".reprise/issue-7/metadata.json"], "commit")
+	if lease := written.Execution.Lease; err != nil || lease == nil || lease.Owner != "job 9" || lease.Fence != run.Execution.Attempt || !lease.Expires.Equal(at.Add(time.Hour)) {
+		t.Errorf("the lease is %+v (%v)", lease, err)
+	}
+	if _, err := j.GiveBack(t.Context(), next); err != nil || j.Holds() {
+		t.Errorf("held: %v (%v)", j.Holds(), err)
+	}
+}
+
+// A commit that fails leaves the lease what it was: nobody has seen another one.
+func TestFailedCommitTakesNoLease(t *testing.T) {
+	at := phasestest.Start
+	j, k, run := newJournal(&at)
+	j.Owner, j.Hold = "job 9", time.Hour
+	k.fail = errors.New("no network")
+	told := 0
+	j.Committed = func(context.Context, metadata.Run) { told++ }
+	if err := j.Begin(t.Context(), run); !errors.Is(err, k.fail) || j.Holds() || told > 0 {
+		t.Errorf("error %v, held: %v, told %d times", err, j.Holds(), told)
+	}
+}
+
+// Texts for people are masked. What is frozen is compared with its source later, so
+// nothing is committed that would have to be masked there.
+func TestJournalMasks(t *testing.T) {
+	at := phasestest.Start
+	j, k, run := newJournal(&at)
+	if err := j.Write(t.Context(), run, BranchCommit{Message: "a canary", Files: map[string][]byte{"notes.md": []byte("the canary sings")}}); err != nil {
+		t.Fatal(err)
+	}
+	if c := k.last(); c.Message != "a [HUSH]" || string(c.Files["notes.md"]) != "the [HUSH] sings" {
+		t.Errorf("%q, %q", c.Message, c.Files["notes.md"])
+	}
+	j.Frozen = map[string][]byte{"issue.md": []byte("line\nthe canary sings")}
+	err := j.Begin(t.Context(), run)
+	if want := "secret_found: nothing was committed, for the value of a secret would be in issue.md, in line 2: the [HUSH] sings"; err == nil || err.Error() != want || len(k.commits) != 1 {
+		t.Errorf("error %v, %d commits", err, len(k.commits))
+	}
+}
+
+// What a later call has removed cannot be moved.
+func TestOnlyWhatIsThereIsMoved(t *testing.T) {
+	at := phasestest.Start
+	j, k, run := newJournal(&at)
+	k.files = map[string]string{"a.md": "a"}
+	if err := j.Write(t.Context(), run, BranchCommit{Moves: map[string]string{"a.md": "old/a.md", "b.md": "old/b.md"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.last().Moves; !maps.Equal(got, map[string]string{"a.md": "old/a.md"}) {
+		t.Errorf("moved: %v", got)
+	}
+}
+
+// A commit under way is finished by a process that is told to stop.
+func TestCommitOutlivesItsContext(t *testing.T) {
+	at := phasestest.Start
+	j, k, run := newJournal(&at)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := j.Amend(ctx, run, "a word"); err != nil || len(k.commits) != 1 {
+		t.Errorf("%d commits (%v)", len(k.commits), err)
+	}
+}

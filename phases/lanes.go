@@ -1,0 +1,184 @@
+package phases
+
+import (
+	"slices"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// In reports whether the parts of a run are done in lanes: with more than one job, and
+// as long as work of a part lies in one.
+func InLanes(run metadata.Run, jobs int) bool {
+	return jobs > 1 || slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Lane != nil })
+}
+
+// Next gives a step of a part that may begin beside those parts that are at work; false
+// if there is none. Work that is done goes to the branch before more begins, one part
+// after the other; that takes none of the jobs.
+func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, jobs int) (Decision, bool) {
+	integrating := slices.ContainsFunc(atWork, func(d Decision) bool { return d.Do == DoIntegrate })
+	calls := len(atWork)
+	if integrating {
+		calls--
+	}
+	limit, _ := LimitReached(run)
+	isAtWork := func(phase string) bool {
+		return slices.ContainsFunc(atWork, func(at Decision) bool { return at.Phase == phase })
+	}
+	var ahead []EarlyStart
+	if jobs > 1 {
+		ahead = slices.DeleteFunc(EarlyStarts(plan, run), func(e EarlyStart) bool { return isAtWork(e.Phase) })
+	}
+	leads := func(phase string) bool {
+		return slices.ContainsFunc(ahead, func(e EarlyStart) bool { return e.Upon.Phase == phase })
+	}
+	all := slices.DeleteFunc(Due(plan, run), func(d Decision) bool {
+		rec := run.Phase(d.Phase)
+		return d.Final() || rec == nil || !PhasesBeside(plan, rec) && !leads(d.Phase) || joins(rec, d) || isAtWork(d.Phase)
+	})
+	for _, d := range all {
+		if d.Do == DoIntegrate && !integrating {
+			return d, true
+		}
+	}
+	for _, d := range all {
+		begins := d.Do != DoIntegrate && calls < jobs && (limit == "" || !d.Calls()) && fits(plan, run, d.Phase, atWork)
+		if begins && (len(atWork) > 0 || leads(d.Phase) || hasOthers(plan, run, d, all)) {
+			return d, true
+		}
+	}
+	for _, e := range ahead {
+		others := slices.DeleteFunc(slices.Clone(atWork), func(at Decision) bool { return at.Phase == e.Upon.Phase })
+		if isAtWork(e.Upon.Phase) && calls < jobs && limit == "" && fits(plan, e.Seen, e.Phase, others) {
+			return e.Decision, true
+		}
+	}
+	return Decision{}, false
+}
+
+// joins reports whether a decision judges the parts of a phase as a whole, which is done on
+// the branch.
+func joins(rec *metadata.Phase, d Decision) bool {
+	return d.Do == DoIntegrate && rec.Lane == nil
+}
+
+// hasOthers reports whether something may begin beside a decision: a phase for which there
+// is nothing is done on the branch, as if phases were done one after the other.
+func hasOthers(plan *pipelines.Pipeline, run metadata.Run, d Decision, all []Decision) bool {
+	rec := run.Phase(d.Phase)
+	return rec.Task != "" || rec.Lane != nil || slices.ContainsFunc(all, func(other Decision) bool {
+		return other.Phase != d.Phase && fits(plan, run, other.Phase, []Decision{d})
+	})
+}
+
+// fits reports whether a part that has not begun may begin beside those that have: none
+// of them says that it touches the same files. One that does not say which it touches
+// may touch any.
+func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []Decision) bool {
+	rec := run.Phase(part)
+	if rec.Lane != nil {
+		return true
+	}
+	halted := Halts(plan, run)
+	for i := range run.Phases {
+		other := &run.Phases[i]
+		is := func(d Decision) bool { return d.Phase == other.Name }
+		begun := slices.ContainsFunc(atWork, is) || other.Lane != nil && !slices.ContainsFunc(halted, is)
+		if other.Name != part && begun && clash(plan, &run, rec, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// Waits says what a part that has not begun waits for besides a free job: parts that it
+// needs, or that touch the same files and are not in yet; and what a phase waits for that
+// was begun early. It says nothing of a part whose phase is not next.
+func WhyLaneWaits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) metadata.Reason {
+	if upon := AheadOf(&run, rec); upon != nil && rec.CurrentStep != metadata.Execute {
+		return metadata.Because("early_waits", "phase", upon.Phase)
+	}
+	next := slices.ContainsFunc(Due(plan, run), func(d Decision) bool { return PartBeside(rec, run.Phase(d.Phase)) })
+	if rec.Task == "" || rec.Status != metadata.PhasePending || !next {
+		return ""
+	}
+	var needs, share []string
+	for _, other := range PartsOf(&run, WholeOf(rec)) {
+		switch {
+		case other.Name == rec.Name || other.Status == metadata.PhaseCompleted:
+		case PartNeeds(&run, rec, other.Name):
+			needs = append(needs, other.Name)
+		case other.Lane != nil && clash(plan, &run, rec, other):
+			share = append(share, other.Name)
+		}
+	}
+	switch {
+	case len(needs) > 0:
+		return metadata.Because("part_needs", "parts", needs)
+	case len(share) > 0:
+		return metadata.Because("part_shares", "parts", share)
+	}
+	return ""
+}
+
+// clash reports whether two phases or parts may change the same files.
+func clash(plan *pipelines.Pipeline, run *metadata.Run, a, b *metadata.Phase) bool {
+	for _, rec := range []*metadata.Phase{a, b} {
+		if p := plan.Phase(rec.Name); rec.Task == "" && p != nil && p.Access != pipelines.AccessTree {
+			return false
+		}
+	}
+	return PartsOverlap(files(run, a), files(run, b))
+}
+
+func files(run *metadata.Run, rec *metadata.Phase) []string {
+	if t := TaskOf(run, rec); t != nil {
+		return t.Files
+	}
+	return nil
+}
+
+// Share is what one call may spend while others are at work. A field that is zero is no
+// limit.
+type BudgetShare struct {
+	USD     float64
+	Tokens  int64
+	Seconds int
+}
+
+// least is the part of a limit below which a call waits until others are over, instead
+// of being cut off as soon as it has begun.
+const least = 50
+
+// ShareOf divides what is left of the budget, after what calls at work may spend, by the
+// jobs that are free: one or more. It gives the record as the call is to see it, in which
+// its share is all that there is. It is false if too little is left beside the others.
+func ShareOf(run metadata.Run, held []BudgetShare, free int) (metadata.Run, BudgetShare, bool) {
+	var others, share BudgetShare
+	for _, h := range held {
+		others.USD, others.Tokens, others.Seconds = others.USD+h.USD, others.Tokens+h.Tokens, others.Seconds+h.Seconds
+	}
+	whole := run
+	run = run.Clone()
+	b, spent, enough := &run.Budget, SpentOf(run), true
+	if limit := max(b.USD, b.IssueUSD); limit > 0 {
+		share.USD = (RemainingUSD(run) - others.USD) / float64(free)
+		enough = enough && share.USD >= limit/least
+		b.USD, b.Since.USD, b.IssueUSD = share.USD, spent.USD, 0
+	}
+	if limit := b.Tokens; limit > 0 {
+		share.Tokens = (limit - (spent.Tokens - b.Since.Tokens) - others.Tokens) / int64(free)
+		enough = enough && share.Tokens >= max(limit/least, 1)
+		b.Tokens, b.Since.Tokens = share.Tokens, spent.Tokens
+	}
+	if limit := b.Seconds; limit > 0 {
+		share.Seconds = (limit - (spent.Seconds - b.Since.Seconds) - others.Seconds) / free
+		enough = enough && share.Seconds >= max(limit/least, 1)
+		b.Seconds, b.Since.Seconds = share.Seconds, spent.Seconds
+	}
+	if !enough && len(held) == 0 && free > 1 {
+		return ShareOf(whole, nil, 1)
+	}
+	return run, share, enough || len(held) == 0
+}

@@ -1,0 +1,265 @@
+package phases
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// What pipelines say of when the base is merged; otherwise that is done before a run ends.
+const (
+	MergeBeforeCode = "before-code"
+	MergeNever      = "never"
+)
+
+// Steps of decisions: people ask for a merge, it is made, or left to people.
+const (
+	stepAsked    = "update"
+	stepMerged   = "merge"
+	stepConflict = "conflict"
+)
+
+// mostTries is how often in a row agents resolve conflicts. Then a person is asked, whose
+// command allows as many again.
+const mostTries = 2
+
+// Due reports whether the base is to be looked at before a decision is carried out.
+func MergeDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
+	switch {
+	case MergeRequested(run):
+		return true
+	case plan.Update == MergeNever:
+		return false
+	case plan.Update == MergeBeforeCode:
+		return d.Do == DoExecute && writes(plan, d.Phase) && ConflictMender(plan, run) == "" && newest(run) != stepConflict
+	}
+	return d.Do == DoFinish || d.Do == DoWait && d.Code == metadata.AwaitingCI
+}
+
+// Ends reports whether a decision ends a run that has had conflicts of the base to mend,
+// because no agent gets further.
+func MergeEnds(run metadata.Run, d Decision) bool {
+	return len(LastConflicts(run)) > 0 && (d.Do == DoFail || d.Code == metadata.Stuck)
+}
+
+// Requested reports whether a person wants the base merged, and it was not since.
+func MergeRequested(run metadata.Run) bool { return newest(run) == stepAsked }
+
+// newest is the step of the newest decision that is about a merge; "" if there is none.
+func newest(run metadata.Run) string {
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Step == stepMerged || d.Step == stepAsked || d.Step == stepConflict {
+			return d.Step
+		}
+	}
+	return ""
+}
+
+// Ask gives the record of a run that goes on so that the base is merged.
+func AskForMerge(run metadata.Run, at time.Time) metadata.Run {
+	next := run.Clone()
+	next.Status, next.Stop = metadata.Running, nil
+	next.Revision, next.UpdatedAt = run.Revision+1, at
+	return next
+}
+
+// Made gives the record after a commit of the base was merged. What checks have said of
+// the code is asked anew, unless there are conflicts to mend first; what reviews have said
+// of it stands.
+func MergeMade(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
+	next := MergeNoted(run, m, why)
+	if next.CI != nil {
+		next.CI.After = 0
+	}
+	if len(m.Conflicts) == 0 { // else that would be said of files with marks
+		checkAgain(plan, &next)
+	}
+	return next
+}
+
+// Noted gives the record of a run whose branch has a commit of the base, as Made does, and
+// asks nothing anew.
+func MergeNoted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
+	next := run.Clone()
+	m.Attempt = len(run.Attempts)
+	if m.Commit != run.BaseCommit {
+		next.Baseline = nil // that was of the earlier base
+	}
+	next.BaseCommit, next.Merges = m.Commit, append(next.Merges, m)
+	next.Decisions = append(next.Decisions, metadata.Decision{At: m.At, Step: stepMerged, Phase: run.CurrentPhase, Why: why})
+	for i := range next.Phases {
+		if rec := &next.Phases[i]; rec.Base != "" && rec.Upstream == "" {
+			rec.Upstream = run.BaseCommit // what the base brings is no work of the phase
+		}
+	}
+	next.Revision, next.UpdatedAt = run.Revision+1, m.At
+	return next
+}
+
+// Mended gives the record of a run in which the conflicts of the newest merge are mended,
+// and in which checks of phases before the one that mended them have to run again; ok is
+// false where that is not so. While there were conflicts, they could say nothing.
+func ConflictMended(plan *pipelines.Pipeline, run metadata.Run, at time.Time) (next metadata.Run, ok bool) {
+	mender := ConflictMender(plan, run)
+	rec := run.Phase(mender)
+	if rec == nil || rec.Status != metadata.PhaseCompleted || len(LastConflicts(run)) == 0 || len(OpenConflicts(run)) > 0 {
+		return run, false
+	}
+	next = MergeMade(plan, run, metadata.Merge{At: at, Commit: run.BaseCommit}, metadata.Because("base_mended", "paths", LastConflicts(run)))
+	return next, slices.ContainsFunc(next.Phases, func(p metadata.Phase) bool {
+		return p.Name != mender && p.Status == metadata.PhaseInProgress && run.Phase(p.Name).Status == metadata.PhaseCompleted
+	})
+}
+
+// checkAgain has each check of code run again in the newest phase that has it.
+func checkAgain(plan *pipelines.Pipeline, run *metadata.Run) {
+	again := map[string]bool{}
+	for i := range slices.Backward(run.Phases) {
+		rec := &run.Phases[i]
+		p := plan.Phase(rec.Name)
+		if p == nil || rec.Status != metadata.PhaseCompleted || p.Access != pipelines.AccessTree || WholeOf(rec) != "" {
+			continue
+		}
+		fresh := false
+		for _, c := range p.Checks {
+			fresh, again[c.Run] = fresh || !again[c.Run], true
+		}
+		if !fresh {
+			continue
+		}
+		rec.Status, rec.CurrentStep, rec.CompletedAt, rec.Checks = metadata.PhaseInProgress, metadata.Review, nil, nil
+		rec.RetryCount = max(0, min(rec.RetryCount, p.Revisions-1)) // what fails now is mended once at least
+	}
+}
+
+// Open gives the paths at which the newest merge found conflicts that no phase was taken
+// back for yet.
+func OpenConflicts(run metadata.Run) []string {
+	if len(run.Merges) == 0 {
+		return nil
+	}
+	last := run.Merges[len(run.Merges)-1]
+	if slices.ContainsFunc(run.RollbackHistory, func(r metadata.Rollback) bool { return !r.Timestamp.Before(last.At) }) {
+		return nil
+	}
+	return last.Conflicts
+}
+
+// Newest says what the newest merge has brought; nothing if there is none.
+func NewestMerge(run metadata.Run) metadata.Reason {
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Step == stepMerged {
+			return d.Why
+		}
+	}
+	return ""
+}
+
+// Since reports whether the base was merged after the newest step of a phase: the code as
+// the phase left it has nothing of what that brought.
+func MergedSince(run metadata.Run, phase string) bool {
+	n := 0
+	for _, a := range run.Attempts {
+		if a.Phase == phase {
+			n = a.N
+		}
+	}
+	return slices.ContainsFunc(run.Merges, func(m metadata.Merge) bool { return m.Attempt >= n })
+}
+
+// Last gives the paths at which the newest merge found conflicts.
+func LastConflicts(run metadata.Run) []string {
+	if len(run.Merges) == 0 {
+		return nil
+	}
+	return run.Merges[len(run.Merges)-1].Conflicts
+}
+
+// WhyPerson says why a person has to mend conflicts at some paths; nothing if an agent may.
+func WhyPersonMerges(plan *pipelines.Pipeline, run metadata.Run, paths []string) metadata.Reason {
+	for _, p := range paths {
+		if pipelines.IsProtected(p, plan.Protect) || metadata.CheckPath(p) != nil { // what agents do at such names is taken back
+			return metadata.Because("conflict_protected", "path", Printable(p))
+		}
+	}
+	tries := 0
+	for _, m := range run.Merges {
+		if len(m.Conflicts) > 0 && !slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.By != "" && d.At.After(m.At) }) {
+			tries++
+		}
+	}
+	if tries >= mostTries {
+		return metadata.Because("conflict_again", "n", tries)
+	}
+	if ConflictMender(plan, run) == "" {
+		return metadata.Because("conflict_nobody")
+	}
+	return ""
+}
+
+// Folder is where the versions lie that a conflict at the path of a number has, counted
+// from 1 in the newest merge.
+func MergeFolder(plan *pipelines.Pipeline, run metadata.Run, n int) string {
+	return path.Join(PhaseFolder(run, plan.Phase(ConflictMender(plan, run))), "conflicts", fmt.Sprint(len(run.Merges)), fmt.Sprint(n))
+}
+
+// Obsolete is where the versions of all conflicts lie, once nobody needs them any more; "" as
+// long as somebody may, or where there were none.
+func ObsoleteConflict(plan *pipelines.Pipeline, run metadata.Run) string {
+	rec := run.Phase(ConflictMender(plan, run))
+	if rec == nil || rec.Status != metadata.PhaseCompleted || len(OpenConflicts(run)) > 0 || !slices.ContainsFunc(run.Merges, func(m metadata.Merge) bool { return len(m.Conflicts) > 0 }) {
+		return ""
+	}
+	return path.Join(PhaseFolder(run, plan.Phase(rec.Name)), "conflicts")
+}
+
+// Mend takes a run back to Mender, for the conflicts of its newest merge. Reason is what its
+// agent is told, in the language of the run.
+func MendConflict(plan *pipelines.Pipeline, run metadata.Run, reason string, at time.Time) (RollbackPlan, error) {
+	phase := ConflictMender(plan, run)
+	back, err := PlanRollback(plan, run, Rollback{To: phase, Step: metadata.Revise, Reason: reason, Trigger: metadata.Automatic, At: at})
+	if err != nil {
+		return back, err
+	}
+	rec := back.Run.Phase(phase)
+	var results []metadata.CheckResult
+	for i, p := range LastConflicts(run) {
+		results = append(results, metadata.CheckResult{
+			Name: fmt.Sprintf("conflict %d", i+1), Run: "merge of the base", ExitCode: 1,
+			Output: p + ": base, ours and theirs of this file, where each has it, lie in " + MergeFolder(plan, run, i+1), // fenced, unlike the name
+		})
+	}
+	rec.Checks = &metadata.Checks{Written: rec.Written, Results: results}
+	return back, nil
+}
+
+// GiveUp stops a run for a person. Whoever has it go on without a word about the base has it go on
+// without the merge; else it would stop again at once.
+func GiveUpMerge(plan *pipelines.Pipeline, run metadata.Run, why metadata.Reason, at time.Time) metadata.Run {
+	next := Halt(run, metadata.Conflicts, why, at)
+	if mender := ConflictMender(plan, run); mender != "" { // else the run goes on where it was
+		next.Stop.Phase = mender
+	}
+	next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: stepConflict, Phase: next.Stop.Phase, Why: why})
+	return next
+}
+
+// Mender is the phase that mends conflicts: the newest that may change the code and has
+// done so; "" if none has.
+func ConflictMender(plan *pipelines.Pipeline, run metadata.Run) string {
+	for i := range slices.Backward(run.Phases) {
+		if rec := &run.Phases[i]; writes(plan, rec.Name) && rec.Written > 0 && WholeOf(rec) == "" {
+			return rec.Name
+		}
+	}
+	return ""
+}
+
+func writes(plan *pipelines.Pipeline, phase string) bool {
+	p := plan.Phase(phase)
+	return p != nil && p.Access == pipelines.AccessTree
+}

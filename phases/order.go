@@ -1,0 +1,132 @@
+package phases
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Beside reports whether a phase or part may be done while others are at work, or was begun
+// like that.
+func PhasesBeside(plan *pipelines.Pipeline, rec *metadata.Phase) bool {
+	return rec.Task != "" || plan.Parallel || rec.Lane != nil
+}
+
+// Waits reports whether a phase or part waits for one that is not done. Undone has the
+// names of those before it, in the order of the record, that are not.
+func WaitsForOthers(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, undone map[string]bool) bool {
+	for name := range undone {
+		if needs(plan, run, rec, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// needs reports whether a phase or part can only begin when an earlier one is done.
+func needs(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, earlier string) bool {
+	other := run.Phase(earlier)
+	switch {
+	case other == nil || PartBeside(rec, other):
+		return PartNeeds(run, rec, earlier)
+	case !plan.Parallel, WholeOf(other) == rec.Name:
+		return true
+	case WholeOf(other) != "":
+		return false // the phase of which it is a part is not done either
+	}
+	// What a rule has put in says nothing of who needs it: it keeps its place.
+	return plan.IsSpare(PhaseOf(rec)) || plan.IsSpare(earlier) || asks(plan, run, rec.Name, earlier)
+}
+
+// asks reports whether the pipeline says that a phase needs an earlier one: itself, or
+// through one that was left out.
+func asks(plan *pipelines.Pipeline, run *metadata.Run, phase, earlier string) bool {
+	p := plan.Phase(phase)
+	return p == nil || slices.ContainsFunc(p.Needs, func(need string) bool {
+		rec := run.Phase(need)
+		return need == earlier || rec != nil && rec.Status == metadata.PhaseSkipped && asks(plan, run, need, earlier)
+	})
+}
+
+// Before gives the names of the phases that one builds on: those before it and, in a
+// pipeline with parallel: true, of these only the ones that it needs, and that they need.
+func UndoneBefore(plan *pipelines.Pipeline, run *metadata.Run, phase string) map[string]bool {
+	at := slices.IndexFunc(run.Phases, func(p metadata.Phase) bool { return p.Name == phase })
+	out := map[string]bool{}
+	var add func(at int)
+	add = func(at int) {
+		for i := range at {
+			if earlier := run.Phases[i].Name; !out[earlier] && needs(plan, run, &run.Phases[at], earlier) {
+				out[earlier] = true
+				add(i)
+			}
+		}
+	}
+	add(max(at, 0))
+	return out
+}
+
+// Visible gives the phases and parts before one whose artifacts its agents are told of: all that
+// are done, but the parts of other phases, as the artifact of a whole names theirs. In a
+// pipeline with parallel: true only those are among them that the phase builds on: whether
+// another one is done yet is chance.
+func VisiblePhases(plan *pipelines.Pipeline, run *metadata.Run, phase string) (out []*pipelines.Phase) {
+	needed := UndoneBefore(plan, run, phase)
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		if rec.Name == phase {
+			break
+		}
+		whole := WholeOf(rec)
+		if whole != "" && whole != phase && !strings.HasPrefix(phase, whole+".") || whole == "" && plan.Parallel && !needed[rec.Name] {
+			continue
+		}
+		if p := plan.Phase(rec.Name); p != nil && rec.Status == metadata.PhaseCompleted {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Needing gives the phases and parts that build on one, in the order of the record. If the
+// code is taken back to where that ended, those that were worked on since are among them.
+func PhasesNeeding(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase, codeToo bool) []*metadata.Phase {
+	var out []*metadata.Phase
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		if rec == target {
+			continue
+		}
+		beside := plan.Parallel || PartBeside(rec, target)
+		later := codeToo && beside && since(newestOrder(run, rec.Name), newestOrder(run, target.Name))
+		if later || UndoneBefore(plan, run, rec.Name)[target.Name] {
+			out = append(out, rec)
+		}
+	}
+	return out
+}
+
+// newest gives the newest attempt of a phase at its work, which is more than to run its checks
+// again; nil if there is none.
+func newestOrder(run *metadata.Run, phase string) *metadata.Attempt {
+	for i := range slices.Backward(run.Attempts) {
+		if a := &run.Attempts[i]; a.Phase == phase && a.Step != metadata.Check {
+			return a
+		}
+	}
+	return nil
+}
+
+// since reports whether an attempt is newer than another one. What came to the branch first is
+// what ended first, and not what began first.
+func since(a, other *metadata.Attempt) bool {
+	switch {
+	case a == nil || other == nil:
+		return a != nil
+	case a.EndedAt == nil || other.EndedAt == nil:
+		return a.N > other.N
+	}
+	return !a.EndedAt.Before(*other.EndedAt)
+}

@@ -1,0 +1,80 @@
+package phases
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Document gives the last message of an agent without the report at its end.
+func AnsweredDocument(text string) string {
+	text = strings.TrimSpace(text)
+	if json.Valid([]byte(text)) {
+		return ""
+	}
+	if before, after, ok := cutLast(text, "```json\n"); ok && json.Valid([]byte(strings.TrimSuffix(after, "```"))) {
+		text = strings.TrimSpace(before)
+	}
+	return text
+}
+
+// Report gives what an agent has answered as data: the typed answer, else the last fenced
+// JSON block of its text.
+func AnsweredReport(typed json.RawMessage, text string) json.RawMessage {
+	if len(typed) > 0 {
+		return typed
+	}
+	_, after, ok := cutLast(text, "```json\n")
+	if !ok {
+		return nil
+	}
+	body, _, ok := strings.Cut(after, "\n```")
+	if !ok || !json.Valid([]byte(body)) {
+		return nil
+	}
+	return json.RawMessage(body)
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// mostStderr is how much of what an agent's program wrote to standard error is
+// kept, in Unicode code points.
+const mostStderr = 1000
+
+// LastWords is the end of what a program wrote to standard error, from the
+// beginning of a line where there is one.
+func LastWords(stderr string) string {
+	stderr = strings.TrimSpace(ValidText(stderr))
+	r := []rune(stderr)
+	if len(r) <= mostStderr {
+		return stderr
+	}
+	end := string(r[len(r)-mostStderr:])
+	if _, rest, ok := strings.Cut(end, "\n"); ok {
+		return rest
+	}
+	return "…" + end
+}
+
+// Decisions takes the three decisions of planning from a report that has them.
+func TakeDecisions(to *metadata.DesignDecisions, report json.RawMessage) {
+	var d metadata.DesignDecisions
+	if json.Unmarshal(report, &d) != nil {
+		return // the report is checked against its own schema; it need not have these fields
+	}
+	for _, f := range []struct{ to, from *string }{
+		{&to.ImplementationStrategy, &d.ImplementationStrategy},
+		{&to.TestStrategy, &d.TestStrategy},
+		{&to.TestCodeStrategy, &d.TestCodeStrategy},
+	} {
+		if *f.from != "" {
+			*f.to = *f.from
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package phases
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/phasestest"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Reports that mean something else by the same names ask for nothing.
+func TestIn(t *testing.T) {
+	p := &pipelines.Phase{ReportSchema: json.RawMessage(phasestest.AnyReport)}
+	for report, want := range map[string]Request{
+		`{"questions": 5, "rollback": {"phase": "plan", "step": 3}, "abort": ["x"], "tasks": {"a": 1}, "children": ["A"]}`: {},
+		`{"questions": [{"question": "A"}, 5]}`:  {},
+		`{"rollback": null, "decision": "pass"}`: {Decision: "pass"},
+		`{"depends_on": [3, "#4"]}`:              {DependsOn: []IssueID{"3", "4"}},
+		`[]`:                                     {},
+	} {
+		if diff := cmp.Diff(want, RequestIn(p, json.RawMessage(report))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", report, diff)
+		}
+	}
+	if r := RequestIn(&pipelines.Phase{}, json.RawMessage(`{"abort": "x"}`)); r.Abort != "" {
+		t.Error("a field that the report does not have was read")
+	}
+}

@@ -1,0 +1,99 @@
+package phases
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// mostWrong is how many mistakes of a report are told.
+const mostWrong = 20
+
+// Mistakes says what is wrong with the tasks of a report. Where a rule may split
+// a phase into them, each has to be fit for that.
+func SplitMistakes(plan *pipelines.Pipeline, p *pipelines.Phase, report json.RawMessage) []metadata.Reason {
+	found := reported(p, report)
+	var wrong []metadata.Reason
+	if way := circle(found[:min(len(found), splitMostTasks)]); way != nil {
+		wrong = append(wrong, metadata.Because("tasks_in_circle", "tasks", strings.Join(way, " → ")))
+	}
+	for _, r := range plan.Rules {
+		if r.After == p.Name && r.Then.Split != "" {
+			wrong = append(wrong, unfit(string(r.Then.Split), found)...)
+			break
+		}
+	}
+	return wrong[:min(len(wrong), mostWrong)]
+}
+
+// unfit says why a phase cannot be split into tasks.
+func unfit(phase string, found []task) (wrong []metadata.Reason) {
+	if len(found) > mostParts {
+		wrong = append(wrong, metadata.Because("tasks_too_many", "n", len(found), "most", mostParts))
+		found = found[:mostParts]
+	}
+	ids := map[string]bool{}
+	for _, t := range found {
+		switch {
+		case !namesSplit(phase, t.ID):
+			wrong = append(wrong, metadata.Because("task_id_unfit", "id", shownSplit(t.ID), "most", mostName-len(phase)-1))
+		case ids[t.ID]:
+			wrong = append(wrong, metadata.Because("task_id_twice", "id", t.ID))
+		case strings.TrimSpace(t.Title) == "" || strings.TrimSpace(t.Goal) == "":
+			wrong = append(wrong, metadata.Because("task_empty", "id", t.ID))
+		}
+		ids[t.ID] = true
+	}
+	for _, t := range found {
+		for _, need := range t.Needs {
+			if !ids[need] {
+				wrong = append(wrong, metadata.Because("task_need_unknown", "id", shownSplit(t.ID), "need", shownSplit(need)))
+			}
+		}
+		for _, f := range t.Files {
+			if metadata.CheckPath(f) != nil {
+				wrong = append(wrong, metadata.Because("task_file_outside", "id", shownSplit(t.ID), "file", shownSplit(f)))
+			}
+		}
+	}
+	return wrong
+}
+
+// shown is the beginning of what an agent wrote, in one line.
+func shownSplit(text string) string { return TruncateText(ValidText(text)) }
+
+// circle gives the ids of tasks that need each other in a circle, from one of
+// them round to itself; nil if there is none.
+func circle(tasks []task) []string {
+	needs := map[string][]string{}
+	for _, t := range tasks {
+		needs[t.ID] = append(needs[t.ID], t.Needs...)
+	}
+	done := map[string]bool{}
+	var follow func(way []string) []string
+	follow = func(way []string) []string {
+		last := way[len(way)-1]
+		if first := slices.Index(way, last); first < len(way)-1 {
+			return way[first:]
+		}
+		if done[last] {
+			return nil
+		}
+		for _, need := range needs[last] {
+			if circle := follow(append(slices.Clip(way), need)); circle != nil {
+				return circle
+			}
+		}
+		done[last] = true
+		return nil
+	}
+	for _, t := range tasks {
+		if circle := follow([]string{t.ID}); circle != nil {
+			return circle
+		}
+	}
+	return nil
+}

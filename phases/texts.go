@@ -1,0 +1,68 @@
+package phases
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Line gives the first line of a text, cut to 200 characters.
+func OneLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:200]) + "…"
+	}
+	return s
+}
+
+// Truncate gives a text on one line, cut to 90 characters, without what a terminal would obey.
+func TruncateText(s string) string {
+	s = strings.Map(seen, strings.Join(strings.Fields(s), " "))
+	if r := []rune(s); len(r) > 90 {
+		return string(r[:90]) + "…"
+	}
+	return s
+}
+
+// seen leaves out characters that are not seen but do something, such as turning the writing
+// around. Joiners stay: scripts and emoji need them.
+func seen(r rune) rune {
+	if unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u200c' && r != '\u200d' {
+		return -1
+	}
+	return r
+}
+
+// Cut cuts a text to so many Unicode code points.
+func CutText(text string, most int) string {
+	if r := []rune(strings.TrimSpace(text)); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return strings.TrimSpace(text)
+}
+
+// Valid takes out of a text what no text has.
+func ValidText(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+}
+
+// Digest is the SHA-256 of data in hexadecimal, by which works are told apart.
+func DigestOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// First gives the first of some reasons, and of words their first line.
+func FirstSentence(r metadata.Reason) metadata.Reason {
+	all := r.Each()
+	if len(all) == 0 {
+		return ""
+	}
+	if all[0].Code() == "" {
+		return metadata.Said(OneLine(all[0].Said()))
+	}
+	return all[0]
+}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package apart
-
-// limitMemory does nothing where the system knows no limit for writable
-// memory; the limit on time holds there too.
-func limitMemory(uint64) error { return nil }

@@ -1,0 +1,84 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// maxMemory is what a child may use, in bytes, over what it has when it starts.
+const maxMemory = 300 << 20
+
+// Answer answers one question, from stdin to stdout: it limits memory of the whole
+// process, and reply does the rest. The result is the exit code.
+func AnswerQuestion(stdin io.Reader, stdout io.Writer, reply func(io.Reader, io.Writer) error) int {
+	if err := limitMemory(maxMemory); err != nil {
+		fmt.Fprintln(os.Stderr, "limit the memory:", err)
+		return 1
+	}
+	fmt.Fprintln(stdout)                    // says that the limits hold from here on
+	debug.SetMemoryLimit(maxMemory * 3 / 4) // collect more often before it gets tight
+	debug.SetGCPercent(400)
+	debug.SetMaxStack(maxMemory / 4)
+	if err := reply(stdin, stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// Question is what a child is to answer.
+type Question struct {
+	What string        // it is about, as people know it
+	Most time.Duration // of a processor that the child may take
+	Text []byte
+}
+
+// Ask has a child answer and sees to its limits: argv starts a process that calls
+// Answer. Of the machine's time it has far more than of a processor's. An answer that
+// takes too much of either, or of memory, is an error with mistake.Errors.
+func Ask(ctx context.Context, argv []string, q Question) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, 12*q.Most)
+	defer cancel()
+	var stdout bytes.Buffer
+	stderr := process.Head{Limit: 4 << 10} // the cause comes first
+	cmd := exec.CommandContext(limited, argv[0], argv[1:]...)
+	// No token or key of this process: the text that is evaluated is not ours.
+	cmd.Env = []string{"GOTRACEBACK=none"}
+	cmd.Stdin = bytes.NewReader(q.Text)
+	cmd.WaitDelay = time.Second
+	ownGroup(cmd)
+	err := process.RunBounded(cmd, &stdout, &stderr)
+	const advice = "simplify disjunctions, comprehensions and lists that grow"
+	switch {
+	case err == nil:
+		return stdout.Bytes(), nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("evaluate %s: %w", q.What, context.Cause(ctx))
+	case limited.Err() != nil, cmd.ProcessState != nil && cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime() >= q.Most:
+		return nil, pipelines.Mistakes{{File: q.What, Message: fmt.Sprintf("evaluating it took longer than %v; %s", q.Most, advice)}}
+	case died(err, stdout.Len() > 0):
+		return nil, pipelines.Mistakes{{File: q.What, Message: fmt.Sprintf("evaluating it took more than %d MB; %s", maxMemory>>20, advice)}}
+	default:
+		return nil, fmt.Errorf("evaluate %s: %w: %s", q.What, err, strings.TrimSpace(stderr.String()))
+	}
+}
+
+// died tells whether Answer had begun and then came to an end that it does not
+// give itself. That is memory: Go has no one word for being out of it. Where it
+// is noticed decides whether the process says so, breaks in the middle of
+// collecting garbage, fails to start a thread, or is killed.
+func died(err error, begun bool) bool {
+	var exit *exec.ExitError
+	return begun && errors.As(err, &exit) && exit.ExitCode() != 1
+}

@@ -1,0 +1,153 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Issue is what the choice of a pipeline looks at.
+type ChoiceIssue struct {
+	Title  string
+	Labels []string
+	Type   string // GitHub's issue type, or empty
+}
+
+// labelPrefix begins a label that names a pipeline.
+const labelPrefix = "reprise:"
+
+// fallback is the pipeline of issues that nothing selects and no agent has judged.
+const fallback = "feature"
+
+// Chosen is the pipeline of an issue, and why it is that one.
+type Chosen struct {
+	Plan *pipelines.Pipeline
+	Why  text.Cause
+	// Open says that nothing about the issue decides, so that an agent is to judge it,
+	// see Judgment. Plan is what is taken if none can.
+	Open bool
+}
+
+// Make finds the pipeline of an issue and says why it is that one: the one
+// that is named, else the one in a label such as "reprise:fix", else the first of
+// the repository whose select matches, else the one that the repository's settings
+// name, else the first built-in one whose select matches; else it stays open. They are
+// asked in the order of Sources.Names. Where auto is named, by anybody, the settings name none.
+// A mistake in a pipeline that has to be asked is an error: to leave it out would choose
+// another one without a word.
+func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (Chosen, error) {
+	load := func(name string, why text.Cause) (Chosen, error) {
+		p, err := Load(ctx, s, name)
+		return Chosen{Plan: p, Why: why}, err
+	}
+	if s.Path != "" {
+		return load(named, text.CauseOf("chosen_file", "the file {file} was named", "file", s.Path))
+	}
+	own, err := s.OwnNames()
+	if err != nil {
+		return Chosen{}, err
+	}
+	isAuto := func(name string) bool { return name == pipelines.Auto && !slices.Contains(own, name) }
+	if named != "" && !isAuto(named) {
+		return load(named, text.CauseOf("chosen_name", "{name} was named", "name", quoted(named)))
+	}
+	auto := named != ""
+	label, err := labelled(issue.Labels)
+	if err != nil {
+		return Chosen{}, err
+	}
+	if name := strings.TrimPrefix(label, labelPrefix); isAuto(name) {
+		auto = true
+	} else if name != "" && !auto {
+		c, err := load(name, hasLabel(label))
+		if err != nil {
+			return Chosen{}, fmt.Errorf("label %q: %w", label, err)
+		}
+		return c, nil
+	}
+	usual, err := s.UsualPipeline(ctx)
+	if err != nil {
+		return Chosen{}, err
+	}
+	if auto || isAuto(usual) {
+		usual = ""
+	}
+	return ask(ctx, s, issue, own, usual)
+}
+
+// ask asks the pipelines whether they want the issue: those of the repository alone if
+// its settings name a usual one, which takes what is left.
+func ask(ctx context.Context, s Sources, issue ChoiceIssue, own []string, usual string) (Chosen, error) {
+	names := own
+	if usual == "" {
+		var err error
+		if names, err = s.Names(); err != nil {
+			return Chosen{}, err
+		}
+	}
+	for _, name := range names {
+		loaded, err := Load(ctx, s, name)
+		if err != nil {
+			return Chosen{}, err
+		}
+		if match := matchesChoice(loaded.Select, issue); match.Code != "" {
+			return Chosen{Plan: loaded, Why: text.CauseOf("chosen_by", "{match}, which {name} selects", "match", match, "name", quoted(loaded.Name))}, nil
+		}
+	}
+	if usual != "" {
+		p, err := Load(ctx, s, usual)
+		return Chosen{Plan: p, Why: text.CauseOf("chosen_usual", "the settings of the repository name {name} for it", "name", quoted(usual))}, err
+	}
+	p, err := Load(ctx, s, fallback)
+	return Chosen{p, text.CauseOf("chosen_open", "no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes {name}", "name", quoted(fallback)), true}, err
+}
+
+// labelled returns the label that names a pipeline, or "".
+func labelled(labels []string) (string, error) {
+	var found []string
+	for _, l := range labels {
+		if len(l) > len(labelPrefix) && strings.EqualFold(l[:len(labelPrefix)], labelPrefix) {
+			found = append(found, labelPrefix+strings.ToLower(l[len(labelPrefix):]))
+		}
+	}
+	slices.Sort(found)
+	switch found = slices.Compact(found); len(found) {
+	case 0:
+		return "", nil
+	case 1:
+		return found[0], nil
+	default:
+		return "", fmt.Errorf("the labels %s each name a pipeline; keep one of them", strings.Join(found, " and "))
+	}
+}
+
+func quoted(name string) string { return fmt.Sprintf("%q", name) }
+
+func hasLabel(label string) text.Cause {
+	return text.CauseOf("issue_label", "the issue has the label {label}", "label", quoted(label))
+}
+
+// matches says what of the issue is selected, or nothing if nothing is.
+func matchesChoice(s pipelines.Select, issue ChoiceIssue) text.Cause {
+	for _, want := range s.Labels {
+		for _, has := range issue.Labels {
+			if strings.EqualFold(want, has) {
+				return hasLabel(has)
+			}
+		}
+	}
+	if s.Title != "" {
+		if re, err := regexp.Compile("(?i:" + s.Title + ")"); err == nil && re.MatchString(issue.Title) {
+			return text.CauseOf("issue_title", "the issue's title matches {title}", "title", quoted(s.Title))
+		}
+	}
+	if s.Type != "" && strings.EqualFold(s.Type, issue.Type) {
+		return text.CauseOf("issue_type", "the issue is of type {type}", "type", quoted(issue.Type))
+	}
+	return text.Cause{}
+}

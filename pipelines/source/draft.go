@@ -1,0 +1,339 @@
+package source
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Pipeline is a pipeline as it was written: what is left out is nil or zero. The fields are
+// those of schema.cue.
+type DraftPipeline struct {
+	Name        string
+	Description string
+	Select      pipelines.Select
+	Language    string
+	Agents      map[string]pipelines.Agent
+	Defaults    struct {
+		Agent, Reviewer, Tier string
+		Timeout, Idle         pipelines.Duration
+		Revisions             *int
+		Retry                 pipelines.RetrySettings
+	}
+	Budget struct {
+		USD        *float64
+		Tokens     *int64
+		Time       *pipelines.Duration
+		Attempts   *int
+		IssueUSD   *float64 `json:"issue_usd"`
+		DayUSD     float64  `json:"day_usd"`
+		RepoDayUSD float64  `json:"repo_day_usd"`
+	}
+	Limits pipelines.Limits
+	Prices map[string]struct {
+		Input, Output float64
+		Cached        *float64
+	}
+	Phases, Spare       []DraftPhase
+	Rules               []pipelines.Rule
+	Setup               []DraftSetup
+	Hooks               []pipelines.Hook
+	Checks              string
+	Jobs                int
+	Presets             map[string][]string
+	Protect             pipelines.ProtectionSettings
+	Secrets             pipelines.Secrets
+	Transcripts         struct{ Keep text.Days }
+	Sandbox             pipelines.Sandbox
+	CI                  pipelines.CI
+	Base                struct{ Update string }
+	Finish              string
+	Labels              string
+	Statuses, Notes     bool
+	Parallel, Speculate bool
+	Given               map[string]string
+	Network             *pipelines.Network
+	Models              []string // nil: nothing is said of them
+}
+
+// Setup is a command of the setup as it was written.
+type DraftSetup struct {
+	pipelines.Setup
+	Network *pipelines.Network `json:"network"` // in place of the one in Setup, which is never nil
+}
+
+// Phase is a phase as it was written.
+type DraftPhase struct {
+	Name, Title, Goal string
+	Needs             []string
+	Writes            string
+	Access            pipelines.Access
+	MustChange        bool `json:"must_change"`
+	Gates             []string
+	Report            string
+	Checks            []pipelines.Check
+	Approve           pipelines.ApprovalSettings
+	Review            *bool
+	Split             pipelines.PhaseSplit
+	Revise            string
+	Revisions         *int
+	Retry             pipelines.RetrySettings
+	SkipIf            *pipelines.SkipIf `json:"skip_if"`
+	DraftStep
+	Steps struct{ Execute, Review, Revise DraftStep }
+
+	Schema json.RawMessage `json:"-"` // of Report, as JSON Schema
+}
+
+// Step is what a phase, or one of its steps, says of who does it and how.
+type DraftStep struct {
+	Agent, Tier, Model string
+	Timeout, Idle      pipelines.Duration
+	Turns              int
+	Prompt             string
+	Network            *pipelines.Network
+	Access             pipelines.Access // of a review
+	Models             []string
+	Tools              *pipelines.ToolChoice
+	Effort             string
+}
+
+// AddDefaultAgents adds the agents of a pipeline that names none to those of
+// the ones that build on it. The reviewer is another vendor's, who sees other
+// mistakes.
+func (d *DraftPipeline) AddDefaultAgents() {
+	agents := map[string]pipelines.Agent{
+		"writer": {
+			Use:      "claude",
+			Models:   map[string]string{"heavy": "opus", "medium": "sonnet", "light": "haiku"},
+			Fallback: "second",
+		},
+		"second":   {Use: "codex"},
+		"reviewer": {Use: "codex", Access: pipelines.AccessRun, Fallback: "writer"},
+	}
+	maps.Copy(agents, d.Agents)
+	d.Agents = agents
+}
+
+// Writer is the agent that executes and revises unless a phase says otherwise;
+// "" if the author has to choose.
+func (d *DraftPipeline) Writer() string {
+	if d.Defaults.Agent != "" {
+		return d.Defaults.Agent
+	}
+	if _, ok := d.Agents["writer"]; ok {
+		return "writer"
+	}
+	if names := slices.Sorted(maps.Keys(d.Agents)); len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
+// Reviewer is the agent that reviews what writer wrote: another one, if there is.
+func (d *DraftPipeline) Reviewer(writer string) string {
+	if d.Defaults.Reviewer != "" {
+		return d.Defaults.Reviewer
+	}
+	if _, ok := d.Agents["reviewer"]; ok && writer != "reviewer" {
+		return "reviewer"
+	}
+	names := slices.Sorted(maps.Keys(d.Agents))
+	otherVendor := func(n string) bool { return d.Agents[n].Use != d.Agents[writer].Use }
+	if i := slices.IndexFunc(names, otherVendor); i >= 0 {
+		return names[i]
+	}
+	if i := slices.IndexFunc(names, func(n string) bool { return n != writer }); i >= 0 {
+		return names[i]
+	}
+	return writer
+}
+
+// Complete fills in every default. The source is what people know the file by.
+func (d *DraftPipeline) Complete(source string) *pipelines.Pipeline {
+	p := &pipelines.Pipeline{
+		Name:        d.Name,
+		Description: d.Description,
+		Select:      d.Select,
+		Language:    cmp.Or(d.Language, "en"),
+		Agents:      d.Agents,
+		Budget: pipelines.Budget{
+			USD:      ValueOr(d.Budget.USD, 10),
+			Tokens:   ValueOr(d.Budget.Tokens, 0),
+			Time:     ValueOr(d.Budget.Time, pipelines.Duration(2*time.Hour)),
+			Attempts: ValueOr(d.Budget.Attempts, 60),
+			IssueUSD: ValueOr(d.Budget.IssueUSD, 0), DayUSD: d.Budget.DayUSD, RepoDayUSD: d.Budget.RepoDayUSD,
+		},
+		Limits:  d.limits(),
+		Rules:   d.Rules,
+		Presets: d.Presets,
+		Protect: d.Protect.Paths, Open: d.Protect.Open,
+		Secrets: d.Secrets, KeepTranscripts: d.Transcripts.Keep,
+		Sandbox: d.Sandbox,
+		Hooks:   d.Hooks,
+		CI:      d.CI,
+		Update:  d.Base.Update,
+		Finish:  d.Finish, Notes: d.Notes, Labels: d.Labels, Statuses: d.Statuses,
+		Jobs: pipelines.JobsFor(d.Jobs, d.Parallel || d.Speculate || slices.ContainsFunc(d.Rules, pipelines.Rule.Splits)), Parallel: d.Parallel, Speculate: d.Speculate, Documents: d.Given,
+		Source: source,
+	}
+	for model, price := range d.Prices {
+		if p.Prices == nil {
+			p.Prices = map[string]pipelines.Price{}
+		}
+		p.Prices[model] = pipelines.Price{Input: price.Input, Cached: ValueOr(price.Cached, price.Input), Output: price.Output}
+	}
+	for _, s := range d.Setup {
+		s.Timeout, s.Setup.Network = cmp.Or(s.Timeout, pipelines.Duration(10*time.Minute)), ValueOr(cmp.Or(s.Network, d.Network), pipelines.Network{})
+		p.Setup = append(p.Setup, s.Setup)
+	}
+	for i := range p.Rules {
+		if back := p.Rules[i].Then.Rollback; back != nil {
+			back.Step = cmp.Or(back.Step, "revise")
+		}
+		p.Rules[i].Then.Split = d.Splits(p.Rules[i])
+	}
+	for i, ph := range d.Phases {
+		p.Phases = append(p.Phases, d.phase(i, ph))
+	}
+	for i, ph := range d.Spare {
+		p.Spare = append(p.Spare, d.phase(len(d.Phases)+i, ph))
+	}
+	p.Baseline = d.Checks != "strict" && slices.ContainsFunc(slices.Concat(p.Phases, p.Spare), func(p pipelines.Phase) bool { return len(p.Checks) > 0 })
+	return p
+}
+
+// limits are written out, so that a frozen pipeline says what counts.
+func (d *DraftPipeline) limits() pipelines.Limits {
+	l := d.Limits
+	l.Files, l.Bytes = l.Most()
+	return l
+}
+
+// phase fills in the defaults of the phase at index i, which numbers its folder.
+func (d *DraftPipeline) phase(i int, ph DraftPhase) pipelines.Phase {
+	access := pipelines.AccessArtifacts
+	if ph.MustChange {
+		access = pipelines.AccessTree
+	}
+	out := pipelines.Phase{
+		Name:         ph.Name,
+		Title:        ph.Title,
+		Goal:         strings.TrimSpace(ph.Goal),
+		Needs:        ph.Needs,
+		Folder:       fmt.Sprintf("%02d_%s", i, ph.Name),
+		Writes:       cmp.Or(ph.Writes, pipelines.ArtifactPath(ph.Name)),
+		Access:       cmp.Or(ph.Access, access),
+		MustChange:   ph.MustChange,
+		Gates:        ph.Gates,
+		Report:       ph.Report,
+		ReportSchema: ph.Schema,
+		Approve:      ph.Approve.Role,
+		Approvers:    ph.Approve.Count,
+		NoReview:     !ValueOr(ph.Review, true),
+		Split:        ph.Split,
+		ReviseAlways: ph.Revise == "always",
+		Revisions:    ValueOr(ph.Revisions, ValueOr(d.Defaults.Revisions, 3)),
+		Retry:        ph.Retry.Or(d.Defaults.Retry),
+		SkipIf:       ph.SkipIf,
+	}
+	given := cmp.Or(ph.Network, d.Network)
+	alone := out.Access != pipelines.AccessTree
+	for _, c := range ph.Checks {
+		c.Timeout, c.Network = cmp.Or(c.Timeout, pipelines.Duration(10*time.Minute)), ValueOr(given, pipelines.Network{Closed: alone, Listen: alone})
+		out.Checks = append(out.Checks, c)
+	}
+	out.Execute = d.step(ph.Steps.Execute, ph.DraftStep, d.Writer())
+	inherited := ph.DraftStep
+	inherited.Prompt = "" // a template for execute says nothing to the others
+	out.Revise = d.step(ph.Steps.Revise, inherited, out.Execute.Agent)
+	// Names of models and tools are those of one agent, and the reviewer is another one.
+	inherited.Agent, inherited.Model, inherited.Tools = "", "", nil
+	out.Review = d.step(ph.Steps.Review, inherited, d.Reviewer(out.Execute.Agent))
+	if r := &out.Review; r.Agent == out.Execute.Agent && r.Model == out.Execute.Model && cmp.Or(ph.Steps.Review.Model, ph.Steps.Review.Tier) == "" {
+		r.Model = cmp.Or(d.Agents[r.Agent].Other(r.Tier), r.Model) // it sees other mistakes
+	}
+	for step, own := range map[*pipelines.Step]DraftStep{&out.Execute: ph.Steps.Execute, &out.Revise: ph.Steps.Revise} {
+		writes := out.Access.AtMost(d.Agents[step.Agent].Access) == pipelines.AccessTree
+		step.Network = ValueOr(cmp.Or(own.Network, given), pipelines.Network{Closed: !writes})
+		step.Models = firstList(own.Models, ph.Models, d.Models)
+	}
+	look := pipelines.AccessRead
+	if out.Access == pipelines.AccessTree {
+		look = pipelines.AccessRun
+	}
+	out.Review.Access = cmp.Or(ph.Steps.Review.Access, look)
+	runs := out.Review.Access.AtMost(d.Agents[out.Review.Agent].Access) == pipelines.AccessRun
+	out.Review.Network = ValueOr(ph.Steps.Review.Network, pipelines.Network{Closed: true, Listen: runs}) // tests may have servers
+	out.Review.Models = firstList(ph.Steps.Review.Models, d.Models)
+	return out
+}
+
+// firstList gives the first list that there is; an empty one counts.
+func firstList(lists ...[]string) []string {
+	for _, l := range lists {
+		if l != nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// step works out one step from what it says, what its phase says, the agent that
+// does it if neither names one, and the defaults.
+func (d *DraftPipeline) step(s, phase DraftStep, agent string) pipelines.Step {
+	out := pipelines.Step{
+		Agent:   cmp.Or(s.Agent, phase.Agent, agent),
+		Tier:    cmp.Or(s.Tier, phase.Tier, d.Defaults.Tier, "medium"),
+		Timeout: cmp.Or(s.Timeout, phase.Timeout, d.Defaults.Timeout, pipelines.Duration(20*time.Minute)),
+		Idle:    cmp.Or(s.Idle, phase.Idle, d.Defaults.Idle, pipelines.Duration(5*time.Minute)),
+		Turns:   cmp.Or(s.Turns, phase.Turns),
+		Prompt:  cmp.Or(s.Prompt, phase.Prompt),
+		Tools:   ValueOr(cmp.Or(s.Tools, phase.Tools), pipelines.ToolChoice{}),
+		Effort:  cmp.Or(s.Effort, phase.Effort),
+	}
+	model := phase.Model
+	if s.Agent != "" && s.Agent != phase.Agent {
+		model = "" // it belongs to the other agent
+	}
+	out.Model = cmp.Or(s.Model, model, d.Agents[out.Agent].Models[out.Tier])
+	return out
+}
+
+// Value is what p points to, or otherwise where there is nothing.
+func ValueOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// Names are those of the phases, in their order.
+func NamesOf(phases []DraftPhase) []string {
+	var names []string
+	for _, p := range phases {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Splits gives the phase that a rule splits, or "".
+func (d *DraftPipeline) Splits(r pipelines.Rule) pipelines.PartPhase {
+	if r.Then.Split != pipelines.NextPhase {
+		return r.Then.Split
+	}
+	at := slices.Index(NamesOf(d.Phases), r.After)
+	for _, p := range d.Phases[at+1:] {
+		if p.Access == pipelines.AccessTree || p.MustChange {
+			return pipelines.PartPhase(p.Name)
+		}
+	}
+	return ""
+}

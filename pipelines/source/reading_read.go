@@ -1,0 +1,181 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
+	"cuelang.org/go/encoding/json"
+	"cuelang.org/go/encoding/toml"
+	"cuelang.org/go/encoding/yaml"
+
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// File is a file as it was found.
+type SourceFile struct {
+	Name string `json:"name"` // as people know it
+	Text string `json:"text"`
+
+	Own bool   `json:"-"` // it came with reprise
+	Or  string `json:"-"` // ending of the language if Name has none; empty: CUE
+}
+
+// Build reads a file in the language that its name ends in, and evaluates it.
+// What is wrong with the file as such comes back as mistakes.
+func Build(ctx *cue.Context, f SourceFile) (cue.Value, pipelines.Mistakes) {
+	tree, err := decode(f)
+	if err != nil {
+		return cue.Value{}, f.unreadable(err)
+	}
+	if found := append(foreign(tree, f.Name), Outsized(tree, f.Name)...); len(found) > 0 {
+		return cue.Value{}, found
+	}
+	v := ctx.BuildFile(tree)
+	err = v.Validate()
+	if err == nil {
+		return v, nil
+	}
+	found := Translate(err, f.Name)
+	if p := errors.Path(err); len(p) > 0 && !v.LookupPath(cue.ParsePath(p[0])).Exists() {
+		for i := range found {
+			found[i].Path = "" // found before there were values: it lacks the indices
+		}
+	}
+	return cue.Value{}, found
+}
+
+// unreadable says why a file could not be decoded.
+func (f SourceFile) unreadable(err error) pipelines.Mistakes {
+	if f.isYAML() {
+		if wrong, ok := misread(f.Name, yamlLines(f.Text)); ok {
+			return pipelines.Mistakes{wrong}
+		}
+	}
+	return Translate(err, f.Name)
+}
+
+func (f SourceFile) isYAML() bool { return f.ending() == ".yaml" || f.ending() == ".yml" }
+
+// ending is that of the language in which a file is written.
+func (f SourceFile) ending() string {
+	if ext := path.Ext(f.Name); slices.Contains(FileEndings(), ext) {
+		return ext
+	}
+	return f.Or
+}
+
+// decode gives the syntax tree of a file, with the positions of its own text.
+func decode(f SourceFile) (*ast.File, error) {
+	data := []byte(f.Text)
+	switch f.ending() {
+	case ".yaml", ".yml":
+		return yaml.Extract(f.Name, []byte(yamlLines(f.Text)))
+	case ".json":
+		expr, err := json.Extract(f.Name, data)
+		return alone(expr), err
+	case ".toml":
+		expr, err := toml.NewDecoder(f.Name, bytes.NewReader(data)).Decode()
+		return alone(expr), err
+	default:
+		return parser.ParseFile(f.Name, data, parser.ParseComments)
+	}
+}
+
+// yamlLines ends every line in one way. YAML knows five, and CUE's reader of
+// it, which counts only one of them, panics on the others.
+func yamlLines(text string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
+}
+
+func alone(expr ast.Expr) *ast.File {
+	return &ast.File{Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}
+}
+
+// foreign finds imports of anything but CUE's own packages, which are all that
+// can be had without reading files or the network.
+func foreign(tree *ast.File, name string) pipelines.Mistakes {
+	var found pipelines.Mistakes
+	for imp := range tree.ImportSpecs() {
+		from := strings.Trim(imp.Path.Value, `"`)
+		if first, _, _ := strings.Cut(from, "/"); strings.Contains(first, ".") {
+			p := imp.Pos()
+			found = append(found, pipelines.Mistake{
+				File: name, Line: p.Line(), Column: p.Column(),
+				Message: "cannot import " + from + "; a pipeline can only use CUE's own packages, such as list and strings",
+			})
+		}
+	}
+	return found
+}
+
+// Translate turns errors of CUE into mistakes of the file that caused them.
+func Translate(err error, name string) pipelines.Mistakes {
+	var found pipelines.Mistakes
+	for _, e := range errors.Errors(err) {
+		m := pipelines.Mistake{File: name, Path: pathOf(e.Path()), Message: messageOf(e)}
+		takeLine(&m)
+		for _, p := range append([]token.Pos{e.Position()}, e.InputPositions()...) {
+			if p.Filename() == name && p.IsValid() {
+				m.Line, m.Column = p.Line(), p.Column()
+				break
+			}
+		}
+		// The same mistake is found again at everything that refers to it.
+		if !slices.ContainsFunc(found, func(o pipelines.Mistake) bool {
+			return o.Line == m.Line && o.Column == m.Column && o.Message == m.Message
+		}) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// messageOf is what happened, without path and place.
+func messageOf(e errors.Error) string {
+	if cause := errors.Unwrap(e); cause != nil {
+		return pipelines.OneLine(cause.Error()) // what is around it only names the file
+	}
+	format, args := e.Msg()
+	return pipelines.OneLine(fmt.Sprintf(format, args...))
+}
+
+// takeLine takes file and line out of the message, where YAML's reader puts them.
+func takeLine(e *pipelines.Mistake) {
+	rest, ok := strings.CutPrefix(e.Message, e.File+":")
+	if !ok {
+		return
+	}
+	if number, message, ok := strings.Cut(rest, ": "); ok {
+		if line, err := strconv.Atoi(number); err == nil {
+			e.Line, e.Column, rest = line, 1, message
+		}
+	}
+	e.Message = strings.TrimSpace(rest)
+}
+
+// pathOf writes a path of CUE as the mistakes do.
+func pathOf(selectors []string) string {
+	p := ""
+	for _, s := range selectors {
+		switch {
+		case s == "#Report":
+		case s != "" && strings.Trim(s, "0123456789") == "":
+			p += "[" + s + "]"
+		default:
+			p = pipelines.JoinPath(p, strings.Trim(s, `"`))
+		}
+	}
+	return p
+}
+
+// Endings are those of files, the first one found counts.
+func FileEndings() []string { return []string{".cue", ".yaml", ".yml", ".json", ".toml"} }

@@ -1,0 +1,252 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Shape is what a schema says about one value. It is looked up once and then
+// held against as many values as there are: reading a schema's fields costs
+// more than checking a value against one of them.
+type Shape struct {
+	Value      cue.Value
+	Kind       cue.Kind
+	expect     string   // in words, where the schema has them
+	also       []string // what people call such a field elsewhere
+	Constraint string   // "report" or "when": the value is CUE itself
+	named      string   // what its fields are called, in words, where the schema has them
+	Loose      bool     // values need not be concrete
+
+	loaded   bool
+	Fields   map[string]*Shape
+	names    []string // of fields, sorted
+	Required []string
+	patterns []pattern
+	open     bool
+	Elem     *Shape
+}
+
+// pattern holds for all fields whose name it matches.
+type pattern struct {
+	name  cue.Value
+	value *Shape
+}
+
+// New gives the shape of what v describes.
+func NewShape(v cue.Value) *Shape {
+	return &Shape{Value: v, Kind: described(v).IncompleteKind()}
+}
+
+// Load reads the fields or the element of the schema.
+func (s *Shape) Load() {
+	if s.loaded {
+		return
+	}
+	s.loaded = true
+	switch s.Kind {
+	case cue.ListKind:
+		if elem := described(s.Value).LookupPath(cue.MakePath(cue.AnyIndex)); elem.Exists() {
+			s.Elem = s.Child(elem)
+		}
+	case cue.StructKind:
+		s.loadFields()
+	}
+}
+
+func (s *Shape) loadFields() {
+	s.Fields = map[string]*Shape{}
+	s.open = s.Value.Allows(cue.AnyString)
+	it, err := s.Value.Fields(cue.Optional(true), cue.Patterns(true))
+	if err != nil {
+		return // the value has been validated, so this is a struct
+	}
+	for it.Next() {
+		sel, child := it.Selector(), s.Child(it.Value())
+		if sel.ConstraintType() == cue.PatternConstraint {
+			s.patterns = append(s.patterns, pattern{sel.Pattern(), child})
+			continue
+		}
+		name := sel.Unquoted()
+		s.Fields[name] = child
+		s.names = append(s.names, name)
+		// CUE would fill in an empty list by itself; only a default that
+		// somebody wrote makes a field one to leave out.
+		_, hasDefault := child.Value.Default()
+		if !it.IsOptional() && (!hasDefault || child.Kind == cue.ListKind) {
+			s.Required = append(s.Required, name)
+		}
+	}
+	slices.Sort(s.names)
+}
+
+// Child gives the shape of a value within this one.
+func (s *Shape) Child(v cue.Value) *Shape {
+	c := NewShape(v)
+	c.Loose = s.Loose
+	if a := v.Attribute("expect"); a.Err() == nil {
+		c.expect, _ = a.String(0)
+	}
+	if a := v.Attribute("named"); a.Err() == nil {
+		c.named, _ = a.String(0)
+	}
+	if a := v.Attribute("also"); a.Err() == nil {
+		for i := range a.NumArgs() {
+			name, _ := a.String(i)
+			c.also = append(c.also, name)
+		}
+	}
+	if a := v.Attribute("constraint"); a.Err() == nil {
+		c.Constraint, _ = a.String(0)
+	}
+	return c
+}
+
+// Field returns the shape of the field of that name, or nil if there may be
+// none. The shape is that of anything where the schema is open.
+func (s *Shape) Field(name string) *Shape {
+	s.Load()
+	if f, ok := s.Fields[name]; ok {
+		return f
+	}
+	for _, p := range s.patterns {
+		if p.name.Unify(NewContext().Encode(name)).Err() == nil {
+			return p.value
+		}
+	}
+	if s.open {
+		return s.Child(NewContext().CompileString("_"))
+	}
+	return nil
+}
+
+// Unknown says what is wrong with a field of that name.
+func (s *Shape) Unknown(name string) string {
+	if s.named != "" {
+		return "not a good name, expected " + s.named
+	}
+	if len(s.patterns) > 0 {
+		return "not a good name, expected one that matches " + fmt.Sprint(s.patterns[0].name)
+	}
+	if len(s.names) == 0 {
+		return "unknown field, expected no fields"
+	}
+	for _, field := range s.names {
+		if slices.Contains(s.Fields[field].also, name) {
+			return fmt.Sprintf("unknown field, did you mean %q?", field)
+		}
+	}
+	return "unknown field, " + pipelines.MustBeOneOf(name, s.names)
+}
+
+// Words says what the schema expects.
+func (s *Shape) Words() string {
+	if s.expect != "" {
+		return s.expect
+	}
+	if all := s.alternatives(); all != nil {
+		words := make([]string, len(all))
+		for i, a := range all {
+			words[i] = NewShape(a).Words()
+		}
+		return "one of " + strings.Join(words, ", ")
+	}
+	if s.Value.IsConcrete() && s.Kind&(cue.StructKind|cue.ListKind) == 0 {
+		return fmt.Sprint(s.Value)
+	}
+	return kindWords(s.Kind) + s.boundWords()
+}
+
+// alternatives returns the parts of a disjunction, or nil.
+func (s *Shape) alternatives() []cue.Value {
+	if op, args := cue.Dereference(s.Value).Expr(); op == cue.OrOp {
+		return args
+	}
+	return nil
+}
+
+// ForKind gives the alternative that is an object or a list where the value is one, so
+// that each mistake within it has its place.
+func (s *Shape) ForKind(kind cue.Kind) *Shape {
+	for _, a := range s.alternatives() {
+		if part := s.Child(a); (kind == cue.StructKind || kind == cue.ListKind) && part.Kind == kind {
+			return part
+		}
+	}
+	return s
+}
+
+// boundWords says what a text or a number has to be like.
+func (s *Shape) boundWords() string {
+	var b Schema
+	b.bounds(cue.Dereference(s.Value))
+	switch {
+	case b.Pattern == `\S`:
+		return " that is not blank"
+	case b.Pattern != "":
+		return " that matches " + b.Pattern
+	case b.Minimum != nil && b.Maximum != nil:
+		return fmt.Sprintf(" from %s to %s", b.Minimum, b.Maximum)
+	case b.Minimum != nil:
+		return fmt.Sprintf(" of at least %s", b.Minimum)
+	case b.Maximum != nil:
+		return fmt.Sprintf(" of at most %s", b.Maximum)
+	}
+	return ""
+}
+
+// kindWords names a kind of value.
+func kindWords(k cue.Kind) string {
+	switch k {
+	case cue.StringKind:
+		return "text"
+	case cue.IntKind:
+		return "a whole number"
+	case cue.NumberKind, cue.FloatKind:
+		return "a number"
+	case cue.BoolKind:
+		return "true or false"
+	case cue.ListKind:
+		return "a list"
+	case cue.StructKind:
+		return "an object"
+	}
+	return k.String()
+}
+
+// Meant adds the alternative that was probably meant.
+func (s *Shape) Meant(v cue.Value) string {
+	got, err := v.String()
+	if err != nil {
+		return ""
+	}
+	var valid []string
+	for _, a := range s.alternatives() {
+		if alternative, err := a.String(); err == nil {
+			valid = append(valid, alternative)
+		}
+	}
+	if best := pipelines.Nearest(got, valid); best != "" {
+		return fmt.Sprintf("; did you mean %q?", best)
+	}
+	return ""
+}
+
+// Show writes a value as somebody would recognize it.
+func ShowValue(v cue.Value) string {
+	switch v.IncompleteKind() {
+	case cue.StructKind:
+		return "an object"
+	case cue.ListKind:
+		return "a list"
+	}
+	text := pipelines.OneLine(fmt.Sprint(v))
+	if r := []rune(text); len(r) > 60 {
+		text = string(r[:60]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,91 @@
+package source
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+)
+
+// In YAML, JSON and TOML every value is what it is: {risk: string} is the word
+// "string" and no type. What describes values is written in CUE there, as text.
+
+// Fixed names the language of a file whose objects hold fixed values; "" if
+// they may describe values.
+func FixedFile(file string) string {
+	return map[string]string{".yaml": "YAML", ".yml": "YAML", ".json": "JSON", ".toml": "TOML"}[path.Ext(file)]
+}
+
+// typeWords are the types of CUE that values of JSON have.
+func typeWords() []string { return []string{"string", "int", "number", "float", "bool", "bytes"} }
+
+// MeantByFixed writes an object of fixed values as the CUE that its author
+// probably meant: a word that names a type is the type, and a list is one of
+// any length.
+func MeantByFixed(v cue.Value) string {
+	fields, err := v.Fields()
+	if err != nil {
+		return "name: string, files: [...string]"
+	}
+	var out []string
+	for fields.Next() {
+		out = append(out, fmt.Sprintf("%s: %s", fields.Selector(), meantByValue(fields.Value())))
+	}
+	text := []rune(strings.Join(out, ", "))
+	if len(text) > 200 {
+		return string(text[:200]) + "..."
+	}
+	return string(text)
+}
+
+func meantByValue(v cue.Value) string {
+	switch v.IncompleteKind() {
+	case cue.StructKind:
+		return "{" + MeantByFixed(v) + "}"
+	case cue.ListKind:
+		items, err := v.List()
+		if err != nil || !items.Next() {
+			return "[...]"
+		}
+		return "[..." + meantByValue(items.Value()) + "]"
+	case cue.StringKind:
+		if word, err := v.String(); err == nil && slices.Contains(typeWords(), word) {
+			return word
+		}
+	}
+	return ShowValue(v)
+}
+
+// QuotedType finds a field of a report that can be nothing but the name of a
+// type, which somebody has put in quotes.
+func QuotedType(report json.RawMessage) (field, word string) {
+	var s Schema
+	if json.Unmarshal(report, &s) != nil {
+		return "", ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if field, word := s.Properties[name].quotedType(name); field != "" {
+			return field, word
+		}
+	}
+	return "", ""
+}
+
+func (s *Schema) quotedType(name string) (field, word string) {
+	if len(s.Enum) == 1 && json.Unmarshal(s.Enum[0], &word) == nil && slices.Contains(typeWords(), word) {
+		return name, word
+	}
+	if s.Items != nil {
+		return s.Items.quotedType(name + "[]")
+	}
+	for _, inner := range slices.Sorted(maps.Keys(s.Properties)) {
+		if field, word := s.Properties[inner].quotedType(name + "." + inner); field != "" {
+			return field, word
+		}
+	}
+	return "", ""
+}

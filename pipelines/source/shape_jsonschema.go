@@ -1,0 +1,174 @@
+package source
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+)
+
+// Schema is the part of JSON Schema that every agent understands. CUE can say
+// more than this; what it says is checked in full when the agent answers. The
+// generators that come with CUE write references, allOf and tuples, which
+// agents refuse.
+type Schema struct {
+	Type        any                `json:"type,omitempty"` // a string, or a list of them
+	Description string             `json:"description,omitempty"`
+	Enum        []json.RawMessage  `json:"enum,omitempty"`
+	Pattern     string             `json:"pattern,omitempty"`
+	Minimum     json.RawMessage    `json:"minimum,omitempty"`
+	Maximum     json.RawMessage    `json:"maximum,omitempty"`
+	Items       *Schema            `json:"items,omitempty"`
+	Properties  map[string]*Schema `json:"properties,omitempty"`
+	Required    []string           `json:"required,omitempty"`
+	// Additional is false, or a *Schema.
+	Additional any       `json:"additionalProperties,omitempty"`
+	AnyOf      []*Schema `json:"anyOf,omitempty"`
+}
+
+// JSONSchema describes the values that v allows, and perhaps a few more.
+func JSONSchema(v cue.Value) *Schema {
+	s := &Schema{Description: description(v)}
+	v = described(v)
+	if op, args := v.Expr(); op == cue.OrOp {
+		s.alternatives(args)
+		return s
+	}
+	if isAtom(v) {
+		s.alternatives([]cue.Value{v})
+		return s
+	}
+	s.Type = typeOf(v.IncompleteKind())
+	switch v.IncompleteKind() {
+	case cue.StructKind:
+		s.object(v)
+	case cue.ListKind:
+		s.Items = &Schema{}
+		if elem := v.LookupPath(cue.MakePath(cue.AnyIndex)); elem.Exists() {
+			s.Items = JSONSchema(elem)
+		}
+	default:
+		s.bounds(v)
+	}
+	return s
+}
+
+// described looks through a name for what it stands for, and through a demand
+// on a list, such as a least length, which no list meets yet, for the list.
+func described(v cue.Value) cue.Value {
+	v = cue.Dereference(v)
+	if op, args := v.Expr(); op == cue.AndOp && v.IncompleteKind() == cue.BottomKind {
+		for _, a := range args {
+			if a = described(a); a.IncompleteKind() == cue.ListKind && a.LookupPath(cue.MakePath(cue.AnyIndex)).Exists() {
+				return a
+			}
+		}
+	}
+	return v
+}
+
+// isAtom tells whether v is one single value that has no parts.
+func isAtom(v cue.Value) bool {
+	return v.IsConcrete() && v.IncompleteKind()&(cue.StructKind|cue.ListKind) == 0
+}
+
+// alternatives are a list of values if all are such, else one schema each.
+func (s *Schema) alternatives(args []cue.Value) {
+	var kinds cue.Kind
+	for _, a := range args {
+		data, err := a.MarshalJSON()
+		if err != nil || !isAtom(a) {
+			s.Enum = nil
+			break
+		}
+		kinds |= a.IncompleteKind()
+		if !slices.ContainsFunc(s.Enum, func(e json.RawMessage) bool { return string(e) == string(data) }) {
+			s.Enum = append(s.Enum, data)
+		}
+	}
+	if s.Enum != nil {
+		s.Type = typeOf(kinds)
+		return
+	}
+	for _, a := range args {
+		s.AnyOf = append(s.AnyOf, JSONSchema(a))
+	}
+}
+
+func (s *Schema) object(v cue.Value) {
+	shape := NewShape(v)
+	shape.Load()
+	s.Properties, s.Required = map[string]*Schema{}, shape.Required
+	for name, field := range shape.Fields {
+		s.Properties[name] = JSONSchema(field.Value)
+	}
+	switch {
+	case len(shape.patterns) > 0:
+		s.Additional = JSONSchema(shape.patterns[0].value.Value)
+	case !shape.open:
+		s.Additional = false
+	}
+}
+
+// bounds takes over what limits a string or a number.
+func (s *Schema) bounds(v cue.Value) {
+	op, args := v.Expr()
+	switch op {
+	case cue.AndOp:
+		for _, a := range args {
+			s.bounds(a)
+		}
+	case cue.RegexMatchOp:
+		// JSON Schema's dialect has no flags and no inline groups.
+		if p, err := args[0].String(); err == nil && !strings.Contains(p, "(?") {
+			s.Pattern = p
+		}
+	case cue.GreaterThanEqualOp:
+		s.Minimum, _ = args[0].MarshalJSON()
+	case cue.LessThanEqualOp:
+		s.Maximum, _ = args[0].MarshalJSON()
+	}
+}
+
+// typeOf names the JSON types of a kind; nil is any.
+func typeOf(k cue.Kind) any {
+	var names []string
+	for _, t := range []struct {
+		kind cue.Kind
+		name string
+	}{
+		{cue.StructKind, "object"},
+		{cue.ListKind, "array"},
+		{cue.StringKind, "string"},
+		{cue.BytesKind, "string"},
+		{cue.FloatKind, "number"},
+		{cue.IntKind, "integer"},
+		{cue.BoolKind, "boolean"},
+		{cue.NullKind, "null"},
+	} {
+		if k&t.kind != 0 && !slices.Contains(names, t.name) {
+			names = append(names, t.name)
+		}
+	}
+	if slices.Contains(names, "number") { // which takes whole ones too
+		names = slices.DeleteFunc(names, func(n string) bool { return n == "integer" })
+	}
+	switch {
+	case len(names) == 1:
+		return names[0]
+	case k == cue.TopKind:
+		return nil
+	default:
+		return names
+	}
+}
+
+// description is the comment above a field.
+func description(v cue.Value) string {
+	var lines []string
+	for _, group := range v.Doc() {
+		lines = append(lines, strings.TrimSpace(group.Text()))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,90 @@
+package source
+
+import (
+	"encoding/json"
+	"testing"
+
+	"cuelang.org/go/cue"
+)
+
+func of(t *testing.T, text string) cue.Value {
+	t.Helper()
+	v := NewContext().CompileString(text)
+	if err := v.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return v.LookupPath(cue.ParsePath("#x"))
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		`#x: string`:          "text",
+		`#x: int`:             "a whole number",
+		`#x: >=1 & <=10`:      "a number from 1 to 10",
+		`#x: "a" | "b"`:       `one of "a", "b"`,
+		`#x: [...string]`:     "a list",
+		`#x: bool`:            "true or false",
+		`#x: =~"\\S"`:         "text that is not blank",
+		`#x: {a: string}`:     "an object",
+		`#x: string | [...]`:  "one of text, a list",
+		`#x: =~"^[a-z]+$"`:    "text that matches ^[a-z]+$",
+		`#x: 3`:               "3",
+		`#x: number & >=0.5`:  "a number of at least 0.5",
+		`#x: int | *1`:        "a whole number",
+		`#x: null | {a: int}`: "one of null, an object",
+	} {
+		if got := NewShape(of(t, text)).Words(); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	s := NewShape(of(t, `#x: {name: string, goal?: string @also(aim), {[=~"^x-"]: int}}`))
+	s.Load()
+	if len(s.Required) != 1 || s.Required[0] != "name" {
+		t.Errorf("required: %q", s.Required)
+	}
+	for name, want := range map[string]string{"name": "text", "x-1": "a whole number"} {
+		if f := s.Field(name); f == nil || f.Words() != want {
+			t.Errorf("%s: %v, want %q", name, f, want)
+		}
+	}
+	if f := s.Field("nmae"); f != nil {
+		t.Errorf("there is a field nmae: %s", f.Words())
+	}
+	closed := NewShape(of(t, `#x: {name: string, goal?: string @also(aim)}`))
+	closed.Load()
+	for name, want := range map[string]string{"nmae": `unknown field, did you mean "name"?`, "aim": `unknown field, did you mean "goal"?`} {
+		if got := closed.Unknown(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestReportSchemaShape(t *testing.T) {
+	got, err := ReportSchema(NewContext(), "// how hard it is\ncomplexity: \"low\" | \"high\"\nfiles?: [...string]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"type":"object","properties":{"complexity":{"type":"string","description":"how hard it is","enum":["low","high"]},"files":{"type":"array","items":{"type":"string"}}},"required":["complexity"],"additionalProperties":false}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if none, err := ReportSchema(NewContext(), ""); err != nil || string(none) != "null" {
+		t.Errorf("of a report without fields: %s (%v)", none, err)
+	}
+}
+
+func TestQuotedTypes(t *testing.T) {
+	for report, want := range map[string]string{
+		`{"properties": {"risk": {"enum": ["string"]}}}`:                               "risk string",
+		`{"properties": {"all": {"items": {"properties": {"n": {"enum": ["int"]}}}}}}`: "all[].n int",
+		`{"properties": {"risk": {"enum": ["low"]}}}`:                                  " ",
+		`null`: " ",
+	} {
+		if field, word := QuotedType(json.RawMessage(report)); field+" "+word != want {
+			t.Errorf("%s: %s %s, want %s", report, field, word, want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package source
+
+import (
+	"slices"
+
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Overlay puts what a file says over the pipeline it extends and returns the
+// whole. Both are left as they are.
+func (m *MistakeList) Overlay(over, base *Node) *Node {
+	out := base.Clone()
+	out.NodePlace = over.NodePlace
+	out.unset("name")
+	out.unset("extends")
+	if nameOf(over.File) != nameOf(base.File) {
+		out.unset("select") // else both would want the same issues
+	}
+	for _, name := range over.Names {
+		v := over.Get(name)
+		switch {
+		case v == nil || name == "replace" || name == "insert" || name == "drop":
+			// nil: there, but wrong; the others follow below
+		case name == "phases":
+			m.Add(v, nil, "the phases come from %q; change them with replace, insert and drop", over.Get("extends").Text())
+		case out.Get(name) == nil:
+			out.Set(name, v)
+		case name == "protect":
+			out.Set(name, together(out.Get(name), v))
+		case name == "spare" || name == "rules":
+			out.Set(name, AppendedNodes(out.Get(name), v))
+		case v.Kind == ObjectNode && name != "network": // which is one of several kinds
+			out.Set(name, MergedNodes(out.Get(name), v))
+		default:
+			out.Set(name, v)
+		}
+	}
+	phases := base.Get("phases")
+	if phases == nil {
+		return out
+	}
+	phases = phases.Clone()
+	out.Set("phases", phases)
+	m.replace(over, phases)
+	m.insert(over, phases)
+	m.drop(over, out, phases)
+	return out
+}
+
+// Merged puts the fields of over in the place of those of base.
+func MergedNodes(base, over *Node) *Node {
+	out := base.Clone()
+	out.NodePlace = over.NodePlace
+	for _, name := range over.Names {
+		if v := over.Get(name); v != nil {
+			out.Set(name, v)
+		}
+	}
+	return out
+}
+
+// Appended puts the items of over behind those of base.
+func AppendedNodes(base, over *Node) *Node {
+	out := base.Clone()
+	out.Items = append(out.Items, over.Items...)
+	return out
+}
+
+// together adds what over says of protected paths to what base says, each a list or an
+// object.
+func together(base, over *Node) *Node {
+	out := &Node{NodePlace: over.NodePlace, Path: over.Path, Kind: ObjectNode}
+	for _, n := range []*Node{base, over} {
+		if n.Kind == ListNode {
+			n = &Node{Names: []string{"paths"}, Fields: map[string]*Node{"paths": n}}
+		}
+		for name, v := range n.Fields {
+			if was := out.Get(name); was != nil && v.Kind == ListNode {
+				v = AppendedNodes(was, v)
+			}
+			out.Set(name, v)
+		}
+	}
+	return out
+}
+
+func (m *MistakeList) replace(over, phases *Node) {
+	for i, r := range over.List("replace") {
+		if at := m.find(over, phases, r.Get("name").Text(), "replace", i, "name"); at >= 0 {
+			phases.Items[at] = MergedNodes(phases.Items[at], r)
+			phases.Items[at].Path = r.Path
+		}
+	}
+}
+
+func (m *MistakeList) insert(over, phases *Node) {
+	for i, in := range over.List("insert") {
+		after, before := in.Get("after").Text(), in.Get("before").Text()
+		if (after == "") == (before == "") {
+			m.Add(over, []any{"insert", i}, "expected one of after and before, with the name of a phase")
+			continue
+		}
+		key, shift := "after", 1
+		if before != "" {
+			key, shift = "before", 0
+		}
+		at := m.find(over, phases, after+before, "insert", i, key)
+		if phase := in.Get("phase"); at >= 0 && phase != nil {
+			phases.Items = slices.Insert(phases.Items, at+shift, phase)
+		}
+	}
+}
+
+// drop takes phases out, and with them whatever cannot be without them.
+func (m *MistakeList) drop(over, out, phases *Node) {
+	var gone []string
+	for i, d := range over.List("drop") {
+		if at := m.find(over, phases, d.Text(), "drop", i); at >= 0 {
+			phases.Items = slices.Delete(phases.Items, at, at+1)
+			gone = append(gone, d.Text())
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	for i, p := range phases.Items {
+		phases.Items[i] = p.Clone()
+		phases.Items[i].strip("needs", gone)
+	}
+	if presets := out.Get("presets"); presets != nil {
+		presets = presets.Clone()
+		out.Set("presets", presets)
+		for _, name := range slices.Clone(presets.Names) {
+			presets.strip(name, gone)
+			if len(presets.List(name)) == 0 {
+				presets.unset(name)
+			}
+		}
+	}
+	if rules := out.Get("rules"); rules != nil {
+		rules = rules.Clone()
+		out.Set("rules", rules)
+		rules.Items = slices.DeleteFunc(rules.Items, func(r *Node) bool {
+			return slices.Contains(gone, r.Get("after").Text()) ||
+				slices.Contains(gone, r.Get("then").Get("rollback").Get("to").Text())
+		})
+	}
+}
+
+// strip takes texts out of the list of that name.
+func (n *Node) strip(name string, gone []string) {
+	if n.Get(name) == nil {
+		return
+	}
+	l := n.Get(name).Clone()
+	l.Items = slices.DeleteFunc(l.Items, func(item *Node) bool { return slices.Contains(gone, item.Text()) })
+	n.Set(name, l)
+}
+
+// find returns the index of the phase of that name, or -1 and notes it.
+func (m *MistakeList) find(over, phases *Node, name string, keys ...any) int {
+	var names []string
+	for i, p := range phases.Items {
+		if p.Get("name").Text() == name {
+			return i
+		}
+		names = append(names, p.Get("name").Text())
+	}
+	if name != "" { // else the name itself is wrong
+		m.Add(over, keys, "no phase %q in %q, %s", name, over.Get("extends").Text(), pipelines.MustBeOneOf(name, names))
+	}
+	return -1
+}

@@ -1,0 +1,98 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// from makes nodes of a JSON text, each in a line of its own.
+func from(t *testing.T, file, text string) *Node {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	line := 0
+	var build func(v any, path string) *Node
+	build = func(v any, path string) *Node {
+		line++
+		n := &Node{NodePlace: NodePlace{file, line, 1}, Path: path}
+		switch v := v.(type) {
+		case []any:
+			n.Kind = ListNode
+			for i, item := range v {
+				n.Items = append(n.Items, build(item, fmt.Sprintf("%s[%d]", path, i)))
+			}
+		case map[string]any:
+			n.Kind, n.Fields = ObjectNode, map[string]*Node{}
+			names := make([]string, 0, len(v))
+			for name := range v {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			for _, name := range names {
+				n.Set(name, build(v[name], pipelines.JoinPath(path, name)))
+			}
+		default:
+			data, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.Scalar = data
+		}
+		return n
+	}
+	return build(v, "")
+}
+
+// A mistake is told at the deepest value there is on the way to it, and one in a pipeline
+// that this one builds on where that is named.
+func TestPlacesOfMistakes(t *testing.T) {
+	base := from(t, "builtin:full", `{"phases": [{"name": "plan"}]}`)
+	own := from(t, "own.yaml", `{"extends": "full", "rules": [{"after": "plan"}]}`)
+	m := MistakeList{Main: own}
+	m.Add(own, []any{"rules", 0, "then", "drop"}, "missing %s", "that")
+	m.Add(base, []any{"phases", 0, "goal"}, "is wrong")
+	want := []pipelines.Mistake{
+		{File: "own.yaml", Line: 4, Column: 1, Path: "rules[0].then.drop", Message: "missing that"},
+		{File: "own.yaml", Line: 2, Column: 1, Path: "extends", Message: "is wrong (builtin:full:3:1: phases[0].goal)"},
+	}
+	if !slices.Equal(m.Found, want) {
+		t.Errorf("found %+v\nwant  %+v", m.Found, want)
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	base := from(t, "builtin:full", `{"budget": {"usd": 1, "time": "1h"}, "phases": [{"name": "plan", "goal": "a"}, {"name": "code", "needs": ["plan"]}, {"name": "tell", "needs": ["code"]}], "rules": [{"after": "tell"}], "select": {}}`)
+	over := from(t, "own.yaml", `{"extends": "full", "budget": {"usd": 2}, "replace": [{"name": "plan", "goal": "b"}], "drop": ["tell"], "insert": [{"after": "code", "phase": {"name": "look"}}]}`)
+	var before, got bytes.Buffer
+	base.WriteJSON(&before)
+	var m MistakeList
+	m.Overlay(over, base).WriteJSON(&got)
+	want := `{"budget":{"time":"1h","usd":2},"phases":[{"goal":"b","name":"plan"},{"name":"code","needs":["plan"]},{"name":"look"}],"rules":[],"extends":"full"}`
+	if got.String() != want || len(m.Found) > 0 {
+		t.Errorf("%s\nwant %s\n%v", got.String(), want, m.Found)
+	}
+	var after bytes.Buffer
+	if base.WriteJSON(&after); after.String() != before.String() {
+		t.Errorf("the pipeline below became %s", after.String())
+	}
+	m.Overlay(from(t, "own.yaml", `{"extends": "full", "drop": ["plna"]}`), base)
+	if len(m.Found) != 1 || m.Found[0].Message != `no phase "plna" in "full", did you mean "plan"?` {
+		t.Errorf("found %v", m.Found)
+	}
+}
+
+func TestDraft(t *testing.T) {
+	n := from(t, ".github/reprise/pipelines/fix.yaml", `{"phases": [{"name": "plan", "report": "a: string"}]}`)
+	n.Get("phases").Item(0).Get("report").Schema = json.RawMessage(`{"type":"object"}`)
+	d, err := DraftOf(n)
+	if err != nil || d.Name != "fix" || string(d.Phases[0].Schema) != `{"type":"object"}` {
+		t.Errorf("%+v (%v)", d, err)
+	}
+}

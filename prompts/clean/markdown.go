@@ -1,0 +1,171 @@
+package clean
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// MaxComment is the most that GitHub takes, in UTF-16 units.
+const MaxComment = 65_536
+
+// Inline escapes text from outside for one line. It is cut to limit characters
+// before it is escaped.
+func Inline(text string, limit int) string {
+	return Escape(Truncate(strings.Join(strings.Fields(text), " "), limit))
+}
+
+// Truncate cuts a text to a number of characters. The result is not
+// escaped.
+func Truncate(text string, limit int) string {
+	text = strings.TrimSpace(text)
+	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:limit])) + "…"
+}
+
+// Code makes text from outside inline code. Backticks in it become quotes.
+func Code(text string) string {
+	text, _ = Quoted(text)
+	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "`", "'")
+	if text == "" {
+		return ""
+	}
+	return "`" + strings.ReplaceAll(text, "<!--", "<! --") + "`"
+}
+
+// Fenced makes text from outside a block of code that it cannot end.
+func Fenced(text string) string {
+	text, _ = Quoted(text)
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + EscapeCommands(strings.ReplaceAll(text, "<!--", "<! --")) + "\n" + fence
+}
+
+// LeadingSlash matches the beginning of a line that programs may take for a
+// command.
+var LeadingSlash = regexp.MustCompile(`(?m)^/[A-Za-z]`)
+
+// EscapeCommands moves the text of a block of code by one space if a line of it
+// begins with a slash. GitHub shows the block as code; programs that look for
+// commands at the beginning of lines often look there as well.
+func EscapeCommands(text string) string {
+	if LeadingSlash.MatchString(text) {
+		return Indent(text, " ")
+	}
+	return text
+}
+
+// Indent puts a prefix before every line, without space at its end.
+func Indent(text, prefix string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(prefix+l, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Item is an item of a list. The title is Markdown, the texts are from
+// outside and become paragraphs of it.
+func Item(title string, texts ...string) string {
+	out := "- " + title
+	for _, t := range texts {
+		if t = Escape(t); t != "" {
+			out += "\n\n" + Indent(t, "  ")
+		}
+	}
+	return out
+}
+
+// Quote is a quote with a title, which is Markdown, and a text from outside.
+func Quote(title, text string) string {
+	return Indent(title+"\n\n"+Escape(text), "> ")
+}
+
+// Details is a part that can be opened. The summary is text of our own.
+func Details(summary, body string, open bool) string {
+	tag := "<details>"
+	if open {
+		tag = "<details open>"
+	}
+	return tag + "\n<summary>" + summary + "</summary>\n\n" + body + "\n\n</details>"
+}
+
+// Bold makes Markdown bold; nothing stays nothing, as **** would be a line.
+func Bold(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "**" + text + "**"
+}
+
+// Named is a fact with its name.
+func Named(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return "**" + name + "** " + value
+}
+
+// PrefixedText puts a prefix before a text; "" stays "".
+func PrefixedText(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+// Link is a link with a text, which is Markdown; "" if the address is none
+// for a browser.
+func Link(text, address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || text == "" {
+		return ""
+	}
+	return "[" + text + "](" + strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E").Replace(u.String()) + ")"
+}
+
+// FileURL is the address of a file of the repository; "" without a base.
+func FileURL(base, file string) string {
+	if base == "" {
+		return ""
+	}
+	var parts []string
+	for part := range strings.SplitSeq(path.Clean("/" + file)[1:], "/") {
+		parts = append(parts, url.PathEscape(part))
+	}
+	return strings.TrimSuffix(base, "/") + "/" + strings.Join(parts, "/")
+}
+
+// Fit joins the blocks for which there is room, with a blank line between
+// them, and says whether that is all. Empty ones are left out.
+func Fit(blocks []string, room int) (text string, whole bool) {
+	var out []string
+	whole = true
+	for _, b := range blocks {
+		switch n := Units(b) + len("\n\n"); {
+		case b == "":
+		case n > room:
+			whole = false
+		default:
+			room -= n
+			out = append(out, b)
+		}
+	}
+	return strings.Join(out, "\n\n"), whole
+}
+
+// Units counts UTF-16 units, which is what GitHub counts.
+func Units(text string) int {
+	n := 0
+	for _, r := range text {
+		n += max(utf16.RuneLen(r), 1)
+	}
+	return n
+}

@@ -1,0 +1,303 @@
+package clean
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+var (
+	// What a line may begin with before its words: marks of lists and a box.
+	lineLead = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*(?:\[[ xX]\][ \t]+)?`)
+	})
+	namedTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[^\]^][^\]]*\]:`) })
+	ownTarget   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[[A-Za-z0-9 ._-]+\]:[ \t]+([^\s()<>|\\"'` + "`" + `]+)[ \t]*$`)
+	})
+	markdownLinkTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\]\(([^\s()<>|\\"'` + "`" + `]+)\)`) })
+	imageLink          = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^!\[([^\[\]<>&@#|\\` + "`" + `]*)\]\(([^\s()<>|\\"'` + "`" + `]+)\)`)
+	})
+	// ThreadPath matches the path of an issue, a pull request or a discussion. A
+	// link to one leaves a trace there.
+	ThreadPath = regexp.MustCompile(`(?i)(?:^|/)(?:issues|pulls?|discussions)/[0-9]`)
+	safeEntity = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^&(?:lt|gt|amp|quot|nbsp);`) })
+	breakTag   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<br ?/?>`) })
+)
+
+// line sanitizes a line that is not in a block of code. In a table a bar ends
+// a cell, even within code.
+func (t sanitizer) line(line string, table bool) string {
+	line = strings.TrimRight(line, " \t")
+	lead := lineLead().FindString(line)
+	s := lineSanitizer{sanitizer: t, rest: line[len(lead):], table: table, spans: spansOf(line[len(lead):])}
+	s.whole = s.rest
+	if m := ownTarget().FindStringSubmatch(s.rest); m != nil && leadsToPage(m[1]) {
+		return expanded(lead) + s.rest
+	}
+	if namedTarget().MatchString(s.rest) || strings.HasPrefix(s.rest, "/") {
+		s.out.WriteByte('\\')
+		s.take(1)
+	}
+	for s.rest != "" {
+		s.next()
+	}
+	return expanded(lead) + s.out.String()
+}
+
+func expanded(space string) string { return strings.ReplaceAll(space, "\t", "    ") }
+
+// lineSanitizer sanitizes a line from left to right.
+type lineSanitizer struct {
+	sanitizer
+	out         strings.Builder
+	whole, rest string
+	table       bool
+	spans       map[int]int // where runs of backticks begin that begin code: where it ends
+}
+
+// take writes some bytes as they are.
+func (s *lineSanitizer) take(n int) {
+	s.out.WriteString(s.rest[:n])
+	s.rest = s.rest[n:]
+}
+
+// replace writes something else in the place of some bytes.
+func (s *lineSanitizer) replace(n int, text string) {
+	s.out.WriteString(text)
+	s.rest = s.rest[n:]
+}
+
+// next sanitizes the next piece of the line.
+func (s *lineSanitizer) next() {
+	switch c := s.rest[0]; {
+	case c == '`':
+		s.backticks()
+	case c == '<' && s.table && breakTag().MatchString(s.rest) && strings.HasPrefix(s.whole, "|"):
+		s.take(len(breakTag().FindString(s.rest)))
+	case c == '<':
+		s.replace(1, "&lt;")
+	case c == '>':
+		s.replace(1, "&gt;")
+	case strings.HasPrefix(s.rest, "!["):
+		if m := imageLink().FindStringSubmatch(s.rest); m != nil && s.shows(m[2]) {
+			s.take(len(m[0]))
+		} else {
+			s.replace(1, `\!`)
+		}
+	case strings.HasPrefix(s.rest, "]("):
+		if m := markdownLinkTarget().FindStringSubmatch(s.rest); m != nil && leadsToPage(m[1]) {
+			s.take(len(m[0]))
+		} else {
+			s.replace(1, `\]`)
+		}
+	case c == '\\' && !escapes(s.rest):
+		s.replace(1, `\\`)
+	case c == '\\' && s.rest[1] == '`':
+		s.replace(2, "&#96;")
+	case c == '\\' && (s.rest[1] == '<' || s.rest[1] == '>'):
+		s.rest = s.rest[1:]
+	case c == '\\' && !inToken(s.rest[1]):
+		s.take(2)
+	case c == '\\' || inToken(c):
+		s.token()
+	default:
+		s.take(1)
+	}
+}
+
+// escapes reports whether a text begins with a backslash that takes the
+// meaning from the character behind it.
+func escapes(rest string) bool {
+	return len(rest) > 1 && rest[0] == '\\' && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", rest[1]) >= 0
+}
+
+// backticks keeps inline code, and makes text of backticks that are none.
+func (s *lineSanitizer) backticks() {
+	run := len(s.rest) - len(strings.TrimLeft(s.rest, "`"))
+	end := s.spans[len(s.whole)-len(s.rest)]
+	if end == 0 {
+		s.replace(run, strings.Repeat("&#96;", run))
+		return
+	}
+	n := end - (len(s.whole) - len(s.rest))
+	content := s.rest[run : n-run]
+	if s.table && strings.Contains(content, "|") {
+		content = strings.ReplaceAll(content, `\|`, "|")
+		if strings.Contains(content, `\`) {
+			s.replace(run, strings.Repeat("&#96;", run)) // whether it ends the cell is not certain
+			return
+		}
+		content = strings.ReplaceAll(content, "|", `\|`)
+	}
+	if strings.Contains(content, "<!--") {
+		content = strings.ReplaceAll(content, "<!--", "<! --")
+	}
+	s.apart()
+	s.replace(n, s.rest[:run]+content+s.rest[:run])
+}
+
+// apart keeps code from growing together with code before it.
+func (s *lineSanitizer) apart() {
+	if strings.HasSuffix(s.out.String(), "`") {
+		s.out.WriteByte(' ')
+	}
+}
+
+// token writes what may be an address, a name or a reference.
+func (s *lineSanitizer) token() {
+	raw, plain := tokenOf(s.rest)
+	switch trimmed := strings.TrimRight(plain, ".,;:!?"); {
+	case raw == plain && isAddress(plain):
+		if behind := s.rest[len(raw):]; leadsToPage(plain) && standsAlone(behind) {
+			s.take(len(raw))
+			return
+		}
+		s.code(raw, trimmed)
+	case Mentions(trimmed):
+		s.code(raw, trimmed)
+	default:
+		s.text(raw)
+	}
+}
+
+// code writes a token as code. What follows its last letter stays behind it.
+func (s *lineSanitizer) code(raw, trimmed string) {
+	s.apart()
+	s.out.WriteString("`" + trimmed + "`")
+	_, plain := tokenOf(raw)
+	s.out.WriteString(plain[len(trimmed):])
+	s.rest = s.rest[len(raw):]
+}
+
+// text writes a token that is only text.
+func (s *lineSanitizer) text(raw string) {
+	s.rest = s.rest[len(raw):]
+	for raw != "" {
+		switch {
+		case raw[0] == '&' && !safeEntity().MatchString(raw):
+			s.out.WriteString("&amp;")
+		case raw[0] == '$':
+			s.out.WriteString(`\$`)
+		case strings.HasPrefix(raw, `\&`): // else a reader that replaces entities before backslashes sees one
+			s.out.WriteString("&amp;")
+			raw = raw[1:]
+		case raw[0] == '\\':
+			s.out.WriteString(raw[:2])
+			raw = raw[1:]
+		default:
+			s.out.WriteByte(raw[0])
+		}
+		raw = raw[1:]
+	}
+}
+
+// tokenOf gives the token that a text begins with, as it is written and
+// without the backslashes in it.
+func tokenOf(rest string) (raw, plain string) {
+	var b strings.Builder
+	i := 0
+	for i < len(rest) && !strings.HasPrefix(rest[i:], "![") {
+		switch {
+		case inToken(rest[i]):
+		case escapes(rest[i:]) && inToken(rest[i+1]):
+			i++
+		default:
+			return rest[:i], b.String()
+		}
+		b.WriteByte(rest[i])
+		i++
+	}
+	return rest[:i], b.String()
+}
+
+// isAddress reports whether a token would become a link by itself.
+func isAddress(token string) bool {
+	lower := strings.ToLower(token)
+	return strings.Contains(lower, "://") || strings.HasPrefix(lower, "www.")
+}
+
+// standsAlone reports whether only punctuation follows before the next space.
+// GitHub takes everything up to there into a link, even the beginning of code.
+func standsAlone(behind string) bool {
+	behind = behind[:min(len(behind), 100)] // as much punctuation as there ever is
+	if i := strings.IndexAny(behind, " \t"); i >= 0 {
+		behind = behind[:i]
+	}
+	return strings.Trim(behind, `.,;:!?)]}>"'*_`) == ""
+}
+
+// leadsToPage reports whether an address leads to a page, and not to an issue
+// or a pull request, to which GitHub would note the reference; and whether it
+// is harmless as text, too.
+func leadsToPage(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.User != nil {
+		return false
+	}
+	scheme, rest, found := strings.Cut(strings.ToLower(address), "://")
+	switch {
+	case found && scheme != "https" && scheme != "http", !found && u.Scheme != "":
+		return false
+	case !found:
+		rest = scheme
+	}
+	return !Mentions(strings.TrimPrefix(rest, "www.")) && !ThreadPath.MatchString(u.Path) && !ThreadPath.MatchString(address) &&
+		!strings.Contains(address, "$") && !mayHoldEntity(address)
+}
+
+// mayHoldEntity reports whether an address may have entities of HTML, such as &#46; for a dot. GitHub
+// replaces them, so the address that counts is another than the one that was checked.
+func mayHoldEntity(address string) bool {
+	return strings.Contains(address, "&") && strings.Contains(address, ";")
+}
+
+// shows reports whether an image may be shown.
+func (t sanitizer) shows(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.User != nil || ThreadPath.MatchString(u.Path) || mayHoldEntity(address) {
+		return false
+	}
+	return slices.ContainsFunc(t.images, func(allowed string) bool {
+		a, err := url.Parse(allowed)
+		return err == nil && a.Scheme == u.Scheme && a.Host != "" && strings.EqualFold(a.Host, u.Host) &&
+			strings.HasPrefix(path.Clean("/"+u.Path)+"/", strings.TrimSuffix(a.Path, "/")+"/")
+	})
+}
+
+// spansOf finds the inline code of a line: where each begins, and where it
+// ends. A run of backticks is closed by the next one of the same length.
+func spansOf(line string) map[int]int {
+	ends := map[int][]int{} // by length: the places behind the runs, in order
+	for i := 0; i < len(line); i++ {
+		if n := len(line[i:]) - len(strings.TrimLeft(line[i:], "`")); n > 0 {
+			ends[n] = append(ends[n], i+n)
+			i += n - 1
+		}
+	}
+	spans := map[int]int{}
+	for i := 0; i < len(line); i++ {
+		if escapes(line[i:]) {
+			i++
+			continue
+		}
+		n := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))
+		if n == 0 {
+			continue
+		}
+		for len(ends[n]) > 0 && ends[n][0] <= i+n {
+			ends[n] = ends[n][1:]
+		}
+		if len(ends[n]) == 0 || strings.TrimSpace(line[i+n:ends[n][0]-n]) == "" {
+			i += n - 1
+			continue
+		}
+		spans[i] = ends[n][0]
+		i = ends[n][0] - 1
+	}
+	return spans
+}
