@@ -76,7 +76,7 @@ repository, and sends nothing anywhere.`,
 	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short)")
 	c.Flags().BoolVar(&o.fanOut, "fan-out", false, "have parts of a phase done by several jobs at the same time (default: as in the workflow that is there, else not)")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be written, and write nothing")
-	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "write files anew that are there, and keep what you have changed in them")
+	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "write files anew that are there; beside one that you have changed, write NAME.new")
 	c.Flags().BoolVar(&o.force, "force", false, "write over files that are there, whatever was changed in them")
 	c.Flags().BoolVar(&o.workflow, "workflow-only", false, "write no pipelines")
 	jsonFlag(c, &o.json, "what was found and written, and what is left to do,")
@@ -86,7 +86,7 @@ repository, and sends nothing anywhere.`,
 
 // initialize writes the files and says what is next.
 func initialize(ctx context.Context, env environ.Env, o initOptions) (err error) {
-	top, older, err := topOf(ctx, o.repo)
+	top, err := topOf(ctx, o.repo)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		files = append(files, own...)
 		tellFound(&told, found, setup.Form(o.form), terminal.Width(env.Stdout))
 	}
-	changes, err := setup.CompareFiles(root, files, older)
+	changes, err := setup.CompareFiles(root, files)
 	if err != nil {
 		return err
 	}
@@ -173,54 +173,49 @@ func initializedBy(o initOptions, found setup.Found, changes []setup.FileChange,
 	return out
 }
 
-// topOf finds the top of the repository that a folder is in, and how to read what
-// a file was in earlier commits. A repository without a commit has a top, too: the
-// workflow may be its first file.
-func topOf(ctx context.Context, dir string) (top string, older func(string) ([][]byte, error), err error) {
+// topOf finds the top of the repository that a folder is in. A repository without a
+// commit has a top, too: the workflow may be its first file.
+func topOf(ctx context.Context, dir string) (string, error) {
 	src, err := git.Find(ctx, dir)
 	var unborn *git.NoCommits
 	if errors.As(err, &unborn) {
-		return unborn.Dir, func(string) ([][]byte, error) { return nil, nil }, nil
+		return unborn.Dir, nil
 	}
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	return src.Dir, func(name string) ([][]byte, error) { return src.Versions(ctx, name) }, nil
+	return src.Dir, nil
 }
 
 // toWrite gives the texts to write, and shows how they differ from what is there.
-// If some would take away what people have changed, it is an error and nothing is
-// written.
+// Without a flag for it nothing is written if a file is there with another text: that
+// is an error.
 func toWrite(env environ.Env, changes []setup.FileChange, o initOptions) ([]setup.GeneratedFile, error) {
 	var texts []setup.GeneratedFile
 	var refused []string
 	for _, c := range changes {
-		write := []setup.GeneratedFile{c.GeneratedFile}
+		write := &c.GeneratedFile
 		switch {
 		case c.State == setup.Same:
-			continue
-		case c.State == setup.Missing || o.force:
+			write = nil
 		case o.upgrade:
-			var err error
-			if write, err = c.Upgrades(); err != nil {
-				refused, write = append(refused, err.Error()), []setup.GeneratedFile{c.GeneratedFile}
-			}
-		default:
+			write = c.Upgraded()
+		case c.State != setup.Missing && !o.force:
 			refused = append(refused, c.Name+" differs from what init would write")
 		}
-		if len(write) == 0 {
+		if write == nil {
 			continue
 		}
-		texts = append(texts, write...)
+		texts = append(texts, *write)
 		if c.State == setup.Missing && !o.dry {
 			continue
 		}
-		if _, err := fmt.Fprintln(env.Stdout, text.Visible(c.Diff(write[0].Text))); err != nil {
+		if _, err := fmt.Fprintln(env.Stdout, text.Visible(c.Diff(write.Text))); err != nil {
 			return nil, err
 		}
 	}
 	if len(refused) > 0 {
-		return nil, exit.Usagef("nothing was written, as %s; %s", strings.Join(refused, ", "), wayOn(o))
+		return nil, exit.Usagef("nothing was written, as %s; see the difference above, then use --upgrade to keep what you have changed, or --force to write over it", strings.Join(refused, ", "))
 	}
 	if o.dry {
 		_, err := fmt.Fprintln(env.Stdout, "Nothing was written: this is a dry run.")
@@ -229,24 +224,20 @@ func toWrite(env environ.Env, changes []setup.FileChange, o initOptions) ([]setu
 	return texts, nil
 }
 
-// wayOn says what to do about files that are not written over.
-func wayOn(o initOptions) string {
-	if o.upgrade {
-		return "change these by hand, or use --force to write over them"
-	}
-	return "see the difference above, then use --upgrade to keep what you have changed, or --force to write over it"
-}
-
 // wrote names the files that were written.
 func wrote(texts []setup.GeneratedFile) string {
 	if len(texts) == 0 {
 		return setup.File + " and what belongs to it is up to date"
 	}
 	var names []string
+	beside := ""
 	for _, f := range texts {
 		names = append(names, f.Name)
+		if strings.HasSuffix(f.Name, ".new") {
+			beside = ".\nYou have changed a file that has a .new beside it now: take over from that what you want, see the\ndifference above, and remove it"
+		}
 	}
-	return "Wrote " + strings.Join(names, ", ")
+	return "Wrote " + strings.Join(names, ", ") + beside
 }
 
 // tellFound says what was found in the repository, and why it counts, on a terminal of so

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -25,7 +24,7 @@ type Account struct {
 	names       []string
 	goPlain     goOutput             // what go test prints
 	goEvents    map[string]*goOutput // of go test -json, by package
-	jest        jestOutput
+	jest        string               // the file that Jest has named last
 	ran, failed int
 	same        likeness
 }
@@ -86,7 +85,7 @@ func (a *Account) add(name string) {
 }
 
 // colours are what programs that take the output for a terminal put between words.
-var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;:]*m`) })
+var colours = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
 // text takes a line that is printed.
 func (a *Account) text(line string) {
@@ -97,22 +96,16 @@ func (a *Account) text(line string) {
 	if len(line) > 1000 {
 		return
 	}
-	line = strings.TrimSuffix(line, "\r")
-	if strings.Contains(line, "\x1b[") {
-		line = colours().ReplaceAllString(line, "")
-	}
-	if a.goLine(line) {
+	line = colours.ReplaceAllString(strings.TrimSuffix(line, "\r"), "")
+	if a.goLine(&a.goPlain, line) {
 		return
 	}
-	if name, is := a.jest.line(line); is {
-		a.add(name)
-		return
-	}
-	for _, told := range lines() {
-		if m := told.find(line); m != nil {
-			a.add(strings.Join(m[1:], " "))
+	for _, find := range []func(string) (string, bool){a.jestLine, named} {
+		if name, is := find(line); is {
+			a.add(name)
 			return
 		}
 	}
-	a.count(line)
+	ran, failed := counted(line)
+	a.ran, a.failed = a.ran+ran, a.failed+failed
 }

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // goOutput is what go test has printed of a package so far.
@@ -15,24 +14,25 @@ type goOutput struct {
 	reported bool     // the line before said how a package went
 }
 
-var goForms = sync.OnceValues(func() (test, pkg *regexp.Regexp) {
-	return regexp.MustCompile(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`), regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:$|[ \t]+(\[(?:build|setup) failed\])?)`)
-})
+var (
+	goTest    = regexp.MustCompile(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`)
+	goPackage = regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:$|[ \t]+(\[(?:build|setup) failed\])?)`)
+)
 
-// goLine takes a line of go test, which names tests and after them their package.
-func (a *Account) goLine(line string) bool {
-	o := &a.goPlain
-	test, pkg := goForms()
+// goLine takes a line of go test, which names tests and after them their package. A
+// package whose program has not come to its end has tests that never ran, whatever else
+// has failed.
+func (a *Account) goLine(o *goOutput, line string) bool {
 	if line == "FAIL" || line == "PASS" {
 		o.ended = !o.reported // after the last package, it is about all of them
 		return true
 	}
 	o.reported = false
-	if m := test.FindStringSubmatch(line); m != nil {
+	if m := goTest.FindStringSubmatch(line); m != nil {
 		o.add(m[1])
 		return true
 	}
-	m := pkg.FindStringSubmatch(line)
+	m := goPackage.FindStringSubmatch(line)
 	if m == nil {
 		return false
 	}
@@ -40,25 +40,19 @@ func (a *Account) goLine(line string) bool {
 		a.ran++
 	}
 	if m[1] == "FAIL" {
-		a.goFailed(m[2], m[3], o)
+		a.failed++
+		why := m[3]
+		if why == "" && !o.ended {
+			why = "[ended early]"
+		}
+		for _, test := range append(o.failed, why) {
+			if test != "" {
+				a.add(m[2] + " " + test)
+			}
+		}
 	}
 	*o = goOutput{reported: true}
 	return true
-}
-
-// goFailed takes a package that failed. One whose program has not come to its end has
-// tests that never ran, whatever else has failed.
-func (a *Account) goFailed(pkg, why string, o *goOutput) {
-	a.failed++
-	for _, test := range o.failed {
-		a.add(pkg + " " + test)
-	}
-	switch {
-	case why != "":
-		a.add(pkg + " " + why)
-	case !o.ended:
-		a.add(pkg + " [ended early]")
-	}
 }
 
 // add takes a test that failed. One that has parts which failed says nothing that they
@@ -73,23 +67,15 @@ func (o *goOutput) add(test string) {
 	}
 }
 
-// event is one of go test -json.
-type event struct {
-	Action, Package, Test, Output, FailedBuild string
-}
-
-// actions are those of go test -json.
-func actions() []string {
-	return []string{"start", "run", "pause", "cont", "pass", "bench", "fail", "output", "skip", "build-output", "build-fail", "attr"}
-}
-
 // mostPackages is of how many packages is remembered what they have printed so far.
 const mostPackages = 10_000
 
-// event takes a line if it is an event of go test -json.
+// event takes a line if it is an event of go test -json. What go test prints without
+// -json is in its events, a line in each, those of one package between those of others.
 func (a *Account) event(line []byte) (shown []byte, is, event bool) {
-	e, is := read(line)
-	if !is {
+	var e struct{ Action, Package, Test, Output string }
+	actions := []string{"start", "run", "pause", "cont", "pass", "bench", "fail", "output", "skip", "build-output", "build-fail", "attr"}
+	if len(line) < 2 || line[0] != '{' || json.Unmarshal(line, &e) != nil || !slices.Contains(actions, e.Action) {
 		return nil, false, false
 	}
 	o := a.goEvents[e.Package]
@@ -102,31 +88,14 @@ func (a *Account) event(line []byte) (shown []byte, is, event bool) {
 			a.goEvents[e.Package] = o
 		}
 	}
-	text := strings.TrimSuffix(e.Output, "\n")
-	switch {
-	case e.Action == "output" || e.Action == "build-output":
-		o.ended = o.ended || e.Test == "" && text == "FAIL"
-		a.same.add(text)
-		return []byte(text), true, true
-	case e.Action != "pass" && e.Action != "fail":
+	if e.Action == "fail" && e.Test != "" {
+		o.add(e.Test)
+	}
+	if e.Action != "output" && e.Action != "build-output" {
 		return nil, false, true
 	}
-	a.ran++
-	switch {
-	case e.Action == "fail" && e.Test != "":
-		a.failed++
-		o.add(e.Test)
-	case e.Action == "fail" && e.FailedBuild != "":
-		a.goFailed(e.Package, "[build failed]", o)
-	case e.Action == "fail":
-		a.goFailed(e.Package, "", o)
-	}
-	if e.Test == "" {
-		delete(a.goEvents, e.Package)
-	}
-	return nil, false, true
-}
-
-func read(line []byte) (e event, is bool) {
-	return e, len(line) > 1 && line[0] == '{' && json.Unmarshal(line, &e) == nil && slices.Contains(actions(), e.Action)
+	text := strings.TrimSuffix(e.Output, "\n")
+	a.same.add(text)
+	a.goLine(o, text)
+	return []byte(text), true, true
 }

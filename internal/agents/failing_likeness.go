@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"hash"
 	"regexp"
-	"sync"
 )
 
 // likeness is a digest of lines without what differs from one run to the next.
@@ -20,11 +19,11 @@ const mostLikened = 4 << 20
 
 // figures are times, addresses, sizes, lines of files, and names that are drawn anew for
 // each run. Others say something of the work, such as how many mistakes there are.
-var figures = sync.OnceValues(func() (all, positions *regexp.Regexp) {
-	return regexp.MustCompile(`0x[0-9a-f]+|\b(?:[0-9]+(?:\.[0-9]+)? ?(?:ns|µs|us|ms|s|m|h|sec|secs|seconds?|minutes?|B|kB|KB|KiB|MB|MiB|GB|bytes))+\b|` +
-			`\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b|\b[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?|\b[0-9a-f]*[0-9][0-9a-f]*[0-9][0-9a-f]{6,}\b|\b[0-9]{6,}\b`),
-		regexp.MustCompile(`(\.\w+[:(]|\blines? )[0-9]+(?:[:,][0-9]+)?|(^\s*)[0-9]+:[0-9]+`)
-})
+var figures = regexp.MustCompile(`0x[0-9a-f]+|\b(?:[0-9]+(?:\.[0-9]+)? ?(?:ns|µs|us|ms|s|m|h|sec|secs|seconds?|minutes?|B|kB|KB|KiB|MB|MiB|GB|bytes))+\b|` +
+	`\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b|\b[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?|\b[0-9a-f]*[0-9][0-9a-f]*[0-9][0-9a-f]{6,}\b|\b[0-9]{6,}\b`)
+
+// positions are lines of files.
+var positions = regexp.MustCompile(`(\.\w+[:(]|\blines? )[0-9]+(?:[:,][0-9]+)?|(^\s*)[0-9]+:[0-9]+`)
 
 func (l *likeness) add(line string) {
 	if l.digest == nil {
@@ -32,8 +31,7 @@ func (l *likeness) add(line string) {
 	}
 	if l.remaining > 0 {
 		l.remaining -= len(line)
-		all, positions := figures()
-		line = positions.ReplaceAllString(all.ReplaceAllString(line, "#"), "$1$2#")
+		line = positions.ReplaceAllString(figures.ReplaceAllString(line, "#"), "$1$2#")
 	}
 	_, _ = l.digest.Write([]byte(line + "\n")) // never fails
 }

@@ -18,16 +18,18 @@ func TestLines(t *testing.T) {
 		"go -json": {
 			`{"Action":"start","Package":"example.com/a"}` + "\n" +
 				`{"Action":"output","Package":"example.com/a","Test":"TestA/b","Output":"    a_test.go:3: wrong\n"}` + "\n" +
+				`{"Action":"output","Package":"example.com/b","Test":"TestA","Output":"--- FAIL: TestA (0.00s)\n"}` + "\n" +
+				`{"Action":"output","Package":"example.com/a","Test":"TestA","Output":"--- FAIL: TestA (0.00s)\n"}` + "\n" +
+				`{"Action":"output","Package":"example.com/a","Test":"TestA/b","Output":"    --- FAIL: TestA/b (0.00s)\n"}` + "\n" +
 				`{"Action":"fail","Package":"example.com/a","Test":"TestA/b","Elapsed":0}` + "\n" +
-				`{"Action":"fail","Package":"example.com/a","Test":"TestA","Elapsed":0}` + "\n" +
-				`{"Action":"pass","Package":"example.com/a","Test":"TestB"}` + "\n" +
 				`{"Action":"output","Package":"example.com/a","Output":"FAIL\n"}` + "\n" +
+				`{"Action":"output","Package":"example.com/a","Output":"FAIL\texample.com/a\t0.1s\n"}` + "\n" +
 				`{"Action":"fail","Package":"example.com/a","Elapsed":0}` + "\n" +
-				`{"Action":"fail","Package":"example.com/b","Test":"TestA","Elapsed":0}` + "\n" +
-				`{"Action":"fail","Package":"example.com/b","Elapsed":0}` + "\n" +
+				`{"Action":"output","Package":"example.com/b","Output":"FAIL\texample.com/b\t0.1s\n"}` + "\n" +
+				`{"Action":"output","Package":"example.com/c","Output":"FAIL\texample.com/c [build failed]\n"}` + "\n" +
 				`{"Action":"fail","Package":"example.com/c","Elapsed":0,"FailedBuild":"example.com/c"}` + "\n",
 			[]string{"example.com/a TestA/b", "example.com/b TestA", "example.com/b [ended early]", "example.com/c [build failed]"},
-			"    a_test.go:3: wrong\nFAIL\n",
+			"-",
 		},
 		"other JSON":      {`{"action":"deleted","id":1}` + "\n" + `{"Action":` + "\n", nil, ""},
 		"pytest":          {"FAILED tests/test_a.py::test_b[1 - x] - assert 1 == 2\nFAILED tests/test_a.py::C::test_d\nFAILED to do it\n", []string{"tests/test_a.py::test_b[1", "tests/test_a.py::C::test_d"}, ""},
@@ -41,7 +43,7 @@ func TestLines(t *testing.T) {
 			[]string{"example.com/b TestA", "example.com/b [ended early]", "example.com/c TestA", "example.com/d [ended early]"},
 			"",
 		},
-		"go -json is cut off": {`{"Action":"fail","Package":"q","Test":"TestB"}` + "\n" + `{"Action":"fail","Package":"p","Test":"TestA"}` + "\n", []string{"p TestA", "q TestB"}, "-"},
+		"go -json is cut off": {`{"Action":"output","Package":"q","Output":"--- FAIL: TestB (0.00s)\n"}` + "\n" + `{"Action":"output","Package":"p","Output":"--- FAIL: TestA (0.00s)\n"}` + "\n", []string{"p TestA", "q TestB"}, "-"},
 		"go of one program":   {"--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\nFAIL\n", []string{"TestA", "TestB"}, ""},
 		"pytest cannot run": {
 			"ERROR tests/test_b.py - ImportError: x\nERROR tests/test_c.py::test_d - RuntimeError\nERROR    root:test_a.py:3 a log\nERROR of ours\nINTERNALERROR> Traceback\nFatal Python error: Segmentation fault\n",
@@ -92,6 +94,20 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// The example beside each form is what it is for.
+func TestForms(t *testing.T) {
+	for _, f := range forms().Names {
+		if m := f.find(f.Example); m == nil || strings.Join(strings.Fields(strings.Join(m[1:], " ")), " ") != f.Name {
+			t.Errorf("%s: %q gives %q, want %q", f.Of, f.Example, m, f.Name)
+		}
+	}
+	for _, f := range forms().Counts {
+		if ran, failed := counted(f.Example); f.find(f.Example) == nil || ran != f.Is[0] || failed != f.Is[1] {
+			t.Errorf("%s: %q says that %d ran and %d failed, want %v", f.Of, f.Example, ran, failed, f.Is)
+		}
+	}
+}
+
 func TestMost(t *testing.T) {
 	var n Account
 	for i := range 10 * Most {
@@ -126,21 +142,21 @@ func TestCounts(t *testing.T) {
 	for text, want := range map[string][2]int{
 		"ok  \texample.com/a\t0.1s\nok  \texample.com/b\t(cached)\nFAIL\texample.com/c\t0.1s\n?   \texample.com/d\t[no test files]\n": {3, 1},
 		"===== 1 failed, 3 passed, 2 skipped, 1 error in 0.12s =====\n":                                                               {5, 2},
-		"2 failed, 1 warning in 0.12s\n":                                                          {2, 2},
-		"Ran 4 tests in 0.012s\n\nFAILED (failures=2, errors=1)\n":                                {4, 3},
-		"test result: FAILED. 3 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out\n":        {5, 2},
-		"Test Suites: 1 failed, 1 total\nTests:       1 failed, 3 passed, 4 total\n":              {5, 2},
-		" Test Files  1 failed | 1 passed (2)\n      Tests  1 failed | 3 passed (4)\n":            {6, 2},
-		"# tests 3\n# pass 1\n# fail 2\n# cancelled 0\n":                                          {3, 2},
-		"  3 passing (10ms)\n  1 failing\n":                                                       {4, 1},
-		"4 examples, 1 failure\n":                                                                 {4, 1},
-		"4 runs, 5 assertions, 1 failures, 1 errors, 0 skips\n":                                   {4, 2},
-		"Tests: 4, Assertions: 5, Failures: 1.\n":                                                 {4, 1},
-		"[ERROR] Tests run: 4, Failures: 1, Errors: 1, Skipped: 0\n":                              {4, 2},
-		"4 tests completed, 1 failed\n":                                                           {4, 1},
-		"Failed!  - Failed:     1, Passed:     3, Skipped:     0, Total:     4, Duration: 5 ms\n": {4, 1},
-		"it took 5 tries, 3 failed\n":                                                             {0, 0},
-		`{"Action":"pass","Package":"p","Test":"T"}` + "\n" + `{"Action":"pass","Package":"p"}`:   {2, 0},
+		"2 failed, 1 warning in 0.12s\n":                                                                          {2, 2},
+		"Ran 4 tests in 0.012s\n\nFAILED (failures=2, errors=1)\n":                                                {4, 3},
+		"test result: FAILED. 3 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out\n":                        {5, 2},
+		"Test Suites: 1 failed, 1 total\nTests:       1 failed, 3 passed, 4 total\n":                              {5, 2},
+		" Test Files  1 failed | 1 passed (2)\n      Tests  1 failed | 3 passed (4)\n":                            {6, 2},
+		"# tests 3\n# pass 1\n# fail 2\n# cancelled 0\n":                                                          {3, 2},
+		"  3 passing (10ms)\n  1 failing\n":                                                                       {4, 1},
+		"4 examples, 1 failure\n":                                                                                 {4, 1},
+		"4 runs, 5 assertions, 1 failures, 1 errors, 0 skips\n":                                                   {4, 2},
+		"Tests: 4, Assertions: 5, Failures: 1.\n":                                                                 {4, 1},
+		"[ERROR] Tests run: 4, Failures: 1, Errors: 1, Skipped: 0\n":                                              {4, 2},
+		"4 tests completed, 1 failed\n":                                                                           {4, 1},
+		"Failed!  - Failed:     1, Passed:     3, Skipped:     0, Total:     4, Duration: 5 ms\n":                 {4, 1},
+		"it took 5 tries, 3 failed\n":                                                                             {0, 0},
+		`{"Action":"output","Package":"p","Output":"ok  \tp\t0.1s\n"}` + "\n" + `{"Action":"pass","Package":"p"}`: {1, 0},
 	} {
 		var a Account
 		for line := range strings.Lines(text) {

@@ -28,7 +28,7 @@ func (r *TranscriptReader) line(line string) []Entry {
 }
 
 // event decodes an event, as far as its fields fit. It says whether it is one.
-func eventTranscript(line string, v any) bool {
+func event(line string, v any) bool {
 	err := json.Unmarshal([]byte(line), v)
 	_, misfit := err.(*json.UnmarshalTypeError) // json gives it as it is
 	return err == nil || misfit
@@ -41,7 +41,7 @@ func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 		Status        int `json:"error_status"`
 		Attempt       int
 	}
-	if !eventTranscript(line, &e) {
+	if !event(line, &e) {
 		return nil, false
 	}
 	var all []Entry
@@ -59,7 +59,7 @@ func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 			Of                             string `json:"tool_use_id"`
 			IsError                        bool   `json:"is_error"`
 		}
-		_ = eventTranscript(string(raw), &b) // what does not fit is left out
+		_ = event(string(raw), &b) // what does not fit is left out
 		switch {
 		case b.Type == "text" && e.Type == "assistant":
 			all = append(all, Entry{Kind: Said, Text: b.Text})
@@ -72,7 +72,7 @@ func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 			all = append(all, Entry{Kind: Said, Text: answerTranscript(b.Input)})
 		case b.Type == "tool_use":
 			var input map[string]any
-			_ = eventTranscript(string(b.Input), &input) // what does not fit is left out
+			_ = event(string(b.Input), &input) // what does not fit is left out
 			all = append(all, Entry{Kind: Used, Tool: b.Name, Text: r.target(input)})
 		case b.Type == "tool_result" && b.Of != "" && b.Of == r.answered && !b.IsError: // says no more than that it came
 		case b.Type == "tool_result":
@@ -89,7 +89,7 @@ func textOf(raw json.RawMessage) string {
 		return text
 	}
 	var parts []struct{ Text string }
-	_ = eventTranscript(string(raw), &parts) // what does not fit is left out
+	_ = event(string(raw), &parts) // what does not fit is left out
 	var all []string
 	for _, p := range parts {
 		all = append(all, p.Text)
@@ -103,7 +103,7 @@ func (r *TranscriptReader) codex(line string) ([]Entry, bool) {
 		Error         struct{ Message string }
 		Item          codexItem
 	}
-	if !eventTranscript(line, &e) {
+	if !event(line, &e) {
 		return nil, false
 	}
 	switch e.Type {
@@ -188,7 +188,7 @@ func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
 		Parameters                          map[string]any `json:"parameters"`
 		Error                               struct{ Message string }
 	}
-	if !eventTranscript(line, &e) {
+	if !event(line, &e) {
 		return nil, false
 	}
 	switch {

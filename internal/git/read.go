@@ -64,18 +64,6 @@ func (s *Source) ReadKept(ctx context.Context, ref, folder, name string) ([]byte
 	return s.ReadFile(ctx, commit, name)
 }
 
-// Versions gives the texts that a file had in those of its last hundred commits that
-// have it, newest first.
-func (s *Source) Versions(ctx context.Context, path string) (texts [][]byte, err error) {
-	out, err := s.inspect(ctx, "rev-list", "--max-count=100", s.Head, "--", path)
-	for commit := range strings.FieldsSeq(string(out)) {
-		if data, err := s.ReadFile(ctx, commit, path); err == nil {
-			texts = append(texts, data)
-		}
-	}
-	return texts, err
-}
-
 // CommitPatch is what one commit changed, as text.
 type CommitPatch = patch.Patch
 

@@ -102,13 +102,13 @@ func (s *ImageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, 
 // says what reprise never writes: others can push a record.
 func (s *ImageShelf) file(i int, image Image) string {
 	sum := strings.TrimPrefix(image.Digest, "sha256:")
-	if !isSum().MatchString(sum) || !slices.Contains(kinds, image.Type) {
+	if !isSum.MatchString(sum) || !slices.Contains(kinds, image.Type) {
 		return ""
 	}
 	return filepath.Join(s.Dir, strconv.Itoa(i+1)+"-"+sum[:12]+"."+image.Type)
 }
 
-var isSum = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
+var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // fill brings the files that are missing, and says why it could not, by the addresses of images.
 func (s *ImageShelf) fill(ctx context.Context) map[string]metadata.Reason {

@@ -58,7 +58,7 @@ func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(addre
 				image.Why = metadata.Because("image_number", "most", most)
 			default:
 				fetched++
-				if markup == nil && mark().MatchString(address) {
+				if markup == nil && mark.MatchString(address) {
 					shown := p.shown(within, text.comment)
 					markup = &shown
 				}

@@ -19,9 +19,7 @@ var (
 		const value = `"[^"]*"|'[^']*'|[^\s"'<>]+` // of another attribute, whose text may look like an address
 		return regexp.MustCompile(`(?is)<img(?:\s+[^\s"'<>=/]+(?:\s*=\s*(?:` + value + `))?)*?\s+src\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))(?:[^<>"']|"[^"]*"|'[^']*')*>`)
 	})
-	inline = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`!\[[^\[\]\n]*\]\(\s*<?([^\s<>()]+)>?[^()\n]*\)`)
-	})
+	inline = regexp.MustCompile(`!\[[^\[\]\n]*\]\(\s*<?([^\s<>()]+)>?[^()\n]*\)`)
 )
 
 // source is one text of an issue, with its images.
@@ -105,7 +103,7 @@ func named(body string, said map[string]string) string {
 		put[address] = true
 		return match + " (" + said[address] + ")"
 	}
-	body = inline().ReplaceAllStringFunc(body, func(m string) string { return behind(m, inline().FindStringSubmatch(m)[1]) })
+	body = inline.ReplaceAllStringFunc(body, func(m string) string { return behind(m, inline.FindStringSubmatch(m)[1]) })
 	body = tag().ReplaceAllStringFunc(body, func(m string) string {
 		s := tag().FindStringSubmatch(m)
 		return behind(m, s[1]+s[2]+s[3])

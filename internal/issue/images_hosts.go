@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // hosts are where one GitHub keeps what people attach to texts.
@@ -15,13 +14,9 @@ type hosts struct {
 
 var (
 	// attachment matches the paths of attachments on the host that people see.
-	attachment = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^/(user-attachments/assets/|storage/user/[0-9]+/files/|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/assets/[0-9]+/)[0-9A-Za-z-]+$`)
-	})
+	attachment = regexp.MustCompile(`^/(user-attachments/assets/|storage/user/[0-9]+/files/|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/assets/[0-9]+/)[0-9A-Za-z-]+$`)
 	// mark matches what an attachment is known by, at each of its addresses.
-	mark = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	})
+	mark = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
 // The hosts of attachments at github.com, besides itself: those that stand in texts, and
@@ -41,7 +36,7 @@ func (h hosts) attached(u *url.URL) bool {
 	}
 	host := strings.ToLower(u.Host)
 	if host == h.web.Host {
-		return attachment().MatchString(u.Path)
+		return attachment.MatchString(u.Path)
 	}
 	return slices.Contains(inTexts, host) || !h.public() && host == "media."+h.web.Host
 }
@@ -61,7 +56,7 @@ func (h hosts) own(u *url.URL) bool {
 // signed finds in the HTML of a text the address under which everybody gets an
 // attachment, for some minutes; nil: there is none.
 func (h hosts) signed(markup, address string) *url.URL {
-	id := mark().FindString(strings.ToLower(address))
+	id := mark.FindString(strings.ToLower(address))
 	for _, m := range tag().FindAllStringSubmatch(markup, -1) {
 		u, err := url.Parse(unescaped(m[1] + m[2] + m[3]))
 		if id != "" && err == nil && u.RawQuery != "" && strings.Contains(strings.ToLower(u.Path), id) && h.own(u) {

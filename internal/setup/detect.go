@@ -7,8 +7,12 @@ import "io/fs"
 func Detect(fsys fs.FS) Found {
 	l := &look{repo: repository{fsys}}
 	l.workflows = l.repo.workflowCommands(&l.found)
-	for _, tool := range []func(*look, string) bool{golang, node, python, cargo, maven, gradle, dotnet, ruby} {
-		l.each(tool)
+	tools := map[string]func(*look, string) bool{"node": node, "dotnet": dotnet}
+	for _, r := range known().Tools {
+		tools[r.Tool] = by(r)
+	}
+	for _, name := range []string{"go", "node", "python", "cargo", "maven", "gradle", "dotnet", "ruby"} {
+		l.each(tools[name])
 	}
 	l.dir = "."
 	l.tasks()

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // dotnet looks for a solution or a project of .NET.
@@ -24,12 +23,12 @@ func dotnet(l *look, dir string) bool {
 		options, why = " --locked-mode", file+" and packages.lock.json"
 	}
 	setup := l.add(&l.found.Setup, "nuget-packages", "dotnet restore "+file+options, why)
-	setup.Hosts, setup.Env, setup.Timeout = l.repo.fetches(dir, nugetHosts(), nugetSettings()...), dotnetEnv(), "20m"
+	setup.Hosts, setup.Env, setup.Timeout = l.repo.fetches(dir, usualHosts("nuget"), nugetSettings()...), dotnetEnv(), "20m"
 	if dir != "." {
 		setup.Hosts = l.repo.fetches(".", setup.Hosts, nugetSettings()...)
 	}
 	// What restore leaves in obj names the folder it ran in, so that a check restores again, from the home.
-	if slices.ContainsFunc(projects, testProject().MatchString) {
+	if slices.ContainsFunc(projects, testProject.MatchString) {
 		c := l.test("dotnet", "dotnet test "+file, file)
 		c.Env, c.Timeout = dotnetEnv(), "30m"
 		return true
@@ -44,7 +43,7 @@ func solution(l *look, dir string) (file string) {
 	for _, endings := range [][]string{{".slnx", ".sln"}, {".csproj", ".fsproj", ".vbproj"}} {
 		for _, name := range l.repo.files(dir, 0, func(name string) bool { return slices.Contains(endings, path.Ext(name)) }) {
 			switch {
-			case !plainFile().MatchString(path.Base(name)):
+			case !plainFile.MatchString(path.Base(name)):
 				l.unused(name, "its name is not a plain word for the shell")
 			case file == "":
 				file = path.Base(name)
@@ -77,12 +76,9 @@ func ofSDK(text string) bool {
 }
 
 var (
-	plainFile = sync.OnceValue(func() *regexp.Regexp { // no option, and the shell reads nothing else in it
-		return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
-	})
-	testProject = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`"(?:Microsoft\.NET\.Test\.Sdk|MSTest\.Sdk[/"]|MSTest"|TUnit")|<IsTestProject>\s*true`)
-	})
+	// plainFile is no option, and the shell reads nothing else in it.
+	plainFile   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+	testProject = regexp.MustCompile(`"(?:Microsoft\.NET\.Test\.Sdk|MSTest\.Sdk[/"]|MSTest"|TUnit")|<IsTestProject>\s*true`)
 )
 
 // dotnetEnv has the program tell nobody of its use, and leave no servers behind that

@@ -100,14 +100,9 @@ func (l *look) installs(program, how, why string, hosts []string) {
 	}
 }
 
-// byPipx has a program in Python installed.
-func (l *look) byPipx(program, why string) {
-	l.installs(program, "pipx install "+program, path.Join(l.dir, why), pythonHosts())
-}
-
 // byNpm has a program installed that npm has, such as another package manager.
 func (l *look) byNpm(program, version, why string) {
-	l.installs(program, "npm install --global --prefix ~/.local "+program+version, path.Join(l.dir, why), npmHosts())
+	l.installs(program, "npm install --global --prefix ~/.local "+program+version, path.Join(l.dir, why), usualHosts("npm"))
 }
 
 func either(which bool, a, b string) string {

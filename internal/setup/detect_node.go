@@ -7,7 +7,6 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"sync"
 )
 
 // manifest is what is looked at of a package.json.
@@ -68,8 +67,8 @@ func (l *look) scripts(pm manager, m manifest, workspace string, inner map[strin
 		script, there := m.Scripts[name]
 		run, why := pm.program+" run "+name, "package.json"
 		switch {
-		case there && unfit(script) != "":
-			l.unused("the script "+name+" of "+path.Join(l.dir, "package.json"), unfit(script))
+		case there && unfit(script, false) != "":
+			l.unused("the script "+name+" of "+path.Join(l.dir, "package.json"), unfit(script, false))
 			continue
 		case there && name == "test" && pm.program != "bun":
 			run = pm.program + " test"
@@ -82,7 +81,7 @@ func (l *look) scripts(pm manager, m manifest, workspace string, inner map[strin
 		tested = tested || name == "test"
 		l.script(name, run, why)
 	}
-	if script, there := m.Scripts["build"]; there && took == 0 && unfit(script) == "" {
+	if script, there := m.Scripts["build"]; there && took == 0 && unfit(script, false) == "" {
 		l.add(&l.found.Checks, "build", pm.program+" run build", "package.json")
 	}
 	return tested
@@ -97,40 +96,25 @@ func (l *look) script(name, run, why string) {
 	l.add(&l.found.Checks, name, run, why)
 }
 
-var (
-	noTest   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`no test specified`) })
-	watches  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)(--watch(All)?|-w|watch|nodemon)(\s|$)`) })
-	browsers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[\s/])(playwright|cypress|wdio|testcafe)(\s|$)`) })
-	changes  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)--(fix|write)(\s|$)`) })
-	outside  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(^|[\s;&|@-])(docker|docker-compose|podman|sudo|kubectl|vagrant|minikube|terraform|ssh)(\s|$)`)
-	})
-)
-
-// unfit says why a script is of no use as a check; "" if it is.
-func unfit(script string) string {
-	switch {
-	case noTest().MatchString(script):
-		return "it is what npm writes where there are no tests"
-	case watches().MatchString(script):
-		return "it goes on watching and does not end by itself"
-	case browsers().MatchString(script):
-		return "it needs a browser"
-	case outside().MatchString(script):
-		return "it starts containers or works outside of the repository, which the sandbox does not allow"
-	case changes().MatchString(script):
-		return "it changes the code it looks at"
+// unfit says why a script, or what a task does, is of no use as a check; "" if it is. Of a
+// task only what it starts outside of the repository tells that: the rest may be of one
+// line of many.
+func unfit(script string, task bool) string {
+	for _, u := range known().Unfit {
+		if (u.Tasks || !task) && regexp.MustCompile(u.Text).MatchString(script) {
+			return u.Why
+		}
 	}
 	return ""
 }
 
-var exactManager = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(npm|pnpm|yarn|bun)@([0-9]+)\.[0-9A-Za-z.+-]+$`) })
+var exactManager = regexp.MustCompile(`^(npm|pnpm|yarn|bun)@([0-9]+)\.[0-9A-Za-z.+-]+$`)
 
 // manager finds out which package manager a package uses: the one it names, or
 // the one whose lock file there is.
 func (l *look) manager(dir string, m manifest) manager {
 	name, major := "", ""
-	if named := exactManager().FindStringSubmatch(m.PackageManager); named != nil {
+	if named := exactManager.FindStringSubmatch(m.PackageManager); named != nil {
 		name, major = named[1], named[2]
 	}
 	locks := []string{"pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "package-lock.json", "npm-shrinkwrap.json"}
@@ -148,31 +132,29 @@ func (l *look) manager(dir string, m manifest) manager {
 		if major == "" {
 			l.byNpm("pnpm", pnpmFor(l.repo.read(path.Join(dir, lock))), cmp.Or(lock, "pnpm-workspace.yaml"))
 		} // else corepack, which comes with Node.js, fetches the version that is named
-		return manager{either(major != "", "corepack pnpm", "pnpm"), frozen("install --frozen-lockfile", "install"), lock, "--recursive --if-present run %s", npmHosts()}
+		return manager{either(major != "", "corepack pnpm", "pnpm"), frozen("install --frozen-lockfile", "install"), lock, "--recursive --if-present run %s", usualHosts("npm")}
 	case "yarn":
 		if major > "1" || l.repo.has(path.Join(dir, ".yarnrc.yml")) {
-			return manager{either(major != "", "corepack yarn", "yarn"), frozen("install --immutable", "install"), lock, "", yarnHosts()}
+			return manager{either(major != "", "corepack yarn", "yarn"), frozen("install --immutable", "install"), lock, "", usualHosts("yarn")}
 		}
-		return manager{"yarn", frozen("install --frozen-lockfile", "install"), lock, "", yarnHosts()}
+		return manager{"yarn", frozen("install --frozen-lockfile", "install"), lock, "", usualHosts("yarn")}
 	case "bun":
 		l.byNpm("bun", "", cmp.Or(lock, "package.json"))
-		return manager{"bun", frozen("install --frozen-lockfile", "install"), lock, "", npmHosts()}
+		return manager{"bun", frozen("install --frozen-lockfile", "install"), lock, "", usualHosts("npm")}
 	}
-	return manager{"npm", frozen("ci", "install --no-package-lock") + " --no-audit --no-fund", lock, "run %s --workspaces --if-present", npmHosts()}
+	return manager{"npm", frozen("ci", "install --no-package-lock") + " --no-audit --no-fund", lock, "run %s --workspaces --if-present", usualHosts("npm")}
 }
 
 // pnpmFor gives the version that reads a lock file of pnpm, as npm takes it; "" is the newest.
 func pnpmFor(lock string) string {
-	m := pnpmLock().FindStringSubmatch(lock)
+	m := pnpmLock.FindStringSubmatch(lock)
 	if m == nil {
 		return ""
 	}
 	return map[string]string{"5": "@7", "6": "@8", "9": "@10"}[m[1]]
 }
 
-var pnpmLock = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^lockfileVersion: *['"]?([0-9]+)`)
-})
+var pnpmLock = regexp.MustCompile(`(?m)^lockfileVersion: *['"]?([0-9]+)`)
 
 // workspace gives the file that makes a package the top of a workspace, and the
 // scripts that its packages have; "" if it is none.
@@ -193,7 +175,7 @@ func (l *look) workspace(dir string, m manifest) (file string, scripts map[strin
 			continue
 		}
 		for name, script := range inner.Scripts {
-			scripts[name] = scripts[name] || unfit(script) == ""
+			scripts[name] = scripts[name] || unfit(script, false) == ""
 		}
 	}
 	return file, scripts

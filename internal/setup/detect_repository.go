@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // repository is read with care: it may be anybody's.
@@ -86,12 +85,9 @@ func (r repository) visit(dir string, deep int, done func(name string) bool) boo
 }
 
 var (
-	plainName = sync.OnceValue(func() *regexp.Regexp { // the shell reads nothing else in it
-		return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}$`)
-	})
-	foreign = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(node_modules|vendor|third_party|testdata|fixtures?|tests?|spec|examples?|samples?|docs?|templates?|dist|build|target)$`)
-	})
+	// plainName is a name in which the shell reads nothing else.
+	plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}$`)
+	foreign   = regexp.MustCompile(`^(node_modules|vendor|third_party|testdata|fixtures?|tests?|spec|examples?|samples?|docs?|templates?|dist|build|target)$`)
 )
 
 // folders gives the top and the folders below it that may have a project of
@@ -107,7 +103,7 @@ func (r repository) folders() []string {
 			continue
 		}
 		for _, e := range entries {
-			if e.IsDir() && plainName().MatchString(e.Name()) && !foreign().MatchString(e.Name()) && len(all) < mostFolders {
+			if e.IsDir() && plainName.MatchString(e.Name()) && !foreign.MatchString(e.Name()) && len(all) < mostFolders {
 				all = append(all, path.Join(all[i], e.Name()))
 			}
 		}

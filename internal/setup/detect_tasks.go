@@ -34,8 +34,8 @@ func (l *look) tasks() {
 			if !there {
 				continue
 			}
-			if outside().MatchString(recipe) {
-				l.unused(runner.program+" "+name, "it starts containers or works outside of the repository, which the sandbox does not allow")
+			if why := unfit(recipe, true); why != "" {
+				l.unused(runner.program+" "+name, why)
 				continue
 			}
 			if runner.program == "just" {

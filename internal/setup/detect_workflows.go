@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -41,17 +40,13 @@ type defaults struct {
 
 // testCommand is how the tests of a tool are started, with the name of the tool as
 // the group that took part.
-var testCommand = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(?P<go>go test)|(?P<node>(?:npm|pnpm|yarn|bun) (?:run )?test|npm t)|(?P<cargo>cargo (?:nextest run|test))|(?P<maven>(?:\./)?mvnw? .*(?:test|verify))|(?P<gradle>(?:\./)?gradlew? .*(?:test|check|build))|(?P<dotnet>dotnet test)|(?P<ruby>bundle exec (?:rspec|rake|rails test)|bin/rails test)|(?P<python>(?:(?:uv|poetry|pdm|hatch) run )?(?:python3? -m )?pytest|tox)|(?P<make>make (?:test|tests|check))|(?P<just>just (?:test|check)))(?: |$)`)
-})
+var testCommand = regexp.MustCompile(`^(?:(?P<go>go test)|(?P<node>(?:npm|pnpm|yarn|bun) (?:run )?test|npm t)|(?P<cargo>cargo (?:nextest run|test))|(?P<maven>(?:\./)?mvnw? .*(?:test|verify))|(?P<gradle>(?:\./)?gradlew? .*(?:test|check|build))|(?P<dotnet>dotnet test)|(?P<ruby>bundle exec (?:rspec|rake|rails test)|bin/rails test)|(?P<python>(?:(?:uv|poetry|pdm|hatch) run )?(?:python3? -m )?pytest|tox)|(?P<make>make (?:test|tests|check))|(?P<just>just (?:test|check)))(?: |$)`)
 
 // buildsOnly is a start of tests that ends when they are built.
-var buildsOnly = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:go test(?: \S+)* -c|cargo (?:\S+ )+--no-run)(?:[ =]|$)`)
-})
+var buildsOnly = regexp.MustCompile(`^(?:go test(?: \S+)* -c|cargo (?:\S+ )+--no-run)(?:[ =]|$)`)
 
 // plainCommand has nothing in it that the shell reads in a way of its own.
-var plainCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@,+% -]+$`) })
+var plainCommand = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+% -]+$`)
 
 // workflowCommands gives the plain commands of the repository's workflows that
 // start tests.
@@ -98,7 +93,7 @@ func (w workflowFile) commands(file string, found *Found) (all []step) {
 		for _, s := range job.Steps {
 			for line := range strings.Lines(s.Run) {
 				line = strings.TrimSpace(line)
-				if !testCommand().MatchString(line) {
+				if !testCommand.MatchString(line) {
 					continue
 				}
 				why := ""
@@ -107,9 +102,9 @@ func (w workflowFile) commands(file string, found *Found) (all []step) {
 					why = "its job starts services, which are not there in the sandbox"
 				case strings.Contains(line, " --no-build") || strings.Contains(line, " --no-restore"):
 					why = "it needs what an earlier step of its job has built"
-				case buildsOnly().MatchString(line):
+				case buildsOnly.MatchString(line):
 					why = "it builds tests and runs none"
-				case !plainCommand().MatchString(line):
+				case !plainCommand.MatchString(line):
 					why = "it is more than a plain command"
 				}
 				if why != "" {
@@ -186,8 +181,8 @@ func (l *look) fromWorkflows() {
 
 // toolOf names the tool whose tests a command starts.
 func toolOf(run string) string {
-	m := testCommand().FindStringSubmatch(run)
-	for i, name := range testCommand().SubexpNames() {
+	m := testCommand.FindStringSubmatch(run)
+	for i, name := range testCommand.SubexpNames() {
 		if name != "" && m[i] != "" {
 			return name
 		}
@@ -208,19 +203,17 @@ func family(tool string) string {
 func sameTests(a, b string) bool { return essence(a) == essence(b) }
 
 // inessential words say how a tool is found, or how much it prints.
-var inessential = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(corepack|uv|poetry|pdm|hatch|run|sh|-v|-q|--no-sync|--batch-mode|-B|--no-transfer-progress|-ntp|--no-daemon|--locked|--verbose|--quiet|python3?|\.venv/bin/python|-m)$`)
-})
+var inessential = regexp.MustCompile(`^(corepack|uv|poetry|pdm|hatch|run|sh|-v|-q|--no-sync|--batch-mode|-B|--no-transfer-progress|-ntp|--no-daemon|--locked|--verbose|--quiet|python3?|\.venv/bin/python|-m)$`)
 
 func essence(run string) string {
-	words := slices.DeleteFunc(strings.Fields(run), inessential().MatchString)
+	words := slices.DeleteFunc(strings.Fields(run), inessential.MatchString)
 	return strings.ReplaceAll(strings.Join(words, " "), "./", "")
 }
 
 // asFound gives a command of a workflow with its tool as found has it: what setup
 // has installed is not in the PATH of a check.
 func asFound(found, run string) string {
-	essential := func(word string) bool { return !inessential().MatchString(word) }
+	essential := func(word string) bool { return !inessential.MatchString(word) }
 	ours, theirs := strings.Fields(found), strings.Fields(run)
 	return strings.Join(append(ours[:slices.IndexFunc(ours, essential)], theirs[slices.IndexFunc(theirs, essential):]...), " ")
 }

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
-	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 )
@@ -28,35 +26,22 @@ const (
 type FileChange struct {
 	GeneratedFile
 	State FileState
-	Was   string   // what is there
-	Bases []string // texts that init may have written before, the likeliest first
+	Was   string // what is there
 }
 
-// Compare looks at what is there. older gives the texts that a file had in
-// earlier commits, newest first.
-func CompareFiles(root *os.Root, files []GeneratedFile, older func(name string) ([][]byte, error)) ([]FileChange, error) {
+// Compare looks at what is there.
+func CompareFiles(root *os.Root, files []GeneratedFile) ([]FileChange, error) {
 	var changes []FileChange
 	for _, f := range files {
 		c := FileChange{GeneratedFile: f}
 		old, err := root.ReadFile(f.Name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			changes = append(changes, c)
-			continue
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", f.Name, err)
-		}
-		c.Was = string(old)
-		c.State = c.state()
-		if c.State == Edited {
-			texts, err := older(f.Name)
-			if err != nil {
-				return nil, err
-			}
-			if kept, err := root.ReadFile(f.base()); err == nil {
-				texts = append([][]byte{kept}, texts...)
-			}
-			c.Bases = bases(c.Was, texts)
+		default:
+			c.Was = string(old)
+			c.State = c.state()
 		}
 		changes = append(changes, c)
 	}
@@ -76,68 +61,26 @@ func (c FileChange) state() FileState {
 	return Foreign
 }
 
-// bases gives those of the texts that are as init wrote them, and first the one
-// that the stamp of a text names.
-func bases(text string, texts [][]byte) (all []string) {
-	_, named := bare(text)
-	for _, t := range texts {
-		if untouched(string(t)) {
-			all = append(all, string(t))
-		}
-	}
-	slices.SortStableFunc(all, func(a, b string) int {
-		rank := func(t string) int {
-			if _, d := bare(t); d == named {
-				return 0
-			}
-			return 1
-		}
-		return rank(a) - rank(b)
-	})
-	return all
-}
-
 // Diff shows what writing the file would change, in the unified format.
 func (c FileChange) Diff(now string) string {
 	return string(diff.Diff("a/"+c.Name, []byte(c.Was), "b/"+c.Name, []byte(now)))
 }
 
-// Upgrades gives what is to be written so that what people have changed is kept. It
-// is an error, for people, if that cannot be told apart from what init writes.
-func (c FileChange) Upgrades() ([]GeneratedFile, error) {
-	now, err := c.upgraded()
-	switch {
-	case err != nil || now == c.Was && c.State != Missing:
-		return nil, err
-	case c.State != Edited:
-		return []GeneratedFile{{Name: c.Name, Text: now}}, nil
+// Upgraded gives what is to be written so that what people have changed stays as it is:
+// a file that they have changed gets the new text beside it, as NAME.new. It is nil
+// if nothing is to be written.
+func (c FileChange) Upgraded() *GeneratedFile {
+	state := c.State
+	if state == Foreign && c.Stands != nil {
+		state = c.Stands(c.Was)
 	}
-	// No commit will have the text as it is without the changes of people.
-	return []GeneratedFile{{Name: c.Name, Text: now}, {Name: c.base(), Text: c.Text}}, nil
-}
-
-func (c FileChange) upgraded() (string, error) {
-	switch {
-	case c.State == Missing || c.State == Outdated:
-		return c.Text, nil
-	case c.State == Same:
-		return c.Was, nil
-	case c.Upgrade != nil:
-		return c.Upgrade(c.Was)
-	case c.State == Foreign:
-		return "", fmt.Errorf("%s was not written by init, or its line \"Written by\" is gone", c.Name)
+	switch state {
+	case Same:
+		return nil
+	case Missing, Outdated:
+		return &c.GeneratedFile
 	}
-	if len(c.Bases) == 0 {
-		return "", fmt.Errorf("%s was changed since init wrote it, and no commit has it as it was then", c.Name)
-	}
-	base, _ := bare(c.Bases[0])
-	ours, _ := bare(c.Was)
-	theirs, _ := bare(c.Text)
-	merged, ok := merge(base, ours, theirs)
-	if !ok {
-		return "", fmt.Errorf("%s: you and init changed the same lines", c.Name)
-	}
-	return strings.Replace(merged, Mark, stamp.FindString(c.Text), 1), nil
+	return &GeneratedFile{Name: c.Name + ".new", Text: c.Text}
 }
 
 // Write puts texts in place, by name.

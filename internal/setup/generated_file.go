@@ -3,7 +3,6 @@ package setup
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"path"
 	"regexp"
 	"strings"
 )
@@ -12,14 +11,10 @@ import (
 type GeneratedFile struct {
 	Name string // from the top of the repository
 	Text string
-	// Upgrade gives what is to be there in place of another text, if that is not told
-	// by a stamp; its error is for people. May be nil.
-	Upgrade func(old string) (string, error)
+	// Stands says how the text that is there stands to this one, of a file without a
+	// stamp: Same if it is to stay, Outdated if it may go. May be nil.
+	Stands func(old string) FileState
 }
-
-// base is where a text is kept as it was written, of a file in which it was merged
-// with what people had changed.
-func (f GeneratedFile) base() string { return ".github/reprise/written/" + path.Base(f.Name) }
 
 // Mark stands in a comment of a text that is to be stamped.
 const Mark = "(VERSION, sha256:DIGEST)"

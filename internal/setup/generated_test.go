@@ -26,39 +26,6 @@ func self() source.Evaluator {
 	return source.Evaluator{Argv: []string{"/usr/bin/env", "GORACE=atexit_sleep_ms=0", os.Args[0], "evaluate"}}
 }
 
-func TestMerge(t *testing.T) {
-	for _, tt := range []struct {
-		name, base, ours, theirs, want string
-		conflict                       bool
-	}{
-		{name: "nobody changed anything", base: "a b c", ours: "a b c", theirs: "a b c", want: "a b c"},
-		{name: "only we", base: "a b c", ours: "a x c", theirs: "a b c", want: "a x c"},
-		{name: "only they", base: "a b c", ours: "a b c", theirs: "a b x", want: "a b x"},
-		{name: "both, apart", base: "a b c d", ours: "x b c d", theirs: "a b c y", want: "x b c y"},
-		{name: "both the same", base: "a b c", ours: "a x c", theirs: "a x c", want: "a x c"},
-		{name: "both otherwise", base: "a b c", ours: "a x c", theirs: "a y c", conflict: true},
-		{name: "beside each other", base: "a b c d", ours: "a x c d", theirs: "a b y d", conflict: true},
-		{name: "we add, they remove elsewhere", base: "a b c d", ours: "a new b c d", theirs: "a b c", want: "a new b c"},
-		{name: "both add at the end", base: "a", ours: "a b", theirs: "a c", conflict: true},
-		{name: "we remove what they change", base: "a b c", ours: "a c", theirs: "a x c", conflict: true},
-		{name: "the same line several times", base: "x a x b x", ours: "x a x b x new", theirs: "x x b x", want: "x x b x new"},
-		{name: "we remove all", base: "a b", ours: "", theirs: "a b", want: ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			text := func(words string) string {
-				if words == "" {
-					return ""
-				}
-				return strings.ReplaceAll(words, " ", "\n") + "\n"
-			}
-			got, ok := merge(text(tt.base), text(tt.ours), text(tt.theirs))
-			if ok == tt.conflict || ok && got != text(tt.want) {
-				t.Errorf("%q, %v; want %q", got, ok, text(tt.want))
-			}
-		})
-	}
-}
-
 // A text of today with the stamp of another is written anew: else a later upgrade
 // would take it for one that somebody has changed.
 func TestAStampOfAnotherText(t *testing.T) {
@@ -70,63 +37,46 @@ func TestAStampOfAnotherText(t *testing.T) {
 	}
 }
 
-// TestUpgrade follows a file through two newer versions, with a change of somebody
-// in it.
+// TestUpgrade shows what becomes of a file when a newer version of its text is written.
 func TestUpgrade(t *testing.T) {
-	text := func(version, lines string) string {
-		return Stamped("# By init "+Mark+"\n"+strings.ReplaceAll(lines, " ", "\n")+"\n", version)
-	}
-	first, second, third := text("v1.0.0", "a b c d e"), text("v1.1.0", "a b c d e new"), text("v1.2.0", "A b c d e newer")
-	var history [][]byte
+	text := func(version, lines string) string { return Stamped("# By init "+Mark+"\n"+lines+"\n", version) }
+	first, second := text("v1.0.0", "a"), text("v1.1.0", "b")
+	edited := strings.Replace(first, "\na\n", "\nmine\n", 1)
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	upgrade := func(was, to string) (FileChange, string, error) {
-		if err := root.WriteFile("f", []byte(was), 0o644); err != nil {
+	for _, tt := range []struct {
+		name, was, to string
+		stands        func(string) FileState
+		state         FileState
+		want          *GeneratedFile
+	}{
+		{"missing", "", second, nil, Missing, &GeneratedFile{Name: "f", Text: second}},
+		{"untouched", first, second, nil, Outdated, &GeneratedFile{Name: "f", Text: second}},
+		{"the same text of another version", first, text("v9.0.0", "a"), nil, Same, nil},
+		{"edited", edited, second, nil, Edited, &GeneratedFile{Name: "f.new", Text: second}},
+		{"of somebody else", "mine alone\n", second, nil, Foreign, &GeneratedFile{Name: "f.new", Text: second}},
+		{"pinned newer by a bot", "9\n", "1\n", func(string) FileState { return Same }, Foreign, nil},
+		{"pinned before", "0\n", "1\n", func(string) FileState { return Outdated }, Foreign, &GeneratedFile{Name: "f", Text: "1\n"}},
+	} {
+		if err := root.RemoveAll("f"); err != nil {
 			t.Fatal(err)
 		}
-		changes, err := CompareFiles(root, []GeneratedFile{{Name: "f", Text: to}}, func(string) ([][]byte, error) { return history, nil })
+		if tt.was != "" {
+			if err := WriteFiles(root, []GeneratedFile{{Name: "f", Text: tt.was}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		changes, err := CompareFiles(root, []GeneratedFile{{Name: "f", Text: tt.to, Stands: tt.stands}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts, err := changes[0].Upgrades()
-		if err != nil {
-			return changes[0], "", err
+		got := changes[0].Upgraded()
+		if changes[0].State != tt.state || (got == nil) != (tt.want == nil) || got != nil && (got.Name != tt.want.Name || got.Text != tt.want.Text) {
+			t.Errorf("%s: state %d, %v, want %v", tt.name, changes[0].State, got, tt.want)
 		}
-		if err := WriteFiles(root, texts); err != nil {
-			t.Fatal(err)
-		}
-		now, err := root.ReadFile("f")
-		return changes[0], string(now), err
-	}
-
-	if c, now, err := upgrade(first, second); c.State != Outdated || now != second || err != nil {
-		t.Errorf("untouched: state %d, %v, %q", c.State, err, now)
-	}
-	if c, now, _ := upgrade(first, text("v9.0.0", "a b c d e")); c.State != Same || now != first {
-		t.Errorf("the same text of another version: state %d, %q", c.State, now)
-	}
-	edited := strings.Replace(first, "\nc\n", "\nmine\n", 1)
-	if c, _, err := upgrade(edited, second); c.State != Edited || err == nil || !strings.Contains(err.Error(), "no commit has it") {
-		t.Errorf("edited, and never committed as it was: state %d, %v", c.State, err)
-	}
-	history = [][]byte{[]byte(edited), []byte(first)}
-	_, now, err := upgrade(edited, second)
-	if want := strings.Replace(second, "\nc\n", "\nmine\n", 1); now != want || err != nil {
-		t.Fatalf("edited: %v, %q, want %q", err, now, want)
-	}
-	history = append([][]byte{[]byte(now)}, history...) // the second version is in no commit as it was written
-	c, now, err := upgrade(now, third)
-	if want := strings.Replace(third, "\nc\n", "\nmine\n", 1); now != want || err != nil {
-		t.Errorf("edited, twice: state %d, %v, %q, want %q", c.State, err, now, want)
-	}
-	if _, _, err := upgrade(edited, text("v2.0.0", "a b theirs d e")); err == nil || !strings.Contains(err.Error(), "the same lines") {
-		t.Errorf("a conflict: %v", err)
-	}
-	if c, _, err := upgrade("mine alone\n", second); c.State != Foreign || err == nil {
-		t.Errorf("a file of somebody else: state %d, %v", c.State, err)
 	}
 }
 

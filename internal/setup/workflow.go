@@ -2,7 +2,6 @@ package setup
 
 import (
 	"regexp"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -44,11 +43,9 @@ type WorkflowJob struct {
 }
 
 // Ours reports whether the job stands for the jobs of reprise.
-func (j WorkflowJob) Ours() bool { return ourJobs().MatchString(j.Uses) }
+func (j WorkflowJob) Ours() bool { return ourJobs.MatchString(j.Uses) }
 
-var ourJobs = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
-})
+var ourJobs = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
 
 // Step is what is looked at of a step of a job.
 type WorkflowStep struct {
@@ -62,6 +59,6 @@ type WorkflowStep struct {
 func (s WorkflowStep) Input(name string) string { return s.With[name].Value }
 
 // Ours reports whether the step calls reprise.
-func (s WorkflowStep) Ours() bool { return s.Uses == LocalAction || ourAction().MatchString(s.Uses) }
+func (s WorkflowStep) Ours() bool { return s.Uses == LocalAction || ourAction.MatchString(s.Uses) }
 
-var ourAction = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9-]+/reprise@`) })
+var ourAction = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise@`)

@@ -3,7 +3,6 @@ package setup
 import (
 	"regexp"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -21,7 +20,7 @@ func (w WorkflowYAML) Awaited() (names []string) {
 		return nil
 	}
 	for _, pattern := range on.Run.Workflows {
-		if name := escaped().ReplaceAllString(pattern, "$1"); literally(name) == pattern {
+		if name := escaped.ReplaceAllString(pattern, "$1"); literally(name) == pattern {
 			names = append(names, name)
 		}
 	}
@@ -43,12 +42,12 @@ func (o *oneOrMore) UnmarshalYAML(n *yaml.Node) error {
 // GitHub reads the names below workflow_run as patterns, although its documents do not
 // say so: https://github.com/actions/runner/issues/854
 var (
-	special = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\\*?+!\[\]]`) })
-	escaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\(.)`) })
+	special = regexp.MustCompile(`[\\*?+!\[\]]`)
+	escaped = regexp.MustCompile(`\\(.)`)
 )
 
 // literally gives the pattern that is one name and no other.
-func literally(name string) string { return special().ReplaceAllString(name, `\$0`) }
+func literally(name string) string { return special.ReplaceAllString(name, `\$0`) }
 
 // awaitedLines gives names as they stand in a list of YAML, each as a pattern that is
 // this name alone.

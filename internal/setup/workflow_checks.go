@@ -91,7 +91,7 @@ func onWork(push *yaml.Node) bool {
 	}
 	if len(f.Branches) > 0 {
 		return slices.ContainsFunc(f.Branches, func(b string) bool {
-			return special().MatchString(b) || strings.HasPrefix(b, environ.BranchPrefix)
+			return special.MatchString(b) || strings.HasPrefix(b, environ.BranchPrefix)
 		})
 	}
 	return len(f.Ignored) > 0 || len(f.Tags)+len(f.NoTags) == 0

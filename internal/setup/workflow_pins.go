@@ -69,19 +69,19 @@ func versions(text string) map[string]string {
 	return p.Packages[""].Dependencies
 }
 
-// upgrade gives, of two texts of the same file, the one with the newer versions: a
-// version that is newer than ours comes from people, or from a bot of theirs.
-func upgrade(name, text string) func(string) (string, error) {
-	return func(old string) (string, error) {
+// stands says of an older text of a file whether it is to stay: a version that is newer
+// than ours comes from people, or from a bot of theirs.
+func stands(text string) func(string) FileState {
+	return func(old string) FileState {
 		ours, theirs := versions(text), versions(old)
 		if !maps.EqualFunc(ours, theirs, func(string, string) bool { return true }) {
-			return "", fmt.Errorf("%s names other agent programs", name)
+			return Foreign // it names other agent programs
 		}
 		for program, version := range ours {
 			if semver.Compare("v"+theirs[program], "v"+version) < 0 {
-				return text, nil
+				return Outdated
 			}
 		}
-		return old, nil
+		return Same
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"text/template"
 
 	"go.yaml.in/yaml/v3"
@@ -106,15 +105,13 @@ func GeneratedFiles(form Form, uses string, awaited []string, agents ...string) 
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, GeneratedFile{Name: name, Text: text, Upgrade: upgrade(name, text)})
+		files = append(files, GeneratedFile{Name: name, Text: text, Stands: stands(text)})
 	}
 	return files, nil
 }
 
 // actionName is what a workflow may name as an action of another repository.
-var actionName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
-})
+var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // Text gives the workflow that calls the action uses, is started when one of the awaited
 // workflows has ended on the branch of a run, and installs the named agents: who writes
@@ -133,7 +130,7 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 		}
 		installs = append(installs, install)
 	}
-	if uses != LocalAction && !actionName().MatchString(uses) {
+	if uses != LocalAction && !actionName.MatchString(uses) {
 		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as %s, or ./ in the repository of the action", uses, DefaultUses())
 	}
 	if form == Short && uses == LocalAction {
@@ -194,13 +191,13 @@ func unique(names []string) (out []string) {
 }
 
 // releaseNumber is the version of a release and its first number.
-var releaseNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(v[0-9]+)\.[0-9]+\.[0-9]+`) })
+var releaseNumber = regexp.MustCompile(`^(v[0-9]+)\.[0-9]+\.[0-9]+`)
 
 // DefaultUses is the action as a workflow calls it: by the first number of
 // this program's version, which each release moves on.
 func DefaultUses() string {
 	major := "v1"
-	if m := releaseNumber().FindStringSubmatch(environ.Version); m != nil {
+	if m := releaseNumber.FindStringSubmatch(environ.Version); m != nil {
 		major = m[1]
 	}
 	return strings.TrimPrefix(ProjectPage, "https://github.com/") + "@" + major

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -191,4 +193,58 @@ func (p programs) key(name, version string, install setup.AgentInstall) Check {
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// ownFolder is where pipelines of a repository are.
+const ownFolder = ".github/reprise/pipelines"
+
+// ownOf are the pipelines among some that the repository has written.
+func ownOf(plans []*pipelines.Pipeline) []*pipelines.Pipeline {
+	return slices.DeleteFunc(slices.Clone(plans), func(p *pipelines.Pipeline) bool { return p == nil || path.Dir(p.Source) != ownFolder })
+}
+
+// needed looks at every program that one of some pipelines gives work to, and says for what
+// is not well which of them need it. The last pipeline is that of a run for which none is
+// named: if it is built in, the repository may do without it, so its programs are a hint.
+func (p programs) needed(ctx context.Context, own []*pipelines.Pipeline, usual *pipelines.Pipeline) []Check {
+	var all []Check
+	by := map[Check][]string{}
+	note := func(c Check, name string) {
+		if by[c] == nil {
+			all = append(all, c)
+		}
+		by[c] = append(by[c], name)
+	}
+	for _, plan := range own {
+		for _, c := range p.check(ctx, plan) {
+			note(c, plan.Name)
+		}
+	}
+	if !slices.ContainsFunc(own, func(o *pipelines.Pipeline) bool { return o.Name == usual.Name }) {
+		for _, c := range p.check(ctx, usual) {
+			switch {
+			case by[c] != nil:
+				continue
+			case c.Status == Missing:
+				c.Status = Hint
+			}
+			note(c, usual.Name+", which is built in and taken where nothing names a pipeline")
+		}
+	}
+	for i, c := range all {
+		if c.Status != Fine {
+			all[i].Found += "; needed by " + strings.Join(by[c], ", ")
+		}
+	}
+	return all
+}
+
+// Holding says of the programs of agents which logins of the user they hold
+// themselves, a sentence for each. It depends on the variables and files of the user.
+func Holding(all map[string]pipelines.Agent, env []string) (out []string) {
+	for _, h := range gate.KeysHeldBy(all, env) {
+		out = append(out, fmt.Sprintf("%s holds its login itself (%s), so the proxy neither counts nor limits what is asked with it; without that login, a key in %s stays outside",
+			h.Program, strings.Join(h.By, ", "), setup.AgentInstalls()[h.Program].Secret))
+	}
+	return out
 }

@@ -1,0 +1,169 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+)
+
+// repository looks at the repository, and where it comes from.
+func repository(ctx context.Context, env environ.Env, src *git.Source) []Check {
+	at := "on " + src.Branch
+	if src.Branch == "" {
+		at = "on no branch, at " + src.Head[:min(len(src.Head), 10)]
+	}
+	checks := []Check{well("repository", src.Dir+", "+at), origin(src), defaultBranch(src)}
+	if src.Shallow {
+		checks = append(checks, hinted("history", "it is cut off (a shallow clone); a run works with it", "git fetch --unshallow, if agents are to see the history"))
+	}
+	return append(checks, shapes(ctx, env, src)...)
+}
+
+// shapes says in what a run does not find the repository as its user does.
+func shapes(ctx context.Context, env environ.Env, src *git.Source) []Check {
+	var checks []Check
+	if left := src.Partial(); left != "" {
+		checks = append(checks, hinted("objects", "the clone is partial ("+left+"): what is missing is fetched when a run needs it; agents and checks cannot fetch", "git fetch --refetch --filter=blob:limit=1g, if that is too slow"))
+	}
+	if src.Sparse() {
+		checks = append(checks, hinted("checkout", "it is sparse: a run has all files of the repository", "leave it so if there is room for them"))
+	}
+	modules, err := src.Submodules(ctx)
+	switch {
+	case err != nil:
+		checks = append(checks, hinted("submodules", err.Error(), ""))
+	case len(modules) > 0:
+		checks = append(checks, hinted("submodules", fmt.Sprintf("%s: their folders are empty for agents and checks", strings.Join(modules, ", ")), "have checks that need them fetch them"))
+	}
+	return append(checks, largeFiles(ctx, env, src)...)
+}
+
+func origin(src *git.Source) Check {
+	const name = "origin"
+	switch {
+	case src.RemoteURL == "":
+		return hinted(name, "there is none: a run stays on this machine", "git remote add origin ADDRESS")
+	case src.GitHub == "":
+		return hinted(name, src.RemoteURL+" has no OWNER/REPO: issues are not read from there", "take issues from files, with --issue-file")
+	}
+	return well(name, src.RemoteURL)
+}
+
+func defaultBranch(src *git.Source) Check {
+	const name = "default branch"
+	if src.DefaultBranch == "" {
+		return hinted(name, "it is not known; pipelines and prompts are read from what is checked out", "git remote set-head origin --auto")
+	}
+	return well(name, src.DefaultBranch)
+}
+
+// writable looks at whether the repository takes commits.
+func writable(src *git.Source) []Check {
+	for _, dir := range []string{src.CommonDir, filepath.Join(src.CommonDir, "objects"), filepath.Join(src.CommonDir, "refs")} {
+		if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+			return []Check{lacking("repository", fmt.Sprintf("nothing can be written in %s (%v), so a run could commit nothing", dir, err), "change its rights or its owner")}
+		}
+	}
+	return nil
+}
+
+// lost finds runs of this repository whose folders have got to commits that
+// are not in it any more.
+func lost(ctx context.Context, env environ.Env, src *git.Source) []Check {
+	one, err := workspace.HomeFolder(env, src, "any")
+	if err != nil {
+		return nil // the check of the folder says so
+	}
+	runs, err := os.ReadDir(filepath.Dir(one))
+	if err != nil {
+		return nil // there is none yet
+	}
+	var checks []Check
+	for _, run := range runs {
+		root := filepath.Join(filepath.Dir(one), run.Name())
+		commit, err := src.Lost(ctx, root, env.Branch(run.Name()))
+		switch {
+		case err != nil:
+			checks = append(checks, hinted("folder", fmt.Sprintf("%s: %v", root, err), ""))
+		case commit != "":
+			checks = append(checks, hinted("folder", fmt.Sprintf("%s had got to commit %.12s, which is not in this repository any more", root, commit), "the next start makes the folder anew"))
+		}
+	}
+	return checks
+}
+
+// largeFiles looks at the git-lfs of a repository that uses Git LFS: whether it is set up,
+// and starts where a run has it convert files, in the sandbox.
+func largeFiles(ctx context.Context, env environ.Env, src *git.Source) []Check {
+	const name = "Git LFS"
+	large, err := src.UsesLFS(ctx)
+	switch {
+	case err != nil:
+		return []Check{hinted(name, err.Error(), "")}
+	case !large:
+		return nil
+	case src.LFS() == "":
+		return []Check{hinted(name, "it is not set up here: agents and checks see pointers instead of the files that it keeps, and cannot change these", "install git-lfs, and run git lfs install")}
+	}
+	if err := startsHeld(ctx, env, src.LFS()); err != nil {
+		if saysSo(ctx, env, []string{src.LFS(), "version"}, plainEnv(env)) != nil {
+			return []Check{lacking(name, fmt.Sprintf("%s does not work: %v", src.LFS(), err), "install it again, or run git lfs uninstall to do without it")}
+		}
+		return []Check{lacking(name, fmt.Sprintf("%s does not work in the sandbox: %v", src.LFS(), err), "install it where programs of the system are, or start without a sandbox (--sandbox off)")}
+	}
+	return []Check{well(name, src.LFS()+": agents and checks have the files that it keeps, and what they change is uploaded with the push")}
+}
+
+// startsHeld has git-lfs say its version in the sandbox, if the system has one.
+func startsHeld(ctx context.Context, env environ.Env, program string) error {
+	helper, err := workspace.SandboxHelper()
+	if err != nil {
+		return err
+	}
+	write, err := os.MkdirTemp("", "reprise-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(write) }() // a temporary folder; the system removes what is left
+	hold := sandbox.Converters(sandbox.BestEffort, helper, env.Environ)
+	argv, vars, err := hold([]string{program, "version"}, plainEnv(env), nil, write)
+	if err != nil {
+		return err
+	}
+	return saysSo(ctx, env, argv, vars)
+}
+
+// saysSo runs a program that says its version, and gives what it says if it fails.
+func saysSo(ctx context.Context, env environ.Env, argv, vars []string) error {
+	ctx, stop := context.WithTimeout(ctx, programTime)
+	defer stop()
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Dir, c.Env, c.WaitDelay = os.TempDir(), vars, time.Second
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return errors.New(cmp.Or(text.Cut(text.Flat(env.Finder().Mask(string(out))), 300), err.Error()))
+	}
+	return nil
+}
+
+// plainEnv is what a program sees that is only asked for its version: no key and no token.
+func plainEnv(env environ.Env) (vars []string) {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
+		vars = append(vars, name+"="+env.Getenv(name))
+	}
+	return vars
+}
