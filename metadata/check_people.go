@@ -70,21 +70,12 @@ func (c *checker) children(r *Run) {
 			at.bad("url", "is set, but no issue was opened")
 		}
 	}
-	if n := r.NotesChange; n != nil {
-		at := place{c, "notes_change", -1}
-		at.known("phase", n.Phase)
-		count(at, "number", n.Number)
-		at.link("url", n.URL)
-	}
 }
 
 // opened checks that issues which were opened stay in the record: else they
 // would be opened once more.
 func (c *checker) opened(old, next *Run) {
 	at := c.root()
-	if was := old.NotesChange; was != nil && was.Number != 0 && next.NotesChange == nil {
-		at.bad("notes_change", "pull request %d is gone; it was opened", was.Number)
-	}
 	for _, was := range old.Children {
 		if was.Opened() && !slices.ContainsFunc(next.Children, func(is Child) bool { return is.ID == was.ID && is.Number == was.Number }) {
 			at.bad("children", "issue %d, %q, is gone; it was opened", was.Number, was.ID)

@@ -37,7 +37,7 @@ func mistakes() map[string]func(r *Run) {
 	planning := func(r *Run) *Phase { return &r.Phases[0] }
 	design := func(r *Run) *Phase { return &r.Phases[1] }
 	return map[string]func(r *Run){
-		"schema: 1 is not the version that is written, 3":                        func(r *Run) { r.Schema = 1 },
+		"schema: 1 is not the version that is written, 4":                        func(r *Run) { r.Schema = 1 },
 		"revision: -1 is less than 0":                                            func(r *Run) { r.Revision = -1 },
 		"issue_number: is missing":                                               func(r *Run) { r.IssueNumber = "" },
 		`issue_number: "../7" is not`:                                            func(r *Run) { r.IssueNumber = "../7" },
@@ -231,7 +231,7 @@ func TestCheckTakes(t *testing.T) {
 		"nothing done yet": func(r *Run) {
 			r.Merges = nil
 			r.Status, r.Stop, r.CurrentPhase, r.Attempts, r.Decisions, r.RollbackHistory = Running, nil, "", nil, nil, nil
-			r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews, r.NotesChange = nil, nil, nil, nil, nil, nil
+			r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews = nil, nil, nil, nil, nil
 			r.Phases, r.AllowanceFrom, r.IssueURL, r.Repository, r.BaseCommit = nil, 0, "", "", ""
 		},
 		"a phase that was skipped in spite of its review": func(r *Run) {

@@ -11,7 +11,7 @@ import (
 // FuzzParse shows that Parse takes any input without panicking, and that what
 // it takes can be written and reads the same.
 func FuzzParse(f *testing.F) {
-	golden, err := os.ReadFile("testdata/version-3.json")
+	golden, err := os.ReadFile("testdata/version-4.json")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -22,13 +22,13 @@ func FuzzParse(f *testing.F) {
 		{`"testing": {`, `"\u0074esting": {`},
 		{`"output_files": []`, `"output_files": null`},
 		{`9.875`, `1e308`},
-		{`"schema": 3`, `"schema": 1`},
-		{`"schema": 3`, `"schema": 4`},
+		{`"schema": 4`, `"schema": 3`},
+		{`"schema": 4`, `"schema": 5`},
 		{`12:09:00Z`, `12:09:00+00:00`},
 	} {
 		f.Add(bytes.Replace(golden, []byte(edit.old), []byte(edit.repl), 1))
 	}
-	f.Add([]byte(`{"schema":3,"phases":[]}`))
+	f.Add([]byte(`{"schema":4,"phases":[]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Parse(data, File)
 		if err != nil {

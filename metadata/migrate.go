@@ -1,9 +1,24 @@
 package metadata
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
+
+// oldest is the oldest version of the format that is read.
+const oldest = 3
+
+// migrations turn each version of the format into the next, beginning with the oldest
+// that is read. Each past version keeps a file in testdata.
+func migrations() []func(data []byte) ([]byte, error) {
+	return []func([]byte) ([]byte, error){
+		func(data []byte) ([]byte, error) { return rewritten(data, 4, "notes_change") }, // no changes of notes are proposed any more
+	}
+}
 
 // NewerError is the mistake in a record whose format is newer than those that this program
 // knows. Nothing is wrong with such a record.
@@ -17,7 +32,7 @@ func (e *NewerError) Unwrap() error { return e.Mistake }
 
 // migrate brings data to the version that this program reads.
 func migrate(data []byte, filename string) ([]byte, error) {
-	version, offset, err := VersionOf(data)
+	version, offset, err := versionOf(data)
 	if err != nil {
 		return nil, DecodingMistake(data, filename, err)
 	}
@@ -33,11 +48,74 @@ func migrate(data []byte, filename string) ([]byte, error) {
 		return nil, wrong("%.20s is not the number of a version of the format", version)
 	case n > Schema:
 		return nil, &NewerError{wrong("the record has version %d of the format and this reprise knows %d: use a newer reprise", n, Schema)}
+	case n < oldest:
+		return nil, wrong("the record has version %d of the format, and this reprise reads none before %d: begin the run of the issue anew", n, oldest)
 	}
-	for ; n < Schema; n++ {
-		if data, err = Migrations()[n-1](data); err != nil {
-			return nil, fmt.Errorf("%s: bring version %d of the format to %d: %w", filename, n, n+1, err)
+	for _, step := range migrations()[n-oldest:] {
+		if data, err = step(data); err != nil {
+			return nil, DecodingMistake(data, filename, err)
 		}
 	}
 	return data, nil
+}
+
+// versionOf finds the version a record says it has, as it is written, and where
+// it says so. It reads no further than that.
+func versionOf(data []byte) (version string, offset int64, err error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	if dec.PeekKind() != jsontext.KindBeginObject {
+		_, err := dec.ReadValue()
+		return "", 0, err
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return "", 0, err
+	}
+	for dec.PeekKind() == jsontext.KindString {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return "", 0, err
+		}
+		if name.String() == "schema" {
+			v, err := dec.ReadValue()
+			return string(v), dec.InputOffset() - int64(len(v)), err
+		}
+		if err := dec.SkipValue(); err != nil {
+			return "", 0, err
+		}
+	}
+	_, err = dec.ReadToken() // the end, or what is there instead of a name
+	return "", 0, err
+}
+
+// rewritten gives a record the number of a version, without fields that this one does not have.
+func rewritten(data []byte, version int, gone ...string) ([]byte, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	out := []byte("{")
+	for dec.PeekKind() == jsontext.KindString {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		name := token.String()
+		value, err := dec.ReadValue()
+		switch {
+		case err != nil:
+			return nil, err
+		case slices.Contains(gone, name):
+			continue
+		case name == "schema":
+			value = strconv.AppendInt(nil, int64(version), 10)
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if out, err = jsontext.AppendQuote(out, name); err != nil {
+			return nil, err
+		}
+		out = append(append(out, ':'), value...)
+	}
+	return append(out, data[dec.InputOffset():]...), nil
 }

@@ -34,9 +34,6 @@ func Parse(data []byte, filename string) (Run, error) {
 	for i := range r.Phases {
 		r.Phases[i].Report = compact(r.Phases[i].Report)
 	}
-	for i := range r.Decisions {
-		r.Decisions[i].Step = Migration(r.Decisions[i].Step)
-	}
 	mistakes := check(&r)
 	if len(mistakes) == 0 {
 		return r, nil

@@ -63,21 +63,6 @@ type Child struct {
 // Opened reports whether the issue is there.
 func (c Child) Opened() bool { return c.Number != 0 }
 
-// NotesChange is a change of the notes on the repository that a phase asks for, and the
-// pull request in which people decide about it.
-type NotesChange struct {
-	Phase  string   `json:"phase"`
-	Add    string   `json:"add,omitempty"`    // at their end
-	Remove []string `json:"remove,omitempty"` // lines
-	Why    string   `json:"why,omitempty"`
-	Number int      `json:"number,omitzero"` // of the pull request; 0: none was opened
-	URL    string   `json:"url,omitempty"`
-	Done   string   `json:"done,omitempty"` // the digest of the change that was proposed, or that the notes have already
-}
-
-// Empty reports whether nothing is to be changed.
-func (c NotesChange) Empty() bool { return c.Add == "" && len(c.Remove) == 0 }
-
 // Use says who does the steps of a phase, other than the pipeline does.
 type Use struct {
 	Agent string `json:"agent,omitempty"`

@@ -14,7 +14,7 @@ import (
 )
 
 // Schema is the version of the format that this program writes.
-const Schema = 3
+const Schema = 4
 
 // Run is everything a run remembers. The zero value is not valid; see Run.Check.
 // Fields up to UpdatedAt keep the names that users of the older format know.
@@ -46,25 +46,23 @@ type Run struct {
 	GitHubIntegration GitHubIntegration `json:"github_integration"`
 	ExternalDocuments map[string]string `json:"external_documents,omitempty"`
 
-	Pipeline   Pipeline   `json:"pipeline"`
-	Execution  Execution  `json:"run"`
-	Cursor     string     `json:"cursor"`                // id of the comment with the last command that was taken; empty if there is none
-	PullCursor string     `json:"pull_cursor,omitempty"` // the same for the comments on the pull request
-	Issue      Issue      `json:"issue_snapshot"`
-	Attempts   []Attempt  `json:"attempts"`
-	Decisions  []Decision `json:"decisions"`
-	Tasks      []Task     `json:"tasks"`
-	Questions  []Question `json:"questions"`
-	Approvals  []Approval `json:"approvals"`
-	Children   []Child    `json:"children,omitempty"`
-	// NotesChange is what a phase wants to have changed in the notes on the repository; nil: nothing.
-	NotesChange *NotesChange  `json:"notes_change,omitempty"`
-	Reviews     []PullReview  `json:"reviews,omitempty"` // in the order in which they were taken
-	CI          *CI           `json:"ci,omitempty"`      // nil: nobody asks what it says
-	Merges      []Merge       `json:"merges,omitempty"`  // of the base into the branch, in their order
-	Budget      Budget        `json:"budget"`
-	Setup       []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
-	Baseline    []CheckResult `json:"baseline,omitempty"` // how checks ended without the work, on the newest base, as far as that is known
+	Pipeline   Pipeline      `json:"pipeline"`
+	Execution  Execution     `json:"run"`
+	Cursor     string        `json:"cursor"`                // id of the comment with the last command that was taken; empty if there is none
+	PullCursor string        `json:"pull_cursor,omitempty"` // the same for the comments on the pull request
+	Issue      Issue         `json:"issue_snapshot"`
+	Attempts   []Attempt     `json:"attempts"`
+	Decisions  []Decision    `json:"decisions"`
+	Tasks      []Task        `json:"tasks"`
+	Questions  []Question    `json:"questions"`
+	Approvals  []Approval    `json:"approvals"`
+	Children   []Child       `json:"children,omitempty"`
+	Reviews    []PullReview  `json:"reviews,omitempty"` // in the order in which they were taken
+	CI         *CI           `json:"ci,omitempty"`      // nil: nobody asks what it says
+	Merges     []Merge       `json:"merges,omitempty"`  // of the base into the branch, in their order
+	Budget     Budget        `json:"budget"`
+	Setup      []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
+	Baseline   []CheckResult `json:"baseline,omitempty"` // how checks ended without the work, on the newest base, as far as that is known
 
 	// AllowanceFrom is the number of the last attempt that no longer counts
 	// against retry limits: a person's /retry, /rollback or a new start of a

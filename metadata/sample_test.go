@@ -32,7 +32,7 @@ func sample() Run {
 		}
 	}
 	return Run{
-		Schema: 3, Revision: 9,
+		Schema: Schema, Revision: 9,
 		IssueNumber: "7", IssueURL: link, IssueTitle: "Say hello", Repository: "octo/hello",
 		WorkflowVersion: "1.0.0", Language: "en", BranchName: "reprise/issue-7", BaseCommit: commit,
 		CurrentPhase: "design", Status: Waiting,
@@ -125,10 +125,6 @@ func sample() Run {
 			{ID: "q2", Phase: "design", Generation: 1, Attempt: 4, Text: "How long?", AskedAt: at(8)},
 		},
 		Approvals: []Approval{{Phase: "planning", Generation: 1, Attempt: 1, Touched: 1, Digest: "0a", Role: "write", By: "alice", Comment: 4712, At: at(3)}},
-		NotesChange: &NotesChange{
-			Phase: "planning", Add: "- Run make gen first.", Remove: []string{"- Run make."}, Why: "Attempt 2 failed for it.",
-			Number: 12, URL: "https://github.com/octo/hello/pull/12", Done: "0123456789abcdef",
-		},
 		Children: []Child{
 			{ID: "c1", Phase: "planning", Title: "Speak French", Body: "It only speaks English.", Number: 9, URL: "https://github.com/octo/hello/issues/9"},
 			{ID: "c2", Phase: "design", Title: "Print in colour"},

@@ -39,10 +39,10 @@ func vetted(schema cue.Value, record []byte) error {
 
 func TestSchemaTakesTheGoldenFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/version-*.json")
-	if err != nil || len(files) != Schema {
+	if err != nil || len(files) != Schema-oldest+1 {
 		t.Fatalf("there are golden files %q of %d versions (%v)", files, Schema, err)
 	}
-	data, err := os.ReadFile(files[Schema-1]) // older ones have schemas of their own
+	data, err := os.ReadFile(files[Schema-oldest]) // older ones have schemas of their own
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,16 +20,12 @@ const (
 	mostChildBody = 4000 // Unicode code points
 )
 
-// children records the issues that a report asks for, and the change of the notes. They replace those that
-// the phase asked for before. Issues that were opened stay, and an issue that
+// children records the issues that a report asks for. They replace those that the phase
+// asked for before. Issues that were opened stay, and an issue that
 // another phase has asked for under the same title is not added again.
 func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	forgetChildren(run, func(phase string) bool { return phase == p.Name })
-	asked := RequestIn(p, report)
-	found := asked.Children
-	if asked.Notes != nil {
-		run.NotesChange = asked.Notes.Ask(run.NotesChange, p.Name)
-	}
+	found := RequestIn(p, report).Children
 	for _, c := range found[:min(len(found), mostChildren)] {
 		title := CutText(strings.Join(strings.Fields(ValidText(c.Title)), " "), 200)
 		id := childID(title)
@@ -46,30 +42,9 @@ func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 func childID(title string) string { return DigestOf([]byte(strings.ToLower(title)))[:12] }
 
 // forgetChildren drops the issues that phases with void work have asked for, except those
-// that were opened, and what they want to have changed in the notes.
+// that were opened.
 func forgetChildren(run *metadata.Run, void func(phase string) bool) {
 	run.Children = slices.DeleteFunc(run.Children, func(c metadata.Child) bool { return !c.Opened() && void(c.Phase) })
-	if c := run.NotesChange; c != nil && void(c.Phase) {
-		run.NotesChange = (*NotesChange)(nil).Ask(c, c.Phase)
-	}
-}
-
-// ToPropose gives the change of the notes that is to be proposed now: of a run that is
-// completed, by a phase with valid work, and not proposed yet. Else it is nil.
-func ToPropose(plan *pipelines.Pipeline, run metadata.Run) *metadata.NotesChange {
-	c := Noted(plan, run)
-	if c == nil || run.Status != metadata.Completed || c.Done == NotesDigest(*c) || !stands(plan, run, c.Phase) {
-		return nil
-	}
-	return c
-}
-
-// Noted gives the change of the notes that a run asks for, if its pipeline has notes.
-func Noted(plan *pipelines.Pipeline, run metadata.Run) *metadata.NotesChange {
-	if c := run.NotesChange; plan != nil && plan.Notes && c != nil && !c.Empty() {
-		return c
-	}
-	return nil
 }
 
 // ToOpen gives the issues that are to be opened now: those that phases with

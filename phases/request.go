@@ -16,7 +16,6 @@ type Request struct {
 	Reason    string
 	Questions []AskedQuestion
 	Children  []ChildIssue
-	Notes     *NotesChange
 	DependsOn []IssueID
 	Abort     string
 	Rollback  *RollbackRequest
@@ -71,7 +70,6 @@ func RequestIn(p *pipelines.Phase, report json.RawMessage) Request {
 		Decision: decided(fields["decision"]), Reason: read[string](fields["reason"]), Abort: read[string](fields["abort"]),
 		Questions: read[[]AskedQuestion](fields["questions"]), Children: read[[]ChildIssue](fields["children"]),
 		DependsOn: read[[]IssueID](fields["depends_on"]), Rollback: read[*RollbackRequest](fields["rollback"]),
-		Notes: read[*NotesChange](fields["notes"]),
 	}
 	r.Questions = slices.DeleteFunc(r.Questions, func(a AskedQuestion) bool { return strings.TrimSpace(a.Question) == "" })
 	return r

@@ -146,18 +146,13 @@ func take(next *metadata.Run, from, theirs metadata.Run, part string, number map
 	}
 }
 
-// takeRequests takes over what a part asks for beside its work: issues, and a change of the notes
-// on the repository.
+// takeRequests takes over the issues that a part asks for beside its work.
 func takeRequests(next *metadata.Run, theirs metadata.Run, part string) {
 	for _, c := range theirs.Children {
 		there := slices.ContainsFunc(next.Children, func(other metadata.Child) bool { return other.ID == c.ID })
 		if c.Phase == part && !c.Opened() && !there {
 			next.Children = append(next.Children, c)
 		}
-	}
-	if c := theirs.NotesChange; c != nil && c.Phase == part {
-		asks := NotesChange{Add: c.Add, Remove: c.Remove, Why: c.Why}
-		next.NotesChange = asks.Ask(next.NotesChange, part)
 	}
 }
 

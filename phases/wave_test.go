@@ -176,15 +176,12 @@ func TestFold(t *testing.T) {
 func TestFoldTakesWhatPartsSay(t *testing.T) {
 	_, from := inPartsWave("t1 a", "t2 b")
 	from.DesignDecisions = metadata.DesignDecisions{ImplementationStrategy: "extend", TestStrategy: "unit"}
-	from.NotesChange = &metadata.NotesChange{Phase: "plan", Add: "Old.", Number: 9, URL: "https://github.com/o/r/pull/9"}
 	from.Phase("code.t1").AllowanceFrom = 1
 	note := metadata.Finding{ID: "R1", Status: metadata.NewFinding, Title: "Rude", Problem: "p"}
 	from.Reviews = []metadata.PullReview{{ID: 5, Phase: "code.t1", Comments: []metadata.ReviewComment{{Finding: note}}}}
 	one, two := doneWave(from, "code.t1", waveNoon.Add(time.Hour)), doneWave(from, "code.t2", waveNoon.Add(2*time.Hour))
 	one.DesignDecisions.TestStrategy = "unit and race"
 	two.DesignDecisions.TestCodeStrategy = "beside the code"
-	one.NotesChange = &metadata.NotesChange{Phase: "code.t1", Add: "New.", Why: "w", Number: 3, URL: "https://evil.example"}
-	two.NotesChange = &metadata.NotesChange{Phase: "code.t1", Add: "Not of this part."}
 	fixed := note
 	fixed.Status, fixed.Problem = metadata.Fixed, "it is polite now"
 	one.Phase("code.t1").Verdict = &metadata.Verdict{Verdict: metadata.Pass, Findings: []metadata.Finding{fixed}}
@@ -198,10 +195,6 @@ func TestFoldTakesWhatPartsSay(t *testing.T) {
 	}
 	if got, want := next.DesignDecisions, (metadata.DesignDecisions{ImplementationStrategy: "extend", TestStrategy: "unit and race", TestCodeStrategy: "beside the code"}); got != want {
 		t.Errorf("the decisions are %+v, want %+v", got, want)
-	}
-	want := &metadata.NotesChange{Phase: "code.t1", Add: "New.", Why: "w", Number: 9, URL: "https://github.com/o/r/pull/9"}
-	if diff := cmp.Diff(want, next.NotesChange); diff != "" {
-		t.Errorf("the change of the notes (-want +got):\n%s", diff)
 	}
 	if got := next.Reviews[0].Comments[0].Finding; got.Status != metadata.Fixed || got.Solution != "it is polite now" {
 		t.Errorf("the comment on a line is %+v", got)

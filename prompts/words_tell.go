@@ -29,7 +29,6 @@ type SummaryWords struct {
 	AnswerWith  string // how to answer a question
 	Tasks       string // heading of the tasks that a phase has found
 	Children    string // heading of the issues that phases ask for
-	NotesChange string // heading of what a run wants to have changed in the notes on the repository
 	ChildWaits  string // that one is not open yet, as its phase does not stand
 	ChildNext   string // that one is not open yet, and nothing is in its way
 	SeenDo      string // what to do where no agent is asked
@@ -45,10 +44,10 @@ type SummaryWords struct {
 	Triggers                                                                                                                                                                             map[string]string // manual, automatic, asked
 
 	Forms struct {
-		Dispatched, Entry, Writes, FollowUp, FollowUpBody, NotesTitle, NotesBody, ChildBody, ChildLeft string
-		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                                           string
-		DayLimit, RepoDayLimit                                                                         string
-		FixedIn, NotChanged, RevisedIn, ReviewCut, FailedBefore, OfOneMind, Flaky, TurnsUsedUp         string
+		Dispatched, Entry, Writes, FollowUp, FollowUpBody, ChildBody, ChildLeft                string
+		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                                   string
+		DayLimit, RepoDayLimit                                                                 string
+		FixedIn, NotChanged, RevisedIn, ReviewCut, FailedBefore, OfOneMind, Flaky, TurnsUsedUp string
 	}
 }
 
@@ -116,16 +115,6 @@ func (t SummaryWords) FollowUpBody(issue, phase string) string {
 // ChildBody begins the text of an issue that a phase asks for.
 func (t SummaryWords) ChildBody(issue, phase string) string {
 	return fill(t.Forms.ChildBody, "issue", issue, "phase", phase)
-}
-
-// NotesTitle is the title of a pull request that changes the notes on the repository.
-func (t SummaryWords) NotesTitle(issue string) string {
-	return fill(t.Forms.NotesTitle, "issue", issue)
-}
-
-// NotesBody begins the text of such a pull request.
-func (t SummaryWords) NotesBody(phase, issue, file string) string {
-	return fill(t.Forms.NotesBody, "phase", phase, "issue", issue, "file", file)
 }
 
 // ChildLeft says that an issue is not opened, as there are n already.

@@ -169,12 +169,12 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	if err != nil {
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
 	}
-	d := page.Denial{Code: metadata.NoTrigger, By: b.t.By, What: text.FirstLine(b.t.Text), Why: of.WhyNot(b.t.Pull)}
+	d := page.Denial{Code: metadata.NoTrigger, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("command_on_pull", "number", b.t.Pull)}
 	asked := b.t.Requested
 	switch {
-	case of != nil && of.Notes && b.t.Review != nil, of == nil && (b.t.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
+	case of == nil && (b.t.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
 		return &jobEnd{decision: ignored, Denial: d}
-	case of == nil || of.Notes:
+	case of == nil:
 		end := b.refuseAll(ctx, d)
 		return &end
 	case b.t.Review != nil && inbox.Waiting{Parsed: asked, Review: b.t.Review}.Idle(of.Plan, of.Run):

@@ -389,7 +389,7 @@ func (b *bot) hasCommand(ctx context.Context) func() bool {
 // handOver hands over the work of a completed run.
 func (b *bot) handOver(ctx context.Context) {
 	run := b.w.Run
-	if opened := b.delivery.KeepPull(ctx, b.w, &run); delivery.ProposeNotes(ctx, b.delivery, b.w, &run) || opened {
+	if b.delivery.KeepPull(ctx, b.w, &run) {
 		next, err := b.note(ctx, run)
 		b.keep(next)
 		b.voice.warnOf(err)

@@ -20,7 +20,6 @@ type FoundRun struct {
 	Issue int // its number
 	Plan  *pipelines.Pipeline
 	Run   metadata.Run
-	Notes bool // the pull request changes the notes on the repository, and the run is at its issue
 }
 
 // RunOf finds the run that has a pull request, by the branch that this comes from
@@ -31,10 +30,6 @@ func RunOfPull(ctx context.Context, gh *github.Client, env environ.Env, reposito
 	is, err := gh.Pull(ctx, owner, name, pull)
 	if err != nil {
 		return nil, err
-	}
-	if id := phases.IssueOfNotes(is.Head); id != "" && strings.EqualFold(is.HeadRepository, repository) {
-		number, err := strconv.Atoi(id)
-		return &FoundRun{Issue: number, Notes: true}, err
 	}
 	id, ours := strings.CutPrefix(is.Head, env.Prefix())
 	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, repository) {
@@ -51,13 +46,4 @@ func RunOfPull(ctx context.Context, gh *github.Client, env environ.Env, reposito
 	}
 	number, err := strconv.Atoi(id)
 	return &FoundRun{Issue: number, Plan: plan, Run: run}, err
-}
-
-// WhyNot says why a pull request takes no commands: it is that of no run, or proposes a
-// change of the notes on the repository.
-func (f *FoundRun) WhyNot(pull int) metadata.Reason {
-	if f != nil && f.Notes {
-		return metadata.Because("command_on_notes", "number", pull, "issue", f.Issue)
-	}
-	return metadata.Because("command_on_pull", "number", pull)
 }

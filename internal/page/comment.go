@@ -38,7 +38,7 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 	}
 	blocks := []string{
 		c.head(), c.elsewhere(), c.near(), advice(c).text(), advice(c).lastWords(), proposed(c.writer), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.doubts(), c.oddChecks(), later, findings(c).suggestions(), c.answered(),
-		c.tasks(), c.children(), c.notesChange(), history(c).rollbacks(), history(c).commands(), chart(c).folded(),
+		c.tasks(), c.children(), history(c).rollbacks(), history(c).commands(), chart(c).folded(),
 	}
 	body, whole := clean.Fit(blocks, clean.MaxComment-clean.Units(state)-clean.Units(c.Comment.CutOff)-10)
 	if !whole {

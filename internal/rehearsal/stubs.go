@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -100,6 +101,19 @@ func (s *Stubs) next(t engine.Task) (stub, bool) {
 	}
 	c, ok := s.calls[key]
 	return c, ok
+}
+
+// Report reports whether a report of a phase is scripted. A nil *Stubs has none.
+func (s *Stubs) Report(phase string) bool {
+	if s == nil {
+		return false
+	}
+	for key, c := range s.calls {
+		if c.Report != nil && strings.HasPrefix(key, phase+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // apply lays an entry over what the rehearsal did.

@@ -94,7 +94,6 @@ func (r statusReport) tasks(run metadata.Run) {
 // children prints the issues that phases have asked for, and what becomes of
 // those that were not opened.
 func (r statusReport) children(plan *pipelines.Pipeline, run metadata.Run) {
-	r.notesChange(plan, run)
 	if len(run.Children) == 0 {
 		return
 	}
@@ -123,30 +122,4 @@ func (r statusReport) children(plan *pipelines.Pipeline, run metadata.Run) {
 		return
 	}
 	r.Line("  %s", r.Shown("issues left", "n", len(phases.ToOpen(plan, run)), "most", phases.MostChildren))
-}
-
-// notesChange prints what the run wants to have changed in the notes on the repository.
-func (r statusReport) notesChange(plan *pipelines.Pipeline, run metadata.Run) {
-	c := phases.Noted(plan, run)
-	if c == nil {
-		return
-	}
-	r.Heading(r.Shown("notes", "path", pipelines.NotesFile))
-	if c.Number != 0 {
-		r.Line("  %s", text.Join(" ", fmt.Sprint(c.Number), text.Flat(c.URL)))
-	}
-	for _, line := range c.Remove {
-		r.Text(line, "  - ")
-	}
-	if c.Add != "" {
-		r.Text(c.Add, "  + ")
-	}
-	if c.Why != "" {
-		r.Line("")
-		r.Text(c.Why, "  ")
-	}
-	if run.IssueURL == "" {
-		r.Line("")
-		r.Line("  %s", r.Shown("notes by hand"))
-	}
 }

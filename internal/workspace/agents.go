@@ -2,10 +2,8 @@ package workspace
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -33,16 +31,10 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 	if w.agents != nil {
 		return *w.agents, nil
 	}
-	eval, err := Evaluator()
-	if err != nil {
-		return agents.Options{}, err
-	}
 	opts := agents.Options{
 		Proxy:   func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
 		Environ: env.Environ, Prices: w.Plan.Prices, Mark: TempMark(w.Repo.Tree()),
-		Rehearsal: rehearsal.Agent{First: w.Plan.Phases[0].Name, Quiet: func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error) {
-			return eval.Quiet(ctx, w.Plan, phase, report)
-		}},
+		Rehearsal: rehearsal.Agent{First: w.Plan.Phases[0].Name},
 		Learn: func(agent string, found []string) {
 			for _, value := range found {
 				env.Finder().Learn(secrets.Secret{Name: "a login of " + agent, Value: value})
@@ -50,6 +42,7 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 		},
 	}
 	env.Learn(w.Plan)
+	var err error
 	if o.Stubs != "" {
 		if opts.Rehearsal.Stubs, err = rehearsal.ReadStubs(o.Stubs); err != nil {
 			return opts, exit.AsUsage(err)

@@ -123,6 +123,9 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Conditions: engine.Conditions{
 			CheckReport: eval.CheckReport,
 			Matches:     eval.Matches,
+			Invented: func(agent, phase string) bool {
+				return w.Plan.Agents[agent].Use == agents.Rehearsal && !opts.Rehearsal.Stubs.Report(phase)
+			},
 		},
 		OtherRuns: engine.OtherRuns{
 			Others: w.others.Tell,

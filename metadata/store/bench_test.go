@@ -73,7 +73,7 @@ func long(r metadata.Run, n int) metadata.Run {
 // sample is a record that has every field.
 func sample(t testing.TB) metadata.Run {
 	t.Helper()
-	const file = "../testdata/version-1.json"
+	const file = "../testdata/version-4.json"
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -55,8 +55,6 @@ func answer(req request) (r response) {
 		err = checkReport(req.Report.Text, req.Report.Value)
 	case req.When != nil:
 		r.Matches, err = matches(req.When.Text, req.When.Value)
-	case req.Quiet != nil:
-		r.Quiet, err = quiet(*req.Quiet)
 	case req.Config != nil && len(req.Files) == 0:
 		r.Usual, err = usual(*req.Config)
 	default:

@@ -35,7 +35,6 @@ type request struct {
 	Config *file         `json:"config,omitempty"` // beside Files, or by itself
 	Report *against      `json:"report,omitempty"`
 	When   *against      `json:"when,omitempty"`
-	Quiet  *quieting     `json:"quiet,omitempty"`
 }
 
 // against is a JSON value and the CUE text to hold it against.
@@ -50,7 +49,6 @@ type response struct {
 	Missing  *Error              `json:"missing,omitempty"` // a pipeline to build on; Message is its name
 	Usual    *Error              `json:"usual,omitempty"`   // the pipeline that Config names; Message is its name
 	Matches  bool                `json:"matches,omitempty"`
-	Quiet    json.RawMessage     `json:"quiet,omitempty"`
 	Mistakes Errors              `json:"mistakes,omitempty"` // beside Missing: those there are whatever that one says
 	Failure  string              `json:"failure,omitempty"`  // any other error
 }
