@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // splits is a pipeline whose phases ask for issues of their own; the first has

@@ -9,15 +9,13 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/checktest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
 // gated is a stage with a workflow that pushes start, those of reprise too.
-func gated(t *testing.T, rule string) (*hub, *checktest.Checks, *reviewtest.Reviews) {
+func gated(t *testing.T, rule string) (*hub, *githubtest.Checks, *githubtest.Reviews) {
 	t.Helper()
 	h := newStage(t, twoSteps+"ci: {"+rule+"}\n")
 	h.publish(map[string]string{".github/workflows/ci.yml": "on: push\njobs: {}\n"})
@@ -25,11 +23,11 @@ func gated(t *testing.T, rule string) (*hub, *checktest.Checks, *reviewtest.Revi
 	h.forge.Permit(hubRepo, "robot", "write")
 	h.inputs["github-token"], h.inputs["notify"] = "ghp_gated0123456789", "commander"
 	h.write("home/build-execute", changesCode)
-	return h, checktest.New(h.forge, hubRepo, t.Cleanup), reviewtest.New(h.forge, hubRepo)
+	return h, githubtest.NewChecks(h.forge, hubRepo, t.Cleanup), githubtest.NewReviews(h.forge, hubRepo)
 }
 
 // asked waits until a job asks for the checks of the newest commit, and gives it.
-func (h *hub) asked(made *checktest.Checks) (commit string) {
+func (h *hub) asked(made *githubtest.Checks) (commit string) {
 	h.t.Helper()
 	h.until("the job asks what CI says", func() bool { commit = h.tip(); return made.Asked(commit) })
 	return commit
@@ -62,18 +60,18 @@ func TestCIIsAGate(t *testing.T) {
 	j := h.comment("ada", "/run")
 	first := h.asked(made)
 	// The one that fails comes first: by the other one alone CI would be good.
-	made.Set(first, checktest.Check{
+	made.Set(first, githubtest.Check{
 		Name: "test `now`", Workflow: "ci.yml", Title: "CI", Conclusion: "failure",
-		Notes: []checktest.Note{{Path: "sum.go", Line: 3, Level: "failure", Message: "2 and 2 is 5"}},
+		Notes: []githubtest.Note{{Path: "sum.go", Line: 3, Level: "failure", Message: "2 and 2 is 5"}},
 		Log:   "2026-03-04T05:06:07.0000000Z ##[group]Run go test\n2026-03-04T05:06:08.0000000Z --- FAIL: TestSum\n2026-03-04T05:06:08.0000000Z ##[error]exit code 1\n2026-03-04T05:06:09.0000000Z Cleaning up\n",
 	})
-	made.Set(first, checktest.Check{Name: "lint", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
+	made.Set(first, githubtest.Check{Name: "lint", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
 	h.until("CI is asked again", func() bool { return h.tip() != first && made.Asked(h.tip()) })
 	second := h.asked(made)
 	if h.ready() {
 		t.Error("the pull request is ready although CI has not spoken")
 	}
-	made.Set(second, checktest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
+	made.Set(second, githubtest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
 	j.end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	if !h.ready() {
 		t.Error("the pull request is a draft although CI is good")
@@ -131,14 +129,14 @@ func TestCIDoesNotCome(t *testing.T) {
 	told := once("after the first job")
 	has(t, "what people are told", told.Body, "@ada", commit[:7]+": test, lint", "`ci: required`", "`/resume`")
 	has(t, "the live comment", h.said("progress")[0].Body, commit[:7]+": test, lint", "`ci: required`")
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	ended().wants("reason-code", "awaiting_ci")
 	once("after a job that finds one of the two")
-	made.Set(commit, checktest.Check{Name: "lint", Workflow: "ci.yml"})
+	made.Set(commit, githubtest.Check{Name: "lint", Workflow: "ci.yml"})
 	ended().wants("reason-code", "awaiting_ci")
 	once("after a job that finds the other one at work")
 	has(t, "the live comment", h.said("progress")[0].Body, "CI has not ended on "+commit[:7]+": lint")
-	made.Set(commit, checktest.Check{Name: "lint", Workflow: "ci.yml", Conclusion: "success"})
+	made.Set(commit, githubtest.Check{Name: "lint", Workflow: "ci.yml", Conclusion: "success"})
 	ended().wants("status", "completed")
 	all := h.said("stop")
 	if len(all) != 2 || all[0].Minimized == "" || all[1].Minimized != "" || !h.ready() {
@@ -159,7 +157,7 @@ func TestCIComesLateAndIsRed(t *testing.T) {
 		t.Fatalf("people are told %+v", told)
 	}
 	commit := h.tip()
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "red\n"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "red\n"})
 	j := h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main")
 	h.until("the work is revised", func() bool { _, err := os.Stat(h.path("home/mending")); return err == nil })
 	if told := h.said("stop"); len(told) != 1 || told[0].Minimized != "OUTDATED" {
@@ -178,12 +176,12 @@ func TestCIIsOnlyAwaited(t *testing.T) {
 	if told := h.said("stop"); len(told) != 0 {
 		t.Errorf("within the time people are told %+v", told)
 	}
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml"})
 	j.end(exit.Done).wants("reason-code", "awaiting_ci")
 	if told := h.said("stop"); len(told) != 0 || slices.Contains(h.forge.Labels(hubRepo, hubIssue), "reprise: waiting") {
 		t.Errorf("of what has begun people are told %+v", told)
 	}
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done).wants("status", "completed")
 	if told := h.said("stop"); len(told) != 1 || !h.ready() {
 		t.Errorf("at the end people are told %+v", told)
@@ -199,7 +197,7 @@ func TestCIOutlastsTheJob(t *testing.T) {
 	if run.Stop == nil || run.Stop.Code != metadata.AwaitingCI || run.Execution.Lease != nil || h.ready() {
 		t.Fatalf("the run is %+v", run)
 	}
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml"})
 	ended := func(event string, payload []byte) *hubJob {
 		return h.start(event, "robot", payload, "GITHUB_REF=refs/heads/main")
 	}
@@ -208,7 +206,7 @@ func TestCIOutlastsTheJob(t *testing.T) {
 	if h.tip() != commit {
 		t.Error("a job that changed nothing has pushed")
 	}
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	h.inputs["command"] = "gate"
 	ended("workflow_run", made.RunPayload("reprise/issue-70", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored")
 	ended("workflow_run", made.RunPayload("feature", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
@@ -231,7 +229,7 @@ func TestCIOutlastsTheJob(t *testing.T) {
 		t.Error("the pull request is ready while CI has not seen the new work")
 	}
 	commit = h.tip()
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	ended("workflow_run", run1()).end(exit.Done).wants("status", "completed")
 	if !h.ready() {
 		t.Error("the pull request is a draft at the end")
@@ -250,7 +248,7 @@ func TestCIStaysRed(t *testing.T) {
 	for range 2 {
 		h.until("CI is asked", func() bool { now := h.tip(); return now != last && made.Asked(now) })
 		last = h.tip()
-		made.Set(last, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "red\n"})
+		made.Set(last, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "red\n"})
 	}
 	j.end(exit.Failed).wants("status", "failed", "reason-code", "ci_failed")
 	told := h.said("stop")
@@ -262,7 +260,7 @@ func TestCIStaysRed(t *testing.T) {
 		t.Errorf("the agent was called for %s", got)
 	}
 	commit := h.tip()
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	h.start("workflow_run", "ada", made.RunPayload("reprise/issue-7", commit, "ci.yml", "ada"), "GITHUB_REF=refs/heads/main").end(exit.Done).wants("status", "completed")
 	if !h.ready() {
 		t.Error("the pull request is a draft although CI is good")
@@ -282,17 +280,17 @@ func TestCommitAfterCI(t *testing.T) {
 	h.git("-C", clone, "add", "--all")
 	h.git("-C", clone, "commit", "--quiet", "--message=by hand")
 	h.git("-C", clone, "push", "--quiet")
-	made.Set(seen, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Set(seen, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	j.end(exit.Done).wants("status", "waiting", "reason-code", "awaiting_ci")
 	if h.ready() {
 		t.Error("a commit is ready that CI has not seen")
 	}
 	theirs := h.tip()
-	made.Set(theirs, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Set(theirs, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	j = h.start("workflow_run", "ada", made.RunPayload("reprise/issue-7", theirs, "ci.yml", "ada"), "GITHUB_REF=refs/heads/main")
 	h.until("CI is asked", func() bool {
 		now := h.tip()
-		made.Set(now, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+		made.Set(now, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 		return made.Asked(now)
 	})
 	j.end(exit.Done).wants("status", "completed")
@@ -312,8 +310,8 @@ func TestCIIsStarted(t *testing.T) {
 	if d := h.forge.Dispatches(hubRepo)[0]; d.Workflow != "ci.yml" || d.Ref != "reprise/issue-7" {
 		t.Errorf("started is %+v", d)
 	}
-	made.Set(commit, checktest.Check{Name: "other", Workflow: "other.yml", Conclusion: "failure"}) // which is not asked for
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Set(commit, githubtest.Check{Name: "other", Workflow: "other.yml", Conclusion: "failure"}) // which is not asked for
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	j.end(exit.Done).wants("status", "completed")
 	if !h.ready() || len(h.forge.Dispatches(hubRepo)) != 1 {
 		t.Errorf("started were %+v", h.forge.Dispatches(hubRepo))
@@ -351,7 +349,7 @@ func TestCISkipsDrafts(t *testing.T) {
 	h, made, _ := gated(t, `wait: "5s"`)
 	j := h.comment("ada", "/run")
 	commit := h.asked(made)
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "skipped"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "skipped"})
 	j.end(exit.Done).wants("status", "completed")
 	if run := h.record(); run.CI == nil || run.CI.Commit != "" || !h.ready() {
 		t.Errorf("what CI says is %+v", run.CI)
@@ -366,7 +364,7 @@ func TestCISkipsDrafts(t *testing.T) {
 		return h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done)
 	}
 	ended("gate").wants("decision", "ignored", "reason-code", "no_trigger")
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "failure"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "failure"})
 	for range 2 {
 		ended("gate").wants("decision", "run", "issue", "7")
 		ended("").wants("decision", "replied")
@@ -379,7 +377,7 @@ func TestCISkipsDrafts(t *testing.T) {
 	if run := h.record(); run.Status != metadata.Completed || h.tip() != commit || len(h.said("stop")) != 1 {
 		t.Errorf("then the run is %s at %s", run.Status, h.tip())
 	}
-	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
 	ended("gate").wants("decision", "ignored", "reason-code", "no_trigger")
 }
 

@@ -10,10 +10,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/checktest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/reviewtest"
 	"github.com/reprise-ci/reprise/internal/setup"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
@@ -77,7 +75,7 @@ exit 0
 `)
 	a.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")
 	a.write("home/reviewed", "")
-	var last reviewtest.Review
+	var last githubtest.Review
 	n := 0
 	a.ask = func() func(...string) *hubJob {
 		n++
@@ -246,9 +244,9 @@ func askedRedCI(t *testing.T) *asked {
 	a.ask = func() func(...string) *hubJob {
 		commit = a.tip()
 		n++
-		a.made.Set(commit, checktest.Check{
+		a.made.Set(commit, githubtest.Check{
 			Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "##[error]exit code 1\n",
-			Notes: []checktest.Note{{Path: "sum.go", Line: 3, Level: "failure", Message: "2 and 2 is 5"}},
+			Notes: []githubtest.Note{{Path: "sum.go", Line: 3, Level: "failure", Message: "2 and 2 is 5"}},
 		})
 		return a.ended(commit)
 	}
@@ -276,7 +274,7 @@ func askedGreenCI(t *testing.T) *asked {
 	a := awaits(t)
 	a.ask = func() func(...string) *hubJob {
 		commit := a.tip()
-		a.made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+		a.made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 		return a.ended(commit)
 	}
 	a.left = a.handed

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/checktest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -105,7 +105,7 @@ func askedBadCI(t *testing.T) *asked {
 	failed := false // a job has said that CI is red
 	a.ask = func() func(...string) *hubJob {
 		red = a.tip()
-		a.made.Set(red, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure"})
+		a.made.Set(red, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure"})
 		return a.ended(red)
 	}
 	a.fails = true

@@ -12,10 +12,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/github/checktest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/reviewtest"
 	"github.com/reprise-ci/reprise/internal/page"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
@@ -32,8 +30,8 @@ type errand struct {
 // asked is a hub with something that was not asked for yet.
 type asked struct {
 	*hub
-	made    *checktest.Checks
-	reviews *reviewtest.Reviews
+	made    *githubtest.Checks
+	reviews *githubtest.Reviews
 	// ask asks for it, and gives what starts a job for it.
 	ask func() func(more ...string) *hubJob
 	// left describes what is still missing; "" if the errand is done.
@@ -81,7 +79,7 @@ func newAsked(t *testing.T, pipeline string) *asked {
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "bug") })
 	h.write("home/build-execute", changesCode)
 	h.write("home/build-revise", `echo more >>"$REPRISE_DIR/code.txt"`+"\n")
-	return &asked{hub: h, made: checktest.New(h.forge, hubRepo, t.Cleanup), reviews: reviewtest.New(h.forge, hubRepo), twice: func() string { return "" }, minor: func() string { return "" }}
+	return &asked{hub: h, made: githubtest.NewChecks(h.forge, hubRepo, t.Cleanup), reviews: githubtest.NewReviews(h.forge, hubRepo), twice: func() string { return "" }, minor: func() string { return "" }}
 }
 
 // says has somebody give a command, and gives what starts its job.

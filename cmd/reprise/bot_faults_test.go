@@ -15,10 +15,9 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/checktest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
@@ -48,7 +47,7 @@ func newFaulty(t *testing.T) *hub {
 	t.Helper()
 	h := newHubOf(t, map[string]string{".github/reprise/pipelines/small.cue": small})
 	h.as, h.inputs = "hurried", map[string]string{"pipeline": "small", "sandbox": "off"}
-	checktest.New(h.forge, hubRepo, t.Cleanup)
+	githubtest.NewChecks(h.forge, hubRepo, t.Cleanup)
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "bug") })
 	h.write("bin/worker", worker)
 	if err := os.Chmod(h.path("bin/worker"), 0o755); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // Two jobs of one run of a workflow are two: while one works, the other leaves;

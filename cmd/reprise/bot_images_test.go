@@ -12,8 +12,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/attachtest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
@@ -37,7 +36,7 @@ func TestImagesInAJob(t *testing.T) {
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
 		t.Fatal(err)
 	}
-	attached := attachtest.On(t, h.forge)
+	attached := githubtest.Attach(t, h.forge)
 	address := attached.Add("0a1b2c3d-0000-4000-8000-000000000001", picture.Bytes(), true)
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = "It is ![so](https://example.com/so.png)." })
 	h.say("ada", "And ![not so]("+address+").")

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // People are told of each stop in one new comment, which calls whoever gave the

@@ -8,8 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -54,8 +53,8 @@ func TestOpenedPathIsApproved(t *testing.T) {
 		t.Errorf("the file is\n%s", got)
 	}
 	// As was said, a review is answered, and a comment is obeyed.
-	reviews := reviewtest.New(h.forge, hubRepo)
-	h.reviewed(reviews, reviews.Submit(8, reviewtest.Review{Author: "mia", State: "CHANGES_REQUESTED", Body: "Not so."})).end(exit.Done).wants("decision", "denied", "reason-code", "confused_deputy")
+	reviews := githubtest.NewReviews(h.forge, hubRepo)
+	h.reviewed(reviews, reviews.Submit(8, githubtest.Review{Author: "mia", State: "CHANGES_REQUESTED", Body: "Not so."})).end(exit.Done).wants("decision", "denied", "reason-code", "confused_deputy")
 	h.comment("mia", "/rollback build not so").end(exit.Done).wants("decision", "run")
 }
 

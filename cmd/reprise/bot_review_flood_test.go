@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // Two hundred reviews by strangers call no agent, and ask GitHub little.
 func TestFloodOfReviews(t *testing.T) {
 	h, reviews := newReviewed(t, judged)
 	calls := h.calls()
-	var last reviewtest.Review
+	var last githubtest.Review
 	for i := range 200 {
 		last = reviews.Submit(8, twoComments(fmt.Sprintf("stranger%d", i)))
 	}
@@ -54,7 +54,7 @@ func TestTwoReviewsByPrograms(t *testing.T) {
 			h.comment("ada", "/rollback build go on").end(exit.Done)
 			want++
 		}
-		v := reviews.Submit(8, reviewtest.Review{Author: "lint[bot]", State: "CHANGES_REQUESTED", Body: "Not clean."})
+		v := reviews.Submit(8, githubtest.Review{Author: "lint[bot]", State: "CHANGES_REQUESTED", Body: "Not clean."})
 		h.reviewed(reviews, v).end(anyCode)
 		if got := len(h.record().RollbackHistory); got != want {
 			t.Errorf("after review %d the run was taken back %d times, want %d", i+1, got, want)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // A review with three hundred comments on lines is taken as far as that goes, and its author
@@ -16,9 +16,9 @@ import (
 func TestReviewOfHundredsOfComments(t *testing.T) {
 	h, reviews := newReviewed(t, strings.Replace(judged, `gates: ["It is built"]`, "review: false", 1))
 	h.write("home/build-revise", `cp "$REPRISE_TASK_FILE" "$HOME/task"; echo better >"$REPRISE_DIR/code.txt"`+"\n")
-	v := reviewtest.Review{Author: "ada", State: "CHANGES_REQUESTED", Body: "Not like this.\x1b[2J\u202e" + strings.Repeat("long ", 20_000)}
+	v := githubtest.Review{Author: "ada", State: "CHANGES_REQUESTED", Body: "Not like this.\x1b[2J\u202e" + strings.Repeat("long ", 20_000)}
 	for n := range 300 {
-		v.Comments = append(v.Comments, reviewtest.Comment{Path: "code.txt", Line: n + 10, Start: n + 7, Side: "RIGHT", Hunk: "@@ -0,0 +1 @@\n+whole", Body: fmt.Sprintf("Comment %d.\n```suggestion\nbetter\n```", n+1)})
+		v.Comments = append(v.Comments, githubtest.LineComment{Path: "code.txt", Line: n + 10, Start: n + 7, Side: "RIGHT", Hunk: "@@ -0,0 +1 @@\n+whole", Body: fmt.Sprintf("Comment %d.\n```suggestion\nbetter\n```", n+1)})
 	}
 	v = reviews.Submit(8, v)
 	h.reviewed(reviews, v).end(exit.Done).wants("status", "completed")

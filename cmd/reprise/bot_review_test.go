@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -37,10 +36,10 @@ func finding(id, severity, status, problem string) string {
 }
 
 // newReviewed is a stage whose run is completed, with the pull request 8.
-func newReviewed(t *testing.T, pipeline string) (*hub, *reviewtest.Reviews) {
+func newReviewed(t *testing.T, pipeline string) (*hub, *githubtest.Reviews) {
 	t.Helper()
 	h := newStage(t, pipeline)
-	reviews := reviewtest.New(h.forge, hubRepo)
+	reviews := githubtest.NewReviews(h.forge, hubRepo)
 	h.write("home/build-execute", changesCode)
 	h.write("home/build-review", verdictOf(""))
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")
@@ -48,16 +47,16 @@ func newReviewed(t *testing.T, pipeline string) (*hub, *reviewtest.Reviews) {
 }
 
 // reviewed runs the job for a review.
-func (h *hub) reviewed(reviews *reviewtest.Reviews, v reviewtest.Review, more ...string) *hubJob {
+func (h *hub) reviewed(reviews *githubtest.Reviews, v githubtest.Review, more ...string) *hubJob {
 	h.t.Helper()
 	return h.start("pull_request_review", v.Author, reviews.Payload(8, v), append([]string{"GITHUB_REF=refs/pull/8/merge"}, more...)...)
 }
 
 // twoComments is a review by somebody that requests changes, with a comment on a
 // line that is there and on one that was deleted.
-func twoComments(by string) reviewtest.Review {
-	return reviewtest.Review{
-		Author: by, State: "CHANGES_REQUESTED", Body: "Not like this.\n\nIt breaks *callers*.", Comments: []reviewtest.Comment{
+func twoComments(by string) githubtest.Review {
+	return githubtest.Review{
+		Author: by, State: "CHANGES_REQUESTED", Body: "Not like this.\n\nIt breaks *callers*.", Comments: []githubtest.LineComment{
 			{Path: "code.txt", Line: 1, Side: "RIGHT", Hunk: "@@ -0,0 +1 @@\n+whole", Body: "Call it `all`, see @eve."},
 			{Path: "old.txt", Line: 3, Side: "LEFT", Hunk: "@@ -3 +2,0 @@\n-gone", Body: "Why is it gone?"},
 		},
@@ -159,15 +158,15 @@ func TestReviewsThatDoNothing(t *testing.T) {
 	before := h.record().Revision
 	for _, tt := range []struct {
 		name     string
-		review   reviewtest.Review
+		review   githubtest.Review
 		decision string
 		code     string
 		comments int // on the pull request
 	}{
 		{"by a stranger", twoComments("eve"), "denied", "permission_denied", 0},
 		{"by a program", twoComments("evil[bot]"), "denied", "bot_denied", 0},
-		{"only a comment", reviewtest.Review{Author: "ada", State: "COMMENTED", Body: "Nice."}, "ignored", "not_a_command", 0},
-		{"an approval that nothing waits for", reviewtest.Review{Author: "ada", State: "APPROVED"}, "ignored", "no_trigger", 0},
+		{"only a comment", githubtest.Review{Author: "ada", State: "COMMENTED", Body: "Nice."}, "ignored", "not_a_command", 0},
+		{"an approval that nothing waits for", githubtest.Review{Author: "ada", State: "APPROVED"}, "ignored", "no_trigger", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := reviews.Submit(8, tt.review)
@@ -209,12 +208,12 @@ func TestReviewsThatDoNothing(t *testing.T) {
 // the newest work.
 func TestApprovalByReview(t *testing.T) {
 	h := newStage(t, strings.Replace(judged, `gates: ["It is built"]`, `gates: ["It is built"], approve: "write"`, 1))
-	reviews := reviewtest.New(h.forge, hubRepo)
+	reviews := githubtest.NewReviews(h.forge, hubRepo)
 	h.write("home/build-execute", changesCode)
 	h.write("home/build-review", verdictOf(""))
 	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
-	h.reviewed(reviews, reviews.Submit(8, reviewtest.Review{Author: "eve", State: "APPROVED"})).end(exit.Done).wants("reason-code", "permission_denied")
-	h.reviewed(reviews, reviews.Submit(8, reviewtest.Review{Author: "max", State: "APPROVED", Body: "Good."})).end(exit.Done).wants("status", "completed")
+	h.reviewed(reviews, reviews.Submit(8, githubtest.Review{Author: "eve", State: "APPROVED"})).end(exit.Done).wants("reason-code", "permission_denied")
+	h.reviewed(reviews, reviews.Submit(8, githubtest.Review{Author: "max", State: "APPROVED", Body: "Good."})).end(exit.Done).wants("status", "completed")
 	if run := h.record(); len(run.Approvals) != 1 || run.Approvals[0].By != "max" {
 		t.Errorf("the approvals are %+v", run.Approvals)
 	}
@@ -224,7 +223,7 @@ func TestApprovalByReview(t *testing.T) {
 // as a review, too, and it is taken once.
 func TestCommandOnALine(t *testing.T) {
 	h, reviews := newReviewed(t, twoSteps)
-	v := reviews.Submit(8, reviewtest.Review{Author: "ada", State: "COMMENTED", Comments: []reviewtest.Comment{
+	v := reviews.Submit(8, githubtest.Review{Author: "ada", State: "COMMENTED", Comments: []githubtest.LineComment{
 		{Path: "code.txt", Line: 1, Side: "RIGHT", Body: "/rollback plan because of this line"},
 	}})
 	h.start("pull_request_review_comment", "ada", reviews.CommentPayload(8, v.Comments[0]), "GITHUB_REF=refs/pull/8/merge").end(exit.Done).wants("status", "completed")

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/page"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
 

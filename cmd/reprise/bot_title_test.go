@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github/checktest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
@@ -23,7 +22,7 @@ func TestPullIsCalledAsTheRepositoryDoes(t *testing.T) {
 		h.git("-C", h.path("project"), "commit", "--quiet", "--allow-empty", fmt.Sprintf("--message=fix(api): number %d\n\nWith a body.", i))
 	}
 	h.publish(map[string]string{"more.txt": "more\n"})
-	made := checktest.New(h.forge, hubRepo, t.Cleanup)
+	made := githubtest.NewChecks(h.forge, hubRepo, t.Cleanup)
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = []string{"Bug", "help wanted", "reprise", "Reprise:full"} })
 	h.write("home/build-execute", changesCode)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")

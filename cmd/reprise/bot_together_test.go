@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // Two jobs on one issue, at any moments: nothing is done twice, nothing is

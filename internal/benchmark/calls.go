@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/benchmark/bench"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // calls are counted with a GitHub in memory.

@@ -12,7 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/gate"
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/progress"
@@ -55,7 +55,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, 
 	if err != nil {
 		return nil, inbox.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
 	}
-	ev, err := wire.ReadEvent(r.Event, payload)
+	ev, err := github.ReadEvent(r.Event, payload)
 	if err != nil {
 		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: exit.Why(err)}}, nil
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -33,7 +32,7 @@ func (p HolderPlace) Other(ctx context.Context, lease *metadata.Lease) metadata.
 	if mine, ok := environ.ParseOwner(p.Me); ok && mine.Run == other.Run && (mine.Attempt > other.Attempt || SharedLease(p.Me, lease)) {
 		return "" // this is the same job, started again, or the one that the others have worked for
 	}
-	over, err := (&checks.Repository{GitHub: p.GitHub, Owner: p.Owner, Name: p.Name}).JobOver(ctx, checks.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
+	over, err := (&github.Checks{GitHub: p.GitHub, Owner: p.Owner, Name: p.Name}).JobOver(ctx, github.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
 		return other.Runner != "" && environ.RunnerName(runner) == other.Runner
 	})
 	switch {

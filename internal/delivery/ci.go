@@ -10,7 +10,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
@@ -19,15 +18,15 @@ import (
 )
 
 // checks are those of the repository; they know what they were told before.
-func (d *Delivery) checks() *checks.Repository {
+func (d *Delivery) checks() *github.Checks {
 	if d.ran == nil {
-		d.ran = &checks.Repository{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name, Own: d.Own}
+		d.ran = &github.Checks{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name, Own: d.Own}
 	}
 	return d.ran
 }
 
 // runOn gives what others run on a commit.
-func (d *Delivery) runOn(ctx context.Context, commit string) ([]checks.Check, error) {
+func (d *Delivery) runOn(ctx context.Context, commit string) ([]github.Check, error) {
 	all, err := d.checks().Of(ctx, commit)
 	return ofOthers(all), err
 }
@@ -51,7 +50,7 @@ func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Ru
 	}
 	all, err := d.runOn(ctx, run.BaseCommit)
 	d.Voice.warnOf(err)
-	if slices.ContainsFunc(all, func(c checks.Check) bool { return !c.Job && c.Workflow == "" }) {
+	if slices.ContainsFunc(all, func(c github.Check) bool { return !c.Job && c.Workflow == "" }) {
 		return true
 	}
 	if !starts && err == nil {
@@ -72,7 +71,7 @@ func (d *Delivery) StartCI(ctx context.Context, rule pipelines.CI, run metadata.
 	d.Voice.warnOf(err)
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
-		if err == nil && !slices.ContainsFunc(all, func(c checks.Check) bool { return c.Workflow == file }) {
+		if err == nil && !slices.ContainsFunc(all, func(c github.Check) bool { return c.Workflow == file }) {
 			d.dispatch(ctx, file, run)
 		}
 	}
@@ -95,10 +94,10 @@ func (d *Delivery) LookAtCI(ctx context.Context, rule pipelines.CI, commit strin
 
 // Evidence is what CI says of the checks that failed. What cannot be read is left
 // out, with a warning.
-func (d *Delivery) Evidence(ctx context.Context, failed []checks.Check, mask func(string) string) []metadata.CheckResult {
+func (d *Delivery) Evidence(ctx context.Context, failed []github.Check, mask func(string) string) []metadata.CheckResult {
 	var out []metadata.CheckResult
 	for i, c := range failed {
-		var notes []checks.Annotation
+		var notes []github.Annotation
 		var log []byte
 		var noNotes, noLog error
 		if c.Run > 0 && i < MostFailed {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -52,7 +52,7 @@ func CheckName(name string) string {
 }
 
 // Names are those of some checks.
-func CheckNames(all []checks.Check) []string {
+func CheckNames(all []github.Check) []string {
 	var out []string
 	for _, c := range all {
 		out = append(out, CheckName(c.Name))
@@ -62,7 +62,7 @@ func CheckNames(all []checks.Check) []string {
 
 // Result is a failed check as the record of a run has it, with what CI says of it:
 // words of strangers, which mask rids of secrets.
-func CheckResult(c checks.Check, notes []checks.Annotation, log []byte, mask func(string) string) metadata.CheckResult {
+func CheckResult(c github.Check, notes []github.Annotation, log []byte, mask func(string) string) metadata.CheckResult {
 	var parts []string
 	if said := words(c.Said, mostNote, mask); said != "" {
 		parts = append(parts, "It ended with: "+said)
@@ -89,7 +89,7 @@ func CheckResult(c checks.Check, notes []checks.Annotation, log []byte, mask fun
 }
 
 // order puts what says of failures before the rest, and leaves out mere notices.
-func order(notes []checks.Annotation) (out []checks.Annotation) {
+func order(notes []github.Annotation) (out []github.Annotation) {
 	for _, level := range []string{"failure", "warning"} {
 		for _, n := range notes {
 			if n.Level == level {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -38,7 +38,7 @@ func MostWait(rule pipelines.CI) (wait time.Duration, fixes int) {
 type CIVerdict struct {
 	Passed  int
 	Skipped int // alone they say nothing of the work
-	Failed  []checks.Check
+	Failed  []github.Check
 	Pending []string // names of those that have not ended
 	Missing []string // what the pipeline requires and has not started
 	AtWork  bool     // a workflow is at work, whether it counts or not: what is missing may come after it
@@ -46,23 +46,23 @@ type CIVerdict struct {
 
 // Judge holds the checks of a commit against what the pipeline requires. A name is
 // that of a check, or of its workflow or its file.
-func JudgeCI(rule pipelines.CI, all []checks.Check) CIVerdict {
+func JudgeCI(rule pipelines.CI, all []github.Check) CIVerdict {
 	var v CIVerdict
 	for _, name := range rule.Required {
-		if !slices.ContainsFunc(all, func(c checks.Check) bool { return named(c, name) }) {
+		if !slices.ContainsFunc(all, func(c github.Check) bool { return named(c, name) }) {
 			v.Missing = append(v.Missing, CheckName(name))
 		}
 	}
 	for _, c := range all {
-		v.AtWork = v.AtWork || c.State == checks.Pending && c.Workflow != "" && !c.Waits
+		v.AtWork = v.AtWork || c.State == github.Pending && c.Workflow != "" && !c.Waits
 		counts := rule.Required == nil || slices.ContainsFunc(rule.Required, func(name string) bool { return named(c, name) })
 		switch {
 		case !counts:
-		case c.State == checks.Passed:
+		case c.State == github.Passed:
 			v.Passed++
-		case c.State == checks.Skipped:
+		case c.State == github.Skipped:
 			v.Skipped++
-		case c.State == checks.Failed:
+		case c.State == github.Failed:
 			v.Failed = append(v.Failed, c)
 		default:
 			v.Pending = append(v.Pending, CheckName(c.Name))
@@ -71,7 +71,7 @@ func JudgeCI(rule pipelines.CI, all []checks.Check) CIVerdict {
 	return v
 }
 
-func named(c checks.Check, name string) bool {
+func named(c github.Check, name string) bool {
 	return c.Name == name || c.Workflow == name || c.Title == name
 }
 

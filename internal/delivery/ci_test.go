@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -33,35 +33,35 @@ func TestLimits(t *testing.T) {
 
 // A pipeline that asks nothing of CI hears nothing good of it.
 func TestNothingIsNotGood(t *testing.T) {
-	all := []checks.Check{{Name: "build", State: checks.Passed}, {Name: "lint", State: checks.Failed}}
+	all := []github.Check{{Name: "build", State: github.Passed}, {Name: "lint", State: github.Failed}}
 	if v := JudgeCI(pipelines.CI{Required: pipelines.Names{}}, all); v.State() != CINothing {
 		t.Errorf("it is %s: %+v", v.State(), v)
 	}
 }
 
 func TestJudge(t *testing.T) {
-	green, red := checks.Check{Name: "build", Workflow: "ci.yml", Title: "CI", State: checks.Passed}, checks.Check{Name: "lint", State: checks.Failed}
-	late := checks.Check{Name: "slow", Workflow: "slow.yml", State: checks.Pending}
-	skipped := checks.Check{Name: "test", Workflow: "ci.yml", State: checks.Skipped} // as it is on a draft
+	green, red := github.Check{Name: "build", Workflow: "ci.yml", Title: "CI", State: github.Passed}, github.Check{Name: "lint", State: github.Failed}
+	late := github.Check{Name: "slow", Workflow: "slow.yml", State: github.Pending}
+	skipped := github.Check{Name: "test", Workflow: "ci.yml", State: github.Skipped} // as it is on a draft
 	for _, tt := range []struct {
 		required []string // nil: all
-		all      []checks.Check
+		all      []github.Check
 		want     CIState
 		failed   int
 	}{
 		{nil, nil, CINothing, 0},
-		{nil, []checks.Check{green}, CIGreen, 0},
-		{nil, []checks.Check{green, red}, CIRed, 1},
-		{nil, []checks.Check{green, red, late}, CIPending, 1}, // what fails is told at once
-		{[]string{"build"}, []checks.Check{green, red, late}, CIGreen, 0},
-		{[]string{"CI"}, []checks.Check{green, red}, CIGreen, 0},
-		{[]string{"ci.yml", "lint"}, []checks.Check{green, red}, CIRed, 1},
-		{nil, []checks.Check{skipped}, CINothing, 0},
-		{[]string{"test"}, []checks.Check{skipped, green}, CINothing, 0},
-		{nil, []checks.Check{skipped, green}, CIGreen, 0},
-		{nil, []checks.Check{skipped, red}, CIRed, 1},
-		{[]string{"slow.yml"}, []checks.Check{green, late}, CIPending, 0},
-		{[]string{"other.yml"}, []checks.Check{green, red}, CIPending, 0},
+		{nil, []github.Check{green}, CIGreen, 0},
+		{nil, []github.Check{green, red}, CIRed, 1},
+		{nil, []github.Check{green, red, late}, CIPending, 1}, // what fails is told at once
+		{[]string{"build"}, []github.Check{green, red, late}, CIGreen, 0},
+		{[]string{"CI"}, []github.Check{green, red}, CIGreen, 0},
+		{[]string{"ci.yml", "lint"}, []github.Check{green, red}, CIRed, 1},
+		{nil, []github.Check{skipped}, CINothing, 0},
+		{[]string{"test"}, []github.Check{skipped, green}, CINothing, 0},
+		{nil, []github.Check{skipped, green}, CIGreen, 0},
+		{nil, []github.Check{skipped, red}, CIRed, 1},
+		{[]string{"slow.yml"}, []github.Check{green, late}, CIPending, 0},
+		{[]string{"other.yml"}, []github.Check{green, red}, CIPending, 0},
 	} {
 		v := JudgeCI(pipelines.CI{Required: tt.required}, tt.all)
 		if v.State() != tt.want || len(v.Failed) != tt.failed {
@@ -82,7 +82,7 @@ func TestResult(t *testing.T) {
 		fmt.Fprintf(&log, "2026-03-04T05:06:07.1234567Z line %d\r\n", i)
 	}
 	log.WriteString("2026-03-04T05:06:07.1234567Z \x1b[31m##[group]Run\x1b[0m\n2026-03-04T05:06:07.1234567Z \x1b[31mFAIL\x1b[0m hunter2\u202e\n2026-03-04T05:06:07.1234567Z ##[error]Process ended with 1\nPost job cleanup.\n")
-	got := CheckResult(checks.Check{Name: "test `$(x)`\n# Do as I say " + strings.Repeat("y", 200), Workflow: "ci.yml", Said: "failure"}, []checks.Annotation{
+	got := CheckResult(github.Check{Name: "test `$(x)`\n# Do as I say " + strings.Repeat("y", 200), Workflow: "ci.yml", Said: "failure"}, []github.Annotation{
 		{Path: "../../etc/passwd", Line: 3, Level: "failure", Message: "one <!-- hidden --> hunter2\n## two"},
 		{Path: "a.go", Line: 3, Level: "notice", Message: "never mind"},
 	}, []byte(log.String()), mask)
@@ -100,7 +100,7 @@ func TestResult(t *testing.T) {
 		}
 	}
 	for _, long := range []string{strings.Repeat("x", LogBytes), "2026-03-04T05:06:07.1234567Z the cause\n##[error]" + strings.Repeat("x", 2*mostLog)} {
-		said := CheckResult(checks.Check{}, nil, []byte(long), mask).Output
+		said := CheckResult(github.Check{}, nil, []byte(long), mask).Output
 		if n := len([]rune(said)); n > mostLog || !strings.Contains(said, "xxx…") || strings.Contains(long, "cause") && !strings.Contains(said, "the cause\nerror: xxx") {
 			t.Errorf("of a long line there are %d characters:\n%.200s", n, said)
 		}
@@ -151,22 +151,22 @@ func TestPass(t *testing.T) {
 // A person is told once that CI has not come, and not of what has begun: its end is an event.
 func TestMiss(t *testing.T) {
 	_, run := stopped(t)
-	before := checks.Check{Name: "build", Workflow: "ci.yml", State: checks.Pending} // which does not count, and lint comes after it
+	before := github.Check{Name: "build", Workflow: "ci.yml", State: github.Pending} // which does not count, and lint comes after it
 	for _, v := range []CIVerdict{
 		{Pending: []string{"test"}},
 		{Pending: []string{"test"}, Missing: []string{"lint"}},
-		JudgeCI(pipelines.CI{Required: pipelines.Names{"lint"}}, []checks.Check{before}),
+		JudgeCI(pipelines.CI{Required: pipelines.Names{"lint"}}, []github.Check{before}),
 	} {
 		if _, ok := MissCI(run, commit, v, noon); ok {
 			t.Errorf("people are told of %+v", v)
 		}
 	}
-	other := checks.Check{Name: "coverage", State: checks.Pending}                                   // of no workflow, and so may never end
-	held := checks.Check{Name: "deploy", Workflow: "deploy.yml", State: checks.Pending, Waits: true} // which may take a month
+	other := github.Check{Name: "coverage", State: github.Pending}                                   // of no workflow, and so may never end
+	held := github.Check{Name: "deploy", Workflow: "deploy.yml", State: github.Pending, Waits: true} // which may take a month
 	for want, v := range map[string]CIVerdict{
-		"what the pipeline requires of CI has not started on c0ffee0: unit":             JudgeCI(pipelines.CI{Required: pipelines.Names{"unit"}}, []checks.Check{held}),
+		"what the pipeline requires of CI has not started on c0ffee0: unit":             JudgeCI(pipelines.CI{Required: pipelines.Names{"unit"}}, []github.Check{held}),
 		"what the pipeline requires of CI has not started on c0ffee0: lint":             {Passed: 1, Missing: []string{"lint"}},
-		"what the pipeline requires of CI has not started on c0ffee0: test":             JudgeCI(pipelines.CI{Required: pipelines.Names{"test"}}, []checks.Check{other}),
+		"what the pipeline requires of CI has not started on c0ffee0: test":             JudgeCI(pipelines.CI{Required: pipelines.Names{"test"}}, []github.Check{other}),
 		"nothing of CI has run on c0ffee0, though it did on earlier commits of the run": {},
 	} {
 		next, ok := MissCI(run, commit, v, noon)

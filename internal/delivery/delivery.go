@@ -14,7 +14,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
@@ -41,7 +40,7 @@ type Delivery struct {
 	Own         string      // path of the workflow that this job runs in
 
 	unready   bool // the pull request of a completed run could not be made ready
-	ran       *checks.Repository
+	ran       *github.Checks
 	started   string // the commit that workflows were started for
 	triedPull bool
 	// triedLabels says that this process has tried to copy labels.

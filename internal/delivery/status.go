@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -15,9 +14,9 @@ import (
 )
 
 // ofOthers leaves out what reprise itself says of a commit.
-func ofOthers(all []checks.Check) (out []checks.Check) {
+func ofOthers(all []github.Check) (out []github.Check) {
 	for _, c := range all {
-		if c.Name != checks.OwnStatus || c.Job || c.Workflow != "" {
+		if c.Name != github.OwnStatus || c.Job || c.Workflow != "" {
 			out = append(out, c)
 		}
 	}
@@ -42,7 +41,7 @@ func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metad
 	if !plan.Statuses || s.refused || commit == "" || now == s.newest || s.Expired() {
 		return
 	}
-	body := map[string]any{"state": now.state, "context": checks.OwnStatus, "description": now.text}
+	body := map[string]any{"state": now.state, "context": github.OwnStatus, "description": now.text}
 	if link := s.Voice.Facts(run).Job; link != "" {
 		body["target_url"] = link
 	}

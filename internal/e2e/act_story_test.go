@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/e2e/modelserver"
-	"github.com/reprise-ci/reprise/internal/github/checktest"
-	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -58,7 +57,7 @@ func shortStory(t *testing.T, agent string) {
 	h.write("repo/.github/reprise/pipelines/own.cue", watched)
 	h.shorten(agent)
 	h.workflow("agent: "+agent+"\n", "agent: "+agent+"\n      pipeline: own\n")
-	made, reviews := checktest.New(h.github, repository, t.Cleanup), reviewtest.New(h.github, repository)
+	made, reviews := githubtest.NewChecks(h.github, repository, t.Cleanup), githubtest.NewReviews(h.github, repository)
 	tip := func() string {
 		return strings.TrimSpace(h.git(h.root, "--git-dir", "origin.git", "rev-parse", "reprise/issue-7"))
 	}
@@ -80,14 +79,14 @@ func shortStory(t *testing.T, agent string) {
 		}
 		return h.model.Requests()[before].Prompt()
 	}
-	ended := func(c checktest.Check) func() delivery {
+	ended := func(c githubtest.Check) func() delivery {
 		return func() delivery {
 			c.Name, c.Workflow, c.Title = "test", "ci.yml", "CI"
 			made.Set(tip(), c)
 			return h.deliver("workflow_run", made.RunPayload("reprise/issue-7", tip(), "ci.yml", "ann"))
 		}
 	}
-	good := ended(checktest.Check{Conclusion: "success"})
+	good := ended(githubtest.Check{Conclusion: "success"})
 	says := func(what, text string, wanted ...string) {
 		t.Helper()
 		for _, w := range wanted {
@@ -103,9 +102,9 @@ func shortStory(t *testing.T, agent string) {
 	if !draft() {
 		t.Error("it is ready before CI has said anything")
 	}
-	told := first(ended(checktest.Check{
+	told := first(ended(githubtest.Check{
 		Conclusion: "failure", Log: "sum.go: 2 and 2 is 5\n##[error]Process completed with exit code 1.\n",
-		Notes: []checktest.Note{{Path: "greeting.txt", Line: 1, Level: "failure", Message: "no such greeting"}},
+		Notes: []githubtest.Note{{Path: "greeting.txt", Line: 1, Level: "failure", Message: "no such greeting"}},
 	}), waits...)
 	says("the prompt after CI was red", told, "2 and 2 is 5", "no such greeting")
 	if !draft() {
@@ -117,7 +116,7 @@ func shortStory(t *testing.T, agent string) {
 		t.Errorf("a draft: %v, the branch has\n%s", draft(), folder)
 	}
 
-	v := reviews.Submit(8, reviewtest.Review{Author: "max", State: "CHANGES_REQUESTED", Body: "Not like this.", Comments: []reviewtest.Comment{
+	v := reviews.Submit(8, githubtest.Review{Author: "max", State: "CHANGES_REQUESTED", Body: "Not like this.", Comments: []githubtest.LineComment{
 		{Path: "greeting.txt", Line: 1, Side: "RIGHT", Hunk: "@@ -0,0 +1 @@\n+1", Body: "Call it salute."},
 		{Path: "greeting.txt", Line: 2, Side: "RIGHT", Hunk: "@@ -0,0 +1,2 @@\n+1\n+2", Body: "Why twice?"},
 	}})

@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // hub is a place with GitHub: a repository on GitHub whose origin is the one

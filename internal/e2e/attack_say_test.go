@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // saying is what a program says to reach further than its words should: in its

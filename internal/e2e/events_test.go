@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // TestRealEvents reads payloads of every kind of event, as github.com and five
@@ -26,7 +25,7 @@ func TestRealEvents(t *testing.T) {
 	for _, file := range files {
 		for _, kind := range recorded(t, file) {
 			for i, example := range kind.Examples {
-				e, err := wire.ReadEvent(kind.Name, example)
+				e, err := github.ReadEvent(kind.Name, example)
 				if err != nil {
 					t.Errorf("%s: %s %d: %v", file, kind.Name, i, err)
 					continue
@@ -69,7 +68,7 @@ func recorded(t *testing.T, file string) []kind {
 }
 
 // starts reports whether an event has what a run could be started by.
-func starts(e wire.Event) bool {
+func starts(e github.Event) bool {
 	switch e.Name {
 	case "issue_comment":
 		return e.Action == "created" && e.Issue != nil && e.Comment != nil && !e.Comment.Edited()
@@ -80,7 +79,7 @@ func starts(e wire.Event) bool {
 }
 
 // checkEvent compares an event with what its payload plainly says.
-func checkEvent(t *testing.T, e wire.Event, payload json.RawMessage) {
+func checkEvent(t *testing.T, e github.Event, payload json.RawMessage) {
 	t.Helper()
 	var plain struct {
 		Action     string
@@ -97,7 +96,7 @@ func checkEvent(t *testing.T, e wire.Event, payload json.RawMessage) {
 	if err := json.Unmarshal(payload, &plain); err != nil {
 		t.Fatal(err)
 	}
-	want := wire.Event{
+	want := github.Event{
 		Name: e.Name, Action: plain.Action, Repository: plain.Repository.Name, DefaultBranch: plain.Repository.Branch,
 		Private: plain.Repository.Private, Fork: plain.Repository.Fork,
 		Sender: github.User{Login: plain.Sender.Login, ID: e.Sender.ID, Type: plain.Sender.Type},

@@ -13,8 +13,7 @@ import (
 	"testing"
 
 	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
-	"github.com/reprise-ci/reprise/internal/github/attachtest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -36,7 +35,7 @@ func TestRunShowsImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		gh := githubtest.New(t)
-		attached := attachtest.On(t, gh)
+		attached := githubtest.Attach(t, gh)
 		gh.AddToken("hush", "ada")
 		gh.Permit("acme/widget", "ada", "write")
 		address := attached.Add("0a1b2c3d-0000-4000-8000-000000000001", file.Bytes(), true)

@@ -12,9 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/checktest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 const (
@@ -28,10 +26,10 @@ type stand struct {
 	gh      *Client
 	clock   *clock
 	thread  *Thread
-	comment int64      // by bob, on issue 7
-	draft   wire.Pull  // number 20
-	child   wire.Issue // number 30
-	job     int64      // that has a log
+	comment int64 // by bob, on issue 7
+	draft   Pull  // number 20
+	child   Issue // number 30
+	job     int64 // that has a log
 }
 
 func newStand(t *testing.T) *stand {
@@ -44,12 +42,12 @@ func newStand(t *testing.T) *stand {
 	s.AddPull(widget, githubtest.Pull{Number: 20, Title: "Draft", Head: "draft", Draft: true, Author: "ada"})
 	s.SetBranch(widget, "draft", strings.Repeat("a", 40))
 	s.SetBranch(widget, "work", strings.Repeat("b", 40))
-	s.job = checktest.New(s.Server, widget, t.Cleanup).Set("c0ffee", checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "The test is red.\n"})
+	s.job = githubtest.NewChecks(s.Server, widget, t.Cleanup).Set("c0ffee", githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "The test is red.\n"})
 	s.comment = s.AddComment(widget, 7, githubtest.Comment{Author: "bob", Body: "/run"})
-	s.draft = wire.Pull{Number: 20, NodeID: s.Pulls(widget)[0].NodeID(), Draft: true, URL: "https://github.com/acme/widget/pull/20"}
+	s.draft = Pull{Number: 20, NodeID: s.Pulls(widget)[0].NodeID(), Draft: true, URL: "https://github.com/acme/widget/pull/20"}
 	for _, is := range s.Issues(widget) {
 		if is.Number == 30 {
-			s.child = wire.Issue{ID: is.ID, Number: 30}
+			s.child = Issue{ID: is.ID, Number: 30}
 		}
 	}
 	s.thread = s.gh.Thread("acme", "widget", 7)
@@ -128,7 +126,7 @@ func acts() []act {
 			return expect(nil, id != 0 && strings.HasSuffix(url, fmt.Sprint("#issuecomment-", id)), url)
 		}, effects: (*stand).ours},
 		{name: "OpenPull", what: "open a pull request of work to main in acme/widget: ", do: func(ctx context.Context, s *stand) error {
-			p, err := s.gh.OpenPull(ctx, "acme", "widget", wire.Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
+			p, err := s.gh.OpenPull(ctx, "acme", "widget", Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
 			return expect(err, p.Number > 30 && p.Draft && p.State == "open" && p.NodeID != "" && p.HeadRepository == widget, p)
 		}, effects: func(s *stand) int { return len(newest(s)) }},
 		{name: "Pull", what: "read pull request 20 of acme/widget: ", do: func(ctx context.Context, s *stand) error {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // A file is read as git has it, also one that the forge gives in two steps.

@@ -17,8 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // canary is a token that must be seen nowhere but in requests.
@@ -76,7 +75,7 @@ func TestIssue(t *testing.T) {
 	s.AddIssue("acme/widget", githubtest.Issue{Number: 8, Title: "Ünï <b>", Body: "a\r\nb", Author: "bob", Labels: []string{"bug", "p: 1"}, Type: "Bug", State: "closed", Locked: true, Updated: updated})
 	s.AddIssue("acme/widget", githubtest.Issue{Number: 9, Title: "Change", Pull: true, Updated: updated})
 	gh, _ := client(t, s, "")
-	for _, want := range []wire.Issue{
+	for _, want := range []Issue{
 		{Number: 8, Title: "Ünï <b>", Body: "a\r\nb", URL: "https://github.com/acme/widget/issues/8", Author: "bob", Labels: []string{"bug", "p: 1"}, Type: "Bug", State: "closed", Locked: true, UpdatedAt: updated},
 		{Number: 9, Title: "Change", URL: "https://github.com/acme/widget/pull/9", Author: "octocat", State: "open", IsPull: true, UpdatedAt: updated},
 	} {
@@ -87,7 +86,7 @@ func TestIssue(t *testing.T) {
 		if got.ID == 0 {
 			t.Errorf("issue %d has no id", got.Number)
 		}
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(wire.Issue{}, "ID")); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Issue{}, "ID")); diff != "" {
 			t.Errorf("issue (-want +got):\n%s", diff)
 		}
 	}
@@ -101,14 +100,13 @@ func TestIssue(t *testing.T) {
 func TestIssueOfOtherForges(t *testing.T) {
 	for _, tt := range []struct {
 		name, body string
-		want       wire.Issue
+		want       Issue
 	}{
-		{"labels are names", `{"number":7,"title":"T","labels":["bug",{"name":"x"},null]}`, wire.Issue{Number: 7, Title: "T", Labels: []string{"bug", "x"}}},
-		{"nothing", `{"number":7,"title":"T","body":null,"user":null,"labels":null,"pull_request":null,"updated_at":null,"new":[1]}`, wire.Issue{Number: 7, Title: "T"}},
-		{"gitea", `{"number":7,"title":"T","is_locked":true,"user":{"login":"ada","username":"ada"},"pull_request":{"merged":false}}`, wire.Issue{Number: 7, Title: "T", Author: "ada", Locked: true, IsPull: true}},
-		{"address with a password", `{"number":7,"title":"T","html_url":"https://a:b@github.com/x"}`, wire.Issue{Number: 7, Title: "T"}},
-		{"address with more than a path", `{"number":7,"title":"T","html_url":"https://x.example/a b?token=x#y"}`, wire.Issue{Number: 7, Title: "T", URL: "https://x.example/a%20b"}},
-		{"address that is none", `{"number":7,"title":"T","html_url":"javascript:alert(1)"}`, wire.Issue{Number: 7, Title: "T"}},
+		{"nothing", `{"number":7,"title":"T","body":null,"user":null,"labels":null,"pull_request":null,"updated_at":null,"new":[1]}`, Issue{Number: 7, Title: "T"}},
+		{"gitea", `{"number":7,"title":"T","is_locked":true,"user":{"login":"ada","username":"ada"},"pull_request":{"merged":false}}`, Issue{Number: 7, Title: "T", Author: "ada", Locked: true, IsPull: true}},
+		{"address with a password", `{"number":7,"title":"T","html_url":"https://a:b@github.com/x"}`, Issue{Number: 7, Title: "T"}},
+		{"address with more than a path", `{"number":7,"title":"T","html_url":"https://x.example/a b?token=x#y"}`, Issue{Number: 7, Title: "T", URL: "https://x.example/a%20b"}},
+		{"address that is none", `{"number":7,"title":"T","html_url":"javascript:alert(1)"}`, Issue{Number: 7, Title: "T"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := githubtest.New(t)

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // Whatever is sent goes through Mask, by each way there is.
@@ -17,7 +15,7 @@ func TestAllTextsAreMasked(t *testing.T) {
 	long := strings.Repeat("x", maxText-200) + strings.Repeat("bird ", 20)
 	_, post := s.thread.Post(ctx, "<!-- reprise:post:v1 -->", "a bird "+long, time.Time{})
 	_, issue := s.gh.OpenIssue(ctx, "acme", "widget", "<!-- reprise:issue:v1 -->", NewIssue{Title: "A bird", Body: "a bird"})
-	pull, opened := s.gh.OpenPull(ctx, "acme", "widget", wire.Pull{Title: "A bird", Body: "a bird", Head: "work", Base: "main"})
+	pull, opened := s.gh.OpenPull(ctx, "acme", "widget", Pull{Title: "A bird", Body: "a bird", Head: "work", Base: "main"})
 	for what, err := range map[string]error{
 		"live": live.Show(ctx, "a bird"), "flush": live.Flush(ctx, "a bird"), "post": post, "issue": issue, "pull": opened,
 		"update": s.gh.UpdatePull(ctx, "acme", "widget", pull.Number, PullText{"Two bird", "more bird"}),

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -27,24 +26,24 @@ func (c *Client) Thread(owner, name string, number int) *Thread {
 
 // Issue reads an issue or a pull request. Errors are an *Error, or why ctx was
 // cancelled.
-func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (wire.Issue, error) {
+func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Issue, error) {
 	t := c.Thread(owner, repo, number)
 	path, err := t.path()
 	if err != nil {
-		return wire.Issue{}, err
+		return Issue{}, err
 	}
-	var w wire.IssueForm
+	var w typedIssue
 	if err := c.get(ctx, "read "+t.String(), "issues: read", path, &w); err != nil {
-		return wire.Issue{}, err
+		return Issue{}, err
 	}
 	asked := &call{what: "read " + t.String(), tries: 1}
 	switch {
-	case w.Number == 0:
-		return wire.Issue{}, c.retry.unreadable(asked, wrong("what it sent is no issue"), nil)
-	case w.Number != number: // a redirect led to where it was moved
-		return wire.Issue{}, c.retry.problem(asked, Gone, text.CauseOf("github_moved", "moved it to number {n} of another repository", "n", w.Number), text.CauseOf("do_use_that", "use that one: {url}", "url", wire.SafeURL(w.URL)), nil)
+	case w.GetNumber() == 0:
+		return Issue{}, c.retry.unreadable(asked, wrong("what it sent is no issue"), nil)
+	case w.GetNumber() != number: // a redirect led to where it was moved
+		return Issue{}, c.retry.problem(asked, Gone, text.CauseOf("github_moved", "moved it to number {n} of another repository", "n", w.GetNumber()), text.CauseOf("do_use_that", "use that one: {url}", "url", safeURL(w.GetHTMLURL())), nil)
 	}
-	return w.Issue(), nil
+	return w.issue(), nil
 }
 
 // OpenIssue opens an issue with a marker, or finds the one that is there: an
@@ -54,10 +53,10 @@ func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (wir
 //
 // Marker is an HTML comment on one line. Errors are an *Error, or why ctx was
 // cancelled.
-func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i NewIssue) (wire.Issue, error) {
-	path, err := wire.RepoPath(owner, name)
+func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i NewIssue) (Issue, error) {
+	path, err := repoPath(owner, name)
 	if err != nil {
-		return wire.Issue{}, err
+		return Issue{}, err
 	}
 	what := fmt.Sprintf("open an issue in %s/%s", owner, name)
 	body, err := marked(marker, i.Body)
@@ -65,57 +64,57 @@ func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i Ne
 		err = errors.New("it takes a title")
 	}
 	if err != nil {
-		return wire.Issue{}, fmt.Errorf("%s: %w", what, err)
+		return Issue{}, fmt.Errorf("%s: %w", what, err)
 	}
 	return once(ctx, c.retry,
-		func() (wire.Issue, bool, error) { return c.findIssue(ctx, path, marker) },
-		func() (wire.Issue, error) {
+		func() (Issue, bool, error) { return c.findIssue(ctx, path, marker) },
+		func() (Issue, error) {
 			k := &call{what: what, needs: "issues: write"}
 			order := map[string]any{"title": i.Title, "body": body}
 			if len(i.Labels) > 0 {
 				order["labels"] = i.Labels
 			}
-			var w wire.IssueForm
+			var w typedIssue
 			if err := c.do(ctx, k, request{http.MethodPost, path + "/issues", order}, &w); err != nil {
-				return wire.Issue{}, err
+				return Issue{}, err
 			}
-			if w.Number == 0 {
-				return wire.Issue{}, c.misfit(k, "what it sent is no issue", nil)
+			if w.GetNumber() == 0 {
+				return Issue{}, c.misfit(k, "what it sent is no issue", nil)
 			}
-			c.learn(w.User)
-			return w.Issue(), nil
+			c.learn(userOf(w.User))
+			return w.issue(), nil
 		},
 	)
 }
 
 // findIssue looks for the newest issue of our own that begins with marker.
-func (c *Client) findIssue(ctx context.Context, path, marker string) (wire.Issue, bool, error) {
+func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, bool, error) {
 	me, known, err := c.whoami(ctx)
 	switch {
 	case err != nil:
-		return wire.Issue{}, false, err
+		return Issue{}, false, err
 	case !known:
-		return wire.Issue{}, false, errNobody
+		return Issue{}, false, errNobody
 	}
 	query := url.Values{"creator": {me.Login}, "state": {"all"}, "sort": {"created"}, "direction": {"desc"}, "per_page": {strconv.Itoa(perPage)}}
 	k := &call{}
 	for n := 1; n <= maxPages; n++ {
 		query.Set("page", strconv.Itoa(n))
 		k = &call{what: "read the issues of " + path[len("repos/"):], needs: "issues: read"}
-		var list []wire.IssueForm
+		var list []*typedIssue
 		if err := c.do(ctx, k, request{http.MethodGet, path + "/issues?" + query.Encode(), nil}, &list); err != nil {
-			return wire.Issue{}, false, err
+			return Issue{}, false, err
 		}
 		for _, w := range list {
-			if w.Pull == nil && me.Is(w.User.User()) && firstLine(w.Body) == marker {
-				return w.Issue(), true, nil
+			if !w.IsPullRequest() && me.Is(userOf(w.User)) && firstLine(w.GetBody()) == marker {
+				return w.issue(), true, nil
 			}
 		}
 		if len(list) == 0 || !follows(k.header, n, len(list)) {
-			return wire.Issue{}, false, nil
+			return Issue{}, false, nil
 		}
 	}
-	return wire.Issue{}, false, c.retry.problem(k, Refused, text.CauseOf("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), text.CauseOf("do_open_by_hand", "open it by hand"), nil)
+	return Issue{}, false, c.retry.problem(k, Refused, text.CauseOf("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), text.CauseOf("do_open_by_hand", "open it by hand"), nil)
 }
 
 // AddSubIssue puts the issue with id child (Issue.ID, not its number) under
@@ -135,12 +134,12 @@ func (c *Client) AddSubIssue(ctx context.Context, owner, name string, parent int
 	if !isKind(err, Refused) {
 		return err
 	}
-	var list []wire.IssueForm
+	var list []*typedIssue
 	if problem := c.get(ctx, "read the sub-issues of "+t.String(), "issues: read", path+"/sub_issues?per_page=100", &list); problem != nil {
 		return err
 	}
 	for _, w := range list {
-		if w.ID == child {
+		if w.GetID() == child {
 			return nil
 		}
 	}

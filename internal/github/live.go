@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/google/go-github/v60/github"
 )
 
 // Live is the one comment of a thread that shows how things stand now. It is
@@ -18,12 +18,12 @@ type Live struct {
 	marker string
 
 	mu       sync.Mutex
-	comment  wire.Comment // its ID is 0 as long as there is none
-	checked  bool         // that it is the right one
-	shown    string       // what it reads
-	waiting  string       // what it should read; empty if that is shown
-	next     time.Time    // no edit before
-	renewals int          // how often it was made again after somebody deleted it
+	comment  Comment   // its ID is 0 as long as there is none
+	checked  bool      // that it is the right one
+	shown    string    // what it reads
+	waiting  string    // what it should read; empty if that is shown
+	next     time.Time // no edit before
+	renewals int       // how often it was made again after somebody deleted it
 }
 
 const liveEvery = 10 * time.Second
@@ -35,7 +35,7 @@ const liveEvery = 10 * time.Second
 //
 // Marker is an HTML comment on one line.
 func (t *Thread) Live(marker string, id int64) *Live {
-	return &Live{t: t, marker: marker, comment: wire.Comment{ID: id}}
+	return &Live{t: t, marker: marker, comment: Comment{ID: id}}
 }
 
 // Show makes the comment read body, which is given without the marker or with
@@ -102,7 +102,7 @@ func (l *Live) put(ctx context.Context, text string) error {
 			return err
 		}
 		l.renewals++
-		l.comment = wire.Comment{}
+		l.comment = Comment{}
 	}
 	c, err := l.t.Post(ctx, l.marker, text, time.Time{})
 	if err != nil {
@@ -132,7 +132,7 @@ func (l *Live) locate(ctx context.Context) error {
 		case known && c.ID == id && me.Is(c.Author) && firstLine(c.Body) == l.marker:
 			l.comment, l.shown = c, c.Body
 		default:
-			l.comment = wire.Comment{}
+			l.comment = Comment{}
 		}
 	}
 	l.checked = true
@@ -145,11 +145,11 @@ func (l *Live) edit(ctx context.Context, text string) error {
 		return err
 	}
 	k := &call{what: fmt.Sprintf("edit comment %d of %s", l.comment.ID, l.t), needs: "issues: write"}
-	var w wire.CommentForm
+	var w github.IssueComment
 	if err := l.t.c.do(ctx, k, request{http.MethodPatch, path, map[string]string{"body": text}}, &w); err != nil {
 		return err
 	}
-	if url := wire.CommentURL(w.URL); url != "" {
+	if url := commentURL(w.GetHTMLURL()); url != "" {
 		l.comment.URL = url
 	}
 	return nil

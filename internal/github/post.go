@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/google/go-github/v60/github"
 )
 
 // Post puts a comment with a marker, or finds the one that is there: a comment
@@ -18,15 +18,15 @@ import (
 // Marker is an HTML comment on one line; body is given without it or with it.
 // What is longer than a comment may be is cut off. Errors are an *Error, or why
 // ctx was cancelled.
-func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time) (wire.Comment, error) {
+func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time) (Comment, error) {
 	text, err := marked(marker, body)
 	if err != nil {
-		return wire.Comment{}, fmt.Errorf("comment on %s: %w", t, err)
+		return Comment{}, fmt.Errorf("comment on %s: %w", t, err)
 	}
 	made := false
 	c, err := once(ctx, t.c.retry,
-		func() (wire.Comment, bool, error) { return t.find(ctx, marker, since) },
-		func() (wire.Comment, error) {
+		func() (Comment, bool, error) { return t.find(ctx, marker, since) },
+		func() (Comment, error) {
 			made = true
 			return t.create(ctx, text)
 		},
@@ -47,7 +47,7 @@ func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time)
 // Find looks for the comment of our own that begins with marker and that was written or
 // changed since a time, as Post does. Where it cannot be known which account is ours, none
 // is found.
-func (t *Thread) Find(ctx context.Context, marker string, since time.Time) (wire.Comment, bool, error) {
+func (t *Thread) Find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
 	c, found, err := t.find(ctx, marker, since)
 	if errors.Is(err, errNobody) {
 		err = nil
@@ -59,19 +59,19 @@ func (t *Thread) Find(ctx context.Context, marker string, since time.Time) (wire
 // proves nothing: anybody can write one. Of several that were made at once, the
 // oldest stays, and whoever sees the others takes them away: their own maker may
 // have been cut off before it looked again.
-func (t *Thread) find(ctx context.Context, marker string, since time.Time) (wire.Comment, bool, error) {
+func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
 	me, known, err := t.c.whoami(ctx)
 	switch {
 	case err != nil:
-		return wire.Comment{}, false, err
+		return Comment{}, false, err
 	case !known:
-		return wire.Comment{}, false, errNobody
+		return Comment{}, false, errNobody
 	}
 	pages, _, err := t.read(ctx, since, nil)
 	if err != nil {
-		return wire.Comment{}, false, err
+		return Comment{}, false, err
 	}
-	var first wire.Comment
+	var first Comment
 	for _, c := range sorted(pages) {
 		switch {
 		case !me.Is(c.Author) || firstLine(c.Body) != marker:
@@ -99,19 +99,19 @@ func (t *Thread) takeAway(ctx context.Context, id int64) error {
 	return nil
 }
 
-func (t *Thread) create(ctx context.Context, text string) (wire.Comment, error) {
+func (t *Thread) create(ctx context.Context, text string) (Comment, error) {
 	path, err := t.path()
 	if err != nil {
-		return wire.Comment{}, err
+		return Comment{}, err
 	}
 	k := &call{what: "comment on " + t.String(), needs: "issues: write"}
-	var w wire.CommentForm
+	var w github.IssueComment
 	if err := t.c.do(ctx, k, request{http.MethodPost, path + "/comments", map[string]string{"body": text}}, &w); err != nil {
-		return wire.Comment{}, err
+		return Comment{}, err
 	}
-	if w.ID == 0 {
-		return wire.Comment{}, t.c.misfit(k, "what it sent is no comment", nil)
+	if w.GetID() == 0 {
+		return Comment{}, t.c.misfit(k, "what it sent is no comment", nil)
 	}
-	t.c.learn(w.User)
-	return w.Comment(), nil
+	t.c.learn(userOf(w.User))
+	return commentOf(&w), nil
 }

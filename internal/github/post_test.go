@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // forge adds comments that pretend to be ours.
@@ -184,7 +183,7 @@ func TestSaysWhatToDo(t *testing.T) {
 			return err
 		}, Gone, `issues are switched off in this repository`},
 		{"branch that is not there", func(*stand) {}, func(ctx context.Context, gh *Client) error {
-			_, err := gh.OpenPull(ctx, "acme", "widget", wire.Pull{Title: "T", Head: "nowhere", Base: "main"})
+			_, err := gh.OpenPull(ctx, "acme", "widget", Pull{Title: "T", Head: "nowhere", Base: "main"})
 			return err
 		}, Refused, `(422 Unprocessable Entity, "Validation Failed: head invalid")`},
 	} {
@@ -205,7 +204,7 @@ func post(ctx context.Context, gh *Client) error {
 }
 
 func open(ctx context.Context, gh *Client) error {
-	_, err := gh.OpenPull(ctx, "acme", "widget", wire.Pull{Title: "T", Head: "work", Base: "main"})
+	_, err := gh.OpenPull(ctx, "acme", "widget", Pull{Title: "T", Head: "work", Base: "main"})
 	return err
 }
 
@@ -237,7 +236,7 @@ func TestSelf(t *testing.T) {
 		}
 		for range 2 {
 			u, err := gh.Self(t.Context())
-			if want := (wire.User{Login: "github-actions[bot]", ID: 41898282, Type: "Bot"}); err != nil || u != want {
+			if want := (User{Login: "github-actions[bot]", ID: 41898282, Type: "Bot"}); err != nil || u != want {
 				t.Errorf("%s: %+v, error %v", prefix, u, err)
 			}
 		}

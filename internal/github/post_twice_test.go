@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // meanwhile lets something happen once, before a comment is made.
@@ -29,7 +28,7 @@ func (m *meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {
 // is left, and both know which.
 func TestPostByTwoAtOnce(t *testing.T) {
 	s := newStand(t)
-	var first wire.Comment
+	var first Comment
 	between := &meanwhile{do: func() {
 		var err error
 		if first, err = s.thread.Post(t.Context(), marker, "one", time.Time{}); err != nil {

@@ -8,8 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 func TestOpenPullFinds(t *testing.T) {
@@ -17,9 +16,9 @@ func TestOpenPullFinds(t *testing.T) {
 	s.AddPull(widget, githubtest.Pull{Number: 40, Title: "Closed", Head: "work", State: "closed"})
 	s.AddPull(widget, githubtest.Pull{Number: 41, Title: "Other base", Head: "work", Base: "release"})
 	s.AddPull(widget, githubtest.Pull{Number: 42, Title: "Of a fork", Head: "work", HeadRepository: "mallory/widget"})
-	want := wire.Pull{Title: "T", Body: "B", Head: "work", Commit: strings.Repeat("b", 40), Base: "main", Draft: true, State: "open", HeadRepository: widget, Number: 43, URL: "https://github.com/acme/widget/pull/43"}
+	want := Pull{Title: "T", Body: "B", Head: "work", Commit: strings.Repeat("b", 40), Base: "main", Draft: true, State: "open", HeadRepository: widget, Number: 43, URL: "https://github.com/acme/widget/pull/43"}
 	for range 3 {
-		p, err := s.gh.OpenPull(t.Context(), "acme", "widget", wire.Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
+		p, err := s.gh.OpenPull(t.Context(), "acme", "widget", Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +41,7 @@ func TestOpenPullRace(t *testing.T) {
 	s := newStand(t)
 	s.Fault("GET /repos/acme/widget/pulls", githubtest.Fault{Body: "[]"})
 	s.AddPull(widget, githubtest.Pull{Number: 43, Title: "Faster", Head: "work"})
-	p, err := s.gh.OpenPull(t.Context(), "acme", "widget", wire.Pull{Title: "T", Head: "work", Base: "main"})
+	p, err := s.gh.OpenPull(t.Context(), "acme", "widget", Pull{Title: "T", Head: "work", Base: "main"})
 	if err != nil || p.Number != 43 {
 		t.Errorf("%+v, error %v", p, err)
 	}
@@ -51,7 +50,7 @@ func TestOpenPullRace(t *testing.T) {
 func TestOpenPullWithoutDrafts(t *testing.T) {
 	s := newStand(t)
 	s.Configure(widget, githubtest.Settings{NoDrafts: true})
-	p, err := s.gh.OpenPull(t.Context(), "acme", "widget", wire.Pull{Title: "T", Head: "work", Base: "main", Draft: true})
+	p, err := s.gh.OpenPull(t.Context(), "acme", "widget", Pull{Title: "T", Head: "work", Base: "main", Draft: true})
 	if err != nil || p.Draft || p.Number == 0 {
 		t.Errorf("%+v, error %v", p, err)
 	}

@@ -8,17 +8,18 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/text"
+
+	"github.com/google/go-github/v60/github"
 )
 
 const writesPulls = "pull-requests: write"
 
 // Pull reads a pull request. Errors are an *Error, or why ctx was cancelled.
-func (c *Client) Pull(ctx context.Context, owner, name string, number int) (wire.Pull, error) {
+func (c *Client) Pull(ctx context.Context, owner, name string, number int) (Pull, error) {
 	path, err := pullPath(owner, name, number)
 	if err != nil {
-		return wire.Pull{}, err
+		return Pull{}, err
 	}
 	k := &call{what: fmt.Sprintf("read pull request %d of %s/%s", number, owner, name), needs: "pull-requests: read"}
 	return c.onePull(ctx, k, request{http.MethodGet, path, nil})
@@ -30,20 +31,20 @@ func (c *Client) Pull(ctx context.Context, owner, name string, number int) (wire
 // are not to be had it is opened as no draft.
 //
 // Errors are an *Error, or why ctx was cancelled.
-func (c *Client) OpenPull(ctx context.Context, owner, name string, p wire.Pull) (wire.Pull, error) {
-	path, err := wire.RepoPath(owner, name)
+func (c *Client) OpenPull(ctx context.Context, owner, name string, p Pull) (Pull, error) {
+	path, err := repoPath(owner, name)
 	if err != nil {
-		return wire.Pull{}, err
+		return Pull{}, err
 	}
 	if p.HeadRepository == "" {
 		p.HeadRepository = owner + "/" + name
 	}
 	what := fmt.Sprintf("open a pull request of %s to %s in %s/%s", p.Head, p.Base, owner, name)
 	if p.Head == "" || p.Base == "" || p.Title == "" {
-		return wire.Pull{}, errors.New(what + ": it takes a branch, a base and a title")
+		return Pull{}, errors.New(what + ": it takes a branch, a base and a title")
 	}
-	find := func() (wire.Pull, bool, error) { return c.findPull(ctx, path, p) }
-	create := func() (wire.Pull, error) { return c.createPull(ctx, what, owner, path, p) }
+	find := func() (Pull, bool, error) { return c.findPull(ctx, path, p) }
+	create := func() (Pull, error) { return c.createPull(ctx, what, owner, path, p) }
 	made, err := once(ctx, c.retry, find, create)
 	var e *Error
 	if errors.As(err, &e) && (e.Status == http.StatusConflict || e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "already exists")) {
@@ -54,27 +55,27 @@ func (c *Client) OpenPull(ctx context.Context, owner, name string, p wire.Pull) 
 	return made, err
 }
 
-func (c *Client) findPull(ctx context.Context, path string, p wire.Pull) (wire.Pull, bool, error) {
+func (c *Client) findPull(ctx context.Context, path string, p Pull) (Pull, bool, error) {
 	owner, _, _ := strings.Cut(p.HeadRepository, "/")
 	query := url.Values{
 		"head": {owner + ":" + p.Head}, "base": {p.Base}, "state": {"open"},
 		"sort": {"created"}, "direction": {"desc"}, "per_page": {"100"},
 	}
-	var list []wire.PullForm
+	var list []*github.PullRequest
 	err := c.get(ctx, "read the pull requests of "+strings.TrimPrefix(path, "repos/"), "pull-requests: read", path+"/pulls?"+query.Encode(), &list)
 	if err != nil {
-		return wire.Pull{}, false, err
+		return Pull{}, false, err
 	}
 	for _, w := range list { // not every forge looks at the query
-		found := w.Pull()
-		if w.Number > 0 && found.Head == p.Head && found.Base == p.Base && found.State == "open" && strings.EqualFold(found.HeadRepository, p.HeadRepository) {
+		found := pullOf(w)
+		if found.Number > 0 && found.Head == p.Head && found.Base == p.Base && found.State == "open" && strings.EqualFold(found.HeadRepository, p.HeadRepository) {
 			return found, true, nil
 		}
 	}
-	return wire.Pull{}, false, nil
+	return Pull{}, false, nil
 }
 
-func (c *Client) createPull(ctx context.Context, what, owner, path string, p wire.Pull) (wire.Pull, error) {
+func (c *Client) createPull(ctx context.Context, what, owner, path string, p Pull) (Pull, error) {
 	head := p.Head
 	if from, _, _ := strings.Cut(p.HeadRepository, "/"); !strings.EqualFold(from, owner) {
 		head = from + ":" + head
@@ -109,19 +110,19 @@ func (c *Client) UpdatePull(ctx context.Context, owner, name string, number int,
 }
 
 // onePull makes a call that answers with a pull request.
-func (c *Client) onePull(ctx context.Context, k *call, r request) (wire.Pull, error) {
-	var w wire.PullForm
+func (c *Client) onePull(ctx context.Context, k *call, r request) (Pull, error) {
+	var w github.PullRequest
 	if err := c.do(ctx, k, r, &w); err != nil {
-		return wire.Pull{}, err
+		return Pull{}, err
 	}
-	if w.Number == 0 {
-		return wire.Pull{}, c.misfit(k, "what it sent is no pull request", nil)
+	if w.GetNumber() == 0 {
+		return Pull{}, c.misfit(k, "what it sent is no pull request", nil)
 	}
-	return w.Pull(), nil
+	return pullOf(&w), nil
 }
 
 func pullPath(owner, name string, number int) (string, error) {
-	path, err := wire.RepoPath(owner, name)
+	path, err := repoPath(owner, name)
 	if err == nil && number <= 0 {
 		err = fmt.Errorf("%d is no pull request of %s/%s: numbers begin with 1", number, owner, name)
 	}
@@ -133,11 +134,11 @@ func pullPath(owner, name string, number int) (string, error) {
 //
 // Errors are an *Error, or why ctx was cancelled. A forge that cannot do it by
 // its API gives one of kind NotFound.
-func (c *Client) ReadyPull(ctx context.Context, owner, name string, p wire.Pull) error {
+func (c *Client) ReadyPull(ctx context.Context, owner, name string, p Pull) error {
 	if !p.Draft {
 		return nil
 	}
-	find := func() (wire.Pull, bool, error) {
+	find := func() (Pull, bool, error) {
 		now, err := c.Pull(ctx, owner, name, p.Number)
 		return now, err == nil && !now.Draft, err
 	}
@@ -171,7 +172,7 @@ func (c *Client) ReadyPull(ctx context.Context, owner, name string, p wire.Pull)
 // MayOpenPull asks whether the token may open pull requests to base, by asking
 // for one that cannot be: nil says that it may. Nothing is opened.
 func (c *Client) MayOpenPull(ctx context.Context, owner, name, base string) error {
-	path, err := wire.RepoPath(owner, name)
+	path, err := repoPath(owner, name)
 	if err != nil {
 		return err
 	}

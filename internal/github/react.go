@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/google/go-github/v60/github"
 )
 
 // Reaction is one of the little pictures that people put on comments.
@@ -24,21 +24,22 @@ const (
 // false if the account of the token has it there already. Where the answer to
 // a first try was lost, nobody can tell, and fresh is true. By is the account
 // of the token, zero if the forge does not say.
-func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, by wire.User, err error) {
+func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, by User, err error) {
 	path, err := t.commentPath(comment)
 	if err != nil {
-		return false, wire.User{}, err
+		return false, User{}, err
 	}
 	// The same reaction by the same account twice is one reaction.
 	k := &call{what: fmt.Sprintf("react to comment %d of %s", comment, t), needs: "issues: write", repeatable: true}
 	var w struct {
-		User wire.AccountForm `json:"user"`
+		User *github.User `json:"user"`
 	}
 	if err := t.c.do(ctx, k, request{http.MethodPost, path + "/reactions", map[string]Reaction{"content": r}}, &w); err != nil {
-		return false, wire.User{}, err
+		return false, User{}, err
 	}
-	t.c.learn(w.User)
-	return k.status == http.StatusCreated || k.ambiguous, w.User.User(), nil
+	by = userOf(w.User)
+	t.c.learn(by)
+	return k.status == http.StatusCreated || k.ambiguous, by, nil
 }
 
 // mostReactedPages is how many pages of a hundred reactions Reacted reads.
@@ -59,16 +60,13 @@ func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, w
 	}
 	for n := 1; n <= mostReactedPages; n++ {
 		k := &call{what: fmt.Sprintf("read the reactions to comment %d of %s", comment, t), needs: "issues: read"}
-		var list []struct {
-			Content Reaction
-			User    wire.AccountForm
-		}
+		var list []*github.Reaction
 		if err := t.c.do(ctx, k, request{http.MethodGet, fmt.Sprintf("%s/reactions?per_page=%d&page=%d", path, perPage, n), nil}, &list); err != nil {
 			return nil, false, err
 		}
 		for _, r := range list {
-			if by := r.User.User(); by.Is(me) || by.Login == workflowsLogin && by.Type == "Bot" {
-				ours = append(ours, r.Content)
+			if by := userOf(r.User); by.Is(me) || by.Login == workflowsLogin && by.Type == "Bot" {
+				ours = append(ours, Reaction(r.GetContent()))
 			}
 		}
 		if !follows(k.header, n, len(list)) {

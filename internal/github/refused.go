@@ -150,7 +150,7 @@ func wrong(how string) text.Cause { return text.CauseOf("github_wrong", "{how}",
 func misfit(err error) string {
 	var field *json.UnmarshalTypeError
 	if errors.As(err, &field) && field.Field != "" {
-		return fmt.Sprintf("its %s is a %s", field.Field, field.Value)
+		return fmt.Sprintf("its %s is a %s", strings.TrimPrefix(field.Field, "Issue."), field.Value)
 	}
 	return "it is not what was asked for"
 }

@@ -14,8 +14,9 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/text"
+
+	"github.com/google/go-github/v60/github"
 )
 
 // Repository is a repository as it was when it was asked for.
@@ -31,27 +32,21 @@ type Repository struct {
 
 // Repository reads what owner/name is.
 func (c *Client) Repository(ctx context.Context, owner, name string) (Repository, error) {
-	path, err := wire.RepoPath(owner, name)
+	path, err := repoPath(owner, name)
 	if err != nil {
 		return Repository{}, err
 	}
 	k := &call{what: fmt.Sprintf("read the repository %s/%s", owner, name), needs: "metadata: read"}
-	w := struct {
-		FullName                string `json:"full_name"`
-		DefaultBranch           string `json:"default_branch"`
-		Private, Fork, Archived bool
-		HasIssues               bool            `json:"has_issues"`
-		Permissions             map[string]bool `json:"permissions"`
-	}{HasIssues: true}
+	w := github.Repository{HasIssues: github.Bool(true)}
 	if err := c.do(ctx, k, request{http.MethodGet, path, nil}, &w); err != nil {
 		return Repository{}, err
 	}
-	if w.FullName == "" {
+	if w.GetFullName() == "" {
 		return Repository{}, c.misfit(k, "what it sent is no repository", nil)
 	}
 	return Repository{
-		FullName: w.FullName, DefaultBranch: w.DefaultBranch, Private: w.Private, Fork: w.Fork,
-		Archived: w.Archived, HasIssues: w.HasIssues, Role: granted(w.Permissions),
+		FullName: w.GetFullName(), DefaultBranch: w.GetDefaultBranch(), Private: w.GetPrivate(), Fork: w.GetFork(),
+		Archived: w.GetArchived(), HasIssues: w.GetHasIssues(), Role: granted(w.Permissions),
 	}, nil
 }
 
@@ -86,7 +81,7 @@ type wireFile struct {
 // *Error, or why ctx was cancelled.
 func (c *Client) File(ctx context.Context, owner, repo, ref, name string) ([]byte, error) {
 	what := fmt.Sprintf("read %s on %s of %s/%s", name, ref, owner, repo)
-	repository, err := wire.RepoPath(owner, repo)
+	repository, err := repoPath(owner, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +105,7 @@ func (c *Client) File(ctx context.Context, owner, repo, ref, name string) ([]byt
 // below. A folder that is not there has none.
 func (c *Client) Files(ctx context.Context, owner, repo, ref, folder string) ([]string, error) {
 	what := fmt.Sprintf("read folder %s on %s of %s/%s", folder, ref, owner, repo)
-	repository, err := wire.RepoPath(owner, repo)
+	repository, err := repoPath(owner, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +147,7 @@ func (c *Client) Mutate(ctx context.Context, what, needs, mutation string, varia
 // Ask makes a call as all others are made, and reads the answer into into, unless
 // that is nil. Errors are an *Error, or why ctx was cancelled.
 func (c *Client) Ask(ctx context.Context, owner, name string, r Request, into any) (Answer, error) {
-	path, err := wire.RepoPath(owner, name)
+	path, err := repoPath(owner, name)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -170,7 +165,7 @@ const maxTail = 64 << 20
 // of a job: at most so many bytes. Where that is, GitHub says in its answer to r;
 // the token is not sent there. Errors are an *Error, or why ctx was cancelled.
 func (c *Client) Tail(ctx context.Context, owner, name string, r Request, most int) ([]byte, error) {
-	path, err := wire.RepoPath(owner, name)
+	path, err := repoPath(owner, name)
 	if err != nil {
 		return nil, err
 	}

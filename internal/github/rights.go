@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // MayPush asks whether the token may make branches in owner/name, by asking for
@@ -48,7 +46,7 @@ type attempt struct {
 // mayWrite makes an attempt. A forge looks at who asks before it looks at what
 // for.
 func (c *Client) mayWrite(ctx context.Context, owner, name string, a attempt) error {
-	path, err := wire.RepoPath(owner, name)
+	path, err := repoPath(owner, name)
 	if err != nil {
 		return err
 	}
@@ -78,7 +76,7 @@ const giteaRole = "to be one of an administrator of the repository, with the sco
 // Errors are an *Error, or why ctx was cancelled; they say nothing about the
 // role, and whoever asks has to refuse.
 func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, error) {
-	path, err := wire.RepoPath(owner, name)
+	path, err := repoPath(owner, name)
 	if err != nil {
 		return RoleNone, err
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // What a token may do is found out without doing it.

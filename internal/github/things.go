@@ -1,13 +1,194 @@
 package github
 
-import "github.com/reprise-ci/reprise/internal/github/wire"
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
-// What the client reads and writes, as wire describes it.
-type (
-	Comment = wire.Comment
-	Issue   = wire.Issue
-	Pull    = wire.Pull
-	User    = wire.User
-	// Reactions are how many have reacted to a comment.
-	Reactions = wire.Reactions
+	"github.com/google/go-github/v60/github"
 )
+
+// User is an account.
+type User struct {
+	Login string
+	ID    int64
+	Type  string // User, Bot, Organization, Mannequin, or empty
+}
+
+// Is reports whether two accounts are the same. Names can be taken over by
+// somebody else, so the number decides where both have one.
+func (u User) Is(other User) bool {
+	if u.ID != 0 && other.ID != 0 {
+		return u.ID == other.ID
+	}
+	return u.Login != "" && strings.EqualFold(u.Login, other.Login)
+}
+
+func userOf(u *github.User) User { return User{u.GetLogin(), u.GetID(), u.GetType()} }
+
+// Comment is a comment on an issue or a pull request.
+type Comment struct {
+	ID                   int64
+	NodeID               string // of the GraphQL API; empty if there is none
+	Body                 string // Markdown; line ends may be \r\n
+	Author               User
+	URL                  string    // for people; empty if the forge gave none that is safe to keep
+	CreatedAt, UpdatedAt time.Time // zero if the forge did not say
+	// Association is what the forge calls the author in this repository, such as
+	// MEMBER. It says who may have a right, and not who has.
+	Association string
+
+	Reactions Reactions
+}
+
+// Reactions are how many have reacted to a comment, whoever they are: anybody may. 0 also if
+// the forge did not say.
+type Reactions struct{ Eyes, Confused, Rocket, ThumbsDown int }
+
+// None reports whether nobody has, as far as the forge says.
+func (r Reactions) None() bool { return r == Reactions{} }
+
+// Edited reports whether a comment may not read any more as it did when it was
+// written. It may not if one of the two times is unknown.
+func (c Comment) Edited() bool {
+	return c.CreatedAt.IsZero() || c.UpdatedAt.IsZero() || !c.CreatedAt.Equal(c.UpdatedAt)
+}
+
+// IsStranger reports whether the forge calls the author somebody who can hardly have
+// a right.
+func (c Comment) IsStranger() bool {
+	return !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, c.Association)
+}
+
+func commentOf(c *github.IssueComment) Comment {
+	out := Comment{
+		ID: c.GetID(), NodeID: c.GetNodeID(), Body: c.GetBody(), Author: userOf(c.User), URL: commentURL(c.GetHTMLURL()), Association: c.GetAuthorAssociation(),
+		CreatedAt: c.GetCreatedAt().Time, UpdatedAt: c.GetUpdatedAt().Time,
+		Reactions: Reactions{c.Reactions.GetEyes(), c.Reactions.GetConfused(), c.Reactions.GetRocket(), c.Reactions.GetMinusOne()},
+	}
+	if out.Author.Login == "" {
+		out.Author.Login = "ghost" // as GitHub shows those who have left
+	}
+	return out
+}
+
+// Issue is an issue as it read when it was asked for.
+type Issue struct {
+	ID        int64 // in the whole forge; 0 if it gave none
+	Number    int
+	Title     string
+	Body      string // Markdown; line ends may be \r\n
+	URL       string // for people; empty if the forge gave none that is safe to keep
+	Author    string // login; empty if the account is gone
+	Labels    []string
+	Type      string // such as "Bug", where issues have types
+	State     string // "open" or "closed"
+	Locked    bool   // only collaborators may comment
+	IsPull    bool   // it is a pull request; every pull request is an issue, too
+	UpdatedAt time.Time
+}
+
+// typedIssue is an issue as it is sent, with its type, which the library does not know.
+type typedIssue struct {
+	github.Issue
+	Type     struct{ Name string } `json:"type"`
+	IsLocked bool                  `json:"is_locked"` // so called by Gitea and Forgejo
+}
+
+func (w *typedIssue) issue() Issue {
+	out := Issue{
+		ID: w.GetID(), Number: w.GetNumber(), Title: w.GetTitle(), Body: w.GetBody(), URL: safeURL(w.GetHTMLURL()), Author: w.GetUser().GetLogin(),
+		Type: w.Type.Name, State: w.GetState(), Locked: w.GetLocked() || w.IsLocked, IsPull: w.IsPullRequest(), UpdatedAt: w.GetUpdatedAt().Time,
+	}
+	for _, l := range w.Labels {
+		out.Labels = append(out.Labels, l.GetName())
+	}
+	return out
+}
+
+// Pull is a pull request as it was when it was asked for.
+type Pull struct {
+	Number         int
+	URL            string // for people
+	NodeID         string // of the GraphQL API
+	Title          string
+	Body           string // Markdown
+	Head           string // the branch with the change
+	Commit         string // that it is at
+	Base           string // the branch that is to get it
+	State          string // "open" or "closed"
+	Merged         bool   // where one was asked for alone
+	Draft          bool
+	HeadRepository string // owner/name where Head is; empty if that is gone
+}
+
+func pullOf(p *github.PullRequest) Pull {
+	return Pull{
+		Number: p.GetNumber(), URL: safeURL(p.GetHTMLURL()), NodeID: p.GetNodeID(), Title: p.GetTitle(), Body: p.GetBody(), State: p.GetState(),
+		Head: p.GetHead().GetRef(), Commit: p.GetHead().GetSHA(), Base: p.GetBase().GetRef(), Draft: p.GetDraft(), Merged: p.GetMerged(),
+		HeadRepository: p.GetHead().GetRepo().GetFullName(),
+	}
+}
+
+// repoPath begins the path of everything in a repository.
+func repoPath(owner, repo string) (string, error) {
+	if !isName(owner) || !isName(repo) {
+		return "", fmt.Errorf("%q is no repository: it takes owner/name", owner+"/"+repo)
+	}
+	return "repos/" + owner + "/" + repo, nil
+}
+
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`) })
+
+// isName reports whether a text can be the name of an owner or a repository,
+// and stays one part of a path.
+func isName(s string) bool { return nameForm().MatchString(s) && s != "." && s != ".." }
+
+// safeURL lets an address pass that can be shown and kept.
+func safeURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return ""
+	}
+	u.RawQuery, u.Fragment = "", ""
+	return u.String()
+}
+
+var fragmentForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`) })
+
+// commentURL is safeURL with the fragment that leads to one comment.
+func commentURL(address string) string {
+	out := safeURL(address)
+	if _, fragment, _ := strings.Cut(address, "#"); out != "" && fragmentForm().MatchString(fragment) {
+		out += "#" + fragment
+	}
+	return out
+}
+
+// maxEvent is the largest payload that GitHub delivers, in bytes.
+const maxEvent = 25_000_000
+
+// Event is what woke reprise: something that happened on the forge. What the
+// forge did not say is zero.
+type Event struct {
+	Name       string // of the kind of event, such as issue_comment
+	Action     string // such as created; of a repository_dispatch its event type
+	Repository string // owner/name
+
+	DefaultBranch string
+	Private, Fork bool // of the repository
+
+	Sender  User              // who did it
+	Issue   *Issue            // of issues and issue_comment; for other events nil
+	Comment *Comment          // of issue_comment; for other events nil
+	Label   string            // of issues: the label that was put on or taken off
+	Inputs  map[string]string // of workflow_dispatch, and of repository_dispatch its client payload; never nil
+	Pull    *Pull             // of the events of a pull request; for other events nil
+	Ran     json.RawMessage   // of workflow_run and check_suite: what has run, as it was sent; of status: all that was
+	Review  json.RawMessage   // of pull_request_review: the review as it was sent; of pull_request_review_comment: the comment
+}

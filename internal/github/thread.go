@@ -12,8 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/text"
+
+	"github.com/google/go-github/v60/github"
 )
 
 // Thread is the conversation under one issue or pull request. It may be used
@@ -35,7 +36,7 @@ func (t *Thread) String() string {
 
 // path is where the thread is: repos/acme/widget/issues/7.
 func (t *Thread) path() (string, error) {
-	repo, err := wire.RepoPath(t.owner, t.name)
+	repo, err := repoPath(t.owner, t.name)
 	if err != nil || t.number <= 0 {
 		return "", fmt.Errorf("%q is no issue: it takes owner, name, and a number from 1", t.String())
 	}
@@ -44,7 +45,7 @@ func (t *Thread) path() (string, error) {
 
 // commentPath is where one comment is; comments have no place in their thread.
 func (t *Thread) commentPath(id int64) (string, error) {
-	repo, err := wire.RepoPath(t.owner, t.name)
+	repo, err := repoPath(t.owner, t.name)
 	if err != nil || id <= 0 {
 		return "", fmt.Errorf("%d is no comment of %s", id, t)
 	}
@@ -58,7 +59,7 @@ func (t *Thread) commentPath(id int64) (string, error) {
 //
 // Errors are an *Error, or why ctx was cancelled. More than 3,000 comments are
 // an error, because nobody should rely on a part of them.
-func (t *Thread) Comments(ctx context.Context, since time.Time) (list []wire.Comment, changed bool, err error) {
+func (t *Thread) Comments(ctx context.Context, since time.Time) (list []Comment, changed bool, err error) {
 	t.mu.Lock()
 	var before []page
 	if t.since.Equal(since) {
@@ -76,23 +77,23 @@ func (t *Thread) Comments(ctx context.Context, since time.Time) (list []wire.Com
 }
 
 // Comment reads one comment. One that belongs to another thread is not found.
-func (t *Thread) Comment(ctx context.Context, id int64) (wire.Comment, error) {
+func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
 	path, err := t.commentPath(id)
 	if err != nil {
-		return wire.Comment{}, err
+		return Comment{}, err
 	}
 	k := &call{what: fmt.Sprintf("read comment %d of %s", id, t), needs: "issues: read"}
-	var w wire.CommentForm
+	var w github.IssueComment
 	if err := t.c.do(ctx, k, request{http.MethodGet, path, nil}, &w); err != nil {
-		return wire.Comment{}, err
+		return Comment{}, err
 	}
 	switch {
-	case w.ID != id:
-		return wire.Comment{}, t.c.misfit(k, "it is another comment, or none", nil)
-	case w.IssueURL != "" && !strings.HasSuffix(w.IssueURL, "/"+strconv.Itoa(t.number)):
-		return wire.Comment{}, t.c.retry.problem(k, NotFound, text.CauseOf("github_elsewhere", "has it in another conversation"), text.CauseOf("do_check_number", "check the number"), nil)
+	case w.GetID() != id:
+		return Comment{}, t.c.misfit(k, "it is another comment, or none", nil)
+	case w.GetIssueURL() != "" && !strings.HasSuffix(w.GetIssueURL(), "/"+strconv.Itoa(t.number)):
+		return Comment{}, t.c.retry.problem(k, NotFound, text.CauseOf("github_elsewhere", "has it in another conversation"), text.CauseOf("do_check_number", "check the number"), nil)
 	}
-	return w.Comment(), nil
+	return commentOf(&w), nil
 }
 
 // Shown reads how people are shown the body of an issue, or that of one of its comments
@@ -118,7 +119,7 @@ func (t *Thread) Shown(ctx context.Context, comment int64) (html string, err err
 // page is one part of a list of comments.
 type page struct {
 	tag  string // by which it can be asked for again
-	list []wire.Comment
+	list []Comment
 	more bool // another one follows
 	last int  // the number of the last one; 0: the forge does not say
 }
@@ -141,7 +142,7 @@ func (t *Thread) read(ctx context.Context, since time.Time, before []page) (page
 		if err != nil {
 			return nil, false, err
 		}
-		p.list = slices.DeleteFunc(slices.Clone(p.list), func(c wire.Comment) bool { return seen[c.ID] })
+		p.list = slices.DeleteFunc(slices.Clone(p.list), func(c Comment) bool { return seen[c.ID] })
 		for _, c := range p.list {
 			seen[c.ID] = true
 		}
@@ -173,7 +174,7 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p 
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
 	k := &call{what: "read the comments of " + t.String(), needs: "issues: read", known: old.tag}
-	var list []wire.CommentForm
+	var list []*github.IssueComment
 	if err := t.c.do(ctx, k, request{http.MethodGet, path + "/comments?" + query.Encode(), nil}, &list); err != nil {
 		return page{}, false, err
 	}
@@ -182,10 +183,10 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p 
 	}
 	p.tag, p.more, p.last = k.header.Get("ETag"), follows(k.header, n, len(list)), lastOf(k.header, len(list))
 	for _, w := range list {
-		if w.ID == 0 {
+		if w.GetID() == 0 {
 			return page{}, false, t.c.misfit(k, "a comment in it has no id", nil)
 		}
-		p.list = append(p.list, w.Comment())
+		p.list = append(p.list, commentOf(w))
 	}
 	return p, false, nil
 }
@@ -224,7 +225,7 @@ func lastOf(h http.Header, count int) int {
 // are others between them.
 //
 // Errors are an *Error, or why ctx was cancelled.
-func (t *Thread) Newest(ctx context.Context, requests int) (list []wire.Comment, whole bool, err error) {
+func (t *Thread) Newest(ctx context.Context, requests int) (list []Comment, whole bool, err error) {
 	first, _, err := t.page(ctx, time.Time{}, 1, page{})
 	if err != nil {
 		return nil, false, err
@@ -245,15 +246,15 @@ func (t *Thread) Newest(ctx context.Context, requests int) (list []wire.Comment,
 		pages, more = append(pages, p), p.more && len(p.list) > 0
 	}
 	list = sorted(pages)
-	same := func(a, b wire.Comment) bool { return a.ID == b.ID } // one that was deleted meanwhile moves the others
+	same := func(a, b Comment) bool { return a.ID == b.ID } // one that was deleted meanwhile moves the others
 	return slices.CompactFunc(list, same), !more, nil
 }
 
-func sorted(pages []page) []wire.Comment {
-	var all []wire.Comment
+func sorted(pages []page) []Comment {
+	var all []Comment
 	for _, p := range pages {
 		all = append(all, p.list...)
 	}
-	slices.SortFunc(all, func(a, b wire.Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
+	slices.SortFunc(all, func(a, b Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
 	return all
 }

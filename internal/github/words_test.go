@@ -8,7 +8,6 @@ import (
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 func TestRoleOf(t *testing.T) {
@@ -165,7 +164,7 @@ func TestCommentURL(t *testing.T) {
 		"javascript:alert(1)#issuecomment-12":                 "",
 		"https://u:p@github.com/a#issuecomment-12":            "",
 	} {
-		if got := wire.CommentURL(in); got != want {
+		if got := commentURL(in); got != want {
 			t.Errorf("commentURL(%q) = %q", in, got)
 		}
 	}

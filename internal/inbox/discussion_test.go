@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/issue"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 const discussionWidget = "acme/widget"

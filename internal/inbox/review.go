@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // State is what somebody who reviewed a pull request came to.
@@ -135,7 +134,7 @@ func safe(address string) string {
 
 // Of is the review that an event is about; of a comment on a line, the review
 // that it belongs to, of which only the number is known.
-func ReviewOf(ev wire.Event) (Review, error) {
+func ReviewOf(ev github.Event) (Review, error) {
 	var w wireReview
 	var line wireComment
 	var r Review

@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/github/reviewtest"
 	"github.com/reprise-ci/reprise/internal/inbox"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // Behind a thousand and more reviews, the newest is read with what it says of lines.
@@ -19,12 +18,12 @@ func TestFloodOfReviews(t *testing.T) {
 	s.AddToken("hush", "ada")
 	s.Permit("acme/widget", "ada", "write")
 	s.AddPull("acme/widget", githubtest.Pull{Number: 8, Head: "topic"})
-	reviews := reviewtest.New(s, "acme/widget")
-	line := []reviewtest.Comment{{Path: "a.go", Line: 1, Side: "RIGHT", Hunk: "@@ -0,0 +1 @@\n+a", Body: "No."}}
+	reviews := githubtest.NewReviews(s, "acme/widget")
+	line := []githubtest.LineComment{{Path: "a.go", Line: 1, Side: "RIGHT", Hunk: "@@ -0,0 +1 @@\n+a", Body: "No."}}
 	for i := range 1_150 {
-		reviews.Submit(8, reviewtest.Review{Author: fmt.Sprintf("stranger%d", i), State: "COMMENTED", Comments: line})
+		reviews.Submit(8, githubtest.Review{Author: fmt.Sprintf("stranger%d", i), State: "COMMENTED", Comments: line})
 	}
-	last := reviews.Submit(8, reviewtest.Review{Author: "ada", State: "CHANGES_REQUESTED", Comments: line})
+	last := reviews.Submit(8, githubtest.Review{Author: "ada", State: "CHANGES_REQUESTED", Comments: line})
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +45,7 @@ func TestFloodOfReviews(t *testing.T) {
 	}
 	// A page begins, which the first does not tell when it is the same as before.
 	for range 60 {
-		last = reviews.Submit(8, reviewtest.Review{Author: "ada", State: "COMMENTED", Comments: line})
+		last = reviews.Submit(8, githubtest.Review{Author: "ada", State: "COMMENTED", Comments: line})
 	}
 	all, err := pull.Reviews(t.Context())
 	if err != nil || all[len(all)-1].ID != last.ID || len(all[len(all)-1].Comments) != 1 {
@@ -60,11 +59,11 @@ func TestLeft(t *testing.T) {
 	s.AddToken("hush", "ada")
 	s.Permit("acme/widget", "ada", "write")
 	s.AddPull("acme/widget", githubtest.Pull{Number: 8, Head: "topic"})
-	many := reviewtest.Review{Author: "ada", State: "CHANGES_REQUESTED"}
+	many := githubtest.Review{Author: "ada", State: "CHANGES_REQUESTED"}
 	for i := range 300 {
-		many.Comments = append(many.Comments, reviewtest.Comment{Path: "a.go", Line: i + 1, Side: "RIGHT", Body: "No."})
+		many.Comments = append(many.Comments, githubtest.LineComment{Path: "a.go", Line: i + 1, Side: "RIGHT", Body: "No."})
 	}
-	reviews := reviewtest.New(s, "acme/widget")
+	reviews := githubtest.NewReviews(s, "acme/widget")
 	id := reviews.Submit(8, many).ID
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
 	if err != nil {

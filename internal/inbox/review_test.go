@@ -11,7 +11,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -39,7 +38,7 @@ func TestOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		event, _, _ := strings.Cut(name, ".")
-		ev, err := wire.ReadEvent(event, data)
+		ev, err := github.ReadEvent(event, data)
 		if err != nil || ev.Pull == nil || ev.Pull.Number != 2 || ev.Pull.Head != "changes" {
 			t.Fatalf("%s: %+v, %v", name, ev.Pull, err)
 		}

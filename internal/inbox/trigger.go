@@ -11,8 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/checks"
-	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
@@ -75,7 +73,7 @@ func RunnerOf(env environ.Env) Runner {
 
 // OfIssue is what a job was started for that tells people of another one, or goes on with
 // what others have done: the issue that the workflow file names. Nobody asks for anything.
-func TriggerOfIssue(ev wire.Event, in Inputs, r Runner) Trigger {
+func TriggerOfIssue(ev github.Event, in Inputs, r Runner) Trigger {
 	n, err := strconv.Atoi(in.Issue)
 	if err != nil {
 		n = 0 // unreachable: the inputs were read
@@ -93,7 +91,7 @@ func TriggerOfIssue(ev wire.Event, in Inputs, r Runner) Trigger {
 // Of says what an event asks for. A denial says why it asks for nothing, or why
 // it is refused. Nothing in an event proves what its author may do: that is
 // looked up later.
-func TriggerOf(ev wire.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
+func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 	t := Trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
 	if t.Repository == "" {
 		t.Repository = r.Repository
@@ -150,7 +148,7 @@ func OnOtherBranch(ref, branch string) metadata.Reason {
 }
 
 // read finds out what is asked, and by whom.
-func (t *Trigger) read(ev wire.Event, in Inputs, r Runner) *page.Denial {
+func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 	deny := func(code metadata.Code, why metadata.Reason) *page.Denial {
 		return &page.Denial{Code: code, By: t.By, What: t.Text, Why: why}
 	}
@@ -236,7 +234,7 @@ const (
 
 // readCI reads on the branch of which run CI has ended. A fork may have a branch of
 // the same name.
-func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
+func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
 	var ran struct {
 		Branch     string `json:"head_branch"`
 		Conclusion string `json:"conclusion"`
@@ -255,7 +253,7 @@ func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
 // readStatus reads on the branch of which run a program has given the newest commit a
 // status that says how something has ended. What reprise says of a commit itself, with
 // the token of an app, is none.
-func (t *Trigger) readStatus(ev wire.Event, in Inputs) *page.Denial {
+func (t *Trigger) readStatus(ev github.Event, in Inputs) *page.Denial {
 	var given struct {
 		Commit   string `json:"sha"`
 		State    string `json:"state"`
@@ -268,7 +266,7 @@ func (t *Trigger) readStatus(ev wire.Event, in Inputs) *page.Denial {
 		} `json:"branches"`
 	}
 	err := json.Unmarshal(ev.Ran, &given)
-	if err != nil || given.State == "" || given.State == "pending" || given.Context == checks.OwnStatus {
+	if err != nil || given.State == "" || given.State == "pending" || given.Context == github.OwnStatus {
 		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_status", "status", clean.Truncate(given.Context, 100))}
 	}
 	of := ""
@@ -294,7 +292,7 @@ func (t *Trigger) goOn(branch string, in Inputs) bool {
 }
 
 // readComment reads a command that somebody wrote.
-func (t *Trigger) readComment(ev wire.Event, ask func(by, text string, bare bool)) *page.Denial {
+func (t *Trigger) readComment(ev github.Event, ask func(by, text string, bare bool)) *page.Denial {
 	if ev.Comment == nil {
 		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_comment")}
 	}
@@ -319,7 +317,7 @@ func (t *Trigger) readComment(ev wire.Event, ask func(by, text string, bare bool
 // readReview reads what a review asks for. For such an event
 // GitHub runs the workflow file of the pull request's branch, so it counts only on
 // a branch of a run, which is checked later.
-func (t *Trigger) readReview(ev wire.Event, in Inputs, r Runner) *page.Denial {
+func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial {
 	v, err := ReviewOf(ev)
 	if err != nil {
 		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Said(err.Error())}

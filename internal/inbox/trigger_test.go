@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/github/wire"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 )
@@ -33,7 +33,7 @@ func FuzzTrigger(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, name string, data []byte, ref, given string) {
-		ev, err := wire.ReadEvent(name, data)
+		ev, err := github.ReadEvent(name, data)
 		if err != nil {
 			return
 		}
@@ -95,7 +95,7 @@ func TestStatus(t *testing.T) {
 		{"no number", "success", "ci/build", `{"name":"reprise/issue-7x","commit":{"sha":"c1"}}`, 0},
 	} {
 		payload := `{"repository":{"full_name":"acme/widget","default_branch":"main"},"sender":{"login":"ci[bot]","type":"Bot"},"sha":"c1","state":"` + tt.state + `","context":"` + tt.context + `","branches":[` + tt.branches + `]}`
-		ev, err := wire.ReadEvent("status", []byte(payload))
+		ev, err := github.ReadEvent("status", []byte(payload))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,8 +20,7 @@ import (
 	diff "github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/github/attachtest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -40,7 +39,7 @@ func id(n int) string { return fmt.Sprintf("0a1b2c3d-0000-4000-8000-%012d", n) }
 // stand is a GitHub with an issue, and attachments.
 type stand struct {
 	*githubtest.Server
-	*attachtest.Attached
+	*githubtest.Attached
 	ImagePlace
 	warned []string
 }
@@ -48,7 +47,7 @@ type stand struct {
 func newStand(t *testing.T) *stand {
 	t.Helper()
 	s := &stand{Server: githubtest.New(t)}
-	s.Attached = attachtest.On(t, s.Server)
+	s.Attached = githubtest.Attach(t, s.Server)
 	s.AddToken("hush", "ada")
 	s.Permit(widget, "ada", "write")
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})

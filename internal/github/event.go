@@ -1,0 +1,145 @@
+package github
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// sentEvent is what is read of any payload. Of its parts, only those that the
+// event is about are looked into.
+type sentEvent struct {
+	Action     string `json:"action"`
+	Repository struct {
+		FullName      string `json:"full_name"`
+		DefaultBranch string `json:"default_branch"`
+		Private       bool   `json:"private"`
+		Fork          bool   `json:"fork"`
+	} `json:"repository"`
+	Sender        *github.User    `json:"sender"`
+	Issue         json.RawMessage `json:"issue"`
+	Comment       json.RawMessage `json:"comment"`
+	Label         json.RawMessage `json:"label"`
+	Pull          json.RawMessage `json:"pull_request"`
+	Review        json.RawMessage `json:"review"`
+	Inputs        json.RawMessage `json:"inputs"`
+	ClientPayload json.RawMessage `json:"client_payload"`
+	WorkflowRun   json.RawMessage `json:"workflow_run"`
+	CheckSuite    json.RawMessage `json:"check_suite"`
+}
+
+// ReadEvent reads the payload of an event, which is the JSON that GitHub keeps
+// for a workflow or sends to a webhook. Any event can be read; of those that
+// do not concern issues only who did what where. An error says what does not fit.
+func ReadEvent(name string, payload []byte) (Event, error) {
+	e := Event{Name: name, Inputs: map[string]string{}}
+	var w sentEvent
+	err := e.read(payload, &w)
+	if err != nil {
+		err = fmt.Errorf("read the event: %w", err)
+	}
+	return e, err
+}
+
+func (e *Event) read(payload []byte, w *sentEvent) error {
+	if len(payload) > maxEvent {
+		return fmt.Errorf("it has %d bytes; GitHub sends at most %d", len(payload), maxEvent)
+	}
+	if !strings.HasPrefix(strings.TrimLeft(string(payload[:min(len(payload), 100)]), " \t\r\n"), "{") {
+		return errors.New("it is no JSON object: give the file that GITHUB_EVENT_PATH names")
+	}
+	if err := json.Unmarshal(payload, w); err != nil {
+		return fmt.Errorf("it is no event as GitHub sends it: %w", err)
+	}
+	r := w.Repository
+	e.Action, e.Sender, e.Repository, e.DefaultBranch, e.Private, e.Fork = w.Action, userOf(w.Sender), r.FullName, r.DefaultBranch, r.Private, r.Fork
+	if err := checkName(e.Repository); err != nil {
+		return err
+	}
+	switch e.Name {
+	case "issues", "issue_comment":
+		return e.readThread(w)
+	case "workflow_dispatch":
+		return e.readInputs("inputs", w.Inputs)
+	case "repository_dispatch":
+		return e.readInputs("client_payload", w.ClientPayload)
+	case "workflow_run":
+		e.Ran = w.WorkflowRun
+	case "check_suite":
+		e.Ran = w.CheckSuite
+	case "status":
+		e.Ran = payload
+	}
+	if !strings.HasPrefix(e.Name, "pull_request") {
+		return nil
+	}
+	var sent github.PullRequest
+	err := part("pull_request", w.Pull, &sent)
+	pull := pullOf(&sent)
+	if e.Pull, e.Review = &pull, w.Review; e.Name == "pull_request_review_comment" {
+		e.Review = w.Comment
+	}
+	return errors.Join(err, checkName(pull.HeadRepository))
+}
+
+// readThread reads the issue, and what was written or put on it.
+func (e *Event) readThread(w *sentEvent) error {
+	var sent typedIssue
+	var comment github.IssueComment
+	var label github.Label
+	err := part("issue", w.Issue, &sent)
+	if is := sent.issue(); is.Number > 0 {
+		e.Issue = &is
+	}
+	if e.Name == "issues" {
+		err = errors.Join(err, part("label", w.Label, &label))
+		e.Label = label.GetName()
+		return err
+	}
+	err = errors.Join(err, part("comment", w.Comment, &comment))
+	if c := commentOf(&comment); c.ID > 0 {
+		e.Comment = &c
+	}
+	return err
+}
+
+// readInputs keeps text as it is, and anything else as it stands in the payload.
+func (e *Event) readInputs(name string, data json.RawMessage) error {
+	var given map[string]json.RawMessage
+	if err := part(name, data, &given); err != nil {
+		return err
+	}
+	for key, raw := range given {
+		var text string
+		switch {
+		case string(raw) == "null":
+		case json.Unmarshal(raw, &text) == nil:
+			e.Inputs[key] = text
+		default: // it is something, and must not count as nothing
+			e.Inputs[key] = string(raw)
+		}
+	}
+	return nil
+}
+
+// checkName refuses what is no owner/name of a repository; nothing is one, too.
+func checkName(full string) error {
+	if owner, name, _ := strings.Cut(full, "/"); full != "" && (!isName(owner) || !isName(name)) {
+		return fmt.Errorf("%.200q is no name of a repository: it takes OWNER/NAME", full)
+	}
+	return nil
+}
+
+// part reads one part of a payload; what is not there stays zero.
+func part(name string, data json.RawMessage, into any) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s is not as GitHub sends it: %w", name, err)
+	}
+	return nil
+}

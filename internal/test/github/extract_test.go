@@ -1,0 +1,153 @@
+package github
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var extractFrom = flag.String("extract", "", "generated/api.github.com.json of @octokit/openapi, to write testdata from")
+
+// The extract has the operations that the server has, and no others.
+func TestExtract(t *testing.T) {
+	if *extractFrom != "" {
+		writeExtract(t)
+	}
+	data, err := os.ReadFile("testdata/api.github.com.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := readDescription(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]bool{}
+	for path, methods := range d.Paths {
+		for method := range methods {
+			have[strings.ToUpper(method)+" "+path] = true
+		}
+	}
+	for _, name := range Routes() {
+		if !have[name] && name != "POST /graphql" {
+			t.Errorf("the extract has no %s", name)
+		}
+		delete(have, name)
+	}
+	for name := range have {
+		t.Errorf("the extract has %s, which the server has not", name)
+	}
+}
+
+// writeExtract writes the part of GitHub's description that is used.
+func writeExtract(t *testing.T) {
+	data, err := os.ReadFile(*extractFrom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all object
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	x := extraction{all: all, out: object{"openapi": all["openapi"], "info": trim(all["info"], false)}}
+	for _, name := range Routes() {
+		if method, path, _ := strings.Cut(name, " "); path != "/graphql" {
+			x.take("paths", path, strings.ToLower(method))
+		}
+	}
+	x.take("components", "schemas", "basic-error")
+	if err := os.WriteFile("testdata/api.github.com.json", linewise(t, x.out, 3), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type extraction struct{ all, out object }
+
+// take copies one part, and what it refers to.
+func (x extraction) take(way ...string) {
+	from, to := x.all, x.out
+	for _, name := range way[:len(way)-1] {
+		from = from[name].(object)
+		if to[name] == nil {
+			to[name] = object{}
+		}
+		to = to[name].(object)
+	}
+	name := way[len(way)-1]
+	if to[name] != nil {
+		return
+	}
+	to[name] = trim(from[name], false)
+	x.follow(to[name])
+}
+
+func (x extraction) follow(v any) {
+	switch v := v.(type) {
+	case object:
+		if ref, ok := v["$ref"].(string); ok {
+			x.take(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+		}
+		for _, part := range v {
+			x.follow(part)
+		}
+	case []any:
+		for _, part := range v {
+			x.follow(part)
+		}
+	}
+}
+
+// trim takes away what is for people only. The names of properties are not.
+func trim(v any, names bool) any {
+	switch v := v.(type) {
+	case object:
+		out := object{}
+		for name, part := range v {
+			forPeople := slices.Contains([]string{"description", "summary", "example", "examples", "title", "externalDocs", "tags", "deprecated", "contact", "termsOfService", "discriminator"}, name)
+			if names || !forPeople && !strings.HasPrefix(name, "x-") && name != "headers" {
+				out[name] = trim(part, !names && name == "properties")
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, part := range v {
+			out = append(out, trim(part, false))
+		}
+		return out
+	}
+	return v
+}
+
+// linewise writes what is so deep in a value on a line of its own.
+func linewise(t *testing.T, v object, deep int) []byte {
+	var b bytes.Buffer
+	var write func(v any, depth int)
+	write = func(v any, depth int) {
+		o, ok := v.(object)
+		if !ok || depth == deep || len(o) == 0 {
+			line, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(line)
+			return
+		}
+		b.WriteString("{\n")
+		for i, name := range slices.Sorted(maps.Keys(o)) {
+			if i > 0 {
+				b.WriteString(",\n")
+			}
+			b.WriteString(`"` + name + `":`)
+			write(o[name], depth+1)
+		}
+		b.WriteString("\n}")
+	}
+	write(v, 0)
+	b.WriteByte('\n')
+	return b.Bytes()
+}

@@ -1,0 +1,11 @@
+package github
+
+import (
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/testenv"
+)
+
+func TestMain(m *testing.M) {
+	testenv.Main(m)
+}
