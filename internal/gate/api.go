@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -34,43 +35,21 @@ func (a API) purposeOf(method, at string) (what purpose, model string) {
 	if at != path.Clean(at) || strings.ContainsAny(at, `%\\`) {
 		return unknownTo, ""
 	}
-	get, post := method == http.MethodGet, method == http.MethodPost
-	switch a {
-	case Anthropic:
-		switch {
-		case post && at == "/v1/messages":
-			return asksModel, ""
-		case post && at == "/v1/messages/count_tokens", get && below(at, "/v1/models"):
-			return free, ""
+	if a == Gemini { // the colon is before what a model is to do
+		colons := strings.Count(at, ":")
+		if colons > 1 || (colons == 1) != (method == http.MethodPost) {
+			return unknownTo, ""
 		}
-	case OpenAI:
-		switch {
-		case post && (at == "/responses" || at == "/responses/compact" || at == chatCompletions):
-			return asksModel, ""
-		case get && below(at, "/models"):
-			return free, ""
-		}
-	case Gemini:
-		return geminiPurpose(get, post, at)
+		model, _, _ = strings.Cut(path.Base(at), ":")
 	}
-	return unknownTo, ""
-}
-
-func geminiPurpose(get, post bool, at string) (purpose, string) {
-	parts := strings.Split(at, "/") // "", version, "models", name:action
-	if len(parts) < 3 || parts[2] != "models" {
-		return unknownTo, ""
+	fits := func(pattern string) bool {
+		ok, _ := path.Match(pattern, method+" "+at) // the patterns are ours
+		return ok
 	}
-	if get && len(parts) <= 4 && !strings.Contains(at, ":") {
-		return free, ""
-	}
-	if !post || len(parts) != 4 {
-		return unknownTo, ""
-	}
-	switch model, action, _ := strings.Cut(parts[3], ":"); action {
-	case "generateContent", "streamGenerateContent":
+	switch p := protocols()[a]; {
+	case slices.ContainsFunc(p.Asks, fits):
 		return asksModel, model
-	case "countTokens":
+	case slices.ContainsFunc(p.Free, fits):
 		return free, ""
 	}
 	return unknownTo, ""
@@ -86,26 +65,14 @@ func (a API) takes(name string, values []string) bool {
 	return name != "key" && (a != Gemini || !strings.HasPrefix(name, "$") && name != "access_token")
 }
 
-// below reports whether a path is a folder or one entry of it.
-func below(at, folder string) bool {
-	rest, ok := strings.CutPrefix(at, folder)
-	return ok && (rest == "" || rest[0] == '/' && !strings.Contains(rest[1:], "/"))
-}
-
-// words by which the protocols name a status.
-var statusWords = map[API]map[int]string{
-	Anthropic: {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 413: "request_too_large"},
-	OpenAI:    {400: "invalid_request_error", 401: "invalid_request_error", 403: "invalid_request_error", 404: "invalid_request_error"},
-	Gemini:    {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND"},
-}
-
-// failure is the body of an error as the provider would write it.
-func (a API) failure(status int, code, message string) []byte {
-	word, ok := statusWords[a][status]
+// fail answers a request with an error as the provider would write it. Clients that hold to
+// the header of the providers' own libraries do not try again.
+func (a API) fail(w http.ResponseWriter, status int, code, message string) {
+	word, ok := protocols()[a].Statuses[status]
 	if !ok {
-		word = map[API]string{Anthropic: "api_error", OpenAI: "server_error", Gemini: "UNAVAILABLE"}[a]
+		word = protocols()[a].Otherwise
 	}
-	var body any
+	var body map[string]any
 	switch a {
 	case Anthropic:
 		body = map[string]any{"type": "error", "error": map[string]any{"type": word, "message": message}}
@@ -115,14 +82,8 @@ func (a API) failure(status int, code, message string) []byte {
 		body = map[string]any{"error": map[string]any{"message": message, "type": word, "param": nil, "code": code}}
 	}
 	data, _ := json.Marshal(body) // strings and numbers only
-	return data
-}
-
-// fail answers a request with an error of the provider. Clients that hold to the
-// header of the providers' own libraries do not try again.
-func (a API) fail(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Should-Retry", "false")
 	w.WriteHeader(status)
-	_, _ = w.Write(a.failure(status, code, message)) // whoever asked may be gone
+	_, _ = w.Write(data) // whoever asked may be gone
 }

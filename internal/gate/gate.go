@@ -65,6 +65,7 @@ type Gate struct {
 	server      *http.Server
 	providers   map[string]*upstream
 	tools       map[string]*toolServer
+	room        *room
 	world       *world
 	transcript  transcript
 	done        chan struct{} // closed when the server has ended
@@ -104,11 +105,11 @@ func Open(c Config) (*Gate, error) {
 	}
 	g := &Gate{
 		config: c, placeholder: "reprise-" + hex.EncodeToString(random[:]), ledger: newLedger(c.Limits, c.OnEvent),
-		providers: map[string]*upstream{}, tools: map[string]*toolServer{}, done: make(chan struct{}), tunnels: map[net.Conn]struct{}{},
+		providers: map[string]*upstream{}, tools: map[string]*toolServer{}, room: newRoom(), done: make(chan struct{}), tunnels: map[net.Conn]struct{}{},
 		transcript: transcript{to: c.Transcript}, opened: time.Now(),
 	}
 	models := &http.Transport{
-		Proxy: proxyOf(c.Proxy), ForceAttemptHTTP2: true, DisableCompression: true, TLSHandshakeTimeout: 30 * time.Second,
+		Proxy: proxyOf(c.Proxy), ForceAttemptHTTP2: true, TLSHandshakeTimeout: 30 * time.Second,
 		IdleConnTimeout: time.Minute, ReadBufferSize: 64 << 10, TLSClientConfig: &tls.Config{RootCAs: c.Roots},
 	}
 	for _, p := range c.Providers {

@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 )
@@ -59,19 +58,19 @@ type ledger struct {
 // entry is a request to a model that was let in.
 type entry struct {
 	usd  float64 // so far
-	most float64 // that it may come to; +Inf until that is known
+	most float64 // that it may come to; +Inf: nobody knows
 }
 
 func newLedger(limits Limits, tell func(Event)) *ledger {
 	return &ledger{limits: limits, tell: tell, usage: map[string]Usage{}, running: map[*entry]bool{}, changed: make(chan struct{}), hosts: map[string]int{}, models: map[string]bool{}}
 }
 
-// admit lets a request to a model in, or gives the limit that is reached. A request
-// that would come on top of others which may use up the budget waits until that is
-// known. If ctx ends meanwhile, there is neither.
-func (l *ledger) admit(ctx context.Context, provider string) (*entry, Limit) {
+// admit lets a request to a model in, which may come to so many US dollars, or gives the limit
+// that is reached. A request that would come on top of others which may use up the budget waits
+// until that is known. If ctx ends meanwhile, there is neither.
+func (l *ledger) admit(ctx context.Context, provider string, most float64) (*entry, Limit) {
 	for {
-		x, reached, later := l.enter()
+		x, reached, later := l.enter(most)
 		if reached != NoLimit {
 			l.say(Event{Kind: LimitEnded, Provider: provider, Limit: reached})
 		}
@@ -87,10 +86,10 @@ func (l *ledger) admit(ctx context.Context, provider string) (*entry, Limit) {
 }
 
 // enter does that, or gives what is closed when it should be tried again.
-func (l *ledger) enter() (_ *entry, _ Limit, later <-chan struct{}) {
+func (l *ledger) enter(most float64) (_ *entry, _ Limit, later <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	spent, most := l.spent()
+	spent, under := l.spent()
 	switch {
 	case l.limits.Turns > 0 && l.turns >= l.limits.Turns:
 		l.ended = TurnLimit
@@ -98,10 +97,10 @@ func (l *ledger) enter() (_ *entry, _ Limit, later <-chan struct{}) {
 	case l.limits.USD > 0 && spent >= l.limits.USD:
 		l.ended = BudgetLimit
 		return nil, BudgetLimit, nil
-	case l.limits.USD > 0 && most >= l.limits.USD:
+	case l.limits.USD > 0 && under >= l.limits.USD:
 		return nil, NoLimit, l.changed
 	}
-	x := &entry{most: math.Inf(1)}
+	x := &entry{most: most}
 	l.turns++
 	l.running[x] = true
 	return x, NoLimit, nil
@@ -121,16 +120,6 @@ func (l *ledger) spent() (usd, most float64) {
 func (l *ledger) wake() {
 	close(l.changed)
 	l.changed = make(chan struct{})
-}
-
-// claim takes what a request may cost at most, in US dollars.
-func (l *ledger) claim(x *entry, usd float64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.running[x] {
-		x.most = usd
-		l.wake()
-	}
 }
 
 // update takes what an answer that is under way has cost so far.

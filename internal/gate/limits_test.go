@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -147,8 +148,8 @@ func TestAskingAtOnceKeepsToTheBudget(t *testing.T) {
 // of them is the quicker.
 func TestRequestsThatMayUseItUpWait(t *testing.T) {
 	l := newLedger(Limits{USD: 5}, nil)
-	enter := func() (*entry, <-chan struct{}) {
-		x, limit, later := l.enter()
+	enter := func(most float64) (*entry, <-chan struct{}) {
+		x, limit, later := l.enter(most)
 		if limit != NoLimit {
 			t.Fatalf("limit %q", limit)
 		}
@@ -159,21 +160,21 @@ func TestRequestsThatMayUseItUpWait(t *testing.T) {
 			t.Fatalf("%s, a request does not wait", when)
 		}
 	}
-	first, _ := enter()
-	_, later := enter()
-	waits("before the first has said what it may cost", later)
-	l.claim(first, 3)
+	unknown, _ := enter(math.Inf(1))
+	_, later := enter(1)
+	waits("when nobody knows what the first may cost", later)
+	l.drop(unknown)
 	<-later // it looks again
-	second, later := enter()
-	if later != nil {
+	first, _ := enter(3)
+	second, later := enter(2)
+	if second == nil || later != nil {
 		t.Fatal("it waits although there is room")
 	}
-	l.claim(second, 2)
-	_, later = enter()
+	_, later = enter(1)
 	waits("when both may use it up", later)
 	l.charge(first, Usage{Requests: 1}, "m", bill{usd: 1})
 	<-later
-	if x, later := enter(); x == nil || later != nil {
+	if x, later := enter(1); x == nil || later != nil {
 		t.Error("it waits although the first was cheap")
 	}
 }
@@ -183,10 +184,10 @@ func TestWaitingEndsWithTheCall(t *testing.T) {
 	l := newLedger(Limits{USD: 1, Price: func(string, Tokens) float64 { return 1 }}, func(e Event) { t.Errorf("%+v", e) })
 	over, end := context.WithCancel(t.Context())
 	end()
-	if x, limit := l.admit(over, "anthropic"); x == nil || limit != NoLimit {
+	if x, limit := l.admit(over, "anthropic", 1); x == nil || limit != NoLimit {
 		t.Errorf("the first one: %v, %q", x, limit)
 	}
-	if x, limit := l.admit(over, "anthropic"); x != nil || limit != NoLimit {
+	if x, limit := l.admit(over, "anthropic", 1); x != nil || limit != NoLimit {
 		t.Errorf("the one that waits: %v, %q", x, limit)
 	}
 }
@@ -342,8 +343,9 @@ func TestLeavingIsATurn(t *testing.T) {
 		turns   int
 	}{{context.Canceled, true, 1}, {context.Canceled, false, 0}, {io.ErrUnexpectedEOF, true, 0}, {io.ErrUnexpectedEOF, false, 0}} {
 		g := before(t, OpenAI, Config{}, nil)
-		x := &exchange{gate: g, provider: g.providers["openai"], arrived: tt.arrived}
-		x.entry, _ = g.ledger.admit(t.Context(), "openai")
+		x := &exchange{gate: g, provider: g.providers["openai"]}
+		x.arrived.Store(tt.arrived)
+		x.entry, _ = g.ledger.admit(t.Context(), "openai", 0)
 		g.unanswered(httptest.NewRecorder(), x, tt.err)
 		x.end(context.Canceled)
 		if got := g.Report().Turns; got != tt.turns {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ func newUpstream(g *Gate, p Provider, way http.RoundTripper) *upstream {
 	}
 	u.Base = &base
 	u.proxy = &httputil.ReverseProxy{
-		Transport: way, Rewrite: u.rewrite, FlushInterval: -1, BufferPool: buffers, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: way, Rewrite: u.rewrite, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		ModifyResponse: func(res *http.Response) error { g.answered(exchangeOf(res.Request), res); return nil },
 		ErrorHandler:   func(w http.ResponseWriter, r *http.Request, err error) { g.unanswered(w, exchangeOf(r), err) },
 	}
@@ -59,8 +60,7 @@ func (g *Gate) model(w http.ResponseWriter, r *http.Request) {
 		u.API.fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("reprise: agents may ask models and list them, and not %s %s", r.Method, at))
 		return
 	}
-	x := &exchange{gate: g, provider: u, purpose: what, at: at, requested: model, began: time.Now()}
-	g.pass(w, r, x)
+	g.pass(w, r, &exchange{gate: g, provider: u, purpose: what, at: at, asked: request{model: model}, began: time.Now()})
 }
 
 // trim gives the path below the base address. Some clients add a version to the
@@ -74,55 +74,28 @@ func (u *upstream) trim(at string) string {
 
 // pass sends a request on, unless it is refused or a limit is reached.
 func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
-	// A provider may answer before it has the whole request.
-	_ = http.NewResponseController(w).EnableFullDuplex() // every connection of the server can
-	body, length := x.body(r)
-	first := make([]byte, 32<<10) // none that is used again: it may be read after the answer
-	// The name of the model comes early: a request for a wrong one is refused
-	// before the provider hears of it.
-	n, err := body.Read(first)
-	g.admit(r, x)
-	asked := r.Body
-	if x.refused() != nil {
+	body, done := x.read(r, http.NewResponseController(w))
+	defer done()
+	g.admit(r.Context(), x)
+	if x.refusal != nil {
 		x.fail(w)
-		hearOut(w, asked)
 		return
 	}
-	if r.ContentLength != 0 {
-		r.Body, r.ContentLength = &joined{first[:n], err, body, length}, length
-	}
-	g.askProvider(w, r, x)
-	hearOut(w, asked)
-}
-
-// askProvider has the provider answer.
-func (g *Gate) askProvider(w http.ResponseWriter, r *http.Request, x *exchange) {
+	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	// Also when the client leaves in the middle, by which the proxy ends with a panic.
 	defer x.end(context.Canceled)
-	ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), exchangeKey{}, x), &httptrace.ClientTrace{WroteRequest: x.wrote})
+	wrote := func(how httptrace.WroteRequestInfo) { x.arrived.Store(how.Err == nil) }
+	ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), exchangeKey{}, x), &httptrace.ClientTrace{WroteRequest: wrote})
 	x.provider.proxy.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// hearOut reads what is left of a request that is answered already. A connection that is closed
-// with something unread in it is reset, and then a client that is still sending loses the answer.
-func hearOut(w http.ResponseWriter, request io.Reader) {
-	connection := http.NewResponseController(w)
-	_ = connection.Flush() // for those who wait for it before they send more
-	_ = connection.SetReadDeadline(time.Now().Add(5 * time.Second))
-	_, _ = io.CopyN(io.Discard, request, maxRequest)
-}
-
-// admit refuses a request that cannot be read, or that a limit forbids.
-func (g *Gate) admit(r *http.Request, x *exchange) {
-	x.inspect(r)
-	if x.purpose != asksModel || x.refused() != nil {
+// admit refuses a request that a limit forbids.
+func (g *Gate) admit(ctx context.Context, x *exchange) {
+	if x.purpose != asksModel || x.refusal != nil {
 		return
 	}
-	entry, reached := g.ledger.admit(r.Context(), x.provider.Name)
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	entry, reached := g.ledger.admit(ctx, x.provider.Name, x.most())
 	x.entry = entry
-	x.claim()
 	switch {
 	case reached == TurnLimit:
 		x.refuse(http.StatusBadRequest, "the step has used all of its turns; end here")
@@ -130,24 +103,6 @@ func (g *Gate) admit(r *http.Request, x *exchange) {
 		x.refuse(http.StatusBadRequest, "the step has used all of its budget; end here")
 	case entry == nil:
 		x.refuse(http.StatusServiceUnavailable, "the call is over") // there is nobody left to read it
-	}
-}
-
-// inspect refuses a request that cannot be read, or whose address asks for a wrong model.
-func (x *exchange) inspect(r *http.Request) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is compressed with "+strconv.Quote(enc))
-	}
-	if x.provider.API != Gemini {
-		return
-	}
-	if kind := r.Header.Get("Content-Type"); kind != "" && !strings.HasPrefix(strings.ToLower(kind), "application/json") {
-		x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is "+strconv.Quote(kind)+" in place of application/json")
-	}
-	if x.purpose == asksModel && !x.gate.ledger.allows(x.provider.Name, x.requested) {
-		x.refuseModel(x.requested)
 	}
 }
 
@@ -160,11 +115,7 @@ func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 	base.RawQuery = query.Encode()
 	out.URL, out.Host = base, u.Base.Host
 	maps.DeleteFunc(out.Header, func(name string, _ []string) bool { return leads(name) })
-	encoding := "identity"
-	if strings.Contains(out.Header.Get("Accept-Encoding"), "gzip") {
-		encoding = "gzip" // no other one can be read here
-	}
-	out.Header.Set("Accept-Encoding", encoding)
+	out.Header.Del("Accept-Encoding") // the transport asks for what it reads itself
 	for name, values := range u.Header {
 		out.Header[http.CanonicalHeaderKey(name)] = values
 	}
@@ -186,8 +137,6 @@ func (g *Gate) answered(x *exchange, res *http.Response) {
 	}
 	if !good {
 		g.ledger.drop(x.entry)
-	}
-	if !good {
 		mask(res, x.provider.Header)
 	}
 	res.Body = x.watch(res, good && x.purpose == asksModel)
@@ -195,14 +144,9 @@ func (g *Gate) answered(x *exchange, res *http.Response) {
 
 // unanswered tells the client that there is no answer.
 func (g *Gate) unanswered(w http.ResponseWriter, x *exchange, err error) {
-	if x.refused() != nil {
-		x.fail(w)
-		return
-	}
-	_, arrived := x.request()
 	left := errors.Is(err, context.Canceled)
 	switch {
-	case !arrived:
+	case !x.arrived.Load():
 		g.ledger.drop(x.entry) // no model has seen it
 	case !left: // who leaves has had a turn all the same, or leaving would be a way to have no end of them
 		g.ledger.lose(x.entry) // it may have cost something all the same

@@ -125,9 +125,9 @@ func (p *Passage) point(providers []Provider, variables []string) {
 	for i, provider := range providers {
 		address := p.gate.URL(provider.Name)
 		p.hears = append(p.hears, provider.API)
-		for _, s := range services() {
-			if s.api == provider.API {
-				for _, name := range s.bases {
+		for _, s := range table().Services {
+			if s.API == provider.API {
+				for _, name := range s.Bases {
 					set(name, address)
 				}
 			}

@@ -17,7 +17,8 @@ func (p *Passage) Complete(seen Report, r *engine.Result) {
 	for _, model := range seen.Models {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused; `models: [%q]` would allow it", p.call.Agent, model, model))
 	}
-	seen.Refused = slices.DeleteFunc(slices.Clone(seen.Refused), func(host Refused) bool { return slices.Contains(errands(p.call.Agent), host.Host) })
+	errands := table().Programs[p.call.Agent].Errands // that they were refused tells nobody anything
+	seen.Refused = slices.DeleteFunc(slices.Clone(seen.Refused), func(host Refused) bool { return slices.Contains(errands, host.Host) })
 	for _, host := range seen.Refused {
 		r.Refused = append(r.Refused, engine.Refused{Host: host.Host, Count: host.Count})
 	}
@@ -35,18 +36,6 @@ func (p *Passage) Complete(seen Report, r *engine.Result) {
 	if seen.Limit != NoLimit {
 		r.Limit = string(seen.Limit)
 	}
-}
-
-// errands are the hosts that a program asks at each start for itself, such as for a
-// newer version, and does without. That they were refused tells nobody anything.
-func errands(agent string) []string {
-	switch agent {
-	case "codex":
-		return []string{"ab.chatgpt.com:443", "chatgpt.com:443", "api.github.com:443", "github.com:443"}
-	case "gemini":
-		return []string{"play.googleapis.com:443"} // counts how it is used
-	}
-	return nil
 }
 
 // Refusals says which hosts a program asked for that its network does not have, and

@@ -3,6 +3,8 @@ package gate
 import (
 	"net/url"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/process"
@@ -12,32 +14,26 @@ import (
 // hosts are those of the models of a program that goes to them in a way of its own,
 // with a login that cannot stay outside: it has to reach them by itself.
 func (c Call) hosts() (out []string) {
-	set := func(name string) string { return process.Lookup(c.Env, name) }
-	region := func(names ...string) string {
-		for _, name := range names {
-			if value := set(name); label().MatchString(value) {
-				return value
+	p, known := table().Programs[c.Agent]
+	cloud := slices.IndexFunc(p.Clouds, func(cloud cloud) bool { return len(cloud.Hosts) > 0 && cloud.leads(c.Env) })
+	switch {
+	case cloud >= 0:
+		region := "us-east-1"
+		for _, name := range slices.Backward(p.Clouds[cloud].Regions) {
+			if value := process.Lookup(c.Env, name); label().MatchString(value) {
+				region = value
 			}
 		}
-		return "us-east-1"
-	}
-	switch {
-	case c.Agent == "claude" && set(bedrock) != "":
-		at := region("AWS_REGION", "AWS_DEFAULT_REGION")
-		out = append(out, "bedrock-runtime."+at+".amazonaws.com", "bedrock."+at+".amazonaws.com", "sts."+at+".amazonaws.com", "sts.amazonaws.com", "oidc."+at+".amazonaws.com", "portal.sso."+at+".amazonaws.com")
-	case c.Agent == "claude" && set(vertex) != "":
-		out = append(out, region("CLOUD_ML_REGION")+"-aiplatform.googleapis.com", "aiplatform.googleapis.com", "oauth2.googleapis.com")
-	case c.Agent == "claude" && c.goesAlone(Anthropic):
-		out = append(out, "api.anthropic.com", "console.anthropic.com", "platform.claude.com")
-	case c.Agent == "codex" && c.goesAlone(OpenAI):
-		out = append(out, "api.openai.com", "chatgpt.com", "auth.openai.com")
-	case c.Agent == "gemini" && c.goesAlone(Gemini):
-		out = append(out, "generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "www.googleapis.com")
+		for _, host := range p.Clouds[cloud].Hosts {
+			out = append(out, strings.ReplaceAll(host, "REGION", region))
+		}
+	case known && c.goesAlone(p.API):
+		out = slices.Clone(p.Hosts)
 	default:
 		return nil
 	}
-	for _, name := range []string{"ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"} {
-		out = append(out, hostsIn(set(name))...)
+	for _, name := range table().Addresses {
+		out = append(out, hostsIn(process.Lookup(c.Env, name))...)
 	}
 	return append(out, hostsIn(string(c.Settings))...)
 }
@@ -45,17 +41,7 @@ func (c Call) hosts() (out []string) {
 // goesAlone reports whether the requests of a program to a service do not go through
 // the gate.
 func (c Call) goesAlone(api API) bool {
-	if c.ownWay(api) {
-		return true
-	}
-	for _, s := range services() {
-		for _, k := range s.keys {
-			if s.api == api && process.Lookup(c.Env, k.variable) != "" {
-				return false
-			}
-		}
-	}
-	return true
+	return c.ownWay(api) || !hasKey(api, c.Env, false) && !hasKey(api, c.Env, true)
 }
 
 var (

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/process"
@@ -11,27 +12,22 @@ import (
 // would have from its variables: that costs nothing, and is refused without a valid key.
 // nil: there is no such key, or only one that is made for the program itself.
 func KeyRequest(agent string, env []string) (*http.Request, error) {
-	list := map[API]string{Anthropic: "/v1/models?limit=1", OpenAI: "/models", Gemini: "/v1beta/models?pageSize=1"}
-	own := map[string]API{"claude": Anthropic, "codex": OpenAI, "gemini": Gemini}[agent]
-	all, variables, err := Call{Agent: agent, Env: env}.providers()
-	if err != nil || agent == "claude" && process.Lookup(env, "ANTHROPIC_API_KEY") == "" && process.Lookup(env, "ANTHROPIC_AUTH_TOKEN") == "" {
+	own := table().Programs[agent].API
+	all, _, err := Call{Agent: agent, Env: env}.providers()
+	i := slices.IndexFunc(all, func(p Provider) bool { return p.API == own })
+	if err != nil || i < 0 || !hasKey(own, env, false) {
 		return nil, err
 	}
-	for _, p := range all {
-		if p.API != own || len(variables) == 0 {
-			continue
-		}
-		r, err := http.NewRequest(http.MethodGet, strings.TrimRight(p.Base.String(), "/")+list[own], nil)
-		if err != nil {
-			return nil, err
-		}
-		r.Header = p.Header
-		if own == Anthropic {
-			r.Header.Set("Anthropic-Version", "2023-06-01")
-		}
-		return r, nil
+	s := slices.IndexFunc(table().Services, func(s service) bool { return s.API == own })
+	r, err := http.NewRequest(http.MethodGet, strings.TrimRight(all[i].Base.String(), "/")+table().Services[s].Models, nil)
+	if err != nil {
+		return nil, err
 	}
-	return nil, nil
+	r.Header = all[i].Header
+	if own == Anthropic {
+		r.Header.Set("Anthropic-Version", "2023-06-01")
+	}
+	return r, nil
 }
 
 // LoginAlone reports whether an agent program would go by a login that only the program
@@ -42,11 +38,9 @@ func LoginAlone(agent string, env []string) bool {
 	switch {
 	case err != nil:
 		return false
-	case r == nil && agent == "claude" && process.Lookup(env, "CLAUDE_CODE_OAUTH_TOKEN") != "":
+	case r == nil && hasKey(table().Programs[agent].API, env, true):
 		return true
-	case r != nil && agent != "codex":
-		return false
-	case agent == "codex" && process.Lookup(env, "CODEX_API_KEY") != "":
+	case r != nil && agent != "codex", agent == "codex" && process.Lookup(env, "CODEX_API_KEY") != "":
 		return false
 	}
 	return len(heldBy(agent, env)) > 0

@@ -22,45 +22,34 @@ type LoginFile struct {
 // Files lists those of an agent, whether they are there or not: its login, and the
 // settings that decide how it reaches its service. Home is that of the user.
 func LoginFiles(agent, home string, env []string) (out []LoginFile) {
-	add := func(from, to string, kind LoginFile, names ...string) {
-		for _, name := range names {
-			kind.From, kind.To = filepath.Join(from, name), filepath.Join(to, name)
-			out = append(out, kind)
-		}
+	p, known := table().Programs[agent]
+	if !known {
+		return nil
 	}
-	either := func(name, other string) string {
-		return cmp.Or(process.Lookup(env, name), filepath.Join(home, other))
+	lookup := func(name string) string {
+		if name == "" {
+			return ""
+		}
+		return process.Lookup(env, name)
 	}
-	settings, login, renewed := LoginFile{}, LoginFile{Login: true}, LoginFile{Login: true, Renewed: true}
-	switch agent {
-	case "claude":
-		from := either("CLAUDE_CONFIG_DIR", ".claude")
-		add(from, ".claude", settings, "settings.json", "CLAUDE.md")
-		add(from, ".claude", renewed, ".credentials.json")
-		if process.Lookup(env, bedrock) != "" {
-			add(filepath.Join(home, ".aws"), ".aws", settings, "config")
-			add(filepath.Join(home, ".aws"), ".aws", login, "credentials")
+	from := cmp.Or(lookup(p.Instead), filepath.Join(cmp.Or(lookup(p.Home), home), p.Folder))
+	own := func(name string, kind LoginFile) {
+		kind.From, kind.To = filepath.Join(from, name), filepath.Join(p.Folder, name)
+		out = append(out, kind)
+	}
+	for _, name := range p.Settings {
+		own(name, LoginFile{})
+	}
+	own(p.Login, LoginFile{Login: true, Renewed: true})
+	for _, c := range p.Clouds {
+		for i, name := range slices.Concat(c.Settings, c.Logins) {
+			if c.leads(env) {
+				out = append(out, LoginFile{From: filepath.Join(home, name), To: name, Login: i >= len(c.Settings)})
+			}
 		}
-		if process.Lookup(env, vertex) != "" {
-			add(filepath.Join(home, ".config/gcloud"), ".config/gcloud", login, "application_default_credentials.json")
-		}
-	case "codex":
-		from := either("CODEX_HOME", ".codex")
-		add(from, ".codex", settings, "config.toml", "AGENTS.md")
-		add(from, ".codex", renewed, "auth.json")
-	case "gemini":
-		from := filepath.Join(either("GEMINI_CLI_HOME", ""), ".gemini")
-		add(from, ".gemini", settings, "settings.json", "google_accounts.json")
-		add(from, ".gemini", renewed, "oauth_creds.json")
 	}
 	return out
 }
-
-// Variables that lead a program to its models through another company's cloud.
-const (
-	bedrock = "CLAUDE_CODE_USE_BEDROCK"
-	vertex  = "CLAUDE_CODE_USE_VERTEX"
-)
 
 // Held is a login that an agent program holds itself: it cannot stay outside, and
 // what is asked with it goes past the gate.
@@ -95,7 +84,7 @@ func heldBy(agent string, env []string) (by []string) {
 			by = append(by, name)
 		case name == "settings.json", name == "config.toml":
 			c.Settings = data
-			if api := map[string]API{"claude": Anthropic, "codex": OpenAI, "gemini": Gemini}[agent]; c.ownWay(api) && len(clouds(agent, env)) == 0 {
+			if c.ownWay(table().Programs[agent].API) && len(clouds(agent, env)) == 0 {
 				by = append(by, name)
 			}
 		}
@@ -105,14 +94,9 @@ func heldBy(agent string, env []string) (by []string) {
 
 // clouds are those of other companies to which variables lead a program, by name.
 func clouds(agent string, env []string) (out []string) {
-	for _, cloud := range []struct{ agent, variable, name string }{
-		{"claude", bedrock, "Amazon Bedrock"},
-		{"claude", vertex, "Google Vertex AI"},
-		{"gemini", "GOOGLE_GENAI_USE_VERTEXAI", "Google Vertex AI"},
-		{"gemini", "GOOGLE_GENAI_USE_GCA", "Gemini Code Assist"},
-	} {
-		if agent == cloud.agent && process.Lookup(env, cloud.variable) != "" {
-			out = append(out, cloud.name)
+	for _, c := range table().Programs[agent].Clouds {
+		if c.leads(env) {
+			out = append(out, c.Name)
 		}
 	}
 	return out

@@ -14,33 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/process"
 )
 
-// service is where a provider is, and which variables say so.
-type service struct {
-	api   API
-	usual string   // its address
-	bases []string // variables with another one
-	keys  []secretKey
-}
-
-// secretKey is a variable with a key, and the header in which that is shown. Of
-// several with the same header the first counts.
-type secretKey struct{ variable, header, prefix string }
-
-// services are the providers whose requests can go through a gate.
-func services() []service {
-	return []service{
-		{Anthropic, "https://api.anthropic.com", []string{"ANTHROPIC_BASE_URL"}, []secretKey{
-			{"ANTHROPIC_API_KEY", "X-Api-Key", ""}, {"ANTHROPIC_AUTH_TOKEN", "Authorization", "Bearer "}, {"CLAUDE_CODE_OAUTH_TOKEN", "Authorization", "Bearer "},
-		}},
-		{OpenAI, "https://api.openai.com/v1", []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []secretKey{
-			{"CODEX_API_KEY", "Authorization", "Bearer "}, {"OPENAI_API_KEY", "Authorization", "Bearer "},
-		}},
-		{Gemini, "https://generativelanguage.googleapis.com", []string{"GOOGLE_GEMINI_BASE_URL"}, []secretKey{
-			{"GEMINI_API_KEY", "X-Goog-Api-Key", ""}, {"GOOGLE_API_KEY", "X-Goog-Api-Key", ""},
-		}},
-	}
-}
-
 // customHeaders is a variable with headers that Claude Code adds to its requests.
 // Some gateways know their users by one.
 const customHeaders = "ANTHROPIC_CUSTOM_HEADERS"
@@ -49,44 +22,44 @@ const customHeaders = "ANTHROPIC_CUSTOM_HEADERS"
 // and the keys' variables. A login in a file cannot go through one, nor what the
 // user's settings send elsewhere.
 func (c Call) providers() (out []Provider, variables []string, err error) {
-	for _, s := range services() {
-		if c.Agent == "" || c.ownWay(s.api) {
+	for _, s := range table().Services {
+		if c.Agent == "" || c.ownWay(s.API) {
 			continue
 		}
 		header := http.Header{}
-		for _, k := range s.keys {
-			value := process.Lookup(c.Env, k.variable)
+		for _, k := range s.Keys {
+			value := process.Lookup(c.Env, k.Variable)
 			if value == "" {
 				continue
 			}
-			variables = append(variables, k.variable)
+			variables = append(variables, k.Variable)
 			if !shadowed(k, header) {
-				header.Set(k.header, k.prefix+value)
+				header.Set(k.Header, k.Prefix+value)
 			}
 		}
 		if len(header) == 0 {
 			continue
 		}
-		if s.api == Anthropic {
+		if s.API == Anthropic {
 			addHeaders(header, process.Lookup(c.Env, customHeaders))
 		}
 		base, err := s.base(c.Env)
 		if err != nil {
 			return nil, nil, err
 		}
-		out = append(out, Provider{Name: string(s.api), API: s.api, Base: base, Header: header})
+		out = append(out, Provider{Name: string(s.API), API: s.API, Base: base, Header: header})
 	}
 	return out, variables, nil
 }
 
 // shadowed reports whether programs prefer another key that is there.
 func shadowed(k secretKey, header http.Header) bool {
-	return header.Get(k.header) != "" || k.variable == "CLAUDE_CODE_OAUTH_TOKEN" && len(header) > 0
+	return header.Get(k.Header) != "" || k.Login && len(header) > 0
 }
 
 // base is the address of a service, as the user has set it or as it usually is.
 func (s service) base(env []string) (*url.URL, error) {
-	for _, name := range s.bases {
+	for _, name := range s.Bases {
 		value := process.Lookup(env, name)
 		if value == "" {
 			continue
@@ -97,7 +70,7 @@ func (s service) base(env []string) (*url.URL, error) {
 		}
 		return u, nil
 	}
-	return url.Parse(s.usual)
+	return url.Parse(s.Usual)
 }
 
 // addHeaders adds those of a text with one "name: value" a line.
@@ -113,16 +86,21 @@ func addHeaders(h http.Header, text string) {
 // through a gate: with a login that lies in a file, through another company's cloud,
 // or as the user's settings have it.
 func (c Call) ownWay(api API) bool {
-	set := func(name string) bool { return process.Lookup(c.Env, name) != "" }
-	switch {
-	case api == Anthropic && c.Agent == "claude":
-		return set(bedrock) || set(vertex) || claudeSettingsReach(c.Settings)
-	case api == OpenAI && c.Agent == "codex":
-		return c.Login && !set("CODEX_API_KEY") || codexSettingsReach(string(c.Settings))
-	case api == Gemini:
-		return set("GOOGLE_GENAI_USE_VERTEXAI") || set("GOOGLE_GENAI_USE_GCA") || c.Agent == "gemini" && geminiSettingsReach(c.Settings)
+	for name, p := range table().Programs {
+		if p.API == api && slices.ContainsFunc(p.Clouds, func(cloud cloud) bool { return (cloud.Everybody || name == c.Agent) && cloud.leads(c.Env) }) {
+			return true
+		}
 	}
-	return false
+	if table().Programs[c.Agent].API != api {
+		return false
+	}
+	switch c.Agent {
+	case "claude":
+		return claudeSettingsReach(c.Settings)
+	case "codex":
+		return c.Login && process.Lookup(c.Env, "CODEX_API_KEY") == "" || codexSettingsReach(string(c.Settings))
+	}
+	return geminiSettingsReach(c.Settings)
 }
 
 // claudeSettingsReach reports whether settings of Claude Code say how it reaches

@@ -2,286 +2,183 @@ package gate
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"unicode"
-
-	"github.com/reprise-ci/reprise/internal/gate/scan"
+	"time"
 )
 
-// What is read from a request.
-const (
-	asksFor    scan.Field = iota // a model
-	background                   // the answer is fetched later, where nothing counts it
-	tool                         // the kind of a tool
-	connector                    // a tool of the provider that reaches elsewhere
-	address                      // of something that the provider is to fetch
-	longest                      // answer, in tokens
-	answers                      // to the one request
-	stored                       // what the request goes on from, which the provider keeps
-	template                     // what the provider keeps of a request, which may be anything
-	helper                       // another model, which a tool asks
-	place                        // where a tool works
-	elsewhere                    // an address of models, to which the real key would go
-	tier                         // how soon the answer is wanted, which has a price
-	streams                      // whether the answer comes in events
-	saysUsage                    // whether those say what was used
-	searches                     // an answer that the provider may search the web for
-)
-
-// requestFields says where requests name what is checked.
-var requestFields = sync.OnceValue(func() map[API]scan.Fields {
-	return map[API]scan.Fields{
-		Anthropic: ofGateways(scan.Fields{
-			"model": asksFor, "tools.type": tool, "mcp_servers.url": connector,
-			"tools.model": helper, "speed": tier, "inference_geo": tier,
-			"messages.content.source.url": address, "messages.content.content.source.url": address,
-			"messages.content.source.content.source.url": address, "messages.content.content.source.content.source.url": address,
-			"max_tokens": longest, "stream": streams,
-		}),
-		OpenAI: ofGateways(scan.Fields{
-			"model": asksFor, "background": background, "tools.type": tool, "web_search_options": searches, "tools.server_url": connector,
-			"tools.model": helper, "tools.environment.type": place, "prompt": template, "service_tier": tier, "stream": streams, "stream_options.include_usage": saysUsage,
-			"input.content.image_url": address, "input.content.file_url": address, "input.output.image_url": address, "input.output.file_url": address,
-			"messages.content.image_url.url": address,
-			"max_output_tokens":              longest, "max_completion_tokens": longest, "max_tokens": longest, "n": answers,
-			"previous_response_id": stored, "conversation": stored,
-		}),
-		Gemini: inAnySpelling(scan.Fields{
-			"tools.googleSearch": connector, "tools.urlContext": connector, "tools.googleSearchRetrieval": connector,
-			"tools.googleMaps": connector, "tools.mcpServers": connector, "tools.enterpriseWebSearch": connector, "serviceTier": tier,
-			"contents.parts.fileData.fileUri": address, "contents.parts.functionResponse.parts.fileData.fileUri": address,
-			"systemInstruction.parts.fileData.fileUri": address, "generateContentRequest.contents.parts.fileData.fileUri": address,
-			"generateContentRequest.systemInstruction.parts.fileData.fileUri": address,
-			"generationConfig.maxOutputTokens":                                longest, "generationConfig.candidateCount": answers, "cachedContent": stored,
-		}),
-	}
-})
-
-// ofGateways adds what gateways before providers take besides, such as OpenRouter and
-// LiteLLM: other models, which answer where the first does not, and other addresses.
-func ofGateways(in scan.Fields) scan.Fields {
-	for _, at := range []string{"models", "fallbacks", "fallbacks.model", "extra_body.model", "extra_body.models", "extra_body.fallbacks"} {
-		in[at] = helper
-	}
-	for _, at := range []string{"api_base", "base_url", "extra_body.api_base", "extra_body.base_url"} {
-		in[at] = elsewhere
-	}
-	in["plugins"], in["extra_body.plugins"] = connector, connector
-	return in
-}
-
-// inAnySpelling adds the other spellings of paths: Google takes each name of one as
-// fileUri and as file_uri.
-func inAnySpelling(in scan.Fields) scan.Fields {
-	out := scan.Fields{}
-	for at, f := range in {
-		all := []string{""}
-		for _, name := range strings.Split(at, ".") {
-			var next []string
-			for _, before := range all {
-				for _, spelled := range []string{name, snake(name)} {
-					next = append(next, strings.TrimPrefix(before+"."+spelled, "."))
-				}
-			}
-			slices.Sort(next)
-			all = slices.Compact(next)
-		}
-		for _, at := range all {
-			out[at] = f
-		}
-	}
-	return out
-}
-
-// snake spells fileUri as file_uri.
-func snake(name string) string {
-	var out strings.Builder
-	for _, r := range name {
-		if unicode.IsUpper(r) {
-			out.WriteByte('_')
-		}
-		out.WriteRune(unicode.ToLower(r))
-	}
-	return out.String()
+// request is what a request to a provider says of what is checked and counted.
+type request struct {
+	model     string
+	size      int64   // bytes
+	longest   int64   // tokens that an answer may have; 0: it does not say
+	answers   int64   // the request, if it asks for several
+	goesOn    bool    // from what the provider keeps, so that nobody knows how long the request is
+	tools     int64   // what it costs in any case, in millionths of a US dollar
+	factor    float64 // how many times the usual price it costs; less than 1: once
+	saysHow   bool    // it says whether it asks for events
+	streams   bool    // it does
+	saysUsage bool    // and for one with what was used
 }
 
 // outward are tools that the provider itself uses to reach other hosts, by how
 // their kinds begin.
 var outward = []string{"web_search", "web_fetch", "mcp", "url_context", "google_search"}
 
-const maxRequest = 256 << 20 // bytes
+// askUsage is what is added to a request of Chat Completions for a stream, which says what was
+// used only if it is asked to. Of a field that comes twice, services take the last.
+const askUsage = `,"stream_options":{"include_usage":true}`
 
-// requestFilter reads the body of a request to a provider as it passes. A body that is
-// refused never comes to its end, so that the provider cannot act on it.
-type requestFilter struct {
-	body io.Reader
-	x    *exchange
-	scan scan.Scanner
-}
-
-func newRequestFilter(body io.Reader, x *exchange) *requestFilter {
-	b := &requestFilter{body: body, x: x}
-	b.scan = scan.Scanner{Want: requestFields()[x.provider.API], Found: b.found}
-	return b
-}
-
-func (b *requestFilter) Read(p []byte) (int, error) {
-	x := b.x
-	if x.refused() != nil {
-		return 0, errRefused
+// read reads the body of a request and checks it. It is given whole to the provider, or not at
+// all. What it takes of the room of the gate is given back with done.
+func (x *exchange) read(r *http.Request, connection *http.ResponseController) (body []byte, done func()) {
+	size := maxBody
+	if r.ContentLength >= 0 {
+		size = int(min(r.ContentLength, maxBody))
 	}
-	n, err := b.body.Read(p)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if n > 0 {
-		x.sent += int64(n)
-		if x.gate.transcript.to != nil {
-			x.asks.write(p[:n])
-		}
-		b.scan.Write(p[:n])
-		b.check(p[:n])
-		if b.scan.Closed() && !x.whole {
-			x.whole = true
-			x.claim()
-		}
+	if !x.gate.room.take(size) {
+		x.refuse(http.StatusServiceUnavailable, "there are too many long requests at a time")
+		size = 0
 	}
-	if x.refusal != nil {
-		return 0, errRefused
+	body, err := io.ReadAll(io.LimitReader(r.Body, int64(size)))
+	x.gate.room.give(size - len(body))
+	rest := int64(0)
+	if err == nil && int64(len(body)) != r.ContentLength {
+		// A connection that is closed with something unread in it is reset, and then a client
+		// that is still sending loses the answer.
+		_ = connection.SetReadDeadline(time.Now().Add(5 * time.Second))
+		rest, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 8*maxBody))
+		_ = connection.SetReadDeadline(time.Time{})
 	}
-	return n, err
-}
-
-// Close leaves the body open: what is left of it is still to be read.
-func (b *requestFilter) Close() error { return nil }
-
-// check looks at what is known so far, and at what has just come.
-func (b *requestFilter) check(p []byte) {
-	x := b.x
+	read := len(body)
+	x.asked.size = int64(read)
+	if x.gate.transcript.to != nil {
+		x.asks.write(body)
+	}
 	switch {
-	case bytes.IndexByte(p, 0) >= 0: // no JSON in UTF-8 has one
-		x.refuse(http.StatusBadRequest, "the request is no JSON in UTF-8")
-	case x.sent > maxRequest:
-		x.refuse(http.StatusRequestEntityTooLarge, "the request has more than "+strconv.Itoa(maxRequest>>20)+" MB")
-	case b.scan.Odd():
-		x.refuse(http.StatusBadRequest, "the request is no JSON")
-	case b.scan.Closed() && x.requested == "" && x.purpose == asksModel && x.gate.config.Limits.Model != nil:
+	case err != nil:
+		x.refuse(http.StatusBadRequest, "the request broke off")
+	case rest > 0:
+		x.refuse(http.StatusRequestEntityTooLarge, "the request has more than "+strconv.Itoa(maxBody>>20)+" MB")
+	case len(body) > 0 || x.purpose == asksModel:
+		x.inspect(r.Header, body)
+	}
+	if x.at == chatCompletions && x.asked.streams && !x.asked.saysUsage && x.refusal == nil {
+		end := bytes.LastIndexByte(body, '}')
+		body = slices.Insert(body, end, []byte(askUsage)...)
+	}
+	return body, func() { x.gate.room.give(read) }
+}
+
+// inspect refuses a request that cannot be read, or that asks for what is not allowed.
+func (x *exchange) inspect(header http.Header, body []byte) {
+	if encoding := header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is compressed with "+strconv.Quote(encoding))
+		return
+	}
+	if x.provider.API == Gemini {
+		if kind := header.Get("Content-Type"); kind != "" && !strings.HasPrefix(strings.ToLower(kind), "application/json") {
+			x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is "+strconv.Quote(kind)+" in place of application/json")
+		}
+		if x.purpose == asksModel {
+			x.checkModel(x.asked.model)
+		}
+	}
+	if err := walk(body, protocols()[x.provider.API].inRequest, x.found); err != nil {
+		x.refuse(http.StatusBadRequest, fmt.Sprintf("the request is no JSON in UTF-8: %v", err))
+	}
+	if x.asked.model == "" && x.purpose == asksModel && x.gate.config.Limits.Model != nil {
 		x.refuse(http.StatusBadRequest, "the request names no model")
 	}
 }
 
-// found checks a value of the request.
-func (b *requestFilter) found(f scan.Field, v scan.Value) {
-	x := b.x
-	said, _ := v.Text()
-	switch f {
-	case asksFor:
-		if v.Opens || said == "" || len(said) > maxModel {
-			x.refuse(http.StatusBadRequest, "the request names no model")
-			return
-		}
-		if x.requested = said; !x.gate.ledger.allows(x.provider.Name, said) {
-			x.refuseModel(said)
-		}
-	case background:
-		if string(v.Raw) != "false" && string(v.Raw) != "null" {
-			x.refuse(http.StatusBadRequest, "answers in the background cannot be counted")
-		}
-	case tool:
-		x.hosted = x.hosted || slices.ContainsFunc(paid, func(kind string) bool { return strings.HasPrefix(said, kind) })
-		if !b.open() && slices.ContainsFunc(outward, func(kind string) bool { return strings.HasPrefix(said, kind) }) {
-			x.refuse(http.StatusBadRequest, "the tool "+strconv.Quote(said)+" reaches hosts that the pipeline does not allow")
-		}
-	case searches:
-		if string(v.Raw) != "null" {
-			x.tools = chatSearch
-		}
-		fallthrough
-	case connector:
-		if !b.open() && string(v.Raw) != "null" {
-			x.refuse(http.StatusBadRequest, "tools of the provider that reach other hosts are not allowed by the pipeline")
-		}
-	case address:
-		if !b.open() && !v.Opens && !strings.HasPrefix(string(v.Raw), "data:") && string(v.Raw) != "null" {
-			x.refuse(http.StatusBadRequest, "the provider would fetch an address, and the pipeline does not allow that")
-		}
-	case longest:
-		x.longest = max(x.longest, v.Count())
-	case answers:
-		x.answersTo = max(x.answersTo, v.Count())
-	case stored:
-		x.goesOn = x.goesOn || string(v.Raw) != "null"
-	default:
-		b.more(f, v, said)
+// refuse notes why the request is not passed on. The first reason counts.
+func (x *exchange) refuse(status int, why string) {
+	if x.refusal == nil {
+		x.refusal = &refusal{status, "reprise: " + why}
 	}
 }
 
-// more checks what has to do with money.
-func (b *requestFilter) more(f scan.Field, v scan.Value, said string) {
-	x := b.x
+// forbid refuses what is said, if it says something.
+func (x *exchange) forbid(v any, why string) {
+	if v != nil && v != false {
+		x.refuse(http.StatusBadRequest, why)
+	}
+}
+
+// checkModel refuses a model that the call may not ask.
+func (x *exchange) checkModel(model string) {
+	if !x.gate.ledger.allows(x.provider.Name, model) {
+		x.refuse(http.StatusBadRequest, fmt.Sprintf("the pipeline does not name the model %q for this agent; it can allow it with models", model))
+	}
+}
+
+// found checks a value of the request.
+func (x *exchange) found(f field, v any) {
+	said, isText := v.(string)
+	_, opens := v.(json.Delim)
+	asked := &x.asked
 	switch f {
-	case template:
-		if string(v.Raw) != "null" {
-			x.refuse(http.StatusBadRequest, "a prompt that the provider keeps may name another model and tools; send it as it is")
+	case asksFor:
+		if said == "" || len(said) > maxModel {
+			x.refuse(http.StatusBadRequest, "the request names no model")
+			return
 		}
+		asked.model = said
+		x.checkModel(said)
 	case helper:
-		if !v.Opens && string(v.Raw) != "null" && !x.gate.ledger.allows(x.provider.Name, said) {
-			x.refuseModel(said)
+		if !opens && v != nil {
+			x.checkModel(said)
 		}
+	case background:
+		x.forbid(v, "answers in the background cannot be counted")
+	case template:
+		x.forbid(v, "a prompt that the provider keeps may name another model and tools; send it as it is")
+	case elsewhere:
+		x.forbid(v, "the request names another address of models, and the key is for one alone")
 	case place:
 		if strings.HasPrefix(said, "container") {
 			x.refuse(http.StatusBadRequest, "what runs in containers of the provider has no limits of the pipeline; run it here")
 		}
-	case elsewhere:
-		if string(v.Raw) != "null" {
-			x.refuse(http.StatusBadRequest, "the request names another address of models, and the key is for one alone")
-		}
+	case longest:
+		asked.longest = max(asked.longest, count(v))
+	case answers:
+		asked.answers = max(asked.answers, count(v))
+	case stored:
+		asked.goesOn = asked.goesOn || v != nil
 	case tier:
-		x.factor = max(x.factor, tierFactor(x.provider.API, said))
+		asked.factor = max(asked.factor, protocols()[x.provider.API].Tiers[strings.ToLower(said)])
 	case streams:
-		if x.saysHow {
+		if asked.saysHow {
 			x.refuse(http.StatusBadRequest, "the request says stream twice")
 		}
-		x.saysHow, x.streams = true, string(v.Raw) == "true"
+		asked.saysHow, asked.streams = true, v == true
 	case saysUsage:
-		x.saysUsage = string(v.Raw) == "true"
+		asked.saysUsage = v == true
+	case searchable:
+		if v != nil {
+			asked.tools = protocols()[x.provider.API].Option
+		}
+	}
+	if !x.gate.config.World.Open {
+		x.foundOutward(f, v, isText)
 	}
 }
 
-// open reports whether the agent may reach the whole network anyway.
-func (b *requestFilter) open() bool { return b.x.gate.config.World.Open }
-
-// joined is what was read of a body, and the rest.
-type joined struct {
-	first     []byte
-	err       error // after first
-	rest      io.ReadCloser
-	remaining int64 // bytes that are still to come; less than 0: nobody knows
-}
-
-// Read reads on. It ends by itself after the last byte: the server may close the
-// body as soon as the provider begins to answer, and that would look like an error.
-func (j *joined) Read(p []byte) (n int, err error) {
+// foundOutward refuses what has the provider reach hosts that the agent may not reach itself.
+func (x *exchange) foundOutward(f field, v any, isText bool) {
+	said, _ := v.(string)
 	switch {
-	case j.remaining == 0:
-		return 0, io.EOF
-	case len(j.first) > 0:
-		n = copy(p, j.first)
-		j.first = j.first[n:]
-	case j.err != nil:
-		return 0, j.err
-	default:
-		n, err = j.rest.Read(p)
+	case f == tool && slices.ContainsFunc(outward, func(kind string) bool { return strings.HasPrefix(said, kind) }):
+		x.refuse(http.StatusBadRequest, "the tool "+strconv.Quote(said)+" reaches hosts that the pipeline does not allow")
+	case f == connector, f == searchable:
+		x.forbid(v, "tools of the provider that reach other hosts are not allowed by the pipeline")
+	case f == address && isText && !strings.HasPrefix(said, "data:"):
+		x.refuse(http.StatusBadRequest, "the provider would fetch an address, and the pipeline does not allow that")
 	}
-	if j.remaining > 0 {
-		j.remaining = max(0, j.remaining-int64(n))
-	}
-	return n, err
 }
-
-// Close closes the body.
-func (j *joined) Close() error { return j.rest.Close() }

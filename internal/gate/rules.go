@@ -2,10 +2,13 @@ package gate
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // World says which hosts may be reached. The zero value is none.
@@ -42,24 +45,17 @@ func (w World) rules() (rules []rule, err error) {
 }
 
 func parseRule(s string) (rule, error) {
-	host, port, hasPort := s, "", false
-	if bracketed, rest, ok := strings.Cut(strings.TrimPrefix(s, "["), "]"); ok && strings.HasPrefix(s, "[") {
-		host, port, hasPort = bracketed, strings.TrimPrefix(rest, ":"), strings.HasPrefix(rest, ":")
-	} else if at := strings.LastIndexByte(s, ':'); at >= 0 && strings.Count(s, ":") == 1 {
-		host, port, hasPort = s[:at], s[at+1:], true
+	if why := pipelines.BadHost(s); why != "" {
+		return rule{}, fmt.Errorf("%q %s", s, why)
 	}
 	r := rule{ports: []uint16{80, 443}}
-	if hasPort {
-		n, err := strconv.ParseUint(port, 10, 16)
-		if err != nil || n == 0 {
-			return rule{}, fmt.Errorf("%q: %q is no port", s, port)
-		}
-		r.ports = []uint16{uint16(n)}
+	host := strings.Trim(s, "[]")
+	if before, port, err := net.SplitHostPort(s); err == nil {
+		n, _ := strconv.ParseUint(port, 10, 16) // it was looked at
+		host, r.ports = before, []uint16{uint16(n)}
 	}
 	host, r.wild = strings.CutPrefix(host, "*.")
-	if r.host = plainHost(host); r.host == "" || strings.ContainsAny(r.host, "*/@ ?#%") {
-		return rule{}, fmt.Errorf("%q is no host: name one as in registry.npmjs.org, *.example.com or example.com:8443", s)
-	}
+	r.host = plainHost(host)
 	return r, nil
 }
 

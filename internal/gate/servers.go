@@ -46,7 +46,7 @@ func newToolServer(s Server, way http.RoundTripper) (*toolServer, error) {
 	}
 	t := &toolServer{Server: s, use: ServerUse{Server: s.Name}}
 	t.proxy = &httputil.ReverseProxy{
-		Transport: way, Rewrite: t.rewrite, FlushInterval: -1, BufferPool: buffers, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: way, Rewrite: t.rewrite, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		ModifyResponse: t.answered, ErrorHandler: t.unanswered,
 	}
 	return t, nil

@@ -60,8 +60,9 @@ data: {"type":"response.output_text.delta","delta":"hello"}
 
 // What a cache keeps for an hour is told from what it keeps for less.
 func TestCacheOfAnHour(t *testing.T) {
-	m := newMeter(Anthropic, false)
+	m := newMeter(Anthropic, false, newRoom())
 	m.write([]byte(`{"usage":{"input_tokens":1,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":2}}`))
+	m.end()
 	if got, _ := m.total(0, true, 0); got != (Tokens{Input: 1, CacheWrite: 30, Output: 2, CacheHour: 20}) {
 		t.Errorf("%+v", got)
 	}
@@ -84,7 +85,7 @@ func TestStreamsAreAskedForTheirUsage(t *testing.T) {
 				var got string
 				g := before(t, OpenAI, Config{}, func(w http.ResponseWriter, r *http.Request) {
 					data, err := io.ReadAll(r.Body)
-					if got = string(data); err != nil || length != (r.ContentLength == int64(len(data))) {
+					if got = string(data); err != nil || r.ContentLength != int64(len(data)) {
 						t.Errorf("%d bytes came of %d, %v", len(data), r.ContentLength, err)
 					}
 					stream(w, chatStream)

@@ -1,10 +1,9 @@
 package gate
 
 import (
-	"sync"
-
-	"github.com/reprise-ci/reprise/internal/gate/scan"
-	"github.com/reprise-ci/reprise/internal/gate/sse"
+	"bytes"
+	"encoding/json"
+	"strings"
 )
 
 // Tokens are what requests used.
@@ -21,111 +20,78 @@ func (t Tokens) Add(u Tokens) Tokens {
 	return Tokens{t.Input + u.Input, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite, t.Output + u.Output, t.CacheHour + u.CacheHour}
 }
 
-// What is read from an answer.
-const (
-	ofModel scan.Field = iota
-	ofInput
-	ofInputTool // of Gemini, beside ofInput
-	ofRead
-	ofWrite
-	ofHour // of ofWrite
-	ofOutput
-	ofThoughts // of Gemini, beside ofOutput
-	ofSearches // of the web
-	ofWords    // what the model says
-	ofUse      // a tool of the provider, by its name
-	ofUseTwice // the same, where each comes two times
-	ofQuery    // a search
-)
-
-// answerFields says where answers have their usage: whole ones, and the events of
-// streamed ones. Where two stand for the same, the larger counts: events give it as
-// it was so far.
-var answerFields = sync.OnceValue(func() map[API]scan.Fields {
-	return map[API]scan.Fields{
-		Anthropic: {
-			"model": ofModel, "message.model": ofModel,
-			"usage.input_tokens": ofInput, "message.usage.input_tokens": ofInput,
-			"usage.cache_read_input_tokens": ofRead, "message.usage.cache_read_input_tokens": ofRead,
-			"usage.cache_creation_input_tokens": ofWrite, "message.usage.cache_creation_input_tokens": ofWrite,
-			"usage.cache_creation.ephemeral_1h_input_tokens": ofHour, "message.usage.cache_creation.ephemeral_1h_input_tokens": ofHour,
-			"usage.server_tool_use.web_search_requests": ofSearches, "content_block.name": ofUse, "content.name": ofUse,
-			"usage.output_tokens": ofOutput,
-			"delta.text":          ofWords, "delta.partial_json": ofWords, "delta.thinking": ofWords,
-		},
-		OpenAI: {
-			"model": ofModel, "response.model": ofModel,
-			"usage.input_tokens": ofInput, "response.usage.input_tokens": ofInput, "usage.prompt_tokens": ofInput,
-			"usage.input_tokens_details.cached_tokens": ofRead, "response.usage.input_tokens_details.cached_tokens": ofRead,
-			"usage.prompt_tokens_details.cached_tokens":     ofRead,
-			"usage.input_tokens_details.cache_write_tokens": ofWrite, "response.usage.input_tokens_details.cache_write_tokens": ofWrite,
-			"usage.prompt_tokens_details.cache_write_tokens": ofWrite,
-			"usage.output_tokens":                            ofOutput, "response.usage.output_tokens": ofOutput, "usage.completion_tokens": ofOutput,
-			"delta": ofWords, "choices.delta.content": ofWords, "choices.delta.tool_calls.function.arguments": ofWords,
-			"choices.message.content": ofWords,
-			"response.output.type":    ofUse, "output.type": ofUse, "item.type": ofUseTwice,
-		},
-		Gemini: {
-			"modelVersion":                          ofModel,
-			"usageMetadata.promptTokenCount":        ofInput,
-			"usageMetadata.toolUsePromptTokenCount": ofInputTool,
-			"usageMetadata.cachedContentTokenCount": ofRead,
-			"usageMetadata.candidatesTokenCount":    ofOutput,
-			"usageMetadata.thoughtsTokenCount":      ofThoughts,
-			"candidates.content.parts.text":         ofWords,
-
-			"candidates.groundingMetadata.webSearchQueries": ofQuery,
-		},
-	}
-})
-
-// meter reads from an answer what it used, while it passes.
+// meter reads from an answer what it used, while it passes: a whole one at its end, and of a
+// stream each line with data when it is there.
 type meter struct {
 	api    API
-	events sse.Reader
-	json   scan.Scanner
 	stream bool // the answer is a stream of events
+	held   held // the answer, or a line of it
+	lost   bool // some of it could not be read
 
-	tools [2]int64 // what tools cost, as lists have them and as they came two times
-	model string
-	most  [ofWords + 1]int64
-	seen  [ofWords + 1]bool
-	words int64 // bytes that the model said, in a stream
+	uses, usesTwice int64 // what tools cost, as lists have them and as they came two times
+	model           string
+	most            map[field]int64
+	words           int64 // bytes that the model said, in a stream
 }
 
-func newMeter(api API, stream bool) *meter {
-	m := &meter{api: api, stream: stream}
-	m.json = scan.Scanner{Want: answerFields()[api], Found: m.found}
-	m.events.Data, m.events.End = m.json.Write, func() { m.json.End(); m.json.Reset() }
-	return m
+func newMeter(api API, stream bool, room *room) *meter {
+	return &meter{api: api, stream: stream, held: held{room: room}, most: map[field]int64{}}
 }
 
 // write takes the next piece of the answer.
 func (m *meter) write(p []byte) {
-	if m.stream {
-		m.events.Write(p)
-	} else {
-		m.json.Write(p)
+	for m.stream {
+		line, rest, ended := bytes.Cut(p, []byte{'\n'})
+		m.held.add(line)
+		if !ended {
+			return
+		}
+		m.end()
+		p = rest
+	}
+	m.held.add(p)
+}
+
+// end reads what was held. What is no JSON says nothing.
+func (m *meter) end() {
+	if data, is := bytes.CutPrefix(m.held.data, []byte("data:")); is || !m.stream {
+		_ = walk(data, protocols()[m.api].inAnswer, m.found) // as far as it came, if it broke off
+	}
+	m.lost = m.lost || m.held.lost
+	m.held.reset()
+}
+
+func (m *meter) found(f field, v any) {
+	said, isText := v.(string)
+	_, known := v.(json.Number)
+	switch p := protocols()[m.api]; {
+	case f == ofModel:
+		if isText && len(said) <= maxModel {
+			m.model = said
+		}
+	case f == ofWords:
+		m.words += int64(len(said))
+	case f == ofQuery && isText:
+		m.uses += p.Search
+	case f == ofUse, f == ofUseTwice:
+		for name, price := range p.Uses {
+			switch {
+			case !strings.Contains(said, name):
+			case f == ofUse:
+				m.uses += price
+			default:
+				m.usesTwice += price
+			}
+		}
+	case known:
+		m.most[f] = max(m.most[f], count(v))
 	}
 }
 
-func (m *meter) found(f scan.Field, v scan.Value) {
-	switch {
-	case v.Opens:
-	case f == ofModel:
-		if name, ok := v.Text(); ok && len(name) <= maxModel {
-			m.model = name
-		}
-	case f >= ofUse:
-		m.use(f, v)
-	case f == ofWords:
-		if v.Quoted {
-			m.words += int64(v.Size)
-		}
-	case v.Quoted || string(v.Raw) == "null":
-	default:
-		m.most[f], m.seen[f] = max(m.most[f], v.Count()), true
-	}
+// toolsUsed gives what the tools cost that an answer has used so far, in millionths
+// of a US dollar.
+func (m *meter) toolsUsed() int64 {
+	return max(m.uses, (m.usesTwice+1)/2) + m.most[ofSearches]*protocols()[m.api].Search
 }
 
 // maxModel is how long the name of a model may be, in bytes.
@@ -149,16 +115,16 @@ const bytesPerToken = 3
 // request and of the answer; one that broke off before it said so counts as no less than
 // what may have been made unseen.
 func (m *meter) total(request int64, whole bool, unseen int64) (t Tokens, estimated bool) {
-	m.json.End()
 	t = m.tokens()
-	if !m.seen[ofInput] {
+	if _, said := m.most[ofInput]; !said {
 		t.Input, estimated = request/bytesPerToken, true
 	}
+	_, toldOutput := m.most[ofOutput]
 	said := m.words / bytesPerToken
-	if !whole && !m.seen[ofOutput] {
+	if !whole && !toldOutput {
 		said = max(said, unseen)
 	}
-	if !m.seen[ofOutput] || !whole && said > t.Output {
+	if !toldOutput || !whole && said > t.Output {
 		t.Output, estimated = max(t.Output, said), true
 	}
 	return t, estimated

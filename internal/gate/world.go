@@ -209,7 +209,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	(&httputil.ReverseProxy{
-		Transport: g.world.plain, FlushInterval: -1, BufferPool: buffers, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: g.world.plain, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite:      func(pr *httputil.ProxyRequest) { pr.Out.Host = pr.In.Host },
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { g.turnAway(w, address, err) },
 	}).ServeHTTP(w, r)
