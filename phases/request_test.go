@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/phasestest"
+	"github.com/reprise-ci/reprise/internal/test/phasestest"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 

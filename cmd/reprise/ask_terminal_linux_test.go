@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/internal/test/world"
 )
 
 // asking is a repository with a run that asks two questions and waits for an approval.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
-	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/internal/test/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/internal/test/world"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // bird is a value that agents are given and must not pass on.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/page"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // twoSteps is a pipeline whose agent is the program "worker", see newStage.

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/internal/test/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/world"
 )
 
 // everyKind is a small pipeline that has every kind of step, one after the other.

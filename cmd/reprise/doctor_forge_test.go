@@ -13,7 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/world"
 )
 
 // patient is a hub whose project is a clone from its forge, for a person with a

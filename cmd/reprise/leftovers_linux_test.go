@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // goesOnWriting is an agent that leaves a program behind which writes into the

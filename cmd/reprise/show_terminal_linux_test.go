@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A prompt is printed exactly as it would be sent, but on a terminal harmlessly.

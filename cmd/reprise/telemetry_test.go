@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/world"
 )
 
 // TestJobIsATrace has a job on GitHub tell a collector: also what it asked GitHub for

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestVersionAsksTheTerminalNothing has a terminal that does not answer. Some

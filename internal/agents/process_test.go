@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/ordinary"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -156,7 +156,7 @@ func TestCancel(t *testing.T) {
 
 // In a folder of PATH that the user may not enter there is no program.
 func TestMissingInClosedFolder(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
 		b := newBench(t)
 		closed := filepath.Join(b.dir, "closed")
 		if err := os.Mkdir(closed, 0o000); err != nil {

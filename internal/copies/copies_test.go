@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/ordinary"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -107,7 +107,7 @@ func TestNoRoom(t *testing.T) {
 
 // What a program has closed to everybody can be copied all the same.
 func TestLocked(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
 		src, dst := roots(t)
 		do(t, src.MkdirAll("a/b", 0o755))
 		do(t, src.WriteFile("a/b/c", []byte("text"), 0o644))

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/ordinary"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A repository that takes no commits is named, with the folder that keeps it from that.
 // Root may write in each.
 func TestUnwritableRepository(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
 		for _, closed := range []string{".", "objects", "refs"} {
 			src := &git.Source{CommonDir: t.TempDir()}
 			for _, name := range []string{"objects", "refs"} {

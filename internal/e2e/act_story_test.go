@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/e2e/modelserver"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -24,8 +24,8 @@ phases: [
 
 // answersFixed has a model answer what people have said about lines as fixed, where a review
 // asks for that.
-func answersFixed(script modelserver.Script) modelserver.Script {
-	return func(r modelserver.Request) modelserver.Reply {
+func answersFixed(script model.Script) model.Script {
+	return func(r model.Request) model.Reply {
 		if !isReview(r) || len(r.Results()) == 0 {
 			return script(r)
 		}
@@ -37,7 +37,7 @@ func answersFixed(script modelserver.Script) modelserver.Script {
 				})
 			}
 		}
-		return modelserver.Answer(said)
+		return model.Answer(said)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"

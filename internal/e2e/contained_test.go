@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 

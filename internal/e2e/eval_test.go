@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	m "github.com/reprise-ci/reprise/internal/test/model"
 )
 
 // evaluated is what an evaluation says of a suite, as --json has it.

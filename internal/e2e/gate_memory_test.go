@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
 	"github.com/reprise-ci/reprise/internal/sandbox"
+	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/metadata"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/metadata"
 )
 

@@ -14,14 +14,14 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	"github.com/reprise-ci/reprise/internal/test/model"
 )
 
 // place is where one test happens: a model, a repository with a bare origin,
 // and a home that nobody else uses.
 type place struct {
 	t     *testing.T
-	model *modelserver.Server
+	model *model.Server
 	root  string // holds the rest
 	repo  string // a clone of origin with one commit on main
 	home  string
@@ -30,7 +30,7 @@ type place struct {
 	opens string   // a file that programs start with, as descriptor 7; "" is none
 
 	mu     sync.Mutex
-	script modelserver.Script // what the model says, see says
+	script model.Script // what the model says, see says
 }
 
 // newPlace makes a place for a test, which then runs beside others.
@@ -48,7 +48,7 @@ func newPlaceOf(t *testing.T, folder string, user int) *place {
 		t.Fatal(err)
 	}
 	p := &place{t: t, user: user, root: root, repo: filepath.Join(root, "repo"), home: filepath.Join(root, "home")}
-	p.model = modelserver.Start(func(r modelserver.Request) modelserver.Reply {
+	p.model = model.Start(func(r model.Request) model.Reply {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return p.script(r)
@@ -73,7 +73,7 @@ func newPlaceOf(t *testing.T, folder string, user int) *place {
 
 // says sets the script of the model, before it is asked for the first time or
 // while nobody asks.
-func (p *place) says(script modelserver.Script) {
+func (p *place) says(script model.Script) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.script = script

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/metadata"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	"github.com/reprise-ci/reprise/internal/test/model"
 )
 
 // worker is a model that does what reprise's prompts ask of it: it writes the
@@ -30,17 +30,17 @@ type worker struct {
 }
 
 // script makes a model of the worker.
-func (w *worker) script() modelserver.Script {
-	return func(r modelserver.Request) modelserver.Reply {
+func (w *worker) script() model.Script {
+	return func(r model.Request) model.Reply {
 		if isReview(r) {
 			if mayRun(r) && !w.tried(r.Results()) {
-				return modelserver.Run(cmp.Or(w.tries, "git log --oneline -1"))
+				return model.Run(cmp.Or(w.tries, "git log --oneline -1"))
 			}
 			if look, has := reads(r); !has {
 				return look
 			}
 			w.reviews++
-			return modelserver.Answer(judgement(r, gatesOf(r), w.reviews > w.fail))
+			return model.Answer(judgement(r, gatesOf(r), w.reviews > w.fail))
 		}
 		return w.next(r)
 	}
@@ -48,9 +48,9 @@ func (w *worker) script() modelserver.Script {
 
 // tried tells whether a review has seen its command to the end. Codex answers after ten
 // seconds, whether a command has ended or not.
-func (w *worker) tried(results []modelserver.Message) bool {
+func (w *worker) tried(results []model.Message) bool {
 	const most = 30
-	seen := slices.ContainsFunc(results, func(m modelserver.Message) bool { return strings.Contains(m.Text, w.passes) })
+	seen := slices.ContainsFunc(results, func(m model.Message) bool { return strings.Contains(m.Text, w.passes) })
 	return len(results) > 0 && seen || len(results) == most
 }
 
@@ -58,36 +58,36 @@ func (w *worker) tried(results []modelserver.Message) bool {
 var artifact = regexp.MustCompile("(?:in|document,|whole file) `(/[^`]+/\\.reprise/[^`]+\\.md)`")
 
 // next is the next turn of execute or revise.
-func (w *worker) next(r modelserver.Request) modelserver.Reply {
+func (w *worker) next(r model.Request) model.Reply {
 	path := artifact.FindStringSubmatch(r.Prompt())
 	if path == nil {
-		return modelserver.Say("I see no file to write.")
+		return model.Say("I see no file to write.")
 	}
-	turns := []modelserver.Reply{modelserver.Write(path[1], fmt.Sprintf("# Report\n\nAs asked in prompt %d, request %d.\n", len(r.Prompts()), r.N))}
-	if r.API == modelserver.Messages {
+	turns := []model.Reply{model.Write(path[1], fmt.Sprintf("# Report\n\nAs asked in prompt %d, request %d.\n", len(r.Prompts()), r.N))}
+	if r.API == model.Messages {
 		// Claude Code refuses to write over a file it has not read.
-		turns = append([]modelserver.Reply{modelserver.Tool("Read", map[string]string{"file_path": path[1]})}, turns...)
+		turns = append([]model.Reply{model.Tool("Read", map[string]string{"file_path": path[1]})}, turns...)
 	}
 	if w.change != "" && strings.Contains(r.Prompt(), "The change itself, in the tree") {
-		turns = append(turns, modelserver.Run(w.change))
+		turns = append(turns, model.Run(w.change))
 	}
 	if done := len(r.Results()); done < len(turns) {
 		return turns[done]
 	}
 	if r.Schema != nil {
-		return modelserver.Answer(sample(r.Schema))
+		return model.Answer(sample(r.Schema))
 	}
-	return modelserver.Say(cmp.Or(w.says, "Done."))
+	return model.Say(cmp.Or(w.says, "Done."))
 }
 
 // isReview tells a review by the verdict it has to give.
-func isReview(r modelserver.Request) bool {
+func isReview(r model.Request) bool {
 	return strings.Contains(string(r.Schema), `"pass_with_suggestions"`)
 }
 
 // mayRun tells whether a review has a copy of the tree to run things in, and so
 // has to run something before it judges.
-func mayRun(r modelserver.Request) bool {
+func mayRun(r model.Request) bool {
 	return slices.ContainsFunc(r.Prompts(), func(prompt string) bool {
 		return strings.Contains(prompt, "Believe no test that you have not run.")
 	})
@@ -98,19 +98,19 @@ var judged = regexp.MustCompile("Read `(/[^`]+/\\.reprise/[^`]+\\.md)`")
 
 // reads gives the turn in which a review reads what it judges, and tells whether it has used
 // a tool since it was asked: a verdict without that is none.
-func reads(r modelserver.Request) (look modelserver.Reply, has bool) {
+func reads(r model.Request) (look model.Reply, has bool) {
 	path := judged.FindStringSubmatch(strings.Join(r.Prompts(), "\n")) // a try for the form alone does not name it
 	if len(r.Results()) > 0 || path == nil {
 		return look, true
 	}
-	if r.API == modelserver.Messages {
-		return modelserver.Tool("Read", map[string]string{"file_path": path[1]}), false
+	if r.API == model.Messages {
+		return model.Tool("Read", map[string]string{"file_path": path[1]}), false
 	}
-	return modelserver.Run("cat '" + path[1] + "'"), false
+	return model.Run("cat '" + path[1] + "'"), false
 }
 
 // gatesOf finds the gates that a review is asked about.
-func gatesOf(r modelserver.Request) (gates []string) {
+func gatesOf(r model.Request) (gates []string) {
 	_, list, _ := strings.Cut(r.Prompt(), "Answer each gate below")
 	for _, line := range strings.Split(list, "\n")[1:] {
 		gate, ok := strings.CutPrefix(line, "  - ")
@@ -123,7 +123,7 @@ func gatesOf(r modelserver.Request) (gates []string) {
 }
 
 // verdict is the answer of a review to a request.
-func judgement(r modelserver.Request, gates []string, pass bool) map[string]any {
+func judgement(r model.Request, gates []string, pass bool) map[string]any {
 	ruling, answered, findings := "pass", []any{}, []any{}
 	for i, g := range gates {
 		answered = append(answered, map[string]any{"gate": g, "pass": pass || i > 0, "why": "seen in main.go:3"})
@@ -134,7 +134,7 @@ func judgement(r modelserver.Request, gates []string, pass bool) map[string]any 
 			"id": "F1", "severity": "blocker", "title": finding, "problem": "It says nothing of the cause.",
 			"impact": "Nobody can follow it.", "solution": "Name the cause.", "status": "new",
 		}
-		if r.API == modelserver.Responses { // whose schemas want every property, and take null for one there is not
+		if r.API == model.Responses { // whose schemas want every property, and take null for one there is not
 			f["file"], f["line"] = nil, nil
 		}
 		findings = append(findings, f)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/internal/test/progresstest"
 )
 
 // FuzzCommandEscaper writes to a log in pieces of any size.

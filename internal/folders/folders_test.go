@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/ordinary"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // locked fills a folder with what programs leave behind, and gives a root of
@@ -80,7 +80,7 @@ func mode(t *testing.T, file string) fs.FileMode {
 }
 
 func TestUnlock(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
 		root, dir := locked(t)
 		Unlock(root, "top")
 		got := map[string]fs.FileMode{}
@@ -110,7 +110,7 @@ func TestUnlock(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
 		root, dir := locked(t)
 		for _, name := range []string{"top/read-only/deep/file", "top/closed/deep", "top/unreadable", "top/link", "top/gone/file", "top"} {
 			if err := Remove(root, name); err != nil {
@@ -127,7 +127,7 @@ func TestRemove(t *testing.T) {
 }
 
 func TestRemoveAll(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
 		_, dir := locked(t)
 		if err := RemoveAll(filepath.Join(dir, "top")); err != nil {
 			t.Error(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/ordinary"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func chmod(t testing.TB, mode fs.FileMode, names ...string) {
@@ -83,7 +83,7 @@ func instructs(p string) bool { return filepath.Base(p) == "CLAUDE.md" }
 // Whatever modes a program leaves behind, its work is taken back and the run
 // goes on: in this process, in the next call, and in the next process.
 func TestLockedFolders(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
 		for name, closer := range closers {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -123,7 +123,7 @@ func TestLockedFolders(t *testing.T) {
 
 // A mode hides no change.
 func TestChangesInLockedFolders(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
 		for _, mode := range []fs.FileMode{0, 0o111, 0o444, 0o666} {
 			r, _ := openedRun(t)
 			write(t, r.Tree()+"/dir/one.txt", "changed\n")
@@ -149,7 +149,7 @@ func TestChangesInLockedFolders(t *testing.T) {
 
 // The run's own folders cannot be written to by a program, but closed.
 func TestRunClosed(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
 		r, user := openedRun(t)
 		root := r.opt.Root
 		must(t, os.Mkdir(root+"/homes", 0o700))

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/git/program"
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestMain keeps the configuration of whoever runs the tests out of them, and

@@ -3,7 +3,7 @@ package github
 import (
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func TestMain(m *testing.M) {

@@ -25,8 +25,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/report"
+	"github.com/reprise-ci/reprise/internal/test/progresstest"
 )
 
 // The flags are for make.mjs: first it has the test write what the pictures are made from,

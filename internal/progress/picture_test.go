@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/progress"
-	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/internal/test/progresstest"
 )
 
 func TestMermaid(t *testing.T) {

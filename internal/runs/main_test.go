@@ -3,7 +3,7 @@ package runs
 import (
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func TestMain(m *testing.M) {

@@ -17,7 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/pipelines"
 
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // fakes are the programs that the test binary can be.

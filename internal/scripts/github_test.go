@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/world"
 )
 
 // The scripts begin runs with issues of a GitHub, as a clone of acme/widget

@@ -15,9 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/reprise-ci/reprise/internal/ordinary"
-	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/internal/test/world"
 )
 
 // TestMain has the program built, which the scripts find in their PATH.
@@ -104,7 +103,7 @@ func TestSandboxScripts(t *testing.T) { runScripts(t, "sandbox", onDisk(t)) }
 
 // The scripts about what keeps an ordinary user from working, but not root.
 func TestOrdinaryScripts(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) { runScripts(t, "ordinary", "") }, "testdata")
+	testenv.Ordinary(t, func(t *testing.T) { runScripts(t, "ordinary", "") }, "testdata")
 }
 
 // runScripts runs the scripts of a folder of testdata. They have their work in folders below

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/reprise-ci/reprise/internal/world"
+	"github.com/reprise-ci/reprise/internal/test/world"
 )
 
 // The scripts about traces have a collector, at $COLLECTOR. It writes a line for each

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
-	"github.com/reprise-ci/reprise/internal/progresstest"
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestLiveViewKnowsItsTerminal draws on a terminal that becomes narrower.

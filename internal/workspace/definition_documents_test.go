@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/phasestest"
+	"github.com/reprise-ci/reprise/internal/test/phasestest"
 )
 
 // What the command line names counts over the pipeline, and all mistakes come at once, each

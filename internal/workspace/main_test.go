@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func TestMain(m *testing.M) {
