@@ -163,26 +163,17 @@ each counted for themselves.`,
 
 func graphCommand(env environ.Env) *cobra.Command {
 	var o workspace.Options
-	var format string
-	var asJSON bool
 	c := &cobra.Command{
 		Use: "graph [--issue ID | --pipeline NAME | --issue-file FILE]", Short: "Draw a pipeline, or where a run is in it",
-		Long: `Draw the pipeline of a run as a graph, with colours for where each phase stands and
+		Long: `Draw the pipeline of a run as a graph in Mermaid, with colours for where each phase stands and
 an arrow for each way that the run was taken back; or a pipeline that no run has yet.`,
-		Example: "  reprise graph --issue 7\n  reprise graph --pipeline full --format dot | dot -Tpng >full.png\n  reprise graph --issue 7 --format svg >run.svg",
+		Example: "  reprise graph --issue 7\n  reprise graph --pipeline full >full.mmd",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if asJSON {
-				format = "json"
-			}
 			plan, run, err := runs.Drawn(c.Context(), env, o)
 			if err != nil {
 				return err
 			}
-			drawn := progress.Draw(format, plan, run)
-			if drawn == "" {
-				return exit.Usagef("there is no format %q; there are: %s", format, strings.Join(progress.Drawings(), ", "))
-			}
-			_, err = fmt.Fprint(env.Stdout, drawn)
+			_, err = fmt.Fprint(env.Stdout, progress.Mermaid(plan, run))
 			return text.Unread(err)
 		},
 	}
@@ -190,8 +181,6 @@ an arrow for each way that the run was taken back; or a pipeline that no run has
 	anyIssueFlag(c, &o.Id)
 	c.Flags().StringVar(&o.File, "issue-file", "", "Markdown file with an issue")
 	c.Flags().StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file")
-	c.Flags().StringVar(&format, "format", "mermaid", "mermaid, dot, svg or json")
-	jsonFlag(c, &asJSON, "the phases, what each comes after, and the ways back")
 	return c
 }
 

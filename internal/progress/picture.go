@@ -33,7 +33,7 @@ func Mermaid(plan *pipelines.Pipeline, run *metadata.Run) string {
 	return b.String()
 }
 
-// graph is the picture of a pipeline, in no language yet.
+// graph is the picture of a pipeline.
 type graph struct {
 	nodes  []node
 	arrows []arrow // from a phase to one that needs it

@@ -46,13 +46,10 @@ func attemptsOf(w words, f Facts) []attempt {
 		}
 		all = append(all, one)
 	}
-	talks, left := talksOf(w, f.Transcripts, space.remaining)
-	var diffs []*diff
+	talks := talksOf(w, f.Transcripts, space.remaining)
 	for i := range all {
 		all[i].Talk = talks[all[i].N]
-		diffs = append(diffs, &all[i].Diff)
 	}
-	newColours(left).in(diffs)
 	return all
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/reprise-ci/reprise/internal/syntax"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -48,21 +47,12 @@ type diff struct {
 	Title  string
 	Blocks []block
 	Left   string // what is left out
-	lines  []diffLine
-}
-
-// diffLine is a line of a diff, and which block it is in.
-type diffLine struct {
-	kind, text string
-	path       string // of the file, in lines of a hunk
-	block      int
 }
 
 // block are lines of a diff of one kind.
 type block struct {
-	Kind  string // add, del, at, file or same
-	Text  string
-	Words []syntax.Word // the text in colours, where it has any
+	Kind string // add, del, at, file or same
+	Text string
 }
 
 // diff gives the changes of an attempt as far as there is room for them.
@@ -72,7 +62,7 @@ func diffOf(w words, changes []Change, space *space) diff {
 	here, cut, commit := min(mostOfOne, space.remaining), false, ""
 	for _, c := range changes {
 		commit, cut = c.Commit, cut || c.Cut
-		inHunk, path := false, ""
+		inHunk := false
 		for l := range strings.Lines(c.Patch) {
 			kind := kindOf(l, &inHunk)
 			switch kind {
@@ -82,7 +72,6 @@ func diffOf(w words, changes []Change, space *space) diff {
 				deleted++
 			case "file":
 				files += count(strings.HasPrefix(l, "diff --git "))
-				path = pathIn(l, path)
 			}
 			if left > 0 {
 				left++
@@ -91,7 +80,7 @@ func diffOf(w words, changes []Change, space *space) diff {
 			l = shown(l)
 			if cost := escaped(l) + 4; cost <= here {
 				here, space.remaining = here-cost, space.remaining-cost
-				d.add(kind, l, path)
+				d.add(kind, l)
 			} else {
 				left++
 			}
@@ -148,11 +137,10 @@ func shown(l string) string {
 }
 
 // add adds a line to the last block, or to a new one if it is of another kind.
-func (d *diff) add(kind, l, path string) {
+func (d *diff) add(kind, l string) {
 	if n := len(d.Blocks); n > 0 && d.Blocks[n-1].Kind == kind {
 		d.Blocks[n-1].Text += l
 	} else {
 		d.Blocks = append(d.Blocks, block{Kind: kind, Text: l})
 	}
-	d.lines = append(d.lines, diffLine{kind, l, path, len(d.Blocks) - 1})
 }

@@ -22,13 +22,13 @@ type talk struct {
 }
 
 // talksOf gives what was said in the attempts, as far as there is room: the newest
-// matter most. It says how much of what diffs leave is left then.
-func talksOf(w words, all map[int][]agents.Entry, left int) (map[int]talk, int) {
+// matter most.
+func talksOf(w words, all map[int][]agents.Entry, left int) map[int]talk {
 	space, talks := &space{remaining: left + leastOfTalk}, map[int]talk{}
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(all))) {
 		talks[n] = talkOf(w, all[n], space)
 	}
-	return talks, max(space.remaining-leastOfTalk, 0)
+	return talks
 }
 
 func talkOf(w words, entries []agents.Entry, space *space) talk {
