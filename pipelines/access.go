@@ -7,7 +7,7 @@ type Access string
 
 // The levels, each containing the one before, but that Artifacts does not contain Run.
 const (
-	AccessNone        Access = "none"      // no tools
+	AccessNone      Access = "none"      // no tools
 	AccessRead      Access = "read"      // may look
 	AccessRun       Access = "run"       // may run commands, in a copy of the tree that is thrown away
 	AccessArtifacts Access = "artifacts" // may write the phase's artifact folder

@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/text"
+
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
@@ -542,8 +542,8 @@ func (r *memRepo) Updates(context.Context, git.LogEntry, string, string) (bool, 
 }
 
 // FindBase finds that the base has not moved: these branches have none.
-func (r *memRepo) FindBase(context.Context, string, string) (string, merge.State, error) {
-	return r.tip, merge.State{}, nil
+func (r *memRepo) FindBase(context.Context, string, string) (string, git.BaseState, error) {
+	return r.tip, git.BaseState{}, nil
 }
 
 // Merge is never called, as the base does not move.
@@ -551,6 +551,6 @@ func (r *memRepo) At(context.Context, string, func() error) error {
 	return errors.New("there is no base that was merged")
 }
 
-func (r *memRepo) Merge(context.Context, string, string) (*git.Stage, merge.Result, error) {
-	return nil, merge.Result{}, errors.New("there is no base to merge")
+func (r *memRepo) Merge(context.Context, string, string) (*git.Stage, git.MergeResult, error) {
+	return nil, git.MergeResult{}, errors.New("there is no base to merge")
 }

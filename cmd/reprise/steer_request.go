@@ -15,10 +15,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -164,7 +164,7 @@ func pauseNote(ctx context.Context, env environ.Env, s steerRequest) (string, er
 func openFreed(ctx context.Context, env environ.Env, s steerRequest) (*workspace.Workspace, error) {
 	s.Still = true
 	w, err := workspace.Open(ctx, env, s.Options)
-	var locked *lock.Held
+	var locked *folders.Held
 	if !errors.As(err, &locked) || locked.PID == 0 || s.Name != "pause" && s.Name != "cancel" {
 		return w, err
 	}

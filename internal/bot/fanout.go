@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/git/program"
-	"github.com/reprise-ci/reprise/internal/git/refs"
+	"github.com/reprise-ci/reprise/internal/git"
+
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -97,13 +97,13 @@ func originOf(w *workspace.Workspace) (origin, error) {
 }
 
 // list gives the refs that machines have pushed, by their parts.
-func (o origin) list(ctx context.Context) (of map[string]refs.Ref, err error) {
-	out, err := o.Exchange(ctx, []string{"ls-remote", "--refs"}, refs.Beginning([]string{o.refs})...)
+func (o origin) list(ctx context.Context) (of map[string]git.Ref, err error) {
+	out, err := o.Exchange(ctx, []string{"ls-remote", "--refs"}, git.RefsBeginning([]string{o.refs})...)
 	if err != nil {
 		return nil, fmt.Errorf("list what other machines have done: %w", err)
 	}
-	of = map[string]refs.Ref{}
-	for _, r := range refs.Parse(out) {
+	of = map[string]git.Ref{}
+	for _, r := range git.ParseRefs(out) {
 		if part, is := strings.CutPrefix(r.Name, o.refs); is && metadata.CheckID(part) == nil {
 			of[part] = r
 		}
@@ -113,8 +113,8 @@ func (o origin) list(ctx context.Context) (of map[string]refs.Ref, err error) {
 
 // fetch fetches what is at a ref. Why says that this ref alone cannot be fetched, such as
 // one that is gone or broken; an error, that origin cannot be reached.
-func (o origin) fetch(ctx context.Context, r refs.Ref) (why, err error) {
-	_, why = o.Exchange(ctx, program.FetchArgs(), "+"+r.Name+":"+r.Name)
+func (o origin) fetch(ctx context.Context, r git.Ref) (why, err error) {
+	_, why = o.Exchange(ctx, git.FetchArgs(), "+"+r.Name+":"+r.Name)
 	if why != nil {
 		_, err = o.list(ctx)
 	}
@@ -122,11 +122,11 @@ func (o origin) fetch(ctx context.Context, r refs.Ref) (why, err error) {
 }
 
 // remove removes refs, unless somebody has pushed there since they were listed.
-func (o origin) remove(ctx context.Context, of map[string]refs.Ref) error {
+func (o origin) remove(ctx context.Context, of map[string]git.Ref) error {
 	if len(of) == 0 {
 		return nil
 	}
-	command, what := append(program.PushArgs(), "--quiet"), []string{}
+	command, what := append(git.PushArgs(), "--quiet"), []string{}
 	for _, r := range of {
 		command, what = append(command, "--force-with-lease="+r.Name+":"+r.Commit), append(what, ":"+r.Name)
 	}

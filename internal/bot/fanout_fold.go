@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/git/refs"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -74,7 +74,7 @@ func FoldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, wa
 }
 
 // tellMissing says of which parts that the run was left to jobs for nothing was pushed.
-func tellMissing(w *workspace.Workspace, of map[string]refs.Ref, warn func(error)) {
+func tellMissing(w *workspace.Workspace, of map[string]git.Ref, warn func(error)) {
 	if !toJobs(w.Run.Execution.Lease) {
 		return
 	}
@@ -87,7 +87,7 @@ func tellMissing(w *workspace.Workspace, of map[string]refs.Ref, warn func(error
 
 // fetchAll fetches what machines have pushed. Of what cannot be fetched alone, warn is told,
 // and it is taken out of the refs: what nobody has read is not removed.
-func (o origin) fetchAll(ctx context.Context, of map[string]refs.Ref, warn func(error)) error {
+func (o origin) fetchAll(ctx context.Context, of map[string]git.Ref, warn func(error)) error {
 	for _, part := range slices.Sorted(maps.Keys(of)) {
 		r := of[part]
 		why, err := o.fetch(ctx, r)
@@ -114,7 +114,7 @@ type folding struct {
 
 // take takes what a machine has pushed of a part. Why says why it does not count, or does
 // so only as something that was spent; an error, that it is not known.
-func (f *folding) take(ctx context.Context, part string, r refs.Ref) (became phases.FoldOutcome, why, err error) {
+func (f *folding) take(ctx context.Context, part string, r git.Ref) (became phases.FoldOutcome, why, err error) {
 	theirs, why := f.record(ctx, r)
 	if why != nil {
 		return phases.NothingFolded, why, nil
@@ -155,7 +155,7 @@ func headOf(run metadata.Run, part string) string {
 
 // work gives the files of the folder of a part, which goes on as next says. Why says what
 // keeps its work from being taken.
-func (f *folding) work(ctx context.Context, next metadata.Run, part, head string, r refs.Ref) (files map[string][]byte, why, err error) {
+func (f *folding) work(ctx context.Context, next metadata.Run, part, head string, r git.Ref) (files map[string][]byte, why, err error) {
 	if why := f.misfit(next); why != nil {
 		return nil, why, nil
 	}
@@ -177,7 +177,7 @@ func (f *folding) misfit(next metadata.Run) error {
 }
 
 // record reads the record at a ref.
-func (f *folding) record(ctx context.Context, r refs.Ref) (metadata.Run, error) {
+func (f *folding) record(ctx context.Context, r git.Ref) (metadata.Run, error) {
 	name := phases.RecordFile(f.w.Issue.ID)
 	data, err := f.w.Repo.ReadFile(ctx, r.Commit, name)
 	if err != nil {
@@ -190,7 +190,7 @@ func (f *folding) record(ctx context.Context, r refs.Ref) (metadata.Run, error) 
 }
 
 // folder gives the files of the folder of a part as they are at a ref.
-func (f *folding) folder(ctx context.Context, part string, r refs.Ref) (map[string][]byte, error) {
+func (f *folding) folder(ctx context.Context, part string, r git.Ref) (map[string][]byte, error) {
 	p := f.w.Plan.Phase(part)
 	if p == nil {
 		return nil, errors.New("the pipeline has no such part")

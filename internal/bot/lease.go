@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -70,5 +70,5 @@ func (l *lease) jobFor(o command.Request) string {
 // another job has taken the run.
 func lostRace(err error) bool {
 	var moved *git.Moved
-	return errors.As(err, &moved) && moved.Run || errors.As(err, new(*lock.Held))
+	return errors.As(err, &moved) && moved.Run || errors.As(err, new(*folders.Held))
 }

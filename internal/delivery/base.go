@@ -15,8 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
+
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -54,7 +53,7 @@ func outside(run metadata.Run, paths []string) []string {
 }
 
 // said puts into words how a run stands to a branch.
-func saidOfBase(name string, s merge.State) metadata.Reason {
+func saidOfBase(name string, s git.BaseState) metadata.Reason {
 	var behind, back metadata.Reason
 	switch {
 	case len(s.Conflicts) > 0:
@@ -92,7 +91,7 @@ type BaseUpdater struct {
 	found  bool
 	tip    string // for which it was found
 	commit string
-	state  merge.State
+	state  git.BaseState
 }
 
 // Run carries a run on as its engine does, and brings in the base where the pipeline or
@@ -210,7 +209,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 	at := func(why metadata.Reason) (metadata.Run, error) {
 		return u.giveUp(ctx, e, run, metadata.Because("conflict_at", "branch", name, "paths", m.Conflicts, "why", why))
 	}
-	if len(m.Conflicts) > merge.MostConflicts {
+	if len(m.Conflicts) > git.MostConflicts {
 		return at(metadata.Because("conflict_many", "n", len(m.Conflicts)))
 	}
 	if len(m.Conflicts) > 0 {
@@ -219,7 +218,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 		}
 	}
 	staged, result, err := u.Workspace.Merge(ctx, u.commit, run.BaseCommit)
-	var unfit *pathname.Unfit
+	var unfit *git.Unfit
 	switch {
 	case errors.As(err, &unfit): // each time anew, until it has another name there
 		return u.giveUp(ctx, e, run, metadata.Because("base_name_unfit", "branch", name, "path", shown([]string{unfit.Path})[0]))
@@ -248,7 +247,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 	}
 	next := phases.MergeMade(plan, run, m, why)
 	files := map[string][]byte{}
-	result.Conflicts = slices.DeleteFunc(result.Conflicts, func(c merge.Conflict) bool { return len(outside(run, []string{c.Path})) == 0 })
+	result.Conflicts = slices.DeleteFunc(result.Conflicts, func(c git.Conflict) bool { return len(outside(run, []string{c.Path})) == 0 })
 	for i, c := range result.Conflicts {
 		if !isText(c) {
 			err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx))
@@ -258,7 +257,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 			return at(metadata.Because("conflict_no_text", "path", shown([]string{c.Path})[0]))
 		}
 		folder := phases.MergeFolder(plan, next, i+1)
-		for side, v := range map[string]merge.Version{"base": c.Base, "ours": c.Ours, "theirs": c.Theirs} {
+		for side, v := range map[string]git.Version{"base": c.Base, "ours": c.Ours, "theirs": c.Theirs} {
 			if v.Object != "" {
 				files[path.Join(folder, side+".txt")] = v.Data
 			}
@@ -268,8 +267,8 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 }
 
 // isText reports whether a conflict is one of texts, which an agent can mend.
-func isText(c merge.Conflict) bool {
-	for _, v := range []merge.Version{c.Base, c.Ours, c.Theirs} {
+func isText(c git.Conflict) bool {
+	for _, v := range []git.Version{c.Base, c.Ours, c.Theirs} {
 		if v.Object != "" && (v.Data == nil || !utf8.Valid(v.Data) || bytes.IndexByte(v.Data, 0) >= 0) {
 			return false
 		}
@@ -282,7 +281,7 @@ func (u *BaseUpdater) marked(ctx context.Context, run metadata.Run) []string {
 	var out []string
 	for _, p := range phases.LastConflicts(run) {
 		data, err := u.Workspace.Repo.ReadFile(ctx, u.Workspace.Repo.Tip(), p)
-		if err == nil && merge.Marked(data) {
+		if err == nil && git.Marked(data) {
 			out = append(out, p)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/shelf"
+
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -75,7 +75,7 @@ func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time
 
 // squashed reports whether the branch is one commit already.
 func squashed(ctx context.Context, w *workspace.Workspace, log []git.LogEntry) (bool, error) {
-	if len(log) != 1 || !slices.ContainsFunc(log[0].Trailers, func(t git.Trailer) bool { return t.Key == shelf.Trailer }) {
+	if len(log) != 1 || !slices.ContainsFunc(log[0].Trailers, func(t git.Trailer) bool { return t.Key == git.RecordTrailer }) {
 		return false, nil
 	}
 	return w.Commits().Has(ctx, log[0])

@@ -18,7 +18,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
@@ -49,14 +48,14 @@ func openResults(ctx context.Context, dir string) (*results, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	file, err := lock.Take(ctx, dir)
-	if held := (*lock.Held)(nil); errors.As(err, &held) {
+	file, err := folders.TakeLock(ctx, dir)
+	if held := (*folders.Held)(nil); errors.As(err, &held) {
 		return nil, fmt.Errorf("%s: another evaluation is at work there (process %d): wait for it, or name another folder with --results", dir, held.PID)
 	}
 	return &results{dir, file}, err
 }
 
-func (r *results) close() error { return lock.Free(r.lock) }
+func (r *results) close() error { return folders.FreeLock(r.lock) }
 
 // forget removes all that is known.
 func (r *results) forget() error {

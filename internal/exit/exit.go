@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/git/program"
+
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -49,12 +49,12 @@ func AsUsage(err error) error {
 }
 
 // OfGit reports whether an error is that of a command of git which failed.
-func OfGit(err error) bool { return errors.As(err, new(*program.Error)) }
+func OfGit(err error) bool { return errors.As(err, new(*git.Error)) }
 
 // ofDisk reports whether an error is the disk's: the system said so to this process, or to git.
 func ofDisk(err error) bool {
 	said := ""
-	if failed := (*program.Error)(nil); errors.As(err, &failed) {
+	if failed := (*git.Error)(nil); errors.As(err, &failed) {
 		said = strings.ToLower(failed.Last())
 	}
 	return slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO}, func(e syscall.Errno) bool {

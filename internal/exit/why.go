@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/git/program"
-	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/text"
+
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -40,7 +40,7 @@ func known(err error) (why metadata.Reason, words string) {
 	var push *git.PushError
 	var moved *git.Moved
 	var caused *text.CauseError
-	var failed *program.Error
+	var failed *git.Error
 	var agent *engine.AgentError
 	switch {
 	case errors.As(err, &agent):
@@ -103,7 +103,7 @@ func whyMoved(e *git.Moved) metadata.Reason {
 	return metadata.Because("git_moved", "branch", e.Branch, "other", at(e.Other), "where", e.Where, "local", at(e.Local), "why", WhyCause(e.Why))
 }
 
-func whyGitFailed(e *program.Error) metadata.Reason {
+func whyGitFailed(e *git.Error) metadata.Reason {
 	if said := e.Last(); said != "" {
 		return metadata.Because("git_said", "command", e.Command(), "said", metadata.Said(said), "error", metadata.Said(fmt.Sprint(e.Err)))
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -21,7 +20,7 @@ import (
 // In English a reason is the error as it stands; in Japanese nothing of it is
 // English but what is quoted.
 func TestCausesInBothLanguages(t *testing.T) {
-	lost := &program.Error{Args: []string{"push", "x"}, Stderr: "fatal: unable to access 'https://x/': Could not resolve host: x\n", Err: errors.New("exit status 128")}
+	lost := &git.Error{Args: []string{"push", "x"}, Stderr: "fatal: unable to access 'https://x/': Could not resolve host: x\n", Err: errors.New("exit status 128")}
 	forbidden := &github.Error{
 		Kind: github.Forbidden, What: "comment on issue 7 of acme/widget", Host: "api.github.com", Status: 403, Said: "Resource not accessible by integration", Tries: 3,
 		Why: text.CauseOf("github_forbids", "does not allow it"), Do: text.CauseOf("do_rights", "the token needs {rights}", "rights", "issues: write"),
@@ -65,7 +64,7 @@ func TestCausesInBothLanguages(t *testing.T) {
 // What fails on this machine or at origin is no mistake of whoever gave the command.
 func TestUsage(t *testing.T) {
 	failed := func(said string) error {
-		return fmt.Errorf("squash b: %w", &program.Error{Args: []string{"-c", "user.name=x", "commit-tree", "y"}, Stderr: said, Err: errors.New("exit status 128")})
+		return fmt.Errorf("squash b: %w", &git.Error{Args: []string{"-c", "user.name=x", "commit-tree", "y"}, Stderr: said, Err: errors.New("exit status 128")})
 	}
 	for _, tt := range []struct {
 		err    error

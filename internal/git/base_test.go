@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/reprise-ci/reprise/internal/git/merge"
 )
 
 // moveBase commits files to the branch main of a repository, and pushes it.
@@ -197,11 +195,11 @@ func TestMergeAcrossRenames(t *testing.T) {
 		t.Fatalf("the conflicts are %q", got)
 	}
 	for _, name := range result.Paths() {
-		if got := read(t, filepath.Join(r.Tree(), name)); !merge.Marked([]byte(got)) {
+		if got := read(t, filepath.Join(r.Tree(), name)); !Marked([]byte(got)) {
 			t.Errorf("%s is not taken for marked: %q", name, got)
 		}
 	}
-	if merge.Marked([]byte("a <<<<<<< reprise/ours\n")) {
+	if Marked([]byte("a <<<<<<< reprise/ours\n")) {
 		t.Error("what only looks similar is taken for a mark")
 	}
 	if got := result.Mixed; !slices.Equal(got, []string{"moved.yml", "new.txt", "windows.txt"}) {

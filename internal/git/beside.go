@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 const besideRef = "refs/reprise/beside" // of the newest commit that was made beside the branch
@@ -20,7 +17,7 @@ func (c *comparer) State(s *Stage) (files map[string][]byte, gone []string) {
 	for _, o := range s.changes() {
 		if o.inline {
 			files[o.path] = o.data
-		} else if o.kind == 'D' && pathname.Under(o.path, c.opt.State) {
+		} else if o.kind == 'D' && Under(o.path, c.opt.State) {
 			gone = append(gone, o.path)
 		}
 	}
@@ -45,7 +42,7 @@ func (c *comparer) Overlay(ctx context.Context, code, state string, at time.Time
 // Combine makes a commit on ours with what ours and theirs have changed since base, outside
 // of the state folder. Where that conflicts, or a rename leads to a path that is
 // refused, it has what ours has: those are the conflicts. It needs git 2.38.
-func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []merge.Conflict, error) {
+func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []Conflict, error) {
 	bare := func(files, parent string) (string, error) { // the state folder is none of the work, and nothing is renamed out of it
 		rev := revision{message: "bare", time: at, tree: files, ops: []op{{kind: 'D', path: c.opt.State}}}
 		return c.makeCommit(ctx, rev, parent)
@@ -59,7 +56,7 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 	if err = errors.Join(err, wrong); err != nil {
 		return "", nil, err
 	}
-	r, err := merge.Upon(ctx, c.git, mine, yours)
+	r, err := mergeUpon(ctx, c.git, mine, yours)
 	if err == nil {
 		err = r.Detail(ctx, c.git, c.differ, mine, yours, refused)
 	}
@@ -68,10 +65,10 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 	}
 	for _, p := range r.Mixed {
 		if !slices.Contains(r.Paths(), p) {
-			r.Conflicts = append(r.Conflicts, merge.Conflict{Path: p})
+			r.Conflicts = append(r.Conflicts, Conflict{Path: p})
 		}
 	}
-	found, err := merge.At(ctx, c.git, mine, r.Paths())
+	found, err := entriesAt(ctx, c.git, mine, r.Paths())
 	if err != nil {
 		return "", nil, err
 	}
@@ -93,9 +90,9 @@ func (c *comparer) WithBase(ctx context.Context, commit, from, to string) (strin
 	if c.based[name] != "" {
 		return c.based[name], nil
 	}
-	r, err := merge.Result{}, errors.Join(c.need(ctx, commit), c.need(ctx, from), c.need(ctx, to))
+	r, err := MergeResult{}, errors.Join(c.need(ctx, commit), c.need(ctx, from), c.need(ctx, to))
 	if err == nil {
-		r, err = merge.Since(ctx, c.git, commit, to, from)
+		r, err = mergeSince(ctx, c.git, commit, to, from)
 	}
 	if err == nil {
 		err = c.keepOurs(ctx, &r, commit)
@@ -106,12 +103,12 @@ func (c *comparer) WithBase(ctx context.Context, commit, from, to string) (strin
 
 // keepOurs gives a merge what one side has wherever that has a file and the other one a folder,
 // or the other way round, in place of both with a name that git has made up.
-func (c *comparer) keepOurs(ctx context.Context, r *merge.Result, ours string) error {
+func (c *comparer) keepOurs(ctx context.Context, r *MergeResult, ours string) error {
 	if len(r.Displaced) == 0 {
 		return nil
 	}
 	paths := r.Displacing()
-	found, err := merge.At(ctx, c.git, ours, paths, "-r")
+	found, err := entriesAt(ctx, c.git, ours, paths, "-r")
 	if err != nil {
 		return err
 	}

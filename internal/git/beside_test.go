@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // A tree beside that of the run has its work in commits that no branch names, which
@@ -72,9 +69,9 @@ func TestSecondParents(t *testing.T) {
 
 			put(t, r, tt.ours)
 			commit(t, r, "{3}", keys(tt.ours)...)
-			merged, conflicts, err := r.Combine(t.Context(), base, r.Tip(), head, at, func(p string) bool { return pathname.Under(p, "ci") })
+			merged, conflicts, err := r.Combine(t.Context(), base, r.Tip(), head, at, func(p string) bool { return Under(p, "ci") })
 			must(t, err)
-			if got := (merge.Result{Conflicts: conflicts}).Paths(); !slices.Equal(got, tt.wantConflicts) {
+			if got := (MergeResult{Conflicts: conflicts}).Paths(); !slices.Equal(got, tt.wantConflicts) {
 				t.Errorf("the conflicts are %q, want %q", got, tt.wantConflicts)
 			}
 			over, err := lane.Overlay(t.Context(), merged, r.Tip(), at)

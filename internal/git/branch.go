@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -208,7 +206,7 @@ func (br *runBranch) fetchBranch(ctx context.Context, bounded bool) error {
 	}
 	var err error
 	for _, limit := range limits {
-		_, err = br.talk(ctx, slices.Concat(program.FetchArgs(), limit, rest)...)
+		_, err = br.talk(ctx, slices.Concat(FetchArgs(), limit, rest)...)
 		if err == nil && bounded {
 			err = br.refetch(ctx, rest)
 		}
@@ -218,7 +216,7 @@ func (br *runBranch) fetchBranch(ctx context.Context, bounded bool) error {
 			br.remoteTip = strings.TrimSpace(string(text))
 			return err
 		}
-		if strings.Contains(program.StderrOf(err), "couldn't find remote ref") {
+		if strings.Contains(stderrOf(err), "couldn't find remote ref") {
 			br.remoteTip = ""
 			return nil
 		}
@@ -245,9 +243,9 @@ func (br *runBranch) markPublished() error {
 // FindBase gives the newest commit of a branch that is not the run's, as the remote has
 // it, else this repository, and how the tip stands to it. In a shallow clone only what the
 // tip lacks is fetched. From is a commit that both have.
-func (br *runBranch) FindBase(ctx context.Context, branch, from string) (commit string, state merge.State, err error) {
+func (br *runBranch) FindBase(ctx context.Context, branch, from string) (commit string, state BaseState, err error) {
 	if commit, err = br.fetchBase(ctx, branch); err == nil {
-		state, err = merge.Compare(ctx, br.git, br.tip, commit, from)
+		state, err = compareWithBase(ctx, br.git, br.tip, commit, from)
 	}
 	return commit, state, err
 }
@@ -262,7 +260,7 @@ func (br *runBranch) Updates(ctx context.Context, c LogEntry, base, known string
 	if is, err := br.contains(ctx, base, c.Parents[1]); !is || err != nil {
 		return false, err
 	}
-	r, err := merge.Of(ctx, br.git, c.Parents[0], c.Parents[1], known)
+	r, err := mergeOf(ctx, br.git, c.Parents[0], c.Parents[1], known)
 	if err != nil || len(r.Conflicts) > 0 {
 		return false, err
 	}
@@ -274,12 +272,12 @@ func (br *runBranch) fetchBase(ctx context.Context, branch string) (string, erro
 		return br.src.resolve(ctx, "refs/heads/"+branch)
 	}
 	const into = "refs/reprise/target"
-	args := program.FetchArgs()
+	args := FetchArgs()
 	if br.src.Shallow {
 		args = append(args, "--shallow-exclude="+br.ref)
 	}
 	_, err := br.talk(ctx, append(args, "--end-of-options", br.remote.fetch, "+refs/heads/"+branch+":"+into)...)
-	if br.src.Shallow && strings.Contains(program.StderrOf(err), "no commits selected") {
+	if br.src.Shallow && strings.Contains(stderrOf(err), "no commits selected") {
 		out, err := br.Exchange(ctx, []string{"ls-remote", "--refs"}, "refs/heads/"+branch)
 		commit, _, _ := strings.Cut(string(out), "\t")
 		return commit, err // the branch of the run has it, and so it is here

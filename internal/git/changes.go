@@ -14,8 +14,6 @@ import (
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // changes are those that Changes returns, without Alias and LinkedFrom.
@@ -38,7 +36,7 @@ func (t *tree) changes(ctx context.Context) ([]Change, error) {
 		return nil, err
 	}
 	for _, c := range found {
-		if !pathname.Under(c.Path, t.opt.State) { // the index need not know about that
+		if !Under(c.Path, t.opt.State) { // the index need not know about that
 			changes = append(changes, c)
 		}
 	}
@@ -113,8 +111,8 @@ func (t *tree) codeChanges(ctx context.Context) ([]Change, error) {
 // something could not be looked at because of its mode.
 func (t *tree) compare(ctx context.Context) (changes []Change, locked bool, err error) {
 	var said string
-	out, err := t.gitCall(ctx, program.Call{Args: statusArgs(), Said: &said})
-	locked = strings.Contains(said+program.StderrOf(err), "Permission denied") // git speaks English here, see always
+	out, err := t.gitCall(ctx, call{Args: statusArgs(), Said: &said})
+	locked = strings.Contains(said+stderrOf(err), "Permission denied") // git speaks English here, see always
 	if err != nil {
 		return nil, locked, err
 	}
@@ -188,7 +186,7 @@ func statusArgs() []string {
 // statusRecords reads what git said: of each path that is not as the index has it, what that has
 // there; neither mode nor id if the path is new. Where only the index is not as the newest commit, there is none.
 func statusRecords(out []byte) (all []op, err error) {
-	for _, record := range pathname.Records(out) {
+	for _, record := range records(out) {
 		if name, ok := strings.CutPrefix(record, "? "); ok {
 			all = append(all, op{path: strings.TrimSuffix(name, "/")})
 			continue

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/refs"
 )
 
 // checkoutBranch returns the commit of the run's branch in the user's repository.
@@ -31,7 +29,7 @@ func (br *runBranch) checkoutBranch(ctx context.Context) (string, error) {
 	for _, r := range listed {
 		if r.Name == br.ref {
 			commit = r.Commit
-		} else if pathname.Under(r.Name, br.ref) || pathname.Under(br.ref, r.Name) {
+		} else if Under(r.Name, br.ref) || Under(br.ref, r.Name) {
 			return "", br.besides(strings.TrimPrefix(r.Name, "refs/heads/"), "")
 		}
 	}
@@ -45,7 +43,7 @@ func (br *runBranch) updateCheckout(ctx context.Context, tip string) string {
 	if br.checkoutTip == tip {
 		return ""
 	}
-	if where := refs.CheckedOut(br.src.CommonDir, br.ref); where != "" {
+	if where := checkedOut(br.src.CommonDir, br.ref); where != "" {
 		return fmt.Sprintf("branch %s is checked out in %s, so it is not moved along in this repository; check out another one there, and the next start of the run moves it", br.opt.Branch, where)
 	}
 	old := br.checkoutTip

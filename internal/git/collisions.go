@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // caseCollisions fills in Change.Alias and Change.LinkedFrom.
@@ -16,7 +15,7 @@ func (x *index) caseCollisions(ctx context.Context, changes []Change) error {
 	for name := range x.state {
 		names = append(names, name)
 	}
-	if slices.ContainsFunc(changes, func(c Change) bool { return !pathname.Under(c.Path, x.opt.State) }) {
+	if slices.ContainsFunc(changes, func(c Change) bool { return !Under(c.Path, x.opt.State) }) {
 		files, err := x.files(ctx)
 		if err != nil {
 			return fmt.Errorf("list the files of the tip: %w", err)
@@ -55,7 +54,7 @@ func (x *index) linkedFrom(ctx context.Context, changes []Change, links, blobs [
 		target := to[link]
 		for n := 0; n < 10 && target != ""; n++ { // a link may lead to a link
 			for i, c := range changes {
-				if pathname.Under(c.Path, target) && !slices.Contains(c.LinkedFrom, link) {
+				if Under(c.Path, target) && !slices.Contains(c.LinkedFrom, link) {
 					changes[i].LinkedFrom = append(changes[i].LinkedFrom, link)
 				}
 			}

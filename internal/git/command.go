@@ -5,24 +5,20 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/folder"
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // git runs a command on the run's own git directory. It also starts there, so
 // that a relative path never leads to a file of an agent.
 func (g *gitDir) git(ctx context.Context, args ...string) ([]byte, error) {
-	return g.gitCall(ctx, program.Call{Args: args})
+	return g.gitCall(ctx, call{Args: args})
 }
 
 func (g *gitDir) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	return g.gitCall(ctx, program.Call{Args: args, Stdin: program.Reader(stdin)})
+	return g.gitCall(ctx, call{Args: args, Stdin: stdinOf(stdin)})
 }
 
 // gitCall adds directory and environment to c. Variables that c brings win.
-func (g *gitDir) gitCall(ctx context.Context, c program.Call) ([]byte, error) {
+func (g *gitDir) gitCall(ctx context.Context, c call) ([]byte, error) {
 	defer folders.ReleaseFromPipes(g.root)()
 	if len(g.src.promisors) == 0 {
 		return g.offline(ctx, c)
@@ -36,7 +32,7 @@ func (g *gitDir) gitCall(ctx context.Context, c program.Call) ([]byte, error) {
 
 // offline is gitCall for a command that talks to nobody: in a partial clone it
 // finds only what is here.
-func (g *gitDir) offline(ctx context.Context, c program.Call) ([]byte, error) {
+func (g *gitDir) offline(ctx context.Context, c call) ([]byte, error) {
 	c, err := g.placed(g.src.env.Local(), c)
 	if err != nil {
 		return nil, err
@@ -45,7 +41,7 @@ func (g *gitDir) offline(ctx context.Context, c program.Call) ([]byte, error) {
 }
 
 // placed gives c the run's own directory, and what it and env bring.
-func (g *gitDir) placed(env []string, c program.Call) (program.Call, error) {
+func (g *gitDir) placed(env []string, c call) (call, error) {
 	c.Dir, c.Lock, c.Env = g.dir, g.lock, append(g.place(env), c.Env...)
 	return c, g.restoreConfig()
 }
@@ -53,15 +49,15 @@ func (g *gitDir) placed(env []string, c program.Call) (program.Call, error) {
 // place points git at the run's own directory.
 func (g *gitDir) place(env []string) []string {
 	return append(env, "GIT_DIR="+g.dir, "GIT_WORK_TREE="+g.treePath,
-		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+pathname.Quote(g.staged.Dir))
+		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(g.staged.Dir))
 }
 
 // openStores sets up where objects are looked up, also those of what is staged.
 func (g *gitDir) openStores() {
-	g.here = &store{Place: func(context.Context) (program.Call, error) { return g.placed(g.src.env.Local(), program.Call{}) }}
+	g.here = &store{Place: func(context.Context) (call, error) { return g.placed(g.src.env.Local(), call{}) }}
 	if g.store = g.here; len(g.src.promisors) > 0 {
-		g.store = &store{Place: func(ctx context.Context) (program.Call, error) {
-			c, err := g.placed(nil, program.Call{})
+		g.store = &store{Place: func(ctx context.Context) (call, error) {
+			c, err := g.placed(nil, call{})
 			if err != nil {
 				return c, err
 			}
@@ -84,7 +80,7 @@ func (g *gitDir) ReadFile(ctx context.Context, commit, path string) ([]byte, err
 	if err := g.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	return objects.ReadFile(ctx, g.lookUp, []string{commit}, commit, path)
+	return readFileOf(ctx, g.lookUp, []string{commit}, commit, path)
 }
 
 // ReadPlain is as that of a Source. The commit is given by its full hash.
@@ -92,12 +88,12 @@ func (g *gitDir) ReadPlain(ctx context.Context, commit, path string) ([]byte, er
 	if err := g.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	return objects.ReadPlain(ctx, g.lookUp, commit, path)
+	return readPlainOf(ctx, g.lookUp, commit, path)
 }
 
 // contains says whether commit old is in the history of commit tip.
 func (g *gitDir) contains(ctx context.Context, tip, old string) (bool, error) {
-	return program.Contains(ctx, g.git, tip, old)
+	return containsCommit(ctx, g.git, tip, old)
 }
 
 // between lists the paths in which two commits differ.
@@ -111,12 +107,12 @@ func (g *gitDir) between(ctx context.Context, from, to string) ([]string, error)
 }
 
 // differ gives the paths in which two commits, or trees, differ.
-func (g *gitDir) differ(ctx context.Context, from, to string) ([]folder.Difference, error) {
-	out, err := g.git(ctx, slices.Concat([]string{"diff-tree"}, folder.RawFlags(), []string{from + "^{tree}", to + "^{tree}"})...)
+func (g *gitDir) differ(ctx context.Context, from, to string) ([]difference, error) {
+	out, err := g.git(ctx, slices.Concat([]string{"diff-tree"}, rawFlags(), []string{from + "^{tree}", to + "^{tree}"})...)
 	if err != nil {
 		return nil, err
 	}
-	return folder.Raw(out)
+	return parseRaw(out)
 }
 
 // blobID is the name git gives to a file with this content.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/lock"
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 func TestCommitStateAndCode(t *testing.T) {
@@ -341,7 +341,7 @@ func TestLocked(t *testing.T) {
 	user := newUser(t, nil)
 	r := openRun(t, user)
 	_, err := tryOpen(t, user)
-	var locked *lock.Held
+	var locked *folders.Held
 	if !errors.As(err, &locked) || locked.PID != os.Getpid() {
 		t.Errorf("got %v", err)
 	}

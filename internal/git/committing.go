@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
 // Commit makes one commit on the tip, moves the branch to it here, at the
@@ -57,7 +54,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	} else {
 		r.apply(rev.ops)
 	}
-	if slices.ContainsFunc(c.Stage.changes(), func(o op) bool { return !pathname.Under(o.path, r.opt.State) }) {
+	if slices.ContainsFunc(c.Stage.changes(), func(o op) bool { return !Under(o.path, r.opt.State) }) {
 		r.dirty = r.indexed != c.Stage // else the index has what the tip has
 	}
 	if err := r.writeState(c); err != nil {
@@ -137,7 +134,7 @@ func (r *Repo) plan(c Commit) (revision, error) {
 		if r.isNew || len(r.state) == 0 {
 			return revision{}, fmt.Errorf("there is no %s to take off the branch", r.opt.State)
 		}
-		return revision{message: strings.TrimRight(c.Message, "\n") + "\n" + shelf.Note(r.tip), time: c.Time, ops: r.takeOff()}, nil
+		return revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(r.tip), time: c.Time, ops: r.takeOff()}, nil
 	}
 	ops, err := r.stateOps(c)
 	if err != nil {
@@ -206,7 +203,7 @@ func (r *Repo) MoveTo(ctx context.Context, commit string) error {
 // Keep makes a commit of what is staged outside of the state folder, on a parent and
 // without that folder. Branch and tree stay as they are. It is "" if nothing is.
 func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at time.Time) (string, error) {
-	ops := slices.DeleteFunc(s.changes(), func(o op) bool { return pathname.Under(o.path, r.opt.State) })
+	ops := slices.DeleteFunc(s.changes(), func(o op) bool { return Under(o.path, r.opt.State) })
 	if len(ops) == 0 {
 		return "", nil
 	}

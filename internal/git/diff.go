@@ -8,10 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/git/patch"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // DiffStat is the size of a difference. Binary files count as files only.
@@ -58,7 +54,7 @@ func (c *comparer) diff(ctx context.Context, from string, s *Stage, exclude []st
 		return "", DiffStat{}, err
 	}
 	with := "--cached"
-	if !slices.ContainsFunc(s.changes(), func(o op) bool { return !pathname.UnderAny(o.path, exclude) }) {
+	if !slices.ContainsFunc(s.changes(), func(o op) bool { return !underAny(o.path, exclude) }) {
 		with = c.tip
 	} else if err := c.hold(ctx, s); err != nil {
 		return "", DiffStat{}, err
@@ -68,15 +64,15 @@ func (c *comparer) diff(ctx context.Context, from string, s *Stage, exclude []st
 
 // diffFrom compares a commit with another one, or with the index.
 func (c *comparer) diffFrom(ctx context.Context, from, with string, exclude []string) (string, DiffStat, error) {
-	args := append(patch.Arguments(), "--numstat", "--patch", "--find-renames", from, with, "--", ".")
+	args := append(diffArgs(), "--numstat", "--patch", "--find-renames", from, with, "--", ".")
 	for _, p := range exclude {
 		args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	out, err := c.gitCall(ctx, program.Call{Args: args, Limit: maxDiff + 1})
+	out, err := c.gitCall(ctx, call{Args: args, Limit: maxDiff + 1})
 	if err != nil {
 		return "", DiffStat{}, err
 	}
-	files, added, deleted, rest := patch.Stat(out)
+	files, added, deleted, rest := parseStat(out)
 	text, stat := string(rest), DiffStat{files, added, deleted}
 	if len(out) > maxDiff {
 		text = text[:strings.LastIndexByte(text, '\n')+1] + "... the rest is left out: the difference is larger than 8 MB\n"
@@ -106,9 +102,9 @@ func (c *comparer) Patch(ctx context.Context, limit int64) ([]byte, error) {
 	for _, c := range left {
 		fmt.Fprintf(&b, "# left out: %q, %s, %d bytes\n", c.Path, c.Type, c.Size)
 	}
-	out, err := c.gitCall(ctx, program.Call{
+	out, err := c.gitCall(ctx, call{
 		Env: snap.env, Limit: limit + 1,
-		Args: append(patch.Arguments(), "--cached", "--binary", "--no-renames", c.tip),
+		Args: append(diffArgs(), "--cached", "--binary", "--no-renames", c.tip),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)

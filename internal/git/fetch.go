@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // line returns the way to talk with a remote for this run.
@@ -25,7 +23,7 @@ func (g *gitDir) talk(ctx context.Context, args ...string) ([]byte, error) {
 	if err := g.restoreConfig(); err != nil {
 		return nil, err
 	}
-	return g.line(g.remote).do(ctx, program.Call{Dir: g.dir, Env: g.place(nil), Args: args})
+	return g.line(g.remote).do(ctx, call{Dir: g.dir, Env: g.place(nil), Args: args})
 }
 
 // Exchange runs a command, such as push with its flags, against the remote. The refs
@@ -38,7 +36,7 @@ func (g *gitDir) Exchange(ctx context.Context, command []string, what ...string)
 // need makes sure that a commit is here. In a shallow clone an older commit of
 // the run may not be; it is fetched alone.
 func (g *gitDir) need(ctx context.Context, commit string) error {
-	if !objects.IsHash(commit) {
+	if !isHash(commit) {
 		return fmt.Errorf("%q is not the full hash of a commit", commit)
 	}
 	if !g.src.Shallow || g.remote == nil {
@@ -48,7 +46,7 @@ func (g *gitDir) need(ctx context.Context, commit string) error {
 	if err != nil || here {
 		return err
 	}
-	args := append(program.FetchArgs(), "--depth=1", "--end-of-options", g.remote.fetch, "+"+commit+":refs/reprise/needed/"+commit)
+	args := append(FetchArgs(), "--depth=1", "--end-of-options", g.remote.fetch, "+"+commit+":refs/reprise/needed/"+commit)
 	if _, err = g.talk(ctx, args...); err != nil {
 		return fmt.Errorf("fetch commit %s, which this shallow clone does not have: %w", short(commit), err)
 	}
@@ -88,7 +86,7 @@ func (g *gitDir) refetch(ctx context.Context, rest []string) error {
 		if err := folders.PutFile(g.home("shallow"), before); err != nil {
 			return err
 		}
-		_, err = g.talk(ctx, slices.Concat(program.FetchArgs(), []string{"--refetch", "--depth=" + mostBehind}, rest)...)
+		_, err = g.talk(ctx, slices.Concat(FetchArgs(), []string{"--refetch", "--depth=" + mostBehind}, rest)...)
 		return err
 	}
 	return nil

@@ -11,9 +11,6 @@ import (
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/git/program"
-	"github.com/reprise-ci/reprise/internal/git/quarantine"
 )
 
 // gitDir is the run's own git directory, through which alone git works on the
@@ -30,10 +27,10 @@ type gitDir struct {
 	store *store // of objects: what is missing in a partial clone is fetched
 	here  *store // the same, without asking any remote
 
-	staged quarantine.Quarantine
+	staged quarantine
 
-	remote *remote           // nil: nothing is fetched or pushed
-	lfs    []program.Setting // of git-lfs, once they are known
+	remote *remote   // nil: nothing is fetched or pushed
+	lfs    []setting // of git-lfs, once they are known
 
 	converter string // how git starts git-lfs, without its arguments; "": not yet, or never
 	warnings
@@ -77,7 +74,7 @@ func (g *gitDir) prepare() error {
 	// files are committed in the encoding that they have in the tree: what is
 	// looked for there, such as a secret, must not come out of a conversion. And
 	// no attribute of the tree hides what changed, from a reviewer or a count.
-	raw := fmt.Sprintf("* !working-tree-encoding !diff !ident %s\n\"/%s/**\" -text !eol -ident !filter\n", merge.Attributes, g.opt.State)
+	raw := fmt.Sprintf("* !working-tree-encoding !diff !ident %s\n\"/%s/**\" -text !eol -ident !filter\n", mergeAttributes, g.opt.State)
 	files := map[string]string{
 		"HEAD":            "ref: " + g.ref + "\n",
 		"config":          g.config(),

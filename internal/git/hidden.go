@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // Hidden is a path of the work tree that the repository ignores: a file, or a
@@ -32,8 +31,8 @@ func (i ignored) list(ctx context.Context, since time.Time) ([]Hidden, error) {
 		return nil, fmt.Errorf("look for ignored files: %w", err)
 	}
 	var ask strings.Builder
-	for _, name := range pathname.Records(out) {
-		if p := strings.TrimSuffix(name, "/"); !pathname.Under(p, i.opt.State) && !pathname.Under(i.opt.State, p) && i.writtenSince(p, since) {
+	for _, name := range records(out) {
+		if p := strings.TrimSuffix(name, "/"); !Under(p, i.opt.State) && !Under(i.opt.State, p) && i.writtenSince(p, since) {
 			ask.WriteString(name + "\x00")
 		}
 	}
@@ -44,7 +43,7 @@ func (i ignored) list(ctx context.Context, since time.Time) ([]Hidden, error) {
 		return nil, fmt.Errorf("look for the rules that ignore files: %w", err)
 	}
 	var all []Hidden
-	for f := pathname.Records(out); len(f) >= 4; f = f[4:] { // file, line, pattern, path
+	for f := records(out); len(f) >= 4; f = f[4:] { // file, line, pattern, path
 		line, _ := strconv.Atoi(f[1]) // git counts
 		all = append(all, Hidden{Path: f[3], File: f[0], Line: line, Pattern: f[2]})
 	}

@@ -10,16 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/git/history"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
-)
-
-// LogEntry is one commit, and Trailer a line at the end of its message.
-type (
-	LogEntry = history.Entry
-	Trailer  = history.Trailer
 )
 
 // Log lists the commits of the branch that the commit from has not, newest
@@ -41,8 +31,8 @@ func (br *runBranch) log(ctx context.Context, from, order string) ([]LogEntry, e
 		}
 		span = from + ".." + br.tip
 	}
-	out, err := br.git(ctx, history.Args(order, span)...)
-	entries, bad := history.Parse(out)
+	out, err := br.git(ctx, logArgs(order, span)...)
+	entries, bad := parseLog(out)
 	if err := errors.Join(err, bad); err != nil {
 		return nil, fmt.Errorf("list the commits of %s: %w", br.opt.Branch, err)
 	}
@@ -71,13 +61,13 @@ func (br *runBranch) holds(ctx context.Context, text []byte) (bool, error) {
 	// On standard input, so that no list of processes shows the text.
 	asked := []byte(strings.Join(lines, "\n") + "\n")
 	out, err := br.gitStdin(ctx, asked, "grep", show, "-z", "--text", "--fixed-strings", "--all-match", "--no-recurse-submodules", "-f", "-", br.tip, "--")
-	if program.ExitCode(err) == 1 {
+	if exitCode(err) == 1 {
 		return false, nil
 	}
 	if err != nil || len(lines) == 1 {
 		return err == nil, err
 	}
-	for _, name := range pathname.Records(out) { // which have all the lines, in whatever order
+	for _, name := range records(out) { // which have all the lines, in whatever order
 		data, err := br.ReadFile(ctx, br.tip, strings.TrimPrefix(name, br.tip+":"))
 		if err != nil {
 			return false, err
@@ -97,7 +87,7 @@ func (br *runBranch) shelfOf(ctx context.Context, commit string) (string, error)
 	if br.isNew { // what it starts from may hold a run that was merged
 		return "", nil
 	}
-	s := shelves(br.src, br.lookUp, br.git, br.opt.State)
+	s := shelvesOf(br.src, br.lookUp, br.git, br.opt.State)
 	s.Kept, s.Contains = br.keptRecord, br.contains
 	if br.remote != nil {
 		s.Own = func(ctx context.Context, commit string) (bool, error) {
@@ -139,7 +129,7 @@ func (br *runBranch) Recorded(ctx context.Context, c LogEntry) (bool, error) {
 // SameWork reports whether two commits are the same but for the state folder.
 func (br *runBranch) SameWork(ctx context.Context, one, other string) (bool, error) {
 	paths, err := br.between(ctx, one, other)
-	return !slices.ContainsFunc(paths, func(p string) bool { return !pathname.Under(p, br.opt.State) }), err
+	return !slices.ContainsFunc(paths, func(p string) bool { return !Under(p, br.opt.State) }), err
 }
 
 // keptRecord gives the commit that Options.Keep names, at the remote if there is one;
@@ -153,13 +143,13 @@ func (br *runBranch) keptRecord(ctx context.Context) (string, error) {
 	if br.remote == nil {
 		kept, err = br.keptHere(ctx)
 	} else {
-		_, err = br.talk(ctx, append(program.FetchArgs(), "--end-of-options", br.remote.fetch, "+"+br.keepRef()+":"+into)...)
+		_, err = br.talk(ctx, append(FetchArgs(), "--end-of-options", br.remote.fetch, "+"+br.keepRef()+":"+into)...)
 		switch {
 		case err == nil:
 			var text []byte
 			text, err = os.ReadFile(br.home(into))
 			kept = strings.TrimSpace(string(text))
-		case strings.Contains(program.StderrOf(err), "couldn't find remote ref"):
+		case strings.Contains(stderrOf(err), "couldn't find remote ref"):
 			err = nil
 		}
 	}
@@ -184,7 +174,7 @@ func (br *runBranch) keepRef() string { return KeptRefs + br.opt.Keep }
 // wraps fs.ErrNotExist when there is no such commit or no such file in it.
 func (br *runBranch) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
 	data, err := br.gitDir.ReadFile(ctx, commit, path)
-	if !errors.Is(err, fs.ErrNotExist) || !pathname.Under(path, br.opt.State) {
+	if !errors.Is(err, fs.ErrNotExist) || !Under(path, br.opt.State) {
 		return data, err
 	}
 	has, e := br.shelf, error(nil)

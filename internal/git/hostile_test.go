@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // trap writes programs that note their name in a file when they are run.
@@ -248,7 +245,7 @@ func everything(t *testing.T, r *Repo, base string) {
 	must(t, err)
 	var paths, rest []string
 	for _, c := range changes {
-		if c.Type == Repository || c.Type == Other || pathname.Check(c.Path) != nil {
+		if c.Type == Repository || c.Type == Other || checkPath(c.Path) != nil {
 			rest = append(rest, c.Path)
 		} else {
 			paths = append(paths, c.Path)
@@ -372,7 +369,7 @@ func TestTrapsAreLive(t *testing.T) {
 			{"-C", "sub", "status"},
 			{"-C", "barerepo", "branch", "x"},
 		} {
-			call := program.Call{Dir: r.Tree(), Env: append(os.Environ(), "GIT_TERMINAL_PROMPT=0"), Args: args}
+			call := call{Dir: r.Tree(), Env: append(os.Environ(), "GIT_TERMINAL_PROMPT=0"), Args: args}
 			_ = plain(t, call)
 		}
 		for _, s := range p.sprung(t) {

@@ -9,12 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/git/folder"
-	"github.com/reprise-ci/reprise/internal/git/listing"
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // index is git's index, and what is known of the tip without asking git again.
@@ -25,7 +19,7 @@ type index struct {
 	state  map[string]entry    // what tip has in the state folder
 	stale  map[string]struct{} // paths of the state folder that the index does not show as in tip
 	dirty  bool                // the index may hold what no commit does
-	listed listing.Listing     // of the tip, once it was asked for
+	listed listing             // of the tip, once it was asked for
 
 	indexed *Stage // if it is dirty: what it holds besides the tip, where that is known
 }
@@ -100,10 +94,10 @@ func (x *index) syncIndex(ctx context.Context) error {
 		clear(x.stale)
 		x.markShelved()
 	}
-	var files []listing.File
+	var files []listedFile
 	for p := range x.stale {
 		e := x.state[p] // none: it is gone
-		files = append(files, listing.File{Path: p, Mode: e.mode, ID: e.id})
+		files = append(files, listedFile{Path: p, Mode: e.mode, ID: e.id})
 	}
 	if err := x.put(ctx, nil, files); err != nil {
 		return err
@@ -113,7 +107,7 @@ func (x *index) syncIndex(ctx context.Context) error {
 }
 
 // put puts files into the index, which env may name, and takes out those without an ID.
-func (x *index) put(ctx context.Context, env []string, files []listing.File) error {
+func (x *index) put(ctx context.Context, env []string, files []listedFile) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -125,7 +119,7 @@ func (x *index) put(ctx context.Context, env []string, files []listing.File) err
 			fmt.Fprintf(&set, "%s %s\t%s\x00", f.Mode, f.ID, f.Path)
 		}
 	}
-	_, err := x.gitCall(ctx, program.Call{
+	_, err := x.gitCall(ctx, call{
 		Env: env, Args: []string{"update-index", "--replace", "-z", "--index-info"}, Stdin: strings.NewReader(gone.String() + set.String()),
 	})
 	return err
@@ -168,26 +162,26 @@ func (x *index) stageAll(ctx context.Context, c code) ([]op, error) {
 	if err := x.updateIndex(ctx, x.staged.Environ(), nil, c); err != nil {
 		return nil, err
 	}
-	args := slices.Concat([]string{"diff-index", "--cached"}, folder.RawFlags(), []string{x.tip, "--", ".", ":(top,exclude,literal)" + x.opt.State})
+	args := slices.Concat([]string{"diff-index", "--cached"}, rawFlags(), []string{x.tip, "--", ".", ":(top,exclude,literal)" + x.opt.State})
 	out, err := x.git(ctx, slices.DeleteFunc(args, func(a string) bool { return a == "-r" })...)
 	if err != nil {
 		return nil, err
 	}
-	all, err := folder.Raw(out)
+	all, err := parseRaw(out)
 	return opsOf(all), err
 }
 
 // files gives the listing of the tip, for which git is asked once: commits of this process
 // bring it up to date.
-func (x *index) files(ctx context.Context) (*listing.Listing, error) {
+func (x *index) files(ctx context.Context) (*listing, error) {
 	if x.listed.Commit == x.tip {
 		return &x.listed, nil
 	}
-	out, err := x.git(ctx, append(listing.Flags(), x.tip)...)
+	out, err := x.git(ctx, append(listingArgs(), x.tip)...)
 	if err != nil {
 		return nil, err
 	}
-	x.listed = listing.Of(out, x.tip, x.opt.State)
+	x.listed = listingOf(out, x.tip, x.opt.State)
 	return &x.listed, nil
 }
 
@@ -199,10 +193,10 @@ func (x *index) hold(ctx context.Context, s *Stage) error {
 	if err := x.syncIndex(ctx); err != nil {
 		return err
 	}
-	var files []listing.File
+	var files []listedFile
 	for _, o := range s.ops {
-		if !pathname.Under(o.path, x.opt.State) {
-			files = append(files, listing.File{Path: o.path, Mode: o.mode, ID: o.id}) // no id: it is gone
+		if !Under(o.path, x.opt.State) {
+			files = append(files, listedFile{Path: o.path, Mode: o.mode, ID: o.id}) // no id: it is gone
 		}
 	}
 	x.dirty, x.indexed = true, nil // until all of it is there
@@ -227,7 +221,7 @@ func (x *index) blob(ctx context.Context, path, id string) ([]byte, error) {
 	if err == nil && found.Kind == "" { // what is too large for a file of its own is in a pack
 		return nil, fmt.Errorf("%s is too large to be looked through: at most %d bytes are", path, maxJudged)
 	}
-	if large := (*objects.TooLarge)(nil); errors.As(err, &large) {
+	if large := (*tooLarge)(nil); errors.As(err, &large) {
 		return nil, fmt.Errorf("%s has %d bytes, at most %d can be looked through", path, large.Size, maxJudged)
 	}
 	return found.Data, err
@@ -267,7 +261,7 @@ func (x *index) updateIndex(ctx context.Context, env, how []string, c code) erro
 			continue
 		}
 		list := strings.NewReader(strings.Join(u.paths, "\x00") + "\x00")
-		if _, err := x.gitCall(ctx, program.Call{How: how, Args: u.args, Env: env, Stdin: list}); err != nil {
+		if _, err := x.gitCall(ctx, call{How: how, Args: u.args, Env: env, Stdin: list}); err != nil {
 			return err
 		}
 	}
@@ -278,7 +272,7 @@ func (x *index) updateIndex(ctx context.Context, env, how []string, c code) erro
 func (x *index) apply(ops []op) {
 	for _, o := range ops {
 		switch {
-		case !pathname.Under(o.path, x.opt.State):
+		case !Under(o.path, x.opt.State):
 		case o.kind == 'M':
 			x.state[o.path] = entry{o.mode, o.id}
 			x.stale[o.path] = struct{}{}
@@ -293,7 +287,7 @@ func (x *index) apply(ops []op) {
 
 func (x *index) applyMove(from, to string) {
 	for p, e := range maps.Clone(x.state) {
-		if pathname.Under(p, from) {
+		if Under(p, from) {
 			moved := to + strings.TrimPrefix(p, from)
 			delete(x.state, p)
 			x.state[moved] = e
@@ -303,10 +297,10 @@ func (x *index) applyMove(from, to string) {
 }
 
 func (x *index) checkState(p string) error {
-	if err := pathname.Check(p); err != nil {
+	if err := checkPath(p); err != nil {
 		return err
 	}
-	if !pathname.Under(p, x.opt.State) || p == x.opt.State {
+	if !Under(p, x.opt.State) || p == x.opt.State {
 		return fmt.Errorf("%s does not lie in the state folder %s", p, x.opt.State)
 	}
 	return nil
@@ -324,7 +318,7 @@ func (x *index) stateWith(s *Stage) func(p string) bool {
 	}
 	return func(p string) bool {
 		for name, there := range names {
-			if there && pathname.Under(name, p) {
+			if there && Under(name, p) {
 				return true
 			}
 		}

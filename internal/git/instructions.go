@@ -8,8 +8,6 @@ import (
 	"path"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/listing"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // Guard says which paths of the work tree decide what agents do there.
@@ -21,14 +19,14 @@ type Guard struct {
 // instructions are the files of the work tree that tell agents what to do.
 type instructions struct {
 	*tree
-	differ   *difference       // of the newest tip from the base, once it was asked for
+	differ   *instructionDiff  // of the newest tip from the base, once it was asked for
 	overlaid map[string]string // fingerprints of what Prepare has put in the place of what the tip has
 }
 
 // removeStrays looks through all of the tree, also through repositories that
 // somebody made there, and through folders that somebody locked. It follows no
 // symbolic link.
-func (in *instructions) removeStrays(known *listing.Listing, instruct func(string) bool) (removed []string, err error) {
+func (in *instructions) removeStrays(known *listing, instruct func(string) bool) (removed []string, err error) {
 	look := func() (locked bool, err error) {
 		err = folders.Walk(in.top, ".", func(p string, d fs.DirEntry, err error) error {
 			switch {
@@ -80,9 +78,9 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 		if err != nil {
 			return err
 		}
-		in.differ = &difference{tip: in.tip}
+		in.differ = &instructionDiff{tip: in.tip}
 		for _, o := range ops {
-			if g.Instruct(o.path) && !pathname.Under(o.path, in.opt.State) {
+			if g.Instruct(o.path) && !Under(o.path, in.opt.State) {
 				in.differ.ops = append(in.differ.ops, o)
 			}
 		}
@@ -90,7 +88,7 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 	if len(in.differ.ops) == 0 {
 		return nil
 	}
-	err := in.writeOut(in.differ.ops, func(files []listing.File) error { return in.checkOutBeside(ctx, files) })
+	err := in.writeOut(in.differ.ops, func(files []listedFile) error { return in.checkOutBeside(ctx, files) })
 	in.overlaid = map[string]string{}
 	for _, o := range in.differ.ops {
 		in.overlaid[o.path] = in.fingerprint(o.path)
@@ -98,9 +96,9 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 	return err
 }
 
-// difference lists the instructions to agents in which a base differs from a
+// instructionDiff lists the instructions to agents in which a base differs from a
 // tip.
-type difference struct {
+type instructionDiff struct {
 	tip string
 	ops []op
 }

@@ -7,8 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -54,7 +52,7 @@ func (u *upstream) goOn(ctx context.Context) error {
 // replay makes the commits of this process again on top of the remote's.
 func (u *upstream) replay(ctx context.Context) error {
 	out, err := u.git(ctx, "merge-base", u.tip, u.remoteTip)
-	if program.ExitCode(err) == 1 {
+	if exitCode(err) == 1 {
 		return u.moved(text.CauseOf("moved_unrelated", "the two have no commit in common"))
 	}
 	if err != nil {
@@ -89,7 +87,7 @@ func (u *upstream) mayTake(ctx context.Context, base string, ours []string) erro
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(came, func(p string) bool { return pathname.Under(p, u.opt.State) }) {
+	if slices.ContainsFunc(came, func(p string) bool { return Under(p, u.opt.State) }) {
 		return u.overtaken(u.remoteTip)
 	}
 	changes, err := u.changes(ctx)
@@ -99,7 +97,7 @@ func (u *upstream) mayTake(ctx context.Context, base string, ours []string) erro
 	for _, c := range changes {
 		ours = append(ours, c.Path)
 	}
-	if pathname.Overlap(ours, came) {
+	if overlap(ours, came) {
 		return u.moved(text.CauseOf("moved_files", "both changed the same files"))
 	}
 	return nil

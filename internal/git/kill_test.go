@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // commitForever is what the test binary does when another test wants a process
@@ -208,7 +206,7 @@ func TestDamagedIndex(t *testing.T) {
 	r.Close()
 	byGit := func(args ...string) func(string) error {
 		return func(p string) error {
-			return plain(t, program.Call{Dir: r.Tree(), Env: []string{"PATH=" + os.Getenv("PATH"), "GIT_DIR=" + filepath.Dir(p), "GIT_WORK_TREE=" + r.Tree()}, Args: append([]string{"update-index"}, args...)})
+			return plain(t, call{Dir: r.Tree(), Env: []string{"PATH=" + os.Getenv("PATH"), "GIT_DIR=" + filepath.Dir(p), "GIT_WORK_TREE=" + r.Tree()}, Args: append([]string{"update-index"}, args...)})
 		}
 	}
 	for name, damage := range map[string]func(string) error{

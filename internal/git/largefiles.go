@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git/lfs"
-	"github.com/reprise-ci/reprise/internal/git/listing"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // largeFiles are those of the tip that Git LFS keeps.
@@ -29,7 +27,7 @@ type largeFiles struct {
 func (l *largeFiles) inLFS() bool { return l.used && l.src.lfs.Program != "" }
 
 // usesLFS says whether a .gitattributes gives files to Git LFS.
-func (l *largeFiles) usesLFS(ctx context.Context, files *listing.Listing) (bool, error) {
+func (l *largeFiles) usesLFS(ctx context.Context, files *listing) (bool, error) {
 	for _, f := range files.Files {
 		if path.Base(f.Path) != ".gitattributes" || !strings.HasPrefix(f.Mode, "100") {
 			continue
@@ -118,7 +116,7 @@ func (l *largeFiles) mark(ctx context.Context, changes []Change) error {
 		return fmt.Errorf("look for Git LFS: %w", err)
 	}
 	kept := map[string]bool{}
-	for f := pathname.Records(out); len(f) >= 3; f = f[3:] { // path, attribute, value
+	for f := records(out); len(f) >= 3; f = f[3:] { // path, attribute, value
 		kept[f[0]] = f[2] == "lfs"
 	}
 	for i, c := range changes {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git/lfs"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // pointers lists the files of the tip that Git LFS keeps and that the tree has
@@ -20,7 +19,7 @@ func (l *largeFiles) pointers(ctx context.Context) ([]lfs.Pointer, error) {
 	}
 	l.blobs = map[string]bool{}
 	var found []lfs.Pointer
-	for _, record := range pathname.Records(out) {
+	for _, record := range records(out) {
 		info, name, _ := strings.Cut(record, "\t")
 		f := strings.Fields(info) // mode, id, stage
 		if len(f) != 3 || f[0] != "100644" && f[0] != "100755" {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git/lfs"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // fetch has git-lfs fetch what a commit has and is not here into the user's
@@ -35,10 +34,10 @@ func (l *largeFiles) ask(ctx context.Context, with *remote, args ...string) ([]b
 		return nil, err
 	}
 	to := l.line(with)
-	to.more = append([]program.Setting{{Key: "remote." + with.name + ".url", Value: with.fetch}, {Key: "remote." + with.name + ".pushurl", Value: with.push}}, l.lfs...)
+	to.more = append([]setting{{Key: "remote." + with.name + ".url", Value: with.fetch}, {Key: "remote." + with.name + ".pushurl", Value: with.push}}, l.lfs...)
 	// It finds its git directory by where it starts: it also works in that of a
 	// remote which is a folder, and takes what GIT_DIR names for it.
-	return to.do(ctx, program.Call{Dir: l.lfsDir(), How: []string{"-c", "safe.bareRepository=all"}, Args: append([]string{"lfs"}, args...)})
+	return to.do(ctx, call{Dir: l.lfsDir(), How: []string{"-c", "safe.bareRepository=all"}, Args: append([]string{"lfs"}, args...)})
 }
 
 // upload brings to the remote what the pointers stand for in the commits that it

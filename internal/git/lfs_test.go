@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/git/lfs"
-	"github.com/reprise-ci/reprise/internal/git/objects"
 )
 
 const (
@@ -437,7 +436,7 @@ func FuzzPointer(f *testing.F) {
 		if !ok {
 			return
 		}
-		if len(text) > lfs.MaxPointer || p.Size < 0 || !objects.IsHash(p.Oid) {
+		if len(text) > lfs.MaxPointer || p.Size < 0 || !isHash(p.Oid) {
 			t.Fatalf("%q is read as %+v", text, p)
 		}
 		rel, err := filepath.Rel("/s/objects", lfs.ObjectIn("/s", p.Oid))

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/lfs"
-	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -25,10 +23,10 @@ func (g *gitDir) learnLFS(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.lfs = []program.Setting{}
+	g.lfs = []setting{}
 	for _, c := range append(repository, g.src.lfs.Settings...) { // what comes later wins
 		if strings.HasSuffix(c.Key, "url") {
-			address, secret := program.SplitCredentials(c.Value)
+			address, secret := splitCredentials(c.Value)
 			c.Value = address
 			g.lfs = append(g.lfs, secret...)
 		}
@@ -41,7 +39,7 @@ func (g *gitDir) learnLFS(ctx context.Context) error {
 // lfsConfig reads the .lfsconfig of the default branch. That of the run's
 // branch or tree does not count, since an agent could name another server
 // there.
-func (g *gitDir) lfsConfig(ctx context.Context) ([]program.Setting, error) {
+func (g *gitDir) lfsConfig(ctx context.Context) ([]setting, error) {
 	text, err := g.src.ReadFile(ctx, cmp.Or(g.src.defaultHead, g.src.Head), ".lfsconfig")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -49,13 +47,13 @@ func (g *gitDir) lfsConfig(ctx context.Context) ([]program.Setting, error) {
 	var list []byte
 	if err == nil {
 		read := g.src.inspection("config", "--file", "-", "--list", "-z", "--no-includes")
-		read.Stdin = program.Reader(text)
+		read.Stdin = stdinOf(text)
 		list, err = read.Do(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read .lfsconfig: %w", err)
 	}
-	return slices.DeleteFunc(program.ParseConfig(list), func(c program.Setting) bool { return !lfs.Shared(c.Key) }), nil
+	return slices.DeleteFunc(parseConfig(list), func(c setting) bool { return !sharedLFS(c.Key) }), nil
 }
 
 // lfsDir joins names to the path of the git directory that git-lfs is given. It
@@ -106,7 +104,7 @@ func (g *gitDir) guardLFS() error {
 	}
 	return errors.Join(
 		folders.PutFile(g.lfsDir("HEAD"), []byte("ref: refs/heads/none\n")),
-		folders.PutFile(g.lfsDir("config"), []byte(g.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+program.Quoted(g.src.lfs.Storage)+"\n")),
+		folders.PutFile(g.lfsDir("config"), []byte(g.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+quoted(g.src.lfs.Storage)+"\n")),
 		folders.PutFile(g.lfsDir("objects", "info", "alternates"), []byte(g.objects()+"\n"+g.lfsDir("users", "objects")+"\n")),
 	)
 }
@@ -121,7 +119,7 @@ func (g *gitDir) converting() string {
 	if g.src.lfs.Skips {
 		process += " --skip"
 	}
-	return "[filter \"lfs\"]\n\tprocess = " + program.Quoted(process) + "\n\trequired = true\n"
+	return "[filter \"lfs\"]\n\tprocess = " + quoted(process) + "\n\trequired = true\n"
 }
 
 // unconverted are the arguments by which git takes files as they are.
@@ -135,7 +133,7 @@ func (g *gitDir) blameLFS(ctx context.Context, err error) error {
 	if g.converter == "" || ctx.Err() != nil {
 		return err
 	}
-	held := program.Call{How: []string{"-c", "alias.lfs-version=!" + g.converter + " version"}, Args: []string{"lfs-version"}}
+	held := call{How: []string{"-c", "alias.lfs-version=!" + g.converter + " version"}, Args: []string{"lfs-version"}}
 	_, broken := g.offline(ctx, held)
 	if broken == nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -18,11 +17,11 @@ type line struct {
 	remote   *remote
 	token    func(context.Context) (string, error) // nil: the user's own credentials
 	patience time.Duration                         // 0: the usual
-	more     []program.Setting                     // for this call
+	more     []setting                             // for this call
 }
 
 // do runs a command that may talk with the remote. Variables that c brings win.
-func (l line) do(ctx context.Context, c program.Call) ([]byte, error) {
+func (l line) do(ctx context.Context, c call) ([]byte, error) {
 	c, err := l.ready(ctx, c)
 	if err != nil {
 		return nil, err
@@ -46,20 +45,20 @@ func (l line) ask(ctx context.Context, from *store, names []string) (objects []o
 }
 
 // ready gives c the environment for talking with the remote.
-func (l line) ready(ctx context.Context, c program.Call) (program.Call, error) {
-	settings, secrets := l.remote.settings, program.SecretsIn(l.remote.settings)
+func (l line) ready(ctx context.Context, c call) (call, error) {
+	settings, secrets := l.remote.settings, secretsIn(l.remote.settings)
 	if l.token != nil {
 		token, err := l.token(ctx)
 		if err != nil {
-			return program.Call{}, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
+			return call{}, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
 		}
 		if settings, err = l.remote.withToken(token); err != nil {
-			return program.Call{}, err
+			return call{}, err
 		}
-		secrets = append(program.SecretsIn(settings), token)
+		secrets = append(secretsIn(settings), token)
 	}
-	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, program.SecretsIn(l.more)...)
-	settings, c.Private = program.Privately(settings)
+	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, secretsIn(l.more)...)
+	settings, c.Private = privately(settings)
 	c.Env, c.Secrets = slices.Concat(l.src.env.Network(settings), l.src.config.BatchMode(l.src.env), c.Env), secrets
 	return c, nil
 }

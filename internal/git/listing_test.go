@@ -11,8 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/folder"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // A folder is read from its trees as git lists it, whatever they hold.
@@ -27,7 +25,7 @@ func TestBelow(t *testing.T) {
 	source, err := Find(t.Context(), user)
 	must(t, err)
 	want := map[string]entry{}
-	for _, record := range pathname.Records([]byte(sh(t, user, "ls-tree", "-r", "-z", "HEAD", "--", "d/"))) {
+	for _, record := range records([]byte(sh(t, user, "ls-tree", "-r", "-z", "HEAD", "--", "d/"))) {
 		info, name, _ := strings.Cut(record, "\t")
 		f := strings.Fields(info)
 		want[name] = entry{f[0], f[2]}
@@ -43,7 +41,7 @@ func TestBelow(t *testing.T) {
 		}
 	}
 	for mode, want := range map[string]string{"100664": "100644", "100755": "100755", "100700": "100755", "120000": "120000"} {
-		if got := folder.PlainMode(mode); got != want {
+		if got := plainMode(mode); got != want {
 			t.Errorf("mode %s is %s, want %s", mode, got, want)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
@@ -241,7 +240,7 @@ func clean(t testing.TB, r *Repo) {
 }
 
 // plain runs git without any of the settings that make it safe.
-func plain(t testing.TB, c program.Call) error {
+func plain(t testing.TB, c call) error {
 	t.Helper()
 	cmd := exec.Command("git", c.Args...)
 	cmd.Dir, cmd.Env = c.Dir, c.Env

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // Names that look like options are names, or refused; git never gets them
@@ -163,7 +161,7 @@ func TestOverlap(t *testing.T) {
 		{[]string{"a"}, []string{"ab"}, false},
 		{nil, []string{"a"}, false},
 	} {
-		if got := pathname.Overlap(tc.a, tc.b); got != tc.want {
+		if got := overlap(tc.a, tc.b); got != tc.want {
 			t.Errorf("%q, %q: %v", tc.a, tc.b, got)
 		}
 	}

@@ -3,10 +3,6 @@ package git
 import (
 	"context"
 	"fmt"
-
-	"github.com/reprise-ci/reprise/internal/git/folder"
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
 // entry is a file in a commit.
@@ -14,13 +10,6 @@ type entry struct {
 	mode string // as git writes it, such as 100644
 	id   string // of the blob
 }
-
-// object is what git holds under a name, and a store is where it is read.
-type (
-	object = objects.Object
-	store  = objects.Store
-	asker  = objects.Asker
-)
 
 // below gives the files of a folder of a commit, by their path from the top of
 // the repository: none if there is no such folder. commit is a full hash.
@@ -35,15 +24,15 @@ func below(ctx context.Context, ask asker, commit, of string) (map[string]entry,
 		if found[0].Kind != "tree" {
 			continue
 		}
-		inside, err := folder.Entries(found[0].Data, len(commit)/2)
+		inside, err := folderEntries(found[0].Data, len(commit)/2)
 		if err != nil {
 			return nil, fmt.Errorf("%s %w", todo[0].path, err)
 		}
 		for _, e := range inside {
-			if p := todo[0].path + "/" + e.Name; e.Mode == folder.Mode {
+			if p := todo[0].path + "/" + e.Name; e.Mode == folderMode {
 				todo = append(todo, dir{e.ID, p})
 			} else {
-				files[p] = entry{mode: folder.PlainMode(e.Mode), id: e.ID}
+				files[p] = entry{mode: plainMode(e.Mode), id: e.ID}
 			}
 		}
 	}
@@ -54,7 +43,7 @@ func below(ctx context.Context, ask asker, commit, of string) (map[string]entry,
 const KeptRefs = "refs/reprise/records/"
 
 // shelves finds a folder of commits of s. Git runs by log, in the place of the objects.
-func shelves(s *Source, ask asker, log func(ctx context.Context, args ...string) ([]byte, error), folder string) shelf.Shelves {
+func shelvesOf(s *Source, ask asker, log func(ctx context.Context, args ...string) ([]byte, error), folder string) shelves {
 	commit := func(ctx context.Context, commit string) (string, error) {
 		found, err := ask(ctx, commit)
 		if err != nil || found[0].Kind != "commit" {
@@ -65,15 +54,15 @@ func shelves(s *Source, ask asker, log func(ctx context.Context, args ...string)
 	if s.Shallow || len(s.promisors) > 0 { // it is cut, or fetched one by one
 		commit = nil
 	}
-	return shelf.Shelves{
+	return shelves{
 		Object: commit,
 		Has: func(ctx context.Context, commit string) (bool, error) {
 			found, err := ask(ctx, commit+":"+folder)
 			return err == nil && found[0].Kind == "tree", err
 		},
-		Messages: func(ctx context.Context, commit string) ([]shelf.Message, error) {
-			out, err := log(ctx, shelf.Args(commit)...)
-			return shelf.Parse(out), err
+		Messages: func(ctx context.Context, commit string) ([]shelfMessage, error) {
+			out, err := log(ctx, shelfArgs(commit)...)
+			return parseShelf(out), err
 		},
 	}
 }

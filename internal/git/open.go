@@ -12,9 +12,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/quarantine"
-	"github.com/reprise-ci/reprise/internal/lock"
 )
 
 // Open takes the run's folder for this process, finds the newest commit of the
@@ -33,7 +30,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.makeRoot(); err != nil {
 		return nil, err
 	}
-	held, err := lock.Take(ctx, r.opt.Root)
+	held, err := folders.TakeLock(ctx, r.opt.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +126,8 @@ func (r *Repo) check(ctx context.Context) error {
 		return fmt.Errorf("%s lies in the repository %s: choose a folder outside", root, o.Source.Dir)
 	}
 	o.Root, r.dir, r.treePath = root, filepath.Join(root, "git"), filepath.Join(root, "tree")
-	r.staged = quarantine.Quarantine{Dir: r.home("staged"), Into: r.objects()}
-	if err := pathname.Check(o.State); err != nil || strings.ContainsAny(o.State, `*?[]"\!`) {
+	r.staged = quarantine{Dir: r.home("staged"), Into: r.objects()}
+	if err := checkPath(o.State); err != nil || strings.ContainsAny(o.State, `*?[]"\!`) {
 		return fmt.Errorf("%q cannot be the state folder: %w", o.State, errors.Join(err, errors.New("name a folder without special characters")))
 	}
 	if err := r.checkBranch(ctx); err != nil {

@@ -3,8 +3,6 @@ package git
 import (
 	"context"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
 // Options say which run to open, and where.
@@ -52,7 +50,7 @@ type Options struct {
 	Locked func(tree string) string
 
 	// Hold, if not nil, puts the git-lfs that converts files into a sandbox.
-	Hold lfs.Hold
+	Hold Hold
 
 	Name, Email string // who commits; default: the user's configuration, else reprise
 }

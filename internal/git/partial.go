@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // promisor is a remote that sends the objects that a partial clone has left
@@ -54,12 +52,12 @@ func (s *Source) Partial() string {
 }
 
 // promises are the settings by which git fetches objects that are missing.
-func (s *Source) promises() []program.Setting {
-	var out []program.Setting
+func (s *Source) promises() []setting {
+	var out []setting
 	for _, p := range s.promisors {
-		out = append(out, program.Setting{Key: "remote." + p.name + ".url", Value: p.fetch}, program.Setting{Key: "remote." + p.name + ".promisor", Value: "true"})
+		out = append(out, setting{Key: "remote." + p.name + ".url", Value: p.fetch}, setting{Key: "remote." + p.name + ".promisor", Value: "true"})
 		if p.filter != "" {
-			out = append(out, program.Setting{Key: "remote." + p.name + ".partialclonefilter", Value: p.filter})
+			out = append(out, setting{Key: "remote." + p.name + ".partialclonefilter", Value: p.filter})
 		}
 	}
 	return out
@@ -100,7 +98,7 @@ func (s *Source) lookUp(ctx context.Context, names ...string) ([]object, error) 
 		return nil, err
 	}
 	defer remove()
-	fetching := store{Place: func(ctx context.Context) (program.Call, error) { return s.promised().ready(ctx, s.inApart(dir)) }}
+	fetching := store{Place: func(ctx context.Context) (call, error) { return s.promised().ready(ctx, s.inApart(dir)) }}
 	defer fetching.Close()
 	return s.promised().ask(ctx, &fetching, names)
 }
@@ -108,6 +106,6 @@ func (s *Source) lookUp(ctx context.Context, names ...string) ([]object, error) 
 func (s *Source) promised() line { return line{src: s, remote: s.promisors[0].remote} }
 
 // inApart is a command in a git directory that apart has made.
-func (s *Source) inApart(dir string, args ...string) program.Call {
-	return program.Call{Dir: dir, Env: []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}, Args: args}
+func (s *Source) inApart(dir string, args ...string) call {
+	return call{Dir: dir, Env: []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}, Args: args}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reprise-ci/reprise/internal/git/patch"
 )
 
 // The patches of a branch are those of its own commits, in their order, and no
@@ -70,8 +69,8 @@ func TestPatches(t *testing.T) {
 // What does not fit is said to be missing.
 func TestPatchesCut(t *testing.T) {
 	t.Parallel()
-	out := []byte("markaaa 1\n\nx\nmarkbbb 2\n\n" + strings.Repeat("y\n", patch.Most/2))
-	got := patch.Parse(out, "mark")
+	out := []byte("markaaa 1\n\nx\nmarkbbb 2\n\n" + strings.Repeat("y\n", mostPatch/2))
+	got := parsePatches(out, "mark")
 	if len(got) != 2 || got[0].Cut || !got[1].Cut || got[0].Text != "x" || got[1].Trailer != "2" {
 		t.Errorf("%d patches", len(got))
 	}

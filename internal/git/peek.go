@@ -8,10 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // Peek is a branch of origin that was fetched to be looked at.
@@ -39,8 +35,8 @@ func (s *Source) Peek(ctx context.Context, branch, kept string) (*Peek, error) {
 		return nil, err
 	}
 	p := &Peek{src: s, dir: dir, kept: kept, remove: remove}
-	p.store = &store{Place: func(context.Context) (program.Call, error) {
-		return program.Call{Dir: dir, Env: append(s.env.Local(), "GIT_DIR="+dir)}, nil
+	p.store = &store{Place: func(context.Context) (call, error) {
+		return call{Dir: dir, Env: append(s.env.Local(), "GIT_DIR="+dir)}, nil
 	}}
 	if p.commit, err = p.fetch(ctx, "refs/heads/"+branch); err != nil {
 		remove()
@@ -51,9 +47,9 @@ func (s *Source) Peek(ctx context.Context, branch, kept string) (*Peek, error) {
 
 func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
 	const into = "refs/reprise/remote"
-	args := append(program.FetchArgs(), "--depth=1", "--end-of-options", p.src.origin.fetch, "+"+ref+":"+into)
-	_, err := line{src: p.src, remote: p.src.origin}.do(ctx, program.Call{Dir: p.dir, Env: []string{"GIT_DIR=" + p.dir}, Args: args})
-	if strings.Contains(program.StderrOf(err), "couldn't find remote ref") {
+	args := append(FetchArgs(), "--depth=1", "--end-of-options", p.src.origin.fetch, "+"+ref+":"+into)
+	_, err := line{src: p.src, remote: p.src.origin}.do(ctx, call{Dir: p.dir, Env: []string{"GIT_DIR=" + p.dir}, Args: args})
+	if strings.Contains(stderrOf(err), "couldn't find remote ref") {
 		return "", fs.ErrNotExist
 	}
 	if err != nil {
@@ -67,7 +63,7 @@ func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
 // the branch or in the record that is kept. The error wraps fs.ErrNotExist when
 // there is no such file.
 func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
-	data, err := objects.ReadFile(ctx, p.store.Ask, []string{p.commit}, "origin", path)
+	data, err := readFileOf(ctx, p.store.Ask, []string{p.commit}, "origin", path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
@@ -82,7 +78,7 @@ func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
 			return nil, none
 		}
 	}
-	return objects.ReadFile(ctx, p.store.Ask, []string{p.record}, "origin", path)
+	return readFileOf(ctx, p.store.Ask, []string{p.record}, "origin", path)
 }
 
 // Close removes what was fetched.
@@ -106,7 +102,7 @@ func (s *Source) apartIn(dir string) (remove func(), err error) {
 	remove = func() { _ = os.RemoveAll(dir) }
 	files := map[string]string{
 		"HEAD": "ref: refs/heads/none\n", "config": s.basics(), "refs/reprise/head": s.Head + "\n",
-		"objects/info/alternates": s.objects() + "\n", "info/attributes": "* " + merge.Attributes + "\n",
+		"objects/info/alternates": s.objects() + "\n", "info/attributes": "* " + mergeAttributes + "\n",
 	}
 	cuts, err := os.ReadFile(filepath.Join(s.CommonDir, "shallow"))
 	if err == nil {
@@ -126,18 +122,18 @@ func (s *Source) apartIn(dir string) (remove func(), err error) {
 
 // Behind says how a branch stands to another one, which it began at the commit from; both
 // are given as in ReadFile. Nothing is checked out or left behind.
-func (s *Source) Behind(ctx context.Context, ref, base, from string) (merge.State, error) {
+func (s *Source) Behind(ctx context.Context, ref, base, from string) (BaseState, error) {
 	tip, err := s.resolve(ctx, ref)
 	other, none := s.resolve(ctx, base)
 	if err = errors.Join(err, none); err != nil {
-		return merge.State{}, err
+		return BaseState{}, err
 	}
 	dir, remove, err := s.apart()
 	if err != nil {
-		return merge.State{}, err
+		return BaseState{}, err
 	}
 	defer remove()
-	return merge.Compare(ctx, func(ctx context.Context, args ...string) ([]byte, error) {
-		return program.Call{Dir: dir, Env: append(s.env.Local(), "GIT_DIR="+dir), Args: args}.Do(ctx)
+	return compareWithBase(ctx, func(ctx context.Context, args ...string) ([]byte, error) {
+		return call{Dir: dir, Env: append(s.env.Local(), "GIT_DIR="+dir), Args: args}.Do(ctx)
 	}, tip, other, from)
 }

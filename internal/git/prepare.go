@@ -5,10 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/reprise-ci/reprise/internal/git/listing"
-	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // Prepare makes the work tree ready for an agent. It makes the scratch .git
@@ -69,7 +65,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 		return nil, err
 	}
 	exclude = append(slices.Clip(exclude), r.opt.State)
-	left := func(p string) bool { return pathname.UnderAny(p, exclude) }
+	left := func(p string) bool { return underAny(p, exclude) }
 	changes, err := r.changes(ctx)
 	if err != nil {
 		return nil, err
@@ -88,7 +84,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	}
 	s := &Stage{tip: r.tip, ops: ops}
 	for _, o := range ops {
-		if err := pathname.Check(o.path); err != nil {
+		if err := checkPath(o.path); err != nil {
 			return nil, err
 		}
 		s.Paths = append(s.Paths, o.path)
@@ -96,7 +92,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	if err := r.hold(ctx, s); err != nil {
 		return nil, err
 	}
-	err = r.writeOut(ops, func(files []listing.File) error {
+	err = r.writeOut(ops, func(files []listedFile) error {
 		var paths []string
 		for _, f := range files {
 			paths = append(paths, f.Path)
@@ -142,8 +138,8 @@ func (r *Repo) turn(ctx context.Context, commit string) error {
 // Merge makes the work tree what the tip and a commit make together, the state folder as
 // the tip has it, and stages that. From is a commit that both have. An error leaves the
 // work tree as RestoreTree does.
-func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, merge.Result, error) {
-	result, err := merge.Of(ctx, r.git, r.tip, commit, from)
+func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, MergeResult, error) {
+	result, err := mergeOf(ctx, r.git, r.tip, commit, from)
 	if err == nil {
 		err = r.keepOurs(ctx, &result, r.tip)
 	}

@@ -8,9 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/git/program"
-	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
 // PushError says that the remote did not take the branch. The commit stays and
@@ -154,7 +151,7 @@ func (u *upstream) keepTip(ctx context.Context, at time.Time) (kept string, err 
 // another commit in its history, too.
 func (u *upstream) joinRecords(ctx context.Context, record, other, files, what string) (string, error) {
 	out, err := u.git(ctx, "-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com",
-		"commit-tree", "-p", record, "-p", other, "-m", "reprise: the record of a run, and "+what+"\n\n"+shelf.Note(record), files+"^{tree}")
+		"commit-tree", "-p", record, "-p", other, "-m", "reprise: the record of a run, and "+what+"\n\n"+recordNote(record), files+"^{tree}")
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -173,7 +170,7 @@ func (u *upstream) keepAt(ctx context.Context, id string) error {
 	if u.remote == nil {
 		return u.noteKept(ctx, id)
 	}
-	_, refused := u.talk(ctx, append(program.PushArgs(), "--quiet", "--end-of-options", u.remote.push, id+":"+u.keepRef())...)
+	_, refused := u.talk(ctx, append(PushArgs(), "--quiet", "--end-of-options", u.remote.push, id+":"+u.keepRef())...)
 	if refused != nil {
 		u.kept = nil
 		switch kept, err := u.keptRecord(ctx); {
@@ -181,7 +178,7 @@ func (u *upstream) keepAt(ctx context.Context, id string) error {
 		case err == nil && kept != u.shelf:
 			return u.overtaken(kept)
 		default:
-			return &PushError{Branch: u.keepRef(), Remote: u.opt.Remote, Rule: strings.Join(program.RemoteLines(program.StderrOf(refused)), " "), Err: refused}
+			return &PushError{Branch: u.keepRef(), Remote: u.opt.Remote, Rule: strings.Join(remoteLines(stderrOf(refused)), " "), Err: refused}
 		}
 	}
 	return u.noteKept(ctx, id)
@@ -189,7 +186,7 @@ func (u *upstream) keepAt(ctx context.Context, id string) error {
 
 func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) {
 	push := func() error {
-		_, err := u.talk(ctx, append(program.PushArgs(), "--quiet", "--end-of-options", u.remote.push, kept+":"+u.keepRef())...)
+		_, err := u.talk(ctx, append(PushArgs(), "--quiet", "--end-of-options", u.remote.push, kept+":"+u.keepRef())...)
 		return err
 	}
 	refused := push()
@@ -197,7 +194,7 @@ func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) 
 		return kept, nil
 	}
 	const into = "refs/reprise/record"
-	if _, err := u.talk(ctx, append(program.FetchArgs(), "--end-of-options", u.remote.fetch, "+"+u.keepRef()+":"+into)...); err != nil {
+	if _, err := u.talk(ctx, append(FetchArgs(), "--end-of-options", u.remote.fetch, "+"+u.keepRef()+":"+into)...); err != nil {
 		return "", errors.Join(refused, err)
 	}
 	joined, err := u.joinRecords(ctx, kept, into, kept, "that of one before it")
@@ -212,13 +209,13 @@ func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) 
 // only push that takes a branch back: the remote agrees only if nobody has pushed
 // since, and the record that is kept leads to all that was there.
 func (u *upstream) squash(ctx context.Context, c Commit, base, kept string) error {
-	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + shelf.Note(kept), time: c.Time, tree: u.tip}
+	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: u.tip}
 	if u.shelf == "" {
 		rev.ops = u.takeOff()
 	}
 	id, err := u.build(ctx, "refs/reprise/squash", base, []revision{rev}, true)
 	if err == nil && u.remote != nil {
-		_, err = u.talk(ctx, append(program.PushArgs(), "--quiet", "--force-with-lease="+u.ref+":"+u.tip, "--end-of-options", u.remote.push, id+":"+u.ref)...)
+		_, err = u.talk(ctx, append(PushArgs(), "--quiet", "--force-with-lease="+u.ref+":"+u.tip, "--end-of-options", u.remote.push, id+":"+u.ref)...)
 	}
 	if err != nil {
 		return err
@@ -262,14 +259,14 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 	if err := u.large.upload(ctx); err != nil {
 		return answer{unclear: true, final: errors.Is(err, errNoAnswer)}, err
 	}
-	out, err := u.talk(ctx, append(append(program.PushArgs(), "--porcelain"), refs...)...)
+	out, err := u.talk(ctx, append(append(PushArgs(), "--porcelain"), refs...)...)
 	if err == nil {
 		return answer{}, nil
 	}
-	if other := inTheWay.FindStringSubmatch(program.StderrOf(err)); other != nil {
+	if other := inTheWay.FindStringSubmatch(stderrOf(err)); other != nil {
 		return answer{final: true}, u.besides(other[1], " on "+u.opt.Remote)
 	}
-	rule, final, unclear := program.Refusal(out, program.StderrOf(err))
+	rule, final, unclear := refusal(out, stderrOf(err))
 	return answer{rule, final || errors.Is(err, errNoAnswer), unclear}, err
 }
 

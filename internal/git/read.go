@@ -13,12 +13,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/folder"
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/patch"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
-	"github.com/reprise-ci/reprise/internal/git/refs"
 )
 
 // ReadFile returns the file at path, from the top of the repository, as it is
@@ -34,7 +28,7 @@ func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error)
 		}
 		names = []string{commit}
 	}
-	return objects.ReadFile(ctx, s.lookUp, names, ref, path)
+	return readFileOf(ctx, s.lookUp, names, ref, path)
 }
 
 // ReadPlain is ReadFile for an ordinary file. The error wraps folders.ErrNoFile where a
@@ -44,7 +38,7 @@ func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return objects.ReadPlain(ctx, s.lookUp, commit, path)
+	return readPlainOf(ctx, s.lookUp, commit, path)
 }
 
 // ReadKept is ReadFile for a file of a folder that may have been taken off the
@@ -64,12 +58,6 @@ func (s *Source) ReadKept(ctx context.Context, ref, folder, name string) ([]byte
 	return s.ReadFile(ctx, commit, name)
 }
 
-// CommitPatch is what one commit changed, as text.
-type CommitPatch = patch.Patch
-
-// Branch is a branch and the commit that it is at, a full hash.
-type Branch = refs.Ref
-
 // Branches lists the user's branches that are named prefix or lie under it, in
 // the order of their names: "reprise" lists reprise/issue-1, "reprise/issue-1"
 // does not list reprise/issue-10.
@@ -83,7 +71,7 @@ func (s *Source) Branches(ctx context.Context, prefix string) (names []string, e
 
 // BranchesIn is Branches below another folder of refs, such as
 // "refs/remotes/origin/": what origin had when it was fetched last; and below more of them.
-func (s *Source) BranchesIn(ctx context.Context, folder, prefix string, more ...string) (all []Branch, err error) {
+func (s *Source) BranchesIn(ctx context.Context, folder, prefix string, more ...string) (all []Ref, err error) {
 	prefix = strings.TrimSuffix(prefix, "/")
 	if strings.ContainsAny(prefix, "*?[\\\x00\n") {
 		return nil, fmt.Errorf("%q is not the beginning of a branch name", prefix)
@@ -98,15 +86,15 @@ func (s *Source) BranchesIn(ctx context.Context, folder, prefix string, more ...
 	}
 	for _, b := range listed {
 		i := slices.IndexFunc(in, func(folder string) bool { return strings.HasPrefix(b.Name, folder) })
-		all = append(all, Branch{Name: strings.TrimPrefix(b.Name, in[i]), Commit: b.Commit})
+		all = append(all, Ref{Name: strings.TrimPrefix(b.Name, in[i]), Commit: b.Commit})
 	}
 	return all, nil
 }
 
 // refs gives the refs that have one of these names or lie below it.
-func (s *Source) refs(ctx context.Context, names ...string) ([]refs.Ref, error) {
-	out, err := s.inspect(ctx, append([]string{"for-each-ref", refs.Format}, names...)...)
-	return refs.Parse(out), err
+func (s *Source) refs(ctx context.Context, names ...string) ([]Ref, error) {
+	out, err := s.inspect(ctx, append([]string{"for-each-ref", refFormat}, names...)...)
+	return ParseRefs(out), err
 }
 
 // Shelf gives the commit that has a folder of a branch, which is given as in
@@ -117,7 +105,7 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	in := shelves(s, s.lookUp, s.inspect, folder)
+	in := shelvesOf(s, s.lookUp, s.inspect, folder)
 	in.Kept = func(ctx context.Context) (string, error) {
 		kept, err := s.resolve(ctx, KeptRefs+filepath.Base(folder))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -135,7 +123,7 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 
 // Contains reports whether a commit is in the history of another; both are full names.
 func (s *Source) Contains(ctx context.Context, commit, older string) (bool, error) {
-	return program.Contains(ctx, s.inspect, commit, older)
+	return containsCommit(ctx, s.inspect, commit, older)
 }
 
 // resolve returns the commit that ref stands for, in the sense of ReadFile.
@@ -155,7 +143,7 @@ func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
 // candidates are the full names that ref may stand for, best first. Names reach
 // git on standard input, where none can pass for an option.
 func candidates(ref string) []string {
-	if objects.IsHash(ref) || strings.HasPrefix(ref, "refs/") {
+	if isHash(ref) || strings.HasPrefix(ref, "refs/") {
 		return []string{ref}
 	}
 	return []string{"refs/heads/" + ref, "refs/remotes/origin/" + ref}
@@ -204,12 +192,12 @@ func (s *Source) Folders(ctx context.Context, ref, dir string) (names []string, 
 	if err != nil || found[0].Kind != "tree" {
 		return nil, err
 	}
-	inside, err := folder.Entries(found[0].Data, len(commit)/2)
+	inside, err := folderEntries(found[0].Data, len(commit)/2)
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", dir, err)
 	}
 	for _, e := range inside {
-		if e.Mode == folder.Mode {
+		if e.Mode == folderMode {
 			names = append(names, e.Name)
 		}
 	}
@@ -230,7 +218,7 @@ func (s *Source) Patches(ctx context.Context, from, ref, key string, bare bool, 
 	if err != nil {
 		return nil, fmt.Errorf("list what the commits of %s changed: %w", ref, err)
 	}
-	return patch.Parse(out, mark), nil
+	return parsePatches(out, mark), nil
 }
 
 // Difference gives how ref differs from the commit from, as Patches gives what
@@ -240,7 +228,7 @@ func (s *Source) Difference(ctx context.Context, from, ref string, exclude ...st
 	if err != nil {
 		return CommitPatch{}, fmt.Errorf("compare %s with where it began: %w", ref, err)
 	}
-	return CommitPatch{Text: string(out[:min(len(out), patch.Most)]), Cut: len(out) > patch.Most}, nil
+	return CommitPatch{Text: string(out[:min(len(out), mostPatch)]), Cut: len(out) > mostPatch}, nil
 }
 
 // compare has git print patches of what is in ref and not in the commit from.
@@ -252,11 +240,11 @@ func (s *Source) compare(ctx context.Context, from, ref string, args, exclude []
 			return nil, err
 		}
 	}
-	args = slices.Concat(args[:1], patch.Arguments()[1:], args[1:], []string{"--find-renames", strings.Join(commits, ".."), "--"})
+	args = slices.Concat(args[:1], diffArgs()[1:], args[1:], []string{"--find-renames", strings.Join(commits, ".."), "--"})
 	for _, p := range exclude {
 		args = append(args, ":(top,exclude,literal)"+p)
 	}
-	return s.readUpTo(ctx, patch.Most+1, args...)
+	return s.readUpTo(ctx, mostPatch+1, args...)
 }
 
 // Submodules lists the paths at which the commit that is checked out has
@@ -267,7 +255,7 @@ func (s *Source) Submodules(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("look for submodules: %w", err)
 	}
 	var paths []string
-	for _, record := range pathname.Records(out) {
+	for _, record := range records(out) {
 		if info, name, _ := strings.Cut(record, "\t"); strings.HasPrefix(info, "160000 ") {
 			paths = append(paths, name)
 		}
@@ -278,7 +266,7 @@ func (s *Source) Submodules(ctx context.Context) ([]string, error) {
 // UsesLFS says whether the commit that is checked out gives files to Git LFS.
 func (s *Source) UsesLFS(ctx context.Context) (bool, error) {
 	_, err := s.read(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", s.Head, "--", ":(glob)**/.gitattributes")
-	if program.ExitCode(err) == 1 {
+	if exitCode(err) == 1 {
 		return false, nil
 	}
 	if err != nil {
@@ -298,7 +286,7 @@ func (s *Source) Lost(ctx context.Context, root, branch string) (string, error) 
 		return "", nil
 	}
 	commit := strings.TrimSpace(string(text))
-	if err != nil || !objects.IsHash(commit) {
+	if err != nil || !isHash(commit) {
 		return "", err
 	}
 	found, err := s.store.Ask(ctx, commit)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/address"
-	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -14,21 +13,21 @@ type remote struct {
 	name     string
 	fetch    string // URL without credentials
 	push     string // URL without credentials
-	settings []program.Setting
+	settings []setting
 }
 
 // withToken returns the settings for one call with a token: it is sent to the
 // remote's own host and nowhere else. Credentials and headers of the user are
 // left out, since two of them make servers refuse the call.
-func (r *remote) withToken(token string) ([]program.Setting, error) {
-	var out []program.Setting
+func (r *remote) withToken(token string) ([]setting, error) {
+	var out []setting
 	for _, s := range r.settings {
 		if strings.HasPrefix(s.Key, "http.") && !strings.HasSuffix(s.Key, ".extraheader") ||
 			strings.HasPrefix(s.Key, "safe.") {
 			out = append(out, s)
 		}
 	}
-	out = append(out, program.Setting{Key: "http.followRedirects", Value: "false"}) // else the header goes along
+	out = append(out, setting{Key: "http.followRedirects", Value: "false"}) // else the header goes along
 	hosts := map[string]bool{}
 	for _, to := range []string{r.fetch, r.push} {
 		u, err := url.Parse(to)
@@ -41,7 +40,7 @@ func (r *remote) withToken(token string) ([]program.Setting, error) {
 		host := u.Scheme + "://" + u.Host + "/"
 		if !hosts[host] {
 			hosts[host] = true
-			out = append(out, program.Setting{Key: "http." + host + ".extraheader", Value: "Authorization: Basic " + program.Basic("x-access-token", token)})
+			out = append(out, setting{Key: "http." + host + ".extraheader", Value: "Authorization: Basic " + basicLogin("x-access-token", token)})
 		}
 	}
 	return out, nil

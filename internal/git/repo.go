@@ -10,8 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/git/aside"
-	"github.com/reprise-ci/reprise/internal/lock"
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // Repo is one run's branch and work tree. Its methods are not for concurrent
@@ -105,7 +104,7 @@ func (r *Repo) SetAside(ctx context.Context, keep func(path string) bool) (putBa
 	return putBack, nil
 }
 
-func (r *Repo) aside() aside.Aside { return aside.Aside{Root: r.root, Top: r.top} }
+func (r *Repo) aside() asideFiles { return asideFiles{Root: r.root, Top: r.top} }
 
 // Squash makes of the branch one commit on base, which is in its history. All that was
 // there stays in the history of what Options.Keep names. The state
@@ -141,5 +140,5 @@ func (r *Repo) Close() error {
 	}
 	held := r.lock
 	r.lock = nil
-	return errors.Join(kept, lock.Free(held))
+	return errors.Join(kept, folders.FreeLock(held))
 }

@@ -11,9 +11,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/listing"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // Restore brings paths, and everything below them, back to the tip: what was
@@ -148,7 +145,7 @@ func (t *tree) checkOut(ctx context.Context, changes []Change) error {
 		}
 		// The rules for line ends must be right before files are written by them.
 		switch {
-		case pathname.Under(c.Path, t.opt.State) && (c.Was == File || c.Was == Executable):
+		case Under(c.Path, t.opt.State) && (c.Was == File || c.Was == Executable):
 			if err := t.checkOutState(ctx, c.Path); err != nil {
 				return err
 			}
@@ -215,8 +212,8 @@ func (t *tree) isSubmodule(o op) bool {
 
 // writeOut does the ops in the work tree. CheckOut writes the files of some of them, where
 // nothing is yet. .gitattributes comes first, because it has the rules for line ends.
-func (t *tree) writeOut(ops []op, checkOut func(files []listing.File) error) error {
-	var rules, rest []listing.File
+func (t *tree) writeOut(ops []op, checkOut func(files []listedFile) error) error {
+	var rules, rest []listedFile
 	for _, o := range ops {
 		if o.kind == 'D' {
 			if err := folders.RemoveNew(t.top, o.path); err != nil {
@@ -227,14 +224,14 @@ func (t *tree) writeOut(ops []op, checkOut func(files []listing.File) error) err
 		if err := t.clearWay(o.path); err != nil {
 			return err
 		}
-		file := listing.File{Path: o.path, Mode: o.mode, ID: o.id}
+		file := listedFile{Path: o.path, Mode: o.mode, ID: o.id}
 		if path.Base(o.path) == ".gitattributes" {
 			rules = append(rules, file)
 		} else {
 			rest = append(rest, file)
 		}
 	}
-	for _, files := range [][]listing.File{rules, rest} {
+	for _, files := range [][]listedFile{rules, rest} {
 		if len(files) == 0 {
 			continue
 		}
@@ -246,7 +243,7 @@ func (t *tree) writeOut(ops []op, checkOut func(files []listing.File) error) err
 }
 
 // checkOutBeside writes files through an index that has nothing else in it.
-func (t *tree) checkOutBeside(ctx context.Context, files []listing.File) error {
+func (t *tree) checkOutBeside(ctx context.Context, files []listedFile) error {
 	dir, err := os.MkdirTemp(t.dir, "snapshot-")
 	if err != nil {
 		return err
@@ -256,6 +253,6 @@ func (t *tree) checkOutBeside(ctx context.Context, files []listing.File) error {
 	if err := t.put(ctx, env, files); err != nil {
 		return err
 	}
-	_, err = t.gitCall(ctx, program.Call{Env: env, Args: []string{"checkout-index", "-f", "-q", "-a"}})
+	_, err = t.gitCall(ctx, call{Env: env, Args: []string{"checkout-index", "-f", "-q", "-a"}})
 	return err
 }

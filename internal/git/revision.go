@@ -7,11 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/git/folder"
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // revision is a commit that can be made on any parent.
@@ -91,19 +86,19 @@ func (br *runBranch) makeCommit(ctx context.Context, rev revision, parent string
 	for _, o := range rev.ops {
 		switch {
 		case o.kind == 'D':
-			fmt.Fprintf(&b, "D %s\n", pathname.Quote(o.path))
+			fmt.Fprintf(&b, "D %s\n", quotePath(o.path))
 		case o.kind == 'R':
-			fmt.Fprintf(&b, "R %s %s\n", pathname.Quote(o.path), pathname.Quote(o.to))
+			fmt.Fprintf(&b, "R %s %s\n", quotePath(o.path), quotePath(o.to))
 		case o.inline:
-			fmt.Fprintf(&b, "M %s inline %s\n", o.mode, pathname.Quote(o.path))
+			fmt.Fprintf(&b, "M %s inline %s\n", o.mode, quotePath(o.path))
 			data(&b, o.data)
 		default:
-			fmt.Fprintf(&b, "M %s %s %s\n", o.mode, o.id, pathname.Quote(o.path))
+			fmt.Fprintf(&b, "M %s %s %s\n", o.mode, o.id, quotePath(o.path))
 		}
 	}
 	b.WriteString("get-mark :1\ndone\n")
 	out, err := br.gitStdin(ctx, b.Bytes(), "fast-import", "--quiet", "--force", "--done", "--cat-blob-fd=1")
-	if id := strings.TrimSpace(string(out)); err != nil || objects.IsHash(id) {
+	if id := strings.TrimSpace(string(out)); err != nil || isHash(id) {
 		return id, err
 	}
 	return "", fmt.Errorf("git fast-import answered %q", out)
@@ -117,7 +112,7 @@ func (br *runBranch) identity() string {
 	if name == "" && email == "" && br.src.UserName != "" && br.src.UserEmail != "" {
 		name, email = br.src.UserName, br.src.UserEmail
 	}
-	return program.Identity(name, email)
+	return identityOf(name, email)
 }
 
 // opsBetween are the ops that make one commit of another. Deletions come first, since a file
@@ -127,7 +122,7 @@ func (br *runBranch) opsBetween(ctx context.Context, from, to string) ([]op, err
 	return opsOf(all), err
 }
 
-func opsOf(all []folder.Difference) []op {
+func opsOf(all []difference) []op {
 	var gone, set []op
 	for _, d := range all {
 		if d.Is.ID == "" {

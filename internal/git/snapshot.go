@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // snapshot is the work tree as an index of its own, whose objects go to a place
@@ -33,7 +32,7 @@ func (x *index) snapshot(ctx context.Context, changes []Change, how []string) (s
 		env: []string{
 			"GIT_INDEX_FILE=" + filepath.Join(dir, "index"),
 			"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + pathname.Quote(x.objects()),
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quotePath(x.objects()),
 		},
 	}
 	err = os.Mkdir(filepath.Join(dir, "objects"), 0o755)

@@ -11,9 +11,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/address"
-	"github.com/reprise-ci/reprise/internal/git/lfs"
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // Source is the user's repository as it was when it was found. Its methods
@@ -30,15 +27,15 @@ type Source struct {
 	UserName      string // as git names an author; "" if it is said nowhere
 	UserEmail     string // likewise
 
-	env         program.Environ
+	env         environ
 	store       *store // offline
-	config      program.Config
+	config      configuration
 	remoteHead  string // full name of the branch that origin names as its own; "" if it is not known
 	defaultHead string // commit of DefaultBranch
 	origin      *remote
-	promisors   []promisor     // none: the repository has all its objects
-	format      objects.Format // of the names of objects
-	lfs         lfs.Setup
+	promisors   []promisor   // none: the repository has all its objects
+	format      objectFormat // of the names of objects
+	lfs         lfsSetup
 }
 
 // NotARepository says that a folder cannot be worked on as a git repository.
@@ -77,17 +74,15 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	} else if !info.IsDir() {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
-	s := &Source{Dir: dir, env: program.TakeEnviron()}
-	s.store = &store{Place: func(context.Context) (program.Call, error) { return s.inspection(), nil }}
-	listing := s.discovery("config", "--list", "-z", "--includes").Begin(ctx)
-	defer listing.End()
+	s := &Source{Dir: dir, env: takeEnviron()}
+	s.store = &store{Place: func(context.Context) (call, error) { return s.inspection(), nil }}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.readConfig(listing); err != nil {
+	if err := s.readConfig(ctx); err != nil {
 		return nil, err
 	}
-	s.lfs = lfs.Find(ctx, s.config, s.env, dir, s.CommonDir)
+	s.lfs = findLFS(ctx, s.config, s.env, dir, s.CommonDir)
 	s.env = s.lfs.First(s.env)
 	if err := s.findDefault(ctx); err != nil {
 		return nil, err
@@ -114,7 +109,7 @@ func (s *Source) LFS() string { return s.lfs.Program }
 
 // trusting is the command by which a user has git read a folder of somebody else's.
 func trusting(dir string) string {
-	return "git config --global --add safe.directory " + program.ShellWord(dir)
+	return "git config --global --add safe.directory " + shellWord(dir)
 }
 
 // locate asks git where the repository is. Git prints one line per question,
@@ -124,7 +119,7 @@ func (s *Source) locate(ctx context.Context) error {
 		"--is-bare-repository", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
 		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD", originHead).Do(ctx)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	said := program.StderrOf(err)
+	said := stderrOf(err)
 	unknown := strings.Contains(said, "unknown revision") // else git did not answer what is missing
 	switch {
 	case err == nil && len(lines) == 8:
@@ -152,12 +147,12 @@ func (s *Source) locate(ctx context.Context) error {
 	return nil
 }
 
-func (s *Source) readConfig(listing *program.Begun) error {
-	out, err := listing.Wait()
+func (s *Source) readConfig(ctx context.Context) error {
+	out, err := s.discovery("config", "--list", "-z", "--includes").Do(ctx)
 	if err != nil {
 		return fmt.Errorf("read the configuration of %s: %w", s.Dir, err)
 	}
-	s.config = program.ParseConfig(out)
+	s.config = parseConfig(out)
 	s.UserName, s.UserEmail = s.config.Author(s.env, "NAME"), s.config.Author(s.env, "EMAIL")
 	return nil
 }
@@ -198,7 +193,7 @@ func (s *Source) remote(ctx context.Context, name string) (*remote, error) {
 		to      *string
 		address string
 	}{{&r.fetch, fetch}, {&r.push, push}} {
-		plain, secret := program.SplitCredentials(u.address)
+		plain, secret := splitCredentials(u.address)
 		*u.to = address.Absolute(s.Dir, plain)
 		r.settings = append(r.settings, secret...)
 	}
@@ -239,8 +234,8 @@ func (s *Source) addresses(ctx context.Context, name string) (fetch, push string
 }
 
 // discovery is a command of git in the user's folder, with the user's own configuration.
-func (s *Source) discovery(args ...string) program.Call {
-	return program.Call{Dir: s.Dir, Env: s.env.Discovery(), Args: args}
+func (s *Source) discovery(args ...string) call {
+	return call{Dir: s.Dir, Env: s.env.Discovery(), Args: args}
 }
 
 // inspect runs git on the user's git directory. It may only run commands that
@@ -250,8 +245,8 @@ func (s *Source) inspect(ctx context.Context, args ...string) ([]byte, error) {
 	return s.inspection(args...).Do(ctx)
 }
 
-func (s *Source) inspection(args ...string) program.Call {
-	return program.Call{Dir: s.CommonDir, Env: append(s.env.Local(), "GIT_DIR="+s.CommonDir), Args: args}
+func (s *Source) inspection(args ...string) call {
+	return call{Dir: s.CommonDir, Env: append(s.env.Local(), "GIT_DIR="+s.CommonDir), Args: args}
 }
 
 // basics are the settings of a git directory that this package makes. Only what

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
 func TestFind(t *testing.T) {
@@ -40,7 +39,7 @@ func TestFind(t *testing.T) {
 				Dir: tc.top, CommonDir: filepath.Join(user, ".git"), Head: head, Branch: tc.branch, DefaultBranch: "main",
 				RemoteURL: "https://example.com/acme/widget.git", GitHub: "acme/widget", UserName: "Ada", UserEmail: "ada@example.com",
 			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(Source{}, lfs.Setup{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(Source{}, lfsSetup{})); diff != "" {
 				t.Error(diff)
 			}
 		})

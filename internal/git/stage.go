@@ -9,14 +9,13 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // stage takes changed paths as they are now.
 func (t *tree) stage(ctx context.Context, paths []string) (*Stage, error) {
 	s := &Stage{Paths: paths, tip: t.tip}
 	for _, p := range paths {
-		if !pathname.Under(p, t.opt.State) {
+		if !Under(p, t.opt.State) {
 			continue
 		}
 		o, err := t.statePath(p)
@@ -44,10 +43,10 @@ func (t *tree) stage(ctx context.Context, paths []string) (*Stage, error) {
 func (t *tree) sortPaths(paths []string) (code, error) {
 	var c code
 	for _, p := range paths {
-		if err := pathname.Check(p); err != nil {
+		if err := checkPath(p); err != nil {
 			return code{}, err
 		}
-		if pathname.Under(p, t.opt.State) {
+		if Under(p, t.opt.State) {
 			continue
 		}
 		info, err := t.top.Lstat(p)
@@ -92,13 +91,13 @@ func (t *tree) stateOps(c Commit) ([]op, error) {
 			return nil, fmt.Errorf("move %s to %s: the newest commit has no such file", from, to)
 		case has(to):
 			return nil, fmt.Errorf("move %s to %s: the newest commit has a file there already", from, to)
-		case pathname.Under(to, from) || pathname.Under(from, to):
+		case Under(to, from) || Under(from, to):
 			return nil, fmt.Errorf("move %s to %s: one lies in the other", from, to)
 		}
 		ops = append(ops, op{kind: 'R', path: from, to: to})
 	}
 	for _, p := range slices.Sorted(maps.Keys(t.state)) {
-		if pathname.UnderAny(p, c.Gone) {
+		if underAny(p, c.Gone) {
 			ops = append(ops, op{kind: 'D', path: p})
 		}
 	}

@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // counting has every git command noted that this program starts, and returns what
@@ -30,7 +28,7 @@ func counting(t *testing.T) func() []string {
 	write(t, dir+"/git", fmt.Sprintf("#!/bin/sh\nIFS=' '\necho \"$*\" >>'%s'\nexec '%s' \"$@\"\n", log, git))
 	must(t, os.Chmod(dir+"/git", 0o755))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	settings := strings.Join(program.Call{}.All(), " ") + " "
+	settings := strings.Join(call{}.All(), " ") + " "
 	return func() []string {
 		t.Helper()
 		var commands []string
@@ -117,7 +115,7 @@ func TestStoreGivesUp(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	small("a question that was given up")
-	var large *objects.TooLarge
+	var large *tooLarge
 	if _, err := source.store.One(t.Context(), "main:large", 1000); !errors.As(err, &large) || large.Size != 6<<20 {
 		t.Errorf("got %v", err)
 	}

@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/program"
-	"github.com/reprise-ci/reprise/internal/git/refs"
 )
 
 // Survey is what origin has of many branches now, fetched to be looked at. Its Source has
@@ -28,7 +24,7 @@ const surveyWithin = time.Minute
 // says; of all that there are, choose says which. The token, if not nil, is used in place
 // of the user's own credentials. It lies in dir, which no agent in a sandbox may write to;
 // what a process that was killed has left there is removed. The result has to be closed.
-func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Context) (string, error), within []string, choose func([]Branch) []Branch) (*Survey, error) {
+func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Context) (string, error), within []string, choose func([]Ref) []Ref) (*Survey, error) {
 	if s.origin == nil {
 		return nil, errors.New("there is no origin")
 	}
@@ -41,10 +37,10 @@ func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Co
 	v := &Survey{&Source{}, line{src: s, remote: s.origin, token: token, patience: surveyWithin}, map[string]bool{}}
 	*v.Source = *s
 	v.CommonDir, v.promisors = dir, nil // what is missing is not fetched one by one
-	v.store = &store{Place: func(context.Context) (program.Call, error) { return v.inspection(), nil }}
-	out, err := v.talk(ctx, append([]string{"ls-remote", "--refs", "--end-of-options", v.origin.fetch}, refs.Beginning(within)...)...)
-	if chosen := choose(refs.Parse(out)); err == nil && len(chosen) > 0 {
-		err = v.fetch(ctx, refs.Fetched(chosen)...)
+	v.store = &store{Place: func(context.Context) (call, error) { return v.inspection(), nil }}
+	out, err := v.talk(ctx, append([]string{"ls-remote", "--refs", "--end-of-options", v.origin.fetch}, RefsBeginning(within)...)...)
+	if chosen := choose(ParseRefs(out)); err == nil && len(chosen) > 0 {
+		err = v.fetch(ctx, refsFetched(chosen)...)
 	}
 	if err != nil {
 		v.Close()
@@ -59,7 +55,7 @@ func (v *Survey) Need(ctx context.Context, commits ...string) error {
 	within, stop := context.WithTimeout(ctx, surveyWithin)
 	defer stop()
 	for _, commit := range commits {
-		if !objects.IsHash(commit) || v.tried[commit] {
+		if !isHash(commit) || v.tried[commit] {
 			continue
 		}
 		v.tried[commit] = true
@@ -72,7 +68,7 @@ func (v *Survey) Need(ctx context.Context, commits ...string) error {
 
 // fetch asks origin to leave files out that are larger than any record.
 func (v *Survey) fetch(ctx context.Context, what ...string) error {
-	_, err := v.talk(ctx, append(append(program.FetchArgs(), "--depth=1", "--filter=blob:limit=64m", "--end-of-options", v.origin.fetch), what...)...)
+	_, err := v.talk(ctx, append(append(FetchArgs(), "--depth=1", "--filter=blob:limit=64m", "--end-of-options", v.origin.fetch), what...)...)
 	return err
 }
 
@@ -83,7 +79,7 @@ func (v *Survey) talk(ctx context.Context, args ...string) (out []byte, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, guardDir(v.CommonDir, v.basics())) }()
-	return v.line.do(ctx, program.Call{Dir: v.CommonDir, Env: []string{"GIT_DIR=" + v.CommonDir}, Args: args, Limit: 4 << 20})
+	return v.line.do(ctx, call{Dir: v.CommonDir, Env: []string{"GIT_DIR=" + v.CommonDir}, Args: args, Limit: 4 << 20})
 }
 
 // Close removes what was fetched.

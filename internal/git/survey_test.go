@@ -39,11 +39,11 @@ func TestSurvey(t *testing.T) {
 			src, err := Find(t.Context(), job)
 			must(t, err)
 			var listed []string
-			v, err := NewSurvey(t.Context(), src, filepath.Join(t.TempDir(), "origin"), nil, []string{"refs/heads/reprise/issue-", KeptRefs}, func(all []Branch) []Branch {
+			v, err := NewSurvey(t.Context(), src, filepath.Join(t.TempDir(), "origin"), nil, []string{"refs/heads/reprise/issue-", KeptRefs}, func(all []Ref) []Ref {
 				for _, b := range all {
 					listed = append(listed, b.Name)
 				}
-				return slices.DeleteFunc(all, func(b Branch) bool { return strings.HasSuffix(b.Name, "9") })
+				return slices.DeleteFunc(all, func(b Ref) bool { return strings.HasSuffix(b.Name, "9") })
 			})
 			must(t, err)
 			want := []string{"refs/heads/reprise/issue-8", "refs/heads/reprise/issue-9", "refs/reprise/records/issue-3"}
@@ -51,7 +51,7 @@ func TestSurvey(t *testing.T) {
 				t.Errorf("to choose from (-want +got):\n%s", diff)
 			}
 			there, err := v.BranchesIn(t.Context(), "refs/remotes/origin/", "reprise")
-			if diff := cmp.Diff([]Branch{{Name: "reprise/issue-8", Commit: theirs}}, there); err != nil || diff != "" {
+			if diff := cmp.Diff([]Ref{{Name: "reprise/issue-8", Commit: theirs}}, there); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 			kept, err := v.BranchesIn(t.Context(), KeptRefs, "")
@@ -79,7 +79,7 @@ func TestSurvey(t *testing.T) {
 				t.Errorf("the checkout was changed:\n%s\nbefore:\n%s", after, before)
 			}
 			must(t, os.Rename(bare, bare+".gone"))
-			if _, err := NewSurvey(t.Context(), src, filepath.Join(t.TempDir(), "origin"), nil, []string{KeptRefs}, func([]Branch) []Branch { return nil }); err == nil || !strings.Contains(err.Error(), "fetch branches of origin: git ls-remote") {
+			if _, err := NewSurvey(t.Context(), src, filepath.Join(t.TempDir(), "origin"), nil, []string{KeptRefs}, func([]Ref) []Ref { return nil }); err == nil || !strings.Contains(err.Error(), "fetch branches of origin: git ls-remote") {
 				t.Errorf("origin is gone: %v", err)
 			}
 		})

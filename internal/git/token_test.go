@@ -17,8 +17,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 const token = "ghs_CanaryCanaryCanary0123456789"
@@ -74,7 +72,7 @@ func (s *gitServer) note(req *http.Request) {
 
 func holdsToken(data []byte) bool {
 	text := string(data)
-	return strings.Contains(text, token) || strings.Contains(text, program.Basic("x-access-token", token)) ||
+	return strings.Contains(text, token) || strings.Contains(text, basicLogin("x-access-token", token)) ||
 		strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(token)))
 }
 
@@ -105,7 +103,7 @@ func TestTokenGoesToTheRemoteOnly(t *testing.T) {
 	write(t, global, read(t, os.Getenv("GIT_CONFIG_GLOBAL")))
 	t.Setenv("GIT_CONFIG_GLOBAL", global)
 
-	good := newGitServer(t, "Basic "+program.Basic("x-access-token", token))
+	good := newGitServer(t, "Basic "+basicLogin("x-access-token", token))
 	user, bare := good.served(t)
 	// A header of the user's, as checkout actions leave it, would be a second one.
 	sh(t, user, "config", "http."+good.URL+"/.extraheader", "Authorization: basic b2xk")
@@ -156,13 +154,13 @@ func TestTokenOfASurvey(t *testing.T) {
 	var evilRequests atomic.Int32
 	evil := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { evilRequests.Add(1) }))
 	defer evil.Close()
-	good := newGitServer(t, "Basic "+program.Basic("x-access-token", token))
+	good := newGitServer(t, "Basic "+basicLogin("x-access-token", token))
 	user, bare := good.served(t)
 	sh(t, bare, "branch", "reprise/issue-8")
 	src, err := Find(t.Context(), user)
 	must(t, err)
 	give := func(context.Context) (string, error) { return token, nil }
-	v, err := NewSurvey(t.Context(), src, filepath.Join(realTemp(t), "origin"), give, []string{"refs/heads/reprise/"}, func(all []Branch) []Branch { return all })
+	v, err := NewSurvey(t.Context(), src, filepath.Join(realTemp(t), "origin"), give, []string{"refs/heads/reprise/"}, func(all []Ref) []Ref { return all })
 	must(t, err)
 	defer v.Close()
 	if all, err := v.BranchesIn(t.Context(), "refs/remotes/origin/", "reprise"); err != nil || len(all) != 1 {
@@ -190,7 +188,7 @@ func TestRefusedTokenIsInNoMessage(t *testing.T) {
 	server := newGitServer(t, "Basic another")
 	user, _ := server.served(t)
 	_, err := tryOpen(t, user, withToken(token))
-	if err == nil || holdsToken([]byte(err.Error())) || holdsToken([]byte(program.StderrOf(err))) {
+	if err == nil || holdsToken([]byte(err.Error())) || holdsToken([]byte(stderrOf(err))) {
 		t.Errorf("got %v", err)
 	}
 	want := errors.New("no app installed")
@@ -253,7 +251,7 @@ func TestUsersCredentials(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			server := newGitServer(t, "Basic "+program.Basic("alice", token))
+			server := newGitServer(t, "Basic "+basicLogin("alice", token))
 			user, bare := server.served(t)
 			tc.set(t, user, server)
 			r := openRun(t, user, pushing)

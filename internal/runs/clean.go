@@ -15,10 +15,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/lock"
+	"github.com/reprise-ci/reprise/internal/workspace"
+
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -113,7 +113,7 @@ func size(dir string) (bytes int64) {
 // Remove removes the folders. The error is a *lock.Held if a process works on the
 // run; then everything is still there.
 func (l Leftover) Remove(ctx context.Context) error {
-	held, err := lock.Take(ctx, l.Folders[0])
+	held, err := folders.TakeLock(ctx, l.Folders[0])
 	if err != nil {
 		return err
 	}

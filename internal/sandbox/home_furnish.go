@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/copies"
 	"github.com/reprise-ci/reprise/internal/folders"
+
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -86,7 +86,7 @@ func replaceFolder(ctx context.Context, root *os.Root, from, to string) error {
 	if err := root.MkdirAll(path.Dir(to), 0o700); err != nil {
 		return err
 	}
-	return copies.Copy(ctx, root, from, root, to)
+	return folders.Copy(ctx, root, from, root, to)
 }
 
 func ignoreMissing(err error) error {

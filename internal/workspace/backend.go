@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/git/merge"
+
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -50,9 +50,9 @@ type Checkout interface {
 	ReadStaged(ctx context.Context, s *git.Stage, path string) ([]byte, error)
 	Commit(ctx context.Context, c git.Commit) (string, error)
 	Squash(ctx context.Context, c git.Commit, base string) error
-	FindBase(ctx context.Context, branch, from string) (commit string, s merge.State, err error)
+	FindBase(ctx context.Context, branch, from string) (commit string, s git.BaseState, err error)
 	Updates(ctx context.Context, c git.LogEntry, base, known string) (bool, error)
-	Merge(ctx context.Context, commit, from string) (*git.Stage, merge.Result, error)
+	Merge(ctx context.Context, commit, from string) (*git.Stage, git.MergeResult, error)
 }
 
 // Backend is where branches live, what a run is defined by, and who works on

@@ -70,8 +70,8 @@ func (e *earlierRuns) read(ctx context.Context, src *git.Source, ref string) {
 // readOrigin counts the run whose record origin keeps under a ref. What is fetched lies in
 // dir for that time.
 func (e *earlierRuns) readOrigin(ctx context.Context, src *git.Source, dir string, token func(context.Context) (string, error), ref string) {
-	only := func(all []git.Branch) []git.Branch {
-		return slices.DeleteFunc(all, func(b git.Branch) bool { return b.Name != ref })
+	only := func(all []git.Ref) []git.Ref {
+		return slices.DeleteFunc(all, func(b git.Ref) bool { return b.Name != ref })
 	}
 	survey, err := git.NewSurvey(ctx, src, dir, token, []string{ref}, only)
 	if err != nil {

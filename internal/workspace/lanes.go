@@ -15,8 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/git/merge"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
+
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/metadata"
@@ -61,7 +60,7 @@ func (l *lane) close() error {
 // are done one after another with a git that is too old.
 func (t *laneTrees) Available(ctx context.Context) bool {
 	t.once.Do(func() {
-		if t.old = merge.ForParts(context.WithoutCancel(ctx)); t.old != nil && !t.requested {
+		if t.old = git.ForParts(context.WithoutCancel(ctx)); t.old != nil && !t.requested {
 			t.tell(t.old)
 		}
 	})
@@ -182,7 +181,7 @@ func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, 
 	var left []string
 	for _, c := range conflicts {
 		m.Paths = append(m.Paths, c.Path)
-		for side, v := range map[string]merge.Version{"base": c.Base, "branch": c.Ours, "yours": c.Theirs} {
+		for side, v := range map[string]git.Version{"base": c.Base, "branch": c.Ours, "yours": c.Theirs} {
 			name := path.Join(side, c.Path)
 			if v.Data != nil && metadata.CheckPath(c.Path) == nil && !crowded(m.Versions, name) {
 				m.Versions[name] = v.Data
@@ -195,7 +194,7 @@ func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, 
 		m.Versions["left-out.txt"] = fmt.Appendf(nil, "Not all of what these paths have is here: they are too many, too large, or no files.\n"+
 			"git show COMMIT:PATH shows it. The commits are: base %s, branch %s, yours %s\n\n%s\n", base, tip, part, strings.Join(left, "\n"))
 	}
-	if modes := merge.Modes(conflicts, "base", "branch", "yours"); modes != "" {
+	if modes := git.Modes(conflicts, "base", "branch", "yours"); modes != "" {
 		m.Versions["modes.txt"] = []byte("The modes of these paths are not the same: 100755 is a program, 100644 another file.\n\n" + modes)
 	}
 	return m, err
@@ -205,7 +204,7 @@ func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, 
 // had elsewhere the name that another side has for it.
 func crowded(files map[string][]byte, name string) bool {
 	for other := range files {
-		if pathname.Under(other, name) || pathname.Under(name, other) {
+		if git.Under(other, name) || git.Under(name, other) {
 			return true
 		}
 	}

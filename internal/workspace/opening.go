@@ -14,7 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
+
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -151,7 +151,7 @@ func homeless(err error, root string) error {
 // tree of a run, and in those of parts beside it.
 func endLeftovers(tree string) string {
 	n := endIn(tree)
-	lanes, _ := filepath.Glob(filepath.Join(pathname.EscapeGlob(lanesBeside(tree)), "*", "tree")) // the pattern is well formed
+	lanes, _ := filepath.Glob(filepath.Join(git.EscapeGlob(lanesBeside(tree)), "*", "tree")) // the pattern is well formed
 	for _, lane := range lanes {
 		n += endIn(lane)
 	}

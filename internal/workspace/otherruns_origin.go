@@ -56,7 +56,7 @@ func (a *afar) look(ctx context.Context) (*git.Survey, error) {
 	if a.records {
 		within = append(within, git.KeptRefs+phases.RecordName(""))
 	}
-	survey, err := git.NewSurvey(ctx, a.src, a.dir, a.token, within, func(all []git.Branch) (some []git.Branch) {
+	survey, err := git.NewSurvey(ctx, a.src, a.dir, a.token, within, func(all []git.Ref) (some []git.Ref) {
 		a.omitted, all = 0, a.ofUse(all)
 		for _, prefix := range within {
 			chosen, left := newestOf(all, prefix, mostAfar)
@@ -78,15 +78,15 @@ func (a *afar) look(ctx context.Context) (*git.Survey, error) {
 
 // ofUse leaves out the branch of the run that is told, which knows what is there: only what an
 // earlier run of its issue has spent would be learned from it.
-func (a *afar) ofUse(all []git.Branch) []git.Branch {
+func (a *afar) ofUse(all []git.Ref) []git.Ref {
 	own := "refs/heads/" + a.env.Branch(a.id)
-	return slices.DeleteFunc(all, func(b git.Branch) bool { return b.Name == own && !a.records })
+	return slices.DeleteFunc(all, func(b git.Ref) bool { return b.Name == own && !a.records })
 }
 
 // newestOf gives those refs of runs that begin with a prefix whose issues were opened last,
 // and how many there are besides.
-func newestOf(all []git.Branch, prefix string, most int) (some []git.Branch, left int) {
-	of := map[string]git.Branch{}
+func newestOf(all []git.Ref, prefix string, most int) (some []git.Ref, left int) {
+	of := map[string]git.Ref{}
 	for _, b := range all {
 		if id, is := strings.CutPrefix(b.Name, prefix); is && metadata.CheckID(id) == nil {
 			of[id] = b
@@ -100,7 +100,7 @@ func newestOf(all []git.Branch, prefix string, most int) (some []git.Branch, lef
 }
 
 // known are the refs that git has listed of a place, by the folder that they are in.
-type known map[string][]git.Branch
+type known map[string][]git.Ref
 
 // place is where refs are looked for.
 type place struct {
@@ -140,7 +140,7 @@ func (p place) each(ctx context.Context, f func(id, commit string)) error {
 }
 
 // branches gives all branches of a place.
-func (p place) branches(ctx context.Context) (all []git.Branch, err error) {
+func (p place) branches(ctx context.Context) (all []git.Ref, err error) {
 	all, is := p.listed[p.folders[0]]
 	if is {
 		return all, nil

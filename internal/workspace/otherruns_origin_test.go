@@ -18,11 +18,11 @@ import (
 
 // TestNewestOf takes the runs of the newest issues, and nothing that is no run.
 func TestNewestOf(t *testing.T) {
-	var all []git.Branch
+	var all []git.Ref
 	for i := range 300 {
-		all = append(all, git.Branch{Name: fmt.Sprint("refs/heads/reprise/issue-", i)})
+		all = append(all, git.Ref{Name: fmt.Sprint("refs/heads/reprise/issue-", i)})
 	}
-	all = append(all, git.Branch{Name: "refs/heads/reprise/issue-a b"}, git.Branch{Name: "refs/heads/reprise/other"}, git.Branch{Name: git.KeptRefs + "issue-7"})
+	all = append(all, git.Ref{Name: "refs/heads/reprise/issue-a b"}, git.Ref{Name: "refs/heads/reprise/other"}, git.Ref{Name: git.KeptRefs + "issue-7"})
 	some, left := newestOf(all, "refs/heads/reprise/issue-", mostAfar)
 	if len(some) != mostAfar || left != 100 || some[0].Name != "refs/heads/reprise/issue-299" || some[mostAfar-1].Name != "refs/heads/reprise/issue-100" {
 		t.Errorf("%d are left out of %d: %v", left, len(some), some)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/git/merge"
+
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -34,7 +34,7 @@ func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine
 
 // Merge brings into the tree what a commit of the base and the tip make together, to be
 // committed. From is a commit that both have.
-func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.StagedTree, merge.Result, error) {
+func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.StagedTree, git.MergeResult, error) {
 	stage, result, err := w.Repo.Merge(ctx, commit, from)
 	if err != nil {
 		return nil, result, err

@@ -15,8 +15,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/copies"
 	"github.com/reprise-ci/reprise/internal/folders"
+
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -164,7 +164,7 @@ func (s SetupStore) copy(ctx context.Context, tree *os.Root, i int, to string) e
 		return err
 	}
 	defer func() { _ = kept.Close() }() // opened for reading
-	return copies.Copy(ctx, kept, strconv.Itoa(i), into, path.Base(to))
+	return folders.Copy(ctx, kept, strconv.Itoa(i), into, path.Base(to))
 }
 
 // Overlay puts copies of what is kept into the tree, for checks and reviewers, where

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/copies"
 	"github.com/reprise-ci/reprise/internal/folders"
+
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -132,9 +132,6 @@ func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (rem
 	if err == nil {
 		err = storeBeside(t.Repo).Place(ctx, dir)
 	}
-	if err == nil {
-		err = copies.Relocate(dir, t.Repo.Tree())
-	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a copy of the tree: %w", err), remove())
 	}
@@ -150,7 +147,7 @@ func (t Tree) copyTo(ctx context.Context, name string) error {
 		return err
 	}
 	defer func() { _ = root.Close() }() // what is copied is closed by then
-	return copies.Copy(ctx, root, filepath.Base(t.Repo.Tree()), root, path.Join("copies", name))
+	return folders.Copy(ctx, root, filepath.Base(t.Repo.Tree()), root, path.Join("copies", name))
 }
 
 // Hidden lists what was written since a time and is ignored, each with the rule

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
 // Commits tells the commits of a run from those that others have put on its branch. Anybody can
@@ -47,7 +46,7 @@ func (o TrustCommits) Newest(ctx context.Context, log []git.LogEntry, wanted fun
 // that takes its folder off the branch and nothing else.
 func (o TrustCommits) Has(ctx context.Context, c git.LogEntry) (bool, error) {
 	for _, t := range c.Trailers {
-		if t.Key == shelf.Trailer && hash().MatchString(t.Value) {
+		if t.Key == git.RecordTrailer && hash().MatchString(t.Value) {
 			return o.takesOff(ctx, c, t.Value)
 		}
 	}

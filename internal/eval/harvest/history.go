@@ -12,7 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/shelf"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
@@ -111,7 +111,7 @@ func (m *harvester) ends(ctx context.Context, h history) (end, error) {
 }
 
 // recordOf names a commit with a record, in the message of a commit.
-var recordOf = regexp.MustCompile(`(?m)^` + shelf.Trailer + `: ([0-9a-f]{40,64})\s*$`)
+var recordOf = regexp.MustCompile(`(?m)^` + git.RecordTrailer + `: ([0-9a-f]{40,64})\s*$`)
 
 // arrived gives the commit by which a run came to the default branch, and whether it is
 // one of the run's own: else they were made into others, which are as the run has made them,

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/shelf"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -90,7 +89,7 @@ func commitsOf(repo, branch string) ([]runCommit, error) {
 		}
 	}
 	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].trailers[shelf.Trailer] != "" { // it takes the folder off
+		if all[i].trailers[git.RecordTrailer] != "" { // it takes the folder off
 			all, records = slices.Delete(all, i, i+1), slices.Delete(records, i, i+1)
 		}
 	}

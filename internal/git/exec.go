@@ -1,0 +1,203 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/process"
+)
+
+// Error is a git command that failed. It holds no credentials.
+type Error struct {
+	Args   []string // the subcommand and what follows it
+	Stderr string   // the tail, at most 64 kB
+	Err    error
+}
+
+// Error names the subcommand and the last message of git.
+func (e *Error) Error() string {
+	name := e.Command()
+	if last := e.Last(); last != "" {
+		return fmt.Sprintf("%s: %s (%v)", name, last, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", name, e.Err)
+}
+
+// Command is git and the subcommand, without the settings before that.
+func (e *Error) Command() string {
+	args := e.Args
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
+	return strings.Join(append([]string{"git"}, args[:min(1, len(args))]...), " ")
+}
+
+// Last is the last message of git; empty if there is none.
+func (e *Error) Last() string { return lastLine(e.Stderr) }
+
+// Unwrap returns what the operating system said. That git could not be started where it was to
+// work does not say that what it was asked about is not there.
+func (e *Error) Unwrap() error {
+	if errors.Is(e.Err, fs.ErrNotExist) {
+		return nil
+	}
+	return e.Err
+}
+
+// lastLine prefers git's own "fatal:" or "error:" line to whatever follows it.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines {
+		for _, p := range []string{"fatal: ", "error: "} {
+			if rest, ok := strings.CutPrefix(line, p); ok {
+				return rest
+			}
+		}
+	}
+	return lines[len(lines)-1]
+}
+
+// fixedSettings are the settings of every git command. They win over all
+// configuration files, including the user's own, which an agent without a
+// sandbox could have changed.
+func fixedSettings() []string {
+	return []string{
+		"-c", "core.hooksPath=/dev/null",
+		"-c", "core.fsmonitor=false",
+		"-c", "core.attributesFile=/dev/null",
+		"-c", "core.excludesFile=/dev/null",
+		"-c", "core.quotePath=false",
+		"-c", "diff.ignoreSubmodules=all",
+		"-c", "submodule.recurse=false",
+		"-c", "protocol.ext.allow=never",
+		"-c", "safe.bareRepository=explicit",
+		"-c", "gc.auto=0",
+		"-c", "maintenance.auto=false",
+	}
+}
+
+// Call is one git command.
+type call struct {
+	Dir     string
+	Env     []string // complete
+	How     []string // arguments that go before args, such as -c
+	Args    []string // without fixedSettings()
+	Stdin   io.Reader
+	Limit   int64    // bytes of output to keep; 0 means all
+	Said    *string  // gets what a command that succeeded printed for people; may be nil
+	Secrets []string // never to appear in an error
+	Lock    *os.File // held open by the command as well; may be nil
+	Private string   // settings that no environment shows, see privately; may be ""
+}
+
+// All are the arguments of git.
+func (c call) All() []string { return slices.Concat(fixedSettings(), c.How, c.Args) }
+
+// Conversation gives the command with pipes, for a caller who starts it, speaks with it and
+// ends it. It is in a process group of its own, and has nothing of Lock and Private.
+func (c call) Conversation() (cmd *exec.Cmd, in io.WriteCloser, out *bufio.Reader, err error) {
+	cmd = exec.Command("git", c.All()...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if in, err = cmd.StdinPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	pipe, err := cmd.StdoutPipe()
+	return cmd, in, bufio.NewReader(pipe), err
+}
+
+// Do runs the command and returns its standard output. The process group ends
+// with ctx: asked first, so that git removes its lock files, then killed.
+func (c call) Do(ctx context.Context) ([]byte, error) {
+	ctx, end := process.StartSpan(ctx, strings.Join(append([]string{"git"}, c.Args[:min(1, len(c.Args))]...), " "))
+	out, err := c.do(ctx)
+	if exitCode(err) == 1 { // that is how git says no
+		end(nil)
+	} else {
+		end(err)
+	}
+	return out, err
+}
+
+func (c call) do(ctx context.Context) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", c.All()...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
+	out, stderr := &process.Head{Limit: c.Limit}, &process.Tail{Limit: 64 << 10}
+	done, err := c.Files(cmd)
+	if err != nil {
+		return nil, &Error{Args: c.Args, Err: err}
+	}
+	defer done()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = time.Second
+	err = process.RunBounded(cmd, out, stderr)
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
+		// A helper that stays, such as a cache of credentials, may hold standard input.
+		if c.Said != nil {
+			*c.Said = stderr.String()
+		}
+		return out.Bytes(), nil
+	}
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // helpers that outlived git
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	text := stderr.String()
+	for _, s := range c.Secrets {
+		text = strings.ReplaceAll(text, s, "***")
+	}
+	return out.Bytes(), &Error{Args: c.Args, Stderr: text, Err: err}
+}
+
+// Reader reads b as the standard input of a command: nil for none.
+func stdinOf(b []byte) io.Reader {
+	if b == nil {
+		return nil
+	}
+	return bytes.NewReader(b)
+}
+
+// ExitCode returns the exit status of a git command, or -1.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// Contains says whether commit old is in the history of commit tip, as git says that runs in
+// their repository.
+func containsCommit(ctx context.Context, git func(context.Context, ...string) ([]byte, error), tip, old string) (bool, error) {
+	if tip == old {
+		return true, nil
+	}
+	_, err := git(ctx, "merge-base", "--is-ancestor", old, tip)
+	if exitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// StderrOf returns what the git command behind err said.
+func stderrOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Stderr
+	}
+	return ""
+}
