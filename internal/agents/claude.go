@@ -47,7 +47,7 @@ func claudeVars(env []string) []string {
 
 // Run carries out one task with Claude Code.
 func (a claude) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	s := &claudeStream{cli: a.cli, task: t, messages: map[string]claudeUsage{}}
+	s := &claudeStream{said: said{cli: a.cli, task: t}, messages: map[string]ClaudeUsage{}}
 	s.result.Session = t.Session
 	a.opts.Transcript = withoutPieces(a.opts.Transcript)
 	return a.run(ctx, t, &s.said, func(c *Call) (string, error) { s.servers = c.servers; return a.prepare(c) }, s.line)
@@ -61,7 +61,7 @@ func withoutPieces(keep func(engine.Task, []byte)) func(engine.Task, []byte) {
 	}
 	return func(t engine.Task, line []byte) {
 		var e struct{ Type string }
-		if !bytes.Contains(line, []byte("stream_event")) || !decode(line, &e) || e.Type != "stream_event" {
+		if !bytes.Contains(line, []byte("stream_event")) || !Decode(line, &e) || e.Type != "stream_event" {
 			keep(t, line)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,76 +18,17 @@ import (
 // claudeStream reads the events of Claude Code.
 type claudeStream struct {
 	said
-	cli      cli
-	task     engine.Task
 	servers  servers
-	messages map[string]claudeUsage // the newest usage of each message, of the last ones
+	messages map[string]ClaudeUsage // the newest usage of each message, of the last ones
 	earlier  metadata.Usage         // of the messages before those
 	word     string                 // for the newest error, as the program names it
 	delay    time.Duration          // as the service asked
 }
 
-// claudeEvent is any line of the stream; each kind fills some of it.
-type claudeEvent struct {
-	Type, Subtype string
-	Session       string `json:"session_id"`
-	Model         string
-	Message       struct {
-		ID, Model string
-		Content   []claudeBlock
-		Usage     claudeUsage
-	}
-	Word json.RawMessage `json:"error"`
-
-	// Of init.
-	Servers []struct{ Name, Status string } `json:"mcp_servers"`
-
-	// Of api_retry.
-	Status  int     `json:"error_status"`
-	DelayMS float64 `json:"retry_delay_ms"`
-
-	// Of rate_limit_event.
-	Limit struct {
-		Status   string
-		ResetsAt int64 `json:"resetsAt"` // seconds since 1970
-	} `json:"rate_limit_info"`
-
-	// Of result.
-	IsError    bool `json:"is_error"`
-	APIStatus  int  `json:"api_error_status"`
-	Turns      int  `json:"num_turns"`
-	Result     string
-	USD        float64 `json:"total_cost_usd"`
-	Usage      claudeUsage
-	ModelUsage map[string]struct {
-		Input         int64 `json:"inputTokens"`
-		Output        int64 `json:"outputTokens"`
-		CacheRead     int64 `json:"cacheReadInputTokens"`
-		CacheCreation int64 `json:"cacheCreationInputTokens"`
-	}
-	Denials []struct {
-		Tool string `json:"tool_name"`
-	} `json:"permission_denials"`
-	Structured json.RawMessage `json:"structured_output"`
-	Errors     []string
-}
-
-type claudeBlock struct {
-	Type, Text, Name string
-	Input            map[string]any
-}
-
-type claudeUsage struct {
-	Input         int64 `json:"input_tokens"`
-	Output        int64 `json:"output_tokens"`
-	CacheRead     int64 `json:"cache_read_input_tokens"`
-	CacheCreation int64 `json:"cache_creation_input_tokens"`
-}
-
 // line takes one line of the stream. What is no event is left out.
 func (s *claudeStream) line(data []byte) process.Reaction {
-	var e claudeEvent
-	if !decode(data, &e) {
+	var e ClaudeEvent
+	if !Decode(data, &e) {
 		return process.GoOn
 	}
 	switch {
@@ -112,7 +52,7 @@ func (s *claudeStream) line(data []byte) process.Reaction {
 }
 
 // hearServers hears which servers of tools are there. One that is still awaited may yet come.
-func (s *claudeStream) hearServers(e claudeEvent) {
+func (s *claudeStream) hearServers(e ClaudeEvent) {
 	for _, ours := range s.servers {
 		for _, told := range e.Servers {
 			if why := s.servers.unserved(ours.name, ""); told.Name == ours.name && told.Status != "connected" && told.Status != "pending" && !slices.Contains(s.result.Warnings, why) {
@@ -124,7 +64,7 @@ func (s *claudeStream) hearServers(e claudeEvent) {
 
 // retry hears that the program tries again. It would do so for minutes with a
 // key that is wrong and stays wrong.
-func (s *claudeStream) retry(e claudeEvent) process.Reaction {
+func (s *claudeStream) retry(e ClaudeEvent) process.Reaction {
 	s.word = wordOf(e.Word)
 	class := gate.ClassOf(e.Status, s.word)
 	err := s.fault(class, fmt.Errorf("the model's service refused (%s)", describe(e.Status, s.word)))
@@ -143,7 +83,7 @@ func (s *claudeStream) retry(e claudeEvent) process.Reaction {
 	return process.GoOn
 }
 
-func (s *claudeStream) assistant(e claudeEvent) {
+func (s *claudeStream) assistant(e ClaudeEvent) {
 	if s.word = wordOf(e.Word); s.word == "" {
 		s.trouble = nil // it got over it
 		s.count(wordFrom(e.Message.ID), e.Message.Usage)
@@ -157,14 +97,14 @@ func (s *claudeStream) assistant(e claudeEvent) {
 		case b.Type == "tool_use" && b.Name != "StructuredOutput": // that one is the answer
 			s.result.ToolCalls++
 			s.ran = s.ran || b.Name == "Bash"
-			s.notify(b.Name + " " + target(b.Input, s.task.Dir))
+			s.notify(b.Name + " " + Target(b.Input, s.task.Dir))
 		}
 	}
 }
 
 // count takes the usage of a message, which comes with each part of it, and
 // adds up what is used so far.
-func (s *claudeStream) count(id string, u claudeUsage) {
+func (s *claudeStream) count(id string, u ClaudeUsage) {
 	if _, known := s.messages[id]; !known && len(s.messages) == maxMessages {
 		s.sum()
 		s.earlier = s.result.Usage
@@ -183,7 +123,7 @@ func (s *claudeStream) sum() {
 	s.result.Usage = sane(s.result.Usage)
 }
 
-func (s *claudeStream) add(u claudeUsage) {
+func (s *claudeStream) add(u ClaudeUsage) {
 	s.result.Usage.InputTokens += tokens(u.Input) + tokens(u.CacheCreation)
 	s.result.Usage.CachedTokens += tokens(u.CacheRead)
 	s.result.Usage.OutputTokens += tokens(u.Output)
@@ -191,7 +131,7 @@ func (s *claudeStream) add(u claudeUsage) {
 
 // end takes the result. Its subtype says "success" even where the service
 // refused: is_error has the last word.
-func (s *claudeStream) end(e claudeEvent) process.Reaction {
+func (s *claudeStream) end(e ClaudeEvent) process.Reaction {
 	r := &s.result
 	r.Session, r.Text, r.Structured = sessionOf(e.Session, r.Session), e.Result, e.Structured
 	for _, d := range e.Denials {
@@ -226,25 +166,19 @@ func (s *claudeStream) end(e claudeEvent) process.Reaction {
 
 // takeUsage takes the program's own figures. Where a limit ended it, the usage is
 // zero and only the figures by model are right.
-func (s *claudeStream) takeUsage(e claudeEvent) {
+func (s *claudeStream) takeUsage(e ClaudeEvent) {
 	defer func() { s.result.Usage = sane(s.result.Usage) }()
-	if e.USD == 0 && e.Usage == (claudeUsage{}) && len(e.ModelUsage) == 0 {
+	if e.USD == 0 && e.Usage == (ClaudeUsage{}) && len(e.ModelUsage) == 0 {
 		s.result.Usage.Turns = e.Turns
 		return // nothing was billed, or nothing is told: what was seen counts
 	}
 	s.result.Usage = metadata.Usage{Turns: e.Turns, USD: e.USD}
-	if e.Usage != (claudeUsage{}) {
+	if e.Usage != (ClaudeUsage{}) {
 		s.add(e.Usage)
 		return
 	}
 	for _, m := range e.ModelUsage {
-		s.add(claudeUsage(m))
-	}
-}
-
-func (s *claudeStream) notify(text string) {
-	if s.task.Notify != nil {
-		s.task.Notify(engine.Activity{Session: s.result.Session, Text: process.OneLine(text, 120), Usage: s.result.Usage})
+		s.add(ClaudeUsage(m))
 	}
 }
 
@@ -263,7 +197,7 @@ func (s *claudeStream) fault(class metadata.Class, err error) *engine.AgentError
 
 // wordOf reads a word that may be missing, or an object.
 func wordOf(raw json.RawMessage) (word string) {
-	decode(raw, &word)
+	Decode(raw, &word)
 	return wordFrom(word)
 }
 
@@ -278,19 +212,4 @@ func describe(status int, word string) string {
 		return fmt.Sprintf("HTTP %d", status)
 	}
 	return fmt.Sprintf("HTTP %d, %s", status, word)
-}
-
-// target names what a tool is used on, with paths seen from dir.
-func target(input map[string]any, dir string) string {
-	for _, key := range []string{"file_path", "notebook_path", "path", "absolute_path", "dir_path", "pattern", "command", "url", "query", "description"} {
-		text, ok := input[key].(string)
-		if !ok || text == "" {
-			continue
-		}
-		if rel, err := filepath.Rel(dir, text); err == nil && filepath.IsLocal(rel) {
-			return rel
-		}
-		return text
-	}
-	return ""
 }

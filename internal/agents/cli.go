@@ -3,7 +3,6 @@ package agents
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -216,13 +215,4 @@ func classOf(err error) metadata.Class {
 
 func (c cli) fail(class metadata.Class, err error) *engine.AgentError {
 	return &engine.AgentError{Class: class, Agent: c.name, Err: err}
-}
-
-// decode reads JSON from a program into v, and says whether it was JSON. What
-// does not fit is left out: the programs grow new fields and kinds of events
-// all the time.
-func decode(data []byte, v any) bool {
-	err := json.Unmarshal(data, v)
-	var misfit *json.UnmarshalTypeError
-	return err == nil || errors.As(err, &misfit)
 }

@@ -24,7 +24,7 @@ func codexVars() []string {
 // Run carries out one task with Codex. Codex takes no limit on turns or money,
 // and names its sessions itself.
 func (a codex) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	s := &codexStream{cli: a.cli, task: t}
+	s := &codexStream{said: said{cli: a.cli, task: t}}
 	s.result.Model = t.Model
 	s.over = func(code int) {
 		if code != 0 && t.Resume && s.thread == "" {

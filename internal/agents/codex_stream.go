@@ -11,38 +11,23 @@ import (
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // codexStream reads the events of Codex.
 type codexStream struct {
 	said
-	cli    cli
-	task   engine.Task
 	home   string
 	schema json.RawMessage // as it was asked for; nil if none was
 	thread string          // its session
-	before codexUsage      // what the session had used before this call
-	total  *codexUsage     // what it has used now
+	before CodexUsage      // what the session had used before this call
+	total  *CodexUsage     // what it has used now
 	silent int             // times in a row that the network was not there
-}
-
-type codexEvent struct {
-	Type    string
-	Thread  string `json:"thread_id"`
-	Message string
-	Error   struct{ Message string }
-	Usage   codexUsage
-	Item    struct {
-		Type, Text, Command, Tool, Server, Query, Status string
-		Changes                                          []struct{ Path, Kind string }
-	}
 }
 
 // line takes one line of the stream. What is no event is left out.
 func (s *codexStream) line(data []byte) process.Reaction {
-	var e codexEvent
-	if !decode(data, &e) {
+	var e CodexEvent
+	if !Decode(data, &e) {
 		return process.GoOn
 	}
 	switch e.Type {
@@ -66,7 +51,7 @@ func (s *codexStream) line(data []byte) process.Reaction {
 	return process.GoOn
 }
 
-func (s *codexStream) item(e codexEvent) {
+func (s *codexStream) item(e CodexEvent) {
 	did := ""
 	switch e.Item.Type {
 	case "agent_message":
@@ -77,7 +62,7 @@ func (s *codexStream) item(e codexEvent) {
 	case "file_change":
 		did = "edit"
 		for _, c := range e.Item.Changes {
-			did += " " + target(map[string]any{"path": c.Path}, s.task.Dir)
+			did += " " + Within(c.Path, s.task.Dir)
 		}
 	case "mcp_tool_call":
 		did = e.Item.Server + " " + e.Item.Tool
@@ -140,7 +125,7 @@ func serviceRefusal(message string) string {
 	var answer struct {
 		Error struct{ Type, Message string }
 	}
-	if !strings.HasPrefix(message, "{") || !decode([]byte(message), &answer) || answer.Error.Type == "" {
+	if !strings.HasPrefix(message, "{") || !Decode([]byte(message), &answer) || answer.Error.Type == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s: %s", answer.Error.Type, answer.Error.Message)
@@ -150,11 +135,5 @@ func serviceRefusal(message string) string {
 func (s *codexStream) answer() {
 	if s.schema != nil && json.Valid([]byte(s.result.Text)) {
 		s.result.Structured = RelaxAnswer(s.schema, json.RawMessage(s.result.Text))
-	}
-}
-
-func (s *codexStream) notify(text string) {
-	if s.task.Notify != nil {
-		s.task.Notify(engine.Activity{Session: s.thread, Text: process.OneLine(text, 120)})
 	}
 }

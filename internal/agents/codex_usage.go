@@ -13,17 +13,9 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// codexUsage is what a session of Codex has used since it began, so also in
-// the calls before this one.
-type codexUsage struct {
-	Input  int64 `json:"input_tokens"` // cached ones are among them
-	Cached int64 `json:"cached_input_tokens"`
-	Output int64 `json:"output_tokens"` // reasoning is among them
-}
-
 // rollout is what the program's own record of a session knows.
 type rollout struct {
-	usage codexUsage
+	usage CodexUsage
 	model string
 	found bool
 }
@@ -62,16 +54,16 @@ func readRollout(home, session string) (r rollout) {
 			Payload struct {
 				Type, Model string
 				Info        struct {
-					Total codexUsage `json:"total_token_usage"`
+					Total CodexUsage `json:"total_token_usage"`
 				}
 			}
 		}
-		switch decode(line, &e); {
+		switch Decode(line, &e); {
 		case e.Type == "turn_context" && e.Payload.Model != "":
 			r.model = wordFrom(e.Payload.Model)
-		case e.Type == "event_msg" && e.Payload.Type == "token_count" && e.Payload.Info.Total != codexUsage{}:
+		case e.Type == "event_msg" && e.Payload.Type == "token_count" && e.Payload.Info.Total != CodexUsage{}:
 			total := e.Payload.Info.Total
-			r.usage = codexUsage{tokens(total.Input), tokens(total.Cached), tokens(total.Output)}
+			r.usage = CodexUsage{tokens(total.Input), tokens(total.Cached), tokens(total.Output)}
 		}
 	})
 	return r
@@ -90,11 +82,11 @@ func (s *codexStream) addUsage(r *engine.Result) {
 	if s.total != nil {
 		now = *s.total
 	}
-	if s.task.Resume && s.before == (codexUsage{}) && now != (codexUsage{}) {
+	if s.task.Resume && s.before == (CodexUsage{}) && now != (CodexUsage{}) {
 		r.Warnings = append(r.Warnings, "codex counts the usage of a whole session, and its record of this one was not found: what earlier calls used may be counted twice")
 	}
 	now.Input, now.Cached, now.Output = tokens(now.Input), tokens(now.Cached), tokens(now.Output)
-	used := codexUsage{now.Input - s.before.Input, now.Cached - s.before.Cached, now.Output - s.before.Output}
+	used := CodexUsage{now.Input - s.before.Input, now.Cached - s.before.Cached, now.Output - s.before.Output}
 	u := metadata.Usage{InputTokens: max(0, used.Input-used.Cached), CachedTokens: max(0, used.Cached), OutputTokens: max(0, used.Output)}
 	if s.done {
 		u.Turns = 1

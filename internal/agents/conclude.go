@@ -14,6 +14,8 @@ import (
 
 // said is what a program has told so far, in typed events.
 type said struct {
+	cli    cli
+	task   engine.Task
 	result engine.Result
 	done   bool // it gave its result
 	ran    bool // it ran a command
@@ -26,6 +28,13 @@ type said struct {
 	over func(code int)
 	// complete, if not nil, completes a result with what the program has left in files.
 	complete func(*engine.Result)
+}
+
+// notify tells what the program is at.
+func (s *said) notify(text string) {
+	if s.task.Notify != nil {
+		s.task.Notify(engine.Activity{Session: s.result.Session, Text: process.OneLine(text, 120), Usage: s.result.Usage})
+	}
 }
 
 // SessionGone is the cause of an error when a session that was to be gone on

@@ -39,7 +39,7 @@ const (
 // artifacts alone cannot be told to it either: it may then edit all files, and
 // what it should not have written is taken back afterwards.
 func (a gemini) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	s := &geminiStream{cli: a.cli, task: t}
+	s := &geminiStream{said: said{cli: a.cli, task: t}}
 	s.result.Session = t.Session
 	s.over = func(code int) {
 		switch {
@@ -85,8 +85,6 @@ func (a gemini) prepare(c *Call) (string, error) {
 // geminiStream reads the events of Gemini.
 type geminiStream struct {
 	said
-	cli  cli
-	task engine.Task
 	text agentWords // what it said since the last tool
 }
 
@@ -101,26 +99,10 @@ func geminiTells(tool string) bool {
 	return strings.HasPrefix(tool, "tracker_")
 }
 
-type geminiEvent struct {
-	Type, Role, Content, Status string
-	Session                     string `json:"session_id"`
-	Model                       string
-	Delta                       bool
-	Tool                        string         `json:"tool_name"`
-	ToolID                      string         `json:"tool_id"`
-	Parameters                  map[string]any `json:"parameters"`
-	Error                       struct{ Type, Message string }
-	Stats                       struct {
-		Input  int64 `json:"input_tokens"` // cached ones are among them
-		Output int64 `json:"output_tokens"`
-		Cached int64
-	}
-}
-
 // line takes one line of the stream. What is no event is left out.
 func (s *geminiStream) line(data []byte) process.Reaction {
-	var e geminiEvent
-	if !decode(data, &e) {
+	var e GeminiEvent
+	if !Decode(data, &e) {
 		return process.GoOn
 	}
 	switch {
@@ -141,7 +123,7 @@ func (s *geminiStream) line(data []byte) process.Reaction {
 		s.ran = s.ran || e.Tool == "run_shell_command"
 		s.text.Reset()
 		s.result.Text = "" // last words are those after the last tool
-		s.notify(e.Tool + " " + target(e.Parameters, s.task.Dir))
+		s.notify(e.Tool + " " + Target(e.Parameters, s.task.Dir))
 	case e.Type == "tool_result" && e.Status == "error" && (e.Error.Type == "tool_not_registered" || e.Error.Type == "policy_violation"):
 		if tool := toolOf(e.ToolID); !geminiTells(tool) {
 			s.deny(tool)
@@ -158,7 +140,7 @@ func toolOf(id string) string {
 	return name
 }
 
-func (s *geminiStream) end(e geminiEvent) process.Reaction {
+func (s *geminiStream) end(e GeminiEvent) process.Reaction {
 	u := metadata.Usage{InputTokens: max(0, tokens(e.Stats.Input)-tokens(e.Stats.Cached)), CachedTokens: e.Stats.Cached, OutputTokens: e.Stats.Output}
 	var warning []string
 	s.result.Usage, warning = s.cli.priced(s.result.Model, u)
@@ -186,7 +168,7 @@ func geminiFault(message string) (metadata.Class, string) {
 		}
 	}
 	start, end := strings.IndexByte(message, '{'), strings.LastIndexByte(message, '}')
-	if start < 0 || end < start || !decode([]byte(message[start:end+1]), &answer) {
+	if start < 0 || end < start || !Decode([]byte(message[start:end+1]), &answer) {
 		return metadata.Crash, message
 	}
 	for _, d := range answer.Error.Details {
@@ -195,10 +177,4 @@ func geminiFault(message string) (metadata.Class, string) {
 		}
 	}
 	return gate.ClassOf(answer.Error.Code, ""), fmt.Sprintf("%s: %s", answer.Error.Status, answer.Error.Message)
-}
-
-func (s *geminiStream) notify(text string) {
-	if s.task.Notify != nil {
-		s.task.Notify(engine.Activity{Session: s.result.Session, Text: process.OneLine(text, 120)})
-	}
 }

@@ -41,13 +41,13 @@ func streamOf(name string, task engine.Task) (*said, func([]byte) process.Reacti
 	c := newCLI(name, pipelines.Agent{}, Options{})
 	switch name {
 	case "claude":
-		s := &claudeStream{cli: c, task: task, messages: map[string]claudeUsage{}}
+		s := &claudeStream{said: said{cli: c, task: task}, messages: map[string]ClaudeUsage{}}
 		return &s.said, s.line
 	case "codex":
-		s := &codexStream{cli: c, task: task}
+		s := &codexStream{said: said{cli: c, task: task}}
 		return &s.said, s.line
 	}
-	s := &geminiStream{cli: c, task: task}
+	s := &geminiStream{said: said{cli: c, task: task}}
 	return &s.said, s.line
 }
 

@@ -107,13 +107,13 @@ func newPrinted(t *testing.T, agent int, resume bool) *printed {
 	p.cli = cli{name: fuzzedAgents()[agent]}
 	switch agent {
 	case 0:
-		s := &claudeStream{cli: p.cli, task: p.task, messages: map[string]claudeUsage{}}
+		s := &claudeStream{said: said{cli: p.cli, task: p.task}, messages: map[string]ClaudeUsage{}}
 		p.said, p.take = &s.said, s.line
 	case 1:
-		s := &codexStream{cli: p.cli, task: p.task, home: "/nowhere", schema: p.task.Schema}
+		s := &codexStream{said: said{cli: p.cli, task: p.task}, home: "/nowhere", schema: p.task.Schema}
 		p.said, p.take, p.complete = &s.said, s.line, s.addUsage
 	case 2:
-		s := &geminiStream{cli: p.cli, task: p.task}
+		s := &geminiStream{said: said{cli: p.cli, task: p.task}}
 		p.said, p.take = &s.said, s.line
 	default:
 		s := &said{}
@@ -133,7 +133,7 @@ func newPrinted(t *testing.T, agent int, resume bool) *printed {
 // line hands on a line, and notes whether it is the event that may say success.
 func (p *printed) line(line []byte) {
 	var e struct{ Type, Subtype, Status string }
-	if decode(line, &e) {
+	if Decode(line, &e) {
 		switch p.agent {
 		case 0: // what stopped at a limit has brought something, too
 			p.success = p.success || e.Type == "result" && (e.Subtype == "success" || strings.HasPrefix(e.Subtype, "error_max_"))

@@ -137,7 +137,7 @@ func TestClaudeWaitsForTheService(t *testing.T) {
 	} {
 		b := newBench(t)
 		c := cli{name: "claude", opts: b.opts}
-		s := &claudeStream{cli: c, task: b.task, messages: map[string]claudeUsage{}}
+		s := &claudeStream{said: said{cli: c, task: b.task}, messages: map[string]ClaudeUsage{}}
 		for _, line := range tt.stream {
 			s.line([]byte(line))
 		}
@@ -436,7 +436,7 @@ func TestGeminiActivities(t *testing.T) {
 	var texts []string
 	b.task.Notify = func(a engine.Activity) { texts = append(texts, a.Text) }
 	b.task.Dir = "/home/runner/demo"
-	s := geminiStream{cli: newCLI("gemini", pipelines.Agent{}, b.opts), task: b.task}
+	s := geminiStream{said: said{cli: newCLI("gemini", pipelines.Agent{}, b.opts), task: b.task}}
 	for line := range strings.Lines(b.read(recording(t, "gemini-write"))) {
 		s.line([]byte(line))
 	}

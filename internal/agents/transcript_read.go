@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -239,14 +238,6 @@ func ReadTranscript(dir string, attempt int) ([]Entry, error) {
 	defer r.Close()
 	all, err := r.Entries()
 	return append(all, r.flush()...), err
-}
-
-// within makes a path short that lies in the work tree.
-func (r *TranscriptReader) within(file string) string {
-	if rel, err := filepath.Rel(r.call.Dir, file); r.call.Dir != "" && filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return file
 }
 
 // shorter gives a text that names files of the work tree as from its top.

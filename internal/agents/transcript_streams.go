@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -27,21 +28,9 @@ func (r *TranscriptReader) line(line string) []Entry {
 	return append(r.flush(), Entry{Kind: Note, Text: line})
 }
 
-// event decodes an event, as far as its fields fit. It says whether it is one.
-func event(line string, v any) bool {
-	err := json.Unmarshal([]byte(line), v)
-	_, misfit := err.(*json.UnmarshalTypeError) // json gives it as it is
-	return err == nil || misfit
-}
-
 func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
-	var e struct {
-		Type, Subtype string
-		Message       struct{ Content []json.RawMessage }
-		Status        int `json:"error_status"`
-		Attempt       int
-	}
-	if !event(line, &e) {
+	var e ClaudeEvent
+	if !Decode([]byte(line), &e) {
 		return nil, false
 	}
 	var all []Entry
@@ -51,15 +40,7 @@ func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 	if e.Type != "assistant" && e.Type != "user" {
 		return all, true
 	}
-	for _, raw := range e.Message.Content {
-		var b struct {
-			Type, Text, Thinking, Name, ID string
-			Input                          json.RawMessage
-			Content                        json.RawMessage
-			Of                             string `json:"tool_use_id"`
-			IsError                        bool   `json:"is_error"`
-		}
-		_ = event(string(raw), &b) // what does not fit is left out
+	for _, b := range e.Message.Content {
 		switch {
 		case b.Type == "text" && e.Type == "assistant":
 			all = append(all, Entry{Kind: Said, Text: b.Text})
@@ -71,9 +52,7 @@ func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 			r.answered = b.ID
 			all = append(all, Entry{Kind: Said, Text: answerTranscript(b.Input)})
 		case b.Type == "tool_use":
-			var input map[string]any
-			_ = event(string(b.Input), &input) // what does not fit is left out
-			all = append(all, Entry{Kind: Used, Tool: b.Name, Text: r.target(input)})
+			all = append(all, Entry{Kind: Used, Tool: b.Name, Text: r.target(b.Input)})
 		case b.Type == "tool_result" && b.Of != "" && b.Of == r.answered && !b.IsError: // says no more than that it came
 		case b.Type == "tool_result":
 			all = append(all, Entry{Kind: Back, Text: r.shorter(textOf(b.Content)), Bad: b.IsError})
@@ -89,7 +68,7 @@ func textOf(raw json.RawMessage) string {
 		return text
 	}
 	var parts []struct{ Text string }
-	_ = event(string(raw), &parts) // what does not fit is left out
+	Decode(raw, &parts) // what does not fit is left out
 	var all []string
 	for _, p := range parts {
 		all = append(all, p.Text)
@@ -98,12 +77,8 @@ func textOf(raw json.RawMessage) string {
 }
 
 func (r *TranscriptReader) codex(line string) ([]Entry, bool) {
-	var e struct {
-		Type, Message string
-		Error         struct{ Message string }
-		Item          codexItem
-	}
-	if !event(line, &e) {
+	var e CodexEvent
+	if !Decode([]byte(line), &e) {
 		return nil, false
 	}
 	switch e.Type {
@@ -117,15 +92,8 @@ func (r *TranscriptReader) codex(line string) ([]Entry, bool) {
 	return nil, true
 }
 
-type codexItem struct {
-	Type, Text, Command, Tool, Server, Query, Status, Message string
-	Output                                                    string `json:"aggregated_output"`
-	ExitCode                                                  *int   `json:"exit_code"`
-	Changes                                                   []struct{ Path, Kind string }
-}
-
 // codexUses gives what begins and has an end of its own.
-func (r *TranscriptReader) codexUses(i codexItem) []Entry {
+func (r *TranscriptReader) codexUses(i CodexItem) []Entry {
 	switch i.Type {
 	case "command_execution":
 		return []Entry{{Kind: Used, Tool: "shell", Text: r.shorter(unwrapped(i.Command))}}
@@ -135,7 +103,7 @@ func (r *TranscriptReader) codexUses(i codexItem) []Entry {
 	return nil
 }
 
-func (r *TranscriptReader) codexDid(i codexItem) []Entry {
+func (r *TranscriptReader) codexDid(i CodexItem) []Entry {
 	bad := i.Status == "failed" || i.Status == "declined"
 	switch i.Type {
 	case "agent_message":
@@ -157,7 +125,7 @@ func (r *TranscriptReader) codexDid(i codexItem) []Entry {
 	case "file_change":
 		var all []Entry
 		for _, c := range i.Changes {
-			all = append(all, Entry{Kind: Used, Tool: cmp.Or(c.Kind, "edit"), Text: r.within(c.Path), Bad: bad})
+			all = append(all, Entry{Kind: Used, Tool: cmp.Or(c.Kind, "edit"), Text: Within(c.Path, r.call.Dir), Bad: bad})
 		}
 		return all
 	}
@@ -181,14 +149,8 @@ func unwrapped(command string) string {
 }
 
 func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
-	var e struct {
-		Type, Role, Content, Status, Output string
-		Delta                               bool
-		Tool                                string         `json:"tool_name"`
-		Parameters                          map[string]any `json:"parameters"`
-		Error                               struct{ Message string }
-	}
-	if !event(line, &e) {
+	var e GeminiEvent
+	if !Decode([]byte(line), &e) {
 		return nil, false
 	}
 	switch {
@@ -207,19 +169,14 @@ func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
 	return nil, true
 }
 
-// target says on what a tool is used: the argument that says most.
-func (r *TranscriptReader) target(input map[string]any) string {
-	for _, key := range []string{"file_path", "notebook_path", "absolute_path", "path", "dir_path", "command", "pattern", "url", "query", "description", "prompt"} {
-		if s, is := input[key].(string); is && s != "" {
-			return r.shorter(r.within(s))
-		}
+// target says on what a tool is used: the argument that says most, or all of them.
+func (r *TranscriptReader) target(input json.RawMessage) string {
+	var all bytes.Buffer
+	if text := Target(input, r.call.Dir); text != "" {
+		return r.shorter(text)
 	}
-	if len(input) == 0 {
+	if json.Compact(&all, input) != nil || all.String() == "{}" {
 		return ""
 	}
-	data, err := json.Marshal(input)
-	if err != nil {
-		return ""
-	}
-	return string(data)
+	return all.String()
 }

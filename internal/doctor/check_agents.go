@@ -49,6 +49,16 @@ func allCredentials() map[string]credentials {
 	}
 }
 
+// isKey reports whether a variable is enough for one of the agent programs.
+func isKey(variable string) bool {
+	for _, c := range allCredentials() {
+		if slices.Contains(c.vars, variable) {
+			return true
+		}
+	}
+	return false
+}
+
 // programs are those of the agents, as a run in a folder finds them.
 type programs struct {
 	env  environ.Env

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/delivery"
-	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -65,10 +63,7 @@ func workNeeds(s setup.WorkflowStep) []need {
 // permissions holds what a job grants its token against what reprise needs. A
 // token that comes from elsewhere is nothing that the workflow tells of.
 func (l *workflowLint) permissions(name string, job setup.WorkflowJob, s setup.WorkflowStep, needs []need) {
-	granted := job.Permissions
-	if granted.IsZero() {
-		granted = l.w.Permissions
-	}
+	granted := granted(l.w, job)
 	switch {
 	case s.Input("github-token") != "":
 		return
@@ -88,6 +83,14 @@ func (l *workflowLint) permissions(name string, job setup.WorkflowJob, s setup.W
 	}
 }
 
+// granted gives the permissions of the token of a job.
+func granted(w setup.WorkflowYAML, job setup.WorkflowJob) yaml.Node {
+	if job.Permissions.IsZero() {
+		return w.Permissions
+	}
+	return job.Permissions
+}
+
 // grants reports whether permissions, in any of their forms, give one. What is
 // not named is not given.
 func grants(granted yaml.Node, n need) bool {
@@ -102,10 +105,7 @@ func grants(granted yaml.Node, n need) bool {
 // called looks at a job that stands for the jobs of reprise, gate, run and end. What
 // these are is decided elsewhere; what they may do is given here.
 func (l *workflowLint) called(name string, job setup.WorkflowJob) {
-	granted := job.Permissions
-	if granted.IsZero() {
-		granted = l.w.Permissions
-	}
+	granted := granted(l.w, job)
 	if granted.IsZero() {
 		l.hint("name them, as reprise init does", "job %s names no permissions: it has what the repository gives to all jobs, and GitHub starts nothing if that is too little", name)
 	} else {
@@ -120,9 +120,7 @@ func (l *workflowLint) called(name string, job setup.WorkflowJob) {
 	case job.Secrets.Kind == yaml.ScalarNode: // inherit
 		l.hint("name those that it needs", "job %s hands over all secrets of the repository", name)
 	case job.With["agent"].Value == agents.Rehearsal:
-	case !slices.ContainsFunc(slices.Collect(maps.Values(allCredentials())), func(c credentials) bool {
-		return slices.ContainsFunc(c.vars, func(v string) bool { return slices.Contains(given, v) })
-	}):
+	case !slices.ContainsFunc(given, isKey):
 		l.hint("name it below secrets:", "job %s hands over no key of an agent", name)
 	}
 	if !slices.Contains(given, "TOKEN") {
@@ -131,62 +129,44 @@ func (l *workflowLint) called(name string, job setup.WorkflowJob) {
 }
 
 // promises holds what a pipeline asks of the token of a job against what the workflow of
-// the default branch gives it. Without a workflow there is nothing to hold.
-func promises(ctx context.Context, src *git.Source, plan *pipelines.Pipeline) []Check {
-	if src == nil {
+// the default branch gives it. Without one that can be read there is nothing to hold.
+func promises(w *setup.WorkflowYAML, plan *pipelines.Pipeline) (found []Check) {
+	if w == nil {
 		return nil
 	}
-	data, err := src.ReadFile(ctx, workspace.TrustedCommit(src), setup.File)
-	if err != nil {
-		return nil // which is said where the workflow is looked at
-	}
-	return promised(data, plan)
-}
-
-// promised is promises of the text of a workflow.
-func promised(data []byte, plan *pipelines.Pipeline) (found []Check) {
-	var w setup.WorkflowYAML
-	if yaml.Unmarshal(data, &w) != nil {
-		return nil // which is said, too
-	}
 	opened := slices.DeleteFunc(slices.Clone(plan.Open), func(p string) bool { return path.Dir(p) != workspace.Workflows })
+	files := text.Flat(strings.Join(delivery.CIFiles(plan.CI), ", "))
 	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
-		job := w.Jobs[name]
-		works, short := worksFor(job)
+		works, short := worksFor(w.Jobs[name])
 		if !works {
 			continue
 		}
-		granted := job.Permissions
-		if granted.IsZero() {
-			granted = w.Permissions
+		granted := granted(*w, w.Jobs[name])
+		lacks := func(permission string) bool {
+			return !granted.IsZero() && !grants(granted, need{name: permission, access: "write"})
 		}
-		switch statuses := (need{name: "statuses", access: "write"}); {
+		hint := func(check, do, format string, args ...any) {
+			found = append(found, hinted(check, fmt.Sprintf(format, args...), do))
+		}
+		switch {
 		case !plan.Statuses:
 		case short:
-			found = append(found, hinted("statuses", fmt.Sprintf("%s has statuses: true, and the jobs that %s calls may only read them: commits get no status", plan.Name, name), "hand over the token of an app, which may write statuses, as the secret TOKEN"))
-		case !granted.IsZero() && !grants(granted, statuses):
-			found = append(found, hinted("statuses", fmt.Sprintf("%s has statuses: true, and job %s lacks statuses: write: commits get no status", plan.Name, name), "add statuses: write to its permissions"))
+			hint("statuses", "hand over the token of an app, which may write statuses, as the secret TOKEN", "%s has statuses: true, and the jobs that %s calls may only read them: commits get no status", plan.Name, name)
+		case lacks("statuses"):
+			hint("statuses", "add statuses: write to its permissions", "%s has statuses: true, and job %s lacks statuses: write: commits get no status", plan.Name, name)
 		}
-		if files := text.Flat(strings.Join(delivery.CIFiles(plan.CI), ", ")); files != "" {
-			found = append(found, started(plan.Name, name, files, short, granted)...)
+		switch { // what the token of a job pushes starts no workflow, and then it is waited for in vain
+		case files == "":
+		case short:
+			hint("ci", "hand over the token of an app, whose pushes start them, as the secret TOKEN", "%s requires %s of CI, and the jobs that %s calls may not start workflows: no run begins", plan.Name, files, name)
+		case lacks("actions"):
+			hint("ci", "add actions: write to its permissions, or give the token of an app as github-token", "%s requires %s of CI, and job %s lacks actions: write to start that: no run begins", plan.Name, files, name)
 		}
 		if len(opened) > 0 {
-			found = append(found, hinted("opened", fmt.Sprintf("%s opens %s, and GitHub takes no push that changes a workflow with the token of a job, which job %s uses", plan.Name, text.Flat(strings.Join(opened, ", ")), name), "give the token of an app that has the right workflows: as github-token, or as the secret TOKEN"))
+			hint("opened", "give the token of an app that has the right workflows: as github-token, or as the secret TOKEN", "%s opens %s, and GitHub takes no push that changes a workflow with the token of a job, which job %s uses", plan.Name, text.Flat(strings.Join(opened, ", ")), name)
 		}
 	}
 	return found
-}
-
-// started says that a job may not start the workflows that CI consists of, where it may not.
-// What the token of a job pushes starts none of them, and then they are waited for in vain.
-func started(plan, job, files string, short bool, granted yaml.Node) []Check {
-	switch {
-	case short:
-		return []Check{hinted("ci", fmt.Sprintf("%s requires %s of CI, and the jobs that %s calls may not start workflows: no run begins", plan, files, job), "hand over the token of an app, whose pushes start them, as the secret TOKEN")}
-	case !granted.IsZero() && !grants(granted, need{name: "actions", access: "write"}):
-		return []Check{hinted("ci", fmt.Sprintf("%s requires %s of CI, and job %s lacks actions: write to start that: no run begins", plan, files, job), "add actions: write to its permissions, or give the token of an app as github-token")}
-	}
-	return nil
 }
 
 // worksFor reports whether a job works on runs with the token of the job, and whether it

@@ -23,8 +23,9 @@ import (
 )
 
 // workflowFiles looks at the workflow of the default branch, where GitHub reads it.
-func workflowFiles(ctx context.Context, src *git.Source) []Check {
+func (x *examination) workflowFiles(ctx context.Context) []Check {
 	const name = "workflow"
+	src := x.src
 	data, err := src.ReadFile(ctx, workspace.TrustedCommit(src), setup.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -33,25 +34,35 @@ func workflowFiles(ctx context.Context, src *git.Source) []Check {
 	case err != nil:
 		return []Check{lacking(name, err.Error(), "")}
 	}
-	found := append(agentPins(ctx, src, data), unawaited(ctx, src, data)...)
-	if agent, ok := written(string(data)); ok {
+	found := agentPins(ctx, src, data)
+	w, bad := readWorkflow(data)
+	if len(bad) > 0 {
+		return append(found, bad...)
+	}
+	x.flow = &w
+	found = append(found, unawaited(ctx, src, w)...)
+	if agent, ok := written(string(data), w); ok {
 		return slices.Concat([]Check{well(name, setup.File+", as reprise init writes it for "+agent)}, found, defaultToken())
 	}
-	found = append(found, lintWorkflow(data)...)
+	found = append(found, lintWorkflow(w)...)
 	if len(found) == 0 {
 		return []Check{well(name, setup.File+"; it differs from what reprise init writes in nothing that is known to matter")}
 	}
 	return found
 }
 
+// readWorkflow reads a workflow, and says why it cannot be read.
+func readWorkflow(data []byte) (w setup.WorkflowYAML, bad []Check) {
+	if err := yaml.Unmarshal(data, &w); err != nil {
+		bad = []Check{lacking("workflow", setup.File+": "+err.Error(), writeAnew)}
+	}
+	return w, bad
+}
+
 // unawaited names the workflows of the default branch that a push or a pull request starts,
 // and whose end starts nothing: a run that waits for one of them would wait for ever.
-func unawaited(ctx context.Context, src *git.Source, flow []byte) []Check {
+func unawaited(ctx context.Context, src *git.Source, w setup.WorkflowYAML) []Check {
 	const name = "workflow"
-	var w setup.WorkflowYAML
-	if yaml.Unmarshal(flow, &w) != nil {
-		return nil // which is said where it is looked at
-	}
 	folder, err := src.FS(ctx, workspace.TrustedCommit(src), setup.WorkflowsFolder)
 	if err != nil {
 		return []Check{lacking(name, err.Error(), "")}
@@ -110,13 +121,11 @@ func absent(src *git.Source) (missing, way string) {
 
 // written reports whether a workflow is word for word what init writes, and for
 // which agent.
-func written(flow string) (agent string, ok bool) {
+func written(flow string, w setup.WorkflowYAML) (agent string, ok bool) {
 	uses := []string{setup.DefaultUses(), setup.LocalAction}
 	for _, m := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(flow, -1) {
 		uses = append(uses, strings.Replace(m[1], "/"+setup.Jobs, "", 1))
 	}
-	var w setup.WorkflowYAML
-	_ = yaml.Unmarshal([]byte(flow), &w) // one that cannot be read is not as init writes it
 	names := slices.Sorted(maps.Keys(setup.AgentInstalls()))
 	for _, name := range names {
 		for _, reviewer := range names {
@@ -141,12 +150,7 @@ const writeAnew = "take over what you want to keep, and write it anew: reprise i
 
 // lintWorkflow names what a workflow has that keeps runs from working, or
 // working safely, as far as the file alone tells.
-func lintWorkflow(data []byte) []Check {
-	const name = "workflow"
-	var w setup.WorkflowYAML
-	if err := yaml.Unmarshal(data, &w); err != nil {
-		return []Check{lacking(name, setup.File+": "+err.Error(), writeAnew)}
-	}
+func lintWorkflow(w setup.WorkflowYAML) []Check {
 	l := workflowLint{w: w}
 	l.triggers()
 	l.jobs()
@@ -291,10 +295,8 @@ func (l *workflowLint) hasKey(job setup.WorkflowJob, s setup.WorkflowStep) bool 
 		return true
 	}
 	for _, env := range []map[string]yaml.Node{l.w.Env, job.Env, s.Env} {
-		for _, c := range allCredentials() {
-			if slices.ContainsFunc(c.vars, func(v string) bool { _, ok := env[v]; return ok }) {
-				return true
-			}
+		if slices.ContainsFunc(slices.Collect(maps.Keys(env)), isKey) {
+			return true
 		}
 	}
 	return false

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
@@ -38,6 +39,7 @@ type examination struct {
 	plan *pipelines.Pipeline
 	is   issue.Issue           // that the run would be of; its ID is "none" without one
 	run  bool                  // there is one of the issue
+	flow *setup.WorkflowYAML   // of the default branch; nil: there is none that can be read
 	own  []*pipelines.Pipeline // of the repository, where nothing says yet which one a run takes
 }
 
@@ -101,7 +103,7 @@ func (x *examination) forge(ctx context.Context) []Check {
 	if x.run {
 		number = "" // the run has it
 	}
-	checks := workflowFiles(ctx, x.src)
+	checks := x.workflowFiles(ctx)
 	if ctx.Err() != nil {
 		return checks
 	}
@@ -191,7 +193,7 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 			return append(checks, lacking("pipeline", err.Error(), ""))
 		}
 	}
-	return slices.Concat(checks, evidence(x.plan), promises(ctx, x.src, x.plan))
+	return slices.Concat(checks, evidence(x.plan), promises(x.flow, x.plan))
 }
 
 // evidence says what reprise itself runs in a pipeline: without that, all that is

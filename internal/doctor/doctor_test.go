@@ -47,7 +47,7 @@ func TestPromises(t *testing.T) {
 		{"short ci", short, starts, []string{"hint: fix requires ci.yml of CI, and the jobs that reprise calls may not start workflows"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := promised([]byte(tt.text), tt.plan)
+			got := promises(flow(tt.text), tt.plan)
 			if len(got) != len(tt.want) {
 				t.Fatalf("found %+v, want %q", got, tt.want)
 			}
@@ -115,7 +115,7 @@ func TestLintWorkflow(t *testing.T) {
 				t.Fatalf("the workflow has no %q", tt.old)
 			}
 			var got []string
-			for i, c := range lintWorkflow([]byte(text)) {
+			for i, c := range lint(text) {
 				line := string(c.Status) + ": " + c.Found
 				if i < len(tt.want) && strings.HasPrefix(line, tt.want[i]) {
 					line = tt.want[i]
@@ -140,10 +140,10 @@ func TestWritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, ok := written(text); !ok || got != agent {
+			if got, ok := written(text, *flow(text)); !ok || got != agent {
 				t.Errorf("%s by %s: %q, %v", agent, uses, got, ok)
 			}
-			if _, ok := written(text + "#"); ok {
+			if _, ok := written(text+"#", *flow(text + "#")); ok {
 				t.Errorf("%s by %s: a change is not seen", agent, uses)
 			}
 		}
@@ -156,7 +156,7 @@ func TestLintCalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if agent, ok := written(good); !ok || agent != "claude" {
+	if agent, ok := written(good, *flow(good)); !ok || agent != "claude" {
 		t.Errorf("the short form is not known again: %q", agent)
 	}
 	const token = "hint: what it pushes starts no other workflow"
@@ -164,7 +164,7 @@ func TestLintCalled(t *testing.T) {
 		data, err := os.ReadFile("../../" + name)
 		_, shown, _ := strings.Cut(string(data), "```yaml\nname: reprise\n")
 		shown, _, _ = strings.Cut(shown, "```")
-		if found := lintWorkflow([]byte(shown)); err != nil || !strings.Contains(shown, "/"+setup.Jobs+"@v1") || len(found) != 1 || found[0] != defaultToken()[0] {
+		if found := lint(shown); err != nil || !strings.Contains(shown, "/"+setup.Jobs+"@v1") || len(found) != 1 || found[0] != defaultToken()[0] {
 			t.Errorf("the workflow that %s shows (%v):\n%s\n%+v", name, err, shown, found)
 		}
 	}
@@ -188,7 +188,7 @@ func TestLintCalled(t *testing.T) {
 			t.Fatalf("%s: the workflow has no %q", tt.name, tt.old)
 		}
 		var got []string
-		for i, c := range lintWorkflow([]byte(text)) {
+		for i, c := range lint(text) {
 			line := string(c.Status) + ": " + c.Found
 			if i < len(tt.want) && strings.HasPrefix(line, tt.want[i]) {
 				line = tt.want[i]
@@ -304,4 +304,17 @@ func writeFile(t *testing.T, name, text string, mode os.FileMode) {
 	if err := os.WriteFile(name, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// flow is a workflow as it is read.
+func flow(text string) *setup.WorkflowYAML {
+	w, _ := readWorkflow([]byte(text))
+	return &w
+}
+
+func lint(text string) []Check {
+	if _, bad := readWorkflow([]byte(text)); len(bad) > 0 {
+		return bad
+	}
+	return lintWorkflow(*flow(text))
 }

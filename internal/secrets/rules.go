@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,7 +82,6 @@ func more() []ruleText {
 // them: all of them would take longer than a whole commit.
 type rule struct {
 	ruleText
-	reach   func() int // the most bytes of a match
 	compile func() (*regexp.Regexp, error)
 	allow   func() (*regexp.Regexp, error) // matches all of a value that is no secret
 }
@@ -129,7 +127,7 @@ func readShapes() (*shapes, error) {
 
 // newRule gives a rule with the values that are allowed for it and for all.
 func newRule(t ruleText, all allowed) *rule {
-	r := &rule{ruleText: t, reach: sync.OnceValue(func() int { return longest(t.Regex) })}
+	r := &rule{ruleText: t}
 	r.compile = sync.OnceValues(func() (*regexp.Regexp, error) {
 		re, err := regexp.Compile(quicker(t.Regex))
 		if err == nil && re.NumSubexp() < t.SecretGroup {
@@ -172,41 +170,19 @@ func (r *rule) broken(err error) error {
 	return nil
 }
 
-// unbounded stands for the length of what has no end, in bytes: that of a long
-// private key.
-const unbounded = 16 << 10
+// The most bytes before and behind a word that calls for a rule where it is looked for:
+// that of a long private key, and that of what has an end.
+const (
+	farReach  = 16 << 10
+	nearReach = 4 << 10
+)
 
-// longest gives the most bytes that an expression may match, at most unbounded.
-func longest(expression string) int {
-	re, err := syntax.Parse(expression, syntax.Perl)
-	if err != nil {
-		return unbounded // unreachable: it does not compile either, and that is an error
-	}
-	return min(length(re), unbounded)
-}
+// endless is in an expression of what may have no end.
+var endless = regexp.MustCompile(`[*+]|,\}`)
 
-func length(re *syntax.Regexp) int {
-	n := 0
-	switch re.Op {
-	case syntax.OpLiteral:
-		return 4 * len(re.Rune)
-	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return 4
-	case syntax.OpStar, syntax.OpPlus:
-		return unbounded
-	case syntax.OpRepeat:
-		if re.Max < 0 {
-			return unbounded
-		}
-		return min(re.Max*length(re.Sub[0]), unbounded)
-	case syntax.OpAlternate:
-		for _, sub := range re.Sub {
-			n = max(n, length(sub))
-		}
-		return n
+func (t ruleText) reach() int {
+	if endless.MatchString(t.Regex) {
+		return farReach
 	}
-	for _, sub := range re.Sub {
-		n += length(sub)
-	}
-	return min(n, unbounded)
+	return nearReach
 }

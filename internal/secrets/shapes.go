@@ -12,7 +12,7 @@ var errTooMuch = errors.New("too much in it looks like the beginning of a secret
 
 // maxEffort bounds the work on one text, in bytes that are held against a rule:
 // many times what a large file of code takes.
-const maxEffort = 64 << 20
+const maxEffort = 256 << 20
 
 // span is a part of a text.
 type span struct{ from, to int }

@@ -3,10 +3,13 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"runtime"
+	"time"
 )
 
 // landlocked says why this system has no sandbox.
@@ -30,3 +33,17 @@ func memoryFor(Limits, ...string) uint64 { return 0 }
 
 // Enter gives the error that this system has no sandbox.
 func Enter([]string, []string) error { return landlocked() }
+
+// spaceOf finds out nothing here, so nothing is watched.
+func spaceOf(string) (space, error) { return space{}, errors.ErrUnsupported }
+
+func diskUse(fs.FileInfo) (changed time.Time, bytes uint64, id fileID) {
+	return time.Time{}, 0, fileID{}
+}
+
+func (*DiskWatch) held() (sum uint64, hidden bool) { return 0, false }
+
+// heldHere says that nothing holds: there is no sandbox here.
+func heldHere(s Sandbox) Held {
+	return Held{Own: true, Open: landlocked().Error(), Limits: s.Limits}
+}

@@ -1,0 +1,141 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+)
+
+// ClaudeEvent is a line that Claude Code prints; each kind fills some of it.
+type ClaudeEvent struct {
+	Type, Subtype string
+	Session       string `json:"session_id"`
+	Model         string
+	Message       struct {
+		ID, Model string
+		Content   []ClaudeBlock
+		Usage     ClaudeUsage
+	}
+	Word json.RawMessage `json:"error"`
+
+	// Of init.
+	Servers []struct{ Name, Status string } `json:"mcp_servers"`
+
+	// Of api_retry.
+	Status  int     `json:"error_status"`
+	DelayMS float64 `json:"retry_delay_ms"`
+
+	// Of rate_limit_event.
+	Limit struct {
+		Status   string
+		ResetsAt int64 `json:"resetsAt"` // seconds since 1970
+	} `json:"rate_limit_info"`
+
+	// Of result.
+	IsError    bool `json:"is_error"`
+	APIStatus  int  `json:"api_error_status"`
+	Turns      int  `json:"num_turns"`
+	Result     string
+	USD        float64 `json:"total_cost_usd"`
+	Usage      ClaudeUsage
+	ModelUsage map[string]struct {
+		Input         int64 `json:"inputTokens"`
+		Output        int64 `json:"outputTokens"`
+		CacheRead     int64 `json:"cacheReadInputTokens"`
+		CacheCreation int64 `json:"cacheCreationInputTokens"`
+	}
+	Denials []struct {
+		Tool string `json:"tool_name"`
+	} `json:"permission_denials"`
+	Structured json.RawMessage `json:"structured_output"`
+	Errors     []string
+}
+
+// ClaudeBlock is a part of a message.
+type ClaudeBlock struct {
+	Type, Text, Thinking, Name, ID string
+	Input, Content                 json.RawMessage
+	Of                             string `json:"tool_use_id"`
+	IsError                        bool   `json:"is_error"`
+}
+
+// ClaudeUsage is what a message, or a call, used.
+type ClaudeUsage struct {
+	Input         int64 `json:"input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	CacheRead     int64 `json:"cache_read_input_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"`
+}
+
+// CodexEvent is a line that Codex prints.
+type CodexEvent struct {
+	Type    string
+	Thread  string `json:"thread_id"`
+	Message string
+	Error   struct{ Message string }
+	Usage   CodexUsage
+	Item    CodexItem
+}
+
+// CodexItem is what Codex says or does.
+type CodexItem struct {
+	Type, Text, Command, Tool, Server, Query, Status, Message string
+	Output                                                    string `json:"aggregated_output"`
+	ExitCode                                                  *int   `json:"exit_code"`
+	Changes                                                   []struct{ Path, Kind string }
+}
+
+// CodexUsage is what a session of Codex has used since it began, so also in
+// the calls before this one.
+type CodexUsage struct {
+	Input  int64 `json:"input_tokens"` // cached ones are among them
+	Cached int64 `json:"cached_input_tokens"`
+	Output int64 `json:"output_tokens"` // reasoning is among them
+}
+
+// GeminiEvent is a line that Gemini prints.
+type GeminiEvent struct {
+	Type, Role, Content, Status, Output string
+	Session                             string `json:"session_id"`
+	Model                               string
+	Delta                               bool
+	Tool                                string          `json:"tool_name"`
+	ToolID                              string          `json:"tool_id"`
+	Parameters                          json.RawMessage `json:"parameters"`
+	Error                               struct{ Type, Message string }
+	Stats                               struct {
+		Input  int64 `json:"input_tokens"` // cached ones are among them
+		Output int64 `json:"output_tokens"`
+		Cached int64
+	}
+}
+
+// Decode reads JSON from a program into v, and says whether it was JSON. What
+// does not fit is left out: the programs grow new fields and kinds of events
+// all the time.
+func Decode(data []byte, v any) bool {
+	err := json.Unmarshal(data, v)
+	var misfit *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &misfit)
+}
+
+// Target says on what a tool is used: the argument that says most, with paths seen from
+// dir; "" if none does.
+func Target(input json.RawMessage, dir string) string {
+	var given map[string]any
+	Decode(input, &given)
+	for _, key := range []string{"file_path", "notebook_path", "absolute_path", "path", "dir_path", "command", "pattern", "url", "query", "description", "prompt"} {
+		if text, is := given[key].(string); is && text != "" {
+			return Within(text, dir)
+		}
+	}
+	return ""
+}
+
+// Within makes a path short that lies in a work tree.
+func Within(file, dir string) string {
+	if rel, err := filepath.Rel(dir, file); dir != "" && filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return file
+}
