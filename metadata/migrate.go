@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -118,4 +119,31 @@ func rewritten(data []byte, version int, gone ...string) ([]byte, error) {
 		out = append(append(out, ':'), value...)
 	}
 	return append(out, data[dec.InputOffset():]...), nil
+}
+
+// olderSteps and olderCodes are the names that records of version 3 have for steps of
+// decisions and for reason codes, and those of today.
+var (
+	olderSteps = map[string]string{"reject": "rollback", "resume": "run"}
+	olderCodes = map[Code]Code{
+		"no_trigger": NotACommand, "bot_denied": PermissionDenied, "fork_denied": PermissionDenied, "confused_deputy": PermissionDenied,
+		"edited_comment": PermissionDenied, "day_budget": BudgetExceeded, "protected_path": ChangeRefused, "patch_too_large": ChangeRefused,
+	}
+)
+
+// rename gives what had another name in version 3 that of today.
+func rename(r *Run) {
+	for i, d := range r.Decisions {
+		r.Decisions[i].Step = cmp.Or(olderSteps[d.Step], d.Step)
+	}
+	today := func(c *Code) { *c = cmp.Or(olderCodes[*c], *c) }
+	for i := range r.Attempts {
+		today(&r.Attempts[i].Code)
+	}
+	for i := range r.Execution.Untold {
+		today(&r.Execution.Untold[i].Code)
+	}
+	if r.Stop != nil {
+		today(&r.Stop.Code)
+	}
 }

@@ -34,6 +34,7 @@ func Parse(data []byte, filename string) (Run, error) {
 	for i := range r.Phases {
 		r.Phases[i].Report = compact(r.Phases[i].Report)
 	}
+	rename(&r)
 	mistakes := check(&r)
 	if len(mistakes) == 0 {
 		return r, nil

@@ -155,3 +155,19 @@ func TestParseOf(t *testing.T) {
 		t.Errorf("a name without end: %.600v", err)
 	}
 }
+
+// Records have the names that reason codes and steps had when they were written.
+func TestOlderNames(t *testing.T) {
+	for was, now := range map[string]Code{
+		"no_trigger": NotACommand, "bot_denied": PermissionDenied, "fork_denied": PermissionDenied, "confused_deputy": PermissionDenied,
+		"edited_comment": PermissionDenied, "day_budget": BudgetExceeded, "protected_path": ChangeRefused, "patch_too_large": ChangeRefused, "stuck": Stuck,
+	} {
+		run := sample()
+		run.Stop.Code, run.Attempts[0].Code = Code(was), Code(was)
+		run.Decisions[0].Step = "reject"
+		rename(&run)
+		if run.Stop.Code != now || run.Attempts[0].Code != now || run.Decisions[0].Step != "rollback" {
+			t.Errorf("%s is read as %s and %s, a rejection as %s", was, run.Stop.Code, run.Attempts[0].Code, run.Decisions[0].Step)
+		}
+	}
+}

@@ -134,12 +134,8 @@ type Code string
 
 // The reason codes.
 const (
-	NoTrigger          Code = "no_trigger"
-	NotACommand        Code = "not_a_command"
-	PermissionDenied   Code = "permission_denied"
-	BotDenied          Code = "bot_denied"
-	ForkDenied         Code = "fork_denied"
-	ConfusedDeputy     Code = "confused_deputy"
+	NotACommand        Code = "not_a_command"     // nothing was asked that can be done
+	PermissionDenied   Code = "permission_denied" // not by that person or program, or not in that way
 	APIError           Code = "api_error"
 	ConfigInvalid      Code = "config_invalid"
 	CredentialsMissing Code = "credentials_missing"
@@ -150,10 +146,8 @@ const (
 	AlreadyRunning     Code = "already_running"
 	StaleEvent         Code = "stale_event"
 	NoRun              Code = "no_run"
-	EditedComment      Code = "edited_comment"
 	RefChanged         Code = "ref_changed"
-	BudgetExceeded     Code = "budget_exceeded"
-	DayBudget          Code = "day_budget" // what may be spent in one day
+	BudgetExceeded     Code = "budget_exceeded" // of the run, or of the day
 	TimedOut           Code = "timed_out"
 	NoProgress         Code = "no_progress"
 	Stuck              Code = "stuck"
@@ -163,8 +157,7 @@ const (
 	CheckFailed        Code = "check_failed"
 	AwaitingCI         Code = "awaiting_ci"
 	CIFailed           Code = "ci_failed"
-	ProtectedPath      Code = "protected_path"
-	PatchTooLarge      Code = "patch_too_large"
+	ChangeRefused      Code = "change_refused" // an agent changed twice what it may not, or more than it may
 	SecretFound        Code = "secret_found"
 	PushFailed         Code = "push_failed"
 	StateCorrupt       Code = "state_corrupt"

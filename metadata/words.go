@@ -50,9 +50,9 @@ func classes() []Class {
 
 func codes() []Code {
 	return []Code{
-		NoTrigger, NotACommand, PermissionDenied, BotDenied, ForkDenied, ConfusedDeputy, APIError,
-		ConfigInvalid, CredentialsMissing, AgentFailed, GitFailed, DiskFailed, SetupFailed, AlreadyRunning, StaleEvent, NoRun, EditedComment,
-		RefChanged, BudgetExceeded, DayBudget, TimedOut, NoProgress, Stuck, Conflicts, OutputInvalid, ReviewFailed, CheckFailed, AwaitingCI, CIFailed,
-		ProtectedPath, PatchTooLarge, SecretFound, PushFailed, StateCorrupt, RunCancelled, AwaitingPerson, Done,
+		NotACommand, PermissionDenied, APIError,
+		ConfigInvalid, CredentialsMissing, AgentFailed, GitFailed, DiskFailed, SetupFailed, AlreadyRunning, StaleEvent, NoRun,
+		RefChanged, BudgetExceeded, TimedOut, NoProgress, Stuck, Conflicts, OutputInvalid, ReviewFailed, CheckFailed, AwaitingCI, CIFailed,
+		ChangeRefused, SecretFound, PushFailed, StateCorrupt, RunCancelled, AwaitingPerson, Done,
 	}
 }

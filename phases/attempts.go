@@ -30,7 +30,7 @@ func attempt(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, st
 	case metadata.Errored:
 		return afterError(plan, run, p, d, tries)
 	case metadata.Unsuccessful, metadata.Blocked:
-		if last.Code == metadata.ProtectedPath || last.Code == metadata.PatchTooLarge && last.Status == metadata.Blocked {
+		if last.Code == metadata.ChangeRefused && last.Status == metadata.Blocked {
 			return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: last.Why}
 		}
 		if last.Code == metadata.AwaitingPerson {

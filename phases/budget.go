@@ -3,6 +3,7 @@ package phases
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -36,30 +37,36 @@ func calls(run metadata.Run) int {
 	return n
 }
 
-// Limit is a limit of a budget, by the name of the flag that allows more.
+// Limit is a limit of a budget, by the name with which more of it is allowed.
 type Limit string
 
 // The limits of a budget.
 const (
-	LimitUSD      Limit = "budget-usd"
+	LimitUSD      Limit = "usd"
 	LimitTokens   Limit = "tokens"
 	LimitTime     Limit = "time"
 	LimitAttempts Limit = "attempts"
 )
 
-// Flag is how more is allowed, such as "--attempts N".
+// Flag is how more is allowed, such as "--more attempts=N".
 func (l Limit) Flag() string {
 	value := "N"
 	if l == LimitTime {
 		value = "TIME"
 	}
-	return "--" + string(l) + " " + value
+	return "--more " + string(l) + "=" + value
+}
+
+// OfDay reports whether a run has stopped for what may be spent in a day: no allowance
+// raises that, and the next day brings it anew.
+func OfDay(stop *metadata.Stop) bool {
+	return stop != nil && slices.Contains([]string{"day_usd_spent", "repo_day_usd_spent"}, stop.Why.Code())
 }
 
 // LimitOf gives the limit that a run has stopped at, or "" if it has not
 // stopped for its budget.
 func LimitOf(run metadata.Run) Limit {
-	if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded {
+	if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded || OfDay(run.Stop) {
 		return ""
 	}
 	reached, _ := LimitReached(run)

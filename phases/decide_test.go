@@ -19,7 +19,7 @@ func TestLife(t *testing.T) {
 		gets Outcome
 	}
 	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "x.md was not written"}
-	tooMuch := Outcome{Status: metadata.Unsuccessful, Code: metadata.PatchTooLarge, Why: "101 changed files"}
+	tooMuch := Outcome{Status: metadata.Unsuccessful, Code: metadata.ChangeRefused, Why: "101 changed files"}
 	invalid := Outcome{Status: metadata.Blocked, Code: metadata.OutputInvalid, Why: "no verdict"}
 	passes := []turn{
 		{"code execute writer", wrotten("c1")},
@@ -126,13 +126,13 @@ func TestLife(t *testing.T) {
 			{"plan revise writer resume 1", wrotten("p2")},
 			{"plan review reviewer", judged(false, blocker("F2"))},
 			{"plan revise writer resume 3", breaking(wrotten("p3"), metadata.RuleProtected)},
-			{"wait protected_path", Outcome{}},
+			{"wait change_refused", Outcome{}},
 		},
 		"the same rule broken over a crash": {
 			{"plan execute writer", breaking(nothing, metadata.RuleAccess)},
 			{"plan execute writer resume 1 again", errored(metadata.Crash)},
 			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleAccess)},
-			{"wait protected_path", Outcome{}},
+			{"wait change_refused", Outcome{}},
 		},
 		"too much, then less": slices.Concat(planned, []turn{
 			{"code execute writer", breaking(tooMuch, metadata.RuleSize)},
@@ -141,7 +141,7 @@ func TestLife(t *testing.T) {
 		"too much twice": slices.Concat(planned, []turn{
 			{"code execute writer", breaking(tooMuch, metadata.RuleSize)},
 			{"code execute writer resume 3 again", breaking(tooMuch, metadata.RuleSize)},
-			{"wait patch_too_large", Outcome{}},
+			{"wait change_refused", Outcome{}},
 		}),
 		"each phase has its own count": slices.Concat([]turn{
 			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleProtected)},

@@ -25,7 +25,7 @@ func WhyNoDiagnosis(plan *pipelines.Pipeline, run metadata.Run, symptom string) 
 			return ""
 		}
 	}
-	if run.Stop != nil && !Resumable(run.Stop.Code, Start{More: Allowance{USD: 1}}) {
+	if run.Stop != nil && !Resumable(run.Stop, Start{More: Allowance{USD: 1}}) {
 		return ""
 	}
 	if run.Stop != nil {

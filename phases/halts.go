@@ -28,7 +28,7 @@ func haltsAlone(rec *metadata.Phase, d Decision) bool {
 	}
 	return (rec.Lane != nil || !rec.ChecksFail()) && slices.Contains([]metadata.Code{
 		metadata.AwaitingPerson, metadata.ReviewFailed, metadata.Stuck, metadata.Conflicts, metadata.NoProgress, metadata.OutputInvalid,
-		metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound,
+		metadata.ChangeRefused, metadata.SecretFound,
 	}, d.Code)
 }
 

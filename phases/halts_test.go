@@ -51,7 +51,7 @@ func asksPerson() Outcome {
 // the run stop, and it says so of each.
 func TestAPartHaltsOnlyWhatNeedsIt(t *testing.T) {
 	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing changed"}
-	barred := Outcome{Status: metadata.Blocked, Code: metadata.ProtectedPath, Why: "protected"}
+	barred := Outcome{Status: metadata.Blocked, Code: metadata.ChangeRefused, Why: "protected"}
 	for name, tt := range map[string]struct {
 		special map[string]Outcome
 		halts   string
@@ -61,7 +61,7 @@ func TestAPartHaltsOnlyWhatNeedsIt(t *testing.T) {
 		"a question":    {map[string]Outcome{"code.t1 execute": asksPerson()}, "code.t1 waiting", metadata.Waiting, metadata.PhaseCompleted},
 		"a review":      {map[string]Outcome{"code.t1 review": judged(false, blocker("F1"))}, "code.t1 review_failed", metadata.Failed, metadata.PhaseCompleted},
 		"nothing done":  {map[string]Outcome{"code.t1 execute": nothing}, "code.t1 no_progress", metadata.Waiting, metadata.PhaseCompleted},
-		"a broken rule": {map[string]Outcome{"code.t1 execute": barred}, "code.t1 protected_path", metadata.Waiting, metadata.PhaseCompleted},
+		"a broken rule": {map[string]Outcome{"code.t1 execute": barred}, "code.t1 change_refused", metadata.Waiting, metadata.PhaseCompleted},
 		"two at once":   {map[string]Outcome{"code.t1 execute": asksPerson(), "code.t3 execute": nothing}, "code.t1 waiting, code.t3 no_progress", metadata.Waiting, metadata.PhaseInProgress},
 		"one needs it":  {map[string]Outcome{"code.t2 execute": nothing}, "code.t2 no_progress", metadata.Waiting, metadata.PhaseCompleted},
 		"its checks":    {map[string]Outcome{"code.t1 check": checked(false)}, "code.t1 check_failed", metadata.Failed, metadata.PhasePending},

@@ -107,7 +107,7 @@ func draw(rt *rapid.T, d Decision, n int) Outcome {
 	case 1:
 		return breaking(o, metadata.RuleAccess, metadata.RuleForm)
 	case 2:
-		return breaking(Outcome{Status: metadata.Unsuccessful, Code: metadata.PatchTooLarge, Why: "too much"}, metadata.RuleSize)
+		return breaking(Outcome{Status: metadata.Unsuccessful, Code: metadata.ChangeRefused, Why: "too much"}, metadata.RuleSize)
 	}
 	return o
 }
@@ -239,6 +239,6 @@ func promise(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d Decision
 	}
 	phasestest.CheckDecided(rt, plan, run, phasestest.Decided{
 		Phase: d.Phase, Revises: d.Do == DoRevise, Shown: show(d),
-		Waits: d.Do == DoWait && (d.Code == metadata.ProtectedPath || d.Code == metadata.PatchTooLarge),
+		Waits: d.Do == DoWait && d.Code == metadata.ChangeRefused,
 	})
 }

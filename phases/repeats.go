@@ -29,10 +29,7 @@ func StopRepeats(run metadata.Run, d Decision, o Outcome) Outcome {
 		if !brokeBefore(run, rec, rule) {
 			continue
 		}
-		o.Status, o.Code, o.Class = metadata.Blocked, metadata.ProtectedPath, ""
-		if rule == metadata.RuleSize {
-			o.Code = metadata.PatchTooLarge
-		}
+		o.Status, o.Code, o.Class = metadata.Blocked, metadata.ChangeRefused, ""
 		o.Why = metadata.Because("rule_broken_again", "changes", listed(o.Violations))
 		o.Written, o.Questions = nil, nil
 		return o

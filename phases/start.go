@@ -55,7 +55,7 @@ type Start struct {
 func TakeUp(run metadata.Run, s Start) metadata.Run {
 	run = AllowMore(run, s.More)
 	run.Execution.Attempt++
-	if run.Stop != nil && Resumable(run.Stop.Code, s) {
+	if run.Stop != nil && Resumable(run.Stop, s) {
 		if run.Status == metadata.Failed || s.Refresh && barred(run.Stop.Code) || s.Issue && run.Stop.Code == metadata.NoProgress {
 			run.AllowanceFrom = len(run.Attempts)
 		}
@@ -106,24 +106,24 @@ func Ended(run metadata.Run, seen []metadata.Attempt, at time.Time) metadata.Run
 }
 
 // Resumable reports whether starting again is all that a stopped run needs.
-func Resumable(c metadata.Code, s Start) bool {
-	switch c {
+func Resumable(stop *metadata.Stop, s Start) bool {
+	switch stop.Code {
 	case metadata.RunCancelled, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError,
 		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts,
-		metadata.ConfigInvalid, metadata.DayBudget:
+		metadata.ConfigInvalid:
 		return true
 	case metadata.BudgetExceeded:
-		return s.More != Allowance{}
+		return s.More != Allowance{} || OfDay(stop)
 	case metadata.NoProgress:
 		return s.Issue
 	}
-	return s.Refresh && barred(c)
+	return s.Refresh && barred(stop.Code)
 }
 
 // barred reports whether a run was stopped by the settings protect, limits or
 // secrets of its pipeline.
 func barred(c metadata.Code) bool {
-	return c == metadata.ProtectedPath || c == metadata.PatchTooLarge || c == metadata.SecretFound
+	return c == metadata.ChangeRefused || c == metadata.SecretFound
 }
 
 // Retry lets a stopped run try again: its phase has all its revisions

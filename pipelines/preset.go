@@ -31,6 +31,45 @@ type Part struct {
 	NoSplit bool `json:"no_split,omitempty"` // no phase is done in parts
 }
 
+// PhasesForm is how phases of a pipeline are named, for ReadPhases.
+const PhasesForm = "FROM..UNTIL,-LEFT_OUT"
+
+// ReadPhases reads which phases are named: one, as design; some, as design..testing, design..
+// or ..testing; and phases that are left out, as -report.
+func ReadPhases(text string) (Part, error) {
+	var p Part
+	for i, item := range strings.Split(text, ",") {
+		name, out := strings.CutPrefix(item, "-")
+		from, until, some := strings.Cut(item, "..")
+		switch {
+		case out && name != "" && p.Only == "":
+			p.Skip = append(p.Skip, name)
+		case !out && i == 0 && some && from+until != "":
+			p.From, p.Until = from, until
+		case !out && i == 0 && !some && item != "":
+			p.Only = item
+		default:
+			return Part{}, fmt.Errorf("%.80q: name one phase, or phases as %s", text, PhasesForm)
+		}
+	}
+	return p, nil
+}
+
+// Phases is what ReadPhases reads the same phases from; "" for all of them.
+func (p Part) Phases() string {
+	var items []string
+	switch {
+	case p.Only != "":
+		items = append(items, p.Only)
+	case p.From+p.Until != "":
+		items = append(items, p.From+".."+p.Until)
+	}
+	for _, name := range p.Skip {
+		items = append(items, "-"+name)
+	}
+	return strings.Join(items, ",")
+}
+
 // IsZero reports whether the part is all of a pipeline.
 func (p Part) IsZero() bool { return p.From+p.Until+p.Only == "" && len(p.Skip) == 0 && !p.NoSplit }
 

@@ -38,7 +38,11 @@ func actionCommand(env environ.Env) *cobra.Command {
 // rehearse carries a dry run on for a job, and prints what it would have left
 // behind.
 func rehearse(ctx context.Context, env environ.Env, w *workspace.Workspace, d bot.DryRun) (metadata.Run, error) {
-	run, err := carryOn(ctx, w, env, runOptions{Options: d.Options, dry: true, logFormat: "text", verbose: d.Verbose})
+	log := logForm("text")
+	if d.Verbose {
+		log = "verbose"
+	}
+	run, err := carryOn(ctx, w, env, runOptions{Options: d.Options, dry: true, log: log})
 	if err != nil {
 		return run, err
 	}

@@ -135,7 +135,7 @@ func TestAskedOnTheTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"answer": "friendly"`, `"answer": "Everybody\nin the room"`, `"by": "Ada"`, `"step": "reject"`, `Bow first`, `"step": "approve"`} {
+	for _, want := range []string{`"answer": "friendly"`, `"answer": "Everybody\nin the room"`, `"by": "Ada"`, `"step": "rollback"`, `Bow first`, `"step": "approve"`} {
 		if !strings.Contains(string(record), want) {
 			t.Errorf("the record has no %s", want)
 		}

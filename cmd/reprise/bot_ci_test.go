@@ -127,7 +127,7 @@ func TestCIDoesNotCome(t *testing.T) {
 		return told[0]
 	}
 	told := once("after the first job")
-	has(t, "what people are told", told.Body, "@ada", commit[:7]+": test, lint", "`ci: required`", "`/resume`")
+	has(t, "what people are told", told.Body, "@ada", commit[:7]+": test, lint", "`ci: required`", "`/run`")
 	has(t, "the live comment", h.said("progress")[0].Body, commit[:7]+": test, lint", "`ci: required`")
 	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	ended().wants("reason-code", "awaiting_ci")
@@ -209,14 +209,14 @@ func TestCIOutlastsTheJob(t *testing.T) {
 	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	h.inputs["command"] = "gate"
 	ended("workflow_run", made.RunPayload("reprise/issue-70", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored")
-	ended("workflow_run", made.RunPayload("feature", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	ended("workflow_run", made.RunPayload("feature", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 	fork := strings.Replace(string(run1()), `"head_repository":{`, `"head_repository":{"full_name":"eve/widget",`, 1)
 	fork = strings.Replace(fork, `"full_name":"acme/widget"`, `"full_name":"eve/widget"`, 1)
-	ended("workflow_run", []byte(fork)).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	ended("workflow_run", []byte(fork)).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 	ended("workflow_run", run1()).end(exit.Done).wants("decision", "run", "issue", "7")
 	ended("check_suite", made.SuitePayload("reprise/issue-7", commit, "robot")).end(exit.Done).wants("decision", "run", "issue", "7")
 	ended("status", made.StatusPayload("reprise/issue-7", commit, "other/ci", "success", "robot")).end(exit.Done).wants("decision", "run", "issue", "7")
-	ended("status", made.StatusPayload("reprise/issue-7", commit, "other/ci", "pending", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	ended("status", made.StatusPayload("reprise/issue-7", commit, "other/ci", "pending", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 	delete(h.inputs, "command")
 	ended("workflow_run", run1()).end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	if run := h.record(); !h.ready() || run.CI.Commit != commit {
@@ -235,7 +235,7 @@ func TestCIOutlastsTheJob(t *testing.T) {
 		t.Error("the pull request is a draft at the end")
 	}
 	h.inputs["command"] = "gate"
-	ended("check_suite", made.SuitePayload("reprise/issue-7", commit, "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	ended("check_suite", made.SuitePayload("reprise/issue-7", commit, "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 }
 
 // After so many revisions a person is told; and if it was not the work, CI alone
@@ -363,7 +363,7 @@ func TestCISkipsDrafts(t *testing.T) {
 		h.inputs["command"] = command
 		return h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done)
 	}
-	ended("gate").wants("decision", "ignored", "reason-code", "no_trigger")
+	ended("gate").wants("decision", "ignored", "reason-code", "not_a_command")
 	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "failure"})
 	for range 2 {
 		ended("gate").wants("decision", "run", "issue", "7")
@@ -378,7 +378,7 @@ func TestCISkipsDrafts(t *testing.T) {
 		t.Errorf("then the run is %s at %s", run.Status, h.tip())
 	}
 	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
-	ended("gate").wants("decision", "ignored", "reason-code", "no_trigger")
+	ended("gate").wants("decision", "ignored", "reason-code", "not_a_command")
 }
 
 // Where a pipeline asks nothing of CI, nobody waits for it, also if it fails. People are

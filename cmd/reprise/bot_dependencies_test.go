@@ -34,7 +34,7 @@ func TestDependencies(t *testing.T) {
 		return h.start("issues", actor, h.forge.IssuePayload(hubRepo, n, "closed", actor))
 	}
 	before := h.forge.Counts().Calls
-	closing(4, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	closing(4, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 	if n := h.forge.Counts().Calls - before; n > 1 {
 		t.Errorf("where no run waits, an issue that is closed costs %d calls", n)
 	}
@@ -54,10 +54,10 @@ exit 0
 		has(t, "the live comment", strings.ReplaceAll(h.ours("progress")[0].Body, "`", ""), why)
 	}
 	waits("it needs these issues to be done first: #3 (Parse it)")
-	closing(5, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	closing(5, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 
 	h.start("issue_comment", "ada", h.forge.CommentPayload(hubRepo, h.sayOn(3, "ada", "/run"), "created", "")).end(exit.Done).wants("status", "waiting")
-	h.comment("ada", "/resume").end(anyCode)
+	h.comment("ada", "/run").end(anyCode)
 	waits("these issues wait for each other: #7, #3, #7")
 
 	gate := h.inputs["command"]

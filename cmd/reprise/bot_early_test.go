@@ -88,7 +88,7 @@ func TestCommandsWhileAPhaseIsEarly(t *testing.T) {
 				if tt.resumes {
 					j.end(exit.Cancelled).wants("status", "cancelled")
 					h.goOn()
-					h.comment("ada", "/resume").end(exit.Done).wants("status", "completed")
+					h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 				} else {
 					h.goOn()
 					j.end(exit.Done).wants("status", "completed")

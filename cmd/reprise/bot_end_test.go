@@ -22,7 +22,7 @@ func TestJobThatNeverBegan(t *testing.T) {
 		return h.heard(id, "ada", "GITHUB_RUN_ID="+run, "GITHUB_WORKSPACE="+h.path("nowhere")).end(exit.Done)
 	}
 	for _, ended := range []string{"", "cancelled", "skipped", "denied", "run"} {
-		end(first, ended, "9001").wants("decision", "ignored", "reason-code", "no_trigger")
+		end(first, ended, "9001").wants("decision", "ignored", "reason-code", "not_a_command")
 	}
 	if told := h.ours("unstarted"); len(told) != 0 {
 		t.Fatalf("people are told %+v", told)
@@ -44,7 +44,7 @@ func TestJobThatNeverBegan(t *testing.T) {
 		delete(h.inputs, name)
 	}
 	h.heard(second, "ada").end(exit.Done).wants("status", "completed")
-	end(second, "failure", "9003").wants("decision", "ignored", "reason-code", "no_trigger")
+	end(second, "failure", "9003").wants("decision", "ignored", "reason-code", "not_a_command")
 	if told = h.ours("unstarted"); len(told) != 2 {
 		t.Errorf("of a command that was taken people are told %+v", told)
 	}
@@ -63,7 +63,7 @@ func TestJobThatIsGone(t *testing.T) {
 	end := func(run string) *hubJob {
 		return h.start("issue_comment", "ada", []byte("{}"), "GITHUB_RUN_ID="+run, "GITHUB_WORKSPACE="+h.path("nowhere")).end(exit.Done)
 	}
-	end("4711").wants("decision", "ignored", "reason-code", "no_trigger") // another one may be at work
+	end("4711").wants("decision", "ignored", "reason-code", "not_a_command") // another one may be at work
 	if now := h.ours("progress"); len(now) != 1 || now[0].Body != before[0].Body {
 		t.Errorf("the live comment is %+v", now)
 	}
@@ -72,7 +72,7 @@ func TestJobThatIsGone(t *testing.T) {
 	if len(now) != 1 || now[0].ID != before[0].ID || h.tip() != tip {
 		t.Fatalf("the live comments are %+v, the branch is at %s", now, h.tip())
 	}
-	has(t, "the live comment", now[0].Body, "Interrupted", "The run was interrupted before it was done", "`/resume`", "actions/runs/9001")
+	has(t, "the live comment", now[0].Body, "Interrupted", "The run was interrupted before it was done", "`/run`", "actions/runs/9001")
 	pulls := h.forge.Pulls(hubRepo)
 	if len(pulls) != 1 || strings.Contains(pulls[0].Body, "is at work on this") {
 		t.Errorf("the draft is %+v", pulls)
@@ -82,16 +82,16 @@ func TestJobThatIsGone(t *testing.T) {
 	if len(stops) != 1 {
 		t.Fatalf("people are told so: %+v", stops)
 	}
-	has(t, "the word of it", stops[0].Body, "@ada", "Interrupted", "`/resume`")
+	has(t, "the word of it", stops[0].Body, "@ada", "Interrupted", "`/run`")
 	delete(h.inputs, "command")
 	delete(h.inputs, "issue")
 	h.write("home/go-on", "")
-	h.comment("ada", "/resume", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("status", "completed")
+	h.comment("ada", "/run", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("status", "completed")
 	if stops = h.ours("stop"); len(stops) != 2 || stops[0].Minimized != "OUTDATED" || stops[1].Minimized != "" || h.record().GitHubIntegration.NoticeCommentID != stops[1].ID {
 		t.Errorf("people are told at the end: %+v", stops)
 	}
 	h.inputs["command"], h.inputs["issue"] = setup.EndOnly, fmt.Sprint(hubIssue)
-	end("9001").wants("decision", "ignored", "reason-code", "no_trigger")
+	end("9001").wants("decision", "ignored", "reason-code", "not_a_command")
 	if len(h.ours("stop")) != 2 {
 		t.Error("a job that ended in good order is told of")
 	}

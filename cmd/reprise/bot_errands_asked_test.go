@@ -211,7 +211,7 @@ func askedRefresh(t *testing.T) *asked {
 		n++
 		a.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = fmt.Sprintf("It should greet %d people.", n) })
 		a.say("max", fmt.Sprintf("These are %d.", n))
-		return a.says("ada", "/run --refresh-issue")
+		return a.says("ada", "/run --refresh=issue")
 	}
 	a.left = func() string {
 		if left := a.handed(); left != "" {

@@ -44,7 +44,7 @@ type asked struct {
 	// dead says that the job which has the run was killed.
 	dead bool
 	// fails says that the run is to have failed: where something is missing then, the job is
-	// started again, and nobody comments /resume.
+	// started again, and nobody comments /run.
 	fails bool
 	// commander gave the newest command that the run stops after; ada if empty.
 	commander string

@@ -33,7 +33,7 @@ func TestIssueIsNoPlaceForARun(t *testing.T) {
 		}, "denied", "stale_event", "", ""},
 		{"a pull request", func(h *hub) {
 			h.forge.AddIssue(hubRepo, githubtest.Issue{Number: hubIssue, Title: "Say hello", Author: "bob", Pull: true})
-		}, "denied", "no_trigger", "is a pull request", "confused"},
+		}, "denied", "not_a_command", "is a pull request", "confused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newStage(t, twoSteps)
@@ -87,7 +87,7 @@ func TestIssueIsGone(t *testing.T) {
 // Commands that are about a run are refused where there is none.
 func TestNoRun(t *testing.T) {
 	h := newStage(t, twoSteps)
-	for _, body := range []string{"/cancel", "/resume", "/rollback plan x", "/retry"} {
+	for _, body := range []string{"/cancel", "/run", "/rollback plan x", "/retry"} {
 		id := h.say("ada", body)
 		h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "no_run")
 		h.signs(id, "eyes confused")
@@ -172,7 +172,7 @@ func TestWhoMayCommand(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.forge.SetType("app[bot]", "Bot")
 	comment := func(by, sender string) *hubJob {
-		id := h.say(by, "/run --until plan")
+		id := h.say(by, "/run --phases ..plan")
 		return h.start("issue_comment", sender, h.forge.CommentPayload(hubRepo, id, "created", sender))
 	}
 	for _, tt := range []struct {
@@ -180,12 +180,12 @@ func TestWhoMayCommand(t *testing.T) {
 		by, sender        string
 		decision, code    string
 	}{
-		{"a bot that nobody named", "", "", "app[bot]", "app[bot]", "denied", "bot_denied"},
-		{"another bot is named", "", "other[bot], app", "app[bot]", "app[bot]", "denied", "bot_denied"},
+		{"a bot that nobody named", "", "", "app[bot]", "app[bot]", "denied", "permission_denied"},
+		{"another bot is named", "", "other[bot], app", "app[bot]", "app[bot]", "denied", "permission_denied"},
 		{"allowed users without this one", "max, tom", "", "ada", "ada", "denied", "permission_denied"},
 		{"an allowed user without the right", "eve", "", "eve", "eve", "denied", "permission_denied"},
-		{"somebody sends what another wrote", "", "", "ada", "max", "denied", "confused_deputy"},
-		{"a bot sends what a person wrote", "", "app[bot]", "ada", "app[bot]", "denied", "bot_denied"},
+		{"somebody sends what another wrote", "", "", "ada", "max", "denied", "permission_denied"},
+		{"a bot sends what a person wrote", "", "app[bot]", "ada", "app[bot]", "denied", "permission_denied"},
 		{"an allowed user with the right", "ADA", "", "ada", "ada", "run", "completed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestWhoMayCommand(t *testing.T) {
 	}
 	t.Run("of another repository", func(t *testing.T) {
 		h.t = t
-		h.comment("ada", "/run", "GITHUB_REPOSITORY=acme/gadget").end(exit.Done).wants("decision", "denied", "reason-code", "confused_deputy")
+		h.comment("ada", "/run", "GITHUB_REPOSITORY=acme/gadget").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	})
 }
 
@@ -218,12 +218,12 @@ func TestPullRequestsAreNoIssues(t *testing.T) {
 	h := newStage(t, twoSteps)
 	n := h.forge.AddPull(hubRepo, githubtest.Pull{Title: "A change", Author: "bob", Head: "main"})
 	id := h.forge.AddComment(hubRepo, n, githubtest.Comment{Author: "ada", Body: "/run"})
-	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "no_trigger")
+	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "not_a_command")
 	payload := func(head string) []byte {
 		return []byte(`{"action": "opened", "number": 8, "pull_request": {"number": 8, "head": {"ref": "x", "repo": ` + head + `}}, "repository": {"full_name": "acme/widget"}, "sender": {"login": "ada", "type": "User"}}`)
 	}
 	h.inputs["command"], h.inputs["issue"] = "run", "7"
-	h.start("pull_request_target", "ada", payload(`{"full_name": "eve/widget"}`)).end(exit.Done).wants("decision", "denied", "reason-code", "fork_denied")
-	h.start("pull_request_target", "ada", payload(`null`)).end(exit.Done).wants("decision", "denied", "reason-code", "fork_denied")
+	h.start("pull_request_target", "ada", payload(`{"full_name": "eve/widget"}`)).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+	h.start("pull_request_target", "ada", payload(`null`)).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	h.nothing()
 }

@@ -225,8 +225,8 @@ func TestJoinLostAndTakenHere(t *testing.T) {
 	h.task("build.t1").end(exit.Done)
 	h.task("build.t3").end(exit.Done)
 	held := h.run(exit.Failed, "run", "--issue", "7", "--sandbox", "off")
-	has(t, "a run that jobs may still have", held, "actions/9001/1 works on issue 7", "--take-over")
-	said := h.run(exit.Done, "run", "--issue", "7", "--sandbox", "off", "--take-over")
+	has(t, "a run that jobs may still have", held, "actions/9001/1 works on issue 7", "--take over")
+	said := h.run(exit.Done, "run", "--issue", "7", "--sandbox", "off", "--take", "over")
 	has(t, "the run", said, "jobs of a workflow have worked on its parts", "2 attempts of theirs are taken over")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
 	if got := h.calls(); strings.Count(got, "build.t") != 3 {

@@ -160,7 +160,7 @@ func something(d drawer) incident {
 	h := incident{
 		By: oneOf(d, "by", "ada", "ada", "max", "max", "max", "eve"),
 		Text: oneOf(d, "text",
-			"/run", "/resume", "/retry", "/rollback build look again", "/rollback plan think again", "/rollback nowhere x", "/cancel", "/pause",
+			"/run", "/run", "/retry", "/rollback build look again", "/rollback plan think again", "/rollback nowhere x", "/cancel", "/pause",
 			"/skip build not needed", "/help", "/rolback", "push", "$ cancel", "$ pause", "$ run --sandbox off",
 			"$ rollback --force --to-phase build --reason again", "$ rollback --force --to-phase plan --reason again",
 		),

@@ -88,7 +88,7 @@ exit 0
 	give("ada", "/retry")
 	stopped(metadata.BudgetExceeded)
 	told("false")
-	give("ada", "/resume --budget-usd 100")
+	give("ada", "/run --more usd=100")
 	if run := h.record(); run.Status != metadata.Completed && run.Stop.Code == metadata.BudgetExceeded {
 		give("max", "/skip more 要らない")
 	}

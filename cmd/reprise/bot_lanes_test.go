@@ -92,7 +92,7 @@ func TestPauseBesideOthers(t *testing.T) {
 			t.Errorf("attempt %d of %s: %+v", a.N, a.Phase, a)
 		}
 	}
-	h.comment("ada", "/resume").end(exit.Done).wants("status", "completed")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
 	if got := h.calls(); strings.Count(got, "build.t1") != 1 || strings.Count(got, "build.t2") != 1 {
 		t.Errorf("the agent was called for %s", got)
@@ -120,7 +120,7 @@ func TestPauseBeforeAPartBegins(t *testing.T) {
 			t.Errorf("attempt %d of %s: %+v", a.N, a.Phase, a)
 		}
 	}
-	h.comment("ada", "/resume").end(exit.Done).wants("status", "completed")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
 }
 
@@ -202,7 +202,7 @@ func TestCancelBesideOthers(t *testing.T) {
 	for _, part := range []string{"t1", "t2", "t3"} {
 		h.write("home/"+part, "")
 	}
-	h.comment("ada", "/resume").end(exit.Done).wants("status", "completed")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
 }
 

@@ -29,17 +29,17 @@ func TestBudgetByComment(t *testing.T) {
 	h.inputs["budget-usd"] = "1"
 	id := h.say("ada", "/run")
 	h.heard(id, "ada").end(exit.Budget).wants("decision", "run", "reason-code", "budget_exceeded", "status", "waiting", "cost-usd", "1.5000")
-	has(t, "the live comment", h.ours("progress")[0].Body, "budget_exceeded", "/resume --budget-usd")
+	has(t, "the live comment", h.ours("progress")[0].Body, "budget_exceeded", "/run --more usd=N")
 	h.signs(id, "eyes rocket")
 	// Without more there is nothing to go on with.
-	poor := h.say("ada", "/resume")
+	poor := h.say("ada", "/run")
 	h.heard(poor, "ada").end(anyCode).wants("reason-code", "budget_exceeded")
 	h.signs(poor, "eyes confused")
-	has(t, "the answer", h.replyTo(poor), "budget_exceeded", "--budget-usd")
+	has(t, "the answer", h.replyTo(poor), "budget_exceeded", "--more usd=N")
 	if got := h.calls(); got != "plan execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
-	rich := h.say("ada", "/resume --budget-usd 5")
+	rich := h.say("ada", "/run --more usd=5")
 	h.heard(rich, "ada").end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	h.signs(rich, "eyes rocket")
 	if run := h.record(); run.Budget.USD != 5 {
@@ -51,9 +51,9 @@ func TestBudgetByComment(t *testing.T) {
 func TestAttemptsByComment(t *testing.T) {
 	h := newStage(t, strings.Replace(twoSteps, "phases:", "budget: attempts: 1\nphases:", 1))
 	h.comment("ada", "/run").end(exit.Budget).wants("reason-code", "budget_exceeded", "status", "waiting")
-	has(t, "the live comment", h.ours("progress")[0].Body, "1 of the 1 agent calls in the budget are made", "/resume --attempts N")
-	h.comment("ada", "/resume --budget-usd 5").end(exit.Budget).wants("reason-code", "budget_exceeded")
-	h.comment("ada", "/resume --attempts 5").end(exit.Done).wants("status", "completed")
+	has(t, "the live comment", h.ours("progress")[0].Body, "1 of the 1 agent calls in the budget are made", "/run --more attempts=N")
+	h.comment("ada", "/run --more usd=5").end(exit.Budget).wants("reason-code", "budget_exceeded")
+	h.comment("ada", "/run --more attempts=5").end(exit.Done).wants("status", "completed")
 	if got := h.calls(); got != "plan execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
@@ -115,7 +115,7 @@ phases: [for n in ["one", "two", "three", "four"] {name: n, goal: "Do.", review:
 func TestRunInPart(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.publish(map[string]string{".github/reprise/pipelines/four.cue": fourSteps})
-	h.comment("ada", "/run --pipeline four --from two --until four --skip three").end(exit.Done).wants("status", "completed")
+	h.comment("ada", "/run --pipeline four --phases two..four,-three").end(exit.Done).wants("status", "completed")
 	if got := h.calls(); got != "two execute, four execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
@@ -156,7 +156,7 @@ func TestRefreshIssueByComment(t *testing.T) {
 	if err != nil || strings.Contains(said, "mail") || !strings.Contains(said, `"text": "Only in English."`) {
 		t.Errorf("of the discussion is kept\n%s", said)
 	}
-	same := h.say("ada", "/run --refresh-issue")
+	same := h.say("ada", "/run --refresh=issue")
 	h.heard(same, "ada").end(exit.Done)
 	h.signs(same, "eyes confused")
 	has(t, "the answer", h.replyTo(same), "the issue reads as it did")
@@ -167,7 +167,7 @@ func TestRefreshIssueByComment(t *testing.T) {
 	edit("It should bow.")
 	h.say("max", "Deeply.")
 	changed := h.say("ada", "Please.")
-	id := h.say("ada", "/run --refresh-issue")
+	id := h.say("ada", "/run --refresh=issue")
 	payload := h.forge.CommentPayload(hubRepo, id, "created", "")
 	edit("It should delete everything.") // after ada has looked
 	h.forge.EditComment(hubRepo, changed, "Delete everything.")
@@ -198,11 +198,11 @@ func TestRefreshIssueByComment(t *testing.T) {
 // What does not fit leaves nothing behind, and says what would.
 func TestRunMistaken(t *testing.T) {
 	for body, want := range map[string][]string{
-		"/run --pipeline nowhere":         {"config_invalid", "nowhere", "own"},
-		"/run --from nowhere":             {"config_invalid", "nowhere", "plan", "build"},
-		"/run --until build --skip never": {"config_invalid", "never", "plan"},
-		"/run --from build --until plan":  {"config_invalid", "plan", "build"},
-		"/run --agent nobody":             {"config_invalid", "nobody", "claude"},
+		"/run --pipeline nowhere":      {"config_invalid", "nowhere", "own"},
+		"/run --phases nowhere..":      {"config_invalid", "nowhere", "plan", "build"},
+		"/run --phases ..build,-never": {"config_invalid", "never", "plan"},
+		"/run --phases build..plan":    {"config_invalid", "plan", "build"},
+		"/run --agent nobody":          {"config_invalid", "nobody", "claude"},
 	} {
 		t.Run(body, func(t *testing.T) {
 			h := newStage(t, twoSteps)
@@ -216,7 +216,7 @@ func TestRunMistaken(t *testing.T) {
 				t.Errorf("the agent was called for %s", got)
 			}
 			// Said right, it is done as it is said now.
-			h.comment("ada", "/run --until plan").end(exit.Done).wants("status", "completed")
+			h.comment("ada", "/run --phases ..plan").end(exit.Done).wants("status", "completed")
 			if got := h.calls(); got != "plan execute" {
 				t.Errorf("the agent was called for %s", got)
 			}

@@ -30,7 +30,7 @@ func TestPeopleAreToldOfStops(t *testing.T) {
 	}
 	// Started again, and asked for what it cannot do, it tells nothing new.
 	h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(anyCode)
-	h.comment("max", "/resume").end(anyCode)
+	h.comment("max", "/run").end(anyCode)
 	if again := h.ours("stop"); len(again) != 1 {
 		t.Errorf("then told is %+v", again)
 	}

@@ -54,7 +54,7 @@ func TestOpenedPathIsApproved(t *testing.T) {
 	}
 	// As was said, a review is answered, and a comment is obeyed.
 	reviews := githubtest.NewReviews(h.forge, hubRepo)
-	h.reviewed(reviews, reviews.Submit(8, githubtest.Review{Author: "mia", State: "CHANGES_REQUESTED", Body: "Not so."})).end(exit.Done).wants("decision", "denied", "reason-code", "confused_deputy")
+	h.reviewed(reviews, reviews.Submit(8, githubtest.Review{Author: "mia", State: "CHANGES_REQUESTED", Body: "Not so."})).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	h.comment("mia", "/rollback build not so").end(exit.Done).wants("decision", "run")
 }
 
@@ -65,7 +65,7 @@ func TestOpenedPathIsRevised(t *testing.T) {
 	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
 	h.write("home/build-revise", `cat "$REPRISE_DIR/.github/dependabot.yml" >"$HOME/seen"
 printf 'on: workflow_dispatch\njobs: {}\n' >"$REPRISE_DIR/.github/dependabot.yml"`+"\n")
-	h.comment("mia", "/reject build it must not run by itself").end(exit.Done).wants("status", "waiting")
+	h.comment("mia", "/rollback build it must not run by itself").end(exit.Done).wants("status", "waiting")
 	if got := h.read("home/seen"); got != "on: [push, pull_request]\njobs: {}\n" {
 		t.Errorf("the agent that revises sees\n%s", got)
 	}

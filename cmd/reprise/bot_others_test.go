@@ -42,7 +42,7 @@ exit 0
 	h.publish(map[string]string{"more.txt": "main goes on, so that no job has the commit that the first run began with\n"})
 
 	job := h.start("issue_comment", "ada", h.forge.CommentPayload(hubRepo, h.sayOn(3, "ada", "/run"), "created", "")).end(anyCode)
-	job.wants("issue", "3", "status", "waiting", "reason-code", "day_budget", "phase", "build")
+	job.wants("issue", "3", "status", "waiting", "reason-code", "budget_exceeded", "phase", "build")
 	has(t, "the task of the second plan", h.read("home/plan-task"), "Open runs of this repository", "7: ", "- Greet in Welsh", "files: code.txt, welsh.txt")
 	has(t, "what the job says", job.said.String(), "issue 3: $0.30, issue 7: $0.30")
 	live := ""

@@ -16,7 +16,7 @@ func TestJapaneseBot(t *testing.T) {
 	h.inputs["language"] = "ja"
 	h.write("home/build-execute", changesCode)
 	ids := map[string]int64{}
-	for _, body := range []string{"/help", "/resume", "/rolback plan x"} {
+	for _, body := range []string{"/help", "/run", "/rolback plan x"} {
 		ids[body] = h.say("ada", body)
 		h.heard(ids[body], "ada").end(exit.Done)
 	}
@@ -147,7 +147,7 @@ func TestInputsMistaken(t *testing.T) {
 // The workflow file may name an issue and a command.
 func TestRunByStep(t *testing.T) {
 	h := newStage(t, twoSteps)
-	h.inputs["command"], h.inputs["issue"] = "run --until plan", "7"
+	h.inputs["command"], h.inputs["issue"] = "run --phases ..plan", "7"
 	h.start("schedule", "ada", []byte(`{"schedule": "0 0 * * *", "repository": {"full_name": "acme/widget"}}`)).end(exit.Done).wants("status", "completed", "issue", "7")
 	if got := h.calls(); got != "plan execute" {
 		t.Errorf("the agent was called for %s", got)

@@ -178,7 +178,7 @@ func TestApprovalByComment(t *testing.T) {
 		h.say("ada", "/run"):                  "plan has to be approved", // to start it again is not to approve
 		h.say("max", "/approve build"):        "build does not wait for an approval; plan does",
 	}
-	j := h.comment("ada", "/resume").end(exit.Done).wants("reason-code", "waiting", "status", "waiting")
+	j := h.comment("ada", "/run").end(exit.Done).wants("reason-code", "waiting", "status", "waiting")
 	has(t, "the summary", j.summary, "`permission_denied`")
 	for id, why := range refused {
 		h.signs(id, map[bool]string{true: "eyes confused"}[why != ""])
@@ -225,11 +225,11 @@ func TestApprovalIsVoid(t *testing.T) {
 func TestRejectByComment(t *testing.T) {
 	h := newCrew(t, peopled)
 	h.comment("ada", "/run").end(exit.Done)
-	weak := h.say("ada", "/reject plan no")
+	weak := h.say("ada", "/rollback plan no")
 	h.heard(weak, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	h.signs(weak, "confused")
-	empty := h.say("max", "/reject plan")
-	id := h.say("max", "/reject plan the API must stay REST")
+	empty := h.say("max", "/rollback plan")
+	id := h.say("max", "/rollback plan the API must stay REST")
 	h.heard(id, "max").end(exit.Done).wants("decision", "run", "status", "waiting", "phase", "plan")
 	h.signs(empty, "eyes confused")
 	h.signs(id, "eyes rocket")
@@ -298,9 +298,9 @@ func TestPauseWhileAnAgentWorks(t *testing.T) {
 	if got := h.calls(); got != "plan execute" || run.Attempts[0].Status != metadata.Succeeded || run.Stop.Why.In(prompts.Words("en")) != "paused by ada: let me look" {
 		t.Errorf("the agent was called for %s, the run stopped with %+v", got, run.Stop)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "let me look", "/resume")
+	has(t, "the live comment", h.ours("progress")[0].Body, "let me look", "/run")
 	twice := h.say("ada", "/pause once more")
-	resume := h.say("ada", "/resume")
+	resume := h.say("ada", "/run")
 	h.heard(resume, "ada").end(exit.Done).wants("status", "completed")
 	h.signs(twice, "eyes confused")
 	h.signs(resume, "eyes rocket")

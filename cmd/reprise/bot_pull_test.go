@@ -30,7 +30,7 @@ func TestCommandsOnThePull(t *testing.T) {
 	if n := len(run.RollbackHistory); n != 1 || run.RollbackHistory[0].By != "ada" || !strings.HasSuffix(run.RollbackHistory[0].CommentURL, "/pull/8#issuecomment-"+fmt.Sprint(back)) {
 		t.Fatalf("the history of rollbacks is %+v", run.RollbackHistory)
 	}
-	refused := h.sayOn(8, "ada", "/resume")
+	refused := h.sayOn(8, "ada", "/run")
 	h.heard(refused, "ada").end(exit.Done)
 	h.signs(refused, "eyes confused")
 	if on := h.answersOn(8); len(on) != 2 || len(h.ours("reply")) != 0 {
@@ -44,7 +44,7 @@ func TestCommandsOnThePull(t *testing.T) {
 		t.Errorf("after that the history is %+v, and on the pull request stands %q", run.RollbackHistory, h.answersOn(8))
 	}
 	// What the issue says is taken from an event of the issue only.
-	fresh := h.sayOn(8, "ada", "/run --refresh-issue")
+	fresh := h.sayOn(8, "ada", "/run --refresh=issue")
 	h.heard(fresh, "ada").end(exit.Done)
 	h.signs(fresh, "eyes confused")
 	stranger := h.sayOn(8, "eve", "/cancel")
@@ -82,7 +82,7 @@ func TestCommandOnThePullWhileAnAgentWorks(t *testing.T) {
 func TestCommandsOnOtherPulls(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.write("home/build-execute", changesCode)
-	h.comment("ada", "/run --until plan").end(exit.Done)
+	h.comment("ada", "/run --phases ..plan").end(exit.Done)
 	h.git("-C", h.path("project"), "push", "--quiet", "origin", "HEAD:topic", "HEAD:reprise/issue-9")
 	for _, tt := range []struct {
 		name    string
@@ -93,12 +93,12 @@ func TestCommandsOnOtherPulls(t *testing.T) {
 		signs   string
 		answers int
 	}{
-		{"of somebody", githubtest.Pull{Head: "topic", Body: "<!-- reprise:pull issue=7 -->\nCloses #7"}, "ada", "/run", "no_trigger", "confused", 1},
-		{"of somebody, a name that others share", githubtest.Pull{Head: "topic"}, "ada", "/approve", "no_trigger", "", 0},
-		{"of somebody, a mistake", githubtest.Pull{Head: "topic"}, "ada", "/rolback x", "no_trigger", "", 0},
+		{"of somebody", githubtest.Pull{Head: "topic", Body: "<!-- reprise:pull issue=7 -->\nCloses #7"}, "ada", "/run", "not_a_command", "confused", 1},
+		{"of somebody, a name that others share", githubtest.Pull{Head: "topic"}, "ada", "/approve", "not_a_command", "", 0},
+		{"of somebody, a mistake", githubtest.Pull{Head: "topic"}, "ada", "/rolback x", "not_a_command", "", 0},
 		{"of somebody, by a stranger", githubtest.Pull{Head: "topic"}, "eve", "/run", "permission_denied", "", 0},
-		{"a branch with such a name, and no record", githubtest.Pull{Head: "reprise/issue-9"}, "ada", "/status", "no_trigger", "confused", 1},
-		{"a branch of that name in a fork", githubtest.Pull{Head: "reprise/issue-7", HeadRepository: "eve/widget"}, "ada", "/run", "no_trigger", "confused", 1},
+		{"a branch with such a name, and no record", githubtest.Pull{Head: "reprise/issue-9"}, "ada", "/status", "not_a_command", "confused", 1},
+		{"a branch of that name in a fork", githubtest.Pull{Head: "reprise/issue-7", HeadRepository: "eve/widget"}, "ada", "/run", "not_a_command", "confused", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h.forge.AddRepository("eve/widget", false)

@@ -49,9 +49,9 @@ func TestOldCommandsAreNotObeyed(t *testing.T) {
 func TestTooEarlyIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	early := h.say("ada", "/resume")
-	denied := h.say("eve", "/resume")
-	h.comment("ada", "/run --until analyze").end(exit.Done).wants("status", "completed")
+	early := h.say("ada", "/run")
+	denied := h.say("eve", "/run")
+	h.comment("ada", "/run --phases ..analyze").end(exit.Done).wants("status", "completed")
 	h.signs(early, "confused")
 	has(t, "the answer", h.replyTo(early), "stale_event", "there was no run yet")
 	if d := h.record().Decisions[0]; d.Comment != early || d.Why.In(prompts.Words("en")) != "refused: there was no run yet" {
@@ -67,7 +67,7 @@ func TestTooEarlyIsRefused(t *testing.T) {
 func TestDeniedIsNotObeyedLater(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	h.comment("ada", "/run --until analyze").end(exit.Done)
+	h.comment("ada", "/run --phases ..analyze").end(exit.Done)
 	id := h.say("eve", "/rollback analyze because I say so")
 	h.heard(id, "eve").end(exit.Done).wants("reason-code", "permission_denied")
 	h.forge.Permit(hubRepo, "eve", "write")
@@ -85,7 +85,7 @@ func TestAcceptedCommandIsFoundLater(t *testing.T) {
 	began := time.Now().UTC()
 	var later atomic.Int64
 	h.forge.SetClock(func() time.Time { return began.Add(time.Duration(later.Load())) })
-	h.comment("ada", "/run --until analyze").end(exit.Done)
+	h.comment("ada", "/run --phases ..analyze").end(exit.Done)
 	later.Add(int64(5 * time.Minute))
 	first := h.say("ada", "/rollback analyze the first")
 	h.forge.AddReaction(hubRepo, first, "github-actions[bot]", "eyes")
@@ -105,7 +105,7 @@ func TestAcceptedCommandIsFoundLater(t *testing.T) {
 func TestFormIsObeyedOnce(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	h.comment("ada", "/run --until analyze").end(exit.Done)
+	h.comment("ada", "/run --phases ..analyze").end(exit.Done)
 	payload := h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7", "command": "/rollback analyze once"})
 	h.start("repository_dispatch", "ada", payload, "GITHUB_RUN_ID=77").end(exit.Done).wants("status", "completed")
 	h.start("repository_dispatch", "ada", payload, "GITHUB_RUN_ID=77", "GITHUB_RUN_ATTEMPT=2").end(exit.Done)

@@ -164,9 +164,9 @@ func TestReviewsThatDoNothing(t *testing.T) {
 		comments int // on the pull request
 	}{
 		{"by a stranger", twoComments("eve"), "denied", "permission_denied", 0},
-		{"by a program", twoComments("evil[bot]"), "denied", "bot_denied", 0},
+		{"by a program", twoComments("evil[bot]"), "denied", "permission_denied", 0},
 		{"only a comment", githubtest.Review{Author: "ada", State: "COMMENTED", Body: "Nice."}, "ignored", "not_a_command", 0},
-		{"an approval that nothing waits for", githubtest.Review{Author: "ada", State: "APPROVED"}, "ignored", "no_trigger", 0},
+		{"an approval that nothing waits for", githubtest.Review{Author: "ada", State: "APPROVED"}, "ignored", "not_a_command", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := reviews.Submit(8, tt.review)
@@ -183,11 +183,11 @@ func TestReviewsThatDoNothing(t *testing.T) {
 		h.git("-C", h.path("project"), "push", "--quiet", "origin", "HEAD:topic")
 		n := h.forge.AddPull(hubRepo, githubtest.Pull{Head: "topic", Title: "Other"})
 		v := reviews.Submit(n, twoComments("ada"))
-		h.start("pull_request_review", "ada", reviews.Payload(n, v)).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+		h.start("pull_request_review", "ada", reviews.Payload(n, v)).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 		h.forge.AddRepository("eve/widget", false)
 		n = h.forge.AddPull(hubRepo, githubtest.Pull{Head: "reprise/issue-7", HeadRepository: "eve/widget", Title: "Other"})
 		v = reviews.Submit(n, twoComments("ada"))
-		h.start("pull_request_review", "ada", reviews.Payload(n, v)).end(exit.Done).wants("decision", "denied", "reason-code", "fork_denied")
+		h.start("pull_request_review", "ada", reviews.Payload(n, v)).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	})
 	t.Run("a workflow of the branch's own", func(t *testing.T) {
 		h.git("-C", h.path("project"), "fetch", "--quiet", "origin", "reprise/issue-7")
@@ -197,7 +197,7 @@ func TestReviewsThatDoNothing(t *testing.T) {
 		h.git("-C", h.path("project"), "commit", "--quiet", "--message=evil")
 		h.git("-C", h.path("project"), "push", "--quiet", "origin", "HEAD:reprise/issue-7")
 		v := reviews.Submit(8, twoComments("ada"))
-		h.reviewed(reviews, v).end(exit.Done).wants("decision", "denied", "reason-code", "confused_deputy")
+		h.reviewed(reviews, v).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 		if all := h.forge.Comments(hubRepo, 8); len(all) != 1 || !strings.Contains(all[0].Body, "give the command in a comment") {
 			t.Errorf("the answers are %+v", all)
 		}

@@ -62,7 +62,7 @@ func TestCancelWhileAnAgentWorks(t *testing.T) {
 	h.heard(cancel, "ada").end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
 	// To go on is to say so.
 	h.write("home/go-on", "")
-	h.comment("ada", "/resume").end(exit.Done).wants("status", "completed")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	if got := h.calls(); got != "plan execute, build execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
 	}

@@ -277,7 +277,7 @@ func TestAReaderMayNotCommand(t *testing.T) {
 
 func TestThreeCommandsAtOnce(t *testing.T) {
 	h := newHub(t)
-	ids := []int64{h.say("ada", "/run --until analyze"), h.say("ada", "/rollback analyze not deep enough"), h.say("ada", "/cancel enough")}
+	ids := []int64{h.say("ada", "/run --phases ..analyze"), h.say("ada", "/rollback analyze not deep enough"), h.say("ada", "/cancel enough")}
 	// Their jobs may come in any order, and some not at all.
 	for _, id := range []int64{ids[2], ids[0]} {
 		h.heard(id, "ada").end(anyCode)
@@ -338,7 +338,7 @@ func TestGate(t *testing.T) {
 		{"ada", "/etc/passwd", "ignored", "not_a_command", "", 0},
 		{"ada", "/status", "replied", "", "eyes rocket", 1},
 		{"ada", "/config", "replied", "", "eyes rocket", 1},
-		{"evil[bot]", "/run", "denied", "bot_denied", "", 0},
+		{"evil[bot]", "/run", "denied", "permission_denied", "", 0},
 	} {
 		t.Run(tt.by+" "+tt.body, func(t *testing.T) {
 			before := len(h.ours("reply"))
@@ -366,7 +366,7 @@ func TestRunByLabel(t *testing.T) {
 	h := newHub(t)
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise", "bug") })
 	h.start("issues", "eve", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "eve")).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
-	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "bug", "ada")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "bug", "ada")).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")).end(exit.Done).wants("decision", "run", "status", "completed")
 	if got := h.forge.Labels(hubRepo, hubIssue); !slices.Equal(got, []string{"bug"}) {
 		t.Errorf("the labels are %q", got)
@@ -375,12 +375,12 @@ func TestRunByLabel(t *testing.T) {
 
 func TestRunByForm(t *testing.T) {
 	h := newHub(t)
-	form := map[string]any{"issue": "7", "command": "/run --until analyze"}
+	form := map[string]any{"issue": "7", "command": "/run --phases ..analyze"}
 	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(exit.Done).wants("decision", "run", "status", "completed", "issue", "7")
 	if run := h.record(); len(run.Phases) != 1 {
 		t.Errorf("the phases are %+v", run.Phases)
 	}
-	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "other", "ada", form)).end(exit.Done).wants("reason-code", "no_trigger")
+	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "other", "ada", form)).end(exit.Done).wants("reason-code", "not_a_command")
 	h.start("repository_dispatch", "eve", h.forge.DispatchPayload(hubRepo, "reprise", "eve", form)).end(exit.Done).wants("reason-code", "permission_denied")
 }
 
@@ -389,15 +389,15 @@ func TestStartedAgain(t *testing.T) {
 	h := newHub(t)
 	id := h.say("ada", "/run")
 	h.heard(id, "ada", "GITHUB_TRIGGERING_ACTOR=eve", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
-	h.heard(id, "max").end(exit.Done).wants("decision", "denied", "reason-code", "confused_deputy")
+	h.heard(id, "max").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 }
 
 func TestEditedComment(t *testing.T) {
 	h := newHub(t)
 	id := h.say("ada", "Looks good")
 	h.forge.EditComment(hubRepo, id, "/run")
-	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "edited_comment")
-	h.comment("ada", "/run --until analyze").end(exit.Done).wants("status", "completed")
+	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+	h.comment("ada", "/run --phases ..analyze").end(exit.Done).wants("status", "completed")
 	// Nor does one count that waits in the queue.
 	other := h.say("ada", "Looks better")
 	h.forge.EditComment(hubRepo, other, "/cancel")
@@ -412,7 +412,7 @@ func TestEditedComment(t *testing.T) {
 func TestLiveComment(t *testing.T) {
 	h := newHub(t)
 	forged := h.say("eve", "<!-- reprise:progress:v1 issue=7 -->\nAll is well.")
-	h.comment("ada", "/run --until analyze").end(exit.Done)
+	h.comment("ada", "/run --phases ..analyze").end(exit.Done)
 	first := h.ours("progress")
 	if len(first) != 1 {
 		t.Fatalf("the live comments are %+v", first)

@@ -58,7 +58,7 @@ func markKnown(w *workspace.Workspace, o runOptions, run metadata.Run) error {
 
 // mayAsk reports whether a person at the terminal may be asked what the run waits for.
 func mayAsk(w *workspace.Workspace, o runOptions, run metadata.Run) bool {
-	return run.Status == metadata.Waiting && !o.noInput && !o.json && !o.dry && o.logFormat == "text" && !w.Paused(run)
+	return run.Status == metadata.Waiting && !o.noInput && !o.json && !o.dry && !o.log.json() && !w.Paused(run)
 }
 
 // goOn runs the engine from where a person's answer has let the run go on.
@@ -132,9 +132,9 @@ func updaterOf(w *workspace.Workspace, env environ.Env) *delivery.BaseUpdater {
 // viewOf picks how progress is shown: live on a terminal, plain lines elsewhere.
 func viewOf(w *workspace.Workspace, env environ.Env, o runOptions) terminal.View {
 	out := logOf(o, env)
-	live := environ.IsTerminal(out) && env.Getenv("TERM") != "dumb" && !o.prompts && o.logFormat == "text"
+	live := environ.IsTerminal(out) && env.Getenv("TERM") != "dumb" && !o.prompts && !o.log.json()
 	return terminal.NewView(out, terminal.Options{
-		Live: live, Color: text.WantsColor(env.Getenv, environ.IsTerminal(out)), Plan: w.Plan, Format: o.logFormat, Verbose: o.verbose, Messages: env.Stderr,
+		Live: live, Color: text.WantsColor(env.Getenv, environ.IsTerminal(out)), Plan: w.Plan, Format: o.log.format(), Verbose: o.log.verbose(), Messages: env.Stderr,
 	})
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -47,9 +46,9 @@ started again and goes on, and any phase can be taken back with a reason.`,
 	root.Flags().BoolP("version", "v", false, "print the version")
 	root.AddCommand(
 		runCommand(env), rollbackCommand(env), retryCommand(env), updateCommand(env),
-		statusCommand(env), historyCommand(env), reportCommand(env), explainCommand(env), promptCommand(env),
-		listCommand(env), statsCommand(env), watchCommand(env), logsCommand(env), diffCommand(env), graphCommand(env), openCommand(env), cleanCommand(env), schemaCommand(env),
-		vetCommand(env), doctorCommand(env), initCommand(env), versionCommand(env), importCommand(env), eval.Command(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
+		statusCommand(env), historyCommand(env), reportCommand(env), explainCommand(env),
+		listCommand(env), statsCommand(env), logsCommand(env), diffCommand(env), cleanCommand(env),
+		vetCommand(env), doctorCommand(env), initCommand(env), importCommand(env), eval.Command(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
 	)
 	root.AddCommand(steerCommands(env)...)
 	for _, c := range root.Commands() {
@@ -145,12 +144,23 @@ func oneOfTheCommands(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if now := renamed()[args[0]]; now != "" && c == c.Root() {
+		return exit.Usagef("there is no command %q any more: it is reprise %s", args[0], now)
+	}
 	meant := ""
 	c.SuggestionsMinimumDistance = c.Root().SuggestionsMinimumDistance
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		meant = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return exit.Usagef("there is no command %q%s (see: %s --help)", args[0], meant, c.CommandPath())
+}
+
+// renamed has what commands were called before, and what stands for them now.
+func renamed() map[string]string {
+	return map[string]string{
+		"reject": "rollback", "resume": "run", "watch": "status --watch", "open": "status --open", "schema": "vet --schema",
+		"graph": "explain --graph", "prompt": "explain --phase PHASE", "version": "--version",
+	}
 }
 
 func noArgs(c *cobra.Command, args []string) error {
@@ -178,20 +188,4 @@ func evaluateCUE(env environ.Env) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-func versionCommand(env environ.Env) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use: "version", Short: "Print the version",
-		RunE: func(*cobra.Command, []string) error {
-			if asJSON {
-				return text.PrintJSON(env.Stdout, map[string]string{"version": environ.VersionText()})
-			}
-			_, err := fmt.Fprintln(env.Stdout, "reprise", environ.VersionText())
-			return text.Unread(err)
-		},
-	}
-	jsonFlag(c, &asJSON, "the version")
-	return c
 }

@@ -24,7 +24,7 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 	s := progress.Result(w.Plan, run)
 	s.Head = w.Repo.Tip()
 	out := env.Stdout
-	if o.json || o.logFormat == "json" {
+	if o.json || o.log.json() {
 		out = env.Stderr // standard output is for programs
 	}
 	if o.json {
@@ -33,12 +33,12 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 		}
 	}
 	warnOfSteering(w, env)
-	if o.dry && !(o.json && o.logFormat == "json") { // the log has that stream for itself
+	if o.dry && !(o.json && o.log.json()) { // the log has that stream for itself
 		if err := showRehearsal(ctx, w, out, run, page.StartLabel); err != nil {
 			return err
 		}
 	}
-	if o.logFormat == "json" {
+	if o.log.json() {
 		terminal.LogSummary(logOf(o, env), env.Now(), run.Status, s, o.dry)
 	} else {
 		farewell(w, out, o, run)

@@ -51,7 +51,7 @@ func explain(env environ.Env, err error) int {
 // takingTheirs is the command that goes on from where a branch went elsewhere. A
 // run that has pushed nothing so far looks at origin only when it is told to.
 func takingTheirs(env environ.Env, moved *git.Moved) string {
-	text := "reprise run --issue " + strings.TrimPrefix(moved.Branch, env.Prefix()) + " --take-theirs"
+	text := "reprise run --issue " + strings.TrimPrefix(moved.Branch, env.Prefix()) + " --take theirs"
 	if moved.Where == "origin" {
 		text += " --push"
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reprise-ci/reprise/internal/sandbox"
 )
@@ -28,8 +29,8 @@ func anyIssueFlag(c *cobra.Command, to *string) {
 
 // pushFlag adds the flag that says whether commits go to origin. It stays nil
 // unless it is given.
-func pushFlag(c *cobra.Command, to **bool) {
-	c.Flags().BoolFunc("push", "push every commit to origin (default: as the run was started; at its start, if the issue comes from GitHub)", func(s string) error {
+func pushFlag(f *pflag.FlagSet, to **bool) {
+	f.BoolFunc("push", "push every commit to origin (default: as the run was started; at its start, if the issue comes from GitHub)", func(s string) error {
 		v, err := strconv.ParseBool(s)
 		if err != nil {
 			return errors.New("it is true or false")
@@ -40,11 +41,6 @@ func pushFlag(c *cobra.Command, to **bool) {
 }
 
 // sandboxFlag adds the flag that says how much depends on the sandbox.
-func sandboxFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
-}
-
-// noInputFlag adds the flag by which nobody is asked anything on a terminal.
-func noInputFlag(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "no-input", false, "end where the run waits for an answer or an approval, in place of asking for it on the terminal")
+func sandboxFlag(f *pflag.FlagSet, to *string) {
+	f.StringVar(to, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
 }

@@ -15,10 +15,10 @@ type group struct {
 // groups are all commands that people see, in the order in which they come to need them.
 func groups() []group {
 	return []group{
-		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "reject", "skip", "update", "pause", "cancel", "finish"}},
-		{"Look at runs:", []string{"list", "status", "watch", "logs", "history", "diff", "graph", "report", "stats", "open"}},
-		{"Pipelines:", []string{"explain", "prompt", "vet", "eval", "schema"}},
-		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "version", "help"}},
+		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "skip", "update", "pause", "cancel", "finish"}},
+		{"Look at runs:", []string{"list", "status", "logs", "history", "diff", "report", "stats"}},
+		{"Pipelines:", []string{"explain", "vet", "eval"}},
+		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "help"}},
 	}
 }
 
@@ -30,22 +30,16 @@ func examples() map[string]string {
 		"cancel":     "  reprise cancel --issue 7 --reason \"not needed any more\"",
 		"completion": "  source <(reprise completion bash)",
 		"doctor":     "  reprise doctor\n  reprise doctor --json",
-		"explain":    "  reprise explain --issue-file issue.md\n  reprise explain --pipeline full",
 		"finish":     "  reprise finish --issue 7\n  reprise finish --issue 7 --squash",
 		"help":       "  reprise help run",
 		"history":    "  reprise history --issue 7\n  reprise history --issue 7 --json | jq .rollbacks",
 		"import":     "  reprise import --issue 7 --dry-run",
 		"init":       "  reprise init --agent claude",
 		"pause":      "  reprise pause --issue 7",
-		"prompt":     "  reprise prompt --issue 7 --phase design --step revise",
-		"reject":     "  reprise reject --issue 7 --phase design --reason \"the API must stay REST\"",
 		"retry":      "  reprise retry --issue 7",
 		"rollback":   "  reprise rollback --issue 7 --to-phase design --reason \"keep the API REST\"\n  reprise rollback --issue 7 --to-phase design --reason-file why.md --dry-run",
 		"skip":       "  reprise skip --issue 7 --phase documentation --reason \"there is none\"",
-		"status":     "  reprise status\n  reprise status --issue 7 --watch",
 		"update":     "  reprise update --issue 7",
-		"version":    "  reprise version",
-		"vet":        "  reprise vet\n  reprise vet .github/reprise/pipelines/own.cue",
 	}
 }
 

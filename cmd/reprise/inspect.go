@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,51 +19,86 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/source"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 func statusCommand(env environ.Env) *cobra.Command {
-	var repo, id string
-	var asJSON, watch bool
+	var repo, id, open string
+	var s runs.Sought
+	var watch bool
 	c := &cobra.Command{
-		Use: "status [--issue ID]", Short: "Show where a run is, and what it waits for",
+		Use: "status [--issue ID] [--watch | --open[=WHAT]]", Short: "Show where a run is, and what it waits for",
 		Long: `Show where a run is, and what it waits for. Without --issue it is the run whose
 branch is checked out, or the only one there is; if there are several, they are
-listed.`,
+listed.
+
+With --watch, follow a run that another process or another machine works on, until it
+ends or waits for a person: the status, drawn anew whenever something has changed, or,
+where the output is no terminal, a line for each change. A run that is pushed is followed
+on origin, too. The exit code is that of reprise run.
+
+With --open, print the path or the address of a part of a run: its pull request, or its
+report if there is no pull request yet; or what is named: its newest artifact, or that of
+a phase; its branch; its issue; its pull request; or its report, which is then written. On a
+terminal, reprise also opens it with the program of the desktop, if it is a web page,
+Markdown, JSON or plain text.`,
+		Example: `  reprise status
+  reprise status --issue 7 --watch
+  reprise status --issue 7 --watch --json | jq -r .phase
+  reprise status --issue 7 --open
+  less "$(reprise status --issue 7 --open=artifact --phase design)"`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if watch {
-				return runs.Follow(c.Context(), env, repo, id, asJSON)
+			opens := c.Flags().Changed("open")
+			switch {
+			case watch && opens:
+				return exit.Usagef("--watch and --open each show a run in their own way: give one of them")
+			case s.Phase != "" && !opens:
+				return exit.Usagef("--phase names the artifact that --open=artifact opens")
+			case watch:
+				return runs.Follow(c.Context(), env, repo, id, s.JSON)
 			}
 			r, err := workspace.Look(c.Context(), env, repo, id)
 			var several workspace.AmbiguousRun
-			if errors.As(err, &several) {
-				return runs.ShowSeveral(c.Context(), env, several, asJSON)
+			if !opens && errors.As(err, &several) {
+				return runs.ShowSeveral(c.Context(), env, several, s.JSON)
 			}
 			if err != nil {
 				return err
 			}
-			standing, near := delivery.BaseStanding(c.Context(), r.Source, r.Run), r.SameFiles(c.Context(), env)
-			if asJSON {
-				result := progress.Result(r.Plan, r.Run)
-				if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {
-					result.Next = append(result.Next, progress.UpdateCommand(r.Run))
+			if opens {
+				if open != "page" {
+					s.What = open
 				}
-				result.Near = near.In(prompts.Words("en"))
-				return text.PrintJSON(env.Stdout, result)
+				return runs.Open(c.Context(), env, r, s)
 			}
-			o := terminal.ShowOptions(env)
-			o.Standing, o.Near = standing, near
-			terminal.ShowStatus(env.Stdout, r.Plan, r.Run, o)
-			return nil
+			return showStatus(c.Context(), env, r, s.JSON)
 		},
 	}
 	repoFlag(c, &repo)
 	anyIssueFlag(c, &id)
-	c.Flags().BoolVar(&asJSON, "json", false, "print the state as one JSON object")
-	c.Flags().BoolVar(&watch, "watch", false, "follow the run until it ends or waits for a person, as reprise watch does")
+	jsonFlag(c, &s.JSON, "the state, or with --watch each state on a line, or with --open what it is and where it is")
+	c.Flags().BoolVar(&watch, "watch", false, "follow the run until it ends or waits for a person")
+	c.Flags().StringVar(&open, "open", "", "print where a part of the run is, and open it: `WHAT` is page, which is the pull request or else the report, or "+strings.Join(runs.Places(), ", "))
+	c.Flags().Lookup("open").NoOptDefVal = "page"
+	c.Flags().StringVar(&s.Phase, "phase", "", "with --open=artifact: the phase whose artifact it is")
 	return c
+}
+
+// showStatus shows where a run is.
+func showStatus(ctx context.Context, env environ.Env, r *workspace.Recorded, asJSON bool) error {
+	standing, near := delivery.BaseStanding(ctx, r.Source, r.Run), r.SameFiles(ctx, env)
+	if asJSON {
+		result := progress.Result(r.Plan, r.Run)
+		if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {
+			result.Next = append(result.Next, progress.UpdateCommand(r.Run))
+		}
+		result.Near = near.In(prompts.Words("en"))
+		return text.PrintJSON(env.Stdout, result)
+	}
+	o := terminal.ShowOptions(env)
+	o.Standing, o.Near = standing, near
+	terminal.ShowStatus(env.Stdout, r.Plan, r.Run, o)
+	return nil
 }
 
 func historyCommand(env environ.Env) *cobra.Command {
@@ -167,57 +203,4 @@ func reportAll(ctx context.Context, env environ.Env, repo, id, dir string, asJSO
 	}
 	_, said := fmt.Fprintf(env.Stdout, "Wrote %s, and the pages of %s\n", written.File, text.Plural(len(written.Pages), "run"))
 	return errors.Join(err, said)
-}
-
-func explainCommand(env environ.Env) *cobra.Command {
-	var o workspace.Options
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "explain [--issue-file FILE | --issue ID | --pipeline NAME]",
-		Short: "Show which pipeline an issue takes, why, and what it would do",
-		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := runs.Explain(c.Context(), env, o)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return text.PrintJSON(env.Stdout, map[string]any{"why": d.Why.In(prompts.Words("en")), "open": d.Open, "pipeline": d.Plan})
-			}
-			said := fmt.Sprintf("%s: %s\n", d.Plan.Name, d.Why.In(prompts.Words("en")))
-			if d.Open {
-				said = fmt.Sprintf("%s: %s. %s\nTo see one of them: reprise explain --pipeline NAME\n", pipelines.Auto, d.Why.In(prompts.Words("en")), source.ChoiceRules)
-			}
-			terminal.Tell(env.Stdout, said)
-			for _, names := range d.Closed {
-				_, _ = fmt.Fprintf(env.Stdout, "Note: %s\n\n", names.In(prompts.Words("en")))
-			}
-			terminal.ShowPlan(env.Stdout, d.Plan, terminal.ShowOptions(env))
-			return nil
-		},
-	}
-	repoFlag(c, &o.Repo)
-	issueFlag(c, &o.Id)
-	c.Flags().StringVar(&o.File, "issue-file", "", "Markdown file with the issue")
-	c.Flags().StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the pipeline as one JSON object")
-	return c
-}
-
-func promptCommand(env environ.Env) *cobra.Command {
-	var o workspace.Options
-	var a runs.PromptQuery
-	c := &cobra.Command{
-		Use:   "prompt [--issue-file FILE | --issue ID] --phase PHASE [--step STEP]",
-		Short: "Print exactly what an agent would be told",
-		RunE:  func(c *cobra.Command, _ []string) error { return runs.ShowPrompt(c.Context(), env, o, a) },
-	}
-	repoFlag(c, &o.Repo)
-	anyIssueFlag(c, &o.Id)
-	c.Flags().StringVar(&o.File, "issue-file", "", "Markdown file with the issue")
-	c.Flags().StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file (default: chosen by the issue)")
-	c.Flags().StringVar(&o.Language, "language", "", "en or ja (default: the pipeline's)")
-	c.Flags().StringVar(&a.Phase, "phase", "", "phase")
-	c.Flags().StringVar(&a.Step, "step", string(metadata.Execute), "step: execute, review or revise")
-	jsonFlag(c, &a.JSON, "it with its phase, step and agent")
-	return c
 }

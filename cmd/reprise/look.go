@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,13 +9,11 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // fetches are the lines of an example that fetch all runs: a clone has their branches and
@@ -129,7 +126,7 @@ in their artifacts: download these into a folder and name it with --from. With t
 issue, too, attempts have the numbers of its run; jobs that did parts at the same time
 each counted for themselves.`,
 		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .\n  gh run download 123 --dir artifacts && reprise logs 7 --from artifacts --all",
-		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: Completes(env, Issues(environ.Env.Prefix), cobra.ShellCompDirectiveNoFileComp),
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: completes(issuesWith(env.Prefix())),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && id != "" {
 				return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], id)
@@ -158,92 +155,6 @@ each counted for themselves.`,
 	f.BoolVar(&o.Prompts, "prompts", false, "show prompts in full")
 	f.BoolVar(&o.Requests, "requests", false, "show the requests to models and their answers instead, head and tail of each")
 	jsonFlag(c, &o.JSON, "each entry on one line")
-	return c
-}
-
-func graphCommand(env environ.Env) *cobra.Command {
-	var o workspace.Options
-	c := &cobra.Command{
-		Use: "graph [--issue ID | --pipeline NAME | --issue-file FILE]", Short: "Draw a pipeline, or where a run is in it",
-		Long: `Draw the pipeline of a run as a graph in Mermaid, with colours for where each phase stands and
-an arrow for each way that the run was taken back; or a pipeline that no run has yet.`,
-		Example: "  reprise graph --issue 7\n  reprise graph --pipeline full >full.mmd",
-		RunE: func(c *cobra.Command, _ []string) error {
-			plan, run, err := runs.Drawn(c.Context(), env, o)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(env.Stdout, progress.Mermaid(plan, run))
-			return text.Unread(err)
-		},
-	}
-	repoFlag(c, &o.Repo)
-	anyIssueFlag(c, &o.Id)
-	c.Flags().StringVar(&o.File, "issue-file", "", "Markdown file with an issue")
-	c.Flags().StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file")
-	return c
-}
-
-func schemaCommand(env environ.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of pipelines, for editors",
-		Long: `Print the JSON Schema of pipelines, by which editors complete names, explain fields
-and mark mistakes in YAML and JSON. In a pipeline in YAML, name the file that you
-have saved it in on the first line:
-
-  # yaml-language-server: $schema=../pipeline.schema.json`,
-		Example: "  reprise schema >.github/reprise/pipeline.schema.json",
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(env.Stdout, pipelines.JSONSchema)
-			return text.Unread(err)
-		},
-	}
-}
-
-func watchCommand(env environ.Env) *cobra.Command {
-	var repo, id string
-	var asJSON bool
-	c := &cobra.Command{
-		Use: "watch [--issue ID]", Short: "Follow a run until it ends or waits for a person",
-		Long: `Follow a run that another process or another machine works on, until it ends or
-waits for a person: the status, drawn anew whenever something has changed, or, where
-the output is no terminal, a line for each change. A run that is pushed is followed
-on origin, too. The exit code is that of reprise run.`,
-		Example: "  reprise watch --issue 7\n  reprise watch --issue 7 --json | jq -r .phase",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return runs.Follow(c.Context(), env, repo, id, asJSON)
-		},
-	}
-	repoFlag(c, &repo)
-	anyIssueFlag(c, &id)
-	jsonFlag(c, &asJSON, "the result on one line whenever it has changed")
-	return c
-}
-
-func openCommand(env environ.Env) *cobra.Command {
-	var repo, id string
-	var s runs.Sought
-	c := &cobra.Command{
-		Use: "open [" + strings.Join(runs.Places(), " | ") + "]", Short: "Print where a part of a run is, and open it",
-		Long: `Print the path or the address of a part of a run: its pull request, or its report if
-there is no pull request yet; its newest artifact, or that of a phase; its branch; its
-issue; or its report, which is then written. On a terminal, reprise also opens it with
-the program of the desktop, if it is a web page, Markdown, JSON or plain text.`,
-		Example: "  reprise open --issue 7\n  reprise open artifact --issue 7 --phase design\n  less \"$(reprise open artifact --issue 7)\"",
-		Args:    cobra.MaximumNArgs(1), ValidArgs: runs.Places(),
-		RunE: func(c *cobra.Command, args []string) error {
-			r, err := workspace.Look(c.Context(), env, repo, id)
-			if err != nil {
-				return err
-			}
-			s.What = strings.Join(args, "")
-			return runs.Open(c.Context(), env, r, s)
-		},
-	}
-	repoFlag(c, &repo)
-	anyIssueFlag(c, &id)
-	c.Flags().StringVar(&s.Phase, "phase", "", "the phase whose artifact it is")
-	jsonFlag(c, &s.JSON, "what it is and where it is, and open nothing,")
 	return c
 }
 

@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, env environ.Env) int {
 	root.SetArgs(args)
 	var err error
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		Flags(env, root)
+		completeFlags(env, root)
 	} else {
 		err = nameCommands(root, args)
 	}

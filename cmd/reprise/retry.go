@@ -32,17 +32,9 @@ count. To change what was decided in an earlier phase, take the run back with ro
 			return runRetry(ctx, env, o, phase)
 		},
 	}
-	f := c.Flags()
-	repoFlag(c, &o.Repo)
-	issueFlag(c, &o.Id)
-	f.StringVar(&phase, "phase", "", "phase to try again (default: the one the run stopped at)")
-	budgetFlags(c, &o.More)
-	pushFlag(c, &o.Push)
-	sandboxFlag(c, &o.Sandbox)
-	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
-	noInputFlag(c, &o.noInput)
-	f.BoolVar(&o.verbose, "verbose", false, "show what agents do, too; on a terminal below the phases")
-	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
+	o.origin(c.Flags())
+	c.Flags().StringVar(&phase, "phase", "", "phase to try again (default: the one the run stopped at)")
+	o.progress(c.Flags())
 	return c
 }
 

@@ -52,8 +52,8 @@ What the call costs counts against the budget of the run.`,
 	f.BoolVar(&o.Auto, "auto", false, "let an agent find out whether to go back, where to, and why")
 	f.StringVar(&o.Agent, "agent", "", "with --auto: agent to ask (default: the reviewer of the phase that the run is at)")
 	f.StringVar(&o.Stubs, "stubs", "", "with --auto: file of scripted answers, for the rehearsal agent")
-	sandboxFlag(c, &o.Sandbox)
-	pushFlag(c, &o.Push)
+	sandboxFlag(f, &o.Sandbox)
+	pushFlag(f, &o.Push)
 	f.BoolVar(&o.JSON, "json", false, "print what changed as one JSON object")
 	return c
 }

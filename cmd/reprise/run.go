@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,12 +15,13 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 func runCommand(env environ.Env) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:   "run (--issue-file FILE | --issue-url URL | --issue ID)",
+		Use:   "run (--issue-file FILE | --issue URL | --issue ID)",
 		Short: "Start or continue the run of an issue",
 		Long: `Start the run of an issue, or continue it where it is.
 
@@ -36,7 +38,7 @@ scratch copy: no model, no push, and nothing is left behind. It runs the setup a
 the checks of the pipeline, which may need the network.`,
 		Example: `  reprise run --dry-run --issue-file issue.md
   reprise run --issue-file issue.md --push
-  reprise run --issue-url https://github.com/OWNER/REPO/issues/7
+  reprise run --issue https://github.com/OWNER/REPO/issues/7
   reprise run --issue 7`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, env, end := telemetry.Begin(c.Context(), env)
@@ -45,37 +47,29 @@ the checks of the pipeline, which may need the network.`,
 		},
 	}
 	f := c.Flags()
-	repoFlag(c, &o.Repo)
-	issueFlag(c, &o.Id)
+	o.origin(f)
 	f.StringVar(&o.File, "issue-file", "", "Markdown file with the issue; its first heading is the title")
-	f.StringVar(&o.Url, "issue-url", "", "address of the issue on GitHub")
 	f.StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file (default: chosen by the issue)")
-	f.StringVar(&o.Part.From, "from", "", "first phase to run; those before are left out")
-	f.StringVar(&o.Part.Until, "until", "", "last phase to run; those after are left out")
-	f.StringVar(&o.Part.Only, "only", "", "the one phase to run")
-	f.StringSliceVar(&o.Part.Skip, "skip", nil, "phases to leave out, separated by commas")
-	f.BoolVar(&o.Part.NoSplit, "no-split", false, "have one agent do each phase, also where the pipeline would split one into tasks")
+	f.Func("phases", "`PHASES` to run: one, as design; some, as design..testing or ..testing; and those to leave out, as -report", func(text string) error {
+		part, err := pipelines.ReadPhases(text)
+		part.NoSplit, o.Part = o.Part.NoSplit, part
+		return err
+	})
 	f.StringArrayVar(&o.Docs, "doc", nil, "`PHASE=PATH`: a file of the repository that people have written as the artifact of a phase; the phase begins with its review")
-	f.StringVar(&o.Agent, "agent", "", "agent that does every step: claude, codex, gemini, rehearsal, or one the pipeline names")
-	f.StringVar(&o.Model, "model", "", "model of every step")
+	f.Func("agent", "`NAME[:MODEL]` of the agent that does every step, and of its model: claude, codex, gemini, rehearsal, or one the pipeline names; :MODEL is that of all agents", func(text string) error {
+		o.Agent, o.Model, _ = strings.Cut(text, ":")
+		return nil
+	})
 	f.StringVar(&o.Language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")
-	f.IntVar(&o.Jobs, "jobs", 0, "how many parts of a phase, and checks, run side by side (default: as many parts as the pipeline says; checks on half the processors, at most 4)")
-	budgetFlags(c, &o.More)
-	pushFlag(c, &o.Push)
-	sandboxFlag(c, &o.Sandbox)
+	f.Func("jobs", "`N`: how many parts of a phase, and checks, run side by side; off: one agent does each phase, also where the pipeline would split one into tasks (default: as many parts as the pipeline says; checks on half the processors, at most 4)", o.readJobs)
+	f.Var(anew{&o.Refresh, &o.RefreshIssue}, "refresh", "go on with the pipeline and prompts as they are defined now; =issue: with the issue as it reads now, in the file that is named, or on GitHub; =all: with both")
+	f.Lookup("refresh").NoOptDefVal = "definition"
 	f.BoolVar(&o.Pause, "pause-at-gates", false, "stop after every phase that passed its gates; run again to go on")
-	f.BoolVar(&o.Refresh, "refresh", false, "go on with the pipeline and prompts as they are defined now")
-	f.BoolVar(&o.RefreshIssue, "refresh-issue", false, "go on with the issue as it reads now: in the file that is named, or on GitHub")
-	f.BoolVar(&o.TakeTheirs, "take-theirs", false, "if the branch went on elsewhere and cannot be joined, go on from there")
+	f.Func("take", "`WHAT`: theirs: if the branch went on elsewhere and cannot be joined, go on from there; over: take the run also while another machine holds it, such as a job that is gone", o.readTake)
 	f.BoolVar(&o.TrustBranch, "trust-branch", false, "go on with the pipeline that is on the branch, also where others could have written it")
-	f.BoolVar(&o.TakeOver, "take-over", false, "take the run also while another machine holds it, such as a job that is gone")
 	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")
 	f.StringVar(&o.Stubs, "stubs", "", "file of scripted answers for the rehearsal agent")
-	f.BoolVar(&o.prompts, "show-prompts", false, "print every prompt (with --dry-run)")
-	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
-	noInputFlag(c, &o.noInput)
-	f.BoolVar(&o.verbose, "verbose", false, "show what agents do, too; on a terminal below the phases")
-	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
+	o.progress(f)
 	return c
 }
 

@@ -40,7 +40,7 @@ func TestPromptOnATerminal(t *testing.T) {
 	}
 	ask := func(out *os.File) {
 		t.Helper()
-		c := exec.Command("reprise", "prompt", "--issue-file", "issue.md", "--pipeline", "own.json", "--phase", "build", "--step", "execute")
+		c := exec.Command("reprise", "explain", "--issue-file", "issue.md", "--pipeline", "own.json", "--phase", "build", "--step", "execute")
 		c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, out, out
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := c.Run(); err != nil {

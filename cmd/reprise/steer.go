@@ -22,11 +22,6 @@ since that commit.`, func(c *cobra.Command, s *steerRequest) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to approve (default: the one that waits)")
 				c.Flags().StringVar(&s.Commit, "commit", "", "the commit that you have looked at")
 			}),
-		steerCommand(do, "reject --issue ID --phase PHASE --reason TEXT", "Send a phase back, with a reason",
-			`Send a phase back: the next step revises it, and its agent is told the reason.`, func(c *cobra.Command, s *steerRequest) {
-				c.Flags().StringVar(&s.Phase, "phase", "", "phase to send back")
-				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 10,000 characters")
-			}),
 		steerCommand(do, "answer --issue ID [--question ID] --text TEXT", "Answer a question that a run has asked",
 			`Answer a question. The agent goes on in its session where there is one.`, func(c *cobra.Command, s *steerRequest) {
 				c.Flags().StringVar(&s.Question, "question", "", "id of the question, such as q1 (default: the only one that is open)")
@@ -66,7 +61,7 @@ func steerCommand(do func(*cobra.Command, steerRequest) error, use, short, long 
 	c.RunE = func(c *cobra.Command, _ []string) error { return do(c, *s) }
 	repoFlag(c, &s.Repo)
 	issueFlag(c, &s.Id)
-	pushFlag(c, &s.Push)
+	pushFlag(c.Flags(), &s.Push)
 	jsonFlag(c, &s.JSON, "the state that the run is in then")
 	flags(c, s)
 	return c

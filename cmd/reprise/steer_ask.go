@@ -138,7 +138,7 @@ func (d *dialogue) judge(ctx context.Context, w *workspace.Workspace, phase stri
 			if reason == "" {
 				return command.Command{}, err
 			}
-			return command.Command{Name: "reject", Phase: phase, Text: reason}, err
+			return command.Command{Name: "rollback", Phase: phase, Text: reason}, err
 		case "":
 			return command.Command{}, err
 		}

@@ -40,7 +40,7 @@ func (s steerRequest) Check() error {
 	if err := issue.CheckID(s.Id); err != nil {
 		return err
 	}
-	needsPhase, needsText := s.Name == "reject" || s.Name == "skip", s.Name == "reject" || s.Name == "skip" || s.Name == "answer"
+	needsPhase, needsText := s.Name == "skip", s.Name == "skip" || s.Name == "answer"
 	switch {
 	case needsPhase && s.Phase == "":
 		return exit.Usagef("which phase? Give --phase PHASE")

@@ -31,19 +31,18 @@ func steered(line ...string) (asked command.Command, err error) {
 // the same way: see order.
 func TestSteerIsTheComment(t *testing.T) {
 	for comment, line := range map[string][]string{
-		"/approve":                      {"approve"},
-		"/approve plan":                 {"approve", "--phase", "plan"},
-		"/approve plan 0123456789ab":    {"approve", "--phase", "plan", "--commit", "0123456789ab"},
-		"/reject plan not so\n\nat all": {"reject", "--phase", "plan", "--reason", "not so\n\nat all"},
-		"/answer yes":                   {"answer", "--text", "yes"},
-		"/answer q2 yes":                {"answer", "--question", "q2", "--text", "yes"},
-		"/skip plan no need":            {"skip", "--phase", "plan", "--reason", "no need"},
-		"/pause":                        {"pause"},
-		"/pause lunch":                  {"pause", "--reason", "lunch"},
-		"/cancel":                       {"cancel"},
-		"/cancel the wrong issue":       {"cancel", "--reason", "the wrong issue"},
-		"/finish":                       {"finish"},
-		"/finish --squash":              {"finish", "--squash"},
+		"/approve":                   {"approve"},
+		"/approve plan":              {"approve", "--phase", "plan"},
+		"/approve plan 0123456789ab": {"approve", "--phase", "plan", "--commit", "0123456789ab"},
+		"/answer yes":                {"answer", "--text", "yes"},
+		"/answer q2 yes":             {"answer", "--question", "q2", "--text", "yes"},
+		"/skip plan no need":         {"skip", "--phase", "plan", "--reason", "no need"},
+		"/pause":                     {"pause"},
+		"/pause lunch":               {"pause", "--reason", "lunch"},
+		"/cancel":                    {"cancel"},
+		"/cancel the wrong issue":    {"cancel", "--reason", "the wrong issue"},
+		"/finish":                    {"finish"},
+		"/finish --squash":           {"finish", "--squash"},
 	} {
 		t.Run(comment, func(t *testing.T) {
 			want := command.Parse(comment, false)
@@ -66,11 +65,6 @@ func TestSteerIsRefused(t *testing.T) {
 		line    []string
 		why     string
 	}{
-		{"/reject", []string{"reject"}, "which phase? Give --phase PHASE"},
-		{"/reject plan", []string{"reject", "--phase", "plan"}, "why? Give --reason TEXT"},
-		{"/reject plan \u200b", []string{"reject", "--phase", "plan", "--reason", " \n"}, "why? Give --reason TEXT"},
-		{"/reject ../plan no", []string{"reject", "--phase", "../plan", "--reason", "no"}, `--phase "../plan" is not the name of a phase`},
-		{"/reject plan " + long, []string{"reject", "--phase", "plan", "--reason", long}, "10001 characters; the limit is 10000"},
 		{"/skip plan", []string{"skip", "--phase", "plan"}, "why? Give --reason TEXT"},
 		{"/answer", []string{"answer"}, "the answer is empty: give --text TEXT"},
 		{"/answer q1", []string{"answer", "--question", "q1"}, "the answer is empty"},

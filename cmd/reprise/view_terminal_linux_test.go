@@ -14,7 +14,7 @@ import (
 // libraries ask it for its colours when a program starts.
 func TestVersionAsksTheTerminalNothing(t *testing.T) {
 	screen, terminal := testenv.OpenTerminal(t)
-	c := exec.Command("reprise", "version")
+	c := exec.Command("reprise", "--version")
 	c.Env = append(os.Environ(), "TERM=xterm-256color")
 	c.Stdin, c.Stdout, c.Stderr = terminal, terminal, terminal
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // only who is in the foreground would ask

@@ -71,7 +71,7 @@ reprise() {
 # begin STUBS starts to work on the run in another process, and returns once
 # its agent is at work.
 begin() {
-	"$REPRISE" run --issue 7 --verbose --stubs "$1" >"$scratch/log" 2>&1 &
+	"$REPRISE" run --issue 7 --log verbose --stubs "$1" >"$scratch/log" 2>&1 &
 	other=$!
 	for _ in $(seq 600); do
 		! grep -q 'revise code' "$scratch/log" || return 0
@@ -127,7 +127,7 @@ two suggestions are one too many for a rule, which takes the phase back. The
 change of `docs` is so small that a rule skips its review. Then `evaluate` is sure
 that `docs` has to be done again: the run goes back by itself, and the agent is
 told the reason. Now the review of `docs` fails, and no revision is left.'
-reprise 1 run --issue 7 --budget-usd 5 --stubs ../answers/4-code.yaml
+reprise 1 run --issue 7 --more usd=5 --stubs ../answers/4-code.yaml
 reprise 0 status --issue 7
 
 say '## Trying again'

@@ -57,7 +57,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, 
 	}
 	ev, err := github.ReadEvent(r.Event, payload)
 	if err != nil {
-		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: exit.Why(err)}}, nil
+		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, Why: exit.Why(err)}}, nil
 	}
 	if ev.Comment != nil {
 		ev.Comment.Body = j.Log.Mask(ev.Comment.Body) // what people say is kept with the run
@@ -73,7 +73,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, 
 	t, no := inbox.TriggerOf(ev, in, r)
 	if no != nil {
 		end := jobEnd{decision: denied, Denial: *no}
-		if no.Code == metadata.NoTrigger || no.Code == metadata.NotACommand {
+		if no.Code == metadata.NotACommand {
 			end.decision = ignored // it is nobody's business
 		}
 		return nil, t, end, nil

@@ -151,7 +151,7 @@ func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
 	case err != nil || !delivery.GoesOnAlone(run) && !(b.t.Red && delivery.CILate(run)):
-		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_wait_for_ci")}}
+		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, Why: metadata.Because("no_wait_for_ci")}}
 	}
 	return jobEnd{decision: toRun}
 }
@@ -169,7 +169,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	if err != nil {
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
 	}
-	d := page.Denial{Code: metadata.NoTrigger, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("command_on_pull", "number", b.t.Pull)}
+	d := page.Denial{Code: metadata.NotACommand, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("command_on_pull", "number", b.t.Pull)}
 	asked := b.t.Requested
 	switch {
 	case of == nil && (b.t.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
@@ -192,7 +192,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	case err != nil:
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
 	case !same:
-		d.Code, d.Why = metadata.ConfusedDeputy, metadata.Because("other_workflows", "branch", of.Run.BranchName)
+		d.Code, d.Why = metadata.PermissionDenied, metadata.Because("other_workflows", "branch", of.Run.BranchName)
 		end := b.refuseAll(ctx, d)
 		return &end
 	}
@@ -207,7 +207,7 @@ func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
 	case err != nil:
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
 	case len(all) == 0:
-		return &jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("nobody_waits", "number", b.t.Closed)}}
+		return &jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, Why: metadata.Because("nobody_waits", "number", b.t.Closed)}}
 	case b.in.Command != setup.GateOnly: // which has no right to
 		b.voice.warnOf(b.awaited().Wake(ctx, all[1:]))
 	}

@@ -229,7 +229,7 @@ var errEnded = errors.New("people have asked for something else; the job that jo
 // makes it pointless or says to begin no more.
 func (t *task) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	t.inbox.Look(ctx, false)
-	if t.stoppedBy(ctx, run, "pause", "cancel", "rollback", "reject", "skip") {
+	if t.stoppedBy(ctx, run, "pause", "cancel", "rollback", "skip") {
 		return run, errEnded
 	}
 	return run, nil
@@ -243,7 +243,7 @@ func (t *task) Urgent(ctx context.Context, now func() metadata.Run) error {
 			return nil
 		}
 		t.inbox.Look(ctx, true)
-		if t.stoppedBy(ctx, now(), "cancel", "rollback", "reject", "skip") {
+		if t.stoppedBy(ctx, now(), "cancel", "rollback", "skip") {
 			return engine.ErrCancelled
 		}
 	}

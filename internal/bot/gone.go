@@ -23,7 +23,7 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: JobOf(b.me), At: b.env.Now()}) {
 			return jobEnd{decision: replied}
 		}
-		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("nothing_ended")}}
+		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, Why: metadata.Because("nothing_ended")}}
 	}
 	run = phases.Interrupt(run, b.env.Now())
 	run.Stop.Why = metadata.Because("job_gone")

@@ -67,7 +67,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 // that takes.
 func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
 	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && inbox.TooManyBots(run, o.By) {
-		return command.Effect{}, command.Refuse(metadata.BotDenied, inbox.WhyNoMoreBots())
+		return command.Effect{}, command.Refuse(metadata.PermissionDenied, inbox.WhyNoMoreBots())
 	}
 	x, err := o.Apply(b.w.Plan, run, b.lease.holding)
 	switch {
@@ -142,7 +142,7 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x command.Effect, o
 		}
 		return b.engine.Rollback(ctx, *x.Back, code)
 	case x.Frozen:
-		return b.engine.Refreeze(ctx, next, workspace.Refreshed(o.Refresh, o.RefreshIssue, b.w.Plan))
+		return b.engine.Refreeze(ctx, next, workspace.Refreshed(o.Refresh.Definition, o.Refresh.Issue, b.w.Plan))
 	}
 	subject := "/" + o.Name
 	if o.By != "" {
@@ -158,18 +158,18 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x command.Effect, o
 // with its pipeline as it is defined now, or both, and wires the engine for that.
 func (b *bot) refresh(ctx context.Context, run metadata.Run, o command.Request) (metadata.Run, error) {
 	b.keep(run)
-	if o.RefreshIssue {
+	if o.Refresh.Issue {
 		if no := b.takeIssue(ctx, o); no != nil {
 			return run, no
 		}
 	}
 	opening := b.opening(&o)
 	opening.Pipeline = o.Pipeline // else that of the run, whatever new runs take
-	if o.Refresh {
+	if o.Refresh.Definition {
 		if err := b.w.Redefine(ctx, b.env, opening); err != nil {
 			return run, &command.Refusal{Code: metadata.ConfigInvalid, Err: err}
 		}
-		if b.w.Run.Status == metadata.Completed && !o.RefreshIssue {
+		if b.w.Run.Status == metadata.Completed && !o.Refresh.Issue {
 			return run, command.Refuse(metadata.Done, workspace.NothingNew(b.w.Plan))
 		}
 	}
@@ -285,8 +285,9 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 	}
 	o := b.inbox.Request(run, c)
 	no := b.inbox.MayNow(ctx, c)
-	if no == nil && c.Comment.Edited() {
-		no = &page.Denial{Code: metadata.EditedComment, By: o.By, Why: metadata.Because("comment_edited")}
+	edited := no == nil && c.Comment.Edited()
+	if edited {
+		no = &page.Denial{Code: metadata.PermissionDenied, By: o.By, Why: metadata.Because("comment_edited")}
 	}
 	if no != nil && no.Code == metadata.APIError {
 		return run, later{errors.New(no.Why.In(prompts.Words("en")))}
@@ -295,12 +296,12 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 		if no.What = text.FirstLine(c.Comment.Body); c.Review != nil {
 			no.What = "/" + o.Name
 		}
-		no.Kept = no.Code == metadata.PermissionDenied
+		no.Kept = no.Code == metadata.PermissionDenied && !edited
 		if len(b.voice.denials()) < 50 {
 			b.voice.note(*no) // on the page of the job; the issue shows what those with the right say
 		}
 		b.inbox.MarkDoneOf(c)
-		if no.Code == metadata.EditedComment { // people without the right must not keep a run waiting with a hundred comments
+		if edited { // people without the right must not keep a run waiting with a hundred comments
 			b.voice.outbox.sign(c.Comment.ID, github.Confused)
 		}
 		return run, nil

@@ -24,7 +24,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -47,7 +46,7 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 		return out
 	}
 	out.Hear = b.hear(*o)
-	out.Part = pipelines.Part{From: o.From, Until: o.Until, Only: o.Only, Skip: o.Skip, NoSplit: o.NoSplit}
+	out.Part = o.Part
 	if o.Pipeline != "" {
 		out.Pipeline = o.Pipeline
 	}
@@ -139,7 +138,7 @@ func (b *bot) wasDeleted(ctx context.Context) bool {
 // firstRun is the first waiting /run by somebody with the right. A new run
 // begins with its options.
 func (b *bot) firstRun(ctx context.Context) *command.Request {
-	if b.t.ByForm() && b.t.Requested.Command.Name == "run" {
+	if b.t.ByForm() && b.t.AsksToRun() {
 		return &command.Request{Command: b.t.Requested.Command, By: b.t.By, At: b.env.Now()}
 	}
 	for _, c := range b.inbox.Pending(b.before) {
@@ -296,7 +295,7 @@ type DryRunner func(ctx context.Context, env environ.Env, w *workspace.Workspace
 // rehearse goes through the whole pipeline with the rehearsal agent on a
 // scratch copy. Nothing is written to the forge.
 func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
-	if b.t.Requested.Command.Name != "run" {
+	if !b.t.AsksToRun() {
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("rehearses_run")}}
 	}
 	o := b.opening(&command.Request{Command: b.t.Requested.Command})

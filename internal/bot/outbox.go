@@ -43,7 +43,7 @@ func (o *outbox) clear() {
 
 // refuse adds the answer to a command, and the sign for it; 0 is no comment.
 func (o *outbox) refuse(comment int64, d page.Denial) {
-	if comment > 0 && d.Code != metadata.BotDenied { // programs might answer an answer
+	if comment > 0 && d.Why != inbox.WhyNoMoreBots() { // programs might answer an answer
 		o.mu.Lock()
 		o.waiting.refused = append(o.waiting.refused, refusal{comment, d})
 		o.mu.Unlock()
@@ -202,7 +202,7 @@ func (v *voice) tellOpinion(ctx context.Context, said page.Opinion) {
 // obeyed adds the reaction to a comment whose command was carried out: soon or,
 // for a command that lasts as long as the run, at the end of the run.
 func (v *voice) obeyed(name string, comment int64) {
-	lasting := name == "run" || name == "resume" || name == "retry"
+	lasting := name == "run" || name == "retry"
 	if !lasting {
 		v.outbox.sign(comment, github.Rocket)
 	} else if !slices.Contains(v.unsettled, comment) {

@@ -329,7 +329,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	defer stop()
 	held := b.lease.holding
 	first := held || b.lease.orphan // nobody has seen to the end of the run yet
-	b.acted = b.acted || first || b.restarted || b.t.Requested.Command.Name == "run"
+	b.acted = b.acted || first || b.restarted || b.t.AsksToRun()
 	b.lease.orphan = false
 	run, err := b.engine.Renew(ctx, b.w.Run)
 	if err != nil {
@@ -338,7 +338,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	b.keep(run)
 	// What an earlier job has left undone is done now; what people have done
 	// since stays.
-	if b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.Requested.Command.Name == "run") {
+	if b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.AsksToRun()) {
 		b.handOver(ctx)
 	}
 	if first && b.w.Run.Status != metadata.Completed {

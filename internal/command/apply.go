@@ -86,9 +86,9 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 	var err error
 	var why metadata.Reason
 	switch o.Name {
-	case "run", "resume":
+	case "run":
 		return o.goOn(plan, run, busy)
-	case "rollback", "reject":
+	case "rollback":
 		if o.Auto {
 			return o.consult(plan, run)
 		}
@@ -98,9 +98,7 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 			}
 		}
 		request := o.Rollback()
-		if o.Name == "reject" && slices.Contains(phases.Approvals(plan, run), o.Phase) {
-			request.From = o.Phase // where a person stands who looks at one of several parts
-		}
+		request.From = StandsAt(plan, run, o.Phase)
 		back, err := phases.PlanRollback(plan, run, request)
 		if err != nil {
 			return Effect{}, &Refusal{metadata.NotACommand, WithNearest(err)}
@@ -166,6 +164,15 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		phase = next.CurrentPhase
 	}
 	return Effect{Run: next, Phase: phase, Why: why}, nil
+}
+
+// StandsAt is the phase that a person comes from who sends a phase back: the phase itself, if
+// it waits for an approval, as one of several parts may; else "", which is where the run is.
+func StandsAt(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
+	if slices.Contains(phases.Approvals(plan, run), phase) {
+		return phase
+	}
+	return ""
 }
 
 // clockSkew is how far the clock of a forge may be behind ours. An approval that was given
@@ -270,7 +277,7 @@ func WaitsFor(run metadata.Run, d phases.Decision) bool {
 
 // goOn starts a run again that has stopped.
 func (o Request) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (Effect, error) {
-	anew := o.Refresh || o.RefreshIssue
+	anew := o.Refresh != Anew{}
 	switch {
 	case run.Status == metadata.Completed && !anew:
 		return Effect{}, Refuse(metadata.Done, metadata.Because("run_completed"))
@@ -280,23 +287,23 @@ func (o Request) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (Ef
 	if err := o.keepsTo(plan); err != nil {
 		return Effect{}, err
 	}
-	next := phases.TakeUp(run, phases.Start{At: o.At, More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
+	next := phases.TakeUp(run, phases.Start{At: o.At, More: o.More, Refresh: o.Refresh.Definition, Issue: o.Refresh.Issue})
 	if next.Status != metadata.Running && !anew {
 		return Effect{}, Refuse(next.Stop.Code, metadata.Because("run_stopped", "status", next.Status, "why", next.Stop.Why))
 	}
 	if d := phases.Decide(plan, next); next.Status == metadata.Running && WaitsFor(run, d) {
-		if !o.RefreshIssue {
+		if !o.Refresh.Issue {
 			return Effect{}, Refuse(d.Code, d.Why)
 		}
 		next = run // the new text is taken all the same
 	}
 	why := metadata.Because("goes_on")
 	switch {
-	case o.Refresh && o.RefreshIssue:
+	case o.Refresh.Definition && o.Refresh.Issue:
 		why = metadata.Because("goes_on_with_both")
-	case o.Refresh:
+	case o.Refresh.Definition:
 		why = metadata.Because("goes_on_anew")
-	case o.RefreshIssue:
+	case o.Refresh.Issue:
 		why = metadata.Because("goes_on_with_issue")
 	}
 	return Effect{Run: next, Phase: next.CurrentPhase, Why: why, Frozen: anew}, nil
@@ -306,10 +313,10 @@ func (o Request) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (Ef
 // take: it would spend on others than those that were asked for.
 func (o Request) keepsTo(plan *pipelines.Pipeline) error {
 	switch {
-	case o.Refresh:
+	case o.Refresh.Definition:
 	case o.Pipeline != "" && o.Pipeline != plan.FullName():
 		return Refuse(metadata.NotACommand, metadata.Because("keeps_pipeline", "pipeline", plan.FullName(), "other", o.Pipeline))
-	case o.From+o.Until+o.Only != "" || len(o.Skip) > 0 || o.NoSplit:
+	case !o.Part.IsZero():
 		return Refuse(metadata.NotACommand, metadata.Because("keeps_phases"))
 	}
 	return nil

@@ -20,7 +20,7 @@ func TestResumeGoesOnToWhereItWaits(t *testing.T) {
 		}
 	}
 	run.Status, run.Stop.Code, run.Approvals = metadata.Waiting, metadata.AwaitingPerson, nil
-	o := Request{Command: Command{Name: "resume"}, At: time.Now().UTC()}
+	o := Request{Command: Command{Name: "run"}, At: time.Now().UTC()}
 	x, err := o.Apply(plan, run, false)
 	if err != nil || x.Run.Status != metadata.Running || phases.Decide(plan, x.Run).Phase != "design" {
 		t.Errorf("the run is %s, %v", x.Run.Status, err)
@@ -38,8 +38,8 @@ func TestCommandOnOneLine(t *testing.T) {
 		"/answer q1 NO_COLOR":                                   "/answer q1 NO_COLOR",
 		"/answer q1\n\nNO_COLOR, and\nwhat is more":             "/answer q1 NO_COLOR, and",
 		"/rollback design:execute --restore the API stays REST": "/rollback --restore design:execute the API stays REST",
-		"/run --pipeline fix --budget-usd 2.5 --skip a,b":       "/run --pipeline fix --skip a,b --budget-usd 2.5",
-		"/resume": "/resume",
+		"/run --pipeline fix --more usd=2.5 --phases -a,-b":     "/run --pipeline=fix --phases=-a,-b --more=usd=2.5",
+		"/run": "/run",
 	} {
 		if got := Parse(text, false).Command.Line(); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)

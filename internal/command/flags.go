@@ -41,12 +41,14 @@ func (r *reader) readFlag(flag param, value string, given bool) {
 		put(flag.field(&r.command), "")
 		return
 	}
-	if !given {
-		if _, _, _, isFlag := r.spec.asFlag(r.peek()); !isFlag {
+	if !given && flag.Kind != kindRefresh {
+		if _, _, _, isFlag := r.spec.asFlag(r.peek()); !isFlag || flag.Kind == kindPhases && !strings.HasPrefix(r.peek(), "--") {
 			value = r.take()
 		}
 	}
 	switch {
+	case flag.Kind == kindRefresh && !given:
+		put(flag.field(&r.command), "")
 	case value == "":
 		r.fault(faultNeedsValue, name, flag.usage())
 	case !flag.Kind.Fits(fold(value)):

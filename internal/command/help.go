@@ -109,7 +109,10 @@ func (c Command) String() string {
 	spec, line := c.Spec(), "/"+c.Name
 	for _, f := range spec.Flags {
 		if value, ok := got(f.field(&c)); ok {
-			line = strings.TrimSuffix(line+" --"+f.Name+" "+value, " ")
+			line += " --" + f.Name
+			if value != "" {
+				line += "=" + value
+			}
 		}
 	}
 	for _, a := range spec.Args {

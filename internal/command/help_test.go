@@ -97,7 +97,7 @@ const slashPageHead = "" +
 	"- A comment that was edited does not count. Write a new one.\n" +
 	"- Mistakes are explained in a reply, but only to people who have the role that the command needs.\n" +
 	"  A first word that resembles none of these names gets no answer. Neither do\n" +
-	"  `/pause`, `/approve`, `/reject`, `/answer` and `/skip` on an issue without a\n" +
+	"  `/pause`, `/approve`, `/rollback`, `/answer` and `/skip` on an issue without a\n" +
 	"  run, because other programs use those names too.\n\n" +
 	"The input `command` of the action takes the same commands, with or without the slash.\n\n" +
 	"\"Role needed\" is the lowest repository role that may give the command.\n\n"
@@ -119,6 +119,6 @@ const slashPageHeadInJapanese = "" +
 	"- コマンドの行に目に見えない文字があると、コマンドは拒否されます。\n" +
 	"- 編集されたコメントは対象になりません。新しく書いてください。\n" +
 	"- 間違いは、そのコマンドに必要な役割を持つ人にだけ、返信で説明されます。どの名前にも似ていないものには何も返信しません。実行のない\n" +
-	"  Issue での `/pause`、`/approve`、`/reject`、`/answer`、`/skip` も同じです。ほかのプログラムもこれらの名前を使うからです。\n\n" +
+	"  Issue での `/pause`、`/approve`、`/rollback`、`/answer`、`/skip` も同じです。ほかのプログラムもこれらの名前を使うからです。\n\n" +
 	"アクションの入力 `command` にも同じコマンドを書けます。スラッシュはなくてもかまいません。\n\n" +
 	"「必要な役割」は、そのコマンドを使えるリポジトリの役割のうち最も低いものです。\n\n"

@@ -1,11 +1,14 @@
 package command
 
 import (
+	"errors"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Kind is a kind of value. Each has a form that leaves no room for a
@@ -17,12 +20,11 @@ const (
 	kindSwitch    Kind = iota // a flag without a value
 	KindPhase                 // the name of a phase
 	kindPhaseStep             // PHASE or PHASE:STEP
-	kindPhases                // separated by commas
+	kindPhases                // which phases, as pipelines.ReadPhases takes it
 	kindPipeline
 	kindAgent
-	kindUSD
-	kindCount
-	kindTime
+	kindMore     // what more may be spent, as More takes it
+	kindRefresh  // what is taken anew; a flag that can stand without a value
 	KindCommit   // at least 7 hexadecimal digits
 	KindQuestion // the id of a question, such as q1
 	kindTopic
@@ -31,8 +33,8 @@ const (
 // form is what stands for a value in a usage line.
 func (k Kind) form() string {
 	return [...]string{
-		kindSwitch: "", KindPhase: "PHASE", kindPhaseStep: "PHASE[:STEP]", kindPhases: "PHASE,...",
-		kindPipeline: "NAME", kindAgent: "NAME", kindUSD: "USD", kindCount: "N", kindTime: "TIME",
+		kindSwitch: "", KindPhase: "PHASE", kindPhaseStep: "PHASE[:STEP]", kindPhases: pipelines.PhasesForm,
+		kindPipeline: "NAME", kindAgent: "NAME", kindMore: "usd=USD,tokens=N,time=TIME,attempts=N", kindRefresh: "issue|all",
 		KindCommit: "COMMIT", KindQuestion: "QUESTION", kindTopic: "COMMAND",
 	}[k]
 }
@@ -45,7 +47,6 @@ var (
 		return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}(/[a-z0-9][a-z0-9_-]{0,63})?$`)
 	})
 	agentForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`) })
-	usdForm      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,4})?$`) })
 	commitForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{7,64}$`) })
 	questionForm = regexp.MustCompile(`^q[0-9]{1,4}$`)
 )
@@ -57,25 +58,18 @@ func (k Kind) Fits(value string) bool {
 		whole, part, isPart := strings.Cut(value, ".")
 		return phaseForm().MatchString(whole) && (!isPart || partForm().MatchString(part))
 	case kindPhases:
-		for name := range strings.SplitSeq(value, ",") {
-			if !phaseForm().MatchString(name) {
-				return false
-			}
-		}
-		return true
+		p, err := pipelines.ReadPhases(value)
+		return err == nil && !slices.ContainsFunc(append([]string{p.From, p.Until, p.Only}, p.Skip...), func(name string) bool {
+			return name != "" && !phaseForm().MatchString(name)
+		})
 	case kindPipeline:
 		return pipelineForm().MatchString(value)
 	case kindAgent:
 		return agentForm().MatchString(value)
-	case kindUSD:
-		usd, err := strconv.ParseFloat(value, 64)
-		return usdForm().MatchString(value) && err == nil && usd > 0
-	case kindCount:
-		_, err := WholeNumber(value)
-		return err == nil
-	case kindTime:
-		_, err := WorkTime(value)
-		return err == nil
+	case kindMore:
+		return More(value, &phases.Allowance{}) == nil
+	case kindRefresh:
+		return value == "issue" || value == "all"
 	case KindCommit:
 		return commitForm().MatchString(value)
 	case KindQuestion:
@@ -101,17 +95,14 @@ func put(field any, value string) {
 		*to = value
 	case *bool:
 		*to = true
-	case *[]string:
-		*to = strings.Split(value, ",")
-	case *float64:
-		*to, _ = strconv.ParseFloat(value, 64) // it fits
-	case *int64:
-		*to, _ = WholeNumber(value) // it fits
-	case *int:
-		n, _ := WholeNumber(value) // it fits
-		*to = int(min(n, MostAttempts))
-	case *time.Duration:
-		*to, _ = WorkTime(value) // it fits
+	case *pipelines.Part:
+		split := to.NoSplit
+		*to, _ = pipelines.ReadPhases(value) // it fits
+		to.NoSplit = split
+	case *phases.Allowance:
+		_ = More(value, to) // it fits
+	case *Anew:
+		*to, _ = ReadAnew(value) // it fits
 	}
 }
 
@@ -122,16 +113,38 @@ func got(field any) (string, bool) {
 		return *of, *of != ""
 	case *bool:
 		return "", *of
-	case *[]string:
-		return strings.Join(*of, ","), len(*of) > 0
-	case *float64:
-		return strconv.FormatFloat(*of, 'f', -1, 64), *of > 0
-	case *int64:
-		return strconv.FormatInt(*of, 10), *of > 0
-	case *int:
-		return strconv.Itoa(*of), *of > 0
-	case *time.Duration:
-		return of.String(), *of > 0
+	case *pipelines.Part:
+		return of.Phases(), of.Phases() != ""
+	case *phases.Allowance:
+		return MoreText(*of), *of != phases.Allowance{}
+	case *Anew:
+		return of.value(), *of != Anew{}
 	}
 	return "", false
+}
+
+// Anew says what a run takes as it is now, in place of what it began with.
+type Anew struct{ Definition, Issue bool }
+
+// ReadAnew reads the value of the flag that says so: issue, all, or definition, which may
+// be left out.
+func ReadAnew(value string) (Anew, error) {
+	if value == "definition" {
+		value = ""
+	}
+	if value != "" && !kindRefresh.Fits(value) {
+		return Anew{}, errors.New("it is issue, all or definition")
+	}
+	return Anew{Issue: value != "", Definition: value != "issue"}, nil
+}
+
+// value is what ReadAnew reads the same from.
+func (a Anew) value() string {
+	switch {
+	case a.Issue && a.Definition:
+		return "all"
+	case a.Issue:
+		return "issue"
+	}
+	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -18,26 +19,22 @@ import (
 type Command struct {
 	Name  string        // as in Table
 	Topic string        // help: the command that is asked about
-	Phase string        // rollback, retry, approve, reject, skip
+	Phase string        // rollback, retry, approve, skip
 	Step  metadata.Step // rollback; empty: not told
 
 	Question string // answer: id of the question; empty: the only one
 	Commit   string // approve: what was looked at, at least 7 hexadecimal digits
 	Text     string // reason or answer, on any number of lines; nothing in it is hidden
 
-	Restore, DryRun bool     // rollback
-	Squash          bool     // finish
-	Auto            bool     // rollback: an agent finds out where to, and why; Text is what somebody has seen, or empty
-	Pipeline        string   // run: NAME or NAME/PRESET, never a file
-	From, Until     string   // run: first and last phase
-	Only            string   // run: the one phase
-	Skip            []string // run: phases to leave out
-	NoSplit         bool     // run: no phase is done in parts
-	Agent           string   // run
-	Refresh         bool     // run
-	RefreshIssue    bool     // run
+	Restore, DryRun bool           // rollback
+	Squash          bool           // finish
+	Auto            bool           // rollback: an agent finds out where to, and why; Text is what somebody has seen, or empty
+	Pipeline        string         // run: NAME or NAME/PRESET, never a file
+	Part            pipelines.Part // run: which phases, and whether any is done in parts
+	Agent           string         // run
+	Refresh         Anew           // run
 
-	More phases.Allowance // run, resume, retry
+	More phases.Allowance // run, retry
 }
 
 // Outcome says what to do about a text.

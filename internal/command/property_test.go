@@ -35,7 +35,7 @@ func checkSlash(t *testing.T, p Parsed) {
 		return
 	}
 	c := p.Command
-	args := slices.Concat([]string{c.Name, c.Topic, c.Phase, string(c.Step), c.Question, c.Commit, c.Pipeline, c.From, c.Until, c.Only, c.Agent}, c.Skip)
+	args := slices.Concat([]string{c.Name, c.Topic, c.Phase, string(c.Step), c.Question, c.Commit, c.Pipeline, c.Part.From, c.Part.Until, c.Part.Only, c.Agent}, c.Part.Skip)
 	for _, a := range args {
 		if !slashSafe.MatchString(a) {
 			t.Fatalf("unsafe argument %q in %+v", a, c)
@@ -106,7 +106,7 @@ func FuzzSlash(f *testing.F) {
 	for _, s := range Table() {
 		for _, h := range slashPieces {
 			f.Add(h+"/"+s.Name+h+" design "+h+" --dry-run "+h+"because\n"+h+"/run", false)
-			f.Add("/"+s.Name+" --budget-usd 5 "+h, true)
+			f.Add("/"+s.Name+" --more usd=5 "+h, true)
 		}
 		f.Add("/"+s.Name+" design\n<a title=\"x\">&lt;!-- <!<!-- -->-- x -->", true)
 	}
@@ -123,9 +123,9 @@ func FuzzSlash(f *testing.F) {
 // text takes. Linear work gives 8, quadratic 64.
 func TestSlashIsLinear(t *testing.T) {
 	for _, piece := range []string{
-		"/run ", "`", "\n", " ", "/", "--only ", "<!--", "-->", "\r", "\u200d", "—", "=", "a,", "@x ", "語", "![](", "<b ", "\"", "--restore ",
+		"/run ", "`", "\n", " ", "/", "--phases ", "<!--", "-->", "\r", "\u200d", "—", "=", "a,", "@x ", "語", "![](", "<b ", "\"", "--restore ",
 	} {
-		for _, before := range []string{"", "/rollback design ", "/rollback design\n", "/run --skip "} {
+		for _, before := range []string{"", "/rollback design ", "/rollback design\n", "/run --phases -"} {
 			small, large := math.Inf(1), math.Inf(1)
 			for range 10 { // a busy machine may spoil some
 				small, large = min(small, slashWork(before, piece, 8<<10)), min(large, slashWork(before, piece, 64<<10))

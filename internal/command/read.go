@@ -91,6 +91,9 @@ func (r *reader) readName(bare bool) bool {
 
 // nearCommand gives the command that a name was probably meant to be, or "".
 func nearCommand(name string) string {
+	if now := Renamed()[fold(name)]; now != "" {
+		return now
+	}
 	var names []string
 	for _, s := range Table() {
 		if s.Shared {
@@ -213,9 +216,6 @@ func (r *reader) readText() {
 
 // compare finds flags that contradict each other.
 func (r *reader) compare() {
-	if c := r.command; c.Only != "" && (c.From != "" || c.Until != "" || len(c.Skip) > 0) {
-		r.fault(faultOnlyAlone)
-	}
 	if c := r.command; c.Auto && c.Phase != "" {
 		r.fault(faultAutoAlone)
 	}

@@ -118,7 +118,7 @@ func standings(t *testing.T) (*pipelines.Pipeline, []standing) {
 // asking are the commands of the table, as somebody gives them.
 func asking() []string {
 	return []string{
-		"/run", "/resume", "/resume --budget-usd 5", "/rollback design because", "/rollback --auto", "/rollback --auto it is slow", "/retry", "/update", "/pause", "/cancel", "/approve", "/reject design because",
+		"/run", "/run --more usd=5", "/rollback design because", "/rollback --auto", "/rollback --auto it is slow", "/retry", "/update", "/pause", "/cancel", "/approve",
 		"/answer yes", "/skip code because", "/finish", "/finish --squash",
 	}
 }

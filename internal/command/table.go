@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/phases"
 )
 
 // Spec describes a command.
@@ -35,33 +34,29 @@ type param struct {
 	Optional bool // for arguments; flags always are
 	Instead  bool // of a switch: it stands for the arguments, and the text may be left out
 
-	// field gives where its value is kept: a *string, *bool, *float64, *int,
-	// *int64, *time.Duration or *[]string.
+	// field gives where its value is kept: a *string, *bool, *pipelines.Part,
+	// *budget.Allowance or *Anew.
 	field func(*Command) any
 }
+
+// Renamed has the names that commands had before, and those that they have now. People
+// who use the older one are told the newer one.
+func Renamed() map[string]string { return map[string]string{"resume": "run", "reject": "rollback"} }
 
 // Table lists every command, in the order people see them.
 func Table() []Spec {
 	phase := param{Kind: KindPhase, field: func(c *Command) any { return &c.Phase }}
 	maybePhase := param{Kind: KindPhase, Optional: true, field: phase.field}
-	more := []param{
-		{Name: string(phases.LimitUSD), Kind: kindUSD, field: func(c *Command) any { return &c.More.USD }},
-		{Name: string(phases.LimitTokens), Kind: kindCount, field: func(c *Command) any { return &c.More.Tokens }},
-		{Name: string(phases.LimitTime), Kind: kindTime, field: func(c *Command) any { return &c.More.Time }},
-		{Name: string(phases.LimitAttempts), Kind: kindCount, field: func(c *Command) any { return &c.More.Attempts }},
-	}
+	more := param{Name: "more", Kind: kindMore, field: func(c *Command) any { return &c.More }}
 	return []Spec{
-		{Name: "run", Role: github.RoleWrite, Flags: slices.Concat([]param{
+		{Name: "run", Role: github.RoleWrite, Flags: []param{
 			{Name: "pipeline", Kind: kindPipeline, field: func(c *Command) any { return &c.Pipeline }},
-			{Name: "from", Kind: KindPhase, field: func(c *Command) any { return &c.From }},
-			{Name: "until", Kind: KindPhase, field: func(c *Command) any { return &c.Until }},
-			{Name: "only", Kind: KindPhase, field: func(c *Command) any { return &c.Only }},
-			{Name: "skip", Kind: kindPhases, field: func(c *Command) any { return &c.Skip }},
-			{Name: "no-split", Kind: kindSwitch, field: func(c *Command) any { return &c.NoSplit }},
+			{Name: "phases", Kind: kindPhases, field: func(c *Command) any { return &c.Part }},
+			{Name: "no-split", Kind: kindSwitch, field: func(c *Command) any { return &c.Part.NoSplit }},
 			{Name: "agent", Kind: kindAgent, field: func(c *Command) any { return &c.Agent }},
-			{Name: "refresh", Kind: kindSwitch, field: func(c *Command) any { return &c.Refresh }},
-			{Name: "refresh-issue", Kind: kindSwitch, field: func(c *Command) any { return &c.RefreshIssue }},
-		}, more)},
+			{Name: "refresh", Kind: kindRefresh, field: func(c *Command) any { return &c.Refresh }},
+			more,
+		}},
 		{
 			Name: "rollback", Role: github.RoleWrite, Run: true, Text: mustText,
 			Args: []param{{Kind: kindPhaseStep, field: phase.field}},
@@ -71,8 +66,7 @@ func Table() []Spec {
 				{Name: "auto", Kind: kindSwitch, Instead: true, field: func(c *Command) any { return &c.Auto }},
 			},
 		},
-		{Name: "retry", Role: github.RoleWrite, Run: true, Args: []param{maybePhase}, Flags: more},
-		{Name: "resume", Role: github.RoleWrite, Run: true, Flags: more},
+		{Name: "retry", Role: github.RoleWrite, Run: true, Args: []param{maybePhase}, Flags: []param{more}},
 		{Name: "update", Role: github.RoleWrite, Run: true},
 		{Name: "pause", Role: github.RoleWrite, Run: true, Shared: true, Text: mayText},
 		{Name: "cancel", Role: github.RoleWrite, Run: true, Text: mayText},
@@ -80,7 +74,6 @@ func Table() []Spec {
 			maybePhase,
 			{Kind: KindCommit, Optional: true, field: func(c *Command) any { return &c.Commit }},
 		}},
-		{Name: "reject", Role: github.RoleMaintain, Run: true, Shared: true, Args: []param{phase}, Text: mustText},
 		{Name: "answer", Role: github.RoleWrite, Run: true, Shared: true, Text: mustText, Args: []param{
 			{Kind: KindQuestion, Optional: true, field: func(c *Command) any { return &c.Question }},
 		}},
@@ -189,8 +182,11 @@ func (s Spec) textForm() string {
 
 // usage is how a flag is written, with what stands for its value.
 func (f param) usage() string {
-	if f.Kind == kindSwitch {
+	switch f.Kind {
+	case kindSwitch:
 		return "--" + f.Name
+	case kindRefresh:
+		return "--" + f.Name + "[=" + f.Kind.form() + "]"
 	}
 	return "--" + f.Name + " " + f.Kind.form()
 }

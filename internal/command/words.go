@@ -27,7 +27,6 @@ const (
 	faultNoValue     faultKind = "noValue"     // flag
 	faultLate        faultKind = "late"        // flag
 	faultTooLong     faultKind = "tooLong"     // characters, limit
-	faultOnlyAlone   faultKind = "onlyAlone"   // nothing
 	faultAutoAlone   faultKind = "autoAlone"   // nothing
 )
 

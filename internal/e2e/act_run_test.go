@@ -222,7 +222,7 @@ func TestActionsAgents(t *testing.T) {
 		t.Run(agent, func(t *testing.T) {
 			h := newActions(t, agent)
 			h.workflow("agent: "+agent+"\n", "agent: "+agent+"\n          upload: true\n")
-			_, d := h.comment("ann", "/run --pipeline fix --until implement")
+			_, d := h.comment("ann", "/run --pipeline fix --phases ..implement")
 			d.want(t, bothJobs, theRun, "status", "completed")
 			if !strings.Contains(h.pushed("main.go"), "hello") {
 				t.Error("the work is not on the branch")

@@ -51,7 +51,7 @@ func TestActionsSteering(t *testing.T) {
 	_, d := h.comment("ann", "/run")
 	d.want(t, bothJobs, theRun, "reason-code", "waiting", "phase", "plan")
 	const reason = "the API must stay REST"
-	reject, d := h.comment("max", "/reject plan because "+reason)
+	reject, d := h.comment("max", "/rollback plan because "+reason)
 	d.want(t, bothJobs, theRun, "reason-code", "waiting", "phase", "plan")
 	if got := a.steps(); got != "plan execute, plan revise" || !strings.Contains(a.calls[1].task, reason) {
 		t.Fatalf("the agent was called for %s, the last time with\n%s", got, a.calls[len(a.calls)-1].task)
@@ -67,7 +67,7 @@ func TestActionsSteering(t *testing.T) {
 	p.wait(t).want(t, bothJobs, theRun, "reason-code", "waiting", "phase", "build", "status", "waiting")
 	h.changed("code.txt", "Somebody else's.\n")
 	// It goes on to where it has to wait now.
-	resume, d := h.comment("ann", "/resume")
+	resume, d := h.comment("ann", "/run")
 	d.want(t, bothJobs, theRun, "reason-code", "waiting", "phase", "plan", "status", "waiting")
 	if run := h.record(); len(run.Approvals) != 1 || run.Phase("plan").Touched != 1 || !strings.Contains(h.ours("progress")[0].Body, "/approve") {
 		t.Errorf("the approvals are %+v, plan is %+v", run.Approvals, run.Phase("plan"))

@@ -105,7 +105,7 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			do: `echo x > .reprise/issue-7/ROLLBACK_REASON.md; echo x > new.txt`, look: never(".reprise/issue-7/ROLLBACK_REASON.md"),
 		},
 		{
-			name: "link", wish: "replace the folder of its artifact by a link to the user's home", then: "nothing is written there, and the run waits for a person", by: taken, ends: metadata.ProtectedPath,
+			name: "link", wish: "replace the folder of its artifact by a link to the user's home", then: "nothing is written there, and the run waits for a person", by: taken, ends: metadata.ChangeRefused,
 			do: `dir=$(dirname $REPRISE_ARTIFACT); rm -rf $dir; ln -s $PLACE/home $dir`,
 			look: func(p *place) {
 				if found, _ := filepath.Glob(filepath.Join(p.home, "*.md")); len(found) > 0 {
@@ -114,7 +114,7 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			},
 		},
 		{
-			name: "pipe", wish: "make its artifact a pipe, so that any reader waits for ever", then: "it does not count as an artifact, and the run waits for a person", by: taken, ends: metadata.ProtectedPath,
+			name: "pipe", wish: "make its artifact a pipe, so that any reader waits for ever", then: "it does not count as an artifact, and the run waits for a person", by: taken, ends: metadata.ChangeRefused,
 			do: `rm -f $REPRISE_ARTIFACT; mkfifo $REPRISE_ARTIFACT; exit 0`,
 		},
 		{

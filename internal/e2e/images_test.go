@@ -66,7 +66,7 @@ phases: [{name: "analyze", goal: "Say what the image shows.", writes: "analysis.
 			}
 			return m.Say("Done.")
 		})
-		out := p.reprise("run", "--issue-url", gh.URL+"/acme/widget/issues/7", "--pipeline", "../seeing.cue", "--push", "--sandbox", "required")
+		out := p.reprise("run", "--issue", gh.URL+"/acme/widget/issues/7", "--pipeline", "../seeing.cue", "--push", "--sandbox", "required")
 		p.want(0, out)
 		if len(seen) == 0 {
 			t.Fatalf("the model has seen no image:\n%s%s", out.stdout, out.stderr)

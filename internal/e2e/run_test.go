@@ -262,11 +262,11 @@ func TestGoesOnWhenTheKeyIsRight(t *testing.T) {
 func TestStopsAtTheRunsBudget(t *testing.T) {
 	p := newPlace(t)
 	p.says((&worker{change: changes}).script())
-	p.want(4, p.start("--agent", "claude", "--budget-usd", "0.01"))
+	p.want(4, p.start("--agent", "claude", "--more", "usd=0.01"))
 	if run := p.record(); run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded {
 		t.Errorf("stopped by %+v", run.Stop)
 	}
-	p.want(0, p.reprise("run", "--issue", "7", "--push", "--agent", "claude", "--budget-usd", "1"))
+	p.want(0, p.reprise("run", "--issue", "7", "--push", "--agent", "claude", "--more", "usd=1"))
 }
 
 // Writer and reviewer are two programs here, and the record says who did what.

@@ -102,7 +102,7 @@ func TestJudge(t *testing.T) {
 func TestVariantsAsFlags(t *testing.T) {
 	v := Variant{Name: "x", Pipeline: "full/quick-fix", Agent: "rehearsal", Model: "m", Language: "ja"}
 	v.Budget.Tokens, v.Budget.Time, v.Budget.Attempts = 7, pipelines.Duration(90e9), 3
-	want := "--pipeline full/quick-fix --agent rehearsal --model m --language ja --tokens 7 --time 1m30s --attempts 3 --stubs /s.cue"
+	want := "--pipeline full/quick-fix --agent rehearsal:m --language ja --more tokens=7,time=1m30s,attempts=3 --stubs /s.cue"
 	if got := strings.Join(v.flags(Case{Stubs: "/s.cue"}), " "); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -138,7 +138,7 @@ func (f Facts) since(b Facts) Facts {
 
 // stepFlags are those of reprise run that make it take one step with a variant.
 func (v Variant) stepFlags(c Case, id string) []string {
-	out := append([]string{"--issue", id, "--attempts", "1"}, v.flags(c)...)
+	out := append([]string{"--issue", id}, v.flags(c)...)
 	if v.Pipeline+v.Agent+v.Model+v.Prompts+v.Language != "" {
 		out = append(out, "--refresh")
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -25,6 +26,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/recording"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -110,7 +112,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 	}
 	if !done {
 		if limit := min(usd, own-spent); !math.IsInf(limit, 1) {
-			args = append(args, "--budget-usd", strconv.FormatFloat(max(limit, 0.01), 'f', 2, 64))
+			args = append(args, "--more", "usd="+strconv.FormatFloat(max(limit, 0.01), 'f', 2, 64))
 		}
 		said, err := r.process(ctx, env.Environ, args, filepath.Join(dir, "log.txt"))
 		if err != nil {
@@ -211,19 +213,18 @@ func (r *runner) environ() []string {
 func (v Variant) flags(c Case) []string {
 	var out []string
 	add := func(flag, value string) {
-		if value != "" && value != "0" && value != "0s" {
+		if value != "" {
 			out = append(out, "--"+flag, value)
 		}
 	}
 	add("pipeline", v.Pipeline)
-	add("agent", v.Agent)
-	add("model", v.Model)
+	add("agent", v.Agent+text.Prefixed(":", v.Model))
 	add("language", v.Language)
-	add("tokens", strconv.FormatInt(v.Budget.Tokens, 10))
-	add("time", time.Duration(v.Budget.Time).String())
-	if c.Step == nil {
-		add("attempts", strconv.Itoa(v.Budget.Attempts))
+	allowed := phases.Allowance{Tokens: v.Budget.Tokens, Time: time.Duration(v.Budget.Time), Attempts: v.Budget.Attempts}
+	if c.Step != nil {
+		allowed.Attempts = 1
 	}
+	add("more", command.MoreText(allowed))
 	if v.Agent == agents.Rehearsal {
 		add("stubs", c.Stubs)
 	}

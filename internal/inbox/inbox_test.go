@@ -43,7 +43,7 @@ func TestInboxOfAddressedCommands(t *testing.T) {
 	for i, body := range []string{"/run", "/reprise pause", "`/Reprise retry`", "reprise run", "/reprised run", "  /reprise\tcancel it\nall", "/reprise"} {
 		in.list = append(in.list, github.Comment{ID: int64(i + 1), Body: body})
 	}
-	in.given = []Review{{ID: 9, State: ReviewCommented, Body: "/resume"}, {ID: 10, State: ReviewCommented, Body: "/reprise status"}}
+	in.given = []Review{{ID: 9, State: ReviewCommented, Body: "/run"}, {ID: 10, State: ReviewCommented, Body: "/reprise status"}}
 	var all []string
 	for _, c := range in.Pending(metadata.Run{}) {
 		all = append(all, c.Parsed.Command.Name)

@@ -52,6 +52,9 @@ func (t Trigger) Said() int64 {
 // so that there is nothing to answer on the forge.
 func (t Trigger) ByForm() bool { return t.Comment == nil && t.Review == nil && !t.CI }
 
+// AsksToRun reports whether somebody asks for the run to begin or to go on.
+func (t Trigger) AsksToRun() bool { return !t.CI && t.Requested.Command.Name == "run" }
+
 // Runner is what the machine says about who started a workflow.
 type Runner struct {
 	Event      string // GITHUB_EVENT_NAME
@@ -107,37 +110,37 @@ func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 	}
 	switch {
 	case r.Repository != "" && !strings.EqualFold(r.Repository, t.Repository):
-		return deny(metadata.ConfusedDeputy, metadata.Because("other_repository", "repository", t.Repository, "here", r.Repository))
+		return deny(metadata.PermissionDenied, metadata.Because("other_repository", "repository", t.Repository, "here", r.Repository))
 	case ev.Pull != nil && ev.Pull.HeadRepository == "":
-		return deny(metadata.ForkDenied, metadata.Because("from_nowhere"))
+		return deny(metadata.PermissionDenied, metadata.Because("from_nowhere"))
 	case ev.Pull != nil && !strings.EqualFold(ev.Pull.HeadRepository, t.Repository):
-		return deny(metadata.ForkDenied, metadata.Because("from_fork", "from", ev.Pull.HeadRepository))
+		return deny(metadata.PermissionDenied, metadata.Because("from_fork", "from", ev.Pull.HeadRepository))
 	case t.Review == nil && r.Ref != "" && ev.DefaultBranch != "" && r.Ref != "refs/heads/"+ev.DefaultBranch:
 		// Pipelines and prompts are taken from what is checked out.
 		return deny(metadata.ConfigInvalid, OnOtherBranch(r.Ref, ev.DefaultBranch))
 	case t.CI: // it asks for nothing that was not asked for before
 		return t, nil
 	case t.By == "":
-		return deny(metadata.ConfusedDeputy, metadata.Because("no_sender"))
+		return deny(metadata.PermissionDenied, metadata.Because("no_sender"))
 	case strings.HasSuffix(t.By, "[bot]") || ev.Sender.Type == "Bot" || t.Comment != nil && t.Comment.Author.Type == "Bot" || t.Review != nil && t.Review.Author.Type == "Bot":
 		if !slices.ContainsFunc(in.Bots, func(b string) bool { return strings.EqualFold(b, t.By) }) {
-			return deny(metadata.BotDenied, metadata.Because("bot_not_allowed", "bot", t.By))
+			return deny(metadata.PermissionDenied, metadata.Because("bot_not_allowed", "bot", t.By))
 		}
 	}
 	switch {
 	case !t.ByForm() && !strings.EqualFold(t.By, ev.Sender.Login):
-		return deny(metadata.ConfusedDeputy, metadata.Because("other_sender", "author", t.By, "sender", ev.Sender.Login))
+		return deny(metadata.PermissionDenied, metadata.Because("other_sender", "author", t.By, "sender", ev.Sender.Login))
 	case r.Actor != "" && !strings.EqualFold(t.By, r.Actor):
-		return deny(metadata.ConfusedDeputy, metadata.Because("other_actor", "who", t.By, "actor", r.Actor))
+		return deny(metadata.PermissionDenied, metadata.Because("other_actor", "who", t.By, "actor", r.Actor))
 	case t.Issue != nil && t.Issue.IsPull && t.Comment != nil:
 		t.Pull, t.Number, t.Issue = t.Number, 0, nil
 	case t.Number == 0 && t.Pull == 0:
-		return deny(metadata.NoTrigger, metadata.Because("names_no_issue"))
+		return deny(metadata.NotACommand, metadata.Because("names_no_issue"))
 	case t.Issue != nil && t.Issue.IsPull:
-		return deny(metadata.NoTrigger, metadata.Because("command_on_pull", "number", t.Number))
+		return deny(metadata.NotACommand, metadata.Because("command_on_pull", "number", t.Number))
 	}
 	if t.Comment != nil && t.Comment.Edited() {
-		return deny(metadata.EditedComment, metadata.Because("comment_edited"))
+		return deny(metadata.PermissionDenied, metadata.Because("comment_edited"))
 	}
 	return t, nil
 }
@@ -174,25 +177,25 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 	case ev.Name == "status":
 		return t.readStatus(ev, in)
 	case ev.Name == "issues" && ev.Action == "closed" && ev.Issue != nil && !ev.Issue.IsPull:
-		t.CI, t.Closed, t.Number, t.Issue, t.Requested = true, ev.Issue.Number, 0, nil, command.Parse("resume", true)
+		t.CI, t.Closed, t.Number, t.Issue, t.Requested = true, ev.Issue.Number, 0, nil, command.Parse("run", true)
 		return nil
 	case ev.Name == "issues":
 		if ev.Action != "labeled" || in.Label == "" || !strings.EqualFold(ev.Label, in.Label) {
-			return deny(metadata.NoTrigger, metadata.Because("other_label", "label", in.Label))
+			return deny(metadata.NotACommand, metadata.Because("other_label", "label", in.Label))
 		}
 		t.Label, t.At = ev.Label, ev.Issue.UpdatedAt
 		ask(ev.Sender.Login, "run", true)
 		return nil
 	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
 		if ev.Name == "repository_dispatch" && ev.Action != Dispatched {
-			return deny(metadata.NoTrigger, metadata.Because("other_dispatch", "type", ev.Action))
+			return deny(metadata.NotACommand, metadata.Because("other_dispatch", "type", ev.Action))
 		}
 		if ev.Name == "repository_dispatch" && ev.Inputs[Awaited] != "" {
 			n, err := strconv.Atoi(ev.Inputs["issue"])
 			if err != nil || n < 1 || n > 1e9 {
-				return deny(metadata.NoTrigger, metadata.Because("no_number", "number", clean.Truncate(ev.Inputs["issue"], 40)))
+				return deny(metadata.NotACommand, metadata.Because("no_number", "number", clean.Truncate(ev.Inputs["issue"], 40)))
 			}
-			t.CI, t.Number, t.Requested = true, n, command.Parse("resume", true)
+			t.CI, t.Number, t.Requested = true, n, command.Parse("run", true)
 			return nil
 		}
 		text := strings.TrimSpace(ev.Inputs["command"])
@@ -210,12 +213,12 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 		}
 		ask(by, "run", true)
 	default:
-		return deny(metadata.NoTrigger, metadata.Because("other_event", "event", t.Event))
+		return deny(metadata.NotACommand, metadata.Because("other_event", "event", t.Event))
 	}
 	if number != "" {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > 1e9 {
-			return deny(metadata.NoTrigger, metadata.Because("no_number", "number", clean.Truncate(number, 40)))
+			return deny(metadata.NotACommand, metadata.Because("no_number", "number", clean.Truncate(number, 40)))
 		}
 		if n != t.Number {
 			t.Number, t.Issue = n, nil
@@ -244,7 +247,7 @@ func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
 	}
 	err := json.Unmarshal(ev.Ran, &ran)
 	if err != nil || ev.Action != "completed" || ran.From != nil && !strings.EqualFold(ran.From.Name, t.Repository) || !t.goOn(ran.Branch, in) {
-		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_ci", "branch", clean.Truncate(ran.Branch, 100))}
+		return &page.Denial{Code: metadata.NotACommand, Why: metadata.Because("other_ci", "branch", clean.Truncate(ran.Branch, 100))}
 	}
 	t.Red = slices.Contains([]string{"failure", "timed_out", "startup_failure"}, ran.Conclusion) // and not cancelled, such as for a newer one
 	return nil
@@ -267,7 +270,7 @@ func (t *Trigger) readStatus(ev github.Event, in Inputs) *page.Denial {
 	}
 	err := json.Unmarshal(ev.Ran, &given)
 	if err != nil || given.State == "" || given.State == "pending" || given.Context == github.OwnStatus {
-		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_status", "status", clean.Truncate(given.Context, 100))}
+		return &page.Denial{Code: metadata.NotACommand, Why: metadata.Because("other_status", "status", clean.Truncate(given.Context, 100))}
 	}
 	of := ""
 	for _, b := range given.Branches {
@@ -277,7 +280,7 @@ func (t *Trigger) readStatus(ev github.Event, in Inputs) *page.Denial {
 		}
 		of = b.Name
 	}
-	return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_ci", "branch", clean.Truncate(of, 100))}
+	return &page.Denial{Code: metadata.NotACommand, Why: metadata.Because("other_ci", "branch", clean.Truncate(of, 100))}
 }
 
 // goOn has a run go on if a branch is that of one.
@@ -287,27 +290,27 @@ func (t *Trigger) goOn(branch string, in Inputs) bool {
 	if !ok || err != nil || n < 1 || strconv.Itoa(n) != id { // as no run spells it
 		return false
 	}
-	t.CI, t.Number, t.Requested = true, n, command.Parse("resume", true)
+	t.CI, t.Number, t.Requested = true, n, command.Parse("run", true)
 	return true
 }
 
 // readComment reads a command that somebody wrote.
 func (t *Trigger) readComment(ev github.Event, ask func(by, text string, bare bool)) *page.Denial {
 	if ev.Comment == nil {
-		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_comment")}
+		return &page.Denial{Code: metadata.NotACommand, Why: metadata.Because("no_comment")}
 	}
 	ask(ev.Comment.Author.Login, ev.Comment.Body, false)
 	t.Comment, t.At = ev.Comment, ev.Comment.CreatedAt
 	no := &page.Denial{By: t.By}
 	switch {
 	case strings.Contains(ev.Comment.Body, OurMarker):
-		no.Code, no.Why = metadata.NoTrigger, metadata.Because("own_comment")
+		no.Code, no.Why = metadata.NotACommand, metadata.Because("own_comment")
 	case t.Requested.Outcome == command.Ignored:
 		no.Code, no.Why = metadata.NotACommand, metadata.Because("no_command")
 	case ev.Action == "edited":
-		no.Code, no.Why, no.What = metadata.EditedComment, metadata.Because("comment_edited"), t.Text
+		no.Code, no.Why, no.What = metadata.PermissionDenied, metadata.Because("comment_edited"), t.Text
 	case ev.Action != "created":
-		no.Code, no.Why = metadata.NoTrigger, metadata.Because("other_comment", "action", ev.Action)
+		no.Code, no.Why = metadata.NotACommand, metadata.Because("other_comment", "action", ev.Action)
 	default:
 		return nil
 	}
@@ -320,7 +323,7 @@ func (t *Trigger) readComment(ev github.Event, ask func(by, text string, bare bo
 func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial {
 	v, err := ReviewOf(ev)
 	if err != nil {
-		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Said(err.Error())}
+		return &page.Denial{Code: metadata.NotACommand, Why: metadata.Said(err.Error())}
 	}
 	mask := r.Mask
 	if mask == nil {
@@ -333,11 +336,11 @@ func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial 
 	no := &page.Denial{By: t.By}
 	switch {
 	case strings.Contains(v.Body, OurMarker):
-		no.Code, no.Why = metadata.NoTrigger, metadata.Because("own_comment")
+		no.Code, no.Why = metadata.NotACommand, metadata.Because("own_comment")
 	case t.Requested.Outcome == command.Ignored:
 		no.Code, no.Why = metadata.NotACommand, metadata.Because("no_command")
 	case ev.Name == "pull_request_review" && ev.Action != "submitted", ev.Name == "pull_request_review_comment" && ev.Action != "created":
-		no.Code, no.Why = metadata.NoTrigger, metadata.Because("other_event", "event", t.Event)
+		no.Code, no.Why = metadata.NotACommand, metadata.Because("other_event", "event", t.Event)
 	default:
 		return nil
 	}

@@ -51,12 +51,12 @@ func FuzzTrigger(f *testing.F) {
 		bot := strings.HasSuffix(asked.By, "[bot]") || ev.Sender.Type == "Bot"
 		switch {
 		case asked.Closed > 0: // nor here: it is only said which issue was closed
-			if asked.By != "" || asked.Number != 0 || asked.Issue != nil || asked.ByForm() || asked.Requested.Command.Name != "resume" || ev.Name != "issues" || ev.Action != "closed" {
+			if asked.By != "" || asked.Number != 0 || asked.Issue != nil || asked.ByForm() || asked.Requested.Command.Name != "run" || ev.Name != "issues" || ev.Action != "closed" {
 				t.Errorf("it goes on for %+v", asked)
 			}
 			return
 		case asked.CI: // nobody asks; it is only said of which run CI has ended
-			if asked.By != "" || asked.Number < 1 || asked.ByForm() || asked.Requested.Command.Name != "resume" || strings.Contains(string(ev.Ran), "eve/") && ev.Name != "status" || ev.Action != "completed" && ev.Name != "status" {
+			if asked.By != "" || asked.Number < 1 || asked.ByForm() || asked.Requested.Command.Name != "run" || strings.Contains(string(ev.Ran), "eve/") && ev.Name != "status" || ev.Action != "completed" && ev.Name != "status" {
 				t.Errorf("it goes on for %+v", asked)
 			}
 			return

@@ -77,16 +77,16 @@ var (
 func (f Forge) Parse(address string) (Reference, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return Reference{}, exit.Usagef("--issue-url: give the address of an issue, such as https://%s/OWNER/REPO/issues/7", f.Host)
+		return Reference{}, exit.Usagef("--issue: give the address of an issue, such as https://%s/OWNER/REPO/issues/7", f.Host)
 	}
 	m := issuePath().FindStringSubmatch(u.Path)
 	switch {
 	case strings.TrimPrefix(strings.ToLower(u.Host), "www.") != f.Host:
-		return Reference{}, exit.Usagef("--issue-url: %.80q is not %s, where issues are read from; for GitHub Enterprise and other forges set GITHUB_API_URL", u.Host, f.Host)
+		return Reference{}, exit.Usagef("--issue: %.80q is not %s, where issues are read from; for GitHub Enterprise and other forges set GITHUB_API_URL", u.Host, f.Host)
 	case m == nil:
-		return Reference{}, exit.Usagef("--issue-url: %.120q is no issue; one looks like https://%s/OWNER/REPO/issues/7", u.Path, f.Host)
+		return Reference{}, exit.Usagef("--issue: %.120q is no issue; one looks like https://%s/OWNER/REPO/issues/7", u.Path, f.Host)
 	case m[3] != "issues":
-		return Reference{}, exit.Usagef("--issue-url: %s/%s/%s/%s is a pull request; a run begins with an issue", m[1], m[2], m[3], m[4])
+		return Reference{}, exit.Usagef("--issue: %s/%s/%s/%s is a pull request; a run begins with an issue", m[1], m[2], m[3], m[4])
 	}
 	n, err := strconv.Atoi(m[4])
 	return Reference{Owner: m[1], Name: m[2], Number: n}, exit.AsUsage(err)
@@ -134,7 +134,7 @@ func (o Query) Find(env environ.Env, src *git.Source) (id string, where *Referen
 			r, err = f.Parse(o.Url)
 		}
 		if err == nil && src.GitHub != "" && !strings.EqualFold(src.GitHub, r.Repository()) {
-			err = exit.Usagef("--issue-url: the issue is one of %s, and this repository is %s: go to a clone of the other", r.Repository(), src.GitHub)
+			err = exit.Usagef("--issue: the issue is one of %s, and this repository is %s: go to a clone of the other", r.Repository(), src.GitHub)
 		}
 		return strconv.Itoa(r.Number), &r, "", err
 	}

@@ -22,7 +22,7 @@ func WhyNoWork(is github.Issue, err error) (metadata.Code, metadata.Reason) {
 	case is.Locked:
 		return metadata.StaleEvent, metadata.Because("issue_locked")
 	case is.IsPull:
-		return metadata.NoTrigger, metadata.Because("is_a_pull", "number", is.Number)
+		return metadata.NotACommand, metadata.Because("is_a_pull", "number", is.Number)
 	}
 	return "", ""
 }

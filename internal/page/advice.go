@@ -68,8 +68,8 @@ func (w advice) onRun() string {
 		a.Meaning, a.Do = w.Comment.MissesCI, w.Comment.SeeToCI
 	case reason == metadata.RunCancelled, reason == metadata.AwaitingCI:
 		kind = alertNote
-	case reason == metadata.BudgetExceeded:
-		a.Do = w.Tell.AllowMore("/resume " + phases.LimitOf(w.run).Flag())
+	case reason == metadata.BudgetExceeded && !phases.OfDay(w.run.Stop):
+		a.Do = w.Tell.AllowMore("/run " + phases.LimitOf(w.run).Flag())
 	}
 	words := ""
 	if verbatim(reason) && w.run.Stop.Why != "" {
@@ -137,7 +137,7 @@ func (w advice) waitsFor() string {
 func (w advice) approval(phase, role string) string {
 	var ways []string
 	for _, name := range phases.Approvals(w.plan, w.run) {
-		ways = append(ways, "- "+clean.Code("/approve "+name)+": "+w.Comment.Approves, "- "+clean.Code("/reject "+name+" REASON")+": "+w.Comment.Rejects)
+		ways = append(ways, "- "+clean.Code("/approve "+name)+": "+w.Comment.Approves, "- "+clean.Code("/rollback "+name+" REASON")+": "+w.Comment.Rejects)
 	}
 	if back, ok := phases.Proposed(w.plan, w.run); ok {
 		command := command.Command{Name: "rollback", Phase: back.To, Step: back.Step, Text: back.Reason}
@@ -174,7 +174,7 @@ func (w advice) question(q metadata.Question) string {
 // of the code does.
 func verbatim(code metadata.Code) bool {
 	return slices.Contains([]metadata.Code{
-		metadata.BudgetExceeded, metadata.DayBudget, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
+		metadata.BudgetExceeded, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
 		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts, metadata.StateCorrupt, metadata.SecretFound,
 	}, code)
 }

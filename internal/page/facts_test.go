@@ -92,7 +92,7 @@ func TestTell(t *testing.T) {
 		}
 		event := EventFacts{
 			Event: "issue_comment created", Issue: "7", Versions: []Versioned{{"reprise", "1.0.0"}},
-			Denial: Denial{Code: metadata.BotDenied, By: "renovate[bot]", What: "/run", Why: "renovate[bot] is not in allowed-bots"},
+			Denial: Denial{Code: metadata.PermissionDenied, By: "renovate[bot]", What: "/run", Why: "renovate[bot] is not in allowed-bots"},
 		}
 		back.Paths = []string{"api/list.go"}
 		report := "## What changes\n\nLists have pages, thanks @hana. Fixes #12.\n\n```go\n// @Deprecated\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
@@ -159,7 +159,7 @@ func TestTellMuch(t *testing.T) {
 		p.Run.IssueTitle, p.Run.BranchName = long, long
 		p.Run.RollbackHistory[0].Reason = long
 		p.Run.Phases[0].Report = []byte(`{"remaining": [{"title": "` + strings.ReplaceAll(long, "\n", " ") + `", "body": ""}]}`)
-		d := Denial{Code: metadata.BotDenied, By: long, What: long, Why: metadata.Said(long)}
+		d := Denial{Code: metadata.PermissionDenied, By: long, What: long, Why: metadata.Said(long)}
 		told := Notices{Links: Links{Job: long, Branch: long}, Requests: []Requested{{By: long, Command: long, Outcome: long}}, Warnings: []string{long, long}, Dispatched: []string{long}, Elsewhere: []string{long, long}, NoChecks: true}
 		took := testenv.Busy(func() {
 			all := everything(p.Plan, p.Run, back,

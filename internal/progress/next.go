@@ -25,7 +25,7 @@ func Result(plan *pipelines.Pipeline, run metadata.Run) Summary {
 // ExitCode gives the exit code for how a run ended.
 func ExitCode(run metadata.Run) int {
 	switch {
-	case run.Stop != nil && (run.Stop.Code == metadata.BudgetExceeded || run.Stop.Code == metadata.DayBudget):
+	case run.Stop != nil && run.Stop.Code == metadata.BudgetExceeded:
 		return exit.Budget
 	case run.Status == metadata.Completed:
 		return exit.Done
@@ -82,7 +82,7 @@ func asksPeople(plan *pipelines.Pipeline, run metadata.Run) []string {
 			lines = append(lines, fmt.Sprintf("reprise rollback --issue %s --to-phase %s --to-step %s --reason=%s", id, text.Flat(back.To), back.Step, text.QuoteShell(text.Flat(back.Reason))))
 		}
 		for _, name := range all {
-			lines = append(lines, fmt.Sprintf("reprise reject --issue %s --phase %s --reason TEXT", id, text.Flat(name)))
+			lines = append(lines, fmt.Sprintf("reprise rollback --issue %s --to-phase %s --reason TEXT", id, text.Flat(name)))
 		}
 	}
 	return lines
@@ -125,10 +125,13 @@ func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 	}
 	switch run.Stop.Code {
 	case metadata.BudgetExceeded:
+		if phases.OfDay(run.Stop) {
+			return []string{again}
+		}
 		return []string{again + " " + phases.LimitOf(run).Flag()}
 	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed, metadata.Conflicts:
 		return []string{back, retry}
-	case metadata.NoProgress, metadata.OutputInvalid, metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound:
+	case metadata.NoProgress, metadata.OutputInvalid, metadata.ChangeRefused, metadata.SecretFound:
 		return []string{retry, back}
 	}
 	return []string{again}

@@ -36,7 +36,7 @@ type said struct {
 }
 
 // byPeople are the steps of decisions that people take.
-var byPeople = []string{"approve", "reject", "skip", "pause", "cancel", "retry", "refresh", phases.IssueTaken}
+var byPeople = []string{"approve", "skip", "pause", "cancel", "retry", "refresh", phases.IssueTaken}
 
 func peopleOf(w words, run metadata.Run) []said {
 	var all []said

@@ -72,11 +72,8 @@ type PromptQuery struct {
 // ShowPrompt prints a prompt as it would be sent, for the run as it stands.
 func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a PromptQuery) (err error) {
 	phase, step := a.Phase, a.Step
-	switch {
-	case o.File != "" && o.Id != "":
+	if o.File != "" && o.Id != "" {
 		return exit.Usagef("--issue-file names an issue that would begin, --issue one that has a run: give one of them")
-	case phase == "":
-		return exit.Usagef("which phase? Give --phase PHASE")
 	}
 	if o.File == "" && o.Id == "" {
 		src, err := git.Find(ctx, o.Repo)

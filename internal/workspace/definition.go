@@ -216,7 +216,7 @@ func (d *Definition) Assign(o Choice) error {
 		d.Plan.Given.Agent = o.Agent
 	}
 	if strings.HasPrefix(o.Model, "-") {
-		return exit.Usagef("--model %s begins with a hyphen, as an option of an agent's program does: name a model", o.Model)
+		return exit.Usagef("--agent: the model %s begins with a hyphen, as an option of an agent's program does: name a model", o.Model)
 	}
 	if o.Model != "" {
 		for _, s := range StepsOf(d.Plan) {

@@ -205,7 +205,7 @@ func (w *opening) sameTitle(given issue.Issue) error {
 	if w.o.File == "" || w.o.RefreshIssue || slices.Equal(strings.Fields(given.Title), strings.Fields(w.Run.IssueTitle)) {
 		return nil
 	}
-	return exit.Usagef("issue %s is the run of %q, and %s is titled %q: for another issue name the file otherwise, or give a number of its own in its front matter; if it is the same, go on with --issue %[1]s, or take its new text with --refresh-issue",
+	return exit.Usagef("issue %s is the run of %q, and %s is titled %q: for another issue name the file otherwise, or give a number of its own in its front matter; if it is the same, go on with --issue %[1]s, or take its new text with --refresh=issue",
 		w.Issue.ID, w.Run.IssueTitle, w.o.File, given.Title)
 }
 
@@ -213,7 +213,7 @@ func (w *opening) sameTitle(given issue.Issue) error {
 func (w *opening) without(given issue.Issue) []string {
 	var out []string
 	if w.o.File != "" && given.Digest() != w.Run.Issue.Digest {
-		out = append(out, fmt.Sprintf("%s has changed; the run keeps the issue as it was (--refresh-issue takes the new text)", w.o.File))
+		out = append(out, fmt.Sprintf("%s has changed; the run keeps the issue as it was (--refresh=issue takes the new text)", w.o.File))
 	}
 	if r := w.there; w.o.Url != "" && !strings.HasSuffix(strings.ToLower(w.Run.IssueURL), strings.ToLower(fmt.Sprintf("/%s/issues/%d", r.Repository(), r.Number))) {
 		out = append(out, fmt.Sprintf("the run of issue %s did not begin with %s; it keeps the issue it began with", w.Issue.ID, w.o.Url))

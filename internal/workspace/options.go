@@ -82,7 +82,7 @@ func (o Options) samePart(w *Workspace) error {
 	if asked.IsZero() || reflect.DeepEqual(asked, has) {
 		return nil
 	}
-	return exit.Usagef("the run of issue %s keeps the phases with which it began, so --from, --until, --only, --skip and --no-split cannot choose others: leave them out, or add --refresh, which takes the pipeline as it is defined now", w.Issue.ID)
+	return exit.Usagef("the run of issue %s keeps the phases with which it began, so --phases and --jobs off cannot choose others: leave them out, or add --refresh, which takes the pipeline as it is defined now", w.Issue.ID)
 }
 
 // sameDefinition refuses a pipeline or a language that a run which has begun

@@ -154,9 +154,9 @@ func (w *Workspace) issueNow(ctx context.Context, env environ.Env, o Options) (i
 	case o.File != "":
 		return w.Given, nil
 	case o.Url == "" && w.Run.IssueURL == "":
-		return issue.Issue{}, exit.Usagef("--refresh-issue: the run did not begin with an issue on GitHub: give the file with --issue-file FILE")
+		return issue.Issue{}, exit.Usagef("--refresh=issue: the run did not begin with an issue on GitHub: give the file with --issue-file FILE")
 	case w.there == nil:
-		return issue.Issue{}, exit.Usagef("--refresh-issue: issue %s cannot be read from GitHub: %s", w.Issue.ID, w.nowhere)
+		return issue.Issue{}, exit.Usagef("--refresh=issue: issue %s cannot be read from GitHub: %s", w.Issue.ID, w.nowhere)
 	}
 	now, err := w.readThere(ctx, env, o)
 	if err == nil {
@@ -190,7 +190,7 @@ func (w *Workspace) Heard() []string {
 func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error {
 	changed := w.Issue.Differs(now)
 	if changed == "" {
-		return exit.Usagef("the issue reads as it did when the run took it: edit it first, or leave --refresh-issue out")
+		return exit.Usagef("the issue reads as it did when the run took it: edit it first, or leave --refresh=issue out")
 	}
 	w.Notes = append(w.Notes, "the issue is taken as it reads now: "+changed.In(prompts.Words("en"))+"; what is done stays done, and rollback takes a phase back")
 	now.Author = w.Issue.Author

@@ -199,7 +199,7 @@ func (w *Workspace) Busy(at time.Time) error {
 	if lease == nil || !at.Before(lease.Expires) || !w.Push {
 		return nil
 	}
-	return fmt.Errorf("%s works on issue %s: wait for it, or end it with /cancel on the issue; if it is gone, the run is free at %s, or now with: reprise run --issue %s --take-over",
+	return fmt.Errorf("%s works on issue %s: wait for it, or end it with /cancel on the issue; if it is gone, the run is free at %s, or now with: reprise run --issue %s --take over",
 		lease.Owner, w.Issue.ID, lease.Expires.UTC().Format("15:04 UTC"), w.Issue.ID)
 }
 

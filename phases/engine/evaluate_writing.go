@@ -115,7 +115,7 @@ func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written,
 		l.missing = append(l.missing, metadata.Because("tree_unchanged"))
 	}
 	if w.changes.Over != "" {
-		l = lack{metadata.PatchTooLarge, []metadata.Reason{w.changes.Over}}
+		l = lack{metadata.ChangeRefused, []metadata.Reason{w.changes.Over}}
 	}
 	if len(l.missing) == 0 && w.p.Report != "" {
 		if wrong := e.report(ctx, w.p, w.call.result); wrong != "" {

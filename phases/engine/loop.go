@@ -71,7 +71,7 @@ func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.
 	if e.today, why = phases.RemainingToday(b, run, others, e.Now()); why == "" {
 		return run, false, nil
 	}
-	run, err = e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.DayBudget, Why: why})
+	run, err = e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.BudgetExceeded, Why: why})
 	return run, true, err
 }
 

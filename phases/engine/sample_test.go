@@ -61,6 +61,6 @@ func promise(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d phases.D
 	}
 	phasestest.CheckDecided(rt, plan, run, phasestest.Decided{
 		Phase: d.Phase, Revises: d.Do == phases.DoRevise, Shown: show(d),
-		Waits: d.Do == phases.DoWait && (d.Code == metadata.ProtectedPath || d.Code == metadata.PatchTooLarge),
+		Waits: d.Do == phases.DoWait && d.Code == metadata.ChangeRefused,
 	})
 }

@@ -105,11 +105,11 @@ func TestTheSecondTimeAPersonIsAsked(t *testing.T) {
 		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
 	})
 	run := s.goOn(t.Context())
-	if run.Status != metadata.Waiting || run.Stop.Code != metadata.ProtectedPath || !strings.Contains(english(run.Stop.Why), "sub/CLAUDE.md: a protected path") {
+	if run.Status != metadata.Waiting || run.Stop.Code != metadata.ChangeRefused || !strings.Contains(english(run.Stop.Why), "sub/CLAUDE.md: a protected path") {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 	}
 	last := run.Attempts[len(run.Attempts)-1]
-	if last.Status != metadata.Blocked || last.Code != metadata.ProtectedPath || last.Broke != "protected" {
+	if last.Status != metadata.Blocked || last.Code != metadata.ChangeRefused || last.Broke != "protected" {
 		t.Errorf("the attempt is %+v", last)
 	}
 	if s.tree.tip()["kept.go"] != "evil" || s.tree.tip()["sub/CLAUDE.md"] != "" {
@@ -150,7 +150,7 @@ func TestTooMuchIsTakenBack(t *testing.T) {
 			return s.good(ctx, t)
 		})
 		run := s.goOn(t.Context())
-		if a := run.Attempts[2]; a.Status != metadata.Unsuccessful || a.Code != metadata.PatchTooLarge || a.Broke != "size" || !strings.Contains(english(a.Why), "103 changed files (such as") {
+		if a := run.Attempts[2]; a.Status != metadata.Unsuccessful || a.Code != metadata.ChangeRefused || a.Broke != "size" || !strings.Contains(english(a.Why), "103 changed files (such as") {
 			t.Errorf("the first attempt is %+v", a)
 		}
 		if prompt := s.tasks[3].Prompt; !strings.Contains(prompt, "at most 100 files") {
@@ -167,7 +167,7 @@ func TestTooMuchIsTakenBack(t *testing.T) {
 		switch {
 		case !always && run.Status != metadata.Completed:
 			t.Errorf("with less the run is %s (%+v)", run.Status, run.Stop)
-		case always && (run.Status != metadata.Waiting || run.Stop.Code != metadata.PatchTooLarge || !strings.Contains(english(run.Stop.Why), "103 changed files")):
+		case always && (run.Status != metadata.Waiting || run.Stop.Code != metadata.ChangeRefused || !strings.Contains(english(run.Stop.Why), "103 changed files")):
 			t.Errorf("with as much again the run is %s (%+v)", run.Status, run.Stop)
 		}
 	}

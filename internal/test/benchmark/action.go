@@ -37,14 +37,14 @@ func action(b *bench.Bench) error {
 		if err := os.RemoveAll(temp); err != nil {
 			return err
 		}
-		c := b.Command("", start, "version")
+		c := b.Command("", start, "--version")
 		c.Env = append(c.Env, "RUNNER_TEMP="+temp, "RUNNER_TOOL_CACHE=", "REPRISE_RELEASES_URL=file://"+filepath.Join(b.Dir, "releases"), "INPUT_VERSION=")
 		return c.Run()
 	})
 	if err != nil {
 		return err
 	}
-	plain := `rm -rf "$1" && mkdir "$1" && cd "$1" && [ "$(sha256sum <"$2")" = "$3  -" ] && tar -xzf "$2" reprise && exec ./reprise version`
+	plain := `rm -rf "$1" && mkdir "$1" && cd "$1" && [ "$(sha256sum <"$2")" = "$3  -" ] && tar -xzf "$2" reprise && exec ./reprise --version`
 	least, err := bench.Repeat(21, func() error { return b.Command("", "sh", "-c", plain, "sh", temp, file, sum).Run() })
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func prompts(b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	c := b.Command(repo, b.Bin, "run", "--dry-run", "--show-prompts", "--issue-file", issue, "--pipeline", "full")
+	c := b.Command(repo, b.Bin, "explain", "--prompts", "--issue-file", issue, "--pipeline", "full")
 	var out bytes.Buffer
 	c.Stderr = &out
 	if err := c.Run(); err != nil {

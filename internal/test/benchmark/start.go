@@ -24,7 +24,7 @@ func start(b *bench.Bench) error {
 	if err := b.Command("", "go", "build", "-ldflags=-s -w", "-o", empty, src).Run(); err != nil {
 		return err
 	}
-	ours, err := bench.Repeat(31, func() error { return b.Command("", b.Bin, "version").Run() })
+	ours, err := bench.Repeat(31, func() error { return b.Command("", b.Bin, "--version").Run() })
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func start(b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	b.Times("start: `reprise version`", ours, least, "<= 10 ms", "a Go program that prints a word")
+	b.Times("start: `reprise --version`", ours, least, "<= 10 ms", "a Go program that prints a word")
 
 	repo, err := b.Repository("start")
 	if err != nil {

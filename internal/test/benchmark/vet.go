@@ -29,7 +29,7 @@ func vet(b *bench.Bench) error {
 		if err != nil {
 			return err
 		}
-		start, err := bench.Repeat(5, func() error { return b.Command("", b.Bin, "version").Run() })
+		start, err := bench.Repeat(5, func() error { return b.Command("", b.Bin, "--version").Run() })
 		if err != nil {
 			return err
 		}
