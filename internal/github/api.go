@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/google/go-github/v60/github"
 
@@ -44,6 +45,9 @@ type request struct {
 func (a *api) do(ctx context.Context, k *call, r request, into any) error {
 	k.began, k.method = a.retry.now(), r.method
 	k.repeatable = k.repeatable || r.method != http.MethodPost
+	if strings.HasPrefix(r.path, nowhere) {
+		return fmt.Errorf("%s: that cannot be: it takes the names of an owner and a repository, and numbers from 1", k.what)
+	}
 	if err := a.spaced(ctx, k); err != nil {
 		return err
 	}
@@ -72,7 +76,7 @@ func (a *api) do(ctx context.Context, k *call, r request, into any) error {
 	case resp == nil || resp.Response == nil:
 		return a.retry.problem(k, Unavailable, text.CauseOf("github_not_asked", "was not asked"), tryLater(), err)
 	}
-	k.status, k.header = resp.StatusCode, resp.Header
+	k.status, k.header, k.more, k.last = resp.StatusCode, resp.Header, resp.NextPage > 0, resp.LastPage
 	return a.decode(k, resp.Body, into)
 }
 

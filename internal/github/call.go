@@ -27,6 +27,14 @@ type call struct {
 
 	status int         // of the answer
 	header http.Header // of the answer
+	more   bool        // another page of the list follows
+	last   int         // the number of its last page; 0: the forge does not say
+}
+
+// follows reports whether there is a page after one with so many entries. A forge that says
+// nothing of pages may have one after a full page.
+func (k *call) follows(count int) bool {
+	return k.more || k.header.Get("Link") == "" && count >= perPage
 }
 
 type callKey struct{}

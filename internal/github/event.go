@@ -9,6 +9,29 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
+// maxEvent is the largest payload that GitHub delivers, in bytes.
+const maxEvent = 25_000_000
+
+// Event is what woke reprise: something that happened on the forge. What the
+// forge did not say is zero.
+type Event struct {
+	Name       string // of the kind of event, such as issue_comment
+	Action     string // such as created; of a repository_dispatch its event type
+	Repository string // owner/name
+
+	DefaultBranch string
+	Private, Fork bool // of the repository
+
+	Sender  User              // who did it
+	Issue   *Issue            // of issues and issue_comment; for other events nil
+	Comment *Comment          // of issue_comment; for other events nil
+	Label   string            // of issues: the label that was put on or taken off
+	Inputs  map[string]string // of workflow_dispatch, and of repository_dispatch its client payload; never nil
+	Pull    *Pull             // of the events of a pull request; for other events nil
+	Ran     json.RawMessage   // of workflow_run and check_suite: what has run, as it was sent; of status: all that was
+	Review  json.RawMessage   // of pull_request_review: the review as it was sent; of pull_request_review_comment: the comment
+}
+
 // sentEvent is what is read of any payload. Of its parts, only those that the
 // event is about are looked into.
 type sentEvent struct {

@@ -28,10 +28,7 @@ func (c *Client) Thread(owner, name string, number int) *Thread {
 // cancelled.
 func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Issue, error) {
 	t := c.Thread(owner, repo, number)
-	path, err := t.path()
-	if err != nil {
-		return Issue{}, err
-	}
+	path := t.path()
 	var w typedIssue
 	if err := c.get(ctx, "read "+t.String(), "issues: read", path, &w); err != nil {
 		return Issue{}, err
@@ -54,10 +51,7 @@ func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Iss
 // Marker is an HTML comment on one line. Errors are an *Error, or why ctx was
 // cancelled.
 func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i NewIssue) (Issue, error) {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return Issue{}, err
-	}
+	path := repoPath(owner, name)
 	what := fmt.Sprintf("open an issue in %s/%s", owner, name)
 	body, err := marked(marker, i.Body)
 	if err == nil && i.Title == "" {
@@ -110,7 +104,7 @@ func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, boo
 				return w.issue(), true, nil
 			}
 		}
-		if len(list) == 0 || !follows(k.header, n, len(list)) {
+		if len(list) == 0 || !k.follows(len(list)) {
 			return Issue{}, false, nil
 		}
 	}
@@ -124,13 +118,10 @@ func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, boo
 // gives one of kind NotFound.
 func (c *Client) AddSubIssue(ctx context.Context, owner, name string, parent int, child int64) error {
 	t := c.Thread(owner, name, parent)
-	path, err := t.path()
-	if err != nil {
-		return err
-	}
+	path := t.path()
 	// Twice is refused with 422, and looked at below.
 	k := &call{what: "add a sub-issue to " + t.String(), needs: "issues: write", repeatable: true}
-	err = c.do(ctx, k, request{http.MethodPost, path + "/sub_issues", map[string]int64{"sub_issue_id": child}}, nil)
+	err := c.do(ctx, k, request{http.MethodPost, path + "/sub_issues", map[string]int64{"sub_issue_id": child}}, nil)
 	if !isKind(err, Refused) {
 		return err
 	}

@@ -140,10 +140,7 @@ func (l *Live) locate(ctx context.Context) error {
 }
 
 func (l *Live) edit(ctx context.Context, text string) error {
-	path, err := l.t.commentPath(l.comment.ID)
-	if err != nil {
-		return err
-	}
+	path := l.t.commentPath(l.comment.ID)
 	k := &call{what: fmt.Sprintf("edit comment %d of %s", l.comment.ID, l.t), needs: "issues: write"}
 	var w github.IssueComment
 	if err := l.t.c.do(ctx, k, request{http.MethodPatch, path, map[string]string{"body": text}}, &w); err != nil {

@@ -88,10 +88,7 @@ func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comm
 
 // takeAway deletes a comment that is there twice.
 func (t *Thread) takeAway(ctx context.Context, id int64) error {
-	path, err := t.commentPath(id)
-	if err != nil {
-		return err
-	}
+	path := t.commentPath(id)
 	k := &call{what: fmt.Sprintf("take away comment %d of %s, which is there twice", id, t), needs: "issues: write"}
 	if err := t.c.do(ctx, k, request{http.MethodDelete, path, nil}, nil); err != nil && !isKind(err, NotFound, Gone) {
 		return err
@@ -100,10 +97,7 @@ func (t *Thread) takeAway(ctx context.Context, id int64) error {
 }
 
 func (t *Thread) create(ctx context.Context, text string) (Comment, error) {
-	path, err := t.path()
-	if err != nil {
-		return Comment{}, err
-	}
+	path := t.path()
 	k := &call{what: "comment on " + t.String(), needs: "issues: write"}
 	var w github.IssueComment
 	if err := t.c.do(ctx, k, request{http.MethodPost, path + "/comments", map[string]string{"body": text}}, &w); err != nil {

@@ -109,7 +109,7 @@ func TestMayOpenPull(t *testing.T) {
 	}
 	s := newStand(t)
 	s.Fault("POST /repos/acme/widget/pulls", githubtest.Fault{Status: 201, Body: `{"number":5}`})
-	checkError(t, s.gh.MayOpenPull(t.Context(), "acme", "widget", "main"), Unreadable, "it opened pull request 5 of main to itself; close that")
+	checkError(t, s.gh.MayOpenPull(t.Context(), "acme", "widget", "main"), Unreadable, "it made what cannot be; look for it, and remove it")
 }
 
 func TestRole(t *testing.T) {

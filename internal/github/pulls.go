@@ -17,10 +17,7 @@ const writesPulls = "pull-requests: write"
 
 // Pull reads a pull request. Errors are an *Error, or why ctx was cancelled.
 func (c *Client) Pull(ctx context.Context, owner, name string, number int) (Pull, error) {
-	path, err := pullPath(owner, name, number)
-	if err != nil {
-		return Pull{}, err
-	}
+	path := numbered(owner, name, "pulls", int64(number))
 	k := &call{what: fmt.Sprintf("read pull request %d of %s/%s", number, owner, name), needs: "pull-requests: read"}
 	return c.onePull(ctx, k, request{http.MethodGet, path, nil})
 }
@@ -32,10 +29,7 @@ func (c *Client) Pull(ctx context.Context, owner, name string, number int) (Pull
 //
 // Errors are an *Error, or why ctx was cancelled.
 func (c *Client) OpenPull(ctx context.Context, owner, name string, p Pull) (Pull, error) {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return Pull{}, err
-	}
+	path := repoPath(owner, name)
 	if p.HeadRepository == "" {
 		p.HeadRepository = owner + "/" + name
 	}
@@ -95,17 +89,17 @@ type PullText struct{ Title, Body string }
 
 // UpdatePull gives a pull request another text; what is empty stays as it is.
 func (c *Client) UpdatePull(ctx context.Context, owner, name string, number int, text PullText) error {
-	path, err := pullPath(owner, name, number)
+	path := numbered(owner, name, "pulls", int64(number))
 	change := map[string]any{}
 	for field, value := range map[string]string{"title": text.Title, "body": cut(text.Body)} {
 		if value != "" {
 			change[field] = value
 		}
 	}
-	if err != nil || len(change) == 0 {
-		return err
+	if len(change) == 0 {
+		return nil
 	}
-	_, err = c.onePull(ctx, &call{what: fmt.Sprintf("edit pull request %d of %s/%s", number, owner, name), needs: writesPulls}, request{http.MethodPatch, path, change})
+	_, err := c.onePull(ctx, &call{what: fmt.Sprintf("edit pull request %d of %s/%s", number, owner, name), needs: writesPulls}, request{http.MethodPatch, path, change})
 	return err
 }
 
@@ -119,14 +113,6 @@ func (c *Client) onePull(ctx context.Context, k *call, r request) (Pull, error) 
 		return Pull{}, c.misfit(k, "what it sent is no pull request", nil)
 	}
 	return pullOf(&w), nil
-}
-
-func pullPath(owner, name string, number int) (string, error) {
-	path, err := repoPath(owner, name)
-	if err == nil && number <= 0 {
-		err = fmt.Errorf("%d is no pull request of %s/%s: numbers begin with 1", number, owner, name)
-	}
-	return fmt.Sprintf("%s/pulls/%d", path, number), err
 }
 
 // ReadyPull says of a draft that it is ready for review. One that is no draft
@@ -165,26 +151,6 @@ func (c *Client) ReadyPull(ctx context.Context, owner, name string, p Pull) erro
 	}
 	if e.Kind == NotFound {
 		e.Do = text.CauseOf("do_mark_ready", "mark it ready for review by hand: {url}", "url", p.URL)
-	}
-	return err
-}
-
-// MayOpenPull asks whether the token may open pull requests to base, by asking
-// for one that cannot be: nil says that it may. Nothing is opened.
-func (c *Client) MayOpenPull(ctx context.Context, owner, name, base string) error {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return err
-	}
-	k := &call{what: fmt.Sprintf("ask whether pull requests may be opened in %s/%s", owner, name), needs: writesPulls, repeatable: true, reads: true}
-	body := map[string]any{"title": "May pull requests be opened?", "head": base, "base": base}
-	made, err := c.onePull(ctx, k, request{http.MethodPost, path + "/pulls", body})
-	var e *Error
-	switch {
-	case err == nil: // no forge is known that does
-		return c.misfit(k, fmt.Sprintf("it opened pull request %d of %s to itself; close that", made.Number, base), nil)
-	case errors.As(err, &e) && (e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusConflict):
-		return nil
 	}
 	return err
 }

@@ -25,10 +25,7 @@ const (
 // a first try was lost, nobody can tell, and fresh is true. By is the account
 // of the token, zero if the forge does not say.
 func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, by User, err error) {
-	path, err := t.commentPath(comment)
-	if err != nil {
-		return false, User{}, err
-	}
+	path := t.commentPath(comment)
 	// The same reaction by the same account twice is one reaction.
 	k := &call{what: fmt.Sprintf("react to comment %d of %s", comment, t), needs: "issues: write", repeatable: true}
 	var w struct {
@@ -50,10 +47,7 @@ const mostReactedPages = 3
 // be among those that were not read: the comment has very many, or the forge does not say whose the token is. Errors are an
 // *Error, or why ctx was cancelled.
 func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, whole bool, err error) {
-	path, err := t.commentPath(comment)
-	if err != nil {
-		return nil, false, err
-	}
+	path := t.commentPath(comment)
 	me, known, err := t.c.whoami(ctx)
 	if err != nil || !known {
 		return nil, false, err
@@ -69,7 +63,7 @@ func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, w
 				ours = append(ours, Reaction(r.GetContent()))
 			}
 		}
-		if !follows(k.header, n, len(list)) {
+		if !k.follows(len(list)) {
 			return ours, true, nil
 		}
 	}
@@ -83,10 +77,7 @@ const workflowsLogin = "github-actions[bot]"
 // there. Where the answer to a first try was lost, nobody can tell, and removed
 // is true.
 func (t *Thread) RemoveLabel(ctx context.Context, name string) (removed bool, err error) {
-	path, err := t.path()
-	if err != nil {
-		return false, err
-	}
+	path := t.path()
 	if name == "" {
 		return false, fmt.Errorf("take a label off %s: it takes the name of the label", t)
 	}

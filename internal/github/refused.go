@@ -1,13 +1,17 @@
 package github
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/google/go-github/v60/github"
 
 	"github.com/reprise-ci/reprise/internal/text"
 )
@@ -96,22 +100,18 @@ func (f forge) moreRights(c *call, h http.Header) text.Cause {
 	return text.CauseOf("do_rights", "the token needs {rights}", "rights", needs)
 }
 
-// said reads GitHub's own message out of an answer, fit for a terminal.
+// said reads GitHub's own message out of an answer, fit for a terminal: a sentence, and the
+// reasons why something was refused as invalid.
 func (f forge) said(body []byte) string {
-	var answer struct {
-		Message string            `json:"message"`
-		Errors  []json.RawMessage `json:"errors"`
-	}
+	var answer github.ErrorResponse
 	// A field that has another form leaves the others as they are. Without any
 	// message the status says it all.
 	_ = json.Unmarshal(body, &answer)
-	var parts []string
-	for _, part := range append([]string{answer.Message}, details(answer.Errors)...) {
-		if part != "" {
-			parts = append(parts, part)
-		}
+	parts := []string{answer.Message}
+	for _, e := range answer.Errors[:min(len(answer.Errors), 5)] {
+		parts = append(parts, cmp.Or(e.Message, strings.TrimSpace(e.Field+" "+e.Code)))
 	}
-	return f.clean(strings.Join(parts, ": "))
+	return f.clean(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": "))
 }
 
 // clean makes a foreign text fit for a terminal: one short line, no token.
@@ -122,25 +122,6 @@ func (f forge) clean(text string) string {
 		text = string(runes[:most]) + "..."
 	}
 	return text
-}
-
-// details are the reasons why something was refused as invalid: a sentence, or
-// the name of a field and a code.
-func details(list []json.RawMessage) []string {
-	var out []string
-	for _, raw := range list[:min(len(list), 5)] {
-		var text string
-		var object struct{ Message, Field, Code string }
-		switch {
-		case json.Unmarshal(raw, &text) == nil:
-		case json.Unmarshal(raw, &object) == nil && object.Message != "":
-			text = object.Message
-		default:
-			text = strings.TrimSpace(object.Field + " " + object.Code)
-		}
-		out = append(out, text)
-	}
-	return out
 }
 
 // wrong is an answer that is not what was asked for.

@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -32,10 +31,7 @@ type Repository struct {
 
 // Repository reads what owner/name is.
 func (c *Client) Repository(ctx context.Context, owner, name string) (Repository, error) {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return Repository{}, err
-	}
+	path := repoPath(owner, name)
 	k := &call{what: fmt.Sprintf("read the repository %s/%s", owner, name), needs: "metadata: read"}
 	w := github.Repository{HasIssues: github.Bool(true)}
 	if err := c.do(ctx, k, request{http.MethodGet, path, nil}, &w); err != nil {
@@ -66,50 +62,34 @@ func granted(permissions map[string]bool) Role {
 	return RoleNone
 }
 
-// wireFile is a file or, in a list, a member of a folder.
-type wireFile struct {
-	Type     string `json:"type"`
-	Name     string `json:"name"`
-	Size     int    `json:"size"`
-	Encoding string `json:"encoding"`
-	Content  string `json:"content"`
-	SHA      string `json:"sha"`
-}
-
 // File reads a file of a repository as it is on a branch. Name is a path from
 // the top. A file that is not there is an fs.ErrNotExist; other errors are an
 // *Error, or why ctx was cancelled.
 func (c *Client) File(ctx context.Context, owner, repo, ref, name string) ([]byte, error) {
 	what := fmt.Sprintf("read %s on %s of %s/%s", name, ref, owner, repo)
-	repository, err := repoPath(owner, repo)
-	if err != nil {
-		return nil, err
-	}
-	var f wireFile
+	repository := repoPath(owner, repo)
+	var f github.RepositoryContent
 	if err := c.get(ctx, what, "contents: read", contents(repository, ref, name), &f); err != nil {
 		return nil, missing(err, what)
 	}
-	if f.Encoding != "base64" && f.Size > 0 { // GitHub leaves out what is over 1 MB, and has it as a blob
-		if err := c.get(ctx, what, "contents: read", repository+"/git/blobs/"+url.PathEscape(f.SHA), &f); err != nil {
+	if f.GetEncoding() != "base64" && f.GetSize() > 0 { // GitHub leaves out what is over 1 MB, and has it as a blob
+		if err := c.get(ctx, what, "contents: read", repository+"/git/blobs/"+url.PathEscape(f.GetSHA()), &f); err != nil {
 			return nil, missing(err, what)
 		}
 	}
-	data, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(f.Content, "\n", ""))
-	if err != nil || f.Type != "" && f.Type != "file" {
+	text, err := f.GetContent()
+	if err != nil || f.GetType() != "" && f.GetType() != "file" {
 		return nil, fmt.Errorf("%s: it is no file that can be read", what)
 	}
-	return data, nil
+	return []byte(text), nil
 }
 
 // Files lists the names of the files in a folder, without those in folders
 // below. A folder that is not there has none.
 func (c *Client) Files(ctx context.Context, owner, repo, ref, folder string) ([]string, error) {
 	what := fmt.Sprintf("read folder %s on %s of %s/%s", folder, ref, owner, repo)
-	repository, err := repoPath(owner, repo)
-	if err != nil {
-		return nil, err
-	}
-	var list []wireFile
+	repository := repoPath(owner, repo)
+	var list []*github.RepositoryContent
 	if err := missing(c.get(ctx, what, "contents: read", contents(repository, ref, folder), &list), what); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -118,8 +98,8 @@ func (c *Client) Files(ctx context.Context, owner, repo, ref, folder string) ([]
 	}
 	var names []string
 	for _, f := range list {
-		if f.Type == "file" && f.Name == path.Base(f.Name) {
-			names = append(names, f.Name)
+		if name := f.GetName(); f.GetType() == "file" && name == path.Base(name) {
+			names = append(names, name)
 		}
 	}
 	return names, nil
@@ -147,15 +127,12 @@ func (c *Client) Mutate(ctx context.Context, what, needs, mutation string, varia
 // Ask makes a call as all others are made, and reads the answer into into, unless
 // that is nil. Errors are an *Error, or why ctx was cancelled.
 func (c *Client) Ask(ctx context.Context, owner, name string, r Request, into any) (Answer, error) {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return Answer{}, err
-	}
+	path := repoPath(owner, name)
 	k := &call{what: r.What, needs: r.Needs, known: r.Known, repeatable: r.Repeatable}
 	if err := c.do(ctx, k, request{r.Method, path + r.Path, r.Body}, into); err != nil {
 		return Answer{}, err
 	}
-	return Answer{k.header, k.status == http.StatusNotModified, strings.Contains(k.header.Get("Link"), `rel="next"`), lastOf(k.header, perPage)}, nil
+	return Answer{k.header, k.status == http.StatusNotModified, k.more, k.last}, nil
 }
 
 // maxTail is how much of a text on another host is read for its end, in bytes.
@@ -165,10 +142,7 @@ const maxTail = 64 << 20
 // of a job: at most so many bytes. Where that is, GitHub says in its answer to r;
 // the token is not sent there. Errors are an *Error, or why ctx was cancelled.
 func (c *Client) Tail(ctx context.Context, owner, name string, r Request, most int) ([]byte, error) {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return nil, err
-	}
+	path := repoPath(owner, name)
 	k := &call{what: r.What, needs: r.Needs, leads: true}
 	if err := c.do(ctx, k, request{r.Method, path + r.Path, nil}, nil); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 // cannot tell. Nothing is made. Rules for single branches are not looked at.
 func (c *Client) MayPush(ctx context.Context, owner, name string) error {
 	return c.mayWrite(ctx, owner, name, attempt{
-		"branches may be pushed", "contents: write", "/git/refs", map[string]any{"ref": "refs/heads/may-it-be-pushed", "sha": strings.Repeat("0", 40)},
+		"branches may be pushed", "contents: write", "/git/refs", map[string]any{"ref": "refs/heads/may-it-be-pushed", "sha": strings.Repeat("0", 40)}, false,
 	})
 }
 
@@ -23,7 +23,15 @@ func (c *Client) MayPush(ctx context.Context, owner, name string) error {
 // owner/name, by asking for an issue without a title: nil says that it may, or
 // that the forge cannot tell. Nothing is opened.
 func (c *Client) MayWriteIssues(ctx context.Context, owner, name string) error {
-	return c.mayWrite(ctx, owner, name, attempt{"issues may be written", "issues: write", "/issues", map[string]any{"title": ""}})
+	return c.mayWrite(ctx, owner, name, attempt{"issues may be written", "issues: write", "/issues", map[string]any{"title": ""}, false})
+}
+
+// MayOpenPull asks whether the token may open pull requests to base, by asking
+// for one of base to itself: nil says that it may. Nothing is opened.
+func (c *Client) MayOpenPull(ctx context.Context, owner, name, base string) error {
+	return c.mayWrite(ctx, owner, name, attempt{
+		"pull requests may be opened", writesPulls, "/pulls", map[string]any{"title": "May pull requests be opened?", "head": base, "base": base}, true,
+	})
 }
 
 // MayStart asks whether the token may start a workflow in owner/name, given by the name of
@@ -31,7 +39,7 @@ func (c *Client) MayWriteIssues(ctx context.Context, owner, name string) error {
 // tell. Nothing is started.
 func (c *Client) MayStart(ctx context.Context, owner, name, workflow string) error {
 	return c.mayWrite(ctx, owner, name, attempt{
-		"workflows may be started", "actions: write", "/actions/workflows/" + url.PathEscape(workflow) + "/dispatches", map[string]any{"ref": ""},
+		"workflows may be started", "actions: write", "/actions/workflows/" + url.PathEscape(workflow) + "/dispatches", map[string]any{"ref": ""}, false,
 	})
 }
 
@@ -41,21 +49,19 @@ type attempt struct {
 	needs string // the permission
 	where string // below the repository
 	body  map[string]any
+	had   bool // by every forge: that it is not there says that the token may not
 }
 
 // mayWrite makes an attempt. A forge looks at who asks before it looks at what
 // for.
 func (c *Client) mayWrite(ctx context.Context, owner, name string, a attempt) error {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return err
-	}
+	path := repoPath(owner, name)
 	k := &call{what: fmt.Sprintf("ask whether %s in %s/%s", a.asks, owner, name), needs: a.needs, repeatable: true, reads: true}
-	err = c.do(ctx, k, request{http.MethodPost, path + a.where, a.body}, nil)
+	err := c.do(ctx, k, request{http.MethodPost, path + a.where, a.body}, nil)
 	switch {
 	case err == nil: // no forge is known that does
 		return c.misfit(k, "it made what cannot be; look for it, and remove it", nil)
-	case isKind(err, Refused, NotFound, Gone):
+	case isKind(err, Refused), !a.had && isKind(err, NotFound, Gone):
 		return nil
 	}
 	return err
@@ -76,10 +82,7 @@ const giteaRole = "to be one of an administrator of the repository, with the sco
 // Errors are an *Error, or why ctx was cancelled; they say nothing about the
 // role, and whoever asks has to refuse.
 func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, error) {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return RoleNone, err
-	}
+	path := repoPath(owner, name)
 	if !loginForm().MatchString(login) {
 		return RoleNone, fmt.Errorf("%q is no login", login)
 	}
@@ -88,7 +91,7 @@ func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, err
 		Permission string `json:"permission"`
 		RoleName   string `json:"role_name"`
 	}
-	err = c.do(ctx, k, request{http.MethodGet, path + "/collaborators/" + url.PathEscape(login) + "/permission", nil}, &w)
+	err := c.do(ctx, k, request{http.MethodGet, path + "/collaborators/" + url.PathEscape(login) + "/permission", nil}, &w)
 	switch {
 	case isKind(err, NotFound):
 		return RoleNone, nil

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -135,12 +134,23 @@ func pullOf(p *github.PullRequest) Pull {
 	}
 }
 
+// nowhere begins the path of what cannot be: do refuses it.
+const nowhere = "nowhere"
+
 // repoPath begins the path of everything in a repository.
-func repoPath(owner, repo string) (string, error) {
+func repoPath(owner, repo string) string {
 	if !isName(owner) || !isName(repo) {
-		return "", fmt.Errorf("%q is no repository: it takes owner/name", owner+"/"+repo)
+		return nowhere
 	}
-	return "repos/" + owner + "/" + repo, nil
+	return "repos/" + owner + "/" + repo
+}
+
+// numbered is the path of one of the things in a repository that have numbers.
+func numbered(owner, repo, things string, n int64) string {
+	if n <= 0 {
+		return nowhere
+	}
+	return fmt.Sprintf("%s/%s/%d", repoPath(owner, repo), things, n)
 }
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`) })
@@ -168,27 +178,4 @@ func commentURL(address string) string {
 		out += "#" + fragment
 	}
 	return out
-}
-
-// maxEvent is the largest payload that GitHub delivers, in bytes.
-const maxEvent = 25_000_000
-
-// Event is what woke reprise: something that happened on the forge. What the
-// forge did not say is zero.
-type Event struct {
-	Name       string // of the kind of event, such as issue_comment
-	Action     string // such as created; of a repository_dispatch its event type
-	Repository string // owner/name
-
-	DefaultBranch string
-	Private, Fork bool // of the repository
-
-	Sender  User              // who did it
-	Issue   *Issue            // of issues and issue_comment; for other events nil
-	Comment *Comment          // of issue_comment; for other events nil
-	Label   string            // of issues: the label that was put on or taken off
-	Inputs  map[string]string // of workflow_dispatch, and of repository_dispatch its client payload; never nil
-	Pull    *Pull             // of the events of a pull request; for other events nil
-	Ran     json.RawMessage   // of workflow_run and check_suite: what has run, as it was sent; of status: all that was
-	Review  json.RawMessage   // of pull_request_review: the review as it was sent; of pull_request_review_comment: the comment
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,21 +34,11 @@ func (t *Thread) String() string {
 }
 
 // path is where the thread is: repos/acme/widget/issues/7.
-func (t *Thread) path() (string, error) {
-	repo, err := repoPath(t.owner, t.name)
-	if err != nil || t.number <= 0 {
-		return "", fmt.Errorf("%q is no issue: it takes owner, name, and a number from 1", t.String())
-	}
-	return fmt.Sprintf("%s/issues/%d", repo, t.number), nil
-}
+func (t *Thread) path() string { return numbered(t.owner, t.name, "issues", int64(t.number)) }
 
 // commentPath is where one comment is; comments have no place in their thread.
-func (t *Thread) commentPath(id int64) (string, error) {
-	repo, err := repoPath(t.owner, t.name)
-	if err != nil || id <= 0 {
-		return "", fmt.Errorf("%d is no comment of %s", id, t)
-	}
-	return fmt.Sprintf("%s/issues/comments/%d", repo, id), nil
+func (t *Thread) commentPath(id int64) string {
+	return numbered(t.owner, t.name, "issues/comments", id)
 }
 
 // Comments lists the comments that were made or changed at since or later, or
@@ -78,10 +67,7 @@ func (t *Thread) Comments(ctx context.Context, since time.Time) (list []Comment,
 
 // Comment reads one comment. One that belongs to another thread is not found.
 func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
-	path, err := t.commentPath(id)
-	if err != nil {
-		return Comment{}, err
-	}
+	path := t.commentPath(id)
 	k := &call{what: fmt.Sprintf("read comment %d of %s", id, t), needs: "issues: read"}
 	var w github.IssueComment
 	if err := t.c.do(ctx, k, request{http.MethodGet, path, nil}, &w); err != nil {
@@ -101,12 +87,9 @@ func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
 // under which everybody gets them, for five minutes. Errors are an *Error, or why ctx was
 // cancelled.
 func (t *Thread) Shown(ctx context.Context, comment int64) (html string, err error) {
-	path, err := t.path()
+	path := t.path()
 	if comment != 0 {
-		path, err = t.commentPath(comment)
-	}
-	if err != nil {
-		return "", err
+		path = t.commentPath(comment)
 	}
 	k := &call{what: "read how " + t.String() + " is shown", needs: "issues: read", accept: "application/vnd.github.full+json"}
 	var form struct {
@@ -165,10 +148,7 @@ func (t *Thread) read(ctx context.Context, since time.Time, before []page) (page
 
 // page reads page n, or says that it is the same as old.
 func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p page, same bool, err error) {
-	path, err := t.path()
-	if err != nil {
-		return page{}, false, err
-	}
+	path := t.path()
 	query := url.Values{"per_page": {strconv.Itoa(perPage)}, "page": {strconv.Itoa(n)}}
 	if !since.IsZero() {
 		query.Set("since", since.UTC().Format(time.RFC3339))
@@ -181,7 +161,7 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p 
 	if k.status == http.StatusNotModified {
 		return old, true, nil
 	}
-	p.tag, p.more, p.last = k.header.Get("ETag"), follows(k.header, n, len(list)), lastOf(k.header, len(list))
+	p.tag, p.more, p.last = k.header.Get("ETag"), k.follows(len(list)), k.last
 	for _, w := range list {
 		if w.GetID() == 0 {
 			return page{}, false, t.c.misfit(k, "a comment in it has no id", nil)
@@ -189,35 +169,6 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p 
 		p.list = append(p.list, commentOf(w))
 	}
 	return p, false, nil
-}
-
-// follows reports whether there is a page after page n with count entries. Most
-// forges say so; some say how many there are in all; some say nothing.
-func follows(h http.Header, n, count int) bool {
-	if links := h.Values("Link"); len(links) > 0 {
-		return strings.Contains(strings.Join(links, ","), `rel="next"`)
-	}
-	total, err := strconv.Atoi(h.Get("X-Total-Count"))
-	if err == nil && count > 0 {
-		return n*count < total
-	}
-	return count >= perPage
-}
-
-var lastForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[?&]page=([0-9]{1,6})[^>]*>; *rel="last"`) })
-
-// lastOf is the number of the last page, by the answer with page 1 that has count
-// entries; 0 where the forge does not say.
-func lastOf(h http.Header, count int) int {
-	if m := lastForm().FindStringSubmatch(strings.Join(h.Values("Link"), ",")); m != nil {
-		n, _ := strconv.Atoi(m[1]) // six digits
-		return n
-	}
-	total, err := strconv.Atoi(h.Get("X-Total-Count"))
-	if err != nil || total < 0 || count == 0 {
-		return 0
-	}
-	return (total + count - 1) / count
 }
 
 // Newest lists the newest comments and the first hundred, the oldest first, with

@@ -98,28 +98,14 @@ func TestCut(t *testing.T) {
 
 func TestFollows(t *testing.T) {
 	for _, tt := range []struct {
-		link, total string
-		n, count    int
-		want        bool
-	}{
-		{`<https://x/?page=2>; rel="next", <https://x/?page=9>; rel="last"`, "", 1, 100, true},
-		{`<https://x/?page=1>; rel="prev"`, "", 2, 100, false},
-		{"", "", 1, 99, false},
-		{"", "", 1, 100, true},
-		{"", "120", 1, 50, true},
-		{"", "120", 3, 50, false},
-		{"", "50", 1, 50, false},
-		{"", "120", 4, 0, false},
-	} {
-		h := http.Header{}
-		if tt.link != "" {
-			h.Set("Link", tt.link)
-		}
-		if tt.total != "" {
-			h.Set("X-Total-Count", tt.total)
-		}
-		if got := follows(h, tt.n, tt.count); got != tt.want {
-			t.Errorf("link %q, total %q, page %d with %d: %t", tt.link, tt.total, tt.n, tt.count, got)
+		more  bool
+		link  string
+		count int
+		want  bool
+	}{{true, "x", 100, true}, {false, "x", 100, false}, {false, "", 99, false}, {false, "", 100, true}} {
+		k := &call{more: tt.more, header: http.Header{"Link": {tt.link}}}
+		if got := k.follows(tt.count); got != tt.want {
+			t.Errorf("more %t, link %q, %d: %t", tt.more, tt.link, tt.count, got)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestOf(t *testing.T) {
 			}},
 		},
 	} {
-		data, err := os.ReadFile(filepath.Join("..", "github", "wire", "testdata", "events", name+".json"))
+		data, err := os.ReadFile(filepath.Join("..", "github", "testdata", "events", name+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
