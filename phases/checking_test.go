@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 
@@ -22,9 +21,7 @@ func (f checkFunc) Check(ctx context.Context, _ string, c pipelines.Check) (meta
 }
 
 // tree is one whose copies are nowhere.
-type tree struct{ tip string }
-
-func (t *tree) Tip() string { return t.tip }
+type tree struct{}
 
 func (t *tree) CopyDir(name string) string { return name }
 
@@ -32,32 +29,9 @@ func (t *tree) Copy(context.Context, string, string, []string) (func() error, er
 	return func() error { return nil }, nil
 }
 
-// memResults are kept in memory.
-type memResults struct {
-	sync.Mutex
-	all map[string]metadata.CheckResult
-}
-
-func (m *memResults) Get(key string) (metadata.CheckResult, bool) {
-	m.Lock()
-	defer m.Unlock()
-	r, known := m.all[key]
-	return r, known
-}
-
-func (m *memResults) Put(key string, r metadata.CheckResult) error {
-	m.Lock()
-	defer m.Unlock()
-	m.all[key] = r
-	return nil
-}
-
 // newRound gives a round of checks that is carried out by f.
 func newRound(f checkFunc) *CheckRound {
-	return &CheckRound{
-		Tree: &tree{tip: "1"}, Checker: f, Results: &memResults{all: map[string]metadata.CheckResult{}}, Jobs: 1,
-		Mask: func(s string) string { return s }, Content: "content",
-	}
+	return &CheckRound{Tree: &tree{}, Checker: f, Jobs: 1, Mask: func(s string) string { return s }}
 }
 
 func namedChecking(names ...string) (all []pipelines.Check) {
@@ -83,39 +57,6 @@ func TestChecksRunSideBySide(t *testing.T) {
 	}
 }
 
-// A result is known for the same command on the same work, and for no other.
-func TestResultsAreKept(t *testing.T) {
-	var ran []string
-	c := newRound(func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
-		ran = append(ran, c.Name)
-		return metadata.CheckResult{Name: c.Name, Pass: c.Name != "bad"}, nil
-	})
-	runs := func(what string, want ...string) {
-		t.Helper()
-		ran = nil
-		got, err := c.All(t.Context(), namedChecking("good", "bad"))
-		if err != nil || len(got) != 2 || !got[0].Pass || got[1].Pass {
-			t.Errorf("%s: %v, %v", what, got, err)
-		}
-		if !slices.Equal(ran, want) {
-			t.Errorf("%s: ran %q, want %q", what, ran, want)
-		}
-	}
-	runs("first", "good", "bad")
-	runs("again")
-	c.Tree = &tree{tip: c.Tree.Tip() + "1"} // a commit of the record
-	runs("after a commit that changes no code", "bad")
-	c.SetUp = "another"
-	runs("with another setup", "good", "bad")
-	c.Content = "changed"
-	runs("with other code", "good", "bad")
-	runs("again, too")
-	c.Keep = []string{"node_modules"}
-	runs("with files of the agent", "good", "bad")
-	c.Tree = &tree{tip: c.Tree.Tip() + "1"} // a commit of the record
-	runs("which may be others by now", "good", "bad")
-}
-
 // What fails is tried again as often as it asks for, and said to be flaky if it passes.
 func TestFlaky(t *testing.T) {
 	for fails, want := range map[int]metadata.CheckResult{
@@ -132,14 +73,12 @@ func TestFlaky(t *testing.T) {
 			}
 			return r, nil
 		})
-		for range 2 { // the second time it is known
-			got, err := c.All(t.Context(), []pipelines.Check{{Name: "a", Run: "make", Retries: 2}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got[0]); diff != "" {
-				t.Errorf("fails %d times (-want +got):\n%s", fails, diff)
-			}
+		got, err := c.All(t.Context(), []pipelines.Check{{Name: "a", Run: "make", Retries: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got[0]); diff != "" {
+			t.Errorf("fails %d times (-want +got):\n%s", fails, diff)
 		}
 		if most := min(fails+1, 3); tries != most {
 			t.Errorf("fails %d times: it ran %d times, want %d", fails, tries, most)

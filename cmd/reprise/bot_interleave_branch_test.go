@@ -175,8 +175,6 @@ func (r *memRepo) Squash(context.Context, git.Commit, string) error {
 	return errors.New("nothing is squashed here")
 }
 
-func (r *memRepo) Content(context.Context) (string, error) { return r.Tip(), nil }
-
 func (r *memRepo) Held(ctx context.Context, name string, _ int) ([]byte, error) {
 	return r.ReadFile(ctx, r.Tip(), name)
 }

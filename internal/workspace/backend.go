@@ -29,7 +29,6 @@ type Checkout interface {
 
 	TrustBranch
 	ReadPlain(ctx context.Context, commit, path string) ([]byte, error)
-	Content(ctx context.Context) (string, error)
 	Held(ctx context.Context, path string, n int) ([]byte, error)
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)
 	Ancestry(ctx context.Context, from string) ([]git.LogEntry, error)

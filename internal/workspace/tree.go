@@ -208,9 +208,6 @@ func kindOf(c git.Change) phases.ChangeKind {
 	return phases.OtherKind
 }
 
-// Content is a digest of what the tip has, the run's own folder left out.
-func (t Tree) Content(ctx context.Context) (string, error) { return t.Repo.Content(ctx) }
-
 // Restore takes paths back to the tip; without any, the whole tree.
 func (t Tree) Restore(ctx context.Context, paths ...string) error {
 	if len(paths) == 0 {

@@ -116,7 +116,6 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Commands: engine.Commands{
 			Checker:    opts,
 			Installer:  opts.ForSetup(),
-			Results:    Beside(w.Repo.Tree()),
 			Jobs:       o.checksAtOnce(),
 			Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		},

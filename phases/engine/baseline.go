@@ -2,56 +2,55 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// baseline has all checks of the plan run on what nobody has changed yet, beside the
-// first phase. What fails there is not by those who work on the issue. The results are
-// in the record when that phase is over, or before its own checks.
+// baseline has all checks of the plan run on what nobody has changed yet, before the first
+// phase. What fails there is not by those who work on the issue.
 func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	if e.ran.before == nil {
-		return run, e.beginBaseline(ctx, run, d)
-	}
-	if (d.Calls() && d.Phase == e.ran.beside || d.Final()) && !e.ran.before.Over() {
-		return run, nil
-	}
-	do := phases.Decision{Do: phases.DoBaseline, Phase: e.ran.beside, Why: metadata.Because("baseline_due", "n", e.ran.before.Checks())}
-	start := e.Now()
-	e.Report.Report(Event{At: start, Run: run, Decision: &do})
-	attended, done := e.attend(ctx)
-	results, err := e.ran.before.Wait(attended)
-	done()
-	if err != nil {
-		return run, err
-	}
-	next := run.Clone()
-	next.Baseline, next.UpdatedAt = results, e.Now()
-	next.Revision++
-	o := phases.Outcome{At: next.UpdatedAt, Status: metadata.Succeeded, Checks: results, Why: phases.WhyChecksFailed(results), Duration: max(0, next.UpdatedAt.Sub(start))}
-	e.Report.Report(Event{At: o.At, Run: next, Of: do, Done: &o})
-	err = errors.Join(e.ran.before.End(), e.Store.Save(next))
-	e.ran.before = nil
-	return next, err
-}
-
-// beginBaseline begins that, if the plan asks for it and nothing is changed yet.
-func (e *Engine) beginBaseline(ctx context.Context, run metadata.Run, d phases.Decision) error {
 	changed := slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
 	all := phases.AllChecks(e.Plan)
 	if !e.Plan.Baseline || len(all) == 0 || run.Baseline != nil || changed || !d.Calls() {
-		return nil
+		return run, nil
+	}
+	run, err := e.Renew(ctx, run)
+	if err != nil {
+		return run, err
 	}
 	if err := e.Tree.Prepare(ctx); err != nil {
-		return err
+		return run, err
 	}
-	c, err := e.round(ctx, all)
-	if err == nil {
-		c.Copies, e.ran.beside = "before", d.Phase
-		e.ran.before, err = c.Start(ctx, all)
+	attended, done := e.attend(ctx)
+	defer done()
+	do := phases.Decision{Do: phases.DoBaseline, Phase: d.Phase, Why: metadata.Because("baseline_due", "n", len(all))}
+	c := e.round(all)
+	c.Copies = "before"
+	next, err := e.tryBefore(attended, run, do, c, all)
+	if err != nil {
+		return run, err
 	}
-	return err
+	next.UpdatedAt = e.Now()
+	next.Revision++
+	return next, e.Store.Save(next)
+}
+
+// tryBefore runs commands on what was there before the work, and gives the record that says
+// how they ended.
+func (e *Engine) tryBefore(ctx context.Context, run metadata.Run, do phases.Decision, c *phases.CheckRound, commands []pipelines.Check) (metadata.Run, error) {
+	start := e.Now()
+	e.Report.Report(Event{At: start, Run: run, Decision: &do})
+	results, err := c.All(ctx, commands)
+	if err != nil {
+		return run, err
+	}
+	run = run.Clone()
+	run.Baseline = append(run.Baseline, results...)
+	o := phases.Outcome{At: e.Now(), Status: metadata.Succeeded, Checks: results, Why: phases.WhyChecksFailed(results)}
+	o.End(start, o.At)
+	e.Report.Report(Event{At: o.At, Run: run, Of: do, Done: &o})
+	return run, nil
 }

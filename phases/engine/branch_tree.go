@@ -30,8 +30,6 @@ type BranchTree interface {
 	Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error)
 	// CopyDir is the absolute path of the copy of that name.
 	CopyDir(name string) string
-	// Content is a digest of what the tip has, the run's own folder left out.
-	Content(ctx context.Context) (string, error)
 	// Restore takes paths back to the tip; none means all.
 	Restore(ctx context.Context, paths ...string) error
 	// Patch gives everything that differs from the tip, in git's format.

@@ -31,7 +31,6 @@ type turn func(ctx context.Context, run metadata.Run) (next metadata.Run, did bo
 //
 // It takes turn after turn. In each, the first that has something to do does it, and then people are heard.
 func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, err error) {
-	defer func() { err, e.ran.before = errors.Join(err, e.ran.before.End()), nil }()
 	if run.Status != metadata.Running && e.Beside != nil { // a process that was killed as the run ended has left trees of parts
 		if _, _, err := e.Beside(ctx, run); err != nil {
 			return run, err
@@ -114,20 +113,12 @@ func (e *Engine) leaveOut(ctx context.Context, run metadata.Run) (metadata.Run, 
 	return next, true, nil
 }
 
-// doParts goes on with parts of a phase that are done at the same time. They are checked in
-// their lanes, so the baseline is over before.
+// doParts goes on with parts of a phase that are done at the same time.
 func (e *Engine) doParts(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
 	if e.Beside == nil {
 		return run, false, nil
 	}
-	if e.latest = run; e.ran.before != nil {
-		next, err := e.baseline(ctx, run, phases.Decide(e.Plan, run))
-		if err != nil || e.ran.before != nil { // doStep meets an error again
-			return run, false, nil
-		}
-		run = next
-	}
-	if ctx.Err() != nil {
+	if e.latest = run; ctx.Err() != nil {
 		return run, false, nil
 	}
 	return e.Beside(ctx, run)

@@ -26,7 +26,7 @@ func (e *Engine) Aside(lane Lane) *Engine {
 	a := *e
 	a.Journal = Journal{Plan: e.Plan, Tree: lane, Frozen: e.Frozen, Now: e.Now, LeakGuard: e.LeakGuard}
 	a.Lane, a.Beside, a.Steering = lane, nil, nil
-	a.ran.setUpAs, a.ran.brokenBy = "", ""
+	a.ran.brokenBy = ""
 	return &a
 }
 

@@ -12,16 +12,12 @@ import (
 // Commands say how the commands of a pipeline run on the work: those of its setup, and the checks.
 type Commands struct {
 	Checker    Checker
-	Installer  Checker             // runs the commands of the setup; nil: Checker does
-	Provisions Provisions          // made before the first step; nil if the plan has no setup
-	Results    phases.CheckResults // of checks on this machine; nil: nothing keeps them
-	Jobs       int                 // how many checks run side by side; 0: one after the other
+	Installer  Checker    // runs the commands of the setup; nil: Checker does
+	Provisions Provisions // made before the first step; nil if the plan has no setup
+	Jobs       int        // how many checks run side by side; 0: one after the other
 
 	ran struct {
-		setUpAs  string               // digest of the setup that the tree has now
-		brokenBy string               // digest of a setup that the work has broken: until it changes, only checks try it again
-		before   *phases.ChecksBeside // the baseline under way; nil: none is
-		beside   string               // the phase that it is beside
+		brokenBy string // digest of a setup that the work has broken: until it changes, only checks try it again
 	}
 }
 
@@ -29,11 +25,7 @@ type Commands struct {
 func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (next metadata.Run, o phases.Outcome, err error) {
 	ctx, done := e.attend(ctx)
 	defer done()
-	c, err := e.round(ctx, p.Checks)
-	if err != nil {
-		return run, o, err
-	}
-	o.Checks, err = c.All(ctx, p.Checks)
+	o.Checks, err = e.round(p.Checks).All(ctx, p.Checks)
 	// Without a sandbox, a check may have changed the tree itself.
 	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 	if err == nil && ctx.Err() == nil {
@@ -53,30 +45,19 @@ func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.P
 // fails, because the base was merged or the baseline never ended, it runs on the base now.
 func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, checks []metadata.CheckResult) (metadata.Run, error) {
 	if unknown := phases.UnknownBefore(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
-		do, start := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}, e.Now()
-		e.Report.Report(Event{At: start, Run: run, Decision: &do})
-		c, err := e.round(ctx, nil)
-		if err != nil {
+		var err error
+		do := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}
+		c := e.round(nil)
+		c.Commit, c.Copies = run.BaseCommit, "base"
+		if run, err = e.tryBefore(ctx, run, do, c, unknown); err != nil {
 			return run, err
 		}
-		c.Commit, c.Content, c.Copies = run.BaseCommit, run.BaseCommit, "base"
-		results, err := c.All(ctx, unknown)
-		if err != nil {
-			return run, err
-		}
-		run = run.Clone()
-		run.Baseline = append(run.Baseline, results...)
-		o := phases.Outcome{At: e.Now(), Status: metadata.Succeeded, Checks: results, Why: phases.WhyChecksFailed(results)}
-		o.End(start, o.At)
-		e.Report.Report(Event{At: o.At, Run: run, Of: do, Done: &o})
 	}
 	phases.KnownBefore(checks, run.Baseline)
 	return run, nil
 }
 
 // round is what it takes to run checks on the work as it is.
-func (e *Engine) round(ctx context.Context, checks []pipelines.Check) (c *phases.CheckRound, err error) {
-	c = &phases.CheckRound{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.Mask, Jobs: e.Jobs, SetUp: e.ran.setUpAs, Keep: phases.KeptBeside(checks)}
-	c.Content, err = e.Tree.Content(ctx)
-	return c, err
+func (e *Engine) round(checks []pipelines.Check) *phases.CheckRound {
+	return &phases.CheckRound{Tree: e.Tree, Checker: e.Checker, Mask: e.Mask, Jobs: e.Jobs, Keep: phases.KeptBeside(checks)}
 }

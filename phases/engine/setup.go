@@ -20,7 +20,6 @@ func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision)
 	if err != nil {
 		return run, nil, err
 	}
-	e.ran.setUpAs = digest
 	if !due || digest == e.ran.brokenBy && d.Calls() {
 		return run, nil, e.Provisions.Give(ctx)
 	}

@@ -81,8 +81,6 @@ func (f *folderTree) SetAside(_ context.Context, keep []string) (func() error, e
 	return func() error { f.kept = append(f.kept, "put back"); return nil }, nil
 }
 
-func (f *folderTree) Content(context.Context) (string, error) { return f.Tip(), nil }
-
 // CopyDir is this tree: what the copy has of it is a test of its own.
 func (f *folderTree) CopyDir(string) string { return f.dir }
 
