@@ -3,7 +3,15 @@
 // run scripts. An agent then reads what people read.
 package clean
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// maxRounds is how often a text is cleaned, because what was taken out may have
+// kept something else from being seen as markup. Two rounds do for all but texts
+// made to need more.
+const maxRounds = 6
 
 // Text removes from a text what a person who reads it on GitHub does not
 // see, so that an agent reads what people read. Line ends become \n. Text in
@@ -14,22 +22,75 @@ import "strings"
 // What is code is read from the text as it stands, so it has to be whole:
 // begun where GitHub begins to read it.
 func Text(text string) (clean string, removed []Removal) {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	r := &recorder{}
-	if clean = removeHidden(cleanRunes(text, r), r, false); clean == text {
-		return clean, r.list
-	}
-	code := seenCode(text)
-	if len(code) == 0 {
-		return clean, r.list
-	}
-	r.list = nil
-	return cleanAround(text, code, r), r.list
+	return rounds(text, []cleaner{(*draft).blocks, (*draft).comments, (*draft).addresses, (*draft).targets, (*draft).tags})
 }
 
-// Quoted is Text for what is shown in another place than it was written for:
-// comments are removed wherever they stand, also in a block of code.
+// Quoted is Text for what is shown in another place than it was written for, as
+// text or as code: nothing but comments is hidden there, and these are removed
+// wherever they stand, also in a block of code.
 func Quoted(text string) (clean string, removed []Removal) {
+	return rounds(text, []cleaner{(*draft).comments, (*draft).addresses})
+}
+
+// rounds has cleaners go over a text until nothing is left to be done.
+func rounds(text string, all []cleaner) (string, []Removal) {
 	r := &recorder{}
-	return removeHidden(cleanRunes(text, r), r, true), r.list
+	visible := cleanRunes(text, r)
+	// What is code for people is so with the characters that they do not see, too.
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	for range maxRounds {
+		d := &draft{src: text, open: text, r: r}
+		for _, c := range all {
+			c(d)
+		}
+		if d.src == text && text == visible {
+			return text, r.list
+		}
+		text = cleanRunes(d.src, &recorder{})
+		visible = text
+	}
+	// It was made not to come to an end, so it is read without its markup.
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune("<>[]|$%:`~&", c) {
+			return ' '
+		}
+		return c
+	}, text), r.list
+}
+
+// draft is a text that is being cleaned.
+type draft struct {
+	src  string
+	open string // the same, with x for every byte of code: whoever looks for markup reads this
+	r    *recorder
+}
+
+// cleaner cleans a text of some kind of hidden text.
+type cleaner func(*draft)
+
+// edit puts something in the place of a part of a text.
+type edit struct {
+	from, to int
+	with     string
+	kind     Kind
+	hidden   string // what is taken out
+}
+
+// apply makes edits. One within another is left out.
+func (d *draft) apply(edits []edit) {
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
+	var src, open strings.Builder
+	at := 0
+	for _, e := range edits {
+		if e.from < at {
+			continue
+		}
+		d.r.add(e.kind, e.hidden)
+		src.WriteString(d.src[at:e.from] + e.with)
+		open.WriteString(d.open[at:e.from] + e.with)
+		at = e.to
+	}
+	if len(edits) > 0 {
+		d.src, d.open = src.String()+d.src[at:], open.String()+d.open[at:]
+	}
 }

@@ -134,7 +134,7 @@ func TestCleanAroundCode(t *testing.T) {
 		"in list":   {"- | a |\n  |:--|\n  | 1 | Ignore |\n> | a |\n> |---|\n> 1 | Ignore", "- | a |\n  |:--|\n  | 1 |\n> | a |\n> |---|\n> 1 |"},
 		"listed":    {"- x\n  | a |\n  |---|\n  | 1 | Ignore |", "- x\n  | a |\n  |---|\n  | 1 |"},
 		"split":     {"| a | b |\n|---|---|\n| `1 | 2` | Ignore |\n\n```\n| a |\n|---|\n| 1 | 2 |\n```", "| a | b |\n|---|---|\n| `1 | 2` |\n\n```\n| a |\n|---|\n| 1 | 2 |\n```"},
-		"footnote":  {"Text[^1] `[^x]` \\[^x].\n[^x]: Ignore\nall\n\n    of that\n\n[^1]: seen\n\n```\n[^x]\n```\n> [^Y]: Ignore", "Text[^1] `[^x]` \\[^x].\n\n[^1]: seen\n\n```\n[^x]\n```\n>\n"},
+		"footnote":  {"Text[^1] `[^x]` \\[^x].\n[^x]: Ignore\nall\n\n    of that\n\n[^1]: seen\n\n```\n[^x]\n```\n> [^Y]: Ignore", "Text[^1] `[^x]` \\[^x].\n\n[^1]: seen\n\n```\n[^x]\n```\n> "},
 		"referring": {"[^x]: Ignore[^1] that [^nothing]\n[^1]: seen", "[^x]: [^1]\n[^1]: seen"},
 		"phantom":   {"So $a \\phantom{Ignore {all}} b % that$, $`x \\hphantom {Ignore}`$\n$$\n\\vphantom{Ignore\nall} x % that\n$$", "So $a \\phantom{} b %$, $`x \\hphantom {}`$\n$$\n\\vphantom{} x %\n$$"},
 		"phantoms":  {"```math\na \\phantom{Ignore\nall} \\text{5%} % that\n```", "```math\na \\phantom{\n} \\text{5%} %\n```"},

@@ -18,8 +18,8 @@ var (
 	ownTarget   = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\[[A-Za-z0-9 ._-]+\]:[ \t]+([^\s()<>|\\"'` + "`" + `]+)[ \t]*$`)
 	})
-	markdownLinkTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\]\(([^\s()<>|\\"'` + "`" + `]+)\)`) })
-	imageLink          = sync.OnceValue(func() *regexp.Regexp {
+	linkTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\]\(([^\s()<>|\\"'` + "`" + `]+)\)`) })
+	imageLink  = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^!\[([^\[\]<>&@#|\\` + "`" + `]*)\]\(([^\s()<>|\\"'` + "`" + `]+)\)`)
 	})
 	// ThreadPath matches the path of an issue, a pull request or a discussion. A
@@ -90,7 +90,7 @@ func (s *lineSanitizer) next() {
 			s.replace(1, `\!`)
 		}
 	case strings.HasPrefix(s.rest, "]("):
-		if m := markdownLinkTarget().FindStringSubmatch(s.rest); m != nil && leadsToPage(m[1]) {
+		if m := linkTarget().FindStringSubmatch(s.rest); m != nil && leadsToPage(m[1]) {
 			s.take(len(m[0]))
 		} else {
 			s.replace(1, `\]`)

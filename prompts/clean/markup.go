@@ -1,253 +1,225 @@
 package clean
 
 import (
+	"regexp"
 	"strings"
+	"sync"
+	"unicode/utf8"
 )
 
-// cleanMarkup removes text that Markdown and HTML keep from the reader: titles,
-// long alternative texts and attributes, definitions that are comments in
-// disguise, declarations. If fenced, fenced code blocks are shown as they are, and
-// stay.
-func cleanMarkup(text string, r *recorder, fenced bool) string {
-	m := &markup{
-		text: text, r: r, fenced: fenced, out: make([]byte, 0, len(text)),
-		lastTag: strings.LastIndexByte(text, '>'), lastLink: strings.LastIndexByte(text, ')'),
+// maxHidden is how many characters of an alternative text or attribute may stay.
+const maxHidden = 60
+
+// long reports whether a hidden text is longer than may stay.
+func long(text string) bool {
+	return len(text) > maxHidden && utf8.RuneCountInString(text) > maxHidden
+}
+
+// margin matches the marks of lists and quotes before the text of a line.
+const margin = `^[ \t>*+\-.)0-9]*`
+
+var (
+	comment    = regexp.MustCompile(`(?s)<!--(?:-?>|.*?--!?>)`)
+	markupLine = regexp.MustCompile(`(?m)` + margin + `<`)
+)
+
+// comments removes comments of HTML. In a paragraph a mark that nothing closes is
+// ordinary text that people see, and it stays; after a line that begins with markup
+// it hides the rest.
+func (d *draft) comments() {
+	var edits []edit
+	end := 0
+	for _, m := range comment.FindAllStringIndex(d.open, -1) {
+		end = m[1]
+		edits = append(edits, edit{m[0], end, "", HTMLComment, d.src[m[0]:end]})
 	}
-	for m.i < len(text) {
-		if m.i == 0 || text[m.i-1] == '\n' {
-			if m.line() {
-				continue
+	if m := markupLine.FindStringIndex(d.open); m != nil {
+		from := max(end, m[1]-1)
+		if at := strings.Index(d.open[from:], "<!--"); at >= 0 {
+			edits = append(edits, edit{from + at, len(d.src), "", HTMLComment, d.src[from+at:]})
+		}
+	}
+	d.apply(edits)
+}
+
+// replace makes an edit of every match. With gives it, by the groups of the match;
+// a kind of "" leaves the text as it is.
+func (d *draft) replace(re *regexp.Regexp, with func(group func(n int) string) (with string, kind Kind, hidden string)) {
+	var edits []edit
+	for _, m := range re.FindAllStringSubmatchIndex(d.open, -1) {
+		text, kind, hidden := with(func(n int) string {
+			if m[2*n] < 0 {
+				return ""
+			}
+			return d.src[m[2*n]:m[2*n+1]]
+		})
+		if kind != "" {
+			edits = append(edits, edit{m[0], m[1], text, kind, hidden})
+		}
+	}
+	d.apply(edits)
+}
+
+const colon = `(?::|&colon;|&#58;|&#[xX]3[aA];)`
+
+var (
+	script = regexp.MustCompile(`(?i)((?:\]:|[(<"'=])[ \t\n]*)(javascript|vbscript)` + colon + `([^ \t\n])`)
+	data   = regexp.MustCompile(`(?i)((?:\]:|[(<"'=])[ \t\n]*)data` + colon + `[^ \t\n"'<>()` + "`" + `]+`)
+	media  = regexp.MustCompile(`(?i)(^|[^a-z0-9+._\-])data` + colon + `[a-z]{1,31}/[^ \t\n"'<>()` + "`" + `]*`)
+)
+
+// addresses disarms addresses that carry their content with them, where an address
+// is expected or a media type follows: "data: 1" and "javascript: a language" are
+// words. The content of a data: address goes; a script stays readable, under a
+// scheme that runs nothing.
+func (d *draft) addresses() {
+	d.replace(script, func(group func(int) string) (string, Kind, string) {
+		return group(1) + "removed-" + group(2) + ":" + group(3), DangerousURL, group(2) + ":"
+	})
+	for _, re := range []*regexp.Regexp{data, media} {
+		d.replace(re, func(group func(int) string) (string, Kind, string) {
+			return group(1) + "removed-data-url", DangerousURL, strings.TrimPrefix(group(0), group(1))
+		})
+	}
+}
+
+// What links are made of. No line within a title or an alternative text is empty.
+const (
+	escaped  = `\\[^\n]`
+	newLine  = `\n[ \t]*[^ \t\n"'()\[\]\\]`
+	title    = `"(?:[^"\\\n]|` + escaped + `|` + newLine + `)*\n?"|'(?:[^'\\\n]|` + escaped + `|` + newLine + `)*\n?'|\((?:[^()\\\n]|` + escaped + `|` + newLine + `)*\n?\)`
+	angled   = `<[^<>\n]*>`
+	someDest = `[^ \t\n<][^ \t\n]*`
+)
+
+var (
+	link = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\]\([ \t\n]*(?:(` + angled + `)(?:[ \t\n]+(` + title + `))?|(` + someDest + `)[ \t\n]+(` + title + `))[ \t\n]*\)`)
+	})
+	definition = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(` + margin + `\[)([^\^\[\]\\](?:[^\[\]\\\n]|` + escaped + `|` + newLine + `)*)\]:[ \t]*\n?[ \t]*(` + angled + `|` + someDest + `)(?:[ \t\n][ \t\n]*(` + title + `))?[ \t]*$`)
+	})
+)
+
+// targets removes titles, long alternative texts, destinations that are rather a
+// sentence, and long labels of definitions, which may be comments in disguise.
+func (d *draft) targets() {
+	d.alternatives()
+	d.replace(link(), func(group func(int) string) (string, Kind, string) {
+		dest, hidden := destination(group(1)+group(3), group(2)+group(4))
+		if hidden == "" || group(3) != "" && !balanced(dest) {
+			return "", "", ""
+		}
+		return "](" + dest + ")", HiddenText, hidden
+	})
+	d.replace(definition(), func(group func(int) string) (string, Kind, string) {
+		label := group(2)
+		dest, hidden := destination(group(3), group(4))
+		if hidden == "" && !long(label) {
+			return "", "", ""
+		}
+		hidden = strings.TrimSpace(label + " " + hidden)
+		if long(label) {
+			label = "removed"
+		}
+		return group(1) + label + "]: " + dest, HiddenText, hidden
+	})
+}
+
+// alternatives removes long alternative texts of images.
+func (d *draft) alternatives() {
+	var edits []edit
+	var begun []int // the brackets that are open
+	for i := 0; i < len(d.open); i++ {
+		switch c := d.open[i]; {
+		case c == '\\':
+			i++
+		case c == '\n' && strings.HasPrefix(d.open[i+1:], "\n"):
+			begun = nil
+		case c == '[':
+			begun = append(begun, i+1)
+		case c == ']' && len(begun) > 0:
+			from := begun[len(begun)-1]
+			begun = begun[:len(begun)-1]
+			target := i+1 < len(d.open) && (d.open[i+1] == '(' || d.open[i+1] == '[')
+			if target && from > 1 && d.open[from-2] == '!' && long(d.src[from:i]) {
+				edits = append(edits, edit{from, i, "", HiddenText, d.src[from:i]})
 			}
 		}
-		m.char()
 	}
-	return string(m.out)
+	d.apply(edits)
 }
 
-// markup is a text on the way through cleanMarkup.
-type markup struct {
-	text string
-	i    int // the next byte to read
-	out  []byte
-	r    *recorder
-
-	fenced bool // blocks between fences are copied
-
-	brackets []bracket
-	html     bool // in a block of HTML, which a blank line ends
-	raw      bool // after HTML that a blank line does not end
-	work     int  // bytes that searches looked at
-
-	inner             int // where the text of the line begins, after marks of lists and quotes
-	lastTag, lastLink int // beyond these no tag and no link ends
-}
-
-// bracket is a [ that waits for its ].
-type bracket struct {
-	at    int // in out
-	image bool
-}
-
-// line looks at the beginning of a line, and reports whether it dealt with
-// some of the text.
-func (m *markup) line() bool {
-	end := m.lineEnd()
-	line := m.text[m.i:end]
-	if strings.TrimSpace(line) == "" {
-		m.html, m.brackets = false, nil
-		return false
-	}
-	if m.fenced && !m.html && !m.raw {
-		if fence := FenceOf(line); fence != "" {
-			m.code(fence, end)
-			return true
+// balanced reports whether no bracket in an address closes the link that it is in.
+func balanced(address string) bool {
+	depth := 0
+	for i := 0; i < len(address); i++ {
+		switch address[i] {
+		case '\\':
+			i++
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth < 0 {
+			return false
 		}
 	}
-	inner := strings.TrimLeft(line, " \t>*+-.)0123456789")
-	m.inner = m.i + len(line) - len(inner)
-	if strings.HasPrefix(inner, "<") {
-		m.html = true
-		m.raw = m.raw || endless(inner)
-	}
-	if strings.HasPrefix(inner, "[") && !strings.HasPrefix(inner, "[^") {
-		return m.definition(m.inner)
-	}
-	return false
-}
-
-// lineEnd returns where the line at m.i ends, without its newline.
-func (m *markup) lineEnd() int {
-	if n := strings.IndexByte(m.text[m.i:], '\n'); n >= 0 {
-		return m.i + n
-	}
-	return len(m.text)
-}
-
-// endless reports whether a line begins HTML that goes on after blank lines.
-func endless(line string) bool {
-	line = strings.ToLower(line[:min(len(line), 12)])
-	for _, start := range []string{"<pre", "<script", "<style", "<textarea", "<?", "<!"} {
-		if strings.HasPrefix(line, start) {
-			return true
-		}
-	}
-	return false
-}
-
-// code copies a code block, whose first line ends at end.
-func (m *markup) code(fence string, end int) {
-	for {
-		m.copy(min(end+1, len(m.text)) - m.i)
-		if m.i == len(m.text) {
-			return
-		}
-		end = m.lineEnd()
-		line := strings.TrimSpace(m.text[m.i:end])
-		if strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == "" {
-			m.copy(min(end+1, len(m.text)) - m.i)
-			return
-		}
-	}
-}
-
-// char deals with one character outside of code blocks.
-func (m *markup) char() {
-	switch c := m.text[m.i]; {
-	case c == '\\' && m.i+1 < len(m.text) && m.text[m.i+1] != '\n':
-		m.copy(2)
-	case c == '[':
-		image := len(m.out) > 0 && m.out[len(m.out)-1] == '!'
-		m.brackets = append(m.brackets, bracket{len(m.out), image})
-		m.copy(1)
-	case c == ']' && len(m.brackets) > 0:
-		m.closeBracket()
-	case c == '<' && m.tag():
-	default:
-		m.copy(1)
-	}
-}
-
-// closeBracket ends a link or image and deals with what follows it in (...).
-func (m *markup) closeBracket() {
-	open := m.brackets[len(m.brackets)-1]
-	m.brackets = m.brackets[:len(m.brackets)-1]
-	rest := m.text[m.i+1:]
-	target := strings.HasPrefix(rest, "(")
-	if open.image && (target || strings.HasPrefix(rest, "[")) {
-		if alt := m.out[open.at+1:]; long(head(alt)) {
-			m.r.add(HiddenText, head(alt))
-			m.out = m.out[:open.at+1]
-		}
-	}
-	m.copy(1)
-	if !target || m.i > m.lastLink {
-		return
-	}
-	crude := m.exhausted()
-	l := linkTarget(rest[1:], crude)
-	switch {
-	case !m.found(l.ok, l.end+l.vain):
-	case l.hidden != "":
-		m.r.add(HiddenText, l.hidden)
-		m.out = append(m.out, "("+l.dest+")"...)
-		m.i += 1 + l.end
-	case crude:
-		m.copy(1 + l.end) // not to be looked at once more
-	}
-}
-
-// definition deals with a link definition whose [ is at the given place in
-// its line, and reports whether it took something out.
-func (m *markup) definition(at int) bool {
-	label, ok := labelOf(m.text[at+1:])
-	if !ok {
-		return false
-	}
-	from := at + 1 + len(label) + len("]:")
-	l := definitionTarget(m.text[from:], m.exhausted())
-	// The idiom [//]: # (...) is a comment whatever its length.
-	comment := l.hidden != "" && (l.dest == "#" || l.dest == "<>" || l.dest == "//")
-	if !m.found(l.ok, l.end+l.vain) || !comment && !long(label) && l.hidden == "" {
-		return false
-	}
-	m.r.add(HiddenText, strings.TrimSpace(label+" "+l.hidden))
-	if long(label) {
-		label = "removed"
-	}
-	m.out = append(m.out, m.text[m.i:at]+"["+label+"]: "+l.dest...)
-	m.i = from + l.end
 	return true
 }
 
-// labelOf returns the label of a link definition, which text continues after
-// its [.
-func labelOf(text string) (label string, ok bool) {
-	text = text[:min(len(text), 1000)] // the most a label may have
-	for n := 0; ; n++ {
-		next := strings.IndexByte(text[n:], ']')
-		if next < 0 {
-			return "", false
+// destination gives the destination of a link as it may stay, and what is hidden in
+// it and in the title.
+func destination(dest, title string) (kept, hidden string) {
+	if strings.HasPrefix(dest, "<") && long(dest) && strings.Contains(dest, " ") {
+		return "#", dest + title
+	}
+	return dest, strings.Trim(title, `"'()`)
+}
+
+const name = `[A-Za-z][A-Za-z0-9-]*`
+
+var (
+	// A tag, what a browser takes for one, and at the beginning of a line one that does not end: it hides the rest of its paragraph.
+	tag = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?ms)(` + margin + `)?<(?:(` + name + `)((?:[\s/](?:=\s*"[^"]*"|=\s*'[^']*'|[^<>])*)?)>|(/` + name + `)([\s/][^>]*)?>|((?:\?|![A-Za-z\[]|/[^A-Za-z])[^>]*)>)` +
+			`|(` + margin + `)<((?:[?/]|![A-Za-z\[]|` + name + `(?:[\s/]|\z)).*?)(?:\n\n|\z)`)
+	})
+	address = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)[\s/]((?:href|src)\s*=\s*(?:"[^"\s]*"|'[^'\s]*'|[^\s"'<>=]+))`)
+	})
+)
+
+// tags removes long attributes and declarations. Something is left in their place,
+// so that no removal brings the text around it together to something new.
+func (d *draft) tags() {
+	d.replace(tag(), func(group func(int) string) (string, Kind, string) {
+		before, hidden := group(1), group(2)+group(4)+" "+group(5)
+		switch {
+		case group(6) != "":
+			return before + "<…>", HiddenText, group(6)
+		case group(8) != "":
+			if !long(group(8)) {
+				return "", "", ""
+			}
+			return group(7) + "<…" + strings.TrimPrefix(group(0), group(7)+"<"+group(8)), HiddenText, group(8)
+		case long(group(2) + group(4)):
+			return before + "<…>", HiddenText, hidden
+		case group(4) != "":
+			if !long(strings.TrimSpace(group(5))) {
+				return "", "", ""
+			}
+			return before + "<" + group(4) + ">", HiddenText, hidden
 		}
-		if n += next; n > 0 && text[n-1] == '\\' {
-			continue
+		var kept strings.Builder
+		for _, m := range address().FindAllStringSubmatch(group(3), -1) {
+			kept.WriteString(" " + m[1])
 		}
-		label = text[:n]
-		return label, strings.HasPrefix(text[n:], "]:") && !strings.Contains(label, "[") && !strings.Contains(label, "\n\n")
-	}
+		more := strings.TrimSpace(address().ReplaceAllString(group(3), ""))
+		if !long(more) {
+			return "", "", ""
+		}
+		return before + "<" + group(2) + kept.String() + ">", HiddenText, group(2) + " " + more
+	})
 }
-
-// tag deals with a tag or declaration, and reports whether it took something
-// out. Something is left in its place, so that no removal brings the text
-// around it together to something new.
-func (m *markup) tag() bool {
-	var t htmlTag
-	if m.i <= m.lastTag {
-		t = parseTag(m.text[m.i:], m.exhausted())
-	}
-	if !m.found(t.ok, t.end) {
-		return m.openTag()
-	}
-	if t.name != "" && !long(t.name) && !long(t.hidden) {
-		return false
-	}
-	m.r.add(HiddenText, head([]byte(t.name+" "+t.hidden)))
-	if t.name == "" || long(t.name) {
-		m.out = append(m.out, "<…>"...)
-	} else {
-		m.out = append(m.out, "<"+t.name+t.kept+">"...)
-	}
-	m.i += t.end
-	return true
-}
-
-// openTag deals with a tag that does not end: at the beginning of a line it
-// hides the rest of its paragraph.
-func (m *markup) openTag() bool {
-	if m.i != m.inner || !opens(m.text[m.i:]) {
-		return false
-	}
-	text, _, _ := strings.Cut(m.text[m.i:], "\n\n")
-	if !long(text) {
-		return false
-	}
-	m.r.add(HiddenText, head([]byte(text)))
-	m.out = append(m.out, "<…"...)
-	m.i += len(text)
-	return true
-}
-
-// copy keeps the next n bytes.
-func (m *markup) copy(n int) {
-	m.out = append(m.out, m.text[m.i:m.i+n]...)
-	m.i += n
-}
-
-// found counts the work of a search; it returns ok.
-func (m *markup) found(ok bool, looked int) bool {
-	m.work += looked
-	return ok
-}
-
-// exhausted reports whether searches went over the same text so often that it
-// was made for it. From then on they are crude, and rather take out too much.
-func (m *markup) exhausted() bool { return m.work > 4*len(m.text)+4096 }

@@ -47,9 +47,6 @@ func (r *recorder) add(k Kind, text string) {
 	r.list = append(r.list, Removal{k, 1, sample(text)})
 }
 
-// hidden counts a part of hidden text.
-func (r *recorder) hidden(part string) { r.add(HiddenText, head([]byte(part))) }
-
 func (r *recorder) has(k Kind) bool {
 	return slices.ContainsFunc(r.list, func(x Removal) bool { return x.Kind == k })
 }
@@ -58,9 +55,6 @@ func (r *recorder) has(k Kind) bool {
 func sample(text string) string {
 	var b strings.Builder
 	for _, c := range text {
-		if c == stand {
-			continue
-		}
 		if c >= 0xE0020 && c <= 0xE007E {
 			c -= 0xE0000 // tag characters spell ASCII; people should see what
 		}
@@ -76,10 +70,3 @@ func sample(text string) string {
 	}
 	return b.String()
 }
-
-// stand is around the number that stands for a part of code while the rest is
-// cleaned. No text has this character: it is none, and cleanRunes removes it.
-const stand = '\U0010FFFF'
-
-// head is as much of a removed text as a sample can need.
-func head(b []byte) string { return string(b[:min(len(b), 4*maxHidden)]) }
