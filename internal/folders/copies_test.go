@@ -1,18 +1,15 @@
 package folders
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
-	"github.com/reprise-ci/reprise/internal/text"
 )
 
 func do(t *testing.T, err error) {
@@ -61,48 +58,6 @@ func TestCopy(t *testing.T) {
 		t.Errorf("a pipe: %v", err)
 	}
 	do(t, dst.WriteFile("c/b/new", nil, 0o600)) // whoever has the copy may write there
-}
-
-// Ten names of a file are one file in the copy, too: else they would fill the disk.
-func TestSeveralNames(t *testing.T) {
-	src, dst := roots(t)
-	do(t, src.MkdirAll("a/deep", 0o755))
-	do(t, src.WriteFile("a/one", []byte("1"), 0o644))
-	do(t, src.Link("a/one", "a/deep/two"))
-	do(t, src.WriteFile("outside", []byte("o"), 0o644))
-	do(t, src.Link("outside", "a/three"))
-	do(t, Copy(t.Context(), src, "a", dst, "b"))
-	one, err1 := dst.Stat("b/one")
-	two, err2 := dst.Stat("b/deep/two")
-	do(t, errors.Join(err1, err2))
-	if !os.SameFile(one, two) {
-		t.Error("two names of a file are two files in the copy")
-	}
-	do(t, dst.WriteFile("b/one", []byte("changed"), 0o644))
-	do(t, dst.WriteFile("b/three", []byte("changed"), 0o644))
-	for name, want := range map[string]string{"a/one": "1", "outside": "o"} {
-		if data, err := src.ReadFile(name); err != nil || string(data) != want {
-			t.Errorf("what is done to the copy is done to %s: %q, %v", name, data, err)
-		}
-	}
-}
-
-func TestNoRoom(t *testing.T) {
-	src, dst := roots(t)
-	do(t, src.WriteFile("a", bytes.Repeat([]byte("x"), 1000), 0o644))
-	info, err := src.Stat("a")
-	do(t, err)
-	c := copying{ctx: t.Context(), top: dst, links: map[fileID]string{}, spare: 1 << 60, alone: true}
-	var full *Full
-	if err := c.one(copyPlace{src, "a"}, copyPlace{dst, "b"}, "b", info); !errors.As(err, &full) || !strings.Contains(err.Error(), "make room") {
-		t.Errorf("error %v", err)
-	}
-	if got, err := dst.Stat("b"); err != nil || got.Size() != 0 {
-		t.Errorf("something was written: %v, %v", got, err)
-	}
-	c.spare = text.Size(0)
-	do(t, dst.Remove("b"))
-	do(t, c.one(copyPlace{src, "a"}, copyPlace{dst, "b"}, "b", info))
 }
 
 // What a program has closed to everybody can be copied all the same.

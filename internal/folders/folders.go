@@ -7,6 +7,7 @@
 package folders
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -44,9 +45,9 @@ func rights(info fs.FileInfo) fs.FileMode {
 // is: whoever uses it finds out.
 func Unlock(root *os.Root, name string) {
 	UnlockAbove(root, name)
-	_ = WalkFolders(root, name, func(at Place, _ fs.DirEntry, err error) error { // the visits fail nowhere
+	_ = Walk(root, name, func(p string, _ fs.DirEntry, err error) error { // the visits fail nowhere
 		if err == nil {
-			unlock(at.In, at.Base)
+			unlock(root, p)
 		}
 		return nil
 	})
@@ -169,4 +170,35 @@ func ReadFile(root *os.Root, name string, most int64) ([]byte, error) {
 		return nil, tooLarge
 	}
 	return data, err
+}
+
+// ReadRegular reads a regular file of at most limit bytes. It follows no
+// link out of the way and never waits for a pipe.
+func ReadRegular(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s has %d bytes; the limit is %d", name, info.Size(), limit)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // opened for reading
+	var b bytes.Buffer
+	n, err := b.ReadFrom(io.LimitReader(f, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("%s grew past the limit of %d bytes", name, limit)
+	}
+	return b.Bytes(), err
+}
+
+// NoDisk reports whether an error says that the disk is full, closed or broken.
+func NoDisk(err error) bool {
+	return slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, syscall.EIO}, func(disk error) bool { return errors.Is(err, disk) })
 }

@@ -1,5 +1,3 @@
-// Package lock is a folder that one process works in at a time. The system lets
-// go of it when that process ends, in whatever way.
 package folders
 
 import (
@@ -25,9 +23,9 @@ func (e *Held) Error() string {
 	return fmt.Sprintf("%s: another process works on this run (process %d): wait for it, or end it", e.Root, e.PID)
 }
 
-// Take takes the folder for this process, until the file is closed or the
+// TakeLock takes the folder for this process, until the file is closed or the
 // process ends. Git commands that write to the run's own directory inherit the
-// lock, so Take waits for one that has outlived its process.
+// lock, so TakeLock waits for one that has outlived its process.
 func TakeLock(ctx context.Context, root string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -66,7 +64,7 @@ func TakeLock(ctx context.Context, root string) (*os.File, error) {
 	return f, nil
 }
 
-// Free releases the folder at once, even if a child that is just being
+// FreeLock releases the folder at once, even if a child that is just being
 // started has a copy of the file.
 func FreeLock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())

@@ -1,4 +1,3 @@
-// Package aside is what was taken out of a work tree for a while.
 package git
 
 import (
@@ -20,11 +19,10 @@ const (
 	asideList = asideDir + "/paths"
 )
 
-// Aside is what was taken out of the folder tree of a root, which Top is.
+// asideFiles is what was taken out of the folder tree of a root, which Top is.
 type asideFiles struct{ Root, Top *os.Root }
 
-// Take takes files and folders out of the work tree, but for what keep names, nil for
-// nothing. The function it returns puts everything back, in place of what was written there
+// Take takes files and folders out of the work tree, but for what keep names. The function it returns puts everything back, in place of what was written there
 // meanwhile; PutBack does so after an interruption.
 func (a asideFiles) Take(all []string, keep func(path string) bool) (putBack func() error, err error) {
 	var paths []string
@@ -47,9 +45,7 @@ func (a asideFiles) Take(all []string, keep func(path string) bool) (putBack fun
 // without gives a file or folder or, if a part of the folder is to be kept, the
 // rest of it.
 func (a asideFiles) without(name string, keep func(string) bool) (rest []string, err error) {
-	if keep == nil {
-		return []string{name}, nil
-	}
+	name = strings.TrimSuffix(name, "/")
 	if keep(name) {
 		return nil, nil
 	}

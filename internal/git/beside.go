@@ -56,9 +56,9 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 	if err = errors.Join(err, wrong); err != nil {
 		return "", nil, err
 	}
-	r, err := mergeUpon(ctx, c.git, mine, yours)
+	r, err := mergeUpon(ctx, c.reads(), mine, yours)
 	if err == nil {
-		err = r.Detail(ctx, c.git, c.differ, mine, yours, refused)
+		err = r.Detail(ctx, c.reads(), mine, yours, refused)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("merge: %w", err)
@@ -68,7 +68,7 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 			r.Conflicts = append(r.Conflicts, Conflict{Path: p})
 		}
 	}
-	found, err := entriesAt(ctx, c.git, mine, r.Paths())
+	found, err := c.reads().entries(ctx, mine, r.Paths())
 	if err != nil {
 		return "", nil, err
 	}
@@ -77,7 +77,7 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 		rev.ops = append(rev.ops, op{kind: 'D', path: p})
 	}
 	for _, e := range found {
-		rev.ops = append(rev.ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.Object})
+		rev.ops = append(rev.ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.ID})
 	}
 	commit, err := c.build(ctx, besideRef, ours, []revision{rev}, true)
 	return commit, r.Conflicts, err
@@ -92,7 +92,7 @@ func (c *comparer) WithBase(ctx context.Context, commit, from, to string) (strin
 	}
 	r, err := MergeResult{}, errors.Join(c.need(ctx, commit), c.need(ctx, from), c.need(ctx, to))
 	if err == nil {
-		r, err = mergeSince(ctx, c.git, commit, to, from)
+		r, err = mergeSince(ctx, c.reads(), commit, to, from)
 	}
 	if err == nil {
 		err = c.keepOurs(ctx, &r, commit)
@@ -108,7 +108,7 @@ func (c *comparer) keepOurs(ctx context.Context, r *MergeResult, ours string) er
 		return nil
 	}
 	paths := r.Displacing()
-	found, err := entriesAt(ctx, c.git, ours, paths, "-r")
+	found, err := c.reads().entries(ctx, ours, paths, "-r")
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (c *comparer) keepOurs(ctx context.Context, r *MergeResult, ours string) er
 		rev.ops = append(rev.ops, op{kind: 'D', path: p})
 	}
 	for _, e := range found {
-		rev.ops = append(rev.ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.Object})
+		rev.ops = append(rev.ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.ID})
 	}
 	r.Commit, err = c.makeCommit(ctx, rev, r.Commit)
 	return err

@@ -245,7 +245,7 @@ func (br *runBranch) markPublished() error {
 // tip lacks is fetched. From is a commit that both have.
 func (br *runBranch) FindBase(ctx context.Context, branch, from string) (commit string, state BaseState, err error) {
 	if commit, err = br.fetchBase(ctx, branch); err == nil {
-		state, err = compareWithBase(ctx, br.git, br.tip, commit, from)
+		state, err = compareWithBase(ctx, br.reads(), br.tip, commit, from)
 	}
 	return commit, state, err
 }
@@ -260,7 +260,7 @@ func (br *runBranch) Updates(ctx context.Context, c LogEntry, base, known string
 	if is, err := br.contains(ctx, base, c.Parents[1]); !is || err != nil {
 		return false, err
 	}
-	r, err := mergeOf(ctx, br.git, c.Parents[0], c.Parents[1], known)
+	r, err := mergeOf(ctx, br.reads(), c.Parents[0], c.Parents[1], known)
 	if err != nil || len(r.Conflicts) > 0 {
 		return false, err
 	}

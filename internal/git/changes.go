@@ -57,8 +57,7 @@ func (t *tree) whyNot(err error) error {
 func (t *tree) stateChanges() ([]Change, error) {
 	var changes []Change
 	seen := map[string]bool{}
-	err := t.walkState(func(at folders.Place, info fs.FileInfo) error {
-		p := at.Name
+	err := t.walkState(func(p string, info fs.FileInfo) error {
 		seen[p] = true
 		was, known := t.state[p]
 		c := Change{Path: p, Kind: Added, Type: typeOf(info), Size: info.Size()}
@@ -66,8 +65,8 @@ func (t *tree) stateChanges() ([]Change, error) {
 			c.Type = Repository
 		}
 		if known {
-			c.Was = typeOfMode(was.mode)
-			if t.sameState(at, info, was) {
+			c.Was = typeOfMode(was.Mode)
+			if t.sameState(p, info, was) {
 				return nil
 			}
 			c.Kind = changeKind(c.Was, c.Type)
@@ -80,7 +79,7 @@ func (t *tree) stateChanges() ([]Change, error) {
 	}
 	for p, was := range t.state {
 		if !seen[p] {
-			changes = append(changes, Change{Path: p, Kind: Deleted, Was: typeOfMode(was.mode)})
+			changes = append(changes, Change{Path: p, Kind: Deleted, Was: typeOfMode(was.Mode)})
 		}
 	}
 	return changes, nil
@@ -88,12 +87,12 @@ func (t *tree) stateChanges() ([]Change, error) {
 
 // sameState says whether a file is as in the commit. What cannot be read is not: the
 // attempt to commit it says why.
-func (t *tree) sameState(at folders.Place, info fs.FileInfo, was entry) bool {
-	if typeOf(info) != typeOfMode(was.mode) {
+func (t *tree) sameState(p string, info fs.FileInfo, was entry) bool {
+	if typeOf(info) != typeOfMode(was.Mode) {
 		return false
 	}
-	data, err := readStateAt(at)
-	return err == nil && t.blobID(data) == was.id
+	data, err := t.readState(p)
+	return err == nil && t.blobID(data) == was.ID
 }
 
 // codeChanges gives the changes outside of the state folder. Where something is locked,
@@ -152,7 +151,7 @@ func (t *tree) behindLoops(ctx context.Context, changes []Change) ([]Change, err
 	for _, c := range changes {
 		known[c.Path] = true
 	}
-	for _, f := range files.Files {
+	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(t.treePath, filepath.FromSlash(f.Path))); errors.Is(err, syscall.ELOOP) && !known[f.Path] {
 			changes = append(changes, Change{Path: f.Path, Kind: Deleted, Was: typeOfMode(f.Mode)})
 		}
@@ -200,4 +199,158 @@ func statusRecords(out []byte) (all []op, err error) {
 		}
 	}
 	return all, nil
+}
+
+// Change is one path of the work tree that is not as in the tip.
+type Change struct {
+	Path string // from the top of the repository; may hold any byte but zero
+	Kind Kind
+	Type Type  // what is there now; None if it was deleted
+	Was  Type  // what the tip has; None if it was added
+	Size int64 // of what is there now, in bytes
+
+	// Alias is a path of the tip, or of a change before this one, that some file
+	// systems take for the same as this new path; "" if there is none. It can be
+	// a folder, if this one would come to lie in it.
+	Alias string
+	// LinkedFrom are the symbolic links of the tip that lead to this path.
+	LinkedFrom []string
+	// Large says that Git LFS keeps the file, and that it cannot be committed.
+	// Without git-lfs that is every file that is no pointer. With it, it is a
+	// file that has replaced a pointer whose content is missing here, or a
+	// pointer to unknown content.
+	Large bool
+}
+
+// Kind is what happened to a path.
+type Kind string
+
+// The kinds of change. A change of type is one such as from file to symbolic
+// link; a file that became executable is modified.
+const (
+	Added       Kind = "added"
+	Modified    Kind = "modified"
+	Deleted     Kind = "deleted"
+	TypeChanged Kind = "type changed"
+)
+
+// Type is what a path is.
+type Type string
+
+// The types of path. A Repository is a submodule, or a folder that somebody
+// made a repository of its own. Other is a pipe, a socket or a device.
+const (
+	None       Type = ""
+	File       Type = "file"
+	Executable Type = "executable"
+	Symlink    Type = "symlink"
+	Repository Type = "repository"
+	Other      Type = "other"
+)
+
+func typeOf(info fs.FileInfo) Type {
+	switch {
+	case info.Mode().IsRegular() && info.Mode()&0o100 != 0:
+		return Executable
+	case info.Mode().IsRegular():
+		return File
+	case info.Mode()&fs.ModeSymlink != 0:
+		return Symlink
+	}
+	return Other
+}
+
+func typeOfMode(mode string) Type {
+	switch mode {
+	case "100644":
+		return File
+	case "100755":
+		return Executable
+	case "120000":
+		return Symlink
+	case "160000":
+		return Repository
+	}
+	return Other
+}
+
+func changeKind(was, is Type) Kind {
+	plain := func(t Type) bool { return t == File || t == Executable }
+	if was == is || plain(was) && plain(is) {
+		return Modified
+	}
+	return TypeChanged
+}
+
+// caseCollisions fills in Change.Alias and Change.LinkedFrom.
+func (x *index) caseCollisions(ctx context.Context, changes []Change) error {
+	var names []string
+	for name := range x.state {
+		names = append(names, name)
+	}
+	if slices.ContainsFunc(changes, func(c Change) bool { return !Under(c.Path, x.opt.State) }) {
+		files, err := x.files(ctx)
+		if err != nil {
+			return fmt.Errorf("list the files of the tip: %w", err)
+		}
+		var links, blobs []string
+		for _, f := range files {
+			names = append(names, f.Path)
+			if f.Mode == "120000" {
+				links, blobs = append(links, f.Path), append(blobs, f.ID)
+			}
+		}
+		if err := x.linkedFrom(ctx, changes, links, blobs); err != nil {
+			return err
+		}
+	}
+	aliases(changes, names)
+	return nil
+}
+
+// linkedFrom notes at each change the symbolic links of the tip that lead to it.
+func (x *index) linkedFrom(ctx context.Context, changes []Change, links, blobs []string) error {
+	if len(links) == 0 {
+		return nil
+	}
+	objects, err := x.lookUp(ctx, blobs...)
+	if err != nil {
+		return fmt.Errorf("read the symbolic links of the tip: %w", err)
+	}
+	to := map[string]string{}
+	for i, link := range links {
+		if target := string(objects[i].Data); !path.IsAbs(target) {
+			to[link] = path.Join(path.Dir(link), target)
+		}
+	}
+	for _, link := range links {
+		target := to[link]
+		for n := 0; n < 10 && target != ""; n++ { // a link may lead to a link
+			for i, c := range changes {
+				if Under(c.Path, target) && !slices.Contains(c.LinkedFrom, link) {
+					changes[i].LinkedFrom = append(changes[i].LinkedFrom, link)
+				}
+			}
+			target = to[target]
+		}
+	}
+	return nil
+}
+
+// aliases notes at each new path another one that some file systems take for the same.
+func aliases(changes []Change, names []string) {
+	gone := map[string]bool{}
+	var added []string
+	for _, c := range changes {
+		switch c.Kind {
+		case Deleted:
+			gone[c.Path] = true
+		case Added:
+			added = append(added, c.Path)
+		}
+	}
+	same := folders.Aliases(added, names, gone)
+	for i, c := range changes {
+		changes[i].Alias = same[c.Path]
+	}
 }

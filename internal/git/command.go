@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -52,26 +51,12 @@ func (g *gitDir) place(env []string) []string {
 		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(g.staged.Dir))
 }
 
-// openStores sets up where objects are looked up, also those of what is staged.
-func (g *gitDir) openStores() {
-	g.here = &store{Place: func(context.Context) (call, error) { return g.placed(g.src.env.Local(), call{}) }}
-	if g.store = g.here; len(g.src.promisors) > 0 {
-		g.store = &store{Place: func(ctx context.Context) (call, error) {
-			c, err := g.placed(nil, call{})
-			if err != nil {
-				return c, err
-			}
-			return g.line(g.src.promisors[0].remote).ready(ctx, c)
-		}}
-	}
-}
+// reads is how objects are read, also those of what is staged.
+func (g *gitDir) reads() reader { return g.gitCall }
 
-// lookUp gives objects by name, also those of what is staged.
+// lookUp gives objects by name.
 func (g *gitDir) lookUp(ctx context.Context, names ...string) ([]object, error) {
-	if len(g.src.promisors) == 0 {
-		return g.store.Ask(ctx, names...)
-	}
-	return g.line(g.src.promisors[0].remote).ask(ctx, g.store, names)
+	return g.reads().objects(ctx, names...)
 }
 
 // ReadFile returns the file at path as it is in commit, a full hash. The error
@@ -80,7 +65,7 @@ func (g *gitDir) ReadFile(ctx context.Context, commit, path string) ([]byte, err
 	if err := g.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	return readFileOf(ctx, g.lookUp, []string{commit}, commit, path)
+	return g.reads().file(ctx, []string{commit}, commit, path)
 }
 
 // ReadPlain is as that of a Source. The commit is given by its full hash.
@@ -88,31 +73,22 @@ func (g *gitDir) ReadPlain(ctx context.Context, commit, path string) ([]byte, er
 	if err := g.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	return readPlainOf(ctx, g.lookUp, commit, path)
+	return g.reads().plain(ctx, commit, path)
 }
 
 // contains says whether commit old is in the history of commit tip.
 func (g *gitDir) contains(ctx context.Context, tip, old string) (bool, error) {
-	return containsCommit(ctx, g.git, tip, old)
+	return g.reads().contains(ctx, tip, old)
 }
 
 // between lists the paths in which two commits differ.
 func (g *gitDir) between(ctx context.Context, from, to string) ([]string, error) {
-	all, err := g.differ(ctx, from, to)
+	all, err := g.reads().differ(ctx, from, to)
 	var paths []string
-	for _, d := range all {
-		paths = append(paths, d.Path)
+	for _, o := range all {
+		paths = append(paths, o.path)
 	}
 	return paths, err
-}
-
-// differ gives the paths in which two commits, or trees, differ.
-func (g *gitDir) differ(ctx context.Context, from, to string) ([]difference, error) {
-	out, err := g.git(ctx, slices.Concat([]string{"diff-tree"}, rawFlags(), []string{from + "^{tree}", to + "^{tree}"})...)
-	if err != nil {
-		return nil, err
-	}
-	return parseRaw(out)
 }
 
 // blobID is the name git gives to a file with this content.

@@ -6,8 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // DiffStat is the size of a difference. Binary files count as files only.
@@ -135,4 +140,111 @@ func fit(changes []Change, limit int64) (keep, left []Change) {
 		size -= last.Size
 	}
 	return keep, left
+}
+
+// CommitPatch is what one commit changed, as text.
+type CommitPatch struct {
+	Commit  string // full hash
+	Trailer string // the value of the trailer that was asked for
+	Text    string // as git diff prints it; binary files are named only
+	Cut     bool   // the end of the text is missing
+}
+
+// mostPatch is how many bytes of patches are read of one branch.
+const mostPatch = 32 << 20
+
+// parsePatches divides what git log has printed where the mark stands at the
+// beginning of a line.
+func parsePatches(out []byte, mark string) []CommitPatch {
+	var all []CommitPatch
+	cut := len(out) > mostPatch
+	for _, part := range bytes.Split(append([]byte("\n"), out...), []byte("\n"+mark))[1:] {
+		title, text, _ := strings.Cut(string(part), "\n")
+		commit, trailer, _ := strings.Cut(title, " ")
+		if trailer = strings.TrimSpace(trailer); trailer != "" {
+			all = append(all, CommitPatch{Commit: commit, Trailer: trailer, Text: strings.TrimPrefix(text, "\n")})
+		}
+	}
+	if n := len(all); n > 0 {
+		all[n-1].Cut = cut
+	}
+	return all
+}
+
+// diffArgs begin every comparison: no program that a file or a configuration
+// could name is run.
+func diffArgs() []string {
+	return []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none"}
+}
+
+// parseStat takes the counts of files and lines that --numstat puts before a patch. Binary
+// files have no lines.
+func parseStat(out []byte) (files, added, deleted int, text []byte) {
+	for len(out) > 0 && out[0] != '\n' {
+		line, rest, _ := bytes.Cut(out, []byte("\n"))
+		f := strings.SplitN(string(line), "\t", 3)
+		if len(f) < 3 {
+			break
+		}
+		more, _ := strconv.Atoi(f[0]) // "-" for a binary file
+		less, _ := strconv.Atoi(f[1])
+		files, added, deleted, out = files+1, added+more, deleted+less, rest
+	}
+	return files, added, deleted, bytes.TrimPrefix(out, []byte("\n"))
+}
+
+// snapshot is the work tree as an index of its own, whose objects go to a place
+// of their own.
+type snapshot struct {
+	env    []string
+	remove func()
+}
+
+func (x *index) snapshot(ctx context.Context, changes []Change, how []string) (snapshot, error) {
+	none := snapshot{remove: func() {}}
+	if len(changes) == 0 {
+		return none, nil
+	}
+	if err := x.syncIndex(ctx); err != nil {
+		return none, err
+	}
+	dir, err := os.MkdirTemp(x.dir, "snapshot-")
+	if err != nil {
+		return none, err
+	}
+	s := snapshot{
+		remove: func() { os.RemoveAll(dir) },
+		env: []string{
+			"GIT_INDEX_FILE=" + filepath.Join(dir, "index"),
+			"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quotePath(x.objects()),
+		},
+	}
+	err = os.Mkdir(filepath.Join(dir, "objects"), 0o755)
+	if err == nil {
+		err = folders.CopyFile(filepath.Join(dir, "index"), x.home("index"))
+	}
+	if err == nil {
+		err = x.updateIndex(ctx, s.env, how, sortChanges(changes))
+	}
+	if err != nil {
+		s.remove()
+		return none, err
+	}
+	return s, nil
+}
+
+// sortChanges says what an index has to do to show the changes. Repositories,
+// pipes and devices are left out.
+func sortChanges(changes []Change) code {
+	var c code
+	for _, ch := range changes {
+		switch {
+		case ch.Kind == Deleted:
+			c.drop = append(c.drop, ch.Path)
+		case ch.Type != Repository && ch.Type != Other:
+			c.take = append(c.take, ch.Path)
+		}
+	}
+	return c
 }

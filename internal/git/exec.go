@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/process"
 )
 
@@ -87,7 +87,7 @@ func fixedSettings() []string {
 	}
 }
 
-// Call is one git command.
+// call is one git command.
 type call struct {
 	Dir     string
 	Env     []string // complete
@@ -103,19 +103,6 @@ type call struct {
 
 // All are the arguments of git.
 func (c call) All() []string { return slices.Concat(fixedSettings(), c.How, c.Args) }
-
-// Conversation gives the command with pipes, for a caller who starts it, speaks with it and
-// ends it. It is in a process group of its own, and has nothing of Lock and Private.
-func (c call) Conversation() (cmd *exec.Cmd, in io.WriteCloser, out *bufio.Reader, err error) {
-	cmd = exec.Command("git", c.All()...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if in, err = cmd.StdinPipe(); err != nil {
-		return nil, nil, nil, err
-	}
-	pipe, err := cmd.StdoutPipe()
-	return cmd, in, bufio.NewReader(pipe), err
-}
 
 // Do runs the command and returns its standard output. The process group ends
 // with ctx: asked first, so that git removes its lock files, then killed.
@@ -163,7 +150,7 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), &Error{Args: c.Args, Stderr: text, Err: err}
 }
 
-// Reader reads b as the standard input of a command: nil for none.
+// stdinOf reads b as the standard input of a command: nil for none.
 func stdinOf(b []byte) io.Reader {
 	if b == nil {
 		return nil
@@ -171,7 +158,7 @@ func stdinOf(b []byte) io.Reader {
 	return bytes.NewReader(b)
 }
 
-// ExitCode returns the exit status of a git command, or -1.
+// exitCode returns the exit status of a git command, or -1.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -180,24 +167,72 @@ func exitCode(err error) int {
 	return -1
 }
 
-// Contains says whether commit old is in the history of commit tip, as git says that runs in
-// their repository.
-func containsCommit(ctx context.Context, git func(context.Context, ...string) ([]byte, error), tip, old string) (bool, error) {
-	if tip == old {
-		return true, nil
-	}
-	_, err := git(ctx, "merge-base", "--is-ancestor", old, tip)
-	if exitCode(err) == 1 {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// StderrOf returns what the git command behind err said.
+// stderrOf returns what the git command behind err said.
 func stderrOf(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Stderr
 	}
 	return ""
+}
+
+// privately takes the settings that may hold a login, those of HTTP and of
+// credentials, out of git's environment, which every process of the same user
+// can read. Git reads them from a file without a name instead, which only git
+// and its children have open. On systems without such files the settings stay
+// in the environment.
+func privately(settings []setting) (open []setting, private string) {
+	if !folders.Nameless {
+		return settings, ""
+	}
+	b := &strings.Builder{}
+	for _, s := range settings {
+		section, rest, _ := strings.Cut(s.Key, ".")
+		if section != "http" && section != "credential" {
+			open = append(open, s)
+			continue
+		}
+		if dot := strings.LastIndexByte(rest, '.'); dot >= 0 {
+			section, rest = section+" "+quoted(rest[:dot]), rest[dot+1:]
+		}
+		fmt.Fprintf(b, "[%s]\n\t%s = %s\n", section, rest, quoted(s.Value))
+	}
+	if b.Len() == 0 {
+		return open, ""
+	}
+	return append(open, setting{"include.path", privateFile}), b.String()
+}
+
+// privateFile is the file that git finds them by: it is the first that a command
+// is started with besides its standard input and output.
+const privateFile = "/proc/self/fd/3"
+
+// Files gives a command the files that c wants it to have open. The function it
+// returns closes those of them that nobody else needs.
+func (c call) Files(cmd *exec.Cmd) (done func(), err error) {
+	done = func() {}
+	if c.Private != "" {
+		file, err := folders.NamelessFile(c.Private)
+		if err != nil {
+			return done, fmt.Errorf("a file for the login of git: %w", err)
+		}
+		done = func() { _ = file.Close() } // git has its own
+		cmd.ExtraFiles = []*os.File{file}
+	}
+	if c.Lock != nil {
+		cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), c.Lock)
+	}
+	return done, nil
+}
+
+// secretsIn lists the header values in settings, whole and by word.
+func secretsIn(settings []setting) []string {
+	var out []string
+	for _, s := range settings {
+		if strings.HasSuffix(s.Key, ".extraheader") && s.Value != "" {
+			f := strings.Fields(s.Value)
+			out = append(out, s.Value, f[len(f)-1])
+		}
+	}
+	return out
 }

@@ -55,7 +55,7 @@ func (g *gitDir) need(ctx context.Context, commit string) error {
 
 // has says whether a commit is here, without asking any remote for it.
 func (g *gitDir) has(ctx context.Context, commit string) (bool, error) {
-	found, err := g.here.Ask(ctx, commit)
+	found, err := reader(g.offline).objects(ctx, commit)
 	return err == nil && found[0].Kind == "commit", err
 }
 
@@ -75,7 +75,7 @@ func (g *gitDir) refetch(ctx context.Context, rest []string) error {
 		return err
 	}
 	for _, commit := range strings.Fields(string(cut)) {
-		found, err := g.here.Ask(ctx, commit)
+		found, err := reader(g.offline).objects(ctx, commit)
 		if err != nil {
 			return err
 		}

@@ -24,9 +24,6 @@ type gitDir struct {
 	root     *os.Root // of opt.Root
 	lock     *os.File
 
-	store *store // of objects: what is missing in a partial clone is fetched
-	here  *store // the same, without asking any remote
-
 	staged quarantine
 
 	remote *remote   // nil: nothing is fetched or pushed

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Log lists the commits of the branch that the commit from has not, newest
@@ -87,10 +88,9 @@ func (br *runBranch) shelfOf(ctx context.Context, commit string) (string, error)
 	if br.isNew { // what it starts from may hold a run that was merged
 		return "", nil
 	}
-	s := shelvesOf(br.src, br.lookUp, br.git, br.opt.State)
-	s.Kept, s.Contains = br.keptRecord, br.contains
+	s := shelves{reader: br.reads(), folder: br.opt.State, kept: br.keptRecord}
 	if br.remote != nil {
-		s.Own = func(ctx context.Context, commit string) (bool, error) {
+		s.own = func(ctx context.Context, commit string) (bool, error) {
 			kept, err := br.keptHere(ctx)
 			if kept == "" || err != nil {
 				return false, err
@@ -98,7 +98,7 @@ func (br *runBranch) shelfOf(ctx context.Context, commit string) (string, error)
 			return br.contains(ctx, kept, commit)
 		}
 	}
-	return s.Find(ctx, commit)
+	return s.find(ctx, commit)
 }
 
 // keptHere gives what Options.Keep names in the user's repository; "" for none.
@@ -185,4 +185,55 @@ func (br *runBranch) ReadFile(ctx context.Context, commit, path string) ([]byte,
 		return br.gitDir.ReadFile(ctx, has, path)
 	}
 	return nil, cmp.Or(e, err) // not both: where git failed, nobody knows whether there is such a file
+}
+
+// LogEntry is one commit.
+type LogEntry struct {
+	Commit   string // full hash
+	Parents  []string
+	Time     time.Time // of the committer, UTC
+	Name     string    // of the author
+	Email    string    // of the author
+	Subject  string
+	Body     string    // with the trailers
+	Trailers []Trailer // in their order
+}
+
+// Trailer is a line such as "Reprise-Phase: design" at the end of a message.
+type Trailer struct{ Key, Value string }
+
+// logArgs are the arguments of git that list commits in an order, which is an option of git log.
+// The span is a commit, or two with .. between them.
+func logArgs(order, span string) []string {
+	return []string{
+		"log", "-z", order, "--no-color", "--no-show-signature", "--no-decorate",
+		"--format=%H%x00%P%x00%cI%x00%an%x00%ae%x00%s%x00%b%x00%(trailers:only,unfold)", span, "--",
+	}
+}
+
+// parseLog reads what git prints with logArgs.
+func parseLog(out []byte) ([]LogEntry, error) {
+	var entries []LogEntry
+	for fields := strings.Split(string(out), "\x00"); len(fields) >= 8; fields = fields[8:] {
+		at, err := time.Parse(time.RFC3339, fields[2])
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, LogEntry{
+			Commit: fields[0], Parents: strings.Fields(fields[1]), Time: at.UTC(),
+			Name: fields[3], Email: fields[4], Subject: fields[5], Body: strings.TrimSpace(fields[6]),
+			Trailers: trailers(fields[7]),
+		})
+	}
+	return entries, nil
+}
+
+func trailers(text string) []Trailer {
+	var out []Trailer
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			out = append(out, Trailer{Key: key, Value: strings.TrimSpace(value)})
+		}
+	}
+	return out
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,10 +17,9 @@ import (
 // time in a large tree.
 type index struct {
 	*runBranch
-	state  map[string]entry    // what tip has in the state folder
-	stale  map[string]struct{} // paths of the state folder that the index does not show as in tip
-	dirty  bool                // the index may hold what no commit does
-	listed listing             // of the tip, once it was asked for
+	state map[string]entry    // what tip has in the state folder
+	stale map[string]struct{} // paths of the state folder that the index does not show as in tip
+	dirty bool                // the index may hold what no commit does
 
 	indexed *Stage // if it is dirty: what it holds besides the tip, where that is known
 }
@@ -32,7 +32,7 @@ func (x *index) loadState(ctx context.Context, commit string) error {
 	}
 	files := map[string]entry{}
 	if err == nil {
-		files, err = below(ctx, x.lookUp, cmp.Or(shelf, commit), x.opt.State)
+		files, err = x.reads().below(ctx, cmp.Or(shelf, commit), x.opt.State)
 	}
 	if err == nil {
 		x.state, x.shelf = files, shelf
@@ -67,7 +67,7 @@ func (x *index) putBack() (ops []op) {
 		return nil
 	}
 	for _, p := range slices.Sorted(maps.Keys(x.state)) {
-		ops = append(ops, op{kind: 'M', path: p, mode: x.state[p].mode, id: x.state[p].id})
+		ops = append(ops, op{kind: 'M', path: p, mode: x.state[p].Mode, id: x.state[p].ID})
 	}
 	return ops
 }
@@ -94,10 +94,10 @@ func (x *index) syncIndex(ctx context.Context) error {
 		clear(x.stale)
 		x.markShelved()
 	}
-	var files []listedFile
+	var files []entry
 	for p := range x.stale {
 		e := x.state[p] // none: it is gone
-		files = append(files, listedFile{Path: p, Mode: e.mode, ID: e.id})
+		files = append(files, entry{p, e.Mode, e.ID})
 	}
 	if err := x.put(ctx, nil, files); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (x *index) syncIndex(ctx context.Context) error {
 }
 
 // put puts files into the index, which env may name, and takes out those without an ID.
-func (x *index) put(ctx context.Context, env []string, files []listedFile) error {
+func (x *index) put(ctx context.Context, env []string, files []entry) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -163,26 +163,18 @@ func (x *index) stageAll(ctx context.Context, c code) ([]op, error) {
 		return nil, err
 	}
 	args := slices.Concat([]string{"diff-index", "--cached"}, rawFlags(), []string{x.tip, "--", ".", ":(top,exclude,literal)" + x.opt.State})
-	out, err := x.git(ctx, slices.DeleteFunc(args, func(a string) bool { return a == "-r" })...)
+	out, err := x.git(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
-	all, err := parseRaw(out)
-	return opsOf(all), err
+	ops, err := parseRaw(out)
+	return deletionsFirst(ops), err
 }
 
-// files gives the listing of the tip, for which git is asked once: commits of this process
-// bring it up to date.
-func (x *index) files(ctx context.Context) (*listing, error) {
-	if x.listed.Commit == x.tip {
-		return &x.listed, nil
-	}
-	out, err := x.git(ctx, append(listingArgs(), x.tip)...)
-	if err != nil {
-		return nil, err
-	}
-	x.listed = listingOf(out, x.tip, x.opt.State)
-	return &x.listed, nil
+// files lists what the tip has outside of the state folder, in the order of the paths.
+func (x *index) files(ctx context.Context) ([]entry, error) {
+	all, err := x.reads().all(ctx, x.tip)
+	return slices.DeleteFunc(all, func(e entry) bool { return Under(e.Path, x.opt.State) }), err
 }
 
 // hold has git's index hold what is staged outside of the state folder.
@@ -193,10 +185,10 @@ func (x *index) hold(ctx context.Context, s *Stage) error {
 	if err := x.syncIndex(ctx); err != nil {
 		return err
 	}
-	var files []listedFile
+	var files []entry
 	for _, o := range s.ops {
 		if !Under(o.path, x.opt.State) {
-			files = append(files, listedFile{Path: o.path, Mode: o.mode, ID: o.id}) // no id: it is gone
+			files = append(files, entry{o.path, o.mode, o.id}) // no id: it is gone
 		}
 	}
 	x.dirty, x.indexed = true, nil // until all of it is there
@@ -207,24 +199,50 @@ func (x *index) hold(ctx context.Context, s *Stage) error {
 	return nil
 }
 
-// dataOf reads the object that an op sets.
-func (x *index) dataOf(ctx context.Context, o op) ([]byte, error) {
-	if o.inline {
-		return o.data, nil
+// eachBlob reads what ops set and gives it to f, in their order. One that is too large to be
+// looked through is an error. Not all of it is in memory at once.
+func (x *index) eachBlob(ctx context.Context, ops []op, f func(o op, data []byte) error) error {
+	var ids []string
+	for _, o := range ops {
+		ids = append(ids, o.id)
 	}
-	return x.blob(ctx, o.path, o.id)
+	sizes, err := x.sizes(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for at := 0; at < len(ops); {
+		end, sum := at, 0
+		for ; end < len(ops) && (end == at || sum+sizes[end] <= maxJudged); end++ {
+			if sizes[end] > maxJudged {
+				return fmt.Errorf("%s has %d bytes, at most %d can be looked through", ops[end].path, sizes[end], maxJudged)
+			}
+			sum += sizes[end]
+		}
+		found, err := x.lookUp(ctx, ids[at:end]...)
+		for i, o := range found {
+			if err == nil {
+				err = f(ops[at+i], o.Data)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		at = end
+	}
+	return nil
 }
 
-// blob reads the object of a file that can be judged.
-func (x *index) blob(ctx context.Context, path, id string) ([]byte, error) {
-	found, err := x.store.One(ctx, id, maxJudged)
-	if err == nil && found.Kind == "" { // what is too large for a file of its own is in a pack
-		return nil, fmt.Errorf("%s is too large to be looked through: at most %d bytes are", path, maxJudged)
+// sizes gives how many bytes objects have; 0 for what is none.
+func (x *index) sizes(ctx context.Context, ids []string) ([]int, error) {
+	if len(ids) == 0 {
+		return nil, nil
 	}
-	if large := (*tooLarge)(nil); errors.As(err, &large) {
-		return nil, fmt.Errorf("%s has %d bytes, at most %d can be looked through", path, large.Size, maxJudged)
+	out, err := x.gitStdin(ctx, []byte(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch-check=%(objectsize)")
+	sizes := make([]int, len(ids))
+	for i, line := range strings.Split(string(out), "\n")[:len(sizes)] {
+		sizes[i], _ = strconv.Atoi(line) // "missing" is none
 	}
-	return found.Data, err
+	return sizes, err
 }
 
 // ReadStaged returns a file of the state folder as the commit of a stage will have
@@ -241,10 +259,12 @@ func (x *index) ReadStaged(ctx context.Context, s *Stage, path string) ([]byte, 
 			there = false
 		}
 	}
-	if t := typeOfMode(e.mode); !there || t != File && t != Executable {
+	if t := typeOfMode(e.Mode); !there || t != File && t != Executable {
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	}
-	return x.blob(ctx, path, e.id)
+	var data []byte
+	err := x.eachBlob(ctx, []op{{path: path, id: e.ID}}, func(_ op, read []byte) error { data = read; return nil })
+	return data, err
 }
 
 // updateIndex puts paths into the index, which env may name; how are arguments
@@ -274,7 +294,7 @@ func (x *index) apply(ops []op) {
 		switch {
 		case !Under(o.path, x.opt.State):
 		case o.kind == 'M':
-			x.state[o.path] = entry{o.mode, o.id}
+			x.state[o.path] = entry{o.path, o.mode, o.id}
 			x.stale[o.path] = struct{}{}
 		case o.kind == 'D':
 			delete(x.state, o.path)
@@ -290,7 +310,7 @@ func (x *index) applyMove(from, to string) {
 		if Under(p, from) {
 			moved := to + strings.TrimPrefix(p, from)
 			delete(x.state, p)
-			x.state[moved] = e
+			x.state[moved] = entry{moved, e.Mode, e.ID}
 			x.stale[p], x.stale[moved] = struct{}{}, struct{}{}
 		}
 	}

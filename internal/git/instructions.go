@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -19,14 +20,17 @@ type Guard struct {
 // instructions are the files of the work tree that tell agents what to do.
 type instructions struct {
 	*tree
-	differ   *instructionDiff  // of the newest tip from the base, once it was asked for
 	overlaid map[string]string // fingerprints of what Prepare has put in the place of what the tip has
 }
 
 // removeStrays looks through all of the tree, also through repositories that
 // somebody made there, and through folders that somebody locked. It follows no
 // symbolic link.
-func (in *instructions) removeStrays(known *listing, instruct func(string) bool) (removed []string, err error) {
+func (in *instructions) removeStrays(known []entry, instruct func(string) bool) (removed []string, err error) {
+	has := map[string]bool{}
+	for _, e := range known {
+		has[e.Path] = true
+	}
 	look := func() (locked bool, err error) {
 		err = folders.Walk(in.top, ".", func(p string, d fs.DirEntry, err error) error {
 			switch {
@@ -42,7 +46,7 @@ func (in *instructions) removeStrays(known *listing, instruct func(string) bool)
 					return fs.SkipDir
 				}
 				return nil
-			case d.IsDir(), known.Has(p):
+			case d.IsDir(), has[p]:
 				return nil
 			case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !instruct(p):
 				return nil
@@ -70,37 +74,20 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 	if g.Base == "" || g.Base == in.tip {
 		return nil
 	}
-	if in.differ == nil || in.differ.tip != in.tip {
-		if err := in.need(ctx, g.Base); err != nil {
-			return err
-		}
-		ops, err := in.opsBetween(ctx, in.tip, g.Base)
-		if err != nil {
-			return err
-		}
-		in.differ = &instructionDiff{tip: in.tip}
-		for _, o := range ops {
-			if g.Instruct(o.path) && !Under(o.path, in.opt.State) {
-				in.differ.ops = append(in.differ.ops, o)
-			}
-		}
+	if err := in.need(ctx, g.Base); err != nil {
+		return err
 	}
-	if len(in.differ.ops) == 0 {
-		return nil
+	ops, err := in.opsBetween(ctx, in.tip, g.Base)
+	ops = slices.DeleteFunc(ops, func(o op) bool { return !g.Instruct(o.path) || Under(o.path, in.opt.State) })
+	if err != nil || len(ops) == 0 {
+		return err
 	}
-	err := in.writeOut(in.differ.ops, func(files []listedFile) error { return in.checkOutBeside(ctx, files) })
+	err = in.writeOut(ops, func(files []entry) error { return in.checkOutBeside(ctx, files) })
 	in.overlaid = map[string]string{}
-	for _, o := range in.differ.ops {
+	for _, o := range ops {
 		in.overlaid[o.path] = in.fingerprint(o.path)
 	}
 	return err
-}
-
-// instructionDiff lists the instructions to agents in which a base differs from a
-// tip.
-type instructionDiff struct {
-	tip string
-	ops []op
 }
 
 // revert brings the files that Prepare has put there for an agent back to the

@@ -1,5 +1,3 @@
-// Package merge computes the merge of two commits: the files that result, and where the
-// two conflict. It is computed from objects alone, so nothing is checked out.
 package git
 
 import (
@@ -14,14 +12,7 @@ import (
 	"sync"
 )
 
-// Git runs a git command in a directory whose info/attributes have Attributes, and
-// gives what it printed.
-type runner func(ctx context.Context, args ...string) ([]byte, error)
-
-// Differ gives the paths at which two commits, or trees, differ.
-type differ func(ctx context.Context, from, to string) ([]difference, error)
-
-// Attributes keep what files say of themselves from deciding how they are merged: with
+// mergeAttributes keep what files say of themselves from deciding how they are merged: with
 // merge=union a conflict would show nowhere.
 const mergeAttributes = "!merge !conflict-marker-size"
 
@@ -31,14 +22,14 @@ const (
 	theirs = "reprise/base"
 )
 
-// mark begins each conflict in a file. Git ends it as the lines of the file end, and adds
+// conflictMark begins each conflict in a file. Git ends it as the lines of the file end, and adds
 // the path to it where the two sides have the file in different places.
 var conflictMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^<<<<<<< ` + ours + `(:.*)?\r?$`) })
 
 // Marked reports whether a file has marks of a conflict.
 func Marked(file []byte) bool { return conflictMark().Match(file) }
 
-// Result is the merge of two commits.
+// MergeResult is the merge of two commits.
 type MergeResult struct {
 	Commit    string     // with its files, on no branch; where there are conflicts, files have marks
 	Conflicts []Conflict // in the order of the paths
@@ -78,12 +69,12 @@ const (
 	mostVersion   = 64 << 10
 )
 
-// errOld says that git cannot merge without a work tree.
+// errOldGit says that git cannot merge without a work tree.
 var errOldGit = errors.New("git 2.38 or newer is needed to merge: install it, or merge by hand")
 
-// Of merges the changes that another commit has into a tip. Known is a commit that both
+// mergeOf merges the changes that another commit has into a tip. Known is a commit that both
 // have in their history, all of which need not be here, as in a shallow clone.
-func mergeOf(ctx context.Context, git runner, tip, other, known string) (MergeResult, error) {
+func mergeOf(ctx context.Context, git reader, tip, other, known string) (MergeResult, error) {
 	base, err := forkOf(ctx, git, tip, other, known)
 	if err != nil {
 		return MergeResult{}, err
@@ -91,9 +82,9 @@ func mergeOf(ctx context.Context, git runner, tip, other, known string) (MergeRe
 	return mergeSince(ctx, git, tip, other, base)
 }
 
-// Since is Of where both sides are compared with a commit that need not be in the history
+// mergeSince is Of where both sides are compared with a commit that need not be in the history
 // of either.
-func mergeSince(ctx context.Context, git runner, tip, other, base string) (MergeResult, error) {
+func mergeSince(ctx context.Context, git reader, tip, other, base string) (MergeResult, error) {
 	root, err := commitAlone(ctx, git, base)
 	if err != nil {
 		return MergeResult{}, err
@@ -101,7 +92,7 @@ func mergeSince(ctx context.Context, git runner, tip, other, base string) (Merge
 	for _, side := range []struct{ name, commit string }{{ours, tip}, {theirs, other}} {
 		id, err := commitAlone(ctx, git, side.commit, "-p", root)
 		if err == nil {
-			_, err = git(ctx, "update-ref", "refs/"+side.name, id)
+			_, err = git.git(ctx, "update-ref", "refs/"+side.name, id)
 		}
 		if err != nil {
 			return MergeResult{}, err
@@ -114,17 +105,17 @@ func mergeSince(ctx context.Context, git runner, tip, other, base string) (Merge
 	return r, err
 }
 
-// Upon is Since where both are compared with the one parent that both have. In place of
+// mergeUpon is Since where both are compared with the one parent that both have. In place of
 // a commit it gives a tree, whose marks name no sides.
-func mergeUpon(ctx context.Context, git runner, tip, other string) (MergeResult, error) {
+func mergeUpon(ctx context.Context, git reader, tip, other string) (MergeResult, error) {
 	r, err := mergeTrees(ctx, git, tip, other)
 	r.base = tip + "^"
 	return r, err
 }
 
-// join merges two commits into a tree.
-func mergeTrees(ctx context.Context, git runner, tip, other string) (r MergeResult, err error) {
-	out, err := git(ctx, "-c", "merge.conflictStyle=diff3", "merge-tree", "--write-tree", "-z", "--no-messages", tip, other)
+// mergeTrees merges two commits into a tree.
+func mergeTrees(ctx context.Context, git reader, tip, other string) (r MergeResult, err error) {
+	out, err := git.git(ctx, "-c", "merge.conflictStyle=diff3", "merge-tree", "--write-tree", "-z", "--no-messages", tip, other)
 	switch code := exitCode(err); {
 	case code == 129: // its usage
 		return r, errOldGit
@@ -142,13 +133,13 @@ func mergeTrees(ctx context.Context, git runner, tip, other string) (r MergeResu
 
 // Detail adds to the merge of a tip and another commit what the files in conflict hold,
 // which of the paths that matter are mixed, and which links lead to the work of the tip.
-func (r *MergeResult) Detail(ctx context.Context, git runner, differ differ, tip, other string, matters func(path string) bool) error {
-	come, links, err := r.coming(ctx, differ, tip)
+func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string, matters func(path string) bool) error {
+	come, links, err := r.coming(ctx, git, tip)
 	if err == nil {
-		err = r.mixed(ctx, differ, other, slices.DeleteFunc(come, func(p string) bool { return !matters(p) }))
+		err = r.mixed(ctx, git, other, slices.DeleteFunc(come, func(p string) bool { return !matters(p) }))
 	}
 	if err == nil {
-		err = r.lead(ctx, git, differ, tip, links)
+		err = r.lead(ctx, git, tip, links)
 	}
 	if err != nil {
 		return err
@@ -167,7 +158,7 @@ func (r *MergeResult) Detail(ctx context.Context, git runner, differ differ, tip
 	return nil
 }
 
-// besides is how git names a file where the other side has a folder.
+// besideName is how git names a file where the other side has a folder.
 var besideName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`~(reprise_(ours|base)|[0-9a-f]{40}([0-9a-f]{24})?)(_[0-9]+)?$`)
 })
@@ -183,7 +174,7 @@ func (r MergeResult) Displacing() []string {
 
 // unfold names a conflict of a file with a folder by the path that the file has at its
 // side, and has one for each file of that folder as well.
-func (r *MergeResult) unfold(ctx context.Context, git runner) error {
+func (r *MergeResult) unfold(ctx context.Context, git reader) error {
 	for i := range r.Conflicts {
 		c := &r.Conflicts[i]
 		if !besideName().MatchString(c.Path) {
@@ -191,7 +182,7 @@ func (r *MergeResult) unfold(ctx context.Context, git runner) error {
 		}
 		r.Displaced = append(r.Displaced, c.Path)
 		c.Path = besideName().ReplaceAllString(c.Path, "")
-		inside, err := entriesAt(ctx, git, r.Commit, []string{c.Path}, "-r")
+		inside, err := git.entries(ctx, r.Commit, []string{c.Path}, "-r")
 		if err != nil {
 			return err
 		}
@@ -201,9 +192,9 @@ func (r *MergeResult) unfold(ctx context.Context, git runner) error {
 			}
 			in := Conflict{Path: e.Path}
 			if r.Conflicts[i].Ours.Object == "" {
-				in.Ours = Version{Mode: e.Mode, Object: e.Object}
+				in.Ours = Version{Mode: e.Mode, Object: e.ID}
 			} else {
-				in.Theirs = Version{Mode: e.Mode, Object: e.Object}
+				in.Theirs = Version{Mode: e.Mode, Object: e.ID}
 			}
 			r.Conflicts = append(r.Conflicts, in)
 		}
@@ -211,38 +202,17 @@ func (r *MergeResult) unfold(ctx context.Context, git runner) error {
 	return nil
 }
 
-// Entry is what a commit has at a path.
-type treeEntry struct{ Path, Mode, Object string }
-
-// At gives what a commit has at some paths. Flags are of git ls-tree.
-func entriesAt(ctx context.Context, git runner, commit string, paths []string, flags ...string) (all []treeEntry, err error) {
-	for some := range slices.Chunk(paths, 1000) { // a command takes so many
-		args := append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree"}, flags...)
-		out, err := git(ctx, append(append(args, commit, "--"), some...)...)
-		if err != nil {
-			return nil, err
-		}
-		for _, record := range records(out) {
-			info, name, _ := strings.Cut(record, "\t")
-			if f := strings.Fields(info); len(f) == 3 { // mode, kind, id
-				all = append(all, treeEntry{name, f[0], f[2]})
-			}
-		}
-	}
-	return all, nil
-}
-
-// read gives what a file or a link holds; nil if there is none, or it is too large.
-func readVersion(ctx context.Context, git runner, object string) ([]byte, error) {
+// readVersion gives what a file or a link holds; nil if there is none, or it is too large.
+func readVersion(ctx context.Context, git reader, object string) ([]byte, error) {
 	if object == "" {
 		return nil, nil
 	}
-	out, err := git(ctx, "cat-file", "-s", object)
+	out, err := git.git(ctx, "cat-file", "-s", object)
 	if err == nil {
 		if size, wrong := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64); wrong != nil || size > mostVersion {
 			return nil, wrong
 		}
-		out, err = git(ctx, "cat-file", "blob", object)
+		out, err = git.git(ctx, "cat-file", "blob", object)
 	}
 	if err == nil && out == nil {
 		out = []byte{}
@@ -252,20 +222,20 @@ func readVersion(ctx context.Context, git runner, object string) ([]byte, error)
 
 // coming gives the paths at which the tip has something else, and of those the symbolic
 // links with their objects.
-func (r *MergeResult) coming(ctx context.Context, differ differ, tip string) (paths []string, links map[string]string, err error) {
-	all, err := differ(ctx, tip, r.Commit)
+func (r *MergeResult) coming(ctx context.Context, git reader, tip string) (paths []string, links map[string]string, err error) {
+	all, err := git.differ(ctx, tip, r.Commit)
 	links = map[string]string{}
 	for _, d := range all {
-		paths = append(paths, d.Path)
-		if d.Is.Mode == "120000" {
-			links[d.Path] = d.Is.ID
+		paths = append(paths, d.path)
+		if d.mode == "120000" {
+			links[d.path] = d.id
 		}
 	}
 	return paths, links, err
 }
 
 // lead finds the links that lead to what the tip has changed.
-func (r *MergeResult) lead(ctx context.Context, git runner, differ differ, tip string, links map[string]string) error {
+func (r *MergeResult) lead(ctx context.Context, git reader, tip string, links map[string]string) error {
 	if len(links) == 0 {
 		return nil
 	}
@@ -279,14 +249,14 @@ func (r *MergeResult) lead(ctx context.Context, git runner, differ differ, tip s
 			to[link] = path.Join(path.Dir(link), string(target))
 		}
 	}
-	ours, err := differ(ctx, r.base, tip)
+	ours, err := git.differ(ctx, r.base, tip)
 	if err != nil {
 		return err
 	}
 	for link := range to {
 		target := to[link]
 		for n := 0; n < 10 && target != ""; n++ { // a link may lead to a link
-			if slices.ContainsFunc(ours, func(d difference) bool { return Under(d.Path, target) || target == "." }) {
+			if slices.ContainsFunc(ours, func(d op) bool { return Under(d.path, target) || target == "." }) {
 				r.Leading = append(r.Leading, link)
 				break
 			}
@@ -299,27 +269,27 @@ func (r *MergeResult) lead(ctx context.Context, git runner, differ differ, tip s
 
 // mixed finds those of some paths, which the tip has otherwise, that another commit has
 // otherwise as well.
-func (r *MergeResult) mixed(ctx context.Context, differ differ, other string, paths []string) error {
+func (r *MergeResult) mixed(ctx context.Context, git reader, other string, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	all, err := differ(ctx, other, r.Commit)
+	all, err := git.differ(ctx, other, r.Commit)
 	theirs := map[string]bool{}
 	for _, d := range all {
-		theirs[d.Path] = true
+		theirs[d.path] = true
 	}
 	r.Mixed = slices.DeleteFunc(paths, func(p string) bool { return !theirs[p] })
 	return err
 }
 
-// alone makes a commit of the files of another one, or of a tree.
-func commitAlone(ctx context.Context, git runner, files string, args ...string) (string, error) {
+// commitAlone makes a commit of the files of another one, or of a tree.
+func commitAlone(ctx context.Context, git reader, files string, args ...string) (string, error) {
 	args = append([]string{"-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com", "commit-tree", "-m", "merged", files + "^{tree}"}, args...)
-	out, err := git(ctx, args...)
+	out, err := git.git(ctx, args...)
 	return strings.TrimSpace(string(out)), err
 }
 
-// conflicts reads records such as "100644 OBJECT STAGE\tPATH".
+// parseConflicts reads records such as "100644 OBJECT STAGE\tPATH".
 func parseConflicts(records []string) ([]Conflict, error) {
 	var all []Conflict
 	for _, record := range records {
@@ -345,10 +315,10 @@ func parseConflicts(records []string) ([]Conflict, error) {
 	return all, nil
 }
 
-// fork gives the newest commit that two have in common; or, where none is found here,
+// forkOf gives the newest commit that two have in common; or, where none is found here,
 // the one that is known.
-func forkOf(ctx context.Context, git runner, tip, other, known string) (string, error) {
-	out, err := git(ctx, "merge-base", tip, other)
+func forkOf(ctx context.Context, git reader, tip, other, known string) (string, error) {
+	out, err := git.git(ctx, "merge-base", tip, other)
 	if exitCode(err) == 1 {
 		return known, nil
 	}

@@ -11,17 +11,17 @@ import (
 
 // mergeScratch makes an empty repository: how merge calls git in it, and how a test does, which
 // ends where git refuses.
-func mergeScratch(t *testing.T) (dir string, git runner, run func(args ...string) string) {
+func mergeScratch(t *testing.T) (dir string, git reader, run func(args ...string) string) {
 	t.Helper()
 	dir = t.TempDir()
-	git = func(_ context.Context, args ...string) ([]byte, error) {
-		c := exec.Command("git", args...)
-		c.Dir = dir
-		return c.Output()
+	git = func(_ context.Context, c call) ([]byte, error) {
+		cmd := exec.Command("git", c.Args...)
+		cmd.Dir = dir
+		return cmd.Output()
 	}
 	run = func(args ...string) string {
 		t.Helper()
-		out, err := git(t.Context(), args...)
+		out, err := git.git(t.Context(), args...)
 		if err != nil {
 			t.Fatalf("git %q: %v", args, err)
 		}

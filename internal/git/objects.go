@@ -1,68 +1,222 @@
 package git
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"hash"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// entry is a file in a commit.
-type entry struct {
-	mode string // as git writes it, such as 100644
-	id   string // of the blob
+// object is what git holds under a name; Kind is "" if it holds nothing.
+type object struct {
+	ID   string
+	Kind string
+	Data []byte
 }
 
-// below gives the files of a folder of a commit, by their path from the top of
-// the repository: none if there is no such folder. commit is a full hash.
-func below(ctx context.Context, ask asker, commit, of string) (map[string]entry, error) {
-	files := map[string]entry{}
-	type dir struct{ name, path string }
-	for todo := []dir{{commit + ":" + of, of}}; len(todo) > 0; todo = todo[1:] {
-		found, err := ask(ctx, todo[0].name)
+// entry is what a commit or the index has at a path: a file, a symbolic link, a submodule, or
+// a folder. Without an ID there is none.
+type entry struct{ Path, Mode, ID string }
+
+// reader runs a command of git where objects are to be read.
+type reader func(ctx context.Context, c call) ([]byte, error)
+
+// git runs a command that reads nothing.
+func (r reader) git(ctx context.Context, args ...string) ([]byte, error) {
+	return r(ctx, call{Args: args})
+}
+
+// objects gives the objects of the names, one for each.
+func (r reader) objects(ctx context.Context, names ...string) ([]object, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	for _, name := range names {
+		if strings.ContainsAny(name, "\n\x00") {
+			return nil, fmt.Errorf("%q holds a line break or a zero byte, no name in git does", name)
+		}
+	}
+	out, err := r(ctx, call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(strings.Join(names, "\n") + "\n")})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]object, len(names))
+	for i, name := range names {
+		if all[i], out, err = parseObject(out, name); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// parseObject reads the answer to a name: a line "hash kind size", and the data.
+func parseObject(out []byte, name string) (o object, rest []byte, err error) {
+	text, rest, _ := bytes.Cut(out, []byte("\n"))
+	line := string(text)
+	f := strings.Fields(line)
+	if line == name+" missing" || line == name+" ambiguous" || len(f) == 2 && isHash(f[0]) && f[1] == "submodule" {
+		return object{}, rest, nil // the commit of a submodule is elsewhere
+	}
+	size := -1
+	if len(f) == 3 && isHash(f[0]) {
+		size, err = strconv.Atoi(f[2])
+	}
+	if err != nil || size < 0 || size >= len(rest) {
+		return object{}, nil, fmt.Errorf("git cat-file answered %q", line)
+	}
+	return object{ID: f[0], Kind: f[1], Data: rest[:size:size]}, rest[size+1:], nil // a line break follows
+}
+
+// all lists the files of a commit, in the order of the paths.
+func (r reader) all(ctx context.Context, commit string) ([]entry, error) {
+	return r.entries(ctx, commit, []string{""}, "-r")
+}
+
+// entries gives what a commit has at some paths, of which "" is the top. Flags are of git ls-tree.
+func (r reader) entries(ctx context.Context, commit string, paths []string, flags ...string) (all []entry, err error) {
+	for some := range slices.Chunk(paths, 1000) { // a command takes so many
+		args := slices.Concat([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree"}, flags, []string{commit, "--"})
+		if some[0] != "" {
+			args = append(args, some...)
+		}
+		out, err := r.git(ctx, args...)
 		if err != nil {
 			return nil, err
 		}
-		if found[0].Kind != "tree" {
-			continue
-		}
-		inside, err := folderEntries(found[0].Data, len(commit)/2)
-		if err != nil {
-			return nil, fmt.Errorf("%s %w", todo[0].path, err)
-		}
-		for _, e := range inside {
-			if p := todo[0].path + "/" + e.Name; e.Mode == folderMode {
-				todo = append(todo, dir{e.ID, p})
-			} else {
-				files[p] = entry{mode: plainMode(e.Mode), id: e.ID}
+		for _, record := range records(out) {
+			info, name, _ := strings.Cut(record, "\t")
+			if f := strings.Fields(info); len(f) == 3 { // mode, kind, id
+				all = append(all, entry{name, plainMode(f[0]), f[2]})
 			}
 		}
 	}
-	return files, nil
+	return all, nil
 }
 
-// KeptRefs begin the names under which the records of runs are kept.
-const KeptRefs = "refs/reprise/records/"
-
-// shelves finds a folder of commits of s. Git runs by log, in the place of the objects.
-func shelvesOf(s *Source, ask asker, log func(ctx context.Context, args ...string) ([]byte, error), folder string) shelves {
-	commit := func(ctx context.Context, commit string) (string, error) {
-		found, err := ask(ctx, commit)
-		if err != nil || found[0].Kind != "commit" {
-			return "", err
+// below gives the files of a folder of a commit, by their path from the top of
+// the repository: none if there is no such folder.
+func (r reader) below(ctx context.Context, commit, folder string) (map[string]entry, error) {
+	all, err := r.entries(ctx, commit, []string{folder}, "-r")
+	files := map[string]entry{}
+	for _, e := range all {
+		if e.Path != folder {
+			files[e.Path] = e
 		}
-		return string(found[0].Data), nil
 	}
-	if s.Shallow || len(s.promisors) > 0 { // it is cut, or fetched one by one
-		commit = nil
+	return files, err
+}
+
+// file reads a file as it is in the first of the refs that has it. The error
+// wraps fs.ErrNotExist where none does; it names ref.
+func (r reader) file(ctx context.Context, refs []string, ref, path string) ([]byte, error) {
+	var names []string
+	for _, c := range refs {
+		names = append(names, c+":"+path)
 	}
-	return shelves{
-		Object: commit,
-		Has: func(ctx context.Context, commit string) (bool, error) {
-			found, err := ask(ctx, commit+":"+folder)
-			return err == nil && found[0].Kind == "tree", err
-		},
-		Messages: func(ctx context.Context, commit string) ([]shelfMessage, error) {
-			out, err := log(ctx, shelfArgs(commit)...)
-			return parseShelf(out), err
-		},
+	found, err := r.objects(ctx, names...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s at %s: %w", path, ref, err)
 	}
+	for _, o := range found {
+		switch o.Kind {
+		case "":
+		case "blob":
+			return o.Data, nil
+		default:
+			return nil, fmt.Errorf("read %s at %s: is a folder, not a file", path, ref)
+		}
+	}
+	return nil, fmt.Errorf("read %s at %s: %w", path, ref, fs.ErrNotExist)
+}
+
+// plain reads a file as it is in a commit, which is given by its full hash. What a
+// symbolic link says is no text of anybody, and what it leads to is not read: the
+// error wraps folders.ErrNoFile.
+func (r reader) plain(ctx context.Context, commit, name string) ([]byte, error) {
+	found, err := r.entries(ctx, commit, []string{name})
+	if err == nil && len(found) == 1 && !strings.HasPrefix(found[0].Mode, "100") {
+		return nil, fmt.Errorf("read %s at %s: %w", name, commit, folders.ErrNoFile)
+	}
+	return r.file(ctx, []string{commit}, commit, name)
+}
+
+// contains says whether commit old is in the history of commit tip.
+func (r reader) contains(ctx context.Context, tip, old string) (bool, error) {
+	if tip == old {
+		return true, nil
+	}
+	_, err := r.git(ctx, "merge-base", "--is-ancestor", old, tip)
+	if exitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// differ gives what makes one commit, or tree, of another, in the order of the paths.
+func (r reader) differ(ctx context.Context, from, to string) ([]op, error) {
+	out, err := r.git(ctx, slices.Concat([]string{"diff-tree", "-r"}, rawFlags(), []string{from + "^{tree}", to + "^{tree}"})...)
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(out)
+}
+
+// rawFlags have diff-tree and diff-index print what parseRaw reads.
+func rawFlags() []string {
+	return []string{"--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none"}
+}
+
+// parseRaw reads records such as ":100644 100755 ID ID M" and a path.
+func parseRaw(out []byte) (all []op, err error) {
+	for r := records(out); len(r) >= 2; r = r[2:] {
+		f := strings.Fields(strings.TrimPrefix(r[0], ":"))
+		if len(f) != 5 {
+			return nil, fmt.Errorf("git diff answered %q", r[0])
+		}
+		o := op{kind: 'D', path: r[1], was: f[0]}
+		if f[1] != "000000" {
+			o.kind, o.mode, o.id = 'M', plainMode(f[1]), f[3]
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// plainMode gives a mode as git does today: old ones of files say more.
+func plainMode(mode string) string {
+	if bits, err := strconv.ParseUint(mode, 8, 32); err == nil && strings.HasPrefix(mode, "100") {
+		if bits&0o100 != 0 {
+			return "100755"
+		}
+		return "100644"
+	}
+	return mode
+}
+
+// isHash reports whether a text is the full hash of an object.
+func isHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// objectFormat is how the objects of a repository are named: by SHA-1 or by SHA-256.
+type objectFormat struct{ SHA256 bool }
+
+// Blob is the name of a file with this content.
+func (f objectFormat) Blob(data []byte) string {
+	var h hash.Hash = sha1.New()
+	if f.SHA256 {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(data))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
 }

@@ -35,7 +35,6 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	r.lock = held
-	r.openStores()
 	if o.Locked != nil {
 		r.warnOf(o.Locked(r.treePath))
 	}
@@ -267,7 +266,7 @@ func (r *Repo) findLacks(ctx context.Context) error {
 		return fmt.Errorf("look for submodules: %w", err)
 	}
 	var modules []string
-	for _, f := range files.Files {
+	for _, f := range files {
 		if f.Mode == "160000" {
 			modules = append(modules, f.Path)
 		}

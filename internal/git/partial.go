@@ -2,6 +2,10 @@ package git
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -63,49 +67,70 @@ func (s *Source) promises() []setting {
 	return out
 }
 
-// read runs a git command that reads objects, which are given by their hash. In
-// a partial clone those that are missing are fetched into the user's repository,
-// as the user's own git would.
-func (s *Source) read(ctx context.Context, args ...string) ([]byte, error) {
-	return s.readUpTo(ctx, 0, args...)
+// reads is how objects are read, which are given by their hash. In a partial clone those
+// that are missing are fetched into the user's repository, as the user's own git would.
+func (s *Source) reads() reader {
+	if len(s.promisors) == 0 {
+		return s.offline()
+	}
+	return func(ctx context.Context, c call) ([]byte, error) {
+		dir, remove, err := s.apart()
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+		c.Dir, c.Env = dir, []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}
+		return line{src: s, remote: s.promisors[0].remote}.do(ctx, c)
+	}
 }
 
-// readUpTo is read of which only so many bytes are kept; 0 means all.
-func (s *Source) readUpTo(ctx context.Context, limit int64, args ...string) ([]byte, error) {
-	if len(s.promisors) == 0 {
-		c := s.inspection(args...)
-		c.Limit = limit
+// apart makes a git directory for a while, with nothing in it but where the
+// user's history is cut and what is checked out. What runs there reads no
+// configuration of the user's repository.
+func (s *Source) apart() (dir string, remove func(), err error) {
+	if dir, err = os.MkdirTemp("", "reprise-git-"); err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) } // a temporary folder; the system removes what is left
+	if err = s.apartIn(dir); err != nil {
+		remove()
+	}
+	return dir, remove, err
+}
+
+func (s *Source) apartIn(dir string) error {
+	files := map[string]string{
+		"HEAD": "ref: refs/heads/none\n", "config": s.basics(), "refs/reprise/head": s.Head + "\n",
+		"objects/info/alternates": s.objects() + "\n", "info/attributes": "* " + mergeAttributes + "\n",
+	}
+	cuts, err := os.ReadFile(filepath.Join(s.CommonDir, "shallow"))
+	if err == nil {
+		files["shallow"] = string(cuts)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644))
+	}
+	return err
+}
+
+// Behind says how a branch stands to another one, which it began at the commit from; both
+// are given as in ReadFile. Nothing is checked out or left behind.
+func (s *Source) Behind(ctx context.Context, ref, base, from string) (BaseState, error) {
+	tip, err := s.resolve(ctx, ref)
+	other, none := s.resolve(ctx, base)
+	if err = errors.Join(err, none); err != nil {
+		return BaseState{}, err
+	}
+	dir, remove, err := s.apart()
+	if err != nil {
+		return BaseState{}, err
+	}
+	defer remove()
+	return compareWithBase(ctx, func(ctx context.Context, c call) ([]byte, error) {
+		c.Dir, c.Env = dir, append(s.env.Local(), "GIT_DIR="+dir)
 		return c.Do(ctx)
-	}
-	dir, remove, err := s.apart()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
-	c := s.inApart(dir, args...)
-	c.Limit = limit
-	return s.promised().do(ctx, c)
-}
-
-// lookUp gives objects by name; in a partial clone by hash, and fetched like read
-// does.
-func (s *Source) lookUp(ctx context.Context, names ...string) ([]object, error) {
-	if len(s.promisors) == 0 {
-		return s.store.Ask(ctx, names...)
-	}
-	dir, remove, err := s.apart()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
-	fetching := store{Place: func(ctx context.Context) (call, error) { return s.promised().ready(ctx, s.inApart(dir)) }}
-	defer fetching.Close()
-	return s.promised().ask(ctx, &fetching, names)
-}
-
-func (s *Source) promised() line { return line{src: s, remote: s.promisors[0].remote} }
-
-// inApart is a command in a git directory that apart has made.
-func (s *Source) inApart(dir string, args ...string) call {
-	return call{Dir: dir, Env: []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}, Args: args}
+	}, tip, other, from)
 }

@@ -1,5 +1,3 @@
-// Package pathname is the path of a file from the top of a repository: which may be
-// committed, which lie in each other, and how git lists and reads them.
 package git
 
 import (
@@ -9,7 +7,7 @@ import (
 	"strings"
 )
 
-// Check refuses what must not be committed by that name.
+// checkPath refuses what must not be committed by that name.
 func checkPath(p string) error {
 	if err := checkPathName(p); err != nil {
 		return &Unfit{p, err}
@@ -49,12 +47,12 @@ func Under(p, dir string) bool {
 	return ok && dir != "" && (rest == "" || rest[0] == '/')
 }
 
-// UnderAny says whether p is one of dirs or lies in one.
+// underAny says whether p is one of dirs or lies in one.
 func underAny(p string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return Under(p, strings.TrimSuffix(dir, "/")) })
 }
 
-// Overlap says whether one of the paths is, or contains, or lies in, one of the
+// overlap says whether one of the paths is, or contains, or lies in, one of the
 // others.
 func overlap(a, b []string) bool {
 	seen := map[string]bool{}
@@ -80,7 +78,7 @@ func overlap(a, b []string) bool {
 	return false
 }
 
-// Records splits what git prints with -z.
+// records splits what git prints with -z.
 func records(out []byte) []string {
 	text := strings.TrimSuffix(string(out), "\x00")
 	if text == "" {
@@ -89,7 +87,7 @@ func records(out []byte) []string {
 	return strings.Split(text, "\x00")
 }
 
-// Quote writes a path the way fast-import and lists of object folders read it.
+// quotePath writes a path the way fast-import and lists of object folders read it.
 // Control characters have been refused before.
 func quotePath(p string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p) + `"`
@@ -98,12 +96,4 @@ func quotePath(p string) string {
 // EscapeGlob writes a path where git expects a pattern.
 func EscapeGlob(p string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(p)
-}
-
-// OneLine refuses a name that git would read as two.
-func oneLine(name string) error {
-	if strings.ContainsAny(name, "\n\x00") {
-		return fmt.Errorf("%q holds a line break or a zero byte, no name in git does", name)
-	}
-	return nil
 }

@@ -25,7 +25,7 @@ func (r *Repo) Prepare(ctx context.Context, g Guard) ([]string, error) {
 		return nil, err
 	}
 	r.removeEmpty()
-	if err := errors.Join(r.large.refill(ctx), r.resetScratch(ctx)); err != nil {
+	if err := errors.Join(r.large.fill(ctx), r.resetScratch(ctx)); err != nil {
 		return nil, fmt.Errorf("make the work tree ready: %w", err)
 	}
 	var removed []string
@@ -92,7 +92,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	if err := r.hold(ctx, s); err != nil {
 		return nil, err
 	}
-	err = r.writeOut(ops, func(files []listedFile) error {
+	err = r.writeOut(ops, func(files []entry) error {
 		var paths []string
 		for _, f := range files {
 			paths = append(paths, f.Path)
@@ -139,12 +139,12 @@ func (r *Repo) turn(ctx context.Context, commit string) error {
 // the tip has it, and stages that. From is a commit that both have. An error leaves the
 // work tree as RestoreTree does.
 func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, MergeResult, error) {
-	result, err := mergeOf(ctx, r.git, r.tip, commit, from)
+	result, err := mergeOf(ctx, r.reads(), r.tip, commit, from)
 	if err == nil {
 		err = r.keepOurs(ctx, &result, r.tip)
 	}
 	if err == nil {
-		err = result.Detail(ctx, r.git, r.differ, r.tip, commit, func(string) bool { return true })
+		err = result.Detail(ctx, r.reads(), r.tip, commit, func(string) bool { return true })
 	}
 	if err != nil {
 		return nil, result, fmt.Errorf("merge %s: %w", short(commit), err)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error)
 		}
 		names = []string{commit}
 	}
-	return readFileOf(ctx, s.lookUp, names, ref, path)
+	return s.reads().file(ctx, names, ref, path)
 }
 
 // ReadPlain is ReadFile for an ordinary file. The error wraps folders.ErrNoFile where a
@@ -38,7 +39,7 @@ func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return readPlainOf(ctx, s.lookUp, commit, path)
+	return s.reads().plain(ctx, commit, path)
 }
 
 // ReadKept is ReadFile for a file of a folder that may have been taken off the
@@ -105,16 +106,14 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	in := shelvesOf(s, s.lookUp, s.inspect, folder)
-	in.Kept = func(ctx context.Context) (string, error) {
+	in := shelves{reader: s.reads(), folder: folder, kept: func(ctx context.Context) (string, error) {
 		kept, err := s.resolve(ctx, KeptRefs+filepath.Base(folder))
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 		return kept, err
-	}
-	in.Contains = s.Contains
-	found, err := in.Find(ctx, commit)
+	}}
+	found, err := in.find(ctx, commit)
 	if err == nil && found == "" {
 		err = fmt.Errorf("%s has no %s: %w", ref, folder, fs.ErrNotExist)
 	}
@@ -123,18 +122,22 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 
 // Contains reports whether a commit is in the history of another; both are full names.
 func (s *Source) Contains(ctx context.Context, commit, older string) (bool, error) {
-	return containsCommit(ctx, s.inspect, commit, older)
+	return s.offline().contains(ctx, commit, older)
 }
 
 // resolve returns the commit that ref stands for, in the sense of ReadFile.
 func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
+	var names []string
 	for _, c := range candidates(ref) {
-		found, err := s.store.Ask(ctx, c+"^{commit}")
-		if err != nil {
-			return "", fmt.Errorf("find %s: %w", ref, err)
-		}
-		if found[0].Kind != "" {
-			return found[0].ID, nil
+		names = append(names, c+"^{commit}")
+	}
+	found, err := s.offline().objects(ctx, names...)
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", ref, err)
+	}
+	for _, o := range found {
+		if o.Kind != "" {
+			return o.ID, nil
 		}
 	}
 	return "", fmt.Errorf("%s: no such branch or commit in this repository: %w", ref, fs.ErrNotExist)
@@ -157,20 +160,20 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := below(ctx, s.lookUp, commit, dir)
+	files, err := s.reads().below(ctx, commit, dir)
 	if err != nil {
 		return nil, fmt.Errorf("list %s in %s: %w", dir, ref, err)
 	}
 	var names, blobs []string
 	for _, p := range slices.Sorted(maps.Keys(files)) {
-		if strings.HasPrefix(files[p].mode, "100") {
-			names, blobs = append(names, strings.TrimPrefix(p, dir+"/")), append(blobs, files[p].id)
+		if strings.HasPrefix(files[p].Mode, "100") {
+			names, blobs = append(names, strings.TrimPrefix(p, dir+"/")), append(blobs, files[p].ID)
 		}
 	}
 	if len(names) == 0 {
 		return nil, nil
 	}
-	objects, err := s.lookUp(ctx, blobs...)
+	objects, err := s.reads().objects(ctx, blobs...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s in %s: %w", dir, ref, err)
 	}
@@ -188,20 +191,13 @@ func (s *Source) Folders(ctx context.Context, ref, dir string) (names []string, 
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.lookUp(ctx, commit+":"+dir)
-	if err != nil || found[0].Kind != "tree" {
-		return nil, err
-	}
-	inside, err := folderEntries(found[0].Data, len(commit)/2)
-	if err != nil {
-		return nil, fmt.Errorf("%s %w", dir, err)
-	}
+	inside, err := s.reads().entries(ctx, commit, []string{dir + "/"})
 	for _, e := range inside {
-		if e.Mode == folderMode {
-			names = append(names, e.Name)
+		if e.Mode == "040000" {
+			names = append(names, path.Base(e.Path))
 		}
 	}
-	return names, nil
+	return names, err
 }
 
 // Patches gives what those commits changed that are in ref and not in the commit
@@ -244,20 +240,20 @@ func (s *Source) compare(ctx context.Context, from, ref string, args, exclude []
 	for _, p := range exclude {
 		args = append(args, ":(top,exclude,literal)"+p)
 	}
-	return s.readUpTo(ctx, mostPatch+1, args...)
+	return s.reads()(ctx, call{Args: args, Limit: mostPatch + 1})
 }
 
 // Submodules lists the paths at which the commit that is checked out has
 // submodules.
 func (s *Source) Submodules(ctx context.Context) ([]string, error) {
-	out, err := s.read(ctx, "ls-tree", "-r", "-z", "--full-tree", s.Head)
+	all, err := s.reads().all(ctx, s.Head)
 	if err != nil {
 		return nil, fmt.Errorf("look for submodules: %w", err)
 	}
 	var paths []string
-	for _, record := range records(out) {
-		if info, name, _ := strings.Cut(record, "\t"); strings.HasPrefix(info, "160000 ") {
-			paths = append(paths, name)
+	for _, e := range all {
+		if e.Mode == "160000" {
+			paths = append(paths, e.Path)
 		}
 	}
 	return paths, nil
@@ -265,7 +261,7 @@ func (s *Source) Submodules(ctx context.Context) ([]string, error) {
 
 // UsesLFS says whether the commit that is checked out gives files to Git LFS.
 func (s *Source) UsesLFS(ctx context.Context) (bool, error) {
-	_, err := s.read(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", s.Head, "--", ":(glob)**/.gitattributes")
+	_, err := s.reads().git(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", s.Head, "--", ":(glob)**/.gitattributes")
 	if exitCode(err) == 1 {
 		return false, nil
 	}
@@ -289,7 +285,7 @@ func (s *Source) Lost(ctx context.Context, root, branch string) (string, error) 
 	if err != nil || !isHash(commit) {
 		return "", err
 	}
-	found, err := s.store.Ask(ctx, commit)
+	found, err := s.offline().objects(ctx, commit)
 	if err != nil || found[0].Kind == "commit" {
 		return "", err
 	}

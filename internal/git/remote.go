@@ -1,8 +1,15 @@
 package git
 
 import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/address"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -44,4 +51,142 @@ func (r *remote) withToken(token string) ([]setting, error) {
 		}
 	}
 	return out, nil
+}
+
+// line is a way to talk with a remote.
+type line struct {
+	src      *Source
+	remote   *remote
+	token    func(context.Context) (string, error) // nil: the user's own credentials
+	patience time.Duration                         // 0: the usual
+	more     []setting                             // for this call
+}
+
+// do runs a command that may talk with the remote. Variables that c brings win.
+func (l line) do(ctx context.Context, c call) ([]byte, error) {
+	c, err := l.ready(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	err = l.await(ctx, func(calm context.Context) error {
+		var err error
+		out, err = c.Do(calm)
+		return err
+	})
+	return out, err
+}
+
+// ready gives c the environment for talking with the remote.
+func (l line) ready(ctx context.Context, c call) (call, error) {
+	settings, secrets := l.remote.settings, secretsIn(l.remote.settings)
+	if l.token != nil {
+		token, err := l.token(ctx)
+		if err != nil {
+			return call{}, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
+		}
+		if settings, err = l.remote.withToken(token); err != nil {
+			return call{}, err
+		}
+		secrets = append(secretsIn(settings), token)
+	}
+	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, secretsIn(l.more)...)
+	settings, c.Private = privately(settings)
+	c.Env, c.Secrets = slices.Concat(l.src.env.Network(settings), l.src.config.BatchMode(l.src.env), c.Env), secrets
+	return c, nil
+}
+
+// await runs a call to the remote, for as long as the patience lasts.
+func (l line) await(ctx context.Context, talk func(context.Context) error) error {
+	within := cmp.Or(l.patience, patience)
+	calm, stop := context.WithTimeout(ctx, within)
+	defer stop()
+	err := talk(calm)
+	if err != nil && calm.Err() != nil && ctx.Err() == nil {
+		return &text.CauseError{Err: errNoAnswer, Why: text.CauseOf("git_no_answer", "{remote} has not answered in time, which is {time}: see whether it can be reached, and start again",
+			"remote", l.remote.name, "time", within)}
+	}
+	return err
+}
+
+// patience is how long a call to the remote may take, large transfers and the
+// remote's own checks included.
+const patience = 15 * time.Minute
+
+// errNoAnswer says that a remote which was reached did not come to an end.
+var errNoAnswer = errors.New("has not answered in time")
+
+// basicLogin is how HTTP sends a user name and a password.
+func basicLogin(user, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+}
+
+// splitCredentials takes user name and password out of an address, so that
+// they show in no argument and no message, and returns them as settings.
+func splitCredentials(address string) (string, []setting) {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil || u.Scheme != "https" && u.Scheme != "http" {
+		return address, nil
+	}
+	user := u.User.Username()
+	password, has := u.User.Password()
+	u.User = nil
+	host := u.Scheme + "://" + u.Host + "/"
+	if has {
+		return u.String(), []setting{{Key: "http." + host + ".extraheader", Value: "Authorization: Basic " + basicLogin(user, password)}}
+	}
+	return u.String(), []setting{{Key: "credential." + strings.TrimSuffix(host, "/") + ".username", Value: user}}
+}
+
+// refusal reads what a push --porcelain that failed has printed: the remote's own words on
+// it, whether the remote will say the same again, and whether it said nothing about the branch.
+func refusal(out []byte, stderr string) (rule string, final, unclear bool) {
+	said := remoteLines(stderr)
+	unclear = true
+	for line := range strings.Lines(string(out)) {
+		if !strings.HasPrefix(line, "!") {
+			continue
+		}
+		unclear = false
+		if _, why, found := strings.Cut(line, "[remote rejected]"); found && !raced(why) {
+			final = true
+			said = append(said, strings.TrimSpace(why))
+		}
+	}
+	return strings.Join(said, " "), final, unclear
+}
+
+// raced says whether the remote refused because somebody else was at the same
+// branch at the same moment.
+func raced(why string) bool {
+	for _, text := range []string{
+		"cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value",
+		"fetch first", "non-fast-forward", "stale info", "atomic transaction failed",
+	} {
+		if strings.Contains(why, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// remoteLines returns what the remote printed for people.
+func remoteLines(stderr string) []string {
+	var said []string
+	for line := range strings.Lines(stderr) {
+		if text, ok := strings.CutPrefix(line, "remote:"); ok && strings.TrimSpace(text) != "" {
+			said = append(said, strings.TrimSpace(text))
+		}
+	}
+	return said
+}
+
+// FetchArgs begin every fetch that is told exactly what to fetch.
+func FetchArgs() []string {
+	return []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
+}
+
+// PushArgs begin every push.
+func PushArgs() []string {
+	return []string{"push", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -70,7 +71,7 @@ func (r *Repo) Content(ctx context.Context) (string, error) {
 	sum := sha256.New()
 	l, err := r.files(ctx)
 	if err == nil {
-		for _, f := range l.Files {
+		for _, f := range l {
 			fmt.Fprintf(sum, "%s %s %q\n", f.Mode, f.ID, f.Path)
 		}
 	}
@@ -90,18 +91,31 @@ func (r *Repo) Held(ctx context.Context, path string, n int) ([]byte, error) {
 // after an interruption Prepare does so.
 func (r *Repo) SetAside(ctx context.Context, keep func(path string) bool) (putBack func() error, err error) {
 	r.fresh = ""
-	known, err := r.files(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := known.Others(r.top, r.src.config.IgnoresCase(r.src.CommonDir))
+	all, err := r.others(ctx)
 	if err == nil {
-		putBack, err = r.aside().Take(all, keep)
+		putBack, err = r.aside().Take(all, func(p string) bool { return p == r.opt.State || keep != nil && keep(p) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("set aside what is not in the commit: %w", err)
 	}
 	return putBack, nil
+}
+
+// others lists what the tip does not have, ignored or not: files, links and whole folders.
+func (r *Repo) others(ctx context.Context) ([]string, error) {
+	if err := r.syncIndex(ctx); err != nil {
+		return nil, err
+	}
+	var said string
+	list := func() ([]byte, error) {
+		return r.gitCall(ctx, call{Args: []string{"ls-files", "-o", "-z", "--directory", "--no-empty-directory"}, Said: &said})
+	}
+	out, err := list()
+	if strings.Contains(said, "Permission denied") { // git passes over what somebody locked
+		folders.Unlock(r.top, ".")
+		out, err = list()
+	}
+	return records(out), err
 }
 
 func (r *Repo) aside() asideFiles { return asideFiles{Root: r.root, Top: r.top} }
@@ -127,8 +141,6 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 // Close releases the root for other processes. What is in it stays, except what
 // was staged and not committed.
 func (r *Repo) Close() error {
-	r.store.Close()
-	r.here.Close()
 	kept := os.RemoveAll(r.staged.Dir)
 	for _, root := range []*os.Root{r.top, r.root} {
 		if root != nil {

@@ -169,15 +169,15 @@ func (t *tree) checkOut(ctx context.Context, changes []Change) error {
 
 // checkOutState writes a file of the state folder, byte for byte.
 func (t *tree) checkOutState(ctx context.Context, p string) error {
-	found, err := t.lookUp(ctx, t.state[p].id)
+	found, err := t.lookUp(ctx, t.state[p].ID)
 	if err == nil && found[0].Kind != "blob" {
-		err = fmt.Errorf("%s: its object %s is not here", p, t.state[p].id)
+		err = fmt.Errorf("%s: its object %s is not here", p, t.state[p].ID)
 	}
 	if err != nil {
 		return err
 	}
 	mode := os.FileMode(0o644)
-	if t.state[p].mode == "100755" {
+	if t.state[p].Mode == "100755" {
 		mode = 0o755
 	}
 	return folders.WriteFile(t.top, p, found[0].Data, mode)
@@ -212,8 +212,8 @@ func (t *tree) isSubmodule(o op) bool {
 
 // writeOut does the ops in the work tree. CheckOut writes the files of some of them, where
 // nothing is yet. .gitattributes comes first, because it has the rules for line ends.
-func (t *tree) writeOut(ops []op, checkOut func(files []listedFile) error) error {
-	var rules, rest []listedFile
+func (t *tree) writeOut(ops []op, checkOut func(files []entry) error) error {
+	var rules, rest []entry
 	for _, o := range ops {
 		if o.kind == 'D' {
 			if err := folders.RemoveNew(t.top, o.path); err != nil {
@@ -224,14 +224,14 @@ func (t *tree) writeOut(ops []op, checkOut func(files []listedFile) error) error
 		if err := t.clearWay(o.path); err != nil {
 			return err
 		}
-		file := listedFile{Path: o.path, Mode: o.mode, ID: o.id}
+		file := entry{o.path, o.mode, o.id}
 		if path.Base(o.path) == ".gitattributes" {
 			rules = append(rules, file)
 		} else {
 			rest = append(rest, file)
 		}
 	}
-	for _, files := range [][]listedFile{rules, rest} {
+	for _, files := range [][]entry{rules, rest} {
 		if len(files) == 0 {
 			continue
 		}
@@ -243,7 +243,7 @@ func (t *tree) writeOut(ops []op, checkOut func(files []listedFile) error) error
 }
 
 // checkOutBeside writes files through an index that has nothing else in it.
-func (t *tree) checkOutBeside(ctx context.Context, files []listedFile) error {
+func (t *tree) checkOutBeside(ctx context.Context, files []entry) error {
 	dir, err := os.MkdirTemp(t.dir, "snapshot-")
 	if err != nil {
 		return err

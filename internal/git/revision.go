@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -115,21 +116,14 @@ func (br *runBranch) identity() string {
 	return identityOf(name, email)
 }
 
-// opsBetween are the ops that make one commit of another. Deletions come first, since a file
-// may take the name of a folder that goes.
+// opsBetween are the ops that make one commit of another.
 func (br *runBranch) opsBetween(ctx context.Context, from, to string) ([]op, error) {
-	all, err := br.differ(ctx, from, to)
-	return opsOf(all), err
+	ops, err := br.reads().differ(ctx, from, to)
+	return deletionsFirst(ops), err
 }
 
-func opsOf(all []difference) []op {
-	var gone, set []op
-	for _, d := range all {
-		if d.Is.ID == "" {
-			gone = append(gone, op{kind: 'D', path: d.Path, was: d.Was.Mode})
-		} else {
-			set = append(set, op{kind: 'M', path: d.Path, mode: d.Is.Mode, was: d.Was.Mode, id: d.Is.ID})
-		}
-	}
-	return append(gone, set...)
+// deletionsFirst sorts ops: a file may take the name of a folder that goes.
+func deletionsFirst(ops []op) []op {
+	slices.SortStableFunc(ops, func(a, b op) int { return cmp.Compare(a.kind, b.kind) })
+	return ops
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func (s scratch) reset(ctx context.Context, lfs bool) error {
 	if err := s.syncIndex(ctx); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
-	if err := s.build(s.layout(), lfs); err != nil {
+	if err := s.build(lfs); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
 	return nil
@@ -35,34 +36,25 @@ func (s scratch) reset(ctx context.Context, lfs bool) error {
 // scratchTemp is where it is made: beside the work tree, where no agent can write.
 const scratchTemp = "scratch"
 
-// layout is what a fresh .git holds.
-func (s scratch) layout() folders.Layout {
-	return folders.Layout{
-		Folders: []string{".", "objects", "objects/info", "refs", "refs/heads", "info"},
-		Files: []folders.File{
-			{Name: "HEAD", Text: "ref: " + s.ref + "\n"},
-			{Name: "config", Text: s.src.basics()},
-			{Name: "packed-refs", Text: s.refs()},
-			{Name: "objects/info/alternates", Text: s.objects() + "\n"},
-			{Name: "index", From: s.home("index")},
-			{Name: "shallow", From: s.home("shallow")},
-			{Name: "info/attributes", From: s.home("info/attributes")},
-		},
-	}
-}
-
 // build makes all of it, and puts it in the place of what is there.
-func (s scratch) build(layout folders.Layout, lfs bool) error {
+func (s scratch) build(lfs bool) error {
 	if err := s.root.RemoveAll(scratchTemp); err != nil {
 		return err
 	}
-	for _, dir := range layout.Folders {
-		if err := s.root.MkdirAll(filepath.Join(scratchTemp, dir), 0o755); err != nil {
+	for _, dir := range []string{"objects/info", "refs/heads", "info"} {
+		if err := s.root.MkdirAll(path.Join(scratchTemp, dir), 0o755); err != nil {
 			return err
 		}
 	}
-	for _, file := range layout.Files {
-		if err := file.Write(s.root, filepath.Join(scratchTemp, file.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for name, text := range map[string]string{
+		"HEAD": "ref: " + s.ref + "\n", "config": s.src.basics(), "packed-refs": s.refs(), "objects/info/alternates": s.objects() + "\n",
+	} {
+		if err := s.root.WriteFile(path.Join(scratchTemp, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"index", "shallow", "info/attributes"} {
+		if err := folders.CopyFile(filepath.Join(s.opt.Root, scratchTemp, name), s.home(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -70,7 +62,7 @@ func (s scratch) build(layout folders.Layout, lfs bool) error {
 		// Git compares files that are as old as its index, and here it could not
 		// compare those of Git LFS.
 		soon := time.Now().Add(time.Second)
-		if err := s.root.Chtimes(filepath.Join(scratchTemp, "index"), soon, soon); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.root.Chtimes(path.Join(scratchTemp, "index"), soon, soon); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -28,7 +28,6 @@ type Source struct {
 	UserEmail     string // likewise
 
 	env         environ
-	store       *store // offline
 	config      configuration
 	remoteHead  string // full name of the branch that origin names as its own; "" if it is not known
 	defaultHead string // commit of DefaultBranch
@@ -75,7 +74,6 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
 	s := &Source{Dir: dir, env: takeEnviron()}
-	s.store = &store{Place: func(context.Context) (call, error) { return s.inspection(), nil }}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}
@@ -243,6 +241,15 @@ func (s *Source) discovery(args ...string) call {
 // anything that a configuration file can name.
 func (s *Source) inspect(ctx context.Context, args ...string) ([]byte, error) {
 	return s.inspection(args...).Do(ctx)
+}
+
+// offline is how objects are read that are here.
+func (s *Source) offline() reader {
+	return func(ctx context.Context, c call) ([]byte, error) {
+		at := s.inspection()
+		c.Dir, c.Env = at.Dir, at.Env
+		return c.Do(ctx)
+	}
 }
 
 func (s *Source) inspection(args ...string) call {

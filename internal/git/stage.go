@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -116,11 +118,11 @@ func (t *tree) statePath(p string) (op, error) {
 		return op{}, err
 	}
 	if folders.Beyond(t.top, p) {
-		return op{kind: 'D', path: p, was: t.state[p].mode}, nil
+		return op{kind: 'D', path: p, was: t.state[p].Mode}, nil
 	}
 	info, err := t.top.Lstat(p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return op{kind: 'D', path: p, was: t.state[p].mode}, nil
+		return op{kind: 'D', path: p, was: t.state[p].Mode}, nil
 	}
 	if err != nil {
 		return op{}, err
@@ -133,7 +135,7 @@ func (t *tree) statePath(p string) (op, error) {
 	if typeOf(info) == Executable {
 		mode = "100755"
 	}
-	return op{kind: 'M', path: p, mode: mode, was: t.state[p].mode, inline: true, data: data, id: t.blobID(data)}, nil
+	return op{kind: 'M', path: p, mode: mode, was: t.state[p].Mode, inline: true, data: data, id: t.blobID(data)}, nil
 }
 
 // writeState does in the tree what the commit did to the state folder.
@@ -167,3 +169,39 @@ func (t *tree) writeState(c Commit) error {
 	}
 	return nil
 }
+
+// quarantine is a folder with the objects of what is staged, and nothing else.
+// Only a commit moves its objects to those of the run. So what was refused,
+// such as a secret, is never among them, not even as an object that no commit
+// has.
+type quarantine struct {
+	Dir  string
+	Into string // the folder where the objects of the run are
+}
+
+// Environ are the variables of a command whose objects go to the quarantine.
+func (q quarantine) Environ() []string {
+	return []string{"GIT_OBJECT_DIRECTORY=" + q.Dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quotePath(q.Into)}
+}
+
+// Empty throws away what was staged before.
+func (q quarantine) Empty() error {
+	if err := os.RemoveAll(q.Dir); err != nil {
+		return err
+	}
+	return os.MkdirAll(q.Dir, 0o755)
+}
+
+// Release moves the objects of a commit that is about to be made.
+func (q quarantine) Release(ids []string) error {
+	for _, id := range ids {
+		err := folders.TakeOver(objectFile(q.Into, id), objectFile(q.Dir, id))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // then a commit has it already
+			return err
+		}
+	}
+	return nil
+}
+
+// objectFile is where an object lies that has a file of its own.
+func objectFile(folder, id string) string { return filepath.Join(folder, id[:2], id[2:]) }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -31,13 +33,11 @@ func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Co
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	if _, err := s.apartIn(dir); err != nil {
+	v, err := newSurvey(s, dir, token)
+	if err != nil {
 		return nil, err
 	}
-	v := &Survey{&Source{}, line{src: s, remote: s.origin, token: token, patience: surveyWithin}, map[string]bool{}}
-	*v.Source = *s
-	v.CommonDir, v.promisors = dir, nil // what is missing is not fetched one by one
-	v.store = &store{Place: func(context.Context) (call, error) { return v.inspection(), nil }}
+	v.line.patience = surveyWithin
 	out, err := v.talk(ctx, append([]string{"ls-remote", "--refs", "--end-of-options", v.origin.fetch}, RefsBeginning(within)...)...)
 	if chosen := choose(ParseRefs(out)); err == nil && len(chosen) > 0 {
 		err = v.fetch(ctx, refsFetched(chosen)...)
@@ -47,6 +47,13 @@ func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Co
 		return nil, fmt.Errorf("fetch branches of origin: %w", err)
 	}
 	return v, nil
+}
+
+func newSurvey(s *Source, dir string, token func(context.Context) (string, error)) (*Survey, error) {
+	v := &Survey{&Source{}, line{src: s, remote: s.origin, token: token}, map[string]bool{}}
+	*v.Source = *s
+	v.CommonDir, v.promisors = dir, nil // what is missing is not fetched one by one
+	return v, s.apartIn(dir)
 }
 
 // Need fetches those of some commits that are not here, each alone. One that origin does
@@ -59,7 +66,7 @@ func (v *Survey) Need(ctx context.Context, commits ...string) error {
 			continue
 		}
 		v.tried[commit] = true
-		if found, err := v.store.Ask(within, commit); err != nil || found[0].Kind == "" {
+		if found, err := v.offline().objects(within, commit); err != nil || found[0].Kind == "" {
 			_ = v.fetch(within, "+"+commit+":refs/reprise/needed/"+commit) // a record of others may name any
 		}
 	}
@@ -84,6 +91,76 @@ func (v *Survey) talk(ctx context.Context, args ...string) (out []byte, err erro
 
 // Close removes what was fetched.
 func (v *Survey) Close() {
-	v.store.Close()
 	_ = os.RemoveAll(v.CommonDir) // what is left, the next survey removes
 }
+
+// Peek is a branch of origin that was fetched to be looked at.
+type Peek struct {
+	survey *Survey
+	commit string
+	kept   string // see Source.Peek
+	record string // the commit that has the record; "" until it was needed
+}
+
+// Peek fetches the newest commit of a branch of origin, with the user's own
+// credentials, and leaves no trace of it in the user's repository. The error
+// wraps fs.ErrNotExist if there is no origin or no such branch. The result has
+// to be closed. What the branch does not have is looked for in the record of the
+// run that is kept by that name, see Options.Keep.
+func (s *Source) Peek(ctx context.Context, branch, kept string) (*Peek, error) {
+	if s.origin == nil {
+		return nil, fmt.Errorf("branch %s: there is no origin to look at: %w", branch, fs.ErrNotExist)
+	}
+	dir, err := os.MkdirTemp("", "reprise-git-")
+	if err != nil {
+		return nil, err
+	}
+	v, err := newSurvey(s, dir, nil)
+	p := &Peek{survey: v, kept: kept}
+	if err == nil {
+		p.commit, err = p.fetch(ctx, "refs/heads/"+branch)
+	}
+	if err != nil {
+		v.Close()
+		return nil, fmt.Errorf("fetch %s from origin: %w", branch, err)
+	}
+	return p, nil
+}
+
+func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
+	const into = "refs/reprise/remote"
+	err := p.survey.fetch(ctx, "+"+ref+":"+into)
+	if strings.Contains(stderrOf(err), "couldn't find remote ref") {
+		return "", fs.ErrNotExist
+	}
+	if err != nil {
+		return "", err
+	}
+	return p.survey.resolve(ctx, into)
+}
+
+// ReadFile returns the file at path, from the top of the repository, as it is on
+// the branch or in the record that is kept. The error wraps fs.ErrNotExist when
+// there is no such file.
+func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	read := p.survey.offline()
+	data, err := read.file(ctx, []string{p.commit}, "origin", path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	if p.record == "" {
+		var none error
+		if p.record, none = p.fetch(ctx, KeptRefs+p.kept); errors.Is(none, fs.ErrNotExist) {
+			p.record = p.commit
+			if here, err := p.survey.line.src.resolve(ctx, KeptRefs+p.kept); err == nil { // a branch that was pushed by hand
+				p.record = here
+			}
+		} else if none != nil {
+			return nil, none
+		}
+	}
+	return read.file(ctx, []string{p.record}, "origin", path)
+}
+
+// Close removes what was fetched.
+func (p *Peek) Close() { p.survey.Close() }

@@ -174,8 +174,7 @@ func TestTokenOfASurvey(t *testing.T) {
 	sh(t, elsewhere, "init", "-q", "--bare")
 	write(t, filepath.Join(v.CommonDir, "commondir"), elsewhere)
 	must(t, v.Need(t.Context(), later))
-	v.store.Close() // which began in the other repository
-	if found, err := v.store.Ask(t.Context(), later); err != nil || found[0].Kind != "commit" {
+	if found, err := v.offline().objects(t.Context(), later); err != nil || found[0].Kind != "commit" {
 		t.Errorf("a commit that is needed: %+v, %v", found, err)
 	}
 	if n := evilRequests.Load(); n != 0 || len(good.seen) == 0 || len(good.leaks) > 0 {

@@ -45,13 +45,7 @@ func (t *tree) readState(p string) ([]byte, error) {
 	if folders.Beyond(t.top, p) {
 		return nil, fmt.Errorf("%s: a folder above it is a link or missing", p)
 	}
-	return readStateAt(folders.Place{Name: p, In: t.top, Base: p})
-}
-
-// readStateAt is readState for a file whose folder is known to be one.
-func readStateAt(at folders.Place) ([]byte, error) {
-	p := at.Name
-	f, info, err := folders.Open(at.In, at.Base)
+	f, info, err := folders.Open(t.top, p)
 	if err != nil {
 		return nil, err
 	}
@@ -67,22 +61,22 @@ func readStateAt(at folders.Place) ([]byte, error) {
 
 // walkState visits everything in the state folder that is not a folder, and
 // repositories somebody made there. It follows no symbolic link.
-func (t *tree) walkState(visit func(at folders.Place, info fs.FileInfo) error) error {
+func (t *tree) walkState(visit func(p string, info fs.FileInfo) error) error {
 	if folders.Beyond(t.top, t.opt.State+"/x") {
 		return nil
 	}
-	return folders.WalkFolders(t.top, t.opt.State, func(at folders.Place, d fs.DirEntry, err error) error {
+	return folders.Walk(t.top, t.opt.State, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() && d.Name() != ".git" {
 			return nil
 		}
-		info, err := at.In.Lstat(at.Base)
+		info, err := t.top.Lstat(p)
 		if err != nil {
 			return err
 		}
-		if err := visit(at, info); err != nil {
+		if err := visit(p, info); err != nil {
 			return err
 		}
 		if d.IsDir() {

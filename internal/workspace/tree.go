@@ -132,6 +132,9 @@ func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (rem
 	if err == nil {
 		err = storeBeside(t.Repo).Place(ctx, dir)
 	}
+	if err == nil {
+		err = folders.Relocate(dir, t.Repo.Tree())
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a copy of the tree: %w", err), remove())
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,56 +63,5 @@ func TestWhatIsTakenFromAStore(t *testing.T) {
 				t.Errorf("left in the user's folder: %v", left)
 			}
 		})
-	}
-}
-
-// What the user's folder has goes from the other, and nothing else does.
-func TestTidy(t *testing.T) {
-	store, users := t.TempDir(), t.TempDir()
-	both, mine := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
-	for _, name := range []string{ObjectIn(store, both), ObjectIn(users, both), ObjectIn(store, mine), filepath.Join(store, "objects", "odd"), filepath.Join(store, "tmp", both)} {
-		put(t, name, "x")
-	}
-	if err := os.Symlink(filepath.Join(users, "objects", "ab"), filepath.Join(store, "objects", "ef")); err != nil {
-		t.Fatal(err)
-	}
-	if err := RemoveKnown(store, users); err != nil {
-		t.Fatal(err)
-	}
-	var left []string
-	for name, want := range map[string]bool{
-		ObjectIn(store, both): false, ObjectIn(users, both): true, ObjectIn(store, mine): true,
-		filepath.Join(store, "objects", "odd"): true, filepath.Join(store, "tmp", both): true,
-	} {
-		if _, err := os.Stat(name); (err == nil) != want {
-			left = append(left, name)
-		}
-	}
-	if left != nil {
-		t.Errorf("there or gone against the rule: %q", left)
-	}
-	if err := RemoveKnown(t.TempDir(), users); err != nil {
-		t.Errorf("nothing to tidy: %v", err)
-	}
-}
-
-// Files are put into a tree in pieces, of which only one large file may be more than a piece.
-func TestPieces(t *testing.T) {
-	var all []Pointer
-	for i, size := range []int64{1, piece, 2 * piece, 0, piece / 2, piece / 2, 1, 0} {
-		all = append(all, Pointer{Path: fmt.Sprint(i), Size: size})
-	}
-	got := fmt.Sprint(slices.Collect(Pieces(all)))
-	if want := "[[0] [1] [2] [3 4 5] [6 7]]"; got != want {
-		t.Errorf("the pieces are %s, want %s", got, want)
-	}
-	for paths := range Pieces(all) {
-		if len(paths) != 1 || paths[0] != "0" {
-			t.Errorf("the first piece is %q", paths)
-		}
-		break
-	}
-	if got := slices.Collect(Pieces(nil)); got != nil {
-		t.Errorf("of nothing there is %q", got)
 	}
 }

@@ -1,7 +1,8 @@
+// Package lfs is the pointers that are committed in place of the files that Git LFS keeps,
+// and where those files are.
 package lfs
 
 import (
-	"iter"
 	"regexp"
 	"strconv"
 	"sync"
@@ -36,28 +37,4 @@ func ParsePointer(text []byte) (Pointer, bool) {
 	}
 	size, err := strconv.ParseInt(string(m[2]), 10, 64)
 	return Pointer{Oid: string(m[1]), Size: size}, err == nil
-}
-
-// piece is how many bytes of files are put into a tree at once.
-const piece = 256 << 20
-
-// Pieces gives the paths of pointers, some at a time: while files are put into a tree,
-// git-lfs has each of them once more, which for all together a disk may have no room for.
-func Pieces(all []Pointer) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		var paths []string
-		var size int64
-		for _, p := range all {
-			if size > 0 && size+p.Size > piece {
-				if !yield(paths) {
-					return
-				}
-				paths, size = nil, 0
-			}
-			paths, size = append(paths, p.Path), size+p.Size
-		}
-		if len(paths) > 0 {
-			yield(paths)
-		}
-	}
 }
