@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -91,7 +90,7 @@ func (c *Case) files(doc *source.Document) {
 	c.Repo, c.Issue, c.Hidden = c.at(cmp.Or(c.Repo, "repo")), c.at(cmp.Or(c.Issue, "issue.md")), c.at(cmp.Or(c.Hidden, "hidden"))
 	if info, err := os.Stat(c.Repo); err != nil {
 		doc.Wrong([]any{"repo"}, "there is no %s, which would be the repository", c.Repo)
-	} else if c.Commit != "" && info.IsDir() && !scratch.IsRepository(c.Repo) || c.Commit != "" && scratch.IsArchive(c.Repo) {
+	} else if c.Commit != "" && info.IsDir() && !isRepository(c.Repo) || c.Commit != "" && isArchive(c.Repo) {
 		doc.Wrong([]any{"commit"}, "%s is no git repository, so it has no commits", c.Repo)
 	}
 	if c.Step != nil && c.Commit == "" {
@@ -103,8 +102,8 @@ func (c *Case) files(doc *source.Document) {
 	switch info, err := os.Stat(c.Hidden); {
 	case err != nil && usualHidden:
 		c.Hidden = ""
-	case err != nil || !info.IsDir() && !scratch.IsArchive(c.Hidden):
-		doc.Wrong([]any{"hidden"}, "%s is no folder and no %s", c.Hidden, scratch.ArchiveEnding)
+	case err != nil || !info.IsDir() && !isArchive(c.Hidden):
+		doc.Wrong([]any{"hidden"}, "%s is no folder and no %s", c.Hidden, archiveEnding)
 	case !doc.Wrote("checks") && !doc.Wrote("still"):
 		doc.Wrong([]any{"hidden"}, "nothing looks at the hidden files; give checks or still that do")
 	}

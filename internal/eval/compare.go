@@ -2,17 +2,15 @@ package eval
 
 import (
 	"slices"
-
-	"github.com/reprise-ci/reprise/internal/eval/stats"
 )
 
 // Score is what a variant came to, over all cases or in one.
 type Score struct {
-	Variant string         `json:"variant"`
-	Case    string         `json:"case,omitempty"` // empty: all
-	Solved  int            `json:"solved"`
-	Runs    int            `json:"runs"`
-	Share   stats.Interval `json:"solved_interval"` // 95 % by Wilson, of all runs like these
+	Variant string   `json:"variant"`
+	Case    string   `json:"case,omitempty"` // empty: all
+	Solved  int      `json:"solved"`
+	Runs    int      `json:"runs"`
+	Share   Interval `json:"solved_interval"` // 95 % by Wilson, of all runs like these
 	// Means of a run.
 	USD     float64 `json:"cost_usd"`
 	Seconds float64 `json:"seconds"` // of agents and checks
@@ -36,32 +34,21 @@ func scoreOf(all []Result, variant, name string) Score {
 		s.Calls += float64(r.Facts.Attempts)
 		s.Revises += float64(r.Facts.Revises)
 	}
-	s.Share = stats.Wilson(s.Solved, s.Runs)
+	s.Share = Wilson(s.Solved, s.Runs)
 	n := float64(max(1, s.Runs))
 	s.USD, s.Seconds, s.Calls, s.Revises = s.USD/n, s.Seconds/n, s.Calls/n, s.Revises/n
 	return s
 }
 
-// Comparison is two variants, run by run of each case.
+// Comparison is two variants in the runs that both have done.
 type Comparison struct {
-	First      string          `json:"first"`
-	Second     string          `json:"second"`
-	Pairs      int             `json:"pairs"`       // runs of both
-	OnlyFirst  int             `json:"only_first"`  // solved by the first alone
-	OnlySecond int             `json:"only_second"` // solved by the second alone
-	P          float64         `json:"p"`           // exact McNemar, corrected by Holm for all comparisons
-	USD        float64         `json:"cost_usd"`    // what a run of the first costs more, in the mean
-	Between    *stats.Interval `json:"cost_usd_interval,omitempty"`
+	First   string  `json:"first"`
+	Second  string  `json:"second"`
+	Runs    int     `json:"runs"`        // of each
+	More    int     `json:"solved_more"` // runs that the first solves more than the second
+	Differs bool    `json:"differs"`     // one can be seen to solve more: the intervals of their shares are apart
+	USD     float64 `json:"cost_usd"`    // what a run of the first costs more, in the mean
 }
-
-// seen is the p-value below which a difference counts as seen.
-const seen = 0.05
-
-// Differs reports whether one of them can be seen to solve more.
-func (c Comparison) Differs() bool { return c.P < seen }
-
-// CostDiffers reports whether one of them can be seen to cost more.
-func (c Comparison) CostDiffers() bool { return c.Between != nil && !c.Between.Holds(0) }
 
 // compare compares each variant with each that comes after it.
 func compare(all []Result, variants []string) []Comparison {
@@ -69,34 +56,27 @@ func compare(all []Result, variants []string) []Comparison {
 	for _, r := range all {
 		at[r.Trial] = r
 	}
-	out, ps := []Comparison{}, []float64(nil)
+	out := []Comparison{}
 	for i, first := range variants {
 		for _, second := range variants[i+1:] {
-			c := Comparison{First: first, Second: second}
-			var more []float64
-			for _, a := range sorted(all) {
-				b, there := at[Trial{second, a.Case, a.Run}]
-				if a.Variant != first || !there {
+			c, solved := Comparison{First: first, Second: second}, [2]int{}
+			for _, a := range all {
+				b, both := at[Trial{second, a.Case, a.Run}]
+				if a.Variant != first || !both {
 					continue
 				}
-				c.Pairs++
-				if a.Solved && !b.Solved {
-					c.OnlyFirst++
+				c.Runs++
+				c.USD += a.Facts.Cost.USD - b.Facts.Cost.USD
+				for i, r := range []Result{a, b} {
+					if r.Solved {
+						solved[i]++
+					}
 				}
-				if b.Solved && !a.Solved {
-					c.OnlySecond++
-				}
-				more = append(more, a.Facts.Cost.USD-b.Facts.Cost.USD)
 			}
-			var between stats.Interval
-			if c.USD, between = stats.MeanInterval(more); c.Pairs > 1 {
-				c.Between = &between
-			}
-			out, ps = append(out, c), append(ps, stats.McNemar(c.OnlyFirst, c.OnlySecond))
+			c.USD /= float64(max(1, c.Runs))
+			c.More, c.Differs = solved[0]-solved[1], Wilson(solved[0], c.Runs).apart(Wilson(solved[1], c.Runs))
+			out = append(out, c)
 		}
-	}
-	for i, p := range stats.Holm(ps) {
-		out[i].P = p
 	}
 	return out
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/eval/harvest"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -23,7 +22,7 @@ const Takes = "takes"
 func Command(env environ.Env) *cobra.Command {
 	var o Options
 	var asJSON bool
-	var to files
+	var junit string
 	c := &cobra.Command{
 		Use: "eval SUITE", Annotations: map[string]string{Takes: "a suite"}, Short: "Find out how well pipelines, prompts and agents work",
 		Long: `Run every case of a suite (a folder) with each of its variants. The report says how many
@@ -43,8 +42,8 @@ With --review the cases that are a review of accepted work are run as they are a
 defects planted, one at a time. A defect counts as found if the review refuses the work and
 names the file, and the line if it names any. Refusing the unchanged work is a false alarm.
 
-reprise eval init makes cases from runs (--from-run), from single steps of them (--step, or
---attempt for one attempt) and from commits (--from-commits).
+reprise eval init makes a case from a run (--from-run), or from a single step of one (--step,
+or --attempt for one attempt).
 
 The exit code is 0 if every run is solved, 1 if not, 2 for a mistake in the suite, and 4 if
 the budget ended first.`,
@@ -65,8 +64,8 @@ the budget ended first.`,
 			if o.Defects < 0 || o.Defects > 1000 {
 				return exit.Usagef("--defects is from 0 to 1000")
 			}
-			if o.Review && to != (files{}) {
-				return exit.Usagef("what reviews are worth has no page and no JUnit; --json has all of it")
+			if o.Review && junit != "" {
+				return exit.Usagef("what reviews are worth has no JUnit; --json has all of it")
 			}
 			if o.Record && o.Replay {
 				return exit.Usagef("--record asks agents, and --replay asks none: give one of them")
@@ -80,7 +79,7 @@ the budget ended first.`,
 				}
 				return err
 			}
-			if err := tell(env, *report, asJSON, to); err != nil {
+			if err := tell(env, *report, asJSON, junit); err != nil {
 				return err
 			}
 			return errors.Join(err, ending(*report, err))
@@ -104,38 +103,21 @@ the budget ended first.`,
 	f.BoolVar(&o.Record, "record", false, "keep the answers of agents, with secrets masked, in the folder "+recordedIn+" of the suite")
 	f.BoolVar(&o.Replay, "replay", false, "give the answers that --record has kept, and ask no agent")
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
-	f.StringVar(&to.junit, "junit", "", "file to write the results to as JUnit does")
-	f.StringVar(&to.html, "html", "", "file to write a page with the results to")
-	c.AddCommand(harvest.Command(env))
+	f.StringVar(&junit, "junit", "", "file to write the results to as JUnit does")
+	c.AddCommand(initCommand(env))
 	return c
 }
 
-// files are where a report is written to besides the terminal; "" for not at all.
-type files struct{ junit, html string }
-
-func (f files) write(env environ.Env, r Report) error {
-	for _, one := range []struct {
-		file string
-		data func() ([]byte, error)
-	}{{f.junit, r.junit}, {f.html, func() ([]byte, error) { return r.page(env.Now()) }}} {
-		if one.file == "" {
-			continue
-		}
-		data, err := one.data()
+// tell prints a report.
+func tell(env environ.Env, r Report, asJSON bool, junit string) error {
+	if junit != "" {
+		data, err := r.junit()
 		if err == nil {
-			err = os.WriteFile(one.file, data, 0o644)
+			err = os.WriteFile(junit, data, 0o644)
 		}
 		if err != nil {
 			return exit.AsUsage(err)
 		}
-	}
-	return nil
-}
-
-// tell prints a report.
-func tell(env environ.Env, r Report, asJSON bool, to files) error {
-	if err := to.write(env, r); err != nil {
-		return err
 	}
 	if asJSON {
 		return text.PrintJSON(env.Stdout, r)

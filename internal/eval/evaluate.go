@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/eval/purse"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/sandbox"
@@ -267,9 +267,9 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 	if len(over) > 0 {
 		e.note("%s over already\n", text.Plural(len(over), "run")+text.If(len(over) == 1, " is")+text.If(len(over) != 1, " are"))
 	}
-	left := e.options.USD
-	if left > 0 {
-		left = max(left-spent, purse.Least/2) // nothing left is not no limit
+	left := math.Inf(1)
+	if e.options.USD > 0 {
+		left = e.options.USD - spent
 	}
 	n, jobs := len(over), max(1, e.options.Jobs)
 	known := func(ctx context.Context, t Trial, usd float64) (Result, error) {
@@ -277,11 +277,7 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 		r.Key, r.Ended = e.keys[[2]string{t.Case, t.Variant}], e.env.Now()
 		return r, err
 	}
-	spending := purse.New(left, jobs)
-	for _, r := range over {
-		spending.Note(r.Variant, r.Facts.Cost.USD)
-	}
-	made, err := carryOut(ctx, open, jobs, spending, known, func(r Result) error {
+	made, err := carryOut(ctx, open, jobs, left, known, func(r Result) error {
 		n++
 		e.note("%d of %d: %s: %s, %s\n", n, len(asked), r.Trial, r.outcome(), text.USD(r.Facts.Cost.USD))
 		return e.known.save(r)

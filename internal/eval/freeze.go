@@ -10,19 +10,18 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
 
 // freeze makes of a repository at a commit of a run one in which that run is as it was
 // then: its branch, with the mistakes that the case plants, and main where it began.
-func freeze(ctx context.Context, c Case, g scratch.ScratchRepository) error {
+func freeze(ctx context.Context, c Case, g repository) error {
 	id, err := runAt(ctx, g, c.Commit)
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(g.Dir, filepath.FromSlash(phases.RecordFile(id)))
+	file := filepath.Join(g.dir, filepath.FromSlash(phases.RecordFile(id)))
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -39,7 +38,7 @@ func freeze(ctx context.Context, c Case, g scratch.ScratchRepository) error {
 	if data, err = metadata.Format(run); err != nil {
 		return err
 	}
-	if err := errors.Join(os.WriteFile(file, data, 0o644), c.plant(g.Dir)); err != nil {
+	if err := errors.Join(os.WriteFile(file, data, 0o644), c.plant(g.dir)); err != nil {
 		return err
 	}
 	for _, args := range [][]string{
@@ -48,16 +47,16 @@ func freeze(ctx context.Context, c Case, g scratch.ScratchRepository) error {
 		{"commit", "--quiet", "--no-verify", "--amend", "--no-edit"},
 		{"checkout", "--quiet", "-B", "main", run.BaseCommit},
 	} {
-		if _, err := g.Git(ctx, args...); err != nil {
+		if _, err := g.git(ctx, args...); err != nil {
 			return err
 		}
 	}
-	return g.Forget(ctx) // what was planted is not read off what is unreachable
+	return g.forget(ctx) // what was planted is not read off what is unreachable
 }
 
 // runAt gives the issue of the run whose record the commit has changed that is checked
 // out, or whose record is the only one there.
-func runAt(ctx context.Context, g scratch.ScratchRepository, commit string) (string, error) {
+func runAt(ctx context.Context, g repository, commit string) (string, error) {
 	records := func(names string) (ids []string) {
 		for name := range strings.Lines(names) {
 			name = strings.TrimSuffix(name, "\n")
@@ -67,14 +66,14 @@ func runAt(ctx context.Context, g scratch.ScratchRepository, commit string) (str
 		}
 		return ids
 	}
-	changed, err := g.Git(ctx, "diff-tree", "--no-commit-id", "--name-only", "--root", "-r", "HEAD", "--", ".reprise")
+	changed, err := g.git(ctx, "diff-tree", "--no-commit-id", "--name-only", "--root", "-r", "HEAD", "--", ".reprise")
 	if err != nil {
 		return "", err
 	}
 	if ids := records(changed); len(ids) == 1 {
 		return ids[0], nil
 	}
-	all, err := g.Git(ctx, "ls-tree", "-r", "--name-only", "HEAD", "--", ".reprise")
+	all, err := g.git(ctx, "ls-tree", "-r", "--name-only", "HEAD", "--", ".reprise")
 	if err != nil {
 		return "", err
 	}

@@ -11,8 +11,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/eval/expect"
-	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/sandbox"
@@ -76,7 +74,7 @@ func (c Case) addHidden(tree string) error {
 	if c.Hidden == "" {
 		return nil
 	}
-	if err := scratch.Unpack(c.Hidden, tree); err != nil {
+	if err := unpack(c.Hidden, tree); err != nil {
 		return fmt.Errorf("the hidden files cannot be put in: %w", err)
 	}
 	return nil
@@ -123,7 +121,7 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 	if err != nil {
 		return nil, err
 	}
-	misses, err := expect.Misses(c.Expect, data)
+	misses, err := unmet(c.Expect, data)
 	if err != nil {
 		return nil, fmt.Errorf("what case %s expects: %w", c.Name, err)
 	}
@@ -144,13 +142,13 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 	if err := errors.Join(folders.RemoveAll(tree), os.MkdirAll(tree, 0o755)); err != nil {
 		return nil, err
 	}
-	g := scratch.ScratchRepository{Dir: tree, Environ: j.environ}
+	g := repository{dir: tree, environ: j.environ}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},
 		{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", repo, commit},
 		{"reset", "--quiet", "--hard", "FETCH_HEAD"},
 	} {
-		if _, err := g.Git(ctx, args...); err != nil {
+		if _, err := g.git(ctx, args...); err != nil {
 			return nil, err
 		}
 	}

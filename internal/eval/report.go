@@ -7,33 +7,30 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/eval/defects"
-	"github.com/reprise-ci/reprise/internal/eval/stats"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Report is what an evaluation has found out, for programs.
 type Report struct {
-	Suite       string          `json:"suite"`
-	Variants    []Score         `json:"variants"`
-	Cases       []Score         `json:"cases"`
-	Comparisons []Comparison    `json:"comparisons"`
-	Results     []Result        `json:"results"`
-	Missing     int             `json:"missing"`           // trials that are not over
-	Short       bool            `json:"budget_ended"`      // before all were over
-	Unanswered  []string        `json:"unanswered"`        // trials that are not over, as no service answered, and why
-	USD         float64         `json:"cost_usd"`          // of all that are over
-	Folder      string          `json:"results_in"`        // where the results are kept
-	Earlier     int             `json:"taken_earlier"`     // results that were there already
-	Replayed    bool            `json:"replayed"`          // with recorded answers: the costs are those of the recording
-	Reviews     []defects.Worth `json:"reviews,omitempty"` // of --review: what those of each variant are worth
-	Language    string          `json:"-"`                 // of the page
+	Suite       string       `json:"suite"`
+	Variants    []Score      `json:"variants"`
+	Cases       []Score      `json:"cases"`
+	Comparisons []Comparison `json:"comparisons"`
+	Results     []Result     `json:"results"`
+	Missing     int          `json:"missing"`           // trials that are not over
+	Short       bool         `json:"budget_ended"`      // before all were over
+	Unanswered  []string     `json:"unanswered"`        // trials that are not over, as no service answered, and why
+	USD         float64      `json:"cost_usd"`          // of all that are over
+	Folder      string       `json:"results_in"`        // where the results are kept
+	Earlier     int          `json:"taken_earlier"`     // results that were there already
+	Replayed    bool         `json:"replayed"`          // with recorded answers: the costs are those of the recording
+	Reviews     []Worth      `json:"reviews,omitempty"` // of --review: what those of each variant are worth
 }
 
 // reportOn sums up results of a suite, of which so many trials were asked for.
 func reportOn(s *Suite, all []Result, asked int) Report {
-	r := Report{Suite: s.dir, Language: s.Language, Variants: []Score{}, Cases: []Score{}, Results: text.List(sorted(all)), Missing: asked - len(all)}
+	r := Report{Suite: s.dir, Variants: []Score{}, Cases: []Score{}, Results: text.List(sorted(all)), Missing: asked - len(all)}
 	var names []string
 	for _, v := range s.Variants {
 		names = append(names, v.Name)
@@ -167,7 +164,7 @@ func (r Report) showMisses(out terminal.Report) {
 func (s Score) share() string { return fmt.Sprintf("%d of %d", s.Solved, s.Runs) }
 
 // bounds writes "64 and 95 %".
-func bounds(i stats.Interval) string { return fmt.Sprintf("%.0f and %.0f %%", 100*i.Low, 100*i.High) }
+func bounds(i Interval) string { return fmt.Sprintf("%.0f and %.0f %%", 100*i.Low, 100*i.High) }
 
 func took(seconds float64) string {
 	return text.Duration(time.Duration(seconds * float64(time.Second)))
@@ -177,32 +174,24 @@ func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // String says in a sentence what can be seen.
 func (c Comparison) String() string {
-	if c.Pairs == 0 {
+	if c.Runs == 0 {
 		return fmt.Sprintf("%s and %s: no case was run by both", c.First, c.Second)
 	}
-	with, p := text.Plural(c.Pairs, "run"), probability(c.P)
-	solved := fmt.Sprintf("no difference can be seen with %s (p %s)", with, p)
-	if c.Differs() {
-		better, alone, other := c.First, c.OnlyFirst, c.OnlySecond
-		if c.OnlySecond > c.OnlyFirst {
-			better, alone, other = c.Second, c.OnlySecond, c.OnlyFirst
-		}
-		solved = fmt.Sprintf("%s solves more: of %s it alone solves %d, the other alone %d (p %s)", better, with, alone, other, p)
-	}
-	cost := "in cost, none can be seen"
-	if c.CostDiffers() {
-		dearer, more, low, high := c.First, c.USD, c.Between.Low, c.Between.High
+	solved := fmt.Sprintf("no difference can be seen with %s of each", text.Plural(c.Runs, "run"))
+	if c.Differs {
+		better, more := c.First, c.More
 		if more < 0 {
-			dearer, more, low, high = c.Second, -more, -high, -low
+			better, more = c.Second, -more
 		}
-		cost = fmt.Sprintf("%s costs %s more (%s to %s)", dearer, text.USD(more), text.USD(low), text.USD(high))
+		solved = fmt.Sprintf("%s solves %d of %s more", better, more, text.Plural(c.Runs, "run"))
+	}
+	dearer, usd := c.First, c.USD
+	if usd < 0 {
+		dearer, usd = c.Second, -usd
+	}
+	cost := "they cost the same"
+	if shown := text.USD(usd); shown != text.USD(0) {
+		cost = fmt.Sprintf("a run of %s costs %s more", dearer, shown)
 	}
 	return fmt.Sprintf("%s and %s: %s; %s", c.First, c.Second, solved, cost)
-}
-
-func probability(p float64) string {
-	if p < 0.001 {
-		return "< 0.001"
-	}
-	return "= " + strconv.FormatFloat(p, 'f', 3, 64)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
@@ -119,13 +118,13 @@ func (c Case) key(ctx context.Context, environ []string) (string, error) {
 	sum := sha256.New()
 	for _, name := range []string{c.dir, c.Repo, c.Issue, c.Hidden, c.Stubs} {
 		inside := name != c.dir && strings.HasPrefix(name, c.absoluteDir()+string(filepath.Separator))
-		if name == "" || inside && !scratch.IsRepository(name) {
+		if name == "" || inside && !isRepository(name) {
 			continue // it is among the files of the case
 		}
-		if info, err := os.Stat(name); err == nil && info.IsDir() && scratch.IsRepository(name) {
+		if info, err := os.Stat(name); err == nil && info.IsDir() && isRepository(name) {
 			commit := c.Commit
 			if commit == "" {
-				head, err := scratch.ScratchRepository{Dir: name, Environ: environ}.Git(ctx, "rev-parse", "HEAD")
+				head, err := repository{dir: name, environ: environ}.git(ctx, "rev-parse", "HEAD")
 				if err != nil {
 					return "", err
 				}

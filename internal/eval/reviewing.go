@@ -11,10 +11,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/eval/defects"
-	"github.com/reprise-ci/reprise/internal/eval/expect"
-	"github.com/reprise-ci/reprise/internal/eval/harvest"
-	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -35,7 +31,7 @@ func (e *evaluation) forReview(ctx context.Context) error {
 			return err
 		}
 		if bad {
-			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &defects.Defect{Operator: defects.ByPeople}
+			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &Defect{Operator: byPeople}
 			all = append(all, c)
 			continue
 		}
@@ -67,7 +63,7 @@ func refused(c Case) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	misses, err := expect.Misses(c.Expect, passed)
+	misses, err := unmet(c.Expect, passed)
 	if err != nil {
 		return false, fmt.Errorf("what case %s expects: %w", c.Name, err)
 	}
@@ -76,7 +72,7 @@ func refused(c Case) (bool, error) {
 
 // planting is the mutation that puts a defect in. A text over several lines is looked for
 // in the file, which has it once.
-func planting(d defects.Defect) Mutation {
+func planting(d Defect) Mutation {
 	m := Mutation{File: d.File, Find: d.Find, Replace: d.Replace, line: d.Line}
 	if strings.Contains(d.Find, "\n") {
 		m.line = 0
@@ -86,7 +82,7 @@ func planting(d defects.Defect) Mutation {
 
 // defectsFor gives the defects for a case: those that it plants itself, and as many by
 // operators, in lines of code that the run has written.
-func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]defects.Defect, error) {
+func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]Defect, error) {
 	dir := filepath.Join(e.known.dir, "work", "defects-"+c.Name)
 	defer func() { _ = folders.RemoveAll(dir) }() // the next start removes it first
 	if err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(filepath.Dir(dir), 0o755)); err != nil {
@@ -98,53 +94,53 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]defects.Defect, 
 		c.doc.Wrong([]any{"repo"}, "%v", err)
 		return nil, mistakesIn(c.doc.Mistakes()).orNil()
 	}
-	g := scratch.ScratchRepository{Dir: dir, Environ: e.env.Environ}
-	branch, err := g.Git(ctx, "for-each-ref", "--format=%(refname)", "refs/heads/"+environ.BranchPrefix+"*")
+	g := repository{dir: dir, environ: e.env.Environ}
+	branch, err := g.git(ctx, "for-each-ref", "--format=%(refname)", "refs/heads/"+environ.BranchPrefix+"*")
 	if err != nil {
 		return nil, err
 	}
 	branch = strings.TrimSpace(branch)
-	diff, err := g.Git(ctx, "-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--diff-filter=AM", "main", branch)
+	diff, err := g.git(ctx, "-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--diff-filter=AM", "main", branch)
 	if err != nil {
 		return nil, err
 	}
-	var own, made []defects.Defect
+	var own, made []Defect
 	for i, m := range c.Mutation {
-		content, err := g.Git(ctx, "show", branch+":"+m.File)
+		content, err := g.git(ctx, "show", branch+":"+m.File)
 		if err != nil || strings.Count(content, m.Find) != 1 {
 			c.doc.Wrong([]any{"mutation", i, "find"}, "%s has the text %q %d times; it has to be there exactly once", m.File, m.Find, strings.Count(content, m.Find))
 			return nil, mistakesIn(c.doc.Mistakes()).orNil()
 		}
 		before, _, _ := strings.Cut(content, m.Find)
-		own = append(own, defects.Defect{File: m.File, Line: 1 + strings.Count(before, "\n"), Operator: "of the suite", Find: m.Find, Replace: m.Replace})
+		own = append(own, Defect{File: m.File, Line: 1 + strings.Count(before, "\n"), Operator: "of the suite", Find: m.Find, Replace: m.Replace})
 	}
-	for name, only := range defects.AddedLines(diff) {
-		if strings.HasPrefix(name, ".reprise/") || harvest.IsTest(name) || !defects.KnowsLanguage(name) {
+	for name, only := range addedLines(diff) {
+		if strings.HasPrefix(name, ".reprise/") || isTest(name) || !canPlant(name) {
 			continue
 		}
-		content, err := g.Git(ctx, "show", branch+":"+name)
+		content, err := g.git(ctx, "show", branch+":"+name)
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, defects.DefectsIn(name, content, only)...)
+		made = append(made, defectsIn(name, content, only)...)
 	}
-	return slices.Concat(own, defects.SomeDefects(made, e.options.Defects)), nil
+	return slices.Concat(own, someDefects(made, e.options.Defects)), nil
 }
 
 // worth sums up what the reviews said, for each variant.
-func (e *evaluation) worth(all []Result) []defects.Worth {
-	var reviews []defects.Review
+func (e *evaluation) worth(all []Result) []Worth {
+	var reviews []reviewSaid
 	for _, r := range all {
 		c, _ := e.of(r.Trial)
-		one := defects.Review{Variant: r.Variant, Case: c.of, Planted: c.planted, USD: r.Facts.Cost.USD, Why: r.Why}
+		one := reviewSaid{Variant: r.Variant, Case: c.of, Planted: c.planted, USD: r.Facts.Cost.USD, Why: r.Why}
 		if r.Review != nil {
 			one.Verdict = *r.Review
 		}
 		reviews = append(reviews, one)
 	}
-	out := []defects.Worth{}
+	out := []Worth{}
 	for _, v := range e.suite.Variants {
-		out = append(out, defects.WorthOf(v.Name, reviews))
+		out = append(out, worthOf(v.Name, reviews))
 	}
 	return out
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
@@ -20,18 +19,18 @@ func makeRepository(ctx context.Context, environ []string, c Case, prompts, dir 
 	if err := errors.Join(folders.RemoveAll(making), os.MkdirAll(making, 0o755)); err != nil {
 		return err
 	}
-	g := scratch.ScratchRepository{Dir: making, Environ: environ}
-	if _, err := g.Git(ctx, "init", "--quiet", "--initial-branch=main"); err != nil {
+	g := repository{dir: making, environ: environ}
+	if _, err := g.git(ctx, "init", "--quiet", "--initial-branch=main"); err != nil {
 		return err
 	}
 	if err := c.fill(ctx, g); err != nil {
 		return err
 	}
 	if prompts != "" {
-		if err := scratch.Unpack(prompts, filepath.Join(making, ".github/reprise/prompts")); err != nil {
+		if err := unpack(prompts, filepath.Join(making, ".github/reprise/prompts")); err != nil {
 			return err
 		}
-		if err := g.Commit(ctx, "Take the prompts of the variant"); err != nil {
+		if err := g.commit(ctx, "Take the prompts of the variant"); err != nil {
 			return err
 		}
 	}
@@ -39,14 +38,14 @@ func makeRepository(ctx context.Context, environ []string, c Case, prompts, dir 
 }
 
 // fill puts in what the case says, with the mistakes that it plants.
-func (c Case) fill(ctx context.Context, g scratch.ScratchRepository) error {
+func (c Case) fill(ctx context.Context, g repository) error {
 	info, err := os.Stat(c.Repo)
 	if err != nil {
 		return err
 	}
-	files := scratch.IsArchive(c.Repo) || info.IsDir() && !scratch.IsRepository(c.Repo)
+	files := isArchive(c.Repo) || info.IsDir() && !isRepository(c.Repo)
 	if files {
-		err = scratch.Unpack(c.Repo, g.Dir)
+		err = unpack(c.Repo, g.dir)
 	} else {
 		err = c.fetch(ctx, g, info.IsDir())
 	}
@@ -54,51 +53,51 @@ func (c Case) fill(ctx context.Context, g scratch.ScratchRepository) error {
 		return freeze(ctx, c, g)
 	}
 	if err == nil {
-		err = c.plant(g.Dir)
+		err = c.plant(g.dir)
 	}
 	if err == nil && !files && len(c.Mutation) > 0 {
 		// What was planted must not be read off the history.
-		_, err = g.Git(ctx, "checkout", "--quiet", "--orphan", "planted")
+		_, err = g.git(ctx, "checkout", "--quiet", "--orphan", "planted")
 		if err == nil {
-			err = g.Commit(ctx, "Start")
+			err = g.commit(ctx, "Start")
 		}
 		if err == nil {
-			_, err = g.Git(ctx, "branch", "--quiet", "-M", "main")
+			_, err = g.git(ctx, "branch", "--quiet", "-M", "main")
 		}
 		if err == nil {
-			err = g.Forget(ctx)
+			err = g.forget(ctx)
 		}
 	} else if err == nil && files {
-		err = g.Commit(ctx, "Start")
+		err = g.commit(ctx, "Start")
 	}
 	return err
 }
 
 // fetch takes the commit of a repository or a bundle, with those before it.
-func (c Case) fetch(ctx context.Context, g scratch.ScratchRepository, folder bool) error {
+func (c Case) fetch(ctx context.Context, g repository, folder bool) error {
 	from := c.Repo
 	if !folder { // a bundle gives whole branches only
-		from = g.Dir + ".bundle"
+		from = g.dir + ".bundle"
 		defer func() { _ = folders.RemoveAll(from) }() // what is left is in the way of nobody
 		if err := folders.RemoveAll(from); err != nil {
 			return err
 		}
-		if _, err := g.Git(ctx, "clone", "--quiet", "--mirror", c.Repo, from); err != nil {
+		if _, err := g.git(ctx, "clone", "--quiet", "--mirror", c.Repo, from); err != nil {
 			return err
 		}
 	}
 	commit := "HEAD"
 	if c.Commit != "" {
-		full, err := scratch.ScratchRepository{Dir: from, Environ: g.Environ}.Git(ctx, "rev-parse", "--verify", "--quiet", c.Commit+"^{commit}")
+		full, err := repository{dir: from, environ: g.environ}.git(ctx, "rev-parse", "--verify", "--quiet", c.Commit+"^{commit}")
 		if err != nil {
 			return fmt.Errorf("there is no commit %s in %s", c.Commit, c.Repo)
 		}
 		commit = strings.TrimSpace(full)
 	}
-	if _, err := g.Git(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", from, commit); err != nil {
+	if _, err := g.git(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", from, commit); err != nil {
 		return err
 	}
-	_, err := g.Git(ctx, "reset", "--quiet", "--hard", "FETCH_HEAD")
+	_, err := g.git(ctx, "reset", "--quiet", "--hard", "FETCH_HEAD")
 	return err
 }
 

@@ -28,8 +28,8 @@ func run(t *testing.T, repo string, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// history is a repository whose second commit is the solution of what the first lacks.
-func history(t *testing.T) (repo, first, second string) {
+// commits is a repository whose second commit is the solution of what the first lacks.
+func commits(t *testing.T) (repo, first, second string) {
 	t.Helper()
 	repo = folder(t, map[string]string{"sum.txt": "1 + 1 = 3\n"})
 	run(t, repo, "init", "--quiet", "--initial-branch=trunk")
@@ -56,7 +56,7 @@ func objects(t *testing.T, repo string) string {
 // TestNothingThatCameLaterIsThere begins with the first of two commits: an agent that
 // looks through all of git does not find the second.
 func TestNothingThatCameLaterIsThere(t *testing.T) {
-	repo, first, second := history(t)
+	repo, first, second := commits(t)
 	bundle := filepath.Join(t.TempDir(), "all.bundle")
 	run(t, repo, "bundle", "create", "--quiet", bundle, "--all")
 	for name, from := range map[string]string{"folder": repo, "bundle": bundle} {
@@ -81,7 +81,7 @@ func TestNothingThatCameLaterIsThere(t *testing.T) {
 
 // TestPlantedMistakesCannotBeReadOffTheHistory plants one in a repository with history.
 func TestPlantedMistakesCannotBeReadOffTheHistory(t *testing.T) {
-	repo, _, _ := history(t)
+	repo, _, _ := commits(t)
 	dir := made(t, Case{Repo: repo, Mutation: []Mutation{{File: "sum.txt", Find: "= 2", Replace: "= 4"}}}, "")
 	if got := run(t, dir, "show", "main:sum.txt"); got != "1 + 1 = 4, the solution" {
 		t.Errorf("got %q", got)

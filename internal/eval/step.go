@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -31,13 +30,13 @@ func onStep(ctx context.Context, c Case, env environ.Env, dir string) error {
 		c.doc.Wrong([]any{"step"}, "at this commit the run goes on with %s, and not with %s", strings.TrimSpace(d.Phase+" "+string(d.Do)), c.Step)
 		return c.doc.Mistakes()
 	}
-	_, err = scratch.ScratchRepository{Dir: dir, Environ: env.Environ}.Git(ctx, "checkout", "--quiet", at.Run.BranchName)
+	_, err = repository{dir: dir, environ: env.Environ}.git(ctx, "checkout", "--quiet", at.Run.BranchName)
 	return err
 }
 
 // frozen gives the one run in a repository.
 func frozen(ctx context.Context, env environ.Env, dir string) (*workspace.Recorded, error) {
-	env.Environ = append(scratch.ApartEnviron(env.Environ), "REPRISE_BRANCH_PREFIX="+environ.BranchPrefix)
+	env.Environ = append(apart(env.Environ), "REPRISE_BRANCH_PREFIX="+environ.BranchPrefix)
 	return workspace.Look(ctx, env, dir, "")
 }
 

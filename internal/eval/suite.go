@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/eval/defects"
-	"github.com/reprise-ci/reprise/internal/eval/harvest"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -30,8 +28,8 @@ var schema string
 
 // The names of the files of a suite and of a case.
 const (
-	suiteFile = harvest.SuiteFile
-	caseFile  = harvest.CaseFile
+	suiteFile = "suite.cue"
+	caseFile  = "case.cue"
 )
 
 // maxFile is the most that a file of a suite may have, in bytes.
@@ -40,8 +38,7 @@ const maxFile = 1 << 20
 // Suite is cases and the ways to work on them.
 type Suite struct {
 	Description string
-	Language    string // of the page; empty: English
-	Runs        int    // of each case with each variant
+	Runs        int // of each case with each variant
 	Variants    []Variant
 	Cases       []Case
 
@@ -84,7 +81,7 @@ type Case struct {
 	doc *source.Document
 	// Of --review: the case whose work it is, and the defect in it; nil: none.
 	of      string
-	planted *defects.Defect
+	planted *Defect
 }
 
 // StepOf names the one step of a run that a case is about.
@@ -179,14 +176,13 @@ func (s *Suite) read() (pipelines.Mistakes, error) {
 	}
 	var said struct {
 		Description string
-		Language    string
 		Runs        int
 		Variants    map[string]Variant
 	}
 	if err := json.Unmarshal(doc.JSON(), &said); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(s.dir, suiteFile), err)
 	}
-	s.Description, s.Language, s.Runs = said.Description, said.Language, cmp.Or(said.Runs, 1)
+	s.Description, s.Runs = said.Description, cmp.Or(said.Runs, 1)
 	for name, v := range said.Variants {
 		v.Name = name
 		if v.Prompts != "" {

@@ -20,7 +20,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -203,7 +202,7 @@ func (r *runner) asks(ctx context.Context, c Case, v Variant, dir string, b *Bef
 // environ is that of the process, without what says that it is a job on GitHub: a trial
 // gives no output of one.
 func (r *runner) environ() []string {
-	return slices.DeleteFunc(scratch.ApartEnviron(r.env.Environ), func(kv string) bool {
+	return slices.DeleteFunc(apart(r.env.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == recording.Records || name == recording.Plays || name == runVariable
 	})

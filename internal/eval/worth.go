@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/eval/defects"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 )
@@ -52,5 +51,5 @@ func (r Report) showReviews(out terminal.Report) {
 
 // allJudged reports whether each review gave a verdict, and none is missing.
 func (r Report) allJudged() bool {
-	return r.Missing == 0 && !slices.ContainsFunc(r.Reviews, func(w defects.Worth) bool { return len(w.Silent) > 0 })
+	return r.Missing == 0 && !slices.ContainsFunc(r.Reviews, func(w Worth) bool { return len(w.Silent) > 0 })
 }

@@ -1,6 +1,4 @@
-// Package defects is mistakes that are planted in good work to see whether a review finds
-// them, and what the reviews of such work and of the good work come to. It is pure.
-package defects
+package eval
 
 import (
 	"cmp"
@@ -22,13 +20,13 @@ type Defect struct {
 	Find, Replace string `json:"-"`
 }
 
-// ByPeople is the operator of a defect that nobody planted: people found it in work that a
+// byPeople is the operator of a defect that nobody planted: people found it in work that a
 // review had accepted, and only they know the place.
-const ByPeople = "found by people"
+const byPeople = "found by people"
 
 // String says where the defect is and what is planted there, or that people found it.
 func (d Defect) String() string {
-	if d.Operator == ByPeople {
+	if d.Operator == byPeople {
 		return "what people found in this work"
 	}
 	return fmt.Sprintf("%s:%d: %s: %s in place of %s", d.File, d.Line, d.Operator, strings.TrimSpace(d.Replace), strings.TrimSpace(d.Find))
@@ -64,11 +62,11 @@ var operators = sync.OnceValue(func() map[string][]operator {
 	}
 })
 
-// Language reports whether there are operators for a file.
-func KnowsLanguage(name string) bool { return operators()[path.Ext(name)] != nil }
+// canPlant reports whether there are operators for a file.
+func canPlant(name string) bool { return operators()[path.Ext(name)] != nil }
 
-// In lists the defects that can be planted on lines of a file, which only says true for.
-func DefectsIn(name, content string, only func(line int) bool) (found []Defect) {
+// defectsIn lists the defects that can be planted on lines of a file, which only says true for.
+func defectsIn(name, content string, only func(line int) bool) (found []Defect) {
 	n := 0
 	for line := range strings.Lines(content) {
 		n++
@@ -103,9 +101,9 @@ func quoted(before string) bool {
 	return false
 }
 
-// Some chooses at most so many, always the same ones, spread over files, lines and
+// someDefects chooses at most so many, always the same ones, spread over files, lines and
 // operators.
-func SomeDefects(all []Defect, most int) []Defect {
+func someDefects(all []Defect, most int) []Defect {
 	digest := func(d Defect) string {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", d.File, d.Line, d.Operator))
 		return hex.EncodeToString(sum[:])
@@ -119,8 +117,8 @@ func SomeDefects(all []Defect, most int) []Defect {
 	return all
 }
 
-// Added gives, by file, the lines that a diff adds, as git diff --unified=0 prints it.
-func AddedLines(diff string) map[string]func(line int) bool {
+// addedLines gives, by file, the lines that a diff adds, as git diff --unified=0 prints it.
+func addedLines(diff string) map[string]func(line int) bool {
 	lines, file := map[string]map[int]bool{}, ""
 	hunk := regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 	for text := range strings.Lines(diff) {

@@ -1,4 +1,4 @@
-package harvest
+package eval
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func (m *harvester) fromStep(ctx context.Context, r history) (harvested, error) 
 // failed before it have to pass after it, and the others pass before and after.
 func (m *harvester) checksOf(r history, then metadata.Run, phase string) {
 	for _, s := range r.Plan.Setup {
-		m.setup = append(m.setup, shellCommand{s.Name, s.Run, s.Timeout})
+		m.setup = append(m.setup, ShellCommand{s.Name, s.Run, s.Timeout})
 	}
 	p := r.Plan.Phase(phase)
 	if p == nil {
@@ -57,7 +57,7 @@ func (m *harvester) checksOf(r history, then metadata.Run, phase string) {
 		failed[one.Name] = !one.Pass
 	}
 	for _, c := range p.Checks {
-		if one := (shellCommand{c.Name, c.Run, c.Timeout}); failed[c.Name] {
+		if one := (ShellCommand{c.Name, c.Run, c.Timeout}); failed[c.Name] {
 			m.check = append(m.check, one)
 		} else {
 			m.still = append(m.still, one)
@@ -114,13 +114,13 @@ func quote[T ~string](s T) string {
 func (m *harvester) before(ctx context.Context, r history, attempt int) (string, metadata.Run, error) {
 	record := phases.RecordFile(r.Issue.ID)
 	for _, ref := range r.refs {
-		log, err := m.top.Git(ctx, "log", "--first-parent", "--format=%H", ref, "--", record)
+		log, err := m.top.git(ctx, "log", "--first-parent", "--format=%H", ref, "--", record)
 		if err != nil {
 			return "", metadata.Run{}, err
 		}
 		for commit := range strings.Lines(log) {
 			commit = strings.TrimSpace(commit)
-			data, err := m.top.Git(ctx, "show", commit+":"+record)
+			data, err := m.top.git(ctx, "show", commit+":"+record)
 			if err != nil {
 				continue // the folder of the run was taken off there
 			}

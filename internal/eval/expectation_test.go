@@ -1,4 +1,4 @@
-package expect
+package eval
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestMisses(t *testing.T) {
 		{"import \"list\"\n{names: list.MatchN(1, \"z\")}", `names: got ["x", "y"], expected list.MatchN(1, "z")`},
 		{`{said: "c"}`, `said: got "a\u001bb", expected "c"`},
 	} {
-		got, err := Misses(tt.text, []byte(facts))
+		got, err := unmet(tt.text, []byte(facts))
 		if err != nil {
 			t.Errorf("%s: %v", tt.text, err)
 		}
@@ -27,7 +27,7 @@ func TestMisses(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.text, diff)
 		}
 	}
-	if _, err := Misses(`{a: 1 & 2}`, []byte(facts)); err == nil {
+	if _, err := unmet(`{a: 1 & 2}`, []byte(facts)); err == nil {
 		t.Error("what cannot be is no mistake")
 	}
 }

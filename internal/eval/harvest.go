@@ -1,6 +1,4 @@
-// Package harvest makes cases of what has happened in a repository: of runs, and of
-// commits that change code and tests.
-package harvest
+package eval
 
 import (
 	"context"
@@ -13,47 +11,27 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/setup"
-	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// The names of the files of a suite and of a case.
-const (
-	SuiteFile = "suite.cue"
-	CaseFile  = "case.cue"
-)
-
-// Harvest says of what cases are made.
-type Harvest struct {
-	Repo    string // any folder of the repository
-	Suite   string // folder; it need not be there
-	Run     string // id of the issue of a run that happened; or
-	Step    string // of that run, PHASE/STEP: only its last call, as a step case; empty: the whole run
-	Attempt int    // of that run, by its number: only this call, as a step case; 0: none is named
-	Commits int    // how many commits of the repository
-	Check   string // command that runs the tests; empty: as the pipeline or the repository has it
-}
-
-// shellCommand is a command of a case, as its file has it.
-type shellCommand struct {
-	Name, Run string
-	Timeout   pipelines.Duration
-}
-
-// harvester makes cases of a repository.
+// harvester makes a case of a run that happened.
 type harvester struct {
-	Harvest
-	top   scratch.ScratchRepository
-	setup []shellCommand
-	check []shellCommand // fail before the work
-	still []shellCommand // do not
+	Repo    string // any folder of the repository
+	Run     string // id of its issue
+	Step    string // PHASE/STEP: only its last call, as a step case; empty: the whole run
+	Attempt int    // by its number: only this call, as a step case; 0: none is named
+	Check   string // command that runs the tests; empty: as the pipeline or the repository has it
+
+	top   repository
+	setup []ShellCommand
+	check []ShellCommand // fail before the work
+	still []ShellCommand // do not
 }
 
-// oneCall reports whether a case is one call of a run.
-func (h Harvest) oneCall() bool { return h.Step != "" || h.Attempt != 0 }
+// oneCall reports whether the case is one call of the run.
+func (m *harvester) oneCall() bool { return m.Step != "" || m.Attempt != 0 }
 
 // harvested is a case that is to be written.
 type harvested struct {
@@ -62,32 +40,26 @@ type harvested struct {
 	step, expect               string            // CUE; of a step case
 }
 
-// Init makes cases of what has happened in a repository, and gives their folders.
-func Init(ctx context.Context, env environ.Env, h Harvest) ([]string, error) {
-	top, err := scratch.ScratchRepository{Dir: h.Repo, Environ: env.Environ}.Git(ctx, "rev-parse", "--show-toplevel")
+// make makes the case in a suite, which need not be there, and gives its folder.
+func (m *harvester) make(ctx context.Context, env environ.Env, suite string) (string, error) {
+	top, err := repository{dir: m.Repo, environ: env.Environ}.git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
-		return nil, exit.AsUsage(err)
+		return "", exit.AsUsage(err)
 	}
-	if h.Suite, err = filepath.Abs(h.Suite); err != nil {
-		return nil, err
+	if suite, err = filepath.Abs(suite); err != nil {
+		return "", err
 	}
-	m := &harvester{Harvest: h, top: scratch.ScratchRepository{Dir: strings.TrimSuffix(top, "\n"), Environ: env.Environ}}
-	var all []harvested
-	if h.Run != "" {
-		one, err := m.fromRun(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	} else if all, err = m.fromCommits(ctx); err != nil {
-		return nil, err
+	m.top = repository{dir: strings.TrimSuffix(top, "\n"), environ: env.Environ}
+	c, err := m.fromRun(ctx, env)
+	if err != nil {
+		return "", err
 	}
 	if !m.oneCall() {
 		if err := m.findChecks(); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	return m.write(all)
+	return m.write(c, suite)
 }
 
 // fromRun makes a case of a run: it begins where the run began, and its hidden files are
@@ -103,13 +75,13 @@ func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, er
 	}
 	for _, p := range r.Plan.Phases {
 		for _, c := range p.Checks {
-			if !slices.ContainsFunc(m.check, func(o shellCommand) bool { return o.Name == c.Name }) {
-				m.check = append(m.check, shellCommand{c.Name, c.Run, c.Timeout})
+			if !slices.ContainsFunc(m.check, func(o ShellCommand) bool { return o.Name == c.Name }) {
+				m.check = append(m.check, ShellCommand{c.Name, c.Run, c.Timeout})
 			}
 		}
 	}
 	for _, s := range r.Plan.Setup {
-		m.setup = append(m.setup, shellCommand{s.Name, s.Run, s.Timeout})
+		m.setup = append(m.setup, ShellCommand{s.Name, s.Run, s.Timeout})
 	}
 	work, err := m.ends(ctx, r)
 	if err != nil {
@@ -127,9 +99,9 @@ func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, er
 		issue: string(r.Issue.Markdown()), tests: map[string]string{},
 	}
 	for _, name := range tests {
-		text, err := m.top.Git(ctx, "show", r.main+":"+name)
+		text, err := m.top.git(ctx, "show", r.main+":"+name)
 		if err != nil || r.main == "" {
-			if text, err = m.top.Git(ctx, "show", work.to+":"+name); err != nil {
+			if text, err = m.top.git(ctx, "show", work.to+":"+name); err != nil {
 				return out, err
 			}
 		}
@@ -138,55 +110,17 @@ func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, er
 	return out, nil
 }
 
-// fromCommits makes cases of the newest commits that change code and tests: the tests
-// are hidden, and the message is the issue.
-func (m *harvester) fromCommits(ctx context.Context) (all []harvested, err error) {
-	log, err := m.top.Git(ctx, "log", "--first-parent", "--min-parents=1", "--max-parents=1", "-z", "--format=%H %P %B")
-	if err != nil {
-		return nil, exit.AsUsage(err)
-	}
-	for entry := range strings.SplitSeq(log, "\x00") {
-		commit, rest, _ := strings.Cut(entry, " ")
-		parent, message, _ := strings.Cut(rest, " ")
-		if len(all) == m.Commits || parent == "" {
-			break
-		}
-		tests, code, err := m.changed(ctx, parent, commit)
-		if err != nil {
-			return nil, err
-		}
-		if len(tests) == 0 || len(code) == 0 {
-			continue
-		}
-		title, body, _ := strings.Cut(strings.TrimSpace(message), "\n")
-		one := harvested{
-			name: slug(commit[:8] + "-" + title), about: "Commit " + commit[:12], commit: parent,
-			issue: "# " + title + "\n\n" + strings.TrimSpace(body) + "\n", tests: map[string]string{},
-		}
-		for _, name := range tests {
-			if one.tests[name], err = m.top.Git(ctx, "show", commit+":"+name); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, one)
-	}
-	if len(all) == 0 {
-		return nil, exit.Usagef("no commit of %s changes code and tests; nothing was written", m.top.Dir)
-	}
-	return all, nil
-}
-
 // changed lists the tests and the other files that differ between two commits and are
 // there in the second, besides those of reprise.
 func (m *harvester) changed(ctx context.Context, from, to string) (tests, code []string, err error) {
-	out, err := m.top.Git(ctx, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--diff-filter=AM", "-z", from, to)
+	out, err := m.top.git(ctx, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--diff-filter=AM", "-z", from, to)
 	if err != nil {
 		return nil, nil, err
 	}
 	for name := range strings.SplitSeq(out, "\x00") {
 		switch {
 		case name == "" || strings.HasPrefix(name, ".reprise/"):
-		case IsTest(name):
+		case isTest(name):
 			tests = append(tests, name)
 		default:
 			code = append(code, name)
@@ -195,8 +129,8 @@ func (m *harvester) changed(ctx context.Context, from, to string) (tests, code [
 	return tests, code, nil
 }
 
-// IsTest reports whether a file is one of the tests, by what tests are usually called.
-func IsTest(name string) bool {
+// isTest reports whether a file is one of the tests, by what tests are usually called.
+func isTest(name string) bool {
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
 		if slices.Contains([]string{"test", "tests", "__tests__", "spec", "specs", "testdata"}, part) {
 			return true
@@ -213,26 +147,26 @@ func IsTest(name string) bool {
 // of the run's pipeline, else those that the repository is known by.
 func (m *harvester) findChecks() error {
 	if m.Check != "" {
-		m.check = []shellCommand{{Name: "hidden", Run: m.Check}}
+		m.check = []ShellCommand{{Name: "hidden", Run: m.Check}}
 		return nil
 	}
 	if len(m.check) == 0 {
-		root, err := os.OpenRoot(m.top.Dir)
+		root, err := os.OpenRoot(m.top.dir)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = root.Close() }() // opened for reading
 		found := setup.Detect(root.FS())
 		for _, c := range found.Checks {
-			m.check = append(m.check, shellCommand{Name: c.Name, Run: c.Run})
+			m.check = append(m.check, ShellCommand{Name: c.Name, Run: c.Run})
 		}
 		for _, c := range found.Setup {
-			m.setup = append(m.setup, shellCommand{Name: c.Name, Run: c.Run})
+			m.setup = append(m.setup, ShellCommand{Name: c.Name, Run: c.Run})
 		}
 	}
-	m.check = slices.DeleteFunc(m.check, func(c shellCommand) bool { return !strings.Contains(c.Name+" "+c.Run, "test") })
+	m.check = slices.DeleteFunc(m.check, func(c ShellCommand) bool { return !strings.Contains(c.Name+" "+c.Run, "test") })
 	if len(m.check) == 0 {
-		return exit.Usagef("it is not known how the tests of %s are run; say it with --check \"COMMAND\"", m.top.Dir)
+		return exit.Usagef("it is not known how the tests of %s are run; say it with --check \"COMMAND\"", m.top.dir)
 	}
 	return nil
 }
@@ -250,34 +184,27 @@ func slug(text string) string {
 	return strings.Trim(out.String()[:min(40, out.Len())], "-")
 }
 
-// write writes the cases, each as a whole, and the file of the suite if there is none.
-func (m *harvester) write(all []harvested) (made []string, err error) {
-	for _, c := range all {
-		if _, err := os.Stat(filepath.Join(m.Suite, c.name)); err == nil {
-			return nil, exit.Usagef("%s is there already; remove it, or name another suite", filepath.Join(m.Suite, c.name))
-		}
+// write writes the case into a suite, which is made if it is not there.
+func (m *harvester) write(c harvested, suite string) (string, error) {
+	dir := filepath.Join(suite, c.name)
+	if _, err := os.Stat(dir); err == nil {
+		return "", exit.Usagef("%s is there already; remove it, or name another suite", dir)
 	}
-	if err := os.MkdirAll(m.Suite, 0o755); err != nil {
-		return nil, exit.AsUsage(err)
+	if err := os.MkdirAll(suite, 0o755); err != nil {
+		return "", exit.AsUsage(err)
 	}
-	file := filepath.Join(m.Suite, SuiteFile)
+	file := filepath.Join(suite, suiteFile)
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		if err := os.WriteFile(file, []byte("variants: {\n\tfix: {pipeline: \"fix\"}\n\tfeature: {pipeline: \"feature\"}\n}\n"), 0o644); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	for _, c := range all {
-		dir := filepath.Join(m.Suite, c.name)
-		if err := m.writeCase(c, dir); err != nil {
-			return made, err
-		}
-		made = append(made, dir)
-	}
-	return made, nil
+	return dir, m.writeCase(c, dir)
 }
 
+// writeCase writes the case as a whole, or not at all.
 func (m *harvester) writeCase(c harvested, dir string) error {
-	repo, err := filepath.Rel(dir, m.top.Dir)
+	repo, err := filepath.Rel(dir, m.top.dir)
 	if err != nil {
 		return err
 	}
@@ -294,7 +221,7 @@ func (m *harvester) writeCase(c harvested, dir string) error {
 	}
 	for _, list := range []struct {
 		name string
-		of   []shellCommand
+		of   []ShellCommand
 	}{{"setup", m.setup}, {"checks", m.check}, {"still", m.still}} {
 		if len(list.of) == 0 {
 			continue
@@ -309,7 +236,7 @@ func (m *harvester) writeCase(c harvested, dir string) error {
 	if err := folders.RemoveAll(making); err != nil {
 		return err
 	}
-	files := map[string]string{CaseFile: out.String()}
+	files := map[string]string{caseFile: out.String()}
 	if c.step == "" {
 		files["issue.md"] = c.issue
 	}

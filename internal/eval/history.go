@@ -1,4 +1,4 @@
-package harvest
+package eval
 
 import (
 	"context"
@@ -58,18 +58,18 @@ func (m *harvester) find(ctx context.Context, env environ.Env) (h history, err e
 
 // has reports whether there is a commit of that name.
 func (m *harvester) has(ctx context.Context, ref string) bool {
-	_, err := m.top.Git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	_, err := m.top.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	return err == nil
 }
 
 // holds reports whether a commit has another one in its history.
 func (m *harvester) holds(ctx context.Context, commit, older string) bool {
-	_, err := m.top.Git(ctx, "merge-base", "--is-ancestor", older, commit)
+	_, err := m.top.git(ctx, "merge-base", "--is-ancestor", older, commit)
 	return err == nil
 }
 
 func (m *harvester) fetch(ctx context.Context, ref, into string) error {
-	_, err := m.top.Git(ctx, "fetch", "--quiet", "--no-tags", "origin", "+"+ref+":"+into)
+	_, err := m.top.git(ctx, "fetch", "--quiet", "--no-tags", "origin", "+"+ref+":"+into)
 	return err
 }
 
@@ -83,7 +83,7 @@ func (m *harvester) ends(ctx context.Context, h history) (end, error) {
 	if h.main == "" {
 		return open, nil
 	}
-	out, err := m.top.Git(ctx, "rev-list", "--first-parent", "--reverse", h.Run.BaseCommit+".."+h.main)
+	out, err := m.top.git(ctx, "rev-list", "--first-parent", "--reverse", h.Run.BaseCommit+".."+h.main)
 	if err != nil {
 		return end{}, err
 	}
@@ -96,12 +96,12 @@ func (m *harvester) ends(ctx context.Context, h history) (end, error) {
 	if at == len(chain) { // the run has changed nothing
 		return open, nil
 	}
-	parents, err := m.top.Git(ctx, "rev-list", "--parents", "--max-count=1", chain[at])
+	parents, err := m.top.git(ctx, "rev-list", "--parents", "--max-count=1", chain[at])
 	if err != nil {
 		return end{}, err
 	}
 	if merged := strings.Fields(parents); len(merged) > 2 {
-		base, err := m.top.Git(ctx, "merge-base", merged[1], merged[2])
+		base, err := m.top.git(ctx, "merge-base", merged[1], merged[2])
 		return end{strings.TrimSpace(base), merged[2]}, err
 	}
 	if itself {
@@ -141,7 +141,7 @@ func (m *harvester) arrived(ctx context.Context, h history) (commit string, itse
 	}
 	for _, c := range all {
 		if slices.Contains(c.issues, h.Run.IssueNumber) {
-			return "", false, exit.Usagef("commit %.12s of %s is of issue %s by its trailers, but no commit there is known as one of the run, so its pull request seems to have been merged in another form and its tests cannot be told; fetch the branch of the run as it was merged, or make a case of that commit with --from-commits", c.hash, h.main, h.Run.IssueNumber)
+			return "", false, exit.Usagef("commit %.12s of %s is of issue %s by its trailers, but no commit there is known as one of the run, so its pull request seems to have been merged in another form and its tests cannot be told; fetch the branch of the run as it was merged", c.hash, h.main, h.Run.IssueNumber)
 		}
 	}
 	return "", false, nil
@@ -157,7 +157,7 @@ type logged struct {
 
 // log lists commits, the newest first.
 func (m *harvester) log(ctx context.Context, args ...string) (all []logged, err error) {
-	out, err := m.top.Git(ctx, append([]string{"log", "-z", "--format=%H%x01%an%x01%ae%x01%at%x01%(trailers:key=Reprise-Issue,valueonly,unfold)%x01%B"}, args...)...)
+	out, err := m.top.git(ctx, append([]string{"log", "-z", "--format=%H%x01%an%x01%ae%x01%at%x01%(trailers:key=Reprise-Issue,valueonly,unfold)%x01%B"}, args...)...)
 	if err != nil {
 		return nil, err
 	}

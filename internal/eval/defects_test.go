@@ -1,4 +1,4 @@
-package defects
+package eval
 
 import (
 	"strings"
@@ -31,7 +31,7 @@ func TestOperators(t *testing.T) {
 		{"a.md", "a < b", ""},
 	} {
 		var got []string
-		for _, d := range DefectsIn(tt.name, tt.line+"\n", every) {
+		for _, d := range defectsIn(tt.name, tt.line+"\n", every) {
 			if d.Find != tt.line || d.Line != 1 || d.File != tt.name || d.Operator == "" {
 				t.Errorf("%+v", d)
 			}
@@ -46,7 +46,7 @@ func TestOperators(t *testing.T) {
 // TestOnlyLinesOfTheWork plants in lines that a diff adds.
 func TestOnlyLinesOfTheWork(t *testing.T) {
 	diff := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,0 +2 @@ x\n+new\n@@ -5,2 +7,2 @@\n+a\n+b\n--- a/b.go\n+++ b/b.go\n@@ -3 +2,0 @@\n-x\n"
-	added := AddedLines(diff)
+	added := addedLines(diff)
 	var got []int
 	for line := range 12 {
 		if added["a.go"](line) {
@@ -59,13 +59,13 @@ func TestOnlyLinesOfTheWork(t *testing.T) {
 	if added["b.go"](2) || added["b.go"](3) {
 		t.Error("a line that was removed is not there")
 	}
-	found := DefectsIn("a.go", strings.Repeat("return true\n", 10), added["a.go"])
+	found := defectsIn("a.go", strings.Repeat("return true\n", 10), added["a.go"])
 	if len(found) != 3 || found[1].Line != 7 {
 		t.Errorf("%v", found)
 	}
-	all := DefectsIn("a.go", strings.Repeat("return true\n", 100), every)
-	first, again := SomeDefects(all, 5), SomeDefects(all, 5)
-	if len(first) != 5 || cmp.Diff(first, again) != "" || len(SomeDefects(all[:2], 5)) != 2 {
+	all := defectsIn("a.go", strings.Repeat("return true\n", 100), every)
+	first, again := someDefects(all, 5), someDefects(all, 5)
+	if len(first) != 5 || cmp.Diff(first, again) != "" || len(someDefects(all[:2], 5)) != 2 {
 		t.Errorf("%v, %v", first, again)
 	}
 }
@@ -80,7 +80,7 @@ func TestWorth(t *testing.T) {
 		}
 		return v
 	}
-	all := []Review{
+	all := []reviewSaid{
 		{Variant: "v", Case: "c", Planted: planted, Verdict: says(metadata.Fail, "a.go", 12), USD: 1},
 		{Variant: "v", Case: "c", Planted: planted, Verdict: says(metadata.Fail, "a.go", 0)},
 		{Variant: "v", Case: "c", Planted: planted, Verdict: says(metadata.Fail, "a.go", 14)},
@@ -91,8 +91,8 @@ func TestWorth(t *testing.T) {
 		{Variant: "v", Case: "c", Verdict: says(metadata.Pass, "", 0), USD: 1},
 		{Variant: "other", Case: "c", Planted: planted},
 	}
-	w := WorthOf("v", all)
-	seen := WorthOf("v", []Review{{Variant: "v", Planted: &Defect{Operator: ByPeople}, Verdict: says(metadata.Fail, "", 0)}, {Variant: "v", Planted: &Defect{Operator: ByPeople}, Verdict: says(metadata.Pass, "", 0)}, {Variant: "v", Why: "it crashed"}})
+	w := worthOf("v", all)
+	seen := worthOf("v", []reviewSaid{{Variant: "v", Planted: &Defect{Operator: byPeople}, Verdict: says(metadata.Fail, "", 0)}, {Variant: "v", Planted: &Defect{Operator: byPeople}, Verdict: says(metadata.Pass, "", 0)}, {Variant: "v", Why: "it crashed"}})
 	if seen.Planted != 2 || seen.Found != 1 || seen.Good != 0 || len(seen.Silent) != 1 || seen.Missed[0].String() != "what people found in this work" {
 		t.Errorf("%+v", seen)
 	}
@@ -102,7 +102,7 @@ func TestWorth(t *testing.T) {
 	if !w.Recall.Holds(2.0/6) || !w.Precision.Holds(2.0/5) || w.Recall.Holds(0.9) {
 		t.Errorf("recall %v, precision %v", w.Recall, w.Precision)
 	}
-	if d := cmp.Diff([]DefectGate{{"It is right.", 2, 4, 1}}, w.Gates); d != "" {
+	if d := cmp.Diff([]Gate{{"It is right.", 2, 4, 1}}, w.Gates); d != "" {
 		t.Error(d)
 	}
 }

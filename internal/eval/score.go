@@ -1,15 +1,14 @@
-package defects
+package eval
 
 import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/eval/stats"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Review is what one review said of work with a defect, or without.
-type Review struct {
+// reviewSaid is what one review said of work with a defect, or without.
+type reviewSaid struct {
 	Variant string
 	Case    string  // whose work it is
 	Planted *Defect // nil: the work is good
@@ -18,18 +17,18 @@ type Review struct {
 	USD     float64
 }
 
-// within is how many lines away from a defect a finding still names it.
-const within = 3
+// nearby is how many lines away from a defect a finding still names it.
+const nearby = 3
 
 // fails reports whether the review refuses the work.
-func (r Review) fails() bool { return r.Verdict.Verdict == metadata.Fail }
+func (r reviewSaid) fails() bool { return r.Verdict.Verdict == metadata.Fail }
 
 // finds reports whether the review refuses the work and names the defect: its file, and
 // if it names a line, that one or one close by. Of one that people found, a refusal is all
 // that can be asked for.
-func (r Review) finds() bool {
-	return r.fails() && (r.Planted.Operator == ByPeople || slices.ContainsFunc(r.Verdict.Findings, func(f metadata.Finding) bool {
-		return f.File == r.Planted.File && (f.Line == 0 || max(f.Line-r.Planted.Line, r.Planted.Line-f.Line) <= within)
+func (r reviewSaid) finds() bool {
+	return r.fails() && (r.Planted.Operator == byPeople || slices.ContainsFunc(r.Verdict.Findings, func(f metadata.Finding) bool {
+		return f.File == r.Planted.File && (f.Line == 0 || max(f.Line-r.Planted.Line, r.Planted.Line-f.Line) <= nearby)
 	}))
 }
 
@@ -43,19 +42,19 @@ type Worth struct {
 	Wolf    int    `json:"cried_wolf"`
 	// Recall is the share of defects that are found; Precision that of refusals that are
 	// right. With bounds of 95 % by Wilson.
-	Recall    stats.Interval `json:"recall_interval"`
-	Precision stats.Interval `json:"precision_interval"`
-	USD       float64        `json:"cost_usd"` // of a review, in the mean
-	Gates     []DefectGate   `json:"gates"`
-	Missed    []MissedDefect `json:"missed"`
-	Silent    []SilentReview `json:"no_verdict"` // reviews that count nowhere else
+	Recall    Interval `json:"recall_interval"`
+	Precision Interval `json:"precision_interval"`
+	USD       float64  `json:"cost_usd"` // of a review, in the mean
+	Gates     []Gate   `json:"gates"`
+	Missed    []Missed `json:"missed"`
+	Silent    []Silent `json:"no_verdict"` // reviews that count nowhere else
 }
 
 // Refusals counts the reviews that refused the work.
 func (w Worth) Refusals() int { return w.Found + w.Beside + w.Wolf }
 
 // Gate is a gate by its text, and how often reviews said that it does not hold.
-type DefectGate struct {
+type Gate struct {
 	Gate    string `json:"gate"`
 	Found   int    `json:"failed_with_defect_found"`
 	Planted int    `json:"failed_with_defect"`
@@ -63,20 +62,20 @@ type DefectGate struct {
 }
 
 // Missed is a defect that a review did not find.
-type MissedDefect struct {
+type Missed struct {
 	Case string `json:"case"`
 	Defect
 }
 
 // Silent is a review that gave no verdict.
-type SilentReview struct {
+type Silent struct {
 	Case string `json:"case"`
 	Why  string `json:"why"`
 }
 
-// WorthOf sums up the reviews of a variant.
-func WorthOf(variant string, all []Review) Worth {
-	w := Worth{Variant: variant, Gates: []DefectGate{}, Missed: []MissedDefect{}, Silent: []SilentReview{}}
+// worthOf sums up the reviews of a variant.
+func worthOf(variant string, all []reviewSaid) Worth {
+	w := Worth{Variant: variant, Gates: []Gate{}, Missed: []Missed{}, Silent: []Silent{}}
 	n := 0
 	for _, r := range all {
 		if r.Variant != variant {
@@ -86,7 +85,7 @@ func WorthOf(variant string, all []Review) Worth {
 		w.USD += r.USD
 		switch {
 		case r.Why != "":
-			w.Silent = append(w.Silent, SilentReview{r.Case, r.Why})
+			w.Silent = append(w.Silent, Silent{r.Case, r.Why})
 		case r.Planted == nil:
 			w.Good++
 			if r.fails() {
@@ -99,22 +98,22 @@ func WorthOf(variant string, all []Review) Worth {
 			if r.fails() {
 				w.Beside++
 			}
-			w.Missed = append(w.Missed, MissedDefect{r.Case, *r.Planted})
+			w.Missed = append(w.Missed, Missed{r.Case, *r.Planted})
 		}
 		w.gates(r)
 	}
-	w.Recall, w.Precision, w.USD = stats.Wilson(w.Found, w.Planted), stats.Wilson(w.Found, w.Refusals()), w.USD/float64(max(1, n))
-	slices.SortFunc(w.Gates, func(a, b DefectGate) int { return strings.Compare(a.Gate, b.Gate) })
+	w.Recall, w.Precision, w.USD = Wilson(w.Found, w.Planted), Wilson(w.Found, w.Refusals()), w.USD/float64(max(1, n))
+	slices.SortFunc(w.Gates, func(a, b Gate) int { return strings.Compare(a.Gate, b.Gate) })
 	return w
 }
 
 // gates counts the gates that a review has.
-func (w *Worth) gates(r Review) {
+func (w *Worth) gates(r reviewSaid) {
 	for _, g := range r.Verdict.Gates {
-		at := slices.IndexFunc(w.Gates, func(o DefectGate) bool { return o.Gate == g.Gate })
+		at := slices.IndexFunc(w.Gates, func(o Gate) bool { return o.Gate == g.Gate })
 		if at < 0 {
 			at = len(w.Gates)
-			w.Gates = append(w.Gates, DefectGate{Gate: g.Gate})
+			w.Gates = append(w.Gates, Gate{Gate: g.Gate})
 		}
 		of := &w.Gates[at]
 		switch {

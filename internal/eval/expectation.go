@@ -1,6 +1,4 @@
-// Package expect holds the facts of a run against what a case expects of it. What is
-// expected comes from the person at the terminal, and is evaluated without limits.
-package expect
+package eval
 
 import (
 	"errors"
@@ -16,10 +14,10 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
-// Misses says what keeps the facts, a JSON object, from being among the values that the
+// unmet says what keeps the facts, a JSON object, from being among the values that the
 // CUE text describes: a line for each, sorted. Facts that the text does not name are
 // never wrong.
-func Misses(text string, facts []byte) ([]string, error) {
+func unmet(text string, facts []byte) ([]string, error) {
 	ctx := source.NewContext()
 	want := ctx.CompileString(text, cue.Filename("expect"))
 	expr, err := json.Extract("facts", facts)
@@ -42,7 +40,7 @@ func misses(want, got cue.Value, path string) (found []string) {
 		return []string{whole}
 	}
 	for fields.Next() {
-		at := within(path, fields.Selector().Unquoted())
+		at := fieldPath(path, fields.Selector().Unquoted())
 		if there := got.LookupPath(cue.MakePath(cue.Str(fields.Selector().Unquoted()))); there.Exists() {
 			found = append(found, misses(fields.Value(), there, at)...)
 		} else {
@@ -55,8 +53,8 @@ func misses(want, got cue.Value, path string) (found []string) {
 	return found
 }
 
-// within is the path of a field.
-func within(path, name string) string {
+// fieldPath is the path of a field.
+func fieldPath(path, name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		return path + "[" + strconv.Quote(name) + "]"
 	}

@@ -1,6 +1,4 @@
-// Package scratch makes git repositories for what is thrown away again: nothing of the
-// user's configuration takes part, and the same files give the same commit.
-package scratch
+package eval
 
 import (
 	"bytes"
@@ -15,15 +13,15 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Archive is the ending of a text file that holds the files of a folder.
-const ArchiveEnding = ".txtar"
+// archiveEnding is the ending of a text file that holds the files of a folder.
+const archiveEnding = ".txtar"
 
-// IsArchive reports whether a file is called as one.
-func IsArchive(name string) bool { return filepath.Ext(name) == ArchiveEnding }
+// isArchive reports whether a file is called as one.
+func isArchive(name string) bool { return filepath.Ext(name) == archiveEnding }
 
-// IsRepository reports whether a folder is the top of a git repository, and does not
+// isRepository reports whether a folder is the top of a git repository, and does not
 // only lie in one.
-func IsRepository(dir string) bool {
+func isRepository(dir string) bool {
 	for _, inside := range []string{".git", "objects"} { // the second, of a bare one
 		if _, err := os.Stat(filepath.Join(dir, inside)); err == nil {
 			return inside == ".git" || isBare(dir)
@@ -37,9 +35,9 @@ func isBare(dir string) bool {
 	return err == nil
 }
 
-// Unpack puts the files of a folder or an archive into a folder, over those that are
+// unpack puts the files of a folder or an archive into a folder, over those that are
 // there. No link in there leads out of it.
-func Unpack(from, dir string) error {
+func unpack(from, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -58,7 +56,7 @@ func Unpack(from, dir string) error {
 		}
 		return root.WriteFile(name, data, mode)
 	}
-	if IsArchive(from) {
+	if isArchive(from) {
 		all, err := txtar.ParseFile(from)
 		if err != nil {
 			return err
@@ -100,19 +98,19 @@ func Unpack(from, dir string) error {
 	})
 }
 
-// Repository is a git repository that was made for a case.
-type ScratchRepository struct {
-	Dir     string
-	Environ []string // that of the process
+// repository is a git repository that was made for a case.
+type repository struct {
+	dir     string
+	environ []string // that of the process
 }
 
-// Git runs a command of git in it. Nothing of the user's configuration starts a program,
+// git runs a command of git in it. Nothing of the user's configuration starts a program,
 // and the same files give the same commit.
-func (g ScratchRepository) Git(ctx context.Context, args ...string) (string, error) {
+func (g repository) git(ctx context.Context, args ...string) (string, error) {
 	own := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "core.autocrlf=false", "-c", "protocol.version=2", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.excludesFile=" + os.DevNull}
 	cmd := exec.CommandContext(ctx, "git", append(own, args...)...)
-	cmd.Dir = g.Dir
-	cmd.Env = append(ApartEnviron(g.Environ), "GIT_TERMINAL_PROMPT=0",
+	cmd.Dir = g.dir
+	cmd.Env = append(apart(g.environ), "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=reprise", "GIT_AUTHOR_EMAIL=reprise@localhost", "GIT_AUTHOR_DATE=2000-01-01T00:00:00Z",
 		"GIT_COMMITTER_NAME=reprise", "GIT_COMMITTER_EMAIL=reprise@localhost", "GIT_COMMITTER_DATE=2000-01-01T00:00:00Z")
 	var out, said bytes.Buffer
@@ -126,9 +124,9 @@ func (g ScratchRepository) Git(ctx context.Context, args ...string) (string, err
 	return out.String(), nil
 }
 
-// Apart is an environment without what points git to another repository, as hooks have
+// apart is an environment without what points git to another repository, as hooks have
 // it.
-func ApartEnviron(environ []string) []string {
+func apart(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
@@ -139,25 +137,25 @@ func ApartEnviron(environ []string) []string {
 	return out
 }
 
-// Commit commits all that is in the tree.
-func (g ScratchRepository) Commit(ctx context.Context, subject string) error {
-	if _, err := g.Git(ctx, "add", "--all"); err != nil {
+// commit commits all that is in the tree.
+func (g repository) commit(ctx context.Context, subject string) error {
+	if _, err := g.git(ctx, "add", "--all"); err != nil {
 		return err
 	}
-	_, err := g.Git(ctx, "commit", "--quiet", "--no-verify", "--allow-empty", "-m", subject)
+	_, err := g.git(ctx, "commit", "--quiet", "--no-verify", "--allow-empty", "-m", subject)
 	return err
 }
 
-// Forget removes the commits that no branch has.
-func (g ScratchRepository) Forget(ctx context.Context) error {
+// forget removes the commits that no branch has.
+func (g repository) forget(ctx context.Context) error {
 	for _, args := range [][]string{
 		{"update-ref", "-d", "ORIG_HEAD"},
 		{"reflog", "expire", "--expire=now", "--all"},
 		{"gc", "--quiet", "--prune=now"},
 	} {
-		if _, err := g.Git(ctx, args...); err != nil {
+		if _, err := g.git(ctx, args...); err != nil {
 			return err
 		}
 	}
-	return os.RemoveAll(filepath.Join(g.Dir, ".git", "FETCH_HEAD"))
+	return os.RemoveAll(filepath.Join(g.dir, ".git", "FETCH_HEAD"))
 }
