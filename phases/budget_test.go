@@ -20,11 +20,11 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 		flag   string
 		why    string
 	}{
-		"money":              {pipelines.Budget{USD: 1}, LimitUSD, "--budget-usd N", "$1.50 of the $1.00 budget is spent"},
-		"money of the issue": {pipelines.Budget{IssueUSD: 1}, LimitUSD, "--budget-usd N", "$1.50 of the issue's $1.00 budget is spent"},
-		"tokens":             {pipelines.Budget{Tokens: 1000}, LimitTokens, "--tokens N", "1100 of the 1000 tokens in the budget are used"},
-		"time":               {pipelines.Budget{Time: pipelines.Duration(time.Minute)}, LimitTime, "--time TIME", "1m30s of the 1m0s of work in the budget is used"},
-		"calls":              {pipelines.Budget{Attempts: 1}, LimitAttempts, "--attempts N", "1 of the 1 agent calls in the budget are made"},
+		"money":              {pipelines.Budget{USD: 1}, LimitUSD, "--more usd=N", "$1.50 of the $1.00 budget is spent"},
+		"money of the issue": {pipelines.Budget{IssueUSD: 1}, LimitUSD, "--more usd=N", "$1.50 of the issue's $1.00 budget is spent"},
+		"tokens":             {pipelines.Budget{Tokens: 1000}, LimitTokens, "--more tokens=N", "1100 of the 1000 tokens in the budget are used"},
+		"time":               {pipelines.Budget{Time: pipelines.Duration(time.Minute)}, LimitTime, "--more time=TIME", "1m30s of the 1m0s of work in the budget is used"},
+		"calls":              {pipelines.Budget{Attempts: 1}, LimitAttempts, "--more attempts=N", "1 of the 1 agent calls in the budget are made"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ func TestJapaneseBot(t *testing.T) {
 	h.inputs["language"] = "ja"
 	h.write("home/build-execute", changesCode)
 	ids := map[string]int64{}
-	for _, body := range []string{"/help", "/run", "/rolback plan x"} {
+	for _, body := range []string{"/help", "/approve", "/rolback plan x"} {
 		ids[body] = h.say("ada", body)
 		h.heard(ids[body], "ada").end(exit.Done)
 	}

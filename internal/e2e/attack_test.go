@@ -128,7 +128,7 @@ refuse; and with Landlock 4 alone, as on Ubuntu 24.04 with its first kernel. For
 the last two, reprise is built so that it uses no more than that. The tables say which
 attempts work there. ` + "`reprise doctor`" + ` says what your machine has.
 
-[Architecture](architecture.md#the-sandbox) explains how the sandbox works, and
+[Security](security.md#the-sandbox) says how the sandbox works, and
 [SECURITY.md](../SECURITY.md) how to report an attempt that is missing here.
 
 ## What a program reaches

@@ -15,77 +15,35 @@ import (
 // only tests use, below internal/test and beside the program, has no line.
 const layout = `
 internal/address
-internal/benchmark/bench
-internal/eval/purse
-internal/eval/scratch github.com/rogpeppe/go-internal
-internal/eval/stats
-internal/folders github.com/google/renameio golang.org/x/sys golang.org/x/text
-internal/gate/scan
-internal/gate/sse
-internal/git/history
-internal/git/patch
-internal/git/pathname
-internal/github/githubtest/bare
-internal/github/githubtest/broken
-internal/github/githubtest/openapi
-internal/github/githubtest/query
-internal/github/wire
-internal/lock
-internal/ordinary
 internal/process github.com/google/uuid golang.org/x/sys
 internal/secrets github.com/pelletier/go-toml
-internal/shelf
-internal/syntax github.com/alecthomas/chroma
-internal/testenv golang.org/x/sys
 internal/text github.com/charmbracelet/x
 metadata github.com/go-json-experiment/json
-internal/copies golang.org/x/sys
-internal/eval/defects
-internal/git/aside
-internal/git/folder
-internal/git/program
-internal/git/quarantine
+internal/folders github.com/google/renameio golang.org/x/sys golang.org/x/text
 internal/github github.com/google/go-github github.com/hashicorp/go-retryablehttp golang.org/x/time
-internal/github/githubtest/state
-metadata/store
 pipelines
 prompts/clean github.com/yuin/goldmark
 internal/environ github.com/sethvargo/go-githubactions golang.org/x/term
 internal/git/lfs github.com/google/renameio
-internal/git/listing
-internal/git/merge
-internal/git/objects
-internal/github/checks
-internal/github/githubtest/shape
-internal/phasestest
 internal/sandbox github.com/google/uuid github.com/landlock-lsm/go-landlock golang.org/x/sys
+metadata/store
 pipelines/builtin go.yaml.in/yaml
 prompts
-internal/git/refs
-internal/github/githubtest/api
+internal/git
 phases
 pipelines/source cuelang.org/go go.yaml.in/yaml golang.org/x/sys
-internal/eval/expect cuelang.org/go
-internal/git
-internal/github/githubtest
 phases/engine
 internal/exit
-internal/gate
-internal/github/attachtest
-internal/github/checktest
-internal/github/reviewtest
+internal/gate go.yaml.in/yaml
 internal/recording
 internal/rehearsal
-internal/world cuelang.org/go
 internal/agents github.com/google/uuid go.yaml.in/yaml
 internal/command
 internal/hooks
 internal/issue github.com/yuin/goldmark go.yaml.in/yaml
 internal/progress github.com/charmbracelet/x
 internal/setup github.com/pelletier/go-toml github.com/rogpeppe/go-internal go.yaml.in/yaml golang.org/x/mod
-internal/benchmark cuelang.org/go
 internal/page github.com/charmbracelet/x
-internal/progresstest github.com/google/go-cmp github.com/yuin/goldmark
 internal/report
 internal/telemetry go.opentelemetry.io/otel
 internal/terminal github.com/charmbracelet/x golang.org/x/term
@@ -95,9 +53,8 @@ internal/delivery github.com/charmbracelet/x
 internal/legacy github.com/go-json-experiment/json
 internal/runs github.com/google/renameio
 internal/doctor go.yaml.in/yaml golang.org/x/mod golang.org/x/sys
-internal/eval/harvest github.com/spf13/cobra
+internal/eval cuelang.org/go github.com/google/renameio github.com/rogpeppe/go-internal github.com/spf13/cobra
 internal/bot
-internal/eval github.com/google/renameio github.com/spf13/cobra
 cmd/reprise github.com/sethvargo/go-githubactions github.com/spf13/cobra github.com/spf13/pflag
 `
 

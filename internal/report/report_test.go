@@ -65,7 +65,7 @@ func TestPages(t *testing.T) {
 func TestNext(t *testing.T) {
 	plays := progresstest.Plays(t, "en")
 	for name, want := range map[string]string{
-		"stuck": "reprise rollback --issue 7 --to-phase ", "budget": "reprise run --issue 7 --budget-usd",
+		"stuck": "reprise rollback --issue 7 --to-phase ", "budget": "reprise run --issue 7 --more usd=",
 		"approval": "reprise approve --issue 7", "completed": "The run is completed.", "middle": "reprise run --issue 7",
 	} {
 		p := plays[name]

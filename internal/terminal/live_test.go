@@ -88,7 +88,7 @@ func TestRenderActivity(t *testing.T) {
 func TestFoldedBreaksAtSpacesAlone(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"short", "short"},
-		{"reprise: --issue-file, --issue name an issue", "reprise:\n--issue-file,\n--issue\nname an issue"},
+		{"reprise: --issue-file, --pipelines name an issue", "reprise:\n--issue-file,\n--pipelines\nname an issue"},
 		{"a\n  b c", "a\n  b c"},
 		{"aaaaaaa bbbbbbbbb cccc", "aaaaaaa\nbbbbbbbbb cccc"},
 		{"/a/path/that/is/wider/than/the/line stays", "/a/path/that/is/wider/than/the/line\nstays"},

@@ -40,10 +40,10 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 
 // tryBefore runs commands on what was there before the work, and gives the record that says
 // how they ended.
-func (e *Engine) tryBefore(ctx context.Context, run metadata.Run, do phases.Decision, c *phases.CheckRound, commands []pipelines.Check) (metadata.Run, error) {
+func (e *Engine) tryBefore(ctx context.Context, run metadata.Run, do phases.Decision, c *checkRound, commands []pipelines.Check) (metadata.Run, error) {
 	start := e.Now()
 	e.Report.Report(Event{At: start, Run: run, Decision: &do})
-	results, err := c.All(ctx, commands)
+	results, err := c.all(ctx, commands)
 	if err != nil {
 		return run, err
 	}

@@ -25,7 +25,7 @@ type Commands struct {
 func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (next metadata.Run, o phases.Outcome, err error) {
 	ctx, done := e.attend(ctx)
 	defer done()
-	o.Checks, err = e.round(p.Checks).All(ctx, p.Checks)
+	o.Checks, err = e.round(p.Checks).all(ctx, p.Checks)
 	// Without a sandbox, a check may have changed the tree itself.
 	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 	if err == nil && ctx.Err() == nil {
@@ -58,6 +58,6 @@ func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.
 }
 
 // round is what it takes to run checks on the work as it is.
-func (e *Engine) round(checks []pipelines.Check) *phases.CheckRound {
-	return &phases.CheckRound{Tree: e.Tree, Checker: e.Checker, Mask: e.Mask, Jobs: e.Jobs, Keep: phases.KeptBeside(checks)}
+func (e *Engine) round(checks []pipelines.Check) *checkRound {
+	return &checkRound{Tree: e.Tree, Checker: e.Checker, Mask: e.Mask, Jobs: e.Jobs, Keep: phases.KeptBeside(checks)}
 }

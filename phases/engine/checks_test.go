@@ -1,4 +1,4 @@
-package phases
+package engine
 
 import (
 	"context"
@@ -20,21 +20,21 @@ func (f checkFunc) Check(ctx context.Context, _ string, c pipelines.Check) (meta
 	return f(ctx, c)
 }
 
-// tree is one whose copies are nowhere.
-type tree struct{}
+// nowhere is a tree whose copies are nowhere.
+type nowhere struct{}
 
-func (t *tree) CopyDir(name string) string { return name }
+func (nowhere) CopyDir(name string) string { return name }
 
-func (t *tree) Copy(context.Context, string, string, []string) (func() error, error) {
+func (nowhere) Copy(context.Context, string, string, []string) (func() error, error) {
 	return func() error { return nil }, nil
 }
 
 // newRound gives a round of checks that is carried out by f.
-func newRound(f checkFunc) *CheckRound {
-	return &CheckRound{Tree: &tree{}, Checker: f, Jobs: 1, Mask: func(s string) string { return s }}
+func newRound(f checkFunc) *checkRound {
+	return &checkRound{Tree: nowhere{}, Checker: f, Jobs: 1, Mask: func(s string) string { return s }}
 }
 
-func namedChecking(names ...string) (all []pipelines.Check) {
+func namedChecks(names ...string) (all []pipelines.Check) {
 	for _, n := range names {
 		all = append(all, pipelines.Check{Name: n, Run: "make " + n})
 	}
@@ -51,7 +51,7 @@ func TestChecksRunSideBySide(t *testing.T) {
 		return metadata.CheckResult{Name: c.Name, Pass: true}, nil
 	})
 	c.Jobs = 3
-	got, err := c.All(t.Context(), namedChecking("a", "b", "c"))
+	got, err := c.all(t.Context(), namedChecks("a", "b", "c"))
 	if want := []metadata.CheckResult{{Name: "a", Pass: true}, {Name: "b", Pass: true}, {Name: "c", Pass: true}}; err != nil || !cmp.Equal(want, got) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -73,7 +73,7 @@ func TestFlaky(t *testing.T) {
 			}
 			return r, nil
 		})
-		got, err := c.All(t.Context(), []pipelines.Check{{Name: "a", Run: "make", Retries: 2}})
+		got, err := c.all(t.Context(), []pipelines.Check{{Name: "a", Run: "make", Retries: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestACheckThatCannotBeJudged(t *testing.T) {
 		return metadata.CheckResult{}, ctx.Err()
 	})
 	c.Jobs = 2
-	if _, err := c.All(t.Context(), namedChecking("a", "b", "c")); !errors.Is(err, wrong) {
+	if _, err := c.all(t.Context(), namedChecks("a", "b", "c")); !errors.Is(err, wrong) {
 		t.Errorf("error %v, want %v", err, wrong)
 	}
 }
