@@ -49,8 +49,8 @@ func TestOldCommandsAreNotObeyed(t *testing.T) {
 func TestTooEarlyIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	early := h.say("ada", "/run")
-	denied := h.say("eve", "/run")
+	early := h.say("ada", "/approve")
+	denied := h.say("eve", "/approve")
 	h.comment("ada", "/run --phases ..analyze").end(exit.Done).wants("status", "completed")
 	h.signs(early, "confused")
 	has(t, "the answer", h.replyTo(early), "stale_event", "there was no run yet")

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -315,6 +314,3 @@ func proxyOf(f func(*url.URL) (*url.URL, error)) func(*http.Request) (*url.URL, 
 	}
 	return func(r *http.Request) (*url.URL, error) { return f(r.URL) }
 }
-
-// errRefused is the error of a request that is not let through.
-var errRefused = errors.New("refused by the proxy")

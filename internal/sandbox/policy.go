@@ -27,7 +27,6 @@ type policy struct {
 	Group  int    `json:"group,omitempty"`  // and with which group
 	Memory uint64 `json:"memory,omitempty"` // what its own /dev/shm holds, in bytes; 0: it has none
 	Trial  bool   `json:"trial,omitempty"`  // nothing is started: it is to see what can be done here
-
 }
 
 // variable is the variable that carries the policy to Enter.

@@ -12,10 +12,7 @@ type differ interface {
 	Diff(ctx context.Context, from string) (string, metadata.Diff, error)
 }
 
-// comparison compares the code of a phase with what it was.
-type comparison struct{ tree BranchTree }
-
-// with gives what changed in the code since the phase began. A phase that
+// since gives what changed in the code since the phase began. A phase that
 // cannot change code is not compared: looking would cost more than its record.
 func (e *Engine) since(ctx context.Context, now differ, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (text string, d metadata.Diff, err error) {
 	if p.Access != pipelines.AccessTree || rec.Base == "" {
