@@ -1,8 +1,9 @@
 package metadata
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 )
@@ -10,11 +11,11 @@ import (
 // CheckNext says whether next may follow old in the life of one run: what a
 // run is about stays, history only grows, cost never falls, and phases change
 // their status only along the ways there are. It reports all that is wrong at
-// once, as one or more *mistake.Error, joined. Whether each of the two is a valid
+// once, as one or more *Mistake, joined. Whether each of the two is a valid
 // record is for Run.Check.
 func CheckNext(old, next Run) error {
 	c := succession{&checker{}, &old, &next}
-	c.same()
+	c.about()
 	c.grown()
 	rollbacks := max(len(next.RollbackHistory)-len(old.RollbackHistory), 0)
 	for i := range old.Phases {
@@ -48,8 +49,8 @@ type succession struct {
 	old, next *Run
 }
 
-// same checks what stays the same for the life of a run.
-func (c succession) same() {
+// about checks what stays the same for the life of a run.
+func (c succession) about() {
 	old, next := c.old, c.next
 	for _, f := range []struct{ field, old, next string }{
 		{"issue_number", old.IssueNumber, next.IssueNumber},
@@ -86,14 +87,19 @@ func (c succession) grown() {
 	}
 	atLeast(at, "allowance_from", old.AllowanceFrom, next.AllowanceFrom)
 
-	kept(c.checker, "rollback_history", old.RollbackHistory, next.RollbackHistory, sameRollback)
-	kept(c.checker, "decisions", old.Decisions, next.Decisions, sameDecision)
-	kept(c.checker, "questions", old.Questions, next.Questions, sameQuestion)
-	kept(c.checker, "merges", old.Merges, next.Merges, sameMerge)
-	kept(c.checker, "approvals", old.Approvals, next.Approvals, sameApproval)
+	kept(c.checker, "rollback_history", old.RollbackHistory, next.RollbackHistory, alike)
+	kept(c.checker, "decisions", old.Decisions, next.Decisions, alike)
+	kept(c.checker, "questions", old.Questions, next.Questions, func(a, b Question) bool {
+		if a.Open() { // the answer may have come
+			b.Answer, b.By, b.AnsweredAt = a.Answer, a.By, nil
+		}
+		return alike(a, b)
+	})
+	kept(c.checker, "merges", old.Merges, next.Merges, alike)
+	kept(c.checker, "approvals", old.Approvals, next.Approvals, alike)
 	c.opened(old, next)
 	kept(c.checker, "attempts", old.Attempts, next.Attempts, func(a, b Attempt) bool {
-		return sameAttempt(a, b) || a.Status == Started && sameCall(a, b)
+		return alike(a, b) || a.Status == Started && sameCall(a, b)
 	})
 }
 
@@ -166,23 +172,11 @@ func kept[E any](c *checker, list string, old, next []E, same func(a, b E) bool)
 	}
 }
 
-func sameRollback(a, b Rollback) bool {
-	equal := a.Timestamp.Equal(b.Timestamp)
-	a.Timestamp = b.Timestamp // == would also compare clock readings and zones
-	return equal && a == b
-}
-
-func sameDecision(a, b Decision) bool {
-	equal := a.At.Equal(b.At)
-	a.At = b.At
-	return equal && a == b
-}
-
-func sameAttempt(a, b Attempt) bool {
-	ended := a.EndedAt == b.EndedAt || a.EndedAt != nil && b.EndedAt != nil && a.EndedAt.Equal(*b.EndedAt)
-	equal := ended && a.StartedAt.Equal(b.StartedAt)
-	a.StartedAt, a.EndedAt = b.StartedAt, b.EndedAt
-	return equal && reflect.DeepEqual(a, b)
+// alike reports whether two entries read the same in a file.
+func alike[E any](a, b E) bool {
+	x, errA := json.Marshal(a)
+	y, errB := json.Marshal(b)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
 }
 
 // sameCall reports whether b can be how attempt a, which was open, ended.
@@ -198,6 +192,13 @@ func merged(old, next *Run) bool {
 	return n > len(old.Merges) && next.Merges[n-1].Commit == next.BaseCommit
 }
 
-func sameMerge(a, b Merge) bool {
-	return a.At.Equal(b.At) && a.Commit == b.Commit && a.Attempt == b.Attempt && len(a.Conflicts) == len(b.Conflicts)
+// opened checks that issues which were opened stay in the record: else they
+// would be opened once more.
+func (c *checker) opened(old, next *Run) {
+	at := c.root()
+	for _, was := range old.Children {
+		if was.Opened() && !slices.ContainsFunc(next.Children, func(is Child) bool { return is.ID == was.ID && is.Number == was.Number }) {
+			at.bad("children", "issue %d, %q, is gone; it was opened", was.Number, was.ID)
+		}
+	}
 }

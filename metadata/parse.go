@@ -18,7 +18,7 @@ const MaxSize = 64 << 20
 // and checks it. Fields that the format does not have, names that occur twice
 // and anything after the end are refused; fields that are left out have their
 // zero value. The filename is used in errors only; they are one or more
-// *mistake.Error, joined.
+// *Mistake, joined.
 func Parse(data []byte, filename string) (Run, error) {
 	if len(data) > MaxSize {
 		return Run{}, &Mistake{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), MaxSize)}

@@ -7,22 +7,22 @@ import (
 
 // Task is a part of the work that a phase has found.
 type Task struct {
-	ID    string   `json:"id"`
-	Phase string   `json:"phase"` // that found it
-	Title string   `json:"title"`
+	ID    string   `json:"id" check:"text,id"`
+	Phase string   `json:"phase" check:"phase"` // that found it
+	Title string   `json:"title" check:"text"`
 	Goal  string   `json:"goal"`
-	Files []string `json:"files,omitempty"` // it is likely to touch, as the agent named them
-	Needs []string `json:"needs,omitempty"` // ids of tasks to be done before
+	Files []string `json:"files,omitempty" check:"path"` // it is likely to touch, as the agent named them
+	Needs []string `json:"needs,omitempty"`              // ids of tasks to be done before
 }
 
 // Question is something that an agent asks people. The run waits for the
 // answer.
 type Question struct {
-	ID         string     `json:"id"` // q1, q2 and so on through the whole run
-	Phase      string     `json:"phase"`
+	ID         string     `json:"id" check:"text,id"` // q1, q2 and so on through the whole run
+	Phase      string     `json:"phase" check:"phase"`
 	Generation int        `json:"generation"`
 	Attempt    int        `json:"attempt"` // that asked
-	Text       string     `json:"question"`
+	Text       string     `json:"question" check:"text"`
 	Options    []string   `json:"options,omitempty"`
 	AskedAt    time.Time  `json:"asked_at"`
 	Answer     string     `json:"answer,omitempty"`
@@ -36,14 +36,14 @@ func (q Question) Open() bool { return q.AnsweredAt == nil }
 // Approval is the word of a person that a phase may stand as it is: as one
 // attempt wrote it, and not as it may read later.
 type Approval struct {
-	Phase      string `json:"phase"`
+	Phase      string `json:"phase" check:"phase"`
 	Generation int    `json:"generation"`
-	Attempt    int    `json:"attempt"`          // that wrote what was approved
-	Touched    int    `json:"touched,omitzero"` // see Phase.Touched
-	Digest     string `json:"digest"`           // of the artifact
+	Attempt    int    `json:"attempt"`             // that wrote what was approved
+	Touched    int    `json:"touched,omitzero"`    // see Phase.Touched
+	Digest     string `json:"digest" check:"text"` // of the artifact
 	// Role is the one that was asked for: By had it, or a higher one. Empty if
 	// nobody asked for a certain one.
-	Role    string    `json:"role,omitempty"`
+	Role    string    `json:"role,omitempty" check:"role"`
 	By      string    `json:"by,omitempty"`
 	Comment int64     `json:"comment_id,omitzero"`
 	At      time.Time `json:"at"`
@@ -52,12 +52,12 @@ type Approval struct {
 // Child is an issue of its own that a phase asks for.
 type Child struct {
 	// ID stands for the title: whoever asks for the same asks for this one.
-	ID     string `json:"id"`
-	Phase  string `json:"phase"` // that asked first
-	Title  string `json:"title"`
+	ID     string `json:"id" check:"text,id"`
+	Phase  string `json:"phase" check:"phase"` // that asked first
+	Title  string `json:"title" check:"text"`
 	Body   string `json:"body,omitempty"`
 	Number int    `json:"number,omitzero"` // of the issue; 0: none was opened
-	URL    string `json:"url,omitempty"`
+	URL    string `json:"url,omitempty" check:"link"`
 }
 
 // Opened reports whether the issue is there.
@@ -74,9 +74,9 @@ type PullReview struct {
 	ID       int64           `json:"id"`
 	At       time.Time       `json:"at"` // when it was taken
 	By       string          `json:"by"`
-	URL      string          `json:"url,omitempty"`
-	Phase    string          `json:"phase,omitempty"` // the run was taken back to it; empty: to none
-	Comments []ReviewComment `json:"comments,omitempty"`
+	URL      string          `json:"url,omitempty" check:"link"`
+	Phase    string          `json:"phase,omitempty" check:"phase"` // the run was taken back to it; empty: to none
+	Comments []ReviewComment `json:"comments,omitempty" check:"-"`
 	Refused  Reason          `json:"refused,omitempty"` // why it was not carried out; empty: it was
 	Answered bool            `json:"answered,omitzero"` // in its conversations, and a new review was asked for
 }

@@ -19,19 +19,19 @@ const Schema = 4
 // Run is everything a run remembers. The zero value is not valid; see Run.Check.
 // Fields up to UpdatedAt keep the names that users of the older format know.
 type Run struct {
-	Schema   int `json:"schema"`   // format version, see Schema
-	Revision int `json:"revision"` // grows by one with every saved change
+	Schema   int `json:"schema" check:"-"` // format version, see Schema
+	Revision int `json:"revision"`         // grows by one with every saved change
 
-	IssueNumber     string `json:"issue_number"` // "7", or a name such as "add-hello" for an issue read from a file
-	IssueURL        string `json:"issue_url"`
+	IssueNumber     string `json:"issue_number" check:"text,id"` // "7", or a name such as "add-hello" for an issue read from a file
+	IssueURL        string `json:"issue_url" check:"link"`
 	IssueTitle      string `json:"issue_title"`
-	Repository      string `json:"repository"`       // owner/name, or empty
-	WorkflowVersion string `json:"workflow_version"` // version of reprise that started the run
-	Language        string `json:"language"`         // "en" or "ja"
-	BranchName      string `json:"branch_name"`
-	BaseCommit      string `json:"base_commit"`           // the newest commit of the base that the branch has: it started from it, or Merges has it last
-	BaseBranch      string `json:"base_branch,omitempty"` // the base, which the work goes into; empty: the default branch
-	CurrentPhase    string `json:"current_phase"`
+	Repository      string `json:"repository" check:"repository"` // owner/name, or empty
+	WorkflowVersion string `json:"workflow_version"`              // version of reprise that started the run
+	Language        string `json:"language" check:"language"`     // "en" or "ja"
+	BranchName      string `json:"branch_name" check:"text,branch"`
+	BaseCommit      string `json:"base_commit" check:"commit"`           // the newest commit of the base that the branch has: it started from it, or Merges has it last
+	BaseBranch      string `json:"base_branch,omitempty" check:"branch"` // the base, which the work goes into; empty: the default branch
+	CurrentPhase    string `json:"current_phase" check:"phase"`
 
 	Status Status `json:"status"`
 	Stop   *Stop  `json:"stop"` // why the run is not going on; nil while it is running
@@ -42,7 +42,7 @@ type Run struct {
 	RollbackHistory []Rollback      `json:"rollback_history"`
 
 	PRNumber          int               `json:"pr_number,omitzero"`
-	PRURL             string            `json:"pr_url,omitempty"`
+	PRURL             string            `json:"pr_url,omitempty" check:"link"`
 	GitHubIntegration GitHubIntegration `json:"github_integration"`
 	ExternalDocuments map[string]string `json:"external_documents,omitempty"`
 
@@ -67,7 +67,7 @@ type Run struct {
 	// AllowanceFrom is the number of the last attempt that no longer counts
 	// against retry limits: a person's /retry, /rollback or a new start of a
 	// stopped run moves it forward.
-	AllowanceFrom int `json:"allowance_from"`
+	AllowanceFrom int `json:"allowance_from" check:"attempt"`
 
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -90,8 +90,8 @@ const (
 // Stop says why a run is not going on.
 type Stop struct {
 	Code  Code      `json:"code"`
-	Why   Reason    `json:"why"`
-	Phase string    `json:"phase,omitempty"`
+	Why   Reason    `json:"why" check:"text"`
+	Phase string    `json:"phase,omitempty" check:"phase"`
 	Step  Step      `json:"step,omitempty"`
 	At    time.Time `json:"at"`
 }
@@ -114,7 +114,7 @@ type Cost struct {
 // GitHubIntegration holds what reprise made on GitHub and must find again.
 type GitHubIntegration struct {
 	ProgressCommentID  int64  `json:"progress_comment_id,omitzero"`
-	ProgressCommentURL string `json:"progress_comment_url,omitempty"`
+	ProgressCommentURL string `json:"progress_comment_url,omitempty" check:"link"`
 	NoticeCommentID    int64  `json:"notice_comment_id,omitzero"` // the newest one that told people of a stop
 	NoticeFor          string `json:"notice_for,omitempty"`       // of which
 	LabelsOn           int    `json:"labels_on,omitzero"`         // pull request that was given the labels of the issue
@@ -123,19 +123,19 @@ type GitHubIntegration struct {
 // Pipeline names the frozen pipeline of the run; its text lies beside this
 // file as pipeline.json.
 type Pipeline struct {
-	Name   string `json:"name"`
-	Digest string `json:"digest"` // "sha256:" and 64 hex digits, of pipeline.json and prompts.json
+	Name   string `json:"name" check:"text"`
+	Digest string `json:"digest" check:"text,digest"` // "sha256:" and 64 hex digits, of pipeline.json and prompts.json
 	// Definition is the same digest of pipeline and prompts as they were
 	// defined, before the command line changed anything for this run.
-	Definition string `json:"definition"`
-	Source     string `json:"source"` // "builtin:full", or the path it was read from
+	Definition string `json:"definition" check:"text,digest"`
+	Source     string `json:"source" check:"relative"` // "builtin:full", or the path it was read from
 }
 
 // Execution identifies the process that works on the run.
 type Execution struct {
-	ID      string `json:"id"`      // stays the same for the life of the run
-	Attempt int    `json:"attempt"` // grows by one with every start of a process on it
-	Push    bool   `json:"push"`    // every commit goes to origin
+	ID      string `json:"id" check:"text"` // stays the same for the life of the run
+	Attempt int    `json:"attempt"`         // grows by one with every start of a process on it
+	Push    bool   `json:"push"`            // every commit goes to origin
 	Lease   *Lease `json:"lease,omitempty"`
 	// Untold are the events that hooks of the pipeline have not taken yet, the oldest first.
 	Untold []Untold `json:"untold,omitempty"`
@@ -143,9 +143,9 @@ type Execution struct {
 
 // Untold is an event that a hook has not taken: the part of it that later records no longer say.
 type Untold struct {
-	Hook     string    `json:"hook"` // its digest: a pipeline may get other hooks
-	Kind     string    `json:"event"`
-	ID       string    `json:"id"`
+	Hook     string    `json:"hook" check:"text"` // its digest: a pipeline may get other hooks
+	Kind     string    `json:"event" check:"text"`
+	ID       string    `json:"id" check:"text"`
 	At       time.Time `json:"at"`
 	Status   Status    `json:"status"`
 	Code     Code      `json:"code,omitempty"`
@@ -157,21 +157,21 @@ type Untold struct {
 
 // CI is what CI says of the work of a run, which is asked for before it is completed.
 type CI struct {
-	After  int    `json:"after"`            // number of the newest attempt when all was good; 0: it was not yet
-	Commit string `json:"commit,omitempty"` // that it was good on; empty: nothing has run there
+	After  int    `json:"after"`                           // number of the newest attempt when all was good; 0: it was not yet
+	Commit string `json:"commit,omitempty" check:"commit"` // that it was good on; empty: nothing has run there
 }
 
 // Merge is a merge of the base into the branch of a run.
 type Merge struct {
 	At        time.Time `json:"at"`
-	Commit    string    `json:"commit"`              // of the base
-	Conflicts []string  `json:"conflicts,omitempty"` // paths at which the two conflicted, as people see them
-	Attempt   int       `json:"attempt"`             // number of the newest attempt before it
+	Commit    string    `json:"commit" check:"commit"`   // of the base
+	Conflicts []string  `json:"conflicts,omitempty"`     // paths at which the two conflicted, as people see them
+	Attempt   int       `json:"attempt" check:"attempt"` // number of the newest attempt before it
 }
 
 // Lease says which process may write, and until when.
 type Lease struct {
-	Owner   string    `json:"owner"`
+	Owner   string    `json:"owner" check:"text"`
 	Fence   int       `json:"fence"`
 	Expires time.Time `json:"expires"`
 }
@@ -223,24 +223,24 @@ type Spent struct {
 
 // Phase is the record of one phase.
 type Phase struct {
-	Name string `json:"-"`              // its key in the file
-	Task string `json:"task,omitempty"` // that it does, as the part "implementation.t1" of implementation does t1
+	Name string `json:"-" check:"text,id"` // its key in the file
+	Task string `json:"task,omitempty"`    // that it does, as the part "implementation.t1" of implementation does t1
 
 	Status         PhaseStatus `json:"status"`
 	RetryCount     int         `json:"retry_count"` // revises in this generation
 	StartedAt      *time.Time  `json:"started_at"`
 	CompletedAt    *time.Time  `json:"completed_at"`
-	ReviewResult   string      `json:"review_result"` // verdict of the newest review, or empty
-	OutputFiles    []string    `json:"output_files"`  // paths from the top of the repository
-	CurrentStep    Step        `json:"current_step"`  // the step to do next; empty unless in progress
+	ReviewResult   string      `json:"review_result" check:"ruling,optional"` // verdict of the newest review, or empty
+	OutputFiles    []string    `json:"output_files" check:"text,file"`        // paths from the top of the repository
+	CurrentStep    Step        `json:"current_step" check:"optional"`         // the step to do next; empty unless in progress
 	CompletedSteps []Step      `json:"completed_steps"`
 
 	RollbackContext *RollbackContext `json:"rollback_context"`
 
-	Base string `json:"base"` // commit the phase started from
+	Base string `json:"base" check:"commit"` // commit the phase started from
 	// Upstream is the commit of the base that Base has, once a newer one was merged: what
 	// came with that is no work of the phase.
-	Upstream   string `json:"upstream,omitempty"`
+	Upstream   string `json:"upstream,omitempty" check:"commit"`
 	Generation int    `json:"generation"` // grows by one with every rollback to this phase or an earlier one
 	Round      int    `json:"round"`      // reviews so far in this generation
 	Digest     string `json:"digest"`     // of the artifact, as the newest write left it
@@ -248,11 +248,11 @@ type Phase struct {
 	// completed; see Edited.
 	Accepted string `json:"accepted,omitempty"`
 
-	Written int             `json:"written"`           // number of the attempt that wrote last
-	Checks  *Checks         `json:"checks,omitempty"`  // newest run of the declared checks
-	Verdict *Verdict        `json:"verdict,omitempty"` // newest review
-	Report  json.RawMessage `json:"report,omitzero"`   // what the agent returned, as the pipeline's schema asks
-	Diff    *Diff           `json:"diff,omitempty"`    // what the phase changed in the tree
+	Written int             `json:"written" check:"attempt"` // number of the attempt that wrote last
+	Checks  *Checks         `json:"checks,omitempty"`        // newest run of the declared checks
+	Verdict *Verdict        `json:"verdict,omitempty"`       // newest review
+	Report  json.RawMessage `json:"report,omitzero"`         // what the agent returned, as the pipeline's schema asks
+	Diff    *Diff           `json:"diff,omitempty"`          // what the phase changed in the tree
 	// Violations are writes outside the phase's access that were reverted;
 	// the next revision is told.
 	Violations []Violation `json:"violations,omitempty"`
@@ -261,21 +261,21 @@ type Phase struct {
 	Opened []Opened `json:"opened,omitempty"`
 	// Approve is the role of a person who has to approve the phase as it
 	// stands, besides what the pipeline asks for, and Ask why that is so.
-	Approve string `json:"approve,omitempty"`
+	Approve string `json:"approve,omitempty" check:"role"`
 	Ask     Reason `json:"ask,omitempty"`
 	// Touched is how often others have changed on the branch what the phase
 	// left behind. An approval is for one such number.
 	Touched int `json:"touched,omitzero"`
 	// Dropped is the phase after which a rule has left this one out, or its own name if
 	// its skip_if has; empty if none did. Taking that phase back takes it back, too.
-	Dropped string `json:"dropped_after,omitempty"`
+	Dropped string `json:"dropped_after,omitempty" check:"phase"`
 	Use     *Use   `json:"use,omitempty"` // what a rule has decided about who does the phase
 	// Recent holds the fingerprints of the newest rounds, to notice that
 	// review and revise go in a circle.
 	Recent []string `json:"recent,omitempty"`
 	// AllowanceFrom is that of Run for this phase alone, where it is larger: a
 	// person has had one of several parts tried again.
-	AllowanceFrom int `json:"allowance_from,omitzero"`
+	AllowanceFrom int `json:"allowance_from,omitzero" check:"attempt"`
 	// Lane is where a part is done beside others, until its work is on the branch; nil:
 	// on the branch itself.
 	Lane *Lane `json:"lane,omitempty"`
@@ -283,22 +283,22 @@ type Phase struct {
 
 // Lane is the work of a part that is done beside others, in a tree of its own.
 type Lane struct {
-	Base string `json:"base"`           // commit of the run's branch that the work started from
-	Head string `json:"head,omitempty"` // newest commit with the work, a second parent in the history of the branch; empty: none yet
+	Base string `json:"base" check:"text,commit"`      // commit of the run's branch that the work started from
+	Head string `json:"head,omitempty" check:"commit"` // newest commit with the work, a second parent in the history of the branch; empty: none yet
 	// Ahead is the number of the attempt that wrote what the work builds on, if that was not
 	// accepted yet when the work began: should it not be, the work is given up. 0: it was.
-	Ahead int `json:"ahead,omitzero"`
+	Ahead int `json:"ahead,omitzero" check:"attempt"`
 	// Conflict is why the work could not be integrated; nil: it could, or nobody tried.
 	Conflict *Conflict `json:"conflict,omitempty"`
 }
 
 // Conflict is why the work of a lane could not be merged with what was merged before it.
 type Conflict struct {
-	Parts []string `json:"parts,omitempty"` // that were merged since the lane began
-	Paths []string `json:"paths,omitempty"` // that both have changed; none: they merge, but checks fail on the result
+	Parts []string `json:"parts,omitempty" check:"phase"` // that were merged since the lane began
+	Paths []string `json:"paths,omitempty" check:"path"`  // that both have changed; none: they merge, but checks fail on the result
 	// Writer is the attempt in which the writer of the part brought the two together;
 	// 0: that is left to do.
-	Writer int  `json:"writer,omitzero"`
+	Writer int  `json:"writer,omitzero" check:"attempt"`
 	Anew   bool `json:"anew,omitzero"`   // what the writer did was not enough: the part is done anew on what was merged
 	Person bool `json:"person,omitzero"` // that was not enough either: a person decides
 }
@@ -343,7 +343,7 @@ func (s Step) ByAgent() bool { return s != Check && s != Integrate }
 // Attempt is one call of an agent, or one run of a phase's checks.
 type Attempt struct {
 	N          int           `json:"n"` // counts from 1 through the whole run
-	Phase      string        `json:"phase"`
+	Phase      string        `json:"phase" check:"text,phase"`
 	Step       Step          `json:"step"`
 	Generation int           `json:"generation"`
 	Round      int           `json:"round"`
@@ -397,9 +397,9 @@ type Usage struct {
 // Decision is one decision of the engine: what it saw, what it chose, why.
 type Decision struct {
 	At      time.Time `json:"at"`
-	Step    string    `json:"step"` // execute, review, revise, check, wait, finish, fail, rollback, retry, refresh, refresh-issue, rule, skip_if, early, choose, or a person's command
-	Phase   string    `json:"phase,omitempty"`
-	Why     Reason    `json:"why"`
+	Step    string    `json:"step" check:"text"` // execute, review, revise, check, wait, finish, fail, rollback, retry, refresh, refresh-issue, rule, skip_if, early, choose, or a person's command
+	Phase   string    `json:"phase,omitempty" check:"phase"`
+	Why     Reason    `json:"why" check:"text"`
 	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to
 	By      string    `json:"by,omitempty"`        // the person whose command it was
 	Command string    `json:"command,omitempty"`   // the person's command, as one writes it in a comment: the first line
@@ -414,15 +414,15 @@ const GivenUp = "early"
 // Rollback is one entry of the history of rollbacks, which only grows.
 type Rollback struct {
 	Timestamp        time.Time `json:"timestamp"`
-	FromPhase        string    `json:"from_phase"`
-	FromStep         Step      `json:"from_step"`
-	ToPhase          string    `json:"to_phase"`
-	ToStep           Step      `json:"to_step"`
-	Reason           string    `json:"reason"`
+	FromPhase        string    `json:"from_phase" check:"phase"`
+	FromStep         Step      `json:"from_step" check:"optional"`
+	ToPhase          string    `json:"to_phase" check:"text,phase"`
+	ToStep           Step      `json:"to_step" check:"-"`
+	Reason           string    `json:"reason" check:"text"`
 	TriggeredBy      Trigger   `json:"triggered_by"`
 	By               string    `json:"by,omitempty"`
-	CommentURL       string    `json:"comment_url,omitempty"`
-	ReviewResultPath string    `json:"review_result_path,omitempty"`
+	CommentURL       string    `json:"comment_url,omitempty" check:"link"`
+	ReviewResultPath string    `json:"review_result_path,omitempty" check:"path"`
 }
 
 // Trigger says who caused a rollback.
@@ -438,14 +438,14 @@ const (
 // after it passes.
 type RollbackContext struct {
 	TriggeredAt  time.Time        `json:"triggered_at"`
-	FromPhase    string           `json:"from_phase"`
-	FromStep     Step             `json:"from_step"`
-	Reason       string           `json:"reason"`
-	ReviewResult string           `json:"review_result,omitempty"` // path of a review to read
+	FromPhase    string           `json:"from_phase" check:"phase"`
+	FromStep     Step             `json:"from_step" check:"optional"`
+	Reason       string           `json:"reason" check:"text"`
+	ReviewResult string           `json:"review_result,omitempty" check:"path"` // path of a review to read
 	Details      *RollbackDetails `json:"details"`
 	Earlier      []string         `json:"earlier,omitempty"` // reasons of rollbacks before that are not met either, the newest first
 	By           string           `json:"by,omitempty"`
-	CommentURL   string           `json:"comment_url,omitempty"`
+	CommentURL   string           `json:"comment_url,omitempty" check:"link"`
 }
 
 // RollbackDetails counts what the review that led to a rollback had found.

@@ -32,14 +32,14 @@ type Gate struct {
 // Finding is one thing a review found. Its ID stays the same from round to
 // round, so that a later review can say what became of it.
 type Finding struct {
-	ID       string        `json:"id"`
+	ID       string        `json:"id" check:"text"`
 	Severity Severity      `json:"severity"`
 	Title    string        `json:"title"`
 	Problem  string        `json:"problem"`
 	Impact   string        `json:"impact"`
 	Solution string        `json:"solution"`
-	File     string        `json:"file,omitempty"` // path from the top of the repository
-	Line     int           `json:"line,omitzero"`  // counts from 1
+	File     string        `json:"file,omitempty" check:"path"` // path from the top of the repository
+	Line     int           `json:"line,omitzero"`               // counts from 1
 	Status   FindingStatus `json:"status"`
 }
 
@@ -70,10 +70,10 @@ type Checks struct {
 
 // CheckResult is how one declared command ended.
 type CheckResult struct {
-	Name        string `json:"name"`
+	Name        string `json:"name" check:"text"`
 	Run         string `json:"run"`
 	Pass        bool   `json:"pass"`
-	ExitCode    int    `json:"exit_code"`
+	ExitCode    int    `json:"exit_code" check:"-"`
 	Output      string `json:"output"` // the tail, at most 4,000 bytes
 	DurationMS  int64  `json:"duration_ms"`
 	FailsBefore bool   `json:"fails_before,omitzero"` // in the same way, before anything was changed
@@ -103,7 +103,7 @@ type Diff struct {
 // Opened is a change of one file at a protected path that a pipeline opens. The file is as
 // it was until a person has approved that it has the text.
 type Opened struct {
-	Path   string `json:"path"`
+	Path   string `json:"path" check:"text,file"`
 	Before string `json:"before,omitempty"` // digest of what is there; empty: no file
 	Text   string `json:"text"`             // what it is to have
 	Diff   string `json:"diff"`             // how that differs, for people
@@ -111,7 +111,7 @@ type Opened struct {
 
 // Violation is a change that an agent had no right to make. It was reverted.
 type Violation struct {
-	Path string `json:"path"`
+	Path string `json:"path" check:"text,relative"`
 	Rule Reason `json:"rule"` // what it broke
 }
 

@@ -56,3 +56,19 @@ func codes() []Code {
 		ChangeRefused, SecretFound, PushFailed, StateCorrupt, RunCancelled, AwaitingPerson, Done,
 	}
 }
+
+// closedLists are the words of each list by the name of their type, or by what a field's tag
+// "check" calls them.
+var closedLists = map[string][]string{
+	"Status": texts(statuses()), "PhaseStatus": texts(PhaseStatuses()), "AttemptStatus": texts(attemptStatuses()), "Step": texts(Steps()),
+	"Ruling": texts(Rulings()), "Severity": texts(severities()), "FindingStatus": texts(findingStatuses()), "Trigger": texts(Triggers()),
+	"Class": texts(classes()), "Code": texts(codes()), "role": Roles(), "language": Languages(), "ruling": texts(Rulings()),
+}
+
+// texts gives words as plain text.
+func texts[T ~string](words []T) (all []string) {
+	for _, word := range words {
+		all = append(all, string(word))
+	}
+	return all
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Issue is what rules may see of the issue.
@@ -27,8 +28,8 @@ func FactsAfter(run metadata.Run, phase string, is IssueFacts) ([]byte, error) {
 }
 
 // Before gives what is known before a phase begins: of the issue, of the phases before it
-// that are done or left out, and the files that the run has changed.
-func FactsBefore(run metadata.Run, phase string, is IssueFacts, files []string) ([]byte, error) {
+// that are done or left out, and further facts about the branch.
+func FactsBefore(run metadata.Run, phase string, is IssueFacts, facts map[string]any) ([]byte, error) {
 	done := map[string]any{}
 	for i := range run.Phases {
 		rec := &run.Phases[i]
@@ -45,8 +46,18 @@ func FactsBefore(run metadata.Run, phase string, is IssueFacts, files []string) 
 		}
 	}
 	f := whole(run, is)
-	f["phases"], f["files"] = done, append([]string{}, files...)
+	maps.Copy(f, facts)
+	f["phases"] = done
 	return json.Marshal(f)
+}
+
+// InTree says of path patterns whether a path of the branch is what each names.
+func InTree(paths, patterns []string) map[string]bool {
+	tree := map[string]bool{}
+	for _, pattern := range patterns {
+		tree[pattern] = slices.ContainsFunc(paths, func(p string) bool { return pipelines.MatchesPath(p, []string{pattern}) })
+	}
+	return tree
 }
 
 // whole gives what is known of a run and its issue.
@@ -96,6 +107,11 @@ func AboutFacts(when string, facts []byte) []metadata.Reason {
 	named := map[string]bool{}
 	for _, word := range whenWord.FindAllString(when, -1) {
 		named[word] = true
+	}
+	if tree, ok := all["tree"].(map[string]any); ok {
+		for pattern := range tree { // only those that the condition asks about
+			named[pattern] = true
+		}
 	}
 	var out []metadata.Reason
 	pick(&out, "", all, named)

@@ -28,33 +28,15 @@ func SkipDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) (phase stri
 	return rec.Name, p.SkipIf
 }
 
-// Answered gives the record once it is known whether a phase is left out, and in a word
-// what became of the phase; "" if there is nothing to note.
-func SkipAnswered(run metadata.Run, phase string, holds bool, why metadata.Reason, at time.Time) (next metadata.Run, what string) {
-	switch {
-	case holds:
-		return LeaveOut(run, phase, why, at), "left out"
-	case why != "":
-		return withNote(run, phase, why, at), "kept"
-	}
-	return run, ""
-}
-
 // Out gives the record of a run that leaves a phase out, with its parts, and why. When a
 // phase before it is taken back, it is asked about anew.
 func LeaveOut(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
-	run = withNote(run, phase, why, at)
+	run = Touch(run, at)
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: SkipStep, Phase: phase, Why: why})
 	for _, rec := range append(PartsOf(&run, phase), run.Phase(phase)) {
 		rec.Status, rec.Dropped, rec.RollbackContext = metadata.PhaseSkipped, phase, nil
 	}
 	run.CurrentPhase = phase
-	return run
-}
-
-// withNote gives the record with a note of what was asked before a phase.
-func withNote(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
-	run = Touch(run, at)
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: SkipStep, Phase: phase, Why: why})
 	return run
 }
 

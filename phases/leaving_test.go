@@ -14,7 +14,7 @@ import (
 func TestAskedAnew(t *testing.T) {
 	plan, at := phasestest.Plan(), time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	first, last := plan.Phases[0].Name, plan.Phases[len(plan.Phases)-1].Name
-	plan.Phase(last).SkipIf = &pipelines.SkipIf{Run: "true"}
+	plan.Phase(last).SkipIf = &pipelines.SkipIf{When: "cost: usd: 0"}
 	run := Fresh(plan, phasestest.Run(), at)
 	for i := range run.Phases[:len(run.Phases)-1] {
 		rec := &run.Phases[i]
@@ -28,7 +28,7 @@ func TestAskedAnew(t *testing.T) {
 	if phase != last || asked == nil {
 		t.Fatalf("%+v: asked about %q, want %q", next, phase, last)
 	}
-	left := LeaveOut(run, last, metadata.Because("skip_if_passed", "run", metadata.Said("true")), at)
+	left := LeaveOut(run, last, metadata.Because("skip_if_holds", "facts", []metadata.Reason{metadata.Because("fact", "name", "cost.usd", "value", metadata.Said("0"))}), at)
 	phasestest.CheckLegal(t, run, left)
 	if d := Decide(plan, left); d.Do != DoFinish || WhyLeftOut(left, last) == "" || WhyLeftOut(left, first) != "" {
 		t.Errorf("%+v, why %q", d, WhyLeftOut(left, last))

@@ -334,6 +334,10 @@ func (r *memRepo) SetAside(context.Context, func(string) bool) (func() error, er
 	return func() error { return nil }, nil
 }
 
+func (r *memRepo) Paths(context.Context) ([]string, error) {
+	return slices.Sorted(maps.Keys(r.files())), nil
+}
+
 func (r *memRepo) Hidden(context.Context, time.Time) ([]git.Hidden, error) { return nil, nil }
 
 func (r *memRepo) Prepare(context.Context, git.Guard) ([]string, error) { return nil, nil }

@@ -78,6 +78,15 @@ func (r *Repo) Content(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
+// Paths lists the files that the tip has outside of the state folder.
+func (r *Repo) Paths(ctx context.Context) (paths []string, err error) {
+	l, err := r.files(ctx)
+	for _, f := range l {
+		paths = append(paths, f.Path)
+	}
+	return paths, err
+}
+
 // Held returns the beginning of the file that the tip has at path, at most n
 // bytes: of one that Git LFS keeps, what it holds, if that is here.
 func (r *Repo) Held(ctx context.Context, path string, n int) ([]byte, error) {

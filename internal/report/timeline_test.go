@@ -49,7 +49,7 @@ func TestTimelineOfParts(t *testing.T) {
 func TestTimelineOfAPhaseThatIsLeftOut(t *testing.T) {
 	play := progresstest.Plays(t, "en")["middle"]
 	run, last := play.Run, len(play.Run.Phases)-1
-	why := metadata.Because("skip_if_passed", "run", "test -f "+strings.Repeat("folder/", 20))
+	why := metadata.Because("skip_if_holds", "facts", strings.Repeat("folder/", 20))
 	run = phases.LeaveOut(run, run.Phases[last].Name, why, run.UpdatedAt)
 	said := why.In(prompts.Words("en"))
 	all, _ := lanesOf(words{prompts.Words("en"), play.Plan}, run, progress.RowsOf(play.Plan, run))
@@ -57,7 +57,7 @@ func TestTimelineOfAPhaseThatIsLeftOut(t *testing.T) {
 		t.Errorf("the lane of %s says %q beside it and %q below; want %q below", got.Phase, got.Took, got.Left, said)
 	}
 	page := pageOf(t, Facts{Plan: play.Plan, Run: run})
-	if !strings.Contains(page, `<p class="left faint">left out, as the command`) {
+	if !strings.Contains(page, `<p class="left faint">left out, as skip_if holds`) {
 		t.Error("the page does not say it below the lane")
 	}
 }

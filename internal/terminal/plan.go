@@ -122,7 +122,7 @@ func (r planReport) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phas
 	t.Add("approval", text.Prefixed(text.Join(" ", "by", text.If(p.Approvers > 1, strconv.Itoa(p.Approvers)+" people"), text.If(p.Approvers <= 1, "someone"), "with the role "), p.Approve))
 	t.Add("written", text.Prefixed("by people: ", plan.Documents[p.Name]))
 	if s := p.SkipIf; s != nil {
-		t.Add("left out", text.Join("", text.Prefixed("when ", whenText(s.When)), text.Prefixed("if this exits with 0: ", s.Run)))
+		t.Add("left out", text.Prefixed("when ", whenText(s.When)))
 	}
 	for i, line := range strings.Split(p.Report, "\n") {
 		// As it is written: on one line, a comment would take in what follows it.

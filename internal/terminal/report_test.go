@@ -177,11 +177,11 @@ func TestShowPlan(t *testing.T) {
 func TestShowStatusOfAPhaseThatIsLeftOut(t *testing.T) {
 	p := progresstest.NewPlay(t, "en")
 	p.Next(p.Work(0))
-	why := metadata.Because("skip_if_passed", "run", "! test -d migrations && ! test -d schemas")
+	why := metadata.Because("skip_if_holds", "facts", "migrations is false and schemas is false")
 	run := phases.LeaveOut(p.Run, p.Run.Phases[1].Name, why, p.Run.UpdatedAt)
 	var b bytes.Buffer
 	ShowStatus(&b, p.Plan, run, Options{Width: 40})
-	if want := "with 0: ! test -d migrations && ! test -d schemas"; !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+	if want := "holds: migrations is false and schemas is false"; !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 		t.Errorf("it does not say %q:\n%s", want, b.String())
 	}
 }

@@ -35,6 +35,7 @@ type Checkout interface {
 	Diff(ctx context.Context, from string, s *git.Stage, exclude ...string) (string, git.DiffStat, error)
 	WithBase(ctx context.Context, commit, from, to string) (string, error)
 	Changes(ctx context.Context) ([]git.Change, error)
+	Paths(ctx context.Context) ([]string, error)
 	Hidden(ctx context.Context, since time.Time) ([]git.Hidden, error)
 	Patch(ctx context.Context, limit int64) ([]byte, error)
 

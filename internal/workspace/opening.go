@@ -29,12 +29,10 @@ func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
 		return nil, exit.AsUsage(err)
 	}
 	w := &opening{Workspace: &Workspace{clean: func() {}}, env: env, o: o}
-	defer func() { w.early.end() }()
 	if err := w.find(ctx); err != nil {
 		return nil, err
 	}
 	if err := w.openTree(ctx); err != nil {
-		w.early.end()
 		w.clean()
 		return nil, err
 	}
@@ -54,9 +52,6 @@ type opening struct {
 	env   environ.Env
 	o     Options
 	local *metadata.Run // what the process before had saved and not committed
-	read  []byte        // the newest record that parse has read
-	was   metadata.Run  // what that is
-	early *early        // nil: it is defined when it is known to be new
 }
 
 // find finds the repository, and which issue is meant.
@@ -130,9 +125,6 @@ func (w *opening) openTree(ctx context.Context) error {
 		}
 	}
 	w.backend, w.tree = backendOf(ctx), opts
-	if w.o.File != "" && (w.o.anew() || absent(root)) {
-		w.early = w.defineEarly(ctx)
-	}
 	w.Repo, err = w.backend.Open(ctx, opts)
 	return homeless(err, root)
 }

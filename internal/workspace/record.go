@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +28,6 @@ func (w *opening) load(ctx context.Context) error {
 		// merged long ago.
 		return w.begin(ctx)
 	}
-	w.early.end()
 	if w.Run, err = w.parse(data, err); err != nil {
 		return err
 	}
@@ -87,14 +85,10 @@ func (w *opening) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	e := w.early
-	if e == nil {
-		e = w.defineEarly(ctx)
-		defer e.end()
-	}
-	<-e.done
-	if w.Issue, w.Removed, w.Definition = e.issue, e.removed, e.definition; e.err != nil {
-		return e.err
+	w.Issue.Mask(w.env)
+	w.Removed = w.Issue.Clean()
+	if w.Definition, err = w.backend.Define(ctx, w.Source, w.Issue, w.o.Choice); err != nil {
+		return err
 	}
 	w.Fresh = true
 	repository := w.Source.GitHub
@@ -126,8 +120,7 @@ func (w *opening) base() string {
 }
 
 // parse reads the record of a run on its branch, given what reading its file
-// gave. While a run is opened, the same record is read at several places; it is
-// parsed once.
+// gave.
 func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 	name := phases.RecordFile(w.Issue.ID)
 	switch {
@@ -136,13 +129,9 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 	case err != nil:
 		return metadata.Run{}, err
 	}
-	if w.read != nil && bytes.Equal(data, w.read) {
-		return w.was.Clone(), nil
-	}
 	run, err := metadata.ParseOf(w.Issue.ID, data, w.Branch+":"+name)
 	switch {
 	case err == nil:
-		w.read, w.was = data, run.Clone()
 	case errors.As(err, new(*metadata.NewerError)):
 		err = fmt.Errorf("%w; nothing was moved or changed", err)
 	default:

@@ -36,6 +36,9 @@ func (t Tree) Dir() string { return t.Repo.Tree() }
 // Tip is the commit that the tree was last equal to.
 func (t Tree) Tip() string { return t.Repo.Tip() }
 
+// Paths lists the files that the tip has, those of the run's own folder left out.
+func (t Tree) Paths(ctx context.Context) ([]string, error) { return t.Repo.Paths(ctx) }
+
 // Prepare makes the .git of the tree anew. Instructions to agents that another agent
 // wrote, and hid by a .gitignore, are not left for the next one.
 func (t Tree) Prepare(ctx context.Context) error {

@@ -146,12 +146,6 @@ func (p powers) phase(ph pipelines.Phase) {
 	for _, c := range ph.Checks {
 		p.check("a check", c)
 	}
-	if s := ph.SkipIf; s != nil && s.Run != "" {
-		p.add("a condition runs %s", said(s.Run))
-		for name, value := range s.Env {
-			p.add("a condition has the variable %s", said(name+"="+value))
-		}
-	}
 }
 
 func (p powers) check(who string, c pipelines.Check) {

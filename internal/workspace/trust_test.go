@@ -55,9 +55,6 @@ func TestWider(t *testing.T) {
 		"a setup": {func(p *pipelines.Pipeline) {
 			p.Setup = []pipelines.Setup{{Check: pipelines.Check{Run: "x", Network: pipelines.Network{Closed: true}}}}
 		}, []string{`the setup runs "\"x\""`}},
-		"a condition": {func(p *pipelines.Pipeline) {
-			p.Phases[0].SkipIf = &pipelines.SkipIf{Run: "x", Env: map[string]string{"A": "b"}}
-		}, []string{`a condition has the variable "\"A=b\""`, `a condition runs "\"x\""`}},
 		"the whole network": {func(p *pipelines.Pipeline) { p.Phases[0].Review.Network = pipelines.Network{} }, []string{`review of phase "code" reaches the whole network`}},
 		"another host, a server": {func(p *pipelines.Pipeline) {
 			p.Phases[0].Execute.Network = pipelines.Network{Closed: true, Allow: []string{"evil.test"}, Listen: true}

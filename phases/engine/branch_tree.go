@@ -18,6 +18,8 @@ type BranchTree interface {
 	Prepare(ctx context.Context) error
 	// Changes lists what differs from the tip, the run's own folder included.
 	Changes(ctx context.Context) ([]phases.Change, error)
+	// Paths lists the files that the tip has, the run's own folder left out.
+	Paths(ctx context.Context) ([]string, error)
 	// Hidden lists what was written since a time and is not among Changes,
 	// because the repository has it ignored.
 	Hidden(ctx context.Context, since time.Time) ([]HiddenFiles, error)

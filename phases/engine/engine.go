@@ -35,8 +35,7 @@ type Engine struct {
 	// PauseAtGates stops after every phase that passed, for a person to look, until the next start.
 	PauseAtGates bool
 
-	latest    metadata.Run // as it is while a step is under way
-	skipAsked string       // of which phase, and in which generation, skip_if was asked last
+	latest metadata.Run // as it is while a step is under way
 }
 
 // Diagnose examines a run and commits the record with what that cost, also where

@@ -75,36 +75,28 @@ func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.
 }
 
 // leaveOut asks what skip_if of the phase says that comes next, if it has not begun. A
-// condition that cannot be decided stops the run, and a command that says neither yes nor no
-// is told: neither leaves the phase out.
+// condition that cannot be decided stops the run.
 func (e *Engine) leaveOut(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
 	phase, asked := phases.SkipDue(e.Plan, run, phases.Decide(e.Plan, run))
 	if asked == nil || ctx.Err() != nil {
-		return run, false, nil
-	}
-	now := fmt.Sprintf("%s %d %d", phase, run.Phase(phase).Generation, len(run.RollbackHistory))
-	if e.skipAsked == now {
 		return run, false, nil
 	}
 	holds, why, err := e.holds(ctx, run, phase, *asked)
 	switch {
 	case ctx.Err() != nil: // it is asked again when the run goes on
 		return run, false, nil
-	case errors.Is(err, ErrSteered):
-		return run, true, nil
 	case err != nil:
 		return run, false, fmt.Errorf("%s: skip_if: %w", phase, err)
 	case why.Code() == "skip_if_unclear":
 		run, err = e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: phase, Code: metadata.ConfigInvalid, Why: why})
 		return run, true, err
 	}
-	e.skipAsked = now
-	next, what := phases.SkipAnswered(run, phase, holds, why, e.Now())
-	if what == "" {
+	if !holds {
 		return run, false, nil
 	}
+	next := phases.LeaveOut(run, phase, why, e.Now())
 	if err = metadata.Follow(run, next); err == nil {
-		err = e.Amend(ctx, next, phase+": "+what)
+		err = e.Amend(ctx, next, phase+": left out")
 	}
 	if err != nil {
 		return run, false, err

@@ -89,6 +89,10 @@ func (f *folderTree) Copy(_ context.Context, _, name string, keep []string) (fun
 	return func() error { f.kept = append(f.kept, name+" removed"); return nil }, nil
 }
 
+func (f *folderTree) Paths(context.Context) ([]string, error) {
+	return slices.Sorted(maps.Keys(f.tip())), nil
+}
+
 func (f *folderTree) Hidden(context.Context, time.Time) ([]HiddenFiles, error) {
 	return f.hidden, nil
 }

@@ -202,11 +202,13 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 		c.pathPatterns(n, check.Keep, "checks", i, "keep")
 		c.pathPatterns(n, check.JUnit, "checks", i, "junit")
 	}
-	if asked := n.Get("skip_if"); asked != nil && p.SkipIf != nil {
-		for _, w := range pipelines.CheckSkip(asked.Names, *p.SkipIf, pipelines.WithheldFromChecks) {
-			c.Add(asked, w.At(), "%s", w.Why)
+	if asked := n.Get("skip_if").Get("when"); asked != nil {
+		c.earlier(asked.Get("phases"), p, d)
+		for _, pattern := range asked.Get("tree").FieldNames() {
+			if why := pipelines.BadPattern(pattern); why != "" {
+				c.Add(asked, []any{"tree", pattern}, "%q %s", pattern, why)
+			}
 		}
-		c.earlier(asked.Get("when").Get("phases"), p, d)
 	}
 	c.agent(n, d, p.Agent, "agent")
 	c.hosts(n, p.Network, "network")

@@ -11,19 +11,19 @@ func TestSkipIfMistakes(t *testing.T) {
 phases: [
 	{name: "plan", goal: "x", report: risk: "low" | "high"},
 	{name: "docs", goal: "x", skip_if: when: {phases: plan: report: risky: "low", phases: later: status: "skipped", isue: title: "x"}},
-	{name: "later", goal: "x", skip_if: {run: "true", when: cost: usd: >1, env: PATH: "x"}},
+	{name: "later", goal: "x", skip_if: when: tree: {"/etc/**": false, "a/**": "no"}},
 	{name: "none", goal: "x", skip_if: {}},
-	{name: "late", goal: "x", skip_if: {when: cost: usd: >1, timeout: "3m"}},
+	{name: "late", goal: "x", skip_if: run: "true"},
 ]`
 	_, _, err := evaluate([]file{{Name: "mine.cue", Text: text}}, nil)
 	for _, want := range []string{
 		`phases[1].skip_if.when.phases.plan.report.risky: "plan" has no such field in its report, did you mean "risk"?`,
 		`phases[1].skip_if.when.phases.later: no phase "later" before "docs", expected one of plan`,
 		`phases[1].skip_if.when.isue: unknown field, did you mean "issue"?`,
-		`phases[2].skip_if: expected one of when and run`,
-		`phases[2].skip_if.env: PATH: it is that of reprise`,
-		`phases[3].skip_if: expected one of when and run`,
-		`phases[4].skip_if.when: is no command; timeout and env go with run`,
+		`phases[2].skip_if.when.tree["/etc/**"]: "/etc/**" expected a path from the top of the repository`,
+		`phases[2].skip_if.when.tree["a/**"]: can never be: got "no", expected true or false`,
+		`phases[3].skip_if.when: missing`,
+		`phases[4].skip_if.run: unknown field, expected one of when`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\ndoes not say %s", err, want)

@@ -20,15 +20,23 @@ func DraftOf(n *Node) (DraftPipeline, error) {
 		return d, fmt.Errorf("%s: %w", n.File, err)
 	}
 	for i := range d.Phases {
-		d.Phases[i].Schema = n.Get("phases").Item(i).Get("report").reportSchema()
+		d.Phases[i].complete(n.Get("phases").Item(i))
 	}
 	for i := range d.Spare {
-		d.Spare[i].Schema = n.Get("spare").Item(i).Get("report").reportSchema()
+		d.Spare[i].complete(n.Get("spare").Item(i))
 	}
 	if d.Name == "" {
 		d.Name = nameOf(n.File)
 	}
 	return d, nil
+}
+
+// complete takes over what only the nodes know of the CUE in a phase.
+func (p *DraftPhase) complete(n *Node) {
+	p.Schema = n.Get("report").reportSchema()
+	if p.SkipIf != nil {
+		p.SkipIf.Tree = n.Get("skip_if").Get("when").Get("tree").FieldNames()
+	}
 }
 
 // nameOf is the name of a pipeline by its file: "builtin:fix" and

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
-// openEarly opens a run of an issue in a file, in a repository of its own.
-func openEarly(t *testing.T, b Backend) error {
+// openWith opens a run of an issue in a file, in a repository of its own.
+func openWith(t *testing.T, b Backend) error {
 	t.Helper()
 	dir := t.TempDir()
 	repo, file := filepath.Join(dir, "a repo"), filepath.Join(dir, "7.md")
@@ -36,40 +36,13 @@ func openEarly(t *testing.T, b Backend) error {
 	return err
 }
 
-// A new run is defined while its branch is opened. What is wrong with the branch is told
-// first, and then nothing of the definition goes on.
-func TestDefinedWhileOpened(t *testing.T) {
-	t.Parallel()
-	begun, ended := make(chan struct{}), false
-	noBranch := errors.New("there is no such branch")
-	err := openEarly(t, Backend{
-		Define: func(ctx context.Context, _ *git.Source, is issue.Issue, _ Choice) (Definition, error) {
-			if is.Title != "Greet" {
-				t.Errorf("the issue is %q", is.Title)
-			}
-			close(begun)
-			<-ctx.Done()
-			time.Sleep(10 * time.Millisecond)
-			ended = true
-			return Definition{}, errors.New("there is no such pipeline")
-		},
-		Open: func(context.Context, git.Options) (Checkout, error) {
-			<-begun
-			return nil, noBranch
-		},
-	})
-	if !errors.Is(err, noBranch) || !ended {
-		t.Errorf("the error is %v, and that the definition has ended is %v", err, ended)
-	}
-}
-
 // What is wrong with the definition of a new run is told when its branch is there, and leaves
 // no folder.
 func TestWronglyDefined(t *testing.T) {
 	t.Parallel()
 	noPipeline := errors.New("there is no such pipeline")
 	root := ""
-	err := openEarly(t, Backend{
+	err := openWith(t, Backend{
 		Define: func(context.Context, *git.Source, issue.Issue, Choice) (Definition, error) {
 			return Definition{}, noPipeline
 		},

@@ -1,0 +1,208 @@
+package metadata
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The most that one number of a record may be, so that the sum of all runs is a number, too.
+const (
+	mostAmount = 1e12
+	mostCount  = 1_000_000_000_000_000
+)
+
+// fields checks the form of each field of a struct, by its type and by its tag "check": words
+// with commas between. A text may be empty unless a word is "text", and so may a word of a
+// closed list if the tag says "optional" or the field is left out when empty. "-" is not checked.
+func (at place) fields(prefix string, v reflect.Value) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		tag := f.Tag.Get("check")
+		if option == "omitempty" {
+			tag += ",optional"
+		}
+		if name == "-" { // the key of the struct: its mistakes are at the struct itself
+			name = ""
+		}
+		if tag != "-" {
+			at.form(prefix+name, v.Field(i), tag)
+		}
+	}
+}
+
+// form checks one value, and all that it leads to.
+func (at place) form(field string, v reflect.Value, tag string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			at.form(field, v.Elem(), tag)
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return // JSON of an agent
+		}
+		for i := range v.Len() {
+			element := place{at.c, at.full(field), i}
+			if p, is := v.Index(i).Addr().Interface().(*Phase); is {
+				element = at.c.phasePlace(p)
+			}
+			element.form("", v.Index(i), strings.TrimSuffix(tag, ",optional"))
+		}
+	case reflect.Struct:
+		if t, is := v.Addr().Interface().(*time.Time); is {
+			at.time(field, *t)
+			return
+		}
+		if field != "" {
+			field += "."
+		}
+		at.fields(field, v)
+	case reflect.Int, reflect.Int64:
+		at.count(field, v.Int(), tag)
+	case reflect.Float64:
+		if n := v.Float(); !(n >= 0 && n <= mostAmount) { // not n < 0, which NaN is not
+			at.bad(field, "%v is not an amount", n)
+		}
+	case reflect.String:
+		at.text(field, v, strings.Split(tag, ","))
+	}
+}
+
+func (at place) time(field string, t time.Time) {
+	switch {
+	case t.IsZero():
+		at.bad(field, "is missing")
+	case t.Location() != time.UTC:
+		at.bad(field, "%s is not in UTC", t.Format(time.RFC3339))
+	case t.Year() < 1970 || t.Year() > 9999:
+		at.bad(field, "the year %d cannot be", t.Year())
+	}
+}
+
+func (at place) count(field string, n int64, tag string) {
+	switch {
+	case n < 0:
+		at.bad(field, "%d is less than 0", n)
+	case n > mostCount:
+		at.bad(field, "%d is more than can be", n)
+	case strings.HasPrefix(tag, "attempt") && n > int64(at.c.attempts):
+		at.bad(field, "%d is more than the %d attempts there are", n, at.c.attempts)
+	}
+}
+
+func (at place) text(field string, v reflect.Value, words []string) {
+	text := v.String()
+	valid := closedLists[v.Type().Name()]
+	if valid == nil {
+		valid = closedLists[words[0]]
+	}
+	switch {
+	case valid != nil && (text != "" || !slices.Contains(words, "optional")):
+		oneOf(at, field, text, valid...)
+	case strings.TrimSpace(text) == "" && words[0] == "text":
+		at.bad(field, "is missing")
+	case text == "":
+		return
+	}
+	for _, word := range words {
+		if check := forms[word]; check != nil {
+			at.must(field, check(text))
+		} else if word == "phase" && !at.c.phases[text] {
+			at.bad(field, "there is no phase %q", text)
+		}
+	}
+}
+
+// forms say what is wrong with a text that is to have a form, by the name of the form.
+var forms = map[string]func(string) error{
+	"id": CheckID, "branch": CheckBranch, "repository": CheckRepository, "link": CheckURL, "file": CheckPath,
+	"path": checkMention, // nobody opens it by the record alone
+	"relative": func(p string) error {
+		if Absolute(p) {
+			return fmt.Errorf("%q is an absolute path", p)
+		}
+		return nil
+	},
+	"digest": func(sum string) error {
+		if !strings.HasPrefix(sum, "sha256:") || !hex(sum[len("sha256:"):], 64) {
+			return fmt.Errorf("%q is not \"sha256:\" and 64 hex digits", sum)
+		}
+		return nil
+	},
+	"commit": func(id string) error {
+		if !hex(id, 40) && !hex(id, 64) {
+			return fmt.Errorf("%q is not the full id of a commit", id)
+		}
+		return nil
+	},
+}
+
+func hex(s string, length int) bool {
+	return len(s) == length && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// checker collects what is wrong with one record.
+type checker struct {
+	mistakes []*Mistake
+	phases   map[string]bool // the names there are
+	attempts int             // how many there are
+}
+
+// place is where in the record a check looks. Its path is put together only
+// when there is something to say about it: a long history must stay cheap.
+type place struct {
+	c      *checker
+	prefix string
+	index  int // of the element of a list, or -1
+}
+
+func (c *checker) root() place { return place{c, "", -1} }
+
+func (c *checker) element(list string, i int) place { return place{c, list, i} }
+
+func (c *checker) phasePlace(p *Phase) place { return place{c, "phases." + p.Name, -1} }
+
+// mostMistakes is how many mistakes are worth telling.
+const mostMistakes = 50
+
+func (at place) bad(field, format string, args ...any) {
+	if len(at.c.mistakes) < mostMistakes {
+		at.c.mistakes = append(at.c.mistakes, &Mistake{Path: at.full(field), Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// full is the path of a field; of none, that of the place.
+func (at place) full(field string) string {
+	path := at.prefix
+	if at.index >= 0 {
+		path = fmt.Sprintf("%s[%d]", path, at.index)
+	}
+	if path != "" && field != "" {
+		path += "."
+	}
+	return path + field
+}
+
+func (at place) must(field string, err error) {
+	if err != nil {
+		at.bad(field, "%v", err)
+	}
+}
+
+func oneOf[T ~string](at place, field string, v T, valid ...T) {
+	if !slices.Contains(valid, v) {
+		at.bad(field, "%s", NotOneOf(v, valid...))
+	}
+}
+
+// newID checks that no earlier element has an id, and notes it.
+func (at place) newID(earlier map[string]bool, id, what string) {
+	if earlier[id] {
+		at.bad("id", "%q is the id of an earlier %s", id, what)
+	}
+	earlier[id] = true
+}
