@@ -64,7 +64,6 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, old.Close()) }()
 	if err := old.Welcome(ctx, env, src); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -23,19 +22,14 @@ import (
 // caseName is what a folder of a case may be called: it becomes the id of its issue.
 var caseName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`) })
 
-// readCase reads a case in its folder. Its mistakes are mistake.Errors.
+// readCase reads a case in its folder. Its mistakes are pipelines.Mistakes.
 func readCase(dir string) (Case, error) {
 	c := Case{Name: filepath.Base(dir), dir: dir}
 	file := filepath.Join(dir, caseFile)
-	doc, err := document(file, "#Case")
-	found := mistakes(nil)
-	if wrong := pipelines.Mistakes(nil); errors.As(err, &wrong) {
-		found = mistakes(wrong)
-	} else if err != nil {
-		return c, err
-	}
-	if doc == nil {
-		return c, found.orNil()
+	var found pipelines.Mistakes
+	doc, err := document(file, "#Case", &found)
+	if doc == nil || err != nil {
+		return c, cmp.Or(err, found.OrNil())
 	}
 	c.doc = doc
 	if err := json.Unmarshal(doc.JSON(), &c); err != nil {
@@ -53,41 +47,25 @@ func readCase(dir string) (Case, error) {
 	c.Expect = cmp.Or(c.Expect, "_")
 	c.files(doc)
 	c.commands(doc)
-	found = append(found, mistakesIn(c.stubs(doc))...)
-	return c, append(found, mistakesIn(doc.Mistakes())...).orNil()
+	err = errors.Join(gather(&found, c.stubs(doc)), gather(&found, doc.Mistakes()))
+	return c, cmp.Or(err, found.OrNil())
 }
 
-// mistakes are those of several files.
-type mistakes pipelines.Mistakes
-
-func (m mistakes) orNil() error {
-	if len(m) == 0 {
-		return nil
+// gather adds the mistakes that an error is about to those that were found, and gives any
+// other error.
+func gather(found *pipelines.Mistakes, err error) error {
+	wrong := pipelines.Mistakes(nil)
+	if !errors.As(err, &wrong) {
+		return err
 	}
-	return pipelines.Mistakes(m)
-}
-
-// sorted gives them in the order of the files, or nil.
-func (m mistakes) sorted() error {
-	slices.SortStableFunc(m, func(a, b pipelines.Mistake) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Message, b.Message))
-	})
-	return m.orNil()
-}
-
-// mistakesIn gives the mistakes that an error is about.
-func mistakesIn(err error) mistakes {
-	var found pipelines.Mistakes
-	if err != nil && !errors.As(err, &found) {
-		found = pipelines.Mistakes{{Message: err.Error()}}
-	}
-	return mistakes(found)
+	*found = append(*found, wrong...)
+	return nil
 }
 
 // files makes paths absolute and notes those that lead nowhere.
 func (c *Case) files(doc *source.Document) {
 	usualHidden := c.Hidden == ""
-	c.Repo, c.Issue, c.Hidden = c.at(cmp.Or(c.Repo, "repo")), c.at(cmp.Or(c.Issue, "issue.md")), c.at(cmp.Or(c.Hidden, "hidden"))
+	c.Repo, c.Issue, c.Hidden = absolute(c.dir, cmp.Or(c.Repo, "repo")), absolute(c.dir, cmp.Or(c.Issue, "issue.md")), absolute(c.dir, cmp.Or(c.Hidden, "hidden"))
 	if info, err := os.Stat(c.Repo); err != nil {
 		doc.Wrong([]any{"repo"}, "there is no %s, which would be the repository", c.Repo)
 	} else if c.Commit != "" && info.IsDir() && !isRepository(c.Repo) || c.Commit != "" && isArchive(c.Repo) {
@@ -119,9 +97,6 @@ func (c *Case) files(doc *source.Document) {
 	}
 }
 
-// at makes a path of the case absolute.
-func (c *Case) at(name string) string { return absolute(c.dir, name) }
-
 // commands notes names that are given twice.
 func (c *Case) commands(doc *source.Document) {
 	seen := map[string]bool{}
@@ -143,7 +118,7 @@ func (c *Case) stubs(doc *source.Document) error {
 	if c.Stubs == "" {
 		return nil
 	}
-	c.Stubs = c.at(c.Stubs)
+	c.Stubs = absolute(c.dir, c.Stubs)
 	if _, err := os.Stat(c.Stubs); err != nil {
 		doc.Wrong([]any{"stubs"}, "there is no file %s", c.Stubs)
 		return nil

@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -65,13 +66,13 @@ var operators = sync.OnceValue(func() map[string][]operator {
 // canPlant reports whether there are operators for a file.
 func canPlant(name string) bool { return operators()[path.Ext(name)] != nil }
 
-// defectsIn lists the defects that can be planted on lines of a file, which only says true for.
-func defectsIn(name, content string, only func(line int) bool) (found []Defect) {
+// defectsIn lists the defects that can be planted on lines of a file, that only has.
+func defectsIn(name, content string, only map[int]bool) (found []Defect) {
 	n := 0
 	for line := range strings.Lines(content) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
-		if !only(n) || isComment(line) {
+		if !only[n] || isComment(line) {
 			continue
 		}
 		for _, o := range operators()[path.Ext(name)] {
@@ -117,35 +118,24 @@ func someDefects(all []Defect, most int) []Defect {
 	return all
 }
 
+// hunkHead begins a hunk, with the first line that it adds and how many, which is 1 if it does
+// not say it.
+var hunkHead = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+
 // addedLines gives, by file, the lines that a diff adds, as git diff --unified=0 prints it.
-func addedLines(diff string) map[string]func(line int) bool {
+func addedLines(diff string) map[string]map[int]bool {
 	lines, file := map[string]map[int]bool{}, ""
-	hunk := regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 	for text := range strings.Lines(diff) {
-		text = strings.TrimRight(text, "\r\n")
-		if name, is := strings.CutPrefix(text, "+++ b/"); is {
-			file = name
-			continue
+		if name, is := strings.CutPrefix(strings.TrimRight(text, "\r\n"), "+++ b/"); is {
+			file, lines[name] = name, map[int]bool{}
 		}
-		m := hunk.FindStringSubmatch(text)
-		if m == nil {
-			continue
-		}
-		var from, n int
-		_, _ = fmt.Sscan(m[1], &from) // digits
-		if n = 1; m[2] != "" {
-			_, _ = fmt.Sscan(m[2], &n)
-		}
-		if lines[file] == nil {
-			lines[file] = map[int]bool{}
-		}
-		for i := range n {
-			lines[file][from+i] = true
+		if m := hunkHead.FindStringSubmatch(text); m != nil {
+			from, _ := strconv.Atoi(m[1])           // digits
+			n, _ := strconv.Atoi(cmp.Or(m[2], "1")) // likewise
+			for i := range n {
+				lines[file][from+i] = true
+			}
 		}
 	}
-	out := map[string]func(int) bool{}
-	for name, of := range lines {
-		out[name] = func(line int) bool { return of[line] }
-	}
-	return out
+	return lines
 }

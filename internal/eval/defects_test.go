@@ -9,7 +9,14 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-func every(int) bool { return true }
+// every has all lines that a test looks at.
+var every = func() map[int]bool {
+	all := map[int]bool{}
+	for n := range 200 {
+		all[n] = true
+	}
+	return all
+}()
 
 // TestOperators plants each mistake once in a line that has it, and none in comments and
 // texts.
@@ -49,14 +56,14 @@ func TestOnlyLinesOfTheWork(t *testing.T) {
 	added := addedLines(diff)
 	var got []int
 	for line := range 12 {
-		if added["a.go"](line) {
+		if added["a.go"][line] {
 			got = append(got, line)
 		}
 	}
 	if d := cmp.Diff([]int{2, 7, 8}, got); d != "" {
 		t.Error(d)
 	}
-	if added["b.go"](2) || added["b.go"](3) {
+	if added["b.go"][2] || added["b.go"][3] {
 		t.Error("a line that was removed is not there")
 	}
 	found := defectsIn("a.go", strings.Repeat("return true\n", 10), added["a.go"])
@@ -80,26 +87,32 @@ func TestWorth(t *testing.T) {
 		}
 		return v
 	}
-	all := []reviewSaid{
-		{Variant: "v", Case: "c", Planted: planted, Verdict: says(metadata.Fail, "a.go", 12), USD: 1},
-		{Variant: "v", Case: "c", Planted: planted, Verdict: says(metadata.Fail, "a.go", 0)},
-		{Variant: "v", Case: "c", Planted: planted, Verdict: says(metadata.Fail, "a.go", 14)},
-		{Variant: "v", Case: "c", Planted: planted, Verdict: says(metadata.Fail, "b.go", 10)},
-		{Variant: "v", Case: "c", Planted: planted, Verdict: says(metadata.Pass, "a.go", 10)},
-		{Variant: "v", Case: "c", Planted: planted},
-		{Variant: "v", Case: "c", Verdict: says(metadata.Fail, "a.go", 10)},
-		{Variant: "v", Case: "c", Verdict: says(metadata.Pass, "", 0), USD: 1},
-		{Variant: "other", Case: "c", Planted: planted},
+	said := func(planted *Defect, v metadata.Verdict, usd float64) Result {
+		r := Result{Trial: Trial{Variant: "v"}, Review: &v, of: "c", planted: planted}
+		r.Facts.Cost.USD = usd
+		return r
+	}
+	people := &Defect{Operator: byPeople}
+	all := []Result{
+		said(planted, says(metadata.Fail, "a.go", 12), 1),
+		said(planted, says(metadata.Fail, "a.go", 0), 0),
+		said(planted, says(metadata.Fail, "a.go", 14), 0),
+		said(planted, says(metadata.Fail, "b.go", 10), 0),
+		said(planted, says(metadata.Pass, "a.go", 10), 0),
+		said(planted, metadata.Verdict{}, 0),
+		said(nil, says(metadata.Fail, "a.go", 10), 0),
+		said(nil, says(metadata.Pass, "", 0), 1),
+		{Trial: Trial{Variant: "other"}, planted: planted},
 	}
 	w := worthOf("v", all)
-	seen := worthOf("v", []reviewSaid{{Variant: "v", Planted: &Defect{Operator: byPeople}, Verdict: says(metadata.Fail, "", 0)}, {Variant: "v", Planted: &Defect{Operator: byPeople}, Verdict: says(metadata.Pass, "", 0)}, {Variant: "v", Why: "it crashed"}})
+	seen := worthOf("v", []Result{said(people, says(metadata.Fail, "", 0), 0), said(people, says(metadata.Pass, "", 0), 0), {Trial: Trial{Variant: "v"}, Why: "it crashed"}})
 	if seen.Planted != 2 || seen.Found != 1 || seen.Good != 0 || len(seen.Silent) != 1 || seen.Missed[0].String() != "what people found in this work" {
 		t.Errorf("%+v", seen)
 	}
 	if w.Planted != 6 || w.Found != 2 || w.Beside != 2 || w.Good != 2 || w.Wolf != 1 || w.Refusals() != 5 || w.USD != 0.25 || len(w.Missed) != 4 {
 		t.Errorf("%+v", w)
 	}
-	if !w.Recall.Holds(2.0/6) || !w.Precision.Holds(2.0/5) || w.Recall.Holds(0.9) {
+	if !w.Recall.holds(2.0/6) || !w.Precision.holds(2.0/5) || w.Recall.holds(0.9) {
 		t.Errorf("recall %v, precision %v", w.Recall, w.Precision)
 	}
 	if d := cmp.Diff([]Gate{{"It is right.", 2, 4, 1}}, w.Gates); d != "" {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -168,29 +170,20 @@ func (e *evaluation) of(t Trial) (c Case, v Variant) {
 func (e *evaluation) prepare(ctx context.Context, j *judge) error {
 	var mu sync.Mutex
 	var found pipelines.Mistakes
-	var failed []error
-	var all sync.WaitGroup
-	free := make(chan struct{}, max(1, e.options.Jobs))
+	var all errgroup.Group
+	all.SetLimit(max(1, e.options.Jobs))
 	for _, c := range e.suite.Cases {
-		free <- struct{}{}
-		all.Go(func() {
-			defer func() { <-free }()
+		all.Go(func() error {
 			err := e.look(ctx, j, c)
 			mu.Lock()
 			defer mu.Unlock()
-			if wrong := pipelines.Mistakes(nil); errors.As(err, &wrong) {
-				found = append(found, wrong...)
-			} else if err != nil {
-				failed = append(failed, err)
-			}
+			return gather(&found, err)
 		})
 	}
-	all.Wait()
-	if err := ctx.Err(); err != nil {
+	if err := all.Wait(); ctx.Err() != nil {
 		return context.Cause(ctx)
-	}
-	if len(failed) > 0 {
-		return errors.Join(failed...)
+	} else if err != nil {
+		return err
 	}
 	for _, c := range e.suite.Cases {
 		inCase, err := c.key(ctx, e.env.Environ)
@@ -205,7 +198,7 @@ func (e *evaluation) prepare(ctx context.Context, j *judge) error {
 			e.keys[[2]string{c.Name, v.Name}] = inCase + "-" + inVariant
 		}
 	}
-	return mistakes(found).sorted()
+	return found.OrNil()
 }
 
 // look says what is wrong with one case before the work.
@@ -240,53 +233,120 @@ func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
 	return e.known.noteLooked(c, key)
 }
 
-// carryOut has do carry out what is not over, and reports.
+// doing carries out one trial, which may spend as much as usd says.
+type doing func(ctx context.Context, t Trial, usd float64) (Result, error)
+
+// least is what a trial needs at least so that it is worth to begin, in US dollars.
+const least = 0.01
+
+// carryOut has do carry out what is not over, in its order and --jobs at once, and reports. What is
+// over by the time that one fails, or ctx ends, is in the report, too.
 func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
-	runs := cmp.Or(e.options.Runs, e.suite.Runs)
-	asked := e.suite.trials(runs)
+	asked := e.suite.trials(cmp.Or(e.options.Runs, e.suite.Runs))
 	if e.answers.plays {
 		var err error
 		if asked, err = e.suite.played(asked, e.answers); err != nil {
 			return nil, err
 		}
 	}
-	var over []Result
+	w := &work{left: math.Inf(1), free: max(1, e.options.Jobs)}
+	if e.options.USD > 0 {
+		w.left = e.options.USD
+	}
 	var open []Trial
-	spent := 0.0
 	for _, t := range asked {
 		r, is, err := e.known.load(t, e.keys[[2]string{t.Case, t.Variant}])
 		switch {
 		case err != nil:
 			return nil, exit.AsUsage(err)
 		case is && (!e.answers.record || e.answers.has(t)):
-			over, spent = append(over, r), spent+r.Facts.Cost.USD
+			w.over, w.left = append(w.over, r), w.left-r.Facts.Cost.USD
 		default:
 			open = append(open, t)
 		}
 	}
-	if len(over) > 0 {
-		e.note("%s over already\n", text.Plural(len(over), "run")+text.If(len(over) == 1, " is")+text.If(len(over) != 1, " are"))
+	earlier := len(w.over)
+	if earlier > 0 {
+		e.note("%s over already\n", text.Plural(earlier, "run")+text.If(earlier == 1, " is")+text.If(earlier != 1, " are"))
 	}
-	left := math.Inf(1)
-	if e.options.USD > 0 {
-		left = e.options.USD - spent
-	}
-	n, jobs := len(over), max(1, e.options.Jobs)
-	known := func(ctx context.Context, t Trial, usd float64) (Result, error) {
-		r, err := do(ctx, t, usd)
-		r.Key, r.Ended = e.keys[[2]string{t.Case, t.Variant}], e.env.Now()
-		return r, err
-	}
-	made, err := carryOut(ctx, open, jobs, left, known, func(r Result) error {
-		n++
-		e.note("%d of %d: %s: %s, %s\n", n, len(asked), r.Trial, r.outcome(), text.USD(r.Facts.Cost.USD))
+	save := func(r Result) error {
+		r.Key, r.Ended = e.keys[[2]string{r.Case, r.Variant}], e.env.Now()
+		e.note("%d of %d: %s: %s, %s\n", len(w.over)+1, len(asked), r.Trial, r.outcome(), text.USD(r.Facts.Cost.USD))
+		w.over = append(w.over, r)
 		return e.known.save(r)
-	})
-	report := reportOn(e.suite, append(over, made.done...), len(asked))
-	slices.Sort(made.open)
-	report.Unanswered = text.List(made.open)
-	report.Short, report.Folder, report.Earlier, report.Replayed = made.short, e.known.dir, len(over), e.answers.plays
+	}
+	all, going := errgroup.WithContext(ctx) // when one fails, what others say is that they were stopped
+	all.SetLimit(w.free)
+	for _, t := range open {
+		all.Go(func() error {
+			usd, ok := w.take()
+			if !ok || going.Err() != nil {
+				return nil
+			}
+			r, err := do(going, t, usd)
+			return w.end(t, r, err, usd, save)
+		})
+	}
+	err := all.Wait()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	report := reportOn(e.suite, w.over, len(asked))
+	slices.Sort(w.open)
+	report.Unanswered = text.List(w.open)
+	report.Short, report.Folder, report.Earlier, report.Replayed = w.short, e.known.dir, earlier, e.answers.plays
 	return &report, err
+}
+
+// work is trials at work, and what came of those that have ended.
+type work struct {
+	mu    sync.Mutex
+	left  float64 // in US dollars, that no trial has spent or may spend; +Inf: no limit
+	free  int     // trials that can begin now
+	over  []Result
+	short bool     // the budget ended before all were over
+	open  []string // why trials are not over, of which the service or the key did not answer
+}
+
+// take gives what a trial may spend: an even share of what is left. Once the budget has
+// ended a trial, or there is next to nothing left, no other is begun.
+func (w *work) take() (usd float64, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	usd = w.left / float64(w.free)
+	w.short = w.short || usd+1e-9 < least
+	if w.short {
+		return 0, false
+	}
+	w.free--
+	if !math.IsInf(usd, 1) {
+		w.left -= usd
+	}
+	return usd, true
+}
+
+// end notes what came of a trial, which gives back what it has not spent of usd.
+func (w *work) end(t Trial, r Result, err error, usd float64, save func(Result) error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.free++
+	if !math.IsInf(usd, 1) {
+		w.left += usd - r.Spent
+	}
+	switch {
+	case errors.Is(err, errCut):
+		w.short = true
+		return nil
+	case errors.As(err, new(*openError)):
+		w.open = append(w.open, t.String()+": "+err.Error())
+		return nil
+	case err == nil:
+		err = save(r)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", t, err)
+	}
+	return nil
 }
 
 // outcome says in a word or two what came of a trial.

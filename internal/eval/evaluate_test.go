@@ -66,7 +66,7 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range report.Variants {
-		if truth := float64(quality[s.Variant]) / 100; s.Runs != 60 || !s.Share.Holds(truth) {
+		if truth := float64(quality[s.Variant]) / 100; s.Runs != 60 || !s.Share.holds(truth) {
 			t.Errorf("%s: %d of %d, %v; the truth is %v", s.Variant, s.Solved, s.Runs, s.Share, truth)
 		}
 	}

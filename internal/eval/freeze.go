@@ -54,31 +54,17 @@ func freeze(ctx context.Context, c Case, g repository) error {
 	return g.forget(ctx) // what was planted is not read off what is unreachable
 }
 
-// runAt gives the issue of the run whose record the commit has changed that is checked
-// out, or whose record is the only one there.
+// runAt gives the issue of the run whose record the commit that is checked out, or else the
+// newest before it, has changed.
 func runAt(ctx context.Context, g repository, commit string) (string, error) {
-	records := func(names string) (ids []string) {
-		for name := range strings.Lines(names) {
-			name = strings.TrimSuffix(name, "\n")
-			if id, is := strings.CutPrefix(path.Base(path.Dir(name)), "issue-"); is && name == phases.RecordFile(id) {
-				ids = append(ids, id)
-			}
-		}
-		return ids
-	}
-	changed, err := g.git(ctx, "diff-tree", "--no-commit-id", "--name-only", "--root", "-r", "HEAD", "--", ".reprise")
+	name, err := g.git(ctx, "log", "--max-count=1", "--format=", "--name-only", "--diff-filter=AM", "--", phases.RecordFile("*"))
 	if err != nil {
 		return "", err
 	}
-	if ids := records(changed); len(ids) == 1 {
-		return ids[0], nil
+	name, _, _ = strings.Cut(strings.TrimSpace(name), "\n")
+	id, is := strings.CutPrefix(path.Base(path.Dir(name)), "issue-")
+	if !is {
+		return "", fmt.Errorf("%s is no commit of a run: it has no record of one", commit)
 	}
-	all, err := g.git(ctx, "ls-tree", "-r", "--name-only", "HEAD", "--", ".reprise")
-	if err != nil {
-		return "", err
-	}
-	if ids := records(all); len(ids) == 1 {
-		return ids[0], nil
-	}
-	return "", fmt.Errorf("%s is no commit of a run: it has no record of one", commit)
+	return id, nil
 }

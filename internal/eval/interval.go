@@ -11,9 +11,6 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Holds reports whether a figure lies in the interval.
-func (i Interval) Holds(v float64) bool { return i.Low <= v && v <= i.High }
-
 // Wilson gives the score interval of a share of which k of n were seen: E. B. Wilson,
 // Probable inference, the law of succession, and statistical inference, 1927. It keeps
 // its promise for few runs and near 0 and 1, where the usual one does not. Of no runs

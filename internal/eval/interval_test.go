@@ -6,6 +6,9 @@ import (
 	"testing"
 )
 
+// holds reports whether a figure lies in the interval.
+func (i Interval) holds(v float64) bool { return i.Low <= v && v <= i.High }
+
 func near(a, b, by float64) bool { return math.Abs(a-b) <= by }
 
 // TestWilson compares with figures that are published: R. G. Newcombe, Two-sided
@@ -48,7 +51,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 						k++
 					}
 				}
-				if Wilson(k, runs).Holds(quality) {
+				if Wilson(k, runs).holds(quality) {
 					good++
 				}
 			}

@@ -87,11 +87,11 @@ func failed(all []metadata.CheckResult) []metadata.CheckResult {
 
 // before says what is wrong with a case as it is before the work: its setup fails, what
 // has to pass does not, or a check passes, which then proves nothing. Mistakes of the case
-// are mistake.Errors.
+// are pipelines.Mistakes.
 func (j *judge) before(ctx context.Context, c Case, tree string) error {
 	if err := c.addHidden(tree); err != nil {
 		c.doc.Wrong([]any{"hidden"}, "%v", err)
-		return mistakesIn(c.doc.Mistakes()).orNil()
+		return c.doc.Mistakes()
 	}
 	o, err := j.run(ctx, c, tree)
 	if err != nil {

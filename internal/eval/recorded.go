@@ -9,7 +9,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/recording"
+	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -60,9 +60,9 @@ func (r recordings) begin(t Trial, dir string) (err error) {
 func (r recordings) variables(dir string) []string {
 	switch {
 	case r.plays:
-		return []string{recording.Plays + "=" + own(dir)}
+		return []string{rehearsal.Plays + "=" + own(dir)}
 	case r.record:
-		return []string{recording.Records + "=" + own(dir)}
+		return []string{rehearsal.Records + "=" + own(dir)}
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (r recordings) stale(dir string) (said []string, err error) {
 	if !r.plays {
 		return nil, nil
 	}
-	all, err := recording.StaleCalls(own(dir))
+	all, err := rehearsal.StaleCalls(own(dir))
 	for _, s := range all {
 		said = append(said, s.String())
 	}

@@ -89,7 +89,7 @@ func (r Report) showCases(out terminal.Report) {
 	for _, c := range r.Comparisons {
 		out.Line("%s", c)
 	}
-	r.showMisses(out)
+	few(out, "not solved: ", r.misses())
 }
 
 // showEnd prints what is said of every evaluation.
@@ -102,13 +102,7 @@ func (r Report) showEnd(out terminal.Report) {
 	} else {
 		out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
 	}
-	for i, one := range r.Unanswered {
-		if i == mostMisses {
-			out.Line("and %d more, see --json", len(r.Unanswered)-mostMisses)
-			break
-		}
-		out.Line("%s", out.Red("not over: ")+text.Flat(one))
-	}
+	few(out, "not over: ", r.Unanswered)
 	if r.Missing > 0 {
 		why := "the same command goes on with them"
 		if r.Short {
@@ -138,26 +132,27 @@ func (r Report) table(out terminal.Report, t text.Table) {
 	})
 }
 
-// mostMisses is of how many cases and variants a terminal tells why they are not solved.
-const mostMisses = 20
+// few prints what is to be told, as far as people read it, each behind a word that says why.
+func few(out terminal.Report, why string, all []string) {
+	const most = 20
+	for _, one := range all[:min(len(all), most)] {
+		out.Line("%s", out.Red(why)+text.Flat(one))
+	}
+	if more := len(all) - most; more > 0 {
+		out.Line("and %d more, see --json", more)
+	}
+}
 
-// showMisses says, for each case and variant, why the first run that is not solved is not.
-func (r Report) showMisses(out terminal.Report) {
-	n := 0
+// misses says, for each case and variant, why the first run that is not solved is not.
+func (r Report) misses() (all []string) {
 	for _, s := range r.Cases {
 		at := slices.IndexFunc(r.Results, func(one Result) bool { return one.Variant == s.Variant && one.Case == s.Case && !one.Solved })
-		if at < 0 {
-			continue
-		}
-		if n++; n <= mostMisses {
+		if at >= 0 {
 			one := r.Results[at]
-			more := text.If(len(one.Misses) > 1, fmt.Sprintf(" (and %d more)", len(one.Misses)-1))
-			out.Line("%s", out.Red("not solved: ")+one.Trial.String()+": "+text.Flat(one.Misses[0])+more)
+			all = append(all, one.Trial.String()+": "+one.Misses[0]+text.If(len(one.Misses) > 1, fmt.Sprintf(" (and %d more)", len(one.Misses)-1)))
 		}
 	}
-	if n > mostMisses {
-		out.Line("and %d more, see --json", n-mostMisses)
-	}
+	return all
 }
 
 // share writes "18 of 20".

@@ -117,33 +117,25 @@ func (r *results) noteLooked(c Case, key string) error {
 func (c Case) key(ctx context.Context, environ []string) (string, error) {
 	sum := sha256.New()
 	for _, name := range []string{c.dir, c.Repo, c.Issue, c.Hidden, c.Stubs} {
-		inside := name != c.dir && strings.HasPrefix(name, c.absoluteDir()+string(filepath.Separator))
-		if name == "" || inside && !isRepository(name) {
-			continue // it is among the files of the case
-		}
-		if info, err := os.Stat(name); err == nil && info.IsDir() && isRepository(name) {
-			commit := c.Commit
-			if commit == "" {
-				head, err := repository{dir: name, environ: environ}.git(ctx, "rev-parse", "HEAD")
-				if err != nil {
-					return "", err
-				}
-				commit = head
-			}
-			_, _ = fmt.Fprintf(sum, "%s %s\n", filepath.Base(name), commit) // a hash takes all
+		err, commit := error(nil), c.Commit
+		switch _, missing := os.Stat(name); {
+		case missing != nil: // such as the issue of a case that is a review
 			continue
+		case !isRepository(name):
+			err = addFiles(sum, name)
+		case commit == "":
+			commit, err = repository{dir: name, environ: environ}.git(ctx, "rev-parse", "HEAD")
 		}
-		if err := addFiles(sum, name); err != nil {
+		if err != nil {
 			return "", err
 		}
+		_, _ = fmt.Fprintf(sum, "%s %s\n", filepath.Base(name), commit) // a hash takes all
 	}
 	if c.of != "" {
 		_, _ = fmt.Fprintf(sum, "review %v\n", c.Mutation) // a hash takes all
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
-
-func (c Case) absoluteDir() string { return absolute(c.dir, ".") }
 
 // key is a digest of all that a variant is made from, by this version of reprise.
 func (v Variant) key() (string, error) {

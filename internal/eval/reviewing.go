@@ -23,7 +23,7 @@ import (
 func (e *evaluation) forReview(ctx context.Context) error {
 	var all []Case
 	for _, c := range e.suite.Cases {
-		if c.Step == nil || c.Step.Step != metadata.Review {
+		if c.Step == nil {
 			continue
 		}
 		bad, err := refused(c)
@@ -92,7 +92,7 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]Defect, error) {
 	good.Mutation = nil
 	if err := makeRepository(ctx, e.env.Environ, good, "", dir); err != nil {
 		c.doc.Wrong([]any{"repo"}, "%v", err)
-		return nil, mistakesIn(c.doc.Mistakes()).orNil()
+		return nil, c.doc.Mistakes()
 	}
 	g := repository{dir: dir, environ: e.env.Environ}
 	branch, err := g.git(ctx, "for-each-ref", "--format=%(refname)", "refs/heads/"+environ.BranchPrefix+"*")
@@ -109,7 +109,7 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]Defect, error) {
 		content, err := g.git(ctx, "show", branch+":"+m.File)
 		if err != nil || strings.Count(content, m.Find) != 1 {
 			c.doc.Wrong([]any{"mutation", i, "find"}, "%s has the text %q %d times; it has to be there exactly once", m.File, m.Find, strings.Count(content, m.Find))
-			return nil, mistakesIn(c.doc.Mistakes()).orNil()
+			return nil, c.doc.Mistakes()
 		}
 		before, _, _ := strings.Cut(content, m.Find)
 		own = append(own, Defect{File: m.File, Line: 1 + strings.Count(before, "\n"), Operator: "of the suite", Find: m.Find, Replace: m.Replace})
@@ -129,18 +129,13 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]Defect, error) {
 
 // worth sums up what the reviews said, for each variant.
 func (e *evaluation) worth(all []Result) []Worth {
-	var reviews []reviewSaid
-	for _, r := range all {
-		c, _ := e.of(r.Trial)
-		one := reviewSaid{Variant: r.Variant, Case: c.of, Planted: c.planted, USD: r.Facts.Cost.USD, Why: r.Why}
-		if r.Review != nil {
-			one.Verdict = *r.Review
-		}
-		reviews = append(reviews, one)
+	for i := range all {
+		c, _ := e.of(all[i].Trial)
+		all[i].of, all[i].planted = c.of, c.planted
 	}
 	out := []Worth{}
 	for _, v := range e.suite.Variants {
-		out = append(out, worthOf(v.Name, reviews))
+		out = append(out, worthOf(v.Name, all))
 	}
 	return out
 }

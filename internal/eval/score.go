@@ -7,28 +7,18 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// reviewSaid is what one review said of work with a defect, or without.
-type reviewSaid struct {
-	Variant string
-	Case    string  // whose work it is
-	Planted *Defect // nil: the work is good
-	Verdict metadata.Verdict
-	Why     string // there is no verdict; empty: there is one
-	USD     float64
-}
-
 // nearby is how many lines away from a defect a finding still names it.
 const nearby = 3
 
 // fails reports whether the review refuses the work.
-func (r reviewSaid) fails() bool { return r.Verdict.Verdict == metadata.Fail }
+func (r Result) fails() bool { return r.Review != nil && r.Review.Verdict == metadata.Fail }
 
 // finds reports whether the review refuses the work and names the defect: its file, and
 // if it names a line, that one or one close by. Of one that people found, a refusal is all
 // that can be asked for.
-func (r reviewSaid) finds() bool {
-	return r.fails() && (r.Planted.Operator == byPeople || slices.ContainsFunc(r.Verdict.Findings, func(f metadata.Finding) bool {
-		return f.File == r.Planted.File && (f.Line == 0 || max(f.Line-r.Planted.Line, r.Planted.Line-f.Line) <= nearby)
+func (r Result) finds() bool {
+	return r.fails() && (r.planted.Operator == byPeople || slices.ContainsFunc(r.Review.Findings, func(f metadata.Finding) bool {
+		return f.File == r.planted.File && (f.Line == 0 || max(f.Line-r.planted.Line, r.planted.Line-f.Line) <= nearby)
 	}))
 }
 
@@ -74,7 +64,7 @@ type Silent struct {
 }
 
 // worthOf sums up the reviews of a variant.
-func worthOf(variant string, all []reviewSaid) Worth {
+func worthOf(variant string, all []Result) Worth {
 	w := Worth{Variant: variant, Gates: []Gate{}, Missed: []Missed{}, Silent: []Silent{}}
 	n := 0
 	for _, r := range all {
@@ -82,11 +72,11 @@ func worthOf(variant string, all []reviewSaid) Worth {
 			continue
 		}
 		n++
-		w.USD += r.USD
+		w.USD += r.Facts.Cost.USD
 		switch {
 		case r.Why != "":
-			w.Silent = append(w.Silent, Silent{r.Case, r.Why})
-		case r.Planted == nil:
+			w.Silent = append(w.Silent, Silent{r.of, r.Why})
+		case r.planted == nil:
 			w.Good++
 			if r.fails() {
 				w.Wolf++
@@ -98,7 +88,7 @@ func worthOf(variant string, all []reviewSaid) Worth {
 			if r.fails() {
 				w.Beside++
 			}
-			w.Missed = append(w.Missed, Missed{r.Case, *r.Planted})
+			w.Missed = append(w.Missed, Missed{r.of, *r.planted})
 		}
 		w.gates(r)
 	}
@@ -108,8 +98,11 @@ func worthOf(variant string, all []reviewSaid) Worth {
 }
 
 // gates counts the gates that a review has.
-func (w *Worth) gates(r reviewSaid) {
-	for _, g := range r.Verdict.Gates {
+func (w *Worth) gates(r Result) {
+	if r.Review == nil {
+		return
+	}
+	for _, g := range r.Review.Gates {
 		at := slices.IndexFunc(w.Gates, func(o Gate) bool { return o.Gate == g.Gate })
 		if at < 0 {
 			at = len(w.Gates)
@@ -118,7 +111,7 @@ func (w *Worth) gates(r reviewSaid) {
 		of := &w.Gates[at]
 		switch {
 		case g.Pass:
-		case r.Planted == nil:
+		case r.planted == nil:
 			of.Good++
 		default:
 			of.Planted++

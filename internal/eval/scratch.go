@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,22 +54,25 @@ func (c Case) fill(ctx context.Context, g repository) error {
 	if err == nil {
 		err = c.plant(g.dir)
 	}
-	if err == nil && !files && len(c.Mutation) > 0 {
-		// What was planted must not be read off the history.
-		_, err = g.git(ctx, "checkout", "--quiet", "--orphan", "planted")
-		if err == nil {
-			err = g.commit(ctx, "Start")
-		}
-		if err == nil {
-			_, err = g.git(ctx, "branch", "--quiet", "-M", "main")
-		}
-		if err == nil {
-			err = g.forget(ctx)
-		}
-	} else if err == nil && files {
-		err = g.commit(ctx, "Start")
+	switch {
+	case err != nil:
+		return err
+	case files:
+		return g.commit(ctx, "Start")
+	case len(c.Mutation) == 0:
+		return nil
 	}
-	return err
+	// What was planted must not be read off the history.
+	if _, err := g.git(ctx, "checkout", "--quiet", "--orphan", "planted"); err != nil {
+		return err
+	}
+	if err := g.commit(ctx, "Start"); err != nil {
+		return err
+	}
+	if _, err := g.git(ctx, "branch", "--quiet", "-M", "main"); err != nil {
+		return err
+	}
+	return g.forget(ctx)
 }
 
 // fetch takes the commit of a repository or a bundle, with those before it.
@@ -113,19 +115,18 @@ func (c Case) plant(dir string) error {
 		if err != nil {
 			return fmt.Errorf("mutation: %w", err)
 		}
+		text := string(data)
 		if m.line > 0 {
-			if data, err = m.onLine(data); err != nil {
-				return err
-			}
-			if err := root.WriteFile(filepath.FromSlash(m.File), data, 0o644); err != nil {
-				return err
-			}
-			continue
+			text, err = m.onLine(text)
+		} else if n := strings.Count(text, m.Find); n != 1 {
+			err = fmt.Errorf("mutation: %s has the text %q %d times; it has to be there exactly once", m.File, m.Find, n)
+		} else {
+			text = strings.Replace(text, m.Find, m.Replace, 1)
 		}
-		if n := bytes.Count(data, []byte(m.Find)); n != 1 {
-			return fmt.Errorf("mutation: %s has the text %q %d times; it has to be there exactly once", m.File, m.Find, n)
+		if err != nil {
+			return err
 		}
-		if err := root.WriteFile(filepath.FromSlash(m.File), bytes.Replace(data, []byte(m.Find), []byte(m.Replace), 1), 0o644); err != nil {
+		if err := root.WriteFile(filepath.FromSlash(m.File), []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
@@ -133,11 +134,11 @@ func (c Case) plant(dir string) error {
 }
 
 // onLine gives a file with the mistake on its line.
-func (m Mutation) onLine(data []byte) ([]byte, error) {
-	lines := strings.SplitAfter(string(data), "\n")
+func (m Mutation) onLine(text string) (string, error) {
+	lines := strings.SplitAfter(text, "\n")
 	if m.line > len(lines) || !strings.Contains(lines[m.line-1], m.Find) {
-		return nil, fmt.Errorf("line %d of %s is not %q any more", m.line, m.File, m.Find)
+		return "", fmt.Errorf("line %d of %s is not %q any more", m.line, m.File, m.Find)
 	}
 	lines[m.line-1] = strings.Replace(lines[m.line-1], m.Find, m.Replace, 1)
-	return []byte(strings.Join(lines, "")), nil
+	return strings.Join(lines, ""), nil
 }

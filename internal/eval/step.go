@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,19 +113,6 @@ func unanswered(run metadata.Run) error {
 	return nil
 }
 
-// another says which step a run has taken in place of that of the case, or "".
-func another(c Case, b Before, run metadata.Run) string {
-	if c.Step == nil {
-		return ""
-	}
-	for _, a := range run.Attempts[b.Attempts:] {
-		if is := (StepOf{a.Phase, a.Step}); a.Step.ByAgent() && is != *c.Step {
-			return is.String()
-		}
-	}
-	return ""
-}
-
 // since leaves of what a run came to that of a trial.
 func (f Facts) since(b Facts) Facts {
 	f.Cost.USD, f.Cost.Tokens = f.Cost.USD-b.Cost.USD, f.Cost.Tokens-b.Cost.Tokens
@@ -144,17 +130,9 @@ func (v Variant) stepFlags(c Case, id string) []string {
 	return out
 }
 
-// notEnded says that a run did not come as far as a trial goes.
-func notEnded(c Case, said string) error {
-	if c.Step != nil {
-		return fmt.Errorf("the run did not take the step %s: %s", c.Step, said)
-	}
-	return fmt.Errorf("the run did not come to an end: %s", said)
-}
-
 // reviewed gives what a trial of a review said, or why it gave no verdict.
 func reviewed(c Case, b Before, run metadata.Run) (said *metadata.Verdict, why string) {
-	if c.Step == nil || c.Step.Step != metadata.Review {
+	if c.Step == nil {
 		return nil, ""
 	}
 	for _, a := range run.Attempts[b.Attempts:] {

@@ -37,10 +37,9 @@ const maxFile = 1 << 20
 
 // Suite is cases and the ways to work on them.
 type Suite struct {
-	Description string
-	Runs        int // of each case with each variant
-	Variants    []Variant
-	Cases       []Case
+	Runs     int // of each case with each variant
+	Variants []Variant
+	Cases    []Case
 
 	dir string
 }
@@ -114,14 +113,14 @@ func (c ShellCommand) check() pipelines.Check {
 const usual = `{status: "success"}`
 
 // readSuite reads the suite in a folder, and checks the pipelines that are files of it.
-// All mistakes come back together, as mistake.Errors.
+// All mistakes come back together, as pipelines.Mistakes.
 func readSuite(ctx context.Context, dir string) (*Suite, error) {
 	s := &Suite{dir: dir, Runs: 1}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, exit.Usagef("%s is not a folder; a suite is a folder with %s and a folder for each case", dir, suiteFile)
 	}
-	found, err := s.read()
-	if err != nil {
+	var found pipelines.Mistakes
+	if err := s.read(&found); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(dir)
@@ -134,9 +133,7 @@ func readSuite(ctx context.Context, dir string) (*Suite, error) {
 			continue // it holds what cases share
 		}
 		c, err := readCase(folder)
-		if wrong := pipelines.Mistakes(nil); errors.As(err, &wrong) {
-			found = append(found, wrong...)
-		} else if err != nil {
+		if err := gather(&found, err); err != nil {
 			return nil, err
 		}
 		s.Cases = append(s.Cases, c)
@@ -145,54 +142,51 @@ func readSuite(ctx context.Context, dir string) (*Suite, error) {
 		found = append(found, pipelines.Mistake{File: dir, Message: "there is no case; each is a folder with " + caseFile + ": reprise eval init makes one of a run"})
 	}
 	wrong, err := s.vet(ctx)
-	if err := mistakes(append(found, wrong...)).sorted(); err != nil {
+	if err := append(found, wrong...).OrNil(); err != nil {
 		return nil, err
 	}
 	return s, err
 }
 
-// document reads a file of a suite. What is right is there also beside mistakes, unless
-// the document is nil.
-func document(file, definition string) (*source.Document, error) {
+// document reads a file of a suite. What is right is there also beside mistakes, which are
+// added to those that were found, unless the document is nil.
+func document(file, definition string, found *pipelines.Mistakes) (*source.Document, error) {
 	data, err := folders.ReadRegular(file, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, pipelines.Mistakes{{File: file, Message: "there is no such file; a suite has one, if only an empty one"}}
+		*found = append(*found, pipelines.Mistake{File: file, Message: "there is no such file; a suite has one, if only an empty one"})
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return source.ReadDocument(file, data, schema, definition)
+	doc, err := source.ReadDocument(file, data, schema, definition)
+	return doc, gather(found, err)
 }
 
 // read reads what a suite says besides its cases.
-func (s *Suite) read() (pipelines.Mistakes, error) {
-	doc, err := document(filepath.Join(s.dir, suiteFile), "#Suite")
-	var found pipelines.Mistakes
-	if err != nil && !errors.As(err, &found) {
-		return nil, err
-	}
-	if doc == nil {
-		return found, nil
+func (s *Suite) read(found *pipelines.Mistakes) error {
+	doc, err := document(filepath.Join(s.dir, suiteFile), "#Suite", found)
+	if doc == nil || err != nil {
+		return err
 	}
 	var said struct {
-		Description string
-		Runs        int
-		Variants    map[string]Variant
+		Runs     int
+		Variants map[string]Variant
 	}
 	if err := json.Unmarshal(doc.JSON(), &said); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(s.dir, suiteFile), err)
+		return fmt.Errorf("%s: %w", filepath.Join(s.dir, suiteFile), err)
 	}
-	s.Description, s.Runs = said.Description, cmp.Or(said.Runs, 1)
+	s.Runs = cmp.Or(said.Runs, 1)
 	for name, v := range said.Variants {
 		v.Name = name
 		if v.Prompts != "" {
-			v.Prompts = s.path(v.Prompts)
+			v.Prompts = absolute(s.dir, v.Prompts)
 			if info, err := os.Stat(v.Prompts); err != nil || !info.IsDir() {
 				doc.Wrong([]any{"variants", name, "prompts"}, "there is no folder %s", v.Prompts)
 			}
 		}
 		if workspace.IsPath(v.Pipeline) {
-			v.Pipeline = s.path(v.Pipeline)
+			v.Pipeline = absolute(s.dir, v.Pipeline)
 			if _, err := os.Stat(v.Pipeline); err != nil {
 				doc.Wrong([]any{"variants", name, "pipeline"}, "there is no file %s", v.Pipeline)
 			}
@@ -206,7 +200,7 @@ func (s *Suite) read() (pipelines.Mistakes, error) {
 		s.Variants = []Variant{{Name: "default"}}
 	}
 	slices.SortFunc(s.Variants, func(a, b Variant) int { return strings.Compare(a.Name, b.Name) })
-	return append(found, mistakesIn(doc.Mistakes())...), nil
+	return gather(found, doc.Mistakes())
 }
 
 // vet checks the pipelines that are files of the suite.
@@ -223,9 +217,6 @@ func (s *Suite) vet(ctx context.Context) (pipelines.Mistakes, error) {
 	found, _, err := workspace.Vetted(ctx, nil, files)
 	return found, err
 }
-
-// path makes a path of suite.cue absolute.
-func (s *Suite) path(name string) string { return absolute(s.dir, name) }
 
 // absolute makes a path absolute that counts from a folder.
 func absolute(dir, name string) string {

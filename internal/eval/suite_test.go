@@ -35,9 +35,9 @@ func TestMistakesOfASuite(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	want := strings.TrimPrefix(`
-Three/case.cue:1:1: issue: issue file: stat DIR/Three/issue.md: no such file or directory
 Three/case.cue:1:1: nothing is expected, so that any run would do; give checks, still or expect
 Three/case.cue:1:1: the folder is called "Three"; a case has a name of small letters, digits and -, at most 40
+Three/case.cue:1:1: issue: issue file: stat DIR/Three/issue.md: no such file or directory
 Three/case.cue:1:1: repo: there is no DIR/Three/repo, which would be the repository
 Three/case.cue:1:8: stubs: there is no file DIR/Three/x
 Three/case.cue:2:9: hidden: DIR/Three/gone is no folder and no .txtar

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -24,7 +25,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/recording"
+	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -53,6 +54,9 @@ type Result struct {
 	Why    string            `json:"why,omitempty"`    // a review gave no verdict
 	Ended  time.Time         `json:"ended_at"`
 	Spent  float64           `json:"-"` // in this process, in US dollars
+	// Of --review: the case whose work it is, and the defect in it; nil: none.
+	of      string
+	planted *Defect
 }
 
 // runVariable is the variable that tells a program which run of its case it works in,
@@ -125,11 +129,8 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 		}
 		if !over(c, start, at.Run) && !cut(at, own) && len(out.Stale) == 0 {
 			out.Spent = at.Run.Cost.USD - spent
-			return out, cmp.Or(unanswered(at.Run), notEnded(c, said))
+			return out, cmp.Or(unanswered(at.Run), fmt.Errorf("the run did not come to an end: %s", said))
 		}
-	}
-	if other := another(c, start, at.Run); other != "" {
-		return out, fmt.Errorf("the run went on with %s, and not with %s", other, c.Step)
 	}
 	if out.Facts, err = factsOf(ctx, at); err != nil {
 		return out, err
@@ -204,7 +205,7 @@ func (r *runner) asks(ctx context.Context, c Case, v Variant, dir string, b *Bef
 func (r *runner) environ() []string {
 	return slices.DeleteFunc(apart(r.env.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == recording.Records || name == recording.Plays || name == runVariable
+		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == rehearsal.Records || name == rehearsal.Plays || name == runVariable
 	})
 }
 
@@ -261,7 +262,7 @@ func (r *runner) process(ctx context.Context, environ, args []string, log string
 	defer runtime.UnlockOSThread()
 	var printed, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, r.self, args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = environ, &printed, &tail{to: file, kept: &errs}
+	cmd.Env, cmd.Stdout, cmd.Stderr = environ, &printed, io.MultiWriter(file, &errs)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its agent, and keeps what there is
 	cmd.WaitDelay = 2 * workspace.StopTime
 	endWithParent(cmd)
@@ -280,21 +281,4 @@ func (r *runner) process(ctx context.Context, environ, args []string, log string
 		return "", fmt.Errorf("reprise run ended with %d: %s", code, strings.TrimSpace(errs.String()))
 	}
 	return summary.Error, nil
-}
-
-// tail writes to a file, and keeps the end.
-type tail struct {
-	to   *os.File
-	kept *bytes.Buffer
-}
-
-// mostKept is how much is kept, in bytes.
-const mostKept = 4000
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept.Write(p)
-	if more := t.kept.Len() - mostKept; more > 0 {
-		t.kept.Next(more)
-	}
-	return t.to.Write(p)
 }

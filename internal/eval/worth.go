@@ -25,28 +25,17 @@ func (r Report) showReviews(out terminal.Report) {
 	}
 	out.Line("")
 	r.table(out, t)
-	n := 0
+	var missed, silent []string
 	for _, w := range r.Reviews {
 		for _, m := range w.Missed {
-			if n++; n <= mostMisses {
-				out.Line("%s", out.Red("missed: ")+w.Variant+", "+m.Case+": "+text.Flat(m.String()))
-			}
+			missed = append(missed, w.Variant+", "+m.Case+": "+m.String())
 		}
-	}
-	if n > mostMisses {
-		out.Line("and %d more, see --json", n-mostMisses)
-	}
-	n = 0
-	for _, w := range r.Reviews {
 		for _, s := range w.Silent {
-			if n++; n <= mostMisses {
-				out.Line("%s", out.Red("no verdict, so it does not count: ")+w.Variant+", "+s.Case+": "+text.Flat(s.Why))
-			}
+			silent = append(silent, w.Variant+", "+s.Case+": "+s.Why)
 		}
 	}
-	if n > mostMisses {
-		out.Line("and %d more, see --json", n-mostMisses)
-	}
+	few(out, "missed: ", missed)
+	few(out, "no verdict, so it does not count: ", silent)
 }
 
 // allJudged reports whether each review gave a verdict, and none is missing.

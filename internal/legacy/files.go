@@ -12,11 +12,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// The most that is taken over of an older run.
-const (
-	maxOlderFile   = 4 << 20 // bytes, of an artifact or a review
-	maxOlderReview = 50_000  // characters of a review that a prompt repeats
-)
+// maxOlderFile is the most that is taken over of an artifact or a review, in bytes.
+const maxOlderFile = 4 << 20
 
 // document is a file of an older phase.
 type document struct {
@@ -25,8 +22,8 @@ type document struct {
 }
 
 // documents lists the Markdown files that an older phase wrote, the artifact
-// first: the one that the record lists, else the one with the name nearest to
-// that of the phase. What is empty is none.
+// first: the one that the record lists, else one that is called as the phase is. What is
+// empty is none.
 func (old *OlderRun) documents(phase string, listed []string) ([]document, error) {
 	folder, err := old.folder(phase)
 	if folder == "" || err != nil {
@@ -53,10 +50,13 @@ func (old *OlderRun) documents(phase string, listed []string) ([]document, error
 		}
 	}
 	rank := func(d document) int {
-		if slices.Contains(listed, d.path) {
-			return -1000
+		switch {
+		case slices.Contains(listed, d.path):
+			return 0
+		case strings.HasPrefix(plainName(d.path), phase):
+			return 1
 		}
-		return -common(plainName(d.path), phase)
+		return 2
 	}
 	slices.SortStableFunc(out, func(a, b document) int { return cmp.Compare(rank(a), rank(b)) })
 	return out, nil
@@ -109,13 +109,4 @@ func readOlder(files fs.FS, name string) ([]byte, error) {
 func plainName(p string) string {
 	base := path.Base(p)
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(base, path.Ext(base))), "-", "_")
-}
-
-// common is the length of the beginning that two names share.
-func common(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -34,11 +32,11 @@ func (o Options) Find(ctx context.Context, env environ.Env, src *git.Source) (*O
 		return nil, err
 	}
 	if old.Imported, err = Import(data, old.Name, env.Now()); err != nil {
-		return nil, errors.Join(exit.UsageError{Err: err}, old.Close())
+		return nil, exit.AsUsage(err)
 	}
 	id := old.Run.IssueNumber
 	if o.Id != "" && o.Id != id {
-		return nil, errors.Join(exit.Usagef("%s is of issue %s, not of %s", old.Name, id, o.Id), old.Close())
+		return nil, exit.Usagef("%s is of issue %s, not of %s", old.Name, id, o.Id)
 	}
 	old.Top, old.said = numbered(id), cmp.Or(old.said, old.Name)
 	return old, nil
@@ -51,19 +49,15 @@ func (old *OlderRun) onDisk(file string) ([]byte, error) {
 	if err != nil {
 		return nil, exit.Usagef("older record: %w", err)
 	}
-	// Nothing is read through a symbolic link that leads out of the folder.
+	// Nothing is read through a symbolic link that leads out of the folder. It is open as long as
+	// its files are in use.
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
 		return nil, err
 	}
-	old.Name, old.said, old.files, old.root = file, filepath.Base(file), root.FS(), root
+	old.Name, old.said, old.files = file, filepath.Base(file), root.FS()
 	return data, nil
 }
-
-var (
-	olderRecord = regexp.MustCompile(`^issue-([a-z0-9][a-z0-9._-]*)/` + regexp.QuoteMeta(metadata.File) + `$`)
-	namedAfter  = regexp.MustCompile(`(?:^|/)issue-([a-z0-9][a-z0-9._-]*)$`)
-)
 
 // onBranch reads a record from a branch. Where neither flag nor name of the
 // branch say of which issue, there must be only one.
@@ -72,8 +66,8 @@ func (old *OlderRun) onBranch(ctx context.Context, src *git.Source, o Options) (
 		old.Base = OlderPrefix + o.Id
 	}
 	id := o.Id
-	if m := namedAfter.FindStringSubmatch(old.Base); id == "" && m != nil {
-		id = m[1]
+	if named, is := strings.CutPrefix(path.Base(old.Base), "issue-"); id == "" && is && metadata.CheckID(named) == nil {
+		id = named
 	}
 	data, err := old.read(ctx, src, id)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -112,14 +106,10 @@ func (old *OlderRun) read(ctx context.Context, src *git.Source, id string) ([]by
 
 // theOnly gives the id of the one run in the older folder.
 func theOnly(all fs.FS, branch string) (string, error) {
-	var ids []string
-	err := fs.WalkDir(all, ".", func(name string, _ fs.DirEntry, err error) error {
-		if m := olderRecord.FindStringSubmatch(name); m != nil {
-			ids = append(ids, m[1])
-		}
-		return err
-	})
-	slices.Sort(ids)
+	ids, err := fs.Glob(all, "issue-*/"+metadata.File)
+	for i, name := range ids {
+		ids[i] = strings.TrimPrefix(path.Dir(name), "issue-")
+	}
 	switch {
 	case err != nil:
 		return "", err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -96,20 +95,11 @@ func onGitHub(ctx context.Context, env environ.Env, src *git.Source, id string) 
 // OlderRun is a run of the older system, as it was found.
 type OlderRun struct {
 	Imported
-	Name  string   // of the record, as errors name it
-	said  string   // the same without a folder of this machine, as the new record names it
-	Top   string   // the run's folder, from the top of the repository
-	files fs.FS    // that folder
-	root  *os.Root // behind files; nil if they are those of a commit
-	Base  string   // branch that the new one starts from; empty: what is checked out
-}
-
-// Close closes the folder that the older run is read from.
-func (old *OlderRun) Close() error {
-	if old.root == nil {
-		return nil
-	}
-	return old.root.Close()
+	Name  string // of the record, as errors name it
+	said  string // the same without a folder of this machine, as the new record names it
+	Top   string // the run's folder, from the top of the repository
+	files fs.FS  // that folder
+	Base  string // branch that the new one starts from; empty: what is checked out
 }
 
 // numbered is the folder of an older run.

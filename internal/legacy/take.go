@@ -1,11 +1,9 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -52,16 +50,13 @@ func TakeOver(ctx context.Context, w *workspace.Workspace, env environ.Env, old 
 		t.Notes = append(t.Notes, Note{d.Path, d.Message})
 	}
 	run, from := &w.Run, old.Run
-	run.CreatedAt = from.CreatedAt
-	if from.CreatedAt.After(run.UpdatedAt) {
+	if run.CreatedAt = from.CreatedAt; from.CreatedAt.After(run.UpdatedAt) {
 		run.CreatedAt = run.UpdatedAt
 	}
-	if run.Repository == "" {
-		run.Repository = from.Repository
-	}
+	run.Repository = cmp.Or(run.Repository, from.Repository)
 	run.DesignDecisions, run.Cost = from.DesignDecisions, from.Cost
 	run.PRNumber, run.PRURL, run.GitHubIntegration = from.PRNumber, from.PRURL, from.GitHubIntegration
-	t.documents(ctx, from.ExternalDocuments)
+	run.ExternalDocuments = from.ExternalDocuments
 	for _, p := range w.Plan.Phases {
 		if err := t.phase(&p); err != nil {
 			return nil, fmt.Errorf("phase %s of %s: %w", p.Name, old.Name, err)
@@ -78,26 +73,6 @@ func TakeOver(ctx context.Context, w *workspace.Workspace, env environ.Env, old 
 		return nil, fmt.Errorf("%s cannot be taken over: %w", old.Name, err)
 	}
 	return t, nil
-}
-
-// documents takes over what people had written for the older run. What is named as a phase
-// that has not begun is its work, as the commit has it that the run starts from.
-func (t *Takeover) documents(ctx context.Context, named map[string]string) {
-	t.w.Run.ExternalDocuments = named
-	plan := *t.w.Plan
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		if p := t.w.Plan.Phase(name); p == nil || strings.Contains(named[name], "://") {
-			continue // it is kept in the record, for people
-		}
-		plan.Documents = map[string]string{name: named[name]}
-		read := func(file string) ([]byte, error) { return t.w.Source.ReadPlain(ctx, t.w.Run.BaseCommit, file) }
-		found, err := workspace.Documents(&plan, nil, read, read)
-		if err != nil {
-			t.note("external_documents."+name, "it is not the work of the phase: %v", err)
-			continue
-		}
-		t.w.Frozen[phases.GivenFile(t.w.Run, name)] = found[name].Text
-	}
 }
 
 func (t *Takeover) note(what, format string, args ...any) {
@@ -141,7 +116,7 @@ func (t *Takeover) phase(p *pipelines.Phase) error {
 		return nil
 	}
 	t.copy(p, rec, was, docs, row.Artifacts)
-	review, err := t.review(p, rec)
+	review, err := t.review(p)
 	if err != nil {
 		return err
 	}

@@ -16,17 +16,14 @@ import (
 // Tell says what was taken over, what was not and why, and how to go on.
 func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error {
 	if o.Json {
-		r := importResult{
-			DryRun: o.Dry, Issue: w.Run.IssueNumber, From: t.Old.Name, Branch: w.Run.BranchName, Base: w.Run.BaseCommit,
-			Pushed: w.Push && !o.Dry, Status: w.Run.Status, Phases: t.Taken, Notes: t.Notes,
+		out := map[string]any{
+			"dry_run": o.Dry, "issue": w.Run.IssueNumber, "from": t.Old.Name, "branch": w.Run.BranchName, "base_commit": w.Run.BaseCommit,
+			"pushed": w.Push && !o.Dry, "status": w.Run.Status, "phases": t.Taken, "dropped": text.List(t.Notes),
 		}
 		if !o.Dry {
-			r.Head = w.Repo.Tip()
+			out["head_sha"] = w.Repo.Tip()
 		}
-		if r.Notes == nil {
-			r.Notes = []Note{}
-		}
-		return text.PrintJSON(env.Stdout, r)
+		return text.PrintJSON(env.Stdout, out)
 	}
 	r := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
 	r.Titled(w.Plan, w.Run)
@@ -46,17 +43,13 @@ func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error
 		r.Line("Dry run: nothing was changed.")
 		return nil
 	}
-	r.Line("Branch %s at %.12s. %s", w.Run.BranchName, w.Repo.Tip(), startOlder(t.Old))
+	start := "It starts where the older branch ends, which stays as it is."
+	if t.Old.Base == "" {
+		start = "It starts at what is checked out."
+	}
+	r.Line("Branch %s at %.12s. %s", w.Run.BranchName, w.Repo.Tip(), start)
 	goOn(r, w.Run, t.Old)
 	return nil
-}
-
-// startOlder says where the new branch starts.
-func startOlder(old *OlderRun) string {
-	if old.Base == "" {
-		return "It starts at what is checked out."
-	}
-	return "It starts where the older branch ends, which stays as it is."
 }
 
 // takeoverTable shows what became of each phase.

@@ -25,7 +25,7 @@ func diagnose(t engine.Task, words spoken, r *engine.Result) error {
 	if err != nil {
 		return err
 	}
-	d := phases.Diagnosis{Confidence: phases.HighConfidence, Analysis: words.sound}
+	d := phases.Diagnosis{Confidence: phases.HighConfidence, Analysis: words["sound"]}
 	for _, confidence := range []phases.Confidence{phases.HighConfidence, phases.MediumConfidence, phases.LowConfidence} {
 		if phase, reason := standing(run, confidence, words); reason != "" {
 			d = phases.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: confidence, Analysis: reason}
@@ -47,7 +47,7 @@ func standing(run metadata.Run, confidence phases.Confidence, words spoken) (pha
 		}
 		if confidence == phases.MediumConfidence {
 			if i := failedCheck(p); i >= 0 {
-				return p.Name, fmt.Sprintf(words.fails, p.Name, p.Checks.Results[i].Name)
+				return p.Name, fmt.Sprintf(words["fails"], p.Name, p.Checks.Results[i].Name)
 			}
 			continue
 		}

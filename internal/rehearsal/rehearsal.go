@@ -1,4 +1,6 @@
-// Package rehearsal is the agent that needs no key, no network and no model.
+// Package rehearsal is the agent that needs no key, no network and no model: it answers from
+// samples, from stubs, or from a recording of what other agents have answered, which it makes,
+// too, with secrets masked.
 package rehearsal
 
 import (
@@ -101,13 +103,13 @@ func (a Agent) work(ctx context.Context, t engine.Task, r *engine.Result) error 
 	}
 	if t.Step == metadata.Review {
 		v := a.verdict(t, words)
-		r.Text = fmt.Sprintf(words.reviewed, t.Phase, v.Verdict)
+		r.Text = fmt.Sprintf(words["reviewed"], t.Phase, v.Verdict)
 		var err error
 		r.Structured, err = json.Marshal(v)
 		return err
 	}
 	text := words.document(t)
-	r.Text = fmt.Sprintf(words.wrote, t.Phase)
+	r.Text = fmt.Sprintf(words["wrote"], t.Phase)
 	if !t.Access.Writes() {
 		r.Text = text // it cannot write: its last words are the document
 	} else if err := a.write(t, r, text); err != nil {
@@ -146,19 +148,19 @@ func put(file, text string) error {
 // verdict judges: the gates hold, but for the review that is to fail.
 func (a Agent) verdict(t engine.Task, words spoken) metadata.Verdict {
 	artifact, _ := os.ReadFile(t.Artifact) // one that cannot be read was not revised
-	revised := strings.Contains(string(artifact), words.revised)
+	revised := strings.Contains(string(artifact), words["revised"])
 	fails := a.First != "" && t.Phase == a.First && t.Round == 0 && !revised
 	v := metadata.Verdict{Verdict: metadata.Pass, Gates: []metadata.Gate{}, Findings: []metadata.Finding{}}
 	for i, g := range t.Gates {
-		gate := metadata.Gate{Gate: g, Pass: !fails || i > 0, Why: words.holds}
+		gate := metadata.Gate{Gate: g, Pass: !fails || i > 0, Why: words["holds"]}
 		if !gate.Pass {
-			gate.Why = words.missing
+			gate.Why = words["missing"]
 		}
 		v.Gates = append(v.Gates, gate)
 	}
 	f := metadata.Finding{
 		ID: theFinding, Severity: metadata.Blocker, Status: metadata.NewFinding,
-		Title: words.title, Problem: words.missing, Impact: words.impact, Solution: words.solution,
+		Title: words["title"], Problem: words["missing"], Impact: words["impact"], Solution: words["solution"],
 	}
 	switch {
 	case fails:

@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -135,36 +136,14 @@ func (c stub) apply(t engine.Task, r *engine.Result) error {
 		r.Usage = metadata.Usage{InputTokens: c.Usage.Input, OutputTokens: c.Usage.Output, CachedTokens: c.Usage.Cached, USD: c.Usage.USD, Turns: 1}
 	}
 	r.Limit = c.Limit
-	return c.writeFiles(t.Dir)
-}
-
-// writeFiles never leaves the tree, whatever links are in it.
-func (c stub) writeFiles(dir string) error {
-	if len(c.Files) == 0 {
-		return nil
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // nothing is written through it
+	files := map[string]change{}
 	for name, text := range c.Files {
-		name = filepath.FromSlash(name)
-		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return err
-		}
-		if err := root.WriteFile(name, []byte(text), 0o644); err != nil {
-			return err
-		}
+		files[name] = change{Text: &text}
 	}
-	return nil
+	return write(t.Dir, files)
 }
 
 // err is the error an entry scripts.
 func (e *stubError) err() error {
-	message := e.Message
-	if message == "" {
-		message = "scripted"
-	}
-	return &engine.AgentError{Class: e.Class, Agent: "rehearsal", RetryAfter: time.Duration(e.RetryAfter), Err: errors.New(message)}
+	return &engine.AgentError{Class: e.Class, Agent: "rehearsal", RetryAfter: time.Duration(e.RetryAfter), Err: errors.New(cmp.Or(e.Message, "scripted"))}
 }

@@ -1,78 +1,53 @@
 package rehearsal
 
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// spoken is what a rehearsal writes, in one language.
-type spoken struct {
-	about, goal, gate    string // of the artifact
-	reason, revised, fix string
-	wrote, reviewed      string // its last words
-	holds, missing       string // of a review
-	title                string
-	impact, solution     string
-	sound, fails         string // of a diagnosis
-}
+// spoken is what a rehearsal writes, in one language, by the names in words.json.
+type spoken map[string]string
 
+//go:embed words.json
+var allWords []byte
+
+// inLanguages are the words of all languages.
+var inLanguages = sync.OnceValue(func() (all map[string]spoken) {
+	if err := json.Unmarshal(allWords, &all); err != nil {
+		panic(err) // it is part of the program
+	}
+	return all
+})
+
+// wordsIn gives the words of a language, or the English ones.
 func wordsIn(language string) spoken {
-	if language == "ja" {
-		return spoken{
-			about:    "フェーズ %s のリハーサルです。モデルは使っていません(試行 %d)。",
-			goal:     "目的",
-			gate:     "リハーサルでは、この条件は満たされているものとします。",
-			reason:   "差し戻しの理由",
-			revised:  "## 改訂",
-			fix:      "指摘 %s に対応しました。",
-			wrote:    "リハーサル: フェーズ %s を書きました。",
-			reviewed: "リハーサル: フェーズ %s の判定は %s です。",
-			holds:    "リハーサルのため、満たされているものとします。",
-			missing:  "成果物に「改訂」の節がありません。",
-			title:    "改訂がまだ示されていない",
-			impact:   "リハーサルの最初のレビューは一度だけ不合格になり、改訂の流れを示します。",
-			solution: "「改訂」の節を加える。",
-			sound:    "記録には未解決のものがありません。",
-			fails:    "フェーズ %s のチェック %s が失敗しています。",
-		}
+	if words := inLanguages()[language]; words != nil {
+		return words
 	}
-	return spoken{
-		about:    "A rehearsal of the phase %s, without a model (attempt %d).",
-		goal:     "Goal",
-		gate:     "In a rehearsal this gate is taken to hold.",
-		reason:   "Reason of the rollback",
-		revised:  "## Revised",
-		fix:      "Finding %s is dealt with.",
-		wrote:    "Rehearsal: wrote %s.",
-		reviewed: "Rehearsal: reviewed %s, verdict %s.",
-		holds:    "Taken to hold, as this is a rehearsal.",
-		missing:  `The artifact has no section "Revised".`,
-		title:    "No revision is shown yet",
-		impact:   "The first review of a rehearsal fails once, to show how work is revised.",
-		solution: `Add a section "Revised".`,
-		sound:    "The record holds nothing against the work.",
-		fails:    "The check %[2]s of %[1]s fails.",
-	}
+	return inLanguages()["en"]
 }
 
 // document is a plausible artifact.
 func (w spoken) document(t engine.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n"+w.about+"\n", process.OneLine(t.Title, 200), t.Phase, t.Attempt)
-	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w.goal, strings.TrimSpace(t.Goal))
+	fmt.Fprintf(&b, "# %s\n\n"+w["about"]+"\n", process.OneLine(t.Title, 200), t.Phase, t.Attempt)
+	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w["goal"], strings.TrimSpace(t.Goal))
 	for _, g := range t.Gates {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n", process.OneLine(g, 200), w.gate)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", process.OneLine(g, 200), w["gate"])
 	}
 	if reason := rollbackReason(t.Prompt); reason != "" {
-		fmt.Fprintf(&b, "\n## %s\n\n> %s\n", w.reason, strings.ReplaceAll(reason, "\n", "\n> "))
+		fmt.Fprintf(&b, "\n## %s\n\n> %s\n", w["reason"], strings.ReplaceAll(reason, "\n", "\n> "))
 	}
 	if t.Step == metadata.Revise {
-		fmt.Fprintf(&b, "\n%s\n\n"+w.fix+"\n", w.revised, theFinding)
+		fmt.Fprintf(&b, "\n%s\n\n"+w["fix"]+"\n", w["revised"], theFinding)
 	}
 	return b.String()
 }

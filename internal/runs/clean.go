@@ -30,9 +30,6 @@ type Leftover struct {
 	Bytes   int64    `json:"bytes"`
 }
 
-// gone is why a run is over that has no branch any more.
-const gone = "gone"
-
 // Leftovers gives what can be removed because its run is done, or is gone; with an id
 // only that of one run. A run that cannot be read keeps what it has, and is in the
 // error.
@@ -75,13 +72,13 @@ func Leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 // overWhy says why a run is over, or "".
 func overWhy(ctx context.Context, src *git.Source, id string, commits map[string]string) (string, error) {
 	if len(commits) == 0 {
-		return gone, nil
+		return "gone", nil
 	}
 	run, _, err := newest(ctx, src, id, commits)
-	if err != nil || run.Status != metadata.Completed && run.Status != metadata.Cancelled {
-		return "", err
+	if run.Status == metadata.Completed || run.Status == metadata.Cancelled {
+		return string(run.Status), err
 	}
-	return string(run.Status), nil
+	return "", err
 }
 
 // temporary gives the temporary folders that calls of a run have left.
@@ -149,8 +146,14 @@ type Cleaning struct {
 // person agrees.
 func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) error {
 	all, broken := Leftovers(ctx, env, src, c.Issue)
-	if c.JSON {
-		return c.forPrograms(ctx, env, all, broken)
+	if c.JSON { // without Yes nothing is removed
+		var removed int64
+		if c.Yes {
+			var failed error
+			removed, failed = remove(ctx, all)
+			broken = errors.Join(broken, failed)
+		}
+		return errors.Join(broken, text.PrintJSON(env.Stdout, map[string]any{"leftovers": all, "removed_bytes": removed}))
 	}
 	if len(all) == 0 {
 		_, _ = fmt.Fprintln(env.Stdout, "There is nothing to remove.")
@@ -181,17 +184,6 @@ func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) er
 		out.Line("Removed %s.", Bytes(removed))
 	}
 	return errors.Join(broken, failed)
-}
-
-// forPrograms is Clean as JSON: without Yes nothing is removed.
-func (c Cleaning) forPrograms(ctx context.Context, env environ.Env, all []Leftover, broken error) error {
-	var removed int64
-	if c.Yes {
-		var failed error
-		removed, failed = remove(ctx, all)
-		broken = errors.Join(broken, failed)
-	}
-	return errors.Join(broken, text.PrintJSON(env.Stdout, map[string]any{"leftovers": all, "removed_bytes": removed}))
 }
 
 func remove(ctx context.Context, all []Leftover) (bytes int64, err error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"time"
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -68,9 +67,7 @@ func addDownloaded(all map[int][]agents.Entry, run metadata.Run, folder string) 
 	return nil
 }
 
-// numbered gives transcripts the numbers that their attempts have in a run. Jobs that did
-// parts at the same time have counted on from the same number, each for itself, and the
-// record counts anew. One that is no attempt of it keeps the number that it had.
+// numbered gives transcripts the numbers that their attempts have in a run.
 func numbered(kept []agents.Kept, attempts []metadata.Attempt) []saved {
 	all := make([]saved, 0, len(kept))
 	for _, k := range kept {
@@ -81,17 +78,13 @@ func numbered(kept []agents.Kept, attempts []metadata.Attempt) []saved {
 }
 
 // numberOf gives the number of the attempt whose transcript it is, and whether there is one;
-// otherwise the number that the transcript had.
+// otherwise the number that the transcript had. Jobs that did parts at the same time have
+// counted on from the same number, each for itself, and the record counts anew.
 func numberOf(k agents.Kept, attempts []metadata.Attempt) (n int, known bool) {
 	for _, a := range attempts {
-		if a.Phase == k.Call.Phase && a.Step == k.Call.Step && during(a, k.At) {
+		if a.Phase == k.Call.Phase && a.Step == k.Call.Step && !k.At.Before(a.StartedAt) && (a.EndedAt == nil || !k.At.After(*a.EndedAt)) {
 			return a.N, true
 		}
 	}
 	return k.Attempt, false
-}
-
-// during reports whether an attempt was at work at a time.
-func during(a metadata.Attempt, at time.Time) bool {
-	return !at.Before(a.StartedAt) && (a.EndedAt == nil || !at.After(*a.EndedAt))
 }

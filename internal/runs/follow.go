@@ -34,10 +34,6 @@ func Follow(ctx context.Context, env environ.Env, repo, id string, asJSON bool) 
 	f := follower{env: env, json: asJSON, canvas: terminal.NewCanvas(env.Stdout)}
 	quiet := env
 	quiet.Stderr = io.Discard // what there is to say was said at the first look
-	wait := env.Wait
-	if wait == nil {
-		wait = environ.Sleep
-	}
 	asked := time.Time{}
 	for {
 		if now := env.Now(); r.Run.Execution.Push && now.Sub(asked) >= askEvery {
@@ -48,7 +44,7 @@ func Follow(ctx context.Context, env environ.Env, repo, id string, asJSON bool) 
 		if r.Run.Status != metadata.Running {
 			return f.end(r)
 		}
-		if err := wait(ctx, lookEvery); err != nil {
+		if err := waitOf(env)(ctx, lookEvery); err != nil {
 			return err
 		}
 		next, err := workspace.LookAt(ctx, quiet, r.Source, r.Run.IssueNumber)
@@ -59,6 +55,14 @@ func Follow(ctx context.Context, env environ.Env, repo, id string, asJSON bool) 
 			r = next
 		}
 	}
+}
+
+// waitOf is how time passes between two looks.
+func waitOf(env environ.Env) func(context.Context, time.Duration) error {
+	if env.Wait != nil {
+		return env.Wait
+	}
+	return environ.Sleep
 }
 
 // follower shows a run that goes on.

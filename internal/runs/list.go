@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -51,56 +52,54 @@ type Run struct {
 // the one that moved last comes first. A run that cannot be read is in the error,
 // and keeps none of the others from being listed.
 func List(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
-	branches, err := branchesOf(ctx, env, src)
-	if err != nil {
-		return nil, err
-	}
-	var all []Run
-	var broken []error
-	for _, id := range slices.Sorted(keys(branches)) {
-		run, where, err := newest(ctx, src, id, branches[id])
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue // a branch of another kind
-		case err != nil:
-			broken = append(broken, fmt.Errorf("issue %s: %w", id, err))
-			continue
-		}
-		if further, _ := workspace.Further(env, src, id, run); further != nil {
-			run = *further
-		}
-		all = append(all, listed(run, where))
-	}
-	slices.SortStableFunc(all, func(a, b Run) int { return b.Updated.Compare(a.Updated) })
-	return all, errors.Join(broken...)
+	return list(ctx, env, src, nil)
 }
 
 // Every is List, and those runs whose branch is gone and whose record is kept here by
 // name, as after a merge.
 func Every(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
-	all, broken := List(ctx, env, src)
-	branches, err := branchesOf(ctx, env, src)
-	if err != nil {
-		return nil, err
-	}
 	kept, err := src.BranchesIn(ctx, git.KeptRefs, "")
 	if err != nil {
 		return nil, err
 	}
+	records := map[string]string{}
 	for _, ref := range kept {
-		id, is := strings.CutPrefix(ref.Name, phases.RecordName(""))
-		if !is || metadata.CheckID(id) != nil || branches[id] != nil {
-			continue
+		if id, is := strings.CutPrefix(ref.Name, phases.RecordName("")); is && metadata.CheckID(id) == nil {
+			records[id] = ref.Commit
 		}
-		run, err := recordAt(ctx, src, id, ref.Commit)
-		if err != nil {
-			broken = errors.Join(broken, fmt.Errorf("issue %s: %w", id, err))
-			continue
+	}
+	return list(ctx, env, src, records)
+}
+
+// list gives the runs that have a branch or, by the id of the issue, a record that is kept.
+func list(ctx context.Context, env environ.Env, src *git.Source, kept map[string]string) (all []Run, err error) {
+	branches, err := branchesOf(ctx, env, src)
+	if err != nil {
+		return nil, err
+	}
+	for id, commit := range kept {
+		if branches[id] == nil {
+			branches[id] = map[string]string{"": commit}
 		}
-		all = append(all, listed(run, []string{}))
+	}
+	var broken []error
+	for _, id := range slices.Sorted(maps.Keys(branches)) {
+		run, where, err := newest(ctx, src, id, branches[id])
+		switch gone := len(where) == 0; {
+		case !gone && errors.Is(err, fs.ErrNotExist):
+			continue // a branch of another kind
+		case err != nil:
+			broken = append(broken, fmt.Errorf("issue %s: %w", id, err))
+			continue
+		case !gone:
+			if further, _ := workspace.Further(env, src, id, run); further != nil {
+				run = *further
+			}
+		}
+		all = append(all, listed(run, where))
 	}
 	slices.SortStableFunc(all, func(a, b Run) int { return b.Updated.Compare(a.Updated) })
-	return all, broken
+	return all, errors.Join(broken...)
 }
 
 // branchesOf gives the commit of each branch of a run, by the id of its issue and
@@ -127,19 +126,17 @@ func branchesOf(ctx context.Context, env environ.Env, src *git.Source) (map[stri
 	return all, nil
 }
 
-// newest reads the record of a run where it has got furthest.
-func newest(ctx context.Context, src *git.Source, id string, commits map[string]string) (metadata.Run, []string, error) {
-	var found *metadata.Run
-	var where []string
-	var failed error
+// newest reads the record of a run where it has got furthest, and says which places have its
+// branch; it is kept by name in the place "".
+func newest(ctx context.Context, src *git.Source, id string, commits map[string]string) (found metadata.Run, where []string, failed error) {
+	where = []string{}
 	read := map[string]bool{}
-	for _, place := range []string{Here, Origin} {
+	for _, place := range []string{Here, Origin, ""} {
 		commit, is := commits[place]
-		if !is {
-			continue
+		if is && place != "" {
+			where = append(where, place)
 		}
-		where = append(where, place)
-		if read[commit] {
+		if !is || read[commit] {
 			continue
 		}
 		read[commit] = true
@@ -147,14 +144,14 @@ func newest(ctx context.Context, src *git.Source, id string, commits map[string]
 		switch {
 		case err != nil:
 			failed = cmp.Or(failed, err)
-		case found == nil || later(run, *found):
-			found = &run
+		case found.IssueNumber == "" || later(run, found):
+			found = run
 		}
 	}
-	if found == nil {
-		return metadata.Run{}, nil, failed
+	if found.IssueNumber != "" {
+		failed = nil
 	}
-	return *found, where, nil
+	return found, where, failed
 }
 
 // later reports whether a record is newer than another of the same issue.

@@ -107,25 +107,22 @@ func (l logs) chosen(all []saved) []saved {
 // show shows transcripts from their beginnings.
 func (l logs) show(all []saved) error {
 	for _, s := range all {
-		if err := l.whole(s); err != nil {
+		if l.o.Requests {
+			if err := l.requests(s); err != nil {
+				return err
+			}
+			continue
+		}
+		t, err := agents.OpenTranscript(s.Dir, s.Attempt)
+		if err != nil {
+			return err
+		}
+		_, err = l.more(t, s.n)
+		if err := errors.Join(err, t.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// whole shows a transcript from its beginning.
-func (l logs) whole(s saved) error {
-	if l.o.Requests {
-		return l.requests(s)
-	}
-	t, err := agents.OpenTranscript(s.Dir, s.Attempt)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	_, err = l.more(t, s.n)
-	return err
 }
 
 // requests shows what models were asked in an attempt, and what they answered.
@@ -180,26 +177,16 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 	if err != nil {
 		return err
 	}
-	wait := l.env.Wait
-	if wait == nil {
-		wait = environ.Sleep
-	}
-	var t *agents.TranscriptReader
-	defer func() {
-		if t != nil {
-			_ = t.Close() // opened for reading
-		}
-	}()
-	at, looked := 0, time.Time{}
+	at, looked, over := 0, time.Time{}, false
 	if len(attempts) > 0 {
 		at = attempts[len(attempts)-1] - 1
 	}
-	for over := false; ; {
+	var t *agents.TranscriptReader // of attempt at; nil: it has none
+	for {
 		added := false
 		if t != nil {
-			var err error
 			if added, err = l.more(t, at); err != nil {
-				return err
+				return errors.Join(err, t.Close())
 			}
 		}
 		next, err := l.after(at)
@@ -216,6 +203,9 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 			at = next
 			continue
 		case over && !added:
+			if t != nil {
+				_ = t.Close() // opened for reading
+			}
 			return nil
 		}
 		if now := l.env.Now(); now.Sub(looked) >= lookEvery {
@@ -224,7 +214,7 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 				continue // what was written meanwhile
 			}
 		}
-		if err := wait(ctx, readEvery); err != nil {
+		if err := waitOf(l.env)(ctx, readEvery); err != nil {
 			return err
 		}
 	}

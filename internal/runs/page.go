@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/google/renameio/v2"
 
@@ -25,11 +24,8 @@ import (
 // Facts reads what the page of a run tells.
 func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.Facts, error) {
 	facts := report.Facts{Plan: r.Plan, Run: r.Run, At: env.Now()}
-	var reading sync.WaitGroup // beside git, which takes as long over the changes of a long run
-	reading.Go(func() { facts.Transcripts = transcriptsOf(env, r) })
-	reading.Go(func() { facts.Verdicts = verdictsOf(ctx, r) })
+	facts.Transcripts, facts.Verdicts = transcriptsOf(env, r), verdictsOf(ctx, r)
 	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
-	reading.Wait()
 	if errors.Is(err, fs.ErrNotExist) {
 		facts.NoChanges = true
 		return facts, nil

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,9 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
-
-// keys are the keys of a map, in no order.
-func keys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
 // ShowList prints runs as a table, in which each line fits the terminal.
 func ShowList(env environ.Env, all []Run) {

@@ -87,28 +87,17 @@ type Missed struct {
 	Model   string    `json:"model,omitempty"`
 }
 
-// Of adds up runs, of which there may be none.
+// TallyOfRuns adds up runs, of which there may be none.
 func TallyOfRuns(runs []metadata.Run) Tally {
-	t := Tally{Runs: len(runs), Statuses: map[string]int{}, Stops: map[string]int{}, Missed: []Missed{}}
-	c := counts{phases: map[string]*Phase{}, gates: map[[2]string]*Gate{}, reviewers: map[[2]string]*Reviewer{}, models: map[string]*Model{}}
-	var done []metadata.Run
-	for i := range runs {
-		run := &runs[i]
-		t.Statuses[string(run.Status)]++
-		t.USD = metadata.Rounded(t.USD + run.Cost.USD)
-		if run.Stop != nil && run.Status != metadata.Completed {
-			t.Stops[string(run.Stop.Code)]++
-		}
-		if run.Status == metadata.Completed {
-			done = append(done, *run)
-		}
-		c.run(run)
-		for _, m := range missed(run) {
-			t.Missed = append(t.Missed, m)
-			c.reviewer(m.Agent, m.Model).Missed++
-		}
+	c := counts{
+		Tally:  Tally{Runs: len(runs), Statuses: map[string]int{}, Stops: map[string]int{}, Missed: []Missed{}},
+		phases: map[string]*Phase{}, gates: map[[2]string]*Gate{}, reviewers: map[[2]string]*Reviewer{}, models: map[string]*Model{},
 	}
-	t.Completed = sum(done)
+	for i := range runs {
+		c.run(&runs[i])
+	}
+	t := c.Tally
+	t.Completed.USD, t.Completed.Seconds, t.Completed.Attempts = metadata.Rounded(median(c.usd)), median(c.seconds), median(c.calls)
 	slices.SortStableFunc(t.Missed, func(a, b Missed) int { return b.At.Compare(a.At) })
 	t.Phases = ordered(c.phases, func(a, b Phase) int {
 		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Rejected, a.Rejected), cmp.Compare(b.USD, a.USD), cmp.Compare(a.Name, b.Name))
@@ -137,6 +126,9 @@ func ordered[K comparable, V any](all map[K]*V, order func(a, b V) int) []V {
 
 // counts are the figures so far.
 type counts struct {
+	Tally
+	usd, seconds, calls []float64 // of completed runs
+
 	phases    map[string]*Phase
 	gates     map[[2]string]*Gate
 	reviewers map[[2]string]*Reviewer
@@ -151,9 +143,9 @@ func of[K comparable, V any](all map[K]*V, key K, first V) *V {
 	return all[key]
 }
 
-func (c counts) phase(name string) *Phase { return of(c.phases, name, Phase{Name: name}) }
+func (c *counts) phase(name string) *Phase { return of(c.phases, name, Phase{Name: name}) }
 
-func (c counts) reviewer(agent, model string) *Reviewer {
+func (c *counts) reviewer(agent, model string) *Reviewer {
 	return of(c.reviewers, [2]string{agent, model}, Reviewer{Agent: agent, Model: model})
 }
 
@@ -165,7 +157,17 @@ func whole(run *metadata.Run, name string) string {
 	return name
 }
 
-func (c counts) run(run *metadata.Run) {
+// run counts a run.
+func (c *counts) run(run *metadata.Run) {
+	c.Statuses[string(run.Status)]++
+	c.USD = metadata.Rounded(c.USD + run.Cost.USD)
+	if run.Stop != nil && run.Status != metadata.Completed {
+		c.Stops[string(run.Stop.Code)]++
+	}
+	for _, m := range missed(run) {
+		c.Missed = append(c.Missed, m)
+		c.reviewer(m.Agent, m.Model).Missed++
+	}
 	began, failed := map[string]bool{}, map[string]bool{}
 	for i := range run.Attempts {
 		a := &run.Attempts[i]
@@ -176,8 +178,8 @@ func (c counts) run(run *metadata.Run) {
 			c.judged(run, a, name)
 		}
 	}
-	for i := range run.Phases {
-		if rec := &run.Phases[i]; rec.Status == metadata.PhaseFailed {
+	for _, rec := range run.Phases {
+		if rec.Status == metadata.PhaseFailed {
 			failed[whole(run, rec.Name)] = true
 		}
 	}
@@ -185,24 +187,35 @@ func (c counts) run(run *metadata.Run) {
 		failed[whole(run, run.Stop.Phase)] = true
 	}
 	for name := range began {
-		c.phase(name).Runs++
-	}
-	for name := range failed {
-		if began[name] {
-			c.phase(name).Failed++
+		p := c.phase(name)
+		p.Runs++
+		if failed[name] {
+			p.Failed++
 		}
 	}
+	byPeople := false
 	for _, back := range run.RollbackHistory {
 		if p := c.phase(whole(run, back.ToPhase)); back.TriggeredBy == metadata.Manual {
 			p.ByPeople++
+			byPeople = true
 		} else {
 			p.ByItself++
 		}
 	}
+	if run.Status != metadata.Completed {
+		return
+	}
+	c.Completed.Runs++
+	if !byPeople {
+		c.Completed.WithoutPeople++
+	}
+	c.usd = append(c.usd, run.Cost.USD)
+	c.seconds = append(c.seconds, max(run.UpdatedAt.Sub(run.CreatedAt), 0).Seconds())
+	c.calls = append(c.calls, float64(phases.SpentOf(*run).Attempts))
 }
 
 // attempt counts a call of an agent, or a run of checks.
-func (c counts) attempt(p *Phase, a *metadata.Attempt) {
+func (c *counts) attempt(p *Phase, a *metadata.Attempt) {
 	p.USD = metadata.Rounded(p.USD + a.Usage.USD)
 	p.Seconds += time.Duration(a.DurationMS * int64(time.Millisecond)).Seconds()
 	switch {
@@ -224,7 +237,7 @@ func (c counts) attempt(p *Phase, a *metadata.Attempt) {
 
 // judged counts a review that has come to a verdict. That it judged the gates which the
 // newest review of the phase judged is assumed: a record has no others.
-func (c counts) judged(run *metadata.Run, a *metadata.Attempt, name string) {
+func (c *counts) judged(run *metadata.Run, a *metadata.Attempt, name string) {
 	r, p := c.reviewer(a.Agent, a.Model), c.phase(name)
 	r.Reviews++
 	p.Reviews++
@@ -287,22 +300,6 @@ func passed(run *metadata.Run, phase string, before time.Time) *metadata.Attempt
 		return a
 	}
 	return nil
-}
-
-// sum adds up runs that are completed.
-func sum(runs []metadata.Run) Sum {
-	s := Sum{Runs: len(runs)}
-	var usd, seconds, attempts []float64
-	for _, run := range runs {
-		usd = append(usd, run.Cost.USD)
-		seconds = append(seconds, max(run.UpdatedAt.Sub(run.CreatedAt), 0).Seconds())
-		attempts = append(attempts, float64(phases.SpentOf(run).Attempts))
-		if !slices.ContainsFunc(run.RollbackHistory, func(b metadata.Rollback) bool { return b.TriggeredBy == metadata.Manual }) {
-			s.WithoutPeople++
-		}
-	}
-	s.USD, s.Seconds, s.Attempts = metadata.Rounded(median(usd)), median(seconds), median(attempts)
-	return s
 }
 
 // median gives the value in the middle, or between the two there; 0 for none.

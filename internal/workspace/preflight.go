@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/recording"
+	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -30,7 +30,7 @@ func (w *Workspace) Ready(opts agents.Options) error {
 // Missing says why neither an agent nor those that stand in for it are there;
 // nothing if one is.
 func (w *Workspace) Missing(name string, opts agents.Options) []metadata.Reason {
-	if recording.Playing(environ.Env{Environ: opts.Environ}.Getenv) {
+	if rehearsal.Playing(environ.Env{Environ: opts.Environ}.Getenv) {
 		return nil // no program is called
 	}
 	var why []metadata.Reason

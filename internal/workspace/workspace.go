@@ -20,7 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/hooks"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/recording"
+	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -149,7 +149,7 @@ func (w *Workspace) calls(env environ.Env, opts *agents.Options) (func(agents.Op
 	if given := w.backend.Agent; given != nil {
 		return func(agents.Options, Tree) func(string) (engine.Agent, error) { return given }, nil
 	}
-	recorded, err := recording.OpenRecording(env.Getenv, env.Finder().Mask)
+	recorded, err := rehearsal.OpenRecording(env.Getenv, env.Finder().Mask)
 	if err != nil {
 		return nil, exit.AsUsage(err)
 	}

@@ -1,4 +1,4 @@
-package recording
+package rehearsal
 
 import (
 	"context"
@@ -30,15 +30,16 @@ func (p player) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	s := StaleCall{Phase: t.Phase, Step: t.Step, Call: p.counts[key]}
 	if c == nil {
 		s.Why = fmt.Sprintf("no answer is recorded; there are %d of this step", n)
-		if err := add(staleFile(p.file), s); err != nil {
-			return engine.Result{}, err
-		}
-		return engine.Result{}, fmt.Errorf("%s is stale: %s", p.file, s)
+	} else {
+		s.Why = differs(*c, t, p.mask)
 	}
-	if s.Why = differs(*c, t, p.mask); s.Why != "" {
+	if s.Why != "" {
 		if err := add(staleFile(p.file), s); err != nil {
 			return engine.Result{}, err
 		}
+	}
+	if c == nil {
+		return engine.Result{}, fmt.Errorf("%s is stale: %s", p.file, s)
 	}
 	a := c.Answer
 	out := engine.Result{
@@ -76,31 +77,24 @@ func differs(c call, t engine.Task, mask func(string) string) string {
 	if now == was {
 		return ""
 	}
-	new, old := strings.Split(now, "\n"), strings.Split(was, "\n")
-	for i := range max(len(new), len(old)) {
-		a, b := at(new, i), at(old, i)
-		if a != b {
-			return fmt.Sprintf("the prompt is another one from line %d on: %q, recorded %q", i+1, short(a), short(b))
-		}
+	asked, recorded := strings.Split(now, "\n"), strings.Split(was, "\n")
+	n := 0
+	for n < min(len(asked), len(recorded)) && asked[n] == recorded[n] {
+		n++
 	}
-	return "the prompt is another one"
+	return fmt.Sprintf("the prompt is another one from line %d on: %q, recorded %q", n+1, quoted(asked, n), quoted(recorded, n))
 }
 
-func at(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
+// quoted gives a line as far as it is quoted, or nothing where there is none.
+func quoted(lines []string, i int) string {
+	if i >= len(lines) {
+		return ""
 	}
-	return ""
-}
-
-// mostQuoted is how much of a line is quoted, in characters.
-const mostQuoted = 80
-
-func short(line string) string {
-	if all := []rune(line); len(all) > mostQuoted {
-		return string(all[:mostQuoted]) + "…"
+	const most = 80 // characters
+	if all := []rune(lines[i]); len(all) > most {
+		return string(all[:most]) + "…"
 	}
-	return line
+	return lines[i]
 }
 
 // write leaves in a tree what a call had left. It never leaves the tree, whatever links
@@ -117,7 +111,7 @@ func write(dir string, files map[string]change) error {
 	for _, gone := range []bool{true, false} { // a file may be where a folder was
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			if c := files[name]; c.Gone == gone {
-				if err := put(root, filepath.FromSlash(name), c); err != nil {
+				if err := c.put(root, filepath.FromSlash(name)); err != nil {
 					return err
 				}
 			}
@@ -126,7 +120,8 @@ func write(dir string, files map[string]change) error {
 	return nil
 }
 
-func put(root *os.Root, name string, c change) error {
+// put leaves it at a path.
+func (c change) put(root *os.Root, name string) error {
 	if err := root.RemoveAll(name); err != nil || c.Gone {
 		return err
 	}

@@ -1,7 +1,4 @@
-// Package recording keeps what agents answered in a run, with the work that they did, and
-// gives it again in place of them: so the rest of a run is tried without paying for a
-// model. Secrets are masked before anything is written.
-package recording
+package rehearsal
 
 import (
 	"context"
@@ -53,7 +50,7 @@ type answer struct {
 	Warnings   []string        `json:"warnings,omitempty"`
 }
 
-// Stale is a call that is not the one that was recorded: its answer says nothing of how
+// StaleCall is a call that is not the one that was recorded: its answer says nothing of how
 // an agent would answer now.
 type StaleCall struct {
 	Phase string        `json:"phase"`
@@ -67,7 +64,7 @@ func (s StaleCall) String() string {
 	return fmt.Sprintf("%s %s, call %d: %s", s.Phase, s.Step, s.Call, s.Why)
 }
 
-// Tree is where agents work.
+// RecordedTree is where agents work.
 type RecordedTree interface {
 	Dir() string
 	Changes(ctx context.Context) ([]phases.Change, error)
@@ -87,19 +84,19 @@ type Recording struct {
 // Playing reports whether a process with these variables plays a recording.
 func Playing(getenv func(string) string) bool { return getenv(Plays) != "" }
 
-// Open gives the recording that the variables of a process name, or nil. What mask gives
+// OpenRecording gives the recording that the variables of a process name, or nil. What mask gives
 // is written in place of a text.
 func OpenRecording(getenv func(string) string, mask func(string) string) (*Recording, error) {
-	r := &Recording{mask: mask, plays: Playing(getenv), counts: map[string]int{}}
-	if !r.plays {
-		if r.file = getenv(Records); r.file == "" {
+	r := &Recording{file: getenv(Records), mask: mask, counts: map[string]int{}}
+	if !Playing(getenv) {
+		if r.file == "" {
 			return nil, nil
 		}
 		return r, nil
 	}
-	r.file = getenv(Plays)
+	r.file, r.plays = getenv(Plays), true
 	var err error
-	r.calls, err = read(r.file)
+	r.calls, err = calls(r.file)
 	return r, err
 }
 
@@ -116,25 +113,17 @@ func (r *Recording) Agent(tree RecordedTree, make func() (engine.Agent, error)) 
 	return recorder{r, tree, a}, nil
 }
 
-// read gives the calls of a recording in their order. A call that a kill had done again
+// calls gives the calls of a recording in their order. A call that a kill had done again
 // counts as it was done last.
-func read(file string) ([]call, error) {
-	data, err := os.ReadFile(file)
+func calls(file string) (all []call, err error) {
+	lines, err := linesOf[call](file)
 	if err != nil {
-		return nil, fmt.Errorf("reading a recording: %w", err)
+		return nil, fmt.Errorf("reading a recording: %w; record it anew", err)
 	}
-	var all []call
-	n := 0
-	for line := range strings.Lines(string(data)) {
-		n++
-		var c call
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			return nil, fmt.Errorf("reading a recording: %s:%d: %w; record it anew", file, n, err)
+	for i, c := range lines {
+		if i+1 == len(lines) || lines[i+1].Attempt != c.Attempt {
+			all = append(all, c)
 		}
-		if last := len(all) - 1; last >= 0 && all[last].Attempt == c.Attempt {
-			all = all[:last]
-		}
-		all = append(all, c)
 	}
 	return all, nil
 }
@@ -142,20 +131,25 @@ func read(file string) ([]call, error) {
 // StaleCalls gives what was noted while a recording was played; nothing if there is no
 // such file.
 func StaleCalls(recording string) ([]StaleCall, error) {
-	data, err := os.ReadFile(staleFile(recording))
+	all, err := linesOf[StaleCall](staleFile(recording))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	return all, err
+}
+
+// linesOf reads the values that add has added to a file.
+func linesOf[T any](file string) (all []T, err error) {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	var all []StaleCall
 	for line := range strings.Lines(string(data)) {
-		var s StaleCall
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			return nil, fmt.Errorf("%s: %w", staleFile(recording), err)
+		var one T
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, len(all)+1, err)
 		}
-		all = append(all, s)
+		all = append(all, one)
 	}
 	return all, nil
 }

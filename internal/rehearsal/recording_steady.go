@@ -1,4 +1,4 @@
-package recording
+package rehearsal
 
 import (
 	"path/filepath"
