@@ -199,7 +199,7 @@ func TestAutoThenOn(t *testing.T) {
 // mayFail is a pipeline whose run fails without ok.txt, and waits at its end.
 const mayFail = `
 name: "own"
-checks: "strict"
+baseline: false
 agents: own: {use: "command", command: ["worker"]}
 defaults: retry: {max: 1, initial: "10ms"}
 phases: [

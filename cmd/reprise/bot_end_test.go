@@ -18,7 +18,7 @@ func TestJobThatNeverBegan(t *testing.T) {
 	h.inputs["notify"] = "commander"
 	first := h.say("ada", "/run\n\nplease")
 	end := func(id int64, ended, run string) *hubJob {
-		h.inputs["command"], h.inputs["issue"], h.inputs["ended"] = setup.EndOnly, fmt.Sprint(hubIssue), ended
+		h.inputs["command"], h.inputs["issue"] = setup.EndOnly+" "+ended, fmt.Sprint(hubIssue)
 		return h.heard(id, "ada", "GITHUB_RUN_ID="+run, "GITHUB_WORKSPACE="+h.path("nowhere")).end(exit.Done)
 	}
 	for _, ended := range []string{"", "cancelled", "skipped", "denied", "run"} {
@@ -40,7 +40,7 @@ func TestJobThatNeverBegan(t *testing.T) {
 	if told = h.ours("unstarted"); len(told) != 2 {
 		t.Errorf("of the second command people are told %+v", told)
 	}
-	for _, name := range []string{"command", "issue", "ended"} {
+	for _, name := range []string{"command", "issue"} {
 		delete(h.inputs, name)
 	}
 	h.heard(second, "ada").end(exit.Done).wants("status", "completed")

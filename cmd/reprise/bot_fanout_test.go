@@ -55,7 +55,7 @@ var sameRun = []string{"GITHUB_RUN_ID=9001"}
 // task does a part as a job of the workflow run that the run was left to.
 func (h *hub) task(part string, more ...string) *hubJob {
 	h.t.Helper()
-	return h.also("task", append([]string{"INPUT_PART=" + part}, more...)...)
+	return h.also("task "+part, more...)
 }
 
 // also starts a job of the workflow run 9001 with a command.

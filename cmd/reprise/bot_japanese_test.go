@@ -19,7 +19,7 @@ import (
 // inJapanese is a pipeline whose run meets all that stops one.
 const inJapanese = `
 name: "own"
-checks: "strict"
+baseline: false
 language: "ja"
 agents: own: {use: "command", command: ["worker"]}
 defaults: retry: {max: 1, initial: "10ms"}

@@ -27,9 +27,9 @@ func commands(env environ.Env) *cobra.Command {
 		Use:   "reprise",
 		Short: "Take an issue through a pipeline of phases with coding agents",
 		Long: `reprise takes an issue through a declared pipeline of phases with coding agents.
-Every phase runs execute, review, revise until its gates hold. The record of the
-run is committed to the issue's branch with the work, so a run that was killed is
-started again and goes on, and any phase can be taken back with a reason.`,
+Every phase runs execute, review, revise until its gates hold. Every step is a
+commit on the issue's branch: what was killed goes on, and what is wrong is taken
+back with a reason.`,
 		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		Args:              oneOfTheCommands,

@@ -32,7 +32,7 @@ func explainCommand(env environ.Env) *cobra.Command {
 	var o explainOptions
 	c := &cobra.Command{
 		Use:   "explain [--issue-file FILE | --issue ID | --pipeline NAME] [--graph | --phase PHASE | --prompts]",
-		Short: "Show which pipeline an issue takes and why, its graph, and what agents would be told",
+		Short: "Show which pipeline an issue takes, why, and what it would do",
 		Long: `Show which pipeline an issue takes, why, and what it would do.
 
 With --graph, draw the pipeline of a run as a graph in Mermaid, with colours for where each phase

@@ -56,7 +56,7 @@ func initCommand(env environ.Env) *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Write the GitHub workflow that runs reprise on issues, and pipelines with your checks",
+		Short: "Write the workflow for GitHub, and pipelines with your checks",
 		Long: `init writes ` + setup.File + ` into the repository: in its short form it
 calls the workflow of reprise, which has the jobs and the versions of agent programs.
 With --workflow long it has the jobs itself, with every action pinned to a commit, and

@@ -64,7 +64,7 @@ the checks of the pipeline, which may need the network.`,
 	f.Func("jobs", "`N`: how many parts of a phase, and checks, run side by side; off: one agent does each phase, also where the pipeline would split one into tasks (default: as many parts as the pipeline says; checks on half the processors, at most 4)", o.readJobs)
 	f.Var(anew{&o.Refresh, &o.RefreshIssue}, "refresh", "go on with the pipeline and prompts as they are defined now; =issue: with the issue as it reads now, in the file that is named, or on GitHub; =all: with both")
 	f.Lookup("refresh").NoOptDefVal = "definition"
-	f.BoolVar(&o.Pause, "pause-at-gates", false, "stop after every phase that passed its gates; run again to go on")
+	f.BoolVar(&o.Pause, "stop-at-gates", false, "stop after every phase that passed its gates; run again to go on")
 	f.Func("take", "`WHAT`: theirs: if the branch went on elsewhere and cannot be joined, go on from there; over: take the run also while another machine holds it, such as a job that is gone", o.readTake)
 	f.BoolVar(&o.TrustBranch, "trust-branch", false, "go on with the pipeline that is on the branch, also where others could have written it")
 	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")

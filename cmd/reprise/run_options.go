@@ -50,7 +50,7 @@ func (l logForm) format() string {
 func (o *runOptions) origin(f *pflag.FlagSet) {
 	f.StringVar(&o.Repo, "repo", ".", "any folder of the git repository")
 	f.StringVar(&o.Id, "issue", "", "id of the issue: its number, or the name of the file it came from; or its address on GitHub")
-	f.Func("more", "what this run may spend from here on: `usd=USD,tokens=N,time=TIME,attempts=N`, or some of these: money, tokens in and out, time of agents and checks such as 90m, calls of agents", func(text string) error { return command.More(text, &o.More) })
+	f.Func("more", "`AMOUNTS` that this run may spend from here on, such as usd=5,time=90m: usd; tokens, in and out; time, of agents and checks; attempts, which are calls of agents", func(text string) error { return command.More(text, &o.More) })
 	pushFlag(f, &o.Push)
 	sandboxFlag(f, &o.Sandbox)
 }

@@ -57,7 +57,7 @@ func unpriced(plans []*pipelines.Pipeline) (notes []string) {
 					continue
 				}
 				said[model] = true
-				notes = append(notes, fmt.Sprintf("pipeline %s: models: no price is known for %q, so it counts as the most expensive known one; if it is spelled correctly, give its price under prices",
+				notes = append(notes, fmt.Sprintf("pipeline %s: allow_models: no price is known for %q, so it counts as the most expensive known one; if it is spelled correctly, give its price under prices",
 					text.Flat(plan.Name), model))
 			}
 		}

@@ -16,7 +16,7 @@ func TestModelsWithoutAPrice(t *testing.T) {
 		Name: "own", Prices: map[string]pipelines.Price{"mine-1": {Input: 1}},
 		Phases: []pipelines.Phase{{Execute: step, Revise: step}},
 	}
-	want := []string{`pipeline own: models: no price is known for "claude-hiaku-4", so it counts as the most expensive known one; if it is spelled correctly, give its price under prices`}
+	want := []string{`pipeline own: allow_models: no price is known for "claude-hiaku-4", so it counts as the most expensive known one; if it is spelled correctly, give its price under prices`}
 	if diff := cmp.Diff(want, unpriced([]*pipelines.Pipeline{plan})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

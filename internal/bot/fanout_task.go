@@ -31,7 +31,8 @@ import (
 
 // IsTask reports whether a job was asked to do one part.
 func IsPartJob(env environ.Env) bool {
-	return strings.TrimSpace(env.Getenv("INPUT_COMMAND")) == setup.TaskOnly
+	word, _, _ := strings.Cut(strings.TrimSpace(env.Getenv("INPUT_COMMAND")), " ")
+	return word == setup.TaskOnly
 }
 
 // Task is a step of a workflow that does one part of a run and pushes what comes of it.

@@ -177,6 +177,6 @@ func worksFor(job setup.WorkflowJob) (works, short bool) {
 		return !own, true
 	}
 	return slices.ContainsFunc(job.Steps, func(s setup.WorkflowStep) bool {
-		return s.Ours() && s.Input("github-token") == "" && !slices.Contains([]string{setup.GateOnly, setup.EndOnly}, s.Input("command"))
+		return s.Ours() && s.Input("github-token") == "" && !slices.Contains([]string{setup.GateOnly, setup.EndOnly}, s.Command())
 	}), false
 }

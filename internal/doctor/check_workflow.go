@@ -211,12 +211,12 @@ func (l *workflowLint) jobs() {
 		for _, s := range job.Steps {
 			switch {
 			case !s.Ours():
-			case s.Input("command") == setup.GateOnly:
+			case s.Command() == setup.GateOnly:
 				gates++
 				l.permissions(name, job, s, gateNeeds())
-			case s.Input("command") == setup.EndOnly:
+			case s.Command() == setup.EndOnly:
 				l.permissions(name, job, s, gateNeeds())
-			case s.Input("command") == setup.TaskOnly:
+			case s.Command() == setup.TaskOnly:
 				l.permissions(name, job, s, taskNeeds())
 			default:
 				works++

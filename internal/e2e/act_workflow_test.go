@@ -334,7 +334,7 @@ func TestWorkflowLint(t *testing.T) {
 	p.git(p.root, "init", "--quiet", "empty")
 	for _, repo := range []string{"repo", "empty"} {
 		// actionlint holds inputs and outputs against the action, if it is there.
-		p.write(repo+"/action.yml", "name: x\ndescription: x\ninputs: {command: {}, agent: {}, issue: {}, timeout: {}, ended: {}}\noutputs: {decision: {value: x}, issue: {value: x}}\nruns: {using: composite, steps: []}\n")
+		p.write(repo+"/action.yml", "name: x\ndescription: x\ninputs: {command: {}, agent: {}, issue: {}, timeout: {}}\noutputs: {decision: {value: x}, issue: {value: x}}\nruns: {using: composite, steps: []}\n")
 		for _, args := range [][]string{
 			{"--agent", "claude"},
 			{"--agent", "codex", "--reviewer", "gemini"},

@@ -15,7 +15,7 @@ import (
 func (p *Passage) Complete(seen Report, r *engine.Result) {
 	correctUsage(p.call.Agent, seen, r)
 	for _, model := range seen.Models {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused; `models: [%q]` would allow it", p.call.Agent, model, model))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused; `allow_models: [%q]` would allow it", p.call.Agent, model, model))
 	}
 	errands := table().Programs[p.call.Agent].Errands // that they were refused tells nobody anything
 	seen.Refused = slices.DeleteFunc(slices.Clone(seen.Refused), func(host Refused) bool { return slices.Contains(errands, host.Host) })

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -19,9 +20,9 @@ import (
 // Inputs are the inputs of the action, as a workflow file sets them. Its author
 // is trusted, but may make mistakes.
 type Inputs struct {
-	Command   string // empty: what the event asks; gate: only whether there is something to do; end: that the job is gone; task: one part; join: all
+	Command   string // empty: what the event asks; gate: only whether there is something to do; end DECISION: that the job is gone; task PART: one part; join: all
 	Issue     string
-	Part      string // that the command task does
+	Part      string // with the command task
 	Ended     string // with the command end: what the job that has ended decided or, where it decided nothing, how it ended; empty: not known
 	Pipeline  string
 	Token     string
@@ -86,14 +87,27 @@ func readInputs(j *environ.Job) (Inputs, error) {
 		return text == "true" || text == "" && otherwise
 	}
 	in := Inputs{
-		Command: j.Input("command"), Issue: strings.TrimPrefix(j.Input("issue"), "#"), Part: j.Input("part"), Ended: j.Input("ended"), Pipeline: j.Input("pipeline"), Token: j.Input("github-token"),
-		Model: j.Input("model"), Users: list(j.Input("allowed-users")), Bots: list(j.Input("allowed-bots")),
+		Command: j.Input("command"), Issue: strings.TrimPrefix(j.Input("issue"), "#"), Pipeline: j.Input("pipeline"), Token: j.Input("github-token"),
+		Users: list(j.Input("allowed-users")), Bots: list(j.Input("allowed-bots")),
 		Label: j.Input("label"), Prefix: j.Input("branch-prefix"), Base: j.Input("base-branch"), Language: j.Input("language"),
 		Protect: list(j.Input("protect")), Sandbox: j.Input("sandbox"), Dispatch: list(j.Input("dispatch")),
 	}
-	in.There = list(j.Input("agent"))
+	switch word, rest, _ := strings.Cut(in.Command, " "); word {
+	case setup.TaskOnly:
+		in.Command, in.Part = word, rest
+	case setup.EndOnly:
+		in.Command, in.Ended = word, rest
+	}
+	for _, agent := range list(j.Input("agent")) {
+		name, model, _ := strings.Cut(agent, ":")
+		if model != "" && in.Model != "" {
+			bad("agent", "it names two models, %s and %s; name one, for every phase", in.Model, model)
+		}
+		in.There, in.Model = append(in.There, name), cmp.Or(model, in.Model)
+	}
+	in.There = slices.DeleteFunc(in.There, func(name string) bool { return name == "" })
 	if slices.ContainsFunc(in.There, func(name string) bool { return setup.AgentInstalls()[name].Name == "" }) {
-		in.Agent, in.There = j.Input("agent"), nil // a rehearsal, or one that a pipeline names
+		in.Agent, in.There = strings.Join(in.There, ", "), nil // a rehearsal, or one that a pipeline names
 	}
 	if in.Notify = list(j.Input("notify")); slices.Equal(in.Notify, []string{"none"}) {
 		in.Notify = nil
@@ -104,7 +118,7 @@ func readInputs(j *environ.Job) (Inputs, error) {
 		bad("issue", "it is missing; with the command %s, give the output issue of the gate", in.Command)
 	}
 	if in.Command == setup.TaskOnly && metadata.CheckID(in.Part) != nil {
-		bad("part", "%q is no part of a phase; with the command task, give one of the output matrix", in.Part)
+		bad("command", "%q is no part of a phase; give one of the output matrix, as in: task ${{ matrix.part }}", in.Part)
 	}
 	if in.Command != "" && in.Command != setup.GateOnly && !slices.Contains(setup.OnlyForms(), in.Command) && command.Parse(in.Command, true).Outcome != command.Understood {
 		bad("command", "%q is no command; give one as in a comment, such as run, or gate, or end", in.Command)
@@ -157,8 +171,8 @@ func readInputs(j *environ.Job) (Inputs, error) {
 	if in.Sandbox != "" && !slices.Contains(sandbox.Containments(), in.Sandbox) {
 		bad("sandbox", "%q is not one of %s", in.Sandbox, strings.Join(sandbox.Containments(), ", "))
 	}
-	if strings.ContainsAny(in.Pipeline, "\n\x00") || strings.ContainsAny(in.Agent+in.Model, " \n\x00") {
-		bad("pipeline, agent, model", "a name has a space or a line break")
+	if strings.ContainsAny(in.Pipeline, "\n\x00") || strings.ContainsAny(in.Agent, " \n\x00") {
+		bad("pipeline, agent", "a name has a space or a line break")
 	}
 	return in, errors.Join(wrong...)
 }

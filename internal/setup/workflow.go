@@ -2,6 +2,7 @@ package setup
 
 import (
 	"regexp"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -57,6 +58,12 @@ type WorkflowStep struct {
 
 // Input gives an input of the step's action, or "".
 func (s WorkflowStep) Input(name string) string { return s.With[name].Value }
+
+// Command is what a step of the action is told to do, without what belongs to it.
+func (s WorkflowStep) Command() string {
+	word, _, _ := strings.Cut(s.Input("command"), " ")
+	return word
+}
 
 // Ours reports whether the step calls reprise.
 func (s WorkflowStep) Ours() bool { return s.Uses == LocalAction || ourAction.MatchString(s.Uses) }

@@ -46,7 +46,7 @@ func readCalled(t *testing.T, text string) called {
 func TestJobsInputs(t *testing.T) {
 	jobs, action := readCalled(t, readText(t, "../../"+Jobs)), readCalled(t, readText(t, "../../action.yml"))
 	want := action.Inputs
-	for _, own := range []string{"command", "issue", "part", "ended", "github-token"} { // each job has its own
+	for _, own := range []string{"command", "issue", "github-token"} { // each job has its own
 		delete(want, own)
 	}
 	delete(want, "dispatch") // needs a permission that the workflow would ask of everybody

@@ -58,7 +58,7 @@ func (c checks) patterns(n *Node, d *DraftPipeline) {
 		c.Add(n, []any{"select", "title"}, "%v", err)
 	}
 	c.hosts(n, d.Network, "network")
-	c.twice(n, d.Models, "models")
+	c.twice(n, d.AllowModels, "allow_models")
 	c.protects(n, d.Protect)
 	c.pathPatterns(n, d.Secrets.Allow, "secrets", "allow")
 	c.pathPatterns(n, d.Limits.Binary, "limits", "binary")
@@ -212,7 +212,7 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 	}
 	c.agent(n, d, p.Agent, "agent")
 	c.hosts(n, p.Network, "network")
-	c.twice(n, p.Models, "models")
+	c.twice(n, p.AllowModels, "allow_models")
 	writer := cmp.Or(p.Steps.Execute.Agent, p.Agent, d.Writer())
 	c.equipped(n, d, writer, p.DraftStep)
 	c.equipped(n, d, writer, p.Steps.Execute, "steps", "execute")
@@ -221,7 +221,7 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 	for name, step := range map[string]DraftStep{"execute": p.Steps.Execute, "review": p.Steps.Review, "revise": p.Steps.Revise} {
 		c.agent(n, d, step.Agent, "steps", name, "agent")
 		c.hosts(n, step.Network, "steps", name, "network")
-		c.twice(n, step.Models, "steps", name, "models")
+		c.twice(n, step.AllowModels, "steps", name, "allow_models")
 	}
 }
 

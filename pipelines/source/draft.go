@@ -45,7 +45,7 @@ type DraftPipeline struct {
 	Rules               []pipelines.Rule
 	Setup               []DraftSetup
 	Hooks               []pipelines.Hook
-	Checks              string
+	Baseline            *bool
 	Jobs                int
 	Presets             map[string][]string
 	Protect             pipelines.ProtectionSettings
@@ -60,7 +60,7 @@ type DraftPipeline struct {
 	Parallel, Speculate bool
 	Given               map[string]string
 	Network             *pipelines.Network
-	Models              []string // nil: nothing is said of them
+	AllowModels         []string `json:"allow_models"` // nil: nothing is said of them
 }
 
 // Setup is a command of the setup as it was written.
@@ -100,7 +100,7 @@ type DraftStep struct {
 	Prompt             string
 	Network            *pipelines.Network
 	Access             pipelines.Access // of a review
-	Models             []string
+	AllowModels        []string         `json:"allow_models"`
 	Tools              *pipelines.ToolChoice
 	Effort             string
 }
@@ -206,7 +206,7 @@ func (d *DraftPipeline) Complete(source string) *pipelines.Pipeline {
 	for i, ph := range d.Spare {
 		p.Spare = append(p.Spare, d.phase(len(d.Phases)+i, ph))
 	}
-	p.Baseline = d.Checks != "strict" && slices.ContainsFunc(slices.Concat(p.Phases, p.Spare), func(p pipelines.Phase) bool { return len(p.Checks) > 0 })
+	p.Baseline = (d.Baseline == nil || *d.Baseline) && slices.ContainsFunc(slices.Concat(p.Phases, p.Spare), func(p pipelines.Phase) bool { return len(p.Checks) > 0 })
 	return p
 }
 
@@ -263,7 +263,7 @@ func (d *DraftPipeline) phase(i int, ph DraftPhase) pipelines.Phase {
 	for step, own := range map[*pipelines.Step]DraftStep{&out.Execute: ph.Steps.Execute, &out.Revise: ph.Steps.Revise} {
 		writes := out.Access.AtMost(d.Agents[step.Agent].Access) == pipelines.AccessTree
 		step.Network = ValueOr(cmp.Or(own.Network, given), pipelines.Network{Closed: !writes})
-		step.Models = firstList(own.Models, ph.Models, d.Models)
+		step.Models = firstList(own.AllowModels, ph.AllowModels, d.AllowModels)
 	}
 	look := pipelines.AccessRead
 	if out.Access == pipelines.AccessTree {
@@ -272,7 +272,7 @@ func (d *DraftPipeline) phase(i int, ph DraftPhase) pipelines.Phase {
 	out.Review.Access = cmp.Or(ph.Steps.Review.Access, look)
 	runs := out.Review.Access.AtMost(d.Agents[out.Review.Agent].Access) == pipelines.AccessRun
 	out.Review.Network = ValueOr(ph.Steps.Review.Network, pipelines.Network{Closed: true, Listen: runs}) // tests may have servers
-	out.Review.Models = firstList(ph.Steps.Review.Models, d.Models)
+	out.Review.Models = firstList(ph.Steps.Review.AllowModels, d.AllowModels)
 	return out
 }
 

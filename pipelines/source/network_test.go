@@ -89,10 +89,10 @@ func TestModels(t *testing.T) {
 		execute, review, revise []string
 	}{
 		"nothing":  {"a.cue", `phases: [{name: "a", goal: "g"}]`, nil, nil, nil},
-		"pipeline": {"a.cue", `models: ["m"], phases: [{name: "a", goal: "g"}]`, []string{"m"}, []string{"m"}, []string{"m"}},
-		"phase":    {"a.yaml", "models: [m]\nphases:\n- {name: a, goal: g, models: []}\n", []string{}, []string{"m"}, []string{}},
+		"pipeline": {"a.cue", `allow_models: ["m"], phases: [{name: "a", goal: "g"}]`, []string{"m"}, []string{"m"}, []string{"m"}},
+		"phase":    {"a.yaml", "allow_models: [m]\nphases:\n- {name: a, goal: g, allow_models: []}\n", []string{}, []string{"m"}, []string{}},
 		"step": {
-			"a.json", `{"models": ["m"], "phases": [{"name": "a", "goal": "g", "models": ["n"], "steps": {"execute": {"models": ["o", "p"]}, "review": {"models": []}}}]}`,
+			"a.json", `{"allow_models": ["m"], "phases": [{"name": "a", "goal": "g", "allow_models": ["n"], "steps": {"execute": {"allow_models": ["o", "p"]}, "review": {"allow_models": []}}}]}`,
 			[]string{"o", "p"},
 			[]string{},
 			[]string{"n"},
