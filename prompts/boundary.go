@@ -4,7 +4,11 @@ import (
 	"encoding/base32"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // minBoundary is the least length of a boundary that cannot be guessed.
@@ -28,49 +32,55 @@ func NewBoundary(rand io.Reader, texts ...string) string {
 	return ""
 }
 
-// Texts returns every value of d that comes from outside: what a boundary
-// must not occur in.
+// Texts returns every text of d: what a boundary must not occur in.
 func (d Data) Texts() []string {
-	texts := []string{d.Issue.ID, d.Issue.URL, d.Issue.Title, d.Issue.Author, d.Issue.Body, d.Issue.Notes, d.Diff, d.State, d.Symptom}
-	texts = append(texts, d.Issue.Labels...)
-	if p := d.Part; p != nil {
-		texts = append(append(append(texts, p.ID, p.Title, p.Goal), p.Files...), p.Others...)
-	}
-	if r := d.Rollback; r != nil {
-		texts = append(texts, r.By, r.Reason)
-		texts = append(texts, r.Earlier...)
-		texts = append(texts, r.AffectedTests...)
-		for _, c := range r.Comments {
-			texts = append(texts, c.ID, c.File, c.At, c.Text, c.Side, c.Hunk)
-		}
-	}
-	if f := d.Feedback; f != nil {
-		texts = append(texts, f.texts()...)
-	}
-	for _, a := range d.Answers {
-		texts = append(texts, a.Question, a.Answer)
-	}
-	for _, c := range d.Issue.Said {
-		texts = append(texts, c.By, c.At, c.Text)
-	}
-	texts = append(texts, d.Others...)
+	d.Boundary = ""
+	var texts []string
+	changed(d, func(text string) string {
+		texts = append(texts, text)
+		return text
+	})
 	return texts
 }
 
-func (f *Feedback) texts() []string {
-	var texts []string
-	for _, g := range f.Gates {
-		texts = append(texts, g.Gate, g.Why)
+// shown is d with hidden characters shown wherever agents, their work or their
+// checks have written, and how many there are.
+func shown(d Data) (Data, int) {
+	count := 0
+	mark := func(text string) string {
+		text, n := clean.Mark(text)
+		count += n
+		return text
 	}
-	for _, x := range f.Findings {
-		texts = append(texts, x.ID, x.Severity, x.Title, x.Problem, x.Impact, x.Solution, x.File, x.Status)
+	d.Diff, d.State, d.Rollback, d.Feedback = mark(d.Diff), mark(d.State), changed(d.Rollback, mark), changed(d.Feedback, mark)
+	return d, count
+}
+
+// changed gives a copy of a value in which every text is changed.
+func changed[T any](v T, change func(string) string) T {
+	return changedValue(reflect.ValueOf(v), change).Interface().(T)
+}
+
+func changedValue(v reflect.Value, change func(string) string) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	switch {
+	case v.Kind() == reflect.String:
+		out.SetString(change(v.String()))
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(changedValue(v.Elem(), change))
+	case v.Kind() == reflect.Slice && !v.IsNil():
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i := range v.Len() {
+			out.Index(i).Set(changedValue(v.Index(i), change))
+		}
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			out.Field(i).Set(changedValue(v.Field(i), change))
+		}
 	}
-	for _, c := range f.Checks {
-		texts = append(append(texts, c.Output), c.Tests...)
-	}
-	texts = append(texts, f.Violations...)
-	texts = append(append(texts, f.Missing...), f.Paths...)
-	return append(append(texts, f.Invalid...), f.Conflict, f.Notice)
+	return out
 }
 
 // checkBoundary says why d.Boundary does not protect d.
@@ -86,10 +96,5 @@ func checkBoundary(d Data) error {
 }
 
 func anyContains(texts []string, s string) bool {
-	for _, t := range texts {
-		if strings.Contains(t, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, s) })
 }

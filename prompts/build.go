@@ -1,80 +1,70 @@
 package prompts
 
 import (
+	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
-	"text/template/parse"
 )
 
-// build parses all sources into one set. Found are the mistakes already known.
+// calls matches the call of a template.
+var calls = regexp.MustCompile(`\{\{-?\s*template\s+"([^"]+)"`)
+
+// build parses all sources into one set, and carries out each template that no other calls
+// once with much data and once with little. Found are the mistakes already known.
 func build(sources map[string]source, found Mistakes) (*Set, error) {
 	s := &Set{files: map[string]string{}, root: template.New("").Funcs(functions()).Option("missingkey=error")}
-	trees := map[string]*parse.Tree{}
-	for _, name := range slices.Sorted(maps.Keys(sources)) {
+	called := map[string]bool{}
+	names := slices.Sorted(maps.Keys(sources))
+	for _, name := range names {
 		src := sources[name]
+		s.files[name+".md"] = src.text
+		for _, m := range calls.FindAllStringSubmatch(src.text, -1) {
+			called[m[1]] = true
+		}
 		// The newline that ends a file is not part of its template, so that a
 		// partial can stand anywhere in a line.
-		s.files[name+".md"] = src.text
 		parsed, err := template.New(src.path).Funcs(functions()).Parse(strings.TrimSuffix(src.text, "\n"))
 		if err != nil {
 			found = append(found, mistakeOf(src.path, err))
-			// Others may call it; that it is missing is not their mistake.
-			trees[name] = &parse.Tree{Name: name, ParseName: src.path, Root: &parse.ListNode{NodeType: parse.NodeList}}
+			parsed = template.Must(template.New(src.path).Parse("")) // that it is missing is not the mistake of others
+		}
+		for _, t := range parsed.Templates() {
+			defined := t.Name()
+			_, isFile := sources[defined]
+			switch {
+			case defined == src.path:
+				defined = name
+			case isFile || s.root.Lookup(defined) != nil:
+				found = append(found, Mistake{File: src.path, Message: fmt.Sprintf("template %q is defined a second time; to replace a built-in one, name a file after it", defined)})
+				continue
+			}
+			if _, err := s.root.AddParseTree(defined, t.Tree); err != nil {
+				found = append(found, mistakeOf(src.path, err))
+			}
+		}
+	}
+	for _, name := range names {
+		if called[name] && !slices.Contains(steps(), name) {
 			continue
 		}
-		found = append(found, merge(trees, sources, name, parsed)...)
-	}
-	if found = append(found, check(trees)...); len(found) == 0 {
-		found = s.assemble(trees)
+		for _, d := range samples() {
+			if err := s.root.ExecuteTemplate(&limited{}, name, newView(d, len(d.Diff))); err != nil {
+				if m := mistakeOf(sources[name].path, err); !slices.Contains(found, m) {
+					found = append(found, m)
+				}
+				break
+			}
+		}
 	}
 	if len(found) > 0 {
 		found.sort()
 		return nil, found
 	}
 	return s, nil
-}
-
-// merge adds the trees of one file: the file itself under its name, and what
-// it defines inside.
-func merge(trees map[string]*parse.Tree, sources map[string]source, name string, parsed *template.Template) Mistakes {
-	var found Mistakes
-	for _, t := range parsed.Templates() {
-		defined := t.Name()
-		if defined == sources[name].path {
-			trees[name] = t.Tree
-			continue
-		}
-		_, isFile := sources[defined]
-		if _, twice := trees[defined]; isFile || twice {
-			found = append(found, at(t.Tree, t.Tree.Root, "template %q is defined a second time; to replace a built-in one, name a file after it", defined))
-			continue
-		}
-		trees[defined] = t.Tree
-	}
-	return found
-}
-
-// assemble makes the templates ready and carries each step out once, with
-// much data and with little, to find what only shows when it runs.
-func (s *Set) assemble(trees map[string]*parse.Tree) Mistakes {
-	for _, name := range slices.Sorted(maps.Keys(trees)) {
-		if _, err := s.root.AddParseTree(name, trees[name]); err != nil {
-			return Mistakes{mistakeOf(name+".md", err)}
-		}
-	}
-	var found Mistakes
-	for _, name := range roots(trees) {
-		for _, d := range samples() {
-			if err := s.root.ExecuteTemplate(&limited{}, name, newView(d, len(d.Diff))); err != nil {
-				found = append(found, mistakeOf(name+".md", err))
-				break
-			}
-		}
-	}
-	return found
 }
 
 // functions are what templates may call besides the functions every

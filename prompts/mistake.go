@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/template/parse"
 )
 
 // Mistake is what somebody got wrong in a template.
@@ -45,18 +44,6 @@ func (m Mistakes) sort() {
 	slices.SortStableFunc(m, func(a, b Mistake) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-}
-
-// at places a mistake at a node of a template.
-func at(tree *parse.Tree, n parse.Node, format string, args ...any) Mistake {
-	location, _ := tree.ErrorContext(n)
-	m := Mistake{File: tree.ParseName, Message: fmt.Sprintf(format, args...)}
-	if parts := strings.Split(location, ":"); len(parts) >= 3 {
-		m.Line, _ = strconv.Atoi(parts[len(parts)-2])
-		m.Column, _ = strconv.Atoi(parts[len(parts)-1])
-		m.Column++
-	}
-	return m
 }
 
 // mistakeOf takes the place out of an error of text/template.

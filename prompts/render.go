@@ -39,15 +39,8 @@ func newView(d Data, marks int) view {
 // cut returns the first maxText characters of text, and how many it has if
 // that is not all of it.
 func cut(text string) (string, int) {
-	if len(text) <= maxText {
-		return text, 0
-	}
-	n := 0
-	for i := range text {
-		if n == maxText {
-			return text[:i], n + utf8.RuneCountInString(text[i:])
-		}
-		n++
+	if n := utf8.RuneCountInString(text); n > maxText {
+		return firstRunes(text, maxText), n
 	}
 	return text, 0
 }
@@ -69,20 +62,19 @@ func (s *Set) Render(name string, d Data) (string, error) {
 	d, marks := shown(d)
 	text, err := s.execute(name, newView(d, marks))
 	// Whatever an own template leaves out, what people say has to arrive.
-	if err == nil && name != "retry" && slices.ContainsFunc(d.Answers, func(a Answer) bool { return !strings.Contains(text, a.Answer) }) {
-		var answers string
-		answers, err = s.execute("answers", newView(d, marks))
-		text = answers + text
-	}
-	if err == nil && name != "retry" && !strings.Contains(text, d.Symptom) {
-		var symptom string
-		symptom, err = s.execute("symptom", newView(d, marks))
-		text = strings.TrimLeft(symptom, "\n") + "\n" + text
-	}
-	if err == nil && name != "retry" && d.Rollback != nil && !strings.Contains(text, d.Rollback.Reason) {
-		var reason string
-		reason, err = s.execute("rollback", newView(d, marks))
-		text = reason + text
+	for _, said := range []struct {
+		name    string
+		missing bool
+	}{
+		{"answers", slices.ContainsFunc(d.Answers, func(a Answer) bool { return !strings.Contains(text, a.Answer) })},
+		{"symptom", !strings.Contains(text, d.Symptom)},
+		{"rollback", d.Rollback != nil && !strings.Contains(text, d.Rollback.Reason)},
+	} {
+		if err == nil && name != "retry" && said.missing {
+			var part string
+			part, err = s.execute(said.name, newView(d, marks))
+			text = strings.Trim(part, "\n") + "\n\n" + text
+		}
 	}
 	if err != nil {
 		return "", fmt.Errorf("prompt %s: %w", name, err)

@@ -42,8 +42,8 @@ type source struct{ path, text string }
 // with other names are templates of their own, for Render. README.md and
 // names that begin with a dot are passed over. Overrides may be nil.
 //
-// If overrides have mistakes, the error is Mistakes and lists all of them,
-// with paths relative to overrides.
+// If overrides have mistakes, the error is Mistakes, with paths relative to overrides. Each
+// template is carried out with sample data, which stops at its first mistake.
 func Load(overrides fs.FS, language string) (*Set, error) {
 	if !slices.Contains(Languages(), language) {
 		return nil, fmt.Errorf("prompts: no language %q; known: %s", language, strings.Join(Languages(), ", "))

@@ -86,7 +86,7 @@ func TestMistakes(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"syntax":      {map[string]string{"a.md": "x\n{{if}}", "b.md": "{{end}}", "c.md": "{{.Titel}}"}, "a.md:2: missing value for if\nb.md:1: unexpected {{end}}\nc.md:1:3: unknown field .Titel; known: "},
+		"syntax":      {map[string]string{"a.md": "x\n{{if}}", "b.md": "{{end}}", "c.md": "{{.Titel}}"}, "a.md:2: missing value for if\nb.md:1: unexpected {{end}}\nc.md:1:3: at <.Titel>: can't evaluate field Titel"},
 		"function":    {map[string]string{"a.md": "{{exec \"rm\"}}"}, `a.md:1: function "exec" not defined`},
 		"run time":    {map[string]string{"a.md": "\n{{index .Gates 7}}"}, "a.md:2:"},
 		"circle":      {map[string]string{"execute.md": "{{template \"a\" .}}", "a.md": "{{template \"a\" .}}"}, "exceeded maximum template depth"},

@@ -35,7 +35,6 @@ pipelines/source cuelang.org/go go.yaml.in/yaml golang.org/x/sys
 phases/engine
 internal/exit
 internal/gate go.yaml.in/yaml
-internal/recording
 internal/rehearsal
 internal/agents github.com/google/uuid go.yaml.in/yaml
 internal/command
@@ -53,7 +52,7 @@ internal/delivery github.com/charmbracelet/x
 internal/legacy github.com/go-json-experiment/json
 internal/runs github.com/google/renameio
 internal/doctor go.yaml.in/yaml golang.org/x/mod golang.org/x/sys
-internal/eval cuelang.org/go github.com/google/renameio github.com/rogpeppe/go-internal github.com/spf13/cobra
+internal/eval cuelang.org/go github.com/google/renameio github.com/rogpeppe/go-internal github.com/spf13/cobra golang.org/x/sync
 internal/bot
 cmd/reprise github.com/sethvargo/go-githubactions github.com/spf13/cobra github.com/spf13/pflag
 `
