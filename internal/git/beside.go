@@ -5,19 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 const besideRef = "refs/reprise/beside" // of the newest commit that was made beside the branch
 
 // State gives what a stage has of the state folder: the files, and those it removes.
-func (c *comparer) State(s *Stage) (files map[string][]byte, gone []string) {
+func (r *Repo) State(s *Stage) (files map[string][]byte, gone []string) {
 	files = map[string][]byte{}
 	for _, o := range s.changes() {
 		if o.inline {
 			files[o.path] = o.data
-		} else if o.kind == 'D' && Under(o.path, c.opt.State) {
+		} else if o.kind == 'D' && Under(o.path, r.opt.State) {
 			gone = append(gone, o.path)
 		}
 	}
@@ -26,15 +29,15 @@ func (c *comparer) State(s *Stage) (files map[string][]byte, gone []string) {
 
 // Overlay makes a commit with the state folder of one commit upon another one, and moves
 // the branch of a tree beside that of the run to it.
-func (c *comparer) Overlay(ctx context.Context, code, state string, at time.Time) (string, error) {
-	found, err := c.lookUp(ctx, state+":"+c.opt.State)
+func (r *Repo) Overlay(ctx context.Context, code, state string, at time.Time) (string, error) {
+	found, err := r.lookUp(ctx, state+":"+r.opt.State)
 	if err != nil || code == state {
 		return code, err
 	}
-	put := []op{{kind: 'M', path: c.opt.State, mode: "040000", id: found[0].ID}}
-	id, err := c.build(ctx, c.ref, code, []revision{{message: "state", time: at, ops: put}}, true)
+	put := []op{{kind: 'M', path: r.opt.State, mode: "040000", id: found[0].ID}}
+	id, err := r.build(ctx, r.ref, code, []revision{{message: "state", time: at, ops: put}}, true)
 	if err == nil {
-		c.localTip, c.isNew = id, false // it is moved to next
+		r.localTip, r.isNew = id, false // it is moved to next
 	}
 	return id, err
 }
@@ -42,83 +45,174 @@ func (c *comparer) Overlay(ctx context.Context, code, state string, at time.Time
 // Combine makes a commit on ours with what ours and theirs have changed since base, outside
 // of the state folder. Where that conflicts, or a rename leads to a path that is
 // refused, it has what ours has: those are the conflicts. It needs git 2.38.
-func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []Conflict, error) {
-	bare := func(files, parent string) (string, error) { // the state folder is none of the work, and nothing is renamed out of it
-		rev := revision{message: "bare", time: at, tree: files, ops: []op{{kind: 'D', path: c.opt.State}}}
-		return c.makeCommit(ctx, rev, parent)
+func (r *Repo) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []Conflict, error) {
+	bare := func(files string) (string, error) { // the state folder is none of the work, and nothing is renamed out of it
+		return r.makeCommit(ctx, revision{message: "bare", time: at, ops: []op{{kind: 'D', path: r.opt.State}}}, files)
 	}
-	root, err := bare(base, base)
-	if err != nil {
+	root, err := bare(base)
+	mine, bad := bare(ours)
+	yours, wrong := bare(theirs)
+	if err := errors.Join(err, bad, wrong); err != nil {
 		return "", nil, err
 	}
-	mine, err := bare(ours, root)
-	yours, wrong := bare(theirs, root)
-	if err = errors.Join(err, wrong); err != nil {
-		return "", nil, err
-	}
-	r, err := mergeUpon(ctx, c.reads(), mine, yours)
+	one, err := mergeSince(ctx, r.reads(), mine, yours, root)
 	if err == nil {
-		err = r.Detail(ctx, c.reads(), mine, yours, refused)
+		err = one.Detail(ctx, r.reads(), mine, yours, refused)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("merge: %w", err)
 	}
-	for _, p := range r.Mixed {
-		if !slices.Contains(r.Paths(), p) {
-			r.Conflicts = append(r.Conflicts, Conflict{Path: p})
+	for _, p := range one.Mixed {
+		if !slices.Contains(one.Paths(), p) {
+			one.Conflicts = append(one.Conflicts, Conflict{Path: p})
 		}
 	}
-	found, err := c.reads().entries(ctx, mine, r.Paths())
-	if err != nil {
+	rev := revision{message: "merged", time: at, tree: one.Commit}
+	if rev.ops, err = r.opsAs(ctx, mine, append(one.Paths(), one.Displaced...)); err != nil {
 		return "", nil, err
 	}
-	rev := revision{message: "merged", time: at, tree: r.Commit}
-	for _, p := range append(r.Displaced, r.Paths()...) {
-		rev.ops = append(rev.ops, op{kind: 'D', path: p})
+	commit, err := r.build(ctx, besideRef, ours, []revision{rev}, true)
+	return commit, one.Conflicts, err
+}
+
+// opsAs are the ops that have paths, and what is in them, as a commit has them.
+func (r *Repo) opsAs(ctx context.Context, commit string, paths []string) (ops []op, err error) {
+	for _, p := range paths {
+		ops = append(ops, op{kind: 'D', path: p})
 	}
+	found, err := r.reads().entries(ctx, commit, paths, "-r")
 	for _, e := range found {
-		rev.ops = append(rev.ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.ID})
+		ops = append(ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.ID})
 	}
-	commit, err := c.build(ctx, besideRef, ours, []revision{rev}, true)
-	return commit, r.Conflicts, err
+	return ops, err
 }
 
 // WithBase gives a commit, on no branch, with what another one has and what the base has
 // changed from one of its commits to a later one. Where that conflicts there are marks.
-func (c *comparer) WithBase(ctx context.Context, commit, from, to string) (string, error) {
+func (r *Repo) WithBase(ctx context.Context, commit, from, to string) (string, error) {
 	name := strings.Join([]string{commit, from, to}, " ")
-	if c.based[name] != "" {
-		return c.based[name], nil
+	if r.based[name] != "" {
+		return r.based[name], nil
 	}
-	r, err := MergeResult{}, errors.Join(c.need(ctx, commit), c.need(ctx, from), c.need(ctx, to))
+	one, err := MergeResult{}, errors.Join(r.need(ctx, commit), r.need(ctx, from), r.need(ctx, to))
 	if err == nil {
-		r, err = mergeSince(ctx, c.reads(), commit, to, from)
+		one, err = mergeSince(ctx, r.reads(), commit, to, from)
 	}
 	if err == nil {
-		err = c.keepOurs(ctx, &r, commit)
+		err = r.keepOurs(ctx, &one, commit)
 	}
-	c.based = map[string]string{name: r.Commit}
-	return r.Commit, err
+	r.based = map[string]string{name: one.Commit}
+	return one.Commit, err
 }
 
 // keepOurs gives a merge what one side has wherever that has a file and the other one a folder,
 // or the other way round, in place of both with a name that git has made up.
-func (c *comparer) keepOurs(ctx context.Context, r *MergeResult, ours string) error {
-	if len(r.Displaced) == 0 {
+func (r *Repo) keepOurs(ctx context.Context, one *MergeResult, ours string) error {
+	if len(one.Displaced) == 0 {
 		return nil
 	}
-	paths := r.Displacing()
-	found, err := c.reads().entries(ctx, ours, paths, "-r")
+	rev := revision{message: "merged", time: time.Now()}
+	var err error
+	if rev.ops, err = r.opsAs(ctx, ours, append(one.Displacing(), one.Displaced...)); err != nil {
+		return err
+	}
+	one.Commit, err = r.makeCommit(ctx, rev, one.Commit)
+	return err
+}
+
+// BaseState is how a commit stands to a branch.
+type BaseState struct {
+	Behind    int      // commits of the branch that the commit lacks
+	Conflicts []string // paths at which the two conflict
+	Has       bool     // the commit has all of the branch, and that is more than the known one
+	Gone      int      // commits in the history of the known one that the branch no longer has: it was set back
+}
+
+// compareWithBase says how a commit stands to another one of which known was in the history.
+func compareWithBase(ctx context.Context, git reader, tip, other, known string) (BaseState, error) {
+	if other == known { // it has not moved
+		return BaseState{}, nil
+	}
+	n, err := countCommits(ctx, git, tip, other)
+	if err != nil {
+		return BaseState{}, err
+	}
+	s := BaseState{Behind: n}
+	if _, err := git.git(ctx, "merge-base", "--is-ancestor", known, other); err != nil {
+		if s.Gone, err = lostCommits(ctx, git, known, other, err); err != nil {
+			return BaseState{}, err
+		}
+	} else if n == 0 {
+		s.Has = true
+	}
+	if n == 0 {
+		return s, nil
+	}
+	r, err := mergeOf(ctx, git, tip, other, known)
+	s.Conflicts = r.Paths()
+	return s, err
+}
+
+// lostCommits counts the commits of known that another one does not have. It is 0 where the
+// history is cut, which hides what the two have in common, and perhaps known itself. Why is how
+// git said that the other one does not have known.
+func lostCommits(ctx context.Context, git reader, known, other string, why error) (int, error) {
+	cut, err := git.git(ctx, "rev-parse", "--is-shallow-repository")
+	if err != nil || strings.TrimSpace(string(cut)) != "false" {
+		return 0, err
+	}
+	if exitCode(why) != 1 { // it did not say so
+		return 0, why
+	}
+	return countCommits(ctx, git, other, known)
+}
+
+// countCommits counts the commits of the second that the first lacks.
+func countCommits(ctx context.Context, git reader, first, second string) (int, error) {
+	out, err := git.git(ctx, "rev-list", "--count", first+".."+second)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(out)))
+}
+
+// Modes says in some lines which modes the sides have at those paths in conflict where they
+// are not all the same; "" if there is none. What files hold does not show that. Base, ours and
+// theirs are what the three sides are called.
+func Modes(all []Conflict, base, ours, theirs string) string {
+	var out strings.Builder
+	for _, c := range all {
+		var said []string
+		different, one := false, ""
+		for _, side := range []struct{ name, mode string }{{base, c.Base.Mode}, {ours, c.Ours.Mode}, {theirs, c.Theirs.Mode}} {
+			if side.mode == "" {
+				continue
+			}
+			said = append(said, side.name+" "+side.mode)
+			different, one = different || one != "" && one != side.mode, side.mode
+		}
+		if different {
+			fmt.Fprintf(&out, "%s: %s\n", c.Path, strings.Join(said, ", "))
+		}
+	}
+	return out.String()
+}
+
+// ForParts says that git is too old to bring the commits of parts, or of phases, together
+// that are done at the same time, or that it does not answer.
+func ForParts(ctx context.Context) error {
+	out, err := call{Env: takeEnviron().Local(), Args: []string{"version"}}.Do(ctx)
 	if err != nil {
 		return err
 	}
-	rev := revision{message: "merged", time: time.Now()}
-	for _, p := range append(paths, r.Displaced...) {
-		rev.ops = append(rev.ops, op{kind: 'D', path: p})
+	return tooOld(string(out))
+}
+
+// tooOld is ForParts for what git says of its version.
+func tooOld(says string) error {
+	var major, minor int
+	if n, _ := fmt.Sscanf(says, "git version %d.%d", &major, &minor); n == 2 && (major < 2 || major == 2 && minor < 38) {
+		return &text.CauseError{Why: text.CauseOf("git_parts_old", "parts at the same time need git 2.38 or newer, and this is {version}", "version", strings.TrimSpace(says))}
 	}
-	for _, e := range found {
-		rev.ops = append(rev.ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.ID})
-	}
-	r.Commit, err = c.makeCommit(ctx, rev, r.Commit)
-	return err
+	return nil
 }

@@ -6,76 +6,62 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// runBranch is the run's branch: which commit is its tip, and what this folder, the
-// user's repository and the remote have of it.
-type runBranch struct {
-	*gitDir
-	localTip    string // what the ref of this run's folder holds; "" before the first commit
-	tip         string
-	isNew       bool
-	shelf       string  // the commit that has the state folder, if the tip has none; "" otherwise
-	kept        *string // see keptRecord; nil: not asked for yet
-	remoteTip   string  // what the remote's branch was last seen to hold; "" for no such branch
-	checkoutTip string  // what the user's branch was last seen to hold; "" for no such branch
-}
-
 // Tip returns the newest commit of the run, a full hash: for a new branch the
 // commit it starts from.
-func (br *runBranch) Tip() string { return br.tip }
+func (r *Repo) Tip() string { return r.tip }
 
 // New says whether the branch existed nowhere when it was opened.
-func (br *runBranch) New() bool { return br.isNew }
+func (r *Repo) New() bool { return r.isNew }
 
 // findTip sets tip, localTip, checkoutTip and remoteTip.
-func (br *runBranch) findTip(ctx context.Context) error {
+func (r *Repo) findTip(ctx context.Context) error {
 	var err error
-	if br.localTip, err = br.readLocal(); err != nil {
+	if r.localTip, err = r.readLocal(); err != nil {
 		return err
 	}
-	if br.checkoutTip, err = br.checkoutBranch(ctx); err != nil {
+	if r.checkoutTip, err = r.checkoutBranch(ctx); err != nil {
 		return err
 	}
-	if err := br.forgetLost(ctx); err != nil {
+	if err := r.forgetLost(ctx); err != nil {
 		return err
 	}
-	if br.remote != nil {
-		if err := br.fetchBranch(ctx, br.src.Shallow && br.localTip == "" && br.checkoutTip == ""); err != nil {
+	if r.remote != nil {
+		if err := r.fetchBranch(ctx, r.src.Shallow && r.localTip == "" && r.checkoutTip == ""); err != nil {
 			return err
 		}
 	}
-	if err := br.forgetDeleted(); err != nil {
+	if err := r.forgetDeleted(); err != nil {
 		return err
 	}
-	br.tip = br.localTip
-	if err := br.follow(ctx, br.checkoutTip, "this repository"); err != nil {
+	r.tip = r.localTip
+	if err := r.follow(ctx, r.checkoutTip, "this repository"); err != nil {
 		return err
 	}
-	if err := br.follow(ctx, br.remoteTip, br.opt.Remote); err != nil {
+	if err := r.follow(ctx, r.remoteTip, r.opt.Remote); err != nil {
 		return err
 	}
-	if br.tip == "" {
-		br.isNew = true
-		base := br.opt.Base
+	if r.tip == "" {
+		r.isNew = true
+		base := r.opt.Base
 		if base == "" {
-			base = br.src.Head
+			base = r.src.Head
 		}
-		if br.tip = base; br.opt.Aside == "" { // else it may be in Aside alone
-			br.tip, err = br.src.resolve(ctx, base)
+		if r.tip = base; r.opt.Aside == "" { // else it may be in Aside alone
+			r.tip, err = r.src.resolve(ctx, base)
 		}
 	}
 	return err
 }
 
 // readLocal reads the run's ref. Only this package writes it, as a plain file.
-func (br *runBranch) readLocal() (string, error) {
-	text, err := os.ReadFile(br.home(br.ref))
+func (r *Repo) readLocal() (string, error) {
+	text, err := os.ReadFile(r.home(r.ref))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -84,106 +70,106 @@ func (br *runBranch) readLocal() (string, error) {
 
 // setLocal moves the run's ref to the tip. A new branch gets none before its first
 // commit, so that a run that does nothing leaves nothing.
-func (br *runBranch) setLocal(ctx context.Context) error {
-	if br.isNew || br.localTip == br.tip {
+func (r *Repo) setLocal(ctx context.Context) error {
+	if r.isNew || r.localTip == r.tip {
 		return nil
 	}
-	if _, err := br.git(ctx, "update-ref", br.ref, br.tip); err != nil {
+	if _, err := r.git(ctx, "update-ref", r.ref, r.tip); err != nil {
 		return err
 	}
-	br.localTip = br.tip
+	r.localTip = r.tip
 	return nil
 }
 
 // forgetLost drops the run's ref when its commit is gone, because the user's
 // repository was made anew.
-func (br *runBranch) forgetLost(ctx context.Context) error {
-	if br.localTip == "" || br.localTip == br.checkoutTip {
+func (r *Repo) forgetLost(ctx context.Context) error {
+	if r.localTip == "" || r.localTip == r.checkoutTip {
 		return nil
 	}
-	here, err := br.has(ctx, br.localTip)
+	here, err := r.has(ctx, r.localTip)
 	if err != nil || here {
 		return err
 	}
-	br.warn("commit %s, which the run had got to, is not in this repository any more, so its folder %s is made anew", short(br.localTip), br.opt.Root)
-	return br.forget()
+	r.warn("commit %s, which the run had got to, is not in this repository any more, so its folder %s is made anew", short(r.localTip), r.opt.Root)
+	return r.forget()
 }
 
 // forgetDeleted drops the run's ref if the branch was published and is gone
 // there: then a person has deleted it.
-func (br *runBranch) forgetDeleted() error {
-	_, err := os.Stat(br.home("published"))
-	if br.localTip == "" || br.checkoutTip != "" || br.remoteTip != "" || err != nil {
+func (r *Repo) forgetDeleted() error {
+	_, err := os.Stat(r.home("published"))
+	if r.localTip == "" || r.checkoutTip != "" || r.remoteTip != "" || err != nil {
 		return nil
 	}
-	br.warn("branch %s was deleted, so the run starts anew (it had got to commit %s)", br.opt.Branch, br.localTip)
-	return br.forget()
+	r.warn("branch %s was deleted, so the run starts anew (it had got to commit %s)", r.opt.Branch, r.localTip)
+	return r.forget()
 }
 
-func (br *runBranch) forget() error {
-	br.localTip = ""
-	return errors.Join(os.RemoveAll(br.home(br.ref)), os.RemoveAll(br.home("published")))
+func (r *Repo) forget() error {
+	r.localTip = ""
+	return errors.Join(os.RemoveAll(r.home(r.ref)), os.RemoveAll(r.home("published")))
 }
 
 // follow moves tip to other if that is further on.
-func (br *runBranch) follow(ctx context.Context, other, where string) error {
-	if other == "" || other == br.tip {
+func (r *Repo) follow(ctx context.Context, other, where string) error {
+	if other == "" || other == r.tip {
 		return nil
 	}
-	if br.tip == "" {
-		br.tip = other
+	if r.tip == "" {
+		r.tip = other
 		return nil
 	}
-	ahead, err := br.contains(ctx, other, br.tip)
+	ahead, err := r.contains(ctx, other, r.tip)
 	if err != nil {
 		return err
 	}
 	if ahead {
-		br.tip = other
+		r.tip = other
 		return nil
 	}
-	kept, err := br.shelfOf(ctx, other)
+	kept, err := r.shelfOf(ctx, other)
 	if err != nil {
 		return err
 	}
-	behind, err := br.containsAll(ctx, br.tip, other, kept)
+	behind, err := r.containsAll(ctx, r.tip, other, kept)
 	if err != nil || behind {
 		return err
 	}
 	squashed := false
 	if kept != "" && kept != other {
-		squashed, err = br.contains(ctx, kept, br.tip)
+		squashed, err = r.contains(ctx, kept, r.tip)
 	}
 	if err != nil {
 		return err
 	}
 	if squashed {
-		br.tip = other
+		r.tip = other
 		return nil
 	}
-	if other == br.checkoutTip && other != br.remoteTip { // it was checked out when it was made one commit
-		if kept, err = br.shelfOf(ctx, br.tip); err == nil && kept != "" {
-			behind, err = br.contains(ctx, kept, other)
+	if other == r.checkoutTip && other != r.remoteTip { // it was checked out when it was made one commit
+		if kept, err = r.shelfOf(ctx, r.tip); err == nil && kept != "" {
+			behind, err = r.contains(ctx, kept, other)
 		}
 		if err != nil || behind {
 			return err
 		}
 	}
-	if br.opt.TakeOther {
-		br.warn("commit %s was given up for %s, which is on %s", br.tip, short(other), where)
-		br.tip = other
+	if r.opt.TakeOther {
+		r.warn("commit %s was given up for %s, which is on %s", r.tip, short(other), where)
+		r.tip = other
 		return nil
 	}
-	return &Moved{Branch: br.opt.Branch, Local: br.tip, Other: other, Where: where, Why: text.CauseOf("moved_apart", "neither contains the other")}
+	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: where, Why: text.CauseOf("moved_apart", "neither contains the other")}
 }
 
 // containsAll reports whether a commit has some older ones in its history; "" is none.
-func (br *runBranch) containsAll(ctx context.Context, tip string, older ...string) (bool, error) {
+func (r *Repo) containsAll(ctx context.Context, tip string, older ...string) (bool, error) {
 	for _, one := range older {
 		if one == "" || one == tip {
 			continue
 		}
-		if is, err := br.contains(ctx, tip, one); !is || err != nil {
+		if is, err := r.contains(ctx, tip, one); !is || err != nil {
 			return false, err
 		}
 	}
@@ -193,59 +179,51 @@ func (br *runBranch) containsAll(ctx context.Context, tip string, older ...strin
 // fetchBranch learns what the remote's branch holds. With bounded, only commits
 // that the default branch has not are fetched: in a shallow clone git would
 // otherwise fetch all the history below them.
-func (br *runBranch) fetchBranch(ctx context.Context, bounded bool) error {
+func (r *Repo) fetchBranch(ctx context.Context, bounded bool) error {
 	const into = "refs/reprise/remote"
-	br.kept = nil
-	rest := []string{"--end-of-options", br.remote.fetch, "+" + br.ref + ":" + into}
+	r.kept = nil
 	limits := [][]string{nil}
 	if bounded {
 		limits = [][]string{{"--depth=1"}}
-		if br.src.DefaultBranch != "" {
-			limits = [][]string{{"--shallow-exclude=refs/heads/" + br.src.DefaultBranch}, {"--depth=1"}}
+		if r.src.DefaultBranch != "" {
+			limits = [][]string{{"--shallow-exclude=refs/heads/" + r.src.DefaultBranch}, {"--depth=1"}}
 		}
 	}
 	var err error
 	for _, limit := range limits {
-		_, err = br.talk(ctx, slices.Concat(FetchArgs(), limit, rest)...)
+		r.remoteTip, err = r.fetchRef(ctx, r.ref, into, limit...)
 		if err == nil && bounded {
-			err = br.refetch(ctx, rest)
+			err = r.refetch(ctx, into)
 		}
-		if err == nil {
-			var text []byte
-			text, err = os.ReadFile(br.home(into))
-			br.remoteTip = strings.TrimSpace(string(text))
-			return err
-		}
-		if strings.Contains(stderrOf(err), "couldn't find remote ref") {
-			br.remoteTip = ""
+		if err == nil || noSuchRef(err) {
 			return nil
 		}
 	}
-	return fmt.Errorf("fetch %s from %s: %w", br.opt.Branch, br.opt.Remote, err)
+	return fmt.Errorf("fetch %s from %s: %w", r.opt.Branch, r.opt.Remote, err)
 }
 
-// besides is the error for a branch that excludes that of the run: git keeps
+// blocked is the error for a branch that excludes that of the run: git keeps
 // branches like files, and one of the two would have to be a folder.
-func (br *runBranch) besides(branch, where string) error {
+func (r *Repo) blocked(branch, where string) error {
 	return &text.CauseError{Why: text.CauseOf("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or give the branches of runs another prefix with REPRISE_BRANCH_PREFIX",
-		"branch", br.opt.Branch, "other", branch+where)}
+		"branch", r.opt.Branch, "other", branch+where)}
 }
 
 // markPublished notes that others can see the branch: if it is gone from there
 // later, a person deleted it.
-func (br *runBranch) markPublished() error {
-	if _, err := os.Stat(br.home("published")); err == nil {
+func (r *Repo) markPublished() error {
+	if _, err := os.Stat(r.home("published")); err == nil {
 		return nil
 	}
-	return folders.PutFile(br.home("published"), []byte("yes\n"))
+	return folders.PutFile(r.home("published"), []byte("yes\n"))
 }
 
 // FindBase gives the newest commit of a branch that is not the run's, as the remote has
 // it, else this repository, and how the tip stands to it. In a shallow clone only what the
 // tip lacks is fetched. From is a commit that both have.
-func (br *runBranch) FindBase(ctx context.Context, branch, from string) (commit string, state BaseState, err error) {
-	if commit, err = br.fetchBase(ctx, branch); err == nil {
-		state, err = compareWithBase(ctx, br.reads(), br.tip, commit, from)
+func (r *Repo) FindBase(ctx context.Context, branch, from string) (commit string, state BaseState, err error) {
+	if commit, err = r.fetchBase(ctx, branch); err == nil {
+		state, err = compareWithBase(ctx, r.reads(), r.tip, commit, from)
 	}
 	return commit, state, err
 }
@@ -253,38 +231,36 @@ func (br *runBranch) FindBase(ctx context.Context, branch, from string) (commit 
 // Updates reports whether a commit does no more than merge one of the base's into the branch, as
 // people do with a button of the pull request. Base is the newest commit of the base, and known
 // one that both have.
-func (br *runBranch) Updates(ctx context.Context, c LogEntry, base, known string) (bool, error) {
+func (r *Repo) Updates(ctx context.Context, c LogEntry, base, known string) (bool, error) {
 	if len(c.Parents) != 2 {
 		return false, nil
 	}
-	if is, err := br.contains(ctx, base, c.Parents[1]); !is || err != nil {
+	if is, err := r.contains(ctx, base, c.Parents[1]); !is || err != nil {
 		return false, err
 	}
-	r, err := mergeOf(ctx, br.reads(), c.Parents[0], c.Parents[1], known)
-	if err != nil || len(r.Conflicts) > 0 {
+	one, err := mergeOf(ctx, r.reads(), c.Parents[0], c.Parents[1], known)
+	if err != nil || len(one.Conflicts) > 0 {
 		return false, err
 	}
-	return br.SameWork(ctx, r.Commit, c.Commit)
+	return r.SameWork(ctx, one.Commit, c.Commit)
 }
 
-func (br *runBranch) fetchBase(ctx context.Context, branch string) (string, error) {
-	if br.remote == nil {
-		return br.src.resolve(ctx, "refs/heads/"+branch)
+func (r *Repo) fetchBase(ctx context.Context, branch string) (string, error) {
+	if r.remote == nil {
+		return r.src.resolve(ctx, "refs/heads/"+branch)
 	}
-	const into = "refs/reprise/target"
-	args := FetchArgs()
-	if br.src.Shallow {
-		args = append(args, "--shallow-exclude="+br.ref)
+	var flags []string
+	if r.src.Shallow {
+		flags = []string{"--shallow-exclude=" + r.ref}
 	}
-	_, err := br.talk(ctx, append(args, "--end-of-options", br.remote.fetch, "+refs/heads/"+branch+":"+into)...)
-	if br.src.Shallow && strings.Contains(stderrOf(err), "no commits selected") {
-		out, err := br.Exchange(ctx, []string{"ls-remote", "--refs"}, "refs/heads/"+branch)
+	commit, err := r.fetchRef(ctx, "refs/heads/"+branch, "refs/reprise/target", flags...)
+	if r.src.Shallow && strings.Contains(stderrOf(err), "no commits selected") {
+		out, err := r.Exchange(ctx, []string{"ls-remote", "--refs"}, "refs/heads/"+branch)
 		commit, _, _ := strings.Cut(string(out), "\t")
 		return commit, err // the branch of the run has it, and so it is here
 	}
 	if err != nil {
-		return "", fmt.Errorf("fetch %s from %s: %w", branch, br.opt.Remote, err)
+		err = fmt.Errorf("fetch %s from %s: %w", branch, r.opt.Remote, err)
 	}
-	text, err := os.ReadFile(br.home(into))
-	return strings.TrimSpace(string(text)), err
+	return commit, err
 }

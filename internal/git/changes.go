@@ -17,26 +17,24 @@ import (
 )
 
 // changes are those that Changes returns, without Alias and LinkedFrom.
-func (t *tree) changes(ctx context.Context) ([]Change, error) {
-	if err := t.standing.Still(); err != nil {
+func (r *Repo) changes(ctx context.Context) ([]Change, error) {
+	if err := r.standing.Still(); err != nil {
 		return nil, err
 	}
-	t.unlock()
-	if t.dirty {
-		if err := t.syncIndex(ctx); err != nil {
-			return nil, t.whyNot(err)
-		}
+	r.unlock()
+	if err := r.syncIndex(ctx); err != nil {
+		return nil, r.whyNot(err)
 	}
-	found, err := t.codeChanges(ctx)
+	found, err := r.codeChanges(ctx)
 	if err != nil {
-		return nil, t.whyNot(err)
+		return nil, r.whyNot(err)
 	}
-	changes, err := t.stateChanges()
+	changes, err := r.stateChanges()
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range found {
-		if !Under(c.Path, t.opt.State) { // the index need not know about that
+		if !Under(c.Path, r.opt.State) { // the index need not know about that
 			changes = append(changes, c)
 		}
 	}
@@ -45,28 +43,28 @@ func (t *tree) changes(ctx context.Context) ([]Change, error) {
 }
 
 // whyNot says why the tree cannot be compared: what git says of one that is gone helps nobody.
-func (t *tree) whyNot(err error) error {
-	if _, gone := os.Lstat(t.treePath); errors.Is(gone, fs.ErrNotExist) {
-		return fmt.Errorf("something has removed the work tree %s: the next start makes it again", t.treePath)
+func (r *Repo) whyNot(err error) error {
+	if _, gone := os.Lstat(r.treePath); errors.Is(gone, fs.ErrNotExist) {
+		return fmt.Errorf("something has removed the work tree %s: the next start makes it again", r.treePath)
 	}
 	return fmt.Errorf("compare the work tree: %w", err)
 }
 
 // stateChanges compares the state folder with what tip has there, without git
 // and whatever is ignored.
-func (t *tree) stateChanges() ([]Change, error) {
+func (r *Repo) stateChanges() ([]Change, error) {
 	var changes []Change
 	seen := map[string]bool{}
-	err := t.walkState(func(p string, info fs.FileInfo) error {
+	err := r.walkState(func(p string, info fs.FileInfo) error {
 		seen[p] = true
-		was, known := t.state[p]
+		was, known := r.state[p]
 		c := Change{Path: p, Kind: Added, Type: typeOf(info), Size: info.Size()}
 		if path.Base(p) == ".git" {
 			c.Type = Repository
 		}
 		if known {
 			c.Was = typeOfMode(was.Mode)
-			if t.sameState(p, info, was) {
+			if r.unchanged(p, c.Type, c.Was, was.ID) {
 				return nil
 			}
 			c.Kind = changeKind(c.Was, c.Type)
@@ -75,9 +73,9 @@ func (t *tree) stateChanges() ([]Change, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look through %s: %w", t.opt.State, err)
+		return nil, fmt.Errorf("look through %s: %w", r.opt.State, err)
 	}
-	for p, was := range t.state {
+	for p, was := range r.state {
 		if !seen[p] {
 			changes = append(changes, Change{Path: p, Kind: Deleted, Was: typeOfMode(was.Mode)})
 		}
@@ -85,32 +83,33 @@ func (t *tree) stateChanges() ([]Change, error) {
 	return changes, nil
 }
 
-// sameState says whether a file is as in the commit. What cannot be read is not: the
-// attempt to commit it says why.
-func (t *tree) sameState(p string, info fs.FileInfo, was entry) bool {
-	if typeOf(info) != typeOfMode(was.Mode) {
+// unchanged says whether a file has the very bytes of a blob of the tip. Git takes it for changed
+// all the same where it would commit it with other line ends, because .gitattributes came after
+// it. What cannot be read is not: the attempt to commit it says why.
+func (r *Repo) unchanged(p string, is, was Type, blob string) bool {
+	if is != was || is != File && is != Executable {
 		return false
 	}
-	data, err := t.readState(p)
-	return err == nil && t.blobID(data) == was.ID
+	data, err := r.readState(p)
+	return err == nil && r.blobID(data) == blob
 }
 
 // codeChanges gives the changes outside of the state folder. Where something is locked,
 // the changes in it are not seen, so it is opened and looked at again.
-func (t *tree) codeChanges(ctx context.Context) ([]Change, error) {
-	changes, locked, err := t.compare(ctx)
+func (r *Repo) codeChanges(ctx context.Context) ([]Change, error) {
+	changes, locked, err := r.compare(ctx)
 	if locked {
-		folders.Unlock(t.top, ".")
-		changes, _, err = t.compare(ctx)
+		folders.Unlock(r.top, ".")
+		changes, _, err = r.compare(ctx)
 	}
 	return changes, err
 }
 
 // compare asks what became of known files, and what is new. It says whether
 // something could not be looked at because of its mode.
-func (t *tree) compare(ctx context.Context) (changes []Change, locked bool, err error) {
+func (r *Repo) compare(ctx context.Context) (changes []Change, locked bool, err error) {
 	var said string
-	out, err := t.gitCall(ctx, call{Args: statusArgs(), Said: &said})
+	out, err := r.gitCall(ctx, call{Args: statusArgs(), Said: &said})
 	locked = strings.Contains(said+stderrOf(err), "Permission denied") // git speaks English here, see always
 	if err != nil {
 		return nil, locked, err
@@ -119,31 +118,31 @@ func (t *tree) compare(ctx context.Context) (changes []Change, locked bool, err 
 	if err != nil {
 		return nil, locked, err
 	}
-	for _, r := range records {
-		c := Change{Path: r.path, Kind: Deleted, Was: typeOfMode(r.mode)}
-		c.Type, c.Size = t.look(c.Path)
+	for _, one := range records {
+		c := Change{Path: one.path, Kind: Deleted, Was: typeOfMode(one.mode)}
+		c.Type, c.Size = r.look(c.Path)
 		switch {
-		case r.mode == "":
+		case one.mode == "":
 			c.Kind, c.Was = Added, None
 		case c.Type != None:
 			c.Kind = changeKind(c.Was, c.Type)
 		}
-		if c.Kind == Added || !t.untouched(c, r.id) {
+		if c.Kind == Added || !r.unchanged(c.Path, c.Type, c.Was, one.id) {
 			changes = append(changes, c)
 		}
 	}
 	if said != "" {
-		if changes, err = t.behindLoops(ctx, changes); err != nil {
+		if changes, err = r.behindLoops(ctx, changes); err != nil {
 			return nil, locked, err
 		}
 	}
-	return changes, locked || slices.ContainsFunc(changes, t.isLocked), nil
+	return changes, locked || slices.ContainsFunc(changes, r.isLocked), nil
 }
 
 // behindLoops adds what is gone because a link that leads to itself stands in place of a
 // folder: git passes over that with a remark.
-func (t *tree) behindLoops(ctx context.Context, changes []Change) ([]Change, error) {
-	files, err := t.files(ctx)
+func (r *Repo) behindLoops(ctx context.Context, changes []Change) ([]Change, error) {
+	files, err := r.files(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -152,27 +151,16 @@ func (t *tree) behindLoops(ctx context.Context, changes []Change) ([]Change, err
 		known[c.Path] = true
 	}
 	for _, f := range files {
-		if _, err := os.Lstat(filepath.Join(t.treePath, filepath.FromSlash(f.Path))); errors.Is(err, syscall.ELOOP) && !known[f.Path] {
+		if _, err := os.Lstat(filepath.Join(r.treePath, filepath.FromSlash(f.Path))); errors.Is(err, syscall.ELOOP) && !known[f.Path] {
 			changes = append(changes, Change{Path: f.Path, Kind: Deleted, Was: typeOfMode(f.Mode)})
 		}
 	}
 	return changes, nil
 }
 
-// untouched reports whether a file has the very bytes of a blob of the tip. Git
-// takes it for changed all the same where it would commit it with other line
-// ends, because .gitattributes came after it.
-func (t *tree) untouched(c Change, was string) bool {
-	if c.Type != c.Was || c.Type != File && c.Type != Executable {
-		return false
-	}
-	data, err := t.readState(c.Path)
-	return err == nil && t.blobID(data) == was
-}
-
 // isLocked reports whether what is at a changed path now cannot be read.
-func (t *tree) isLocked(c Change) bool {
-	info, err := t.top.Lstat(c.Path)
+func (r *Repo) isLocked(c Change) bool {
+	info, err := r.top.Lstat(c.Path)
 	return errors.Is(err, fs.ErrPermission) || err == nil && folders.Locked(info)
 }
 
@@ -283,24 +271,24 @@ func changeKind(was, is Type) Kind {
 }
 
 // caseCollisions fills in Change.Alias and Change.LinkedFrom.
-func (x *index) caseCollisions(ctx context.Context, changes []Change) error {
+func (r *Repo) caseCollisions(ctx context.Context, changes []Change) error {
 	var names []string
-	for name := range x.state {
+	for name := range r.state {
 		names = append(names, name)
 	}
-	if slices.ContainsFunc(changes, func(c Change) bool { return !Under(c.Path, x.opt.State) }) {
-		files, err := x.files(ctx)
+	if slices.ContainsFunc(changes, func(c Change) bool { return !Under(c.Path, r.opt.State) }) {
+		files, err := r.files(ctx)
 		if err != nil {
 			return fmt.Errorf("list the files of the tip: %w", err)
 		}
-		var links, blobs []string
+		var links []entry
 		for _, f := range files {
 			names = append(names, f.Path)
 			if f.Mode == "120000" {
-				links, blobs = append(links, f.Path), append(blobs, f.ID)
+				links = append(links, f)
 			}
 		}
-		if err := x.linkedFrom(ctx, changes, links, blobs); err != nil {
+		if err := r.linkedFrom(ctx, changes, links); err != nil {
 			return err
 		}
 	}
@@ -309,29 +297,16 @@ func (x *index) caseCollisions(ctx context.Context, changes []Change) error {
 }
 
 // linkedFrom notes at each change the symbolic links of the tip that lead to it.
-func (x *index) linkedFrom(ctx context.Context, changes []Change, links, blobs []string) error {
-	if len(links) == 0 {
-		return nil
-	}
-	objects, err := x.lookUp(ctx, blobs...)
+func (r *Repo) linkedFrom(ctx context.Context, changes []Change, links []entry) error {
+	targets, err := r.reads().targets(ctx, links)
 	if err != nil {
 		return fmt.Errorf("read the symbolic links of the tip: %w", err)
 	}
-	to := map[string]string{}
-	for i, link := range links {
-		if target := string(objects[i].Data); !path.IsAbs(target) {
-			to[link] = path.Join(path.Dir(link), target)
-		}
-	}
-	for _, link := range links {
-		target := to[link]
-		for n := 0; n < 10 && target != ""; n++ { // a link may lead to a link
-			for i, c := range changes {
-				if Under(c.Path, target) && !slices.Contains(c.LinkedFrom, link) {
-					changes[i].LinkedFrom = append(changes[i].LinkedFrom, link)
-				}
+	for i, c := range changes {
+		for _, link := range links {
+			if targets.lead(link.Path, func(target string) bool { return Under(c.Path, target) }) {
+				changes[i].LinkedFrom = append(changes[i].LinkedFrom, link.Path)
 			}
-			target = to[target]
 		}
 	}
 	return nil

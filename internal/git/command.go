@@ -2,37 +2,44 @@ package git
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // git runs a command on the run's own git directory. It also starts there, so
 // that a relative path never leads to a file of an agent.
-func (g *gitDir) git(ctx context.Context, args ...string) ([]byte, error) {
-	return g.gitCall(ctx, call{Args: args})
+func (r *Repo) git(ctx context.Context, args ...string) ([]byte, error) {
+	return r.gitCall(ctx, call{Args: args})
 }
 
-func (g *gitDir) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	return g.gitCall(ctx, call{Args: args, Stdin: stdinOf(stdin)})
+func (r *Repo) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	return r.gitCall(ctx, call{Args: args, Stdin: stdinOf(stdin)})
 }
 
 // gitCall adds directory and environment to c. Variables that c brings win.
-func (g *gitDir) gitCall(ctx context.Context, c call) ([]byte, error) {
-	defer folders.ReleaseFromPipes(g.root)()
-	if len(g.src.promisors) == 0 {
-		return g.offline(ctx, c)
+func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
+	defer folders.ReleaseFromPipes(r.root)()
+	if len(r.src.promisors) == 0 {
+		return r.offline(ctx, c)
 	}
-	c, err := g.placed(nil, c)
+	c, err := r.placed(nil, c)
 	if err != nil {
 		return nil, err
 	}
-	return g.line(g.src.promisors[0].remote).do(ctx, c) // any command may ask for an object that is missing
+	return r.line(r.src.promisors[0].remote).do(ctx, c) // any command may ask for an object that is missing
 }
 
 // offline is gitCall for a command that talks to nobody: in a partial clone it
 // finds only what is here.
-func (g *gitDir) offline(ctx context.Context, c call) ([]byte, error) {
-	c, err := g.placed(g.src.env.Local(), c)
+func (r *Repo) offline(ctx context.Context, c call) ([]byte, error) {
+	c, err := r.placed(r.src.env.Local(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -40,50 +47,50 @@ func (g *gitDir) offline(ctx context.Context, c call) ([]byte, error) {
 }
 
 // placed gives c the run's own directory, and what it and env bring.
-func (g *gitDir) placed(env []string, c call) (call, error) {
-	c.Dir, c.Lock, c.Env = g.dir, g.lock, append(g.place(env), c.Env...)
-	return c, g.restoreConfig()
+func (r *Repo) placed(env []string, c call) (call, error) {
+	c.Dir, c.Lock, c.Env = r.dir, r.lock, append(r.place(env), c.Env...)
+	return c, r.restoreConfig()
 }
 
 // place points git at the run's own directory.
-func (g *gitDir) place(env []string) []string {
-	return append(env, "GIT_DIR="+g.dir, "GIT_WORK_TREE="+g.treePath,
-		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(g.staged.Dir))
+func (r *Repo) place(env []string) []string {
+	return append(env, "GIT_DIR="+r.dir, "GIT_WORK_TREE="+r.treePath,
+		"GIT_OBJECT_DIRECTORY="+r.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(r.staged.Dir))
 }
 
 // reads is how objects are read, also those of what is staged.
-func (g *gitDir) reads() reader { return g.gitCall }
+func (r *Repo) reads() reader { return r.gitCall }
 
 // lookUp gives objects by name.
-func (g *gitDir) lookUp(ctx context.Context, names ...string) ([]object, error) {
-	return g.reads().objects(ctx, names...)
+func (r *Repo) lookUp(ctx context.Context, names ...string) ([]object, error) {
+	return r.reads().objects(ctx, names...)
 }
 
-// ReadFile returns the file at path as it is in commit, a full hash. The error
+// readAt returns the file at path as it is in commit, a full hash. The error
 // wraps fs.ErrNotExist when there is no such commit or no such file in it.
-func (g *gitDir) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
-	if err := g.need(ctx, commit); err != nil {
+func (r *Repo) readAt(ctx context.Context, commit, path string) ([]byte, error) {
+	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	return g.reads().file(ctx, []string{commit}, commit, path)
+	return r.reads().file(ctx, []string{commit}, commit, path)
 }
 
 // ReadPlain is as that of a Source. The commit is given by its full hash.
-func (g *gitDir) ReadPlain(ctx context.Context, commit, path string) ([]byte, error) {
-	if err := g.need(ctx, commit); err != nil {
+func (r *Repo) ReadPlain(ctx context.Context, commit, path string) ([]byte, error) {
+	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	return g.reads().plain(ctx, commit, path)
+	return r.reads().plain(ctx, commit, path)
 }
 
 // contains says whether commit old is in the history of commit tip.
-func (g *gitDir) contains(ctx context.Context, tip, old string) (bool, error) {
-	return g.reads().contains(ctx, tip, old)
+func (r *Repo) contains(ctx context.Context, tip, old string) (bool, error) {
+	return r.reads().contains(ctx, tip, old)
 }
 
 // between lists the paths in which two commits differ.
-func (g *gitDir) between(ctx context.Context, from, to string) ([]string, error) {
-	all, err := g.reads().differ(ctx, from, to)
+func (r *Repo) between(ctx context.Context, from, to string) ([]string, error) {
+	all, err := r.reads().differ(ctx, from, to)
 	var paths []string
 	for _, o := range all {
 		paths = append(paths, o.path)
@@ -92,4 +99,95 @@ func (g *gitDir) between(ctx context.Context, from, to string) ([]string, error)
 }
 
 // blobID is the name git gives to a file with this content.
-func (g *gitDir) blobID(data []byte) string { return g.src.format.Blob(data) }
+func (r *Repo) blobID(data []byte) string { return r.src.format.Blob(data) }
+
+// line returns the way to talk with a remote for this run.
+func (r *Repo) line(to *remote) line {
+	return line{src: r.src, remote: to, token: r.opt.Token, patience: r.opt.Patience}
+}
+
+// talk runs a command that reaches the remote.
+func (r *Repo) talk(ctx context.Context, args ...string) ([]byte, error) {
+	if err := r.restoreConfig(); err != nil {
+		return nil, err
+	}
+	return r.line(r.remote).do(ctx, call{Dir: r.dir, Env: r.place(nil), Args: args})
+}
+
+// Exchange runs a command, such as push with its flags, against the remote. The refs
+// that it is about follow the address.
+func (r *Repo) Exchange(ctx context.Context, command []string, what ...string) ([]byte, error) {
+	address := map[bool]string{true: r.remote.push, false: r.remote.fetch}[command[0] == "push"]
+	return r.talk(ctx, append(append(command, "--end-of-options", address), what...)...)
+}
+
+// fetchRef fetches a ref of the remote, or a commit, to a ref of the run's own, and gives the
+// commit. Flags are of git fetch.
+func (r *Repo) fetchRef(ctx context.Context, ref, into string, flags ...string) (string, error) {
+	if _, err := r.talk(ctx, slices.Concat(FetchArgs(), flags, []string{"--end-of-options", r.remote.fetch, "+" + ref + ":" + into})...); err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(r.home(into))
+	return strings.TrimSpace(string(text)), err
+}
+
+// noSuchRef reports whether a fetch failed because the remote has no such ref.
+func noSuchRef(err error) bool { return strings.Contains(stderrOf(err), "couldn't find remote ref") }
+
+// need makes sure that a commit is here. In a shallow clone an older commit of
+// the run may not be; it is fetched alone.
+func (r *Repo) need(ctx context.Context, commit string) error {
+	if !isHash(commit) {
+		return fmt.Errorf("%q is not the full hash of a commit", commit)
+	}
+	if !r.src.Shallow || r.remote == nil {
+		return nil
+	}
+	here, err := r.has(ctx, commit)
+	if err != nil || here {
+		return err
+	}
+	if _, err = r.fetchRef(ctx, commit, "refs/reprise/needed/"+commit, "--depth=1"); err != nil {
+		return fmt.Errorf("fetch commit %s, which this shallow clone does not have: %w", short(commit), err)
+	}
+	return nil
+}
+
+// has says whether a commit is here, without asking any remote for it.
+func (r *Repo) has(ctx context.Context, commit string) (bool, error) {
+	found, err := reader(r.offline).objects(ctx, commit)
+	return err == nil && found[0].Kind == "commit", err
+}
+
+// mostBehind is how many commits back the history of a branch goes that is fetched anew.
+const mostBehind = "500"
+
+// refetch fetches the branch anew if its history was cut at a merge. Git does so with
+// what was merged left out: it cuts off all parents of the merge, also those on the branch.
+func (r *Repo) refetch(ctx context.Context, into string) error {
+	shallow := filepath.Join(r.src.CommonDir, "shallow")
+	before, err := os.ReadFile(shallow)
+	cut, none := os.ReadFile(r.home("shallow"))
+	if errors.Is(none, fs.ErrNotExist) {
+		return nil // the user's was cut, and this is not
+	}
+	if err := errors.Join(err, none); err != nil {
+		return err
+	}
+	for _, commit := range strings.Fields(string(cut)) {
+		found, err := reader(r.offline).objects(ctx, commit)
+		if err != nil {
+			return err
+		}
+		head, _, _ := strings.Cut(string(found[0].Data), "\n\n")
+		if strings.Contains(string(before), commit) || strings.Count(head, "\nparent ") < 2 {
+			continue
+		}
+		if err := folders.PutFile(r.home("shallow"), before); err != nil {
+			return err
+		}
+		r.remoteTip, err = r.fetchRef(ctx, r.ref, into, "--refetch", "--depth="+mostBehind)
+		return err
+	}
+	return nil
+}

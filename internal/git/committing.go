@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
 // Commit makes one commit on the tip, moves the branch to it here, at the
@@ -33,13 +31,13 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	}
 	record := r.Record()
 	if err == nil && c.Shelve {
-		record, err = r.upstream.keepRecord(ctx)
+		record, err = r.keepRecord(ctx)
 	}
 	if err == nil {
 		err = r.leadOn(ctx, &rev)
 	}
 	if err == nil {
-		err = r.large.keep(c.Stage.large())
+		err = r.keepLarge(c.Stage.large())
 	}
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
@@ -51,13 +49,11 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
+	r.dirty, r.indexed = true, nil
 	if r.shelf = ""; c.Shelve {
 		r.shelf = record
 	} else {
 		r.apply(rev.ops)
-	}
-	if slices.ContainsFunc(c.Stage.changes(), func(o op) bool { return !Under(o.path, r.opt.State) }) {
-		r.dirty = r.indexed != c.Stage // else the index has what the tip has
 	}
 	if err := r.writeState(c); err != nil {
 		return id, fmt.Errorf("commit %s was made, but: %w", short(id), err)
@@ -66,9 +62,9 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 		return id, nil
 	}
 	if r.remote != nil {
-		r.upstream.unpushed = append(r.upstream.unpushed, rev)
+		r.unpushed = append(r.unpushed, rev)
 	}
-	err = r.upstream.publish(ctx)
+	err = r.publish(ctx)
 	return r.tip, err
 }
 
@@ -100,7 +96,7 @@ func (r *Repo) besides(c Commit) bool { return c.Aside && r.shelf != "" && r.opt
 func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) error {
 	id, err := r.build(ctx, "refs/reprise/aside", r.shelf, []revision{rev}, true)
 	if err == nil {
-		err = r.upstream.keepAt(ctx, id)
+		err = r.keepAt(ctx, id)
 	}
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
@@ -158,7 +154,7 @@ func (r *Repo) plan(c Commit) (revision, error) {
 func (r *Repo) Stage(ctx context.Context, paths []string) (*Stage, error) {
 	s, err := r.stage(ctx, paths)
 	if err == nil {
-		s.pointers, err = r.large.staged(ctx, s.ops)
+		s.pointers, err = r.stagedPointers(ctx, s.ops)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stage the changes: %w", err)
@@ -177,21 +173,21 @@ func (r *Repo) EachStaged(ctx context.Context, s *Stage, f func(Staged) error) e
 			blobs = append(blobs, o)
 			continue
 		}
-		one := stagedOf(o.path, o.mode, o.was)
+		one := stagedOf(o)
 		one.Data = o.data
 		if err := f(one); err != nil {
 			return err
 		}
 	}
 	err := r.eachBlob(ctx, blobs, func(o op, data []byte) error {
-		one := stagedOf(o.path, o.mode, o.was)
+		one := stagedOf(o)
 		one.Data = data
 		return f(one)
 	})
 	if err != nil {
 		return err
 	}
-	return r.large.each(s.large(), f)
+	return r.eachLarge(s.large(), f)
 }
 
 // MoveTo makes the work tree equal to a commit, which is the tip from then on. What is
@@ -200,14 +196,11 @@ func (r *Repo) MoveTo(ctx context.Context, commit string) error {
 	if err := r.standing.Still(); err != nil {
 		return err
 	}
-	fresh := r.fresh == commit
-	r.tip, r.isNew, r.fresh = commit, false, ""
-	if !fresh {
-		if err := r.reset(ctx); err != nil {
-			return err
-		}
+	r.tip, r.isNew = commit, false
+	if err := r.reset(ctx); err != nil {
+		return err
 	}
-	return errors.Join(r.large.fill(ctx), r.setLocal(ctx))
+	return errors.Join(r.fillLarge(ctx), r.setLocal(ctx))
 }
 
 // Keep makes a commit of what is staged outside of the state folder, on a parent and
@@ -217,7 +210,7 @@ func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at ti
 	if len(ops) == 0 {
 		return "", nil
 	}
-	if err := errors.Join(r.large.keep(s.large()), r.staged.Release(blobsOf(ops))); err != nil {
+	if err := errors.Join(r.keepLarge(s.large()), r.staged.Release(blobsOf(ops))); err != nil {
 		return "", err
 	}
 	rev := revision{message: message, time: at, tree: r.tip, ops: append(r.takeOff(), ops...)}
@@ -262,7 +255,7 @@ type Stage struct {
 
 	tip      string // that it leads on from
 	ops      []op
-	pointers []lfs.Pointer // of Git LFS, among ops
+	pointers []pointer // of Git LFS, among ops
 }
 
 // changes are what it does to the tip; nothing if it is nil.
@@ -274,7 +267,7 @@ func (s *Stage) changes() []op {
 }
 
 // large are the pointers of Git LFS in it.
-func (s *Stage) large() []lfs.Pointer {
+func (s *Stage) large() []pointer {
 	if s == nil {
 		return nil
 	}
@@ -289,13 +282,13 @@ type Staged struct {
 	Data []byte
 }
 
-func stagedOf(path, mode, was string) Staged {
-	s := Staged{Path: path}
-	if mode != "" {
-		s.Type = typeOfMode(mode)
+func stagedOf(o op) Staged {
+	s := Staged{Path: o.path}
+	if o.mode != "" {
+		s.Type = typeOfMode(o.mode)
 	}
-	if strings.Trim(was, "0") != "" {
-		s.Was = typeOfMode(was)
+	if strings.Trim(o.was, "0") != "" {
+		s.Was = typeOfMode(o.was)
 	}
 	return s
 }

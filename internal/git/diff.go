@@ -6,13 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // DiffStat is the size of a difference. Binary files count as files only.
@@ -25,19 +21,13 @@ type DiffStat struct {
 // maxDiff is how much text of a difference is returned, in bytes.
 const maxDiff = 8 << 20
 
-// comparer compares commits, what is staged, and the work tree.
-type comparer struct {
-	*tree
-	based map[string]string // see WithBase: the newest
-}
-
 // Diff returns how the commit of a stage will differ from another commit; with
 // nil, how the tip does. The state folder is left out, and so are paths that are
 // or lie under exclude. The text is cut at 8 MB, and says so; the counts are
 // always whole. Nothing is read from the work tree, which somebody may change
 // meanwhile.
-func (c *comparer) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (string, DiffStat, error) {
-	text, stat, err := c.diff(ctx, from, s, append(slices.Clip(exclude), c.opt.State))
+func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (string, DiffStat, error) {
+	text, stat, err := r.diff(ctx, from, s, append(slices.Clip(exclude), r.opt.State))
 	if err != nil {
 		return "", DiffStat{}, fmt.Errorf("compare with %s: %w", short(from), err)
 	}
@@ -46,34 +36,34 @@ func (c *comparer) Diff(ctx context.Context, from string, s *Stage, exclude ...s
 
 // Between gives how one commit differs from another, without paths that are or lie under
 // exclude.
-func (c *comparer) Between(ctx context.Context, from, to string, exclude ...string) (DiffStat, error) {
-	_, stat, err := c.diffFrom(ctx, from, to, exclude)
+func (r *Repo) Between(ctx context.Context, from, to string, exclude ...string) (DiffStat, error) {
+	_, stat, err := r.diffFrom(ctx, from, to, exclude)
 	if err != nil {
 		return stat, fmt.Errorf("compare with %s: %w", short(from), err)
 	}
 	return stat, nil
 }
 
-func (c *comparer) diff(ctx context.Context, from string, s *Stage, exclude []string) (string, DiffStat, error) {
-	if err := c.need(ctx, from); err != nil {
+func (r *Repo) diff(ctx context.Context, from string, s *Stage, exclude []string) (string, DiffStat, error) {
+	if err := r.need(ctx, from); err != nil {
 		return "", DiffStat{}, err
 	}
 	with := "--cached"
 	if !slices.ContainsFunc(s.changes(), func(o op) bool { return !underAny(o.path, exclude) }) {
-		with = c.tip
-	} else if err := c.hold(ctx, s); err != nil {
+		with = r.tip
+	} else if err := r.hold(ctx, s); err != nil {
 		return "", DiffStat{}, err
 	}
-	return c.diffFrom(ctx, from, with, exclude)
+	return r.diffFrom(ctx, from, with, exclude)
 }
 
 // diffFrom compares a commit with another one, or with the index.
-func (c *comparer) diffFrom(ctx context.Context, from, with string, exclude []string) (string, DiffStat, error) {
+func (r *Repo) diffFrom(ctx context.Context, from, with string, exclude []string) (string, DiffStat, error) {
 	args := append(diffArgs(), "--numstat", "--patch", "--find-renames", from, with, "--", ".")
 	for _, p := range exclude {
 		args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	out, err := c.gitCall(ctx, call{Args: args, Limit: maxDiff + 1})
+	out, err := r.gitCall(ctx, call{Args: args, Limit: maxDiff + 1})
 	if err != nil {
 		return "", DiffStat{}, err
 	}
@@ -92,25 +82,25 @@ var ErrTooLarge = errors.New("the patch is too large")
 // form that git apply takes, of at most limit bytes. The largest files are left
 // out, and named at the top, if they would not fit; if what is left is still
 // too large the error is ErrTooLarge. Nothing uncommitted gives no bytes. Options.Scrap is left out.
-func (c *comparer) Patch(ctx context.Context, limit int64) ([]byte, error) {
-	changes, err := c.changes(ctx)
+func (r *Repo) Patch(ctx context.Context, limit int64) ([]byte, error) {
+	changes, err := r.changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
-	keep, left := fit(slices.DeleteFunc(changes, func(change Change) bool { return change.Path == c.opt.Scrap }), limit)
-	snap, err := c.snapshot(ctx, keep, unconverted()) // what Git LFS would keep is kept nowhere else
-	if err != nil {
+	keep, left := fit(slices.DeleteFunc(changes, func(change Change) bool { return change.Path == r.opt.Scrap }), limit)
+	if err := r.syncIndex(ctx); err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)
 	}
-	defer snap.remove()
+	r.dirty, r.indexed = true, nil
+	// What Git LFS would keep is kept nowhere else.
+	if err := r.updateIndex(ctx, r.staged.Environ(), unconverted(), sortChanges(keep)); err != nil {
+		return nil, fmt.Errorf("make a patch: %w", err)
+	}
 	var b bytes.Buffer
 	for _, c := range left {
 		fmt.Fprintf(&b, "# left out: %q, %s, %d bytes\n", c.Path, c.Type, c.Size)
 	}
-	out, err := c.gitCall(ctx, call{
-		Env: snap.env, Limit: limit + 1,
-		Args: append(diffArgs(), "--cached", "--binary", "--no-renames", c.tip),
-	})
+	out, err := r.gitCall(ctx, call{Limit: limit + 1, Args: append(diffArgs(), "--cached", "--binary", "--no-renames", r.tip)})
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)
 	}
@@ -191,47 +181,6 @@ func parseStat(out []byte) (files, added, deleted int, text []byte) {
 		files, added, deleted, out = files+1, added+more, deleted+less, rest
 	}
 	return files, added, deleted, bytes.TrimPrefix(out, []byte("\n"))
-}
-
-// snapshot is the work tree as an index of its own, whose objects go to a place
-// of their own.
-type snapshot struct {
-	env    []string
-	remove func()
-}
-
-func (x *index) snapshot(ctx context.Context, changes []Change, how []string) (snapshot, error) {
-	none := snapshot{remove: func() {}}
-	if len(changes) == 0 {
-		return none, nil
-	}
-	if err := x.syncIndex(ctx); err != nil {
-		return none, err
-	}
-	dir, err := os.MkdirTemp(x.dir, "snapshot-")
-	if err != nil {
-		return none, err
-	}
-	s := snapshot{
-		remove: func() { os.RemoveAll(dir) },
-		env: []string{
-			"GIT_INDEX_FILE=" + filepath.Join(dir, "index"),
-			"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quotePath(x.objects()),
-		},
-	}
-	err = os.Mkdir(filepath.Join(dir, "objects"), 0o755)
-	if err == nil {
-		err = folders.CopyFile(filepath.Join(dir, "index"), x.home("index"))
-	}
-	if err == nil {
-		err = x.updateIndex(ctx, s.env, how, sortChanges(changes))
-	}
-	if err != nil {
-		s.remove()
-		return none, err
-	}
-	return s, nil
 }
 
 // sortChanges says what an index has to do to show the changes. Repositories,

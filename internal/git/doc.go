@@ -14,13 +14,7 @@
 // leaves behind is ever run by this program, which may hold a token. Objects
 // go straight to the user's object store, so nothing is copied.
 //
-// A Repo is the door to parts that stand on each other, and each knows only those
-// before it: gitDir, the run's own git directory; runBranch, the commits of the
-// run here and elsewhere; index, what is known of the newest commit; tree, the
-// work tree. Upon these stand comparer, largeFiles, instructions and upstream.
-//
 // The state folder (such as .reprise/issue-7) is treated apart from code: its
-// files are committed byte for byte, whatever .gitattributes says, are seen even
-// when .gitignore hides them, and a commit of them alone costs the same in a
-// tree of any size.
+// files are committed byte for byte, whatever .gitattributes says, and are seen even
+// when .gitignore hides them.
 package git

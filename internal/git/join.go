@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -11,85 +12,74 @@ import (
 
 // join brings this run and what the remote has together, after a push that did
 // not succeed. It says whether the remote now has the tip.
-func (u *upstream) join(ctx context.Context) (bool, error) {
-	if u.remoteTip == u.tip {
+func (r *Repo) join(ctx context.Context) (bool, error) {
+	if r.remoteTip == r.tip {
 		return true, nil // the push had arrived
 	}
-	if u.remoteTip == "" {
+	if r.remoteTip == "" {
 		return false, nil
 	}
-	if kept, err := u.shelfOf(ctx, u.remoteTip); err != nil {
+	if kept, err := r.shelfOf(ctx, r.remoteTip); err != nil {
 		return false, err
-	} else if kept != u.remoteTip && u.shelf == "" {
-		if is, err := u.containsAll(ctx, u.tip, kept); err != nil {
+	} else if kept != r.remoteTip && r.shelf == "" {
+		if is, err := r.containsAll(ctx, r.tip, kept); err != nil {
 			return false, err
 		} else if !is {
-			return false, u.overtaken(kept)
+			return false, r.overtaken(kept)
 		}
 	}
-	if behind, err := u.contains(ctx, u.tip, u.remoteTip); err != nil || behind {
+	if behind, err := r.contains(ctx, r.tip, r.remoteTip); err != nil || behind {
 		return false, err
 	}
-	ahead, err := u.contains(ctx, u.remoteTip, u.tip)
-	if err != nil {
-		return false, err
-	}
-	if ahead {
-		return true, u.goOn(ctx)
-	}
-	return false, u.replay(ctx)
+	return r.replay(ctx)
 }
 
-// goOn takes the commits that others have put on top of the tip.
-func (u *upstream) goOn(ctx context.Context) error {
-	if err := u.mayTake(ctx, u.tip, nil); err != nil {
-		return err
-	}
-	return u.move(ctx, u.remoteTip)
-}
-
-// replay makes the commits of this process again on top of the remote's.
-func (u *upstream) replay(ctx context.Context) error {
-	out, err := u.git(ctx, "merge-base", u.tip, u.remoteTip)
+// replay makes the commits of this process again on top of the remote's, and says whether
+// there were none that the remote has not.
+func (r *Repo) replay(ctx context.Context) (bool, error) {
+	out, err := r.git(ctx, "merge-base", r.tip, r.remoteTip)
 	if exitCode(err) == 1 {
-		return u.moved(text.CauseOf("moved_unrelated", "the two have no commit in common"))
+		return false, r.moved(text.CauseOf("moved_unrelated", "the two have no commit in common"))
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	base := string(out[:len(out)-1])
-	count, err := u.git(ctx, "rev-list", "--first-parent", "--count", u.remoteTip+".."+u.tip)
+	base, revs := strings.TrimSpace(string(out)), r.unpushed
+	if base == r.tip {
+		revs = nil
+	}
+	count, err := r.git(ctx, "rev-list", "--first-parent", "--count", r.remoteTip+".."+r.tip)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if string(count) != fmt.Sprintf("%d\n", len(u.unpushed)) {
-		return u.moved(text.CauseOf("moved_unpushed", "the run has commits of an earlier start that were never pushed"))
+	if string(count) != fmt.Sprintf("%d\n", len(revs)) {
+		return false, r.moved(text.CauseOf("moved_unpushed", "the run has commits of an earlier start that were never pushed"))
 	}
-	ours, err := u.between(ctx, base, u.tip)
+	ours, err := r.between(ctx, base, r.tip)
+	if err == nil {
+		err = r.mayTake(ctx, base, ours)
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := u.mayTake(ctx, base, ours); err != nil {
-		return err
+	id, err := r.build(ctx, r.ref, r.remoteTip, revs, true)
+	if err == nil {
+		err = r.move(ctx, id)
 	}
-	id, err := u.build(ctx, u.ref, u.remoteTip, u.unpushed, true)
-	if err != nil {
-		return err
-	}
-	return u.move(ctx, id)
+	return len(revs) == 0, err
 }
 
 // mayTake refuses the commits of the remote since base if they touch the state
 // folder, a path that this run has changed, or a path with uncommitted changes.
-func (u *upstream) mayTake(ctx context.Context, base string, ours []string) error {
-	came, err := u.between(ctx, base, u.remoteTip)
+func (r *Repo) mayTake(ctx context.Context, base string, ours []string) error {
+	came, err := r.between(ctx, base, r.remoteTip)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(came, func(p string) bool { return Under(p, u.opt.State) }) {
-		return u.overtaken(u.remoteTip)
+	if slices.ContainsFunc(came, func(p string) bool { return Under(p, r.opt.State) }) {
+		return r.overtaken(r.remoteTip)
 	}
-	changes, err := u.changes(ctx)
+	changes, err := r.changes(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,38 +87,38 @@ func (u *upstream) mayTake(ctx context.Context, base string, ours []string) erro
 		ours = append(ours, c.Path)
 	}
 	if overlap(ours, came) {
-		return u.moved(text.CauseOf("moved_files", "both changed the same files"))
+		return r.moved(text.CauseOf("moved_files", "both changed the same files"))
 	}
 	return nil
 }
 
 // overtaken says that somebody else has gone on with the run, to that commit.
-func (u *upstream) overtaken(other string) error {
-	return &Moved{Branch: u.opt.Branch, Local: u.tip, Other: other, Where: u.opt.Remote, Why: text.CauseOf("moved_run", "somebody else went on with this run"), Run: true}
+func (r *Repo) overtaken(other string) error {
+	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: r.opt.Remote, Why: text.CauseOf("moved_run", "somebody else went on with this run"), Run: true}
 }
 
-func (u *upstream) moved(why text.Cause) error {
-	return &Moved{Branch: u.opt.Branch, Local: u.tip, Other: u.remoteTip, Where: u.opt.Remote, Why: why}
+func (r *Repo) moved(why text.Cause) error {
+	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: r.remoteTip, Where: r.opt.Remote, Why: why}
 }
 
 // move takes commit as the tip and brings the work tree along. Changes that are
 // not committed stay; the caller knows that they do not get in the way.
-func (u *upstream) move(ctx context.Context, commit string) error {
-	if err := u.syncIndex(ctx); err != nil {
+func (r *Repo) move(ctx context.Context, commit string) error {
+	if err := r.syncIndex(ctx); err != nil {
 		return err
 	}
-	folders.Unlock(u.top, ".") // git writes nothing into a closed folder
-	if _, err := u.git(ctx, "read-tree", "-m", "-u", u.tip, commit); err != nil {
+	folders.Unlock(r.top, ".") // git writes nothing into a closed folder
+	if _, err := r.git(ctx, "read-tree", "-m", "-u", r.tip, commit); err != nil {
 		return fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
 	}
-	u.tip = commit
-	if err := u.setLocal(ctx); err != nil {
+	r.tip = commit
+	if err := r.setLocal(ctx); err != nil {
 		return err
 	}
-	if err := u.large.fill(ctx); err != nil {
+	if err := r.fillLarge(ctx); err != nil {
 		return err
 	}
-	return u.loadState(ctx, commit)
+	return r.loadState(ctx, commit)
 }
 
 // Moved says that the branch went on elsewhere in a way that cannot be joined

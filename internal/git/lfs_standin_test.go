@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
 // standInForLFS does what git-lfs does with the arguments, as far as this package
@@ -49,7 +47,7 @@ func standIn(args []string) error {
 		}
 		names, _ := filepath.Glob(filepath.Join(from, "lfs/objects/*/*/*"))
 		for _, name := range names {
-			if err := standInCopy(name, lfs.ObjectIn(storage, filepath.Base(name))); err != nil {
+			if err := standInCopy(name, largeFile(storage, filepath.Base(name))); err != nil {
 				return err
 			}
 		}
@@ -60,7 +58,7 @@ func standIn(args []string) error {
 			return err
 		}
 		for _, oid := range args[3:] {
-			if err := standInCopy(lfs.ObjectIn(storage, oid), lfs.ObjectIn(filepath.Join(to, "lfs"), oid)); err != nil {
+			if err := standInCopy(largeFile(storage, oid), largeFile(filepath.Join(to, "lfs"), oid)); err != nil {
 				return err
 			}
 		}
@@ -137,19 +135,19 @@ func standInFilter(storage string, skip bool) error {
 }
 
 func standInClean(storage, data string) (string, error) {
-	if _, is := lfs.ParsePointer([]byte(data)); is {
+	if _, is := parsePointer([]byte(data)); is {
 		return data, nil
 	}
 	oid := fmt.Sprintf("%x", sha256.Sum256([]byte(data)))
-	err := os.MkdirAll(filepath.Dir(lfs.ObjectIn(storage, oid)), 0o755)
+	err := os.MkdirAll(filepath.Dir(largeFile(storage, oid)), 0o755)
 	if err == nil {
-		err = os.WriteFile(lfs.ObjectIn(storage, oid), []byte(data), 0o644)
+		err = os.WriteFile(largeFile(storage, oid), []byte(data), 0o644)
 	}
 	return fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n", oid, len(data)), err
 }
 
 func standInSmudge(storage, data string) (string, error) {
-	p, is := lfs.ParsePointer([]byte(data))
+	p, is := parsePointer([]byte(data))
 	if !is {
 		return data, nil
 	}
@@ -162,9 +160,9 @@ func standInSmudge(storage, data string) (string, error) {
 		places = append(places, filepath.Join(filepath.Dir(objects), "lfs"))
 	}
 	for _, place := range places {
-		content, err := os.ReadFile(lfs.ObjectIn(place, p.Oid))
+		content, err := os.ReadFile(largeFile(place, p.oid))
 		if err == nil {
-			return string(content), standInCopy(lfs.ObjectIn(place, p.Oid), lfs.ObjectIn(storage, p.Oid))
+			return string(content), standInCopy(largeFile(place, p.oid), largeFile(storage, p.oid))
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -98,24 +97,16 @@ func mergeSince(ctx context.Context, git reader, tip, other, base string) (Merge
 			return MergeResult{}, err
 		}
 	}
-	r, err := mergeTrees(ctx, git, ours, theirs)
+	r, err := mergeTrees(ctx, git)
 	if r.base = root; err == nil {
 		r.Commit, err = commitAlone(ctx, git, r.Commit, "-p", root)
 	}
 	return r, err
 }
 
-// mergeUpon is Since where both are compared with the one parent that both have. In place of
-// a commit it gives a tree, whose marks name no sides.
-func mergeUpon(ctx context.Context, git reader, tip, other string) (MergeResult, error) {
-	r, err := mergeTrees(ctx, git, tip, other)
-	r.base = tip + "^"
-	return r, err
-}
-
-// mergeTrees merges two commits into a tree.
-func mergeTrees(ctx context.Context, git reader, tip, other string) (r MergeResult, err error) {
-	out, err := git.git(ctx, "-c", "merge.conflictStyle=diff3", "merge-tree", "--write-tree", "-z", "--no-messages", tip, other)
+// mergeTrees merges the two sides into a tree.
+func mergeTrees(ctx context.Context, git reader) (r MergeResult, err error) {
+	out, err := git.git(ctx, "-c", "merge.conflictStyle=diff3", "merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs)
 	switch code := exitCode(err); {
 	case code == 129: // its usage
 		return r, errOldGit
@@ -134,15 +125,35 @@ func mergeTrees(ctx context.Context, git reader, tip, other string) (r MergeResu
 // Detail adds to the merge of a tip and another commit what the files in conflict hold,
 // which of the paths that matter are mixed, and which links lead to the work of the tip.
 func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string, matters func(path string) bool) error {
-	come, links, err := r.coming(ctx, git, tip)
-	if err == nil {
-		err = r.mixed(ctx, git, other, slices.DeleteFunc(come, func(p string) bool { return !matters(p) }))
+	come, err := git.differ(ctx, tip, r.Commit)
+	theirs, wrong := git.differ(ctx, other, r.Commit)
+	mine, bad := git.differ(ctx, r.base, tip)
+	if err := errors.Join(err, wrong, bad); err != nil {
+		return err
 	}
-	if err == nil {
-		err = r.lead(ctx, git, tip, links)
+	otherwise := map[string]bool{}
+	for _, d := range theirs {
+		otherwise[d.path] = true
 	}
+	var links []entry
+	for _, d := range come {
+		if otherwise[d.path] && matters(d.path) {
+			r.Mixed = append(r.Mixed, d.path)
+		}
+		if d.mode == "120000" {
+			links = append(links, entry{d.path, d.mode, d.id})
+		}
+	}
+	targets, err := git.targets(ctx, links)
 	if err != nil {
 		return err
+	}
+	for _, link := range links {
+		if targets.lead(link.Path, func(target string) bool {
+			return target == "." || slices.ContainsFunc(mine, func(d op) bool { return Under(d.path, target) })
+		}) {
+			r.Leading = append(r.Leading, link.Path)
+		}
 	}
 	for i := range r.Conflicts[:min(len(r.Conflicts), MostConflicts)] {
 		c := &r.Conflicts[i]
@@ -160,7 +171,7 @@ func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string,
 
 // besideName is how git names a file where the other side has a folder.
 var besideName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`~(reprise_(ours|base)|[0-9a-f]{40}([0-9a-f]{24})?)(_[0-9]+)?$`)
+	return regexp.MustCompile(`~reprise_(ours|base)(_[0-9]+)?$`)
 })
 
 // Displacing gives the paths at which one side has a file and the other one a folder.
@@ -218,68 +229,6 @@ func readVersion(ctx context.Context, git reader, object string) ([]byte, error)
 		out = []byte{}
 	}
 	return out, err
-}
-
-// coming gives the paths at which the tip has something else, and of those the symbolic
-// links with their objects.
-func (r *MergeResult) coming(ctx context.Context, git reader, tip string) (paths []string, links map[string]string, err error) {
-	all, err := git.differ(ctx, tip, r.Commit)
-	links = map[string]string{}
-	for _, d := range all {
-		paths = append(paths, d.path)
-		if d.mode == "120000" {
-			links[d.path] = d.id
-		}
-	}
-	return paths, links, err
-}
-
-// lead finds the links that lead to what the tip has changed.
-func (r *MergeResult) lead(ctx context.Context, git reader, tip string, links map[string]string) error {
-	if len(links) == 0 {
-		return nil
-	}
-	to := map[string]string{}
-	for link, object := range links {
-		target, err := readVersion(ctx, git, object)
-		if err != nil {
-			return err
-		}
-		if !path.IsAbs(string(target)) {
-			to[link] = path.Join(path.Dir(link), string(target))
-		}
-	}
-	ours, err := git.differ(ctx, r.base, tip)
-	if err != nil {
-		return err
-	}
-	for link := range to {
-		target := to[link]
-		for n := 0; n < 10 && target != ""; n++ { // a link may lead to a link
-			if slices.ContainsFunc(ours, func(d op) bool { return Under(d.path, target) || target == "." }) {
-				r.Leading = append(r.Leading, link)
-				break
-			}
-			target = to[target]
-		}
-	}
-	slices.Sort(r.Leading)
-	return nil
-}
-
-// mixed finds those of some paths, which the tip has otherwise, that another commit has
-// otherwise as well.
-func (r *MergeResult) mixed(ctx context.Context, git reader, other string, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	all, err := git.differ(ctx, other, r.Commit)
-	theirs := map[string]bool{}
-	for _, d := range all {
-		theirs[d.path] = true
-	}
-	r.Mixed = slices.DeleteFunc(paths, func(p string) bool { return !theirs[p] })
-	return err
 }
 
 // commitAlone makes a commit of the files of another one, or of a tree.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +114,38 @@ func (r reader) below(ctx context.Context, commit, folder string) (map[string]en
 		}
 	}
 	return files, err
+}
+
+// targets are where symbolic links lead, by their paths. Those that lead out of the repository
+// by an absolute path are not among them.
+type targets map[string]string
+
+// targets reads where links lead.
+func (r reader) targets(ctx context.Context, links []entry) (targets, error) {
+	var blobs []string
+	for _, l := range links {
+		blobs = append(blobs, l.ID)
+	}
+	found, err := r.objects(ctx, blobs...)
+	to := targets{}
+	for i, o := range found {
+		if target := string(o.Data); !path.IsAbs(target) {
+			to[links[i].Path] = path.Join(path.Dir(links[i].Path), target)
+		}
+	}
+	return to, err
+}
+
+// lead says whether a link leads to what counts, perhaps by other links.
+func (t targets) lead(link string, counts func(target string) bool) bool {
+	target := t[link]
+	for n := 0; n < 10 && target != ""; n++ {
+		if counts(target) {
+			return true
+		}
+		target = t[target]
+	}
+	return false
 }
 
 // file reads a file as it is in the first of the refs that has it. The error

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -23,7 +23,7 @@ import (
 // What a killed process left uncommitted is kept as a patch, see Leftover. No
 // ref is made before the first commit.
 func Open(ctx context.Context, o Options) (*Repo, error) {
-	r := newRepo(o)
+	r := &Repo{opt: o, src: o.Source, ref: "refs/heads/" + o.Branch}
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
@@ -43,19 +43,6 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	return r, nil
-}
-
-// newRepo puts together the parts of a run.
-func newRepo(o Options) *Repo {
-	br := &runBranch{gitDir: &gitDir{opt: o, src: o.Source, ref: "refs/heads/" + o.Branch}}
-	t := &tree{index: &index{runBranch: br, stale: map[string]struct{}{}}}
-	large := &largeFiles{tree: t}
-	return &Repo{
-		tree: t, large: large,
-		instructions: &instructions{tree: t},
-		comparer:     &comparer{tree: t},
-		upstream:     &upstream{tree: t, large: large},
-	}
 }
 
 // makeRoot makes the run's folder, or opens it for its owner.
@@ -102,7 +89,7 @@ func (r *Repo) open(ctx context.Context) error {
 	if r.localTip == "" || r.opt.DryRun || r.opt.Aside != "" {
 		return nil
 	}
-	return r.upstream.publish(ctx)
+	return r.publish(ctx)
 }
 
 // check refuses options that cannot work, before anything is made.
@@ -141,15 +128,9 @@ func (r *Repo) check(ctx context.Context) error {
 	return err
 }
 
-// plainBranch is a name that every version of git takes.
-var plainBranch = regexp.MustCompile(`^[A-Za-z0-9]+([_/-][A-Za-z0-9]+)*$`)
-
-// checkBranch asks git about any name that is not plain, since git knows the
+// checkBranch asks git about the name, since git knows the
 // rules. "--branch" takes the next argument as it is, and refuses a leading dash.
 func (r *Repo) checkBranch(ctx context.Context) error {
-	if plainBranch.MatchString(r.opt.Branch) && r.opt.Branch != "HEAD" {
-		return nil
-	}
 	out, err := r.src.inspect(ctx, "check-ref-format", "--branch", r.opt.Branch)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -205,7 +186,6 @@ func (r *Repo) bringUp(ctx context.Context, commit string) error {
 	if err := r.findLacks(ctx); err != nil {
 		return r.blameLFS(ctx, err)
 	}
-	r.fresh = commit
 	return r.setLocal(ctx)
 }
 
@@ -241,7 +221,7 @@ const maxLeftover = 32 << 20
 // keepLeftover saves what a killed process had not committed. A failure does
 // not stop the run.
 func (r *Repo) keepLeftover(ctx context.Context) error {
-	patch, err := r.comparer.Patch(ctx, maxLeftover)
+	patch, err := r.Patch(ctx, maxLeftover)
 	if err != nil {
 		r.warn("changes that an earlier run had not committed could not be kept: %v", err)
 		return ctx.Err()
@@ -274,14 +254,64 @@ func (r *Repo) findLacks(ctx context.Context) error {
 	if len(modules) > 0 {
 		r.lacks = append(r.lacks, fmt.Sprintf("%s in the tree of agents and checks, because submodules are not filled: what builds with them cannot pass", named(modules, "is empty", "are empty")))
 	}
-	if r.large.used, err = r.large.usesLFS(ctx, files); err != nil {
-		return fmt.Errorf("look for Git LFS: %w", err)
-	}
-	if err := r.large.fill(ctx); err != nil {
+	if r.largeUsed, err = r.reads().usesLFS(ctx, r.tip); err != nil {
 		return err
 	}
-	if lack := r.large.lacks(); lack != "" {
+	if err := r.fillLarge(ctx); err != nil {
+		return err
+	}
+	if lack := r.lackLarge(); lack != "" {
 		r.lacks = append(r.lacks, lack)
 	}
 	return nil
+}
+
+// Options say which run to open, and where.
+type Options struct {
+	Source *Source
+	Root   string // the run's folder, made if missing; outside the user's repository and not below any .git
+	Branch string // the run's branch, such as reprise/issue-7
+	Base   string // branch or full hash that a new branch starts from; "" means what is checked out
+	State  string // the state folder, from the top of the repository, such as .reprise/issue-7
+
+	// Scrap is a file whose uncommitted content is in no patch, and not worth one when
+	// it is all that a killed process left behind.
+	Scrap string
+
+	// Keep names the record of the run, such as issue-7, where the branch has it no
+	// longer: refs/reprise/records/issue-7 has it then, at the remote and in the
+	// user's repository. With "" it is kept nowhere.
+	Keep string
+
+	Remote string // name of the remote to push to, such as origin; "" neither fetches nor pushes
+	Own    string // full name of the ref of the remote that commits go to in place of the branch; "": the branch
+	DryRun bool   // try only: nothing of the user's repository or of the remote is written
+	Aside  string // folder for the objects of a tree beside that of the run: its branch is in Root alone, and nobody is told of it; "": it is the run's
+
+	// Token, if not nil, returns a token for the remote, asked for before each
+	// call. It is used in place of the user's own credentials.
+	Token func(context.Context) (string, error)
+
+	// Patience is how long one call to the remote may take; 0 stands for 15
+	// minutes.
+	Patience time.Duration
+
+	// TakeOther goes on from where the branch went elsewhere, if that cannot be
+	// joined with what is here, and gives up the commits that are only here.
+	TakeOther bool
+
+	// Fit, if not nil, is asked about the newest commit of a branch that exists,
+	// before anything is moved to it; read gives a file of that commit, as
+	// ReadFile does. What it returns is the error of Open.
+	Fit func(read func(path string) ([]byte, error)) error
+
+	// Locked, if not nil, is called with the work tree's path once the run's
+	// folder belongs to this process, before anything in the tree is looked at.
+	// What it returns, if anything, is a warning.
+	Locked func(tree string) string
+
+	// Hold, if not nil, puts the git-lfs that converts files into a sandbox.
+	Hold Hold
+
+	Name, Email string // who commits; default: the user's configuration, else reprise
 }

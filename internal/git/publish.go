@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,51 +39,41 @@ const (
 	unclearTries = 3
 )
 
-// upstream is where the branch is published: the remote, and the user's
-// repository.
-type upstream struct {
-	*tree
-	large    *largeFiles
-	unpushed []revision // commits of this process that the remote has not
-}
-
-// publish brings the tip to the remote and, at the same time, to the user's
-// branch, which does not wait for the remote to agree.
-func (u *upstream) publish(ctx context.Context) error {
+// publish brings the tip to the user's branch, which does not wait for the remote to
+// agree, and to the remote.
+func (r *Repo) publish(ctx context.Context) error {
 	var err error
-	if u.remote != nil && u.remoteTip != u.tip {
-		tip, note := u.tip, make(chan string, 1)
-		go func() { note <- u.updateCheckout(ctx, tip) }()
-		err = u.push(ctx)
-		u.warnOf(<-note)
+	r.warnOf(r.updateCheckout(ctx, r.tip))
+	if r.remote != nil && r.remoteTip != r.tip {
+		err = r.push(ctx)
+		r.warnOf(r.updateCheckout(ctx, r.tip)) // again, if what others pushed moved the tip
 	}
-	u.warnOf(u.updateCheckout(ctx, u.tip)) // again, if what others pushed moved the tip
 	if err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if u.checkoutTip == "" && u.remoteTip == "" {
+	if r.checkoutTip == "" && r.remoteTip == "" {
 		return nil
 	}
-	return u.markPublished()
+	return r.markPublished()
 }
 
 // push never forces: the remote takes the branch only if nothing came between.
-func (u *upstream) push(ctx context.Context) error {
+func (r *Repo) push(ctx context.Context) error {
 	var last error
 	unclear := 0
 	for try := range pushTries {
 		if err := pause(ctx, try); err != nil {
 			return err
 		}
-		answer, err := u.pushOnce(ctx)
+		answer, err := r.pushOnce(ctx)
 		if err == nil {
-			u.remoteTip, u.unpushed = u.tip, nil
+			r.remoteTip, r.unpushed = r.tip, nil
 			return nil
 		}
-		last = &PushError{Branch: u.opt.Branch, Remote: u.opt.Remote, Rule: answer.rule, Err: err}
+		last = &PushError{Branch: r.opt.Branch, Remote: r.opt.Remote, Rule: answer.rule, Err: err}
 		if answer.unclear {
 			unclear++
 		}
@@ -90,15 +81,15 @@ func (u *upstream) push(ctx context.Context) error {
 			return last
 		}
 		// Either somebody was faster, or the answer was lost.
-		if e := u.fetchBranch(ctx, false); e != nil {
-			return &PushError{Branch: u.opt.Branch, Remote: u.opt.Remote, Rule: answer.rule, Err: errors.Join(err, e)}
+		if e := r.fetchBranch(ctx, false); e != nil {
+			return &PushError{Branch: r.opt.Branch, Remote: r.opt.Remote, Rule: answer.rule, Err: errors.Join(err, e)}
 		}
-		done, err := u.join(ctx)
+		done, err := r.join(ctx)
 		if err != nil {
 			return err
 		}
 		if done {
-			u.unpushed = nil
+			r.unpushed = nil
 			return nil
 		}
 	}
@@ -107,126 +98,127 @@ func (u *upstream) push(ctx context.Context) error {
 
 // keepRecord has Options.Keep name the newest commit with the state folder, and gives
 // what it names then. Where it names one of another branch, that stays in its history.
-func (u *upstream) keepRecord(ctx context.Context) (kept string, err error) {
-	kept = u.Record()
-	if u.opt.Keep == "" || u.opt.DryRun {
+func (r *Repo) keepRecord(ctx context.Context) (kept string, err error) {
+	kept = r.Record()
+	if r.opt.Keep == "" || r.opt.DryRun {
 		return kept, nil
 	}
-	if u.remote != nil {
-		if kept, err = u.pushRecord(ctx, kept); err != nil {
-			return "", fmt.Errorf("keep the record at %s of %s: %w", u.keepRef(), u.opt.Remote, err)
+	if r.remote != nil {
+		if kept, err = r.pushRecord(ctx, kept); err != nil {
+			return "", fmt.Errorf("keep the record at %s of %s: %w", r.keepRef(), r.opt.Remote, err)
 		}
 	}
-	return kept, u.noteKept(ctx, kept)
+	return kept, r.noteKept(ctx, kept)
 }
 
 // keepTip is keepRecord, and has the tip in the history of what Options.Keep names, and its
 // files beside the state folder.
-func (u *upstream) keepTip(ctx context.Context, at time.Time) (kept string, err error) {
-	if u.shelf == "" || u.opt.Keep == "" || u.opt.DryRun {
-		return u.keepRecord(ctx)
+func (r *Repo) keepTip(ctx context.Context, at time.Time) (kept string, err error) {
+	if r.shelf == "" || r.opt.Keep == "" || r.opt.DryRun {
+		return r.keepRecord(ctx)
 	}
-	if is, err := u.contains(ctx, u.shelf, u.tip); is || err != nil {
-		return u.shelf, err
+	if is, err := r.contains(ctx, r.shelf, r.tip); is || err != nil {
+		return r.shelf, err
 	}
-	found, err := u.lookUp(ctx, u.shelf+":"+u.opt.State)
+	found, err := r.lookUp(ctx, r.shelf+":"+r.opt.State)
 	if err != nil {
 		return "", err
 	}
-	put := []op{{kind: 'M', path: u.opt.State, mode: "040000", id: found[0].ID}}
-	whole, err := u.build(ctx, "refs/reprise/squash", u.tip, []revision{{message: "state", time: at, ops: put}}, true)
+	put := []op{{kind: 'M', path: r.opt.State, mode: "040000", id: found[0].ID}}
+	whole, err := r.build(ctx, "refs/reprise/squash", r.tip, []revision{{message: "state", time: at, ops: put}}, true)
 	if err == nil {
-		kept, err = u.joinRecords(ctx, u.shelf, u.tip, whole, "its branch")
+		kept, err = r.joinRecords(ctx, r.shelf, r.tip, whole, "its branch")
 	}
 	if err == nil {
-		err = u.keepAt(ctx, kept)
+		err = r.keepAt(ctx, kept)
 	}
 	if err == nil {
-		u.shelf = kept
+		r.shelf = kept
 	}
 	return kept, err
 }
 
 // joinRecords makes a commit with the files of one commit that goes on from a record, and has
 // another commit in its history, too.
-func (u *upstream) joinRecords(ctx context.Context, record, other, files, what string) (string, error) {
-	out, err := u.git(ctx, "-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com",
+func (r *Repo) joinRecords(ctx context.Context, record, other, files, what string) (string, error) {
+	out, err := r.git(ctx, "-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com",
 		"commit-tree", "-p", record, "-p", other, "-m", "reprise: the record of a run, and "+what+"\n\n"+recordNote(record), files+"^{tree}")
 	return strings.TrimSpace(string(out)), err
 }
 
 // noteKept notes here where the record is kept.
-func (u *upstream) noteKept(ctx context.Context, kept string) error {
-	u.kept = &kept
-	return u.src.moveRef(ctx, u.keepRef(), kept, "")
+func (r *Repo) noteKept(ctx context.Context, kept string) error {
+	r.kept = &kept
+	return r.src.moveRef(ctx, r.keepRef(), kept, "")
 }
 
 // keepAt has Options.Keep name a commit that leads on from the one that it names. If
 // it names another one by now, somebody else has gone on with the run.
-func (u *upstream) keepAt(ctx context.Context, id string) error {
-	if u.opt.DryRun {
+func (r *Repo) keepAt(ctx context.Context, id string) error {
+	if r.opt.DryRun {
 		return nil
 	}
-	if u.remote == nil {
-		return u.noteKept(ctx, id)
+	if r.remote == nil {
+		return r.noteKept(ctx, id)
 	}
-	_, refused := u.talk(ctx, append(PushArgs(), "--quiet", "--end-of-options", u.remote.push, id+":"+u.keepRef())...)
+	refused := r.send(ctx, id+":"+r.keepRef())
 	if refused != nil {
-		u.kept = nil
-		switch kept, err := u.keptRecord(ctx); {
+		r.kept = nil
+		switch kept, err := r.keptRecord(ctx); {
 		case err == nil && kept == id: // the answer was lost
-		case err == nil && kept != u.shelf:
-			return u.overtaken(kept)
+		case err == nil && kept != r.shelf:
+			return r.overtaken(kept)
 		default:
-			return &PushError{Branch: u.keepRef(), Remote: u.opt.Remote, Rule: strings.Join(remoteLines(stderrOf(refused)), " "), Err: refused}
+			return &PushError{Branch: r.keepRef(), Remote: r.opt.Remote, Rule: strings.Join(remoteLines(stderrOf(refused)), " "), Err: refused}
 		}
 	}
-	return u.noteKept(ctx, id)
+	return r.noteKept(ctx, id)
 }
 
-func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) {
-	push := func() error {
-		_, err := u.talk(ctx, append(PushArgs(), "--quiet", "--end-of-options", u.remote.push, kept+":"+u.keepRef())...)
-		return err
-	}
-	refused := push()
+func (r *Repo) pushRecord(ctx context.Context, kept string) (string, error) {
+	refused := r.send(ctx, kept+":"+r.keepRef())
 	if refused == nil {
 		return kept, nil
 	}
-	const into = "refs/reprise/record"
-	if _, err := u.talk(ctx, append(FetchArgs(), "--end-of-options", u.remote.fetch, "+"+u.keepRef()+":"+into)...); err != nil {
+	before, err := r.fetchRef(ctx, r.keepRef(), "refs/reprise/record")
+	if err != nil {
 		return "", errors.Join(refused, err)
 	}
-	joined, err := u.joinRecords(ctx, kept, into, kept, "that of one before it")
-	if err != nil {
-		return "", err
+	joined, err := r.joinRecords(ctx, kept, before, kept, "that of one before it")
+	if err == nil {
+		err = r.send(ctx, joined+":"+r.keepRef())
 	}
-	kept = joined
-	return kept, push()
+	return joined, err
+}
+
+// send pushes one ref. Flags are of git push.
+func (r *Repo) send(ctx context.Context, what string, flags ...string) error {
+	_, err := r.talk(ctx, slices.Concat(PushArgs(), []string{"--quiet"}, flags, []string{"--end-of-options", r.remote.push, what})...)
+	return err
 }
 
 // squash makes the branch one commit on base, without the state folder. It is the
 // only push that takes a branch back: the remote agrees only if nobody has pushed
 // since, and the record that is kept leads to all that was there.
-func (u *upstream) squash(ctx context.Context, c Commit, base, kept string) error {
-	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: u.tip}
-	if u.shelf == "" {
-		rev.ops = u.takeOff()
+func (r *Repo) squash(ctx context.Context, c Commit, base, kept string) error {
+	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: r.tip}
+	if r.shelf == "" {
+		rev.ops = r.takeOff()
 	}
-	id, err := u.build(ctx, "refs/reprise/squash", base, []revision{rev}, true)
-	if err == nil && u.remote != nil {
-		_, err = u.talk(ctx, append(PushArgs(), "--quiet", "--force-with-lease="+u.ref+":"+u.tip, "--end-of-options", u.remote.push, id+":"+u.ref)...)
+	id, err := r.build(ctx, "refs/reprise/squash", base, []revision{rev}, true)
+	if err == nil && r.remote != nil {
+		err = r.send(ctx, id+":"+r.ref, "--force-with-lease="+r.ref+":"+r.tip)
 	}
 	if err != nil {
 		return err
 	}
-	if u.remote != nil {
-		u.remoteTip, u.unpushed = id, nil
+	if r.remote != nil {
+		r.remoteTip, r.unpushed = id, nil
 	}
-	u.shelf, u.tip = kept, id
-	u.markShelved()
-	u.warnOf(u.updateCheckout(ctx, id))
-	return u.setLocal(ctx)
+	r.shelf, r.tip = kept, id
+	r.dirty, r.indexed = true, nil
+	r.warnOf(r.updateCheckout(ctx, id))
+	return r.setLocal(ctx)
 }
 
 // pause waits for a random time, up to twice as long with each try: the branch
@@ -251,39 +243,39 @@ type answer struct {
 }
 
 // pushOnce pushes the tip, and before it what Git LFS keeps of it.
-func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
-	refs, err := u.refs(ctx)
+func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
+	refs, err := r.pushRefs(ctx)
 	if err != nil {
 		return answer{final: true}, err
 	}
-	if err := u.large.upload(ctx); err != nil {
+	if err := r.uploadLarge(ctx); err != nil {
 		return answer{unclear: true, final: errors.Is(err, errNoAnswer)}, err
 	}
-	out, err := u.talk(ctx, append(append(PushArgs(), "--porcelain"), refs...)...)
+	out, err := r.talk(ctx, append(append(PushArgs(), "--porcelain"), refs...)...)
 	if err == nil {
 		return answer{}, nil
 	}
 	if other := inTheWay.FindStringSubmatch(stderrOf(err)); other != nil {
-		return answer{final: true}, u.besides(other[1], " on "+u.opt.Remote)
+		return answer{final: true}, r.blocked(other[1], " on "+r.opt.Remote)
 	}
 	rule, final, unclear := refusal(out, stderrOf(err))
 	return answer{rule, final || errors.Is(err, errNoAnswer), unclear}, err
 }
 
-// refs end the arguments of a push of the tip: where to, and what it sets. Where it puts the state folder back, the
+// pushRefs end the arguments of a push of the tip: where to, and what it sets. Where it puts the state folder back, the
 // record that is kept goes on to it at the same moment: else somebody could have gone
 // on beside the branch, and nobody would see that.
-func (u *upstream) refs(ctx context.Context) ([]string, error) {
-	to := []string{"--end-of-options", u.remote.push, u.tip + ":" + u.ref}
-	if u.opt.Own != "" {
-		to[2] = "+" + u.tip + ":" + u.opt.Own
+func (r *Repo) pushRefs(ctx context.Context) ([]string, error) {
+	to := []string{"--end-of-options", r.remote.push, r.tip + ":" + r.ref}
+	if r.opt.Own != "" {
+		to[2] = "+" + r.tip + ":" + r.opt.Own
 	}
-	if u.opt.Own != "" || u.remoteTip == "" || u.opt.Keep == "" || u.shelf != "" {
+	if r.opt.Own != "" || r.remoteTip == "" || r.opt.Keep == "" || r.shelf != "" {
 		return to, nil
 	}
-	kept, err := u.shelfOf(ctx, u.remoteTip)
-	if kept != "" && kept != u.remoteTip {
-		to = append([]string{"--atomic"}, append(to, u.tip+":"+u.keepRef())...)
+	kept, err := r.shelfOf(ctx, r.remoteTip)
+	if kept != "" && kept != r.remoteTip {
+		to = append([]string{"--atomic"}, append(to, r.tip+":"+r.keepRef())...)
 	}
 	return to, err
 }

@@ -261,14 +261,7 @@ func (s *Source) Submodules(ctx context.Context) ([]string, error) {
 
 // UsesLFS says whether the commit that is checked out gives files to Git LFS.
 func (s *Source) UsesLFS(ctx context.Context) (bool, error) {
-	_, err := s.reads().git(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", s.Head, "--", ":(glob)**/.gitattributes")
-	if exitCode(err) == 1 {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look for Git LFS: %w", err)
-	}
-	return true, nil
+	return s.reads().usesLFS(ctx, s.Head)
 }
 
 // Sparse says whether only a part of the files is checked out.

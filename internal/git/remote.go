@@ -6,12 +6,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/address"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -41,7 +42,7 @@ func (r *remote) withToken(token string) ([]setting, error) {
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" {
 			continue // a path or ssh: the token is of no use there
 		}
-		if u.Scheme == "http" && !address.Loopback(u.Hostname()) {
+		if u.Scheme == "http" && !loopback(u.Hostname()) {
 			return nil, &text.CauseError{Why: text.CauseOf("git_unencrypted", "{address} is not encrypted: the token is not sent there, use https", "address", to)}
 		}
 		host := u.Scheme + "://" + u.Host + "/"
@@ -189,4 +190,48 @@ func FetchArgs() []string {
 // PushArgs begin every push.
 func PushArgs() []string {
 	return []string{"push", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"}
+}
+
+// absolute resolves a remote that is a relative path, which git reads from dir,
+// the top of the work tree.
+func absolute(dir, address string) string {
+	before, _, colon := strings.Cut(address, ":")
+	if filepath.IsAbs(address) || colon && !strings.Contains(before, "/") {
+		return address // a URL, or host:path
+	}
+	return filepath.Join(dir, address)
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// ownerAndName reads owner/name from the address of a repository on GitHub or
+// a forge like it.
+func ownerAndName(address string) string {
+	path := ""
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		path = u.Path
+	} else if host, rest, ok := strings.Cut(address, ":"); ok && !strings.Contains(host, "/") && !strings.HasPrefix(rest, "//") {
+		path = rest
+	}
+	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+	owner, name, ok := strings.Cut(path, "/")
+	if !ok || owner == "" || name == "" || strings.Contains(name, "/") {
+		return ""
+	}
+	return path
+}
+
+// Host gives the name of the machine that an address leads to, or "" for a path.
+func Host(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Hostname()
+	}
+	if before, _, is := strings.Cut(address, ":"); is && !strings.Contains(before, "/") {
+		return before[strings.LastIndexByte(before, '@')+1:]
+	}
+	return ""
 }

@@ -2,14 +2,11 @@ package git
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -17,15 +14,57 @@ import (
 // Repo is one run's branch and work tree. Its methods are not for concurrent
 // use; only one Repo in all processes can be open on one root.
 type Repo struct {
-	*tree
-	*comparer
-	large        *largeFiles
-	instructions *instructions
-	upstream     *upstream
+	opt      Options
+	src      *Source
+	ref      string // refs/heads/BRANCH
+	dir      string // the run's own git directory, through which alone git works on the run
+	treePath string
+	root     *os.Root         // of opt.Root
+	top      *os.Root         // of the work tree
+	standing folders.Standing // the run's folder and the tree, as they were opened
+	lock     *os.File
+	staged   quarantine
+	remote   *remote // nil: nothing is fetched or pushed
 
+	texts    []string // see Warnings
 	lacks    []string // see Lacks
 	leftover string
-	fresh    string // commit that the tree was opened at, until somebody may work there; "" then
+
+	// The commits of the run, here and elsewhere.
+	localTip    string // what the ref of this run's folder holds; "" before the first commit
+	tip         string
+	isNew       bool
+	shelf       string     // the commit that has the state folder, if the tip has none; "" otherwise
+	kept        *string    // see keptRecord; nil: not asked for yet
+	remoteTip   string     // what the remote's branch was last seen to hold; "" for no such branch
+	checkoutTip string     // what the user's branch was last seen to hold; "" for no such branch
+	unpushed    []revision // commits of this process that the remote has not
+
+	// Git's index, and what is known of the tip without asking git again.
+	state   map[string]entry // what tip has in the state folder
+	dirty   bool             // the index may hold something else than the tip
+	indexed *Stage           // if it is dirty: what it holds besides the tip, where that is known
+
+	based    map[string]string // see WithBase: the newest
+	overlaid map[string]string // fingerprints of what Prepare has put in the place of what the tip has
+
+	// The files of the tip that Git LFS keeps.
+	lfs         []setting       // of git-lfs, once they are known
+	held        bool            // git-lfs starts in a sandbox
+	converter   string          // how git starts git-lfs, without its arguments; "": not yet, or never
+	largeUsed   bool            // files are given to Git LFS, or may be
+	asPointers  map[string]bool // paths at which the tree has pointers, and so keeps them
+	largeFailed error           // they did not come
+}
+
+// warn takes a warning, once.
+func (r *Repo) warn(format string, args ...any) { r.warnOf(fmt.Sprintf(format, args...)) }
+
+// warnOf takes a warning, or "" for none.
+func (r *Repo) warnOf(text string) {
+	if text != "" && !slices.Contains(r.texts, text) {
+		r.texts = append(r.texts, text)
+	}
 }
 
 // Leftover returns the path of a patch of what a killed process had not
@@ -47,35 +86,16 @@ func (r *Repo) Lacks() []string { return slices.Clone(r.lacks) }
 // are removed first.
 func (r *Repo) Changes(ctx context.Context) ([]Change, error) {
 	changes, err := r.changes(ctx)
-	if err == nil && len(r.instructions.overlaid) > 0 {
-		changes, err = r.instructions.revert(ctx, changes)
+	if err == nil && len(r.overlaid) > 0 {
+		changes, err = r.revert(ctx, changes)
 	}
 	if err == nil {
 		err = r.caseCollisions(ctx, changes)
 	}
 	if err == nil {
-		err = r.large.mark(ctx, changes)
+		err = r.markLarge(ctx, changes)
 	}
 	return changes, err
-}
-
-// Hidden lists what is ignored in the work tree and was written since a time,
-// in the order of the paths. The state folder is left out: there nothing is
-// ignored.
-func (r *Repo) Hidden(ctx context.Context, since time.Time) ([]Hidden, error) {
-	return ignored{r.tree}.list(ctx, since)
-}
-
-// Content gives a digest of what the tip has outside of the state folder.
-func (r *Repo) Content(ctx context.Context) (string, error) {
-	sum := sha256.New()
-	l, err := r.files(ctx)
-	if err == nil {
-		for _, f := range l {
-			fmt.Fprintf(sum, "%s %s %q\n", f.Mode, f.ID, f.Path)
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // Paths lists the files that the tip has outside of the state folder.
@@ -90,44 +110,21 @@ func (r *Repo) Paths(ctx context.Context) (paths []string, err error) {
 // Held returns the beginning of the file that the tip has at path, at most n
 // bytes: of one that Git LFS keeps, what it holds, if that is here.
 func (r *Repo) Held(ctx context.Context, path string, n int) ([]byte, error) {
-	return r.large.held(ctx, path, n)
+	data, err := r.ReadFile(ctx, r.tip, path)
+	p, is := parsePointer(data)
+	for _, storage := range []string{r.src.lfs.Storage, r.lfsDir("store")} {
+		if err != nil || !is || !r.inLFS() || !p.in(storage) {
+			continue
+		}
+		f, err := os.Open(largeFile(storage, p.oid))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return io.ReadAll(io.LimitReader(f, int64(n)))
+	}
+	return data[:min(n, len(data))], err
 }
-
-// SetAside takes out of the work tree what the tip does not have, including
-// ignored files, so that a program finds what a fresh clone of the commit has.
-// What keep names stays. The state folder is left alone. The function it
-// returns puts everything back, in place of what was written there meanwhile;
-// after an interruption Prepare does so.
-func (r *Repo) SetAside(ctx context.Context, keep func(path string) bool) (putBack func() error, err error) {
-	r.fresh = ""
-	all, err := r.others(ctx)
-	if err == nil {
-		putBack, err = r.aside().Take(all, func(p string) bool { return p == r.opt.State || keep != nil && keep(p) })
-	}
-	if err != nil {
-		return nil, fmt.Errorf("set aside what is not in the commit: %w", err)
-	}
-	return putBack, nil
-}
-
-// others lists what the tip does not have, ignored or not: files, links and whole folders.
-func (r *Repo) others(ctx context.Context) ([]string, error) {
-	if err := r.syncIndex(ctx); err != nil {
-		return nil, err
-	}
-	var said string
-	list := func() ([]byte, error) {
-		return r.gitCall(ctx, call{Args: []string{"ls-files", "-o", "-z", "--directory", "--no-empty-directory"}, Said: &said})
-	}
-	out, err := list()
-	if strings.Contains(said, "Permission denied") { // git passes over what somebody locked
-		folders.Unlock(r.top, ".")
-		out, err = list()
-	}
-	return records(out), err
-}
-
-func (r *Repo) aside() asideFiles { return asideFiles{Root: r.root, Top: r.top} }
 
 // Squash makes of the branch one commit on base, which is in its history. All that was
 // there stays in the history of what Options.Keep names. The state
@@ -137,11 +134,11 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 	if err := checkMessage(c); err != nil {
 		return err
 	}
-	kept, err := r.upstream.keepTip(ctx, c.Time)
+	kept, err := r.keepTip(ctx, c.Time)
 	if err != nil {
 		return err
 	}
-	if err := r.upstream.squash(ctx, c, base, kept); err != nil {
+	if err := r.squash(ctx, c, base, kept); err != nil {
 		return fmt.Errorf("squash %s: %w", r.opt.Branch, err)
 	}
 	return nil

@@ -40,21 +40,21 @@ type op struct {
 // build makes the revisions, one after the other, on parent, moves a ref of
 // the run to the last and returns its hash. With force the ref may leave commits
 // behind.
-func (br *runBranch) build(ctx context.Context, ref, parent string, revs []revision, force bool) (string, error) {
+func (r *Repo) build(ctx context.Context, ref, parent string, revs []revision, force bool) (string, error) {
 	for _, rev := range revs {
 		var err error
-		if parent, err = br.makeCommit(ctx, rev, parent); err != nil {
+		if parent, err = r.makeCommit(ctx, rev, parent); err != nil {
 			return "", err
 		}
 	}
 	move := []string{"update-ref", ref, parent}
 	if !force {
-		move = append(move, cmp.Or(br.localTip, br.zero()))
+		move = append(move, cmp.Or(r.localTip, r.zero()))
 	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	if _, err := br.git(context.WithoutCancel(ctx), move...); err != nil { // told to end, nobody would know where the ref is
+	if _, err := r.git(context.WithoutCancel(ctx), move...); err != nil { // told to end, nobody would know where the ref is
 		return "", err
 	}
 	return parent, nil
@@ -65,20 +65,20 @@ const made = "refs/reprise/made"
 
 // makeCommit has git make a commit, of a stream that gitformat fast-import(1) describes. Each
 // commit and object that it names has to be here.
-func (br *runBranch) makeCommit(ctx context.Context, rev revision, parent string) (string, error) {
+func (r *Repo) makeCommit(ctx context.Context, rev revision, parent string) (string, error) {
 	parents, from := append([]string{parent}, rev.parents...), cmp.Or(rev.tree, parent)
 	if rev.first != "" {
 		parents, from = append([]string{rev.first}, parents...), parent
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", made, br.identity(), rev.time.Unix())
+	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", made, r.identity(), rev.time.Unix())
 	data(&b, []byte(strings.TrimRight(rev.message, "\n")+"\n"))
 	fmt.Fprintf(&b, "from %s\n", parents[0])
 	for _, p := range parents[1:] {
 		fmt.Fprintf(&b, "merge %s\n", p)
 	}
 	if from != parents[0] {
-		top, err := br.lookUp(ctx, from+"^{tree}")
+		top, err := r.lookUp(ctx, from+"^{tree}")
 		if err != nil {
 			return "", err
 		}
@@ -98,7 +98,7 @@ func (br *runBranch) makeCommit(ctx context.Context, rev revision, parent string
 		}
 	}
 	b.WriteString("get-mark :1\ndone\n")
-	out, err := br.gitStdin(ctx, b.Bytes(), "fast-import", "--quiet", "--force", "--done", "--cat-blob-fd=1")
+	out, err := r.gitStdin(ctx, b.Bytes(), "fast-import", "--quiet", "--force", "--done", "--cat-blob-fd=1")
 	if id := strings.TrimSpace(string(out)); err != nil || isHash(id) {
 		return id, err
 	}
@@ -108,17 +108,17 @@ func (br *runBranch) makeCommit(ctx context.Context, rev revision, parent string
 func data(b *bytes.Buffer, of []byte) { fmt.Fprintf(b, "data %d\n%s\n", len(of), of) }
 
 // identity is who commits.
-func (br *runBranch) identity() string {
-	name, email := br.opt.Name, br.opt.Email
-	if name == "" && email == "" && br.src.UserName != "" && br.src.UserEmail != "" {
-		name, email = br.src.UserName, br.src.UserEmail
+func (r *Repo) identity() string {
+	name, email := r.opt.Name, r.opt.Email
+	if name == "" && email == "" && r.src.UserName != "" && r.src.UserEmail != "" {
+		name, email = r.src.UserName, r.src.UserEmail
 	}
 	return identityOf(name, email)
 }
 
 // opsBetween are the ops that make one commit of another.
-func (br *runBranch) opsBetween(ctx context.Context, from, to string) ([]op, error) {
-	ops, err := br.reads().differ(ctx, from, to)
+func (r *Repo) opsBetween(ctx context.Context, from, to string) ([]op, error) {
+	ops, err := r.reads().differ(ctx, from, to)
 	return deletionsFirst(ops), err
 }
 

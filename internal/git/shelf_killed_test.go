@@ -17,7 +17,7 @@ func TestShelveKilledBetween(t *testing.T) {
 		kept := commit(t, r, "one")
 		switch after {
 		case "the record was kept at the remote":
-			_, err := r.upstream.keepRecord(t.Context())
+			_, err := r.keepRecord(t.Context())
 			must(t, err)
 			sh(t, user, "update-ref", "-d", "refs/reprise/records/issue-7")
 		default:

@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/address"
 )
 
 // Source is the user's repository as it was when it was found. Its methods
@@ -80,8 +78,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	if err := s.readConfig(ctx); err != nil {
 		return nil, err
 	}
-	s.lfs = findLFS(ctx, s.config, s.env, dir, s.CommonDir)
-	s.env = s.lfs.First(s.env)
+	s.lfs = findLFS(s.config, s.env, s.CommonDir)
 	if err := s.findDefault(ctx); err != nil {
 		return nil, err
 	}
@@ -90,7 +87,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 		return nil, err
 	}
 	if s.origin = origin; origin != nil {
-		s.RemoteURL, s.GitHub = origin.push, address.OwnerAndName(origin.push)
+		s.RemoteURL, s.GitHub = origin.push, ownerAndName(origin.push)
 	}
 	if err := s.findPromisors(ctx); err != nil {
 		return nil, err
@@ -192,29 +189,14 @@ func (s *Source) remote(ctx context.Context, name string) (*remote, error) {
 		address string
 	}{{&r.fetch, fetch}, {&r.push, push}} {
 		plain, secret := splitCredentials(u.address)
-		*u.to = address.Absolute(s.Dir, plain)
+		*u.to = absolute(s.Dir, plain)
 		r.settings = append(r.settings, secret...)
 	}
 	return r, nil
 }
 
-// addresses gives where a remote is fetched from and pushed to. Git is asked
-// only if there is more to it than what the configuration names.
+// addresses gives where a remote is fetched from and pushed to.
 func (s *Source) addresses(ctx context.Context, name string) (fetch, push string, err error) {
-	plain := true
-	for _, c := range s.config {
-		switch {
-		case c.Key == "remote."+name+".url":
-			plain, fetch = plain && fetch == "" && c.Value != "", c.Value
-		case c.Key == "remote."+name+".pushurl":
-			plain, push = plain && push == "" && c.Value != "", c.Value
-		case strings.HasPrefix(c.Key, "url."): // insteadOf, pushInsteadOf
-			plain = false
-		}
-	}
-	if plain {
-		return fetch, cmp.Or(push, fetch), nil
-	}
 	for _, u := range []struct {
 		to   *string
 		args []string

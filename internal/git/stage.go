@@ -14,53 +14,53 @@ import (
 )
 
 // stage takes changed paths as they are now.
-func (t *tree) stage(ctx context.Context, paths []string) (*Stage, error) {
-	s := &Stage{Paths: paths, tip: t.tip}
+func (r *Repo) stage(ctx context.Context, paths []string) (*Stage, error) {
+	s := &Stage{Paths: paths, tip: r.tip}
 	for _, p := range paths {
-		if !Under(p, t.opt.State) {
+		if !Under(p, r.opt.State) {
 			continue
 		}
-		o, err := t.statePath(p)
+		o, err := r.statePath(p)
 		if err != nil {
 			return nil, err
 		}
 		s.ops = append(s.ops, o)
 	}
-	code, err := t.sortPaths(paths)
+	code, err := r.sortPaths(paths)
 	if err != nil {
 		return nil, err
 	}
-	ops, err := t.stageCode(ctx, code)
+	ops, err := r.stageCode(ctx, code)
 	if err != nil {
 		return nil, err
 	}
 	s.ops = append(s.ops, ops...)
 	if len(ops) > 0 {
-		t.indexed = s
+		r.indexed = s
 	}
 	return s, nil
 }
 
 // sortPaths refuses what is not committed: other repositories, pipes, devices.
-func (t *tree) sortPaths(paths []string) (code, error) {
+func (r *Repo) sortPaths(paths []string) (code, error) {
 	var c code
 	for _, p := range paths {
 		if err := checkPath(p); err != nil {
 			return code{}, err
 		}
-		if Under(p, t.opt.State) {
+		if Under(p, r.opt.State) {
 			continue
 		}
-		info, err := t.top.Lstat(p)
+		info, err := r.top.Lstat(p)
 		switch {
-		case folders.Beyond(t.top, p):
+		case folders.Beyond(r.top, p):
 			c.drop = append(c.drop, p)
 		case errors.Is(err, fs.ErrNotExist):
 			c.take = append(c.take, p)
 		case err != nil:
 			return code{}, err
 		case info.IsDir():
-			if is, _ := t.look(p); is == Repository {
+			if is, _ := r.look(p); is == Repository {
 				return code{}, fmt.Errorf("%s is a repository of its own (a submodule, or made by git init): reprise does not commit it", p)
 			}
 			c.drop = append(c.drop, p)
@@ -75,17 +75,17 @@ func (t *tree) sortPaths(paths []string) (code, error) {
 
 // stateOps are the changes of the state folder that c makes besides what is
 // staged.
-func (t *tree) stateOps(c Commit) ([]op, error) {
+func (r *Repo) stateOps(c Commit) ([]op, error) {
 	var ops []op
 	if c.Anew {
-		for _, p := range slices.Sorted(maps.Keys(t.state)) {
+		for _, p := range slices.Sorted(maps.Keys(r.state)) {
 			ops = append(ops, op{kind: 'D', path: p})
 		}
 	}
-	has := t.stateWith(c.Stage)
+	has := r.stateWith(c.Stage)
 	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
 		to := c.Moves[from]
-		if err := errors.Join(t.checkState(from), t.checkState(to)); err != nil {
+		if err := errors.Join(r.checkState(from), r.checkState(to)); err != nil {
 			return nil, err
 		}
 		switch {
@@ -98,36 +98,36 @@ func (t *tree) stateOps(c Commit) ([]op, error) {
 		}
 		ops = append(ops, op{kind: 'R', path: from, to: to})
 	}
-	for _, p := range slices.Sorted(maps.Keys(t.state)) {
+	for _, p := range slices.Sorted(maps.Keys(r.state)) {
 		if underAny(p, c.Gone) {
 			ops = append(ops, op{kind: 'D', path: p})
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
-		if err := t.checkState(p); err != nil {
+		if err := r.checkState(p); err != nil {
 			return nil, err
 		}
-		ops = append(ops, op{kind: 'M', path: p, mode: "100644", inline: true, data: c.Files[p], id: t.blobID(c.Files[p])})
+		ops = append(ops, op{kind: 'M', path: p, mode: "100644", inline: true, data: c.Files[p], id: r.blobID(c.Files[p])})
 	}
 	return ops, nil
 }
 
 // statePath takes a file of the state folder as the tree has it.
-func (t *tree) statePath(p string) (op, error) {
-	if err := t.checkState(p); err != nil {
+func (r *Repo) statePath(p string) (op, error) {
+	if err := r.checkState(p); err != nil {
 		return op{}, err
 	}
-	if folders.Beyond(t.top, p) {
-		return op{kind: 'D', path: p, was: t.state[p].Mode}, nil
+	if folders.Beyond(r.top, p) {
+		return op{kind: 'D', path: p, was: r.state[p].Mode}, nil
 	}
-	info, err := t.top.Lstat(p)
+	info, err := r.top.Lstat(p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return op{kind: 'D', path: p, was: t.state[p].Mode}, nil
+		return op{kind: 'D', path: p, was: r.state[p].Mode}, nil
 	}
 	if err != nil {
 		return op{}, err
 	}
-	data, err := t.readState(p)
+	data, err := r.readState(p)
 	if err != nil {
 		return op{}, fmt.Errorf("take %s along: %w", p, err)
 	}
@@ -135,35 +135,35 @@ func (t *tree) statePath(p string) (op, error) {
 	if typeOf(info) == Executable {
 		mode = "100755"
 	}
-	return op{kind: 'M', path: p, mode: mode, was: t.state[p].Mode, inline: true, data: data, id: t.blobID(data)}, nil
+	return op{kind: 'M', path: p, mode: mode, was: r.state[p].Mode, inline: true, data: data, id: r.blobID(data)}, nil
 }
 
 // writeState does in the tree what the commit did to the state folder.
-func (t *tree) writeState(c Commit) error {
+func (r *Repo) writeState(c Commit) error {
 	if c.Anew {
-		if err := folders.RemoveWithin(t.top, t.opt.State); err != nil {
+		if err := folders.RemoveWithin(r.top, r.opt.State); err != nil {
 			return err
 		}
 	}
 	for _, p := range c.Gone {
-		if err := folders.RemoveWithin(t.top, p); err != nil {
+		if err := folders.RemoveWithin(r.top, p); err != nil {
 			return err
 		}
 	}
 	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
 		to := c.Moves[from]
-		if folders.Beyond(t.top, from) {
+		if folders.Beyond(r.top, from) {
 			continue // gone from the tree, which shows as a change
 		}
-		if err := folders.MakeParents(t.top, to); err != nil {
+		if err := folders.MakeParents(r.top, to); err != nil {
 			return err
 		}
-		if err := t.top.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := r.top.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("move %s to %s: %w", from, to, err)
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
-		if err := folders.WriteFile(t.top, p, c.Files[p], 0o644); err != nil {
+		if err := folders.WriteFile(r.top, p, c.Files[p], 0o644); err != nil {
 			return err
 		}
 	}

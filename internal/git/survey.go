@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 )
 
@@ -130,7 +129,7 @@ func (s *Source) Peek(ctx context.Context, branch, kept string) (*Peek, error) {
 func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
 	const into = "refs/reprise/remote"
 	err := p.survey.fetch(ctx, "+"+ref+":"+into)
-	if strings.Contains(stderrOf(err), "couldn't find remote ref") {
+	if noSuchRef(err) {
 		return "", fs.ErrNotExist
 	}
 	if err != nil {

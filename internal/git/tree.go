@@ -13,27 +13,20 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// tree is the run's work tree.
-type tree struct {
-	*index
-	top      *os.Root         // of the tree
-	standing folders.Standing // the run's folder and the tree, as they were opened
-}
-
 // Tree returns the absolute path of the work tree.
-func (t *tree) Tree() string { return t.treePath }
+func (r *Repo) Tree() string { return r.treePath }
 
 // look says what is at a path now. A folder counts only if it is a repository
 // of its own; a path beyond a symbolic link is not there.
-func (t *tree) look(p string) (Type, int64) {
-	info, err := t.top.Lstat(p)
-	if err != nil || folders.Beyond(t.top, p) {
+func (r *Repo) look(p string) (Type, int64) {
+	info, err := r.top.Lstat(p)
+	if err != nil || folders.Beyond(r.top, p) {
 		return None, 0
 	}
 	if !info.IsDir() {
 		return typeOf(info), info.Size()
 	}
-	if _, err := t.top.Lstat(path.Join(p, ".git")); err == nil {
+	if _, err := r.top.Lstat(path.Join(p, ".git")); err == nil {
 		return Repository, 0
 	}
 	return None, 0
@@ -41,11 +34,11 @@ func (t *tree) look(p string) (Type, int64) {
 
 // readState reads a file that an agent may have written. It accepts only a
 // regular file of limited size, without a second name and not through a link.
-func (t *tree) readState(p string) ([]byte, error) {
-	if folders.Beyond(t.top, p) {
+func (r *Repo) readState(p string) ([]byte, error) {
+	if folders.Beyond(r.top, p) {
 		return nil, fmt.Errorf("%s: a folder above it is a link or missing", p)
 	}
-	f, info, err := folders.Open(t.top, p)
+	f, info, err := folders.Open(r.top, p)
 	if err != nil {
 		return nil, err
 	}
@@ -61,18 +54,18 @@ func (t *tree) readState(p string) ([]byte, error) {
 
 // walkState visits everything in the state folder that is not a folder, and
 // repositories somebody made there. It follows no symbolic link.
-func (t *tree) walkState(visit func(p string, info fs.FileInfo) error) error {
-	if folders.Beyond(t.top, t.opt.State+"/x") {
+func (r *Repo) walkState(visit func(p string, info fs.FileInfo) error) error {
+	if folders.Beyond(r.top, r.opt.State+"/x") {
 		return nil
 	}
-	return folders.Walk(t.top, t.opt.State, func(p string, d fs.DirEntry, err error) error {
+	return folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() && d.Name() != ".git" {
 			return nil
 		}
-		info, err := t.top.Lstat(p)
+		info, err := r.top.Lstat(p)
 		if err != nil {
 			return err
 		}
@@ -89,44 +82,44 @@ func (t *tree) walkState(visit func(p string, info fs.FileInfo) error) error {
 // unlock opens the top of the work tree and the state folder, which a program
 // at work there may have closed. The rest of the tree is opened where it turns
 // out to be closed, since it can be large.
-func (t *tree) unlock() { folders.Unlock(t.root, "tree/"+t.opt.State) }
+func (r *Repo) unlock() { folders.Unlock(r.root, "tree/"+r.opt.State) }
 
 // empty empties index and work tree. Where the run has no commit here, or none
 // any more, the index may name objects that nobody has, and nothing can be
 // compared with them.
-func (t *tree) empty() error {
-	if err := os.Remove(t.home("index")); errors.Is(err, fs.ErrNotExist) {
+func (r *Repo) empty() error {
+	if err := os.Remove(r.home("index")); errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was checked out here yet
 	} else if err != nil {
 		return err
 	}
-	dir, err := t.top.Open(".")
+	dir, err := r.top.Open(".")
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	for _, name := range names {
-		err = errors.Join(err, folders.RemoveWithin(t.top, name))
+		err = errors.Join(err, folders.RemoveWithin(r.top, name))
 	}
 	return err
 }
 
 // clearWay removes what is at p, and makes sure that real folders lead there.
-func (t *tree) clearWay(p string) error {
-	if err := folders.MakeParents(t.top, p); err != nil {
+func (r *Repo) clearWay(p string) error {
+	if err := folders.MakeParents(r.top, p); err != nil {
 		return err
 	}
-	return folders.RemoveWithin(t.top, p)
+	return folders.RemoveWithin(r.top, p)
 }
 
 // removeEmpty removes the folders of the state folder that have no file, which
 // git knows nothing of: one of them may stand where a file is to be.
-func (t *tree) removeEmpty() {
+func (r *Repo) removeEmpty() {
 	var dirs []string
 	full := map[string]bool{}
-	_ = folders.Walk(t.top, t.opt.State, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
-		if err == nil && d.IsDir() && p != t.opt.State {
+	_ = folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
+		if err == nil && d.IsDir() && p != r.opt.State {
 			dirs = append(dirs, p)
 		} else if err == nil {
 			full[path.Dir(p)] = true
@@ -134,7 +127,7 @@ func (t *tree) removeEmpty() {
 		return nil
 	})
 	for _, dir := range slices.Backward(dirs) { // what lies in a folder comes before it
-		if full[dir] || t.top.Remove(dir) != nil {
+		if full[dir] || r.top.Remove(dir) != nil {
 			full[path.Dir(dir)] = true
 		}
 	}

@@ -16,10 +16,10 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"github.com/reprise-ci/reprise/internal/address"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -116,7 +116,7 @@ func website(r *workspace.Recorded) string {
 		return site
 	}
 	name := cmp.Or(r.Source.GitHub, r.Run.Repository)
-	host := address.Host(r.Source.RemoteURL)
+	host := git.Host(r.Source.RemoteURL)
 	if name == "" || host == "" {
 		return ""
 	}

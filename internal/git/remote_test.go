@@ -1,4 +1,4 @@
-package address
+package git
 
 import "testing"
 
@@ -16,7 +16,7 @@ func TestOwnerAndName(t *testing.T) {
 		"https://example.com/a/b/c.git":           "",
 		"":                                        "",
 	} {
-		if got := OwnerAndName(address); got != want {
+		if got := ownerAndName(address); got != want {
 			t.Errorf("%q: got %q, want %q", address, got, want)
 		}
 	}
