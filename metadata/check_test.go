@@ -38,6 +38,7 @@ func mistakes() map[string]func(r *Run) {
 	design := func(r *Run) *Phase { return &r.Phases[1] }
 	return map[string]func(r *Run){
 		"schema: 1 is not the version that is written, 4":                        func(r *Run) { r.Schema = 1 },
+		"run.told[0]: -1 is less than 0":                                         func(r *Run) { r.Execution.Told[0] = -1 },
 		"revision: -1 is less than 0":                                            func(r *Run) { r.Revision = -1 },
 		"issue_number: is missing":                                               func(r *Run) { r.IssueNumber = "" },
 		`issue_number: "../7" is not`:                                            func(r *Run) { r.IssueNumber = "../7" },
@@ -80,14 +81,6 @@ func mistakes() map[string]func(r *Run) {
 		"run.lease.owner: is missing":                                                            func(r *Run) { r.Execution.Lease.Owner = "" },
 		"run.lease.fence: -1":                                                                    func(r *Run) { r.Execution.Lease.Fence = -1 },
 		"run.lease.expires: is missing":                                                          func(r *Run) { r.Execution.Lease.Expires = time.Time{} },
-		"run.untold[0].hook: is missing":                                                         func(r *Run) { r.Execution.Untold[0].Hook = "" },
-		"run.untold[0].event: is missing":                                                        func(r *Run) { r.Execution.Untold[0].Kind = "" },
-		"run.untold[0].id: is missing":                                                           func(r *Run) { r.Execution.Untold[0].ID = "" },
-		"run.untold[0].at: is missing":                                                           func(r *Run) { r.Execution.Untold[0].At = time.Time{} },
-		`run.untold[0].status: "gone"`:                                                           func(r *Run) { r.Execution.Untold[0].Status = "gone" },
-		`run.untold[0].code: "gone"`:                                                             func(r *Run) { r.Execution.Untold[0].Code = "gone" },
-		"run.untold[0].attempts: -1":                                                             func(r *Run) { r.Execution.Untold[0].Attempts = -1 },
-		"run.untold[0].cost_usd: -1 is not an amount":                                            func(r *Run) { r.Execution.Untold[0].USD = -1 },
 		"budget.usd: -1 is not an amount":                                                        func(r *Run) { r.Budget.USD = -1 },
 		"budget.tokens: -1":                                                                      func(r *Run) { r.Budget.Tokens = -1 },
 		"budget.seconds: -1":                                                                     func(r *Run) { r.Budget.Seconds = -1 },

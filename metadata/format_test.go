@@ -31,7 +31,8 @@ func TestFormatIsTheGoldenFile(t *testing.T) {
 }
 
 // TestEveryVersionParses reads the golden file of each version from the oldest that is read:
-// version 3 had changes of notes, which nothing is done about any more.
+// version 3 had changes of notes, which nothing is done about any more, and events that hooks
+// had not taken, instead of how far they were told.
 func TestEveryVersionParses(t *testing.T) {
 	if len(migrations()) != Schema-oldest {
 		t.Errorf("%d migrations lead from version %d to %d", len(migrations()), oldest, Schema)
@@ -46,7 +47,11 @@ func TestEveryVersionParses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(sample(), got, same); diff != "" {
+		want := sample()
+		if version < 4 {
+			want.Execution.Told = nil
+		}
+		if diff := cmp.Diff(want, got, same); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		for _, broken := range []string{string(data[:len(data)/2]), string(data) + "x", strings.Replace(string(data), `"revision"`, `"schema"`, 1)} {

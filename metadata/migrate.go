@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,7 +16,13 @@ const oldest = 3
 // that is read. Each past version keeps a file in testdata.
 func migrations() []func(data []byte) ([]byte, error) {
 	return []func([]byte) ([]byte, error){
-		func(data []byte) ([]byte, error) { return rewritten(data, 4, "notes_change") }, // no changes of notes are proposed any more
+		func(data []byte) ([]byte, error) {
+			return rewritten(data, edits{
+				"schema":       func([]byte) ([]byte, error) { return []byte("4"), nil },
+				"notes_change": nil,                                                                              // no changes of notes are proposed any more
+				"run":          func(run []byte) ([]byte, error) { return rewritten(run, edits{"untold": nil}) }, // hooks are told again from a revision on
+			})
+		},
 	}
 }
 
@@ -88,11 +93,14 @@ func versionOf(data []byte) (version string, offset int64, err error) {
 	return "", 0, err
 }
 
-// rewritten gives a record the number of a version, without fields that this one does not have.
-func rewritten(data []byte, version int, gone ...string) ([]byte, error) {
+// edits give the fields of an object another value; nil: they go.
+type edits map[string]func(value []byte) ([]byte, error)
+
+// rewritten gives an object with other values, and what is no object as it is.
+func rewritten(data []byte, fields edits) ([]byte, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, err
+	if start, err := dec.ReadToken(); err != nil || start.Kind() != jsontext.KindBeginObject {
+		return data, err
 	}
 	out := []byte("{")
 	for dec.PeekKind() == jsontext.KindString {
@@ -102,13 +110,17 @@ func rewritten(data []byte, version int, gone ...string) ([]byte, error) {
 		}
 		name := token.String()
 		value, err := dec.ReadValue()
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case slices.Contains(gone, name):
+		}
+		edit, known := fields[name]
+		if known && edit == nil {
 			continue
-		case name == "schema":
-			value = strconv.AppendInt(nil, int64(version), 10)
+		}
+		if known {
+			if value, err = edit(value); err != nil {
+				return nil, err
+			}
 		}
 		if len(out) > 1 {
 			out = append(out, ',')
@@ -139,9 +151,6 @@ func rename(r *Run) {
 	today := func(c *Code) { *c = cmp.Or(olderCodes[*c], *c) }
 	for i := range r.Attempts {
 		today(&r.Attempts[i].Code)
-	}
-	for i := range r.Execution.Untold {
-		today(&r.Execution.Untold[i].Code)
 	}
 	if r.Stop != nil {
 		today(&r.Stop.Code)

@@ -137,22 +137,8 @@ type Execution struct {
 	Attempt int    `json:"attempt"`         // grows by one with every start of a process on it
 	Push    bool   `json:"push"`            // every commit goes to origin
 	Lease   *Lease `json:"lease,omitempty"`
-	// Untold are the events that hooks of the pipeline have not taken yet, the oldest first.
-	Untold []Untold `json:"untold,omitempty"`
-}
-
-// Untold is an event that a hook has not taken: the part of it that later records no longer say.
-type Untold struct {
-	Hook     string    `json:"hook" check:"text"` // its digest: a pipeline may get other hooks
-	Kind     string    `json:"event" check:"text"`
-	ID       string    `json:"id" check:"text"`
-	At       time.Time `json:"at"`
-	Status   Status    `json:"status"`
-	Code     Code      `json:"code,omitempty"`
-	Phase    string    `json:"phase,omitempty"`
-	Reason   string    `json:"reason,omitempty"`
-	Attempts int       `json:"attempts"`
-	USD      float64   `json:"cost_usd"`
+	// Told is, for each hook of the pipeline, the revision up to which it has taken every event.
+	Told []int `json:"told,omitempty"`
 }
 
 // CI is what CI says of the work of a run, which is asked for before it is completed.

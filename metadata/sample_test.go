@@ -81,10 +81,8 @@ func sample() Run {
 		GitHubIntegration: GitHubIntegration{ProgressCommentID: 5, NoticeCommentID: 12, NoticeFor: "waiting-1", LabelsOn: 8, ProgressCommentURL: link + "#issuecomment-5"},
 		ExternalDocuments: map[string]string{"spec": "docs/spec.md", "api": "https://example.com/api"},
 		Pipeline:          Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0a", 32), Definition: "sha256:" + strings.Repeat("0b", 32), Source: "builtin:full"},
-		Execution: Execution{ID: "run-1", Attempt: 2, Push: true, Lease: &Lease{Owner: "job-3", Fence: 4, Expires: at(20)}, Untold: []Untold{
-			{Hook: "0f", Kind: "wait", ID: "run-1-wait-2-5", At: at(5), Status: Waiting, Code: AwaitingPerson, Phase: "design", Reason: "REST or RPC?", Attempts: 2, USD: 9.875},
-		}},
-		Cursor: "IC_1", PullCursor: "IC_2",
+		Execution:         Execution{ID: "run-1", Attempt: 2, Push: true, Lease: &Lease{Owner: "job-3", Fence: 4, Expires: at(20)}, Told: []int{8, 9}},
+		Cursor:            "IC_1", PullCursor: "IC_2",
 		CI: &CI{After: 2, Commit: commit}, BaseBranch: "main",
 		Merges: []Merge{{At: at(8), Commit: commit, Conflicts: []string{"a.go"}, Attempt: 1}},
 		Reviews: []PullReview{{

@@ -180,7 +180,7 @@ func (t *task) share(ctx context.Context, n int) (metadata.Run, error) {
 	if err != nil {
 		return w.Run, err
 	}
-	e.Committed, e.Untold = nil, nil // hooks are told by the job that joins the parts
+	e.Committed, e.Told = nil, nil // hooks are told by the job that joins the parts
 	e.Steering, e.Due = t, func(context.Context, metadata.Run, phases.Decision) bool { return true }
 	run, _ := phases.ShareOfPart(w.Run, n)
 	if run, err = t.today(ctx, e, run, n); err != nil {

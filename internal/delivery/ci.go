@@ -208,8 +208,7 @@ func (d *Delivery) markReady(ctx context.Context, pull github.Pull, run metadata
 
 // unlessKind is an error, unless it is one of some kinds.
 func unlessKind(err error, kinds ...github.Kind) error {
-	var e *github.Error
-	if errors.As(err, &e) && slices.Contains(kinds, e.Kind) {
+	if github.IsKind(err, kinds...) {
 		return nil
 	}
 	return err

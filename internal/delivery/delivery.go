@@ -133,7 +133,7 @@ func (d *Delivery) newTitle(ctx context.Context, base string, run metadata.Run) 
 		} `json:"commit"`
 	}
 	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
-		What: "read the newest commits of " + base, Needs: "contents: read", Method: http.MethodGet,
+		What: "read the newest commits of " + base, Needs: "contents: read",
 		Path: fmt.Sprintf("/commits?sha=%s&per_page=%d", url.QueryEscape(base), MostTitle),
 	}, &newest)
 	d.Voice.warnOf(unlessKind(err, github.NotFound, github.Gone))
@@ -186,7 +186,7 @@ func (d *Delivery) FindPull(ctx context.Context, run *metadata.Run) {
 		} `json:"head"`
 	}
 	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
-		What: "find the pull request of " + run.BranchName, Needs: "pull-requests: read", Method: http.MethodGet,
+		What: "find the pull request of " + run.BranchName, Needs: "pull-requests: read",
 		Path: "/pulls?state=open&head=" + url.QueryEscape(d.Owner+":"+run.BranchName),
 	}, &open)
 	d.Voice.warnOf(err)

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -49,8 +48,7 @@ func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metad
 		What: fmt.Sprintf("give commit %s a status", ShortCommit(commit)), Needs: "statuses: write", Method: http.MethodPost, Repeatable: true,
 		Path: "/statuses/" + commit, Body: body,
 	}, nil)
-	var e *github.Error
-	s.refused = errors.As(err, &e) && (e.Kind == github.Forbidden || e.Kind == github.NotFound || e.Kind == github.Gone)
+	s.refused = github.IsKind(err, github.Forbidden, github.NotFound, github.Gone)
 	if err == nil {
 		s.newest = now
 	}

@@ -238,9 +238,7 @@ func (c *forgeCheck) tokenFacts(ctx context.Context) (tokenFacts, error) {
 	return factsIn(a.Header), err
 }
 
-// factsIn reads the headers that tell of a token. The one that counts down is
-// not among them: the client takes it out, and the one that counts up says the
-// same.
+// factsIn reads the headers that tell of a token.
 func factsIn(h http.Header) tokenFacts {
 	var r tokenFacts
 	if list, ok := h["X-Oauth-Scopes"]; ok {

@@ -46,21 +46,19 @@ func (f forge) broken(c *call, err error) *Error {
 	var name *net.DNSError
 	switch {
 	case isTimeout(err):
-		return f.problem(c, Silent, text.CauseOf("github_silent", "did not answer within {time}", "time", f.answer), text.CauseOf("do_check_network_or_later", "check the network, or try again later"), err).mayPass().mayBeDone()
+		return f.problem(c.What, Silent, text.CauseOf("github_silent", "did not answer within {time}", "time", f.answer), text.CauseOf("do_check_network_or_later", "check the network, or try again later"), err).mayPass().mayBeDone()
 	case errors.As(err, &certificate):
-		return f.problem(c, Unavailable, text.CauseOf("github_untrusted", "cannot be trusted: {error}", "error", err.Error()), text.CauseOf("do_check_certificates", "check the address, and the certificates of this machine"), err)
+		return f.problem(c.What, Unavailable, text.CauseOf("github_untrusted", "cannot be trusted: {error}", "error", err.Error()), text.CauseOf("do_check_certificates", "check the address, and the certificates of this machine"), err)
 	case errors.As(err, &name) && name.IsNotFound:
-		return f.problem(c, Unavailable, text.CauseOf("github_unknown_host", "was not found"), text.CauseOf("do_check_host", "check the network, and GITHUB_API_URL if it is set"), err)
+		return f.problem(c.What, Unavailable, text.CauseOf("github_unknown_host", "was not found"), text.CauseOf("do_check_host", "check the network, and GITHUB_API_URL if it is set"), err)
 	}
-	p := f.problem(c, Unavailable, text.CauseOf("github_unreachable", "cannot be reached: {error}", "error", err.Error()), text.CauseOf("do_check_network", "check the network and try again"), err).mayPass()
+	p := f.problem(c.What, Unavailable, text.CauseOf("github_unreachable", "cannot be reached: {error}", "error", err.Error()), text.CauseOf("do_check_network", "check the network and try again"), err).mayPass()
 	var network *net.OpError
 	if errors.As(err, &network) && network.Op == "dial" {
 		return p // nothing was sent
 	}
 	return p.mayBeDone()
 }
-
-func tryLater() text.Cause { return text.CauseOf("do_try_later", "try again later") }
 
 func isTimeout(err error) bool {
 	var timeout net.Error
@@ -84,9 +82,9 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 	status := resp.StatusCode
 	switch {
 	case errors.Is(err, errTooLong):
-		return f.unreadable(c, text.CauseOf("github_too_long", "its answer has {size}", "size", err.Error()), err).mayBeDone()
+		return f.unreadable(c.What, text.CauseOf("github_too_long", "its answer has {size}", "size", err.Error()), err).mayBeDone()
 	case err != nil && !isTimeout(err):
-		return f.unreadable(c, text.CauseOf("github_cut_off", "its answer is cut off"), err).mayPass().mayBeDone()
+		return f.unreadable(c.What, text.CauseOf("github_cut_off", "its answer is cut off"), err).mayPass().mayBeDone()
 	case err != nil:
 		return f.broken(c, err)
 	case f.limited(c, resp, body):
@@ -95,22 +93,22 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 		if d, ok := f.retryAfter(resp.Header); ok {
 			c.wait = d
 		}
-		return f.problem(c, Unavailable, text.CauseOf("github_down", "does not work at the moment"), tryLater(), nil).mayPass().mayBeDone()
-	case status == http.StatusNotModified && c.known != "", status == http.StatusNoContent:
+		return f.problem(c.What, Unavailable, text.CauseOf("github_down", "does not work at the moment"), tryLater, nil).mayPass().mayBeDone()
+	case status == http.StatusNotModified && c.Cached, status == http.StatusNoContent:
 		return nil
 	case status == http.StatusFound && c.leads:
 		return nil
 	case status >= 300 && status < 400:
-		return f.problem(c, Redirected, text.CauseOf("github_redirects", "redirects to another place, which is not followed because the token must not go there"),
+		return f.problem(c.What, Redirected, text.CauseOf("github_redirects", "redirects to another place, which is not followed because the token must not go there"),
 			text.CauseOf("do_check_moved", "check the address of the API, and whether the repository has moved"), nil)
 	case looksLikePage(resp, body):
-		p := f.unreadable(c, text.CauseOf("github_page", "answered with a web page instead of JSON"), nil)
+		p := f.unreadable(c.What, text.CauseOf("github_page", "answered with a web page instead of JSON"), nil)
 		p.unclear = status < 300
 		return p
 	case status >= 400:
 		return f.refused(c, resp, f.said(body))
 	case !json.Valid(body):
-		return f.unreadable(c, text.CauseOf("github_no_json", "its answer is cut off, or no JSON"), nil).mayPass().mayBeDone()
+		return f.unreadable(c.What, text.CauseOf("github_no_json", "its answer is cut off, or no JSON"), nil).mayPass().mayBeDone()
 	case c.graphql:
 		return f.classifyQuery(c, resp, body)
 	}
@@ -123,7 +121,7 @@ func (f forge) classifyQuery(c *call, resp *http.Response, body []byte) *Error {
 		Errors []struct{ Type, Message string } `json:"errors"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return f.unreadable(c, wrong(misfit(err)), err).mayBeDone()
+		return f.unreadable(c.What, wrong(misfit(err)), err).mayBeDone()
 	}
 	if len(answer.Errors) == 0 {
 		return nil
@@ -135,11 +133,11 @@ func (f forge) classifyQuery(c *call, resp *http.Response, body []byte) *Error {
 		f.untilReset(c, resp.Header)
 		p = f.rateLimited(c)
 	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
-		p = f.problem(c, Forbidden, forbids(), f.allow(c, resp.Header, first.Message), nil)
+		p = f.problem(c.What, Forbidden, forbids, f.allow(c, resp.Header, first.Message), nil)
 	case "NOT_FOUND":
-		p = f.problem(c, NotFound, hides(), f.moreRights(c, resp.Header), nil)
+		p = f.problem(c.What, NotFound, hides, f.moreRights(c, resp.Header), nil)
 	default:
-		p = f.problem(c, Refused, refuses(), checkRequest(), nil)
+		p = f.problem(c.What, Refused, refuses, checkRequest, nil)
 	}
 	p.Said = f.clean(first.Message)
 	return p

@@ -1,127 +1,244 @@
 package github
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
-
-	"github.com/google/go-github/v60/github"
-
-	"github.com/reprise-ci/reprise/internal/text"
+	"sync"
+	"time"
 )
 
-// api makes calls: it sends, repeats and reads, and knows who the token acts for.
+// Request is a call of the API.
+type Request struct {
+	What       string         // verb and object, such as "read the reviews of pull request 8"
+	Needs      string         // the permission that a token must have, such as "pull-requests: read"
+	Method     string         // empty: GET
+	Path       string         // below the repository, such as /pulls/8/reviews
+	Body       map[string]any // nil: none; a title and a body are masked, and cut where they are too long
+	Cached     bool           // an answer is kept, and given again as long as it is the same
+	Repeatable bool           // doing it twice does the same as doing it once, though it is a POST
+
+	gitea   string // Needs where the forge is Gitea or Forgejo; empty: the same words
+	accept  string // the form of the answer that is asked for; empty: the usual one
+	graphql bool   // answers 200 with the errors in the body
+	reads   bool   // creates nothing, whatever the method says
+	leads   bool   // the answer says where to read on, which may be on another host
+	doubts  bool   // that it is not there is believed when it was said twice
+}
+
+// Answer is what came besides the value that was asked for.
+type Answer struct {
+	Header http.Header
+	More   bool // another page follows
+	Last   int  // of the first page of a list of hundreds, the number of the last; 0: the forge does not say
+
+	status    int
+	body      []byte
+	ambiguous bool // a try may have been done although its answer was lost
+}
+
+// follows reports whether another page of a list follows one with so many entries, as the Link
+// header says. Without one, as from forges that send none, a full page has another behind it.
+func (a Answer) follows(count int) bool {
+	return a.More || a.Header.Get("Link") == "" && count >= perPage
+}
+
+// api makes the calls. Clients and threads share it.
 type api struct {
-	// The two methods of the library's client that are used. Held as such, the
-	// linker leaves out all the others.
-	newRequest func(method, path string, body any, opts ...github.RequestOption) (*http.Request, error)
-	send       func(context.Context, *http.Request) (*github.Response, error)
-
-	plain   *http.Client // sends no token, to hosts that an answer names
-	token   string
-	mask    func(text string) string
-	retry   retryPolicy
-	limiter limiter
-	self    self
+	http      *http.Client // sends the requests
+	agent     string
+	transport http.RoundTripper // nil: the usual one
+	token     string
+	mask      func(text string) string
+	retry     retryPolicy
+	limiter   limiter
+	self      self
+	kept      sync.Map // answers to requests that are Cached, by path
 }
 
-// get reads one resource. What says what is done, such as "read issue 7 of
-// acme/widget".
-func (a *api) get(ctx context.Context, what, needs, path string, into any) error {
-	return a.do(ctx, &call{what: what, needs: needs}, request{http.MethodGet, path, nil}, into)
+// call is a request on its way, with all its repetitions.
+type call struct {
+	Request
+	began     time.Time
+	tries     int
+	wait      time.Duration // before the next try
+	ambiguous bool          // a try may have been done although its answer was lost
 }
 
-// request is what a call sends. A body that is not nil is sent as JSON.
-type request struct {
-	method, path string
-	body         any
+// do makes a call, and gives the value in the answer; as any, whatever that is. Errors are an
+// *Error, or why ctx was cancelled.
+func do[T any](ctx context.Context, a *api, r Request) (value T, got Answer, err error) {
+	if got, err = a.send(ctx, r); err == nil {
+		err = a.decode(r, got, &value)
+	}
+	return value, got, err
 }
 
-// do makes one call with all its repetitions, and reads the answer into into if
-// that is not nil. Errors are an *Error, or why ctx was cancelled.
-func (a *api) do(ctx context.Context, k *call, r request, into any) error {
-	k.began, k.method = a.retry.now(), r.method
-	k.repeatable = k.repeatable || r.method != http.MethodPost
-	if strings.HasPrefix(r.path, nowhere) {
-		return fmt.Errorf("%s: that cannot be: it takes the names of an owner and a repository, and numbers from 1", k.what)
+// Ask makes a call as all others are made, and reads the answer into into, unless
+// that is nil. Errors are an *Error, or why ctx was cancelled.
+func (c *Client) Ask(ctx context.Context, owner, name string, r Request, into any) (Answer, error) {
+	r.Path = repoPath(owner, name) + r.Path
+	got, err := c.send(ctx, r)
+	if err == nil && into != nil {
+		err = c.decode(r, got, into)
+	}
+	return got, err
+}
+
+// send makes a call, more than once where that may help.
+func (a *api) send(ctx context.Context, r Request) (Answer, error) {
+	r.Method = cmp.Or(r.Method, http.MethodGet)
+	r.Repeatable = r.Repeatable || r.Method != http.MethodPost
+	k := &call{Request: r, began: a.retry.now()}
+	if strings.HasPrefix(r.Path, nowhere) {
+		return Answer{}, fmt.Errorf("%s: that cannot be: it takes the names of an owner and a repository, and numbers from 1", r.What)
 	}
 	if err := a.spaced(ctx, k); err != nil {
-		return err
+		return Answer{}, err
 	}
-	req, err := a.newRequest(r.method, r.path, a.masked(r.body))
+	var body []byte
+	at, err := a.retry.base.Parse(r.Path)
+	if err == nil && r.Body != nil {
+		body, err = json.Marshal(a.masked(r.Body))
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", k.what, err)
+		return Answer{}, fmt.Errorf("%s: %w", r.What, err)
+	}
+	for {
+		got, problem := a.try(ctx, k, at, body)
+		switch {
+		case ctx.Err() != nil:
+			return Answer{}, context.Cause(ctx)
+		case problem == nil:
+			got.ambiguous = k.ambiguous
+			return got, nil
+		}
+		problem.Tries, k.ambiguous = k.tries, k.ambiguous || problem.unclear
+		if !a.retry.again(k, problem) || a.retry.sleep(ctx, k.wait) != nil {
+			if ctx.Err() != nil {
+				return Answer{}, context.Cause(ctx)
+			}
+			return Answer{ambiguous: k.ambiguous}, problem
+		}
+	}
+}
+
+// try makes a call once. It reads the whole answer, because a connection can break in its
+// middle.
+func (a *api) try(ctx context.Context, k *call, at *url.URL, body []byte) (Answer, *Error) {
+	k.tries++
+	k.wait = firstPause << (k.tries - 1)
+	k.wait += rand.N(k.wait / 4) // so that jobs that failed together do not come back together
+	req, err := http.NewRequestWithContext(ctx, k.Method, at.String(), bytes.NewReader(body))
+	if err != nil {
+		return Answer{}, a.retry.broken(k, err)
+	}
+	req.Header = http.Header{"Accept": {cmp.Or(k.accept, "application/vnd.github+json")}, "User-Agent": {a.agent}, "X-Github-Api-Version": {"2022-11-28"}}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	if a.token != "" {
 		req.Header.Set("Authorization", "Bearer "+a.token)
 	}
-	if k.accept != "" {
-		req.Header.Set("Accept", k.accept)
+	var was Answer
+	if before, ok := a.kept.Load(k.Path); ok && k.Cached {
+		was = before.(Answer)
+		req.Header.Set("If-None-Match", was.Header.Get("ETag"))
 	}
-	if k.known != "" {
-		req.Header.Set("If-None-Match", k.known)
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return Answer{}, a.retry.broken(k, err)
 	}
-	resp, err := a.send(context.WithValue(ctx, callKey{}, k), req)
-	if resp != nil && resp.Response != nil {
-		defer func() { _ = resp.Body.Close() }() // read by check
+	got := Answer{Header: resp.Header, status: resp.StatusCode}
+	got.body, err = readAll(resp)
+	if problem := a.retry.classify(k, resp, got.body, err); problem != nil {
+		return got, problem
 	}
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case k.problem != nil:
-		return k.problem
-	case resp == nil || resp.Response == nil:
-		return a.retry.problem(k, Unavailable, text.CauseOf("github_not_asked", "was not asked"), tryLater(), err)
+	if got.status == http.StatusNotModified {
+		return was, nil
 	}
-	k.status, k.header, k.more, k.last = resp.StatusCode, resp.Header, resp.NextPage > 0, resp.LastPage
-	return a.decode(k, resp.Body, into)
+	for _, m := range linkForm().FindAllStringSubmatch(strings.Join(resp.Header.Values("Link"), ","), -1) {
+		if u, err := url.Parse(m[1]); err == nil {
+			page, _ := strconv.Atoi(u.Query().Get("page")) // else it leads to no page
+			if m[2] == "last" {
+				got.Last = page
+			}
+			got.More = got.More || m[2] == "next" && page > 0
+		}
+	}
+	if k.Cached && got.Header.Get("ETag") != "" {
+		a.kept.Store(k.Path, got)
+	}
+	return got, nil
 }
 
-// decode reads an answer that is good JSON, or has no body by its nature.
-func (a *api) decode(k *call, body io.Reader, into any) error {
-	if into == nil || k.status == http.StatusNoContent || k.status == http.StatusNotModified {
+var linkForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<([^<>]+)>;\s*rel="(next|last)"`) })
+
+// decode reads the value of an answer, if it has one.
+func (a *api) decode(r Request, got Answer, into any) error {
+	if got.status == http.StatusNoContent || got.status >= 300 {
 		return nil
 	}
-	data, err := io.ReadAll(body)
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
-	if err != nil {
-		return a.misfit(k, misfit(err), err)
+	if err := json.Unmarshal(got.body, into); err != nil {
+		return a.misfit(r.What, misfit(err), err)
 	}
 	return nil
 }
 
-// misfit is for an answer that is JSON, but not what was asked for. What was
-// to be done may have been done.
-func (a *api) misfit(k *call, how string, err error) *Error {
-	p := a.retry.unreadable(k, wrong(how), err)
-	p.Status, p.unclear = k.status, true
-	return p
+// misfit is for an answer that is not what was asked for. What was asked for may
+// have been done all the same.
+func (a *api) misfit(what, how string, err error) *Error {
+	return a.retry.unreadable(what, wrong(how), err).mayBeDone()
 }
 
-// masked masks the texts of what is about to be sent: titles and bodies. It is
-// the one way out for all of them, so that none is forgotten.
-func (a *api) masked(body any) any {
-	if a.mask == nil {
-		return body
+// masked takes out of the texts that a request has for people what must not be seen. What
+// stands in its place may be longer.
+func (a *api) masked(fields map[string]any) any {
+	if fields == nil {
+		return nil
 	}
-	switch fields := body.(type) {
-	case map[string]string:
-		for _, name := range []string{"title", "body"} {
-			if text, ok := fields[name]; ok {
-				fields[name] = cut(a.mask(text)) // what stands in its place may be longer
-			}
-		}
-	case map[string]any:
-		for _, name := range []string{"title", "body"} {
-			if text, ok := fields[name].(string); ok {
-				fields[name] = cut(a.mask(text))
-			}
+	for _, name := range []string{"title", "body"} {
+		if text, ok := fields[name].(string); ok && a.mask != nil {
+			fields[name] = cut(a.mask(text))
 		}
 	}
-	return body
+	return fields
+}
+
+// FindOrMake finds something, or makes it if it is not there, and leaves no more
+// than one. What got lost between a request and its answer is looked for before
+// it is made again.
+func FindOrMake[T any](ctx context.Context, c *Client, find func() (T, bool, error), make func() (T, error)) (T, error) {
+	return once(ctx, c.retry, find, make)
+}
+
+// query makes a call of the GraphQL API.
+func (a *api) query(ctx context.Context, r Request, query string, variables map[string]any, into any) error {
+	r.graphql, r.Repeatable, r.reads, r.Method, r.Path = true, true, true, http.MethodPost, "graphql"
+	if base := a.retry.base.Path; strings.HasSuffix(base, "/api/v3/") { // GitHub Enterprise
+		r.Path = strings.TrimSuffix(base, "v3/") + "graphql"
+	}
+	r.Body = map[string]any{"query": query, "variables": variables}
+	answer, _, err := do[struct{ Data json.RawMessage }](ctx, a, r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(answer.Data, into); err != nil {
+		return a.misfit(r.What, misfit(err), err)
+	}
+	return nil
+}
+
+// Mutate asks the GraphQL API for a change that done twice is the same as done once.
+// What and needs are as in a Request.
+func (c *Client) Mutate(ctx context.Context, what, needs, mutation string, variables map[string]any) error {
+	return c.query(ctx, Request{What: what, Needs: needs}, mutation, variables, &struct{}{})
 }

@@ -23,15 +23,6 @@ type Checks struct {
 	// Own is the path of the workflow that reprise itself runs in; what that does is
 	// no check of the work. Empty: it is none.
 	Own string
-
-	pages map[string]checkPage // by path
-}
-
-// checkPage is an answer that may still hold.
-type checkPage struct {
-	tag   string
-	value any
-	more  bool
 }
 
 // CheckState is how far a check has come.
@@ -170,27 +161,14 @@ func listed[T any](ctx context.Context, r *Checks, what, needs, from string) ([]
 	var out []T
 	what += " of a commit of " + r.Owner + "/" + r.Name
 	for n := 1; n <= mostCheckPages; n++ {
-		at := from
-		if n > 1 {
-			at += fmt.Sprintf("&page=%d", n)
-		}
-		was := r.pages[at]
-		var value T
-		answer, err := r.GitHub.Ask(ctx, r.Owner, r.Name, Request{What: what, Needs: needs, Method: http.MethodGet, Path: at, Known: was.tag}, &value)
+		value, got, err := do[T](ctx, r.GitHub.api, Request{What: what, Needs: needs, Cached: true, Path: fmt.Sprintf("%s%s&page=%d", repoPath(r.Owner, r.Name), from, n)})
 		switch {
-		case isKind(err, NotFound, Gone):
+		case IsKind(err, NotFound, Gone):
 			return out, nil
 		case err != nil:
 			return nil, err
-		case !answer.Same:
-			if r.pages == nil {
-				r.pages = map[string]checkPage{}
-			}
-			was = checkPage{answer.Header.Get("ETag"), value, answer.More}
-			r.pages[at] = was
 		}
-		out = append(out, was.value.(T))
-		if !was.more {
+		if out = append(out, value); !got.More {
 			return out, nil
 		}
 	}
@@ -208,11 +186,10 @@ type Annotation struct {
 
 // Annotations reads what a check run says about lines: the first hundred.
 func (r *Checks) Annotations(ctx context.Context, c Check) ([]Annotation, error) {
-	var list []*github.CheckRunAnnotation
-	_, err := r.GitHub.Ask(ctx, r.Owner, r.Name, Request{
-		What: fmt.Sprintf("read what check run %d says about lines", c.Run), Needs: "checks: read", Method: http.MethodGet,
-		Path: fmt.Sprintf("/check-runs/%d/annotations?per_page=100", c.Run),
-	}, &list)
+	list, _, err := do[[]*github.CheckRunAnnotation](ctx, r.GitHub.api, Request{
+		What: fmt.Sprintf("read what check run %d says about lines", c.Run), Needs: "checks: read",
+		Path: fmt.Sprintf("%s/check-runs/%d/annotations?per_page=100", repoPath(r.Owner, r.Name), c.Run),
+	})
 	var out []Annotation
 	for _, w := range list {
 		out = append(out, Annotation{w.GetPath(), w.GetStartLine(), w.GetAnnotationLevel(), w.GetTitle(), w.GetMessage()})
@@ -223,7 +200,7 @@ func (r *Checks) Annotations(ctx context.Context, c Check) ([]Annotation, error)
 // Log reads the end of a job's log: at most so many bytes.
 func (r *Checks) Log(ctx context.Context, c Check, most int) ([]byte, error) {
 	return r.GitHub.Tail(ctx, r.Owner, r.Name, Request{
-		What: fmt.Sprintf("read the log of job %d of %s/%s", c.Run, r.Owner, r.Name), Needs: "actions: read", Method: http.MethodGet,
+		What: fmt.Sprintf("read the log of job %d of %s/%s", c.Run, r.Owner, r.Name), Needs: "actions: read",
 		Path: fmt.Sprintf("/actions/jobs/%d/logs", c.Run),
 	}, most)
 }
@@ -239,7 +216,7 @@ func (r *Checks) Dispatch(ctx context.Context, workflow, ref string) error {
 	}
 	_, err := r.GitHub.Ask(ctx, r.Owner, r.Name, Request{
 		What: fmt.Sprintf("start workflow %s of %s/%s on %s", workflow, r.Owner, r.Name, ref), Needs: "actions: write", Method: http.MethodPost,
-		Path: "/actions/workflows/" + workflow + "/dispatches", Body: map[string]string{"ref": ref},
+		Path: "/actions/workflows/" + workflow + "/dispatches", Body: map[string]any{"ref": ref},
 	}, nil)
 	return err
 }
@@ -254,13 +231,12 @@ type Attempt struct{ Run, N int64 }
 // ended.
 func (r *Checks) JobOver(ctx context.Context, of Attempt, mine func(runner string) bool) (over bool, err error) {
 	ask := Request{
-		What: fmt.Sprintf("read workflow run %d of %s/%s", of.Run, r.Owner, r.Name), Needs: "actions: read", Method: http.MethodGet,
-		Path: fmt.Sprintf("/actions/runs/%d", of.Run),
+		What: fmt.Sprintf("read workflow run %d of %s/%s", of.Run, r.Owner, r.Name), Needs: "actions: read",
+		Path: fmt.Sprintf("%s/actions/runs/%d", repoPath(r.Owner, r.Name), of.Run),
 	}
-	var run github.WorkflowRun
-	_, err = r.GitHub.Ask(ctx, r.Owner, r.Name, ask, &run)
+	run, _, err := do[github.WorkflowRun](ctx, r.GitHub.api, ask)
 	switch {
-	case isKind(err, NotFound, Gone):
+	case IsKind(err, NotFound, Gone):
 		return true, nil
 	case err != nil:
 		return false, err
@@ -271,10 +247,9 @@ func (r *Checks) JobOver(ctx context.Context, of Attempt, mine func(runner strin
 	}
 	jobs := fmt.Sprintf("%s/attempts/%d/jobs?per_page=100&page=", ask.Path, of.N)
 	for n := 1; n <= mostCheckPages; n++ {
-		var list github.Jobs
 		ask.Path = fmt.Sprint(jobs, n)
-		answer, err := r.GitHub.Ask(ctx, r.Owner, r.Name, ask, &list)
-		if isKind(err, NotFound, Gone) {
+		list, answer, err := do[github.Jobs](ctx, r.GitHub.api, ask)
+		if IsKind(err, NotFound, Gone) {
 			return false, nil // a forge that does not tell of jobs
 		}
 		if err != nil {

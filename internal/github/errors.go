@@ -91,8 +91,8 @@ func isUnclear(err error) bool {
 	return errors.As(err, &e) && e.unclear
 }
 
-// isKind reports whether an error is an *Error of one of some kinds.
-func isKind(err error, kinds ...Kind) bool {
+// IsKind reports whether an error is an *Error of one of some kinds.
+func IsKind(err error, kinds ...Kind) bool {
 	var e *Error
 	return errors.As(err, &e) && slices.Contains(kinds, e.Kind)
 }

@@ -17,26 +17,26 @@ type forge struct {
 }
 
 // problem makes an error. No word of it has the token.
-func (f forge) problem(c *call, kind Kind, why, do text.Cause, err error) *Error {
+func (f forge) problem(what string, kind Kind, why, do text.Cause, err error) *Error {
 	if err != nil && f.token != "" && strings.Contains(err.Error(), f.token) {
 		err = nil
 	}
-	return &Error{Kind: kind, What: c.what, Host: f.base.Host, Why: why.Map(f.redact), Tries: c.tries, Do: do, Err: err}
+	return &Error{Kind: kind, What: what, Host: f.base.Host, Why: why.Map(f.redact), Do: do, Err: err}
 }
 
-func (f forge) unreadable(c *call, how text.Cause, err error) *Error {
-	return f.problem(c, Unreadable, text.CauseOf("github_unusable", "gives no usable answer: {how}", "how", how),
+func (f forge) unreadable(what string, how text.Cause, err error) *Error {
+	return f.problem(what, Unreadable, text.CauseOf("github_unusable", "gives no usable answer: {how}", "how", how),
 		text.CauseOf("do_check_api", "check that this is the address of an API; GitHub Enterprise has it at https://HOST/api/v3"), err)
 }
 
 // rateLimited is for a call that would have to wait for c.wait.
 func (f forge) rateLimited(c *call) *Error {
-	until := f.now().Add(c.wait).UTC()
-	do := tryThen()
+	do := tryThen
 	if f.token == "" {
 		do = text.CauseOf("do_try_then_or_token", "try again after that, or set GITHUB_TOKEN: with a token many more requests are allowed")
 	}
-	p := f.problem(c, RateLimited, text.CauseOf("github_limited", "takes no more requests until {when}", "when", untilText(until)), do, nil).mayPass()
+	until := f.now().Add(c.wait).UTC()
+	p := f.problem(c.What, RateLimited, text.CauseOf("github_limited", "takes no more requests until {when}", "when", untilText(until)), do, nil).mayPass()
 	p.Until = until
 	return p
 }
@@ -45,12 +45,10 @@ func (f forge) rateLimited(c *call) *Error {
 // c.wait.
 func (f forge) tooMuch(c *call) *Error {
 	until := f.now().Add(c.wait).UTC()
-	p := f.problem(c, RateLimited, text.CauseOf("github_left_alone", "is left alone until {when}, because much was written there in a short time", "when", untilText(until)), tryThen(), nil)
+	p := f.problem(c.What, RateLimited, text.CauseOf("github_left_alone", "is left alone until {when}, because much was written there in a short time", "when", untilText(until)), tryThen, nil)
 	p.Until = until
 	return p
 }
-
-func tryThen() text.Cause { return text.CauseOf("do_try_then", "try again after that") }
 
 func untilText(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
 

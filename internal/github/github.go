@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
-
-	"github.com/google/go-github/v60/github"
 )
 
 // Client talks to one GitHub. It may be used by several goroutines.
@@ -32,7 +31,13 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("%s is not encrypted, and the token is not sent there: use https", base.Redacted())
 	}
 	retry := newRetryPolicy(o, base, token)
-	lib := github.NewClient(retry.client(o.HTTP))
-	lib.BaseURL, lib.UserAgent = base, cmp.Or(o.UserAgent, userAgent)
-	return &Client{&api{newRequest: lib.NewRequest, send: lib.BareDo, plain: retry.plain(o.HTTP), token: token, mask: o.Mask, retry: retry, limiter: newLimiter()}}, nil
+	a := &api{agent: cmp.Or(o.UserAgent, userAgent), token: token, mask: o.Mask, retry: retry, limiter: newLimiter()}
+	sender := http.Client{}
+	if o.HTTP != nil {
+		sender = *o.HTTP
+	}
+	a.transport = sender.Transport
+	sender.Timeout, sender.CheckRedirect = retry.answer, retry.follow
+	a.http = &sender
+	return &Client{a}, nil
 }

@@ -356,8 +356,8 @@ func TestNew(t *testing.T) {
 		if err != nil {
 			t.Fatalf("New(%q): %v", tt.api, err)
 		}
-		if req, err := c.newRequest(http.MethodGet, "user", nil); err != nil || req.URL.String() != tt.base+"user" {
-			t.Errorf("New(%q) asks at %v, error %v", tt.api, req, err)
+		if got := c.retry.base.String(); got != tt.base {
+			t.Errorf("New(%q) asks at %s, want %s", tt.api, got, tt.base)
 		}
 	}
 }

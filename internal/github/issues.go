@@ -28,17 +28,15 @@ func (c *Client) Thread(owner, name string, number int) *Thread {
 // cancelled.
 func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Issue, error) {
 	t := c.Thread(owner, repo, number)
-	path := t.path()
-	var w typedIssue
-	if err := c.get(ctx, "read "+t.String(), "issues: read", path, &w); err != nil {
-		return Issue{}, err
-	}
-	asked := &call{what: "read " + t.String(), tries: 1}
+	what := "read " + t.String()
+	w, _, err := do[typedIssue](ctx, c.api, Request{What: what, Needs: "issues: read", Path: t.path()})
 	switch {
+	case err != nil:
+		return Issue{}, err
 	case w.GetNumber() == 0:
-		return Issue{}, c.retry.unreadable(asked, wrong("what it sent is no issue"), nil)
+		return Issue{}, c.misfit(what, "what it sent is no issue", nil)
 	case w.GetNumber() != number: // a redirect led to where it was moved
-		return Issue{}, c.retry.problem(asked, Gone, text.CauseOf("github_moved", "moved it to number {n} of another repository", "n", w.GetNumber()), text.CauseOf("do_use_that", "use that one: {url}", "url", safeURL(w.GetHTMLURL())), nil)
+		return Issue{}, c.retry.problem(what, Gone, text.CauseOf("github_moved", "moved it to number {n} of another repository", "n", w.GetNumber()), text.CauseOf("do_use_that", "use that one: {url}", "url", safeURL(w.GetHTMLURL())), nil)
 	}
 	return w.issue(), nil
 }
@@ -63,17 +61,16 @@ func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i Ne
 	return once(ctx, c.retry,
 		func() (Issue, bool, error) { return c.findIssue(ctx, path, marker) },
 		func() (Issue, error) {
-			k := &call{what: what, needs: "issues: write"}
 			order := map[string]any{"title": i.Title, "body": body}
 			if len(i.Labels) > 0 {
 				order["labels"] = i.Labels
 			}
-			var w typedIssue
-			if err := c.do(ctx, k, request{http.MethodPost, path + "/issues", order}, &w); err != nil {
-				return Issue{}, err
+			w, _, err := do[typedIssue](ctx, c.api, Request{What: what, Needs: "issues: write", Method: http.MethodPost, Path: path + "/issues", Body: order})
+			if err == nil && w.GetNumber() == 0 {
+				err = c.misfit(what, "what it sent is no issue", nil)
 			}
-			if w.GetNumber() == 0 {
-				return Issue{}, c.misfit(k, "what it sent is no issue", nil)
+			if err != nil {
+				return Issue{}, err
 			}
 			c.learn(userOf(w.User))
 			return w.issue(), nil
@@ -91,12 +88,12 @@ func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, boo
 		return Issue{}, false, errNobody
 	}
 	query := url.Values{"creator": {me.Login}, "state": {"all"}, "sort": {"created"}, "direction": {"desc"}, "per_page": {strconv.Itoa(perPage)}}
-	k := &call{}
+	r := Request{What: "read the issues of " + path[len("repos/"):], Needs: "issues: read"}
 	for n := 1; n <= maxPages; n++ {
 		query.Set("page", strconv.Itoa(n))
-		k = &call{what: "read the issues of " + path[len("repos/"):], needs: "issues: read"}
-		var list []*typedIssue
-		if err := c.do(ctx, k, request{http.MethodGet, path + "/issues?" + query.Encode(), nil}, &list); err != nil {
+		r.Path = path + "/issues?" + query.Encode()
+		list, got, err := do[[]*typedIssue](ctx, c.api, r)
+		if err != nil {
 			return Issue{}, false, err
 		}
 		for _, w := range list {
@@ -104,11 +101,11 @@ func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, boo
 				return w.issue(), true, nil
 			}
 		}
-		if len(list) == 0 || !k.follows(len(list)) {
+		if len(list) == 0 || !got.follows(len(list)) {
 			return Issue{}, false, nil
 		}
 	}
-	return Issue{}, false, c.retry.problem(k, Refused, text.CauseOf("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), text.CauseOf("do_open_by_hand", "open it by hand"), nil)
+	return Issue{}, false, c.retry.problem(r.What, Refused, text.CauseOf("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), text.CauseOf("do_open_by_hand", "open it by hand"), nil)
 }
 
 // AddSubIssue puts the issue with id child (Issue.ID, not its number) under
@@ -118,15 +115,15 @@ func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, boo
 // gives one of kind NotFound.
 func (c *Client) AddSubIssue(ctx context.Context, owner, name string, parent int, child int64) error {
 	t := c.Thread(owner, name, parent)
-	path := t.path()
 	// Twice is refused with 422, and looked at below.
-	k := &call{what: "add a sub-issue to " + t.String(), needs: "issues: write", repeatable: true}
-	err := c.do(ctx, k, request{http.MethodPost, path + "/sub_issues", map[string]int64{"sub_issue_id": child}}, nil)
-	if !isKind(err, Refused) {
+	_, _, err := do[any](ctx, c.api, Request{
+		What: "add a sub-issue to " + t.String(), Needs: "issues: write", Method: http.MethodPost, Repeatable: true, Path: t.path() + "/sub_issues", Body: map[string]any{"sub_issue_id": child},
+	})
+	if !IsKind(err, Refused) {
 		return err
 	}
-	var list []*typedIssue
-	if problem := c.get(ctx, "read the sub-issues of "+t.String(), "issues: read", path+"/sub_issues?per_page=100", &list); problem != nil {
+	list, _, problem := do[[]*typedIssue](ctx, c.api, Request{What: "read the sub-issues of " + t.String(), Needs: "issues: read", Path: t.path() + "/sub_issues?per_page=100"})
+	if problem != nil {
 		return err
 	}
 	for _, w := range list {

@@ -40,7 +40,7 @@ func (a *api) FreeWrites() int { return a.limiter.free(a.retry.now()) }
 // spaced waits until a call that creates content may be made. Repetitions of a
 // call are not counted: they have waits of their own.
 func (a *api) spaced(ctx context.Context, k *call) error {
-	if k.reads || k.method != http.MethodPost && k.method != http.MethodPatch {
+	if k.reads || k.Method != http.MethodPost && k.Method != http.MethodPatch {
 		return nil
 	}
 	wait, ok := a.limiter.take(a.retry.now(), a.retry.patience)

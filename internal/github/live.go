@@ -98,7 +98,7 @@ func (l *Live) put(ctx context.Context, text string) error {
 	}
 	if l.comment.ID != 0 {
 		err := l.edit(ctx, text)
-		if !isKind(err, NotFound, Gone) || l.renewals > 0 {
+		if !IsKind(err, NotFound, Gone) || l.renewals > 0 {
 			return err
 		}
 		l.renewals++
@@ -122,7 +122,7 @@ func (l *Live) locate(ctx context.Context) error {
 	}
 	if id := l.comment.ID; id != 0 {
 		c, err := l.t.Comment(ctx, id)
-		if err != nil && !isKind(err, NotFound, Gone) {
+		if err != nil && !IsKind(err, NotFound, Gone) {
 			return err
 		}
 		me, known, err := l.t.c.whoami(ctx)
@@ -140,10 +140,10 @@ func (l *Live) locate(ctx context.Context) error {
 }
 
 func (l *Live) edit(ctx context.Context, text string) error {
-	path := l.t.commentPath(l.comment.ID)
-	k := &call{what: fmt.Sprintf("edit comment %d of %s", l.comment.ID, l.t), needs: "issues: write"}
-	var w github.IssueComment
-	if err := l.t.c.do(ctx, k, request{http.MethodPatch, path, map[string]string{"body": text}}, &w); err != nil {
+	w, _, err := do[github.IssueComment](ctx, l.t.c, Request{
+		What: fmt.Sprintf("edit comment %d of %s", l.comment.ID, l.t), Needs: "issues: write", Method: http.MethodPatch, Path: l.t.commentPath(l.comment.ID), Body: map[string]any{"body": text},
+	})
+	if err != nil {
 		return err
 	}
 	if url := commentURL(w.GetHTMLURL()); url != "" {

@@ -67,12 +67,12 @@ func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comm
 	case !known:
 		return Comment{}, false, errNobody
 	}
-	pages, _, err := t.read(ctx, since, nil)
+	list, err := t.read(ctx, since)
 	if err != nil {
 		return Comment{}, false, err
 	}
 	var first Comment
-	for _, c := range sorted(pages) {
+	for _, c := range list {
 		switch {
 		case !me.Is(c.Author) || firstLine(c.Body) != marker:
 		case first.ID == 0:
@@ -88,23 +88,25 @@ func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comm
 
 // takeAway deletes a comment that is there twice.
 func (t *Thread) takeAway(ctx context.Context, id int64) error {
-	path := t.commentPath(id)
-	k := &call{what: fmt.Sprintf("take away comment %d of %s, which is there twice", id, t), needs: "issues: write"}
-	if err := t.c.do(ctx, k, request{http.MethodDelete, path, nil}, nil); err != nil && !isKind(err, NotFound, Gone) {
-		return err
+	_, _, err := do[any](ctx, t.c, Request{
+		What: fmt.Sprintf("take away comment %d of %s, which is there twice", id, t), Needs: "issues: write", Method: http.MethodDelete, Path: t.commentPath(id),
+	})
+	if IsKind(err, NotFound, Gone) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 func (t *Thread) create(ctx context.Context, text string) (Comment, error) {
-	path := t.path()
-	k := &call{what: "comment on " + t.String(), needs: "issues: write"}
-	var w github.IssueComment
-	if err := t.c.do(ctx, k, request{http.MethodPost, path + "/comments", map[string]string{"body": text}}, &w); err != nil {
-		return Comment{}, err
+	what := "comment on " + t.String()
+	w, _, err := do[github.IssueComment](ctx, t.c, Request{
+		What: what, Needs: "issues: write", Method: http.MethodPost, Path: t.path() + "/comments", Body: map[string]any{"body": text},
+	})
+	if err == nil && w.GetID() == 0 {
+		err = t.c.misfit(what, "what it sent is no comment", nil)
 	}
-	if w.GetID() == 0 {
-		return Comment{}, t.c.misfit(k, "what it sent is no comment", nil)
+	if err != nil {
+		return Comment{}, err
 	}
 	t.c.learn(userOf(w.User))
 	return commentOf(&w), nil

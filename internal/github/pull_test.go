@@ -167,7 +167,7 @@ func TestRoleIsAskedForTwice(t *testing.T) {
 	}
 	s := newStand(t)
 	s.Fault("GET /repos/acme/widget/issues/7", none)
-	if _, err := s.gh.Issue(t.Context(), "acme", "widget", 7); !isKind(err, NotFound) || len(s.Requests()) != 1 {
+	if _, err := s.gh.Issue(t.Context(), "acme", "widget", 7); !IsKind(err, NotFound) || len(s.Requests()) != 1 {
 		t.Errorf("error %v after %d calls", err, len(s.Requests()))
 	}
 }

@@ -17,9 +17,9 @@ const writesPulls = "pull-requests: write"
 
 // Pull reads a pull request. Errors are an *Error, or why ctx was cancelled.
 func (c *Client) Pull(ctx context.Context, owner, name string, number int) (Pull, error) {
-	path := numbered(owner, name, "pulls", int64(number))
-	k := &call{what: fmt.Sprintf("read pull request %d of %s/%s", number, owner, name), needs: "pull-requests: read"}
-	return c.onePull(ctx, k, request{http.MethodGet, path, nil})
+	return c.onePull(ctx, Request{
+		What: fmt.Sprintf("read pull request %d of %s/%s", number, owner, name), Needs: "pull-requests: read", Path: numbered(owner, name, "pulls", int64(number)),
+	})
 }
 
 // OpenPull opens a pull request from p.Head to p.Base with title, body and
@@ -55,8 +55,9 @@ func (c *Client) findPull(ctx context.Context, path string, p Pull) (Pull, bool,
 		"head": {owner + ":" + p.Head}, "base": {p.Base}, "state": {"open"},
 		"sort": {"created"}, "direction": {"desc"}, "per_page": {"100"},
 	}
-	var list []*github.PullRequest
-	err := c.get(ctx, "read the pull requests of "+strings.TrimPrefix(path, "repos/"), "pull-requests: read", path+"/pulls?"+query.Encode(), &list)
+	list, _, err := do[[]*github.PullRequest](ctx, c.api, Request{
+		What: "read the pull requests of " + strings.TrimPrefix(path, "repos/"), Needs: "pull-requests: read", Path: path + "/pulls?" + query.Encode(),
+	})
 	if err != nil {
 		return Pull{}, false, err
 	}
@@ -74,12 +75,15 @@ func (c *Client) createPull(ctx context.Context, what, owner, path string, p Pul
 	if from, _, _ := strings.Cut(p.HeadRepository, "/"); !strings.EqualFold(from, owner) {
 		head = from + ":" + head
 	}
-	body := map[string]any{"title": p.Title, "head": head, "base": p.Base, "body": cut(p.Body), "draft": p.Draft}
-	made, err := c.onePull(ctx, &call{what: what, needs: writesPulls}, request{http.MethodPost, path + "/pulls", body})
+	r := Request{
+		What: what, Needs: writesPulls, Method: http.MethodPost, Path: path + "/pulls",
+		Body: map[string]any{"title": p.Title, "head": head, "base": p.Base, "body": cut(p.Body), "draft": p.Draft},
+	}
+	made, err := c.onePull(ctx, r)
 	var e *Error
 	if p.Draft && errors.As(err, &e) && e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "raft pull requests are not supported") {
-		body["draft"] = false
-		return c.onePull(ctx, &call{what: what, needs: writesPulls}, request{http.MethodPost, path + "/pulls", body})
+		r.Body["draft"] = false
+		return c.onePull(ctx, r)
 	}
 	return made, err
 }
@@ -89,7 +93,6 @@ type PullText struct{ Title, Body string }
 
 // UpdatePull gives a pull request another text; what is empty stays as it is.
 func (c *Client) UpdatePull(ctx context.Context, owner, name string, number int, text PullText) error {
-	path := numbered(owner, name, "pulls", int64(number))
 	change := map[string]any{}
 	for field, value := range map[string]string{"title": text.Title, "body": cut(text.Body)} {
 		if value != "" {
@@ -99,18 +102,21 @@ func (c *Client) UpdatePull(ctx context.Context, owner, name string, number int,
 	if len(change) == 0 {
 		return nil
 	}
-	_, err := c.onePull(ctx, &call{what: fmt.Sprintf("edit pull request %d of %s/%s", number, owner, name), needs: writesPulls}, request{http.MethodPatch, path, change})
+	_, err := c.onePull(ctx, Request{
+		What: fmt.Sprintf("edit pull request %d of %s/%s", number, owner, name), Needs: writesPulls, Method: http.MethodPatch,
+		Path: numbered(owner, name, "pulls", int64(number)), Body: change,
+	})
 	return err
 }
 
 // onePull makes a call that answers with a pull request.
-func (c *Client) onePull(ctx context.Context, k *call, r request) (Pull, error) {
-	var w github.PullRequest
-	if err := c.do(ctx, k, r, &w); err != nil {
-		return Pull{}, err
+func (c *Client) onePull(ctx context.Context, r Request) (Pull, error) {
+	w, _, err := do[github.PullRequest](ctx, c.api, r)
+	if err == nil && w.GetNumber() == 0 {
+		err = c.misfit(r.What, "what it sent is no pull request", nil)
 	}
-	if w.GetNumber() == 0 {
-		return Pull{}, c.misfit(k, "what it sent is no pull request", nil)
+	if err != nil {
+		return Pull{}, err
 	}
 	return pullOf(&w), nil
 }
@@ -137,9 +143,8 @@ func (c *Client) ReadyPull(ctx context.Context, owner, name string, p Pull) erro
 	}
 	// Doing it twice does the same as doing it once, except that the second time
 	// may be refused: then it is ready.
-	k := &call{what: fmt.Sprintf("mark pull request %d of %s/%s as ready", p.Number, owner, name), needs: writesPulls, repeatable: true, reads: true}
 	const mutation = "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }"
-	err := c.query(ctx, k, mutation, map[string]any{"id": p.NodeID}, &struct{}{})
+	err := c.Mutate(ctx, fmt.Sprintf("mark pull request %d of %s/%s as ready", p.Number, owner, name), writesPulls, mutation, map[string]any{"id": p.NodeID})
 	var e *Error
 	if !errors.As(err, &e) {
 		return err

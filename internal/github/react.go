@@ -25,18 +25,17 @@ const (
 // a first try was lost, nobody can tell, and fresh is true. By is the account
 // of the token, zero if the forge does not say.
 func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, by User, err error) {
-	path := t.commentPath(comment)
 	// The same reaction by the same account twice is one reaction.
-	k := &call{what: fmt.Sprintf("react to comment %d of %s", comment, t), needs: "issues: write", repeatable: true}
-	var w struct {
-		User *github.User `json:"user"`
-	}
-	if err := t.c.do(ctx, k, request{http.MethodPost, path + "/reactions", map[string]Reaction{"content": r}}, &w); err != nil {
+	w, got, err := do[struct{ User *github.User }](ctx, t.c, Request{
+		What: fmt.Sprintf("react to comment %d of %s", comment, t), Needs: "issues: write", Method: http.MethodPost, Repeatable: true,
+		Path: t.commentPath(comment) + "/reactions", Body: map[string]any{"content": r},
+	})
+	if err != nil {
 		return false, User{}, err
 	}
 	by = userOf(w.User)
 	t.c.learn(by)
-	return k.status == http.StatusCreated || k.ambiguous, by, nil
+	return got.status == http.StatusCreated || got.ambiguous, by, nil
 }
 
 // mostReactedPages is how many pages of a hundred reactions Reacted reads.
@@ -47,15 +46,15 @@ const mostReactedPages = 3
 // be among those that were not read: the comment has very many, or the forge does not say whose the token is. Errors are an
 // *Error, or why ctx was cancelled.
 func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, whole bool, err error) {
-	path := t.commentPath(comment)
 	me, known, err := t.c.whoami(ctx)
 	if err != nil || !known {
 		return nil, false, err
 	}
 	for n := 1; n <= mostReactedPages; n++ {
-		k := &call{what: fmt.Sprintf("read the reactions to comment %d of %s", comment, t), needs: "issues: read"}
-		var list []*github.Reaction
-		if err := t.c.do(ctx, k, request{http.MethodGet, fmt.Sprintf("%s/reactions?per_page=%d&page=%d", path, perPage, n), nil}, &list); err != nil {
+		list, got, err := do[[]*github.Reaction](ctx, t.c, Request{
+			What: fmt.Sprintf("read the reactions to comment %d of %s", comment, t), Needs: "issues: read", Path: fmt.Sprintf("%s/reactions?per_page=%d&page=%d", t.commentPath(comment), perPage, n),
+		})
+		if err != nil {
 			return nil, false, err
 		}
 		for _, r := range list {
@@ -63,7 +62,7 @@ func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, w
 				ours = append(ours, Reaction(r.GetContent()))
 			}
 		}
-		if !k.follows(len(list)) {
+		if !got.follows(len(list)) {
 			return ours, true, nil
 		}
 	}
@@ -77,14 +76,14 @@ const workflowsLogin = "github-actions[bot]"
 // there. Where the answer to a first try was lost, nobody can tell, and removed
 // is true.
 func (t *Thread) RemoveLabel(ctx context.Context, name string) (removed bool, err error) {
-	path := t.path()
 	if name == "" {
 		return false, fmt.Errorf("take a label off %s: it takes the name of the label", t)
 	}
-	k := &call{what: fmt.Sprintf("take the label %q off %s", name, t), needs: "issues: write"}
-	err = t.c.do(ctx, k, request{http.MethodDelete, path + "/labels/" + url.PathEscape(name), nil}, nil)
-	if isKind(err, NotFound) {
-		return k.ambiguous, nil
+	_, got, err := do[any](ctx, t.c, Request{
+		What: fmt.Sprintf("take the label %q off %s", name, t), Needs: "issues: write", Method: http.MethodDelete, Path: t.path() + "/labels/" + url.PathEscape(name),
+	})
+	if IsKind(err, NotFound) {
+		return got.ambiguous, nil
 	}
 	return err == nil, err
 }

@@ -20,41 +20,33 @@ import (
 func (f forge) refused(c *call, resp *http.Response, said string) *Error {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized:
-		return f.problem(c, BadToken, f.badToken(), f.goodToken(c), nil)
+		switch {
+		case f.token == "":
+			return f.problem(c.What, BadToken, text.CauseOf("github_asks_token", "asks for a token"), text.CauseOf("do_set_token", "set GITHUB_TOKEN"), nil)
+		case c.Method == http.MethodGet:
+			return f.problem(c.What, BadToken, badToken, text.CauseOf("do_valid_token_or_none", "set GITHUB_TOKEN to one that is valid; what is public can be read without"), nil)
+		}
+		return f.problem(c.What, BadToken, badToken, text.CauseOf("do_valid_token", "set GITHUB_TOKEN to one that is valid"), nil)
 	case http.StatusForbidden, http.StatusUnavailableForLegalReasons:
-		return f.problem(c, Forbidden, forbids(), f.allow(c, resp.Header, said), nil)
+		return f.problem(c.What, Forbidden, forbids, f.allow(c, resp.Header, said), nil)
 	case http.StatusNotFound:
-		return f.problem(c, NotFound, hides(), text.CauseOf("do_check_names", "check owner, name and number; {rights}", "rights", f.moreRights(c, resp.Header)), nil)
+		return f.problem(c.What, NotFound, hides, text.CauseOf("do_check_names", "check owner, name and number; {rights}", "rights", f.moreRights(c, resp.Header)), nil)
 	case http.StatusGone:
-		return f.problem(c, Gone, text.CauseOf("github_gone", "does not have it any more"), text.CauseOf("do_check_gone", "check the number; it was deleted, or issues are switched off in this repository"), nil)
+		return f.problem(c.What, Gone, text.CauseOf("github_gone", "does not have it any more"), text.CauseOf("do_check_gone", "check the number; it was deleted, or issues are switched off in this repository"), nil)
 	}
-	return f.problem(c, Refused, refuses(), checkRequest(), nil)
+	return f.problem(c.What, Refused, refuses, checkRequest, nil)
 }
 
-func forbids() text.Cause { return text.CauseOf("github_forbids", "does not allow it") }
-
-func hides() text.Cause { return text.CauseOf("github_hides", "does not have it, or does not show it") }
-
-func refuses() text.Cause { return text.CauseOf("github_refuses", "refuses") }
-
-func checkRequest() text.Cause { return text.CauseOf("do_check_request", "check what was asked for") }
-
-func (f forge) badToken() text.Cause {
-	if f.token == "" {
-		return text.CauseOf("github_asks_token", "asks for a token")
-	}
-	return text.CauseOf("github_bad_token", "does not take the token")
-}
-
-func (f forge) goodToken(c *call) text.Cause {
-	switch {
-	case f.token == "":
-		return text.CauseOf("do_set_token", "set GITHUB_TOKEN")
-	case c.method == http.MethodGet:
-		return text.CauseOf("do_valid_token_or_none", "set GITHUB_TOKEN to one that is valid; what is public can be read without")
-	}
-	return text.CauseOf("do_valid_token", "set GITHUB_TOKEN to one that is valid")
-}
+// Causes that several answers have.
+var (
+	badToken     = text.CauseOf("github_bad_token", "does not take the token")
+	forbids      = text.CauseOf("github_forbids", "does not allow it")
+	hides        = text.CauseOf("github_hides", "does not have it, or does not show it")
+	refuses      = text.CauseOf("github_refuses", "refuses")
+	checkRequest = text.CauseOf("do_check_request", "check what was asked for")
+	tryLater     = text.CauseOf("do_try_later", "try again later")
+	tryThen      = text.CauseOf("do_try_then", "try again after that")
+)
 
 // allow says what would let a call pass that is forbidden. The permission of
 // the token is only one of the reasons that GitHub has.
@@ -82,7 +74,7 @@ var permissionsForm = regexp.MustCompile(`^[a-z_]+=[a-z]+([,;] ?[a-z_]+=[a-z]+)*
 // those after a semicolon instead of the others. They are written as in a
 // workflow.
 func (f forge) moreRights(c *call, h http.Header) text.Cause {
-	needs := c.needs
+	needs := c.Needs
 	if c.gitea != "" && strings.HasSuffix(strings.TrimSuffix(f.base.Path, "/"), "/api/v1") {
 		needs = c.gitea
 	}
@@ -90,7 +82,7 @@ func (f forge) moreRights(c *call, h http.Header) text.Cause {
 		needs = strings.NewReplacer("; ", " or ", ";", " or ", ", ", " and ", ",", " and ", "=", ": ", "_", "-").Replace(told)
 	}
 	switch {
-	case f.token == "" && c.method == http.MethodGet:
+	case f.token == "" && c.Method == http.MethodGet:
 		return text.CauseOf("do_private_token", "a private repository needs a token in GITHUB_TOKEN")
 	case f.token == "":
 		return text.CauseOf("do_needs_token", "this needs a token in GITHUB_TOKEN")

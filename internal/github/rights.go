@@ -14,8 +14,8 @@ import (
 // one at a commit that cannot be: nil says that it may, or that the forge
 // cannot tell. Nothing is made. Rules for single branches are not looked at.
 func (c *Client) MayPush(ctx context.Context, owner, name string) error {
-	return c.mayWrite(ctx, owner, name, attempt{
-		"branches may be pushed", "contents: write", "/git/refs", map[string]any{"ref": "refs/heads/may-it-be-pushed", "sha": strings.Repeat("0", 40)}, false,
+	return c.mayWrite(ctx, owner, name, "branches may be pushed", false, Request{
+		Needs: "contents: write", Path: "/git/refs", Body: map[string]any{"ref": "refs/heads/may-it-be-pushed", "sha": strings.Repeat("0", 40)},
 	})
 }
 
@@ -23,14 +23,14 @@ func (c *Client) MayPush(ctx context.Context, owner, name string) error {
 // owner/name, by asking for an issue without a title: nil says that it may, or
 // that the forge cannot tell. Nothing is opened.
 func (c *Client) MayWriteIssues(ctx context.Context, owner, name string) error {
-	return c.mayWrite(ctx, owner, name, attempt{"issues may be written", "issues: write", "/issues", map[string]any{"title": ""}, false})
+	return c.mayWrite(ctx, owner, name, "issues may be written", false, Request{Needs: "issues: write", Path: "/issues", Body: map[string]any{"title": ""}})
 }
 
 // MayOpenPull asks whether the token may open pull requests to base, by asking
 // for one of base to itself: nil says that it may. Nothing is opened.
 func (c *Client) MayOpenPull(ctx context.Context, owner, name, base string) error {
-	return c.mayWrite(ctx, owner, name, attempt{
-		"pull requests may be opened", writesPulls, "/pulls", map[string]any{"title": "May pull requests be opened?", "head": base, "base": base}, true,
+	return c.mayWrite(ctx, owner, name, "pull requests may be opened", true, Request{
+		Needs: writesPulls, Path: "/pulls", Body: map[string]any{"title": "May pull requests be opened?", "head": base, "base": base},
 	})
 }
 
@@ -38,30 +38,20 @@ func (c *Client) MayOpenPull(ctx context.Context, owner, name, base string) erro
 // its file, by asking for that on no branch: nil says that it may, or that the forge cannot
 // tell. Nothing is started.
 func (c *Client) MayStart(ctx context.Context, owner, name, workflow string) error {
-	return c.mayWrite(ctx, owner, name, attempt{
-		"workflows may be started", "actions: write", "/actions/workflows/" + url.PathEscape(workflow) + "/dispatches", map[string]any{"ref": ""}, false,
+	return c.mayWrite(ctx, owner, name, "workflows may be started", false, Request{
+		Needs: "actions: write", Path: "/actions/workflows/" + url.PathEscape(workflow) + "/dispatches", Body: map[string]any{"ref": ""},
 	})
 }
 
-// attempt is a request for something that cannot be had.
-type attempt struct {
-	asks  string // what is found out by it
-	needs string // the permission
-	where string // below the repository
-	body  map[string]any
-	had   bool // by every forge: that it is not there says that the token may not
-}
-
-// mayWrite makes an attempt. A forge looks at who asks before it looks at what
-// for.
-func (c *Client) mayWrite(ctx context.Context, owner, name string, a attempt) error {
-	path := repoPath(owner, name)
-	k := &call{what: fmt.Sprintf("ask whether %s in %s/%s", a.asks, owner, name), needs: a.needs, repeatable: true, reads: true}
-	err := c.do(ctx, k, request{http.MethodPost, path + a.where, a.body}, nil)
+// mayWrite finds out whether something may be done by a request that cannot be carried out. By
+// every forge had says that what is not there says that the token may not.
+func (c *Client) mayWrite(ctx context.Context, owner, name, asks string, had bool, r Request) error {
+	r.What, r.Method, r.Repeatable, r.reads = fmt.Sprintf("ask whether %s in %s/%s", asks, owner, name), http.MethodPost, true, true
+	_, err := c.Ask(ctx, owner, name, r, nil)
 	switch {
 	case err == nil: // no forge is known that does
-		return c.misfit(k, "it made what cannot be; look for it, and remove it", nil)
-	case isKind(err, Refused), !a.had && isKind(err, NotFound, Gone):
+		return c.misfit(r.What, "it made what cannot be; look for it, and remove it", nil)
+	case IsKind(err, Refused), !had && IsKind(err, NotFound, Gone):
 		return nil
 	}
 	return err
@@ -82,18 +72,18 @@ const giteaRole = "to be one of an administrator of the repository, with the sco
 // Errors are an *Error, or why ctx was cancelled; they say nothing about the
 // role, and whoever asks has to refuse.
 func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, error) {
-	path := repoPath(owner, name)
 	if !loginForm().MatchString(login) {
 		return RoleNone, fmt.Errorf("%q is no login", login)
 	}
-	k := &call{what: fmt.Sprintf("read what %s may do in %s/%s", login, owner, name), needs: "metadata: read", gitea: giteaRole, doubts: true}
-	var w struct {
+	w, _, err := do[struct {
 		Permission string `json:"permission"`
 		RoleName   string `json:"role_name"`
-	}
-	err := c.do(ctx, k, request{http.MethodGet, path + "/collaborators/" + url.PathEscape(login) + "/permission", nil}, &w)
+	}](ctx, c.api, Request{
+		What: fmt.Sprintf("read what %s may do in %s/%s", login, owner, name), Needs: "metadata: read", gitea: giteaRole, doubts: true,
+		Path: repoPath(owner, name) + "/collaborators/" + url.PathEscape(login) + "/permission",
+	})
 	switch {
-	case isKind(err, NotFound):
+	case IsKind(err, NotFound):
 		return RoleNone, nil
 	case err != nil:
 		return RoleNone, err

@@ -33,7 +33,7 @@ func TestMayWrite(t *testing.T) {
 		t.Errorf("a forge that cannot tell: error %v", err)
 	}
 	s.Fault("POST /repos/acme/widget/git/refs", githubtest.Fault{Status: 201, Body: `{}`})
-	if err := gh.MayPush(t.Context(), "acme", "widget"); !isKind(err, Unreadable) {
+	if err := gh.MayPush(t.Context(), "acme", "widget"); !IsKind(err, Unreadable) {
 		t.Errorf("a forge that takes everything: error %v", err)
 	}
 	for _, r := range s.Requests() {

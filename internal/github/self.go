@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"sync"
 
@@ -29,23 +28,22 @@ func (a *api) Self(ctx context.Context) (User, error) {
 		return known, nil
 	}
 	const what = "read who the token belongs to"
-	var w github.User
-	err := a.get(ctx, what, "", "user", &w)
-	if isKind(err, Forbidden, NotFound) {
+	w, _, err := do[github.User](ctx, a, Request{What: what, Path: "user"})
+	if IsKind(err, Forbidden, NotFound) {
 		var answer struct {
 			Viewer struct {
 				Login string
 				ID    int64 `json:"databaseId"`
 			}
 		}
-		err = a.query(ctx, &call{what: what, repeatable: true, reads: true}, "query { viewer { login databaseId } }", nil, &answer)
+		err = a.query(ctx, Request{What: what}, "query { viewer { login databaseId } }", nil, &answer)
 		w = github.User{Login: &answer.Viewer.Login, ID: &answer.Viewer.ID}
 	}
 	switch {
 	case err != nil:
 		return User{}, err
 	case w.GetLogin() == "":
-		return User{}, a.misfit(&call{what: what, tries: 1, status: http.StatusOK}, "it names nobody", nil)
+		return User{}, a.misfit(what, "it names nobody", nil)
 	}
 	who := userOf(&w)
 	if who.Type == "" && strings.HasSuffix(who.Login, "[bot]") {
@@ -75,7 +73,7 @@ func (a *api) whoami(ctx context.Context) (u User, known bool, err error) {
 		return u, !untold, nil
 	}
 	u, err = a.Self(ctx)
-	if isKind(err, Forbidden, NotFound, Gone, Refused) {
+	if IsKind(err, Forbidden, NotFound, Gone, Refused) {
 		a.self.mu.Lock()
 		a.self.untold = a.self.user == (User{})
 		a.self.mu.Unlock()

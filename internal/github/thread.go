@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -25,7 +24,7 @@ type Thread struct {
 
 	mu    sync.Mutex
 	since time.Time // of the last call of Comments
-	pages []page    // what it brought
+	list  []Comment // what it brought; nil: there was none
 }
 
 // String names the thread for people: "issue 7 of acme/widget".
@@ -49,35 +48,27 @@ func (t *Thread) commentPath(id int64) string {
 // Errors are an *Error, or why ctx was cancelled. More than 3,000 comments are
 // an error, because nobody should rely on a part of them.
 func (t *Thread) Comments(ctx context.Context, since time.Time) (list []Comment, changed bool, err error) {
-	t.mu.Lock()
-	var before []page
-	if t.since.Equal(since) {
-		before = t.pages
-	}
-	t.mu.Unlock()
-	pages, changed, err := t.read(ctx, since, before)
-	if err != nil {
+	if list, err = t.read(ctx, since); err != nil {
 		return nil, false, err
 	}
 	t.mu.Lock()
-	t.since, t.pages = since, pages
-	t.mu.Unlock()
-	return sorted(pages), changed, nil
+	defer t.mu.Unlock()
+	changed = t.list == nil || !t.since.Equal(since) || !slices.Equal(t.list, list)
+	t.since, t.list = since, append([]Comment{}, list...)
+	return list, changed, nil
 }
 
 // Comment reads one comment. One that belongs to another thread is not found.
 func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
-	path := t.commentPath(id)
-	k := &call{what: fmt.Sprintf("read comment %d of %s", id, t), needs: "issues: read"}
-	var w github.IssueComment
-	if err := t.c.do(ctx, k, request{http.MethodGet, path, nil}, &w); err != nil {
-		return Comment{}, err
-	}
+	what := fmt.Sprintf("read comment %d of %s", id, t)
+	w, _, err := do[github.IssueComment](ctx, t.c, Request{What: what, Needs: "issues: read", Path: t.commentPath(id)})
 	switch {
+	case err != nil:
+		return Comment{}, err
 	case w.GetID() != id:
-		return Comment{}, t.c.misfit(k, "it is another comment, or none", nil)
+		return Comment{}, t.c.misfit(what, "it is another comment, or none", nil)
 	case w.GetIssueURL() != "" && !strings.HasSuffix(w.GetIssueURL(), "/"+strconv.Itoa(t.number)):
-		return Comment{}, t.c.retry.problem(k, NotFound, text.CauseOf("github_elsewhere", "has it in another conversation"), text.CauseOf("do_check_number", "check the number"), nil)
+		return Comment{}, t.c.retry.problem(what, NotFound, text.CauseOf("github_elsewhere", "has it in another conversation"), text.CauseOf("do_check_number", "check the number"), nil)
 	}
 	return commentOf(&w), nil
 }
@@ -91,20 +82,10 @@ func (t *Thread) Shown(ctx context.Context, comment int64) (html string, err err
 	if comment != 0 {
 		path = t.commentPath(comment)
 	}
-	k := &call{what: "read how " + t.String() + " is shown", needs: "issues: read", accept: "application/vnd.github.full+json"}
-	var form struct {
+	form, _, err := do[struct {
 		HTML string `json:"body_html"`
-	}
-	err = t.c.do(ctx, k, request{http.MethodGet, path, nil}, &form)
+	}](ctx, t.c, Request{What: "read how " + t.String() + " is shown", Needs: "issues: read", accept: "application/vnd.github.full+json", Path: path})
 	return form.HTML, err
-}
-
-// page is one part of a list of comments.
-type page struct {
-	tag  string // by which it can be asked for again
-	list []Comment
-	more bool // another one follows
-	last int  // the number of the last one; 0: the forge does not say
 }
 
 const (
@@ -112,63 +93,44 @@ const (
 	maxPages = 30
 )
 
-// read reads the pages of a list. Those of before are only read again where
-// they have changed.
-func (t *Thread) read(ctx context.Context, since time.Time, before []page) (pages []page, changed bool, err error) {
-	seen := map[int64]bool{}
+// read reads the comments, oldest first. Pages that have not changed cost nothing.
+func (t *Thread) read(ctx context.Context, since time.Time) (all []Comment, err error) {
+	first := 0 // how many the first page has
 	for n := 1; n <= maxPages; n++ {
-		var old page
-		if n <= len(before) {
-			old = before[n-1]
-		}
-		p, same, err := t.page(ctx, since, n, old)
+		list, got, err := t.page(ctx, since, n)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		p.list = slices.DeleteFunc(slices.Clone(p.list), func(c Comment) bool { return seen[c.ID] })
-		for _, c := range p.list {
-			seen[c.ID] = true
+		before := len(all)
+		all = sorted(append(all, list...))
+		if n == 1 {
+			first = len(all)
 		}
-		if n > 1 && len(p.list) == 0 { // also how a forge without pages shows itself
-			break
-		}
-		pages, changed = append(pages, p), changed || !same
-		// A full last page may have got a successor without a change of its own.
-		full := len(p.list) >= perPage || n > 1 && len(p.list) >= len(pages[0].list)
-		if !p.more && !(same && full) {
-			break
-		}
-		if n == maxPages {
-			k := &call{what: "read the comments of " + t.String(), tries: 1}
-			return nil, false, t.c.retry.problem(k, Refused, text.CauseOf("github_many_comments", "has more than {n} comments there", "n", maxPages*perPage), text.CauseOf("do_new_issue", "go on in a new issue"), nil)
+		// A full last page may have got a successor without a change of its own. A forge
+		// without pages gives the same each time.
+		full := len(list) >= perPage || n > 1 && len(list) >= first
+		if n > 1 && len(all) == before || !got.More && !full {
+			return all, nil
 		}
 	}
-	return pages, changed || len(pages) != len(before), nil
+	return nil, t.c.retry.problem("read the comments of "+t.String(), Refused, text.CauseOf("github_many_comments", "has more than {n} comments there", "n", maxPages*perPage), text.CauseOf("do_new_issue", "go on in a new issue"), nil)
 }
 
-// page reads page n, or says that it is the same as old.
-func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p page, same bool, err error) {
-	path := t.path()
+// page reads one part of the list of comments.
+func (t *Thread) page(ctx context.Context, since time.Time, n int) (list []Comment, got Answer, err error) {
 	query := url.Values{"per_page": {strconv.Itoa(perPage)}, "page": {strconv.Itoa(n)}}
 	if !since.IsZero() {
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
-	k := &call{what: "read the comments of " + t.String(), needs: "issues: read", known: old.tag}
-	var list []*github.IssueComment
-	if err := t.c.do(ctx, k, request{http.MethodGet, path + "/comments?" + query.Encode(), nil}, &list); err != nil {
-		return page{}, false, err
-	}
-	if k.status == http.StatusNotModified {
-		return old, true, nil
-	}
-	p.tag, p.more, p.last = k.header.Get("ETag"), k.follows(len(list)), k.last
-	for _, w := range list {
+	what := "read the comments of " + t.String()
+	sent, got, err := do[[]*github.IssueComment](ctx, t.c, Request{What: what, Needs: "issues: read", Cached: true, Path: t.path() + "/comments?" + query.Encode()})
+	for _, w := range sent {
 		if w.GetID() == 0 {
-			return page{}, false, t.c.misfit(k, "a comment in it has no id", nil)
+			return nil, got, t.c.misfit(what, "a comment in it has no id", nil)
 		}
-		p.list = append(p.list, commentOf(w))
+		list = append(list, commentOf(w))
 	}
-	return p, false, nil
+	return list, got, err
 }
 
 // Newest lists the newest comments and the first hundred, the oldest first, with
@@ -177,35 +139,27 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p 
 //
 // Errors are an *Error, or why ctx was cancelled.
 func (t *Thread) Newest(ctx context.Context, requests int) (list []Comment, whole bool, err error) {
-	first, _, err := t.page(ctx, time.Time{}, 1, page{})
+	list, first, err := t.page(ctx, time.Time{}, 1)
+	more, n := first.follows(len(list)), max(first.Last, 2) // from the end, if it is known where that is
+	for read := 1; err == nil && more && read < requests; read++ {
+		var next []Comment
+		var got Answer
+		if next, got, err = t.page(ctx, time.Time{}, n); first.Last > 1 {
+			n, more = n-1, n > 2
+		} else {
+			n, more = n+1, got.follows(len(next)) && len(next) > 0
+		}
+		list = append(list, next...)
+	}
 	if err != nil {
 		return nil, false, err
 	}
-	pages, more, n := []page{first}, first.more, first.last
-	for ; first.last > 1 && n > 1 && len(pages) < requests; n-- { // from the end
-		p, _, err := t.page(ctx, time.Time{}, n, page{})
-		if err != nil {
-			return nil, false, err
-		}
-		pages, more = append(pages, p), n > 2
-	}
-	for n = 2; first.last < 2 && more && len(pages) < requests; n++ { // it is not known where that is
-		p, _, err := t.page(ctx, time.Time{}, n, page{})
-		if err != nil {
-			return nil, false, err
-		}
-		pages, more = append(pages, p), p.more && len(p.list) > 0
-	}
-	list = sorted(pages)
-	same := func(a, b Comment) bool { return a.ID == b.ID } // one that was deleted meanwhile moves the others
-	return slices.CompactFunc(list, same), !more, nil
+	return sorted(list), !more, nil
 }
 
-func sorted(pages []page) []Comment {
-	var all []Comment
-	for _, p := range pages {
-		all = append(all, p.list...)
-	}
+// sorted puts comments in order, each once: one that was deleted meanwhile moves the others to
+// other pages.
+func sorted(all []Comment) []Comment {
 	slices.SortFunc(all, func(a, b Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
-	return all
+	return slices.CompactFunc(all, func(a, b Comment) bool { return a.ID == b.ID })
 }

@@ -103,7 +103,7 @@ func TestFollows(t *testing.T) {
 		count int
 		want  bool
 	}{{true, "x", 100, true}, {false, "x", 100, false}, {false, "", 99, false}, {false, "", 100, true}} {
-		k := &call{more: tt.more, header: http.Header{"Link": {tt.link}}}
+		k := Answer{More: tt.more, Header: http.Header{"Link": {tt.link}}}
 		if got := k.follows(tt.count); got != tt.want {
 			t.Errorf("more %t, link %q, %d: %t", tt.more, tt.link, tt.count, got)
 		}

@@ -47,6 +47,7 @@ type Data struct {
 	Code       metadata.Code `json:"reason_code,omitempty"`
 	Phase      string        `json:"phase,omitempty"`
 	Reason     string        `json:"reason,omitempty"` // why it stopped, or was taken back
+	Revision   int           `json:"revision"`         // of the record that says it; it only grows
 	Attempts   int           `json:"attempts"`
 	USD        float64       `json:"cost_usd"`
 }
@@ -110,7 +111,7 @@ func eventOf(run metadata.Run, kind, phase, reason, id string) Event {
 		Data: Data{
 			Kind: kind, Issue: run.IssueNumber, Title: run.IssueTitle, URL: run.IssueURL, Pull: run.PRURL, Repository: run.Repository,
 			Branch: run.BranchName, Pipeline: run.Pipeline.Name, Status: string(run.Status), Phase: phase, Reason: reason,
-			Attempts: len(run.Attempts), USD: run.Cost.USD,
+			Revision: run.Revision, Attempts: len(run.Attempts), USD: run.Cost.USD,
 		},
 	}
 	if e.Source == "" {

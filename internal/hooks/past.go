@@ -2,15 +2,12 @@ package hooks
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"slices"
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Past is the record of a run as it was earlier.
+// Past is what the branch of a run tells of its earlier records.
 type Past struct {
 	Branch Branch
 	Base   string // commit that the branch began with
@@ -25,29 +22,22 @@ type Branch interface {
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)
 }
 
-// At reads the record as it is in a commit.
-func (p Past) At(ctx context.Context, commit string) (metadata.Run, error) {
-	data, err := p.Branch.ReadFile(ctx, commit, p.Record)
-	if err != nil {
-		return metadata.Run{}, err
-	}
-	return metadata.Parse(data, p.Record)
-}
-
-// Before reads the record as it was before a commit of the branch; it is the zero value if
-// there was none. It may be that of an earlier run of the issue, which was merged.
-func (p Past) Before(ctx context.Context, commit string) (metadata.Run, error) {
+// Since lists the records of a run from a revision on, the oldest first. One before the first
+// is the zero value. A commit that has no record of this run is left out.
+func (p Past) Since(ctx context.Context, run metadata.Run, revision int) ([]metadata.Run, error) {
+	records := []metadata.Run{run}
 	log, err := p.Branch.Log(ctx, p.Base)
-	if err != nil {
-		return metadata.Run{}, err
+	for i := 0; i < len(log) && records[0].Revision > max(revision, 1); i++ {
+		data, err := p.Branch.ReadFile(ctx, log[i].Commit, p.Record)
+		if err != nil {
+			continue
+		}
+		if older, err := metadata.Parse(data, p.Record); err == nil && older.Execution.ID == run.Execution.ID && older.Revision < records[0].Revision {
+			records = append([]metadata.Run{older}, records...)
+		}
 	}
-	i := slices.IndexFunc(log, func(c git.LogEntry) bool { return c.Commit == commit })
-	if i < 0 || len(log[i].Parents) == 0 {
-		return metadata.Run{}, nil
+	if records[0].Revision == 1 && revision == 0 {
+		records = append([]metadata.Run{{}}, records...)
 	}
-	run, err := p.At(ctx, log[i].Parents[0])
-	if errors.Is(err, fs.ErrNotExist) {
-		return metadata.Run{}, nil
-	}
-	return run, err
+	return records, err
 }

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -12,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -39,8 +41,8 @@ const eventFile = "event.json"
 // tries is how often an event is told to a webhook that does not take it.
 const tries = 3
 
-// Teller tells events to the hooks of a pipeline. What fails is told to Warn, and stops
-// nothing.
+// Teller tells events to the hooks of a pipeline, each at least once. What fails is told to
+// Warn, and stops nothing.
 type Teller struct {
 	Hooks  []pipelines.Hook
 	Getenv func(name string) string
@@ -52,15 +54,68 @@ type Teller struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	Proxy func(*url.URL) (*url.URL, error) // as gate.Config has it
 	Roots *x509.CertPool                   // nil: the system's
-	File  string                           // on this machine, that has what was told
 
-	Known  metadata.Run                                                   // the record that is on the branch; the zero value if there is none
-	Newest bool                                                           // as far as is known, no other machine has got further than this one
-	Tip    func() string                                                  // commit of the branch
-	At     func(ctx context.Context, commit string) (metadata.Run, error) // see Past
-	Before func(ctx context.Context, commit string) (metadata.Run, error) // see Past
+	Known metadata.Run                                                                      // the record that is on the branch; the zero value if there is none
+	Since func(ctx context.Context, run metadata.Run, revision int) ([]metadata.Run, error) // see Past
 
-	begun string // commit of the branch before this start, until Missed has looked at it
+	left   map[int][]Event // of each hook, by its place in the list, what it has not taken, the oldest first
+	looked bool            // that what earlier starts could not tell is in left
+}
+
+// Told gives, for the next record, the revision up to which each hook has taken every event.
+func (t *Teller) Told() []int {
+	told := slices.Repeat([]int{t.Known.Revision}, len(t.Hooks))
+	for i, left := range t.left {
+		if len(left) > 0 {
+			told[i] = left[0].Data.Revision - 1
+		}
+	}
+	return told
+}
+
+// Missed tells what earlier starts could not tell, or were killed before they could, as the
+// newest record and those before it say: some of it again, with the same ids. Once is enough.
+// Of nil it does nothing.
+func (t *Teller) Missed(ctx context.Context) {
+	if t == nil || t.looked {
+		return
+	}
+	t.looked, t.left = true, map[int][]Event{}
+	told := t.Known.Execution.Told
+	if len(told) != len(t.Hooks) { // it is not known: the newest revision counts
+		told = slices.Repeat([]int{t.Known.Revision - 1}, len(t.Hooks))
+	}
+	if t.Known.Execution.ID == "" || slices.Min(told) >= t.Known.Revision {
+		return
+	}
+	records, err := t.Since(ctx, t.Known, slices.Min(told))
+	if err != nil {
+		t.Warn("what hooks were told last is not known: " + err.Error())
+	}
+	for n := 1; n < len(records); n++ {
+		for _, e := range Between(records[n-1], records[n], t.Words) {
+			for i, h := range t.Hooks {
+				if slices.Contains(h.On, e.kind) && e.Data.Revision > told[i] {
+					t.left[i] = append(t.left[i], t.masked(e))
+				}
+			}
+		}
+	}
+	t.tell(ctx, nil)
+}
+
+// Committed tells of a record that has come on the branch, after what hooks have not taken.
+func (t *Teller) Committed(ctx context.Context, run metadata.Run) {
+	t.Missed(ctx)
+	events := Between(t.Known, run, t.Words)
+	t.Known = run.Clone()
+	if len(events) > 0 {
+		t.tell(ctx, events)
+	}
+}
+
+func (t *Teller) warn(hook int, e Event, err error) {
+	t.Warn(fmt.Sprintf("hook %d of the pipeline was not told of %q: %v", hook+1, e.kind, err))
 }
 
 // masked is an event without secrets.
@@ -69,22 +124,30 @@ func (t *Teller) masked(e Event) Event {
 	return e
 }
 
-// tell tells events up to a commit, and notes which of them hooks have not taken.
-func (t *Teller) tell(ctx context.Context, m memory, events []Event, commit string) {
-	for _, e := range events {
-		e = t.masked(e)
-		for i, h := range t.Hooks {
+// tell tells events, after those that a hook has not taken, each of which is tried once and
+// until one fails. People were warned of that before, unless there is nothing else to tell.
+func (t *Teller) tell(ctx context.Context, events []Event) {
+	for i, h := range t.Hooks {
+		for len(t.left[i]) > 0 {
+			err := t.one(ctx, h, t.left[i][0], 1)
+			if err != nil && len(events) == 0 {
+				t.warn(i, t.left[i][0], err)
+			}
+			if err != nil {
+				break
+			}
+			t.left[i] = t.left[i][1:]
+		}
+		for _, e := range events {
 			if !slices.Contains(h.On, e.kind) {
 				continue
 			}
-			if err := t.one(ctx, h, e, tries); err != nil {
-				t.Warn(fmt.Sprintf("hook %d of the pipeline was not told of %q: %v", i+1, e.kind, err))
-				m.Left = append(m.Left, keep(h, e))
+			if err := t.one(ctx, h, t.masked(e), tries); err != nil {
+				t.warn(i, e, err)
+				t.left[i] = append(t.left[i], t.masked(e))
 			}
 		}
 	}
-	m.Commit = commit
-	t.remember(m)
 }
 
 // one tells one hook, a webhook as often as it takes, and at most so many times.
@@ -185,20 +248,9 @@ func (t *Teller) post(ctx context.Context, h pipelines.Hook, e Event, body []byt
 func (t *Teller) world(h pipelines.Hook, at *url.URL) gate.World {
 	w := gate.World{Open: true}
 	if _, err := netip.ParseAddr(at.Hostname()); err == nil || at.Hostname() == "localhost" || h.Private {
-		port := at.Port()
-		if port == "" {
-			port = "443"
-		}
-		w.Allow = []string{hostAndPort(at.Hostname(), port)}
+		w.Allow = []string{net.JoinHostPort(at.Hostname(), cmp.Or(at.Port(), "443"))}
 	}
 	return w
-}
-
-func hostAndPort(host, port string) string {
-	if a, err := netip.ParseAddr(host); err == nil && a.Is6() {
-		host = "[" + host + "]"
-	}
-	return host + ":" + port
 }
 
 // withoutAddress is an error without the address that was asked, which often holds a

@@ -30,8 +30,7 @@ func (p AwaitedPlace) Look(ctx context.Context, issue int, at []int) (found []ph
 	var open []int
 	for _, n := range at {
 		is, err := p.GitHub.Issue(ctx, p.Owner, p.Name, n)
-		var e *github.Error
-		if errors.As(err, &e) && slices.Contains([]github.Kind{github.NotFound, github.Gone}, e.Kind) {
+		if github.IsKind(err, github.NotFound, github.Gone) {
 			is, err = github.Issue{}, nil // a person has to say what is meant
 		}
 		if err != nil {
@@ -83,7 +82,7 @@ func (p AwaitedPlace) By(ctx context.Context, issue int, label string) (all []in
 	}
 	query := url.Values{"state": {"open"}, "labels": {label}, "sort": {"created"}, "direction": {"desc"}, "per_page": {strconv.Itoa(mostWaiting)}}
 	if _, err := p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
-		What: "list the issues whose runs wait", Needs: "issues: read", Method: http.MethodGet, Path: "/issues?" + query.Encode(),
+		What: "list the issues whose runs wait", Needs: "issues: read", Path: "/issues?" + query.Encode(),
 	}, &list); err != nil {
 		return nil, err
 	}

@@ -150,15 +150,14 @@ func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) 
 		r.strangers++
 	}
 	role, err := r.place.GitHub.Role(ctx, r.place.Owner, r.place.Name, c.Author.Login)
-	var refused *github.Error
-	if errors.As(err, &refused) && slices.Contains([]github.Kind{github.Forbidden, github.BadToken}, refused.Kind) {
+	if github.IsKind(err, github.Forbidden, github.BadToken) {
 		if !r.warned {
 			r.place.Warn(fmt.Errorf("whose comments count is not known, so that only those of the author of the issue are taken: %w", err))
 		}
 		r.warned, r.lookedUp = true, mostPeople // nor would it be said of others
 		return "", nil
 	}
-	if err != nil && !errors.As(err, &refused) && ctx.Err() == nil {
+	if err != nil && !errors.As(err, new(*github.Error)) && ctx.Err() == nil {
 		role, err = "", nil // a name that nobody has
 	}
 	if !role.AtLeast(github.RoleWrite) {

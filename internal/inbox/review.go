@@ -1,12 +1,14 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -29,98 +31,63 @@ const (
 // Review is a review as it was submitted. Its numbers are none of comments on the
 // issue.
 type Review struct {
-	ID     int64
-	State  ReviewState
-	Author github.User
-	Body   string // Markdown
-	URL    string
-	Commit string // the newest one that its author has seen
-	At     time.Time
+	ID     int64       `json:"id"`
+	State  ReviewState `json:"state"`
+	Author github.User `json:"user"`
+	Body   string      `json:"body"` // Markdown
+	URL    string      `json:"html_url"`
+	Commit string      `json:"commit_id"` // the newest one that its author has seen
+	At     time.Time   `json:"submitted_at"`
 	// Association is how GitHub calls the author, such as COLLABORATOR. It proves
 	// nothing, but whoever has none of these names can hardly have the role.
-	Association string
-	Comments    []ReviewComment // on lines, as they stand in the list
+	Association string          `json:"author_association"`
+	Comments    []ReviewComment `json:"-"` // on lines, as they stand in the list
 }
 
-// Comment is a comment on a line.
+// ReviewComment is a comment on a line.
 type ReviewComment struct {
-	ID     int64
-	Thread int64 // the first comment of its conversation
-	Review int64
-	Author github.User
-	Body   string
-	Path   string
-	Line   int    // 0: of the whole file, or of a line that is not there any more
-	Start  int    // the first of several lines, of which Line is the last; 0: it is one
-	Side   string // LEFT: a line that was deleted
-	Hunk   string // of the diff, down to the line
-	URL    string
-	At     time.Time
-}
-
-// wireUser is an account; null if it is gone.
-type wireUser struct {
-	Login string `json:"login"`
-	ID    int64  `json:"id"`
-	Type  string `json:"type"`
-}
-
-func (w *wireUser) user() github.User {
-	if w == nil {
-		return github.User{Login: "ghost"} // as GitHub shows those who have left
-	}
-	return github.User(*w)
-}
-
-type wireReview struct {
-	ID     int64     `json:"id"`
-	State  string    `json:"state"`
-	User   *wireUser `json:"user"`
-	Body   string    `json:"body"`
-	URL    string    `json:"html_url"`
-	Commit string    `json:"commit_id"`
-	At     time.Time `json:"submitted_at"`
+	ID     int64       `json:"id"`
+	Thread int64       `json:"in_reply_to_id"` // the first comment of its conversation
+	Review int64       `json:"pull_request_review_id"`
+	Author github.User `json:"user"`
+	Body   string      `json:"body"`
+	Path   string      `json:"path"`
+	Line   int         `json:"line"`       // 0: of the whole file, or of a line that is not there any more
+	Start  int         `json:"start_line"` // the first of several lines, of which Line is the last; 0: it is one
+	Side   string      `json:"side"`       // LEFT: a line that was deleted
+	Hunk   string      `json:"diff_hunk"`  // of the diff, down to the line
+	URL    string      `json:"html_url"`
+	At     time.Time   `json:"created_at"`
 
 	Association string `json:"author_association"`
+	// Where it was when it was written.
+	OriginalLine  int `json:"original_line"`
+	OriginalStart int `json:"original_start_line"`
 }
 
-func (w wireReview) review() Review {
-	return Review{ID: w.ID, State: ReviewState(strings.ToLower(w.State)), Author: w.User.user(), Body: w.Body, URL: safe(w.URL), Commit: w.Commit, At: w.At, Association: w.Association}
+// tidied gives a review, as GitHub sends it, in the form that it has here.
+func (r Review) tidied() Review {
+	r.State, r.Author, r.URL = ReviewState(strings.ToLower(string(r.State))), known(r.Author), safe(r.URL)
+	return r
 }
 
-type wireComment struct {
-	ID       int64     `json:"id"`
-	Review   int64     `json:"pull_request_review_id"`
-	To       int64     `json:"in_reply_to_id"`
-	User     *wireUser `json:"user"`
-	Body     string    `json:"body"`
-	Path     string    `json:"path"`
-	Line     int       `json:"line"`
-	Original int       `json:"original_line"`
-	Start    int       `json:"start_line"`
-	First    int       `json:"original_start_line"`
-	Side     string    `json:"side"`
-	Hunk     string    `json:"diff_hunk"`
-	URL      string    `json:"html_url"`
-	At       time.Time `json:"created_at"`
-
-	Association string `json:"author_association"`
-}
-
-func (w wireComment) comment() ReviewComment {
-	c := ReviewComment{
-		ID: w.ID, Thread: w.To, Review: w.Review, Author: w.User.user(), Body: w.Body, Path: w.Path, Line: w.Line, Side: w.Side, Hunk: w.Hunk, URL: safe(w.URL), At: w.At,
+// tidied gives a comment, as GitHub sends it, in the form that it has here.
+func (c ReviewComment) tidied() ReviewComment {
+	c.Author, c.URL, c.Thread = known(c.Author), safe(c.URL), cmp.Or(c.Thread, c.ID)
+	if c.Line == 0 {
+		c.Line, c.Start = c.OriginalLine, c.OriginalStart
 	}
-	if c.Thread == 0 {
-		c.Thread = w.ID
-	}
-	if c.Start = w.Start; c.Line == 0 {
-		c.Line, c.Start = w.Original, w.First
-	}
+	c.OriginalLine, c.OriginalStart = 0, 0
 	if c.Start < 0 || c.Start >= c.Line {
 		c.Start = 0
 	}
 	return c
+}
+
+// known gives those who have left the name that GitHub shows.
+func known(u github.User) github.User {
+	u.Login = cmp.Or(u.Login, "ghost")
+	return u
 }
 
 // safe lets an address pass that can be shown and kept.
@@ -135,17 +102,16 @@ func safe(address string) string {
 // Of is the review that an event is about; of a comment on a line, the review
 // that it belongs to, of which only the number is known.
 func ReviewOf(ev github.Event) (Review, error) {
-	var w wireReview
-	var line wireComment
 	var r Review
+	var line ReviewComment
 	var err error
 	if ev.Name == "pull_request_review_comment" {
 		err = json.Unmarshal(ev.Review, &line)
-		c := line.comment()
-		r = Review{ID: c.Review, State: ReviewCommented, Author: c.Author, Association: line.Association, URL: c.URL, At: c.At, Comments: []ReviewComment{c}}
+		c := line.tidied()
+		r = Review{ID: c.Review, State: ReviewCommented, Author: c.Author, Association: c.Association, URL: c.URL, At: c.At, Comments: []ReviewComment{c}}
 	} else {
-		err = json.Unmarshal(ev.Review, &w)
-		r = w.review()
+		err = json.Unmarshal(ev.Review, &r)
+		r = r.tidied()
 	}
 	switch {
 	case err != nil:
@@ -164,20 +130,8 @@ type PullOfRun struct {
 	Number      int
 
 	mu       sync.Mutex
-	reviews  pages[wireReview]
-	comments pages[wireComment]
-}
-
-// pages are the pages of a list, with the tags by which they can be asked for
-// again.
-type pages[T any] []onePage[T]
-
-type onePage[T any] struct {
-	number int // from 1
-	tag    string
-	list   []T
-	more   bool // another page follows
-	last   int  // the number of the last one; 0: the forge does not say
+	reviews  []Review        // as they were sent last
+	comments []ReviewComment // on lines, when the reviews were those
 }
 
 // mostPages is how many pages of a hundred are read of a list: the first one and the
@@ -189,77 +143,52 @@ const mostPages = 10
 func (p *PullOfRun) Reviews(ctx context.Context) ([]Review, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	wires, changed, err := read(ctx, p, "reviews", &p.reviews)
+	all, err := newest[Review](ctx, p, "reviews")
 	if err != nil {
 		return nil, err
 	}
-	if changed {
-		if _, _, err := read(ctx, p, "comments", &p.comments); err != nil {
-			p.reviews = nil // else what is new now would not be new the next time
+	if !reflect.DeepEqual(all, p.reviews) {
+		if p.comments, err = newest[ReviewComment](ctx, p, "comments"); err != nil {
 			return nil, err
 		}
+		p.reviews = slices.Clone(all)
 	}
-	var out []Review
-	for _, w := range wires {
-		r := w.review()
-		for _, page := range p.comments {
-			for _, c := range page.list {
-				if c.Review == r.ID {
-					r.Comments = append(r.Comments, c.comment())
-				}
+	for i, r := range all {
+		r = r.tidied()
+		for _, c := range p.comments {
+			if c.Review == r.ID {
+				r.Comments = append(r.Comments, c.tidied())
 			}
 		}
-		out = append(out, r)
+		all[i] = r
 	}
-	slices.SortStableFunc(out, func(a, b Review) int { return a.At.Compare(b.At) })
-	return out, nil
+	slices.SortStableFunc(all, func(a, b Review) int { return a.At.Compare(b.At) })
+	return all, nil
 }
 
-// read reads a list, and keeps its pages.
-func read[T any](ctx context.Context, p *PullOfRun, what string, known *pages[T]) (all []T, changed bool, err error) {
-	var next pages[T]
+// newest reads the first page of a list and the newest ones.
+func newest[T any](ctx context.Context, p *PullOfRun, what string) ([]T, error) {
+	var pages [][]T
 	for n, asked := 1, 0; asked < 2*mostPages; asked++ {
-		page, same, err := readPage(ctx, p, what, n, *known)
+		var list []T
+		got, err := p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
+			What: fmt.Sprintf("read the %s of pull request %d", what, p.Number), Needs: "pull-requests: read", Cached: true,
+			Path: fmt.Sprintf("/pulls/%d/%s?per_page=100&page=%d", p.Number, what, n),
+		}, &list)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		changed = changed || !same
-		if next = append(next, page); len(next) > mostPages {
-			next = slices.Delete(next, 1, 2)
+		if pages = append(pages, list); len(pages) > mostPages {
+			pages = slices.Delete(pages, 1, 2)
 		}
-		if !page.more && len(page.list) < 100 {
+		if !got.More && len(list) < 100 {
 			break
 		}
 		if n++; n == 2 {
-			n = max(n, page.last-mostPages+2)
+			n = max(n, got.Last-mostPages+2)
 		}
 	}
-	*known = next
-	for _, page := range next {
-		all = append(all, page.list...)
-	}
-	return all, changed, nil
-}
-
-// readPage reads a page of a list. It is the same as before if nothing on it has changed.
-func readPage[T any](ctx context.Context, p *PullOfRun, what string, n int, known pages[T]) (page onePage[T], same bool, err error) {
-	r := github.Request{
-		What: fmt.Sprintf("read the %s of pull request %d", what, p.Number), Needs: "pull-requests: read", Method: http.MethodGet,
-		Path: fmt.Sprintf("/pulls/%d/%s?per_page=100&page=%d", p.Number, what, n),
-	}
-	at := slices.IndexFunc(known, func(k onePage[T]) bool { return k.number == n })
-	if at >= 0 {
-		r.Known = known[at].tag
-	}
-	var list []T
-	a, err := p.GitHub.Ask(ctx, p.Owner, p.Name, r, &list)
-	if err != nil {
-		return page, false, err
-	}
-	if a.Same {
-		return known[at], true, nil
-	}
-	return onePage[T]{n, a.Header.Get("ETag"), list, a.More, a.Last}, false, nil
+	return slices.Concat(pages...), nil
 }
 
 // Reply answers in the conversation that a comment on a line began, once: an
@@ -272,15 +201,15 @@ func (p *PullOfRun) Reply(ctx context.Context, thread int64, marker, body string
 		return err
 	}
 	find := func() (struct{}, bool, error) {
-		list, _, err := read(ctx, p, "comments", &p.comments)
-		return struct{}{}, slices.ContainsFunc(list, func(w wireComment) bool {
-			return w.To == thread && w.User.user().ID == me.ID && strings.HasPrefix(w.Body, marker)
+		list, err := newest[ReviewComment](ctx, p, "comments")
+		return struct{}{}, slices.ContainsFunc(list, func(c ReviewComment) bool {
+			return c.Thread == thread && c.Author.ID == me.ID && strings.HasPrefix(c.Body, marker)
 		}), err
 	}
 	_, err = github.FindOrMake(ctx, p.GitHub, find, func() (struct{}, error) {
 		_, err := p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
 			What: fmt.Sprintf("answer a comment on a line of pull request %d", p.Number), Needs: "pull-requests: write", Method: http.MethodPost,
-			Path: fmt.Sprintf("/pulls/%d/comments/%d/replies", p.Number, thread), Body: map[string]string{"body": marker + "\n" + body},
+			Path: fmt.Sprintf("/pulls/%d/comments/%d/replies", p.Number, thread), Body: map[string]any{"body": marker + "\n" + body},
 		}, nil)
 		return struct{}{}, err
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net/http"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git"
@@ -46,10 +45,10 @@ func keptAt(ctx context.Context, gh *github.Client, repository, id string) (stri
 		} `json:"object"`
 	}
 	_, err := gh.Ask(ctx, owner, name, github.Request{
-		What: "find the record that is kept of issue " + id, Needs: "contents: read", Method: http.MethodGet,
+		What: "find the record that is kept of issue " + id, Needs: "contents: read",
 		Path: "/git/ref/" + strings.TrimPrefix(git.KeptRefs, "refs/") + phases.RecordName(id),
 	}, &ref)
-	if e := (*github.Error)(nil); errors.As(err, &e) && e.Kind == github.NotFound {
+	if github.IsKind(err, github.NotFound) {
 		return "", nil
 	}
 	return ref.Object.SHA, err

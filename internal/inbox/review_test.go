@@ -29,7 +29,7 @@ func TestOf(t *testing.T) {
 			ID: 237895671, State: inbox.ReviewCommented, Author: coder, URL: page + "discussion_r284312630", At: at, Association: "OWNER",
 			Comments: []inbox.ReviewComment{{
 				ID: 284312630, Thread: 284312630, Review: 237895671, Author: coder, Body: "Maybe you should use more emoji on this line.",
-				Path: "README.md", Hunk: "@@ -1 +1 @@\n-# Hello-World", URL: page + "discussion_r284312630", At: at,
+				Path: "README.md", Hunk: "@@ -1 +1 @@\n-# Hello-World", URL: page + "discussion_r284312630", At: at, Association: "OWNER",
 			}},
 		},
 	} {

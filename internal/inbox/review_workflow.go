@@ -2,10 +2,8 @@ package inbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 
 	"github.com/reprise-ci/reprise/internal/github"
@@ -39,11 +37,10 @@ func workflows(ctx context.Context, gh *github.Client, owner, name, ref string) 
 		SHA  string `json:"sha"`
 	}
 	_, err := gh.Ask(ctx, owner, name, github.Request{
-		What: fmt.Sprintf("read .github on %s of %s/%s", ref, owner, name), Needs: "contents: read", Method: http.MethodGet,
+		What: fmt.Sprintf("read .github on %s of %s/%s", ref, owner, name), Needs: "contents: read",
 		Path: "/contents/.github?ref=" + url.QueryEscape(ref),
 	}, &list)
-	var e *github.Error
-	if errors.As(err, &e) && e.Kind == github.NotFound {
+	if github.IsKind(err, github.NotFound) {
 		return nil, nil
 	}
 	if err != nil {

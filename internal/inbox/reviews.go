@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +17,7 @@ import (
 // show them has none, unless the job is for one: what that says of lines must not be lost.
 func (i *Inbox) readReviews(ctx context.Context, p *PullOfRun) ([]Review, error) {
 	list, err := p.Reviews(ctx)
-	var e *github.Error
-	if i.from.Trigger.Review == nil && errors.As(err, &e) && slices.Contains([]github.Kind{github.NotFound, github.Gone, github.Forbidden}, e.Kind) {
+	if i.from.Trigger.Review == nil && github.IsKind(err, github.NotFound, github.Gone, github.Forbidden) {
 		return nil, nil
 	}
 	return list, err

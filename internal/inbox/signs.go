@@ -3,7 +3,6 @@ package inbox
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -91,8 +90,7 @@ func (s *signs) learn(ctx context.Context, list ...github.Comment) {
 		}
 		ours, whole, err := s.thread(c.ID).Reacted(ctx, c.ID)
 		if err != nil {
-			var e *github.Error
-			if gone := errors.As(err, &e) && (e.Kind == github.NotFound || e.Kind == github.Gone); !gone && ctx.Err() == nil {
+			if !github.IsKind(err, github.NotFound, github.Gone) && ctx.Err() == nil {
 				s.warn(err)
 			}
 			continue

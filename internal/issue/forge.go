@@ -3,7 +3,6 @@ package issue
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -174,9 +173,8 @@ func (r Reference) Read(ctx context.Context, env environ.Env) (Issue, error) {
 // ReadFrom reads an issue that a run is to begin with from a forge.
 func (r Reference) ReadFrom(ctx context.Context, gh *github.Client) (Issue, error) {
 	is, err := gh.Issue(ctx, r.Owner, r.Name, r.Number)
-	var refused *github.Error
 	switch {
-	case errors.As(err, &refused) && (refused.Kind == github.NotFound || refused.Kind == github.Gone):
+	case github.IsKind(err, github.NotFound, github.Gone):
 		return Issue{}, exit.AsUsage(err)
 	case err != nil:
 		return Issue{}, err

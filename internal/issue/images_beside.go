@@ -112,58 +112,48 @@ var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // fill brings the files that are missing, and says why it could not, by the addresses of images.
 func (s *ImageShelf) fill(ctx context.Context) map[string]metadata.Reason {
-	missing := map[string]int{}
-	why := map[string]metadata.Reason{}
-	keep := func(i int, data []byte) {
-		image := s.Issue.Images[i]
-		if err := s.write(s.file(i, image), data); err != nil {
-			why[image.URL] = metadata.Because("image_not_kept", "error", err.Error())
-		}
-	}
+	missing, why := map[string]Image{}, map[string]metadata.Reason{}
 	for i, image := range s.Issue.Images {
-		switch {
-		case s.file(i, image) == "" || s.has(s.file(i, image), image):
-		case len(image.Data) > 0 && digest(image.Data) == image.Digest:
-			keep(i, image.Data)
-		default:
-			missing[image.URL] = i
+		if file := s.file(i, image); file != "" && !s.has(file, image) {
+			missing[image.URL] = image
 		}
 	}
-	if len(missing) == 0 {
-		return why
-	}
-	for address, found := range s.refetch(ctx, missing) {
-		switch i := missing[address]; {
-		case found.Why != "":
-			why[address] = found.Why
-		case found.Digest != s.Issue.Images[i].Digest:
-			why[address] = metadata.Because("image_changed")
+	s.refetch(ctx, missing)
+	for i, image := range s.Issue.Images {
+		found, ok := missing[image.URL]
+		switch {
+		case !ok:
+		case len(found.Data) == 0:
+			why[image.URL] = cmp.Or(found.Why, metadata.Because("image_unreachable"))
+		case digest(found.Data) != image.Digest:
+			why[image.URL] = metadata.Because("image_changed")
 		default:
-			keep(i, found.Data)
+			if err := s.write(s.file(i, image), found.Data); err != nil {
+				why[image.URL] = metadata.Because("image_not_kept", "error", err.Error())
+			}
 		}
 	}
 	return why
 }
 
-// refetch fetches images that are not on this machine.
-func (s *ImageShelf) refetch(ctx context.Context, missing map[string]int) map[string]Image {
-	found := map[string]Image{}
-	for address := range missing {
-		found[address] = Image{Image: metadata.Image{Why: metadata.Because("image_unreachable")}}
+// refetch fetches images that are missing on this machine, unless their bytes are known.
+func (s *ImageShelf) refetch(ctx context.Context, missing map[string]Image) {
+	wanted := func(address string) bool {
+		image, ok := missing[address]
+		return ok && len(image.Data) == 0
+	}
+	if !slices.ContainsFunc(s.Issue.Images, func(image Image) bool { return wanted(image.URL) }) {
+		return
 	}
 	place, err := s.Place()
 	if err != nil {
 		s.Warn(err.Error())
-		return found
+		return
 	}
-	all, err := place.fetch(ctx, sources(s.Issue), func(address string) bool { _, ok := missing[address]; return ok })
-	if err != nil {
-		return found // the call is over
-	}
+	all, _ := place.fetch(ctx, sources(s.Issue), wanted) // what is not there is unreachable
 	for _, image := range all {
-		found[image.URL] = image
+		missing[image.URL] = image
 	}
-	return found
 }
 
 // has reports whether a file is there and has what was fetched.

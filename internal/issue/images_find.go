@@ -14,13 +14,10 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-var (
-	tag = sync.OnceValue(func() *regexp.Regexp {
-		const value = `"[^"]*"|'[^']*'|[^\s"'<>]+` // of another attribute, whose text may look like an address
-		return regexp.MustCompile(`(?is)<img(?:\s+[^\s"'<>=/]+(?:\s*=\s*(?:` + value + `))?)*?\s+src\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))(?:[^<>"']|"[^"]*"|'[^']*')*>`)
-	})
-	inline = regexp.MustCompile(`!\[[^\[\]\n]*\]\(\s*<?([^\s<>()]+)>?[^()\n]*\)`)
-)
+var tag = sync.OnceValue(func() *regexp.Regexp {
+	const value = `"[^"]*"|'[^']*'|[^\s"'<>]+` // of another attribute, whose text may look like an address
+	return regexp.MustCompile(`(?is)<img(?:\s+[^\s"'<>=/]+(?:\s*=\s*(?:` + value + `))?)*?\s+src\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))(?:[^<>"']|"[^"]*"|'[^']*')*>`)
+})
 
 // source is one text of an issue, with its images.
 type source struct {
@@ -90,28 +87,13 @@ func seen(body string) (all []string) {
 // longest is the longest address that is looked at, in bytes.
 const longest = 2000
 
-// named puts behind each image of a text what is said of it, by its address, and at the
-// end of the text what is said of those whose place is not found.
+// named puts at the end of a text what is said of each image that it shows, by its address.
 func named(body string, said map[string]string) string {
-	wanted := seen(body)
 	put := map[string]bool{}
-	behind := func(match, address string) string {
-		address = html.UnescapeString(address)
-		if said[address] == "" || !slices.Contains(wanted, address) {
-			return match
-		}
-		put[address] = true
-		return match + " (" + said[address] + ")"
-	}
-	body = inline.ReplaceAllStringFunc(body, func(m string) string { return behind(m, inline.FindStringSubmatch(m)[1]) })
-	body = tag().ReplaceAllStringFunc(body, func(m string) string {
-		s := tag().FindStringSubmatch(m)
-		return behind(m, s[1]+s[2]+s[3])
-	})
-	for _, address := range wanted {
+	for _, address := range seen(body) {
 		if said[address] != "" && !put[address] {
 			put[address] = true
-			body += fmt.Sprintf("\n(%s: %s)", said[address], address)
+			body += fmt.Sprintf("\n%s (%s)", address, said[address])
 		}
 	}
 	return body

@@ -91,7 +91,7 @@ func said(is Issue) prompts.Issue {
 }
 
 // Public images and those of a private repository are fetched, from the body and from
-// comments, kept once, and named at their places; on another machine they are fetched again.
+// comments, kept once, and named at the end of the text; on another machine they are fetched again.
 func TestSee(t *testing.T) {
 	s := newStand(t)
 	open, private := s.Add(id(1), picture(3, 2), false), s.Add(id(2), picture(4, 2), true)
@@ -107,11 +107,11 @@ func TestSee(t *testing.T) {
 	if len(files) != 2 || told.Images != dir {
 		t.Fatalf("files %q in %q", files, told.Images)
 	}
-	want := "Before ![the page](" + open + ") (image 1: " + files[0] + ") after.\n\n![again](" + open + ") (image 1: " + files[0] + ")"
+	want := is.Body + "\n" + open + " (image 1: " + files[0] + ")"
 	if diff := diff.Diff(want, told.Body); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if want := `/> (image 2: ` + files[1] + `) here.`; !strings.HasSuffix(told.Said[0].Text, want) {
+	if want := "/> here.\n" + private + " (image 2: " + files[1] + ")"; !strings.HasSuffix(told.Said[0].Text, want) {
 		t.Errorf("the comment reads %q, want the end %q", told.Said[0].Text, want)
 	}
 	if data, err := os.ReadFile(files[1]); err != nil || !bytes.Equal(data, picture(4, 2)) {

@@ -1,8 +1,6 @@
 package issue
 
 import (
-	"errors"
-
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
@@ -11,9 +9,8 @@ import (
 // WhyNoWork says why no work is done on an issue, as the forge gave it or the
 // error that it gave instead; the code is empty if work may be done.
 func WhyNoWork(is github.Issue, err error) (metadata.Code, metadata.Reason) {
-	var problem *github.Error
 	switch {
-	case errors.As(err, &problem) && (problem.Kind == github.NotFound || problem.Kind == github.Gone):
+	case github.IsKind(err, github.NotFound, github.Gone):
 		return metadata.StaleEvent, exit.Why(err)
 	case err != nil:
 		return exit.ForgeReason(err), exit.Why(err)

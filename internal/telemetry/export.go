@@ -92,105 +92,67 @@ func (e *exporter) post(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	return nil
 }
 
-// The form of a request. Numbers of 64 bits are text in it, and ids are hexadecimal.
-type (
-	request struct {
-		ResourceSpans []resourceSpans `json:"resourceSpans"`
-	}
-	resourceSpans struct {
-		Resource struct {
-			Attributes []keyValue `json:"attributes"`
-		} `json:"resource"`
-		ScopeSpans []scopeSpans `json:"scopeSpans"`
-	}
-	scopeSpans struct {
-		Scope struct {
-			Name    string `json:"name"`
-			Version string `json:"version,omitempty"`
-		} `json:"scope"`
-		Spans []spanForm `json:"spans"`
-	}
-	spanForm struct {
-		TraceID    string      `json:"traceId"`
-		SpanID     string      `json:"spanId"`
-		Parent     string      `json:"parentSpanId,omitempty"`
-		Name       string      `json:"name"`
-		Kind       int         `json:"kind"`
-		Start      string      `json:"startTimeUnixNano"`
-		End        string      `json:"endTimeUnixNano"`
-		Attributes []keyValue  `json:"attributes,omitempty"`
-		Events     []eventForm `json:"events,omitempty"`
-		Status     struct {
-			Code    int    `json:"code,omitempty"`
-			Message string `json:"message,omitempty"`
-		} `json:"status"`
-	}
-	eventForm struct {
-		Time       string     `json:"timeUnixNano"`
-		Name       string     `json:"name"`
-		Attributes []keyValue `json:"attributes,omitempty"`
-	}
-	keyValue struct {
-		Key   string         `json:"key"`
-		Value map[string]any `json:"value"`
-	}
-)
+// object is a part of a request. Numbers of 64 bits are text in it, and ids are hexadecimal.
+type object map[string]any
 
 // form gives spans in the form of a request. All of this process have one resource and
 // one scope.
-func (e *exporter) form(spans []sdk.ReadOnlySpan) request {
-	var of resourceSpans
-	of.Resource.Attributes = e.attributes(spans[0].Resource().Attributes())
-	of.ScopeSpans = make([]scopeSpans, 1)
-	scope := &of.ScopeSpans[0]
-	scope.Scope.Name, scope.Scope.Version = spans[0].InstrumentationScope().Name, spans[0].InstrumentationScope().Version
+func (e *exporter) form(spans []sdk.ReadOnlySpan) object {
+	var list []object
 	for _, s := range spans {
-		one := spanForm{
-			TraceID: s.SpanContext().TraceID().String(), SpanID: s.SpanContext().SpanID().String(),
-			Name: e.mask(s.Name()), Kind: int(s.SpanKind()), // the SDK and OTLP count alike: 1 is internal, 3 client
-			Start: nanos(s.StartTime()), End: nanos(s.EndTime()), Attributes: e.attributes(s.Attributes()),
-		}
-		if s.Parent().HasSpanID() {
-			one.Parent = s.Parent().SpanID().String()
-		}
-		for _, v := range s.Events() {
-			one.Events = append(one.Events, eventForm{nanos(v.Time), e.mask(v.Name), e.attributes(v.Attributes)})
-		}
+		status := object{}
 		switch s.Status().Code { // these the SDK and OTLP count differently
 		case codes.Ok:
-			one.Status.Code = 1
+			status["code"] = 1
 		case codes.Error:
-			one.Status.Code, one.Status.Message = 2, e.mask(s.Status().Description)
+			status["code"], status["message"] = 2, e.mask(s.Status().Description)
 		}
-		scope.Spans = append(scope.Spans, one)
+		events := []object{}
+		for _, v := range s.Events() {
+			events = append(events, object{"timeUnixNano": nanos(v.Time), "name": e.mask(v.Name), "attributes": e.attributes(v.Attributes)})
+		}
+		one := object{
+			"traceId": s.SpanContext().TraceID().String(), "spanId": s.SpanContext().SpanID().String(),
+			"name": e.mask(s.Name()), "kind": int(s.SpanKind()), // the SDK and OTLP count alike: 1 is internal, 3 client
+			"startTimeUnixNano": nanos(s.StartTime()), "endTimeUnixNano": nanos(s.EndTime()),
+			"attributes": e.attributes(s.Attributes()), "events": events, "status": status,
+		}
+		if s.Parent().HasSpanID() {
+			one["parentSpanId"] = s.Parent().SpanID().String()
+		}
+		list = append(list, one)
 	}
-	return request{[]resourceSpans{of}}
+	scope := spans[0].InstrumentationScope()
+	of := object{"scope": object{"name": scope.Name, "version": scope.Version}, "spans": list}
+	resource := object{"attributes": e.attributes(spans[0].Resource().Attributes())}
+	return object{"resourceSpans": []object{{"resource": resource, "scopeSpans": []object{of}}}}
 }
 
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-func (e *exporter) attributes(all []attribute.KeyValue) (out []keyValue) {
+func (e *exporter) attributes(all []attribute.KeyValue) []object {
+	out := []object{}
 	for _, a := range all {
-		out = append(out, keyValue{string(a.Key), e.value(a.Value)})
+		out = append(out, object{"key": string(a.Key), "value": e.value(a.Value)})
 	}
 	return out
 }
 
 // value gives a value in its form. Lists are of texts alone.
-func (e *exporter) value(v attribute.Value) map[string]any {
+func (e *exporter) value(v attribute.Value) object {
 	switch v.Type() {
 	case attribute.BOOL:
-		return map[string]any{"boolValue": v.AsBool()}
+		return object{"boolValue": v.AsBool()}
 	case attribute.INT64:
-		return map[string]any{"intValue": strconv.FormatInt(v.AsInt64(), 10)}
+		return object{"intValue": strconv.FormatInt(v.AsInt64(), 10)}
 	case attribute.FLOAT64:
-		return map[string]any{"doubleValue": v.AsFloat64()}
+		return object{"doubleValue": v.AsFloat64()}
 	case attribute.STRINGSLICE:
-		values := []map[string]any{}
+		values := []object{}
 		for _, s := range v.AsStringSlice() {
-			values = append(values, map[string]any{"stringValue": e.mask(s)})
+			values = append(values, object{"stringValue": e.mask(s)})
 		}
-		return map[string]any{"arrayValue": map[string]any{"values": values}}
+		return object{"arrayValue": object{"values": values}}
 	}
-	return map[string]any{"stringValue": e.mask(v.AsString())}
+	return object{"stringValue": e.mask(v.AsString())}
 }

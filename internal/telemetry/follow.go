@@ -43,16 +43,13 @@ type checker struct {
 
 // Check runs a check.
 func (c checker) Check(ctx context.Context, dir string, check pipelines.Check) (metadata.CheckResult, error) {
-	ctx, s, ok := c.f.start(ctx, "check "+check.Name)
+	ctx, s := c.f.start(ctx, "check "+check.Name)
 	r, err := c.Checker.Check(ctx, dir, check)
-	if !ok {
-		return r, err
-	}
 	s.SetAttributes(attribute.Bool("reprise.check.passed", r.Pass), attribute.Int("process.exit.code", r.ExitCode))
-	if fail(s, err); err == nil && !r.Pass {
+	if !r.Pass {
 		s.SetStatus(codes.Error, "")
 	}
-	s.End()
+	end(s, err)
 	return r, err
 }
 
@@ -65,15 +62,14 @@ type agent struct {
 
 // Run carries out a task.
 func (a agent) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	ctx, s, ok := a.f.start(process.WithinPhase(ctx, t.Phase), "invoke_agent "+a.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+	ctx, s := a.f.start(process.WithinPhase(ctx, t.Phase), "invoke_agent "+a.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.provider.name", provider(a.use)),
 		attribute.String("gen_ai.agent.name", a.name), attribute.String("reprise.agent.program", a.use),
 	))
 	r, err := a.Agent.Run(ctx, t)
-	if !ok {
-		return r, err
+	if s.IsRecording() {
+		a.tools(ctx, t.Attempt)
 	}
-	a.tools(ctx, t.Attempt)
 	for name, value := range map[string]string{"gen_ai.request.model": t.Model, "gen_ai.response.model": r.Model, "gen_ai.conversation.id": r.Session} {
 		if value != "" {
 			s.SetAttributes(attribute.String(name, value))
@@ -83,10 +79,10 @@ func (a agent) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 		attribute.Int64("gen_ai.usage.input_tokens", r.Usage.InputTokens+r.Usage.CachedTokens), attribute.Int64("gen_ai.usage.output_tokens", r.Usage.OutputTokens),
 		attribute.Int64("gen_ai.usage.cache_read.input_tokens", r.Usage.CachedTokens), attribute.Float64("reprise.cost.usd", r.Usage.USD),
 	)
-	if fail(s, err); err != nil {
+	if err != nil {
 		s.SetAttributes(attribute.String("error.type", "agent"))
 	}
-	s.End()
+	end(s, err)
 	return r, err
 }
 
@@ -138,20 +134,16 @@ func (a agent) tools(ctx context.Context, attempt int) {
 
 // watched follows requests to a forge.
 type watched struct {
-	inner http.RoundTripper // nil: the usual one
+	inner http.RoundTripper
 	f     *follower
 }
 
 // RoundTrip sends a request.
 func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
-	inner := w.inner
-	if inner == nil {
-		inner = http.DefaultTransport
-	}
-	_, end := w.f.watch(req.Context(), req.Method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+	_, s := w.f.start(req.Context(), req.Method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("http.request.method", req.Method), attribute.String("server.address", req.URL.Hostname()), attribute.String("url.path", req.URL.Path),
 	))
-	resp, err := inner.RoundTrip(req)
-	end(err)
+	resp, err := w.inner.RoundTrip(req)
+	end(s, err)
 	return resp, err
 }

@@ -22,12 +22,6 @@ type phase struct {
 	step trace.Span // nil between two
 }
 
-// end ends both spans.
-func (p *phase) end() {
-	p.endStep()
-	p.span.End()
-}
-
 func (p *phase) endStep() {
 	if p.step != nil {
 		p.step.End()
@@ -41,7 +35,8 @@ func (f *follower) beginStep(e engine.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for name, other := range f.phases {
-		if name != d.Phase && other.step == nil && !beside(e.Run, name) {
+		rec := e.Run.Phase(name)
+		if beside := rec != nil && rec.Lane != nil; name != d.Phase && other.step == nil && !beside {
 			f.endPhase(name) // the run has gone on without an end of it
 		}
 	}
@@ -56,12 +51,6 @@ func (f *follower) beginStep(e engine.Event) {
 		attribute.String("reprise.phase", d.Phase), attribute.String("reprise.step", string(d.Do)),
 		attribute.String("reprise.why", d.Why.In(prompts.Words("en"))), attribute.Bool("reprise.resumed", d.Resume > 0),
 	))
-}
-
-// beside reports whether a phase is done beside others, and waits for its next step.
-func beside(run metadata.Run, name string) bool {
-	rec := run.Phase(name)
-	return rec != nil && rec.Lane != nil
 }
 
 // done ends the span of a step, with what came of it.
@@ -91,7 +80,14 @@ func (f *follower) done(e engine.Event) {
 // noteOutcome notes what came of a step.
 func noteOutcome(s trace.Span, e engine.Event) {
 	o := *e.Done
-	s.SetAttributes(attribute.String("reprise.status", string(o.Status)), attribute.Int("reprise.attempt", numberOf(e)))
+	attempt := len(e.Run.Attempts)
+	for _, a := range slices.Backward(e.Run.Attempts) { // others may have begun meanwhile
+		if a.Phase == e.Of.Phase && a.Step == e.Of.Step() {
+			attempt = a.N
+			break
+		}
+	}
+	s.SetAttributes(attribute.String("reprise.status", string(o.Status)), attribute.Int("reprise.attempt", attempt))
 	if o.Code != "" {
 		s.SetAttributes(attribute.String("reprise.reason_code", string(o.Code)))
 	}
@@ -109,20 +105,11 @@ func noteOutcome(s trace.Span, e engine.Event) {
 	}
 }
 
-// numberOf is the number of the attempt that is done: others may have begun meanwhile.
-func numberOf(e engine.Event) int {
-	for _, a := range slices.Backward(e.Run.Attempts) {
-		if a.Phase == e.Of.Phase && a.Step == e.Of.Step() {
-			return a.N
-		}
-	}
-	return len(e.Run.Attempts)
-}
-
 // endPhase and endPhases end spans of phases. They are called locked.
 func (f *follower) endPhase(name string) {
 	if p := f.phases[name]; p != nil {
-		p.end()
+		p.endStep()
+		p.span.End()
 		delete(f.phases, name)
 	}
 }

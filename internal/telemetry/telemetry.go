@@ -7,6 +7,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -42,21 +43,10 @@ type follower struct {
 	root     trace.Span        // nil as long as no run is known
 	phases   map[string]*phase // that are at work, by name
 	folder   string            // of transcripts
-	early    []early           // what was over before the run was known
 }
 
-// early is work that was over before it was known which run it is of.
-type early struct {
-	name     string
-	from, to time.Time
-	options  []trace.SpanStartOption
-	err      error
-}
-
-const (
-	mostEarly = 100 // entries that are kept
-	lastWait  = 3 * time.Second
-)
+// lastWait is how long the end of a process waits for the collector.
+const lastWait = 3 * time.Second
 
 type key struct{}
 
@@ -81,10 +71,12 @@ func Begin(ctx context.Context, env environ.Env) (_ context.Context, _ environ.E
 	if env.Http != nil {
 		client = *env.Http
 	}
-	client.Transport = watched{client.Transport, f}
+	client.Transport = watched{cmp.Or(client.Transport, http.DefaultTransport), f}
 	env.Http = &client
 	return context.WithValue(process.WithFollower(ctx, f.follow), key{}, f), env, func() {
+		f.mu.Lock()
 		f.endRun()
+		f.mu.Unlock()
 		wait, stop := context.WithTimeout(context.Background(), min(lastWait, s.timeout))
 		defer stop()
 		err := f.provider.Shutdown(wait)
@@ -144,7 +136,7 @@ func (f *follower) beginRun(run metadata.Run) {
 	if f.root != nil && f.run.Execution.ID == run.Execution.ID {
 		return
 	}
-	f.endLocked()
+	f.endRun()
 	f.ids.of(run.Execution.ID)
 	f.run = run
 	_, f.root = f.tracer.Start(context.Background(), "run "+run.Pipeline.Name, trace.WithNewRoot(), trace.WithTimestamp(f.began), trace.WithAttributes(
@@ -152,22 +144,10 @@ func (f *follower) beginRun(run metadata.Run) {
 		attribute.String("reprise.pipeline", run.Pipeline.Name), attribute.String("reprise.run.id", run.Execution.ID),
 		attribute.String("vcs.ref.head.name", run.BranchName), attribute.String("vcs.repository.name", run.Repository),
 	))
-	for _, x := range f.early {
-		_, s := f.tracer.Start(trace.ContextWithSpan(context.Background(), f.root), x.name, append(x.options, trace.WithTimestamp(x.from))...)
-		fail(s, x.err)
-		s.End(trace.WithTimestamp(x.to))
-	}
-	f.early = nil
 }
 
-// endRun ends what is open.
+// endRun ends what is open. It is called locked.
 func (f *follower) endRun() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.endLocked()
-}
-
-func (f *follower) endLocked() {
 	f.endPhases()
 	if f.root == nil {
 		return
@@ -187,47 +167,32 @@ func (f *follower) endLocked() {
 }
 
 // start begins a span below that of the context or, where that has none, below what is
-// done now. It is not ok as long as no run is known.
-func (f *follower) start(ctx context.Context, name string, options ...trace.SpanStartOption) (_ context.Context, _ trace.Span, ok bool) {
+// done now. As long as no run is known it is one of which nothing is sent.
+func (f *follower) start(ctx context.Context, name string, options ...trace.SpanStartOption) (context.Context, trace.Span) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		f.mu.Lock()
 		now := f.now(ctx)
 		f.mu.Unlock()
 		if now == nil {
-			return ctx, nil, false
+			return ctx, trace.SpanFromContext(ctx)
 		}
 		ctx = trace.ContextWithSpan(ctx, now)
 	}
-	ctx, s := f.tracer.Start(ctx, name, options...)
-	return ctx, s, true
+	return f.tracer.Start(ctx, name, options...)
 }
 
 // follow is the follower of work that only has a name.
 func (f *follower) follow(ctx context.Context, name string) (context.Context, func(error)) {
-	return f.watch(ctx, name)
+	ctx, s := f.start(ctx, name)
+	return ctx, func(err error) { end(s, err) }
 }
 
-// watch follows work, also such as is over before the run is known.
-func (f *follower) watch(ctx context.Context, name string, options ...trace.SpanStartOption) (context.Context, func(error)) {
-	from := time.Now()
-	ctx, s, ok := f.start(ctx, name, options...)
-	if !ok {
-		return ctx, func(err error) {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			if len(f.early) < mostEarly {
-				f.early = append(f.early, early{name, from, time.Now(), options, err})
-			}
-		}
-	}
-	return ctx, func(err error) { fail(s, err); s.End() }
-}
-
-// fail notes an error, if it is one.
-func fail(s trace.Span, err error) {
+// end ends a span, and notes an error if there is one.
+func end(s trace.Span, err error) {
 	if err != nil {
 		s.SetStatus(codes.Error, err.Error())
 	}
+	s.End()
 }
 
 // ids gives all spans of a run the same trace, whichever process or machine they are of.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -32,13 +31,12 @@ func tellHooks(w *Workspace, e *engine.Engine, env environ.Env, o Options, opts 
 		Hooks: w.Plan.Hooks, Getenv: env.Getenv, Mask: env.Finder().Mask, Words: w.Catalogue(), Check: opts.Check, Sleep: environ.Sleep,
 		Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
 		Warn:  func(said string) { w.Warn(errors.New(said)) },
-		File:  filepath.Join(filepath.Dir(w.Repo.Tree()), "told.json"), Known: w.known, Newest: w.newest, Tip: w.Repo.Tip,
-		At: past.At, Before: past.Before,
+		Known: w.known, Since: past.Since,
 	}
-	w.Hooks.Begin(w.Run)
-	e.Untold = w.Hooks.Untold
+	e.Told = w.Hooks.Told
 	e.Committed = func(ctx context.Context, run metadata.Run) {
-		w.known = run.Clone() // of an engine after this one
 		w.Hooks.Committed(ctx, run)
+		w.known = run.Clone() // of an engine after this one
+		w.known.Execution.Told = w.Hooks.Told()
 	}
 }

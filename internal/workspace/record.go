@@ -54,7 +54,6 @@ func (w *opening) load(ctx context.Context) error {
 	if err := w.touched(ctx); err != nil {
 		return err
 	}
-	w.newest = w.local == nil || w.local.Execution.ID == w.Run.Execution.ID && w.local.Revision >= w.Run.Revision // it is nil once its folder was taken off
 	if w.local == nil || w.local.Execution.ID != w.Run.Execution.ID {
 		w.Elsewhere = len(w.Run.Attempts)
 	}

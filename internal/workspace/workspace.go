@@ -56,7 +56,6 @@ type Workspace struct {
 	Hooks *hooks.Teller // of the newest engine; nil: there are none
 
 	known       metadata.Run        // the record that is on the branch; the zero value if there is none
-	newest      bool                // as far as is known, no other machine has got further than this one
 	tree        git.Options         // with which Repo was opened
 	others      *OtherRuns          // of the repository; nil: no engine was wired
 	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet

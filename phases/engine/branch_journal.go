@@ -25,10 +25,10 @@ type Journal struct {
 	// that has such a thing is not committed. Its zero value hides nothing.
 	LeakGuard
 
-	// Committed is told of each record that is on the branch from now on. Untold gives what
-	// hooks have not taken, for the next record; nil: that keeps what it has. Both may be nil.
+	// Committed is told of each record that is on the branch from now on. Told gives up to which
+	// revision hooks were told, for the next record; nil: that keeps what it has. Both may be nil.
 	Committed func(ctx context.Context, run metadata.Run)
-	Untold    func() []metadata.Untold
+	Told      func() []int
 
 	// Owner names this process in the lease on the run. Every commit takes or
 	// renews the lease for the time Hold; with an empty Owner there is no
@@ -53,8 +53,8 @@ func (j *Journal) writeUnder(ctx context.Context, lease *metadata.Lease, run met
 		return err
 	}
 	run.Execution.Lease = lease
-	if j.Untold != nil {
-		run.Execution.Untold = j.Untold()
+	if j.Told != nil {
+		run.Execution.Told = j.Told()
 	}
 	data, err := metadata.Format(run)
 	if err != nil {
