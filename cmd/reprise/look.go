@@ -60,7 +60,7 @@ func ofAllRuns(env environ.Env, c *cobra.Command, what string, show func(all []r
 	var repo, remote string
 	var asJSON bool
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.Every)
+		all, broken := runs.ListOf(c.Context(), env, repo, remote)
 		if broken != nil && len(all) == 0 {
 			return broken
 		}

@@ -49,14 +49,11 @@ func runRetry(ctx context.Context, env environ.Env, o runOptions, phase string) 
 	if err := o.check(); err != nil {
 		return err
 	}
-	w, err := workspace.Open(ctx, env, o.Options)
+	w, err := openClaimed(ctx, env, o.Options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := claimRun(ctx, w, env, o.Options); err != nil {
-		return err
-	}
 	run, err := phases.Retry(w.Plan, w.Run, phase, phases.Start{At: env.Now(), More: o.More})
 	if err != nil {
 		return exit.AsUsage(command.WithNearest(err))

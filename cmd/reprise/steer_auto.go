@@ -59,14 +59,11 @@ func rollbackByDiagnosis(ctx context.Context, env environ.Env, o rollbackRequest
 		}
 		o.Reason = env.Finder().Mask(o.Reason)
 	}
-	w, err := workspace.Open(ctx, env, o.Options)
+	w, err := openClaimed(ctx, env, o.Options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := claimRun(ctx, w, env, o.Options); err != nil {
-		return err
-	}
 	a := automatic{DryRun: o.Dry}
 	a.hinder(phases.WhyNoDiagnosis(w.Plan, w.Run, o.Reason))
 	switch {

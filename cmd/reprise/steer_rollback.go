@@ -85,14 +85,13 @@ func (o rollbackRequest) open(ctx context.Context, env environ.Env) (*workspace.
 		return r, nil, err
 	}
 	o.Scratch, o.Still = o.Dry, true
-	w, err := workspace.Open(ctx, env, o.Options)
+	opens := openClaimed
+	if o.Dry {
+		opens = workspace.Open
+	}
+	w, err := opens(ctx, env, o.Options)
 	if err != nil {
 		return nil, nil, err
-	}
-	if !o.Dry {
-		if err := claimRun(ctx, w, env, o.Options); err != nil {
-			return nil, nil, errors.Join(err, w.Close())
-		}
 	}
 	return &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}, w, nil
 }

@@ -32,14 +32,11 @@ func runUpdate(ctx context.Context, env environ.Env, s steerRequest) (err error)
 	if err := s.Check(); err != nil {
 		return err
 	}
-	w, err := workspace.Open(ctx, env, s.Options)
+	w, err := openClaimed(ctx, env, s.Options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := claimRun(ctx, w, env, s.Options); err != nil {
-		return err
-	}
 	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
 	x, err := o.Apply(w.Plan, w.Run, false)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/phases"
@@ -76,12 +75,12 @@ func wholeNumber(text string) (int64, error) {
 	return n, nil
 }
 
-var timeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`) })
+var timeForm = regexp.MustCompile(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`)
 
 // workTime reads how long a run may work.
 func workTime(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
-	if err != nil || !timeForm().MatchString(text) || d < time.Second {
+	if err != nil || !timeForm.MatchString(text) || d < time.Second {
 		return 0, errors.New("it is a time of at least a second, such as 90m or 2h; leave it out to keep the pipeline's")
 	}
 	return d, nil

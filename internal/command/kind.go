@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -41,13 +40,11 @@ func (k Kind) form() string {
 
 // The forms of names. Only ASCII letters are made small: others have look-alikes.
 var (
-	phaseForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`) })
-	partForm     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,61}(\.[a-z0-9_-]{1,61})*$`) })
-	pipelineForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}(/[a-z0-9][a-z0-9_-]{0,63})?$`)
-	})
-	agentForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`) })
-	commitForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{7,64}$`) })
+	phaseForm    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+	partForm     = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,61}(\.[a-z0-9_-]{1,61})*$`)
+	pipelineForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}(/[a-z0-9][a-z0-9_-]{0,63})?$`)
+	agentForm    = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
+	commitForm   = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 	questionForm = regexp.MustCompile(`^q[0-9]{1,4}$`)
 )
 
@@ -56,22 +53,22 @@ func (k Kind) Fits(value string) bool {
 	switch k {
 	case KindPhase:
 		whole, part, isPart := strings.Cut(value, ".")
-		return phaseForm().MatchString(whole) && (!isPart || partForm().MatchString(part))
+		return phaseForm.MatchString(whole) && (!isPart || partForm.MatchString(part))
 	case kindPhases:
 		p, err := pipelines.ReadPhases(value)
 		return err == nil && !slices.ContainsFunc(append([]string{p.From, p.Until, p.Only}, p.Skip...), func(name string) bool {
-			return name != "" && !phaseForm().MatchString(name)
+			return name != "" && !phaseForm.MatchString(name)
 		})
 	case kindPipeline:
-		return pipelineForm().MatchString(value)
+		return pipelineForm.MatchString(value)
 	case kindAgent:
-		return agentForm().MatchString(value)
+		return agentForm.MatchString(value)
 	case kindMore:
 		return More(value, &phases.Allowance{}) == nil
 	case kindRefresh:
 		return value == "issue" || value == "all"
 	case KindCommit:
-		return commitForm().MatchString(value)
+		return commitForm.MatchString(value)
 	case KindQuestion:
 		return questionForm.MatchString(value)
 	}

@@ -147,8 +147,6 @@ func (c *forgeCheck) token(ctx context.Context) bool {
 		return false
 	case !r.Expires.IsZero() && left < 7*24*time.Hour:
 		c.add(hinted(name, found+"; it expires on "+r.Expires.Format("2006-01-02"), "make a new one in time"))
-	case r.Limit > 0 && r.Left < r.Limit/10:
-		c.add(hinted(name, fmt.Sprintf("%s; only %d of %d requests an hour are left", found, r.Left, r.Limit), "wait, or stop what else uses it"))
 	default:
 		c.add(well(name, found))
 	}
@@ -226,8 +224,6 @@ type tokenFacts struct {
 	Classic bool      // the token is one of a person, with scopes instead of permissions
 	Scopes  []string  // of a classic one
 	Expires time.Time // zero also if it never does
-	Limit   int       // requests that are allowed in an hour
-	Left    int       // those of them that are left
 }
 
 // tokenFacts reads what the forge tells of the token when the repository is read.
@@ -249,11 +245,6 @@ func factsIn(h http.Header) tokenFacts {
 		if at, err := time.Parse(form, h.Get("Github-Authentication-Token-Expiration")); err == nil {
 			r.Expires = at.UTC()
 		}
-	}
-	limit, err := strconv.Atoi(h.Get("X-Ratelimit-Limit"))
-	used, err2 := strconv.Atoi(h.Get("X-Ratelimit-Used"))
-	if errors.Join(err, err2) == nil && limit > 0 {
-		r.Limit, r.Left = limit, max(limit-used, 0)
 	}
 	return r
 }

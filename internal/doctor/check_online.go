@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/agents"
@@ -44,7 +43,7 @@ func (p programs) online(ctx context.Context, plans []*pipelines.Pipeline) (out 
 			out = append(out, p.answers(ctx, a))
 			continue
 		}
-		out = append(out, p.beside(a.Use, p.tried(ctx, a.Use)))
+		out = append(out, p.tried(ctx, a.Use))
 	}
 	return out
 }
@@ -105,23 +104,6 @@ func (p programs) tried(ctx context.Context, use string) Check {
 		return lacking(name, fmt.Sprintf("%s refuses it (%d)", r.URL.Host, answer.StatusCode), "make a new one there, and store it where this one is")
 	}
 	return hinted(name, fmt.Sprintf("%s has answered with %d, which says nothing about the key", r.URL.Host, answer.StatusCode), "")
-}
-
-// beside says, of a program whose key was tried, that it has a login in a file as well.
-func (p programs) beside(use string, c Check) Check {
-	file := allCredentials()[use].login
-	held := gate.KeysHeldBy(map[string]pipelines.Agent{use: {Use: use}}, p.env.Environ)
-	r, err := gate.KeyRequest(use, p.env.Environ)
-	if err != nil || r == nil || len(held) == 0 || !slices.Contains(held[0].By, file) {
-		return c
-	}
-	switch use {
-	case "gemini":
-		c.Found += "; there is a login in " + file + ", too, which was not tried: gemini's settings say which of the two it goes by"
-	default:
-		c.Found += "; there is a login in " + file + ", too, which was not tried: " + use + " goes by the key"
-	}
-	return c
 }
 
 // OnlineTargets gives what Options.Online would ask, for people to agree to that: hosts for a list

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,8 +40,8 @@ func (x *examination) workflowFiles(ctx context.Context) []Check {
 	}
 	x.flow = &w
 	found = append(found, unawaited(ctx, src, w)...)
-	if agent, ok := written(string(data), w); ok {
-		return slices.Concat([]Check{well(name, setup.File+", as reprise init writes it for "+agent)}, found, defaultToken())
+	if setup.Untouched(string(data)) {
+		return slices.Concat([]Check{well(name, setup.File+", as reprise init has written it")}, found, defaultToken())
 	}
 	found = append(found, lintWorkflow(w)...)
 	if len(found) == 0 {
@@ -119,33 +118,6 @@ func absent(src *git.Source) (missing, way string) {
 	return "there is no " + setup.File, "reprise init; " + way
 }
 
-// written reports whether a workflow is word for word what init writes, and for
-// which agent.
-func written(flow string, w setup.WorkflowYAML) (agent string, ok bool) {
-	uses := []string{setup.DefaultUses(), setup.LocalAction}
-	for _, m := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(flow, -1) {
-		uses = append(uses, strings.Replace(m[1], "/"+setup.Jobs, "", 1))
-	}
-	names := slices.Sorted(maps.Keys(setup.AgentInstalls()))
-	for _, name := range names {
-		for _, reviewer := range names {
-			for _, u := range uses {
-				for _, form := range []setup.Form{setup.Long, setup.Short, setup.Long.FanOut(), setup.Short.FanOut()} {
-					if same, err := setup.WorkflowText(form, u, w.Awaited(), name, reviewer); err == nil && setup.Alike(same, flow) {
-						return name, true
-					}
-				}
-			}
-		}
-	}
-	return "", false
-}
-
-var pinned = regexp.MustCompile(`^[^@]+@([0-9a-f]{40}|sha256:[0-9a-f]{64})$`)
-
-// What somebody else wrote, put into a script before the shell reads it.
-var injected = regexp.MustCompile(`\$\{\{[^}]*(github\.event\.|github\.head_ref|inputs\.)`)
-
 const writeAnew = "take over what you want to keep, and write it anew: reprise init --force"
 
 // lintWorkflow names what a workflow has that keeps runs from working, or
@@ -202,7 +174,6 @@ func (l *workflowLint) jobs() {
 	var gates, works int
 	for _, name := range slices.Sorted(maps.Keys(l.w.Jobs)) {
 		job := l.w.Jobs[name]
-		l.steps(name, job)
 		if job.Ours() {
 			gates++
 			works++
@@ -231,41 +202,6 @@ func (l *workflowLint) jobs() {
 	case gates == 0:
 		l.hint(writeAnew, "it has no job with command: gate: every comment starts the job that has the keys")
 	}
-}
-
-// steps looks at what every job should keep to.
-func (l *workflowLint) steps(name string, job setup.WorkflowJob) {
-	for _, s := range job.Steps {
-		if s.Uses != "" && !s.Ours() && !strings.HasPrefix(s.Uses, "./") && !pinned.MatchString(s.Uses) {
-			l.hint("name it by the hash of a commit", "job %s uses %s, which its owner can change", name, s.Uses)
-		}
-		if injected.MatchString(s.Run) {
-			l.hint("hand it over in env:, and use it in quotes", "a script of job %s has an expression with text from outside, which can run anything", name)
-		}
-		for _, agent := range setup.AgentInstalls() {
-			l.version(name, agent, s.Run)
-		}
-	}
-}
-
-// version holds the version of an agent program that a script installs against
-// the one that is tried.
-func (l *workflowLint) version(job string, agent setup.AgentInstall, script string) {
-	// Behind a slash it is the path of a package that is installed already.
-	m := regexp.MustCompile(`(?:^|[\s"'])` + regexp.QuoteMeta(agent.Package) + `(@([^\s"']+))?`).FindStringSubmatch(script)
-	switch {
-	case m == nil || l.said(agent.Title):
-	case !versionNumber.MatchString(m[2]):
-		l.hint(fmt.Sprintf("%s@%s", agent.Package, agent.Version), "job %s installs whatever version of %s is the newest", job, agent.Title)
-	case series(m[2]) != series(agent.Version):
-		l.hint(fmt.Sprintf("%s@%s", agent.Package, agent.Version), "job %s installs %s %s; tried is %s", job, agent.Title, m[2], agent.Version)
-	}
-}
-
-// said reports whether something is said of an agent already: its script may
-// name it twice.
-func (l *workflowLint) said(title string) bool {
-	return slices.ContainsFunc(l.found, func(c Check) bool { return strings.Contains(c.Found, title) })
 }
 
 // work looks at the job that has the keys.

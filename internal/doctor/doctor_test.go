@@ -68,8 +68,6 @@ func TestLintWorkflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	const token = "hint: what it pushes starts no other workflow"
-	_, checkout, _ := strings.Cut(good, "actions/checkout@")
-	checkout, _, _ = strings.Cut(checkout, "\n")
 	for _, tt := range []struct {
 		name, old, new string
 		want           []string
@@ -91,12 +89,8 @@ func TestLintWorkflow(t *testing.T) {
 			"missing: job gate lacks contents: write", "hint: job gate lacks actions: read", "hint: job gate lacks checks: read", "hint: job gate lacks statuses: read",
 			"hint: job gate has no concurrency", "hint: job gate has no key of an agent", token, token, "hint: it has no job with command: gate",
 		}},
-		{"a tag", "actions/checkout@" + checkout, "actions/checkout@v7", []string{"hint: job run uses actions/checkout@v7, which its owner can change", token}},
 		{"kept credentials", "          persist-credentials: false", "          fetch-depth: 1", []string{"hint: the checkout of job run leaves the token on the disk", token}},
 		{"no key", "          ANTHROPIC_API_KEY:", "          OTHER:", []string{"hint: job run has no key of an agent", token}},
-		{"the newest", "npm ci ", "npm install -g @anthropic-ai/claude-code@latest ", []string{"hint: job run installs whatever version of Claude Code is the newest", token}},
-		{"another version", "npm ci ", "npm install -g @anthropic-ai/claude-code@1.0.3 ", []string{"hint: job run installs Claude Code 1.0.3; tried is 2.1.197", token}},
-		{"injection", "          npm ci", "          echo ${{ github.event.comment.body }}\n          npm ci", []string{"hint: a script of job run has an expression with text from outside", token}},
 		{"everything", good, "on: [push, issue_comment]\npermissions: write-all\njobs:\n  a: {steps: [{uses: x/reprise@v1, env: {OPENAI_API_KEY: k}}], concurrency: c}\n", []string{token, "hint: it has no job with command: gate"}},
 		{"too little", good, "on: issue_comment\npermissions: read-all\njobs:\n  a: {steps: [{uses: x/reprise@v1, with: {agent: rehearsal, create-pr: false}}], concurrency: c}\n", []string{
 			"missing: job a lacks contents: write", "missing: job a lacks issues: write", token, "hint: it has no job with command: gate",
@@ -132,32 +126,14 @@ func TestLintWorkflow(t *testing.T) {
 	}
 }
 
-// Whichever agent and action init was told, its workflow is known again.
-func TestWritten(t *testing.T) {
-	for _, agent := range []string{"claude", "codex", "gemini"} {
-		for _, uses := range []string{setup.DefaultUses(), setup.LocalAction, "acme/reprise@v2"} {
-			text, err := setup.WorkflowText(setup.Long, uses, nil, agent)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, ok := written(text, *flow(text)); !ok || got != agent {
-				t.Errorf("%s by %s: %q, %v", agent, uses, got, ok)
-			}
-			if _, ok := written(text+"#", *flow(text + "#")); ok {
-				t.Errorf("%s by %s: a change is not seen", agent, uses)
-			}
-		}
-	}
-}
-
 // A workflow that calls the jobs of reprise has to give what these need.
 func TestLintCalled(t *testing.T) {
 	good, err := setup.WorkflowText(setup.Short, setup.DefaultUses(), nil, "claude")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if agent, ok := written(good, *flow(good)); !ok || agent != "claude" {
-		t.Errorf("the short form is not known again: %q", agent)
+	if !setup.Untouched(good) || setup.Untouched(good+"#") {
+		t.Error("the short form is not known again, or a change of it is not seen")
 	}
 	const token = "hint: what it pushes starts no other workflow"
 	for _, name := range []string{"README.md", "docs/github.md"} {

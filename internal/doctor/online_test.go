@@ -76,9 +76,9 @@ func TestOnlineBesideALogin(t *testing.T) {
 	}
 	takes := host + " takes it: it has listed its models, which costs nothing"
 	for key, want := range map[string]Check{
-		"ANTHROPIC_API_KEY=right": well("claude key", takes+"; there is a login in .credentials.json, too, which was not tried: claude goes by the key"),
-		"CODEX_API_KEY=right":     well("codex key", takes+"; there is a login in auth.json, too, which was not tried: codex goes by the key"),
-		"GEMINI_API_KEY=right":    well("gemini key", takes+"; there is a login in oauth_creds.json, too, which was not tried: gemini's settings say which of the two it goes by"),
+		"ANTHROPIC_API_KEY=right": well("claude key", takes),
+		"CODEX_API_KEY=right":     well("codex key", takes),
+		"GEMINI_API_KEY=right":    well("gemini key", takes),
 	} {
 		use, _, _ := strings.Cut(want.Name, " ")
 		p := programs{env: environ.Env{Environ: []string{"HOME=" + home, key, "ANTHROPIC_BASE_URL=" + service.URL, "OPENAI_BASE_URL=" + service.URL, "GOOGLE_GEMINI_BASE_URL=" + service.URL}}}

@@ -21,9 +21,6 @@ func TestTokenFacts(t *testing.T) {
 		{"expires", map[string]string{"GitHub-Authentication-Token-Expiration": "2026-04-05 06:07:08 UTC"}, tokenFacts{Expires: at}},
 		{"expires elsewhere", map[string]string{"GitHub-Authentication-Token-Expiration": "2026-04-05 08:07:08 +0200"}, tokenFacts{Expires: at}},
 		{"expires some day", map[string]string{"GitHub-Authentication-Token-Expiration": "soon"}, tokenFacts{}},
-		{"limit", map[string]string{"X-RateLimit-Limit": "5000", "X-RateLimit-Used": "4990"}, tokenFacts{Limit: 5000, Left: 10}},
-		{"over the limit", map[string]string{"X-RateLimit-Limit": "60", "X-RateLimit-Used": "61"}, tokenFacts{Limit: 60}},
-		{"half a limit", map[string]string{"X-RateLimit-Limit": "60"}, tokenFacts{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := http.Header{}

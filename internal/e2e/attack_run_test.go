@@ -195,7 +195,7 @@ func (p *place) sabotage(s sabotage) output {
 		p.t.Fatal(err)
 	}
 	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q]}", filepath.Join(p.root, "sabotage.sh")), "false, checks: "+cmp.Or(s.checks, "[]"))
-	p.write("attack.cue", p.read(filepath.Join(p.root, "attack.cue"))+"checks: \"strict\"\nsandbox: {"+s.sizes+"}\n")
+	p.write("attack.cue", p.read(filepath.Join(p.root, "attack.cue"))+"baseline: false\nsandbox: {"+s.sizes+"}\n")
 	return p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required", "--push")
 }
 

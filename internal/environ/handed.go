@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/reprise-ci/reprise/internal/secrets"
 )
@@ -18,7 +17,7 @@ import (
 const HandedOver = "REPRISE_SECRETS"
 
 // handedName is long, as the number of characters is written out in it.
-var handedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,99}$`) })
+var handedName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,99}$`)
 
 // Unpack gives an environment with the secrets that were handed over as variables of
 // their own, and without the variable that had them all. Each of them is a secret, whatever
@@ -33,7 +32,7 @@ func (e Env) Unpack() (Env, error) {
 	given, problems := handed(text)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch {
-		case !handedName().MatchString(name):
+		case !handedName.MatchString(name):
 			problems = append(problems, errors.New("a name is not that of a variable: it has to begin with a capital letter, and have only capital letters, digits and _; it is not shown, as it may be part of a value"))
 		case reserved(name):
 			problems = append(problems, fmt.Errorf("%s is a name that the runner, the system or reprise uses itself: give it another name", name))
@@ -86,7 +85,7 @@ func handed(text string) (given map[string]string, problems []error) {
 		_, twice := given[name]
 		switch {
 		case strings.TrimSpace(line) == "":
-		case ok && !handedName().MatchString(name): // it may be part of a value
+		case ok && !handedName.MatchString(name): // it may be part of a value
 			problems = append(problems, fmt.Errorf("line %d has no name of a variable, of capital letters, digits and _, before its =; a value of several lines takes the form of JSON", n))
 		case !ok:
 			problems = append(problems, fmt.Errorf("line %d is not NAME=value; a value of several lines takes the form of JSON", n))

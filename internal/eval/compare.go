@@ -1,9 +1,5 @@
 package eval
 
-import (
-	"slices"
-)
-
 // Score is what a variant came to, over all cases or in one.
 type Score struct {
 	Variant string   `json:"variant"`
@@ -78,12 +74,5 @@ func compare(all []Result, variants []string) []Comparison {
 			out = append(out, c)
 		}
 	}
-	return out
-}
-
-// sorted gives results in one order, whichever was over first.
-func sorted(all []Result) []Result {
-	out := slices.Clone(all)
-	slices.SortFunc(out, func(a, b Result) int { return a.Trial.order(b.Trial) })
 	return out
 }

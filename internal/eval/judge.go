@@ -42,9 +42,9 @@ func newJudge(env environ.Env, how, home string) (*judge, error) {
 
 // outcome is how the commands of a case ended.
 type outcome struct {
-	Setup  []metadata.CheckResult `json:"setup,omitempty"`
-	Checks []metadata.CheckResult `json:"checks,omitempty"`
-	Still  []metadata.CheckResult `json:"still,omitempty"`
+	Setup  []metadata.CheckResult
+	Checks []metadata.CheckResult
+	Still  []metadata.CheckResult
 }
 
 // run runs the commands in a tree that has the hidden files. What the setup could not

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -76,10 +74,7 @@ func (r recordings) keep(t Trial, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(r.file(t)), 0o755); err != nil {
-		return err
-	}
-	return renameio.WriteFile(r.file(t), data, 0o644)
+	return writeWhole(r.file(t), data)
 }
 
 // played leaves of the trials those that are recorded, and for each case without any the
@@ -108,7 +103,6 @@ func (s *Suite) played(all []Trial, r recordings) (out []Trial, err error) {
 // judged gives a result with what is stale about it, which keeps it from being solved: the
 // answers are to other questions.
 func (r Result) judged(misses []string) Result {
-	r.Misses = nil
 	for _, s := range r.Stale {
 		r.Misses = append(r.Misses, "stale: "+s)
 	}

@@ -30,7 +30,9 @@ type Report struct {
 
 // reportOn sums up results of a suite, of which so many trials were asked for.
 func reportOn(s *Suite, all []Result, asked int) Report {
-	r := Report{Suite: s.dir, Variants: []Score{}, Cases: []Score{}, Results: text.List(sorted(all)), Missing: asked - len(all)}
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b Result) int { return a.Trial.order(b.Trial) })
+	r := Report{Suite: s.dir, Variants: []Score{}, Cases: []Score{}, Results: text.List(all), Missing: asked - len(all)}
 	var names []string
 	for _, v := range s.Variants {
 		names = append(names, v.Name)

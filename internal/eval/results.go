@@ -85,18 +85,20 @@ func (r *results) load(t Trial, key string) (Result, bool, error) {
 	return out, out.Key == key && out.Trial == t, nil
 }
 
-func (r *results) save(out Result) error { return r.write(r.file(out.Trial), out) }
-
-// write writes a file as a whole, or not at all.
-func (r *results) write(file string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
+func (r *results) save(out Result) error {
+	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
 		return err
 	}
+	return writeWhole(r.file(out.Trial), append(data, '\n'))
+}
+
+// writeWhole writes a file as a whole, or not at all, and the folders above it.
+func writeWhole(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return renameio.WriteFile(file, append(data, '\n'), 0o644)
+	return renameio.WriteFile(file, data, 0o644)
 }
 
 // looked reports whether a case of this key was looked at before and found good.
@@ -106,11 +108,7 @@ func (r *results) looked(c Case, key string) bool {
 }
 
 func (r *results) noteLooked(c Case, key string) error {
-	file := filepath.Join(r.dir, "cases", c.Name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return renameio.WriteFile(file, []byte(key+"\n"), 0o644)
+	return writeWhole(filepath.Join(r.dir, "cases", c.Name), []byte(key+"\n"))
 }
 
 // key is a digest of all that a case is made from.

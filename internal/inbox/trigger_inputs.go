@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
@@ -53,7 +52,7 @@ type Inputs struct {
 const Commander = "commander"
 
 var (
-	login  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(\[bot\])?$`) })
+	login  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(\[bot\])?$`)
 	aFile  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*\.ya?ml$`)
 	number = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
 )
@@ -131,7 +130,7 @@ func readInputs(j *environ.Job) (Inputs, error) {
 			switch {
 			case strings.Contains(who, "*"):
 				bad(name, "%q: give each name; everybody cannot be meant", who)
-			case !login().MatchString(who):
+			case !login.MatchString(who):
 				bad(name, "%q is not a name on GitHub", who)
 			}
 		}

@@ -19,13 +19,10 @@ import (
 
 var repositoryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
 
-// Lister is List or Every.
-type Lister func(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error)
-
-// Elsewhere gives the runs of a repository on GitHub that is not cloned here: the
+// Elsewhere gives every run of a repository on GitHub that is not cloned here: the
 // newest commit of each of their branches, and of each record that is kept, is fetched into a folder of its own, which is
 // removed again. Git asks for the right to in its usual way, but asks no person.
-func Elsewhere(ctx context.Context, env environ.Env, name string, list Lister) (all []Run, err error) {
+func Elsewhere(ctx context.Context, env environ.Env, name string) (all []Run, err error) {
 	if !repositoryName.MatchString(name) {
 		return nil, exit.Usagef("%q is no repository on GitHub: give OWNER/NAME", text.Flat(name))
 	}
@@ -50,20 +47,20 @@ func Elsewhere(ctx context.Context, env environ.Env, name string, list Lister) (
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, env, src)
+	return Every(ctx, env, src)
 }
 
-// ListOf gives the runs of the repository in a folder, or of one on GitHub if a name is
+// ListOf gives every run of the repository in a folder, or of one on GitHub if a name is
 // given.
-func ListOf(ctx context.Context, env environ.Env, dir, name string, list Lister) ([]Run, error) {
+func ListOf(ctx context.Context, env environ.Env, dir, name string) ([]Run, error) {
 	if name != "" {
-		return Elsewhere(ctx, env, name, list)
+		return Elsewhere(ctx, env, name)
 	}
 	src, err := git.Find(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, env, src)
+	return Every(ctx, env, src)
 }
 
 // gitIn runs git in a folder, whatever repository the environment names.

@@ -45,15 +45,15 @@ func TestElsewhere(t *testing.T) {
 		Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Now: func() time.Time { return progresstest.Nine },
 		Environ: []string{"GITHUB_SERVER_URL=file://" + server, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")},
 	}
-	all, err := Elsewhere(t.Context(), env, "octo/hello", List)
+	all, err := Elsewhere(t.Context(), env, "octo/hello")
 	if err != nil || len(all) != 1 || all[0].Issue != "7" || all[0].Status != metadata.Completed {
 		t.Errorf("the runs are %+v, %v", all, err)
 	}
-	if _, err := Elsewhere(t.Context(), env, "octo/gone", List); err == nil || !strings.Contains(err.Error(), "fetch the runs of octo/gone") {
+	if _, err := Elsewhere(t.Context(), env, "octo/gone"); err == nil || !strings.Contains(err.Error(), "fetch the runs of octo/gone") {
 		t.Errorf("of no repository: %v", err)
 	}
 	for _, name := range []string{"octo", "-u/x", "a/b/c", "https://github.com/a/b", ""} {
-		if _, err := Elsewhere(t.Context(), env, name, List); err == nil || !strings.Contains(err.Error(), "give OWNER/NAME") {
+		if _, err := Elsewhere(t.Context(), env, name); err == nil || !strings.Contains(err.Error(), "give OWNER/NAME") {
 			t.Errorf("%q is taken for a repository: %v", name, err)
 		}
 	}

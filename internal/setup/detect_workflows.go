@@ -62,24 +62,12 @@ func (r repository) workflowCommands(found *Found) []step {
 			continue
 		}
 		var w workflowFile
-		if err := yaml.Unmarshal([]byte(r.read(name)), &w); err != nil || !startedByChanges(&w.On) {
+		if err := yaml.Unmarshal([]byte(r.read(name)), &w); err != nil || !anyOn(&w.On) {
 			continue
 		}
 		steps = append(steps, w.commands(name, found)...)
 	}
 	return steps
-}
-
-// startedByChanges looks for an event in what starts a workflow: one name, a list
-// of names, or names with settings.
-func startedByChanges(on *yaml.Node) bool {
-	named := func(n *yaml.Node) bool {
-		return n.Value == "push" || n.Value == "pull_request" || n.Value == "merge_group"
-	}
-	if on.Kind == yaml.ScalarNode {
-		return named(on)
-	}
-	return slices.ContainsFunc(on.Content, named)
 }
 
 // commands gives what the jobs of a workflow start tests with, job by job in

@@ -43,8 +43,8 @@ func bare(text string) (without, digest string) {
 	return text[:at[0]] + Mark + text[at[1]:], text[at[2]:at[3]]
 }
 
-// untouched says whether a text is as it was written.
-func untouched(text string) bool {
+// Untouched reports whether a text is as init wrote it.
+func Untouched(text string) bool {
 	without, digest := bare(text)
 	return digest != "" && digestOf(without) == digest
 }

@@ -94,7 +94,7 @@ _checks: [
 	for _, c := range found.Checks {
 		writeCommand(&out, c)
 	}
-	out.WriteString("]\n\n// What fails before anything is changed does not hold the work up; \"strict\": it does.\nchecks: \"baseline\"\n\nreplace: [\n")
+	out.WriteString("]\n\n// What fails before anything is changed does not hold the work up; with false it does.\nbaseline: true\n\nreplace: [\n")
 	for _, phase := range phases {
 		fmt.Fprintf(&out, "\t{name: %q, checks: _checks},\n", phase)
 	}

@@ -67,11 +67,11 @@ func refuse(t *testing.T, e Evaluator, bombs []bombFile) {
 				t.Fatal(err)
 			}
 			_, err := Load(t.Context(), Sources{Path: file, Evaluator: e}, "")
-			var mistakes Errors
+			var mistakes pipelines.Mistakes
 			if !errors.As(err, &mistakes) || !strings.Contains(err.Error(), b.want) {
 				t.Fatalf("got %.300v, want mistakes with %q", err, b.want)
 			}
-			if len(mistakes) > pipelines.MostMistakes+1 || slices.ContainsFunc(mistakes, func(m Error) bool { return m.File != file || len(m.Message) > pipelines.MostMistakeBytes+3 }) {
+			if len(mistakes) > pipelines.MostMistakes+1 || slices.ContainsFunc(mistakes, func(m pipelines.Mistake) bool { return m.File != file || len(m.Message) > pipelines.MostMistakeBytes+3 }) {
 				t.Errorf("%d mistakes, in %d bytes", len(mistakes), len(err.Error()))
 			}
 		})

@@ -45,7 +45,7 @@ func answer(req request) (r response) {
 		if cause := recover(); cause != nil {
 			r = response{Failure: fmt.Sprintf("CUE cannot evaluate this: %v", cause)}
 			if len(req.Files) > 0 {
-				r = response{Mistakes: Errors{{File: req.Files[0].Name, Message: pipelines.OneLine(r.Failure)}}}
+				r = response{Mistakes: pipelines.Mistakes{{File: req.Files[0].Name, Message: pipelines.OneLine(r.Failure)}}}
 			}
 		}
 	}()

@@ -7,12 +7,13 @@ import (
 
 	"cuelang.org/go/cue"
 
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
 )
 
 // usual evaluates the settings of a repository by themselves: what they name as pipeline,
 // with its place, or nil.
-func usual(config file) (*Error, error) {
+func usual(config file) (*pipelines.Mistake, error) {
 	c := &checker{MistakeList: MistakeList{Open: true}} // what it names may be in a pipeline
 	n, err := c.settings(NewContext(), config)
 	if n != nil {
@@ -24,7 +25,7 @@ func usual(config file) (*Error, error) {
 	if err = cmp.Or(err, c.Found.OrNil()); err != nil || named == nil {
 		return nil, err
 	}
-	return &Error{File: named.File, Line: named.Line, Column: named.Column, Path: named.Path, Message: named.Text()}, nil
+	return &pipelines.Mistake{File: named.File, Line: named.Line, Column: named.Column, Path: named.Path, Message: named.Text()}, nil
 }
 
 // settings reads the settings of a repository; nil, and noted, if there is nothing in it

@@ -92,7 +92,7 @@ func TestConfigMistakes(t *testing.T) {
 	} {
 		s := configured(t, text, map[string]string{"own.cue": `extends: "fix"`})
 		for _, name := range []string{"fix", "own"} {
-			var found Errors
+			var found pipelines.Mistakes
 			if _, err := Load(t.Context(), s, name); !errors.As(err, &found) || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%q with %s: %v, want %s", text, name, err, want)
 			}

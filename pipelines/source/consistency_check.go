@@ -189,7 +189,7 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 	if p.MustChange && p.Access != "" && p.Access != pipelines.AccessTree {
 		c.Add(n, []any{"access"}, "got %q, expected \"tree\" as must_change is set", p.Access)
 	}
-	if len(p.Gates) > 0 && !ValueOr(p.Review, true) {
+	if len(p.Gates) > 0 && !p.Review {
 		c.Add(n, []any{"gates"}, "gates are judged by a review, which review: false switches off; drop one of the two")
 	}
 	for i, g := range p.Gates {

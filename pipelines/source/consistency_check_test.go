@@ -11,7 +11,7 @@ import (
 // place is held by the tests of the files in pipelines/source.
 func TestCheck(t *testing.T) {
 	phase := func(name string, needs ...string) DraftPhase {
-		return DraftPhase{Name: name, Goal: "g", Writes: name + ".md", Needs: needs}
+		return DraftPhase{Review: true, Phase: pipelines.Phase{Name: name, Goal: "g", Writes: name + ".md", Needs: needs}}
 	}
 	for what, tt := range map[string]struct {
 		phases []DraftPhase
@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 			}
 			n.Set("phases", phases)
 			n.Set("rules", rules)
-			Check(m, n, &DraftPipeline{Phases: tt.phases, Rules: tt.rules})
+			Check(m, n, &DraftPipeline{Phases: tt.phases, Pipeline: pipelines.Pipeline{Rules: tt.rules}})
 			switch {
 			case tt.want == "" && len(m.Found) > 0:
 				t.Errorf("found %v", m.Found)

@@ -83,7 +83,7 @@ func (c checks) split(n *Node, r *pipelines.Rule, d *DraftPipeline, ahead []stri
 		c.Add(n, []any{"then", "split"}, "no phase %q after %q, %s", to, r.After, pipelines.MustBeOneOf(to, ahead))
 	}
 	for _, p := range slices.Concat(d.Phases, d.Spare) {
-		if p.Name == r.After && !pipelines.FoundParts(p.Schema) {
+		if p.Name == r.After && !pipelines.FoundParts(p.ReportSchema) {
 			c.Add(n, []any{"then", "split"}, noTasks, r.After)
 		}
 	}
@@ -110,7 +110,7 @@ func (c checks) asks(when *Node, text string, p *DraftPhase) {
 			}
 		}
 	}
-	if asked := when.Get("independent_tasks"); asked != nil && !pipelines.FoundParts(p.Schema) {
+	if asked := when.Get("independent_tasks"); asked != nil && !pipelines.FoundParts(p.ReportSchema) {
 		c.Add(when, []any{"independent_tasks"}, noTasks, p.Name)
 	}
 	if asked := when.Get("report"); asked != nil {
@@ -168,14 +168,14 @@ func disagree(asked, allowed cue.Value, keys []any) []contradiction {
 
 // reported lists the fields of the phase's report, and whether it takes others.
 func reported(p *DraftPhase) (fields []string, open bool) {
-	if p.Schema == nil {
+	if p.ReportSchema == nil {
 		return nil, false
 	}
 	var s struct {
 		Properties map[string]json.RawMessage
 		Additional any `json:"additionalProperties"`
 	}
-	if err := json.Unmarshal(p.Schema, &s); err != nil {
+	if err := json.Unmarshal(p.ReportSchema, &s); err != nil {
 		return nil, true
 	}
 	return slices.Sorted(maps.Keys(s.Properties)), s.Additional != false

@@ -88,7 +88,7 @@ func checkReport(report string, value []byte) error {
 	}
 	v, err := JSONValue(ctx, value)
 	if err != nil {
-		return Errors{{Message: "not valid JSON: " + pipelines.OneLine(err.Error())}}
+		return pipelines.Mistakes{{Message: "not valid JSON: " + pipelines.OneLine(err.Error())}}
 	}
 	c := &checker{}
 	c.walk(v, NewShape(schema), &Node{})

@@ -17,7 +17,7 @@ const maxChain = 5
 // evaluate resolves the first of the files, which builds on the second, and
 // so on, with what config says if it is not nil. Where one more is needed it says which, and where
 // that is written; the error then has what is wrong whatever that one says.
-func evaluate(files []file, config *file) (p *pipelines.Pipeline, missing *Error, err error) {
+func evaluate(files []file, config *file) (p *pipelines.Pipeline, missing *pipelines.Mistake, err error) {
 	ctx := NewContext()
 	schema, all, err := schemas(ctx, "#Pipeline")
 	if err != nil {
@@ -48,7 +48,7 @@ func evaluate(files []file, config *file) (p *pipelines.Pipeline, missing *Error
 		}
 	}
 	if ext := last.Get("extends"); ext != nil {
-		missing = &Error{File: ext.File, Line: ext.Line, Column: ext.Column, Path: ext.Path, Message: ext.Text()}
+		missing = &pipelines.Mistake{File: ext.File, Line: ext.Line, Column: ext.Column, Path: ext.Path, Message: ext.Text()}
 	}
 	return nil, missing, all.Found.OrNil()
 }
@@ -70,7 +70,7 @@ func (c *checker) file(ctx *cue.Context, f file, schema *Shape) *Node {
 }
 
 // resolve puts the files together, checks the whole and fills in the defaults.
-func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, *Error, error) {
+func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, *pipelines.Mistake, error) {
 	c.Main = nodes[0]
 	whole := nodes[len(nodes)-1]
 	c.noOverlay(whole)

@@ -46,10 +46,10 @@ type against struct {
 // response is what came out.
 type response struct {
 	Pipeline *pipelines.Pipeline `json:"pipeline,omitempty"`
-	Missing  *Error              `json:"missing,omitempty"` // a pipeline to build on; Message is its name
-	Usual    *Error              `json:"usual,omitempty"`   // the pipeline that Config names; Message is its name
+	Missing  *pipelines.Mistake  `json:"missing,omitempty"` // a pipeline to build on; Message is its name
+	Usual    *pipelines.Mistake  `json:"usual,omitempty"`   // the pipeline that Config names; Message is its name
 	Matches  bool                `json:"matches,omitempty"`
-	Mistakes Errors              `json:"mistakes,omitempty"` // beside Missing: those there are whatever that one says
+	Mistakes pipelines.Mistakes  `json:"mistakes,omitempty"` // beside Missing: those there are whatever that one says
 	Failure  string              `json:"failure,omitempty"`  // any other error
 }
 
@@ -58,7 +58,7 @@ type response struct {
 // value, or says why that could not be found out.
 func (e Evaluator) CheckReport(ctx context.Context, report string, value []byte) error {
 	if !json.Valid(value) {
-		return Errors{{Message: "not valid JSON"}}
+		return pipelines.Mistakes{{Message: "not valid JSON"}}
 	}
 	_, err := e.do(ctx, "the report", request{Report: &against{report, value}})
 	return err

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // doubling is a chain of n fields, each made of the one before.
@@ -41,7 +43,7 @@ func TestBombs(t *testing.T) {
 			t.Parallel()
 			file := bomb(t, text)
 			_, err := Load(t.Context(), Sources{Path: file, Evaluator: e}, "")
-			var mistakes Errors
+			var mistakes pipelines.Mistakes
 			if !errors.As(err, &mistakes) || len(mistakes) != 1 || mistakes[0].File != file {
 				t.Fatalf("got %v, want one mistake of the file", err)
 			}

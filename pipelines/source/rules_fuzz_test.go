@@ -29,7 +29,7 @@ func FuzzRules(f *testing.F) {
 		}
 		rep := &against{reports[int(which)%len(reports)], value}
 		err := Evaluator{}.CheckReport(t.Context(), rep.Text, rep.Value)
-		var mistakes Errors
+		var mistakes pipelines.Mistakes
 		switch {
 		case err == nil:
 			if !json.Valid(value) {

@@ -78,12 +78,12 @@ func (s Sources) OwnNames() ([]string, error) {
 // Shadowed gives a mistake for each file of the repository that is never read,
 // as another one with the same name and an ending that is asked for sooner is
 // beside it.
-func (s Sources) Shadowed() (Errors, error) {
+func (s Sources) Shadowed() (pipelines.Mistakes, error) {
 	names, err := s.OwnNames()
 	if err != nil {
 		return nil, err
 	}
-	var found Errors
+	var found pipelines.Mistakes
 	for _, name := range append(names, path.Join("..", configName)) {
 		first := ""
 		for _, ext := range FileEndings() {
@@ -98,7 +98,7 @@ func (s Sources) Shadowed() (Errors, error) {
 			case first == "":
 				first = name + ext
 			default:
-				found = append(found, Error{File: path.Clean(repoPath + name + ext), Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", path.Base(first))})
+				found = append(found, pipelines.Mistake{File: path.Clean(repoPath + name + ext), Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", path.Base(first))})
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (s Sources) load(ctx context.Context, first file) (*pipelines.Pipeline, err
 	}
 	for {
 		if size > maxInput {
-			return nil, Errors{{File: first.Name, Message: fmt.Sprintf("%d bytes, expected at most %d", size, maxInput)}}
+			return nil, pipelines.Mistakes{{File: first.Name, Message: fmt.Sprintf("%d bytes, expected at most %d", size, maxInput)}}
 		}
 		e, err := s.evaluator(files, config)
 		if err != nil {
@@ -172,7 +172,7 @@ func (s Sources) load(ctx context.Context, first file) (*pipelines.Pipeline, err
 			return r.Pipeline, nil
 		}
 		base, err := s.base(files, *r.Missing)
-		var wrong Errors
+		var wrong pipelines.Mistakes
 		if errors.As(err, &wrong) {
 			return nil, append(wrong, r.Mistakes...).Sorted()
 		}
@@ -201,11 +201,11 @@ func (s Sources) evaluator(files []file, config *file) (Evaluator, error) {
 
 // base finds the pipeline that the last of the files builds on. A pipeline
 // that builds on its own name means the one it replaces, which is built in.
-func (s Sources) base(files []file, missing Error) (file, error) {
+func (s Sources) base(files []file, missing pipelines.Mistake) (file, error) {
 	name := missing.Message
 	if len(files) == maxChain {
 		missing.Message = fmt.Sprintf("more than %d pipelines build on one another", maxChain)
-		return file{}, Errors{missing}
+		return file{}, pipelines.Mistakes{missing}
 	}
 	base, err := s.find(name)
 	if err == nil && slices.Contains(files, base) {
@@ -215,7 +215,7 @@ func (s Sources) base(files []file, missing Error) (file, error) {
 	}
 	if err != nil {
 		missing.Message = err.Error()
-		return file{}, Errors{missing}
+		return file{}, pipelines.Mistakes{missing}
 	}
 	return base, nil
 }
@@ -272,7 +272,7 @@ func read(f fs.File, name string) (file, error) {
 		return file{}, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxInput {
-		return file{}, Errors{{File: name, Message: fmt.Sprintf("too large, expected at most %d bytes", maxInput)}}
+		return file{}, pipelines.Mistakes{{File: name, Message: fmt.Sprintf("too large, expected at most %d bytes", maxInput)}}
 	}
 	return file{Name: name, Text: string(data)}, nil
 }
@@ -318,7 +318,7 @@ func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
 	if name, _, _ := strings.Cut(r.Usual.Message, "/"); name != pipelines.Auto && !slices.Contains(names, name) {
 		wrong := *r.Usual
 		wrong.Message = fmt.Sprintf("no pipeline %q, %s", name, pipelines.MustBeOneOf(name, names))
-		return "", Errors{wrong}
+		return "", pipelines.Mistakes{wrong}
 	}
 	return r.Usual.Message, nil
 }

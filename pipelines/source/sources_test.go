@@ -174,7 +174,7 @@ sandbox: {disk: 6GB}
 		"e1":   ".github/reprise/pipelines/e5.cue:1:10: extends: more than 5 pipelines build on one another",
 	} {
 		_, err := Load(t.Context(), s, name)
-		var mistakes Errors
+		var mistakes pipelines.Mistakes
 		if !errors.As(err, &mistakes) || err.Error() != want {
 			t.Errorf("%s:\ngot:  %v\nwant: %s", name, err, want)
 		}
@@ -239,7 +239,7 @@ func TestShadowed(t *testing.T) {
 		"fix.yaml": "", "cmd.yml": "", "cmd.yaml": "", "cmd.toml": "", "cmd.md": "", "cmd-2.yml": "",
 	})
 	got, err := s.Shadowed()
-	want := Errors{
+	want := pipelines.Mistakes{
 		{File: ".github/reprise/pipelines/cmd.yml", Message: "never read, as cmd.yaml has the same name; rename or remove one of the two"},
 		{File: ".github/reprise/pipelines/cmd.toml", Message: "never read, as cmd.yaml has the same name; rename or remove one of the two"},
 	}

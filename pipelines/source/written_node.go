@@ -91,14 +91,6 @@ func (n *Node) Text() string {
 	return s
 }
 
-// reportSchema returns the JSON Schema of the report that n holds, or nil.
-func (n *Node) reportSchema() json.RawMessage {
-	if n == nil {
-		return nil
-	}
-	return n.Schema
-}
-
 // Set puts a field in, over one of the same name.
 func (n *Node) Set(name string, v *Node) {
 	if n.Fields == nil {

@@ -1,108 +1,113 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/builtin"
 )
 
-// Pipeline is a pipeline as it was written: what is left out is nil or zero. The fields are
-// those of schema.cue.
+// DraftPipeline is a pipeline as it was written. A field that is named here is written in
+// another form than a Pipeline has it; the others are as they are written.
 type DraftPipeline struct {
-	Name        string
-	Description string
-	Select      pipelines.Select
-	Language    string
-	Agents      map[string]pipelines.Agent
-	Defaults    struct {
+	pipelines.Pipeline
+	Defaults struct {
 		Agent, Reviewer, Tier string
 		Timeout, Idle         pipelines.Duration
-		Revisions             *int
-		Retry                 pipelines.RetrySettings
+		Revisions             int
+		Retry                 pipelines.Retry
 	}
-	Budget struct {
-		USD        *float64
-		Tokens     *int64
-		Time       *pipelines.Duration
-		Attempts   *int
-		IssueUSD   *float64 `json:"issue_usd"`
-		DayUSD     float64  `json:"day_usd"`
-		RepoDayUSD float64  `json:"repo_day_usd"`
-	}
-	Limits pipelines.Limits
 	Prices map[string]struct {
-		Input, Output float64
-		Cached        *float64
-	}
-	Phases, Spare       []DraftPhase
-	Rules               []pipelines.Rule
-	Setup               []DraftSetup
-	Hooks               []pipelines.Hook
-	Baseline            *bool
-	Jobs                int
-	Presets             map[string][]string
-	Protect             pipelines.ProtectionSettings
-	Secrets             pipelines.Secrets
-	Transcripts         struct{ Keep text.Days }
-	Sandbox             pipelines.Sandbox
-	CI                  pipelines.CI
-	Base                struct{ Update string }
-	Finish              string
-	Labels              string
-	Statuses, Notes     bool
-	Parallel, Speculate bool
-	Given               map[string]string
-	Network             *pipelines.Network
-	AllowModels         []string `json:"allow_models"` // nil: nothing is said of them
+		pipelines.Price
+		Cached *float64 `json:"cached"`
+	} `json:"prices"`
+	Phases        []DraftPhase                 `json:"-"`
+	Spare         []DraftPhase                 `json:"-"`
+	WrittenPhases []json.RawMessage            `json:"phases"`
+	WrittenSpare  []json.RawMessage            `json:"spare"`
+	Setup         []DraftSetup                 `json:"setup"`
+	Protect       pipelines.ProtectionSettings `json:"protect"`
+	Transcripts   struct{ Keep text.Days }
+	Base          struct{ Update string }
+	Given         map[string]string `json:"given"`
+	Network       *pipelines.Network
+	AllowModels   []string `json:"allow_models"` // nil: nothing is said of them
 }
 
-// Setup is a command of the setup as it was written.
+// DraftSetup is a command of the setup as it was written.
 type DraftSetup struct {
 	pipelines.Setup
 	Network *pipelines.Network `json:"network"` // in place of the one in Setup, which is never nil
 }
 
-// Phase is a phase as it was written.
+// DraftPhase is a phase as it was written.
 type DraftPhase struct {
-	Name, Title, Goal string
-	Needs             []string
-	Writes            string
-	Access            pipelines.Access
-	MustChange        bool `json:"must_change"`
-	Gates             []string
-	Report            string
-	Checks            []pipelines.Check
-	Approve           pipelines.ApprovalSettings
-	Review            *bool
-	Split             pipelines.PhaseSplit
-	Revise            string
-	Revisions         *int
-	Retry             pipelines.RetrySettings
-	SkipIf            *pipelines.SkipIf `json:"skip_if"`
+	pipelines.Phase
+	Approve pipelines.ApprovalSettings `json:"approve"`
+	Review  bool                       `json:"review"`
+	Revise  string                     `json:"revise"`
 	DraftStep
 	Steps struct{ Execute, Review, Revise DraftStep }
-
-	Schema json.RawMessage `json:"-"` // of Report, as JSON Schema
 }
 
-// Step is what a phase, or one of its steps, says of who does it and how.
+// DraftStep is what a phase, or one of its steps, says of who does it and how.
 type DraftStep struct {
-	Agent, Tier, Model string
-	Timeout, Idle      pipelines.Duration
-	Turns              int
-	Prompt             string
-	Network            *pipelines.Network
-	Access             pipelines.Access // of a review
-	AllowModels        []string         `json:"allow_models"`
-	Tools              *pipelines.ToolChoice
-	Effort             string
+	pipelines.Step
+	Network     *pipelines.Network    `json:"network"`
+	Tools       *pipelines.ToolChoice `json:"tools"`
+	AllowModels []string              `json:"allow_models"`
+}
+
+// DraftOf reads a pipeline from its nodes. Values that break the schema are not among them.
+// What is left out has its usual value, where that depends on nothing else.
+func DraftOf(n *Node) (DraftPipeline, error) {
+	var d DraftPipeline
+	d.Language, d.Baseline = "en", true
+	d.Budget = pipelines.Budget{USD: 10, Time: pipelines.Duration(2 * time.Hour), Attempts: 60}
+	d.Defaults.Revisions = 3
+	d.Defaults.Retry = pipelines.Retry{Max: 3, Initial: pipelines.Duration(time.Second), Factor: 2, Cap: pipelines.Duration(time.Minute)}
+	var data bytes.Buffer
+	n.WriteJSON(&data)
+	err := json.Unmarshal(data.Bytes(), &d)
+	for _, l := range []struct {
+		to      *[]DraftPhase
+		written []json.RawMessage
+		nodes   []*Node
+	}{{&d.Phases, d.WrittenPhases, n.List("phases")}, {&d.Spare, d.WrittenSpare, n.List("spare")}} {
+		for i, written := range l.written {
+			p := DraftPhase{Review: true}
+			p.Revisions, p.Retry = d.Defaults.Revisions, d.Defaults.Retry
+			err = cmp.Or(err, json.Unmarshal(written, &p))
+			if report := l.nodes[i].Get("report"); report != nil {
+				p.ReportSchema = report.Schema
+			}
+			if p.SkipIf != nil {
+				p.SkipIf.Tree = l.nodes[i].Get("skip_if").Get("when").Get("tree").FieldNames()
+			}
+			*l.to = append(*l.to, p)
+		}
+	}
+	if err != nil {
+		return d, fmt.Errorf("%s: %w", n.File, err)
+	}
+	d.Name = cmp.Or(d.Name, nameOf(n.File))
+	return d, nil
+}
+
+// nameOf is the name of a pipeline by its file: "builtin:fix" and
+// ".github/reprise/pipelines/fix.yaml" are both called fix.
+func nameOf(file string) string {
+	base := strings.TrimPrefix(path.Base(file), builtin.Prefix)
+	return strings.TrimSuffix(base, path.Ext(base))
 }
 
 // AddDefaultAgents adds the agents of a pipeline that names none to those of
@@ -158,32 +163,11 @@ func (d *DraftPipeline) Reviewer(writer string) string {
 
 // Complete fills in every default. The source is what people know the file by.
 func (d *DraftPipeline) Complete(source string) *pipelines.Pipeline {
-	p := &pipelines.Pipeline{
-		Name:        d.Name,
-		Description: d.Description,
-		Select:      d.Select,
-		Language:    cmp.Or(d.Language, "en"),
-		Agents:      d.Agents,
-		Budget: pipelines.Budget{
-			USD:      ValueOr(d.Budget.USD, 10),
-			Tokens:   ValueOr(d.Budget.Tokens, 0),
-			Time:     ValueOr(d.Budget.Time, pipelines.Duration(2*time.Hour)),
-			Attempts: ValueOr(d.Budget.Attempts, 60),
-			IssueUSD: ValueOr(d.Budget.IssueUSD, 0), DayUSD: d.Budget.DayUSD, RepoDayUSD: d.Budget.RepoDayUSD,
-		},
-		Limits:  d.limits(),
-		Rules:   d.Rules,
-		Presets: d.Presets,
-		Protect: d.Protect.Paths, Open: d.Protect.Open,
-		Secrets: d.Secrets, KeepTranscripts: d.Transcripts.Keep,
-		Sandbox: d.Sandbox,
-		Hooks:   d.Hooks,
-		CI:      d.CI,
-		Update:  d.Base.Update,
-		Finish:  d.Finish, Notes: d.Notes, Labels: d.Labels, Statuses: d.Statuses,
-		Jobs: pipelines.JobsFor(d.Jobs, d.Parallel || d.Speculate || slices.ContainsFunc(d.Rules, pipelines.Rule.Splits)), Parallel: d.Parallel, Speculate: d.Speculate, Documents: d.Given,
-		Source: source,
-	}
+	p := d.Pipeline
+	p.Limits.Files, p.Limits.Bytes = p.Limits.Most() // a frozen pipeline says what counts
+	p.Protect, p.Open = d.Protect.Paths, d.Protect.Open
+	p.KeepTranscripts, p.Update, p.Documents, p.Source = d.Transcripts.Keep, d.Base.Update, d.Given, source
+	p.Jobs = pipelines.JobsFor(p.Jobs, p.Parallel || p.Speculate || p.Splits())
 	for model, price := range d.Prices {
 		if p.Prices == nil {
 			p.Prices = map[string]pipelines.Price{}
@@ -206,15 +190,8 @@ func (d *DraftPipeline) Complete(source string) *pipelines.Pipeline {
 	for i, ph := range d.Spare {
 		p.Spare = append(p.Spare, d.phase(len(d.Phases)+i, ph))
 	}
-	p.Baseline = (d.Baseline == nil || *d.Baseline) && slices.ContainsFunc(slices.Concat(p.Phases, p.Spare), func(p pipelines.Phase) bool { return len(p.Checks) > 0 })
-	return p
-}
-
-// limits are written out, so that a frozen pipeline says what counts.
-func (d *DraftPipeline) limits() pipelines.Limits {
-	l := d.Limits
-	l.Files, l.Bytes = l.Most()
-	return l
+	p.Baseline = d.Baseline && slices.ContainsFunc(slices.Concat(p.Phases, p.Spare), func(p pipelines.Phase) bool { return len(p.Checks) > 0 })
+	return &p
 }
 
 // phase fills in the defaults of the phase at index i, which numbers its folder.
@@ -223,27 +200,11 @@ func (d *DraftPipeline) phase(i int, ph DraftPhase) pipelines.Phase {
 	if ph.MustChange {
 		access = pipelines.AccessTree
 	}
-	out := pipelines.Phase{
-		Name:         ph.Name,
-		Title:        ph.Title,
-		Goal:         strings.TrimSpace(ph.Goal),
-		Needs:        ph.Needs,
-		Folder:       fmt.Sprintf("%02d_%s", i, ph.Name),
-		Writes:       cmp.Or(ph.Writes, pipelines.ArtifactPath(ph.Name)),
-		Access:       cmp.Or(ph.Access, access),
-		MustChange:   ph.MustChange,
-		Gates:        ph.Gates,
-		Report:       ph.Report,
-		ReportSchema: ph.Schema,
-		Approve:      ph.Approve.Role,
-		Approvers:    ph.Approve.Count,
-		NoReview:     !ValueOr(ph.Review, true),
-		Split:        ph.Split,
-		ReviseAlways: ph.Revise == "always",
-		Revisions:    ValueOr(ph.Revisions, ValueOr(d.Defaults.Revisions, 3)),
-		Retry:        ph.Retry.Or(d.Defaults.Retry),
-		SkipIf:       ph.SkipIf,
-	}
+	out := ph.Phase
+	out.Goal, out.Folder = strings.TrimSpace(ph.Goal), fmt.Sprintf("%02d_%s", i, ph.Name)
+	out.Writes, out.Access = cmp.Or(ph.Writes, pipelines.ArtifactPath(ph.Name)), cmp.Or(ph.Access, access)
+	out.Approve, out.Approvers = ph.Approve.Role, ph.Approve.Count
+	out.NoReview, out.ReviseAlways, out.Checks = !ph.Review, ph.Revise == "always", nil
 	given := cmp.Or(ph.Network, d.Network)
 	alone := out.Access != pipelines.AccessTree
 	for _, c := range ph.Checks {
