@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -14,14 +15,9 @@ import (
 // For gives the agent of that name: claude, codex, gemini, command or
 // rehearsal. It starts nothing and needs no program to be there, see Probe.
 func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
-	kinds := map[string]func(cli) engine.Agent{
-		"claude":  func(c cli) engine.Agent { return claude{c} },
-		"codex":   func(c cli) engine.Agent { return codex{c} },
-		"gemini":  func(c cli) engine.Agent { return gemini{c} },
-		"command": func(c cli) engine.Agent { return command{c} },
-		Rehearsal: func(c cli) engine.Agent { return c.opts.Rehearsal },
-	}
-	make, ok := kinds[name]
+	c := newCLI(name, a, opts)
+	kinds := map[string]engine.Agent{"claude": claude{c}, "codex": codex{c}, "gemini": gemini{c}, "command": command{c}, Rehearsal: c.opts.Rehearsal}
+	it, ok := kinds[name]
 	if !ok {
 		return nil, fmt.Errorf("there is no agent %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 	}
@@ -38,7 +34,7 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 			return nil, fmt.Errorf("%v: %s", wrong.Keys[0], wrong.Why)
 		}
 	}
-	return make(newCLI(name, a, opts)), nil
+	return it, nil
 }
 
 // Probe says whether the program of an agent is there, with a hint how to get
@@ -60,19 +56,15 @@ func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 
 // newCLI gives what an agent of that name has in common with all that are programs.
 func newCLI(name string, a pipelines.Agent, opts Options) cli {
-	c := cli{name: name, program: name, agent: a, opts: opts.withDefaults()}
-	switch name {
-	case "claude":
-		c.install, c.vars = "npm install -g @anthropic-ai/claude-code", claudeVars(c.opts.Environ)
-	case "codex":
-		c.install, c.vars = "npm install -g @openai/codex", codexVars()
-	case "gemini":
-		c.install, c.vars = "npm install -g @google/gemini-cli", geminiVars()
-	case "command":
-		if len(a.Command) > 0 {
-			c.program = a.Command[0]
-			c.name = filepath.Base(c.program)
+	c := cli{name: name, program: name, knownProgram: programs()[name], agent: a, opts: opts.withDefaults()}
+	for variable, more := range c.Clouds {
+		if process.Lookup(c.opts.Environ, variable) != "" {
+			c.Variables = slices.Concat(c.Variables, more)
 		}
+	}
+	if name == "command" && len(a.Command) > 0 {
+		c.program = a.Command[0]
+		c.name = filepath.Base(c.program)
 	}
 	return c
 }

@@ -15,13 +15,12 @@ import (
 // started can write into the same stream. So nothing in it may be of a size
 // that the memory or the record cannot hold, or count backwards.
 const (
-	maxTokens   = 1_000_000_000_000
-	maxUSD      = 1e9
-	maxTimes    = 1_000_000 // turns
-	maxDenials  = 100
-	maxMessages = 1000               // whose usage is kept apart
-	maxDelay    = 7 * 24 * time.Hour // no service closes for longer
-	maxWord     = 200                // characters of a name
+	maxTokens  = 1_000_000_000_000
+	maxUSD     = 1e9
+	maxTimes   = 1_000_000 // turns
+	maxDenials = 100
+	maxDelay   = 7 * 24 * time.Hour // no service closes for longer
+	maxWord    = 200                // characters of a name
 )
 
 // sane brings a usage within what can be.

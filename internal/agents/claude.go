@@ -26,28 +26,9 @@ type claude struct{ cli }
 // maxArgument is how long one argument of a program may be on Linux.
 const maxArgument = 128<<10 - 1
 
-// claudeVars are the variables Claude Code needs. The clouds' are let through
-// only where it is told to use a cloud.
-func claudeVars(env []string) []string {
-	vars := []string{
-		"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
-		"ANTHROPIC_MODEL", "ANTHROPIC_DEFAULT_*_MODEL", "ANTHROPIC_SMALL_FAST_MODEL",
-		"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
-		"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MAX_THINKING_TOKENS", "API_TIMEOUT_MS",
-	}
-	if process.Lookup(env, "CLAUDE_CODE_USE_BEDROCK") != "" {
-		vars = append(vars, "AWS_*", "ANTHROPIC_BEDROCK_BASE_URL", "CLAUDE_CODE_SKIP_BEDROCK_AUTH")
-	}
-	if process.Lookup(env, "CLAUDE_CODE_USE_VERTEX") != "" {
-		vars = append(vars, "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "CLOUD_ML_REGION", "VERTEX_REGION_*",
-			"ANTHROPIC_VERTEX_PROJECT_ID", "ANTHROPIC_VERTEX_BASE_URL", "CLAUDE_CODE_SKIP_VERTEX_AUTH")
-	}
-	return vars
-}
-
 // Run carries out one task with Claude Code.
 func (a claude) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	s := &claudeStream{said: said{cli: a.cli, task: t}, messages: map[string]ClaudeUsage{}}
+	s := &claudeStream{said: said{cli: a.cli, task: t}}
 	s.result.Session = t.Session
 	a.opts.Transcript = withoutPieces(a.opts.Transcript)
 	return a.run(ctx, t, &s.said, func(c *Call) (string, error) { s.servers = c.servers; return a.prepare(c) }, s.line)
@@ -147,17 +128,12 @@ func (c *Call) claudePatience() {
 // claudeTools lists the tools that exist at all for an access level. None of
 // them reaches the network.
 func claudeTools(a pipelines.Access) []string {
-	switch a {
-	case pipelines.AccessTree:
-		return []string{"Read", "Glob", "Grep", "Write", "Edit", "Bash"}
-	case pipelines.AccessArtifacts:
-		return []string{"Read", "Glob", "Grep", "Write", "Edit"}
-	case pipelines.AccessRun:
-		return []string{"Read", "Glob", "Grep", "Bash"}
-	case pipelines.AccessRead:
-		return []string{"Read", "Glob", "Grep"}
-	}
-	return nil
+	return map[pipelines.Access][]string{
+		pipelines.AccessTree:      {"Read", "Glob", "Grep", "Write", "Edit", "Bash"},
+		pipelines.AccessArtifacts: {"Read", "Glob", "Grep", "Write", "Edit"},
+		pipelines.AccessRun:       {"Read", "Glob", "Grep", "Bash"},
+		pipelines.AccessRead:      {"Read", "Glob", "Grep"},
+	}[a]
 }
 
 // claudeChoice says which tools there are, and what they may do without being asked; all

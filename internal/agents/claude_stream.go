@@ -18,11 +18,11 @@ import (
 // claudeStream reads the events of Claude Code.
 type claudeStream struct {
 	said
-	servers  servers
-	messages map[string]ClaudeUsage // the newest usage of each message, of the last ones
-	earlier  metadata.Usage         // of the messages before those
-	word     string                 // for the newest error, as the program names it
-	delay    time.Duration          // as the service asked
+	servers servers
+	message string         // the newest one, by its id
+	earlier metadata.Usage // of the messages before it
+	word    string         // for the newest error, as the program names it
+	delay   time.Duration  // as the service asked
 }
 
 // line takes one line of the stream. What is no event is left out.
@@ -76,7 +76,7 @@ func (s *claudeStream) retry(e ClaudeEvent) process.Reaction {
 		err.RetryAfter = s.delay
 	}
 	s.trouble = err
-	if class == metadata.RateLimited && s.delay >= gate.Patience && len(s.messages) == 0 {
+	if class == metadata.RateLimited && s.delay >= gate.Patience && s.result.Usage.Turns == 0 {
 		s.failed = err // nothing is lost yet, and somebody else may have room
 		return process.GiveUp
 	}
@@ -105,21 +105,12 @@ func (s *claudeStream) assistant(e ClaudeEvent) {
 // count takes the usage of a message, which comes with each part of it, and
 // adds up what is used so far.
 func (s *claudeStream) count(id string, u ClaudeUsage) {
-	if _, known := s.messages[id]; !known && len(s.messages) == maxMessages {
-		s.sum()
-		s.earlier = s.result.Usage
-		clear(s.messages)
+	if id != s.message || s.result.Usage.Turns == 0 {
+		s.message, s.earlier = id, s.result.Usage
 	}
-	s.messages[id] = u
-	s.sum()
-}
-
-func (s *claudeStream) sum() {
 	s.result.Usage = s.earlier
-	s.result.Usage.Turns += len(s.messages)
-	for _, u := range s.messages {
-		s.add(u)
-	}
+	s.result.Usage.Turns++
+	s.add(u)
 	s.result.Usage = sane(s.result.Usage)
 }
 
@@ -187,8 +178,6 @@ func (s *claudeStream) fault(class metadata.Class, err error) *engine.AgentError
 	switch {
 	case s.word == "billing_error":
 		f.Hint = metadata.Because("hint_no_credit")
-	case class == metadata.Auth:
-		f.Hint = metadata.Because("hint_claude_login")
 	case s.word == "model_not_found":
 		f.Hint = metadata.Because("hint_model")
 	}

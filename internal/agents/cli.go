@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,10 +28,10 @@ import (
 type cli struct {
 	name    string // which agent
 	program string // what to run: a name to be found in PATH, or a path
-	install string // how to get it
-	vars    []string
-	agent   pipelines.Agent
-	opts    Options
+	knownProgram
+	agent pipelines.Agent
+	opts  Options
+	check *pipelines.Check // what it is, if it is no agent
 }
 
 // run carries out a call: prepare completes the program's arguments and
@@ -54,18 +55,17 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	}
 	defer func() { _ = folders.RemoveAll(temp) }()
 	call := &Call{Task: t, Call: sandbox.Call{Argv: []string{path}, Dir: t.Dir, Temp: temp, Access: t.Access, Artifact: t.Artifact, Shown: t.Images, Network: closed(t.Network)}}
-	call.Home = process.Lookup(c.opts.Environ, "HOME")
+	call.Home = c.lookup("HOME")
 	if c.opts.Home != "" {
 		call.Home = c.opts.Home
 	}
 	call.User = call.Home
 	call.Env = c.environ(call)
-	leave, err := c.opts.moveIn(ctx, call, c.name)
+	leave, err := c.opts.moveIn(ctx, call, c)
 	if err != nil {
 		return engine.Result{}, c.fail(classOf(err), err)
 	}
-	full := false
-	defer func() { leave(full) }()
+	defer func() { leave(says.ending.Cause == process.Overfull) }()
 	asks := wayOf(c, call)
 	if t.Access != pipelines.AccessNone {
 		if call.servers, asks.Tools, err = c.outfit(t.Dir).within(t.Tools).prepare(temp); err != nil {
@@ -73,9 +73,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		}
 	}
 	if c.opts.Requests != nil {
-		keep := c.opts.Requests(t)
-		defer func() { _ = keep.Close() }() // for people; the call does not depend on it
-		asks.Transcript = keep
+		asks.Transcript = c.opts.Requests(t)
 	}
 	way, err := gate.OpenPassage(asks)
 	if err != nil {
@@ -97,17 +95,21 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	if keep, read := c.opts.Transcript, line; keep != nil {
 		line = func(l []byte) process.Reaction { keep(t, l); return read(l) }
 	}
-	e, err := process.Program{
+	watch := sandbox.WatchSpace(call.Dir, call.Temp) // without a sandbox only what must stay free counts
+	if c.opts.box != nil {
+		watch = c.opts.box.WatchDisk(call.Call)
+	}
+	says.ending, err = process.Program{
 		Argv: call.Argv, Env: call.Env, Dir: call.Dir, Stdin: stdin, Line: line, Own: call.Own, Network: call.Apart, Files: call.Files,
-		Whole: t.Timeout, Idle: t.Idle, Grace: c.opts.Grace, Linger: c.opts.Linger, Watch: c.opts.watchDisk(call).Watch, Tell: way.Tell(), Heard: way.Heard,
+		Whole: t.Timeout, Idle: t.Idle, Grace: c.opts.Grace, Linger: c.opts.Linger, Watch: watch.Watch, Tell: way.Tell(), Heard: way.Heard,
 	}.Run(ctx)
 	if err != nil {
 		return engine.Result{}, c.notStarted(err)
 	}
-	full = e.Cause == process.Overfull
 	seen := way.Close()
+	says.started, says.seen = true, seen
 	says.hear(c, way.Trouble())
-	r, err := c.conclude(ctx, t, e, says)
+	r, err := c.conclude(ctx, t, says.ending, says)
 	if says.complete != nil {
 		says.complete(&r)
 	}
@@ -122,19 +124,23 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 
 // environ gives what the program may see.
 func (c cli) environ(call *Call) []string {
-	allowed := slices.Concat(commonVars(), c.vars, c.agent.Env)
+	if c.check != nil { // what tools expect of CI, without a word on colours, and what it asks for
+		vars := map[string]string{"CI": "true", "GIT_TERMINAL_PROMPT": "0"}
+		maps.Copy(vars, c.check.Env)
+		vars["HOME"], vars["TMPDIR"] = call.Home, call.Temp
+		return environ(c.opts.Environ, commonVars(), vars)
+	}
+	allowed := slices.Concat(commonVars(), c.Variables, c.agent.Env)
 	return environ(c.opts.Environ, allowed, map[string]string{
 		"HOME": call.Home, "TMPDIR": call.Temp, "TERM": "dumb", "NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0",
 	})
 }
 
 // outfit makes what the agent is given ready for work in a tree.
-func (c cli) outfit(dir string) outfit {
-	return outfit{
-		agent: c.name, set: c.agent.ToolSet, lookup: func(name string) string { return process.Lookup(c.opts.Environ, name) },
-		find: func(program string) (string, error) { return c.find(program, dir) },
-	}
-}
+func (c cli) outfit(dir string) outfit { return outfit{c, dir, c.agent.ToolSet} }
+
+// lookup gives the value of a variable of the user's.
+func (c cli) lookup(name string) string { return process.Lookup(c.opts.Environ, name) }
 
 // find gives the absolute path of a program. A path that is not absolute
 // counts from dir.
@@ -143,7 +149,7 @@ func (c cli) find(program, dir string) (string, error) {
 	named := !strings.ContainsRune(program, filepath.Separator)
 	if named {
 		candidates = nil
-		for _, d := range filepath.SplitList(process.Lookup(c.opts.Environ, "PATH")) {
+		for _, d := range filepath.SplitList(c.lookup("PATH")) {
 			if filepath.IsAbs(d) {
 				candidates = append(candidates, filepath.Join(d, program))
 			}
@@ -189,8 +195,8 @@ func isBareScript(program string) bool {
 
 func (c cli) missing(why error) *engine.AgentError {
 	e := c.fail(metadata.Missing, why)
-	if c.install != "" {
-		e.Hint = metadata.Because("hint_install", "command", c.install)
+	if c.Install != "" {
+		e.Hint = metadata.Because("hint_install", "command", c.Install)
 	}
 	return e
 }
@@ -214,5 +220,11 @@ func classOf(err error) metadata.Class {
 }
 
 func (c cli) fail(class metadata.Class, err error) *engine.AgentError {
-	return &engine.AgentError{Class: class, Agent: c.name, Err: err}
+	e := &engine.AgentError{Class: class, Agent: c.name, Err: err}
+	if class == metadata.Auth {
+		e.Hint = map[string]metadata.Reason{
+			"claude": metadata.Because("hint_claude_login"), "codex": metadata.Because("hint_codex_login"), "gemini": metadata.Because("hint_gemini_login"),
+		}[c.name]
+	}
+	return e
 }

@@ -17,10 +17,6 @@ import (
 // codex is OpenAI's Codex.
 type codex struct{ cli }
 
-func codexVars() []string {
-	return []string{"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_HOME"}
-}
-
 // Run carries out one task with Codex. Codex takes no limit on turns or money,
 // and names its sessions itself.
 func (a codex) Run(ctx context.Context, t engine.Task) (engine.Result, error) {

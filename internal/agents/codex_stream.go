@@ -107,7 +107,6 @@ func (s *codexStream) fault(message string) process.Reaction {
 	s.trouble = s.cli.fail(class, errors.New(process.OneLine(message, 300)))
 	switch {
 	case class == metadata.Auth:
-		s.trouble.Hint = metadata.Because("hint_codex_login")
 		s.failed = s.trouble
 		return process.GiveUp
 	case strings.HasPrefix(message, "Reconnecting... waiting for network"):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -28,6 +29,10 @@ type said struct {
 	over func(code int)
 	// complete, if not nil, completes a result with what the program has left in files.
 	complete func(*engine.Result)
+
+	started bool // it ran
+	ending  process.Ending
+	seen    gate.Report // by its gate
 }
 
 // notify tells what the program is at.

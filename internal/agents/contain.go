@@ -43,16 +43,7 @@ func (o Options) Beside(state, mark string) Options {
 	return o.within(o.box.Beside(state))
 }
 
-// Held says what the sandbox of o holds; without a sandbox, ok is false. To
-// find out, it may make a control group and remove it.
-func (o Options) Held() (held sandbox.Held, ok bool) {
-	if o.box == nil {
-		return sandbox.Held{}, false
-	}
-	return o.box.Held(), true
-}
-
-// Confinement says what o keeps programs in. As Held, it may make a control
+// Confinement says what o keeps programs in. To find out, it may make a control
 // group and remove it.
 func (o Options) Confinement() sandbox.Confinement { return o.box.Confinement() }
 
@@ -73,13 +64,14 @@ func (o Options) ForSetup() Options {
 // moveIn gives a call a home and a control group of its own, if there is a
 // sandbox. The function it returns is called after the call, and clears the home
 // if the call has filled it.
-func (o Options) moveIn(ctx context.Context, c *Call, agent string) (leave func(full bool), err error) {
+func (o Options) moveIn(ctx context.Context, c *Call, who cli) (leave func(full bool), err error) {
+	agent := who.name
 	files := logins(agent, c.User, o.Environ)
 	if o.box == nil {
 		o.learn(agent, files)
 		return func(bool) { o.learn(agent, files) }, nil
 	}
-	home := sandbox.Home{Program: agent, Keep: sessions(agent), Gives: agent == setupHome}
+	home := sandbox.Home{Program: agent, Keep: who.Sessions, Gives: agent == setupHome}
 	for _, f := range files {
 		home.Files = append(home.Files, f.File)
 	}
@@ -117,15 +109,6 @@ func (c *Call) enter(way *gate.Passage) {
 			s.address, s.key = way.Server(s.name)
 		}
 	}
-}
-
-// watchDisk begins to watch what a call does to the disk. Without a sandbox only
-// what must stay free counts.
-func (o Options) watchDisk(c *Call) *sandbox.DiskWatch {
-	if o.box == nil {
-		return sandbox.WatchSpace(c.Dir, c.Temp)
-	}
-	return o.box.WatchDisk(c.Call)
 }
 
 // learn tells what secrets are in logins and settings: as they were copied, or

@@ -12,16 +12,14 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // outfit makes the servers of tools ready that an agent is given.
 type outfit struct {
-	agent  string // by its name
-	set    pipelines.ToolSet
-	lookup func(variable string) string
-	find   func(program string) (path string, err error)
+	cli
+	dir string // the top of a work tree, from which paths count that are not absolute
+	set pipelines.ToolSet
 }
 
 // within leaves out what a further choice among the tools leaves out.
@@ -39,21 +37,21 @@ func (o outfit) lacks() error {
 		slices.Sort(texts)
 		for _, text := range texts {
 			if from := pipelines.VariableIn(text); from != "" && o.lookup(from) == "" {
-				return o.missing(name, fmt.Errorf("it needs the variable %s, which is not set", from))
+				return o.unserved(name, fmt.Errorf("it needs the variable %s, which is not set", from))
 			}
 		}
 		if s.Command == "" {
 			continue
 		}
-		if _, err := o.find(s.Command); err != nil {
-			return o.missing(name, err)
+		if _, err := o.find(s.Command, o.dir); err != nil {
+			return o.unserved(name, err)
 		}
 	}
 	return nil
 }
 
-func (o outfit) missing(server string, why error) error {
-	return &engine.AgentError{Class: metadata.Missing, Agent: o.agent, Err: fmt.Errorf("the MCP server %s: %w", server, why)}
+func (o outfit) unserved(server string, why error) error {
+	return o.fail(metadata.Missing, fmt.Errorf("the MCP server %s: %w", server, why))
 }
 
 // prepare makes the servers ready for one call, in its temporary folder, and gives those
@@ -89,9 +87,9 @@ func (o outfit) prepare(temp string) (all servers, asked []gate.Server, err erro
 
 // script writes the script that becomes a server.
 func (o outfit) script(temp string, given pipelines.ToolServer, s *server) error {
-	path, err := o.find(given.Command)
+	path, err := o.find(given.Command, o.dir)
 	if err != nil {
-		return o.missing(s.name, err)
+		return o.unserved(s.name, err)
 	}
 	dir := filepath.Join(temp, "mcp")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -103,7 +101,7 @@ func (o outfit) script(temp string, given pipelines.ToolServer, s *server) error
 		fmt.Fprintf(&b, "export %s=%s\n", name, quoted(pipelines.ValueOf(given.Env[name], o.lookup)))
 	}
 	run := "exec "
-	if o.agent == "codex" { // which tells nobody that a server has failed
+	if o.name == "codex" { // which tells nobody that a server has failed
 		run, s.ended = "", filepath.Join(dir, s.name+".end")
 	}
 	b.WriteString(run + quoted(path))

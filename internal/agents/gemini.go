@@ -20,14 +20,6 @@ import (
 // gemini is Google's Gemini CLI.
 type gemini struct{ cli }
 
-func geminiVars() []string {
-	return []string{
-		"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_MODEL", "GEMINI_CLI_HOME",
-		"GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
-		"GOOGLE_APPLICATION_CREDENTIALS",
-	}
-}
-
 // Exit codes of the program.
 const (
 	geminiNoLogin   = 41
@@ -46,15 +38,12 @@ func (a gemini) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 		case s.failed != nil:
 		case code == geminiNoLogin:
 			s.failed = a.fail(metadata.Auth, errors.New("it has no login and no key"))
-			s.failed.Hint = geminiLogin()
 		case code == geminiNoSession && t.Resume:
 			s.failed = a.fail(metadata.Crash, &SessionGone{t.Session})
 		}
 	}
 	return a.run(ctx, t, &s.said, a.prepare, s.line)
 }
-
-func geminiLogin() metadata.Reason { return metadata.Because("hint_gemini_login") }
 
 func (a gemini) prepare(c *Call) (string, error) {
 	t := c.Task
@@ -151,9 +140,6 @@ func (s *geminiStream) end(e GeminiEvent) process.Reaction {
 	}
 	class, why := geminiFault(e.Error.Message)
 	s.failed = s.cli.fail(class, errors.New(process.OneLine(why, 300)))
-	if class == metadata.Auth {
-		s.failed.Hint = geminiLogin()
-	}
 	return process.Done
 }
 

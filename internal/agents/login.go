@@ -9,24 +9,11 @@ import (
 	"time"
 )
 
-// renewal says which fields of a login's file a program changes when it renews
-// the login. Names of fields within others are joined by dots.
+// renewal says which fields of a login's file a program changes when it renews the login, see
+// programs.yaml.
 type renewal struct {
-	tokens []string // they are new ones of the same kind, for the same account
-	clock  string   // when the tokens were made or end: it only goes forward
-	free   []string // what the service says of the account each time
-}
-
-// renewals are those of the files that logins renews, by their names.
-func renewals() map[string]renewal {
-	return map[string]renewal{
-		".credentials.json": {
-			tokens: []string{"claudeAiOauth.accessToken", "claudeAiOauth.refreshToken"}, clock: "claudeAiOauth.expiresAt",
-			free: []string{"claudeAiOauth.scopes", "claudeAiOauth.subscriptionType", "claudeAiOauth.rateLimitTier"},
-		},
-		"auth.json":        {tokens: []string{"tokens.access_token", "tokens.id_token", "tokens.refresh_token"}, clock: "last_refresh"},
-		"oauth_creds.json": {tokens: []string{"access_token", "id_token", "refresh_token"}, clock: "expiry_date", free: []string{"scope"}},
-	}
+	Tokens, Free []string
+	Clock        string
 }
 
 // renews reports whether the file after holds the login of the file before with
@@ -35,19 +22,19 @@ func renewals() map[string]renewal {
 // tells: a token that is no JWT names no account.
 func (r renewal) renews(before, after []byte) bool {
 	old, fresh := fieldsOfJSON(before), fieldsOfJSON(after)
-	if old == nil || fresh == nil || !later(old[r.clock], fresh[r.clock]) {
+	if old == nil || fresh == nil || !later(old[r.Clock], fresh[r.Clock]) {
 		return false
 	}
 	for name := range fresh {
-		if _, had := old[name]; !had && !slices.Contains(r.free, name) {
+		if _, had := old[name]; !had && !slices.Contains(r.Free, name) {
 			return false
 		}
 	}
 	for name, was := range old {
 		is := fresh[name]
 		switch {
-		case name == r.clock || slices.Contains(r.free, name):
-		case slices.Contains(r.tokens, name):
+		case name == r.Clock || slices.Contains(r.Free, name):
+		case slices.Contains(r.Tokens, name):
 			if !sameKind(was, is) {
 				return false
 			}

@@ -20,7 +20,7 @@ func logins(agent, home string, env []string) (out []login) {
 	for _, f := range gate.LoginFiles(agent, home, env) {
 		file := &sandbox.File{From: f.From, To: f.To}
 		if f.Renewed {
-			file.Renews = renewals()[filepath.Base(f.From)].renews
+			file.Renews = programs()[agent].Renewal.renews
 		}
 		if agent == "gemini" && filepath.Base(f.From) == "settings.json" && process.Lookup(env, "GEMINI_API_KEY") != "" {
 			file.Shape = chosenKey
@@ -28,17 +28,4 @@ func logins(agent, home string, env []string) (out []login) {
 		out = append(out, login{file, f.Login})
 	}
 	return out
-}
-
-// sessions are what an agent needs besides to go on where it stopped, as
-// patterns of path.Match: what was said, and no instructions, skills, memories or
-// settings. A program of the user's keeps what it has where the XDG base directory
-// specification wants it.
-func sessions(agent string) []string {
-	return map[string][]string{
-		"claude":  {".claude/projects/*/*.jsonl"},
-		"codex":   {".codex/sessions"},
-		"gemini":  {".gemini/projects.json", ".gemini/tmp/*/chats"},
-		"command": {".local/share", ".local/state"},
-	}[agent]
 }

@@ -51,7 +51,7 @@ type Options struct {
 	Transcript func(t engine.Task, line []byte)
 	// Requests, if not nil, gives what takes the requests of a call to its models,
 	// with their answers.
-	Requests func(t engine.Task) io.WriteCloser
+	Requests func(t engine.Task) io.Writer
 
 	// Proxy gives the proxy of the user for an address, or nil, as net/http takes it.
 	// If Proxy is nil, no model is asked through one.

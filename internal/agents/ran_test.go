@@ -41,7 +41,7 @@ func streamOf(name string, task engine.Task) (*said, func([]byte) process.Reacti
 	c := newCLI(name, pipelines.Agent{}, Options{})
 	switch name {
 	case "claude":
-		s := &claudeStream{said: said{cli: c, task: task}, messages: map[string]ClaudeUsage{}}
+		s := &claudeStream{said: said{cli: c, task: task}}
 		return &s.said, s.line
 	case "codex":
 		s := &codexStream{said: said{cli: c, task: task}}

@@ -205,18 +205,18 @@ func TestRenewals(t *testing.T) {
 	claude := `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-a","refreshToken":"sk-ant-ort01-a","expiresAt":1000,"scopes":["user:inference"]}}`
 	gemini := `{"access_token":"ya29.a","refresh_token":"1//a","token_type":"Bearer","expiry_date":1000,"scope":"x"}`
 	for _, tt := range []struct {
-		file, before, after string
-		want                bool
+		agent, before, after string
+		want                 bool
 	}{
-		{".credentials.json", claude, `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-b","refreshToken":"sk-ant-ort01-b","expiresAt":2000,"scopes":["user:inference","user:profile"],"subscriptionType":"max"}}`, true},
-		{".credentials.json", claude, `{"claudeAiOauth":{"accessToken":"sk-ant-api03-b","refreshToken":"sk-ant-ort01-b","expiresAt":2000,"scopes":[]}}`, false},
-		{".credentials.json", claude, `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-b","refreshToken":"sk-ant-ort01-b","expiresAt":1000,"scopes":[]}}`, false},
-		{".credentials.json", claude, `{}`, false},
-		{"oauth_creds.json", gemini, `{"access_token":"ya29.b","refresh_token":"1//a","token_type":"Bearer","expiry_date":2000,"scope":"x"}`, true},
-		{"oauth_creds.json", gemini, `{"access_token":"ya29.b","refresh_token":"1//a","token_type":"Bearer","expiry_date":2000,"scope":"x","type":"external_account"}`, false},
-		{"oauth_creds.json", gemini, `[]`, false},
+		{"claude", claude, `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-b","refreshToken":"sk-ant-ort01-b","expiresAt":2000,"scopes":["user:inference","user:profile"],"subscriptionType":"max"}}`, true},
+		{"claude", claude, `{"claudeAiOauth":{"accessToken":"sk-ant-api03-b","refreshToken":"sk-ant-ort01-b","expiresAt":2000,"scopes":[]}}`, false},
+		{"claude", claude, `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-b","refreshToken":"sk-ant-ort01-b","expiresAt":1000,"scopes":[]}}`, false},
+		{"claude", claude, `{}`, false},
+		{"gemini", gemini, `{"access_token":"ya29.b","refresh_token":"1//a","token_type":"Bearer","expiry_date":2000,"scope":"x"}`, true},
+		{"gemini", gemini, `{"access_token":"ya29.b","refresh_token":"1//a","token_type":"Bearer","expiry_date":2000,"scope":"x","type":"external_account"}`, false},
+		{"gemini", gemini, `[]`, false},
 	} {
-		if got := renewals()[tt.file].renews([]byte(tt.before), []byte(tt.after)); got != tt.want {
+		if got := programs()[tt.agent].Renewal.renews([]byte(tt.before), []byte(tt.after)); got != tt.want {
 			t.Errorf("%s is a renewal: %v, want %v", tt.after, got, tt.want)
 		}
 	}

@@ -221,7 +221,7 @@ func TestServersThatAreNotThere(t *testing.T) {
 		}
 	}
 	write(said, "first\nno dictionary here\n")
-	s := &claudeStream{messages: map[string]ClaudeUsage{}, servers: servers{{name: "own", said: said}, {name: "web"}, {name: "late"}, {name: "good"}}}
+	s := &claudeStream{servers: servers{{name: "own", said: said}, {name: "web"}, {name: "late"}, {name: "good"}}}
 	for range 3 {
 		s.line([]byte(`{"type":"system","subtype":"init","mcp_servers":[{"name":"own","status":"failed"},{"name":"web","status":"needs-auth"},{"name":"late","status":"pending"},{"name":"good","status":"connected"},{"name":"forged","status":"failed"}]}`))
 	}

@@ -107,7 +107,7 @@ func newPrinted(t *testing.T, agent int, resume bool) *printed {
 	p.cli = cli{name: fuzzedAgents()[agent]}
 	switch agent {
 	case 0:
-		s := &claudeStream{said: said{cli: p.cli, task: p.task}, messages: map[string]ClaudeUsage{}}
+		s := &claudeStream{said: said{cli: p.cli, task: p.task}}
 		p.said, p.take = &s.said, s.line
 	case 1:
 		s := &codexStream{said: said{cli: p.cli, task: p.task}, home: "/nowhere", schema: p.task.Schema}
@@ -249,12 +249,12 @@ func TestStreamsAreBounded(t *testing.T) {
 		`{"type":"message","role":"assistant","delta":true,"content":"` + strings.Repeat("x", 1000) + `%"}`,
 	} {
 		p := newPrinted(t, agent, false)
-		for i := range 3 * maxMessages {
+		for i := range 3 * 1000 {
 			p.line([]byte(strings.Replace(unit, "%", strings.Repeat("y", i%100)+string(rune('a'+i%26))+time.Duration(i).String(), 1)))
 		}
 		r, err := p.cli.conclude(t.Context(), p.task, process.Ending{Cause: process.Exited}, p.said)
 		p.check(r, err)
-		if agent == 0 && (r.Usage.Turns != 3*maxMessages || r.Usage.InputTokens != 3*maxMessages) {
+		if agent == 0 && (r.Usage.Turns != 3*1000 || r.Usage.InputTokens != 3*1000) {
 			t.Errorf("usage %+v, want a token of each message", r.Usage)
 		}
 	}

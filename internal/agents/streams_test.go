@@ -137,7 +137,7 @@ func TestClaudeWaitsForTheService(t *testing.T) {
 	} {
 		b := newBench(t)
 		c := cli{name: "claude", opts: b.opts}
-		s := &claudeStream{said: said{cli: c, task: b.task}, messages: map[string]ClaudeUsage{}}
+		s := &claudeStream{said: said{cli: c, task: b.task}}
 		for _, line := range tt.stream {
 			s.line([]byte(line))
 		}

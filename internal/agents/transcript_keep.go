@@ -70,20 +70,14 @@ type Keeper struct {
 	now  func() time.Time
 
 	mu   sync.Mutex
-	open map[int]*file // by attempt
+	room map[int]int // bytes that the lines of a call may still have, by its attempt
 }
 
 // NewKeeper gives the keeper for a folder, from which it first removes what is older
 // than keep, or too much; 0 is 14 days. What mask gives is written in place of a text.
 func NewKeeper(dir string, keep time.Duration, mask func(string) string, now func() time.Time) *Keeper {
 	sweep(dir, now().Add(-cmp.Or(keep, keptFor)))
-	return &Keeper{dir: dir, mask: mask, now: now, open: map[int]*file{}}
-}
-
-// file is the transcript of an attempt, while its call lasts.
-type file struct {
-	f         *os.File
-	remaining int // bytes that it may still have, the end of the call aside
+	return &Keeper{dir: dir, mask: mask, now: now, room: map[int]int{}}
 }
 
 // Agent gives an agent whose calls are kept. Use says which program it is.
@@ -112,17 +106,11 @@ func (a kept) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 }
 
 func (k *Keeper) begin(t engine.Task, c CallStart) {
-	if err := os.MkdirAll(k.dir, 0o700); err != nil {
-		return
-	}
-	f, err := os.OpenFile(filepath.Join(k.dir, name(t.Attempt)), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return
-	}
+	_ = os.MkdirAll(k.dir, 0o700) // without it, nothing can be written
 	c.Prompt = k.mask(c.Prompt)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.open[t.Attempt] = &file{f, mostOfCall}
+	k.room[t.Attempt] = mostOfCall
 	k.write(t.Attempt, record{Call: &c})
 }
 
@@ -134,12 +122,8 @@ func (k *Keeper) Line(t engine.Task, line []byte) {
 	text := k.mask(string(line[:min(len(line), mostOfLine)]))
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	to := k.open[t.Attempt]
-	if to == nil || to.remaining <= 0 {
-		return
-	}
 	k.write(t.Attempt, record{Line: &text, Cut: len(line) > mostOfLine})
-	if to.remaining <= 0 {
+	if k.room[t.Attempt] <= 0 {
 		k.write(t.Attempt, record{Cut: true})
 	}
 }
@@ -148,82 +132,60 @@ func (k *Keeper) Line(t engine.Task, line []byte) {
 func (k *Keeper) hasRoom(attempt int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	to := k.open[attempt]
-	return to != nil && to.remaining > 0
+	return k.room[attempt] > 0
 }
 
 func (k *Keeper) end(t engine.Task, e CallEnd) {
 	e.Text, e.Error = k.mask(e.Text), k.mask(e.Error)
-	if masked := []byte(k.mask(string(e.Structured))); len(masked) > 0 && json.Valid(masked) {
-		e.Structured = masked
-	} else {
+	e.Structured = json.RawMessage(k.mask(string(e.Structured)))
+	if !json.Valid(e.Structured) {
 		e.Structured = nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.write(t.Attempt, record{End: &e})
-	if to := k.open[t.Attempt]; to != nil {
-		_ = to.f.Close() // what was written is out
-		delete(k.open, t.Attempt)
-	}
+	delete(k.room, t.Attempt)
 }
 
 // write adds a record, which others may read at once.
 func (k *Keeper) write(attempt int, r record) {
-	to := k.open[attempt]
-	if to == nil {
-		return
-	}
 	r.At = k.now().UTC()
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(r) == nil {
-		to.remaining -= data.Len() // with what is around a line: many are short
-		_, _ = data.WriteTo(to.f)
+		k.room[attempt] -= data.Len() // with what is around a line: many are short
+		add(filepath.Join(k.dir, name(attempt)), data.Bytes())
 	}
+}
+
+// add writes a text to the end of a file, in one piece.
+func add(file string, data []byte) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return
+	}
+	_, _ = f.Write(data)
+	_ = f.Close()
 }
 
 // Requests gives what takes the requests of a call to its models, with their answers,
 // one whole text at a time. They lie in a file of their own, so that they leave the
 // transcript its room.
-func (k *Keeper) Requests(t engine.Task) io.WriteCloser {
-	return &requests{file: filepath.Join(k.dir, requestsName(t.Attempt)), mask: k.mask}
+func (k *Keeper) Requests(t engine.Task) io.Writer {
+	return requests{file: filepath.Join(k.dir, requestsName(t.Attempt)), mask: k.mask}
 }
 
 // requests is the file with the requests of an attempt, made with the first one.
 type requests struct {
 	file string
 	mask func(string) string
-
-	mu sync.Mutex // an answer may end while the call ends
-	f  *os.File
 }
 
 // Write adds a text, masked. It never fails: what cannot be written is lost.
-func (r *requests) Write(data []byte) (int, error) {
-	text := r.mask(string(data))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.f == nil {
-		f, err := os.OpenFile(r.file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-		if err != nil {
-			return len(data), nil
-		}
-		r.f = f
-	}
-	_, _ = r.f.WriteString(text)
+func (r requests) Write(data []byte) (int, error) {
+	add(r.file, []byte(r.mask(string(data))))
 	return len(data), nil
-}
-
-// Close closes the file.
-func (r *requests) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.f == nil {
-		return nil
-	}
-	return r.f.Close()
 }
 
 // requestsName is the file with the requests of an attempt.

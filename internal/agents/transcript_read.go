@@ -55,12 +55,7 @@ type TranscriptReader struct {
 // Open opens the transcript of an attempt. The error wraps fs.ErrNotExist if there is
 // none.
 func OpenTranscript(dir string, attempt int) (*TranscriptReader, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f, err := root.Open(name(attempt))
+	f, err := os.OpenInRoot(dir, name(attempt))
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +65,7 @@ func OpenTranscript(dir string, attempt int) (*TranscriptReader, error) {
 // Requests opens the requests of an attempt to its models. The error wraps
 // fs.ErrNotExist if there are none.
 func OpenRequests(dir string, attempt int) (io.ReadCloser, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return root.Open(requestsName(attempt))
+	return os.OpenInRoot(dir, requestsName(attempt))
 }
 
 // Close closes the file.
@@ -98,35 +88,34 @@ func (r *TranscriptReader) next() (record, error) {
 	}
 }
 
-// Entries gives what is there and was not given yet, as a person reads it.
-func (r *TranscriptReader) Entries() ([]Entry, error) {
-	var all []Entry
+// each visits the records that are there and were not visited yet.
+func (r *TranscriptReader) each(visit func(record)) error {
 	for {
 		rec, err := r.next()
 		if errors.Is(err, io.EOF) {
-			return all, nil
+			return nil
 		}
 		if err != nil {
-			return all, err
+			return err
 		}
-		all = append(all, r.entries(rec)...)
+		visit(rec)
 	}
 }
 
+// Entries gives what is there and was not given yet, as a person reads it.
+func (r *TranscriptReader) Entries() (all []Entry, err error) {
+	err = r.each(func(rec record) { all = append(all, r.entries(rec)...) })
+	return all, err
+}
+
 // Lines gives what is there and was not given yet, as the program printed it.
-func (r *TranscriptReader) Lines() ([]string, error) {
-	var all []string
-	for {
-		rec, err := r.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return all, nil
-		case err != nil:
-			return all, err
-		case rec.Line != nil:
+func (r *TranscriptReader) Lines() (all []string, err error) {
+	err = r.each(func(rec record) {
+		if rec.Line != nil {
 			all = append(all, *rec.Line)
 		}
-	}
+	})
+	return all, err
 }
 
 func (r *TranscriptReader) entries(rec record) (all []Entry) {
@@ -145,7 +134,7 @@ func (r *TranscriptReader) entries(rec record) (all []Entry) {
 	}
 	r.heard(all)
 	if rec.Cut {
-		all = append(all, Entry{Kind: Note, Text: "… the rest is left out"})
+		all = append(all, entry(Note, "… the rest is left out", false))
 	}
 	for i := range all {
 		all[i].At = rec.At
@@ -164,17 +153,17 @@ func (r *TranscriptReader) heard(all []Entry) {
 
 // ending gives what came of a call, but for what was just said.
 func (r *TranscriptReader) ending(e CallEnd) Entry {
+	text := e.Text
+	if len(e.Structured) > 0 && string(e.Structured) != "null" {
+		text = answerTranscript(e.Structured)
+	}
 	switch {
 	case e.Error != "":
-		return Entry{Kind: Ends, Text: e.Error, Bad: true}
-	case len(e.Structured) > 0 && string(e.Structured) != "null" && answerTranscript(e.Structured) != r.last:
-		return Entry{Kind: Ends, Text: answerTranscript(e.Structured)}
-	case len(e.Structured) > 0 && string(e.Structured) != "null":
-		return Entry{Kind: Ends}
-	case strings.TrimSpace(e.Text) == strings.TrimSpace(r.last):
-		return Entry{Kind: Ends}
+		return entry(Ends, e.Error, true)
+	case strings.TrimSpace(text) == strings.TrimSpace(r.last):
+		text = ""
 	}
-	return Entry{Kind: Ends, Text: e.Text}
+	return entry(Ends, text, false)
 }
 
 // answer gives an answer as text: of a verdict, what it comes to, and other fields as YAML,
@@ -223,7 +212,7 @@ func (r *TranscriptReader) flush() []Entry {
 	if text == "" {
 		return nil
 	}
-	return []Entry{{Kind: Said, Text: text}}
+	return []Entry{entry(Said, text, false)}
 }
 
 // ReadAll gives a whole transcript, or nil if there is none.

@@ -5,27 +5,26 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 )
+
+func entry(kind EntryKind, text string, bad bool) Entry {
+	return Entry{Kind: kind, Text: text, Bad: bad}
+}
+
+func uses(tool, text string) Entry { return Entry{Kind: Used, Tool: tool, Text: text} }
 
 // line reads a line by the program that printed it. One that says nothing to a person
 // gives nothing; one that is no event is a note.
 func (r *TranscriptReader) line(line string) []Entry {
-	var read func(string) ([]Entry, bool)
-	switch r.call.Use {
-	case "claude":
-		read = r.claude
-	case "codex":
-		read = r.codex
-	case "gemini":
-		read = r.gemini
-	}
+	read := map[string]func(string) ([]Entry, bool){"claude": r.claude, "codex": r.codex, "gemini": r.gemini}[r.call.Use]
 	if read != nil {
 		if all, ok := read(line); ok {
 			return all
 		}
 	}
-	return append(r.flush(), Entry{Kind: Note, Text: line})
+	return append(r.flush(), entry(Note, line, false))
 }
 
 func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
@@ -35,7 +34,7 @@ func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 	}
 	var all []Entry
 	if e.Type == "system" && e.Subtype == "api_retry" {
-		all = append(all, Entry{Kind: Note, Text: fmt.Sprintf("the model's service refused (%d); it is asked again", e.Status), Bad: true})
+		all = append(all, entry(Note, fmt.Sprintf("the model's service refused (%d); it is asked again", e.Status), true))
 	}
 	if e.Type != "assistant" && e.Type != "user" {
 		return all, true
@@ -43,19 +42,19 @@ func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 	for _, b := range e.Message.Content {
 		switch {
 		case b.Type == "text" && e.Type == "assistant":
-			all = append(all, Entry{Kind: Said, Text: b.Text})
+			all = append(all, entry(Said, b.Text, false))
 		case b.Type == "text":
-			all = append(all, Entry{Kind: Note, Text: b.Text})
+			all = append(all, entry(Note, b.Text, false))
 		case b.Type == "thinking" && b.Thinking != "":
-			all = append(all, Entry{Kind: Thought, Text: b.Thinking})
+			all = append(all, entry(Thought, b.Thinking, false))
 		case b.Type == "tool_use" && b.Name == "StructuredOutput": // its way to give an answer that has fields
 			r.answered = b.ID
-			all = append(all, Entry{Kind: Said, Text: answerTranscript(b.Input)})
+			all = append(all, entry(Said, answerTranscript(b.Input), false))
 		case b.Type == "tool_use":
-			all = append(all, Entry{Kind: Used, Tool: b.Name, Text: r.target(b.Input)})
+			all = append(all, uses(b.Name, r.target(b.Input)))
 		case b.Type == "tool_result" && b.Of != "" && b.Of == r.answered && !b.IsError: // says no more than that it came
 		case b.Type == "tool_result":
-			all = append(all, Entry{Kind: Back, Text: r.shorter(textOf(b.Content)), Bad: b.IsError})
+			all = append(all, entry(Back, r.shorter(textOf(b.Content)), b.IsError))
 		}
 	}
 	return all, true
@@ -83,69 +82,57 @@ func (r *TranscriptReader) codex(line string) ([]Entry, bool) {
 	}
 	switch e.Type {
 	case "error", "turn.failed":
-		return []Entry{{Kind: Note, Text: cmp.Or(e.Message, e.Error.Message), Bad: true}}, true
-	case "item.started":
-		return r.codexUses(e.Item), true
-	case "item.completed":
-		return r.codexDid(e.Item), true
+		return []Entry{entry(Note, cmp.Or(e.Message, e.Error.Message), true)}, true
+	case "item.started", "item.completed":
+		return r.codexItem(e.Item, e.Type == "item.started"), true
 	}
 	return nil, true
 }
 
-// codexUses gives what begins and has an end of its own.
-func (r *TranscriptReader) codexUses(i CodexItem) []Entry {
-	switch i.Type {
-	case "command_execution":
-		return []Entry{{Kind: Used, Tool: "shell", Text: r.shorter(unwrapped(i.Command))}}
-	case "mcp_tool_call":
-		return []Entry{{Kind: Used, Tool: i.Server, Text: i.Tool}}
-	}
-	return nil
-}
-
-func (r *TranscriptReader) codexDid(i CodexItem) []Entry {
+// codexItem gives what an item says: as it begins, of what has an end of its own, else as it ends.
+func (r *TranscriptReader) codexItem(i CodexItem, begins bool) (all []Entry) {
 	bad := i.Status == "failed" || i.Status == "declined"
 	switch i.Type {
-	case "agent_message":
-		return []Entry{{Kind: Said, Text: answerTranscript([]byte(i.Text))}}
-	case "reasoning":
-		return []Entry{{Kind: Thought, Text: i.Text}}
-	case "error":
-		return []Entry{{Kind: Note, Text: i.Message}}
 	case "command_execution":
+		if begins {
+			return []Entry{uses("shell", r.shorter(unwrapped(i.Command)))}
+		}
 		text := r.shorter(i.Output)
 		if i.ExitCode != nil && *i.ExitCode != 0 {
 			text, bad = fmt.Sprintf("exit code %d: %s", *i.ExitCode, text), true
 		}
-		return []Entry{{Kind: Back, Text: text, Bad: bad}}
+		return []Entry{entry(Back, text, bad)}
 	case "mcp_tool_call":
-		return []Entry{{Kind: Back, Text: i.Status, Bad: bad}}
-	case "web_search":
-		return []Entry{{Kind: Used, Tool: "search", Text: i.Query}}
-	case "file_change":
-		var all []Entry
-		for _, c := range i.Changes {
+		if begins {
+			return []Entry{uses(i.Server, i.Tool)}
+		}
+		return []Entry{entry(Back, i.Status, bad)}
+	}
+	said := map[string]Entry{
+		"agent_message": entry(Said, answerTranscript([]byte(i.Text)), false), "reasoning": entry(Thought, i.Text, false),
+		"error": entry(Note, i.Message, false), "web_search": uses("search", i.Query),
+	}
+	if e, is := said[i.Type]; is && !begins {
+		return []Entry{e}
+	}
+	for _, c := range i.Changes {
+		if !begins {
 			all = append(all, Entry{Kind: Used, Tool: cmp.Or(c.Kind, "edit"), Text: Within(c.Path, r.call.Dir), Bad: bad})
 		}
-		return all
 	}
-	return nil
+	return all
 }
 
-// unwrapped gives a command without the shell that Codex starts it with.
+// wrapped is a command in the shell that Codex starts it with.
+var wrapped = regexp.MustCompile(`(?s)^/bin/bash -l?c (['"]?)(.*)$`)
+
+// unwrapped gives a command without that shell.
 func unwrapped(command string) string {
-	for _, shell := range []string{"/bin/bash -lc ", "/bin/bash -c "} {
-		rest, is := strings.CutPrefix(command, shell)
-		for _, quote := range []string{"'", `"`} {
-			if is && strings.HasPrefix(rest, quote) {
-				return strings.TrimSuffix(rest[1:], quote)
-			}
-		}
-		if is {
-			return rest
-		}
+	m := wrapped.FindStringSubmatch(command)
+	if m == nil {
+		return command
 	}
-	return command
+	return strings.TrimSuffix(m[2], m[1])
 }
 
 func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
@@ -158,13 +145,13 @@ func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
 		r.said.WriteString(e.Content)
 		return nil, true
 	case e.Type == "message" && e.Role == "assistant":
-		return append(r.flush(), Entry{Kind: Said, Text: e.Content}), true
+		return append(r.flush(), entry(Said, e.Content, false)), true
 	case e.Type == "tool_use":
-		return append(r.flush(), Entry{Kind: Used, Tool: e.Tool, Text: r.target(e.Parameters)}), true
+		return append(r.flush(), uses(e.Tool, r.target(e.Parameters))), true
 	case e.Type == "tool_result":
-		return append(r.flush(), Entry{Kind: Back, Text: cmp.Or(e.Output, e.Error.Message, e.Status), Bad: e.Status == "error"}), true
+		return append(r.flush(), entry(Back, cmp.Or(e.Output, e.Error.Message, e.Status), e.Status == "error")), true
 	case e.Type == "error", e.Type == "result" && e.Status == "error":
-		return append(r.flush(), Entry{Kind: Note, Text: e.Error.Message, Bad: true}), true
+		return append(r.flush(), entry(Note, e.Error.Message, true)), true
 	}
 	return nil, true
 }

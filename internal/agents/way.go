@@ -18,6 +18,9 @@ func wayOf(c cli, call *Call) gate.Call {
 	way := gate.Call{
 		Agent: c.name, Env: call.Env, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network, Apart: c.opts.box.Apart(),
 	}
+	if c.check != nil {
+		way.Agent = ""
+	}
 	if way.Exact = t.Models != nil; way.Exact || t.Model != "" {
 		way.Models = slices.Concat(slices.Collect(maps.Values(c.agent.Models)), t.Models)
 	}
@@ -43,11 +46,6 @@ func (s *said) hear(c cli, t *gate.Trouble) {
 	}
 	err := c.fail(gate.ClassOf(t.Status, ""), fmt.Errorf("the model's service refused (HTTP %d)", t.Status))
 	err.RetryAfter = t.RetryAfter
-	if err.Class == metadata.Auth {
-		err.Hint = map[string]metadata.Reason{
-			"claude": metadata.Because("hint_claude_login"), "codex": metadata.Because("hint_codex_login"), "gemini": metadata.Because("hint_gemini_login"),
-		}[c.name]
-	}
 	if s.trouble == nil {
 		s.trouble = err
 	}

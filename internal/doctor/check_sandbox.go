@@ -51,7 +51,7 @@ func triedSandbox(ctx context.Context, env environ.Env, plan *pipelines.Pipeline
 
 // keeping says what the sandbox of this machine holds, and what not.
 func keeping(opts agents.Options) []Check {
-	held, _ := opts.Held() // they are contained
+	held := *opts.Confinement().Held // they are contained
 	box := well("sandbox", fmt.Sprintf("in force (Landlock %d): keeps programs from files, memory and environment of others", held.Landlock))
 	if held.Signals {
 		box.Found += ", from signals to them"

@@ -56,8 +56,6 @@ func TestTheKeyStaysOutside(t *testing.T) {
 // kept is what was asked and answered.
 type kept struct{ strings.Builder }
 
-func (*kept) Close() error { return nil }
-
 // A key of Claude's own login is kept outside as well. What was asked is kept without it.
 func TestATokenOfALoginStaysOutside(t *testing.T) {
 	p := newPlace(t)
@@ -66,7 +64,7 @@ func TestATokenOfALoginStaysOutside(t *testing.T) {
 	var asked kept
 	a, err := agents.For("claude", pipelines.Agent{Use: "claude"}, agents.Options{
 		Environ:  append(environ, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-the-token"),
-		Requests: func(engine.Task) io.WriteCloser { return &asked },
+		Requests: func(engine.Task) io.Writer { return &asked },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,14 +19,14 @@ import (
 )
 
 // geminiAgent is the real Gemini CLI at a place, in the sandbox.
-func geminiAgent(t *testing.T, p *place, requests io.WriteCloser) engine.Agent {
+func geminiAgent(t *testing.T, p *place, requests io.Writer) engine.Agent {
 	t.Helper()
 	self, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.more = append(p.more, "GEMINI_API_KEY="+theKey, "GOOGLE_GEMINI_BASE_URL="+p.model.URL)
-	opts := agents.Options{Environ: p.environ(), Requests: func(engine.Task) io.WriteCloser { return requests }}
+	opts := agents.Options{Environ: p.environ(), Requests: func(engine.Task) io.Writer { return requests }}
 	opts, note, err := opts.Contain(sandbox.Required, sandbox.Sandbox{Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true})
 	if err != nil || note != "" {
 		t.Fatal(note, err)

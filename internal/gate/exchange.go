@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/process"
 )
 
 // exchange is a request to a provider and its answer.
@@ -30,7 +32,7 @@ type exchange struct {
 	meter         *meter // nil: nothing is counted
 	last          Tokens
 	used          int64 // what tools cost so far
-	asks, answers excerpt
+	asks, answers *process.Excerpt
 	ended         sync.Once
 }
 
@@ -80,7 +82,7 @@ func exchangeOf(r *http.Request) *exchange { return r.Context().Value(exchangeKe
 func (x *exchange) fail(w http.ResponseWriter) {
 	x.gate.ledger.drop(x.entry)
 	x.status = x.refusal.status
-	x.answers.write([]byte(x.refusal.message))
+	_, _ = io.WriteString(x.answers, x.refusal.message) // never fails
 	x.provider.API.fail(w, x.status, "refused", x.refusal.message)
 	x.end(context.Canceled)
 }
@@ -108,12 +110,12 @@ func (x *exchange) end(how error) {
 
 // text is the exchange as people read it.
 func (x *exchange) text() string {
-	answer := x.answers.text()
+	answer := x.answers.String()
 	if x.meter != nil && x.meter.stream {
 		answer = spoken(x.provider.API, answer)
 	}
 	return fmt.Sprintf("== %s %s, model %q, status %d, %v\n-- asked (%d bytes)\n%s\n-- answered (%d bytes)\n%s\n\n",
-		x.provider.Name, x.at, x.asked.model, x.status, time.Since(x.began).Round(time.Millisecond), x.asks.size, x.asks.text(), x.answers.size, answer)
+		x.provider.Name, x.at, x.asked.model, x.status, time.Since(x.began).Round(time.Millisecond), x.asks.Total, x.asks, x.answers.Total, answer)
 }
 
 // model is the name of the model that answers, or else the one that was asked.
@@ -127,7 +129,7 @@ func (x *exchange) model() string {
 // see takes a piece of the answer.
 func (x *exchange) see(p []byte) {
 	if x.gate.transcript.to != nil {
-		x.answers.write(p)
+		_, _ = x.answers.Write(p) // never fails
 	}
 	if x.meter == nil {
 		return

@@ -75,10 +75,9 @@ type Gate struct {
 	stop  context.CancelFunc // ends all requests that are under way
 	under sync.WaitGroup     // those
 
-	mu      sync.Mutex
-	closed  bool
-	conns   int // that clients have open
-	tunnels map[net.Conn]struct{}
+	mu     sync.Mutex
+	closed bool
+	conns  int // that clients have open
 }
 
 // belowTools is the path under which servers of tools are reached.
@@ -104,7 +103,7 @@ func Open(c Config) (*Gate, error) {
 	}
 	g := &Gate{
 		config: c, placeholder: "reprise-" + hex.EncodeToString(random[:]), ledger: newLedger(c.Limits, c.OnEvent),
-		providers: map[string]*upstream{}, tools: map[string]*toolServer{}, room: newRoom(), done: make(chan struct{}), tunnels: map[net.Conn]struct{}{},
+		providers: map[string]*upstream{}, tools: map[string]*toolServer{}, room: newRoom(), done: make(chan struct{}),
 		transcript: transcript{to: c.Transcript}, opened: time.Now(),
 	}
 	models := &http.Transport{
@@ -147,13 +146,8 @@ func Open(c Config) (*Gate, error) {
 func (g *Gate) Close() Report {
 	g.mu.Lock()
 	g.closed = true
-	open := g.tunnels
-	g.tunnels = nil
 	g.mu.Unlock()
 	_ = g.server.Close() // what it may complain of is gone with it
-	for c := range open {
-		_ = c.Close()
-	}
 	g.stop()
 	g.world.close()
 	<-g.done
@@ -282,30 +276,6 @@ func (g *Gate) begin() bool {
 	}
 	g.under.Add(1)
 	return true
-}
-
-// hold keeps the connections of a tunnel until drop, so that Close can end them. It
-// reports whether the gate is still open.
-func (g *Gate) hold(conns ...net.Conn) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return false
-	}
-	for _, c := range conns {
-		g.tunnels[c] = struct{}{}
-	}
-	return true
-}
-
-// drop forgets the connections of a tunnel and makes room for another client.
-func (g *Gate) drop(conns ...net.Conn) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.conns--
-	for _, c := range conns {
-		delete(g.tunnels, c)
-	}
 }
 
 func proxyOf(f func(*url.URL) (*url.URL, error)) func(*http.Request) (*url.URL, error) {

@@ -1,15 +1,12 @@
 package gate
 
 import (
-	"bufio"
-	"encoding/binary"
-	"encoding/hex"
-	"io"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"os"
-	"strconv"
-	"strings"
+	"regexp"
+	"slices"
 )
 
 // Programs in Java take the address of a proxy from properties, and most take no password
@@ -28,54 +25,19 @@ var tables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
 func isOwn(r *http.Request) bool {
 	client, err := netip.ParseAddrPort(r.RemoteAddr)
 	at, ok := r.Context().Value(http.LocalAddrContextKey).(interface{ AddrPort() netip.AddrPort })
-	me := os.Geteuid()
-	if err != nil || !ok || me < 0 || me == nobody {
+	if err != nil || !ok || client.Addr() != at.AddrPort().Addr() {
 		return false
 	}
-	for _, name := range tables {
-		f, err := os.Open(name)
-		if err != nil {
-			continue
-		}
-		owner, found := ownerIn(f, client, at.AddrPort())
-		_ = f.Close() // it was only read
-		if found {
-			return owner == me
-		}
-	}
-	return false
+	return slices.ContainsFunc(tables, func(name string) bool {
+		list, _ := os.ReadFile(name) // there is none on other systems
+		return owns(list, client.Port(), at.AddrPort().Port(), os.Geteuid())
+	})
 }
 
-// ownerIn looks in such a list for the user whose socket a client has connected to a server.
-// A socket that is closed already belongs to nobody; the list would say that it is root's.
-func ownerIn(list io.Reader, client, server netip.AddrPort) (user int, found bool) {
-	const (
-		local, remote, state, uid, inode = 1, 2, 3, 7, 9
-		established                      = "01"
-	)
-	lines := bufio.NewScanner(list)
-	for lines.Scan() {
-		f := strings.Fields(lines.Text())
-		if len(f) <= inode || f[state] != established || f[inode] == "0" || listed(f[local]) != client || listed(f[remote]) != server {
-			continue
-		}
-		user, err := strconv.Atoi(f[uid])
-		return user, err == nil
-	}
-	return 0, false
-}
-
-// listed reads an address as such a list has it, in words of the machine.
-func listed(text string) netip.AddrPort {
-	address, port, _ := strings.Cut(text, ":")
-	data, err := hex.DecodeString(address)
-	n, bad := strconv.ParseUint(port, 16, 16)
-	if err != nil || bad != nil || len(data)%4 != 0 {
-		return netip.AddrPort{}
-	}
-	for i := 0; i < len(data); i += 4 {
-		binary.BigEndian.PutUint32(data[i:], binary.NativeEndian.Uint32(data[i:]))
-	}
-	a, _ := netip.AddrFromSlice(data) // the zero value is no client's
-	return netip.AddrPortFrom(a.Unmap(), uint16(n))
+// owns looks in such a list for a user's socket that a client on 127.0.0.1 has connected to a
+// server there, by their ports. One that is closed already has no inode, and belongs to nobody.
+func owns(list []byte, client, server uint16, user int) bool {
+	end := func(port uint16) string { return fmt.Sprintf("(?:0{16}F{4}0{4})?0100007F:%04X", port) }
+	line := fmt.Sprintf(`(?m)^ *\d+: %s %s 01 \S+ \S+ \S+ +%d +\d+ +[1-9]`, end(client), end(server), user)
+	return user >= 0 && user != nobody && regexp.MustCompile(line).Match(list)
 }

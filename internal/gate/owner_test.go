@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"testing"
 )
@@ -70,29 +69,26 @@ func TestOwnerOfAConnection(t *testing.T) {
 	}
 }
 
-func TestOwnerIn(t *testing.T) {
+func TestOwns(t *testing.T) {
 	const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-	client, server := netip.MustParseAddrPort("127.0.0.1:43499"), netip.MustParseAddrPort("127.0.0.1:2024")
 	for name, c := range map[string]struct {
-		line  string
-		user  int
-		found bool
+		line string
+		owns bool
 	}{
-		"version 4":         {"1: 0100007F:A9EB 0100007F:07E8 01 00000000:00000000 00:00000000 00000000  1001        0 372582 1 0 100", 1001, true},
-		"version 6":         {"1: 0000000000000000FFFF00000100007F:A9EB 0000000000000000FFFF00000100007F:07E8 01 0:0 0:0 0  1002 0 37 1", 1002, true},
-		"the server's end":  {"1: 0100007F:07E8 0100007F:A9EB 01 0:0 0:0 0  1001 0 37 1", 0, false},
-		"another server":    {"1: 0100007F:A9EB 0200007F:07E8 01 0:0 0:0 0  1001 0 37 1", 0, false},
-		"another port":      {"1: 0100007F:A9EB 0100007F:07E9 01 0:0 0:0 0  1001 0 37 1", 0, false},
-		"over":              {"1: 0100007F:A9EB 0100007F:07E8 06 0:0 0:0 0  0 0 37 1", 0, false},
-		"without an owner":  {"1: 0100007F:A9EB 0100007F:07E8 01 0:0 0:0 0  0 0 0 1", 0, false},
-		"cut off":           {"1: 0100007F:A9EB 0100007F:07E8 01", 0, false},
-		"no number":         {"1: 0100007F:A9EB 0100007F:07E8 01 0:0 0:0 0  root 0 37 1", 0, false},
-		"an odd address":    {"1: 0100007:A9EB 0100007F:07E8 01 0:0 0:0 0  1001 0 37 1", 0, false},
-		"nothing but words": {"a b c d e f g h i j", 0, false},
+		"version 4":        {"   1: 0100007F:A9EB 0100007F:07E8 01 00000000:00000000 00:00000000 00000000  1001        0 372582 1 0 100", true},
+		"version 6":        {"1: 0000000000000000FFFF00000100007F:A9EB 0000000000000000FFFF00000100007F:07E8 01 0:0 0:0 0  1001 0 37 1", true},
+		"another user's":   {"1: 0100007F:A9EB 0100007F:07E8 01 0:0 0:0 0  1002 0 37 1", false},
+		"a longer number":  {"1: 0100007F:A9EB 0100007F:07E8 01 0:0 0:0 0  10010 0 37 1", false},
+		"the server's end": {"1: 0100007F:07E8 0100007F:A9EB 01 0:0 0:0 0  1001 0 37 1", false},
+		"another server":   {"1: 0100007F:A9EB 0200007F:07E8 01 0:0 0:0 0  1001 0 37 1", false},
+		"another port":     {"1: 0100007F:A9EB 0100007F:07E9 01 0:0 0:0 0  1001 0 37 1", false},
+		"over":             {"1: 0100007F:A9EB 0100007F:07E8 06 0:0 0:0 0  1001 0 37 1", false},
+		"without an owner": {"1: 0100007F:A9EB 0100007F:07E8 01 0:0 0:0 0  1001 0 0 1", false},
+		"cut off":          {"1: 0100007F:A9EB 0100007F:07E8 01", false},
+		"an odd address":   {"1: 0100007:A9EB 0100007F:07E8 01 0:0 0:0 0  1001 0 37 1", false},
 	} {
-		user, found := ownerIn(strings.NewReader(head+c.line+"\n"), client, server)
-		if found != c.found || found && user != c.user {
-			t.Errorf("%s: %d, %v", name, user, found)
+		if got := owns([]byte(head+c.line+"\n"), 43499, 2024, 1001); got != c.owns {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

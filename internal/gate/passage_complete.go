@@ -83,20 +83,17 @@ func correctUsage(agent string, seen Report, r *engine.Result) {
 	if theirs.Estimated { // by prices of tokens, which do not have what else the gate has seen
 		r.Usage.USD += seen.Extra
 	}
-	switch {
-	case sumOf(ours) == 0, agree(theirs, ours), estimated && covers(theirs, ours):
-	case sumOf(theirs) == 0:
+	if !covers(theirs, ours) {
+		why := fmt.Sprintf("%s says that it used %s, and answers with %s came through, which counts", agent, tokensIn(theirs), tokensIn(ours))
 		if estimated {
-			r.Warnings = append(r.Warnings, "some answers did not say what they used; it was worked out from how long they are")
+			why += "; some of them did not say what they used, and it was worked out from how long they are"
 		}
-		takeOurs(r, ours, seen)
-	default:
-		counts := "what came through counts"
-		if estimated {
-			counts += ", of which some is worked out, as answers broke off"
+		if estimated || sumOf(theirs) > 0 {
+			r.Warnings = append(r.Warnings, why)
 		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it used %s, and answers with %s came through; %s", agent, tokensIn(theirs), tokensIn(ours), counts))
-		takeOurs(r, ours, seen)
+		turns := max(theirs.Turns, seen.Turns)
+		r.Usage = ours
+		r.Usage.USD, r.Usage.Turns, r.Usage.Estimated, r.Usage.ByGate = seen.USD, turns, seen.USD > 0, true
 	}
 	if cents := seen.USD - r.Usage.USD; cents > 1e-9 { // less is how sums are rounded
 		if !theirs.Estimated && cents > tolerance*seen.USD && theirs.USD > 0 {
@@ -104,14 +101,6 @@ func correctUsage(agent string, seen Report, r *engine.Result) {
 		}
 		r.Usage.USD, r.Usage.Estimated, r.Usage.ByGate = seen.USD, true, true
 	}
-}
-
-// takeOurs has the gate's figures count.
-func takeOurs(r *engine.Result, ours metadata.Usage, seen Report) {
-	turns := max(r.Usage.Turns, seen.Turns)
-	r.Usage = ours
-	r.Usage.USD, r.Usage.Turns = seen.USD, turns
-	r.Usage.Estimated, r.Usage.ByGate = r.Usage.USD > 0, true
 }
 
 // totalOf adds up what came through. Some of it may be worked out.
@@ -131,11 +120,6 @@ func mostUsed(seen Report) (model string) {
 		}
 	}
 	return model
-}
-
-// agree reports whether a program's figures are about those of its gate.
-func agree(theirs, ours metadata.Usage) bool {
-	return covers(theirs, ours) && float64(sumOf(theirs)-sumOf(ours)) <= tolerance*float64(sumOf(theirs))
 }
 
 // covers reports whether a program's figures are no less than those of its gate: not in

@@ -58,7 +58,7 @@ func (x *exchange) read(r *http.Request, connection *http.ResponseController) (b
 	read := len(body)
 	x.asked.size = int64(read)
 	if x.gate.transcript.to != nil {
-		x.asks.write(body)
+		_, _ = x.asks.Write(body) // never fails
 	}
 	switch {
 	case err != nil:

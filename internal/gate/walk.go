@@ -25,13 +25,18 @@ var (
 // names of the objects joined by dots, folded; each item of a list has the place of the list.
 // What opens an object or a list is a json.Delim.
 func walk(data []byte, want map[string]field, found func(field, any)) error {
-	in := json.NewDecoder(bytes.NewReader(data))
-	in.UseNumber()
-	if err := walkValue(in, "", 0, func(place string, v any) {
+	return everyValue(data, func(place string, v any) {
 		if f, ok := want[place]; ok {
 			found(f, v)
 		}
-	}); err != nil {
+	})
+}
+
+// everyValue tells all values of JSON with their places.
+func everyValue(data []byte, tell func(place string, v any)) error {
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.UseNumber()
+	if err := walkValue(in, "", 0, tell); err != nil {
 		return err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {

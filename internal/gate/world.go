@@ -230,14 +230,10 @@ func (g *Gate) tunnel(w http.ResponseWriter, r *http.Request) {
 		_ = far.Close()
 		return
 	}
-	held := g.hold(near, far)
-	defer func() {
-		_, _ = near.Close(), far.Close()
-		g.drop(near, far)
-	}()
-	if !held {
-		return
-	}
+	end := func() { _, _ = near.Close(), far.Close() }
+	defer g.count(near, http.StateClosed) // it was taken over from the server
+	defer end()
+	defer context.AfterFunc(r.Context(), end)() // when the gate is closed
 	_ = near.SetDeadline(time.Time{})
 	if _, err := io.WriteString(near, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return

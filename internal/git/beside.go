@@ -30,16 +30,25 @@ func (r *Repo) State(s *Stage) (files map[string][]byte, gone []string) {
 // Overlay makes a commit with the state folder of one commit upon another one, and moves
 // the branch of a tree beside that of the run to it.
 func (r *Repo) Overlay(ctx context.Context, code, state string, at time.Time) (string, error) {
-	found, err := r.lookUp(ctx, state+":"+r.opt.State)
-	if err != nil || code == state {
-		return code, err
+	if code == state {
+		return code, nil
 	}
-	put := []op{{kind: 'M', path: r.opt.State, mode: "040000", id: found[0].ID}}
-	id, err := r.build(ctx, r.ref, code, []revision{{message: "state", time: at, ops: put}}, true)
+	id, err := r.withState(ctx, r.ref, code, state, at)
 	if err == nil {
 		r.localTip, r.isNew = id, false // it is moved to next
 	}
 	return id, err
+}
+
+// withState makes a commit on one commit with the state folder of another one, and moves a ref
+// of the run to it.
+func (r *Repo) withState(ctx context.Context, ref, code, state string, at time.Time) (string, error) {
+	found, err := r.lookUp(ctx, state+":"+r.opt.State)
+	if err != nil {
+		return "", err
+	}
+	put := []op{{kind: 'M', path: r.opt.State, mode: "040000", id: found[0].ID}}
+	return r.build(ctx, ref, code, []revision{{message: "state", time: at, ops: put}}, true)
 }
 
 // Combine makes a commit on ours with what ours and theirs have changed since base, outside

@@ -83,7 +83,7 @@ func (r *Repo) shelfOf(ctx context.Context, commit string) (string, error) {
 	s := shelves{reader: r.reads(), folder: r.opt.State, kept: r.keptRecord}
 	if r.remote != nil {
 		s.own = func(ctx context.Context, commit string) (bool, error) {
-			kept, err := r.keptHere(ctx)
+			kept, err := r.src.kept(ctx, r.keepRef())
 			if kept == "" || err != nil {
 				return false, err
 			}
@@ -91,15 +91,6 @@ func (r *Repo) shelfOf(ctx context.Context, commit string) (string, error) {
 		}
 	}
 	return s.find(ctx, commit)
-}
-
-// keptHere gives what Options.Keep names in the user's repository; "" for none.
-func (r *Repo) keptHere(ctx context.Context) (string, error) {
-	kept, err := r.src.resolve(ctx, r.keepRef())
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return kept, err
 }
 
 // Recorded reports whether the record may be from a commit or lead on from it. Where the state
@@ -132,7 +123,7 @@ func (r *Repo) keptRecord(ctx context.Context) (string, error) {
 	}
 	kept, err := "", error(nil)
 	if r.remote == nil {
-		kept, err = r.keptHere(ctx)
+		kept, err = r.src.kept(ctx, r.keepRef())
 	} else if kept, err = r.fetchRef(ctx, r.keepRef(), "refs/reprise/record"); noSuchRef(err) {
 		err = nil
 	}

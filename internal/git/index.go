@@ -49,13 +49,8 @@ func (r *Repo) putBack() (ops []op) {
 	return ops
 }
 
-// takeOff are the ops that take the state folder off the tip.
-func (r *Repo) takeOff() (ops []op) {
-	for _, p := range slices.Sorted(maps.Keys(r.state)) {
-		ops = append(ops, op{kind: 'D', path: p})
-	}
-	return ops
-}
+// takeOff is the op that takes the state folder off the tip.
+func (r *Repo) takeOff() []op { return []op{{kind: 'D', path: r.opt.State}} }
 
 // syncIndex has the index hold what the tip does, if it may hold something else.
 func (r *Repo) syncIndex(ctx context.Context) error {

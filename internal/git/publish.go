@@ -120,12 +120,7 @@ func (r *Repo) keepTip(ctx context.Context, at time.Time) (kept string, err erro
 	if is, err := r.contains(ctx, r.shelf, r.tip); is || err != nil {
 		return r.shelf, err
 	}
-	found, err := r.lookUp(ctx, r.shelf+":"+r.opt.State)
-	if err != nil {
-		return "", err
-	}
-	put := []op{{kind: 'M', path: r.opt.State, mode: "040000", id: found[0].ID}}
-	whole, err := r.build(ctx, "refs/reprise/squash", r.tip, []revision{{message: "state", time: at, ops: put}}, true)
+	whole, err := r.withState(ctx, "refs/reprise/squash", r.tip, r.shelf, at)
 	if err == nil {
 		kept, err = r.joinRecords(ctx, r.shelf, r.tip, whole, "its branch")
 	}
@@ -201,10 +196,7 @@ func (r *Repo) send(ctx context.Context, what string, flags ...string) error {
 // only push that takes a branch back: the remote agrees only if nobody has pushed
 // since, and the record that is kept leads to all that was there.
 func (r *Repo) squash(ctx context.Context, c Commit, base, kept string) error {
-	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: r.tip}
-	if r.shelf == "" {
-		rev.ops = r.takeOff()
-	}
+	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: r.tip, ops: r.takeOff()}
 	id, err := r.build(ctx, "refs/reprise/squash", base, []revision{rev}, true)
 	if err == nil && r.remote != nil {
 		err = r.send(ctx, id+":"+r.ref, "--force-with-lease="+r.ref+":"+r.tip)

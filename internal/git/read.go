@@ -107,17 +107,22 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 		return "", err
 	}
 	in := shelves{reader: s.reads(), folder: folder, kept: func(ctx context.Context) (string, error) {
-		kept, err := s.resolve(ctx, KeptRefs+filepath.Base(folder))
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return kept, err
+		return s.kept(ctx, KeptRefs+filepath.Base(folder))
 	}}
 	found, err := in.find(ctx, commit)
 	if err == nil && found == "" {
 		err = fmt.Errorf("%s has no %s: %w", ref, folder, fs.ErrNotExist)
 	}
 	return found, err
+}
+
+// kept gives the commit of a ref under which a record is kept; "" for none.
+func (s *Source) kept(ctx context.Context, ref string) (string, error) {
+	commit, err := s.resolve(ctx, ref)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return commit, err
 }
 
 // Contains reports whether a commit is in the history of another; both are full names.

@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Run runs a command, and gives what is printed until it has ended to two
@@ -57,25 +55,10 @@ type RestOfOutput struct {
 func (r *RestOfOutput) Read(p []byte) (int, error) {
 	n, err := r.Pipe.Read(p)
 	const most = 1 << 20 // bytes that a pipe holds; somebody who is not ours may go on writing
-	if !errors.Is(err, os.ErrDeadlineExceeded) || r.late >= most {
-		return n, err
+	if errors.Is(err, os.ErrDeadlineExceeded) && r.late < most {
+		_ = r.Pipe.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // what is there is read before that is asked for
+		n, err = r.Pipe.Read(p)
+		r.late += n
 	}
-	conn, err := r.Pipe.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var failed error
-	err = conn.Control(func(fd uintptr) {
-		for n, failed = unix.Read(int(fd), p); errors.Is(failed, unix.EINTR); {
-			n, failed = unix.Read(int(fd), p)
-		}
-	})
-	switch {
-	case err != nil || failed != nil: // there is nothing in it
-		return 0, errors.Join(err, failed)
-	case n == 0:
-		return 0, io.EOF
-	}
-	r.late += n
-	return n, nil
+	return n, err
 }

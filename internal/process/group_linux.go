@@ -88,14 +88,28 @@ const (
 	endTime  = 20 * time.Second
 )
 
-// sweep ends the processes of a call that left its process group, and says how
-// many there were. Those that outlived their parents have become children of
-// this process and are collected here. Other children of this process, such as
-// git's, are waited for elsewhere: it touches none of them.
-func sweep(leader int, task string) (ended int) {
+// sweep ends the processes of a call that left its process group, and says how many
+// there were.
+func sweep(leader int, task string) int {
 	own, _ := unix.Getsid(0)               // 0 in a container whose session was begun outside of it
 	since, _ := stat(strconv.Itoa(leader)) // what is older than the program is not of it
-	f := family{mark: markerVar + "=" + task, sessions: map[int]bool{leader: true}, own: own, orphans: true}
+	return family{mark: markerVar + "=" + task, sessions: map[int]bool{leader: true}, own: own, orphans: true, leader: leader, since: since.start}.end()
+}
+
+// EndLeftovers ends the processes of calls in a work tree that outlived the
+// reprise they belonged to, and says how many there were. A reprise that was
+// killed takes the programs it started with it, but not what those started.
+// When it returns they are gone, unless the kernel holds them. Call it only
+// while no other process can be at work in that tree.
+func EndLeftovers(dir string) int {
+	own, _ := unix.Getsid(0)
+	return family{mark: treeVar + "=" + dir, sessions: map[int]bool{}, own: own}.end()
+}
+
+// end ends the processes of a family, and says how many there were. Those that outlived
+// their parents have become children of this process and are collected here. Other
+// children of this process, such as git's, are waited for elsewhere: it touches none.
+func (f family) end() int {
 	killed, dead, blank := map[int]bool{}, map[int]bool{}, map[int]int{}
 	alive := false // one of them, when we looked last
 	for began := time.Now(); time.Since(began) < restTime || alive && time.Since(began) < endTime; time.Sleep(time.Millisecond) {
@@ -103,7 +117,7 @@ func sweep(leader int, task string) (ended int) {
 		alive = false
 		for _, p := range processes() {
 			switch {
-			case p.pid == leader || p.session == own || p.start < since.start:
+			case p.pid == f.leader || p.pid == os.Getpid() || p.session == f.own && (f.orphans || p.dead) || p.start < f.since:
 			case p.dead:
 				calm = calm && dead[p.pid]
 				dead[p.pid] = true
@@ -114,8 +128,11 @@ func sweep(leader int, task string) (ended int) {
 					_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
 				}
 			case f.has(p):
-				calm, alive, killed[p.pid], f.sessions[p.session] = false, true, true, true
-				_ = unix.Kill(p.pid, unix.SIGKILL)
+				calm, alive, killed[p.pid] = false, true, true
+				if p.session != f.own && p.session != 0 {
+					f.sessions[p.session] = true // each call began one
+				}
+				_ = unix.Kill(p.pid, unix.SIGKILL) // it may have gone meanwhile
 			case p.blank() && blank[p.pid] < 50:
 				// While a process becomes another program it shows no
 				// environment. One that keeps showing none has none.
@@ -156,6 +173,8 @@ type family struct {
 	sessions map[int]bool // of processes known to belong to the call
 	own      int          // this process's session, for orphans
 	orphans  bool         // orphans that have shed everything are of it, too
+	leader   int          // the program itself, which is ended elsewhere
+	since    int          // no process of it started before, see process
 }
 
 // has says whether a process belongs to the call: to one of its sessions, by

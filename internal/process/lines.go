@@ -68,14 +68,14 @@ func skipLine(b *bufio.Reader) error {
 // HeadMax and TailMax bytes, in memory of about twice that.
 type Excerpt struct {
 	HeadMax, TailMax int
+	Total            int64 // bytes that were written
 	head, tail       []byte
-	total            int64
 }
 
 // Write never fails.
 func (e *Excerpt) Write(p []byte) (int, error) {
 	n := len(p)
-	e.total += int64(n)
+	e.Total += int64(n)
 	if room := e.HeadMax - len(e.head); room > 0 {
 		k := min(room, len(p))
 		e.head, p = append(e.head, p[:k]...), p[k:]
@@ -90,24 +90,32 @@ func (e *Excerpt) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// maxWord is how much of a word that is cut is left out of a long excerpt, in bytes: secrets
+// are shorter.
+const maxWord = 4 << 10
+
 // String gives the text in valid UTF-8, free of control characters, and says
 // how much was left out.
 func (e *Excerpt) String() string {
 	tail := e.tail[max(0, len(e.tail)-e.TailMax):]
-	if e.total == int64(len(e.head)+len(tail)) {
+	if e.Total == int64(len(e.head)+len(tail)) {
 		return printable(string(e.head) + string(tail))
 	}
 	// What is cut may be a sequence, or a secret, of which a part is not found as one.
 	head := e.head
 	if i := bytes.LastIndexAny(head, " \t\n"); i >= len(head)/2 {
 		head = head[:i+1]
+	} else if len(head) > 2*maxWord {
+		head = head[:len(head)-maxWord]
 	}
 	if i := bytes.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
 		tail = tail[i+1:]
 	} else if i := bytes.IndexAny(tail, " \t"); i >= 0 && i < len(tail)/2 {
 		tail = tail[i+1:]
+	} else if len(tail) > 2*maxWord {
+		tail = tail[maxWord:]
 	}
-	left := e.total - int64(len(head)+len(tail))
+	left := e.Total - int64(len(head)+len(tail))
 	// Each by itself: a sequence that was cut would take along what follows.
 	return printable(string(head)) + fmt.Sprintf("\n[%d bytes left out]\n", left) + printable(string(tail))
 }

@@ -51,12 +51,11 @@ func (s *Sandbox) Hold(c Call) (Call, error) {
 // policy is what a call may reach.
 func (s *Sandbox) policy(c Call) (policy, error) {
 	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Sockets: s.Sockets, Control: c.group, Parent: os.Getpid(), Own: s.together.namespaced}
-	w := ways{}
-	apart := w.ends(append(slices.Clone(s.hidden), c.User))
-	for _, dir := range w.ends(slices.Concat(system(), w.installed(c.Argv[0], c.User, c.Env))) {
+	apart := resolved(append(slices.Clone(s.hidden), c.User))
+	for _, dir := range resolved(slices.Concat(system(), installed(c.Argv[0], c.User, c.Env))) {
 		p.Read = append(p.Read, around(dir, apart)...)
 	}
-	p.Read = slices.Concat(p.Read, borrowed(s.Objects), named(c.Env), shared(c.User), w.elsewhere(c.Env, c.User), []string{c.Dir}, c.Shown)
+	p.Read = slices.Concat(p.Read, borrowed(s.Objects), named(c.Env), shared(c.User), elsewhere(c.Env, c.User), []string{c.Dir}, c.Shown)
 	switch c.Access {
 	case pipelines.AccessTree, pipelines.AccessRun:
 		p.Write = append(p.Write, c.Dir)
@@ -74,7 +73,7 @@ func (s *Sandbox) policy(c Call) (policy, error) {
 		p.Network = &closed{Network: *c.Network, Own: s.together.network}
 	}
 	for _, list := range []*[]string{&p.Read, &p.Write, &p.Devices} {
-		*list = w.ends(*list)
+		*list = resolved(*list)
 	}
 	if p.Own {
 		p.noteUser()

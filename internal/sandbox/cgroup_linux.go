@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -22,69 +23,58 @@ type Group struct{ dir string }
 // groupName begins the names of our control groups.
 const groupName = "reprise-"
 
-// nameOf is the name of a new group for a call in a work tree, by which a later
-// reprise finds it.
-func nameOf(tree string) string { return namesOf(tree) + uuid.NewString() }
-
 // namesOf is how the names of all groups for a work tree begin.
 func namesOf(tree string) string {
 	sum := sha256.Sum256([]byte(tree))
 	return fmt.Sprintf("%s%x-", groupName, sum[:8])
 }
 
-// Counting makes a control group that has at most so many processes. Only root
-// may, and only where the control groups of the machine can be written.
-func CountingGroup(most uint64, tree string) (*Group, error) {
-	above, err := groupsAbove()
-	if err != nil {
-		return nil, err
-	}
-	clearGroups(above)
-	g := &Group{filepath.Join(above, nameOf(tree))}
-	if err := os.Mkdir(g.dir, 0o755); err != nil {
-		return nil, fmt.Errorf("root needs a control group for that, and none can be made here (%w)", err)
-	}
-	if err := os.WriteFile(filepath.Join(g.dir, "pids.max"), []byte(strconv.FormatUint(most, 10)), 0); err != nil {
-		g.Remove()
-		return nil, fmt.Errorf("root needs a control group for that, and this machine's count no processes (%w)", err)
-	}
-	return g, nil
-}
-
-// Make makes a control group for a call in a work tree. Root's limits the
-// number of processes. Anybody else's, which is there to end all that is in it,
-// lies in their own, where that was given to them.
+// MakeGroup makes a control group for a call in a work tree, as near to this process's own
+// as one can be made. Root's has at most so many processes, where the groups of the machine
+// can be written. Anybody else's, which is there to end all that is in it, lies where
+// groups were given to them.
 func MakeGroup(most uint64, tree string) (*Group, error) {
-	if os.Geteuid() == 0 {
-		return CountingGroup(most, tree)
+	why := errors.New("this machine has none")
+	for _, above := range groupFolders() {
+		clearGroups(above)
+		g := &Group{filepath.Join(above, namesOf(tree)+uuid.NewString())}
+		if why = os.Mkdir(g.dir, 0o755); why != nil {
+			continue
+		}
+		// In version 2, it can be limited only where the groups above share this out.
+		why = os.WriteFile(filepath.Join(g.dir, "pids.max"), []byte(strconv.FormatUint(most, 10)), 0)
+		if why == nil || os.Geteuid() != 0 {
+			return g, nil
+		}
+		g.Remove()
 	}
-	own, err := ownGroup()
-	if err != nil {
-		return nil, err
-	}
-	clearGroups(own)
-	g := &Group{filepath.Join(own, nameOf(tree))}
-	return g, os.Mkdir(g.dir, 0o755)
+	return nil, fmt.Errorf("root needs a control group for that, and none that counts processes can be made here (%w)", why)
 }
 
-// ownGroup is the folder of this process's own control group, of version 2.
-func ownGroup() (string, error) {
-	own, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return "", err
-	}
+// groupFolders lists the folders where control groups may be made: this process's own one
+// and those above it, of version 1, where processes are counted, and of version 2.
+func groupFolders() (dirs []string) {
+	own, _ := os.ReadFile("/proc/self/cgroup") // a system without it has no groups
 	for line := range strings.Lines(string(own)) {
-		path, is := strings.CutPrefix(strings.TrimSpace(line), "0::")
-		for _, root := range []string{"/sys/fs/cgroup/unified", "/sys/fs/cgroup"} { // the first where version 1 is there as well
-			if dir := filepath.Join(root, path); is && isThere(filepath.Join(dir, "cgroup.procs")) && isThere(filepath.Join(root, "cgroup.controllers")) {
-				return dir, nil
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 || parts[1] != "" && !slices.Contains(strings.Split(parts[1], ","), "pids") {
+			continue
+		}
+		for dir := filepath.Join("/", parts[2]); ; dir = filepath.Dir(dir) {
+			for _, root := range []string{cmp.Or(parts[1], "unified"), ""} { // version 2 lies in a folder of its own beside version 1
+				if at := filepath.Join("/sys/fs/cgroup", root, dir); isThere(filepath.Join(at, "cgroup.procs")) {
+					dirs = append(dirs, at)
+				}
+			}
+			if dir == "/" {
+				break
 			}
 		}
 	}
-	return "", errors.New("there are no control groups of version 2")
+	return dirs
 }
 
-// EndAll ends what is in the control groups of calls in a work tree, which a
+// EndGroups ends what is in the control groups of calls in a work tree, which a
 // reprise has left that was killed, and says how many processes those were.
 func EndGroups(tree string) (ended int) {
 	for _, dir := range LeftGroups(tree) {
@@ -95,20 +85,16 @@ func EndGroups(tree string) (ended int) {
 	return ended
 }
 
-// Left lists the control groups of calls in a work tree, as folders.
+// LeftGroups lists the control groups of calls in a work tree, as folders.
 func LeftGroups(tree string) (dirs []string) {
-	counting, err1 := groupsAbove()
-	own, err2 := ownGroup()
-	for above, err := range map[string]error{counting: err1, own: err2} {
-		if err == nil {
-			left, _ := filepath.Glob(filepath.Join(above, namesOf(tree)+"*")) // the pattern is well formed
-			dirs = append(dirs, left...)
-		}
+	for _, above := range groupFolders() {
+		left, _ := filepath.Glob(filepath.Join(above, namesOf(tree)+"*")) // the pattern is well formed
+		dirs = append(dirs, left...)
 	}
 	return dirs
 }
 
-// Enter puts this process into the control group of its call, if it has one.
+// EnterGroup puts this process into the control group of its call, if it has one.
 func EnterGroup(file string) error {
 	if file == "" {
 		return nil
@@ -117,41 +103,6 @@ func EnterGroup(file string) error {
 		return fmt.Errorf("entering the control group: %w", err)
 	}
 	return nil
-}
-
-// groupsAbove finds the folder for a control group that counts processes, as
-// near to this process's own as there is one.
-func groupsAbove() (string, error) {
-	own, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return "", fmt.Errorf("root needs a control group for that, and this machine has none (%w)", err)
-	}
-	for line := range strings.Lines(string(own)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 {
-			continue
-		}
-		switch {
-		case slices.Contains(strings.Split(parts[1], ","), "pids"): // version 1
-			root := filepath.Join("/sys/fs/cgroup", parts[1])
-			if dir := filepath.Join(root, parts[2]); isThere(dir) {
-				return dir, nil
-			}
-			return root, nil // a container sees its own group as the root
-		case parts[1] == "": // version 2, where a group with processes has no groups that count
-			for dir := parts[2]; ; dir = filepath.Dir(dir) {
-				here := filepath.Join("/sys/fs/cgroup", dir)
-				shared, _ := os.ReadFile(filepath.Join(here, "cgroup.subtree_control")) // there may be none
-				if slices.Contains(strings.Fields(string(shared)), "pids") {
-					return here, nil
-				}
-				if dir == "/" || dir == "." {
-					break
-				}
-			}
-		}
-	}
-	return "", errors.New("root needs a control group for that, and none of this machine count processes")
 }
 
 // clearGroups removes the empty groups that a reprise has left which was

@@ -62,25 +62,36 @@ const (
 	unknown = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS) // as a kernel without the call answers
 )
 
+// The steps of a filter: to load a word, to go so many steps further if it is equal or if it
+// is not, to take some of its bits, and to answer.
+func load(at uint32) unix.SockFilter { return unix.SockFilter{Code: loadWord, K: at} }
+
+func equal(k uint32, yes, no uint8) unix.SockFilter {
+	return unix.SockFilter{Code: isEqual, Jt: yes, Jf: no, K: k}
+}
+
+func and(bits uint32) unix.SockFilter { return unix.SockFilter{Code: andWith, K: bits} }
+
+func give(answer uint32) unix.SockFilter { return unix.SockFilter{Code: giveBack, K: answer} }
+
 // callFilter is the filter as a program for the kernel, for one machine.
 func callFilter(machine uint32, systemV, sockets bool, network *closed) []unix.SockFilter {
 	const otherABI = 0x40000000 // calls from here on are those of a second kind of program
 	f := []unix.SockFilter{
 		// Programs of another machine could ask in their own way.
-		{Code: loadWord, K: atMachine},
-		{Code: isEqual, K: machine, Jt: 1},
-		{Code: giveBack, K: unknown},
-		{Code: loadWord, K: atNumber},
+		load(atMachine),
+		equal(machine, 1, 0),
+		give(unknown),
+		load(atNumber),
 		{Code: isLeast, K: otherABI, Jf: 1},
-		{Code: giveBack, K: unknown},
+		give(unknown),
 	}
 	// The number of the call is loaded, and stays so after each of these parts.
 	refuse := func(call, with uint32) {
-		f = append(f, unix.SockFilter{Code: isEqual, K: call, Jf: 1}, unix.SockFilter{Code: giveBack, K: with})
+		f = append(f, equal(call, 0, 1), give(with))
 	}
 	when := func(call uint32, part ...unix.SockFilter) {
-		f = append(f, unix.SockFilter{Code: isEqual, K: call, Jf: uint8(len(part))})
-		f = append(f, part...)
+		f = append(append(f, equal(call, 0, uint8(len(part)))), part...)
 	}
 	for _, call := range keyCalls() {
 		refuse(call, unknown)
@@ -93,21 +104,21 @@ func callFilter(machine uint32, systemV, sockets bool, network *closed) []unix.S
 	for _, call := range ofProcess() { // the first argument is a process, and 0 is the caller
 		when(
 			call,
-			unix.SockFilter{Code: loadWord, K: atFirst},
-			unix.SockFilter{Code: isEqual, K: 0, Jf: 1},
-			unix.SockFilter{Code: giveBack, K: allowed},
-			unix.SockFilter{Code: giveBack, K: refused},
+			load(atFirst),
+			equal(0, 0, 1),
+			give(allowed),
+			give(refused),
 		)
 	}
 	for _, k := range ofKind() {
 		when(
 			k.call,
-			unix.SockFilter{Code: loadWord, K: atFirst},
-			unix.SockFilter{Code: isEqual, K: k.user, Jt: 3}, // 0 is the user of the caller here, who has other processes
-			unix.SockFilter{Code: loadWord, K: atSecond},
-			unix.SockFilter{Code: isEqual, K: 0, Jf: 1},
-			unix.SockFilter{Code: giveBack, K: allowed},
-			unix.SockFilter{Code: giveBack, K: refused},
+			load(atFirst),
+			equal(k.user, 3, 0), // 0 is the user of the caller here, who has other processes
+			load(atSecond),
+			equal(0, 0, 1),
+			give(allowed),
+			give(refused),
 		)
 	}
 	network.sockets(when, !sockets)
@@ -116,20 +127,20 @@ func callFilter(machine uint32, systemV, sockets bool, network *closed) []unix.S
 		refuse(unix.SYS_IO_URING_SETUP, unknown) // makes sockets past this filter
 		when(
 			unix.SYS_SOCKET,
-			unix.SockFilter{Code: loadWord, K: atFirst},
-			unix.SockFilter{Code: isEqual, K: unix.AF_UNIX, Jt: 1},
-			unix.SockFilter{Code: giveBack, K: allowed},
-			unix.SockFilter{Code: giveBack, K: refused},
+			load(atFirst),
+			equal(unix.AF_UNIX, 1, 0),
+			give(allowed),
+			give(refused),
 		)
 		when(
 			unix.SYS_SOCKETPAIR,
-			unix.SockFilter{Code: loadWord, K: atSecond},
-			unix.SockFilter{Code: andWith, K: kind},
-			unix.SockFilter{Code: isEqual, K: unix.SOCK_STREAM, Jt: 2},
-			unix.SockFilter{Code: isEqual, K: unix.SOCK_SEQPACKET, Jt: 1},
-			unix.SockFilter{Code: giveBack, K: refused}, // any other kind sends to whom it likes, paired or not
-			unix.SockFilter{Code: giveBack, K: allowed},
+			load(atSecond),
+			and(kind),
+			equal(unix.SOCK_STREAM, 2, 0),
+			equal(unix.SOCK_SEQPACKET, 1, 0),
+			give(refused), // any other kind sends to whom it likes, paired or not
+			give(allowed),
 		)
 	}
-	return append(f, unix.SockFilter{Code: giveBack, K: allowed})
+	return append(f, give(allowed))
 }

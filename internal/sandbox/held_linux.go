@@ -15,7 +15,7 @@ func heldHere(s Sandbox) Held {
 		Closed: s.Closed || s.Lists, Network: s.together.holder(v), NoNet: s.together.noNet,
 	}
 	if os.Geteuid() == 0 {
-		group, err := CountingGroup(h.Limits.Processes, "trial")
+		group, err := MakeGroup(h.Limits.Processes, "trial")
 		if err != nil {
 			h.Open = err.Error()
 		}

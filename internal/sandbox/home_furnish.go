@@ -30,19 +30,28 @@ func offer(state string, what Home, home string) {
 	}
 }
 
+// offers gives what is offered to a program with an access, and the home that has it; "" if
+// nothing is. It is for those who may run commands.
+func offers(state string, access pipelines.Access) (now []byte, home string, err error) {
+	if access != pipelines.AccessTree && access != pipelines.AccessRun {
+		return nil, "", nil
+	}
+	now, err = os.ReadFile(filepath.Join(state, offered))
+	home, _, _ = strings.Cut(string(now), "\n")
+	return now, home, ignoreMissing(err)
+}
+
 // furnish copies into a home the caches of the one that gives them, if it has not got them
 // as they are. What is copied was written by that one's programs alone: nothing that
-// agents and checks leave in their caches gets there. It is for those who may run
-// commands.
+// agents and checks leave in their caches gets there.
 func furnish(ctx context.Context, state, home string, what Home, access pipelines.Access) error {
 	if what.Gives {
 		return ignoreMissing(os.Remove(filepath.Join(state, offered)))
 	}
-	now, err := os.ReadFile(filepath.Join(state, offered))
-	if err != nil || access != pipelines.AccessTree && access != pipelines.AccessRun {
-		return ignoreMissing(err)
+	now, from, err := offers(state, access)
+	if err != nil || from == "" {
+		return err
 	}
-	from, _, _ := strings.Cut(string(now), "\n")
 	root, err := os.OpenRoot(state)
 	if err != nil {
 		return err
@@ -57,7 +66,12 @@ func furnish(ctx context.Context, state, home string, what Home, access pipeline
 		if _, err := root.Lstat(path.Join(home, cache)); err == nil && same {
 			continue
 		}
-		if err := errors.Join(ignoreMissing(root.Remove(given(home))), replaceFolder(ctx, root, path.Join(from, cache), path.Join(home, cache))); err != nil {
+		to := path.Join(home, cache)
+		err := errors.Join(ignoreMissing(root.Remove(given(home))), ignoreMissing(folders.Remove(root, to)), root.MkdirAll(path.Dir(to), 0o700))
+		if err == nil {
+			err = folders.Copy(ctx, root, path.Join(from, cache), root, to)
+		}
+		if err != nil {
 			return fmt.Errorf("copy %s of the setup: %w", cache, err)
 		}
 	}
@@ -67,26 +81,14 @@ func furnish(ctx context.Context, state, home string, what Home, access pipeline
 // toolsOf gives the home whose programs others may run, who can change nothing there; "" if
 // there is none. Within a setup it is the setup's own.
 func toolsOf(state, home string, what Home, access pipelines.Access) string {
-	if what.Gives {
-		return filepath.Join(state, home)
+	from := home
+	if !what.Gives {
+		_, from, _ = offers(state, access) // furnish has said what is wrong with it
 	}
-	now, err := os.ReadFile(filepath.Join(state, offered))
-	if err != nil || access != pipelines.AccessTree && access != pipelines.AccessRun {
+	if from == "" {
 		return ""
 	}
-	from, _, _ := strings.Cut(string(now), "\n")
 	return filepath.Join(state, filepath.Base(from))
-}
-
-// replaceFolder copies a folder to a place, whatever is there.
-func replaceFolder(ctx context.Context, root *os.Root, from, to string) error {
-	if err := ignoreMissing(folders.Remove(root, to)); err != nil {
-		return err
-	}
-	if err := root.MkdirAll(path.Dir(to), 0o700); err != nil {
-		return err
-	}
-	return folders.Copy(ctx, root, from, root, to)
 }
 
 func ignoreMissing(err error) error {

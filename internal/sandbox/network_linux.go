@@ -95,65 +95,40 @@ func (n *closed) sockets(when func(call uint32, part ...unix.SockFilter), unixFi
 	if n == nil {
 		return
 	}
-	refuse, allow := unix.SockFilter{Code: giveBack, K: refused}, unix.SockFilter{Code: giveBack, K: allowed}
-	when(unix.SYS_IO_URING_SETUP, unix.SockFilter{Code: giveBack, K: unknown}) // makes sockets past this filter
+	refuse, allow := give(refused), give(allowed)
+	when(unix.SYS_IO_URING_SETUP, give(unknown)) // makes sockets past this filter
 	when(unix.SYS_SOCKET, n.families(unixFiles)...)
 	// Any other family may send to whom it likes, paired or not.
-	when(unix.SYS_SOCKETPAIR, unix.SockFilter{Code: loadWord, K: atFirst}, unix.SockFilter{Code: isEqual, K: unix.AF_UNIX, Jt: 1}, refuse, unix.SockFilter{Code: loadWord, K: atNumber})
+	when(unix.SYS_SOCKETPAIR, load(atFirst), equal(unix.AF_UNIX, 1, 0), refuse, load(atNumber))
 	if n.Own {
 		return
 	}
 	// What opens a connection with its first data is not asked about by Landlock.
 	for call, flags := range map[uint32]uint32{unix.SYS_SENDTO: atFourth, unix.SYS_SENDMSG: atThird, unix.SYS_SENDMMSG: atFourth} {
-		when(call, unix.SockFilter{Code: loadWord, K: flags}, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.MSG_FASTOPEN, Jf: 1}, refuse, allow)
+		when(call, load(flags), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.MSG_FASTOPEN, Jf: 1}, refuse, allow)
 	}
 	when(unix.SYS_LISTEN, refuse) // it takes a port by itself where none was bound
 }
 
 // families is the part about the families of sockets.
-func (n *closed) families(unixFiles bool) (part []unix.SockFilter) {
-	load := func(at uint32) { part = append(part, unix.SockFilter{Code: loadWord, K: at}) }
-	give := func(what uint32) { part = append(part, unix.SockFilter{Code: giveBack, K: what}) }
-	load(atFirst)
+func (n *closed) families(unixFiles bool) []unix.SockFilter {
+	part := []unix.SockFilter{load(atFirst)}
+	add := func(more ...unix.SockFilter) { part = append(part, more...) }
 	if unixFiles {
-		part = append(part, unix.SockFilter{Code: isEqual, K: unix.AF_UNIX, Jf: 1})
-		give(allowed)
+		add(equal(unix.AF_UNIX, 0, 1), give(allowed))
 	}
 	if n.Own { // the addresses and routes of its own network; some libraries cannot do without
-		part = append(part, unix.SockFilter{Code: isEqual, K: unix.AF_NETLINK, Jf: 4})
-		load(atThird)
-		part = append(part, unix.SockFilter{Code: isEqual, K: unix.NETLINK_ROUTE, Jf: 1})
-		give(allowed)
-		give(refused)
+		add(equal(unix.AF_NETLINK, 0, 4), load(atThird), equal(unix.NETLINK_ROUTE, 0, 1), give(allowed), give(refused))
 	}
 	if n.Port != 0 || n.Own {
-		part = append(part,
-			unix.SockFilter{Code: isEqual, K: unix.AF_INET, Jt: 2},
-			unix.SockFilter{Code: isEqual, K: unix.AF_INET6, Jt: 1},
-			unix.SockFilter{Code: giveBack, K: refused},
-			unix.SockFilter{Code: loadWord, K: atSecond},
-			unix.SockFilter{Code: andWith, K: 0xf}, // the rest of a socket's type are flags
-		)
+		// The rest of a socket's type are flags.
+		add(equal(unix.AF_INET, 2, 0), equal(unix.AF_INET6, 1, 0), give(refused), load(atSecond), and(0xf))
 		if n.Own && n.Listen { // UDP stays in there; Java asks by it for the addresses of the machine
-			part = append(part, unix.SockFilter{Code: isEqual, K: unix.SOCK_DGRAM, Jf: 4})
-			load(atThird)
-			part = append(part, unix.SockFilter{Code: isEqual, K: 0, Jt: 1}, unix.SockFilter{Code: isEqual, K: unix.IPPROTO_UDP, Jf: 1})
-			give(allowed)
-			load(atSecond)
-			part = append(part, unix.SockFilter{Code: andWith, K: 0xf})
+			add(equal(unix.SOCK_DGRAM, 0, 4), load(atThird), equal(0, 1, 0), equal(unix.IPPROTO_UDP, 0, 1), give(allowed), load(atSecond), and(0xf))
 		}
-		part = append(part,
-			unix.SockFilter{Code: isEqual, K: unix.SOCK_STREAM, Jt: 1},
-			unix.SockFilter{Code: giveBack, K: refused},
-			unix.SockFilter{Code: loadWord, K: atThird},
-			unix.SockFilter{Code: isEqual, K: 0, Jt: 2},
-			unix.SockFilter{Code: isEqual, K: unix.IPPROTO_TCP, Jt: 1},
-			unix.SockFilter{Code: giveBack, K: refused},
-			unix.SockFilter{Code: giveBack, K: allowed},
-		)
+		add(equal(unix.SOCK_STREAM, 1, 0), give(refused), load(atThird), equal(0, 2, 0), equal(unix.IPPROTO_TCP, 1, 0), give(refused), give(allowed))
 	}
-	give(refused)
-	return part
+	return append(part, give(refused))
 }
 
 // holder says what keeps the network of a call closed here.

@@ -44,10 +44,10 @@ func named(env []string) []string {
 
 // elsewhere lists the folders of what installs programs where a machine does not have
 // them at home, as variables of a program say.
-func (w ways) elsewhere(env []string, user string) (out []string) {
+func elsewhere(env []string, user string) (out []string) {
 	for name := range tools() {
 		dir := process.Lookup(env, name)
-		if real, err := w.end(dir); err == nil && filepath.IsAbs(dir) && !mixed(real, user) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(dir) && !mixed(real, user) {
 			out = append(out, dir)
 		}
 	}
@@ -82,38 +82,21 @@ func tools() map[string]string {
 func moduleCache(user string) string { return filepath.Join(user, "go/pkg/mod/cache/download") }
 
 // installed lists where the program of a call and those in its PATH are.
-func (w ways) installed(program, user string, env []string) []string {
+func installed(program, user string, env []string) []string {
 	var out []string
-	home, err := w.end(user)
+	home, err := filepath.EvalSymlinks(user)
 	if err != nil {
 		home = user
 	}
-	for _, file := range links(program) {
+	for _, file := range append([]string{program}, resolved([]string{program})...) {
 		out = append(out, file)
-		out = append(out, w.installation(filepath.Dir(file), home)...)
+		out = append(out, installation(filepath.Dir(file), home)...)
 		if interpreter := shebang(file); interpreter != "" {
-			out = append(out, w.installation(filepath.Dir(interpreter), home)...)
+			out = append(out, installation(filepath.Dir(interpreter), home)...)
 		}
 	}
 	for _, dir := range filepath.SplitList(process.Lookup(env, "PATH")) {
-		out = append(out, w.installation(dir, home)...)
-	}
-	return out
-}
-
-// links gives a file and those its name leads to over links.
-func links(file string) []string {
-	out := []string{file}
-	for range 20 { // a circle of links is no program
-		next, err := os.Readlink(file)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(next) {
-			next = filepath.Join(filepath.Dir(file), next)
-		}
-		file = next
-		out = append(out, file)
+		out = append(out, installation(dir, home)...)
 	}
 	return out
 }
@@ -136,8 +119,8 @@ func shebang(file string) string {
 // installation gives what the programs of a folder need to read: the folder,
 // and the folders that installations have beside it. Where other things may
 // have those names, as in the user's home or in a checkout, it is less.
-func (w ways) installation(dir, home string) []string {
-	dir, err := w.end(dir)
+func installation(dir, home string) []string {
+	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(dir) || mixed(dir, home) {
 		return nil
 	}
@@ -255,7 +238,16 @@ func artifactFolder(tree, artifact string) (string, error) {
 }
 
 // resolved leads paths through their links and leaves out what is not there.
-func resolved(paths []string) []string { return ways{}.ends(paths) }
+func resolved(paths []string) []string {
+	var out []string
+	for _, path := range paths {
+		if found, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(found) {
+			out = append(out, found)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
 
 // hidden lists what has secrets wherever it lies: the user's repository, and on
 // a GitHub runner its own folder, which the two variables lead to.

@@ -245,7 +245,7 @@ func TestInstallation(t *testing.T) {
 			}
 		}
 		var got []string
-		for _, path := range resolved(ways{}.installation(dir, home)) {
+		for _, path := range resolved(installation(dir, home)) {
 			got = append(got, filepath.Base(path))
 		}
 		if strings.Join(got, ",") != want {
@@ -278,7 +278,7 @@ func TestShims(t *testing.T) {
 	}
 	for dir, want := range map[string]string{"pyenv": "libexec plugins pyenv.d shims version versions", "checkout": "shims"} {
 		var got []string
-		for _, path := range resolved(ways{}.installation(filepath.Join(top, dir, "shims"), filepath.Join(top, "me"))) {
+		for _, path := range resolved(installation(filepath.Join(top, dir, "shims"), filepath.Join(top, "me"))) {
 			got = append(got, filepath.Base(path))
 		}
 		slices.Sort(got)
@@ -302,7 +302,7 @@ func TestElsewhere(t *testing.T) {
 		home:                         false, top: false, "/": false, filepath.Join(home, ".config"): false, filepath.Join(top, "checkout"): false,
 		filepath.Join(top, "gone"): false, "rustup": false, "": false,
 	} {
-		if got := (ways{}).elsewhere([]string{"RUSTUP_HOME=" + dir}, home); (len(got) == 1 && got[0] == dir) != want {
+		if got := elsewhere([]string{"RUSTUP_HOME=" + dir}, home); (len(got) == 1 && got[0] == dir) != want {
 			t.Errorf("%q: %q is read", dir, got)
 		}
 	}
