@@ -14,20 +14,20 @@ import (
 func WrittenChecks(language, phase string, all []metadata.CheckResult) string {
 	w := prompts.Words(language)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", w.Files.Checked(phase, prompts.Word(w.Verdicts, string(RulingOf(all)))))
+	fmt.Fprintf(&b, "# %s\n", w.Say("files.checked", "phase", phase, "verdict", w.Word("verdicts", string(RulingOf(all)))))
 	for _, c := range all {
-		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Files.Exited(TruncateText(c.Name), c.ExitCode), block(c.Run))
+		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Say("files.exited", "check", TruncateText(c.Name), "code", c.ExitCode), block(c.Run))
 		if c.Flaky {
-			b.WriteString("\n" + w.Files.Flaky + "\n")
+			b.WriteString("\n" + w.Say("files.flaky") + "\n")
 		}
 		if c.FailsBefore {
-			b.WriteString("\n" + w.Files.Before + "\n")
+			b.WriteString("\n" + w.Say("files.before") + "\n")
 		}
 		if len(c.FailedTests) > 0 {
-			b.WriteString("\n" + w.Files.Failing + "\n\n" + block(strings.Join(c.FailedTests, "\n")))
+			b.WriteString("\n" + w.Say("files.failing") + "\n\n" + block(strings.Join(c.FailedTests, "\n")))
 		}
 		if out := strings.TrimSpace(c.Output); out != "" {
-			b.WriteString("\n" + w.Files.Printed + "\n\n" + block(strings.Trim(c.Output, "\n")))
+			b.WriteString("\n" + w.Say("files.printed") + "\n\n" + block(strings.Trim(c.Output, "\n")))
 		}
 	}
 	return b.String()
@@ -37,14 +37,14 @@ func WrittenChecks(language, phase string, all []metadata.CheckResult) string {
 func WrittenParts(run metadata.Run, phase string) string {
 	w := prompts.Words(run.Language)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", w.Files.Integrated(phase))
+	fmt.Fprintf(&b, "# %s\n\n", w.Say("files.integrated", "phase", phase))
 	for i := range run.Phases {
 		rec := &run.Phases[i]
 		t := TaskOf(&run, rec)
 		if t == nil || WholeOf(rec) != phase {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s: %s (%s)\n", t.ID, TruncateText(t.Title), prompts.Word(w.Statuses, string(rec.Status)))
+		fmt.Fprintf(&b, "- %s: %s (%s)\n", t.ID, TruncateText(t.Title), w.Word("statuses", string(rec.Status)))
 		for _, file := range rec.OutputFiles {
 			fmt.Fprintf(&b, "  - `%s`\n", file)
 		}
@@ -66,9 +66,9 @@ func WrittenReview(language string, rec *metadata.Phase) string {
 	w := prompts.Words(language)
 	var b strings.Builder
 	v := rec.Verdict
-	fmt.Fprintf(&b, "# %s\n", w.Files.Reviewed(rec.Name, rec.Round, prompts.Word(w.Verdicts, string(v.Verdict))))
+	fmt.Fprintf(&b, "# %s\n", w.Say("files.reviewed", "phase", rec.Name, "round", rec.Round, "verdict", w.Word("verdicts", string(v.Verdict))))
 	if len(v.Gates) > 0 {
-		fmt.Fprintf(&b, "\n## %s\n\n", w.Files.Gates)
+		fmt.Fprintf(&b, "\n## %s\n\n", w.Say("files.gates"))
 	}
 	for _, g := range v.Gates {
 		mark := "x"
@@ -78,15 +78,15 @@ func WrittenReview(language string, rec *metadata.Phase) string {
 		fmt.Fprintf(&b, "- [%s] %s\n  %s\n", mark, g.Gate, TruncateText(g.Why))
 	}
 	if len(v.Findings) > 0 {
-		fmt.Fprintf(&b, "\n## %s\n", w.Files.Findings)
+		fmt.Fprintf(&b, "\n## %s\n", w.Say("files.findings"))
 	}
 	for _, f := range v.Findings {
-		kind := w.List([]string{prompts.Word(w.Severities, string(f.Severity)), prompts.Word(w.Changes, string(f.Status))})
+		kind := w.List([]string{w.Word("severities", string(f.Severity)), w.Word("changes", string(f.Status))})
 		fmt.Fprintf(&b, "\n### %s %s (%s)\n\n", f.ID, TruncateText(f.Title), kind)
 		if f.File != "" {
-			fmt.Fprintf(&b, "- %s: %s:%d\n", w.Files.Where, f.File, f.Line)
+			fmt.Fprintf(&b, "- %s: %s:%d\n", w.Say("files.where"), f.File, f.Line)
 		}
-		for _, part := range []struct{ name, text string }{{w.Files.Problem, f.Problem}, {w.Files.Impact, f.Impact}, {w.Files.Solution, f.Solution}} {
+		for _, part := range []struct{ name, text string }{{w.Say("files.problem"), f.Problem}, {w.Say("files.impact"), f.Impact}, {w.Say("files.solution"), f.Solution}} {
 			if part.text != "" {
 				fmt.Fprintf(&b, "- %s: %s\n", part.name, part.text)
 			}
@@ -104,21 +104,21 @@ func WrittenReason(r RollbackPlan) []byte {
 func reasonText(language string, e metadata.Rollback, d *metadata.RollbackDetails) string {
 	w := prompts.Words(language)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", w.Files.Returned(e.ToPhase))
+	fmt.Fprintf(&b, "# %s\n\n", w.Say("files.returned", "phase", e.ToPhase))
 	fact := func(name, text string) {
 		if text = strings.TrimSpace(text); text != "" {
 			fmt.Fprintf(&b, "- %s: %s\n", name, text)
 		}
 	}
-	fact(w.Files.From, e.FromPhase+" "+prompts.Word(w.Steps, string(e.FromStep)))
-	fact(w.Files.To, e.ToPhase+" "+prompts.Word(w.Steps, string(e.ToStep)))
-	fact(w.Files.When, e.Timestamp.UTC().Format(time.RFC3339))
-	fact(w.Files.By, e.By)
+	fact(w.Say("files.from"), e.FromPhase+" "+w.Word("steps", string(e.FromStep)))
+	fact(w.Say("files.to"), e.ToPhase+" "+w.Word("steps", string(e.ToStep)))
+	fact(w.Say("files.when"), e.Timestamp.UTC().Format(time.RFC3339))
+	fact(w.Say("files.by"), e.By)
 	if d != nil && d.BlockerCount+d.SuggestionCount > 0 {
-		fact(w.Files.Open, w.Files.WasOpen(d.BlockerCount, d.SuggestionCount))
+		fact(w.Say("files.open"), w.Say("files.wasOpen", "blockers", d.BlockerCount, "suggestions", d.SuggestionCount))
 	}
-	fact(w.Files.Review, e.ReviewResultPath)
-	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w.Files.Reason, strings.TrimSpace(e.Reason))
+	fact(w.Say("files.review"), e.ReviewResultPath)
+	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w.Say("files.reason"), strings.TrimSpace(e.Reason))
 	return b.String()
 }
 
@@ -156,7 +156,7 @@ func kindOfFinding(text string) (severity metadata.Severity, open bool) {
 		w := prompts.Words(language)
 		for _, severity := range []metadata.Severity{metadata.Blocker, metadata.Suggestion} {
 			for _, status := range []metadata.FindingStatus{metadata.NewFinding, metadata.StillOpen, metadata.Fixed} {
-				if text == "("+w.List([]string{prompts.Word(w.Severities, string(severity)), prompts.Word(w.Changes, string(status))})+")" {
+				if text == "("+w.List([]string{w.Word("severities", string(severity)), w.Word("changes", string(status))})+")" {
 					return severity, status != metadata.Fixed
 				}
 			}

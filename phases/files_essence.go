@@ -23,27 +23,27 @@ func Essence(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	var b strings.Builder
 	line := func(text string) { b.WriteString(text + "\n") }
-	line(c.Shown("state now", "status", prompts.Word(c.Statuses, string(run.Status)), "phase", run.CurrentPhase))
+	line(c.Shown("state now", "status", c.Word("statuses", string(run.Status)), "phase", run.CurrentPhase))
 	if s := run.Stop; s != nil {
 		line(c.Shown("state stopped", "code", s.Code, "why", OneLine(s.Why.In(c))))
 	}
 	b.WriteString("\n## " + c.Shown("state phases") + "\n\n")
 	for i := range run.Phases {
 		rec := &run.Phases[i]
-		line(c.Shown("state phase", "phase", rec.Name, "status", prompts.Word(c.Statuses, string(rec.Status)), "revises", rec.RetryCount,
-			"reviews", rec.Round, "back", rec.Generation, "verdict", cmp.Or(prompts.Word(c.Verdicts, rec.ReviewResult), c.None)))
+		line(c.Shown("state phase", "phase", rec.Name, "status", c.Word("statuses", string(rec.Status)), "revises", rec.RetryCount,
+			"reviews", rec.Round, "back", rec.Generation, "verdict", cmp.Or(c.Word("verdicts", rec.ReviewResult), c.Say("none"))))
 	}
 	b.WriteString("\n## " + c.Shown("state attempts") + "\n\n")
 	for _, a := range run.Attempts[max(len(run.Attempts)-lastAttempts, 0):] {
-		line(c.Shown("state attempt", "n", a.N, "phase", a.Phase, "step", prompts.Word(c.Steps, string(a.Step)),
-			"result", TruncateText(fmt.Sprintf("%s %s %s", prompts.Word(c.Statuses, string(a.Status)), a.Code, OneLine(a.Why.In(c))))))
+		line(c.Shown("state attempt", "n", a.N, "phase", a.Phase, "step", c.Word("steps", string(a.Step)),
+			"result", TruncateText(fmt.Sprintf("%s %s %s", c.Word("statuses", string(a.Status)), a.Code, OneLine(a.Why.In(c))))))
 	}
 	if n := len(run.RollbackHistory); n > 0 {
 		b.WriteString("\n## " + c.Shown("state rollbacks", "n", n) + "\n\n")
 	}
 	for _, r := range run.RollbackHistory[max(len(run.RollbackHistory)-lastRollbacks, 0):] {
-		line(c.Shown("state rollback", "from", r.FromPhase, "to", r.ToPhase, "step", prompts.Word(c.Steps, string(r.ToStep)),
-			"trigger", prompts.Word(c.Tell.Triggers, string(r.TriggeredBy)), "reason", OneLine(r.Reason)))
+		line(c.Shown("state rollback", "from", r.FromPhase, "to", r.ToPhase, "step", c.Word("steps", string(r.ToStep)),
+			"trigger", c.Word("tell.triggers", string(r.TriggeredBy)), "reason", OneLine(r.Reason)))
 	}
 	for i := range run.Phases {
 		standingFiles(&b, c, &run.Phases[i])

@@ -1,57 +1,23 @@
 package prompts
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 )
 
 // Catalogue is what reprise says to people about a run, in one language: the
-// content of words/en.json or words/ja.json. Fields are words and sentences as
-// they are; what takes values is a method, and its sentence is in Forms.
-//
-// A catalogue is shared by all who use it, so nobody may change its maps.
+// content of words/en.json or words/ja.json. The key of a text is its path there, such as
+// tell.sandbox, without the groups of reasons and of what is shown, and without "forms".
+// A test compares all keys and values that the program names with those that there are.
 type Catalogue struct {
 	Language string // "en" or "ja"
-
-	Pipeline, Phase, Step, Status, Attempts, Cost, Elapsed, Agent, Model string
-	Job, Branch, PullRequest, Artifact, Result, Report                   string
-	Findings, Questions, Rollbacks, Commands, Progress                   string
-	Removed, RemovedNote                                                 string // heading and explanation of what was taken out of the issue
-	Stopped, WhatNow, None, DryRun                                       string
-
-	Forms forms
-
-	Steps       map[string]string // execute, review, revise, check
-	Statuses    map[string]string // of runs, phases and attempts
-	Verdicts    map[string]string // pass, pass_with_suggestions, fail
-	Severities  map[string]string // blocker, suggestion
-	Changes     map[string]string // of a finding: new, still_open, fixed
-	Confidences map[string]string // of an agent in what it proposes: low, medium, high
-	Kinds       map[string]string // of removals
-	Events      map[string]string // what stands in the history of a run besides attempts
-	Codes       map[string]Advice // by reason code
-	Reasons     grouped           // by the code of a reason in the record, see Reason
-	Log         map[string]string // of the log of a run, see Logged
-	Show        grouped           // of what commands show of a run, see Shown
-	Tell        SummaryWords
-	Files       FileWords
-	Sandbox     SandboxWords
-	Comment     CommentWords
-	Command     CommandWords
-}
-
-// forms are the sentences that the methods of Catalogue put values into.
-type forms struct {
-	Headline, Round, Spent, SpentOf, About, Tokens, Open string
-	RolledBack, RolledBackBy, Automatic, RolledBackAsked string
-	Removal, WaitingFor, WaitingForRole                  string
-	Seconds, Minutes, Hours, WholeMinutes                string
-	Listed, Sentences, Stop                              string // between names, between sentences, and at the end of one
-	UnknownCode                                          Advice
+	words    map[string]string
 }
 
 // Advice explains a reason code.
@@ -60,36 +26,14 @@ type Advice struct {
 	Do      string // one sentence: what to do about it
 }
 
-// grouped are words by their key. In the file they stand in groups whose names
-// are for readers only, so a key is in one group.
-type grouped map[string]string
-
-// UnmarshalJSON puts all groups into one map.
-func (g *grouped) UnmarshalJSON(data []byte) error {
-	var groups map[string]map[string]string
-	if err := json.Unmarshal(data, &groups); err != nil {
-		return err
-	}
-	*g = grouped{}
-	for _, group := range groups {
-		for key, text := range group {
-			if _, twice := (*g)[key]; twice {
-				return fmt.Errorf("%q is in two groups", key)
-			}
-			(*g)[key] = text
-		}
-	}
-	return nil
-}
-
 var (
 	//go:embed words/en.json
 	englishWords []byte
 	//go:embed words/ja.json
 	japaneseWords []byte
 
-	english  = sync.OnceValue(func() Catalogue { return mustDecode(englishWords) })
-	japanese = sync.OnceValue(func() Catalogue { return mustDecode(japaneseWords) })
+	english  = sync.OnceValue(func() Catalogue { return mustDecode("en", englishWords) })
+	japanese = sync.OnceValue(func() Catalogue { return mustDecode("ja", japaneseWords) })
 )
 
 // Words returns the catalogue of a language; of one it does not know, the
@@ -102,25 +46,106 @@ func Words(language string) Catalogue {
 }
 
 // mustDecode reads one of the files that are part of the program.
-func mustDecode(data []byte) Catalogue {
-	c, err := decodeWords(data)
+func mustDecode(language string, data []byte) Catalogue {
+	var file map[string]any
+	c := Catalogue{language, map[string]string{}}
+	err := json.Unmarshal(data, &file)
+	if err == nil {
+		err = c.add("", file)
+	}
 	if err != nil {
 		panic(fmt.Sprintf("prompts: the words of reprise: %v", err)) // a test reads both files
 	}
 	return c
 }
 
-// decodeWords reads the words of one language. A key that Catalogue does not
-// have is an error.
-func decodeWords(data []byte) (Catalogue, error) {
-	var c Catalogue
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&c); err != nil {
-		return Catalogue{}, err
+// add takes in a group of the file.
+func (c Catalogue) add(path string, group map[string]any) error {
+	for name, v := range group {
+		switch v := v.(type) {
+		case map[string]any:
+			below := path + name + "."
+			if name == "forms" || path == "reasons." || path == "show." {
+				below = path
+			}
+			if err := c.add(below, v); err != nil {
+				return err
+			}
+		case string:
+			if _, twice := c.words[path+name]; twice {
+				return fmt.Errorf("%q is there twice", path+name)
+			}
+			c.words[path+name] = v
+		default:
+			return fmt.Errorf("%q is no text", path+name)
+		}
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return Catalogue{}, fmt.Errorf("there is more behind the words")
-	}
-	return c, nil
+	return nil
 }
+
+// Say gives the text of a key. The values for what stands in it as {name} follow in pairs of a
+// name and a value; {name|one|many} is one of two words that go with a number. Values are not
+// looked at again.
+func (c Catalogue) Say(key string, pairs ...any) string {
+	values := map[string]string{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		values[fmt.Sprint(pairs[i])] = fmt.Sprint(pairs[i+1])
+	}
+	return c.fill(key, values)
+}
+
+// counted is a word that goes with a number, such as {n|file|files}.
+var counted = regexp.MustCompile(`\{(\w+)\|([^{}|]*)\|([^{}|]*)\}`)
+
+func (c Catalogue) fill(key string, values map[string]string) string {
+	text := counted.ReplaceAllStringFunc(c.words[key], func(form string) string {
+		parts := counted.FindStringSubmatch(form)
+		if values[parts[1]] == "1" {
+			return parts[2]
+		}
+		return parts[3]
+	})
+	var pairs []string
+	for name, v := range values {
+		pairs = append(pairs, "{"+name+"}", v)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// Word gives the word for a key of the record, such as the status waiting among statuses; for
+// one without a word the key.
+func (c Catalogue) Word(kind, key string) string {
+	if word, ok := c.words[kind+"."+key]; ok {
+		return word
+	}
+	return key
+}
+
+// Reason puts a reason of the record into words. One that it does not know, as
+// a newer version has written it, is shown as it stands.
+func (c Catalogue) Reason(code string, values map[string]string) string {
+	if _, known := c.words["reasons."+code]; !known {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			code += fmt.Sprintf(" %s=%s", name, values[name])
+		}
+		return code
+	}
+	said := maps.Clone(values)
+	for name, kind := range map[string]string{"step": "steps", "status": "statuses", "confidence": "confidences"} {
+		if v, has := said[name]; has {
+			said[name] = c.Word(kind, v)
+		}
+	}
+	return c.fill("reasons."+code, said)
+}
+
+// Logged gives a line, or a part of one, of the log of a run. What has no words is its own.
+func (c Catalogue) Logged(what string, pairs ...any) string {
+	if _, known := c.words["log."+what]; !known {
+		return what
+	}
+	return c.Say("log."+what, pairs...)
+}
+
+// Shown gives a line, or a part of one, of what commands show of a run in a terminal.
+func (c Catalogue) Shown(what string, pairs ...any) string { return c.Say("show."+what, pairs...) }

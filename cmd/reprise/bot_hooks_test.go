@@ -51,7 +51,7 @@ func TestWhatAJobCouldNotTellIsToldByTheNext(t *testing.T) {
 	if got := strings.Count(down.said.String(), "::warning::hook 1 of the pipeline was not told of"); got != 2 {
 		t.Errorf("warned %d times:\n%s", got, down.said.String())
 	}
-	if told := h.record().Execution.Told; len(told) != 1 || told[0] != 0 {
+	if told := h.record().Execution.Told; len(told) != 1 || told[0] > 1 {
 		t.Errorf("the record says that hooks were told up to revision %d", told)
 	}
 	h.write("home/up", "")

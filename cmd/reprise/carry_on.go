@@ -152,7 +152,7 @@ func introduce(w *workspace.Workspace, env environ.Env, o workspace.Options) {
 // tellRemoved says what was taken out of the issue.
 func tellRemoved(w *workspace.Workspace, env environ.Env) {
 	for _, r := range w.Removed {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("removed", "n", r.Count, "kind", terminal.WordFor(w.Catalogue().Kinds, string(r.Kind)), "sample", fmt.Sprintf("%q", r.Sample)))
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("removed", "n", r.Count, "kind", terminal.WordFor(w.Catalogue(), "kinds", string(r.Kind)), "sample", fmt.Sprintf("%q", r.Sample)))
 	}
 }
 
@@ -164,7 +164,7 @@ func announce(ctx context.Context, w *workspace.Workspace, env environ.Env, run 
 	}
 	tellRemoved(w, env)
 	for _, a := range w.Unfinished {
-		say("%s", w.Shown("ended before", "phase", a.Phase, "step", terminal.WordFor(w.Catalogue().Steps, string(a.Step))))
+		say("%s", w.Shown("ended before", "phase", a.Phase, "step", terminal.WordFor(w.Catalogue(), "steps", string(a.Step))))
 	}
 	if left := w.Repo.Leftover(); left != "" {
 		say("%s", w.Shown("kept", "file", left))

@@ -75,12 +75,12 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 // ending says how a run ended.
 func ending(run metadata.Run) string {
 	c := prompts.Words(run.Language)
-	status := terminal.WordFor(c.Statuses, string(run.Status))
+	status := terminal.WordFor(c, "statuses", string(run.Status))
 	cost := text.Join(", ", c.Shown("attempts", "n", phases.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)), progress.Together(c, run))
 	if run.Stop == nil {
 		return c.Shown("ends", "status", status, "cost", cost)
 	}
-	where := text.Join(" ", run.Stop.Phase, terminal.WordFor(c.Steps, string(run.Stop.Step)))
+	where := text.Join(" ", run.Stop.Phase, terminal.WordFor(c, "steps", string(run.Stop.Step)))
 	code := string(run.Stop.Code)
 	if code == string(run.Status) || run.Status == metadata.Interrupted {
 		code = "" // to be interrupted is not to be cancelled

@@ -40,7 +40,7 @@ func commitRollback(ctx context.Context, w *workspace.Workspace, env environ.Env
 		return err
 	}
 	warnOfSteering(w, env)
-	terminal.Tell(env.Stderr, w.Shown("taken back", "phase", r.Entry.ToPhase, "step", terminal.WordFor(w.Catalogue().Steps, string(r.Entry.ToStep)),
+	terminal.Tell(env.Stderr, w.Shown("taken back", "phase", r.Entry.ToPhase, "step", terminal.WordFor(w.Catalogue(), "steps", string(r.Entry.ToStep)),
 		"commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(w, r.Run)))
 	return nil
 }

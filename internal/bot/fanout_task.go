@@ -108,9 +108,9 @@ func (t *task) do(ctx context.Context) (became, shown string, err error) {
 
 // shownOf says for people how a part stands.
 func shownOf(words prompts.Catalogue, part string, rec *metadata.Phase) string {
-	status, next := prompts.Word(words.Statuses, string(rec.Status)), words.Shown("part left none")
+	status, next := words.Word("statuses", string(rec.Status)), words.Shown("part left none")
 	if rec.CurrentStep != "" {
-		next = words.Shown("part left", "step", prompts.Word(words.Steps, string(rec.CurrentStep)))
+		next = words.Shown("part left", "step", words.Word("steps", string(rec.CurrentStep)))
 	}
 	return fmt.Sprintf("`%s`: %s\n", part, text.Join(" · ", status, next))
 }

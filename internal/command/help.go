@@ -18,10 +18,10 @@ func (p Parsed) Reply(language string) string {
 	}
 	first := p.Faults[0].Kind
 	if first == faultUnknown || first == faultUnknownNear || first == faultNoCommand {
-		return w.list(p.Faults, w.MistakenAny) + "\n"
+		return w.list(p.Faults, w.Say("command.mistakenAny")) + "\n"
 	}
-	return w.list(p.Faults, w.Mistaken(coded("/"+spec.Name))) +
-		"\n\n```text\n" + clean.EscapeCommands(spec.usage()) + "\n```\n\n" + w.More(coded("/help "+spec.Name)) + "\n"
+	return w.list(p.Faults, w.Say("command.mistaken", "command", coded("/"+spec.Name))) +
+		"\n\n```text\n" + clean.EscapeCommands(spec.usage()) + "\n```\n\n" + w.Say("command.more", "help", coded("/help "+spec.Name)) + "\n"
 }
 
 // list puts mistakes below a sentence.
@@ -51,11 +51,11 @@ func Help(language, topic string, roles map[string]github.Role) string {
 	if spec, ok := specOf(topic); ok {
 		return w.explain(spec, roles)
 	}
-	lines := []string{w.HelpTitle, "", w.HelpHead, "|---|---|---|"}
+	lines := []string{w.Say("command.helpTitle"), "", w.Say("command.helpHead"), "|---|---|---|"}
 	for _, s := range Table() {
-		lines = append(lines, fmt.Sprintf("| %s | %s | %s |", coded("/"+s.Name), w.Summaries[s.Name], w.roleOf(s, roles)))
+		lines = append(lines, fmt.Sprintf("| %s | %s | %s |", coded("/"+s.Name), w.Say("command.summaries."+s.Name), w.roleOf(s, roles)))
 	}
-	return strings.Join(append(lines, "", w.HelpMore), "\n") + "\n"
+	return strings.Join(append(lines, "", w.Say("command.helpMore")), "\n") + "\n"
 }
 
 func (w words) roleOf(s Spec, roles map[string]github.Role) github.Role {
@@ -75,30 +75,30 @@ func (w words) explain(s Spec, roles map[string]github.Role) string {
 	}
 	for _, a := range s.Args {
 		if a.Kind == kindPhaseStep {
-			fmt.Fprintf(&b, "%-18s  %s\n", a.Kind.form(), w.PhaseStep)
+			fmt.Fprintf(&b, "%-18s  %s\n", a.Kind.form(), w.Say("command.phaseStep"))
 		}
 	}
 	for _, f := range s.Flags {
-		fmt.Fprintf(&b, "%-18s  %s\n", f.usage(), w.Flags[f.Name])
+		fmt.Fprintf(&b, "%-18s  %s\n", f.usage(), w.Say("command.flags."+f.Name))
 	}
 	usage := clean.EscapeCommands(strings.TrimSuffix(b.String(), "\n"))
-	return fmt.Sprintf("%s\n\n```text\n%s\n```\n\n%s\n", w.Summaries[s.Name], usage, strings.Join(w.facts(s, roles), w.Space))
+	return fmt.Sprintf("%s\n\n```text\n%s\n```\n\n%s\n", w.Say("command.summaries."+s.Name), usage, strings.Join(w.facts(s, roles), w.Say("command.space")))
 }
 
 // facts are the sentences about a command that its usage does not show.
 func (w words) facts(s Spec, roles map[string]github.Role) []string {
-	facts := []string{w.Needs(string(w.roleOf(s, roles)))}
+	facts := []string{w.Say("command.needs", "role", w.roleOf(s, roles))}
 	if s.Run {
-		facts = append(facts, w.NeedsRun)
+		facts = append(facts, w.Say("command.needsRun"))
 	}
 	if s.Now {
-		facts = append(facts, w.Now)
+		facts = append(facts, w.Say("command.now"))
 	}
 	if s.Text != noText {
-		facts = append(facts, w.Text)
+		facts = append(facts, w.Say("command.text"))
 	}
 	if len(s.Flags) > 0 {
-		facts = append(facts, w.FirstLine)
+		facts = append(facts, w.Say("command.firstLine"))
 	}
 	return facts
 }

@@ -65,9 +65,9 @@ func slashPage(language, head string) string {
 	w := wordsOf(language)
 	var b strings.Builder
 	b.WriteString(head)
-	b.WriteString(w.HelpHead + "\n|---|---|---|\n")
+	b.WriteString(w.Say("command.helpHead") + "\n|---|---|---|\n")
 	for _, s := range Table() {
-		fmt.Fprintf(&b, "| [`/%s`](#%s) | %s | %s |\n", s.Name, s.Name, w.Summaries[s.Name], s.Role)
+		fmt.Fprintf(&b, "| [`/%s`](#%s) | %s | %s |\n", s.Name, s.Name, w.Say("command.summaries."+s.Name), s.Role)
 	}
 	for _, s := range Table() {
 		// A page is no comment: its blocks of code may begin with a slash.

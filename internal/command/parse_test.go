@@ -278,29 +278,32 @@ func TestSlashWords(t *testing.T) {
 	en, ja := wordsOf("en"), wordsOf("ja")
 	for _, w := range []words{en, ja} {
 		for _, s := range Table() {
-			if w.Summaries[s.Name] == "" {
+			if w.Say("command.summaries."+s.Name) == "" {
 				t.Errorf("/%s has no summary", s.Name)
 			}
 			for _, f := range s.Flags {
-				if w.Flags[f.Name] == "" || f.Kind != kindSwitch && w.Values[f.Kind.form()] == "" {
+				if w.Say("command.flags."+f.Name) == "" || f.Kind != kindSwitch && w.Say("command.values."+f.Kind.form()) == "" {
 					t.Errorf("--%s is not explained", f.Name)
 				}
 			}
 			for _, a := range s.Args {
-				if w.Values[a.Kind.form()] == "" {
+				if w.Say("command.values."+a.Kind.form()) == "" {
 					t.Errorf("%s is not explained", a.Kind.form())
 				}
 			}
-			if s.Text != noText && w.Values[s.textForm()] == "" {
+			if s.Text != noText && w.Say("command.values."+s.textForm()) == "" {
 				t.Errorf("%s is not explained", s.textForm())
 			}
 		}
-		for kind := range en.Faults {
-			args := make([]string, strings.Count(en.Faults[kind], "{"))
+		for _, kind := range []faultKind{
+			faultInvisible, faultCommented, faultNoCommand, faultUnknown, faultUnknownNear, faultMissing, faultBad, faultBadFlag, faultBadStep,
+			faultExtra, faultNoFlag, faultNoFlagNear, faultTwice, faultNeedsValue, faultNoValue, faultLate, faultTooLong, faultAutoAlone,
+		} {
+			args := make([]string, strings.Count(en.Say("command.faults."+string(kind)), "{"))
 			for i := range args {
 				args[i] = "PHASE"
 			}
-			if said := w.fault(fault{faultKind(kind), args}); said == "" || strings.Contains(said, "{") {
+			if said := w.fault(fault{kind, args}); said == "" || strings.Contains(said, "{") {
 				t.Errorf("mistake %s: %q", kind, said)
 			}
 		}

@@ -5,8 +5,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// faultKind is a kind of mistake: a key of CommandWords.Faults in package
-// prompts. The comments say what its sentence names, in that order.
+// faultKind is a kind of mistake: a key of command.faults among the words. The comments say what its sentence names, in that order.
 type faultKind string
 
 const (
@@ -31,25 +30,25 @@ const (
 )
 
 // words are what is said about commands, in one language.
-type words struct{ prompts.CommandWords }
+type words struct{ prompts.Catalogue }
 
-func wordsOf(language string) words { return words{prompts.Words(language).Command} }
+func wordsOf(language string) words { return words{prompts.Words(language)} }
 
 // fault says what is wrong. What was typed by somebody becomes short inline
 // code, which can do no harm.
 func (w words) fault(f fault) string {
-	var named []string
+	var named []any
 	for i, a := range f.Args {
 		switch {
 		case f.Kind == faultTooLong:
-			named = append(named, a)
+			named = append(named, i+1, a)
 		case f.Kind == faultMissing, i == 1 && (f.Kind == faultBad || f.Kind == faultBadFlag):
-			named = append(named, w.Values[a])
+			named = append(named, i+1, w.Say("command.values."+a))
 		default:
-			named = append(named, coded(a))
+			named = append(named, i+1, coded(a))
 		}
 	}
-	return w.Fault(string(f.Kind), named)
+	return w.Say("command.faults."+string(f.Kind), named...)
 }
 
 // coded makes inline code of something typed. Of what nobody sees

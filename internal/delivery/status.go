@@ -74,11 +74,11 @@ const mostDescribed = 140
 // describe says where a run is: its phase and step, or how it has ended.
 func describe(plan *pipelines.Pipeline, run metadata.Run) string {
 	words := prompts.Words(run.Language)
-	parts := []string{prompts.Word(words.Statuses, string(run.Status))}
+	parts := []string{words.Word("statuses", string(run.Status))}
 	if rec := run.Phase(run.CurrentPhase); rec != nil && run.Status != metadata.Completed {
 		parts = append(parts, rec.Name)
 		if rec.CurrentStep != "" {
-			parts = append(parts, prompts.Word(words.Steps, string(rec.CurrentStep)))
+			parts = append(parts, words.Word("steps", string(rec.CurrentStep)))
 		}
 	}
 	return text.Cut(text.Flat(text.Join(" · ", parts...)), mostDescribed)

@@ -412,11 +412,11 @@ func TestSince(t *testing.T) {
 		told   int
 		want   []int
 	}{
-		"one":                  {branch{9, 8, 7, 6}, 8, []int{8, 9}},
-		"nothing":              {branch{9, 8}, 9, []int{9}},
-		"more":                 {branch{9, 8, 0, 7, 6}, 7, []int{7, 8, 9}},
-		"from the beginning":   {branch{9, 2, 1, 0}, 0, []int{0, 1, 2, 9}},
-		"the beginning is off": {branch{9, 8, 0}, 0, []int{8, 9}},
+		"one":                {branch{9, 8, 7, 6}, 8, []int{8, 9}},
+		"nothing":            {branch{9, 8}, 9, []int{9}},
+		"more":               {branch{9, 8, 0, 7, 6}, 7, []int{7, 8, 9}},
+		"from the beginning": {branch{9, 2, 1, 0}, 0, []int{0, 1, 2, 9}},
+		"no first revision":  {branch{9, 8, 0}, 7, []int{0, 8, 9}},
 	} {
 		data, _ := tt.branch.ReadFile(t.Context(), "c9", "")
 		run, err := metadata.Parse(data, "")

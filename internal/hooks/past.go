@@ -27,7 +27,7 @@ type Branch interface {
 func (p Past) Since(ctx context.Context, run metadata.Run, revision int) ([]metadata.Run, error) {
 	records := []metadata.Run{run}
 	log, err := p.Branch.Log(ctx, p.Base)
-	for i := 0; i < len(log) && records[0].Revision > max(revision, 1); i++ {
+	for i := 0; i < len(log) && records[0].Revision > revision; i++ {
 		data, err := p.Branch.ReadFile(ctx, log[i].Commit, p.Record)
 		if err != nil {
 			continue
@@ -36,7 +36,7 @@ func (p Past) Since(ctx context.Context, run metadata.Run, revision int) ([]meta
 			records = append([]metadata.Run{older}, records...)
 		}
 	}
-	if records[0].Revision == 1 && revision == 0 {
+	if records[0].Revision > revision { // it was the first
 		records = append([]metadata.Run{{}}, records...)
 	}
 	return records, err

@@ -14,7 +14,6 @@ import (
 // import. A package imports only what stands above its own line, so no arrow leads up. What
 // only tests use, below internal/test and beside the program, has no line.
 const layout = `
-internal/address
 internal/process github.com/google/uuid golang.org/x/sys
 internal/secrets github.com/pelletier/go-toml
 internal/text github.com/charmbracelet/x
@@ -24,12 +23,11 @@ internal/github github.com/google/go-github github.com/hashicorp/go-retryablehtt
 pipelines
 prompts/clean github.com/yuin/goldmark
 internal/environ github.com/sethvargo/go-githubactions golang.org/x/term
-internal/git/lfs github.com/google/renameio
+internal/git
 internal/sandbox github.com/google/uuid github.com/landlock-lsm/go-landlock golang.org/x/sys
 metadata/store
 pipelines/builtin go.yaml.in/yaml
 prompts
-internal/git
 phases
 pipelines/source cuelang.org/go go.yaml.in/yaml golang.org/x/sys
 phases/engine

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -24,6 +25,7 @@ var value = regexp.MustCompile(`\{(\w+)[|}]`)
 // exactly the values that it has; and there are no words for any other.
 func TestEveryReasonHasWords(t *testing.T) {
 	made := map[string]bool{}
+	texts := textsByLanguage(t)
 	for _, file := range goFiles(t) {
 		fset := token.NewFileSet()
 		parsed, err := parser.ParseFile(fset, path.Join(root, file), nil, 0)
@@ -42,8 +44,8 @@ func TestEveryReasonHasWords(t *testing.T) {
 					if !ok || from.Name != "text" || len(n.Args) < 2 {
 						return true
 					}
-					if code, text := literal(n.Args[0]), literal(n.Args[1]); text == "" || prompts.Words("en").Reasons[code] != text {
-						t.Errorf("%s: the cause %q says %q, and the reason %q", at, code, text, prompts.Words("en").Reasons[code])
+					if code, text := literal(n.Args[0]), literal(n.Args[1]); text == "" || texts["en"]["reasons."+code] != text {
+						t.Errorf("%s: the cause %q says %q, and the reason %q", at, code, text, texts["en"]["reasons."+code])
 					}
 					n = &ast.CallExpr{Fun: n.Fun, Args: slices.Delete(slices.Clone(n.Args), 1, 2)}
 				}
@@ -59,7 +61,7 @@ func TestEveryReasonHasWords(t *testing.T) {
 				}
 				slices.Sort(names)
 				for _, language := range prompts.Languages() {
-					text, known := prompts.Words(language).Reasons[code]
+					text, known := texts[language]["reasons."+code]
 					if !known {
 						t.Errorf("%s: %s has no words for %q: add them at the same place in prompts/words/en.json and ja.json", at, language, code)
 						continue
@@ -82,8 +84,8 @@ func TestEveryReasonHasWords(t *testing.T) {
 			return true
 		})
 	}
-	for code := range prompts.Words("en").Reasons {
-		if !made[code] {
+	for key := range texts["en"] {
+		if code, is := strings.CutPrefix(key, "reasons."); is && !made[code] {
 			t.Errorf("nothing is ever %q: take its words away", code)
 		}
 	}
@@ -99,55 +101,81 @@ func literal(e ast.Expr) string {
 	return text
 }
 
-// Every word that commands show of a run is there in every language, and takes
-// exactly the values that it is given; and there are no words for any other.
-func TestEveryShownLineHasWords(t *testing.T) {
-	shown := map[string]bool{}
+// textsByLanguage gives every text of the program by language and key.
+func textsByLanguage(t *testing.T) map[string]map[string]string {
+	texts := map[string]map[string]string{}
+	for _, language := range prompts.Languages() {
+		texts[language] = progresstest.Texts(t, language)
+	}
+	return texts
+}
+
+// looked are the texts whose keys are put together of what the record or a table has.
+var looked = regexp.MustCompile(`^(reasons|log|codes|unknownCode|steps|statuses|verdicts|severities|changes|confidences|kinds|events|tell\.triggers|command\.(faults|values|summaries|flags))\.|^language$`)
+
+// Every text that the program says by its key is there in every language, and takes
+// exactly the values that it is given; and there are no texts for any other.
+func TestEveryTextIsSaid(t *testing.T) {
+	used, texts := map[string]bool{}, textsByLanguage(t)
+	prefixes := map[string]string{"Say": "", "Shown": "show.", "say": "show.", "about": "show."}
 	for _, file := range goFiles(t) {
+		if !slices.ContainsFunc([]string{"cmd/", "internal/", "phases/", "prompts/"}, func(top string) bool { return strings.HasPrefix(file, top) }) {
+			continue
+		}
 		fset := token.NewFileSet()
 		parsed, err := parser.ParseFile(fset, path.Join(root, file), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok {
+				used[literal(lit)] = true
+			}
 			call, ok := n.(*ast.CallExpr)
 			if !ok || len(call.Args) == 0 || call.Ellipsis.IsValid() {
 				return true
 			}
 			name, ok := call.Fun.(*ast.SelectorExpr)
-			if !ok || !slices.Contains([]string{"Shown", "say", "about"}, name.Sel.Name) || literal(call.Args[0]) == "" || !strings.HasPrefix(file, "cmd/") && !strings.HasPrefix(file, "internal/") && !strings.HasPrefix(file, "phases/") {
+			if !ok || literal(call.Args[0]) == "" {
 				return true
 			}
-			what, given := literal(call.Args[0]), []string{}
-			shown[what] = true
+			prefix, says := prefixes[name.Sel.Name]
+			if !says {
+				return true
+			}
+			key, given := prefix+literal(call.Args[0]), []string{}
+			used[key] = true
 			for i := 1; i < len(call.Args); i += 2 {
 				given = append(given, literal(call.Args[i]))
 			}
 			slices.Sort(given)
-			for _, language := range prompts.Languages() {
+			for language, all := range texts {
 				taken := []string{}
-				for _, m := range value.FindAllStringSubmatch(prompts.Words(language).Show[what], -1) {
+				for _, m := range value.FindAllStringSubmatch(all[key], -1) {
 					taken = append(taken, m[1])
 				}
 				slices.Sort(taken)
-				if d := cmp.Diff(given, slices.Compact(taken)); d != "" || prompts.Words(language).Show[what] == "" {
-					t.Errorf("%s: %s, values of %q (-given +words):\n%s", fset.Position(call.Pos()), language, what, d)
+				text, known := all[key]
+				if d := cmp.Diff(given, slices.Compact(taken)); d != "" || !known || text == "" && key != "command.space" {
+					t.Errorf("%s: %s, values of %q (-given +words):\n%s", fset.Position(call.Pos()), language, key, d)
 				}
 			}
 			return true
 		})
 	}
-	for _, m := range regexp.MustCompile(`\.Shown "([^"]+)"\}`).FindAllStringSubmatch(read(t, "internal/report/page.html")+read(t, "internal/report/index.html"), -1) {
-		shown[m[1]] = true
-		for _, language := range prompts.Languages() {
-			if words := prompts.Words(language).Show[m[1]]; words == "" || value.MatchString(words) {
-				t.Errorf("the template of the page says %q, for which the words in %s are %q", m[1], language, words)
+	pages := read(t, "internal/report/page.html") + read(t, "internal/report/index.html")
+	for _, m := range regexp.MustCompile(`\.(Say|Shown) "([^"]+)"\}`).FindAllStringSubmatch(pages, -1) {
+		key := prefixes[m[1]] + m[2]
+		used[key] = true
+		for language, all := range texts {
+			if words := all[key]; words == "" || value.MatchString(words) {
+				t.Errorf("the template of the page says %q, for which the words in %s are %q", key, language, words)
 			}
 		}
 	}
-	for what := range prompts.Words("en").Show {
-		if !shown[what] {
-			t.Errorf("nothing ever shows %q: take its words away", what)
+	for key := range texts["en"] {
+		if !used[key] && !looked.MatchString(key) {
+			t.Errorf("nothing ever says %q: take its words away", key)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (w advice) text() string { return text.Join("\n\n", w.onRun(), w.halts()) }
 // halts says of each part of a phase that it does not go on, why, and which command
 // changes that. The one that the run has stopped at is told of with the run.
 func (w advice) halts() string {
-	items := []string{clean.Bold(w.Comment.Halted)}
+	items := []string{clean.Bold(w.Say("comment.halted"))}
 	for _, d := range phases.Halts(w.plan, w.run) {
 		if w.run.Stop != nil && w.run.Stop.Phase == d.Phase {
 			continue
@@ -61,15 +61,15 @@ func (w advice) onRun() string {
 	kind := alertWarning
 	switch {
 	case reason == metadata.Done:
-		return alert(alertTip, text.Join("\n\n", a.Meaning, clean.Bold(w.Comment.Now), strings.Join(w.afterwards(), "\n")))
+		return alert(alertTip, text.Join("\n\n", a.Meaning, clean.Bold(w.Say("comment.now")), strings.Join(w.afterwards(), "\n")))
 	case w.run.Status == metadata.Interrupted:
-		kind, a.Meaning = alertNote, w.Comment.Interrupted
+		kind, a.Meaning = alertNote, w.Say("comment.interrupted")
 	case w.run.MissesCI():
-		a.Meaning, a.Do = w.Comment.MissesCI, w.Comment.SeeToCI
+		a.Meaning, a.Do = w.Say("comment.missesCI"), w.Say("comment.seeToCI")
 	case reason == metadata.RunCancelled, reason == metadata.AwaitingCI:
 		kind = alertNote
 	case reason == metadata.BudgetExceeded && !phases.OfDay(w.run.Stop):
-		a.Do = w.Tell.AllowMore("/run " + phases.LimitOf(w.run).Flag())
+		a.Do = w.Say("tell.allowMore", "command", "/run "+phases.LimitOf(w.run).Flag())
 	}
 	words := ""
 	if verbatim(reason) && w.run.Stop.Why != "" {
@@ -79,13 +79,13 @@ func (w advice) onRun() string {
 	if strings.Contains(a.Do, "/rollback") {
 		names = w.wayBack()
 	}
-	return alert(kind, text.Join("\n\n", a.Meaning, words, clean.Named(w.WhatNow, a.Do), names))
+	return alert(kind, text.Join("\n\n", a.Meaning, words, clean.Named(w.Say("whatNow"), a.Do), names))
 }
 
 // afterwards are the ways on from a run that is completed.
 func (w advice) afterwards() []string {
 	var ways []string
-	if link := clean.Link(w.Comment.Review, w.pullRequest()); link != "" {
+	if link := clean.Link(w.Say("comment.review"), w.pullRequest()); link != "" {
 		ways = append(ways, "- "+link)
 	}
 	if back := w.wayBack(); back != "" {
@@ -107,7 +107,7 @@ func (w advice) wayBack() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return w.Comment.Back(w.List(codes(names[max(0, len(names)-most):])))
+	return w.Say("comment.back", "phases", w.List(codes(names[max(0, len(names)-most):])))
 }
 
 // lastWords is what the program of the agent wrote to standard error that
@@ -117,7 +117,7 @@ func (w advice) lastWords() string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return clean.Details(w.Comment.Stderr, clean.Fenced(strings.Join(lines, "\n")), true)
+	return clean.Details(w.Say("comment.stderr"), clean.Fenced(strings.Join(lines, "\n")), true)
 }
 
 // waitsFor says what the run waits to be told: answers, an approval, or only that
@@ -130,31 +130,36 @@ func (w advice) waitsFor() string {
 	case ok:
 		return alert(alertImportant, w.approval(phase, role))
 	}
-	return alert(alertNote, text.Join("\n\n", clean.Inline(text.Capitalize(w.run.Stop.Why.In(w.Catalogue)), 600), clean.Named(w.WhatNow, w.Comment.Resume)))
+	return alert(alertNote, text.Join("\n\n", clean.Inline(text.Capitalize(w.run.Stop.Why.In(w.Catalogue)), 600), clean.Named(w.Say("whatNow"), w.Say("comment.resume"))))
 }
 
 // approval says what has to be approved, by whom, and with which commands.
 func (w advice) approval(phase, role string) string {
 	var ways []string
 	for _, name := range phases.Approvals(w.plan, w.run) {
-		ways = append(ways, "- "+clean.Code("/approve "+name)+": "+w.Comment.Approves, "- "+clean.Code("/rollback "+name+" REASON")+": "+w.Comment.Rejects)
+		ways = append(ways, "- "+clean.Code("/approve "+name)+": "+w.Say("comment.approves"), "- "+clean.Code("/rollback "+name+" REASON")+": "+w.Say("comment.rejects"))
 	}
 	if back, ok := phases.Proposed(w.plan, w.run); ok {
 		command := command.Command{Name: "rollback", Phase: back.To, Step: back.Step, Text: back.Reason}
-		ways = append(ways, "- "+clean.Code(clean.Truncate(command.Line(), 300))+": "+w.Comment.Proposed)
+		ways = append(ways, "- "+clean.Code(clean.Truncate(command.Line(), 300))+": "+w.Say("comment.proposed"))
 	}
 	why := ""
 	if rec := w.run.Phase(phase); rec.Ask != "" { // else the pipeline asks for it, which is no news
 		why = clean.Inline(rec.Ask.In(w.Catalogue), 600)
 	}
-	return text.Join("\n\n", clean.Bold(w.WaitingFor(clean.Inline(role, 40), clean.Inline(w.title(phase), 60))), why, clean.Named(w.WhatNow, w.Comment.Choose), strings.Join(ways, "\n"))
+	return text.Join("\n\n", clean.Bold(w.WaitingFor(clean.Inline(role, 40), clean.Inline(w.title(phase), 60))), why, clean.Named(w.Say("whatNow"), w.Say("comment.choose")), strings.Join(ways, "\n"))
 }
 
 // questions are what agents ask people, with how to answer. A question that
 // nobody can answer any more, as its phase was taken back or left out, is not
 // among them.
 func (w advice) questions(open []metadata.Question) string {
-	items := []string{clean.Bold(w.Comment.Asks(clean.Inline(w.title(open[0].Phase), 60), len(open)))}
+	phase := clean.Inline(w.title(open[0].Phase), 60)
+	asks := w.Say("comment.asksOne", "phase", phase)
+	if len(open) > 1 {
+		asks = w.Say("comment.asksMany", "phase", phase, "n", len(open))
+	}
+	items := []string{clean.Bold(asks)}
 	for _, q := range open {
 		items = append(items, "\n"+w.question(q))
 	}
@@ -167,7 +172,7 @@ func (w advice) question(q metadata.Question) string {
 	for _, o := range q.Options {
 		lines = append(lines, "- "+clean.Inline(o, 200))
 	}
-	return strings.Join(lines, "\n") + "\n\n" + w.Tell.AnswerWith + " " + clean.Code("/answer "+q.ID)
+	return strings.Join(lines, "\n") + "\n\n" + w.Say("tell.answerWith") + " " + clean.Code("/answer "+q.ID)
 }
 
 // verbatim reports whether the words of a program say more than the meaning

@@ -23,7 +23,7 @@ func (w chart) folded() string {
 	if len(w.rows) == 0 || len(w.rows) > most {
 		return ""
 	}
-	return clean.Details(w.Tell.Flow, "```mermaid\n"+progress.Mermaid(w.plan, &w.run)+"```", false)
+	return clean.Details(w.Say("tell.flow"), "```mermaid\n"+progress.Mermaid(w.plan, &w.run)+"```", false)
 }
 
 // columns is how wide a timeline is: more has no room on a phone.
@@ -54,7 +54,7 @@ func (w chart) timeline() string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return "```text\n" + strings.Join(lines, "\n") + "\n```\n\n" + w.Tell.Bars
+	return "```text\n" + strings.Join(lines, "\n") + "\n```\n\n" + w.Say("tell.bars")
 }
 
 // span is an attempt among all the time that was worked.

@@ -40,7 +40,7 @@ func (w checklist) line(r progress.Row) string {
 		took = w.Duration(r.Took)
 	}
 	if d := r.Rec.Diff; d != nil && d.Files > 0 {
-		changed = w.Comment.Changed(d.Files, d.Added, d.Deleted)
+		changed = w.Say("comment.changed", "n", d.Files, "added", d.Added, "deleted", d.Deleted)
 	}
 	return w.phaseSign(r) + " " + text.Join(" · ", name, state, took, cost, changed, beside)
 }
@@ -50,14 +50,14 @@ func (w checklist) line(r progress.Row) string {
 func (w checklist) state(r progress.Row) string {
 	switch w.standing(r) {
 	case metadata.PhaseCompleted:
-		return text.Join(", ", w.word(w.Verdicts, r.Rec.ReviewResult), text.If(r.Approval, w.word(w.Statuses, r.Standing())))
+		return text.Join(", ", w.word("verdicts", r.Rec.ReviewResult), text.If(r.Approval, w.word("statuses", r.Standing())))
 	case metadata.PhasePending, "":
 		return clean.Inline(r.Waits.In(w.Catalogue), 200)
 	case metadata.PhaseInProgress:
 		step := cmp.Or(string(r.Rec.CurrentStep), string(w.now.Step()))
-		return text.Join(", ", w.word(w.Steps, step), w.Round(max(r.Round(), 1)))
+		return text.Join(", ", w.word("steps", step), w.Say("round", "n", max(r.Round(), 1)))
 	}
-	return text.Join(": ", w.word(w.Statuses, string(r.Rec.Status)), clean.Inline(r.Left.In(w.Catalogue), 200))
+	return text.Join(": ", w.word("statuses", string(r.Rec.Status)), clean.Inline(r.Left.In(w.Catalogue), 200))
 }
 
 // artifact gives the title of a phase, which links to what it has written; where no
@@ -119,7 +119,7 @@ func (w writer) bar() string {
 	}
 	left := ""
 	if d := w.notices.Remaining; d > 0 && w.run.Status == metadata.Running {
-		left = w.Comment.Left(w.Roughly(d))
+		left = w.Say("comment.left", "time", w.Roughly(d))
 	}
 	return text.Join(" ", b.String(), left)
 }

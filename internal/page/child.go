@@ -27,10 +27,10 @@ func NewChildIssue(run metadata.Run, child metadata.Child, trigger string) Child
 	w := newWriter(nil, run, Notices{})
 	i := ChildIssue{
 		Marker: MarkerOf("child", run.IssueNumber+"/"+child.ID), Labels: withoutLabel(run.Issue.Labels, trigger),
-		Title: cmp.Or(plainTitle(child.Title), ShortTitle(w.Tell.FollowUp(PullTitle(run)))),
+		Title: cmp.Or(plainTitle(child.Title), ShortTitle(w.Say("tell.followUp", "title", PullTitle(run)))),
 	}
 	i.Body = w.body([]string{
-		i.Marker + "\n" + w.Tell.ChildBody(w.parent(), clean.Inline(child.Phase, 60)), clean.Sanitize(child.Body, nil, 20_000, w.Tell.BodyCut),
+		i.Marker + "\n" + w.Say("tell.childBody", "issue", w.parent(), "phase", clean.Inline(child.Phase, 60)), clean.Sanitize(child.Body, nil, 20_000, w.Say("tell.bodyCut")),
 	})
 	return i
 }

@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -15,7 +17,7 @@ var inCell = strings.NewReplacer("|", `\|`, "\n", "<br>")
 
 // codesPage gives the page of the documents that lists every reason code, from
 // the words that people read when it happens.
-func codesPage() string {
+func codesPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`# Reason codes
 
@@ -29,10 +31,11 @@ the program.
 		c := prompts.Words(language)
 		fmt.Fprintf(&b, "\n## %s\n\n", map[string]string{"en": "In English", "ja": "In Japanese"}[language])
 		var rows [][]string
-		for _, name := range slices.Sorted(maps.Keys(c.Codes)) {
-			rows = append(rows, []string{clean.Code(name), c.Codes[name].Meaning, c.Codes[name].Do})
+		for _, name := range strings.Fields(closedCodes) {
+			a := c.Explain(name)
+			rows = append(rows, []string{clean.Code(name), a.Meaning, a.Do})
 		}
-		b.WriteString(strings.Join(grid("", []string{c.Tell.Code, c.Tell.Meaning, c.WhatNow}, rows), "\n") + "\n")
+		b.WriteString(strings.Join(grid("", map[string][]string{"en": {"Code", "Meaning", "What to do"}, "ja": {"コード", "意味", "対処"}}[language], rows), "\n") + "\n")
 	}
 	b.WriteString(`
 ## Why, in the record
@@ -46,10 +49,12 @@ is a word that depends on a number. Later versions may add codes: show those tha
 you do not know as they are.
 
 `)
-	en, ja := prompts.Words("en"), prompts.Words("ja")
+	en, ja := progresstest.Texts(t, "en"), progresstest.Texts(t, "ja")
 	var rows [][]string
-	for _, name := range slices.Sorted(maps.Keys(en.Reasons)) {
-		rows = append(rows, []string{clean.Code(name), inCell.Replace(en.Reasons[name]), inCell.Replace(ja.Reasons[name])})
+	for _, key := range slices.Sorted(maps.Keys(en)) {
+		if name, is := strings.CutPrefix(key, "reasons."); is {
+			rows = append(rows, []string{clean.Code(name), inCell.Replace(en[key]), inCell.Replace(ja[key])})
+		}
 	}
 	b.WriteString(strings.Join(grid("", []string{"Code", "In English", "In Japanese"}, rows), "\n") + "\n")
 	return b.String()

@@ -40,9 +40,9 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 		c.head(), c.elsewhere(), c.near(), advice(c).text(), advice(c).lastWords(), proposed(c.writer), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.doubts(), c.oddChecks(), later, findings(c).suggestions(), c.answered(),
 		c.tasks(), c.children(), history(c).rollbacks(), history(c).commands(), chart(c).folded(),
 	}
-	body, whole := clean.Fit(blocks, clean.MaxComment-clean.Units(state)-clean.Units(c.Comment.CutOff)-10)
+	body, whole := clean.Fit(blocks, clean.MaxComment-clean.Units(state)-clean.Units(c.Say("comment.cutOff"))-10)
 	if !whole {
-		state = text.Join("\n\n", c.Comment.CutOff, state)
+		state = text.Join("\n\n", c.Say("comment.cutOff"), state)
 	}
 	return text.Join("\n\n", body, state) + "\n"
 }
@@ -74,7 +74,7 @@ func (w comment) chosen() string {
 	if i < 0 {
 		return ""
 	}
-	return text.Join(" · ", clean.Inline(text.Capitalize(w.run.Decisions[i].Why.In(w.Catalogue)), 600), w.Tell.OtherPipeline)
+	return text.Join(" · ", clean.Inline(text.Capitalize(w.run.Decisions[i].Why.In(w.Catalogue)), 600), w.Say("tell.otherPipeline"))
 }
 
 // elsewhere says which parts other jobs work on, and where to see them.
@@ -83,8 +83,8 @@ func (w comment) elsewhere() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	jobs := cmp.Or(clean.Link(w.Comment.Jobs, w.notices.Job), w.Comment.Jobs)
-	return alert(alertNote, w.Comment.Elsewhere(len(parts), jobs, w.List(parts)))
+	jobs := cmp.Or(clean.Link(w.Say("comment.jobs"), w.notices.Job), w.Say("comment.jobs"))
+	return alert(alertNote, w.Say("comment.elsewhere", "n", len(parts), "jobs", jobs, "parts", w.List(parts)))
 }
 
 // near says which other open runs change the same files, while the run is open.
@@ -117,7 +117,7 @@ func (w comment) edited() string {
 	for _, r := range w.rows {
 		p := w.plan.Phase(r.Rec.Name)
 		if p != nil && !p.NoReview && r.Rec.Edited() && w.run.Status != metadata.Completed {
-			lines = append(lines, "✏️ "+w.Tell.Edited(clean.Code(clean.Truncate(p.Writes, 200))))
+			lines = append(lines, "✏️ "+w.Say("tell.edited", "file", clean.Code(clean.Truncate(p.Writes, 200))))
 		}
 	}
 	return alert(alertNote, strings.Join(lines, "\n\n"))
@@ -131,7 +131,7 @@ func (w comment) answered() string {
 			done = append(done, "- "+text.Join(" · ", clean.Bold(clean.Inline(q.ID, 20)), clean.Inline(q.Text, 300), clean.Code(clean.Truncate(q.By, 60)), "→ "+clean.Inline(q.Answer, 300)))
 		}
 	}
-	return w.folded(w.Questions, 6_000, done)
+	return w.folded(w.Say("questions"), 6_000, done)
 }
 
 // tasks are the parts of the work that phases have found.
@@ -140,7 +140,7 @@ func (w comment) tasks() string {
 	for _, t := range w.run.Tasks {
 		items = append(items, "- "+text.Join(" · ", clean.Bold(clean.Inline(t.ID, 60)), clean.Inline(t.Title, 200), clean.Inline(strings.Join(t.Needs, ", "), 200)))
 	}
-	return w.folded(w.Tell.Tasks, 4_000, items)
+	return w.folded(w.Say("tell.tasks"), 4_000, items)
 }
 
 // children are the issues that phases have asked for, with what became of each.
@@ -149,18 +149,18 @@ func (w comment) children() string {
 	full := opened(w.run)+len(next) >= phases.MostChildren
 	var items []string
 	for _, x := range w.run.Children {
-		state := w.Tell.ChildWaits
+		state := w.Say("tell.childWaits")
 		switch soon := slices.ContainsFunc(next, func(n metadata.Child) bool { return n.ID == x.ID }); {
 		case x.Opened():
 			state = cmp.Or(clean.Link(fmt.Sprint(x.Number), x.URL), fmt.Sprint(x.Number))
 		case soon:
-			state = w.Tell.ChildNext
+			state = w.Say("tell.childNext")
 		case full:
-			state = w.Tell.ChildLeft(phases.MostChildren)
+			state = w.Say("tell.childLeft", "n", phases.MostChildren)
 		}
 		items = append(items, "- "+text.Join(" · ", clean.Inline(x.Title, 200), clean.Inline(w.title(x.Phase), 60), state))
 	}
-	return w.folded(w.Tell.Children, 4_000, items)
+	return w.folded(w.Say("tell.children"), 4_000, items)
 }
 
 // opened counts the issues of a run that are open.

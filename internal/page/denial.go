@@ -37,15 +37,15 @@ func (w refusal) text(d Denial) string {
 	do := a.Do
 	switch asked := d.Why.Code(); {
 	case asked == "undiagnosed", asked == "not_asked" && d.Code == metadata.BudgetExceeded:
-		do = w.Tell.NameDo
+		do = w.Say("tell.nameDo")
 	case asked == "not_asked" && d.Code == metadata.NotACommand:
-		do = w.Tell.SeenDo
+		do = w.Say("tell.seenDo")
 	case d.Known && (d.Code == metadata.NotACommand || d.Code == metadata.AlreadyRunning):
-		do = w.Tell.RefusedDo
+		do = w.Say("tell.refusedDo")
 	}
 	return text.Join("\n\n",
 		text.Join(" · ", "**"+clean.Code(clean.Truncate(string(d.Code), 60))+"**", clean.Code(clean.Truncate(d.By, 60)), clean.Code(clean.Truncate(text.FirstLine(d.What), 200))),
-		w.because(a.Meaning, d.Why), clean.Named(w.WhatNow, do))
+		w.because(a.Meaning, d.Why), clean.Named(w.Say("whatNow"), do))
 }
 
 // because adds the words of a program to what a code means: several lines, such
@@ -57,7 +57,7 @@ func (w refusal) because(meaning string, reason metadata.Reason) string {
 		if why = clean.Inline(why, 600); why == "" {
 			return meaning
 		}
-		return strings.TrimRight(meaning, ".。") + w.Tell.Colon + why
+		return strings.TrimRight(meaning, ".。") + w.Say("tell.colon") + why
 	}
 	var items []string
 	for _, l := range lines {

@@ -33,14 +33,14 @@ func (w findings) open() string {
 			items = append(items, w.finding(r.Rec.Name, f))
 		}
 		for _, g := range r.Rec.Verdict.FailedGates() {
-			title := "**" + w.Comment.Gate + "** " + clean.Inline(g.Gate, 300) + " (" + clean.Inline(r.Title, 60) + ")"
+			title := "**" + w.Say("comment.gate") + "** " + clean.Inline(g.Gate, 300) + " (" + clean.Inline(r.Title, 60) + ")"
 			items = append(items, clean.Item(title, clean.Truncate(g.Why, 600)))
 		}
 	}
 	if len(items) == 0 {
 		return ""
 	}
-	return clean.Details(fmt.Sprintf("%s · %d", w.Findings, len(items)), w.within(20_000, items), w.run.Stop != nil)
+	return clean.Details(fmt.Sprintf("%s · %d", w.Say("findings"), len(items)), w.within(20_000, items), w.run.Stop != nil)
 }
 
 // finding is an item of a list: the title and the place, then what is wrong
@@ -51,9 +51,9 @@ func (w findings) finding(phase string, f metadata.Finding) string {
 		where += ", " + at
 	}
 	if f.Status == metadata.StillOpen {
-		where += ", " + w.word(w.Changes, string(f.Status))
+		where += ", " + w.word("changes", string(f.Status))
 	}
-	title := "**" + w.word(w.Severities, string(f.Severity)) + " " + clean.Inline(f.ID, 40) + "** " + clean.Inline(f.Title, 300) + " (" + where + ")"
+	title := "**" + w.word("severities", string(f.Severity)) + " " + clean.Inline(f.ID, 40) + "** " + clean.Inline(f.Title, 300) + " (" + where + ")"
 	return clean.Item(title, clean.Truncate(f.Problem, 800), clean.PrefixedText("→ ", clean.Truncate(f.Solution, 800)))
 }
 
@@ -76,14 +76,14 @@ func (w findings) place(f metadata.Finding) string {
 // check is an item with what a failed check printed: of much the lines that
 // say what failed, and where all of it is.
 func (w findings) check(phase string, x metadata.CheckResult, most int) string {
-	title := "**" + w.Comment.Check + "** " + clean.Inline(x.Name, 80) + " (" + clean.Inline(w.title(phase), 60) + ", " + w.Comment.Exit(x.ExitCode) + "): " + clean.Code(clean.Truncate(x.Run, 200))
+	title := "**" + w.Say("comment.check") + "** " + clean.Inline(x.Name, 80) + " (" + clean.Inline(w.title(phase), 60) + ", " + w.Say("comment.exit", "code", x.ExitCode) + "): " + clean.Code(clean.Truncate(x.Run, 200))
 	lines, left := progress.Excerpt(x.Output, most)
 	if len(lines) == 0 {
 		return clean.Item(title)
 	}
 	out := clean.Item(title) + "\n\n" + clean.Indent(clean.Fenced(strings.Join(lines, "\n")), "  ")
 	if left > 0 {
-		out += "\n\n  " + w.Comment.MoreLines(left, w.file(w.checksFile(phase)))
+		out += "\n\n  " + w.Say("comment.moreLines", "n", left, "file", w.file(w.checksFile(phase)))
 	}
 	return out
 }
@@ -115,5 +115,5 @@ func (w findings) suggestions() string {
 			items = append(items, w.finding(r.Rec.Name, f))
 		}
 	}
-	return w.folded(w.Comment.Suggestions, 6_000, items)
+	return w.folded(w.Say("comment.suggestions"), 6_000, items)
 }

@@ -28,15 +28,15 @@ func NewFollowUp(run metadata.Run, labels []string, trigger string) *ChildIssue 
 	}
 	w := newWriter(nil, run, Notices{})
 	f := ChildIssue{
-		Marker: MarkerOf("followup", run.IssueNumber), Title: ShortTitle(w.Tell.FollowUp(PullTitle(run))),
+		Marker: MarkerOf("followup", run.IssueNumber), Title: ShortTitle(w.Say("tell.followUp", "title", PullTitle(run))),
 		Labels: withoutLabel(labels, trigger), Omitted: max(len(tasks)-maxTasks, 0),
 	}
-	blocks := []string{f.Marker + "\n" + w.Tell.FollowUpBody(w.parent(), clean.Inline(phase, 60))}
+	blocks := []string{f.Marker + "\n" + w.Say("tell.followUpBody", "issue", w.parent(), "phase", clean.Inline(phase, 60))}
 	for _, t := range tasks[:min(len(tasks), maxTasks)] {
 		blocks = append(blocks, clean.Item("[ ] **"+clean.Inline(t.Title, 200)+"**", clean.Truncate(t.Body, 4000)))
 	}
 	if f.Omitted > 0 {
-		blocks = append(blocks, w.Tell.LeftOut(f.Omitted))
+		blocks = append(blocks, w.Say("tell.leftOut", "n", f.Omitted))
 	}
 	f.Body = w.body(blocks)
 	return &f

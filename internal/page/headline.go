@@ -24,7 +24,7 @@ func (w writer) headline() string {
 		where = w.Headline(at.Number, progress.PhasesIn(w.rows), clean.Inline(at.Title, 60), clean.Inline(step, 20))
 		where = strings.TrimRight(where, ",、 ") // a phase that failed has no step
 		if at.Round() > 1 {
-			where += " · " + w.Round(at.Round())
+			where += " · " + w.Say("round", "n", at.Round())
 		}
 	}
 	if w.run.Status == metadata.Running {
@@ -33,16 +33,16 @@ func (w writer) headline() string {
 	if w.run.Status == metadata.Completed {
 		where = ""
 	}
-	return text.Join(" ", runSign(w.run.Status), text.Join(" · ", text.Capitalize(w.word(w.Statuses, string(w.run.Status))), where))
+	return text.Join(" ", runSign(w.run.Status), text.Join(" · ", text.Capitalize(w.word("statuses", string(w.run.Status))), where))
 }
 
 // linked are the links, in a line.
 func (w writer) linked() string {
-	branch := clean.Link(w.Branch, w.notices.Branch)
+	branch := clean.Link(w.Say("branch"), w.notices.Branch)
 	if branch == "" && w.run.BranchName != "" {
-		branch = w.Branch + " " + clean.Code(clean.Truncate(w.run.BranchName, 100))
+		branch = w.Say("branch") + " " + clean.Code(clean.Truncate(w.run.BranchName, 100))
 	}
-	return text.Join(" · ", clean.Link(w.Job, w.notices.Job), branch, clean.Link(w.PullRequest, w.pullRequest()), clean.Link(w.Report, w.notices.Report))
+	return text.Join(" · ", clean.Link(w.Say("job"), w.notices.Job), branch, clean.Link(w.Say("pullRequest"), w.pullRequest()), clean.Link(w.Say("report"), w.notices.Report))
 }
 
 // pullRequest is the address of the pull request, or "".
@@ -57,9 +57,9 @@ func (w writer) pullRequest() string {
 func (w writer) facts() string {
 	who := ""
 	if w.run.Status == metadata.Running && w.now.Agent != "" {
-		who = clean.Named(w.Agent, clean.Code(clean.Truncate(w.now.Agent, 60)))
+		who = clean.Named(w.Say("agent"), clean.Code(clean.Truncate(w.now.Agent, 60)))
 		if model := progress.ModelOf(w.plan, w.run, w.now); model != "" {
-			who += " · " + clean.Named(w.Model, clean.Code(clean.Truncate(model, 60)))
+			who += " · " + clean.Named(w.Say("model"), clean.Code(clean.Truncate(model, 60)))
 		}
 	}
 	return text.Join(" · ", w.used(), who)
@@ -74,9 +74,9 @@ func (w writer) used() string {
 	estimated := slices.ContainsFunc(w.run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
 	elapsed := ""
 	if d := w.run.UpdatedAt.Sub(w.run.CreatedAt); d >= time.Second {
-		elapsed = clean.Named(w.Elapsed, w.Duration(d))
+		elapsed = clean.Named(w.Say("elapsed"), w.Duration(d))
 	}
-	return text.Join(" · ", clean.Named(w.Cost, w.Spent(used, limit, estimated)), elapsed, progress.Together(w.Catalogue, w.run))
+	return text.Join(" · ", clean.Named(w.Say("cost"), w.Spent(used, limit, estimated)), elapsed, progress.Together(w.Catalogue, w.run))
 }
 
 func runSign(s metadata.Status) string {

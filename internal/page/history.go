@@ -27,7 +27,7 @@ func (w history) rollbacks() string {
 	if len(items) == 0 {
 		return ""
 	}
-	return clean.Details(fmt.Sprintf("%s · %d", w.Rollbacks, len(w.run.RollbackHistory)), w.within(10_000, items), false)
+	return clean.Details(fmt.Sprintf("%s · %d", w.Say("rollbacks"), len(w.run.RollbackHistory)), w.within(10_000, items), false)
 }
 
 // merges are those of the base into the branch, the newest first.
@@ -56,7 +56,7 @@ func (w history) commands() string {
 	for _, a := range all[:min(len(all), most)] {
 		items = append(items, askedItem(a))
 	}
-	return clean.Details(fmt.Sprintf("%s · %d", w.Commands, len(all)), w.within(6_000, items), false)
+	return clean.Details(fmt.Sprintf("%s · %d", w.Say("commands"), len(all)), w.within(6_000, items), false)
 }
 
 // askedItem is a command in a line: when, who, what, and what came of it.

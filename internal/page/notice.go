@@ -64,7 +64,7 @@ func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.
 	w := newWriter(plan, run, t)
 	return w.reply(marker, []string{
 		text.Join(" ", mentions(who), "**"+w.headline()+"**"), w.warnings(), advice{w}.text(), proposed(w),
-		text.Join(" · ", clean.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
+		text.Join(" · ", clean.Link(w.Say("progress"), run.GitHubIntegration.ProgressCommentURL), w.linked()),
 	})
 }
 
@@ -87,8 +87,8 @@ func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.
 	w := newWriter(plan, run, t)
 	return w.reply(marker, []string{
 		text.Join(" ", mentions(who), "**❌ "+clean.Inline(t.CI.In(w.Catalogue), 500)+"**"),
-		alert(alertWarning, text.Join("\n\n", w.Comment.LateCI, clean.Bold(w.Comment.Now), advice{w}.wayBack())),
-		text.Join(" · ", clean.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), clean.Link(w.PullRequest, w.pullRequest())),
+		alert(alertWarning, text.Join("\n\n", w.Say("comment.lateCI"), clean.Bold(w.Say("comment.now")), advice{w}.wayBack())),
+		text.Join(" · ", clean.Link(w.Say("progress"), run.GitHubIntegration.ProgressCommentURL), clean.Link(w.Say("pullRequest"), w.pullRequest())),
 	})
 }
 
@@ -100,12 +100,12 @@ func UnstartedMarker(issue, key string) string { return MarkerOf("unstarted", is
 // the command to give again; an empty one is a review, which no comment repeats.
 func Unstarted(marker, language string, who []string, command, job string) string {
 	w := speaker(language)
-	does := w.Comment.BeginJob
+	does := w.Say("comment.beginJob")
 	if command != "" {
-		does = w.Comment.BeginAgain(clean.Code(clean.Truncate(command, 300)))
+		does = w.Say("comment.beginAgain", "command", clean.Code(clean.Truncate(command, 300)))
 	}
 	return w.reply(marker, []string{
-		text.Join(" ", mentions(who), "**"+w.Comment.Unstarted+"**"), clean.Named(w.WhatNow, does), clean.Link(w.Job, job),
+		text.Join(" ", mentions(who), "**"+w.Say("comment.unstarted")+"**"), clean.Named(w.Say("whatNow"), does), clean.Link(w.Say("job"), job),
 	})
 }
 
@@ -120,6 +120,6 @@ func GivenUp(run metadata.Run) (marker, body string) {
 	marker = MarkerOf("given-up", fmt.Sprintf("%s/%d", run.IssueNumber, run.Stop.At.UnixMilli()))
 	return marker, w.reply(marker, []string{
 		clean.Quote("**"+w.Shown("closed given up", "who", clean.Code(clean.Truncate(who, 60)))+"**", clean.Truncate(phases.GivenUp(run).In(w.Catalogue), 4_000)),
-		w.Shown("after given up"), clean.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL),
+		w.Shown("after given up"), clean.Link(w.Say("progress"), run.GitHubIntegration.ProgressCommentURL),
 	})
 }

@@ -51,15 +51,15 @@ func OpinionReply(marker string, plan *pipelines.Pipeline, run metadata.Run, o O
 	blocks := []string{text.Join(" · ", clean.Bold(clean.Inline(o.why.Value("diagnosed").In(w.Catalogue), 600)), clean.Code(clean.Truncate(o.About.By, 60)))}
 	switch o.kind {
 	case "auto_done":
-		blocks = append(blocks, w.Comment.TakenBack)
+		blocks = append(blocks, w.Say("comment.takenBack"))
 	case "auto_needless":
-		blocks = append(blocks, w.Tell.Unchanged)
+		blocks = append(blocks, w.Say("tell.unchanged"))
 	default:
-		not := w.Comment.NotTaken + w.Tell.Colon + clean.Inline(o.why.Value("not").In(w.Catalogue), 600)
+		not := w.Say("comment.notTaken") + w.Say("tell.colon") + clean.Inline(o.why.Value("not").In(w.Catalogue), 600)
 		command := strings.TrimSpace(command.ProposedBy(o.d, o.command.Restore).String())
-		blocks = append(blocks, alert(alertImportant, text.Join("\n\n", not, clean.Named(w.WhatNow, w.Comment.CarryOut), clean.Fenced(command))))
+		blocks = append(blocks, alert(alertImportant, text.Join("\n\n", not, clean.Named(w.Say("whatNow"), w.Say("comment.carryOut")), clean.Fenced(command))))
 	}
-	blocks = append(blocks, clean.Quote("**"+w.Comment.Saw+"**", o.d.Analysis))
+	blocks = append(blocks, clean.Quote("**"+w.Say("comment.saw")+"**", o.d.Analysis))
 	if o.kind == "auto_proposed" && o.command.DryRun {
 		blocks = append(blocks, preview(w, run, o)...)
 	}
@@ -75,5 +75,5 @@ func preview(w writer, run metadata.Run, o Opinion) []string {
 		return nil
 	}
 	w = newWriter(w.plan, back.Run, Notices{})
-	return append([]string{"**" + w.Tell.Preview + "**", w.back(back.Entry)}, rollback{w}.details(back)...)
+	return append([]string{"**" + w.Say("tell.preview") + "**", w.back(back.Entry)}, rollback{w}.details(back)...)
 }

@@ -25,7 +25,7 @@ func proposed(w writer) string {
 	for _, o := range progress.Opened(w.plan, w.run) {
 		diff += o.Diff
 		if strings.HasPrefix(o.Path, ".github/") {
-			after = w.Tell.OpenedForge
+			after = w.Say("tell.openedForge")
 		}
 	}
 	if diff == "" {
@@ -35,9 +35,9 @@ func proposed(w writer) string {
 	diff = folded(blanksShown(diff))
 	shown, rest := clean.Truncate(diff, mostOpened), ""
 	if len(shown) < len(strings.TrimSpace(diff)) {
-		rest = w.Tell.OpenedCut
+		rest = w.Say("tell.openedCut")
 	}
-	return text.Join("\n\n", "**"+w.Tell.Opened+"**", clean.Fenced(shown), rest, after)
+	return text.Join("\n\n", "**"+w.Say("tell.opened")+"**", clean.Fenced(shown), rest, after)
 }
 
 // Of blanks in a line, how many are more than anybody needs: before its words, and

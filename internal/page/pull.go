@@ -27,9 +27,9 @@ type pull struct{ writer }
 // was used, and what passing reviews suggest. It has at most markdown.MaxComment characters.
 func DraftBody(plan *pipelines.Pipeline, run metadata.Run, f PullFacts) string {
 	p := pull{newWriter(plan, run, f.Notices)}
-	draft := p.Tell.Draft
+	draft := p.Say("tell.draft")
 	if run.Status != metadata.Running && run.Status != metadata.Completed {
-		draft = p.Tell.Halted
+		draft = p.Say("tell.halted")
 	}
 	return asMessage(p.body([]string{
 		p.closes(f.Issue), alert(alertNote, draft), p.warnings(), p.doubts(), p.oddChecks(), text.Join(" · ", p.used(), p.links(f)), checklist(p).lines(), findings(p).suggestions(),
@@ -44,7 +44,7 @@ func asMessage(body string) string { return phases.NoSkips(body) }
 // run: it has not been handed over.
 func IsDraftBody(run metadata.Run, body string) bool {
 	w := newWriter(nil, run, Notices{})
-	return strings.Contains(body, text.FirstLine(w.Tell.Draft)) || strings.Contains(body, text.FirstLine(w.Tell.Halted))
+	return strings.Contains(body, text.FirstLine(w.Say("tell.draft"))) || strings.Contains(body, text.FirstLine(w.Say("tell.halted")))
 }
 
 // DoneBody gives the body of a pull request at the end of a run: the report,
@@ -54,11 +54,11 @@ func IsDraftBody(run metadata.Run, body string) bool {
 func DoneBody(plan *pipelines.Pipeline, run metadata.Run, report []byte, f PullFacts) string {
 	p := pull{newWriter(plan, run, f.Notices)}
 	below := p.body([]string{
-		"---", p.closes(f.Issue), p.warnings(), p.doubts(), p.oddChecks(), text.Join(" · ", p.used(), p.links(f)), clean.Details(p.Progress, checklist(p).lines(), false), findings(p).suggestions(),
+		"---", p.closes(f.Issue), p.warnings(), p.doubts(), p.oddChecks(), text.Join(" · ", p.used(), p.links(f)), clean.Details(p.Say("progress"), checklist(p).lines(), false), findings(p).suggestions(),
 	})
-	text := clean.Sanitize(string(report), f.Images, clean.MaxComment-clean.Units(below)-4, p.Tell.BodyCut)
+	text := clean.Sanitize(string(report), f.Images, clean.MaxComment-clean.Units(below)-4, p.Say("tell.bodyCut"))
 	if text == "" {
-		text = "> " + p.Tell.NoReport
+		text = "> " + p.Say("tell.noReport")
 	}
 	return asMessage(text + "\n\n" + below)
 }
@@ -73,5 +73,5 @@ func (w pull) closes(issue int) string {
 }
 
 func (w pull) links(f PullFacts) string {
-	return text.Join(" · ", clean.Link(w.Progress, f.Progress), clean.Link(w.Job, f.Job))
+	return text.Join(" · ", clean.Link(w.Say("progress"), f.Progress), clean.Link(w.Say("job"), f.Job))
 }

@@ -21,8 +21,8 @@ func StatusReply(marker string, plan *pipelines.Pipeline, run metadata.Run, t No
 	w := newWriter(plan, run, t)
 	done := fmt.Sprintf("%d / %d", progress.Completed(w.rows), progress.PhasesIn(w.rows))
 	return w.reply(marker, []string{
-		"**" + w.headline() + "**", text.Join(" · ", clean.Named(w.Progress, done), w.facts()), w.warnings(), advice{w}.text(),
-		text.Join(" · ", clean.Link(w.Progress, live), w.linked()),
+		"**" + w.headline() + "**", text.Join(" · ", clean.Named(w.Say("progress"), done), w.facts()), w.warnings(), advice{w}.text(),
+		text.Join(" · ", clean.Link(w.Say("progress"), live), w.linked()),
 	})
 }
 

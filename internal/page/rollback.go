@@ -19,7 +19,7 @@ import (
 // history, the files that move, and the text of each that is written.
 func RollbackReply(marker string, plan *pipelines.Pipeline, back phases.RollbackPlan) string {
 	r := rollback{newWriter(plan, back.Run, Notices{})}
-	blocks := []string{"**" + r.Tell.Preview + "**", r.back(back.Entry), text.Join(" ", r.Tell.Unchanged, r.Tell.CarryOut)}
+	blocks := []string{"**" + r.Say("tell.preview") + "**", r.back(back.Entry), text.Join(" ", r.Say("tell.unchanged"), r.Say("tell.carryOut"))}
 	return r.reply(marker, append(blocks, r.details(back)...))
 }
 
@@ -33,7 +33,7 @@ func (w rollback) details(back phases.RollbackPlan) []string {
 		w.changes(progress.RowsOf(w.plan, back.Before), w.rows), w.nextAgent(back.Run.Phase(e.ToPhase)),
 		w.entry(e, len(back.Before.RollbackHistory)+1), w.moved(back.Moves), w.restored(back.Paths),
 	}
-	return append(blocks, clean.Details(w.Tell.Writes(text.Cut(progress.Label(text.Last(back.ReasonFile)), 100)), clean.Code(clean.Truncate(back.ReasonFile, 300))+"\n\n"+clean.Fenced(clean.Truncate(string(phases.WrittenReason(back)), 20_000)), false))
+	return append(blocks, clean.Details(w.Say("tell.writes", "file", text.Cut(progress.Label(text.Last(back.ReasonFile)), 100)), clean.Code(clean.Truncate(back.ReasonFile, 300))+"\n\n"+clean.Fenced(clean.Truncate(string(phases.WrittenReason(back)), 20_000)), false))
 }
 
 // changes has a row for each phase, with a mark where it changes.
@@ -47,20 +47,20 @@ func (w rollback) changes(before, after []progress.Row) string {
 		}
 		rows = append(rows, []string{mark, cell(b.Rec.Name, 60), was, is})
 	}
-	return w.within(15_000, grid("", []string{"", w.Phase, w.Tell.Before, w.Tell.After}, rows))
+	return w.within(15_000, grid("", []string{"", w.Say("phase"), w.Say("tell.before"), w.Say("tell.after")}, rows))
 }
 
 // where says where a phase stands.
 func (w rollback) where(p metadata.Phase) string {
 	revises := ""
 	if p.RetryCount > 0 {
-		revises = fmt.Sprintf("%s %d", w.Tell.Revises, p.RetryCount)
+		revises = fmt.Sprintf("%s %d", w.Say("tell.revises"), p.RetryCount)
 	}
 	verdict := ""
 	if p.ReviewResult != "" {
-		verdict = w.Tell.Review + ": " + w.word(w.Verdicts, p.ReviewResult)
+		verdict = w.Say("tell.review") + ": " + w.word("verdicts", p.ReviewResult)
 	}
-	return cell(text.Join(" · ", w.word(w.Statuses, string(p.Status)), w.word(w.Steps, string(p.CurrentStep)), revises, verdict), 200)
+	return cell(text.Join(" · ", w.word("statuses", string(p.Status)), w.word("steps", string(p.CurrentStep)), revises, verdict), 200)
 }
 
 // nextAgent is what the phase keeps for the agent that goes on with it.
@@ -69,17 +69,17 @@ func (w rollback) nextAgent(p *metadata.Phase) string {
 		return ""
 	}
 	told := p.RollbackContext
-	lines := []string{clean.Quote("**"+w.Tell.NextAgent+"**", clean.Truncate(told.Reason, 4_000))}
+	lines := []string{clean.Quote("**"+w.Say("tell.nextAgent")+"**", clean.Truncate(told.Reason, 4_000))}
 	if d := told.Details; d != nil {
 		if d.BlockerCount+d.SuggestionCount > 0 {
-			lines = append(lines, "- "+w.OpenFindings(d.BlockerCount, d.SuggestionCount))
+			lines = append(lines, "- "+w.Say("open", "blockers", d.BlockerCount, "suggestions", d.SuggestionCount))
 		}
 		if tests := codes(d.AffectedTests); len(tests) > 0 {
-			lines = append(lines, "- "+clean.Named(w.Tell.Tests, w.within(3_000, tests)))
+			lines = append(lines, "- "+clean.Named(w.Say("tell.tests"), w.within(3_000, tests)))
 		}
 	}
 	if told.ReviewResult != "" {
-		lines = append(lines, "- "+clean.Named(w.Tell.Review, clean.Code(clean.Truncate(told.ReviewResult, 300))))
+		lines = append(lines, "- "+clean.Named(w.Say("tell.review"), clean.Code(clean.Truncate(told.ReviewResult, 300))))
 	}
 	return strings.Join(lines, "\n\n")
 }
@@ -87,16 +87,16 @@ func (w rollback) nextAgent(p *metadata.Phase) string {
 // entry is what the history gains, as entry n.
 func (w rollback) entry(e metadata.Rollback, n int) string {
 	place := func(phase string, step metadata.Step) string {
-		return text.Join(" · ", clean.Inline(phase, 60), w.word(w.Steps, string(step)))
+		return text.Join(" · ", clean.Inline(phase, 60), w.word("steps", string(step)))
 	}
 	facts := []string{
-		clean.Named(w.Tell.Time, clean.Code(text.Clock(e.Timestamp))),
-		clean.Named(w.Tell.From, place(e.FromPhase, e.FromStep)),
-		clean.Named(w.Tell.To, place(e.ToPhase, e.ToStep)),
-		clean.Named(w.Tell.Triggered, text.Join(" · ", w.word(w.Tell.Triggers, triggerWord(e)), clean.Code(clean.Truncate(e.By, 60)))),
-		clean.Link(w.Tell.Comment, e.CommentURL),
+		clean.Named(w.Say("tell.time"), clean.Code(text.Clock(e.Timestamp))),
+		clean.Named(w.Say("tell.from"), place(e.FromPhase, e.FromStep)),
+		clean.Named(w.Say("tell.to"), place(e.ToPhase, e.ToStep)),
+		clean.Named(w.Say("tell.triggered"), text.Join(" · ", w.word("tell.triggers", triggerWord(e)), clean.Code(clean.Truncate(e.By, 60)))),
+		clean.Link(w.Say("tell.comment"), e.CommentURL),
 	}
-	lines := []string{"**" + w.Tell.Entry(n) + "**", ""}
+	lines := []string{"**" + w.Say("tell.entry", "n", n) + "**", ""}
 	for _, f := range facts {
 		if f != "" {
 			lines = append(lines, "- "+f)
@@ -110,7 +110,7 @@ func (w rollback) moved(moves map[string]string) string {
 	for _, from := range slices.Sorted(maps.Keys(moves)) {
 		items = append(items, "- "+clean.Code(clean.Truncate(from, 300))+" → "+clean.Code(clean.Truncate(moves[from], 300)))
 	}
-	return w.folded(w.Tell.SetAside, 8_000, items)
+	return w.folded(w.Say("tell.setAside"), 8_000, items)
 }
 
 func (w rollback) restored(paths []string) string {
@@ -118,7 +118,7 @@ func (w rollback) restored(paths []string) string {
 	for _, p := range codes(paths) {
 		items = append(items, "- "+p)
 	}
-	return w.folded(w.Tell.Restored, 8_000, items)
+	return w.folded(w.Say("tell.restored"), 8_000, items)
 }
 
 // triggerWord is the key of the words for who or what took a run back.

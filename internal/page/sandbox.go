@@ -12,16 +12,16 @@ import (
 // sandboxText says which sandbox was asked for, which one there was, and what that
 // held and what not.
 func sandboxText(words prompts.Catalogue, asked string, b sandbox.Confinement) string {
-	holding, head := words.Sandbox, clean.Inline(asked, 200)
+	head := clean.Inline(asked, 200)
 	switch {
 	case head == "" || !b.Known:
-		return clean.Named(words.Tell.Sandbox, head)
+		return clean.Named(words.Say("tell.sandbox"), head)
 	case b.Held == nil:
-		return clean.Named(words.Tell.Sandbox, text.Join(" · ", head, holding.None))
+		return clean.Named(words.Say("tell.sandbox"), text.Join(" · ", head, words.Say("sandbox.none")))
 	}
 	h := b.Held
-	holds, not := []string{holding.Files, holding.Programs}, []string{holding.Owners, holding.Memory}
-	if network := networkText(holding, h); h.Closed && h.Network == sandbox.OwnNetwork {
+	holds, not := []string{words.Say("sandbox.files"), words.Say("sandbox.programs")}, []string{words.Say("sandbox.owners"), words.Say("sandbox.memory")}
+	if network := networkText(words, h); h.Closed && h.Network == sandbox.OwnNetwork {
 		holds = append(holds, network)
 	} else {
 		not = slices.Insert(not, 0, network)
@@ -29,7 +29,7 @@ func sandboxText(words prompts.Catalogue, asked string, b sandbox.Confinement) s
 	for _, g := range []struct {
 		what string
 		held bool
-	}{{holding.Signals, h.Signals}, {holding.Sockets, h.Sockets}, {holding.Processes, h.Open == ""}} {
+	}{{words.Say("sandbox.signals"), h.Signals}, {words.Say("sandbox.sockets"), h.Sockets}, {words.Say("sandbox.processes"), h.Open == ""}} {
 		if g.held {
 			holds = append(holds, g.what)
 		} else {
@@ -38,31 +38,31 @@ func sandboxText(words prompts.Catalogue, asked string, b sandbox.Confinement) s
 	}
 	switch h.Together {
 	case sandbox.Namespaces:
-		holds = append(holds, holding.Namespaces)
+		holds = append(holds, words.Say("sandbox.namespaces"))
 	case sandbox.ControlGroup:
-		holds = append(holds, holding.Group)
+		holds = append(holds, words.Say("sandbox.group"))
 	default:
-		not = append(not, holding.Marks)
+		not = append(not, words.Say("sandbox.marks"))
 	}
-	holds = append(holds, holding.Limits(sandbox.Size(h.Limits.File), sandbox.Size(h.Limits.Disk)))
+	holds = append(holds, words.Say("sandbox.limits", "file", sandbox.Size(h.Limits.File), "disk", sandbox.Size(h.Limits.Disk)))
 	if b.Root {
-		not = append(not, holding.Root)
+		not = append(not, words.Say("sandbox.root"))
 	}
 	return text.Join("\n",
-		clean.Named(words.Tell.Sandbox, text.Join(" · ", head, holding.InForce))+"\n",
-		"- "+holding.Holds+": "+text.Join("; ", holds...),
-		"- "+holding.Not+": "+text.Join("; ", not...))
+		clean.Named(words.Say("tell.sandbox"), text.Join(" · ", head, words.Say("sandbox.inForce")))+"\n",
+		"- "+words.Say("sandbox.holds")+": "+text.Join("; ", holds...),
+		"- "+words.Say("sandbox.not")+": "+text.Join("; ", not...))
 }
 
 // networkText says what of the network is held, or not.
-func networkText(words prompts.SandboxWords, h *sandbox.Held) string {
+func networkText(words prompts.Catalogue, h *sandbox.Held) string {
 	switch {
 	case !h.Closed:
-		return words.Network
+		return words.Say("sandbox.network")
 	case h.Network == sandbox.OwnNetwork:
-		return words.NetworkOwn
+		return words.Say("sandbox.networkOwn")
 	case h.Network == sandbox.PortAlone:
-		return words.NetworkPort
+		return words.Say("sandbox.networkPort")
 	}
-	return words.NetworkNone
+	return words.Say("sandbox.networkNone")
 }

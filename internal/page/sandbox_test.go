@@ -11,18 +11,17 @@ import (
 // What keeps the network closed is said, and so is what does not.
 func TestSummaryOfTheNetwork(t *testing.T) {
 	catalogue := prompts.Words("en")
-	words := catalogue.Sandbox
 	for _, tt := range []struct {
 		held  sandbox.Held
 		holds bool
 		want  string
 	}{
-		{sandbox.Held{Network: sandbox.OwnNetwork}, false, words.Network},
-		{sandbox.Held{Closed: true, Network: sandbox.OwnNetwork}, true, words.NetworkOwn},
-		{sandbox.Held{Closed: true, Network: sandbox.PortAlone}, false, words.NetworkPort},
-		{sandbox.Held{Closed: true}, false, words.NetworkNone},
+		{sandbox.Held{Network: sandbox.OwnNetwork}, false, catalogue.Say("sandbox.network")},
+		{sandbox.Held{Closed: true, Network: sandbox.OwnNetwork}, true, catalogue.Say("sandbox.networkOwn")},
+		{sandbox.Held{Closed: true, Network: sandbox.PortAlone}, false, catalogue.Say("sandbox.networkPort")},
+		{sandbox.Held{Closed: true}, false, catalogue.Say("sandbox.networkNone")},
 	} {
-		holds, not, _ := strings.Cut(sandboxText(catalogue, "required", sandbox.Confinement{Known: true, Held: &tt.held}), "- "+words.Not)
+		holds, not, _ := strings.Cut(sandboxText(catalogue, "required", sandbox.Confinement{Known: true, Held: &tt.held}), "- "+catalogue.Say("sandbox.not"))
 		if strings.Contains(holds, tt.want) != tt.holds || strings.Contains(not, tt.want) == tt.holds {
 			t.Errorf("%q: it holds %s\nand does not %s", tt.want, holds, not)
 		}
@@ -32,12 +31,11 @@ func TestSummaryOfTheNetwork(t *testing.T) {
 // What ends the processes of a call is said, and so is what does not.
 func TestSummaryOfWhatEndsACall(t *testing.T) {
 	catalogue := prompts.Words("en")
-	words := catalogue.Sandbox
 	for bond, want := range map[sandbox.Bond]string{
-		sandbox.Namespaces: "holds: " + words.Namespaces, sandbox.ControlGroup: "holds: " + words.Group, sandbox.Marks: "not: " + words.Marks,
+		sandbox.Namespaces: "holds: " + catalogue.Say("sandbox.namespaces"), sandbox.ControlGroup: "holds: " + catalogue.Say("sandbox.group"), sandbox.Marks: "not: " + catalogue.Say("sandbox.marks"),
 	} {
 		text := sandboxText(catalogue, "required", sandbox.Confinement{Known: true, Held: &sandbox.Held{Together: bond}})
-		holds, not, cut := strings.Cut(text, "- "+words.Not)
+		holds, not, cut := strings.Cut(text, "- "+catalogue.Say("sandbox.not"))
 		list, rest := holds, not
 		if strings.HasPrefix(want, "not: ") {
 			list, rest = not, holds

@@ -34,18 +34,18 @@ func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFact
 	plan = progress.Whole(plan)
 	s.plan = plan
 	facts := []string{
-		clean.Named(s.Pipeline, text.Join(" · ", clean.Code(clean.Truncate(plan.Name, 60)), clean.Inline(plan.Description, 300))),
-		clean.Named(s.Tell.Chosen, clean.Inline(f.Why, 300)),
-		clean.Named(s.Tell.ReadFrom, text.Join(" · ", clean.Code(clean.Truncate(plan.Source, 200)), clean.Code(clean.Truncate(f.From, 200)))),
-		clean.Named(s.Tell.SetBy, s.origins(plan)),
-		clean.Named(s.Tell.Budget, s.budget(plan.Budget)),
-		clean.Named(s.Tell.Given, s.given(plan)),
-		clean.Named(s.Tell.Words, clean.Code(clean.Truncate(plan.Language, 20))),
-		clean.Named(s.Tell.Sandbox, clean.Inline(f.Sandbox, 200)),
-		clean.Named(s.Tell.Version, clean.Code(clean.Truncate(f.Version, 100))),
-		clean.Named(s.Tell.Protected, strings.Join(codes(slices.Concat(plan.Protect, f.Protects)), " ")),
-		clean.Named(s.Tell.OpenPaths, strings.Join(codes(plan.Open), " ")),
-		clean.Named(s.Tell.Bots, text.Join(" ", codes(f.Bots)...)),
+		clean.Named(s.Say("pipeline"), text.Join(" · ", clean.Code(clean.Truncate(plan.Name, 60)), clean.Inline(plan.Description, 300))),
+		clean.Named(s.Say("tell.chosen"), clean.Inline(f.Why, 300)),
+		clean.Named(s.Say("tell.readFrom"), text.Join(" · ", clean.Code(clean.Truncate(plan.Source, 200)), clean.Code(clean.Truncate(f.From, 200)))),
+		clean.Named(s.Say("tell.setBy"), s.origins(plan)),
+		clean.Named(s.Say("tell.budget"), s.budget(plan.Budget)),
+		clean.Named(s.Say("tell.given"), s.given(plan)),
+		clean.Named(s.Say("tell.words"), clean.Code(clean.Truncate(plan.Language, 20))),
+		clean.Named(s.Say("tell.sandbox"), clean.Inline(f.Sandbox, 200)),
+		clean.Named(s.Say("tell.version"), clean.Code(clean.Truncate(f.Version, 100))),
+		clean.Named(s.Say("tell.protected"), strings.Join(codes(slices.Concat(plan.Protect, f.Protects)), " ")),
+		clean.Named(s.Say("tell.openPaths"), strings.Join(codes(plan.Open), " ")),
+		clean.Named(s.Say("tell.bots"), text.Join(" ", codes(f.Bots)...)),
 	}
 	var list []string
 	for _, f := range facts {
@@ -53,7 +53,7 @@ func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFact
 			list = append(list, "- "+f)
 		}
 	}
-	return s.reply(marker, []string{"**" + s.Tell.Settings + "**", s.within(20_000, list), s.crew(plan), s.doubts(), s.rights(f.Rights)})
+	return s.reply(marker, []string{"**" + s.Say("tell.settings") + "**", s.within(20_000, list), s.crew(plan), s.doubts(), s.rights(f.Rights)})
 }
 
 // settings are what a run would go by.
@@ -63,7 +63,7 @@ type settings struct{ writer }
 func (w settings) origins(plan *pipelines.Pipeline) string {
 	var parts []string
 	for _, o := range pipelines.OriginsOf(plan) {
-		from := map[string]string{"": w.Tell.SetByNone, pipelines.GivenForRun: w.Tell.SetForRun}[o.File]
+		from := map[string]string{"": w.Say("tell.setByNone"), pipelines.GivenForRun: w.Say("tell.setForRun")}[o.File]
 		if from == "" {
 			from = clean.Code(clean.Truncate(o.File, 200))
 		}
@@ -90,22 +90,22 @@ func (w settings) budget(b pipelines.Budget) string {
 		parts = append(parts, text.USD(b.USD))
 	}
 	if b.DayUSD > 0 {
-		parts = append(parts, w.Tell.DayLimit(text.USD(b.DayUSD)))
+		parts = append(parts, w.Say("tell.dayLimit", "usd", text.USD(b.DayUSD)))
 	}
 	if b.RepoDayUSD > 0 {
-		parts = append(parts, w.Tell.RepoDayLimit(text.USD(b.RepoDayUSD)))
+		parts = append(parts, w.Say("tell.repoDayLimit", "usd", text.USD(b.RepoDayUSD)))
 	}
 	if b.Time > 0 {
 		parts = append(parts, w.Duration(time.Duration(b.Time)))
 	}
 	if b.Attempts > 0 {
-		parts = append(parts, w.Tell.AttemptLimit(b.Attempts))
+		parts = append(parts, w.Say("tell.attemptLimit", "n", b.Attempts))
 	}
 	if b.Tokens > 0 {
-		parts = append(parts, w.Tell.TokenLimit(text.Tokens(b.Tokens)))
+		parts = append(parts, w.Say("tell.tokenLimit", "n", text.Tokens(b.Tokens)))
 	}
 	if len(parts) == 0 {
-		return w.Tell.Unlimited
+		return w.Say("tell.unlimited")
 	}
 	return strings.Join(parts, " · ")
 }
@@ -116,14 +116,14 @@ func (w settings) crew(plan *pipelines.Pipeline) string {
 	for _, p := range plan.Phases {
 		review := w.whoDoes(plan, p.Review)
 		if p.NoReview {
-			review = w.Tell.Nobody
+			review = w.Say("tell.nobody")
 		}
 		rows = append(rows, []string{cell(p.Name, 60), w.whoDoes(plan, p.Execute), review, w.whoDoes(plan, p.Revise)})
 	}
 	if len(rows) == 0 {
 		return ""
 	}
-	head := []string{w.Phase, w.Steps["execute"], w.Steps["review"], w.Steps["revise"]}
+	head := []string{w.Say("phase"), w.Say("steps.execute"), w.Say("steps.review"), w.Say("steps.revise")}
 	return w.within(15_000, grid("", head, rows))
 }
 
@@ -136,14 +136,14 @@ func (w settings) whoDoes(plan *pipelines.Pipeline, s pipelines.Step) string {
 	network := ""
 	if reach := s.Network; reach.Closed {
 		reach.Listen = false // which has words in every language
-		network = w.Tell.Network + ": " + cell(reach.String(), 200)
+		network = w.Say("tell.network") + ": " + cell(reach.String(), 200)
 	}
 	if s.Network.Closed && s.Network.Listen {
-		network += ", " + w.Tell.Servers
+		network += ", " + w.Say("tell.servers")
 	}
 	models := ""
 	if s.Models != nil {
-		models = w.Tell.Models + ": " + cell(cmp.Or(strings.Join(s.Models, ", "), w.Tell.Nobody), 200)
+		models = w.Say("tell.models") + ": " + cell(cmp.Or(strings.Join(s.Models, ", "), w.Say("tell.nobody")), 200)
 	}
 	effort := ""
 	if s.Effort != "" {
@@ -161,5 +161,5 @@ func (w settings) rights(all []Right) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	return w.within(10_000, grid("", []string{w.Tell.Command, w.Tell.Role}, rows))
+	return w.within(10_000, grid("", []string{w.Say("tell.command"), w.Say("tell.role")}, rows))
 }

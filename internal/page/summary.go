@@ -40,13 +40,15 @@ func RunSummary(plan *pipelines.Pipeline, run metadata.Run, f SummaryFacts) stri
 	s := summary{newWriter(plan, run, f.Notices)}
 	return s.fit([]string{
 		text.Join("\n\n", "## "+s.headline(), s.bar(), s.linked(), text.Join(" · ", s.facts(), s.reason())),
-		advice(s).text(), advice(s).lastWords(), s.warnings(), checklist(s).lines(), titled(s.Tell.Timeline, chart(s).timeline()),
+		advice(s).text(), advice(s).lastWords(), s.warnings(), checklist(s).lines(), titled(s.Say("tell.timeline"), chart(s).timeline()),
 		s.denials(f.Denials), s.refusedHosts(), findings(s).open(), history(s).rollbacks(), history(s).merges(), history(s).commands(), chart(s).folded(), s.removals(f.Removed), s.surroundings(text.Join("\n\n", sandboxText(s.Catalogue, f.Sandbox, f.Box), s.held(f.Held)), f.Versions),
 	})
 }
 
 // fit joins the parts of a summary that fit.
-func (w summary) fit(blocks []string) string { return fit(maxSummary, w.Tell.SummaryCut, blocks) }
+func (w summary) fit(blocks []string) string {
+	return fit(maxSummary, w.Say("tell.summaryCut"), blocks)
+}
 
 // reason is the code of why the run does not go on.
 func (w summary) reason() string {
@@ -57,7 +59,7 @@ func (w summary) reason() string {
 	case w.run.Status == metadata.Completed:
 		reason = string(metadata.Done)
 	}
-	return clean.Named(w.Tell.Decision, clean.Code(clean.Truncate(reason, 60)))
+	return clean.Named(w.Say("tell.decision"), clean.Code(clean.Truncate(reason, 60)))
 }
 
 // denials are what was refused, each with how to change that.
@@ -66,7 +68,7 @@ func (w summary) denials(all []Denial) string {
 	for _, d := range all {
 		items = append(items, "- "+clean.Indent(refusal(w).text(d), "  ")[2:])
 	}
-	return titled(w.Tell.Refused, w.within(60_000, items))
+	return titled(w.Say("tell.refused"), w.within(60_000, items))
 }
 
 // refusedHosts are what the network of a step does not have, with what would open
@@ -77,10 +79,10 @@ func (w summary) refusedHosts() string {
 		if a.Refused == "" {
 			continue
 		}
-		items = append(items, "- "+text.Join(" · ", cell(a.Phase, 60), w.Steps[string(a.Step)], clean.Code(clean.Truncate(a.Refused, 1000)))+
+		items = append(items, "- "+text.Join(" · ", cell(a.Phase, 60), w.word("steps", string(a.Step)), clean.Code(clean.Truncate(a.Refused, 1000)))+
 			"\n  "+clean.Code(progress.Allowing(a)))
 	}
-	return titled(w.Tell.RefusedHosts, w.within(20_000, items))
+	return titled(w.Say("tell.refusedHosts"), w.within(20_000, items))
 }
 
 // removals say what was taken out of the issue.
@@ -92,7 +94,7 @@ func (w summary) removals(removed []clean.Removal) string {
 	if len(items) == 0 {
 		return ""
 	}
-	return titled(w.Removed, w.RemovedNote+"\n\n"+strings.Join(items, "\n"))
+	return titled(w.Say("removed"), w.Say("removedNote")+"\n\n"+strings.Join(items, "\n"))
 }
 
 // surroundings are what the job ran with, of which the sandbox and logins are written already.
@@ -102,7 +104,7 @@ func (w summary) surroundings(written string, versions []Versioned) string {
 		programs = append(programs, clean.Code(text.Join(" ", clean.Truncate(v.Name, 60), clean.Truncate(v.Version, 100))))
 	}
 	var lines []string
-	for _, l := range []string{written, clean.Named(w.Tell.Versions, text.Join(" · ", programs...))} {
+	for _, l := range []string{written, clean.Named(w.Say("tell.versions"), text.Join(" · ", programs...))} {
 		if l != "" {
 			lines = append(lines, l)
 		}
@@ -116,7 +118,7 @@ func (w summary) held(all []Versioned) string {
 	for _, h := range all {
 		programs = append(programs, clean.Code(h.Name)+" ("+clean.Code(h.Version)+")")
 	}
-	return clean.Named(w.Tell.Held, text.Join(" · ", programs...))
+	return clean.Named(w.Say("tell.held"), text.Join(" · ", programs...))
 }
 
 // titled is a part with a heading; nothing without a body.

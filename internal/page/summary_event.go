@@ -19,7 +19,7 @@ type EventFacts struct {
 func EventSummary(language string, f EventFacts) string {
 	s := eventSummary(language, f.Warnings)
 	return s.fit([]string{
-		"## 💤 " + s.Tell.NotStarted, text.Join(" · ", clean.Named(s.Tell.Trigger, clean.Code(clean.Truncate(f.Event, 100))), f.about()), refusal(s).text(f.Denial), s.warnings(), s.surroundings("", f.Versions),
+		"## 💤 " + s.Say("tell.notStarted"), text.Join(" · ", clean.Named(s.Say("tell.trigger"), clean.Code(clean.Truncate(f.Event, 100))), f.about()), refusal(s).text(f.Denial), s.warnings(), s.surroundings("", f.Versions),
 	})
 }
 
@@ -28,13 +28,13 @@ func EventSummary(language string, f EventFacts) string {
 // who asked for what, as Markdown in a language.
 func HandledSummary(language string, goesOn bool, f EventFacts) string {
 	s := eventSummary(language, f.Warnings)
-	heading, next := "💬 "+s.Tell.Answered, ""
+	heading, next := "💬 "+s.Say("tell.answered"), ""
 	if goesOn {
-		heading, next = "▶️ "+s.Tell.HandedOn, s.Tell.HandedTo
+		heading, next = "▶️ "+s.Say("tell.handedOn"), s.Say("tell.handedTo")
 	}
 	return s.fit([]string{
 		"## " + heading,
-		text.Join(" · ", clean.Code(clean.Truncate(text.FirstLine(f.What), 200)), clean.Code(clean.Truncate(f.By, 60)), f.about(), clean.Named(s.Tell.Trigger, clean.Code(clean.Truncate(f.Event, 100)))),
+		text.Join(" · ", clean.Code(clean.Truncate(text.FirstLine(f.What), 200)), clean.Code(clean.Truncate(f.By, 60)), f.about(), clean.Named(s.Say("tell.trigger"), clean.Code(clean.Truncate(f.Event, 100)))),
 		next, s.warnings(), s.surroundings("", f.Versions),
 	})
 }

@@ -13,7 +13,7 @@ import (
 func TestHandledSummary(t *testing.T) {
 	for _, language := range []string{"en", "ja", "xx"} {
 		c := newWriter(nil, metadata.Run{Language: language}, Notices{})
-		for goesOn, want := range map[bool][]string{true: {c.Tell.HandedOn, c.Tell.HandedTo}, false: {c.Tell.Answered}} {
+		for goesOn, want := range map[bool][]string{true: {c.Say("tell.handedOn"), c.Say("tell.handedTo")}, false: {c.Say("tell.answered")}} {
 			f := EventFacts{
 				Event: "issue_comment created", Issue: "7", Denial: Denial{By: "ada", What: "/run <!-- x --> `a` @octo\nmore"},
 				Warnings: []string{"the label is still there"}, Versions: []Versioned{{"reprise", "1.0.0"}},
@@ -24,7 +24,7 @@ func TestHandledSummary(t *testing.T) {
 					t.Errorf("%s %v lacks %q:\n%s", language, goesOn, w, got)
 				}
 			}
-			if strings.Contains(got, c.Tell.NotStarted) || strings.Contains(got, "<!--") || strings.Contains(got, "more") {
+			if strings.Contains(got, c.Say("tell.notStarted")) || strings.Contains(got, "<!--") || strings.Contains(got, "more") {
 				t.Errorf("%s %v:\n%s", language, goesOn, got)
 			}
 			progresstest.CheckTold(t, got)

@@ -99,7 +99,7 @@ func TestSummaryTellsThatTheBaseWasMerged(t *testing.T) {
 func TestSummaryIsCut(t *testing.T) {
 	c := summary{newWriter(nil, metadata.Run{}, Notices{})}
 	got := c.fit([]string{"head", strings.Repeat("語", maxSummary), "tail", strings.Repeat("語", maxSummary/2)})
-	if len(got) > 1<<20 || !strings.HasPrefix(got, "head\n\ntail\n\n語") || !strings.HasSuffix(got, c.Tell.SummaryCut+"\n") {
+	if len(got) > 1<<20 || !strings.HasPrefix(got, "head\n\ntail\n\n語") || !strings.HasSuffix(got, c.Say("tell.summaryCut")+"\n") {
 		t.Errorf("%d bytes, %.20q ... %q", len(got), got, got[len(got)-80:])
 	}
 }
@@ -109,7 +109,7 @@ func TestEventSummary(t *testing.T) {
 		for _, language := range []string{"en", "ja", "xx"} {
 			got := EventSummary(language, EventFacts{Event: "issues labeled", Denial: Denial{Code: metadata.Code(code), By: "eve"}})
 			c := newWriter(nil, metadata.Run{Language: language}, Notices{})
-			for _, want := range []string{"`" + code + "`", "`eve`", c.Codes[code].Meaning, c.Codes[code].Do} {
+			for _, want := range []string{"`" + code + "`", "`eve`", c.Explain(code).Meaning, c.Explain(code).Do} {
 				if !strings.Contains(got, want) {
 					t.Errorf("%s %s: %q is not in\n%s", language, code, want, got)
 				}

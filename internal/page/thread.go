@@ -10,7 +10,7 @@ import (
 // lines was taken, and what to do with the rest.
 func ReviewCutReply(marker, language string, taken, left int) string {
 	w := speaker(language)
-	return w.reply(marker, []string{w.Tell.ReviewCut(taken, left)})
+	return w.reply(marker, []string{w.Say("tell.reviewCut", "taken", taken, "left", left)})
 }
 
 // mostWhy is how much of a reason stands in an answer to a comment on a line.
@@ -24,11 +24,11 @@ func ThreadReply(language, commit string, comments []metadata.ReviewComment) str
 	for _, c := range comments {
 		switch c.Finding.Status {
 		case metadata.Fixed:
-			lines = append(lines, w.Tell.FixedIn(commit))
+			lines = append(lines, w.Say("tell.fixedIn", "commit", commit))
 		case metadata.StillOpen:
-			lines = append(lines, w.Tell.NotChanged(clean.Sanitize(c.Finding.Solution, nil, mostWhy, w.Tell.ReplyCut)))
+			lines = append(lines, w.Say("tell.notChanged", "why", clean.Sanitize(c.Finding.Solution, nil, mostWhy, w.Say("tell.replyCut"))))
 		default:
-			lines = append(lines, w.Tell.RevisedIn(commit))
+			lines = append(lines, w.Say("tell.revisedIn", "commit", commit))
 		}
 	}
 	return text.Join("\n\n", lines...)

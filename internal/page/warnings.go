@@ -35,13 +35,13 @@ func (w writer) doubts() string {
 	}
 	var all []string
 	if phases.ChecksNothing(w.plan) {
-		all = append(all, "⚠️ "+w.Tell.RanNothing)
+		all = append(all, "⚠️ "+w.Say("tell.ranNothing"))
 	}
 	if names := w.plan.OfOneMind(); len(names) > 0 {
-		all = append(all, "⚠️ "+w.Tell.OfOneMind(w.List(codes(names))))
+		all = append(all, "⚠️ "+w.Say("tell.ofOneMind", "phases", w.List(codes(names))))
 	}
 	if names := progress.CutOff(w.run); len(names) > 0 {
-		all = append(all, "⚠️ "+w.Tell.TurnsUsedUp(w.List(codes(names))))
+		all = append(all, "⚠️ "+w.Say("tell.turnsUsedUp", "phases", w.List(codes(names))))
 	}
 	return strings.Join(append(all, w.unseen()...), "\n\n")
 }
@@ -60,7 +60,7 @@ func (w writer) unseen() (all []string) {
 		}
 	}
 	if left > 0 {
-		all = append(all, w.Comment.More(left))
+		all = append(all, w.Say("comment.more", "n", left))
 	}
 	return all
 }
@@ -74,10 +74,10 @@ func (w writer) oddChecks() string {
 	var all []string
 	before, flaky := progress.OddChecks(w.rows)
 	if len(before) > 0 {
-		all = append(all, "⚠️ "+w.Tell.FailedBefore(w.allWithTests(before)))
+		all = append(all, "⚠️ "+w.Say("tell.failedBefore", "checks", w.allWithTests(before)))
 	}
 	if len(flaky) > 0 {
-		all = append(all, "⚠️ "+w.Tell.Flaky(w.allWithTests(flaky)))
+		all = append(all, "⚠️ "+w.Say("tell.flaky", "checks", w.allWithTests(flaky)))
 	}
 	return strings.Join(all, "\n\n")
 }
@@ -94,7 +94,7 @@ func (w writer) allWithTests(checks []metadata.CheckResult) string {
 func (w writer) withTests(c metadata.CheckResult) string {
 	names := codes(c.FailedTests[:min(len(c.FailedTests), mostTests)])
 	if more := len(c.FailedTests) - mostTests; more > 0 {
-		names = append(names, w.Comment.More(more))
+		names = append(names, w.Say("comment.more", "n", more))
 	}
 	name := strings.Join(codes([]string{c.Name}), "")
 	if len(names) == 0 {
@@ -109,9 +109,9 @@ func (w writer) warnings() string {
 	const most = 10 // more would push the run itself out of sight
 	var all []string
 	if w.notices.NoChecks {
-		why := w.Tell.NoChecks
+		why := w.Say("tell.noChecks")
 		if names := codes(w.notices.Dispatched); len(names) > 0 {
-			why += " " + w.Tell.Dispatched(names)
+			why += " " + w.Say("tell.dispatched", "workflows", strings.Join(names, ", "))
 		}
 		all = append(all, why)
 	}
@@ -123,7 +123,7 @@ func (w writer) warnings() string {
 	}
 	for i, said := range w.notices.Warnings {
 		if i == most {
-			all = append(all, w.Comment.More(len(w.notices.Warnings)-i))
+			all = append(all, w.Say("comment.more", "n", len(w.notices.Warnings)-i))
 			break
 		}
 		if said = clean.Inline(said, 500); said != "" {

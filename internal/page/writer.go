@@ -40,9 +40,9 @@ func speaker(language string) writer {
 }
 
 // word translates a word of the record.
-func (w writer) word(words map[string]string, key string) string {
-	if w, ok := words[key]; ok {
-		return w
+func (w writer) word(kind, key string) string {
+	if word := w.Word(kind, key); word != key {
+		return word
 	}
 	return clean.Inline(key, 40)
 }
@@ -53,7 +53,7 @@ func (w writer) within(limit int, lines []string) string {
 	used := 0
 	for i, l := range lines {
 		if used += clean.Units(l) + 1; used > limit {
-			return strings.Join(append(lines[:i:i], "", w.Comment.More(len(lines)-i)), "\n")
+			return strings.Join(append(lines[:i:i], "", w.Say("comment.more", "n", len(lines)-i)), "\n")
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -88,11 +88,13 @@ func (w writer) folded(title string, limit int, items []string) string {
 }
 
 // body joins the parts of a body that fit.
-func (w writer) body(blocks []string) string { return fit(clean.MaxComment, w.Tell.BodyCut, blocks) }
+func (w writer) body(blocks []string) string {
+	return fit(clean.MaxComment, w.Say("tell.bodyCut"), blocks)
+}
 
 // reply joins the parts of a reply that fit, behind its marker.
 func (w writer) reply(marker string, blocks []string) string {
-	return marker + "\n" + fit(clean.MaxComment-clean.Units(marker)-6, w.Tell.ReplyCut, blocks)
+	return marker + "\n" + fit(clean.MaxComment-clean.Units(marker)-6, w.Say("tell.replyCut"), blocks)
 }
 
 // fit joins the parts that fit into a number of UTF-16 units, and says with the
@@ -107,10 +109,11 @@ func fit(limit int, cut string, blocks []string) string {
 
 // adviceOn explains a reason code, also one that is not known.
 func (w writer) adviceOn(reason metadata.Code) prompts.Advice {
-	if a, ok := w.Codes[string(reason)]; ok {
-		return a
+	code := string(reason)
+	if key := code + ".meaning"; w.Word("codes", key) == key { // it may be from anywhere
+		code = clean.Inline(code, 60)
 	}
-	return w.Explain(clean.Inline(string(reason), 60))
+	return w.Explain(code)
 }
 
 // codes makes each text inline code; those that are empty are left out.

@@ -57,17 +57,17 @@ func attemptOf(w words, run metadata.Run, a metadata.Attempt) attempt {
 	result := string(a.Status)
 	outcome := badge{class(result), w.status(result)}
 	if a.Verdict != "" {
-		outcome = badge{class(string(a.Verdict)), wordFor(w.Verdicts, string(a.Verdict))}
+		outcome = badge{class(string(a.Verdict)), w.word("verdicts", string(a.Verdict))}
 	}
 	rec := run.Phase(a.Phase)
 	one := attempt{
-		N: a.N, Phase: w.phase(a.Phase), Step: wordFor(w.Steps, string(a.Step)), Outcome: outcome, Class: outcome.Class,
+		N: a.N, Phase: w.phase(a.Phase), Step: w.word("steps", string(a.Step)), Outcome: outcome, Class: outcome.Class,
 		Facts: figuresOf(w, a), Why: whyOf(w, a),
 		Refused: line(a.Refused, mostOfHosts), Allow: line(progress.Allowing(a), mostOfHosts),
 		Void: rec != nil && a.Generation < rec.Generation,
 	}
 	if a.Round > 0 && a.Round < 1000 {
-		one.Round = w.Round(a.Round + 1) // the record counts those before
+		one.Round = w.Say("round", "n", a.Round+1) // the record counts those before
 	}
 	return one
 }

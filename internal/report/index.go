@@ -106,7 +106,7 @@ func sumsOf(w words, all []Indexed) []fact {
 			ended++
 		}
 	}
-	facts := []fact{{w.Cost, text.USD(usd), ""}}
+	facts := []fact{{w.Say("cost"), text.USD(usd), ""}}
 	if ended > 0 {
 		facts = append(facts, fact{w.Shown("index success"), w.Shown("index success of", "n", completed, "m", ended, "percent", fmt.Sprintf("%.0f", 100*float64(completed)/float64(ended))), ""})
 	}

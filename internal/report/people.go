@@ -43,7 +43,7 @@ func peopleOf(w words, run metadata.Run) []said {
 	for _, d := range run.Decisions {
 		if d.By != "" || slices.Contains(byPeople, d.Step) {
 			all = append(all, said{
-				d.At, text.Clock(d.At), line(d.By, 60), w.phase(d.Phase), text.Join(" ", wordFor(w.Events, d.Step), line(d.Command, 200)), paragraph(d.Why.In(w.Catalogue)),
+				d.At, text.Clock(d.At), line(d.By, 60), w.phase(d.Phase), text.Join(" ", w.word("events", d.Step), line(d.Command, 200)), paragraph(d.Why.In(w.Catalogue)),
 			})
 		}
 	}

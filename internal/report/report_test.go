@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 		for name, p := range progresstest.Plays(t, language) {
 			page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run, At: p.At})
 			shown := textsOf(t, page)
-			for _, want := range []string{"#7 " + p.Run.IssueTitle, wordFor(prompts.Words(language).Statuses, string(p.Run.Status)), "reprise/issue-7"} {
+			for _, want := range []string{"#7 " + p.Run.IssueTitle, words{Catalogue: prompts.Words(language)}.status(string(p.Run.Status)), "reprise/issue-7"} {
 				if !strings.Contains(shown, want) {
 					t.Errorf("%s, %s: the page does not say %q", language, name, want)
 				}
@@ -210,14 +210,14 @@ func TestEarlierFindings(t *testing.T) {
 		checkPage(t, page)
 		shown, w := textsOf(t, page), prompts.Words(language)
 		_, shown, _ = strings.Cut(shown, w.Shown("page earlier", "n", 4+mostEarlier))
-		for id, want := range map[string]string{"F1": w.Shown("page earlier void"), "F2": w.Changes["fixed"], "F3": w.Shown("page earlier gone"), "F4": w.Shown("page earlier void")} {
+		for id, want := range map[string]string{"F1": w.Shown("page earlier void"), "F2": w.Say("changes.fixed"), "F3": w.Shown("page earlier gone"), "F4": w.Shown("page earlier void")} {
 			before, _, found := strings.Cut(shown, id+" title <b> of "+id)
 			if !found || strings.Count(shown, "title <b> of "+id) != 1 || !strings.HasSuffix(strings.TrimSpace(before), want) {
 				t.Errorf("%s, %s: before it stands %.80q, want %q", language, id, before[max(0, len(before)-60):], want)
 			}
 		}
 		n := len(p.Run.Attempts) - mostEarlier
-		if trail := fmt.Sprintf("#%d %s → #%d %s", n-3, w.Changes["new"], n-2, w.Changes["still_open"]); !strings.Contains(shown, trail) {
+		if trail := fmt.Sprintf("#%d %s → #%d %s", n-3, w.Say("changes.new"), n-2, w.Say("changes.still_open")); !strings.Contains(shown, trail) {
 			t.Errorf("%s: the way of a finding is not %q", language, trail)
 		}
 		if !strings.Contains(shown, w.Shown("page earlier cut", "n", 4)) {
@@ -233,7 +233,7 @@ func TestRefusedHosts(t *testing.T) {
 		p.Run.Attempts[1].Refused = "evil.example:443 (2), <b>.example:80 (1)"
 		page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run})
 		checkPage(t, page)
-		shown, say := textsOf(t, page), prompts.Words(language).Tell.RefusedHosts
+		shown, say := textsOf(t, page), prompts.Words(language).Say("tell.refusedHosts")
 		for _, want := range []string{"evil.example:443 (2), <b>.example:80 (1)", `network: allow: ["evil.example:443", "<b>.example:80"]`} {
 			if strings.Count(shown, want) != 1 || strings.Count(shown, say) != 1 {
 				t.Errorf("%s: %q and %q are not on it once", language, want, say)

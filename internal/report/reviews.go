@@ -34,7 +34,7 @@ func reviewsOf(w words, f Facts, rows []progress.Row) []review {
 	for _, r := range rows {
 		one := review{Phase: line(r.Title, 60), Earlier: earlierOf(w, f, r.Rec)}
 		if v := r.Rec.Verdict; v != nil {
-			one.Verdict = badge{class(string(v.Verdict)), wordFor(w.Verdicts, string(v.Verdict))}
+			one.Verdict = badge{class(string(v.Verdict)), w.word("verdicts", string(v.Verdict))}
 			for _, g := range v.FailedGates() {
 				one.Gates = append(one.Gates, gate{line(g.Gate, 300), paragraph(g.Why)})
 			}
@@ -59,8 +59,8 @@ func findingOf(w words, f metadata.Finding) finding {
 	}
 	return finding{
 		Class:    edge,
-		Severity: badge{class(string(f.Severity)), wordFor(w.Severities, string(f.Severity))},
-		Change:   badge{class(string(f.Status)), wordFor(w.Changes, string(f.Status))},
+		Severity: badge{class(string(f.Severity)), w.word("severities", string(f.Severity))},
+		Change:   badge{class(string(f.Status)), w.word("changes", string(f.Status))},
 		ID:       line(f.ID, 60), Title: line(f.Title, 300), Place: line(progress.Place(f), 300),
 		Problem: paragraph(f.Problem), Impact: paragraph(f.Impact), Solution: paragraph(f.Solution),
 	}
@@ -112,7 +112,7 @@ func earlierOf(w words, f Facts, rec metadata.Phase) earlier {
 				of[k], order = &trail{}, append(order, k)
 			}
 			of[k].finding = one
-			of[k].mentions = append(of[k].mentions, mention{a.N, wordFor(w.Changes, string(one.Status))})
+			of[k].mentions = append(of[k].mentions, mention{a.N, w.word("changes", string(one.Status))})
 		}
 	}
 	now := map[string]bool{}
@@ -148,7 +148,7 @@ func earlierOf(w words, f Facts, rec metadata.Phase) earlier {
 func becameOf(w words, f metadata.Finding, void bool) badge {
 	switch {
 	case f.Status == metadata.Fixed:
-		return badge{class(string(metadata.Fixed)), wordFor(w.Changes, string(metadata.Fixed))}
+		return badge{class(string(metadata.Fixed)), w.word("changes", string(metadata.Fixed))}
 	case void:
 		return badge{"none", w.Shown("page earlier void")}
 	}
@@ -179,7 +179,7 @@ func checksOf(w words, rows []progress.Row) []check {
 			all = append(all, check{
 				Phase: line(r.Title, 60), Name: line(c.Name, 100), Run: line(c.Run, 500),
 				Took: text.Duration(time.Duration(c.DurationMS) * time.Millisecond), Exit: exit,
-				Result: badge{class(string(result)), wordFor(w.Verdicts, string(result))}, Output: ending(c.Output),
+				Result: badge{class(string(result)), w.word("verdicts", string(result))}, Output: ending(c.Output),
 			})
 		}
 	}

@@ -81,15 +81,15 @@ func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []progres
 func factsOf(w words, plan *pipelines.Pipeline, run metadata.Run) []fact {
 	spent := phases.SpentOf(run)
 	all := []fact{
-		{w.Cost, progress.Spent(run), ""},
-		{w.Elapsed, text.Duration(run.UpdatedAt.Sub(run.CreatedAt)), ""},
+		{w.Say("cost"), progress.Spent(run), ""},
+		{w.Say("elapsed"), text.Duration(run.UpdatedAt.Sub(run.CreatedAt)), ""},
 		{w.Shown("page work"), text.Duration(time.Duration(spent.Seconds) * time.Second), ""},
 		{w.Shown("page at once"), progress.Together(w.Catalogue, run), ""},
-		{w.Attempts, text.Tokens(int64(phases.SpentOf(run).Attempts)), ""},
-		{w.Pipeline, line(text.Join(" ", run.Pipeline.Name), 60), ""},
-		{w.Branch, line(run.BranchName, 120), ""},
+		{w.Say("attempts"), text.Tokens(int64(phases.SpentOf(run).Attempts)), ""},
+		{w.Say("pipeline"), line(text.Join(" ", run.Pipeline.Name), 60), ""},
+		{w.Say("branch"), line(run.BranchName, 120), ""},
 		{w.Shown("page issue"), named(run.IssueURL), link(run.IssueURL)},
-		{w.PullRequest, named(run.PRURL), link(run.PRURL)},
+		{w.Say("pullRequest"), named(run.PRURL), link(run.PRURL)},
 		{w.Shown("page begun"), text.Clock(run.CreatedAt) + " UTC", ""},
 	}
 	var shown []fact

@@ -72,14 +72,11 @@ func named(address string) string {
 	return line(address, 200)
 }
 
-func (w words) status(s string) string { return wordFor(w.Statuses, s) }
+func (w words) status(s string) string { return w.word("statuses", s) }
 
-// wordFor gives the word for a key, or the key itself as people write it.
-func wordFor(all map[string]string, key string) string {
-	if word, ok := all[key]; ok {
-		return word
-	}
-	return line(text.Words(key), 60)
+// word gives the word for a key, or the key itself as people write it.
+func (w words) word(kind, key string) string {
+	return line(text.Words(w.Word(kind, key)), 60)
 }
 
 // class names the colour for how something stands.

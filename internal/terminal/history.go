@@ -133,7 +133,7 @@ func (r historyReport) cameTo(a metadata.Attempt) string {
 func (r historyReport) people(run metadata.Run) []happening {
 	var all []happening
 	add := func(h happening, sign, phase, what, body string) {
-		h.cells = []string{sign, text.Flat(phase), WordFor(r.C.Events, what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}
+		h.cells = []string{sign, text.Flat(phase), WordFor(r.C, "events", what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}
 		all = append(all, h)
 	}
 	for _, q := range run.Questions {

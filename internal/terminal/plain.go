@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // PlainView prints a line when a step begins, one when it ends, and under it
@@ -180,7 +179,7 @@ func stopLine(n news, p text.Palette) string {
 	if n.Status == string(metadata.Completed) {
 		return p.Green("✓ "+c.Logged("completed")) + ": " + body
 	}
-	ended := text.Flat(prompts.Word(c.Statuses, n.Status))
+	ended := text.Flat(c.Word("statuses", n.Status))
 	if n.Code != "" && string(n.Code) != n.Status && n.Status != string(metadata.Interrupted) { // which is no cancelling
 		ended += " (" + text.Flat(string(n.Code)) + ")"
 	}

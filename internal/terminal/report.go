@@ -63,16 +63,16 @@ func (r Report) list(parts ...string) string {
 }
 
 // status, step and verdict are words of the record as people write them.
-func (r Report) status(s string) string { return WordFor(r.C.Statuses, s) }
+func (r Report) status(s string) string { return WordFor(r.C, "statuses", s) }
 
 func (r Report) step(s metadata.Step) string {
 	if s == metadata.Check {
 		return r.Shown("check step") // one of them, of several checks
 	}
-	return WordFor(r.C.Steps, string(s))
+	return WordFor(r.C, "steps", string(s))
 }
 
-func (r Report) verdict(v string) string { return WordFor(r.C.Verdicts, v) }
+func (r Report) verdict(v string) string { return WordFor(r.C, "verdicts", v) }
 
 // code is one of the record: in English as people write it.
 func (r Report) code(s string) string {
@@ -83,8 +83,8 @@ func (r Report) code(s string) string {
 }
 
 // WordFor gives the word for a key, or the key itself as people write it.
-func WordFor(all map[string]string, key string) string {
-	if word, ok := all[key]; ok {
+func WordFor(c prompts.Catalogue, kind, key string) string {
+	if word := c.Word(kind, key); word != key {
 		return word
 	}
 	return text.Words(key)

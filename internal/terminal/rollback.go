@@ -92,7 +92,7 @@ func (r rollbackReport) entry(e metadata.Rollback, n int) {
 	t.Add(r.Shown("clock column"), text.Clock(e.Timestamp))
 	t.Add(r.Shown("from row"), r.at(e.FromPhase, e.FromStep))
 	t.Add(r.Shown("to row"), r.at(e.ToPhase, e.ToStep))
-	t.Add(r.Shown("triggered"), text.Join(" ", WordFor(r.C.Tell.Triggers, string(e.TriggeredBy)), text.If(e.By != "", "("+text.Flat(e.By)+")")))
+	t.Add(r.Shown("triggered"), text.Join(" ", WordFor(r.C, "tell.triggers", string(e.TriggeredBy)), text.If(e.By != "", "("+text.Flat(e.By)+")")))
 	t.Add(r.Shown("comment"), text.Flat(e.CommentURL))
 	r.facts(&t, "  ")
 }

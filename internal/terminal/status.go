@@ -75,7 +75,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 	case metadata.Completed:
 		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", progress.Completed(rows), "m", progress.PhasesIn(rows)))
 	default:
-		r.prose(r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C.Steps, string(d.Do))))
+		r.prose(r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C, "steps", string(d.Do))))
 	}
 	if run.Stop != nil {
 		r.stopped(plan, run)
@@ -97,7 +97,7 @@ func (r statusReport) agent(agent, model string) string {
 
 func (r statusReport) round(at progress.Row) string {
 	n := at.Round()
-	return text.If(n > 1, r.C.Round(n))
+	return text.If(n > 1, r.C.Say("round", "n", n))
 }
 
 // phases prints the table of the phases, with a sign before the one at hand if
@@ -178,10 +178,10 @@ func (r statusReport) findings(rows []progress.Row) {
 // odd names the checks that fail as they did before the work, those that are flaky, and the phases
 // whose writer was cut off: none of them holds the work up, so nothing else tells of them.
 func (r statusReport) odd(run metadata.Run, rows []progress.Row) {
-	tell := func(say func(string) string, names []string) {
+	tell := func(key, name string, names []string) {
 		if len(names) > 0 {
 			r.Line("")
-			r.prose(say(text.Flat(r.C.List(names))))
+			r.prose(r.C.Say(key, name, text.Flat(r.C.List(names))))
 		}
 	}
 	names := func(checks []metadata.CheckResult) (all []string) {
@@ -191,9 +191,9 @@ func (r statusReport) odd(run metadata.Run, rows []progress.Row) {
 		return all
 	}
 	before, flaky := progress.OddChecks(rows)
-	tell(r.C.Tell.FailedBefore, names(before))
-	tell(r.C.Tell.Flaky, names(flaky))
-	tell(r.C.Tell.TurnsUsedUp, progress.CutOff(run))
+	tell("tell.failedBefore", "checks", names(before))
+	tell("tell.flaky", "checks", names(flaky))
+	tell("tell.turnsUsedUp", "phases", progress.CutOff(run))
 }
 
 func (r statusReport) lastRollback(run metadata.Run) {

@@ -21,7 +21,7 @@ func (n news) result() string {
 	case n.Status != string(metadata.Succeeded):
 		return n.trouble()
 	case n.Verdict != "":
-		parts = append(parts, prompts.Word(c.Verdicts, string(n.Verdict)), n.found())
+		parts = append(parts, c.Word("verdicts", string(n.Verdict)), n.found())
 	case len(n.Checks) > 0:
 		for _, check := range n.Checks {
 			how := "fails"
@@ -42,7 +42,7 @@ func (n news) result() string {
 		parts = append(parts, c.Logged("phase "+string(n.PhaseIs)))
 	}
 	if phase, step, back := strings.Cut(n.WentBack, " "); back {
-		parts = append(parts, c.Logged("back", "phase", phase, "step", prompts.Word(c.Steps, step)))
+		parts = append(parts, c.Logged("back", "phase", phase, "step", c.Word("steps", step)))
 	}
 	return text.Flat(n.list(parts...))
 }
@@ -173,7 +173,7 @@ func (n news) output(all bool) []string {
 
 // findingLine is a finding by its title and place.
 func findingLine(c prompts.Catalogue, f metadata.Finding) string {
-	line := text.Flat(text.Join(" ", prompts.Word(c.Severities, string(f.Severity)), f.ID, f.Title))
+	line := text.Flat(text.Join(" ", c.Word("severities", string(f.Severity)), f.ID, f.Title))
 	if f.Status == metadata.StillOpen {
 		line = c.Logged("still open", "finding", line)
 	}
