@@ -1,7 +1,6 @@
 package github
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // Request is a call of the API.
@@ -112,60 +113,72 @@ func (a *api) send(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("%s: %w", r.What, err)
 	}
-	for {
-		got, problem := a.try(ctx, k, at, body)
-		switch {
-		case ctx.Err() != nil:
-			return Answer{}, context.Cause(ctx)
-		case problem == nil:
-			got.ambiguous = k.ambiguous
-			return got, nil
-		}
-		problem.Tries, k.ambiguous = k.tries, k.ambiguous || problem.unclear
-		if !a.retry.again(k, problem) || a.retry.sleep(ctx, k.wait) != nil {
-			if ctx.Err() != nil {
-				return Answer{}, context.Cause(ctx)
-			}
-			return Answer{ambiguous: k.ambiguous}, problem
-		}
-	}
-}
-
-// try makes a call once. It reads the whole answer, because a connection can break in its
-// middle.
-func (a *api) try(ctx context.Context, k *call, at *url.URL, body []byte) (Answer, *Error) {
-	k.tries++
-	k.wait = firstPause << (k.tries - 1)
-	k.wait += rand.N(k.wait / 4) // so that jobs that failed together do not come back together
-	req, err := http.NewRequestWithContext(ctx, k.Method, at.String(), bytes.NewReader(body))
+	req, err := retryablehttp.NewRequestWithContext(ctx, k.Method, at.String(), body)
 	if err != nil {
 		return Answer{}, a.retry.broken(k, err)
 	}
-	req.Header = http.Header{"Accept": {cmp.Or(k.accept, "application/vnd.github+json")}, "User-Agent": {a.agent}, "X-Github-Api-Version": {"2022-11-28"}}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	a.head(req.Header, k, body != nil)
+	var got Answer
+	var problem *Error
+	client := retryablehttp.Client{
+		HTTPClient: a.http,
+		RetryMax:   maxTries, // more than again allows
+		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+			got, problem = a.read(k, resp, err)
+			if problem != nil {
+				problem.Tries, k.ambiguous = k.tries, k.ambiguous || problem.unclear
+			}
+			return problem != nil && ctx.Err() == nil && a.retry.again(k, problem), nil
+		},
+		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 }, // the wait is below, by a clock that tests give
+		PrepareRetry: func(req *http.Request) error { return a.retry.sleep(req.Context(), k.wait) },
+		ErrorHandler: func(resp *http.Response, err error, _ int) (*http.Response, error) { return resp, err },
+	}
+	_, _ = client.Do(req) // read has what came of it
+	switch got.ambiguous = k.ambiguous; {
+	case ctx.Err() != nil:
+		return Answer{}, context.Cause(ctx)
+	case problem != nil:
+		return Answer{ambiguous: k.ambiguous}, problem
+	}
+	return got, nil
+}
+
+// head sets what every request says of itself.
+func (a *api) head(h http.Header, k *call, hasBody bool) {
+	h.Set("Accept", cmp.Or(k.accept, "application/vnd.github+json"))
+	h.Set("User-Agent", a.agent)
+	h.Set("X-Github-Api-Version", "2022-11-28")
+	if hasBody {
+		h.Set("Content-Type", "application/json")
 	}
 	if a.token != "" {
-		req.Header.Set("Authorization", "Bearer "+a.token)
+		h.Set("Authorization", "Bearer "+a.token)
 	}
-	var was Answer
 	if before, ok := a.kept.Load(k.Path); ok && k.Cached {
-		was = before.(Answer)
-		req.Header.Set("If-None-Match", was.Header.Get("ETag"))
+		h.Set("If-None-Match", before.(Answer).Header.Get("ETag"))
 	}
-	resp, err := a.http.Do(req)
+}
+
+// read reads what came of a try, the whole answer, because a connection can break in its
+// middle. It says what is wrong with it.
+func (a *api) read(k *call, resp *http.Response, err error) (Answer, *Error) {
+	k.tries++
+	k.wait = firstPause << (k.tries - 1)
+	k.wait += rand.N(k.wait / 4) // so that jobs that failed together do not come back together
 	if err != nil {
 		return Answer{}, a.retry.broken(k, err)
 	}
 	got := Answer{Header: resp.Header, status: resp.StatusCode}
 	got.body, err = readAll(resp)
+	resp.Body = http.NoBody
 	if problem := a.retry.classify(k, resp, got.body, err); problem != nil {
 		return got, problem
 	}
-	if got.status == http.StatusNotModified {
-		return was, nil
+	if before, ok := a.kept.Load(k.Path); ok && k.Cached && got.status == http.StatusNotModified {
+		return before.(Answer), nil
 	}
-	for _, m := range linkForm().FindAllStringSubmatch(strings.Join(resp.Header.Values("Link"), ","), -1) {
+	for _, m := range linkForm().FindAllStringSubmatch(strings.Join(got.Header.Values("Link"), ","), -1) {
 		if u, err := url.Parse(m[1]); err == nil {
 			page, _ := strconv.Atoi(u.Query().Get("page")) // else it leads to no page
 			if m[2] == "last" {
