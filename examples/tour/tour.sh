@@ -108,9 +108,9 @@ reprise 3 run --issue 7 --stubs ../answers/2-plan.yaml
 
 say '## Approval'
 say 'The maintainer says no. The reason is the first thing that the agent is told.'
-reprise 0 reject --issue 7 --phase plan --reason 'Names may have spaces in them.'
+reprise 0 rollback --issue 7 --to-phase plan --reason 'Names may have spaces in them.'
 only='head -7'
-reprise 0 prompt --issue 7 --phase plan --step revise
+reprise 0 explain --issue 7 --phase plan --step revise
 reprise 3 run --issue 7 --stubs ../answers/2-plan.yaml
 say 'The new plan is approved. An approval is for what was looked at: if that
 changes, or the run goes back, it is void.'

@@ -45,7 +45,7 @@ func TestActionsFanOut(t *testing.T) {
 			if lost {
 				h.workflow("command: join\n", "command: lost\n")
 			} else {
-				h.workflow("command: task\n", "command: task\n          upload: true\n")
+				h.workflow("command: task ${{ matrix.part }}\n", "command: task ${{ matrix.part }}\n          upload: true\n")
 				h.workflow("command: join\n", "command: join\n          upload: true\n")
 			}
 			_, d := h.comment("ann", "/run --pipeline own")

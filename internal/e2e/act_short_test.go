@@ -21,7 +21,7 @@ func (h *hub) shorten(agents ...string) {
 	const install = ".github/action/agents/install"
 	names := []string{setup.Jobs, ".github/action/agents/action.yml", install}
 	for name := range setup.AgentInstalls() {
-		names = append(names, "internal/setup/init_agents/"+name+"/package.json", "internal/workflow/init_agents/"+name+"/package-lock.json")
+		names = append(names, "internal/setup/init_agents/"+name+"/package.json", "internal/setup/init_agents/"+name+"/package-lock.json")
 	}
 	for _, name := range names {
 		h.write("action/"+name, h.source(name))

@@ -95,7 +95,7 @@ func TestActionsSteering(t *testing.T) {
 	if patch := h.pushed(".reprise/issue-7/01_build/attempt-5.patch"); !strings.Contains(patch, "+half") || h.pushed("code.txt") != before {
 		t.Errorf("the patch reads\n%s", patch)
 	}
-	if got := taken(run); got != "run reject approve pause resume approve rollback cancel" || run.Status != metadata.Cancelled || run.Stop.Why.In(prompts.Words("en")) != "cancelled by ann: it is not worth it" {
+	if got := taken(run); got != "run rollback approve pause run approve rollback cancel" || run.Status != metadata.Cancelled || run.Stop.Why.In(prompts.Words("en")) != "cancelled by ann: it is not worth it" {
 		t.Errorf("taken were %q, the run is %s (%+v)", got, run.Status, run.Stop)
 	}
 	for id, want := range map[int64]string{reject: "eyes rocket", approve: "eyes rocket", pause: "eyes rocket", resume: "eyes rocket", again: "eyes rocket", back: "eyes rocket", cancel: "eyes rocket"} {

@@ -15,7 +15,7 @@ import (
 // standIn is a program in place of reprise. It writes down what it was given,
 // and says what the gate would.
 const standIn = `#!/bin/bash
-name=${INPUT_COMMAND:-work}
+name=${INPUT_COMMAND%% *} name=${name:-work}
 mkdir -p "$REPRISE_HOME"
 env > "$REPRISE_HOME/$name.env"
 cp "$GITHUB_EVENT_PATH" "$REPRISE_HOME/$name.json"
@@ -268,7 +268,7 @@ func TestWorkflowProgram(t *testing.T) {
 	}
 	h := newHub(t, program, "codex")
 	h.write("repo/.github/workflows/reprise.yml", "on: workflow_dispatch\njobs:\n  one:\n    runs-on: ubuntu-24.04\n    steps:\n"+
-		"      - run: exec \"$ACTION/.github/action/start\" version\n")
+		"      - run: exec \"$ACTION/.github/action/start\" --version\n")
 	h.env["ACTION"] = h.action
 	if d := h.deliver("workflow_dispatch", object{"sender": object{"login": "ann"}}); d.code != 0 || !strings.Contains(d.log, "one: reprise ") {
 		t.Errorf("exit code %d\n%s", d.code, d.log)

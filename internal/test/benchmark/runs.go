@@ -110,7 +110,7 @@ const word = "a Go program that prints a word"
 
 // start measures the start of the program, its size, and the memory of a run.
 func start(b *bench) error {
-	if err := b.compare(compared{name: "start: `reprise version`", rounds: 31, parts: 1, target: "<= 15 ms", how: word, ours: `exec "$BENCH/reprise" version >out.txt`, least: `exec "$BENCH/word" >out.txt`}); err != nil {
+	if err := b.compare(compared{name: "start: `reprise --version`", rounds: 31, parts: 1, target: "<= 15 ms", how: word, ours: `exec "$BENCH/reprise" --version >out.txt`, least: `exec "$BENCH/word" >out.txt`}); err != nil {
 		return err
 	}
 	run, err := b.peak(`exec "$BENCH/reprise" run --issue-file "$BENCH/b.md" --agent rehearsal --pipeline full >out.txt`)
