@@ -225,9 +225,6 @@ func TestApprovalIsVoid(t *testing.T) {
 func TestRejectByComment(t *testing.T) {
 	h := newCrew(t, peopled)
 	h.comment("ada", "/run").end(exit.Done)
-	weak := h.say("ada", "/rollback plan no")
-	h.heard(weak, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
-	h.signs(weak, "confused")
 	empty := h.say("max", "/rollback plan")
 	id := h.say("max", "/rollback plan the API must stay REST")
 	h.heard(id, "max").end(exit.Done).wants("decision", "run", "status", "waiting", "phase", "plan")
@@ -351,5 +348,5 @@ func TestPeopleInJapanese(t *testing.T) {
 	has(t, "the task of the next agent", h.read("home/task"), "はい、RESTです。")
 	weak := h.say("ada", "/approve")
 	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
-	has(t, "the answer", h.replyTo(weak), "`permission_denied`", "役割では、このコマンドを実行できません")
+	has(t, "the answer", h.replyTo(weak), "`permission_denied`", "ada の役割は「write」")
 }

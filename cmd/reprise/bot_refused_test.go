@@ -31,7 +31,7 @@ func TestRefusedLeavesTheCommentAlone(t *testing.T) {
 // Without a run people are told how to begin one.
 func TestThereIsNoRunYet(t *testing.T) {
 	h := newHub(t)
-	for _, body := range []string{"/status", "/rollback design because", "/run"} {
+	for _, body := range []string{"/status", "/rollback design because", "/retry"} {
 		id := h.say("ada", body)
 		h.heard(id, "ada").end(exit.Done)
 		has(t, body, h.replyTo(id), "`no_run`", "There is no run of this issue yet.", "`/run`")

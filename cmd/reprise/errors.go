@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -39,7 +40,7 @@ func explain(env environ.Env, err error) int {
 	if moved := new(git.Moved); errors.As(err, &moved) {
 		terminal.Tell(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: "+takingTheirs(env, moved))
 	}
-	if exit.OfGit(err) {
+	if exit.ReasonFor(err) == metadata.GitFailed {
 		terminal.Tell(env.Stderr, "reprise: all that is recorded is still there: once git works again, reprise status shows where the run is, and reprise run --issue ID continues it")
 	}
 	if errors.Is(err, os.ErrPermission) {

@@ -55,7 +55,10 @@ func OfGit(err error) bool { return errors.As(err, new(*git.Error)) }
 func ofDisk(err error) bool {
 	said := ""
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
-		said = strings.ToLower(failed.Last())
+		said = strings.ToLower(failed.Last() + " " + fmt.Sprint(failed.Err))
+	}
+	if strings.Contains(said, syscall.SIGXFSZ.String()) { // git was ended by a limit on the size of files
+		return true
 	}
 	return slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO}, func(e syscall.Errno) bool {
 		return errors.Is(err, e) || strings.Contains(said, e.Error())
