@@ -87,7 +87,7 @@ func TestIssueIsGone(t *testing.T) {
 // Commands that are about a run are refused where there is none.
 func TestNoRun(t *testing.T) {
 	h := newStage(t, twoSteps)
-	for _, body := range []string{"/cancel", "/pause", "/rollback plan x", "/retry"} {
+	for _, body := range []string{"/cancel", "/rollback plan x", "/retry"} {
 		id := h.say("ada", body)
 		h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "no_run")
 		h.signs(id, "eyes confused")
