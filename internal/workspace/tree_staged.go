@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
@@ -39,7 +40,8 @@ func (s staged) Each(ctx context.Context, f func(phases.Change, []byte) error) e
 }
 
 // has reports whether the commit will have something at a path or below it, as
-// far as nothing is removed.
+// far as nothing is removed. In a folder where it changes none of bareParts it is not
+// asked: that folder is what it was.
 func (s staged) has(ctx context.Context) func(name string) bool {
 	names := map[string]bool{}
 	for _, p := range s.stage.Paths {
@@ -50,6 +52,9 @@ func (s staged) has(ctx context.Context) func(name string) bool {
 	return func(name string) bool {
 		if names[name] {
 			return true
+		}
+		if dir := path.Dir(name); !slices.ContainsFunc(bareParts, func(part string) bool { return names[path.Join(dir, part)] }) {
+			return false
 		}
 		_, err := s.tree.Repo.ReadFile(ctx, s.tree.Repo.Tip(), name)
 		return !errors.Is(err, fs.ErrNotExist)
