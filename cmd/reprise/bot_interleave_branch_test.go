@@ -330,9 +330,11 @@ func (r *memRepo) Patch(ctx context.Context, _ int64) ([]byte, error) {
 	return fmt.Append(nil, changes), err
 }
 
-func (r *memRepo) SetAside(context.Context, func(string) bool) (func() error, error) {
-	return func() error { return nil }, nil
+func (r *memRepo) CheckOutBeside(_ context.Context, _, name string, _ func(string) bool) error {
+	return os.CopyFS(filepath.Join(filepath.Dir(r.dir), "copies", name), os.DirFS(r.dir))
 }
+
+func (r *memRepo) Clear(context.Context) error { return nil }
 
 func (r *memRepo) Paths(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(r.files())), nil
@@ -549,10 +551,6 @@ func (r *memRepo) FindBase(context.Context, string, string) (string, git.BaseSta
 }
 
 // Merge is never called, as the base does not move.
-func (r *memRepo) At(context.Context, string, func() error) error {
-	return errors.New("there is no base that was merged")
-}
-
 func (r *memRepo) Merge(context.Context, string, string) (*git.Stage, git.MergeResult, error) {
 	return nil, git.MergeResult{}, errors.New("there is no base to merge")
 }

@@ -1,10 +1,13 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -27,9 +30,6 @@ func (r *Repo) Prepare(ctx context.Context, g Guard) ([]string, error) {
 		return nil, err
 	}
 	r.unlock()
-	if err := r.returnAside(); err != nil {
-		return nil, err
-	}
 	r.removeEmpty()
 	if err := errors.Join(r.fillLarge(ctx), r.resetScratch(ctx)); err != nil {
 		return nil, fmt.Errorf("make the work tree ready: %w", err)
@@ -100,33 +100,103 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	return s, err
 }
 
-// At makes the work tree equal to a commit while do is at work, and to the tip again after it.
-// What is not committed is lost, but for files that are ignored in both commits. After an
-// interruption, the tree is at the tip when it is opened again.
-func (r *Repo) At(ctx context.Context, commit string, do func() error) error {
-	if err := errors.Join(r.standing.Still(), r.need(ctx, commit)); err != nil {
-		return err
+// CheckOutBeside makes a tree in the folder copies/NAME beside the work tree, where nothing is yet: as a
+// fresh clone has the commit, with a .git for programs. Of the tip, which "" stands for, it has the
+// state folder and the instructions as the work tree has them, and so what keep is true of, which
+// no commit has.
+func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string, keep func(path string) bool) error {
+	if err := r.checkOutIn(ctx, cmp.Or(commit, r.tip), path.Join("copies", name)); err != nil {
+		return fmt.Errorf("check out %s beside the work tree: %w", short(cmp.Or(commit, r.tip)), err)
 	}
-	tip := r.tip
-	err := r.turn(ctx, commit)
-	if err == nil {
-		err = do()
+	if commit != "" {
+		return nil
 	}
-	return errors.Join(err, r.turn(context.WithoutCancel(ctx), tip))
+	take := append(slices.Collect(maps.Keys(r.overlaid)), r.opt.State)
+	if keep != nil {
+		others, err := r.others(ctx)
+		if err != nil {
+			return err
+		}
+		take = append(take, slices.DeleteFunc(others, func(p string) bool {
+			return !keep(p) && !slices.ContainsFunc(folders.Parents(p), keep)
+		})...)
+	}
+	for _, p := range take {
+		to := path.Join("copies", name, p)
+		err := errors.Join(folders.MakeParents(r.root, to), folders.RemoveWithin(r.root, to))
+		if err == nil && !folders.Beyond(r.top, p) {
+			err = folders.Copy(ctx, r.root, path.Join("tree", p), r.root, to)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return r.sameTimes(ctx, path.Join("copies", name))
 }
 
-// turn makes the work tree, with its .git for programs, equal to a commit, which counts as the
-// tip from then on.
-func (r *Repo) turn(ctx context.Context, commit string) error {
-	r.tip = commit
-	err := r.reset(ctx)
+// checkOutIn makes a tree of a commit in a folder below that of the run.
+func (r *Repo) checkOutIn(ctx context.Context, commit, dir string) error {
+	index := r.home("index-beside")
+	err := errors.Join(r.need(ctx, commit), os.RemoveAll(index), os.RemoveAll(index+".lock"), r.root.MkdirAll(path.Dir(dir), 0o700), r.root.Mkdir(dir, 0o755))
 	if err == nil {
-		err = errors.Join(r.fillLarge(ctx), r.resetScratch(ctx))
+		_, err = r.gitCall(ctx, call{
+			Env: []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + filepath.Join(r.opt.Root, dir)}, Args: []string{"read-tree", "--reset", "-u", commit},
+		})
 	}
 	if err != nil {
-		return fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
+		return err
 	}
-	return nil
+	return r.buildScratch(dir, index, commit)
+}
+
+// sameTimes gives the files of a tree the times at which those of the work tree were written: what was
+// built of them counts as new where that is kept. With Git LFS it does not: git would compare the
+// files, see buildScratch.
+func (r *Repo) sameTimes(ctx context.Context, dir string) error {
+	if r.inLFS() {
+		return nil
+	}
+	files, err := r.files(ctx)
+	for _, f := range files {
+		info, none := r.top.Lstat(f.Path)
+		if plain := none == nil && info.Mode().IsRegular() && strings.HasPrefix(f.Mode, "100"); plain && err == nil {
+			err = r.root.Chtimes(path.Join(dir, f.Path), info.ModTime(), info.ModTime())
+		}
+	}
+	return err
+}
+
+// Clear removes from the work tree what the tip does not have, also what is ignored, but for the
+// state folder.
+func (r *Repo) Clear(ctx context.Context) error {
+	others, err := r.others(ctx)
+	for _, p := range others {
+		if !Under(p, r.opt.State) && err == nil {
+			err = folders.RemoveNew(r.top, p)
+		}
+	}
+	return err
+}
+
+// others lists the files and links that the tip does not have, ignored or not.
+func (r *Repo) others(ctx context.Context) ([]string, error) {
+	if err := r.syncIndex(ctx); err != nil {
+		return nil, err
+	}
+	var said string
+	list := func() ([]byte, error) {
+		return r.gitCall(ctx, call{Args: []string{"ls-files", "-o", "-z"}, Said: &said})
+	}
+	out, err := list()
+	if strings.Contains(said, "Permission denied") { // git passes over what somebody locked
+		folders.Unlock(r.top, ".")
+		out, err = list()
+	}
+	all := records(out)
+	for i := range all {
+		all[i] = strings.TrimSuffix(all[i], "/") // of another repository
+	}
+	return all, err
 }
 
 // Merge makes the work tree what the tip and a commit make together, the state folder as
@@ -264,7 +334,7 @@ func (r *Repo) resetScratch(ctx context.Context) error {
 	if err := r.syncIndex(ctx); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
-	if err := r.buildScratch(); err != nil {
+	if err := r.buildScratch("tree", r.home("index"), r.tip); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
 	return nil
@@ -273,8 +343,9 @@ func (r *Repo) resetScratch(ctx context.Context) error {
 // scratchTemp is where it is made: beside the work tree, where no agent can write.
 const scratchTemp = "scratch"
 
-// buildScratch makes all of it, and puts it in the place of what is there.
-func (r *Repo) buildScratch() error {
+// buildScratch makes all of it for the tree in a folder that has a commit, and puts it in the place
+// of what is there.
+func (r *Repo) buildScratch(tree, index, commit string) error {
 	if err := r.root.RemoveAll(scratchTemp); err != nil {
 		return err
 	}
@@ -284,14 +355,14 @@ func (r *Repo) buildScratch() error {
 		}
 	}
 	for name, text := range map[string]string{
-		"HEAD": "ref: " + r.ref + "\n", "config": r.src.basics(), "packed-refs": r.scratchRefs(), "objects/info/alternates": r.objects() + "\n",
+		"HEAD": "ref: " + r.ref + "\n", "config": r.src.basics(), "packed-refs": r.scratchRefs(commit), "objects/info/alternates": r.objects() + "\n",
 	} {
 		if err := r.root.WriteFile(path.Join(scratchTemp, name), []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{"index", "shallow", "info/attributes"} {
-		if err := folders.CopyFile(filepath.Join(r.opt.Root, scratchTemp, name), r.home(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for name, from := range map[string]string{"index": index, "shallow": r.home("shallow"), "info/attributes": r.home("info/attributes")} {
+		if err := folders.CopyFile(filepath.Join(r.opt.Root, scratchTemp, name), from); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -303,15 +374,15 @@ func (r *Repo) buildScratch() error {
 			return err
 		}
 	}
-	if err := folders.RemoveWithin(r.top, ".git"); err != nil {
+	if err := folders.RemoveWithin(r.root, tree+"/.git"); err != nil {
 		return err
 	}
-	return r.root.Rename(scratchTemp, "tree/.git")
+	return r.root.Rename(scratchTemp, tree+"/.git")
 }
 
 // scratchRefs is a packed-refs file, which git wants in order.
-func (r *Repo) scratchRefs() string {
-	lines := []string{r.tip + " " + r.ref}
+func (r *Repo) scratchRefs(commit string) string {
+	lines := []string{commit + " " + r.ref}
 	if name := r.src.DefaultBranch; name != "" {
 		if "refs/heads/"+name != r.ref {
 			lines = append(lines, r.src.defaultHead+" refs/heads/"+name)

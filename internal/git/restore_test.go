@@ -2,6 +2,7 @@ package git
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -312,9 +313,9 @@ func TestRestoreTree(t *testing.T) {
 	_ = now
 }
 
-// While something is done at another commit, tree and its .git for programs are as there; then
-// everything is as it was, also after an interruption.
-func TestAt(t *testing.T) {
+// A tree beside that of the run is as a fresh clone of its commit, with its .git for programs; of the
+// tip it has the record, and what is kept, too.
+func TestCheckOut(t *testing.T) {
 	t.Parallel()
 	user := newUser(t, map[string]string{".gitattributes": "*.txt text eol=crlf\n", "a.txt": "one\n", "dir/b.txt": "b\n", ".gitignore": "deps/\n"})
 	base := sh(t, user, "rev-parse", "HEAD")
@@ -324,38 +325,43 @@ func TestAt(t *testing.T) {
 	must(t, os.RemoveAll(r.Tree()+"/dir"))
 	tip := commit(t, r, "{1}", allPaths(t, r)...)
 	write(t, r.Tree()+"/deps/made", "made")
-	wrong := errors.New("a check went wrong")
-	looks := func() error {
-		if got := read(t, r.Tree()+"/a.txt") + read(t, r.Tree()+"/dir/b.txt") + read(t, r.Tree()+"/deps/made"); got != "one\r\nb\r\nmade" {
-			t.Errorf("at the other commit: %q", got)
+	write(t, r.Tree()+"/more/kept", "kept")
+	write(t, r.Tree()+"/"+record, "{2}") // not committed yet
+	must(t, os.Chtimes(r.Tree()+"/a.txt", noon, noon))
+	keep := func(p string) bool { return p == "more" }
+	for name, commit := range map[string]string{"then": base, "now": ""} {
+		must(t, r.CheckOutBeside(t.Context(), commit, name, keep))
+		dir := filepath.Join(r.opt.Root, "copies", name)
+		want, at := "?? more/", tip // of the record, git knows nothing
+		if commit != "" {
+			want, at = "", base
 		}
-		if got := sh(t, r.Tree(), "rev-parse", "HEAD") + sh(t, r.Tree(), "status", "--porcelain"); got != base {
-			t.Errorf("git says there: %q, want %s", got, base)
+		if got := sh(t, dir, "rev-parse", "HEAD"); got != at {
+			t.Errorf("%s: git says %s, want %s", name, got, at)
 		}
-		return wrong
-	}
-	if err := r.At(t.Context(), base, looks); !errors.Is(err, wrong) {
-		t.Errorf("error %v", err)
-	}
-	back := func(r *Repo) {
-		t.Helper()
-		clean(t, r)
-		if got := read(t, r.Tree()+"/a.txt") + read(t, r.Tree()+"/deps/made") + read(t, r.Tree()+"/"+record); r.Tip() != tip || got != "two\r\nmade{1}" {
-			t.Errorf("after it, at %s: %q", r.Tip(), got)
-		}
-		_, err := r.Prepare(t.Context(), Guard{Base: base, Instruct: func(string) bool { return false }})
-		must(t, err)
-		if got := sh(t, r.Tree(), "rev-parse", "HEAD") + sh(t, r.Tree(), "status", "--porcelain"); got != tip {
-			t.Errorf("git says after it: %q, want %s", got, tip)
+		if got := sh(t, dir, "status", "--porcelain", "--", ".", ":!.reprise"); got != want {
+			t.Errorf("%s: git says %q, want %q", name, got, want)
 		}
 	}
-	back(r)
-	must(t, r.turn(t.Context(), base))
-	r.Close()
-	r = openRun(t, user)
-	back(r)
-	if err := r.At(t.Context(), "HEAD", func() error { return nil }); err == nil {
+	then, now := filepath.Join(r.opt.Root, "copies/then"), filepath.Join(r.opt.Root, "copies/now")
+	if got := read(t, then+"/a.txt") + read(t, then+"/dir/b.txt"); got != "one\r\nb\r\n" {
+		t.Errorf("of the other commit there is %q", got)
+	}
+	if got := read(t, now+"/a.txt") + read(t, now+"/more/kept") + read(t, now+"/"+record); got != "two\r\nkept{2}" {
+		t.Errorf("of the tip there is %q", got)
+	}
+	if _, err := os.Stat(now + "/deps"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what no commit has is there, too: %v", err)
+	}
+	if info, err := os.Stat(now + "/a.txt"); err != nil || !info.ModTime().Equal(noon) {
+		t.Errorf("a file is newer than that of the work tree: %v, %v", info.ModTime(), err)
+	}
+	if err := r.CheckOutBeside(t.Context(), "HEAD", "name", nil); err == nil {
 		t.Error("a name was taken for a commit")
+	}
+	must(t, r.Clear(t.Context()))
+	if _, err := os.Stat(r.Tree() + "/deps"); !errors.Is(err, fs.ErrNotExist) || read(t, r.Tree()+"/"+record) != "{2}" {
+		t.Errorf("after it was cleared: %v", err)
 	}
 }
 

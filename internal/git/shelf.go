@@ -1,8 +1,10 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -113,4 +115,62 @@ func (s shelves) believed(ctx context.Context, parent, kept, named string) (stri
 		}
 	}
 	return named, nil
+}
+
+// Record is a file of a run's folder as a ref has it.
+type Record struct {
+	Ref
+	Data []byte
+	Err  error // why it cannot be read; wraps fs.ErrNotExist where there is none
+}
+
+// Records reads a file of the folders of many runs: as each ref has it whose name is, or lies
+// below, one of within, and of which folderOf gives the folder of a run; "" is for refs of another
+// kind. Three commands of git read all where the folder is at the tip, or was taken off there and
+// the record that is kept is the commit before; more are needed for each that has gone on since.
+func (s *Source) Records(ctx context.Context, within []string, file string, folderOf func(ref string) string) (all []Record, err error) {
+	listed, err := s.refs(ctx, append(within, KeptRefs)...)
+	if err != nil {
+		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
+	}
+	kept, names := map[string]string{}, []string(nil)
+	for _, ref := range listed {
+		if strings.HasPrefix(ref.Name, KeptRefs) {
+			kept[ref.Name] = ref.Commit
+		}
+		if folder := folderOf(ref.Name); folder != "" {
+			all = append(all, Record{Ref: ref})
+			names = append(names, ref.Commit, ref.Commit+":"+folder+"/"+file)
+		}
+	}
+	tips, shelved := s.some(ctx, names), []string(nil)
+	for i, r := range all { // the commit that a tip names, if that comes right before it and is what is kept by name, if anything is
+		before, held := "", kept[KeptRefs+path.Base(folderOf(r.Name))]
+		_, parents, _ := strings.Cut(string(tips[2*i].Data), "\n")
+		if m := trailerLine().FindStringSubmatch(parents); m != nil && strings.HasPrefix(parents, "parent "+m[1]) && cmp.Or(held, m[1]) == m[1] {
+			before = m[1]
+		}
+		shelved = append(shelved, cmp.Or(before, r.Commit)+":"+folderOf(r.Name)+"/"+file)
+	}
+	for i, found := range s.some(ctx, shelved) {
+		r := &all[i]
+		switch tip := tips[2*i+1]; {
+		case tip.Kind == "blob":
+			r.Data = tip.Data
+		case found.Kind == "blob":
+			r.Data = found.Data
+		default:
+			r.Data, r.Err = s.ReadKept(ctx, r.Commit, folderOf(r.Name), folderOf(r.Name)+"/"+file)
+		}
+	}
+	return all, nil
+}
+
+// some gives those objects that can be read: none where one of them is broken.
+func (s *Source) some(ctx context.Context, names []string) []object {
+	found, err := s.reads().objects(ctx, names...)
+	if err != nil {
+		return make([]object, len(names))
+	}
+	return found
 }

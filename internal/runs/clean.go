@@ -42,7 +42,7 @@ func Leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	branches, err := branchesOf(ctx, env, src)
+	branches, err := byIssue(ctx, env, src, workspace.BranchesHere, workspace.BranchesAfar)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func Leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 		if !e.IsDir() || metadata.CheckID(name) != nil || id != "" && id != name {
 			continue
 		}
-		why, err := overWhy(ctx, src, name, branches[name])
+		why, err := overWhy(branches[name])
 		if err != nil {
 			broken = append(broken, fmt.Errorf("issue %s: %w", name, err))
 		}
@@ -70,11 +70,11 @@ func Leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 }
 
 // overWhy says why a run is over, or "".
-func overWhy(ctx context.Context, src *git.Source, id string, commits map[string]string) (string, error) {
-	if len(commits) == 0 {
+func overWhy(refs []workspace.RefRun) (string, error) {
+	if len(refs) == 0 {
 		return "gone", nil
 	}
-	run, _, err := newest(ctx, src, id, commits)
+	run, _, err := newest(refs)
 	if run.Status == metadata.Completed || run.Status == metadata.Cancelled {
 		return string(run.Status), err
 	}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 )
 
 // The places that may have the branch of a run.
@@ -52,39 +50,24 @@ type Run struct {
 // the one that moved last comes first. A run that cannot be read is in the error,
 // and keeps none of the others from being listed.
 func List(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
-	return list(ctx, env, src, nil)
+	return list(ctx, env, src, workspace.BranchesHere, workspace.BranchesAfar)
 }
 
 // Every is List, and those runs whose branch is gone and whose record is kept here by
 // name, as after a merge.
 func Every(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
-	kept, err := src.BranchesIn(ctx, git.KeptRefs, "")
-	if err != nil {
-		return nil, err
-	}
-	records := map[string]string{}
-	for _, ref := range kept {
-		if id, is := strings.CutPrefix(ref.Name, phases.RecordName("")); is && metadata.CheckID(id) == nil {
-			records[id] = ref.Commit
-		}
-	}
-	return list(ctx, env, src, records)
+	return list(ctx, env, src, workspace.BranchesHere, workspace.BranchesAfar, git.KeptRefs)
 }
 
-// list gives the runs that have a branch or, by the id of the issue, a record that is kept.
-func list(ctx context.Context, env environ.Env, src *git.Source, kept map[string]string) (all []Run, err error) {
-	branches, err := branchesOf(ctx, env, src)
+// list gives the runs that have a ref in some folders.
+func list(ctx context.Context, env environ.Env, src *git.Source, in ...string) (all []Run, err error) {
+	of, err := byIssue(ctx, env, src, in...)
 	if err != nil {
 		return nil, err
 	}
-	for id, commit := range kept {
-		if branches[id] == nil {
-			branches[id] = map[string]string{"": commit}
-		}
-	}
 	var broken []error
-	for _, id := range slices.Sorted(maps.Keys(branches)) {
-		run, where, err := newest(ctx, src, id, branches[id])
+	for _, id := range slices.Sorted(maps.Keys(of)) {
+		run, where, err := newest(of[id])
 		switch gone := len(where) == 0; {
 		case !gone && errors.Is(err, fs.ErrNotExist):
 			continue // a branch of another kind
@@ -102,50 +85,32 @@ func list(ctx context.Context, env environ.Env, src *git.Source, kept map[string
 	return all, errors.Join(broken...)
 }
 
-// branchesOf gives the commit of each branch of a run, by the id of its issue and
-// the place.
-func branchesOf(ctx context.Context, env environ.Env, src *git.Source) (map[string]map[string]string, error) {
-	all := map[string]map[string]string{}
-	folder, _ := path.Split(env.Prefix()) // a prefix may end within a name, which git lists no branches by
-	for place, refs := range map[string]string{Here: "refs/heads/", Origin: "refs/remotes/origin/"} {
-		branches, err := src.BranchesIn(ctx, refs, folder)
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range branches {
-			id, ok := strings.CutPrefix(b.Name, env.Prefix())
-			if !ok || metadata.CheckID(id) != nil {
-				continue
-			}
-			if all[id] == nil {
-				all[id] = map[string]string{}
-			}
-			all[id][place] = b.Commit
-		}
+// byIssue gives the refs of runs by the ids of their issues.
+func byIssue(ctx context.Context, env environ.Env, src *git.Source, in ...string) (map[string][]workspace.RefRun, error) {
+	refs, err := workspace.RefRuns(ctx, env, src, in...)
+	of := map[string][]workspace.RefRun{}
+	for _, r := range refs {
+		of[r.ID] = append(of[r.ID], r)
 	}
-	return all, nil
+	return of, err
 }
 
-// newest reads the record of a run where it has got furthest, and says which places have its
-// branch; it is kept by name in the place "".
-func newest(ctx context.Context, src *git.Source, id string, commits map[string]string) (found metadata.Run, where []string, failed error) {
+// newest gives the record of a run where it has got furthest, and says which places have its
+// branch. A record that is kept by name counts only where there is none.
+func newest(refs []workspace.RefRun) (found metadata.Run, where []string, failed error) {
 	where = []string{}
-	read := map[string]bool{}
-	for _, place := range []string{Here, Origin, ""} {
-		commit, is := commits[place]
-		if is && place != "" {
-			where = append(where, place)
+	for _, r := range refs {
+		if !r.Kept() {
+			where = append(where, map[bool]string{true: Here, false: Origin}[strings.HasPrefix(r.Ref.Name, workspace.BranchesHere)])
 		}
-		if !is || read[commit] {
-			continue
-		}
-		read[commit] = true
-		run, err := recordAt(ctx, src, id, commit)
+	}
+	for _, r := range refs {
 		switch {
-		case err != nil:
-			failed = cmp.Or(failed, err)
-		case found.IssueNumber == "" || later(run, found):
-			found = run
+		case r.Kept() && len(where) > 0:
+		case r.Err != nil:
+			failed = cmp.Or(failed, r.Err)
+		case found.IssueNumber == "" || later(r.Run, found):
+			found = r.Run
 		}
 	}
 	if found.IssueNumber != "" {
@@ -160,15 +125,6 @@ func later(a, b metadata.Run) bool {
 		return a.Revision > b.Revision
 	}
 	return a.UpdatedAt.After(b.UpdatedAt)
-}
-
-func recordAt(ctx context.Context, src *git.Source, id, commit string) (metadata.Run, error) {
-	name := phases.RecordFile(id)
-	data, err := workspace.RecordReader(ctx, src, commit, id)(name)
-	if err != nil {
-		return metadata.Run{}, err
-	}
-	return metadata.ParseOf(id, data, fmt.Sprintf("%.12s:%s", commit, name))
 }
 
 // listed gives what a list tells about a run.

@@ -40,8 +40,8 @@ type Checkout interface {
 	Patch(ctx context.Context, limit int64) ([]byte, error)
 
 	Prepare(ctx context.Context, g git.Guard) ([]string, error)
-	SetAside(ctx context.Context, keep func(path string) bool) (putBack func() error, err error)
-	At(ctx context.Context, commit string, do func() error) error
+	CheckOutBeside(ctx context.Context, commit, name string, keep func(path string) bool) error
+	Clear(ctx context.Context) error
 	Restore(ctx context.Context, paths []string) error
 	RestoreAll(ctx context.Context) error
 	RestoreTree(ctx context.Context, commit string, exclude ...string) (*git.Stage, error)

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
@@ -23,60 +25,69 @@ import (
 const (
 	mostOthers = 8               // other runs that agents are told of
 	nearTime   = 5 * time.Second // the longest that the work waits for what people are told of them
+
+	// What is asked of origin about other runs: how many branches and kept records at most,
+	// those of the newest issues, and how long an answer is good for.
+	mostAfar = 200 // of each of the two
+	afarFor  = 5 * time.Minute
 )
 
-// openRuns are the other open runs of the repository, as a run is told of them: by their
-// branches here and on origin.
-type openRuns struct {
-	src  *git.Source
-	id   string          // of the issue of the run that is told
-	tips func() []string // where the newest commit of that run is, as far as it is here
-	env  environ.Env
-	afar *afar
+// RefRun is the record of a run as a ref of a repository has it.
+type RefRun struct {
+	ID     string // of the issue
+	Ref    git.Ref
+	Source *git.Source
+	Run    metadata.Run
+	Err    error // why it cannot be read; wraps fs.ErrNotExist for a branch of another kind
 }
 
-// list gives what agents are told of them. One that cannot be read is left out, as it
-// keeps nobody from working.
-func (n openRuns) list(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
-	n.afar.mu.Lock()
-	defer n.afar.mu.Unlock()
-	survey, err := n.afar.look(ctx)
-	if err != nil {
-		return nil, err
+// Kept reports whether it is a record that is kept by name, and not one of a branch.
+func (r RefRun) Kept() bool { return strings.HasPrefix(r.Ref.Name, git.KeptRefs) }
+
+// The folders of refs that have runs: branches here, those of origin, and records that are kept.
+const (
+	BranchesHere = "refs/heads/"
+	BranchesAfar = "refs/remotes/origin/"
+)
+
+// RefRuns reads the records of the runs that have a ref in one of some folders of refs.
+func RefRuns(ctx context.Context, env environ.Env, src *git.Source, in ...string) ([]RefRun, error) {
+	folder, _ := path.Split(env.Prefix()) // a prefix may end within a name, which git lists no branches by
+	var within []string
+	for _, refs := range in {
+		within = append(within, strings.TrimSuffix(refs+map[bool]string{false: folder}[refs == git.KeptRefs], "/"))
 	}
-	all, err := n.open(ctx, survey)
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	all = all[:min(len(all), mostOthers)]
-	src := n.src
-	if survey != nil { // a job has no commit but that which it checked out
-		src = survey.Source
-		begun := []string{run.BaseCommit}
-		for _, o := range all {
-			begun = append(begun, o.run.BaseCommit)
+	idOf := func(ref string) string {
+		for _, refs := range in {
+			prefix := map[bool]string{true: phases.RecordName(""), false: env.Prefix()}[refs == git.KeptRefs]
+			if id, is := strings.CutPrefix(ref, refs+prefix); is && metadata.CheckID(id) == nil {
+				return id
+			}
 		}
-		if err := survey.Need(ctx, begun...); err != nil {
-			return nil, err
+		return ""
+	}
+	records, err := src.Records(ctx, within, metadata.File, func(ref string) string {
+		if id := idOf(ref); id != "" {
+			return phases.Folder(id)
 		}
+		return ""
+	})
+	var all []RefRun
+	for _, r := range records {
+		one := RefRun{ID: idOf(r.Name), Ref: r.Ref, Source: src, Err: r.Err}
+		if one.Err == nil {
+			one.Run, one.Err = metadata.ParseOf(one.ID, r.Data, fmt.Sprintf("%.12s:%s", r.Commit, phases.RecordFile(one.ID)))
+		}
+		all = append(all, one)
 	}
-	own := phases.PlannedFiles(run)
-	for _, tip := range n.tips() {
-		own = append(own, n.changed(ctx, src, run.BaseCommit, tip)...)
-	}
-	var out []phases.OtherRun
-	for _, o := range all {
-		files := append(n.changed(ctx, src, o.run.BaseCommit, o.commit), phases.PlannedFiles(o.run)...)
-		out = append(out, phases.OtherRunOf(o.run, files, own))
-	}
-	return out, nil
+	return all, err
 }
 
-// Config says of which run the others are asked for, and how.
+// OtherRunsConfig says of which run the others are asked for, and how.
 type OtherRunsConfig struct {
 	Source     *git.Source // nil: a test keeps the branches in memory, and there are no others
 	Issue      string
-	Tip        func() string                         // the newest commit of the run
+	Tips       func() []string                       // where the newest commit of the run is, as far as it is here
 	Folder     string                                // that the run has for what origin says of others
 	Token      func(context.Context) (string, error) // for origin; nil: the user's own credentials
 	Push       bool                                  // the run goes to origin, which is asked then
@@ -84,31 +95,178 @@ type OtherRunsConfig struct {
 	Words      prompts.Catalogue                     // in which people are told of them
 }
 
-// Runs are the other runs of the repository, as one run knows them while it works. It may be
-// used by several at once.
+// OtherRuns are the other runs of the repository, as one run knows them while it works: by
+// their branches here and on origin, and by the records that are kept. What other machines have
+// pushed is fetched: the checkout of a job brings only the default branch. It may be used by several at once.
 type OtherRuns struct {
-	openRuns
-	spent spender
-	words prompts.Catalogue
+	OtherRunsConfig
+	env environ.Env
+
+	afar    sync.Mutex      // held while a survey is in use
+	survey  *git.Survey     // nil: none was made yet, or could not be made
+	askedAt time.Time       // when origin was asked last; zero: never
+	omitted int             // branches and records that were left out, as there are too many
+	said    map[string]bool // what a person was told once
+
 	mu    sync.Mutex
 	known map[string]bool // the issues whose runs change the same files, and of which people know
-	said  metadata.Reason // which of them do now
+	same  metadata.Reason // which of them do now
 	phase string          // in which that was found out
 	asked time.Time       // when; zero: never
 }
 
-// Of gives the other runs for a run.
+// OtherRunsOf gives the other runs for a run.
 func OtherRunsOf(env environ.Env, c OtherRunsConfig) *OtherRuns {
-	a := &afar{env: env, id: c.Issue, src: c.Source, dir: c.Folder, token: c.Token, pushes: c.Push, records: c.RepoDayUSD > 0}
-	open := openRuns{c.Source, c.Issue, func() []string { return []string{c.Tip()} }, env, a}
-	return &OtherRuns{openRuns: open, spent: spender{open, c.RepoDayUSD > 0, map[string]bool{}}, words: c.Words, known: map[string]bool{}}
+	return &OtherRuns{OtherRunsConfig: c, env: env, said: map[string]bool{}, known: map[string]bool{}}
 }
 
-// Close removes what origin has said. Nil has nothing to remove.
+// Close removes what origin has said, also to a process before this one that was killed. Nil has nothing to remove.
 func (n *OtherRuns) Close() {
-	if n != nil {
-		n.afar.Close()
+	if n == nil {
+		return
 	}
+	n.afar.Lock()
+	defer n.afar.Unlock()
+	n.forget()
+	_ = folders.RemoveAll(n.Folder) // what is left is removed by the next run
+}
+
+func (n *OtherRuns) forget() {
+	if n.survey != nil {
+		n.survey.Close()
+		n.survey = nil
+	}
+}
+
+// look makes a new survey of origin where the last one is too old; its caller holds afar. There
+// is none for a run that does not go to origin, and where origin does not answer, which a person
+// is told once.
+func (n *OtherRuns) look(ctx context.Context) error {
+	now := n.env.Now()
+	if !n.Push || !n.askedAt.IsZero() && now.Sub(n.askedAt) < afarFor {
+		return nil
+	}
+	n.forget()
+	n.askedAt = now
+	within := []string{BranchesHere + n.env.Prefix()}
+	if n.RepoDayUSD > 0 {
+		within = append(within, git.KeptRefs+phases.RecordName(""))
+	}
+	survey, err := git.NewSurvey(ctx, n.Source, n.Folder, n.Token, within, func(all []git.Ref) (some []git.Ref) {
+		// The branch of the run that is told knows what is there: only what an earlier run of its
+		// issue has spent would be learned from it.
+		own := BranchesHere + n.env.Branch(n.Issue)
+		all = slices.DeleteFunc(all, func(b git.Ref) bool { return b.Name == own && n.RepoDayUSD == 0 })
+		n.omitted = 0
+		for _, prefix := range within {
+			chosen, left := newestOf(all, prefix, mostAfar)
+			some, n.omitted = append(some, chosen...), n.omitted+left
+		}
+		return some
+	})
+	if ctx.Err() != nil {
+		n.askedAt = time.Time{}
+		return ctx.Err()
+	}
+	if err != nil {
+		n.sayOnce("origin", "%v; of other runs only what is here is known", err)
+	}
+	n.survey = survey
+	return nil
+}
+
+func (n *OtherRuns) sayOnce(what, format string, args ...any) {
+	if !n.said[what] {
+		n.said[what] = true
+		_, _ = fmt.Fprintf(n.env.Stderr, "reprise: "+format+"\n", args...)
+	}
+}
+
+// newestOf gives those refs of runs that begin with a prefix whose issues were opened last,
+// and how many there are besides.
+func newestOf(all []git.Ref, prefix string, most int) (some []git.Ref, left int) {
+	of := map[string]git.Ref{}
+	for _, b := range all {
+		if id, is := strings.CutPrefix(b.Name, prefix); is && metadata.CheckID(id) == nil {
+			of[id] = b
+		}
+	}
+	ids := issue.NewestFirst(of)
+	for _, id := range ids[:min(len(ids), most)] {
+		some = append(some, of[id])
+	}
+	return some, len(ids) - len(some)
+}
+
+// all gives the runs that are known: those that have a branch here, those of origin as the survey
+// has them or, without one, as they were fetched last, and where asked for those whose record is kept.
+func (n *OtherRuns) all(ctx context.Context, kept ...string) ([]RefRun, error) {
+	if n.survey == nil {
+		return RefRuns(ctx, n.env, n.Source, append(kept, BranchesHere, BranchesAfar)...)
+	}
+	here, err := RefRuns(ctx, n.env, n.Source, append(kept, BranchesHere)...)
+	if err != nil {
+		return nil, err
+	}
+	there, err := RefRuns(ctx, n.env, n.survey.Source, append(kept, BranchesAfar)...)
+	return append(here, there...), err
+}
+
+// list gives what agents are told of the open runs of other issues, the one that moved last first.
+// One that cannot be read is left out, as it keeps nobody from working.
+func (n *OtherRuns) list(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
+	n.afar.Lock()
+	defer n.afar.Unlock()
+	if err := n.look(ctx); err != nil {
+		return nil, err
+	}
+	all, err := n.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	newest := map[string]RefRun{}
+	for _, o := range all {
+		if known, there := newest[o.ID]; o.Err == nil && o.ID != n.Issue && (!there || o.Run.UpdatedAt.After(known.Run.UpdatedAt)) {
+			newest[o.ID] = o
+		}
+	}
+	maps.DeleteFunc(newest, func(_ string, o RefRun) bool { return phases.IsOver(o.Run) })
+	open := slices.SortedFunc(maps.Values(newest), func(a, b RefRun) int {
+		return cmp.Or(b.Run.UpdatedAt.Compare(a.Run.UpdatedAt), strings.Compare(a.ID, b.ID))
+	})
+	if open = open[:min(len(open), mostOthers)]; len(open) == 0 {
+		return nil, nil
+	}
+	src := n.Source
+	if n.survey != nil { // a job has no commit but that which it checked out
+		src = n.survey.Source
+		begun := []string{run.BaseCommit}
+		for _, o := range open {
+			begun = append(begun, o.Run.BaseCommit)
+		}
+		if err := n.survey.Need(ctx, begun...); err != nil {
+			return nil, err
+		}
+	}
+	// The files that differ between two commits, besides those of reprise; none where that
+	// cannot be said, such as in a clone that lacks the commits.
+	changed := func(from, to string) []string {
+		change, err := src.Difference(ctx, from, to, path.Dir(phases.Folder(n.Issue)))
+		if err != nil {
+			return nil
+		}
+		names, _ := phases.ChangedInPatch(change.Text)
+		return names
+	}
+	own := phases.PlannedFiles(run)
+	for _, tip := range n.Tips() {
+		own = append(own, changed(run.BaseCommit, tip)...)
+	}
+	var out []phases.OtherRun
+	for _, o := range open {
+		out = append(out, phases.OtherRunOf(o.Run, append(changed(o.Run.BaseCommit, o.Ref.Commit), phases.PlannedFiles(o.Run)...), own))
+	}
+	return out, nil
 }
 
 // SameFiles says which open runs of other issues change the same files as a run that is
@@ -117,9 +275,9 @@ func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metada
 	if phases.IsOver(run) {
 		return ""
 	}
-	n := openRuns{src, run.IssueNumber, func() []string {
-		return []string{"refs/heads/" + run.BranchName, "refs/remotes/origin/" + run.BranchName}
-	}, env, &afar{env: env, id: run.IssueNumber, src: src}}
+	n := OtherRunsOf(env, OtherRunsConfig{Source: src, Issue: run.IssueNumber, Tips: func() []string {
+		return []string{BranchesHere + run.BranchName, BranchesAfar + run.BranchName}
+	}})
 	all, _ := n.list(ctx, run) // what cannot be read is not known
 	return phases.WhySameFiles(all)
 }
@@ -127,7 +285,7 @@ func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metada
 // Tell gives what agents are told, and says on standard error which runs change the same
 // files, each once.
 func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
-	if n.src == nil {
+	if n.Source == nil {
 		return nil, nil
 	}
 	all, err := n.list(ctx, run)
@@ -137,11 +295,11 @@ func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherR
 	if err != nil {
 		return nil, err
 	}
-	n.said = phases.WhySameFiles(all)
+	n.same = phases.WhySameFiles(all)
 	for _, o := range all {
 		if len(o.Shared) > 0 && !n.known[o.ID] {
 			n.known[o.ID] = true
-			_, _ = fmt.Fprintln(n.env.Stderr, "reprise: "+phases.WhySameFiles([]phases.OtherRun{o}).In(n.words))
+			_, _ = fmt.Fprintln(n.env.Stderr, "reprise: "+phases.WhySameFiles([]phases.OtherRun{o}).In(n.Words))
 		}
 	}
 	return all, nil
@@ -160,156 +318,53 @@ func (n *OtherRuns) SameFiles(run metadata.Run) metadata.Reason {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.said
-}
-
-// openRun is a run of another issue, and the commit that has its record.
-type openRun struct {
-	run    metadata.Run
-	commit string
-}
-
-// open lists the runs of other issues that are not over, the one that moved last
-// first.
-func (n openRuns) open(ctx context.Context, survey *git.Survey) ([]openRun, error) {
-	newest := map[string]openRun{}
-	branches, _ := n.afar.places(survey)
-	for _, p := range branches {
-		err := p.each(ctx, func(id, commit string) {
-			if id == n.id {
-				return
-			}
-			data, err := p.src.ReadFile(ctx, commit, phases.RecordFile(id))
-			if err != nil {
-				return // a branch of another kind, or one that cannot be read
-			}
-			run, err := metadata.ParseOf(id, data, n.env.Branch(id))
-			if known, there := newest[id]; err == nil && (!there || run.UpdatedAt.After(known.run.UpdatedAt)) {
-				newest[id] = openRun{run, commit}
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	var all []openRun
-	for _, o := range newest {
-		if !phases.IsOver(o.run) {
-			all = append(all, o)
-		}
-	}
-	slices.SortFunc(all, func(a, b openRun) int {
-		return cmp.Or(b.run.UpdatedAt.Compare(a.run.UpdatedAt), strings.Compare(a.run.IssueNumber, b.run.IssueNumber))
-	})
-	return all, nil
-}
-
-// changed lists the files that differ between two commits, besides those of reprise;
-// none where that cannot be said, such as in a clone that lacks the commits.
-func (n openRuns) changed(ctx context.Context, src *git.Source, from, to string) []string {
-	change, err := src.Difference(ctx, from, to, path.Dir(phases.Folder(n.id)))
-	if err != nil {
-		return nil
-	}
-	names, _ := phases.ChangedInPatch(change.Text)
-	return names
-}
-
-// spender knows what the other runs of the repository have spent today: by their branches
-// here and on origin, by the records that are kept, and by what they have saved on this
-// machine since.
-type spender struct {
-	openRuns
-	counts bool            // there is a limit for all runs together
-	unread map[string]bool // records that cannot be read, which a person was told of
+	return n.same
 }
 
 // SpentToday gives what each of the other runs has spent today, where all of them together
-// have a limit. A record that cannot be read is told, once.
+// have a limit: by their branches and records, and by what they have saved on this machine
+// since. A record that cannot be read is told, once.
 func (n *OtherRuns) SpentToday(ctx context.Context, run metadata.Run) ([]phases.DaySpent, error) {
-	return n.spent.today(ctx, run)
-}
-
-// today gives what each has spent. A record that cannot be read is told, once.
-func (s spender) today(ctx context.Context, run metadata.Run) ([]phases.DaySpent, error) {
-	if !s.counts || s.src == nil {
+	if n.RepoDayUSD == 0 || n.Source == nil {
 		return nil, nil
 	}
-	s.afar.mu.Lock()
-	defer s.afar.mu.Unlock()
-	survey, err := s.afar.look(ctx)
-	if err != nil {
+	n.afar.Lock()
+	defer n.afar.Unlock()
+	if err := n.look(ctx); err != nil {
 		return nil, err
 	}
-	commits, err := s.commits(ctx, survey)
+	all, err := n.all(ctx, git.KeptRefs)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case s.unread[""]:
-	case survey == nil && s.src.Shallow:
-		s.warn("this clone was not fetched as a whole: repo_day_usd counts only those runs whose branch or record is here")
-	case survey != nil && s.afar.omitted > 0:
-		s.warn(fmt.Sprintf("origin has more than %d branches or records of runs: %d of older issues do not count towards repo_day_usd", mostAfar, s.afar.omitted))
+	case n.survey == nil && n.Source.Shallow:
+		n.sayOnce("part", "this clone was not fetched as a whole: repo_day_usd counts only those runs whose branch or record is here")
+	case n.survey != nil && n.omitted > 0:
+		n.sayOnce("part", "origin has more than %d branches or records of runs: %d of older issues do not count towards repo_day_usd", mostAfar, n.omitted)
 	}
 	spent := map[[2]string]phases.DaySpent{} // of each run, by its issue and id: history only grows, so that the most counts
 	count := func(r metadata.Run, id string) {
 		key := [2]string{id, r.Execution.ID}
 		if r.Execution.ID != run.Execution.ID || id != run.IssueNumber {
-			spent[key] = phases.DaySpent{Issue: id, USD: max(spent[key].USD, phases.SpentOnDay(r, s.env.Now()))}
+			spent[key] = phases.DaySpent{Issue: id, USD: max(spent[key].USD, phases.SpentOnDay(r, n.env.Now()))}
 		}
 	}
-	for id, all := range commits {
-		for commit, src := range all {
-			file := phases.RecordFile(id)
-			data, err := RecordReader(ctx, src, commit, id)(file)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // a branch of another kind
-			}
-			var r metadata.Run
-			if err == nil {
-				r, err = metadata.ParseOf(id, data, fmt.Sprintf("%.12s:%s", commit, file))
-			}
-			switch {
-			case ctx.Err() != nil:
-				return nil, ctx.Err()
-			case err == nil:
-				count(r, id)
-			case !s.unread[commit]:
-				s.unread[commit] = true
-				_, _ = fmt.Fprintf(s.env.Stderr, "reprise: what issue %s has spent today does not count towards repo_day_usd, as its record cannot be read: %v\n", id, err)
-			}
+	for _, o := range all {
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(o.Err, fs.ErrNotExist): // a branch of another kind
+		case o.Err != nil:
+			n.sayOnce(o.Ref.Commit, "what issue %s has spent today does not count towards repo_day_usd, as its record cannot be read: %v", o.ID, o.Err)
+		default:
+			count(o.Run, o.ID)
 		}
-		if root, err := HomeFolder(s.env, s.src, id); err == nil {
-			if here := SavedRun(root, id); here != nil && id != run.IssueNumber {
-				count(*here, id) // it may be at work
+		if root, err := HomeFolder(n.env, n.Source, o.ID); err == nil {
+			if here := SavedRun(root, o.ID); here != nil && o.ID != run.IssueNumber {
+				count(*here, o.ID) // it may be at work
 			}
 		}
 	}
 	return slices.SortedFunc(maps.Values(spent), func(a, b phases.DaySpent) int { return strings.Compare(a.Issue, b.Issue) }), nil
-}
-
-// warn says once how far what is counted may be trusted.
-func (s spender) warn(what string) {
-	s.unread[""] = true
-	_, _ = fmt.Fprintln(s.env.Stderr, "reprise: "+what)
-}
-
-// commits gives, by the ids of issues, the commits that may have the record of a run, and
-// where each is.
-func (s spender) commits(ctx context.Context, survey *git.Survey) (map[string]map[string]*git.Source, error) {
-	all := map[string]map[string]*git.Source{}
-	branches, records := s.afar.places(survey)
-	for _, p := range slices.Concat(branches, records) {
-		err := p.each(ctx, func(id, commit string) {
-			if all[id] == nil {
-				all[id] = map[string]*git.Source{}
-			}
-			all[id][commit] = p.src
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
 }

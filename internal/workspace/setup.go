@@ -167,45 +167,6 @@ func (s SetupStore) copy(ctx context.Context, tree *os.Root, i int, to string) e
 	return folders.Copy(ctx, kept, strconv.Itoa(i), into, path.Base(to))
 }
 
-// Overlay puts copies of what is kept into the tree, for checks and reviewers, where
-// nothing is in their way. The function it returns takes them out again. They are
-// copies, since checks run code of the agent: what that writes must not be there for
-// the next check.
-func (s SetupStore) Overlay(ctx context.Context) (back func() error, err error) {
-	r, err := s.read()
-	if err != nil {
-		return func() error { return nil }, ignoreMissing(err)
-	}
-	root, err := os.OpenRoot(filepath.Join(s.Root, treeDir))
-	if err != nil {
-		return nil, err
-	}
-	var copied []string
-	back = func() error {
-		var failed error
-		for _, p := range copied {
-			folders.UnlockAbove(root, p)
-			if err := folders.Remove(root, p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				failed = errors.Join(failed, fmt.Errorf("take %s out of the tree: %w", p, err))
-			}
-		}
-		return errors.Join(failed, root.Close(), ignoreMissing(os.Remove(s.mark())))
-	}
-	if err := os.WriteFile(s.mark(), nil, 0o600); err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	for i, p := range r.Paths {
-		if _, err := root.Lstat(p); err == nil {
-			continue // the pipeline keeps the agent's own
-		}
-		copied = append(copied, p) // also what is copied in part
-		if err := s.copy(ctx, root, i, p); err != nil {
-			return nil, errors.Join(fmt.Errorf("bring %s into the tree: %w", p, err), back())
-		}
-	}
-	return back, nil
-}
-
 func (s SetupStore) mark() string { return filepath.Join(s.Root, filepath.FromSlash(giving)) }
 
 func (s SetupStore) kept(i int) string { return filepath.Join(s.Root, keptDir, strconv.Itoa(i)) }

@@ -103,30 +103,6 @@ func TestStore(t *testing.T) {
 		t.Errorf("what is there was changed, or what is gone is not back: %v", got)
 	}
 
-	// Checks have it as it was made, once the agent's is out of the way.
-	do(t, os.RemoveAll(filepath.Join(s.Root, treeDir, "deps")))
-	back, err := s.Overlay(t.Context())
-	do(t, err)
-	if got := s.tree(t); got["deps/a"] != "made" || got["cache"] != "made" {
-		t.Errorf("overlaid: %v", got)
-	}
-	s.write(t, "deps/a", "of a check")
-	s.write(t, "deps/new/b", "of a check")
-	do(t, back())
-	if diff := cmp.Diff(map[string]string{"main.go": "work", "cache": "made"}, s.tree(t)); diff != "" {
-		t.Errorf("taken back; the agent's own stays (-want +got):\n%s", diff)
-	}
-	if s.Due("1") {
-		t.Error("due after it was overlaid")
-	}
-
-	// What a check has written is not there for the next one.
-	back, err = s.Overlay(t.Context())
-	do(t, err)
-	if diff := cmp.Diff(map[string]string{"main.go": "work", "deps/a": "made", "deps/bin/tool": "made", "deps/bin/link": "-> tool", "cache": "made"}, s.tree(t)); diff != "" {
-		t.Errorf("overlaid again (-want +got):\n%s", diff)
-	}
-	do(t, back())
 	other := t.TempDir()
 	do(t, os.WriteFile(filepath.Join(other, "cache"), []byte("kept"), 0o644))
 	do(t, s.Place(t.Context(), other))

@@ -84,21 +84,6 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	return out, nil
 }
 
-// SetAside leaves in the tree only what the tip has, the run's own folder and what
-// the patterns in keep match, until the function it returns is called. What the
-// setup of the pipeline has made is there as it was made.
-func (t Tree) SetAside(ctx context.Context, keep []string) (func() error, error) {
-	putBack, err := t.Repo.SetAside(ctx, matching(keep))
-	if err != nil {
-		return nil, err
-	}
-	back, err := storeBeside(t.Repo).Overlay(ctx)
-	if err != nil {
-		return nil, errors.Join(err, putBack())
-	}
-	return func() error { return errors.Join(back(), putBack()) }, nil
-}
-
 // matching says which paths patterns name; nil if there are none.
 func matching(patterns []string) func(string) bool {
 	if len(patterns) == 0 {
@@ -113,25 +98,15 @@ func copiesBeside(tree string) string { return filepath.Join(filepath.Dir(tree),
 // CopyDir is the absolute path of the copy of that name.
 func (t Tree) CopyDir(name string) string { return filepath.Join(copiesBeside(t.Repo.Tree()), name) }
 
-// Copy makes a copy of the tree, with what SetAside would leave in it. Of another commit than
-// the tip, which empty is, it has what that one has. The function it returns removes it.
+// Copy makes a tree of a commit, or of the tip, which empty is: with the run's own folder, what the
+// patterns in keep match, and what the setup of the pipeline has made. The function it returns removes it.
 func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error) {
 	dir := t.CopyDir(name)
 	remove = func() error { return folders.RemoveAll(dir) }
 	if err := remove(); err != nil {
 		return nil, err
 	}
-	putBack, err := t.Repo.SetAside(ctx, matching(keep))
-	if err != nil {
-		return nil, err
-	}
-	copied := func() error { return t.copyTo(ctx, name) }
-	if commit == "" {
-		err = copied()
-	} else {
-		err = t.Repo.At(ctx, commit, copied)
-	}
-	err = errors.Join(err, putBack())
+	err = t.Repo.CheckOutBeside(ctx, commit, name, matching(keep))
 	if err == nil {
 		err = storeBeside(t.Repo).Place(ctx, dir)
 	}
@@ -142,18 +117,6 @@ func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (rem
 		return nil, errors.Join(fmt.Errorf("make a copy of the tree: %w", err), remove())
 	}
 	return remove, nil
-}
-
-func (t Tree) copyTo(ctx context.Context, name string) error {
-	if err := os.MkdirAll(copiesBeside(t.Repo.Tree()), 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(filepath.Dir(t.Repo.Tree()))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // what is copied is closed by then
-	return folders.Copy(ctx, root, filepath.Base(t.Repo.Tree()), root, path.Join("copies", name))
 }
 
 // Hidden lists what was written since a time and is ignored, each with the rule
@@ -293,15 +256,14 @@ func (p provisions) Due() (digest string, due bool, err error) {
 	return digest, err == nil && s.Due(digest), err
 }
 
-// Make runs the commands without what agents have left in the tree, so that what
+// Make runs the commands in a tree without what is ignored, so that what
 // is kept is theirs alone. Files of the work that they change are taken back.
 func (p provisions) Make(ctx context.Context, digest string, run func() (bool, error)) error {
 	s := storeBeside(p.repo)
 	if err := s.Forget(); err != nil {
 		return err
 	}
-	putBack, err := p.repo.SetAside(ctx, nil)
-	if err != nil {
+	if err := p.repo.Clear(ctx); err != nil {
 		return err
 	}
 	good, err := run()
@@ -309,7 +271,7 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 		err = p.take(ctx, digest)
 	}
 	// What was begun is cleared away, also when this process is told to stop.
-	err = errors.Join(err, p.repo.RestoreAll(context.WithoutCancel(ctx)), putBack())
+	err = errors.Join(err, p.repo.RestoreAll(context.WithoutCancel(ctx)))
 	if err != nil || !good {
 		return errors.Join(err, s.Forget())
 	}

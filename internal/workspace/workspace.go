@@ -181,7 +181,7 @@ func (w *Workspace) otherRuns(env environ.Env) *OtherRuns {
 		src = nil
 	}
 	return OtherRunsOf(env, OtherRunsConfig{
-		Source: src, Issue: w.Issue.ID, Tip: w.Repo.Tip, Folder: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), Token: w.tree.Token,
+		Source: src, Issue: w.Issue.ID, Tips: func() []string { return []string{w.Repo.Tip()} }, Folder: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), Token: w.tree.Token,
 		Push: w.tree.Remote != "", RepoDayUSD: w.Plan.Budget.RepoDayUSD, Words: w.Catalogue(),
 	})
 }

@@ -23,12 +23,9 @@ type BranchTree interface {
 	// Hidden lists what was written since a time and is not among Changes,
 	// because the repository has it ignored.
 	Hidden(ctx context.Context, since time.Time) ([]HiddenFiles, error)
-	// SetAside leaves in the tree what the tip has, the run's own folder and what
-	// keep names, as patterns of Protected, until the function it returns is called.
-	SetAside(ctx context.Context, keep []string) (putBack func() error, err error)
-	// Copy makes a tree with what SetAside would leave in this one, or has there if it
-	// were at a commit that is not empty, in the folder that CopyDir gives. The function it
-	// returns removes it.
+	// Copy makes a tree of a commit, or of the tip, which empty is, in the folder that CopyDir
+	// gives: with the run's own folder, and what keep names, as patterns of Protected. The
+	// function it returns removes it.
 	Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error)
 	// CopyDir is the absolute path of the copy of that name.
 	CopyDir(name string) string

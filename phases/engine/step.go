@@ -144,25 +144,20 @@ func (e *Engine) document(ctx context.Context, run metadata.Run, d phases.Decisi
 	return text, err
 }
 
-// callInTree calls the agent in the tree as the work has left it, and a
-// reviewer in what a fresh clone of the work would have: an ignored file is not
-// part of the work, and could be there to mislead the reviewer. Who may run
-// commands and change nothing has a copy of that.
+// callInTree calls the agent in the tree as the work has left it, and a reviewer in what a
+// fresh clone of the work would have: an ignored file is not part of the work, and could be there
+// to mislead the reviewer. So has who may run commands and change nothing.
 func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
-	keep := phases.KeptBeside(e.Plan.Phase(d.Phase).Checks)
-	back, err := func() error { return nil }, error(nil)
-	switch {
-	case t.Access == pipelines.AccessRun:
-		back, err = e.Tree.Copy(ctx, "", copyFor(d), keep)
-	case d.Do == phases.DoReview:
-		back, err = e.Tree.SetAside(ctx, keep)
+	if !e.inCopy(d) {
+		return e.callAgent(ctx, run, d, t)
 	}
+	remove, err := e.Tree.Copy(ctx, "", copyFor(d), phases.KeptBeside(e.Plan.Phase(d.Phase).Checks))
 	if err != nil {
 		return Result{}, err
 	}
 	r, err := e.callAgent(ctx, run, d, t)
-	if e := back(); e != nil {
-		return r, e // of the tree, and nothing that the agent could be blamed for
+	if e := remove(); e != nil {
+		return r, e // of the copy, and nothing that the agent could be blamed for
 	}
 	return r, err
 }

@@ -103,14 +103,18 @@ func (e *Engine) session(run metadata.Run, d phases.Decision) string {
 
 // dirOf is where the agent of a decision works.
 func (e *Engine) dirOf(d phases.Decision) string {
-	if phases.AccessOf(e.Plan, d) == pipelines.AccessRun {
+	if e.inCopy(d) {
 		return e.Tree.CopyDir(copyFor(d))
 	}
 	return e.Tree.Dir()
 }
 
-// copyFor names the copy for an agent that may run commands and change nothing. It
-// is the same for each call of a session: programs look for theirs by the folder.
+// inCopy reports whether that is a copy of the work.
+func (e *Engine) inCopy(d phases.Decision) bool {
+	return d.Do == phases.DoReview || phases.AccessOf(e.Plan, d) == pipelines.AccessRun
+}
+
+// copyFor names the copy for an agent. It is the same for each call of a session: programs look for theirs by the folder.
 func copyFor(d phases.Decision) string {
 	if d.Do == phases.DoReview {
 		return "review"

@@ -25,7 +25,7 @@ type folderTree struct {
 	log     []BranchCommit
 	fail    error // of the next commit
 	hidden  []HiddenFiles
-	kept    []string // what SetAside was asked to keep, and when it was put back
+	kept    []string // what copies were asked to keep, and when they were removed
 }
 
 func newFolderTree(t *testing.T, files map[string]string) *folderTree {
@@ -75,11 +75,6 @@ func (f *folderTree) tip() map[string]string { return f.commits[len(f.commits)-1
 func (f *folderTree) Dir() string                   { return f.dir }
 func (f *folderTree) Tip() string                   { return fmt.Sprintf("%040x", len(f.commits)-1) }
 func (f *folderTree) Prepare(context.Context) error { return nil }
-
-func (f *folderTree) SetAside(_ context.Context, keep []string) (func() error, error) {
-	f.kept = append(f.kept, strings.Join(keep, " "))
-	return func() error { f.kept = append(f.kept, "put back"); return nil }, nil
-}
 
 // CopyDir is this tree: what the copy has of it is a test of its own.
 func (f *folderTree) CopyDir(string) string { return f.dir }

@@ -55,18 +55,18 @@ func TestAfar(t *testing.T) {
 	must(err)
 	said, now := &bytes.Buffer{}, time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	env := environ.Env{Stderr: said, Now: func() time.Time { return now }}
-	a := &afar{env: env, src: src, dir: filepath.Join(dir, "kept", "origin")}
-	if survey, err := a.look(t.Context()); survey != nil || err != nil {
-		t.Errorf("a run that is not pushed has asked origin: %v, %v", survey, err)
+	a := OtherRunsOf(env, OtherRunsConfig{Source: src, Folder: filepath.Join(dir, "kept", "origin")})
+	if err := a.look(t.Context()); a.survey != nil || err != nil {
+		t.Errorf("a run that is not pushed has asked origin: %v, %v", a.survey, err)
 	}
-	a.pushes = true
+	a.Push = true
 	ids := func() (all []string) {
 		t.Helper()
-		survey, err := a.look(t.Context())
+		must(a.look(t.Context()))
+		known, err := a.all(t.Context())
 		must(err)
-		branches, _ := a.places(survey)
-		for _, p := range branches {
-			must(p.each(t.Context(), func(id, _ string) { all = append(all, id) }))
+		for _, r := range known {
+			all = append(all, r.ID)
 		}
 		return all
 	}
@@ -81,29 +81,25 @@ func TestAfar(t *testing.T) {
 	if got := ids(); len(got) != 1 || got[0] != "8" {
 		t.Errorf("there are %v", got)
 	}
-	a.id = "8"
+	a.Issue = "8"
 	now = now.Add(afarFor)
 	if got := ids(); len(got) > 0 {
 		t.Errorf("the run's own branch was fetched: %v", got)
 	}
-	a.records = true
+	a.RepoDayUSD = 1
 	now = now.Add(afarFor)
 	if got := ids(); len(got) != 1 {
 		t.Errorf("what an earlier run of the issue has spent is not known: %v", got)
 	}
-	a.id, a.records = "", false
+	a.Issue, a.RepoDayUSD = "", 0
 	now = now.Add(afarFor)
 	if got := ids(); len(got) != 1 {
 		t.Errorf("there are %v", got)
 	}
-	in(a.dir, "update-ref", "-d", "refs/remotes/origin/reprise/issue-8")
-	if got := ids(); len(got) != 1 {
-		t.Errorf("git was asked again for what only another survey changes: %v", got)
-	}
 	in(job, "remote", "set-url", "origin", filepath.Join(dir, "gone"))
-	a.src, err = git.Find(t.Context(), job)
+	a.Source, err = git.Find(t.Context(), job)
 	must(err)
-	if _, err := os.Stat(a.dir); err != nil {
+	if _, err := os.Stat(a.Folder); err != nil {
 		t.Errorf("what was fetched is not where it should be: %v", err)
 	}
 	for range 2 {
@@ -115,9 +111,9 @@ func TestAfar(t *testing.T) {
 	if n := strings.Count(said.String(), "of other runs only what is here is known"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, said)
 	}
-	must(testenv.PutText(filepath.Join(a.dir, "config"), "of a process that was killed"))
+	must(testenv.PutText(filepath.Join(a.Folder, "config"), "of a process that was killed"))
 	a.Close()
-	if _, err := os.Stat(a.dir); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(a.Folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it outlives the run: %v", err)
 	}
 }
