@@ -20,7 +20,7 @@ func (i Issue) Differs(now Issue) metadata.Reason {
 	if came, gone := i.Discussion.changed(now.Discussion), now.Discussion.changed(i.Discussion); came+gone > 0 {
 		all = append(all, metadata.Because("discussion_changed", "new", came, "gone", gone))
 	}
-	if old, new := i.Record().Images, now.Record().Images; !slices.Equal(old, new) {
+	if old, new := i.Images, now.Images; !slices.Equal(old, new) {
 		all = append(all, metadata.Because("images_changed", "n", len(new), "fetched", fetched(new)))
 	}
 	return metadata.All(all...)

@@ -100,7 +100,7 @@ func (s *ImageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, 
 
 // file names the file of an image; "" of one that was never fetched, or of which the record
 // says what reprise never writes: others can push a record.
-func (s *ImageShelf) file(i int, image Image) string {
+func (s *ImageShelf) file(i int, image metadata.Image) string {
 	sum := strings.TrimPrefix(image.Digest, "sha256:")
 	if !isSum.MatchString(sum) || !slices.Contains(kinds, image.Type) {
 		return ""
@@ -112,23 +112,35 @@ var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // fill brings the files that are missing, and says why it could not, by the addresses of images.
 func (s *ImageShelf) fill(ctx context.Context) map[string]metadata.Reason {
-	missing, why := map[string]Image{}, map[string]metadata.Reason{}
+	missing, why := map[string]bool{}, map[string]metadata.Reason{}
 	for i, image := range s.Issue.Images {
 		if file := s.file(i, image); file != "" && !s.has(file, image) {
-			missing[image.URL] = image
+			missing[image.URL] = true
 		}
 	}
-	s.refetch(ctx, missing)
+	if len(missing) == 0 {
+		return nil
+	}
+	var data map[string][]byte
+	if place, err := s.Place(); err != nil {
+		s.Warn(err.Error())
+	} else {
+		var found []metadata.Image
+		found, data, _ = place.fetch(ctx, sources(s.Issue), func(address string) bool { return missing[address] }) // what is not there is unreachable
+		for _, image := range found {
+			why[image.URL] = image.Why
+		}
+	}
 	for i, image := range s.Issue.Images {
-		found, ok := missing[image.URL]
+		bytes := data[image.URL]
 		switch {
-		case !ok:
-		case len(found.Data) == 0:
-			why[image.URL] = cmp.Or(found.Why, metadata.Because("image_unreachable"))
-		case digest(found.Data) != image.Digest:
+		case !missing[image.URL]:
+		case bytes == nil:
+			why[image.URL] = cmp.Or(why[image.URL], metadata.Because("image_unreachable"))
+		case digest(bytes) != image.Digest:
 			why[image.URL] = metadata.Because("image_changed")
 		default:
-			if err := s.write(s.file(i, image), found.Data); err != nil {
+			if err := s.write(s.file(i, image), bytes); err != nil {
 				why[image.URL] = metadata.Because("image_not_kept", "error", err.Error())
 			}
 		}
@@ -136,28 +148,8 @@ func (s *ImageShelf) fill(ctx context.Context) map[string]metadata.Reason {
 	return why
 }
 
-// refetch fetches images that are missing on this machine, unless their bytes are known.
-func (s *ImageShelf) refetch(ctx context.Context, missing map[string]Image) {
-	wanted := func(address string) bool {
-		image, ok := missing[address]
-		return ok && len(image.Data) == 0
-	}
-	if !slices.ContainsFunc(s.Issue.Images, func(image Image) bool { return wanted(image.URL) }) {
-		return
-	}
-	place, err := s.Place()
-	if err != nil {
-		s.Warn(err.Error())
-		return
-	}
-	all, _ := place.fetch(ctx, sources(s.Issue), wanted) // what is not there is unreachable
-	for _, image := range all {
-		missing[image.URL] = image
-	}
-}
-
 // has reports whether a file is there and has what was fetched.
-func (s *ImageShelf) has(name string, image Image) bool {
+func (s *ImageShelf) has(name string, image metadata.Image) bool {
 	data, err := folders.ReadRegular(name, mostBytes)
 	return err == nil && digest(data) == image.Digest
 }

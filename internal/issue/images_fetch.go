@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"html"
 	"net/url"
 	"time"
 
@@ -27,29 +26,29 @@ type ImagePlace struct {
 	Number      int
 }
 
-// Fetch gives the images that people see in an issue and in what was said below it, with
-// their bytes, or why there are none. It takes at most ten, from where GitHub keeps what people have
+// Fetch gives the images that people see in an issue and in what was said below it, or why there
+// are none. It takes at most ten, from where GitHub keeps what people have
 // attached. An error is why ctx was cancelled.
-func (p ImagePlace) Fetch(ctx context.Context, is Issue) ([]Image, error) {
+func (p ImagePlace) Fetch(ctx context.Context, is Issue) ([]metadata.Image, error) {
 	is.Clean() // a copy: what people do not see has no images
-	return p.fetch(ctx, sources(is), func(string) bool { return true })
+	all, _, err := p.fetch(ctx, sources(is), func(string) bool { return true })
+	return all, err
 }
 
-// fetch fetches those images of texts that are wanted.
-func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(address string) bool) ([]Image, error) {
+// fetch fetches those images of texts that are wanted, with their bytes by the addresses.
+func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(address string) bool) (all []metadata.Image, bytes map[string][]byte, err error) {
 	within, cancel := context.WithTimeout(ctx, allTime)
 	defer cancel()
 	h := hosts{p.GitHub.Web()}
-	var all []Image
-	fetched := 0
+	fetched, bytes := 0, map[string][]byte{}
 	for _, text := range texts {
 		var markup *string // how people are shown the text, once that was asked for
 		for _, address := range text.images {
 			at, err := url.Parse(address)
-			image := Image{Image: metadata.Image{URL: address}}
+			image := metadata.Image{URL: address}
 			switch {
 			case len(all) >= noted:
-				return all, nil
+				return all, bytes, nil
 			case !wanted(address):
 				continue
 			case err != nil || !h.attached(at):
@@ -67,16 +66,22 @@ func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(addre
 						at = signed
 					}
 				}
-				if image, err = p.one(within, image, at, h); ctx.Err() != nil {
-					return nil, context.Cause(ctx)
-				} else if err != nil {
-					image.Why = reasonOf(err)
+				data, err := p.GitHub.Attachment(within, at, mostBytes, h.own)
+				if ctx.Err() != nil {
+					return nil, nil, context.Cause(ctx)
+				}
+				kind, why := kindOf(data)
+				if err != nil {
+					why = reasonOf(err)
+				}
+				if image.Why = why; why == "" {
+					image.Digest, image.Type, image.Size, bytes[address] = digest(data), kind, len(data), data
 				}
 			}
 			all = append(all, image)
 		}
 	}
-	return all, nil
+	return all, bytes, nil
 }
 
 // shown gives how people are shown a text. If that cannot be had, the images are asked
@@ -87,21 +92,6 @@ func (p ImagePlace) shown(ctx context.Context, comment int64) string {
 		return ""
 	}
 	return markup
-}
-
-// one fetches one image.
-func (p ImagePlace) one(ctx context.Context, image Image, at *url.URL, h hosts) (Image, error) {
-	data, err := p.GitHub.Attachment(ctx, at, mostBytes, h.own)
-	if err != nil {
-		return image, err
-	}
-	kind, why := kindOf(data)
-	if why != "" {
-		image.Why = why
-		return image, nil
-	}
-	image.Data, image.Digest, image.Type, image.Size = data, digest(data), kind, len(data)
-	return image, nil
 }
 
 // reasonOf says why an image was not fetched.
@@ -124,8 +114,6 @@ func hostOf(u *url.URL) string {
 	}
 	return u.Host
 }
-
-func unescaped(address string) string { return html.UnescapeString(address) }
 
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)

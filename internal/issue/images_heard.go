@@ -18,16 +18,10 @@ func HeardImages(words prompts.Catalogue, is Issue) string {
 	default:
 		all = append(all, words.Shown("heard", "n", len(d.Comments), "who", who))
 	}
-	given := 0
-	for _, image := range is.Images {
-		if image.Digest != "" {
-			given++
-		}
-	}
-	if given > 0 {
+	if given := fetched(is.Images); given > 0 {
 		all = append(all, words.Shown("images given", "n", given))
 	}
-	return strings.Join(append(all, MissingImages(words, is.Record().Images)...), "; ")
+	return strings.Join(append(all, MissingImages(words, is.Images)...), "; ")
 }
 
 // Missing says why agents are not given some of the images of an issue, which counts

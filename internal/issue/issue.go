@@ -36,31 +36,13 @@ type Issue struct {
 	Labels []string
 	Type   string // GitHub's, such as "Bug"
 
-	Discussion Discussion // what was said below it
-	Images     []Image    // of both
-}
-
-// Image is an image of an issue.
-type Image struct {
-	metadata.Image
-	Data []byte // nil: it was not fetched just now
+	Discussion Discussion       // what was said below it
+	Images     []metadata.Image // of both
 }
 
 // Record is the issue as the record of a run has it.
 func (i Issue) Record() metadata.Issue {
-	r := metadata.Issue{Title: i.Title, Labels: i.Labels, Author: i.Author, Digest: i.Digest(), Discussion: i.Discussion.Digest()}
-	for _, image := range i.Images {
-		r.Images = append(r.Images, image.Image)
-	}
-	return r
-}
-
-// Kept gives the images that a record has.
-func Kept(r metadata.Issue) (all []Image) {
-	for _, image := range r.Images {
-		all = append(all, Image{Image: image})
-	}
-	return all
+	return metadata.Issue{Title: i.Title, Labels: i.Labels, Author: i.Author, Digest: i.Digest(), Discussion: i.Discussion.Digest(), Images: i.Images}
 }
 
 // maxIssue is the most an issue file may have, in bytes. GitHub takes 65,536

@@ -88,21 +88,16 @@ type inquiry struct {
 // question is what the agent is given. With a session it is asked once more
 // there, else with the whole context.
 func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task, error) {
-	p, rec := e.Plan.Phase(at.Phase), run.Phase(at.Phase)
-	s := phases.SettingsIn(e.Plan, run, p, at.Step())
-	t := Task{
-		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: Diagnose,
-		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
-		Dir: e.Tree.Dir(), Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
-		Access: phases.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: phases.DiagnosisSchema(e.Plan, run), Session: q.session, Resume: q.session != "",
-		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort,
-	}
-	t.Timeout, t.Idle = timeouts(s)
+	t := e.taskOf(run, at)
+	t.Step, t.Attempt, t.Access = Diagnose, len(run.Attempts), t.Access.AtMost(pipelines.AccessRead)
+	t.Dir, t.Artifact = e.Tree.Dir(), filepath.Join(e.Tree.Dir(), filepath.FromSlash(phases.RecordFile(run.IssueNumber)))
+	t.Schema, t.BudgetUSD, t.Resume = phases.DiagnosisSchema(e.Plan, run), phases.RemainingUSD(run), q.session != ""
+	t.Session = q.session
 	if !t.Resume {
 		t.Session = e.NewID()
 	}
 	var err error
-	t.Prompt, err = e.inquire(run, p, t, q)
+	t.Prompt, err = e.inquire(run, e.Plan.Phase(at.Phase), t, q)
 	return t, err
 }
 

@@ -17,13 +17,6 @@ type LeakGuard struct {
 	Secrets SecretFinder // nil: nothing is a secret
 }
 
-// Staged is what is about to be committed.
-type StagedFiles interface {
-	// Each gives every path to f, and what it is about to be committed with. The
-	// first error ends it.
-	Each(ctx context.Context, f func(c phases.Change, data []byte) error) error
-}
-
 // maxLeaks is how many leaks an agent is told of at once.
 const maxLeaks = 10
 
@@ -31,7 +24,7 @@ const maxLeaks = 10
 // that still runs may have changed it since the files were looked at, and says
 // where secrets stand in it; "" if there are none. At paths that match allow, what
 // merely looks like a secret is none.
-func (g LeakGuard) CheckStaged(ctx context.Context, b phases.Boundary, allow []string, staged StagedFiles) (metadata.Reason, error) {
+func (g LeakGuard) CheckStaged(ctx context.Context, b phases.Boundary, allow []string, staged StagedTree) (metadata.Reason, error) {
 	var found []metadata.Reason
 	sizes := map[string]phases.Change{}
 	err := staged.Each(ctx, func(c phases.Change, data []byte) error {

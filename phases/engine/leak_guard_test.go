@@ -95,7 +95,7 @@ func TestWhatIsCommittedIsJudged(t *testing.T) {
 		"a removal":     {phases.Change{Path: ".github/x", Kind: phases.FileKind, Gone: true}, "", "a protected path", ""},
 	} {
 		tt.change.Size = max(tt.change.Size, int64(len(tt.data)))
-		why, err := g.CheckStaged(t.Context(), b, nil, stagedFiles{{tt.change, tt.data}})
+		why, err := g.CheckStaged(t.Context(), b, nil, stagedFile{change: tt.change, data: tt.data})
 		if err == nil {
 			err = errors.New("")
 		}
@@ -108,17 +108,13 @@ func TestWhatIsCommittedIsJudged(t *testing.T) {
 	}
 }
 
-// stagedFiles are what is staged.
-type stagedFiles []struct {
+// stagedFile is the one file that is staged.
+type stagedFile struct {
+	StagedTree
 	change phases.Change
 	data   string
 }
 
-func (all stagedFiles) Each(_ context.Context, f func(phases.Change, []byte) error) error {
-	for _, one := range all {
-		if err := f(one.change, []byte(one.data)); err != nil {
-			return err
-		}
-	}
-	return nil
+func (s stagedFile) Each(_ context.Context, f func(phases.Change, []byte) error) error {
+	return f(s.change, []byte(s.data))
 }

@@ -30,23 +30,26 @@ type Calls struct {
 }
 
 // task is everything the agent of a decision is given; usd is what it may spend, 0 for any.
-func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision, usd float64) (Task, error) {
-	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
-	s := phases.SettingsIn(e.Plan, run, p, d.Step())
-	prompt, err := e.prompt(ctx, run, d)
-	if err != nil {
-		return Task{}, err
-	}
-	t := Task{
-		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: d.Step(),
-		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
-		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: phases.AccessOf(e.Plan, d),
-		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
-		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: usd, Network: s.Network, Tools: s.Tools, Effort: s.Effort, Part: phases.TaskOf(&run, rec),
-	}
-	t.Timeout, t.Idle = timeouts(s)
+func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision, usd float64) (t Task, err error) {
+	p := e.Plan.Phase(d.Phase)
+	t = e.taskOf(run, d)
+	t.Dir, t.Artifact, t.Schema, t.BudgetUSD = e.dirOf(d), artifactIn(e.dirOf(d), run, p), schemaOf(p, d), usd
+	t.Session, t.Resume, t.Part = e.session(run, d), d.Resume > 0, phases.TaskOf(&run, run.Phase(d.Phase))
 	_, t.Images = e.shown(ctx)
-	return t, nil
+	t.Prompt, err = e.prompt(ctx, run, d)
+	return t, err
+}
+
+// taskOf is what pipeline and record alone say of a task.
+func (e *Engine) taskOf(run metadata.Run, d phases.Decision) Task {
+	p := e.Plan.Phase(d.Phase)
+	s := phases.SettingsIn(e.Plan, run, p, d.Step())
+	return Task{
+		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: d.Step(),
+		Attempt: len(run.Attempts) + 1, Round: run.Phase(d.Phase).Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
+		Access: phases.AccessOf(e.Plan, d), Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, Network: s.Network, Tools: s.Tools, Effort: s.Effort,
+		Timeout: time.Duration(s.Timeout), Idle: time.Duration(s.Idle),
+	}
 }
 
 // artifactIn gives the absolute path of the phase's artifact in a tree.
@@ -120,9 +123,4 @@ func copyFor(d phases.Decision) string {
 		return "review"
 	}
 	return "work"
-}
-
-// timeouts gives the limits of a step.
-func timeouts(s pipelines.Step) (whole, idle time.Duration) {
-	return time.Duration(s.Timeout), time.Duration(s.Idle)
 }
