@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -32,11 +33,12 @@ func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Co
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	v, err := newSurvey(s, dir, token)
-	if err != nil {
+	v := &Survey{&Source{}, line{src: s, remote: s.origin, token: token, patience: surveyWithin}, map[string]bool{}}
+	*v.Source = *s
+	v.CommonDir, v.promisors = dir, nil // what is missing is not fetched one by one
+	if err := s.apartIn(dir); err != nil {
 		return nil, err
 	}
-	v.line.patience = surveyWithin
 	out, err := v.talk(ctx, append([]string{"ls-remote", "--refs", "--end-of-options", v.origin.fetch}, RefsBeginning(within)...)...)
 	if chosen := choose(ParseRefs(out)); err == nil && len(chosen) > 0 {
 		err = v.fetch(ctx, refsFetched(chosen)...)
@@ -46,13 +48,6 @@ func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Co
 		return nil, fmt.Errorf("fetch branches of origin: %w", err)
 	}
 	return v, nil
-}
-
-func newSurvey(s *Source, dir string, token func(context.Context) (string, error)) (*Survey, error) {
-	v := &Survey{&Source{}, line{src: s, remote: s.origin, token: token}, map[string]bool{}}
-	*v.Source = *s
-	v.CommonDir, v.promisors = dir, nil // what is missing is not fetched one by one
-	return v, s.apartIn(dir)
 }
 
 // Need fetches those of some commits that are not here, each alone. One that origin does
@@ -93,73 +88,44 @@ func (v *Survey) Close() {
 	_ = os.RemoveAll(v.CommonDir) // what is left, the next survey removes
 }
 
-// Peek is a branch of origin that was fetched to be looked at.
-type Peek struct {
-	survey *Survey
-	commit string
-	kept   string // see Source.Peek
-	record string // the commit that has the record; "" until it was needed
+// Only chooses the refs of those names.
+func Only(names ...string) func([]Ref) []Ref {
+	return func(all []Ref) []Ref {
+		return slices.DeleteFunc(all, func(r Ref) bool { return !slices.Contains(names, r.Name) })
+	}
 }
 
-// Peek fetches the newest commit of a branch of origin, with the user's own
-// credentials, and leaves no trace of it in the user's repository. The error
-// wraps fs.ErrNotExist if there is no origin or no such branch. The result has
-// to be closed. What the branch does not have is looked for in the record of the
-// run that is kept by that name, see Options.Keep.
-func (s *Source) Peek(ctx context.Context, branch, kept string) (*Peek, error) {
+// Peek fetches the newest commit of a branch of origin, with the user's own credentials, and leaves
+// no trace of it in the user's repository. It gives how files are read: as they are on the branch or,
+// what that does not have, in the record that is kept by that name, see Options.Keep; of a
+// branch that was pushed by hand, only this repository may have it. The error wraps fs.ErrNotExist if
+// there is no origin or no such branch, and that of read if there is no such file. Done removes what was fetched.
+func (s *Source) Peek(ctx context.Context, branch, kept string) (read func(path string) ([]byte, error), done func(), err error) {
 	if s.origin == nil {
-		return nil, fmt.Errorf("branch %s: there is no origin to look at: %w", branch, fs.ErrNotExist)
+		return nil, nil, fmt.Errorf("branch %s: there is no origin to look at: %w", branch, fs.ErrNotExist)
 	}
 	dir, err := os.MkdirTemp("", "reprise-git-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	v, err := newSurvey(s, dir, nil)
-	p := &Peek{survey: v, kept: kept}
+	record := KeptRefs + kept
+	names := []string{"refs/heads/" + branch, record}
+	v, err := NewSurvey(ctx, s, dir, nil, names, Only(names...))
 	if err == nil {
-		p.commit, err = p.fetch(ctx, "refs/heads/"+branch)
+		_, err = v.resolve(ctx, "refs/remotes/origin/"+branch)
 	}
 	if err != nil {
-		v.Close()
-		return nil, fmt.Errorf("fetch %s from origin: %w", branch, err)
+		return nil, nil, errors.Join(fmt.Errorf("fetch %s from origin: %w", branch, err), os.RemoveAll(dir))
 	}
-	return p, nil
-}
-
-func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
-	const into = "refs/reprise/remote"
-	err := p.survey.fetch(ctx, "+"+ref+":"+into)
-	if noSuchRef(err) {
-		return "", fs.ErrNotExist
-	}
-	if err != nil {
-		return "", err
-	}
-	return p.survey.resolve(ctx, into)
-}
-
-// ReadFile returns the file at path, from the top of the repository, as it is on
-// the branch or in the record that is kept. The error wraps fs.ErrNotExist when
-// there is no such file.
-func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
-	read := p.survey.offline()
-	data, err := read.file(ctx, []string{p.commit}, "origin", path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return data, err
-	}
-	if p.record == "" {
-		var none error
-		if p.record, none = p.fetch(ctx, KeptRefs+p.kept); errors.Is(none, fs.ErrNotExist) {
-			p.record = p.commit
-			if here, err := p.survey.line.src.resolve(ctx, KeptRefs+p.kept); err == nil { // a branch that was pushed by hand
-				p.record = here
+	return func(path string) (data []byte, err error) {
+		for _, from := range []struct {
+			src *Source
+			ref string
+		}{{v.Source, "refs/remotes/origin/" + branch}, {v.Source, record}, {s, record}} {
+			if data, err = from.src.ReadFile(ctx, from.ref, path); !errors.Is(err, fs.ErrNotExist) {
+				return data, err
 			}
-		} else if none != nil {
-			return nil, none
 		}
-	}
-	return read.file(ctx, []string{p.record}, "origin", path)
+		return nil, err
+	}, v.Close, nil
 }
-
-// Close removes what was fetched.
-func (p *Peek) Close() { p.survey.Close() }

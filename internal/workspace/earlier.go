@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
@@ -70,10 +69,7 @@ func (e *earlierRuns) read(ctx context.Context, src *git.Source, ref string) {
 // readOrigin counts the run whose record origin keeps under a ref. What is fetched lies in
 // dir for that time.
 func (e *earlierRuns) readOrigin(ctx context.Context, src *git.Source, dir string, token func(context.Context) (string, error), ref string) {
-	only := func(all []git.Ref) []git.Ref {
-		return slices.DeleteFunc(all, func(b git.Ref) bool { return b.Name != ref })
-	}
-	survey, err := git.NewSurvey(ctx, src, dir, token, []string{ref}, only)
+	survey, err := git.NewSurvey(ctx, src, dir, token, []string{ref}, git.Only(ref))
 	if err != nil {
 		e.unknown = err
 		return

@@ -94,7 +94,7 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 	if r.Source.RemoteURL == "" {
 		return kept, func() {}, nil
 	}
-	there, err := r.Source.Peek(ctx, branch, phases.RecordName(id))
+	there, done, err := r.Source.Peek(ctx, branch, phases.RecordName(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return kept, func() {}, nil
 	}
@@ -102,10 +102,7 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 		_, _ = fmt.Fprintf(env.Stderr, "reprise: %v; what is shown was fetched earlier, if anything\n", err)
 		return here, func() {}, nil
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return func(name string) ([]byte, error) { return there.ReadFile(ctx, name) }, there.Close, nil
+	return there, done, err
 }
 
 // SameFiles says which open runs of other issues change the same files, by the branches
@@ -257,12 +254,11 @@ func (r *Recorded) tops(env environ.Env) ([]string, error) {
 // Further gives the run as origin has it now, if it has got further there; else, and
 // where origin does not answer, the run as it is.
 func (r *Recorded) Further(ctx context.Context) *Recorded {
-	there, err := r.Source.Peek(ctx, r.Run.BranchName, phases.RecordName(r.Run.IssueNumber))
+	read, done, err := r.Source.Peek(ctx, r.Run.BranchName, phases.RecordName(r.Run.IssueNumber))
 	if err != nil {
 		return r
 	}
-	defer there.Close()
-	read := func(name string) ([]byte, error) { return there.ReadFile(ctx, name) }
+	defer done()
 	data, err := read(phases.RecordFile(r.Run.IssueNumber))
 	if err != nil {
 		return r
