@@ -5,9 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -246,5 +248,112 @@ func TestOpenWhatIsReplaced(t *testing.T) {
 	close(stop)
 	if err := <-stopped; err != nil {
 		t.Error(err)
+	}
+}
+
+// Links that lead to a folder are not below it; every other one on the way is.
+func TestLinkBelow(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"top/in", "out/in"} {
+		if err := errors.Join(os.MkdirAll(at(name), 0o755), os.WriteFile(at(name+"/x"), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"top/link": "../out", "top/in/link": at("out"), "top/self": ".", "top/x": "in/x", "top/gone": "nothing", "name": "top", "out/link": "in"} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, want := range map[string]string{
+		"top/in/x": "", "top/in/none": "", "top": "", "out/in/x": "", "out/link/x": "", "name/in/x": "", "none/x": "",
+		"top/link/in/x": "top/link", "top/in/link/in/x": "top/in/link", "top/x": "top/x", "top/gone": "top/gone", "top/self/in/x": "top/self", "top/self/in/link/in/x": "top/self",
+		"name/link/in/x": "name/link", "name/x": "name/x",
+	} {
+		for _, top := range []string{"top", "name"} {
+			got := LinkBelow(at(top), at(file))
+			if want != "" {
+				if got != at(want) {
+					t.Errorf("%s below %s leads through %q, want %s", file, top, got, want)
+				}
+			} else if got != "" {
+				t.Errorf("%s below %s leads through %q, want none", file, top, got)
+			}
+		}
+	}
+	if got := LinkBelow(at("none"), at("top/link/in/x")); got != "" {
+		t.Errorf("below a folder that is not there: %q", got)
+	}
+}
+
+// Between taking the lock and writing its number a process is not yet known,
+// but it soon will be.
+func TestTakenJustNow(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	f, err := os.Create(filepath.Join(root, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error)
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		_, err := f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+		written <- err
+	}()
+	_, err = TakeLock(t.Context(), root)
+	var locked *Held
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() {
+		t.Errorf("got %v", err)
+	}
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A link in the place of a folder is seen, also one to where the folder is now, and
+// is removed without what it leads to.
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir, away := filepath.Join(top, "tree"), filepath.Join(top, "away")
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(os.Mkdir(dir, 0o755))
+	do(os.WriteFile(filepath.Join(dir, "a"), nil, 0o644))
+	s := Stands(top, dir)
+	do(s.Still())
+	do(Straighten(dir))
+	do(os.Chmod(dir, 0))
+	do(s.Still())
+	do(os.Chmod(dir, 0o755))
+	do(os.Rename(dir, away))
+	do(s.Still())
+	do(Straighten(dir))
+	do(os.Symlink(away, dir))
+	if err := s.Still(); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("of the link it says %v", err)
+	}
+	do(Straighten(dir))
+	if _, err := os.Lstat(dir); !os.IsNotExist(err) {
+		t.Errorf("the link is there: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(away, "a")); err != nil {
+		t.Errorf("what it leads to: %v", err)
+	}
+	do(os.Mkdir(dir, 0o755))
+	if s.Still() == nil {
+		t.Error("another folder passes for the one that was there")
 	}
 }

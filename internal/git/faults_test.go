@@ -1,11 +1,16 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -153,4 +158,229 @@ func TestManyRefs(t *testing.T) {
 func there(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
+}
+
+// broken has every git command that this program starts from now on with a text in its arguments
+// do something else than it should: what the shell does with do, in which $git is git.
+func broken(t *testing.T, text, do string) {
+	t.Helper()
+	git, err := exec.LookPath("git")
+	must(t, err)
+	dir := t.TempDir()
+	write(t, dir+"/git", fmt.Sprintf("#!/bin/sh\ngit='%s'\ncase \"$*\" in *'%s'*) %s ;; esac\nexec \"$git\" \"$@\"\n", git, text, do))
+	must(t, os.Chmod(dir+"/git", 0o755))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// failing is git that cannot read its own objects.
+const failing = `echo "fatal: unable to read: Input/output error" >&2; exit 128`
+
+// That git fails does not say that there is no repository, or no commit in it.
+func TestFindTellsWhyGitFailed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		spoil func(t *testing.T, user string)
+		want  string
+	}{
+		"no answer":              {func(t *testing.T, _ string) { broken(t, "rev-parse", failing) }, "unable to read: Input/output error"},
+		"a broken configuration": {func(t *testing.T, user string) { write(t, user+"/.git/config", "[core\n") }, "bad config line"},
+		"a format of later versions": {func(t *testing.T, user string) {
+			write(t, user+"/.git/config", "[core]\nrepositoryformatversion = 99\n")
+		}, "Expected git repo version"},
+		"an empty commit": {func(t *testing.T, user string) {
+			head := sh(t, user, "rev-parse", "HEAD")
+			name := filepath.Join(user, ".git/objects", head[:2], head[2:])
+			must(t, os.Remove(name))
+			write(t, name, "")
+		}, " is empty"},
+		"an answer that was cut": {func(t *testing.T, user string) {
+			sh(t, withRemote(t, user), "branch", "trunk")
+			sh(t, user, "fetch", "-q", "origin")
+			sh(t, user, "remote", "set-head", "origin", "trunk")
+			broken(t, "rev-parse", `"$git" "$@" | head -n 7; kill -9 $$`) // else main would be taken for the default branch
+		}, "signal: killed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user := newUser(t, map[string]string{"a.txt": "a\n"})
+			tt.spoil(t, user)
+			_, err := Find(t.Context(), user)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "git cannot read "+user) {
+				t.Errorf("it is %v, want %q", err, tt.want)
+			}
+			if errors.As(err, new(*NotARepository)) || errors.As(err, new(*NoCommits)) {
+				t.Errorf("it is a %T", err)
+			}
+		})
+	}
+}
+
+// Where it is not known whether a record is kept, none is not the answer.
+func TestRecordThatCannotBeFetched(t *testing.T) {
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	withRemote(t, user)
+	r := openRun(t, user, pushing, keeping)
+	commit(t, r, "one")
+	shelve(t, r)
+	must(t, r.Close())
+	broken(t, "+"+KeptRefs, failing)
+	_, err := tryOpen(t, user, pushing, keeping, func(o *Options) {
+		o.Fit = func(read func(string) ([]byte, error)) error {
+			_, err := read(record)
+			return err
+		}
+	})
+	if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "git fetch: unable to read: Input/output error") {
+		t.Errorf("it is %v", err)
+	}
+}
+
+// A file that cannot be read is not one that has no text, and a history that git does not tell is
+// not one that was set back.
+func TestMergeTellsWhyGitFailed(t *testing.T) {
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	sh(t, user, "branch", "-M", "main")
+	withRemote(t, user)
+	r := openRun(t, user)
+	from := r.Tip()
+	write(t, r.Tree()+"/a.txt", "ours\n")
+	commit(t, r, "one", "a.txt")
+	moveBase(t, user, map[string]string{"a.txt": "theirs\n"})
+	to, _, err := r.FindBase(t.Context(), "main", from)
+	must(t, err)
+	for _, text := range []string{"cat-file -s", "cat-file blob"} {
+		t.Run(text, func(t *testing.T) {
+			broken(t, text, failing)
+			if _, _, err := r.Merge(t.Context(), to, from); err == nil || !strings.Contains(err.Error(), "read what conflicts at a.txt: git cat-file: unable to read: Input/output error") {
+				t.Errorf("it is %v", err)
+			}
+		})
+	}
+	t.Run("history", func(t *testing.T) {
+		broken(t, "merge-base --is-ancestor", failing)
+		if _, _, err := r.FindBase(t.Context(), "main", from); err == nil || !strings.Contains(err.Error(), "git merge-base: unable to read: Input/output error") {
+			t.Errorf("it is %v", err)
+		}
+	})
+}
+
+// In a conflict of a submodule there is nothing to read, and that is no failure.
+func TestMergeOfSubmodules(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	sh(t, user, "branch", "-M", "main")
+	withRemote(t, user)
+	link := func(digit string) {
+		sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat(digit, 40)+",lib")
+		sh(t, user, "commit", "-qm", "lib")
+	}
+	link("1")
+	from := sh(t, user, "rev-parse", "HEAD")
+	sh(t, user, "checkout", "-q", "-b", branch)
+	link("2")
+	r := openRun(t, user)
+	sh(t, user, "checkout", "-q", "main")
+	link("3")
+	sh(t, user, "push", "-q", "origin", "main")
+	to, _, err := r.FindBase(t.Context(), "main", from)
+	must(t, err)
+	_, result, err := r.Merge(t.Context(), to, from)
+	must(t, err)
+	if len(result.Conflicts) != 1 || result.Conflicts[0].Path != "lib" || result.Conflicts[0].Theirs.Data != nil {
+		t.Errorf("the conflicts are %+v", result.Conflicts)
+	}
+}
+
+// Writers of code and of the record push to one branch at once, and the answer
+// to one push in four is lost. What Commit says is so: what it took is on the
+// branch once, what moved is not there, and the branch is one line.
+func TestWritersAnytime(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	user := newUser(t, map[string]string{"a.txt": "a"})
+	bare := withRemote(t, user)
+	first := openRun(t, user, pushing)
+	commit(t, first, "{0}")
+	first.Close()
+	// receive-pack is the parent of the hook, which runs when the ref has moved.
+	hook(t, bare, "reference-transaction", "test $1 != committed || test $(( $(od -An -N1 -tu1 /dev/urandom) % 4 )) -ne 0 || kill -9 $PPID\n")
+	w := &writers{t: t, said: map[string]error{}}
+	dir := realTemp(t)
+	var wg sync.WaitGroup
+	var open []*Repo
+	for n := range 3 {
+		open = append(open, openRun(t, user, pushing, inRoot(filepath.Join(dir, fmt.Sprint(n)))))
+	}
+	for n, r := range open {
+		dice := rand.New(rand.NewPCG(seed, uint64(n)))
+		wg.Go(func() {
+			for i := range 3 {
+				if r = w.write(r, fmt.Sprintf("w%d-%d", n, i), dice.IntN(3) == 0); r == nil {
+					return
+				}
+				time.Sleep(time.Duration(dice.IntN(40)) * time.Millisecond)
+			}
+		})
+	}
+	wg.Wait()
+	if got := sh(t, bare, "rev-list", "--count", "--min-parents=2", branch); got != "0" {
+		t.Errorf("%s commits have two parents", got)
+	}
+	seen := map[string]int{}
+	for _, subject := range strings.Fields(sh(t, bare, "log", "--format=%s", "main.."+branch)) {
+		seen[subject]++
+	}
+	for name, err := range w.said {
+		var moved *Moved
+		var push *PushError
+		switch n := seen[name]; {
+		case n > 1, err == nil && n != 1, errors.As(err, &moved) && n != 0:
+			t.Errorf("%s is there %d times, and its writer was told: %v", name, n, err)
+		case err != nil && moved == nil && !errors.As(err, &push):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// writers notes what Commit has said about each commit.
+type writers struct {
+	t    *testing.T
+	mu   sync.Mutex
+	said map[string]error
+}
+
+// write makes a commit of the record, or of a file of its own, and gives the run
+// to go on with: if it moved, it is opened anew where it went. It is nil where
+// that cannot be done.
+func (w *writers) write(r *Repo, name string, state bool) *Repo {
+	c, paths := Commit{Message: name, Time: noon}, []string{name}
+	if state {
+		paths, c.Files = nil, map[string][]byte{record: []byte("{" + name + "}")}
+	} else if err := os.WriteFile(filepath.Join(r.Tree(), name), []byte(name), 0o644); err != nil {
+		w.t.Error(err)
+		return nil
+	}
+	_, err := commitPaths(context.Background(), r, c, paths...)
+	w.mu.Lock()
+	w.said[name] = err
+	w.mu.Unlock()
+	if !errors.As(err, new(*Moved)) {
+		return r
+	}
+	o := r.opt
+	o.TakeOther = true
+	r.Close()
+	for {
+		if r, err = Open(context.Background(), o); err == nil {
+			w.t.Cleanup(func() { r.Close() })
+			return r
+		}
+		if !errors.As(err, new(*PushError)) && !errors.As(err, new(*Moved)) { // an answer that was lost, or it went on once more
+			w.t.Errorf("%s, going on from where it went: %v", name, err)
+			return nil
+		}
+	}
 }

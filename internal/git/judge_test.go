@@ -1,14 +1,19 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 var errEvil = errors.New("that is evil")
@@ -155,4 +160,238 @@ func TestStageHolds(t *testing.T) {
 	}
 	must(t, r.RestoreAll(t.Context()))
 	clean(t, r)
+}
+
+func TestHolds(t *testing.T) {
+	r := openRun(t, newUser(t, map[string]string{
+		"a/data.txt": "one\n-e key.[0-9]+ two\n\n", "unix.txt": "xfirst\n\nsecond\nthird\n", "other way.txt": "third\nsecond\nfirst\n", "dos.txt": "four\r\nfive\r\n",
+	}))
+	for text, want := range map[string]bool{
+		"key.[0-9]+": true, "-e key": true, "keyx": false, "key": true, "thirty": false, "one\x01": false,
+		"first\n\nsecond\nth": true, "first\r\n\r\nsecond": true, "first\nthird": false, "second\nfirst": true, "four\nfive\n": true, "one\nfirst": false,
+	} {
+		if got, err := r.Holds(t.Context(), text); got != want || err != nil {
+			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "\n", "a\x00b"} {
+		if _, err := r.Holds(t.Context(), text); err == nil {
+			t.Errorf("%q can be looked for?", text)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := r.Holds(ctx, "one"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// What is staged and not committed is never in the user's repository, and gone
+// when the run is closed.
+func TestStagedIsInQuarantine(t *testing.T) {
+	user := newUser(t, nil)
+	r := openRun(t, user)
+	key := filepath.Join(r.Tree(), "key.txt")
+	stored := func(id string) bool {
+		_, err := os.Lstat(filepath.Join(user, ".git", "objects", id[:2], id[2:]))
+		return err == nil
+	}
+	write(t, key, "not to be seen\n")
+	refused, err := r.Stage(t.Context(), []string{"key.txt"})
+	must(t, err)
+	id := refused.ops[0].id
+	if stored(id) {
+		t.Errorf("the user's repository has %s, which was only staged", id)
+	}
+	write(t, key, "to be seen\n")
+	s, err := r.Stage(t.Context(), []string{"key.txt"})
+	must(t, err)
+	if _, err := os.Lstat(filepath.Join(r.staged.Dir, id[:2], id[2:])); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what was staged before is still there (%v)", err)
+	}
+	commitStage(t, r, "m", s)
+	if !stored(s.ops[0].id) || stored(id) {
+		t.Errorf("the user's repository has what is committed: %v, what was refused: %v", stored(s.ops[0].id), stored(id))
+	}
+	must(t, r.Close())
+	if _, err := os.Lstat(r.staged.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something staged outlives the run (%v)", err)
+	}
+}
+
+// The patches of a branch are those of its own commits, in their order, and no
+// content or configuration of a repository gets in between.
+func TestPatches(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n", "skip/x": "x\n"})
+	base := strings.TrimSpace(sh(t, user, "rev-parse", "HEAD"))
+	for _, c := range []struct{ file, text, message string }{
+		{"a.txt", "b\n", "one\n\nNumber: 1"},
+		{"a.txt", "c\n", "of somebody else"},
+		{"skip/x", "y\n", "two\n\nNumber: 2"},
+		{"evil", "\n" + base + " 1\n\x00" + base + "\n", "three\n\nNumber: 3"},
+	} {
+		write(t, user+"/"+c.file, c.text)
+		sh(t, user, "add", "-A")
+		sh(t, user, "commit", "-q", "-m", c.message)
+	}
+	touched := t.TempDir() + "/ran"
+	write(t, user+"/.git/info/attributes", "* diff=evil\n")
+	for key, value := range map[string]string{
+		"diff.evil.textconv": "touch " + touched + "; cat", "diff.evil.command": "touch " + touched, "diff.external": "touch " + touched,
+		"log.showSignature": "true", "gpg.program": touched, "color.ui": "always", "diff.noprefix": "true", "core.pager": "touch " + touched,
+	} {
+		sh(t, user, "config", key, value)
+	}
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	got, err := source.Patches(t.Context(), base, source.Branch, "Number", false, "skip")
+	must(t, err)
+	var numbers []string
+	for _, p := range got {
+		numbers = append(numbers, p.Trailer)
+		if len(p.Commit) != 40 || p.Cut {
+			t.Errorf("patch %s: commit %q, cut %v", p.Trailer, p.Commit, p.Cut)
+		}
+	}
+	if diff := cmp.Diff([]string{"1", "3"}, numbers); diff != "" {
+		t.Fatalf("patches (-want +got):\n%s", diff)
+	}
+	marked, err := source.Patches(t.Context(), base, source.Branch, "Number", true)
+	must(t, err)
+	if len(marked) != 3 || marked[0].Commit != got[0].Commit || marked[1].Trailer != "2" || marked[0].Text+marked[1].Text+marked[2].Text != "" {
+		t.Errorf("the commits without what they changed are %+v", marked)
+	}
+	if want := "diff --git a/a.txt b/a.txt\n"; !strings.HasPrefix(got[0].Text, want) || !strings.HasSuffix(got[0].Text, "\n-a\n+b") {
+		t.Errorf("the first patch is %q", got[0].Text)
+	}
+	if _, err := os.Lstat(touched); err == nil {
+		t.Error("a program of the repository's configuration was run")
+	}
+	for _, where := range [][2]string{{strings.Repeat("1", 40), source.Branch}, {base, "gone"}} {
+		if _, err := source.Patches(t.Context(), where[0], where[1], "Number", false); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v: the error is %v", where, err)
+		}
+	}
+}
+
+// What does not fit is said to be missing.
+func TestPatchesCut(t *testing.T) {
+	t.Parallel()
+	out := []byte("markaaa 1\n\nx\nmarkbbb 2\n\n" + strings.Repeat("y\n", mostPatch/2))
+	got := parsePatches(out, "mark")
+	if len(got) != 2 || got[0].Cut || !got[1].Cut || got[0].Text != "x" || got[1].Trailer != "2" {
+		t.Errorf("%d patches", len(got))
+	}
+}
+
+// A folder is read from its trees as git lists it, whatever they hold.
+func TestBelow(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"d/a": "a", "d/sub/b": "b", "d/sub/deep/\xff ü": "c", "d0": "no", "e/a": "no"})
+	must(t, os.Symlink("a", user+"/d/link"))
+	must(t, os.Chmod(user+"/d/a", 0o755))
+	sh(t, user, "add", "-A")
+	sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",d/module")
+	sh(t, user, "commit", "-q", "-m", "m")
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	want := map[string]entry{}
+	for _, record := range records([]byte(sh(t, user, "ls-tree", "-r", "-z", "HEAD", "--", "d/"))) {
+		info, name, _ := strings.Cut(record, "\t")
+		f := strings.Fields(info)
+		want[name] = entry{name, f[0], f[2]}
+	}
+	got, err := source.reads().below(t.Context(), source.Head, "d")
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" || len(want) != 5 {
+		t.Errorf("(-git +ours):\n%s", diff)
+	}
+	for _, none := range []string{"nothing", "d0", "d/link"} {
+		if got, err := source.reads().below(t.Context(), source.Head, none); err != nil || len(got) > 0 {
+			t.Errorf("below %s: %v, %v", none, got, err)
+		}
+	}
+	for mode, want := range map[string]string{"100664": "100644", "100755": "100755", "100700": "100755", "120000": "120000"} {
+		if got := plainMode(mode); got != want {
+			t.Errorf("mode %s is %s, want %s", mode, got, want)
+		}
+	}
+}
+
+// What a comparison or the instructions of the base were is not taken for what
+// they are after a commit that changed them.
+func TestKnownIsForgotten(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n", "CLAUDE.md": "base\n"})
+	r := openRun(t, user)
+	base := r.Tip()
+	commit(t, r, "{1}")
+	guard := Guard{Base: base, Instruct: instructs}
+	prepare := func() string {
+		t.Helper()
+		_, err := r.Prepare(t.Context(), guard)
+		must(t, err)
+		return read(t, r.Tree()+"/CLAUDE.md")
+	}
+	added := func() int {
+		t.Helper()
+		_, stat, err := diffOf(t, r, base, ".reprise/")
+		must(t, err)
+		return stat.Added
+	}
+	for i := range 3 {
+		if got, n := prepare(), added(); got != "base\n" || n != i {
+			t.Errorf("step %d: the instructions are %q, and %d lines were added", i, got, n)
+		}
+		write(t, r.Tree()+"/"+state+"/review.md", fmt.Sprint(i))
+		if n := added(); n != i {
+			t.Errorf("step %d: with a review %d lines were added", i, n)
+		}
+		commit(t, r, fmt.Sprint("review ", i), allPaths(t, r)...)
+		if n := added(); n != i {
+			t.Errorf("step %d: after the review %d lines were added", i, n)
+		}
+		write(t, r.Tree()+"/a.txt", "a\n"+strings.Repeat("b\n", i+1))
+		if n := added(); n != i+1 {
+			t.Errorf("step %d: before the commit %d lines were added", i, n)
+		}
+		commit(t, r, fmt.Sprint("work ", i), "a.txt")
+	}
+	write(t, r.Tree()+"/CLAUDE.md", "changed\n")
+	commit(t, r, "instructions", "CLAUDE.md")
+	if got := prepare(); got != "base\n" {
+		t.Errorf("after they were changed, the instructions are %q", got)
+	}
+}
+
+// An ordinary file is read, and nothing that has another in its place.
+func TestReadPlain(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"d/a": "a", "top": "t"})
+	must(t, os.Symlink("/etc/passwd", user+"/d/link"))
+	must(t, os.Symlink("d", user+"/by"))
+	sh(t, user, "add", "-A")
+	sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",d/module")
+	sh(t, user, "commit", "-q", "-m", "m")
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	r := openRun(t, user)
+	here := func(ctx context.Context, path string) ([]byte, error) { return source.ReadPlain(ctx, "main", path) }
+	run := func(ctx context.Context, path string) ([]byte, error) { return r.ReadPlain(ctx, r.tip, path) }
+	for _, read := range []func(context.Context, string) ([]byte, error){here, run} {
+		for name, want := range map[string]string{"d/a": "a", "top": "t"} {
+			if data, err := read(t.Context(), name); err != nil || string(data) != want {
+				t.Errorf("%s: %q, %v", name, data, err)
+			}
+		}
+		for name, want := range map[string]error{
+			"d": folders.ErrNoFile, "d/link": folders.ErrNoFile, "d/module": folders.ErrNoFile, "by": folders.ErrNoFile,
+			"d/none": fs.ErrNotExist, "by/a": fs.ErrNotExist, "none/a": fs.ErrNotExist, "top/a": fs.ErrNotExist,
+		} {
+			if data, err := read(t.Context(), name); !errors.Is(err, want) {
+				t.Errorf("%s: %q, %v, want %v", name, data, err, want)
+			}
+		}
+	}
 }

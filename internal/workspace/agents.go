@@ -1,24 +1,37 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/hooks"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // SandboxCommand is the hidden command that restricts itself and then becomes
@@ -135,4 +148,161 @@ func Executable() (string, error) {
 func TempMark(tree string) string {
 	sum := sha256.Sum256([]byte(tree))
 	return "reprise-" + hex.EncodeToString(sum[:6]) + "-"
+}
+
+// Ready says what is missing before anything is spent.
+func (w *Workspace) Ready(opts agents.Options) error {
+	var missing []metadata.Reason
+	for _, name := range needed(w.Plan) {
+		missing = append(missing, w.Missing(name, opts)...)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
+	return exit.NotAllowed(metadata.Because("no_agent", "missing", Lined(missing), "spare", agents.Rehearsal))
+}
+
+// Missing says why neither an agent nor those that stand in for it are there;
+// nothing if one is.
+func (w *Workspace) Missing(name string, opts agents.Options) []metadata.Reason {
+	if rehearsal.Playing(environ.Env{Environ: opts.Environ}.Getenv) {
+		return nil // no program is called
+	}
+	var why []metadata.Reason
+	a := w.Plan.Agents[name]
+	for range w.Plan.Agents { // vet has refused fallbacks that go in a circle
+		err := agents.Probe(a.Use, a, w.Repo.Tree(), opts)
+		if err == nil {
+			return nil
+		}
+		why = append(why, metadata.Because("agent_missing", "name", name, "why", exit.Why(err)))
+		if a.Fallback == "" {
+			break
+		}
+		name, a = a.Fallback, w.Plan.Agents[a.Fallback]
+	}
+	return why
+}
+
+// Lined puts each of some reasons on a line of its own.
+func Lined(all []metadata.Reason) metadata.Reason {
+	switch len(all) {
+	case 0:
+		return ""
+	case 1:
+		return all[0]
+	}
+	return metadata.Because("lines", "first", all[0], "then", Lined(all[1:]))
+}
+
+// needed lists the agents that the plan's steps name, each once.
+func needed(plan *pipelines.Pipeline) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, p := range plan.Phases {
+		for _, s := range metadata.AgentSteps() {
+			if s == metadata.Review && p.NoReview {
+				continue
+			}
+			if name := phases.Settings(&p, s).Agent; !seen[name] {
+				seen[name] = true
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// SayLacking prints, once and before an agent is called, what of the repository is
+// missing in the work tree, and that there is no sandbox, or which of its usual
+// protections are missing here.
+func (w *Workspace) SayLacking(env environ.Env) {
+	if w.saidLacking {
+		return
+	}
+	w.saidLacking = true
+	for _, names := range w.Closed {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+names.In(w.Catalogue()))
+	}
+	for _, lack := range w.Repo.Lacks() {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+lack)
+	}
+	if w.noSandbox != "" {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.noSandbox)
+	}
+	if w.Box.Held == nil {
+		return
+	}
+	for _, lack := range w.Box.Held.Lacks() {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise: the sandbox here does not hold all: "+lack)
+	}
+}
+
+// tellHooks has an engine tell the hooks of the pipeline of each record that it commits. It does
+// nothing if there are none, or the run is a rehearsal that leaves nothing behind.
+func tellHooks(w *Workspace, e *engine.Engine, env environ.Env, o Options, opts agents.Options) {
+	e.Committed = func(context.Context, metadata.Run) {}
+	if len(w.Plan.Hooks) == 0 || o.Scratch {
+		return
+	}
+	if w.Warn == nil {
+		w.Warn = func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(err.Error())) }
+	}
+	past := hooks.Past{Branch: w.Repo, Base: w.Run.BaseCommit, Record: phases.RecordFile(w.Issue.ID)}
+	w.Hooks = &hooks.Teller{
+		Hooks: w.Plan.Hooks, Getenv: env.Getenv, Mask: env.Finder().Mask, Words: w.Catalogue(), Check: opts.Check, Sleep: environ.Sleep,
+		Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
+		Warn:  func(said string) { w.Warn(errors.New(said)) },
+		Known: w.known, Since: past.Since,
+	}
+	e.Told = w.Hooks.Told
+	e.Committed = func(ctx context.Context, run metadata.Run) {
+		w.Hooks.Committed(ctx, run)
+		w.known = run.Clone() // of an engine after this one
+		w.known.Execution.Told = w.Hooks.Told()
+	}
+}
+
+// takeNotes reads what people tell all agents that work in the repository, if the pipeline
+// asks for it: from the default branch, as agents have no say there.
+func (w *opening) takeNotes(ctx context.Context) error {
+	if !w.Plan.Notes || w.backend.Agent != nil { // branches that a test keeps in memory
+		return nil
+	}
+	data, err := w.Source.ReadPlain(ctx, TrustedCommit(w.Source), pipelines.NotesFile)
+	wrong := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		w.Notes = append(w.Notes, "notes: true, and there is no "+pipelines.NotesFile+" on the default branch: agents are told nothing of it")
+		return nil
+	case errors.Is(err, folders.ErrNoFile):
+		wrong = "is no file, or a symbolic link to one: agents are told nothing of it"
+	case err != nil:
+		return err
+	default:
+		w.guidance, wrong = notesForAgents(data)
+	}
+	if wrong != "" {
+		w.Notes = append(w.Notes, pipelines.NotesFile+" "+wrong)
+	}
+	told, _ := clean.Text(w.guidance) // who approves a change of them sees all that is told
+	w.guidance = strings.TrimSpace(told)
+	return nil
+}
+
+// mostNotes is how much of the notes on a repository agents are told, in bytes.
+const mostNotes = 8 << 10
+
+// notesForAgents gives what agents are told of the notes: nothing of what is no text in UTF-8, and the
+// beginning of a long one. What is wrong continues the name of the file; it is empty for nothing.
+func notesForAgents(data []byte) (told, wrong string) {
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return "", "is no text in UTF-8: agents are told nothing of it"
+	}
+	if len(data) > mostNotes {
+		return strings.ToValidUTF8(string(data[:mostNotes]), "") + "\n…", "is longer than 8 kB: agents are told the beginning"
+	}
+	return string(data), ""
 }

@@ -7,15 +7,18 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -193,4 +196,167 @@ func (w *opening) touched(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Restore takes the code back to what it was when the target phase ended, to
+// be committed with the rollback.
+func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine.StagedTree, error) {
+	if phases.MergedSince(w.Run, r.Entry.ToPhase) {
+		return nil, exit.NotAllowed(metadata.Because("restore_merged", "phase", r.Entry.ToPhase))
+	}
+	end, err := w.EndOf(ctx, r.Entry.ToPhase)
+	if err != nil {
+		return nil, err
+	}
+	stage, err := w.Repo.RestoreTree(ctx, end, ".reprise")
+	if err != nil {
+		return nil, err
+	}
+	r.Paths = stage.Paths
+	return staged{Tree{Repo: w.Repo}, stage}, nil
+}
+
+// Merge brings into the tree what a commit of the base and the tip make together, to be
+// committed. From is a commit that both have.
+func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.StagedTree, git.MergeResult, error) {
+	stage, result, err := w.Repo.Merge(ctx, commit, from)
+	if err != nil {
+		return nil, result, err
+	}
+	return staged{Tree{Repo: w.Repo}, stage}, result, nil
+}
+
+// EndOf finds the newest commit in which a step of a phase ended: the tree as
+// the phase left it. Other commits, such as that of a rollback, only name the
+// phase.
+func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
+	log, err := w.Repo.Log(ctx, w.Run.BaseCommit)
+	if err != nil {
+		return "", err
+	}
+	at, err := w.Commits().Newest(ctx, log, func(c git.LogEntry) bool {
+		of := slices.Contains(c.Trailers, git.Trailer{Key: PhaseTrailer, Value: phase})
+		return of && slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == AttemptTrailer })
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case at >= 0:
+		return log[at].Commit, nil
+	}
+	return "", fmt.Errorf("no commit of phase %s is on %s, so there is nothing to restore from: take the run back without --restore", phase, w.Run.BranchName)
+}
+
+// Commits tells the commits of the run from those of others.
+func (w *Workspace) Commits() TrustCommits {
+	return TrustCommits{Branch: w.Repo, Issue: w.Run.IssueNumber, Record: phases.RecordFile(w.Issue.ID)}
+}
+
+// Unchanged refuses an approval of the part of that name, or of what the run waits
+// at, for what has changed since a commit.
+func (w *Workspace) Unchanged(ctx context.Context, commit, part string) error {
+	if commit == "" {
+		return nil
+	}
+	phase, _, _, _ := phases.ApprovalOf(w.Plan, w.Run, part)
+	full, seen, err := w.recordAt(ctx, commit)
+	if err != nil {
+		return err
+	}
+	now, then := w.Run.Phase(phase), seen.Phase(phase)
+	if then == nil || then.Generation != now.Generation || then.Written != now.Written || then.Digest != now.Digest {
+		return fmt.Errorf("%s has changed since %.12s; look at it as it is now", phase, commit)
+	}
+	_, code, err := Tree{Repo: w.Repo}.Diff(ctx, full)
+	if err == nil && code.Files > 0 {
+		err = fmt.Errorf("the code has changed since %.12s; look at it as it is now", commit)
+	}
+	return err
+}
+
+// recordAt gives the record as a commit of the run has it, and the full hash of
+// the commit, which may be named by its first digits.
+func (w *Workspace) recordAt(ctx context.Context, commit string) (string, metadata.Run, error) {
+	log, err := w.Repo.Log(ctx, w.Run.BaseCommit)
+	if err != nil {
+		return "", metadata.Run{}, err
+	}
+	for _, c := range log {
+		if !strings.HasPrefix(c.Commit, commit) {
+			continue
+		}
+		data, err := w.Repo.ReadFile(ctx, c.Commit, phases.RecordFile(w.Issue.ID))
+		if err != nil {
+			return "", metadata.Run{}, err
+		}
+		run, err := metadata.Parse(data, commit)
+		return c.Commit, run, err
+	}
+	return "", metadata.Run{}, fmt.Errorf("no commit %s of the run is on %s: git log %[2]s shows those that are", commit, w.Run.BranchName)
+}
+
+// earlierRuns adds up what runs of an issue before this one have cost, for a limit on all of
+// them. Each counts what was before it, so the highest sum is all of it.
+type earlierRuns struct {
+	issue   string
+	own     string // Execution.ID of this run
+	usd     float64
+	unknown error // why a record could not be read; nil: all could
+}
+
+// costOfEarlier gives what runs of the issue before that of w have cost in US dollars. Their
+// records are where a run may have left one: in the commit that this run begins from, in
+// what is kept by name here and, if the run is pushed, on origin, and in the folder of the
+// run (saved; nil: there is none). A note says that one could not be read.
+func costOfEarlier(ctx context.Context, w *Workspace, saved *metadata.Run) float64 {
+	e := earlierRuns{issue: w.Issue.ID, own: w.Run.Execution.ID}
+	if saved != nil {
+		e.count(*saved)
+	}
+	kept := KeptRef(w.Issue.ID)
+	e.read(ctx, w.Source, w.Run.BaseCommit)
+	e.read(ctx, w.Source, kept)
+	if w.Push {
+		e.readOrigin(ctx, w.Source, filepath.Join(filepath.Dir(w.Repo.Tree()), "earlier"), w.tree.Token, kept)
+	}
+	if e.unknown != nil {
+		w.Notes = append(w.Notes, fmt.Sprintf("what an earlier run of issue %s has spent does not count towards issue_usd, as its record cannot be read: %v", w.Issue.ID, e.unknown))
+	}
+	return e.usd
+}
+
+func (e *earlierRuns) count(run metadata.Run) {
+	if run.Execution.ID != e.own {
+		e.usd = max(e.usd, phases.SpentOnIssue(run))
+	}
+}
+
+// read counts the run whose record a ref has, if it has one.
+func (e *earlierRuns) read(ctx context.Context, src *git.Source, ref string) {
+	file := phases.RecordFile(e.issue)
+	data, err := src.ReadFile(ctx, ref, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var run metadata.Run
+	if err == nil {
+		run, err = metadata.ParseOf(e.issue, data, file)
+	}
+	if err != nil {
+		e.unknown = err
+		return
+	}
+	e.count(run)
+}
+
+// readOrigin counts the run whose record origin keeps under a ref. What is fetched lies in
+// dir for that time.
+func (e *earlierRuns) readOrigin(ctx context.Context, src *git.Source, dir string, token func(context.Context) (string, error), ref string) {
+	survey, err := git.NewSurvey(ctx, src, dir, token, []string{ref}, git.Only(ref))
+	if err != nil {
+		e.unknown = err
+		return
+	}
+	defer survey.Close()
+	e.read(ctx, survey.Source, ref)
 }

@@ -1,13 +1,16 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -109,4 +112,106 @@ func (t Tree) besides(ctx context.Context, c engine.BranchCommit, g *git.Commit)
 	stage, err := t.Repo.RestoreTree(ctx, c.Take, ".reprise")
 	g.Stage = stage
 	return err
+}
+
+// bareParts are what git takes a folder for a bare repository by. It then runs
+// what the configuration in there names, for whoever works in that folder.
+var bareParts = []string{"HEAD", "objects", "refs"}
+
+// bareFolders finds folders that have come to look like a bare repository.
+type bareFolders struct {
+	tree  Tree
+	has   func(path string) bool // in what is looked at
+	known map[string]bool        // by folder
+}
+
+// above reports whether a path lies in such a folder. One that the last commit
+// has already is somebody's choice.
+func (b bareFolders) above(ctx context.Context, p string) (bool, error) {
+	for dir := path.Dir(p); ; dir = path.Dir(dir) {
+		is, known := b.known[dir]
+		if !known {
+			var err error
+			if is, err = b.look(ctx, dir); err != nil {
+				return false, err
+			}
+			b.known[dir] = is
+		}
+		if is || dir == "." {
+			return is, nil
+		}
+	}
+}
+
+func (b bareFolders) look(ctx context.Context, dir string) (bool, error) {
+	for _, part := range bareParts {
+		if !b.has(path.Join(dir, part)) {
+			return false, nil
+		}
+	}
+	for _, part := range bareParts {
+		_, err := b.tree.Repo.ReadFile(ctx, b.tree.Repo.Tip(), path.Join(dir, part))
+		if errors.Is(err, fs.ErrNotExist) {
+			return true, nil
+		}
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+	}
+	return false, nil // an error says that it is a folder
+}
+
+// leakGuard is what keeps secrets off a branch.
+type leakGuard struct {
+	*secrets.Finder
+	repo Checkout
+}
+
+// maxLeaks is how many values, and how many shapes, are found in one file: each
+// is looked for in the last commit, and an agent can write any number.
+const maxLeaks = 20
+
+// Leaks finds the secrets in a file, but for those that the last commit has.
+// The first values and the first shapes are enough to refuse it.
+func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) ([]engine.Leak, error) {
+	hits, err := g.Find(data)
+	if err != nil || len(hits) == 0 {
+		return nil, err
+	}
+	before, err := g.repo.ReadFile(ctx, g.repo.Tip(), path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var out []engine.Leak
+	had, found := map[string]bool{}, map[bool]int{}
+	for _, h := range hits {
+		if found[h.Known] == maxLeaks {
+			continue
+		}
+		text := h.Value(data)
+		was, asked := had[text]
+		if !asked {
+			if was, err = g.had(ctx, before, text); err != nil {
+				return nil, err
+			}
+			had[text] = was
+		}
+		if !was {
+			found[h.Known]++
+			out = append(out, engine.Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
+		}
+	}
+	return out, nil
+}
+
+// had reports whether the last commit has a text: in that file, or in any.
+func (g leakGuard) had(ctx context.Context, before []byte, text string) (bool, error) {
+	if bytes.Contains(before, []byte(text)) {
+		return true, nil
+	}
+	repo, ok := g.repo.(*git.Repo)
+	if !ok || strings.Contains(text, "\x00") || strings.Trim(text, "\r\n") == "" {
+		return false, nil
+	}
+	return repo.Holds(ctx, text)
 }

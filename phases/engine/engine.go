@@ -1,3 +1,10 @@
+// Package engine carries out a run: a loop that asks package phases what comes
+// next, lets an agent or a check do that, and commits record and work together.
+//
+// An Engine reaches the outside only through its ports: Agent, Checker, Provisions,
+// Reporter, Saver and Steering, and the Tree and the secrets of its Journal. What an agent
+// left behind is evaluated into an Outcome, and phases.Apply makes the next record of it.
+// An error is something else: it stops the process and leaves the record as it was.
 package engine
 
 import (
@@ -8,6 +15,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Engine carries out a pipeline: Run, step after step. What it needs for that is in groups, each of
@@ -131,4 +139,102 @@ func (e *Engine) Attend(ctx context.Context, now func() metadata.Run) (context.C
 // Prompt gives the exact words for a decision.
 func (e *Engine) Prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
 	return e.prompt(ctx, run, d)
+}
+
+// Saver keeps the record on this machine between two commits.
+type Saver interface {
+	Save(run metadata.Run) error
+}
+
+// Checker runs a phase's check in a tree. Some may run at the same time.
+type Checker interface {
+	Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error)
+}
+
+// Provisions are what the setup of the pipeline makes for the work tree.
+type Provisions interface {
+	// Due says whether the setup has to run, and gives the digest of its commands
+	// and of what they depend on.
+	Due() (digest string, due bool, err error)
+	// Make has run carry out the commands in a tree as a fresh clone of the work has
+	// it. If it returns true, what they leave that git ignores is kept under the
+	// digest, and is in the tree from then on.
+	Make(ctx context.Context, digest string, run func() (bool, error)) error
+	// Give brings back into the tree what has been removed of it.
+	Give(ctx context.Context) error
+}
+
+// Reporter is told how a run goes. It cannot stop it.
+type Reporter interface {
+	Report(e Event)
+}
+
+// Quiet is a Reporter that reports nothing, for runs that nobody watches.
+type Quiet struct{}
+
+// Report does nothing.
+func (Quiet) Report(Event) {}
+
+// Event is one thing worth telling. One of Decision, Done and Activity is set, or
+// none: then the newest decision of the run says what changed between two steps.
+type Event struct {
+	At       time.Time
+	Run      metadata.Run
+	Decision *phases.Decision // about to be carried out
+	Done     *phases.Outcome  // of the decision in Of
+	Of       phases.Decision
+	Activity *Activity // from the agent of the decision in Of
+}
+
+// effects is what has to be committed after a decision was carried out.
+type effects struct {
+	outcome phases.Outcome
+	files   map[string][]byte
+	staged  StagedTree   // nil: nothing
+	beside  []StagedTree // of parts whose code is in the commits of heads
+	heads   []string
+	take    string            // commit whose code goes to the branch; empty: none
+	moves   map[string]string // of a rollback that the step led to
+	back    *metadata.Rollback
+}
+
+// ErrInterrupted is the cause of a context that was cancelled because reprise
+// was told to stop.
+var ErrInterrupted = errors.New("interrupted")
+
+// ErrTimeUp is such a cause, too: the time that was allowed for this process is
+// over.
+var ErrTimeUp = fmt.Errorf("the time that this job may work is over: %w", ErrInterrupted)
+
+// ErrSteered is the cause of a context that was cancelled because people want
+// the run to go another way than the step under way does.
+var ErrSteered = errors.New("people asked for something else")
+
+// ErrCancelled is such a cause, too: people want nothing that is under way.
+var ErrCancelled = fmt.Errorf("people have cancelled the run: %w", ErrSteered)
+
+// errBudget is the cause of a context that was cancelled because a limit was
+// reached in the middle of a call.
+var errBudget = errors.New("the budget is used up")
+
+// stopped is the outcome of a step that was ended from outside: because the
+// time of the job is over, or for another reason.
+func stopped(cause error, why metadata.Reason) phases.Outcome {
+	o := phases.Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: why}
+	if errors.Is(cause, ErrTimeUp) {
+		o.Code, o.Why = metadata.TimedOut, metadata.Because("time_over")
+	}
+	return o
+}
+
+// Steering is how people reach a run that is under way.
+type Steering interface {
+	// Steer is asked between two steps and when the run has stopped. It carries
+	// out what people have asked for since, and returns the record to go on
+	// with; an error ends the process.
+	Steer(ctx context.Context, run metadata.Run) (metadata.Run, error)
+	// Urgent is called while a step is under way. It returns an ErrSteered once people
+	// want something that ends a step, as the record is that now gives, or nil when
+	// ctx is done.
+	Urgent(ctx context.Context, now func() metadata.Run) error
 }

@@ -3,10 +3,15 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path"
 	"slices"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // ended is a call of an agent that has ended.
@@ -139,4 +144,220 @@ func (e *Engine) discard(ctx context.Context, run metadata.Run, d phases.Decisio
 		files[patchFile(run, e.Plan.Phase(d.Phase), len(run.Attempts))] = []byte(e.Mask(string(patch)))
 	}
 	return files, e.Tree.Restore(ctx)
+}
+
+// work is what a writing step has left behind, with what it is compared with.
+type work struct {
+	run     metadata.Run
+	d       phases.Decision
+	p       *pipelines.Phase
+	rec     *metadata.Phase
+	call    ended
+	tries   []metadata.Attempt // calls for the same work; the last is this one
+	changes phases.SortedChanges
+	opens   []metadata.Opened // what a person is asked about
+	staged  StagedTree        // nil: nothing
+	files   map[string][]byte // that reprise writes for the step
+}
+
+// read gives a file of the run's folder as the commit will have it.
+func (w *work) read(ctx context.Context, name string) ([]byte, error) {
+	if data, ok := w.files[name]; ok {
+		return data, nil
+	}
+	return w.staged.Read(ctx, name)
+}
+
+// artifact is the path of the phase's artifact.
+func (w *work) artifact() string { return path.Join(phases.PhaseFolder(w.run, w.p), w.p.Writes) }
+
+// evaluateWriting holds the work of execute or revise against the evidence that
+// the phase asks for. Work that does not suffice is kept all the same: the
+// next call goes on from there.
+func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome, err error) {
+	if w.staged, err = e.Tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
+		return o, err
+	}
+	secrets, err := e.CheckStaged(ctx, phases.BoundaryOf(e.Plan, w.run, w.d), e.Plan.Secrets.Allow, w.staged)
+	if err != nil {
+		return o, err
+	}
+	for _, o := range w.opens {
+		if found := e.InFile(ctx, o.Path, e.Plan.Secrets.Allow, []byte(o.Text)); len(found) > 0 && secrets == "" {
+			secrets = metadata.Because("secrets_found", "found", metadata.All(found...))
+		}
+	}
+	if secrets != "" {
+		w.staged, w.opens = nil, nil
+		return phases.BlockedBy(metadata.SecretFound, secrets), e.Tree.Restore(ctx)
+	}
+	if w.lastTry() != metadata.OutputInvalid { // else the document is there, and this answer is the report
+		if err := e.writeDictated(w); err != nil {
+			return o, err
+		}
+	}
+	written, lack, err := e.evidence(ctx, w)
+	if err != nil {
+		return o, err
+	}
+	report := phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
+	switch requested := phases.AskedQuestions(e.Plan, w.run, w.d, report); {
+	case w.call.outOfBudget():
+		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
+	case len(requested) > 0: // what it has written so far stays; the session goes on with the answers
+		o = phases.BlockedBy(metadata.AwaitingPerson, metadata.Because("questions_raised", "n", len(requested)))
+		o.Questions = requested
+		return o, nil
+	case len(lack.missing) > 0:
+		if lack.code == metadata.NoProgress {
+			lack.missing[0] = e.hidden(ctx, lack.missing[0], w.tries[0].StartedAt)
+		}
+		return phases.Unsuccessfully(lack.code, metadata.All(append(lack.missing, circumstances(w.call.result)...)...)), nil
+	}
+	written.Files = e.files(ctx, w)
+	o = phases.Outcome{Status: metadata.Succeeded, Written: &written}
+	if limit := w.call.result.Limit; limit != "" {
+		o.Why = metadata.Because("limit_reached", "limit", limit) // what it has written counts, and may be unfinished
+		o.Warnings = append(o.Warnings, o.Why.In(prompts.Words("en")))
+	}
+	return o, nil
+}
+
+// lack is what is missing of the evidence for a step, if anything is.
+type lack struct {
+	code    metadata.Code
+	missing []metadata.Reason
+}
+
+// evidence gathers what a writing step left behind, and says what is missing.
+func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written, l lack, err error) {
+	l.code = metadata.NoProgress
+	sum, size, wrong := e.artifact(ctx, w.read, w.artifact())
+	switch {
+	case wrong != "":
+		l.missing = append(l.missing, wrong)
+	case size == 0:
+		l.missing = append(l.missing, metadata.Because("is_empty", "file", w.artifact()))
+	case w.unchanged(sum):
+		l.missing = append(l.missing, metadata.Because("is_unchanged", "file", w.artifact()))
+	}
+	written.Digest = sum
+	if _, written.Diff, err = e.since(ctx, w.staged, w.run, w.p, w.rec); err != nil {
+		return written, l, err
+	}
+	if w.p.MustChange && len(w.opens) == 0 && !differs(ctx, w.staged, w.run, w.rec, written.Diff) {
+		l.missing = append(l.missing, metadata.Because("tree_unchanged"))
+	}
+	if w.changes.Over != "" {
+		l = lack{metadata.ChangeRefused, []metadata.Reason{w.changes.Over}}
+	}
+	if len(l.missing) == 0 && w.p.Report != "" {
+		if wrong := e.report(ctx, w.p, w.call.result); wrong != "" {
+			l = lack{metadata.OutputInvalid, []metadata.Reason{wrong}}
+		}
+		written.Report = phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
+	}
+	return written, l, nil
+}
+
+// unchanged reports whether an artifact with this digest shows no new work: it
+// was reviewed in this form, or it is what it was before an execute that did
+// not continue the work of an earlier call.
+func (w *work) unchanged(sum string) bool {
+	code := len(w.changes.Tree)+len(w.opens) > 0
+	if sum == w.rec.Digest && !code {
+		return true
+	}
+	if w.d.Do != phases.DoExecute || sum != w.call.before {
+		return false
+	}
+	last := w.lastTry()
+	goesOn := last == metadata.OutputInvalid || last == metadata.BudgetExceeded || w.answered()
+	return !goesOn && !(w.d.Again && code)
+}
+
+// answered reports whether the call before this one, for the same work, had
+// asked people something: what it wrote then may be complete now that they have
+// answered.
+func (w *work) answered() bool {
+	return len(w.tries) > 1 && w.tries[len(w.tries)-2].Code == metadata.AwaitingPerson
+}
+
+// lastTry gives the code of the call before this one, for the same work, if
+// this one asks once more.
+func (w *work) lastTry() metadata.Code {
+	if !w.d.Again || len(w.tries) < 2 {
+		return ""
+	}
+	return w.tries[len(w.tries)-2].Code
+}
+
+// mostHidden is how many ignored paths people and agents are told of.
+const mostHidden = 3
+
+// hidden adds the ignored files that were written since a time to the reason
+// why there is no work. Whoever looks for them should know why they do not
+// count.
+func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Time) metadata.Reason {
+	all, err := e.Tree.Hidden(ctx, since)
+	if err != nil || len(all) == 0 {
+		return why // the work is missing in any case
+	}
+	var files []metadata.Reason
+	for _, h := range all[:min(mostHidden, len(all))] {
+		files = append(files, metadata.Said(e.Mask(fmt.Sprintf("%s (%s)", phases.TruncateText(h.Path), phases.TruncateText(h.Rule)))))
+	}
+	if more := len(all) - mostHidden; more > 0 {
+		files = append(files, metadata.Because("and_more", "n", more))
+	}
+	return metadata.Because("only_ignored", "why", why, "files", files)
+}
+
+// report checks the structured answer of execute or revise, and says what is
+// wrong with it.
+func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metadata.Reason {
+	said := phases.AnsweredReport(r.Structured, r.Text)
+	if said == nil {
+		return metadata.Because("report_missing")
+	}
+	if err := e.CheckReport(ctx, p.Report, said); err != nil {
+		return metadata.Because("report_misfit", "error", err)
+	}
+	return metadata.All(phases.SplitMistakes(e.Plan, p, said)...)
+}
+
+// unfounded says why a verdict rests on nothing, in this call and in those that it goes on
+// from; "" if it does not. A reviewer that is to run what it judges has to have run something.
+// Any other has to have used a tool: no prompt has the artifact in it, only its path. One
+// with access none has no tools, as its pipeline wants it, and judges by its prompt alone.
+func (e *Engine) unfounded(w *work) metadata.Reason {
+	r := w.call.result
+	var why metadata.Reason
+	switch {
+	case r.RanNothing:
+		why = metadata.Because("review_ran_nothing")
+	case r.ToolCalls >= 0 && r.ToolCalls <= len(r.Denials) && phases.AccessOf(e.Plan, w.d) != pipelines.AccessNone:
+		why = metadata.Because("review_opened_nothing", "file", w.artifact())
+	}
+	if why == "" || w.onlyCorrects() {
+		return ""
+	}
+	return why
+}
+
+// onlyCorrects reports whether a review goes on from one that was no use and did look at what
+// it judges. Of a call that was cut off nobody knows whether it had looked yet.
+func (w *work) onlyCorrects() bool {
+	if w.d.Resume == 0 {
+		return false
+	}
+	session := w.run.Attempts[w.d.Resume-1].Session
+	for _, a := range slices.Backward(w.tries) {
+		if a.Session == session && a.Code == metadata.OutputInvalid {
+			return !slices.ContainsFunc(a.Why.Each(), func(r metadata.Reason) bool {
+				return r.Code() == "review_ran_nothing" || r.Code() == "review_opened_nothing"
+			})
+		}
+	}
+	return false
 }

@@ -3,8 +3,14 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -63,5 +69,343 @@ func TestDiffAfterTheBaseWasMerged(t *testing.T) {
 		if err != nil || tree.from != tt.want {
 			t.Errorf("%+v is compared with %s, %v; want %s", tt.rec, tree.from, err, tt.want)
 		}
+	}
+}
+
+// puts writes files into the tree before the agent does its work well.
+func (s *stage) puts(names ...string) func(context.Context, Task) (Result, error) {
+	return func(ctx context.Context, t Task) (Result, error) {
+		for _, name := range names {
+			name = filepath.Join(t.Dir, name)
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				return Result{}, err
+			}
+			if err := os.WriteFile(name, []byte("evil"), 0o644); err != nil {
+				return Result{}, err
+			}
+		}
+		return s.good(ctx, t)
+	}
+}
+
+// A step may change CONTRIBUTING.md. What the next one keeps to is what the base says there.
+func TestConventionsAreThoseOfTheBase(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.on("code", metadata.Execute, s.puts("CONTRIBUTING.md"))
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	told := 0
+	for _, task := range s.tasks {
+		if strings.Contains(task.Prompt, "`CONTRIBUTING.md`") {
+			told++
+			if !strings.Contains(task.Prompt, "`CONTRIBUTING.md` (as of commit `"+s.run.BaseCommit+"`)") || s.run.BaseCommit == "" {
+				t.Errorf("the base is %q, and the prompt says\n%s", s.run.BaseCommit, task.Prompt)
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("no step that writes code is told of conventions")
+	}
+}
+
+// What broke a rule is told word for word to whoever comes next, a reviewer
+// included, also when no further round follows.
+func TestViolationsAreTold(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[1].Revisions = 1
+	s := newStage(t, plan)
+	s.on("code", metadata.Execute, s.puts(".github/workflows/x.yml"))
+	s.on("code", metadata.Revise, s.puts("con.go"))
+	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
+		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
+	})
+	run := s.goOn(t.Context())
+	if run.Stop == nil || run.Stop.Code != metadata.ReviewFailed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	told := map[metadata.Step][]string{}
+	for _, task := range s.tasks {
+		if task.Phase != "code" || task.Step == metadata.Execute {
+			continue
+		}
+		for _, v := range []string{".github/workflows/x.yml: a protected path", "con.go: its name cannot be kept on Windows"} {
+			if strings.Contains(task.Prompt, v) {
+				told[task.Step] = append(told[task.Step], v[:3])
+			}
+		}
+	}
+	want := map[metadata.Step][]string{metadata.Review: {".gi", "con"}, metadata.Revise: {".gi"}}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("what they were told (-want +got):\n%s", diff)
+	}
+	if got := run.Attempts[2].Broke + " " + run.Attempts[5].Broke; got != "protected name" {
+		t.Errorf("the record says they broke %q", got)
+	}
+	// After a retry the next revise is still told.
+	next, err := phases.Retry(plan, run, "", phases.Start{At: run.UpdatedAt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.run = next
+	calls := len(s.tasks)
+	s.goOn(t.Context())
+	if task := s.tasks[calls]; task.Step != metadata.Revise || !strings.Contains(task.Prompt, "con.go: its name cannot be kept on Windows") {
+		t.Errorf("%s after the retry is told:\n%s", task.Step, task.Prompt)
+	}
+}
+
+func TestTheSecondTimeAPersonIsAsked(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.on("code", metadata.Execute, s.puts(".github/workflows/x.yml"))
+	s.on("code", metadata.Revise, s.puts("sub/CLAUDE.md", "kept.go"))
+	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
+		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
+	})
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Waiting || run.Stop.Code != metadata.ChangeRefused || !strings.Contains(english(run.Stop.Why), "sub/CLAUDE.md: a protected path") {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	last := run.Attempts[len(run.Attempts)-1]
+	if last.Status != metadata.Blocked || last.Code != metadata.ChangeRefused || last.Broke != "protected" {
+		t.Errorf("the attempt is %+v", last)
+	}
+	if s.tree.tip()["kept.go"] != "evil" || s.tree.tip()["sub/CLAUDE.md"] != "" {
+		t.Error("what the rules allow should be kept, and nothing else")
+	}
+	if !strings.Contains(s.tree.log[len(s.tree.log)-1].Message, "sub/CLAUDE.md") {
+		t.Errorf("the commit does not say why:\n%s", s.tree.log[len(s.tree.log)-1].Message)
+	}
+	if anew := phases.TakeUp(run, phases.Start{At: run.UpdatedAt, Refresh: true}); anew.Status != metadata.Running || phases.Decide(s.engine.Plan, anew).Final() {
+		t.Errorf("with a new definition the run is %s: %s", anew.Status, show(phases.Decide(s.engine.Plan, anew)))
+	}
+	if same := phases.TakeUp(run, phases.Start{At: run.UpdatedAt}); same.Status != metadata.Waiting {
+		t.Errorf("started again the run is %s, want it to wait for a person", same.Status)
+	}
+	// A retry gives a fresh allowance: the step is done again, and may fail once.
+	next, err := phases.Retry(s.engine.Plan, run, "", phases.Start{At: run.UpdatedAt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.run = next
+	if run = s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("after the retry the run is %s (%+v)", run.Status, run.Stop)
+	}
+}
+
+func TestTooMuchIsTakenBack(t *testing.T) {
+	var many []string
+	for i := range 101 {
+		many = append(many, fmt.Sprintf("gen/%d.go", i))
+	}
+	for _, always := range []bool{false, true} {
+		s := newStage(t, testPlan())
+		calls := 0
+		s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
+			if calls++; calls == 1 || always {
+				return s.puts(many...)(ctx, t)
+			}
+			return s.good(ctx, t)
+		})
+		run := s.goOn(t.Context())
+		if a := run.Attempts[2]; a.Status != metadata.Unsuccessful || a.Code != metadata.ChangeRefused || a.Broke != "size" || !strings.Contains(english(a.Why), "103 changed files (such as") {
+			t.Errorf("the first attempt is %+v", a)
+		}
+		if prompt := s.tasks[3].Prompt; !strings.Contains(prompt, "at most 100 files") {
+			t.Errorf("the next call is not told:\n%s", prompt)
+		}
+		if !strings.HasPrefix(s.tree.tip()[own+"code.md"], "code") {
+			t.Error("the artifact, which is within the limits, is gone")
+		}
+		for name := range s.tree.tip() {
+			if strings.HasPrefix(name, "gen/") {
+				t.Fatalf("%s was kept", name)
+			}
+		}
+		switch {
+		case !always && run.Status != metadata.Completed:
+			t.Errorf("with less the run is %s (%+v)", run.Status, run.Stop)
+		case always && (run.Status != metadata.Waiting || run.Stop.Code != metadata.ChangeRefused || !strings.Contains(english(run.Stop.Why), "103 changed files")):
+			t.Errorf("with as much again the run is %s (%+v)", run.Status, run.Stop)
+		}
+	}
+}
+
+// half leaves a file behind and breaks off with a class; with none of a file it changes nothing.
+func half(file string, class metadata.Class) func(context.Context, Task) (Result, error) {
+	return func(_ context.Context, t Task) (Result, error) {
+		if file != "" {
+			if err := os.WriteFile(filepath.Join(t.Dir, file), []byte("half"), 0o644); err != nil {
+				return Result{}, err
+			}
+		}
+		return Result{Session: t.Session}, &AgentError{Class: class, Agent: "claude", Err: errors.New("it took too long")}
+	}
+}
+
+// inTurn has the calls for a step of code act one way after the other; the rest are good.
+func inTurn(s *stage, step metadata.Step, acts ...func(context.Context, Task) (Result, error)) {
+	s.on("code", step, func(ctx context.Context, t Task) (Result, error) {
+		if len(acts) == 0 {
+			return s.good(ctx, t)
+		}
+		act := acts[0]
+		acts = acts[1:]
+		return act(ctx, t)
+	})
+}
+
+// told gives the notices of the prompts for a step of code, one for each call.
+func told(s *stage, step metadata.Step) (all []string) {
+	for _, t := range s.tasks {
+		if t.Phase != "code" || t.Step != step {
+			continue
+		}
+		notice := ""
+		for line := range strings.Lines(t.Prompt) {
+			if strings.Contains(line, "broke off") || strings.Contains(line, "cut off") {
+				notice = strings.TrimSpace(line)
+			}
+		}
+		all = append(all, notice)
+	}
+	return all
+}
+
+func kept(why, file string) string {
+	return "An earlier call of this step broke off: " + why + ". What it had changed was reverted: it is not in the tree but in `" + own + file + "`. Take from there what is good, with `git apply` or by hand."
+}
+
+// The call after one that broke off is told where its changes are, until a step succeeds.
+func TestTheNextCallIsToldOfThePatch(t *testing.T) {
+	s := newStage(t, testPlan())
+	inTurn(s, metadata.Execute, half("half.go", metadata.StepTimeout))
+	inTurn(s, metadata.Review, func(_ context.Context, t Task) (Result, error) {
+		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
+	})
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	if got := told(s, metadata.Execute); !slices.Equal(got, []string{"", kept("timeout", "attempt-3.patch")}) {
+		t.Errorf("execute is told %q", got)
+	}
+	if got := told(s, metadata.Revise); !slices.Equal(got, []string{""}) {
+		t.Errorf("revise is told %q", got)
+	}
+	if got := told(s, metadata.Review); !slices.Equal(got, []string{"", ""}) {
+		t.Errorf("review is told %q", got)
+	}
+}
+
+// It is told also after somebody has asked for another try, and of the newest patch there is.
+func TestTheCallAfterARetryIsToldOfThePatch(t *testing.T) {
+	s := newStage(t, testPlan())
+	inTurn(s, metadata.Execute, half("a.go", metadata.IdleTimeout), half("b.go", metadata.IdleTimeout), half("", metadata.Auth))
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Failed {
+		t.Fatalf("the run is %s", run.Status)
+	}
+	var err error
+	if s.run, err = phases.Retry(s.engine.Plan, run, "", phases.Start{At: s.engine.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if run = s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	want := []string{"", kept("idle", "attempt-3.patch"), kept("idle", "attempt-4.patch"), kept("idle", "attempt-4.patch")}
+	if got := told(s, metadata.Execute); !slices.Equal(got, want) {
+		t.Errorf("the calls are told %q", got)
+	}
+}
+
+// A session that goes on is told that what it remembers to have changed is gone.
+func TestAResumedCallIsToldThatItsChangesAreGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		keeps bool
+		want  string
+	}{
+		"kept": {true, "Your last call broke off: interrupted. What you had changed in it was reverted: it is not in the tree but in `" + own + "attempt-3.patch`. Take from there what is good, with `git apply` or by hand."},
+		"lost": {false, "Your last call broke off: interrupted. Whatever you had changed in it was reverted: see what is in the tree before you go on."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, testPlan())
+			ctx, stop := context.WithCancelCause(t.Context())
+			inTurn(s, metadata.Execute, func(ctx context.Context, task Task) (Result, error) {
+				task.Notify(Activity{Session: task.Session})
+				if tt.keeps {
+					s.tree.write("half.go", "half")
+				}
+				stop(ErrInterrupted)
+				<-ctx.Done()
+				return Result{Session: task.Session}, ctx.Err()
+			})
+			run := s.goOn(ctx)
+			s.run = phases.TakeUp(run, phases.Start{At: run.UpdatedAt})
+			if run := s.goOn(t.Context()); run.Status != metadata.Completed || !run.Attempts[3].Resumed {
+				t.Fatalf("the run is %s (%+v)", run.Status, run.Attempts[3])
+			}
+			if got := told(s, metadata.Execute); !slices.Equal(got, []string{"", tt.want}) {
+				t.Errorf("the calls are told %q", got)
+			}
+		})
+	}
+}
+
+// Who cannot write takes nothing from a patch, and what was taken back has another beginning.
+func TestWhoIsNotToldOfThePatch(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.engine.Plan.Phases[1].Access = pipelines.AccessRead
+	s.engine.Plan.Phases[1].MustChange = false
+	inTurn(s, metadata.Execute, half("half.go", metadata.StepTimeout), func(_ context.Context, t Task) (Result, error) {
+		return Result{Session: t.Session, Text: "The report."}, nil
+	})
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed || s.tree.tip()[own+"attempt-3.patch"] == "" {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	if got := told(s, metadata.Execute); !slices.Equal(got, []string{"", ""}) {
+		t.Errorf("who cannot write is told %q", got)
+	}
+	rec := &metadata.Phase{Name: "code", Generation: 1}
+	run := metadata.Run{Attempts: []metadata.Attempt{{N: 1, Phase: "code", Step: metadata.Execute, Status: metadata.Errored}, {N: 2, Phase: "code", Step: metadata.Revise, Status: metadata.Cut, Generation: 1}}}
+	if got := brokenOff(run, rec, metadata.Execute); len(got) > 0 {
+		t.Errorf("of an earlier generation or another step: %+v", got)
+	}
+}
+
+// A writer that was cut off by the limit of its turns has written what counts; people see that
+// it was, and the reviewer knows.
+func TestAWriterThatWasCutOff(t *testing.T) {
+	s := newStage(t, testPlan())
+	inTurn(s, metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
+		r, err := s.good(ctx, t)
+		r.Limit = "turns"
+		return r, err
+	})
+	log := &heard{}
+	s.engine.Report = log
+	inTurn(s, metadata.Review, func(_ context.Context, t Task) (Result, error) {
+		if !phases.CutOff(s.saved[len(s.saved)-1], s.saved[len(s.saved)-1].Phase("code")) {
+			s.t.Error("the record does not say that the writer was cut off")
+		}
+		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
+	})
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Completed || phases.CutOff(run, run.Phase("code")) {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	if a := run.Attempts[2]; a.Status != metadata.Succeeded || english(a.Why) != "it reached its limit of turns" {
+		t.Errorf("the attempt is %+v", a)
+	}
+	var warned []string
+	for _, e := range log.all {
+		if e.Done != nil {
+			warned = append(warned, e.Done.Warnings...)
+		}
+	}
+	if !slices.Equal(warned, []string{"it reached its limit of turns"}) {
+		t.Errorf("the log warns %q", warned)
+	}
+	if got := told(s, metadata.Review); !slices.Equal(got, []string{"The writer was cut off by its limit of turns. The work may be unfinished: look for what is missing.", ""}) {
+		t.Errorf("the reviews are told %q", got)
 	}
 }

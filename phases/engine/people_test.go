@@ -6,14 +6,18 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
+	"github.com/reprise-ci/reprise/internal/test/phasestest"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // withQuestions is a stage whose first execute of plan writes all it has to, and asks.
@@ -171,5 +175,337 @@ func TestWhatGoesBackAtOnceIsPutAside(t *testing.T) {
 		if got := s.tree.tip()[".reprise/issue-7/02_tell/superseded/1/tell.md"]; got != "# It is wrong\n" {
 			t.Errorf("%s: what was put aside is %q", access, got)
 		}
+	}
+}
+
+// TestAnyLifeWithPeopleEnds has agents, checks, rules, kills and people do
+// anything at all to a run, and holds the promises of the package all along.
+func TestAnyLifeWithPeopleEnds(t *testing.T) {
+	words, err := prompts.Load(nil, "en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "life")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		w := newWorld(t, rt, words, dir)
+		if err := w.engine.Begin(context.Background(), w.run); err != nil {
+			rt.Fatal(err)
+		}
+		for w.goOn(); w.acts > 0; w.goOn() {
+			w.acts--
+			w.somebody()
+		}
+		if w.run.Status == metadata.Running {
+			w.goOn()
+		}
+	})
+}
+
+// goOn runs until the run ends or waits, also over kills.
+func (w *world) goOn() {
+	ctx := context.Background()
+	for kills := 0; w.run.Status == metadata.Running; kills++ {
+		run, err := w.engine.Run(ctx, w.run)
+		if errors.Is(err, errKilled) {
+			run = w.reborn(ctx)
+		} else if err != nil {
+			w.Fatal(err)
+		}
+		w.run = run
+		w.sound()
+		if kills > 400 {
+			w.Fatalf("the run does not end")
+		}
+	}
+	w.ended()
+}
+
+// reborn takes the run up from the branch, as the next process would.
+func (w *world) reborn(ctx context.Context) metadata.Run {
+	if err := w.tree.Restore(ctx); err != nil {
+		w.Fatal(err)
+	}
+	run, err := metadata.Parse([]byte(w.tree.tip()[".reprise/issue-7/metadata.json"]), "tip")
+	if err != nil {
+		w.Fatal(err)
+	}
+	var left []metadata.Attempt
+	if n := len(run.Attempts); len(w.local.Attempts) > n {
+		left = w.local.Attempts[n:]
+	}
+	return phases.TakeUp(phases.Absorb(run, left, w.engine.Now()), phases.Start{At: w.engine.Now()})
+}
+
+// sound holds the newest record on the branch against what was there before.
+func (w *world) sound() {
+	run, last := w.run, w.tree.log[len(w.tree.log)-1]
+	if err := run.Check(); err != nil {
+		w.Fatalf("the record is not valid: %v", err)
+	}
+	if strings.TrimSpace(last.Message) == "" {
+		w.Fatal("a commit has no message")
+	}
+	if n := aloneSince(run); n > 3 {
+		w.Fatalf("the run went back by itself %d times", n)
+	}
+	for _, rec := range run.Phases {
+		if p := w.engine.Plan.Phase(rec.Name); p != nil && rec.Status == metadata.PhaseCompleted && w.plans == 0 {
+			if skipped := reviewSkipped(run, rec.Name); !skipped || rec.Verdict != nil {
+				phasestest.CheckCompleted(w.T, w.engine.Plan, rec)
+			} else if len(p.Checks) > 0 && (rec.Checks == nil || rec.Checks.Written != rec.Written) || rec.ChecksFail() {
+				w.Fatalf("%s is completed without passing checks", rec.Name)
+			}
+		}
+	}
+	for _, b := range run.RollbackHistory {
+		at := func(name string) int { return slices.Index(namesOf(run), name) }
+		if b.TriggeredBy == metadata.Automatic && w.plans == 0 && at(b.ToPhase) > at(b.FromPhase) {
+			w.Fatalf("the run went forward from %s to %s", b.FromPhase, b.ToPhase)
+		}
+	}
+	opened := map[string]bool{}
+	for _, c := range run.Children {
+		if opened[c.Title] || c.Opened() && c.Number != w.issues[c.ID] {
+			w.Fatalf("the children are %+v, opened were %v", run.Children, w.issues)
+		}
+		opened[c.Title] = true
+	}
+	for id, n := range w.done {
+		if n > 1 {
+			w.Fatalf("the command of comment %d was obeyed %d times", id, n)
+		}
+	}
+}
+
+// ended holds that a run that has stopped says what it waits for.
+func (w *world) ended() {
+	run := w.run
+	if run.Status == metadata.Completed {
+		for _, rec := range run.Phases {
+			if rec.Status != metadata.PhaseCompleted && rec.Status != metadata.PhaseSkipped {
+				w.Fatalf("the run is completed, %s is %s", rec.Name, rec.Status)
+			}
+		}
+		w.approved(run, "")
+		return
+	}
+	if run.Stop == nil || run.Stop.Why == "" {
+		w.Fatalf("the run is %s and does not say why", run.Status)
+	}
+	if run.Status != metadata.Waiting || run.Stop.Code != metadata.AwaitingPerson {
+		return
+	}
+	phase, role, why, approval := phases.Approval(w.engine.Plan, run)
+	open := phases.Questions(run)
+	paused := strings.HasPrefix(english(run.Stop.Why), "pause-")
+	switch {
+	case approval && (role == "" || why == "" || run.Phase(phase) == nil):
+		w.Fatalf("it waits for the approval of nobody: %q %q %q", phase, role, why)
+	case !approval && len(open) == 0 && !paused:
+		w.Fatalf("it waits for a person and says not for what: %+v", run.Stop)
+	}
+}
+
+// Steer has somebody ask for something between two steps, now and then.
+func (w *world) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	w.openChildren(ctx, &run)
+	if w.acts == 0 || !w.oneIn(12, "steer") {
+		return run, nil
+	}
+	w.acts--
+	w.run = run
+	w.somebody()
+	return w.run, nil
+}
+
+// openChildren opens the issues that a run asks for, once each; now and then a
+// process is killed before it can note that.
+func (w *world) openChildren(ctx context.Context, run *metadata.Run) {
+	before := len(run.Children)
+	for _, c := range phases.ToOpen(w.engine.Plan, *run) {
+		if rec := run.Phase(c.Phase); rec.Status != metadata.PhaseCompleted {
+			w.Fatalf("%s is %s, and an issue is opened for it", rec.Name, rec.Status)
+		}
+		if w.issues[c.ID] == 0 {
+			w.issues[c.ID] = len(w.issues) + 1
+		}
+		if w.oneIn(4, "lost") {
+			continue
+		}
+		next := phases.Opened(*run, c.ID, w.issues[c.ID], "", w.engine.Now())
+		if err := errors.Join(metadata.Follow(*run, next), w.engine.Amend(ctx, next, "an issue")); err != nil {
+			w.Fatal(err)
+		}
+		*run = next
+	}
+	if opened := len(run.Children) - len(slices.DeleteFunc(slices.Clone(run.Children), metadata.Child.Opened)); before != len(run.Children) || opened > phases.MostChildren {
+		w.Fatalf("%d children became %d, %d are open", before, len(run.Children), opened)
+	}
+}
+
+// Urgent never hurries.
+func (w *world) Urgent(ctx context.Context, _ func() metadata.Run) error { <-ctx.Done(); return nil }
+
+// somebody gives a command, sometimes one that was given before.
+func (w *world) somebody() {
+	w.n++
+	c := phases.Command{Comment: int64(w.n), By: "ada", At: w.engine.Now(), Why: "as asked"}
+	if taken, _ := strconv.ParseInt(w.run.Cursor, 10, 64); taken > 0 && w.oneIn(5, "again") {
+		c.Comment = rapid.Int64Range(1, taken).Draw(w.T, "comment")
+	}
+	if phases.Taken(w.run, c.Comment) {
+		return // what it asks for is not even looked at
+	}
+	before := w.run
+	next, back, err := w.command(&c)
+	if err != nil {
+		next, back = before, nil // refused, and noted
+	} else {
+		w.done[c.Comment]++
+	}
+	next = phases.Take(before, next, c)
+	legal(w, before, next)
+	ctx := context.Background()
+	if back != nil {
+		back.Run = next
+		err = w.engine.Rollback(ctx, *back, nil)
+	} else {
+		err = w.engine.Amend(ctx, next, c.Name)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.run = next
+	w.sound()
+}
+
+// command is one of all that there are, about any phase.
+func (w *world) command(c *phases.Command) (metadata.Run, *phases.RollbackPlan, error) {
+	run, plan := w.run, w.engine.Plan
+	phase := rapid.SampledFrom(namesOf(run)).Draw(w.T, "phase")
+	c.Name = rapid.SampledFrom([]string{"run", "approve", "approve", "answer", "answer", "rollback", "retry", "skip", "pause", "cancel", "refresh", "refresh-issue"}).Draw(w.T, "command")
+	var next metadata.Run
+	var err error
+	switch c.Name {
+	case "run":
+		next = phases.TakeUp(run, phases.Start{At: c.At})
+	case "approve":
+		waits, _, _, ok := phases.Approval(plan, run)
+		next, err = phases.Approve(plan, run, *c)
+		if ok && err == nil {
+			if w.seen[waits] == nil {
+				w.seen[waits] = map[string]bool{}
+			}
+			w.seen[waits][w.state(run.Phase(waits))] = true
+		}
+	case "answer":
+		id := ""
+		if open := phases.Questions(run); len(open) > 0 {
+			id = rapid.SampledFrom(open).Draw(w.T, "question").ID
+		}
+		next, err = phases.Answer(run, id, w.word("approved, I approve: answer"), *c)
+	case "rollback":
+		step := rapid.SampledFrom([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}).Draw(w.T, "step")
+		back, err := phases.PlanRollback(plan, run, phases.Rollback{To: phase, Step: step, Reason: w.word("because"), Trigger: metadata.Manual, At: c.At})
+		return back.Run, &back, err
+	case "retry":
+		next, err = phases.Retry(plan, run, "", phases.Start{At: c.At})
+	case "skip":
+		next, err = phases.Skip(plan, run, phase, c.At)
+	case "pause":
+		next, err = phases.Pause(run, metadata.Said(w.word("pause")), c.At)
+	case "cancel":
+		next, err = phases.Cancel(run, "enough", c.At)
+	case "refresh":
+		now := w.plan()
+		for i, p := range plan.Phases { // fewer revises than were done is no mistake of anybody
+			now.Phases[i].Revisions = max(now.Phases[i].Revisions, p.Revisions)
+		}
+		if w.oneIn(2, "shorter") {
+			now.Phases = now.Phases[:2]
+		}
+		now, next = phases.Refresh(plan, now, phases.TakeUp(run, phases.Start{At: c.At}), c.At)
+		if next.Status == metadata.Completed { // nothing is new, so the definition stays what it was
+			return run, nil, nil
+		}
+		w.engine.Plan = now
+		w.plans++
+	case "refresh-issue":
+		now := run.Issue
+		now.Title = w.word("title")
+		next = phases.TakeIssue(phases.TakeUp(run, phases.Start{At: c.At, Issue: true}), now, "title", c.By, c.At)
+	}
+	return next, nil, err
+}
+
+// aloneSince counts the rollbacks since a person last took the run back.
+func aloneSince(run metadata.Run) int {
+	n := 0
+	for _, r := range slices.Backward(run.RollbackHistory) {
+		if r.TriggeredBy == metadata.Manual {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// namesOf gives the names of the phases of a run, in their order.
+func namesOf(run metadata.Run) []string {
+	var names []string
+	for _, rec := range run.Phases {
+		names = append(names, rec.Name)
+	}
+	return names
+}
+
+// An issue is opened when the work of its phase stands: completed, and
+// approved where that is asked for. Going back voids what was not opened.
+func TestChildrenAreOpenedOnceTheirPhaseStands(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[0].Approve = "write"
+	plan.Phases[0].Report, plan.Phases[0].ReportSchema = "{...}", json.RawMessage(anyReport)
+	s := newStage(t, plan)
+	wants := []string{"A", "B", "C", "D", "E", "F", "G"}
+	s.on("plan", metadata.Execute, func(ctx context.Context, task Task) (Result, error) {
+		r, err := s.good(ctx, task)
+		r.Structured = asksFor(t, wants...)
+		return r, err
+	})
+	run := s.goOn(t.Context())
+	if got := phases.ToOpen(plan, run); run.Status != metadata.Waiting || len(run.Children) != 7 || len(got) != 0 {
+		t.Fatalf("the run is %s, asked for is %q, to be opened %q", run.Status, titles(run.Children), titles(got))
+	}
+	run, err := phases.Approve(plan, run, phases.Command{By: "ada", At: s.engine.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := titles(phases.ToOpen(plan, run)); got != "plan A, plan B, plan C, plan D, plan E" {
+		t.Errorf("to be opened are %q", got)
+	}
+	for i, c := range phases.ToOpen(plan, run)[:2] {
+		next := phases.Opened(run, c.ID, 20+i, "", s.engine.Now())
+		legal(t, run, next)
+		run = next
+	}
+	if got := titles(phases.ToOpen(plan, run)); got != "plan C, plan D, plan E" {
+		t.Errorf("to be opened then are %q", got)
+	}
+	back, err := phases.PlanRollback(plan, run, phases.Rollback{To: "plan", Step: metadata.Execute, Reason: "think again", Trigger: metadata.Manual, At: s.engine.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	legal(t, run, back.Run)
+	if got := titles(back.Run.Children); got != "plan A!, plan B!" {
+		t.Errorf("after the rollback there are %q", got)
+	}
+	s.run, wants = back.Run, []string{"b", "H"}
+	run = s.goOn(t.Context())
+	if diff := cmp.Diff("plan A!, plan B!, plan H", titles(run.Children)); diff != "" {
+		t.Errorf("asked for again (-want +got):\n%s", diff)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"path"
 	"path/filepath"
@@ -124,3 +125,181 @@ func copyFor(d phases.Decision) string {
 	}
 	return "work"
 }
+
+func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) (prompts.Data, error) {
+	p, rec, dir := e.Plan.Phase(d.Phase), run.Phase(d.Phase), e.dirOf(d)
+	data := prompts.Data{
+		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
+		Access: string(phases.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
+		Round: rec.Round, Last: rec.Round >= 2, Base: run.BaseCommit, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: phases.RollbackFeedback(run, rec),
+		Feedback: phases.FeedbackOn(e.Plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: phases.AnswersFor(run, rec, d), Resumed: d.Resume > 0,
+		Part: partOf(run, rec),
+	}
+	data.Issue, _ = e.shown(ctx)
+	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
+	var err error
+	if data.Others, err = e.others(ctx, run, d); err != nil {
+		return data, err
+	}
+	notice, err := e.notice(ctx, run, d)
+	if err != nil {
+		return data, err
+	}
+	if notice != "" {
+		data.Feedback = cmp.Or(data.Feedback, &prompts.Feedback{})
+		data.Feedback.Notice = notice
+	}
+	if d.Do != phases.DoExecute {
+		if data.Diff, _, err = e.since(ctx, e.Tree, run, p, rec); err != nil {
+			return data, err
+		}
+	}
+	data.Diff += phases.OpenedDiff(rec.Opened) // of protected paths, for a person
+	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
+	return data, nil
+}
+
+func (e *Engine) shown(ctx context.Context) (prompts.Issue, []string) {
+	if e.See == nil {
+		return e.Issue, nil
+	}
+	return e.See(ctx, e.Issue)
+}
+
+// partOf gives the task to which a part of a phase is limited; nil for a phase.
+func partOf(run metadata.Run, rec *metadata.Phase) *prompts.Part {
+	t := phases.TaskOf(&run, rec)
+	if t == nil {
+		return nil
+	}
+	part := &prompts.Part{ID: t.ID, Title: t.Title, Goal: t.Goal, Files: t.Files}
+	for _, other := range phases.PartsOf(&run, phases.WholeOf(rec)) {
+		if o := phases.TaskOf(&run, other); o != nil && o.ID != t.ID {
+			part.Others = append(part.Others, o.ID+": "+o.Title)
+		}
+	}
+	return part
+}
+
+// others gives the open runs that the agent of a decision has to know of: all of them
+// before the first phase that changes code, and from there on those that change the same
+// files.
+func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision) (lines []string, err error) {
+	if e.Others == nil || d.Do != phases.DoExecute {
+		return nil, nil
+	}
+	all, err := e.Others(ctx, run)
+	for _, o := range all {
+		if len(o.Shared) > 0 || phases.PlansFiles(e.Plan, d.Phase) {
+			lines = append(lines, o.String())
+		}
+	}
+	return lines, err
+}
+
+// documents lists the artifacts that the agent of a phase is told of.
+func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
+	var out []prompts.Document
+	for _, earlier := range phases.VisiblePhases(e.Plan, &run, p.Name) {
+		out = append(out, prompts.Document{Phase: earlier.Name, Path: artifactIn(dir, run, earlier)})
+	}
+	return out
+}
+
+// Agent carries out one task. Run returns when the agent and every process it
+// started have ended, also when ctx is cancelled. An error is an *AgentError
+// wherever its kind is known; the Result is filled as far as it got even then.
+type Agent interface {
+	Run(ctx context.Context, t Task) (Result, error)
+}
+
+// Task is one call of an agent: what to say and what it may do. Its JSON form
+// is what a "command" agent reads on standard input.
+type Task struct {
+	Issue   string        `json:"issue"` // id of the issue
+	Title   string        `json:"title"` // of the issue
+	Phase   string        `json:"phase"`
+	Step    metadata.Step `json:"step"`
+	Attempt int           `json:"attempt"` // counts from 1 through the run
+	Round   int           `json:"round"`   // reviews of this phase before this call
+	Goal    string        `json:"goal"`
+	Gates   []string      `json:"gates"`
+	// Part is the task of the phase that the call is about, of one that is done in
+	// parts.
+	Part     *metadata.Task    `json:"part,omitempty"`
+	Language string            `json:"language"`
+	Prompt   string            `json:"prompt"`
+	Dir      string            `json:"dir"`              // absolute path of the work tree
+	Artifact string            `json:"artifact"`         // absolute path of the file to write, or for a review to judge
+	Images   []string          `json:"images,omitempty"` // absolute paths of the images that the prompt names, to be read
+	Access   pipelines.Access  `json:"access"`
+	Network  pipelines.Network `json:"network"`          // what the program may reach of the network
+	Schema   json.RawMessage   `json:"schema,omitempty"` // the JSON Schema of the structured answer; nil asks for none
+
+	Session string `json:"session,omitempty"` // id of the session to start, or to go on with
+	Resume  bool   `json:"resume,omitempty"`  // go on with Session
+
+	Model string `json:"model,omitempty"`
+	// Models may be asked besides Model and those of the agent, and no others; nil:
+	// also any that are known to be no dearer.
+	Models    []string             `json:"models,omitzero"`
+	Turns     int                  `json:"turns,omitempty"`      // limit; 0 means none
+	BudgetUSD float64              `json:"budget_usd,omitempty"` // limit; 0 means none
+	Tools     pipelines.ToolChoice `json:"-"`                    // leaves out tools that the agent has; agents that cannot choose ignore it
+	Effort    string               `json:"-"`                    // of thinking; empty: as the agent has it
+	Timeout   time.Duration        `json:"timeout"`              // of the whole call, in nanoseconds
+	Idle      time.Duration        `json:"idle"`                 // without any output, in nanoseconds
+
+	Notify func(Activity) `json:"-"` // if not nil, it is told what the agent is doing, from one goroutine
+}
+
+// Diagnose is the step of a task that looks at a whole run, see
+// Engine.Diagnose. No phase has it.
+const Diagnose = phases.Diagnose
+
+// Activity is a sign of life from a running agent.
+type Activity struct {
+	Session string         // set once, as soon as it is known
+	Text    string         // one line on what it does now: a tool and its target, or the start of its words
+	Usage   metadata.Usage // so far
+}
+
+// Result is what came out of a call of an agent.
+type Result struct {
+	Session    string          // empty if the agent has no sessions
+	Model      string          // as the agent reports it
+	Text       string          // its last words
+	Structured json.RawMessage // the structured answer, not yet checked; nil if there was none
+	Usage      metadata.Usage
+	ToolCalls  int       // tools it asked for, but for those that are its answer or tell of its work; -1 if the agent does not tell
+	RanNothing bool      // it could have run commands, and is known to have run none
+	Denials    []string  // tools it asked for and was refused, each time
+	Refused    []Refused // hosts that its network does not have
+	Limit      string    // set when a limit ended it: "turns" or "budget"; what it wrote so far counts
+	Warnings   []string  // such as a stream error after a good result
+	Stderr     string    // the tail, for people
+}
+
+// Refused is a host that a program was refused.
+type Refused struct {
+	Host  string // with its port
+	Count int    // how often it was asked for
+}
+
+// AgentError is an infrastructure error, which says nothing about the work.
+type AgentError struct {
+	Class      metadata.Class
+	Agent      string          // what was run, such as "claude"
+	RetryAfter time.Duration   // as the service asked; 0 if it did not
+	Hint       metadata.Reason // what a person can do about it
+	Err        error
+	Stderr     string // the tail
+}
+
+// Error says who failed and why.
+func (e *AgentError) Error() string {
+	return fmt.Sprintf("%s: %v", e.Agent, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *AgentError) Unwrap() error { return e.Err }

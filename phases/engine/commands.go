@@ -1,0 +1,265 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Commands say how the commands of a pipeline run on the work: those of its setup, and the checks.
+type Commands struct {
+	Checker    Checker
+	Installer  Checker    // runs the commands of the setup; nil: Checker does
+	Provisions Provisions // made before the first step; nil if the plan has no setup
+	Jobs       int        // how many checks run side by side; 0: one after the other
+
+	ran struct {
+		brokenBy string // digest of a setup that the work has broken: until it changes, only checks try it again
+	}
+}
+
+// runChecks runs the checks of a phase on the work.
+func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (next metadata.Run, o phases.Outcome, err error) {
+	ctx, done := e.attend(ctx)
+	defer done()
+	o.Checks, err = e.round(p.Checks).all(ctx, p.Checks)
+	// Without a sandbox, a check may have changed the tree itself.
+	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
+	if err == nil && ctx.Err() == nil {
+		run, err = e.knowBefore(ctx, run, p, o.Checks)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return run, stopped(context.Cause(ctx), metadata.Because("interrupted")), nil
+	case err != nil:
+		return run, phases.Outcome{}, err
+	}
+	o.Status, o.Why = metadata.Succeeded, phases.WhyChecksFailed(o.Checks)
+	return run, o, nil
+}
+
+// knowBefore notes which checks fail as they did before. Where that is not known of one that
+// fails, because the base was merged or the baseline never ended, it runs on the base now.
+func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, checks []metadata.CheckResult) (metadata.Run, error) {
+	if unknown := phases.UnknownBefore(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
+		var err error
+		do := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}
+		c := e.round(nil)
+		c.Commit, c.Copies = run.BaseCommit, "base"
+		if run, err = e.tryBefore(ctx, run, do, c, unknown); err != nil {
+			return run, err
+		}
+	}
+	phases.KnownBefore(checks, run.Baseline)
+	return run, nil
+}
+
+// round is what it takes to run checks on the work as it is.
+func (e *Engine) round(checks []pipelines.Check) *checkRound {
+	return &checkRound{Tree: e.Tree, Checker: e.Checker, Mask: e.Mask, Jobs: e.Jobs, Keep: phases.KeptBeside(checks)}
+}
+
+// setUp makes the work tree ready for a decision, if it is not. One that has never
+// been ready stops the run when a command fails. Later it is the work that breaks
+// the setup, as by a lock file: then broken is how the commands ended, for the checks.
+func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision) (next metadata.Run, broken []metadata.CheckResult, err error) {
+	if e.Provisions == nil || d.Final() {
+		return run, nil, nil
+	}
+	digest, due, err := e.Provisions.Due()
+	if err != nil {
+		return run, nil, err
+	}
+	if !due || digest == e.ran.brokenBy && d.Calls() {
+		return run, nil, e.Provisions.Give(ctx)
+	}
+	if run, err = e.Renew(ctx, run); err != nil {
+		return run, nil, err
+	}
+	do := phases.Decision{Do: phases.DoSetup, Phase: d.Phase, Why: metadata.Because("setup_due", "n", len(e.Plan.Setup))}
+	start := e.Now()
+	e.Report.Report(Event{At: start, Run: run, Decision: &do})
+	o, err := e.makeReady(ctx, digest)
+	if err != nil {
+		return run, nil, err
+	}
+	o.At = e.Now()
+	switch next = run; {
+	case !(e.Lane != nil) && (phases.Broken(o.Checks) == nil || run.Setup == nil || phases.Broken(run.Setup) != nil):
+		next = phases.SetUp(run, o.Checks, o.At)
+	case phases.Broken(o.Checks) != nil:
+		broken, e.ran.brokenBy = o.Checks, digest
+	}
+	if next.Status != metadata.Running {
+		if err := e.Amend(ctx, next, "setup failed"); err != nil {
+			return run, nil, err
+		}
+	}
+	o.End(start, o.At)
+	e.Report.Report(Event{At: o.At, Run: next, Of: do, Done: &o})
+	return next, broken, nil
+}
+
+// makeReady runs the commands of the setup, up to the first that fails.
+func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome, err error) {
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return o, err
+	}
+	o.Status = metadata.Succeeded
+	attended, done := e.attend(ctx)
+	defer done()
+	return o, e.Provisions.Make(ctx, digest, func() (bool, error) {
+		for _, c := range e.Plan.Setup {
+			ended, err := cmp.Or(e.Installer, e.Checker).Check(attended, e.Tree.Dir(), c.Check)
+			if attended.Err() != nil {
+				return false, context.Cause(attended)
+			}
+			if err != nil {
+				return false, fmt.Errorf("setup %s: %w", c.Name, err)
+			}
+			ended.Output = e.Mask(ended.Output)
+			o.Checks = append(o.Checks, ended)
+			if !ended.Pass {
+				o.Why = metadata.Because("check_exited", "check", c.Name, "code", ended.ExitCode)
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// baseline has all checks of the plan run on what nobody has changed yet, before the first
+// phase. What fails there is not by those who work on the issue.
+func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
+	changed := slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
+	all := phases.AllChecks(e.Plan)
+	if !e.Plan.Baseline || len(all) == 0 || run.Baseline != nil || changed || !d.Calls() {
+		return run, nil
+	}
+	run, err := e.Renew(ctx, run)
+	if err != nil {
+		return run, err
+	}
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return run, err
+	}
+	attended, done := e.attend(ctx)
+	defer done()
+	do := phases.Decision{Do: phases.DoBaseline, Phase: d.Phase, Why: metadata.Because("baseline_due", "n", len(all))}
+	c := e.round(all)
+	c.Copies = "before"
+	next, err := e.tryBefore(attended, run, do, c, all)
+	if err != nil {
+		return run, err
+	}
+	next.UpdatedAt = e.Now()
+	next.Revision++
+	return next, e.Store.Save(next)
+}
+
+// tryBefore runs commands on what was there before the work, and gives the record that says
+// how they ended.
+func (e *Engine) tryBefore(ctx context.Context, run metadata.Run, do phases.Decision, c *checkRound, commands []pipelines.Check) (metadata.Run, error) {
+	start := e.Now()
+	e.Report.Report(Event{At: start, Run: run, Decision: &do})
+	results, err := c.all(ctx, commands)
+	if err != nil {
+		return run, err
+	}
+	run = run.Clone()
+	run.Baseline = append(run.Baseline, results...)
+	o := phases.Outcome{At: e.Now(), Status: metadata.Succeeded, Checks: results, Why: phases.WhyChecksFailed(results)}
+	o.End(start, o.At)
+	e.Report.Report(Event{At: o.At, Run: run, Of: do, Done: &o})
+	return run, nil
+}
+
+// checkedTree is where the work is.
+type checkedTree interface {
+	// Copy makes a copy without what no commit has but for what keep names, in the
+	// folder that CopyDir gives. It has the work or, if commit is not empty, what that
+	// one has. The function it returns removes it.
+	Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error)
+	CopyDir(name string) string
+}
+
+// checkRound is a round of checks on one state of the work.
+type checkRound struct {
+	Tree    checkedTree
+	Checker Checker
+	Mask    func(string) string
+	Jobs    int      // how many run side by side; 0: one after the other
+	Keep    []string // files beside the commit
+	Copies  string   // how the names of its copies begin; empty: check
+	Commit  string   // the commit it is about, in place of the work; empty: none
+	copying sync.Mutex
+}
+
+// all gives the results in the order of the commands. The first error ends all.
+func (c *checkRound) all(ctx context.Context, commands []pipelines.Check) ([]metadata.CheckResult, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	results, next := make([]metadata.CheckResult, len(commands)), make(chan int)
+	var workers sync.WaitGroup
+	for range max(1, min(c.Jobs, len(commands))) {
+		workers.Go(func() {
+			for i := range next {
+				var err error
+				if results[i], err = c.one(ctx, i, commands[i]); err != nil {
+					end(fmt.Errorf("check %s: %w", commands[i].Name, err))
+				}
+			}
+		})
+	}
+	for i := range commands {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	workers.Wait()
+	return results, context.Cause(ctx)
+}
+
+// one gives the result of a command, which is run once more if it fails and asks for that.
+func (c *checkRound) one(ctx context.Context, i int, command pipelines.Check) (metadata.CheckResult, error) {
+	var before metadata.CheckResult // the try before
+	for try := 0; ; try++ {
+		r, err := c.inCopy(ctx, i, command)
+		if err != nil {
+			return r, err
+		}
+		if r.Pass && try > 0 {
+			r.Flaky, r.FailedTests, r.Output = true, before.FailedTests, before.Output
+		}
+		if r.Pass || try >= command.Retries {
+			return r, nil
+		}
+		before = r
+	}
+}
+
+// inCopy runs a command in a copy of the work.
+func (c *checkRound) inCopy(ctx context.Context, i int, command pipelines.Check) (metadata.CheckResult, error) {
+	name := fmt.Sprintf("%s-%d", cmp.Or(c.Copies, "check"), i)
+	c.copying.Lock() // what is not part of the work is taken out of the tree for it
+	remove, err := c.Tree.Copy(ctx, c.Commit, name, c.Keep)
+	c.copying.Unlock()
+	if err != nil {
+		return metadata.CheckResult{}, err
+	}
+	r, err := c.Checker.Check(ctx, c.Tree.CopyDir(name), command)
+	r.Output = c.Mask(r.Output)
+	for n, test := range r.FailedTests {
+		r.FailedTests[n] = c.Mask(test)
+	}
+	return r, errors.Join(err, remove())
+}
