@@ -315,7 +315,7 @@ func TestRestoreTree(t *testing.T) {
 
 // A tree beside that of the run is as a fresh clone of its commit, with its .git for programs; of the
 // tip it has the record, and what is kept, too.
-func TestCheckOut(t *testing.T) {
+func TestCheckOutBeside(t *testing.T) {
 	t.Parallel()
 	user := newUser(t, map[string]string{".gitattributes": "*.txt text eol=crlf\n", "a.txt": "one\n", "dir/b.txt": "b\n", ".gitignore": "deps/\n"})
 	base := sh(t, user, "rev-parse", "HEAD")
