@@ -10,9 +10,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -21,7 +21,7 @@ import (
 
 // tellEnd prints how the run ended and gives its exit code.
 func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, run metadata.Run) error {
-	s := progress.Result(w.Plan, run)
+	s := view.Result(w.Plan, run)
 	s.Head = w.Repo.Tip()
 	out := env.Stdout
 	if o.json || o.log.json() {
@@ -47,7 +47,7 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("pausing"))
 		return exit.Code(exit.Waiting)
 	}
-	if code := progress.ExitCode(run); code != exit.Done {
+	if code := view.ExitCode(run); code != exit.Done {
 		return exit.Code(code)
 	}
 	return nil
@@ -76,7 +76,7 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 func ending(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	status := terminal.WordFor(c, "statuses", string(run.Status))
-	cost := text.Join(", ", c.Shown("attempts", "n", phases.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)), progress.Together(c, run))
+	cost := text.Join(", ", c.Shown("attempts", "n", phases.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)), view.Together(c, run))
 	if run.Stop == nil {
 		return c.Shown("ends", "status", status, "cost", cost)
 	}
@@ -91,7 +91,7 @@ func ending(run metadata.Run) string {
 // broken is an error that stopped a run, with the result so far.
 type broken struct {
 	error
-	so progress.Summary
+	so view.Summary
 }
 
 // Unwrap returns the error.
@@ -100,7 +100,7 @@ func (b broken) Unwrap() error { return b.error }
 // broke says what stopped the process, and how to go on. The record is as it
 // was last committed, so starting again goes on from there.
 func broke(w *workspace.Workspace, run metadata.Run, err error) error {
-	so := progress.SummaryOf(w.Plan, run, prompts.Words("en"))
+	so := view.SummaryOf(w.Plan, run, prompts.Words("en"))
 	so.Status, so.Code, so.Head = "failed", exit.ReasonFor(err), w.Repo.Tip()
 	way := w.Shown("start again", "command", "reprise run --issue "+w.Issue.ID)
 	if moved := new(git.Moved); errors.As(err, &moved) {
@@ -124,7 +124,7 @@ func alwaysJSON(env environ.Env, err error) error {
 		return err // it has been printed
 	case errors.As(err, &b):
 	default:
-		b.so = progress.Summary{Status: "failed", Code: exit.ReasonFor(err), Steps: []progress.SummaryStep{}, Start: env.Now(), End: env.Now(), Error: err.Error()}
+		b.so = view.Summary{Status: "failed", Code: exit.ReasonFor(err), Steps: []view.SummaryStep{}, Start: env.Now(), End: env.Now(), Error: err.Error()}
 	}
 	return errors.Join(err, text.PrintJSON(env.Stdout, b.so))
 }

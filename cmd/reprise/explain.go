@@ -8,11 +8,11 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -86,7 +86,7 @@ func drawGraph(ctx context.Context, env environ.Env, o explainOptions) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(env.Stdout, progress.Mermaid(plan, run))
+	_, err = fmt.Fprint(env.Stdout, view.Mermaid(plan, run))
 	return text.Unread(err)
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
@@ -88,9 +88,9 @@ Markdown, JSON or plain text.`,
 func showStatus(ctx context.Context, env environ.Env, r *workspace.Recorded, asJSON bool) error {
 	standing, near := delivery.BaseStanding(ctx, r.Source, r.Run), r.SameFiles(ctx, env)
 	if asJSON {
-		result := progress.Result(r.Plan, r.Run)
+		result := view.Result(r.Plan, r.Run)
 		if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {
-			result.Next = append(result.Next, progress.UpdateCommand(r.Run))
+			result.Next = append(result.Next, view.UpdateCommand(r.Run))
 		}
 		result.Near = near.In(prompts.Words("en"))
 		return text.PrintJSON(env.Stdout, result)

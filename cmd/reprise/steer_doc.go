@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -13,7 +13,7 @@ import (
 // GoOn says how to go on with a run: with one command on the same line, with one of
 // several on lines of their own. A run that nothing takes further is done.
 func goOnCommand(w *workspace.Workspace, run metadata.Run) string {
-	switch commands := progress.NextCommands(w.Plan, run); len(commands) {
+	switch commands := view.NextCommands(w.Plan, run); len(commands) {
 	case 0:
 		return w.Shown("done")
 	case 1:

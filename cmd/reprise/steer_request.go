@@ -19,9 +19,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -79,7 +79,7 @@ func steerRun(ctx context.Context, env environ.Env, s steerRequest) (err error) 
 		return err
 	}
 	if s.JSON {
-		return text.PrintJSON(env.Stdout, progress.Result(w.Plan, w.Run))
+		return text.PrintJSON(env.Stdout, view.Result(w.Plan, w.Run))
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -57,7 +57,7 @@ func runUpdate(ctx context.Context, env environ.Env, s steerRequest) (err error)
 	warnOfSteering(w, env)
 	tellUpdate(w, env, run, due)
 	if s.JSON {
-		err = text.PrintJSON(env.Stdout, progress.Result(w.Plan, run))
+		err = text.PrintJSON(env.Stdout, view.Result(w.Plan, run))
 	}
 	if due && run.Stop != nil && run.Stop.Code == metadata.Conflicts {
 		err = errors.Join(err, exit.Code(exit.Failed))

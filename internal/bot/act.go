@@ -15,10 +15,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
@@ -139,7 +139,7 @@ func (e ending) exitCode() int {
 	if e.Code == metadata.AwaitingPerson || e.Code == metadata.AwaitingCI || e.matrix != "" {
 		return exit.Done
 	}
-	return progress.ExitCode(e.bot.w.Run)
+	return view.ExitCode(e.bot.w.Run)
 }
 
 // setOutputs sets every output that has a value.
@@ -152,7 +152,7 @@ func (e ending) setOutputs(ctx context.Context) error {
 	}
 	if b.hasRun() && e.decision == toRun {
 		run := b.w.Run
-		so := progress.SummaryOf(b.w.Plan, run, prompts.Words("en"))
+		so := view.SummaryOf(b.w.Plan, run, prompts.Words("en"))
 		so.Head = b.w.Repo.Tip()
 		if e.err != nil {
 			so.Error = j.Log.Mask(e.err.Error())

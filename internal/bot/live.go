@@ -8,9 +8,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
@@ -24,7 +24,7 @@ type botView struct {
 
 // reporter gives what the engine reports to.
 func (v *voice) reporter() engine.Reporter {
-	o := terminal.Options{Plan: progress.Whole(v.subject().plan), Verbose: v.in.Show}
+	o := terminal.Options{Plan: view.Whole(v.subject().plan), Verbose: v.in.Show}
 	return botView{&terminal.GroupedView{PlainView: terminal.PlainView{P: text.Printer{W: v.env.Stdout, Palette: false}, O: o}, Group: v.job.Group}, v}
 }
 
@@ -90,7 +90,7 @@ func (v *voice) facts(run metadata.Run) page.Notices {
 	defer v.mu.Unlock()
 	t := v.notices
 	t.Links = v.linksTo(run, v.about.tip)
-	t.Remaining = progress.Remaining(v.about.plan, run, v.earlier)
+	t.Remaining = view.Remaining(v.about.plan, run, v.earlier)
 	for _, d := range v.noted {
 		if !d.Kept {
 			t.Requests = append(t.Requests, page.Requested{At: v.env.Now(), By: d.By, Command: d.What, Outcome: d.Why.In(prompts.Words(v.speaks()))})

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -61,7 +61,7 @@ func takeoverTable(t *Takeover) *text.Table {
 		for i, f := range files {
 			files[i] = strings.TrimPrefix(f, t.Old.Top+"/")
 		}
-		out.Add(progress.Sign(p.Status), text.Flat(p.Name), text.Words(p.Was), text.Words(p.Status), string(p.Step), text.Flat(strings.Join(files, " ")))
+		out.Add(view.Sign(p.Status), text.Flat(p.Name), text.Words(p.Was), text.Words(p.Status), string(p.Step), text.Flat(strings.Join(files, " ")))
 	}
 	return out
 }

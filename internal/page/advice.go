@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -113,7 +113,7 @@ func (w advice) wayBack() string {
 // lastWords is what the program of the agent wrote to standard error that
 // could not do what the run stopped at.
 func (w advice) lastWords() string {
-	lines := progress.LastLines(progress.Stderr(w.run), progress.FailureLines)
+	lines := view.LastLines(view.Stderr(w.run), view.FailureLines)
 	if len(lines) == 0 {
 		return ""
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -23,7 +23,7 @@ func (w chart) folded() string {
 	if len(w.rows) == 0 || len(w.rows) > most {
 		return ""
 	}
-	return clean.Details(w.Say("tell.flow"), "```mermaid\n"+progress.Mermaid(w.plan, &w.run)+"```", false)
+	return clean.Details(w.Say("tell.flow"), "```mermaid\n"+view.Mermaid(w.plan, &w.run)+"```", false)
 }
 
 // columns is how wide a timeline is: more has no room on a phone.
@@ -47,7 +47,7 @@ func (w chart) timeline() string {
 		for _, s := range spans[r.Rec.Name] {
 			worked += s.to - s.from
 		}
-		name, took := text.Cut(progress.Label(r.Title), columns-12), w.Duration(worked)
+		name, took := text.Cut(view.Label(r.Title), columns-12), w.Duration(worked)
 		gap := max(1, columns-ansi.StringWidth(name)-ansi.StringWidth(took))
 		lines = append(lines, w.square(r)+" "+name+strings.Repeat(" ", gap)+took, "   "+bar)
 	}
@@ -69,7 +69,7 @@ func spansOf(run metadata.Run) (of map[string][]span, all time.Duration) {
 	const longest = 24 * time.Hour // of one attempt: a clock may have jumped
 	attempts := slices.Clone(run.Attempts)
 	slices.SortStableFunc(attempts, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
-	at := progress.AxisOf(attempts, func(a metadata.Attempt) time.Duration {
+	at := view.AxisOf(attempts, func(a metadata.Attempt) time.Duration {
 		if a.Status == metadata.Started {
 			return min(max(run.UpdatedAt.Sub(a.StartedAt), 0), longest)
 		}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -27,7 +27,7 @@ func (w checklist) lines() string {
 }
 
 // line is a phase: how it stands, what it has taken, and what it has changed.
-func (w checklist) line(r progress.Row) string {
+func (w checklist) line(r view.Row) string {
 	name, beside := w.artifact(r)
 	state, cost, took, changed := w.state(r), "", "", ""
 	if s := w.standing(r); s == metadata.PhaseInProgress || s == metadata.PhaseFailed {
@@ -47,7 +47,7 @@ func (w checklist) line(r progress.Row) string {
 
 // state says in words where a phase stands: what its review said, once it is
 // completed. Of one that has not begun there is nothing to say.
-func (w checklist) state(r progress.Row) string {
+func (w checklist) state(r view.Row) string {
 	switch w.standing(r) {
 	case metadata.PhaseCompleted:
 		return text.Join(", ", w.word("verdicts", r.Rec.ReviewResult), text.If(r.Approval, w.word("statuses", r.Standing())))
@@ -62,7 +62,7 @@ func (w checklist) state(r progress.Row) string {
 
 // artifact gives the title of a phase, which links to what it has written; where no
 // link is possible, the file is named beside it.
-func (w checklist) artifact(r progress.Row) (title, beside string) {
+func (w checklist) artifact(r view.Row) (title, beside string) {
 	title = clean.Inline(r.Title, 60)
 	files := r.Artifacts()
 	if len(files) == 0 {
@@ -76,7 +76,7 @@ func (w checklist) artifact(r progress.Row) (title, beside string) {
 
 // standing is where a phase stands. One that is about to begin, or has just done so,
 // is at work, which its record says only later.
-func (w writer) standing(r progress.Row) metadata.PhaseStatus {
+func (w writer) standing(r view.Row) metadata.PhaseStatus {
 	pending := r.Rec.Status == metadata.PhasePending || r.Rec.Status == ""
 	if pending && w.run.Status == metadata.Running && r.Rec.Name == w.now.Phase {
 		return metadata.PhaseInProgress
@@ -85,7 +85,7 @@ func (w writer) standing(r progress.Row) metadata.PhaseStatus {
 }
 
 // phaseSign is where a phase stands, at a glance.
-func (w writer) phaseSign(r progress.Row) string {
+func (w writer) phaseSign(r view.Row) string {
 	switch w.standing(r) {
 	case metadata.PhaseCompleted:
 		if r.Approval {
@@ -125,7 +125,7 @@ func (w writer) bar() string {
 }
 
 // square is a phase in the bar.
-func (w writer) square(r progress.Row) string {
+func (w writer) square(r view.Row) string {
 	active := "🟦"
 	switch w.run.Status {
 	case metadata.Running:

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -97,7 +97,7 @@ func (w comment) near() string {
 
 // takenBack says why the phase at hand was taken back, until that is met.
 func (w comment) takenBack() string {
-	rec := progress.RowOf(w.rows, w.now.Phase).Rec
+	rec := view.RowOf(w.rows, w.now.Phase).Rec
 	if rec.RollbackContext == nil || len(w.run.RollbackHistory) == 0 {
 		return ""
 	}

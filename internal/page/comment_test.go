@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -81,7 +81,7 @@ func TestCommentIsCut(t *testing.T) {
 	for i := range 500 {
 		f := progresstest.NoPaging()
 		f.ID, f.Problem, f.Solution = fmt.Sprintf("F%d", i), long, long
-		rec.Verdict = &metadata.Verdict{Findings: append(progress.OpenFindings(rec.Verdict), f)}
+		rec.Verdict = &metadata.Verdict{Findings: append(view.OpenFindings(rec.Verdict), f)}
 	}
 	entry := p.Run.RollbackHistory[0]
 	entry.Reason = long

@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -20,16 +20,16 @@ type findings struct{ writer }
 // They are open to view where a person has to read them.
 func (w findings) open() string {
 	var items []string
-	most := progress.FailureLines // of the first check; the others have less room on a phone
+	most := view.FailureLines // of the first check; the others have less room on a phone
 	for _, r := range w.rows {
 		if r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped {
 			continue
 		}
-		for _, x := range progress.FailedChecks(r.Rec) {
+		for _, x := range view.FailedChecks(r.Rec) {
 			items = append(items, w.check(r.Rec.Name, x, most))
 			most = 5
 		}
-		for _, f := range progress.OpenFindings(r.Rec.Verdict) {
+		for _, f := range view.OpenFindings(r.Rec.Verdict) {
 			items = append(items, w.finding(r.Rec.Name, f))
 		}
 		for _, g := range r.Rec.Verdict.FailedGates() {
@@ -59,7 +59,7 @@ func (w findings) finding(phase string, f metadata.Finding) string {
 
 // place says where a finding is, as a link to the line where that is possible.
 func (w findings) place(f metadata.Finding) string {
-	at := clean.Code(clean.Truncate(progress.Place(f), 200))
+	at := clean.Code(clean.Truncate(view.Place(f), 200))
 	to := clean.FileURL(w.notices.Files, f.File)
 	if f.File == "" || to == "" {
 		return at
@@ -77,7 +77,7 @@ func (w findings) place(f metadata.Finding) string {
 // say what failed, and where all of it is.
 func (w findings) check(phase string, x metadata.CheckResult, most int) string {
 	title := "**" + w.Say("comment.check") + "** " + clean.Inline(x.Name, 80) + " (" + clean.Inline(w.title(phase), 60) + ", " + w.Say("comment.exit", "code", x.ExitCode) + "): " + clean.Code(clean.Truncate(x.Run, 200))
-	lines, left := progress.Excerpt(x.Output, most)
+	lines, left := view.Excerpt(x.Output, most)
 	if len(lines) == 0 {
 		return clean.Item(title)
 	}
@@ -94,14 +94,14 @@ func (w findings) setup() string {
 	if c == nil || w.run.Stop == nil || w.run.Stop.Code != metadata.SetupFailed {
 		return ""
 	}
-	lines, _ := progress.Excerpt(c.Output, 30)
+	lines, _ := view.Excerpt(c.Output, 30)
 	return text.Join("\n\n", clean.Code(clean.Truncate(c.Run, 200)), clean.Fenced(strings.Join(lines, "\n")))
 }
 
 // checksFile is the path of the file that has all that the checks of a phase
 // printed.
 func (w findings) checksFile(phase string) string {
-	return path.Join(phases.Folder(w.run.IssueNumber), progress.RowOf(w.rows, phase).Folder, phases.ChecksFile)
+	return path.Join(phases.Folder(w.run.IssueNumber), view.RowOf(w.rows, phase).Folder, phases.ChecksFile)
 }
 
 // suggestions are what passing reviews had to say.
@@ -111,7 +111,7 @@ func (w findings) suggestions() string {
 		if r.Rec.Status != metadata.PhaseCompleted {
 			continue
 		}
-		for _, f := range progress.OpenFindings(r.Rec.Verdict) {
+		for _, f := range view.OpenFindings(r.Rec.Verdict) {
 			items = append(items, w.finding(r.Rec.Name, f))
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -14,14 +14,14 @@ import (
 
 // headline says where the run is, or how it ended.
 func (w writer) headline() string {
-	at := progress.RowOf(w.rows, w.now.Phase)
+	at := view.RowOf(w.rows, w.now.Phase)
 	where := ""
 	if at.Number > 0 {
 		step := string(w.now.Step())
 		if step == "" {
 			step = string(at.Rec.CurrentStep)
 		}
-		where = w.Headline(at.Number, progress.PhasesIn(w.rows), clean.Inline(at.Title, 60), clean.Inline(step, 20))
+		where = w.Headline(at.Number, view.PhasesIn(w.rows), clean.Inline(at.Title, 60), clean.Inline(step, 20))
 		where = strings.TrimRight(where, ",、 ") // a phase that failed has no step
 		if at.Round() > 1 {
 			where += " · " + w.Say("round", "n", at.Round())
@@ -58,7 +58,7 @@ func (w writer) facts() string {
 	who := ""
 	if w.run.Status == metadata.Running && w.now.Agent != "" {
 		who = clean.Named(w.Say("agent"), clean.Code(clean.Truncate(w.now.Agent, 60)))
-		if model := progress.ModelOf(w.plan, w.run, w.now); model != "" {
+		if model := view.ModelOf(w.plan, w.run, w.now); model != "" {
 			who += " · " + clean.Named(w.Say("model"), clean.Code(clean.Truncate(model, 60)))
 		}
 	}
@@ -76,7 +76,7 @@ func (w writer) used() string {
 	if d := w.run.UpdatedAt.Sub(w.run.CreatedAt); d >= time.Second {
 		elapsed = clean.Named(w.Say("elapsed"), w.Duration(d))
 	}
-	return text.Join(" · ", clean.Named(w.Say("cost"), w.Spent(used, limit, estimated)), elapsed, progress.Together(w.Catalogue, w.run))
+	return text.Join(" · ", clean.Named(w.Say("cost"), w.Spent(used, limit, estimated)), elapsed, view.Together(w.Catalogue, w.run))
 }
 
 func runSign(s metadata.Status) string {

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -22,7 +22,7 @@ func proposed(w writer) string {
 		return ""
 	}
 	diff, after := "", ""
-	for _, o := range progress.Opened(w.plan, w.run) {
+	for _, o := range view.Opened(w.plan, w.run) {
 		diff += o.Diff
 		if strings.HasPrefix(o.Path, ".github/") {
 			after = w.Say("tell.openedForge")

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -30,17 +30,17 @@ type rollback struct{ writer }
 func (w rollback) details(back phases.RollbackPlan) []string {
 	e := back.Entry
 	blocks := []string{
-		w.changes(progress.RowsOf(w.plan, back.Before), w.rows), w.nextAgent(back.Run.Phase(e.ToPhase)),
+		w.changes(view.RowsOf(w.plan, back.Before), w.rows), w.nextAgent(back.Run.Phase(e.ToPhase)),
 		w.entry(e, len(back.Before.RollbackHistory)+1), w.moved(back.Moves), w.restored(back.Paths),
 	}
-	return append(blocks, clean.Details(w.Say("tell.writes", "file", text.Cut(progress.Label(text.Last(back.ReasonFile)), 100)), clean.Code(clean.Truncate(back.ReasonFile, 300))+"\n\n"+clean.Fenced(clean.Truncate(string(phases.WrittenReason(back)), 20_000)), false))
+	return append(blocks, clean.Details(w.Say("tell.writes", "file", text.Cut(view.Label(text.Last(back.ReasonFile)), 100)), clean.Code(clean.Truncate(back.ReasonFile, 300))+"\n\n"+clean.Fenced(clean.Truncate(string(phases.WrittenReason(back)), 20_000)), false))
 }
 
 // changes has a row for each phase, with a mark where it changes.
-func (w rollback) changes(before, after []progress.Row) string {
+func (w rollback) changes(before, after []view.Row) string {
 	var rows [][]string
 	for _, b := range before {
-		was, is := w.where(b.Rec), w.where(progress.RowOf(after, b.Rec.Name).Rec)
+		was, is := w.where(b.Rec), w.where(view.RowOf(after, b.Rec.Name).Rec)
 		mark := ""
 		if was != is {
 			mark = "●"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -31,7 +31,7 @@ type ConfigFacts struct {
 // ConfigReply says what a run of the issue would go by.
 func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFacts) string {
 	s := settings{speaker(language)}
-	plan = progress.Whole(plan)
+	plan = view.Whole(plan)
 	s.plan = plan
 	facts := []string{
 		clean.Named(s.Say("pipeline"), text.Join(" · ", clean.Code(clean.Truncate(plan.Name, 60)), clean.Inline(plan.Description, 300))),

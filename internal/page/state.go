@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -19,7 +19,7 @@ func stateBlock(w writer) string {
 	s := state{
 		Schema: 1, Issue: clean.Truncate(w.run.IssueNumber, 100), Revision: w.run.Revision, Status: w.run.Status, Pipeline: clean.Truncate(w.run.Pipeline.Name, 100),
 		Phase: clean.Truncate(w.now.Phase, 100), Step: string(w.now.Step()), Agent: clean.Truncate(w.now.Agent, 100), Branch: clean.Truncate(w.run.BranchName, 200), PullRequest: w.run.PRNumber,
-		USD: cents(w.run.Cost.USD), BudgetUSD: w.run.Budget.USD, Tokens: progress.AllTokens(w.run.Cost), Attempts: phases.SpentOf(w.run).Attempts,
+		USD: cents(w.run.Cost.USD), BudgetUSD: w.run.Budget.USD, Tokens: view.AllTokens(w.run.Cost), Attempts: phases.SpentOf(w.run).Attempts,
 		Rollbacks: len(w.run.RollbackHistory), Updated: w.run.UpdatedAt.UTC().Truncate(time.Second),
 	}
 	if w.run.Stop != nil {

@@ -3,9 +3,9 @@ package page
 import (
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -80,7 +80,7 @@ func (w summary) refusedHosts() string {
 			continue
 		}
 		items = append(items, "- "+text.Join(" · ", cell(a.Phase, 60), w.word("steps", string(a.Step)), clean.Code(clean.Truncate(a.Refused, 1000)))+
-			"\n  "+clean.Code(progress.Allowing(a)))
+			"\n  "+clean.Code(view.Allowing(a)))
 	}
 	return titled(w.Say("tell.refusedHosts"), w.within(20_000, items))
 }

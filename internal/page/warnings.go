@@ -3,8 +3,8 @@ package page
 import (
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -40,7 +40,7 @@ func (w writer) doubts() string {
 	if names := w.plan.OfOneMind(); len(names) > 0 {
 		all = append(all, "⚠️ "+w.Say("tell.ofOneMind", "phases", w.List(codes(names))))
 	}
-	if names := progress.CutOff(w.run); len(names) > 0 {
+	if names := view.CutOff(w.run); len(names) > 0 {
 		all = append(all, "⚠️ "+w.Say("tell.turnsUsedUp", "phases", w.List(codes(names))))
 	}
 	return strings.Join(append(all, w.unseen()...), "\n\n")
@@ -72,7 +72,7 @@ const mostTests = 20
 // same way now, and those that are flaky; each with the tests that failed.
 func (w writer) oddChecks() string {
 	var all []string
-	before, flaky := progress.OddChecks(w.rows)
+	before, flaky := view.OddChecks(w.rows)
 	if len(before) > 0 {
 		all = append(all, "⚠️ "+w.Say("tell.failedBefore", "checks", w.allWithTests(before)))
 	}

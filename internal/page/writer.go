@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -22,15 +22,15 @@ type writer struct {
 	notices Notices
 	plan    *pipelines.Pipeline
 	run     metadata.Run
-	rows    []progress.Row
+	rows    []view.Row
 	now     phases.Decision
 }
 
 func newWriter(plan *pipelines.Pipeline, run metadata.Run, t Notices) writer {
-	plan = progress.Whole(plan)
+	plan = view.Whole(plan)
 	return writer{
 		Catalogue: prompts.Words(run.Language),
-		plan:      plan, run: run, notices: t, rows: progress.RowsOf(plan, run), now: progress.Doing(plan, run),
+		plan:      plan, run: run, notices: t, rows: view.RowsOf(plan, run), now: view.Doing(plan, run),
 	}
 }
 
@@ -65,7 +65,7 @@ func (w writer) file(name string) string {
 }
 
 // title is what people read in the place of the name of a phase.
-func (w writer) title(phase string) string { return progress.TitleOf(w.plan, phase) }
+func (w writer) title(phase string) string { return view.TitleOf(w.plan, phase) }
 
 // back is an entry of the history without its reason.
 func (w writer) back(e metadata.Rollback) string {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -63,7 +63,7 @@ func attemptOf(w words, run metadata.Run, a metadata.Attempt) attempt {
 	one := attempt{
 		N: a.N, Phase: w.phase(a.Phase), Step: w.word("steps", string(a.Step)), Outcome: outcome, Class: outcome.Class,
 		Facts: figuresOf(w, a), Why: whyOf(w, a),
-		Refused: line(a.Refused, mostOfHosts), Allow: line(progress.Allowing(a), mostOfHosts),
+		Refused: line(a.Refused, mostOfHosts), Allow: line(view.Allowing(a), mostOfHosts),
 		Void: rec != nil && a.Generation < rec.Generation,
 	}
 	if a.Round > 0 && a.Round < 1000 {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -28,9 +28,9 @@ type share struct {
 	Width                          string // of its bar, of 100
 }
 
-func costOf(w words, run metadata.Run, rows []progress.Row) cost {
+func costOf(w words, run metadata.Run, rows []view.Row) cost {
 	c := cost{
-		Spent: progress.Spent(run),
+		Spent: view.Spent(run),
 		Input: text.Tokens(run.Cost.InputTokens), Output: text.Tokens(run.Cost.OutputTokens), Cached: text.Tokens(run.Cost.CachedTokens),
 	}
 	if read := float64(run.Cost.InputTokens) + float64(run.Cost.CachedTokens); read > 0 && run.Cost.CachedTokens > 0 {

@@ -22,17 +22,17 @@ var pageText string
 
 // Write writes the page, in the language of the run.
 func Write(w io.Writer, f Facts) error {
-	return write(w, pageText, newView(f))
+	return write(w, pageText, newContent(f))
 }
 
 // write writes a page whose text begins with the head that all pages have.
-func write(w io.Writer, text string, view any) error {
+func write(w io.Writer, text string, content any) error {
 	page, err := template.New("page").Funcs(template.FuncMap{"words": func(command string) []string { return strings.Split(command, " ") }}).Parse(headText + text)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	if err := page.Execute(out, view); err != nil {
+	if err := page.Execute(out, content); err != nil {
 		return err
 	}
 	return out.Flush()

@@ -3,8 +3,8 @@ package report
 import (
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -29,7 +29,7 @@ type finding struct {
 
 // reviews gives what stood against the work of each phase, and what became of
 // it. Phases of which nothing is to be said are left out.
-func reviewsOf(w words, f Facts, rows []progress.Row) []review {
+func reviewsOf(w words, f Facts, rows []view.Row) []review {
 	var all []review
 	for _, r := range rows {
 		one := review{Phase: line(r.Title, 60), Earlier: earlierOf(w, f, r.Rec)}
@@ -61,7 +61,7 @@ func findingOf(w words, f metadata.Finding) finding {
 		Class:    edge,
 		Severity: badge{class(string(f.Severity)), w.word("severities", string(f.Severity))},
 		Change:   badge{class(string(f.Status)), w.word("changes", string(f.Status))},
-		ID:       line(f.ID, 60), Title: line(f.Title, 300), Place: line(progress.Place(f), 300),
+		ID:       line(f.ID, 60), Title: line(f.Title, 300), Place: line(view.Place(f), 300),
 		Problem: paragraph(f.Problem), Impact: paragraph(f.Impact), Solution: paragraph(f.Solution),
 	}
 }
@@ -162,7 +162,7 @@ type check struct {
 	Output                       string
 }
 
-func checksOf(w words, rows []progress.Row) []check {
+func checksOf(w words, rows []view.Row) []check {
 	var all []check
 	for _, r := range rows {
 		if r.Rec.Checks == nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -34,7 +34,7 @@ const wide = 1000
 
 // lanesOf places the attempts on lanes. Pauses are shortened, since a run may
 // wait for days, and short attempts are widened so that all can be seen.
-func lanesOf(w words, run metadata.Run, rows []progress.Row) ([]lane, []string) {
+func lanesOf(w words, run metadata.Run, rows []view.Row) ([]lane, []string) {
 	if len(run.Attempts) == 0 {
 		return nil, nil
 	}
@@ -72,11 +72,11 @@ func axisOf(attempts []metadata.Attempt) axis {
 	for _, one := range attempts {
 		work += took(one)
 	}
-	return axis{progress.AxisOf(attempts, took, max(work/time.Duration(4*len(attempts)), time.Millisecond), work/50)}
+	return axis{view.AxisOf(attempts, took, max(work/time.Duration(4*len(attempts)), time.Millisecond), work/50)}
 }
 
 // axis is where the attempts are on a lane.
-type axis struct{ progress.Axis }
+type axis struct{ view.Axis }
 
 // over is when the last of some attempts was over.
 func over(attempts []metadata.Attempt) (last time.Time) {

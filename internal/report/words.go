@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -22,7 +22,7 @@ func (w words) phase(name string) string {
 	if name == "" {
 		return ""
 	}
-	return line(progress.TitleOf(w.plan, name), 60)
+	return line(view.TitleOf(w.plan, name), 60)
 }
 
 // line makes a text one line of at most so many cells.
@@ -97,7 +97,7 @@ func class(s string) string {
 // lastLines gives the end of what a program has printed.
 func lastLines(s string) string {
 	var out string
-	for _, l := range progress.LastLines(s, progress.FailureLines) {
+	for _, l := range view.LastLines(s, view.FailureLines) {
 		out += text.Visible(l) + "\n"
 	}
 	return out

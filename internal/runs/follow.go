@@ -11,9 +11,9 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -78,21 +78,21 @@ func (f *follower) show(r *workspace.Recorded) {
 	f.seen = &r.Run
 	switch {
 	case f.json && !same:
-		terminal.LogJSON(f.env.Stdout, progress.Result(r.Plan, r.Run))
+		terminal.LogJSON(f.env.Stdout, view.Result(r.Plan, r.Run))
 	case f.json:
 	case f.canvas != nil: // its size may have changed
 		var page bytes.Buffer
 		terminal.ShowStatus(&page, r.Plan, r.Run, terminal.ShowOptions(f.env))
 		f.canvas.Draw(strings.Split(strings.TrimSuffix(page.String(), "\n"), "\n"))
 	case !same:
-		d := progress.Doing(r.Plan, r.Run)
-		rows := progress.RowsOf(r.Plan, r.Run)
+		d := view.Doing(r.Plan, r.Run)
+		rows := view.RowsOf(r.Plan, r.Run)
 		out := terminal.NewReport(f.env.Stdout, terminal.ShowOptions(f.env))
 		if first {
 			out.Line("%s", out.Faint(out.Shown("clock column")))
 		}
 		out.Line("%s  %s", f.env.Now().Format("15:04:05"), text.Join("  ", text.Words(r.Run.Status), text.Flat(text.Join(" ", d.Phase, string(d.Step()))),
-			fmt.Sprintf("%d/%d", progress.Completed(rows), progress.PhasesIn(rows)), progress.Spent(r.Run)))
+			fmt.Sprintf("%d/%d", view.Completed(rows), view.PhasesIn(rows)), view.Spent(r.Run)))
 	}
 }
 
@@ -105,7 +105,7 @@ func (f *follower) end(r *workspace.Recorded) error {
 		_, _ = fmt.Fprintln(f.env.Stdout) // as with any other line
 		terminal.ShowStatus(f.env.Stdout, r.Plan, r.Run, terminal.ShowOptions(f.env))
 	}
-	if code := progress.ExitCode(r.Run); code != exit.Done {
+	if code := view.ExitCode(r.Run); code != exit.Done {
 		return exit.Code(code)
 	}
 	return nil

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
@@ -61,14 +61,14 @@ func ShowSeveral(ctx context.Context, env environ.Env, s workspace.AmbiguousRun,
 	listed = slices.DeleteFunc(listed, func(r Run) bool { return !slices.Contains(s.Ids, r.Issue) })
 	slices.SortFunc(listed, func(a, b Run) int { return cmp.Compare(a.Issue, b.Issue) })
 	if asJSON {
-		results := []progress.Summary{}
+		results := []view.Summary{}
 		for _, l := range listed {
 			r, err := workspace.LookAt(ctx, env, s.Src, l.Issue)
 			if err != nil {
 				broken = append(broken, fmt.Errorf("issue %s: %w", l.Issue, err))
 				continue
 			}
-			results = append(results, progress.Result(r.Plan, r.Run))
+			results = append(results, view.Result(r.Plan, r.Run))
 		}
 		return errors.Join(append(broken, text.PrintJSON(env.Stdout, map[string]any{"runs": results}))...)
 	}

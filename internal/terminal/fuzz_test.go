@@ -9,9 +9,9 @@ import (
 	"unicode"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -52,7 +52,7 @@ func everyView(plan *pipelines.Pipeline, run metadata.Run, o progresstest.Odd) [
 	}
 	return []string{
 		status.String(), history.String(), explained.String(), rollback.String(), plain.String(), render(s),
-		progress.Mermaid(plan, &run), progress.Mermaid(plan, nil),
+		view.Mermaid(plan, &run), view.Mermaid(plan, nil),
 	}
 }
 

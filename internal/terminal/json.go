@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -51,7 +51,7 @@ type unfinishedLog struct {
 
 // LogSummary ends the JSON log with where a run is, and its result. Of a rehearsal
 // nothing is left that could be gone on with.
-func LogSummary(w io.Writer, at time.Time, is metadata.Status, s progress.Summary, rehearsed bool) {
+func LogSummary(w io.Writer, at time.Time, is metadata.Status, s view.Summary, rehearsed bool) {
 	l := unfinishedLog{Time: at.UTC(), Event: "left", Issue: s.Issue, Phase: s.Phase, Why: s.Error, Status: is, Code: s.Code}
 	if !rehearsed {
 		l.Branch, l.Head, l.Next = s.Branch, s.Head, s.Next

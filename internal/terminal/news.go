@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -49,7 +49,7 @@ type news struct {
 	Findings   []metadata.Finding   `json:"findings,omitempty"` // open ones
 	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
 	Checks     []checkNews          `json:"checks,omitempty"`
-	Violations []progress.Reverted  `json:"violations,omitempty"` // changes that were taken back
+	Violations []view.Reverted      `json:"violations,omitempty"` // changes that were taken back
 	Stderr     string               `json:"stderr,omitempty"`     // the end of what the agent's program wrote there
 	Warnings   []string             `json:"warnings,omitempty"`   // what was odd about the call and did not stop it
 	Rules      []string             `json:"rules,omitempty"`      // that took effect, with what each did
@@ -84,7 +84,7 @@ type newsTotal struct {
 // newsOf gives what there is to tell about an event: the outcome that ends a
 // run is two news. A decision that ends the process is none, its outcome is.
 func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
-	switch plan = progress.Whole(plan); {
+	switch plan = view.Whole(plan); {
 	case e.Decision != nil && !e.Decision.Final():
 		return []news{newsOfBegin(plan, e)}
 	case e.Activity != nil:
@@ -117,11 +117,11 @@ func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
 
 // newsAbout fills in what all news of a decision have.
 func newsAbout(plan *pipelines.Pipeline, e engine.Event, d phases.Decision) news {
-	rows := progress.RowsOf(plan, e.Run)
-	r := progress.RowOf(rows, d.Phase)
+	rows := view.RowsOf(plan, e.Run)
+	r := view.RowOf(rows, d.Phase)
 	return news{
-		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: progress.PhasesIn(rows),
-		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: progress.ModelOf(plan, e.Run, d),
+		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: view.PhasesIn(rows),
+		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: view.ModelOf(plan, e.Run, d),
 	}
 }
 
@@ -142,7 +142,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 	n.Event, n.Status, n.Code, n.Class = "end", string(o.Status), o.Code, o.Class
 	n.because(o.Why)
 	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, metadata.Rounded(o.Usage.USD)
-	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), progress.AllReverted(o.Violations, prompts.Words("en")), o.Stderr
+	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), view.AllReverted(o.Violations, prompts.Words("en")), o.Stderr
 	n.Warnings = o.Warnings
 	rules := rulesSince(e.Run)
 	if e.Of.Do == phases.DoBaseline { // which comes after them, and leads to none
@@ -179,7 +179,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 	}
 	if o.Status == metadata.Succeeded && e.Of.Do == phases.DoReview && verdict != nil {
 		n.Round = max(rec.Round, 1)
-		n.Verdict, n.Findings, n.Gates = verdict.Verdict, progress.OpenFindings(verdict), verdict.FailedGates()
+		n.Verdict, n.Findings, n.Gates = verdict.Verdict, view.OpenFindings(verdict), verdict.FailedGates()
 	}
 	return n
 }
@@ -206,8 +206,8 @@ func rulesSince(run metadata.Run) []metadata.Reason {
 
 // newsOfStop tells how the run ended, and what it came to.
 func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
-	d := progress.Doing(plan, e.Run)
-	rows := progress.RowsOf(plan, e.Run)
+	d := view.Doing(plan, e.Run)
+	rows := view.RowsOf(plan, e.Run)
 	n := newsAbout(plan, e, phases.Decision{Phase: d.Phase})
 	n.Event, n.Status, n.Code, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, 0, string(d.Do)
 	n.because(d.Why)
@@ -215,7 +215,7 @@ func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}
 	s := phases.SpentOf(e.Run)
-	n.Total = &newsTotal{Completed: progress.Completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: metadata.Rounded(s.USD)}
+	n.Total = &newsTotal{Completed: view.Completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: metadata.Rounded(s.USD)}
 	for _, r := range rows {
 		n.Total.DurationMS += r.Took.Milliseconds()
 	}

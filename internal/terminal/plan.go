@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // ShowPlan prints a pipeline as it is resolved: who does what in each phase,
 // what decides whether it is accepted, and where it stops.
 func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
-	r, plan := planReport{NewReport(w, o)}, progress.Whole(plan)
+	r, plan := planReport{NewReport(w, o)}, view.Whole(plan)
 	r.prose(text.Join(": ", r.Bold(text.Flat(plan.Name)), text.Flat(plan.Description)))
 	r.prose(r.Faint(text.Join(" · ", text.Flat(plan.Source), text.Prefixed("preset ", plan.Preset), text.Prefixed("language ", plan.Language))))
 	facts := text.Table{}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -114,7 +114,7 @@ func (s *screen) past(n news) []string {
 // line is wider than the terminal and the picture is not higher.
 func render(s screen) string {
 	p, width := text.Palette(s.Color), s.Width
-	rows := progress.RowsOf(progress.Whole(s.Plan), s.Run)
+	rows := view.RowsOf(view.Whole(s.Plan), s.Run)
 	lines := s.header(p)
 	below := s.under(p)
 	if s.Verbose && !s.Closed {
@@ -141,12 +141,12 @@ func (s screen) header(p text.Palette) []string {
 	}
 	title := text.Cut(text.IssueHead(s.Run.IssueNumber, s.Run.IssueTitle), s.Width)
 	run := s.Run
-	tokens := progress.AllTokens(run.Cost)
+	tokens := view.AllTokens(run.Cost)
 	for _, w := range s.Doing {
 		run.Cost.USD += w.used.USD
 		tokens += w.used.InputTokens + w.used.OutputTokens
 	}
-	facts := text.Join(" · ", text.Duration(s.Now.Sub(s.Began)), progress.Spent(run), text.Tokens(tokens)+" tokens")
+	facts := text.Join(" · ", text.Duration(s.Now.Sub(s.Began)), view.Spent(run), text.Tokens(tokens)+" tokens")
 	names := text.Join(" · ", text.Flat(run.Pipeline.Name), text.Flat(run.BranchName))
 	lines := []string{p.Bold(title)}
 	if s.Width > 0 && ansi.StringWidth(facts+" · "+names) > s.Width {
@@ -157,7 +157,7 @@ func (s screen) header(p text.Palette) []string {
 
 // phaseLines draws the phases. Where there is no room for all, those that are
 // done are left out first, then the last ones.
-func (s screen) phaseLines(rows []progress.Row, p text.Palette, room int) []string {
+func (s screen) phaseLines(rows []view.Row, p text.Palette, room int) []string {
 	t := text.Table{Align: "lrrrl"}
 	for _, r := range rows {
 		t.Add(s.phaseCells(r)...)
@@ -192,7 +192,7 @@ func (s screen) phaseLines(rows []progress.Row, p text.Palette, room int) []stri
 	return shown
 }
 
-func (s screen) phaseCells(r progress.Row) []string {
+func (s screen) phaseCells(r view.Row) []string {
 	sign := r.Sign()
 	if s.at(r.Rec.Name) >= 0 {
 		sign = s.spinner()
@@ -254,7 +254,7 @@ func (s screen) workLine(w underWay) string {
 func (s screen) spinner() string {
 	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	if s.Closed {
-		return progress.Sign(metadata.PhaseInProgress)
+		return view.Sign(metadata.PhaseInProgress)
 	}
 	return string(frames[s.Frame%len(frames)])
 }

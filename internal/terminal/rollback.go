@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -15,11 +15,11 @@ import (
 // ShowRollback prints what a rollback changes: the phases before and after,
 // what the next agent is told, the entry of the history, and every file.
 func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPlan, o Options) {
-	r, plan := rollbackReport{NewReport(w, o).In(back.Run.Language)}, progress.Whole(plan)
+	r, plan := rollbackReport{NewReport(w, o).In(back.Run.Language)}, view.Whole(plan)
 	e := back.Entry
 	r.prose(r.Bold(r.Shown("rollback", "way", r.withAsker(r.wayBack(e), e))))
 	r.Line("")
-	r.beforeAndAfter(progress.RowsOf(plan, back.Before), progress.RowsOf(plan, back.Run))
+	r.beforeAndAfter(view.RowsOf(plan, back.Before), view.RowsOf(plan, back.Run))
 	r.context(back.Run.Phase(e.ToPhase))
 	r.entry(e, len(back.Before.RollbackHistory))
 	r.moves(back.Moves)
@@ -33,12 +33,12 @@ func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPla
 type rollbackReport struct{ Report }
 
 // beforeAndAfter prints the phases; the ones that change are marked.
-func (r rollbackReport) beforeAndAfter(before, after []progress.Row) {
+func (r rollbackReport) beforeAndAfter(before, after []view.Row) {
 	t, narrow := text.Table{}, text.Table{}
 	t.Add("", r.Shown("phase column"), r.Shown("before"), r.Shown("after"))
 	changed := []bool{true}
 	for _, b := range before {
-		a := progress.RowOf(after, b.Rec.Name)
+		a := view.RowOf(after, b.Rec.Name)
 		was, is := r.where(b.Rec), r.where(a.Rec)
 		sign := " "
 		if was != is {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -17,23 +17,23 @@ import (
 // ShowStatus prints where a run is, what it has used, what stands against its
 // work, and what a person can do if it does not go on by itself.
 func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Options) {
-	r, plan := statusReport{NewReport(w, o).In(run.Language)}, progress.Whole(plan)
-	rows := progress.RowsOf(plan, run)
+	r, plan := statusReport{NewReport(w, o).In(run.Language)}, view.Whole(plan)
+	rows := view.RowsOf(plan, run)
 	r.Titled(plan, run)
 	r.Line("")
 	r.headline(plan, run, rows)
 	r.Line("")
-	r.phases(rows, run.Status != metadata.Completed, progress.Doing(plan, run).Phase)
+	r.phases(rows, run.Status != metadata.Completed, view.Doing(plan, run).Phase)
 	r.Line("")
 	s := phases.SpentOf(run)
-	r.prose(r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
-	if at := progress.Together(r.C, run); at != "" {
+	r.prose(r.Shown("used", "usd", view.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
+	if at := view.Together(r.C, run); at != "" {
 		r.prose(text.Capitalize(at))
 	}
 	if said := text.Flat(o.Standing.In(r.C)); said != "" {
 		r.prose(text.Capitalize(said))
 		if run.Status != metadata.Cancelled { // it takes nothing any more
-			r.commands([]string{progress.UpdateCommand(run)})
+			r.commands([]string{view.UpdateCommand(run)})
 		}
 	}
 	if said := text.Flat(o.Near.In(r.C)); said != "" {
@@ -55,25 +55,25 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 type statusReport struct{ Report }
 
 // headline says in a sentence where the run is.
-func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows []progress.Row) {
-	d := progress.Doing(plan, run)
-	at := progress.RowOf(rows, d.Phase)
+func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows []view.Row) {
+	d := view.Doing(plan, run)
+	at := view.RowOf(rows, d.Phase)
 	where := ""
 	if at.Number > 0 {
-		where = r.Shown("place", "phase", text.Flat(d.Phase), "n", at.Number, "m", progress.PhasesIn(rows))
+		where = r.Shown("place", "phase", text.Flat(d.Phase), "n", at.Number, "m", view.PhasesIn(rows))
 	}
 	switch run.Status {
 	case metadata.Running:
-		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != metadata.Given, text.Flat(d.Agent)), text.Flat(progress.ModelOf(plan, run, d))))
+		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != metadata.Given, text.Flat(d.Agent)), text.Flat(view.ModelOf(plan, run, d))))
 		r.prose(r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, r.round(at)))
 		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
 			r.prose(r.Shown("why", "why", why))
 		}
 		r.Line("")
 		r.prose(r.Shown("to do idle")) // a record does not know whether a process does
-		r.commands(progress.NextCommands(plan, run))
+		r.commands(view.NextCommands(plan, run))
 	case metadata.Completed:
-		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", progress.Completed(rows), "m", progress.PhasesIn(rows)))
+		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", view.Completed(rows), "m", view.PhasesIn(rows)))
 	default:
 		r.prose(r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C, "steps", string(d.Do))))
 	}
@@ -81,7 +81,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 		r.stopped(plan, run)
 	}
 	if c := phases.Broken(run.Setup); c != nil && run.Stop != nil && run.Stop.Code == metadata.SetupFailed {
-		lines, _ := progress.Excerpt(c.Output, 12)
+		lines, _ := view.Excerpt(c.Output, 12)
 		for _, l := range append([]string{"", "$ " + text.Flat(c.Run)}, lines...) {
 			r.Line("  %s", text.Visible(strings.ReplaceAll(l, "\t", "  ")))
 		}
@@ -95,14 +95,14 @@ func (r statusReport) agent(agent, model string) string {
 	return r.about("agent", "who", agent)
 }
 
-func (r statusReport) round(at progress.Row) string {
+func (r statusReport) round(at view.Row) string {
 	n := at.Round()
 	return text.If(n > 1, r.C.Say("round", "n", n))
 }
 
 // phases prints the table of the phases, with a sign before the one at hand if
 // there is one.
-func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
+func (r statusReport) phases(rows []view.Row, marked bool, at string) {
 	t := text.Table{Align: "lrlllrrrr"}
 	t.Add("", "", r.Shown("phase column"), r.Shown("status column"), r.Shown("step column"), r.Shown("round column"), r.Shown("calls column"), r.Shown("cost column"), r.Shown("time column"))
 	for _, x := range rows {
@@ -136,7 +136,7 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 	}
 	for _, x := range rows {
 		if x.Left != "" {
-			r.prose(text.Join(": ", progress.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.C))))
+			r.prose(text.Join(": ", view.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.C))))
 		}
 		if x.Given != "" {
 			r.prose(text.Flat(x.Rec.Name) + ": " + r.about("given document", "path", text.Flat(x.Given)))
@@ -145,22 +145,22 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 }
 
 // findings prints what stands against the work of the phases that are not done.
-func (r statusReport) findings(rows []progress.Row) {
+func (r statusReport) findings(rows []view.Row) {
 	t := text.Table{}
 	for _, x := range rows {
 		if x.Rec.Status == metadata.PhaseCompleted || x.Rec.Status == metadata.PhaseSkipped {
 			continue
 		}
 		name := text.Flat(x.Rec.Name)
-		for _, f := range progress.OpenFindings(x.Rec.Verdict) {
+		for _, f := range view.OpenFindings(x.Rec.Verdict) {
 			t.Add(name, findingLine(r.C, f))
 		}
 		for _, g := range x.Rec.Verdict.FailedGates() {
 			t.Add(name, text.Join(": ", r.C.Logged("gate", "gate", text.Flat(g.Gate)), text.Cut(text.Flat(g.Why), 160)))
 		}
-		for _, c := range progress.FailedChecks(x.Rec) {
+		for _, c := range view.FailedChecks(x.Rec) {
 			t.Add(name, r.Shown("check fails", "check", text.Flat(c.Name), "code", c.ExitCode, "run", text.Flat(c.Run)))
-			lines, _ := progress.Excerpt(c.Output, 5)
+			lines, _ := view.Excerpt(c.Output, 5)
 			for _, l := range lines {
 				t.Add("", "  "+text.Visible(strings.ReplaceAll(l, "\t", "  ")))
 			}
@@ -177,7 +177,7 @@ func (r statusReport) findings(rows []progress.Row) {
 
 // odd names the checks that fail as they did before the work, those that are flaky, and the phases
 // whose writer was cut off: none of them holds the work up, so nothing else tells of them.
-func (r statusReport) odd(run metadata.Run, rows []progress.Row) {
+func (r statusReport) odd(run metadata.Run, rows []view.Row) {
 	tell := func(key, name string, names []string) {
 		if len(names) > 0 {
 			r.Line("")
@@ -190,10 +190,10 @@ func (r statusReport) odd(run metadata.Run, rows []progress.Row) {
 		}
 		return all
 	}
-	before, flaky := progress.OddChecks(rows)
+	before, flaky := view.OddChecks(rows)
 	tell("tell.failedBefore", "checks", names(before))
 	tell("tell.flaky", "checks", names(flaky))
-	tell("tell.turnsUsedUp", "phases", progress.CutOff(run))
+	tell("tell.turnsUsedUp", "phases", view.CutOff(run))
 }
 
 func (r statusReport) lastRollback(run metadata.Run) {
@@ -219,12 +219,12 @@ func (r statusReport) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	if stop.Code != "" || stop.Why.Code() != "interrupted" { // which the line above says
 		r.prose(text.Join(": ", text.Flat(string(stop.Code)), why))
 	}
-	for _, l := range progress.LastLines(progress.Stderr(run), progress.FailureLines) {
+	for _, l := range view.LastLines(view.Stderr(run), view.FailureLines) {
 		r.Line("  | %s", text.Visible(strings.ReplaceAll(l, "\t", "    ")))
 	}
 	r.Line("")
 	r.Line("%s", r.Shown("to do"))
-	r.commands(progress.NextCommands(plan, run))
+	r.commands(view.NextCommands(plan, run))
 }
 
 // commands prints command lines.
@@ -234,7 +234,7 @@ func (r statusReport) commands(lines []string) {
 	}
 }
 
-func worked(rows []progress.Row) time.Duration {
+func worked(rows []view.Row) time.Duration {
 	var all time.Duration
 	for _, r := range rows {
 		all += r.Took

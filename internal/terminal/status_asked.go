@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -39,7 +39,7 @@ func (r statusReport) halts(plan *pipelines.Pipeline, run metadata.Run) {
 }
 
 // waits prints which parts of a phase have not begun, and what for.
-func (r statusReport) waits(rows []progress.Row) {
+func (r statusReport) waits(rows []view.Row) {
 	headed := false
 	for _, x := range rows {
 		if x.Waits == "" {
@@ -67,7 +67,7 @@ func (r statusReport) approvals(run metadata.Run) {
 
 // opened prints what a person is asked about at protected paths.
 func (r statusReport) opened(plan *pipelines.Pipeline, run metadata.Run) {
-	all := progress.Opened(plan, run)
+	all := view.Opened(plan, run)
 	if len(all) == 0 {
 		return
 	}

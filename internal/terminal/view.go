@@ -6,8 +6,8 @@ package terminal
 import (
 	"io"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -41,7 +41,7 @@ type Options struct {
 
 // NewView gives the view that o asks for. It writes to w and nowhere else.
 func NewView(w io.Writer, o Options) View {
-	switch o.Plan = progress.Whole(o.Plan); {
+	switch o.Plan = view.Whole(o.Plan); {
 	case o.Format == "json":
 		return &jsonView{w: w, o: o}
 	case o.Live:

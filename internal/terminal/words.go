@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
@@ -152,7 +152,7 @@ func (n news) output(all bool) []string {
 		if c.Pass || c.FailsBefore { // that was told before
 			continue
 		}
-		said, left := progress.Excerpt(c.output, progress.FailureLines)
+		said, left := view.Excerpt(c.output, view.FailureLines)
 		lines = append(lines, said...)
 		if left > 0 {
 			what := "lines"
@@ -163,7 +163,7 @@ func (n news) output(all bool) []string {
 		}
 	}
 	if all || n.Status != string(metadata.Succeeded) {
-		lines = append(lines, progress.LastLines(n.Stderr, progress.FailureLines)...)
+		lines = append(lines, view.LastLines(n.Stderr, view.FailureLines)...)
 	}
 	for i, l := range lines {
 		lines[i] = strings.ReplaceAll(text.Visible(strings.ReplaceAll(l, "\t", "    ")), "##[", "## [")
@@ -177,7 +177,7 @@ func findingLine(c prompts.Catalogue, f metadata.Finding) string {
 	if f.Status == metadata.StillOpen {
 		line = c.Logged("still open", "finding", line)
 	}
-	if at := progress.Place(f); at != "" {
+	if at := view.Place(f); at != "" {
 		line += " (" + at + ")"
 	}
 	return line

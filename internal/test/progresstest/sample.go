@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -127,7 +127,7 @@ func (p *Play) Next(o phases.Outcome) {
 	p.Events = append(p.Events, engine.Event{At: p.At, Run: p.Run, Decision: &d})
 	if !d.Final() {
 		p.At = p.At.Add(d.Delay)
-		p.Run = phases.Begin(p.Run, d, phases.Beginning{At: p.At, Session: fmt.Sprintf("s%d", len(p.Run.Attempts)+1), Base: strings.Repeat("b", 40), Model: progress.ModelOf(p.Plan, p.Run, d)})
+		p.Run = phases.Begin(p.Run, d, phases.Beginning{At: p.At, Session: fmt.Sprintf("s%d", len(p.Run.Attempts)+1), Base: strings.Repeat("b", 40), Model: view.ModelOf(p.Plan, p.Run, d)})
 		p.Events = append(p.Events, engine.Event{At: p.At.Add(time.Second), Run: p.Run, Of: d, Activity: &engine.Activity{Text: "Read " + d.Phase + ".go", Usage: metadata.Usage{InputTokens: 10, USD: 0.001}}})
 		p.At = p.At.Add(o.Duration)
 	}
@@ -148,7 +148,7 @@ func (p *Play) Work(files int) phases.Outcome {
 	ph := p.Plan.Phase(d.Phase)
 	return phases.Outcome{
 		Status: metadata.Succeeded, Usage: metadata.Usage{InputTokens: 9000, OutputTokens: 1500, USD: 0.11}, Duration: 72 * time.Second,
-		Model: progress.ModelOf(p.Plan, p.Run, d), Session: "s",
+		Model: view.ModelOf(p.Plan, p.Run, d), Session: "s",
 		Written: &phases.Written{
 			Digest: fmt.Sprint("digest", len(p.Run.Attempts)), Files: []string{".reprise/issue-7/" + ph.Folder + "/" + ph.Writes},
 			Diff: metadata.Diff{Files: files, Lines: 14 * files, Added: 12 * files, Deleted: 2 * files},

@@ -4,17 +4,17 @@ import (
 	"html/template"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// view is the page as the template writes it: every value is a line or a text
+// content is the page as the template writes it: every value is a line or a text
 // that can be shown.
-type view struct {
+type content struct {
 	W           words
 	Policy      string
 	Style       template.CSS
@@ -43,13 +43,13 @@ type badge struct{ Class, Word string }
 // fact is a line of the headline.
 type fact struct{ Name, Value, Link string }
 
-func newView(f Facts) view {
-	plan := progress.Whole(f.Plan)
+func newContent(f Facts) content {
+	plan := view.Whole(f.Plan)
 	w := words{prompts.Words(f.Run.Language), plan}
 	run := f.Run
-	rows := progress.RowsOf(plan, run)
+	rows := view.RowsOf(plan, run)
 	lanes, ends := lanesOf(w, run, rows)
-	return view{
+	return content{
 		W: w, Policy: policy(), Style: template.CSS(styleText),
 		Title:  text.IssueHead(run.IssueNumber, line(run.IssueTitle, 300)),
 		Status: badge{class(string(run.Status)), w.status(string(run.Status))},
@@ -64,13 +64,13 @@ func newView(f Facts) view {
 }
 
 // where says at which phase and step the run is.
-func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []progress.Row) string {
-	total := progress.PhasesIn(rows)
-	d := progress.Doing(plan, run)
-	at := progress.RowOf(rows, d.Phase)
+func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []view.Row) string {
+	total := view.PhasesIn(rows)
+	d := view.Doing(plan, run)
+	at := view.RowOf(rows, d.Phase)
 	switch {
 	case at.Number == 0 || run.Status == metadata.Completed:
-		return w.Shown("phases", "n", progress.Completed(rows), "m", total)
+		return w.Shown("phases", "n", view.Completed(rows), "m", total)
 	case d.Do == "": // it stopped between steps
 		return w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", total)
 	default:
@@ -81,10 +81,10 @@ func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []progres
 func factsOf(w words, plan *pipelines.Pipeline, run metadata.Run) []fact {
 	spent := phases.SpentOf(run)
 	all := []fact{
-		{w.Say("cost"), progress.Spent(run), ""},
+		{w.Say("cost"), view.Spent(run), ""},
 		{w.Say("elapsed"), text.Duration(run.UpdatedAt.Sub(run.CreatedAt)), ""},
 		{w.Shown("page work"), text.Duration(time.Duration(spent.Seconds) * time.Second), ""},
-		{w.Shown("page at once"), progress.Together(w.Catalogue, run), ""},
+		{w.Shown("page at once"), view.Together(w.Catalogue, run), ""},
 		{w.Say("attempts"), text.Tokens(int64(phases.SpentOf(run).Attempts)), ""},
 		{w.Say("pipeline"), line(text.Join(" ", run.Pipeline.Name), 60), ""},
 		{w.Say("branch"), line(run.BranchName, 120), ""},
@@ -110,7 +110,7 @@ type next struct {
 }
 
 func nextOf(w words, plan *pipelines.Pipeline, run metadata.Run) next {
-	n := next{Class: class(string(run.Status)), Commands: progress.NextCommands(plan, run)}
+	n := next{Class: class(string(run.Status)), Commands: view.NextCommands(plan, run)}
 	switch {
 	case run.Status == metadata.Completed:
 		n.Why = w.Shown("done")
@@ -118,7 +118,7 @@ func nextOf(w words, plan *pipelines.Pipeline, run metadata.Run) next {
 	case run.Stop != nil:
 		n.Meaning = text.Flat(w.Explain(string(run.Stop.Code)).Meaning)
 		n.Why = text.Join(": ", line(string(run.Stop.Code), 60), paragraph(run.Stop.Why.In(w.Catalogue)))
-		n.Stderr = lastLines(progress.Stderr(run))
+		n.Stderr = lastLines(view.Stderr(run))
 	default:
 		n.Why = w.Shown("to do idle")
 	}

@@ -1,4 +1,4 @@
-package progress_test
+package view_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/view"
 )
 
 // Of much output the failing lines are shown, with what follows them and how it
@@ -21,7 +21,7 @@ func TestExcerpt(t *testing.T) {
 		}
 	}
 	long.WriteString("FAIL\nexit status 1\n")
-	lines, left := progress.Excerpt(long.String(), 15)
+	lines, left := view.Excerpt(long.String(), 15)
 	want := []string{
 		"…", "--- FAIL: TestGreet (0.00s)", "    greet_test.go:12: got \"hello you\", want \"hello Ada\"", "    in German", "FAIL",
 		"ok  \texample.com/pkg41\t0.01s", "ok  \texample.com/pkg42\t0.01s", "…",
@@ -31,7 +31,7 @@ func TestExcerpt(t *testing.T) {
 		t.Errorf("%d are left (-want +got):\n%s", left, diff)
 	}
 
-	few, left := progress.Excerpt("a\n\n\nb  \n", 15)
+	few, left := view.Excerpt("a\n\n\nb  \n", 15)
 	if diff := cmp.Diff([]string{"a", "b"}, few); diff != "" || left != 0 {
 		t.Errorf("%d are left (-want +got):\n%s", left, diff)
 	}
@@ -39,14 +39,14 @@ func TestExcerpt(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintln(&plain, "line", i)
 	}
-	if ends, left := progress.Excerpt(plain.String(), 5); left != 35 || strings.Join(ends, "|") != "…|line 35|line 36|line 37|line 38|line 39" {
+	if ends, left := view.Excerpt(plain.String(), 5); left != 35 || strings.Join(ends, "|") != "…|line 35|line 36|line 37|line 38|line 39" {
 		t.Errorf("%d are left: %q", left, ends)
 	}
-	all, left := progress.Excerpt(strings.Repeat("error: "+strings.Repeat("語", 500)+"\n", 5000), 15)
+	all, left := view.Excerpt(strings.Repeat("error: "+strings.Repeat("語", 500)+"\n", 5000), 15)
 	if len(all) > 17 || left != 5000-15 || len(all[0]) > 1000 {
 		t.Errorf("%d lines, %d left: %.1000q", len(all), left, all)
 	}
-	if none, left := progress.Excerpt(" \n\n", 15); none != nil || left != 0 {
+	if none, left := view.Excerpt(" \n\n", 15); none != nil || left != 0 {
 		t.Errorf("%q", none)
 	}
 }

@@ -1,7 +1,7 @@
-// Package progress is where a run stands: a row for every phase, what is open,
+// Package view is where a run stands: a row for every phase, what is open,
 // which commands take it further, and its picture as a graph. Pages on GitHub and
 // terminals show the same.
-package progress
+package view
 
 import (
 	"slices"

@@ -1,11 +1,11 @@
-package progress_test
+package view_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -20,9 +20,9 @@ func TestLeft(t *testing.T) {
 		return run
 	}
 	at := progresstest.Plays(t, "en")["middle"]
-	spent := progress.RowOf(progress.RowsOf(at.Plan, at.Run), "implementation").Took
+	spent := view.RowOf(view.RowsOf(at.Plan, at.Run), "implementation").Took
 	earlier := []metadata.Run{done(30), done(4), done(3)}
-	if got, want := progress.Remaining(at.Plan, at.Run, earlier), 6*4*time.Minute-spent; got != want {
+	if got, want := view.Remaining(at.Plan, at.Run, earlier), 6*4*time.Minute-spent; got != want {
 		t.Errorf("%s are left, want %s: six phases of ten, and %s spent on one", got, want, spent)
 	}
 	other, failed, short := done(4), done(4), done(4)
@@ -33,12 +33,12 @@ func TestLeft(t *testing.T) {
 		"failed":          {earlier[0], earlier[1], failed},
 		"a phase unknown": {short, short, short},
 	} {
-		if got := progress.Remaining(at.Plan, at.Run, all); got != 0 {
+		if got := view.Remaining(at.Plan, at.Run, all); got != 0 {
 			t.Errorf("%s: %s are left", name, got)
 		}
 	}
 	stopped := progresstest.Plays(t, "en")["failed"]
-	if got := progress.Remaining(stopped.Plan, stopped.Run, earlier); got != 0 {
+	if got := view.Remaining(stopped.Plan, stopped.Run, earlier); got != 0 {
 		t.Errorf("a run that has stopped goes on for %s", got)
 	}
 }

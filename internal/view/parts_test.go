@@ -1,12 +1,12 @@
-package progress_test
+package view_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -15,21 +15,21 @@ import (
 func TestParts(t *testing.T) {
 	p := progresstest.Plays(t, "en")["begun"]
 	progresstest.Split(p, "implementation")
-	rows := progress.RowsOf(p.Plan, p.Run)
-	at := slices.IndexFunc(rows, func(r progress.Row) bool { return r.Rec.Name == "implementation" })
+	rows := view.RowsOf(p.Plan, p.Run)
+	at := slices.IndexFunc(rows, func(r view.Row) bool { return r.Rec.Name == "implementation" })
 	for i, want := range []struct{ part, title string }{{"", "Implementation"}, {"t1", "Implementation t1: Read it"}, {"t2", "Implementation t2: \"]; click p1 <b>"}} {
 		if r := rows[at+i]; r.Part != want.part || r.Title != want.title || r.Number != rows[at].Number {
 			t.Errorf("row %d is %+v, want %+v", at+i, r, want)
 		}
 	}
-	if all, done := progress.PhasesIn(rows), progress.Completed(rows); all != len(p.Plan.Phases) || done != 0 {
+	if all, done := view.PhasesIn(rows), view.Completed(rows); all != len(p.Plan.Phases) || done != 0 {
 		t.Errorf("%d of %d phases are done, want 0 of %d", done, all, len(p.Plan.Phases))
 	}
 	p.Run.Phase("implementation.t1").Status = metadata.PhaseCompleted
-	if progress.Completed(progress.RowsOf(p.Plan, p.Run)) != 0 {
+	if view.Completed(view.RowsOf(p.Plan, p.Run)) != 0 {
 		t.Error("a part counts as a phase")
 	}
-	picture := progress.Mermaid(p.Plan, &p.Run)
+	picture := view.Mermaid(p.Plan, &p.Run)
 	for _, want := range []string{
 		"  p6[\"✓ Implementation t1- Read it\"]:::done\n", "  p7[\"5 Implementation t2- --- click p1 -b-\"]:::pending\n",
 		"  p4 --> p6\n", "  p6 --> p7\n", "  p7 --> p5\n",

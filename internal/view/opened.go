@@ -1,4 +1,4 @@
-package progress
+package view
 
 import (
 	"github.com/reprise-ci/reprise/metadata"
