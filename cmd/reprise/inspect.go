@@ -86,7 +86,7 @@ Markdown, JSON or plain text.`,
 
 // showStatus shows where a run is.
 func showStatus(ctx context.Context, env environ.Env, r *workspace.Recorded, asJSON bool) error {
-	standing, near := delivery.BaseStanding(ctx, r.Source, r.Run), r.SameFiles(ctx, env)
+	standing, near := delivery.BaseStanding(ctx, r.Source, r.Run), workspace.SameFiles(ctx, env, r.Source, r.Run)
 	if asJSON {
 		result := view.Result(r.Plan, r.Run)
 		if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {

@@ -298,7 +298,7 @@ func (u *BaseUpdater) record(ctx context.Context, e *engine.Engine, next metadat
 			u.Tell("")
 		}
 	}
-	e.Tree = workspace.Tree{Repo: u.Workspace.Repo, Base: next.BaseCommit}
+	e.Tree = workspace.Tree{Checkout: u.Workspace.Repo, Base: next.BaseCommit}
 	return next, err
 }
 

@@ -250,8 +250,9 @@ func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
 	if other := inTheWay.FindStringSubmatch(stderrOf(err)); other != nil {
 		return answer{final: true}, r.blocked(other[1], " on "+r.opt.Remote)
 	}
-	rule, final, unclear := refusal(out, stderrOf(err))
-	return answer{rule, final || errors.Is(err, errNoAnswer), unclear}, err
+	said := refusal(out, stderrOf(err))
+	said.final = said.final || errors.Is(err, errNoAnswer)
+	return said, err
 }
 
 // pushRefs end the arguments of a push of the tip: where to, and what it sets. Where it puts the state folder back, the

@@ -71,23 +71,18 @@ func (s *Source) Branches(ctx context.Context, prefix string) (names []string, e
 }
 
 // BranchesIn is Branches below another folder of refs, such as
-// "refs/remotes/origin/": what origin had when it was fetched last; and below more of them.
-func (s *Source) BranchesIn(ctx context.Context, folder, prefix string, more ...string) (all []Ref, err error) {
+// "refs/remotes/origin/": what origin had when it was fetched last.
+func (s *Source) BranchesIn(ctx context.Context, folder, prefix string) (all []Ref, err error) {
 	prefix = strings.TrimSuffix(prefix, "/")
 	if strings.ContainsAny(prefix, "*?[\\\x00\n") {
 		return nil, fmt.Errorf("%q is not the beginning of a branch name", prefix)
 	}
-	names, in := []string(nil), append([]string{folder}, more...)
-	for _, folder := range in {
-		names = append(names, strings.TrimSuffix(folder+prefix, "/"))
-	}
-	listed, err := s.refs(ctx, names...)
+	listed, err := s.refs(ctx, strings.TrimSuffix(folder+prefix, "/"))
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
 	}
 	for _, b := range listed {
-		i := slices.IndexFunc(in, func(folder string) bool { return strings.HasPrefix(b.Name, folder) })
-		all = append(all, Ref{Name: strings.TrimPrefix(b.Name, in[i]), Commit: b.Commit})
+		all = append(all, Ref{Name: strings.TrimPrefix(b.Name, folder), Commit: b.Commit})
 	}
 	return all, nil
 }

@@ -141,20 +141,21 @@ func splitCredentials(address string) (string, []setting) {
 
 // refusal reads what a push --porcelain that failed has printed: the remote's own words on
 // it, whether the remote will say the same again, and whether it said nothing about the branch.
-func refusal(out []byte, stderr string) (rule string, final, unclear bool) {
+func refusal(out []byte, stderr string) (a answer) {
 	said := remoteLines(stderr)
-	unclear = true
+	a.unclear = true
 	for line := range strings.Lines(string(out)) {
 		if !strings.HasPrefix(line, "!") {
 			continue
 		}
-		unclear = false
+		a.unclear = false
 		if _, why, found := strings.Cut(line, "[remote rejected]"); found && !raced(why) {
-			final = true
+			a.final = true
 			said = append(said, strings.TrimSpace(why))
 		}
 	}
-	return strings.Join(said, " "), final, unclear
+	a.rule = strings.Join(said, " ")
+	return a
 }
 
 // raced says whether the remote refused because somebody else was at the same

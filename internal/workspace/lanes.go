@@ -52,10 +52,6 @@ type lane struct {
 	engine *engine.Engine
 }
 
-func (l *lane) close() error {
-	return l.repo.Close()
-}
-
 // Available reports whether there can be trees of parts. Where nobody has asked for them, parts
 // are done one after another with a git that is too old.
 func (t *laneTrees) Available(ctx context.Context) bool {
@@ -125,7 +121,7 @@ func (t *laneTrees) Remove(part string) error {
 	t.mu.Unlock()
 	var err error
 	if l != nil {
-		err = l.close()
+		err = l.repo.Close()
 	}
 	dir := filepath.Join(t.dir, part)
 	err = errors.Join(err, folders.Straighten(dir))
@@ -144,7 +140,7 @@ func (t *laneTrees) Close() (err error) {
 		return nil
 	}
 	for _, l := range t.open {
-		err = errors.Join(err, l.close())
+		err = errors.Join(err, l.repo.Close())
 	}
 	return err
 }

@@ -105,12 +105,6 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 	return there, done, err
 }
 
-// SameFiles says which open runs of other issues change the same files, by the branches
-// here and those of origin as they were fetched last.
-func (r *Recorded) SameFiles(ctx context.Context, env environ.Env) metadata.Reason {
-	return SameFiles(ctx, env, r.Source, r.Run)
-}
-
 // preferLocal takes the record from the folder that the run has on this machine
 // if that is newer: the branch of the user is not moved along while it is
 // checked out.

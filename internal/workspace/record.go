@@ -106,7 +106,7 @@ func (w *opening) begin(ctx context.Context) error {
 	if w.Plan.Budget.IssueUSD > 0 {
 		w.Run.Budget.EarlierUSD = costOfEarlier(ctx, w.Workspace, w.local)
 	}
-	return w.define(ctx, w.env, w.o)
+	return w.define(ctx, w.env, w.o, w.Definition)
 }
 
 // base is the branch that a new run starts from; "" if it starts from a commit that is
@@ -177,7 +177,7 @@ func (w *opening) touched(ctx context.Context) error {
 	if ours <= 0 || err != nil {
 		return err // 0: the newest commit is one of the run
 	}
-	_, code, err := Tree{Repo: w.Repo}.Diff(ctx, log[ours].Commit)
+	_, code, err := Tree{Checkout: w.Repo}.Diff(ctx, log[ours].Commit)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine
 		return nil, err
 	}
 	r.Paths = stage.Paths
-	return staged{Tree{Repo: w.Repo}, stage}, nil
+	return staged{Tree{Checkout: w.Repo}, stage}, nil
 }
 
 // Merge brings into the tree what a commit of the base and the tip make together, to be
@@ -223,7 +223,7 @@ func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.Stag
 	if err != nil {
 		return nil, result, err
 	}
-	return staged{Tree{Repo: w.Repo}, stage}, result, nil
+	return staged{Tree{Checkout: w.Repo}, stage}, result, nil
 }
 
 // EndOf finds the newest commit in which a step of a phase ended: the tree as
@@ -267,7 +267,7 @@ func (w *Workspace) Unchanged(ctx context.Context, commit, part string) error {
 	if then == nil || then.Generation != now.Generation || then.Written != now.Written || then.Digest != now.Digest {
 		return fmt.Errorf("%s has changed since %.12s; look at it as it is now", phase, commit)
 	}
-	_, code, err := Tree{Repo: w.Repo}.Diff(ctx, full)
+	_, code, err := Tree{Checkout: w.Repo}.Diff(ctx, full)
 	if err == nil && code.Files > 0 {
 		err = fmt.Errorf("the code has changed since %.12s; look at it as it is now", commit)
 	}

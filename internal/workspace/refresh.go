@@ -85,6 +85,11 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 		w.Run.Budget.EarlierUSD = costOfEarlier(ctx, w, nil)
 	}
 	w.Run = phases.AllowMore(w.Run, o.More)
+	return w.goBy(now)
+}
+
+// goBy has the run go by a definition, and what all agents share worked out anew.
+func (w *Workspace) goBy(now Definition) error {
 	files, digest, err := now.Freeze(w.Issue)
 	if err != nil {
 		return err
@@ -92,22 +97,17 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 	if now.Plan.Sandbox != w.Plan.Sandbox {
 		w.saidLacking = false // it holds something else now
 	}
-	w.Definition, w.Frozen = now, files
-	w.forgetAgents()
+	w.Definition, w.Frozen, w.agents = now, files, nil
 	w.Run.Pipeline = metadata.Pipeline{Name: now.Plan.Name, Digest: digest, Definition: now.Defined, Source: now.Plan.Source}
 	return nil
 }
 
-// define gives the run that is about to begin what its definition says.
-func (w *Workspace) define(ctx context.Context, env environ.Env, o Options) error {
-	files, digest, err := w.Freeze(w.Issue)
-	if err != nil {
+// define gives the run that is about to begin what a definition says.
+func (w *Workspace) define(ctx context.Context, env environ.Env, o Options, now Definition) error {
+	if err := w.goBy(now); err != nil {
 		return err
 	}
-	w.Frozen = files
-	w.forgetAgents()
 	w.Run.Language = w.Plan.Language
-	w.Run.Pipeline = metadata.Pipeline{Name: w.Plan.Name, Digest: digest, Definition: w.Defined, Source: w.Plan.Source}
 	w.Run = phases.AllowMore(phases.Fresh(w.Plan, w.Run, env.Now()), o.More)
 	return w.takeDocuments(ctx, o)
 }
@@ -140,11 +140,8 @@ func (w *Workspace) Choose(ctx context.Context, env environ.Env, o Options, name
 	if err != nil {
 		return err
 	}
-	if now.Plan.Sandbox != w.Plan.Sandbox {
-		w.saidLacking = false // it holds something else now
-	}
-	w.Definition, w.Why = now, why
-	return w.define(ctx, env, o)
+	now.Why = why
+	return w.define(ctx, env, o, now)
 }
 
 // issueNow reads the issue of a run that has begun from where the command line
@@ -203,9 +200,4 @@ func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error
 		w.Frozen[path.Join(phases.Folder(w.Issue.ID), phases.DiscussionFile)], err = now.Discussion.JSON()
 	}
 	return err
-}
-
-// forgetAgents has what all agents share worked out anew.
-func (w *Workspace) forgetAgents() {
-	w.agents = nil
 }

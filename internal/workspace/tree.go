@@ -26,34 +26,28 @@ const maxPatch = 1 << 20
 
 // Tree is the branch as package phases wants to see it.
 type Tree struct {
-	Repo Checkout
+	Checkout
 	Base string // commit that the branch started from: its instructions to agents count
 }
 
 // Dir is the absolute path of the work tree.
-func (t Tree) Dir() string { return t.Repo.Tree() }
-
-// Tip is the commit that the tree was last equal to.
-func (t Tree) Tip() string { return t.Repo.Tip() }
-
-// Paths lists the files that the tip has, those of the run's own folder left out.
-func (t Tree) Paths(ctx context.Context) ([]string, error) { return t.Repo.Paths(ctx) }
+func (t Tree) Dir() string { return t.Tree() }
 
 // Prepare makes the .git of the tree anew. Instructions to agents that another agent
 // wrote, and hid by a .gitignore, are not left for the next one.
 func (t Tree) Prepare(ctx context.Context) error {
-	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: pipelines.Instructs})
+	_, err := t.Checkout.Prepare(ctx, git.Guard{Base: t.Base, Instruct: pipelines.Instructs})
 	return err
 }
 
 // Changes lists what differs from the tip, with what decides whether a phase may
 // have changed it: the kind of file, its size and its first bytes.
 func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
-	changes, err := t.Repo.Changes(ctx)
+	changes, err := t.Checkout.Changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
-	top, err := os.OpenRoot(t.Repo.Tree())
+	top, err := os.OpenRoot(t.Tree())
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +90,7 @@ func matching(patterns []string) func(string) bool {
 func copiesBeside(tree string) string { return filepath.Join(filepath.Dir(tree), "copies") }
 
 // CopyDir is the absolute path of the copy of that name.
-func (t Tree) CopyDir(name string) string { return filepath.Join(copiesBeside(t.Repo.Tree()), name) }
+func (t Tree) CopyDir(name string) string { return filepath.Join(copiesBeside(t.Tree()), name) }
 
 // Copy makes a tree of a commit, or of the tip, which empty is: with the run's own folder, what the
 // patterns in keep match, and what the setup of the pipeline has made. The function it returns removes it.
@@ -106,12 +100,12 @@ func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (rem
 	if err := remove(); err != nil {
 		return nil, err
 	}
-	err = t.Repo.CheckOutBeside(ctx, commit, name, matching(keep))
+	err = t.CheckOutBeside(ctx, commit, name, matching(keep))
 	if err == nil {
-		err = storeBeside(t.Repo).Place(ctx, dir)
+		err = storeBeside(t.Checkout).Place(ctx, dir)
 	}
 	if err == nil {
-		err = folders.Relocate(dir, t.Repo.Tree())
+		err = folders.Relocate(dir, t.Tree())
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a copy of the tree: %w", err), remove())
@@ -122,7 +116,7 @@ func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (rem
 // Hidden lists what was written since a time and is ignored, each with the rule
 // that ignores it as people find it: file, line and pattern.
 func (t Tree) Hidden(ctx context.Context, since time.Time) ([]engine.HiddenFiles, error) {
-	all, err := t.Repo.Hidden(ctx, since)
+	all, err := t.Checkout.Hidden(ctx, since)
 	var out []engine.HiddenFiles
 	for _, h := range all {
 		out = append(out, engine.HiddenFiles{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
@@ -156,7 +150,7 @@ func (t Tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool
 	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() || !was {
 		return nil
 	}
-	before, err := t.Repo.Held(ctx, c.Path, phases.HeadSize)
+	before, err := t.Held(ctx, c.Path, phases.HeadSize)
 	c.Held = phases.ContentOf(before)
 	return err
 }
@@ -180,25 +174,19 @@ func kindOf(c git.Change) phases.ChangeKind {
 // Restore takes paths back to the tip; without any, the whole tree.
 func (t Tree) Restore(ctx context.Context, paths ...string) error {
 	if len(paths) == 0 {
-		return t.Repo.RestoreAll(ctx)
+		return t.RestoreAll(ctx)
 	}
-	return t.Repo.Restore(ctx, paths)
+	return t.Checkout.Restore(ctx, paths)
 }
 
 // Patch gives everything that differs from the tip, in git's format. If that is
 // larger than maxPatch, it gives a line that says so.
 func (t Tree) Patch(ctx context.Context) ([]byte, error) {
-	patch, err := t.Repo.Patch(ctx, maxPatch)
+	patch, err := t.Checkout.Patch(ctx, maxPatch)
 	if errors.Is(err, git.ErrTooLarge) {
 		return fmt.Appendf(nil, "What the call had changed is not kept: %v\n", err), nil
 	}
 	return patch, err
-}
-
-// WithBase gives a commit with what another one has and what the base has changed from
-// one of its commits to a later one.
-func (t Tree) WithBase(ctx context.Context, commit, from, to string) (string, error) {
-	return t.Repo.WithBase(ctx, commit, from, to)
 }
 
 // Diff gives how the tip differs from a commit, the run's own folder left out.
@@ -207,7 +195,7 @@ func (t Tree) Diff(ctx context.Context, from string) (string, metadata.Diff, err
 }
 
 func (t Tree) diff(ctx context.Context, from string, s *git.Stage) (string, metadata.Diff, error) {
-	text, stat, err := t.Repo.Diff(ctx, from, s, path.Dir(phases.Folder("x")))
+	text, stat, err := t.Checkout.Diff(ctx, from, s, path.Dir(phases.Folder("x")))
 	return text, diffOf(stat), err
 }
 
@@ -225,15 +213,16 @@ func (t Tree) Commit(ctx context.Context, c engine.BranchCommit) error {
 	if err := t.besides(ctx, c, &g); err != nil {
 		return err
 	}
-	made, err := t.Repo.Commit(ctx, g)
+	made, err := t.Checkout.Commit(ctx, g)
 	if err != nil && made != "" {
 		return &engine.NotPushed{Err: err}
 	}
 	return err
 }
 
-// provisions are what the setup of a pipeline makes for a tree.
+// provisions are what the setup of a pipeline makes for a tree, kept beside that.
 type provisions struct {
+	SetupStore
 	repo     Checkout
 	commands []pipelines.Setup
 }
@@ -243,7 +232,7 @@ func provisionsFor(repo Checkout, commands []pipelines.Setup) engine.Provisions 
 	if len(commands) == 0 {
 		return nil
 	}
-	return provisions{repo, commands}
+	return provisions{storeBeside(repo), repo, commands}
 }
 
 // storeBeside is where it is kept, beside the tree.
@@ -251,19 +240,14 @@ func storeBeside(repo Checkout) SetupStore { return SetupStore{Root: filepath.Di
 
 // Due says whether the setup has to run.
 func (p provisions) Due() (digest string, due bool, err error) {
-	s := storeBeside(p.repo)
-	digest, err = s.Digest(p.commands)
-	return digest, err == nil && s.Due(digest), err
+	digest, err = p.Digest(p.commands)
+	return digest, err == nil && p.SetupStore.Due(digest), err
 }
 
 // Make runs the commands in a tree without what is ignored, so that what
 // is kept is theirs alone. Files of the work that they change are taken back.
 func (p provisions) Make(ctx context.Context, digest string, run func() (bool, error)) error {
-	s := storeBeside(p.repo)
-	if err := s.Forget(); err != nil {
-		return err
-	}
-	if err := p.repo.Clear(ctx); err != nil {
+	if err := errors.Join(p.Forget(), p.repo.Clear(ctx)); err != nil {
 		return err
 	}
 	good, err := run()
@@ -273,9 +257,9 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 	// What was begun is cleared away, also when this process is told to stop.
 	err = errors.Join(err, p.repo.RestoreAll(context.WithoutCancel(ctx)))
 	if err != nil || !good {
-		return errors.Join(err, s.Forget())
+		return errors.Join(err, p.Forget())
 	}
-	return s.Give(ctx)
+	return p.Give(ctx)
 }
 
 // take keeps what is in the tree and ignored.
@@ -288,8 +272,5 @@ func (p provisions) take(ctx context.Context, digest string) error {
 	for _, h := range left {
 		paths = append(paths, h.Path)
 	}
-	return storeBeside(p.repo).Take(digest, paths)
+	return p.Take(digest, paths)
 }
-
-// Give brings back into the tree what has been removed of it.
-func (p provisions) Give(ctx context.Context) error { return storeBeside(p.repo).Give(ctx) }

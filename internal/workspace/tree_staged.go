@@ -26,14 +26,14 @@ type staged struct {
 // Stage takes changed paths as they are now, to be committed; without any, it is
 // the tip.
 func (t Tree) Stage(ctx context.Context, paths ...string) (engine.StagedTree, error) {
-	stage, err := t.Repo.Stage(ctx, paths)
+	stage, err := t.Checkout.Stage(ctx, paths)
 	return staged{t, stage}, err
 }
 
 // Each says of what is staged what Changes says of the files.
 func (s staged) Each(ctx context.Context, f func(phases.Change, []byte) error) error {
 	bare := bareFolders{tree: s.tree, known: map[string]bool{}, has: s.has(ctx)}
-	return s.tree.Repo.EachStaged(ctx, s.stage, func(one git.Staged) error {
+	return s.tree.EachStaged(ctx, s.stage, func(one git.Staged) error {
 		c, err := s.change(ctx, one, bare)
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func (s staged) has(ctx context.Context) func(name string) bool {
 		if dir := path.Dir(name); !slices.ContainsFunc(bareParts, func(part string) bool { return names[path.Join(dir, part)] }) {
 			return false
 		}
-		_, err := s.tree.Repo.ReadFile(ctx, s.tree.Repo.Tip(), name)
+		_, err := s.tree.ReadFile(ctx, s.tree.Tip(), name)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 }
@@ -80,13 +80,13 @@ func (s staged) change(ctx context.Context, one git.Staged, bare bareFolders) (p
 	if c.Holds = phases.ContentOf(one.Data); !c.Holds.Opaque() || !plainFile(one.Was) {
 		return c, nil
 	}
-	before, err := s.tree.Repo.Held(ctx, one.Path, phases.HeadSize)
+	before, err := s.tree.Held(ctx, one.Path, phases.HeadSize)
 	c.Held = phases.ContentOf(before)
 	return c, err
 }
 
 func (s staged) Read(ctx context.Context, name string) ([]byte, error) {
-	return s.tree.Repo.ReadStaged(ctx, s.stage, name)
+	return s.tree.ReadStaged(ctx, s.stage, name)
 }
 
 func (s staged) Diff(ctx context.Context, from string) (string, metadata.Diff, error) {
@@ -98,7 +98,7 @@ func (t Tree) besides(ctx context.Context, c engine.BranchCommit, g *git.Commit)
 	g.Parents = c.Parents
 	for _, s := range c.Beside {
 		one := s.(staged)
-		files, gone := one.tree.Repo.(*git.Repo).State(one.stage)
+		files, gone := one.tree.Checkout.(*git.Repo).State(one.stage)
 		for name, data := range files {
 			if g.Files[name] == nil {
 				g.Files[name] = data
@@ -109,7 +109,7 @@ func (t Tree) besides(ctx context.Context, c engine.BranchCommit, g *git.Commit)
 	if c.Take == "" {
 		return nil
 	}
-	stage, err := t.Repo.RestoreTree(ctx, c.Take, ".reprise")
+	stage, err := t.RestoreTree(ctx, c.Take, ".reprise")
 	g.Stage = stage
 	return err
 }
@@ -150,7 +150,7 @@ func (b bareFolders) look(ctx context.Context, dir string) (bool, error) {
 		}
 	}
 	for _, part := range bareParts {
-		_, err := b.tree.Repo.ReadFile(ctx, b.tree.Repo.Tip(), path.Join(dir, part))
+		_, err := b.tree.ReadFile(ctx, b.tree.Tip(), path.Join(dir, part))
 		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil
 		}

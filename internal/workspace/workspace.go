@@ -84,7 +84,7 @@ func (w *Workspace) Close() error {
 		_ = folders.RemoveAll(filepath.Dir(w.Repo.Tree())) // what is left does not get in the way of a next start
 	}
 	w.others.Close()
-	w.forgetAgents()
+	w.agents = nil
 	err := errors.Join(w.besides.Close(), w.Repo.Close())
 	w.clean()
 	return err

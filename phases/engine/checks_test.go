@@ -29,7 +29,7 @@ func (f checkFunc) Check(ctx context.Context, _ string, c pipelines.Check) (meta
 }
 
 // nowhere is a tree whose copies are nowhere.
-type nowhere struct{}
+type nowhere struct{ BranchTree }
 
 func (nowhere) CopyDir(name string) string { return name }
 

@@ -181,18 +181,9 @@ func (e *Engine) tryBefore(ctx context.Context, run metadata.Run, do phases.Deci
 	return run, nil
 }
 
-// checkedTree is where the work is.
-type checkedTree interface {
-	// Copy makes a copy without what no commit has but for what keep names, in the
-	// folder that CopyDir gives. It has the work or, if commit is not empty, what that
-	// one has. The function it returns removes it.
-	Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error)
-	CopyDir(name string) string
-}
-
 // checkRound is a round of checks on one state of the work.
 type checkRound struct {
-	Tree    checkedTree
+	Tree    BranchTree
 	Checker Checker
 	Mask    func(string) string
 	Jobs    int      // how many run side by side; 0: one after the other

@@ -58,7 +58,7 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decisi
 	var wrong []metadata.Reason
 	var session string
 	for range 2 {
-		t, err := e.question(phases.WithUsage(run, used), at, inquiry{symptom, session, wrong})
+		t, err := e.question(phases.WithUsage(run, used), at, symptom, session, wrong)
 		if err != nil {
 			return phases.Diagnosis{}, used, err
 		}
@@ -78,57 +78,39 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decisi
 	return phases.Diagnosis{}, used, &Unusable{wrong}
 }
 
-// inquiry is what an agent is asked about a run besides what the record says.
-type inquiry struct {
-	symptom string            // what a person has seen, or empty
-	session string            // that of the answer before, or empty
-	wrong   []metadata.Reason // what is wrong with that answer
-}
-
-// question is what the agent is given. With a session it is asked once more
-// there, else with the whole context.
-func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task, error) {
-	t := e.taskOf(run, at)
+// question is what the agent is given: what a person has seen, if anything, and what is wrong with
+// the answer before. With a session it is asked once more there, else with the whole context. A run
+// whose frozen prompts have none for it, or none for a symptom, takes the one that is built in.
+func (e *Engine) question(run metadata.Run, at phases.Decision, symptom, session string, wrong []metadata.Reason) (t Task, err error) {
+	t = e.taskOf(run, at)
 	t.Step, t.Attempt, t.Access = Diagnose, len(run.Attempts), t.Access.AtMost(pipelines.AccessRead)
 	t.Dir, t.Artifact = e.Tree.Dir(), filepath.Join(e.Tree.Dir(), filepath.FromSlash(phases.RecordFile(run.IssueNumber)))
-	t.Schema, t.BudgetUSD, t.Resume = phases.DiagnosisSchema(e.Plan, run), phases.RemainingUSD(run), q.session != ""
-	t.Session = q.session
-	if !t.Resume {
-		t.Session = e.NewID()
-	}
-	var err error
-	t.Prompt, err = e.inquire(run, e.Plan.Phase(at.Phase), t, q)
-	return t, err
-}
-
-// inquire gives the prompt of a diagnosis. A run whose frozen prompts have
-// none, or none for a symptom, takes the one that is built in.
-func (e *Engine) inquire(run metadata.Run, p *pipelines.Phase, t Task, q inquiry) (string, error) {
-	name := string(Diagnose)
-	if t.Resume {
-		name = "retry"
+	t.Schema, t.BudgetUSD = phases.DiagnosisSchema(e.Plan, run), phases.RemainingUSD(run)
+	name := "retry"
+	if t.Session, t.Resume = session, session != ""; !t.Resume {
+		t.Session, name = e.NewID(), string(Diagnose)
 	}
 	words := e.Prompts
-	if !words.Has(name) || q.symptom != "" && !words.Has("symptom") {
-		var err error
+	if !words.Has(name) || symptom != "" && !words.Has("symptom") {
 		if words, err = prompts.Load(nil, run.Language); err != nil {
-			return "", err
+			return t, err
 		}
 	}
 	data := prompts.Data{
-		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(Diagnose), Goal: p.Goal, Access: string(t.Access),
+		Pipeline: e.Plan.Name, Phase: t.Phase, Step: string(Diagnose), Goal: t.Goal, Access: string(t.Access),
 		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: e.Issue, Protected: e.Plan.Protect,
-		State: phases.Essence(run), Symptom: q.symptom, Documents: e.written(run), Resumed: t.Resume,
+		State: phases.Essence(run), Symptom: symptom, Documents: e.written(run), Resumed: t.Resume,
 	}
 	data.Issue.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
-	if len(q.wrong) > 0 {
+	if len(wrong) > 0 {
 		data.Feedback = &prompts.Feedback{}
-		for _, w := range q.wrong {
+		for _, w := range wrong {
 			data.Feedback.Invalid = append(data.Feedback.Invalid, w.In(prompts.Words(run.Language)))
 		}
 	}
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
-	return words.Render(name, data)
+	t.Prompt, err = words.Render(name, data)
+	return t, err
 }
 
 // written lists the artifacts of all phases that have one.

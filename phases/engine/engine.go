@@ -136,11 +136,6 @@ func (e *Engine) Attend(ctx context.Context, now func() metadata.Run) (context.C
 	}
 }
 
-// Prompt gives the exact words for a decision.
-func (e *Engine) Prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
-	return e.prompt(ctx, run, d)
-}
-
 // Saver keeps the record on this machine between two commits.
 type Saver interface {
 	Save(run metadata.Run) error

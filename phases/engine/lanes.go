@@ -50,7 +50,13 @@ func (s *LaneSide) Run(ctx context.Context, run metadata.Run) (metadata.Run, boo
 	if !ok || s.Only == "" && !phases.InLanes(run, 1) && !s.Trees.Available(ctx) {
 		return run, false, nil
 	}
-	switch ready, err := s.Engine.Ready(ctx, run, first); {
+	// The setup runs in the tree of the run, if it never did so well: one that was never good is no
+	// fault of a part. The run stops if it fails.
+	ready, err := run, error(nil)
+	if run.Setup == nil || phases.Broken(run.Setup) != nil {
+		ready, _, err = s.Engine.setUp(ctx, run, first)
+	}
+	switch {
 	case errors.Is(err, ErrSteered):
 		return run, true, nil
 	case err != nil && ctx.Err() != nil:
@@ -61,7 +67,7 @@ func (s *LaneSide) Run(ctx context.Context, run metadata.Run) (metadata.Run, boo
 		run = ready
 	}
 	w := &writer{LaneSide: s, run: run, asks: make(chan func()), ended: make(chan *worker, 2*s.Jobs+1)}
-	err := w.work(ctx)
+	err = w.work(ctx)
 	return w.run, true, err
 }
 

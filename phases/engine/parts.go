@@ -30,16 +30,6 @@ func (e *Engine) Aside(lane Lane) *Engine {
 	return &a
 }
 
-// Ready has the setup run in the tree of the run, if it never did so well: one that was
-// never good is no fault of a part. The run stops if it fails.
-func (e *Engine) Ready(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	if run.Setup != nil && phases.Broken(run.Setup) == nil {
-		return run, nil
-	}
-	next, _, err := e.setUp(ctx, run, d)
-	return next, err
-}
-
 // Work is what a step of a part came to that was done beside others. It is not in the
 // record of the run yet.
 type Work struct {

@@ -37,7 +37,7 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision, 
 	t.Dir, t.Artifact, t.Schema, t.BudgetUSD = e.dirOf(d), artifactIn(e.dirOf(d), run, p), schemaOf(p, d), usd
 	t.Session, t.Resume, t.Part = e.session(run, d), d.Resume > 0, phases.TaskOf(&run, run.Phase(d.Phase))
 	_, t.Images = e.shown(ctx)
-	t.Prompt, err = e.prompt(ctx, run, d)
+	t.Prompt, err = e.Prompt(ctx, run, d)
 	return t, err
 }
 
@@ -81,8 +81,8 @@ func (e *Engine) model(run metadata.Run, p *pipelines.Phase, d phases.Decision) 
 	return model
 }
 
-// prompt gives the exact words for a decision.
-func (e *Engine) prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
+// Prompt gives the exact words for a decision.
+func (e *Engine) Prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
 	data, err := e.data(ctx, run, d)
 	if err != nil {
 		return "", err
