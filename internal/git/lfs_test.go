@@ -119,6 +119,18 @@ func TestLFSContent(t *testing.T) {
 		t.Error("a file that no commit of the run has brought was uploaded")
 	}
 
+	// A tree beside it has the content, and its git sees no change.
+	for name, commit := range map[string]string{"tip": "", "start": start} {
+		must(t, r.CheckOutBeside(t.Context(), commit, name, nil))
+		dir, want := filepath.Join(r.opt.Root, "copies", name), map[string]string{"tip": "changed\n", "start": content}[name]
+		if got := read(t, filepath.Join(dir, "a.bin")); got != want {
+			t.Errorf("beside it, of the %s there is %q, want %q", name, got, want)
+		}
+		if got := sh(t, dir, "status", "--porcelain", "--", ".", ":!.reprise"); got != "" {
+			t.Errorf("beside it, of the %s git sees\n%s", name, got)
+		}
+	}
+
 	// Back to where it began: the old content.
 	back, err := r.RestoreTree(t.Context(), start, state)
 	if err != nil || strings.Join(back.Paths, " ") != "dir/new.bin a.bin" {
