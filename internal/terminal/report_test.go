@@ -197,7 +197,7 @@ func TestShowPlanWithConditions(t *testing.T) {
 	ShowPlan(&b, plan, Options{})
 	for _, want := range []string{
 		`when { issue: { labels: list.MatchN(>0, "internal"), title: "x" }, cost: usd: >1 }`,
-		"up to 4 parts of a phase at the same time\n",
+		"jobs      4\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it does not say %s:\n%s", want, b.String())
@@ -214,7 +214,7 @@ func TestShowPlanWithTools(t *testing.T) {
 	plan.Agents["writer"] = writer
 	var b bytes.Buffer
 	ShowPlan(&b, plan, Options{})
-	for _, want := range []string{"  writer  mcp.own: book\n", "  writer  env: WORDS_KEY\n", "  writer  effort: high\n"} {
+	for _, want := range []string{"mcp own (command book, env KEY env:WORDS_KEY), effort high\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("want %q in:\n%s", want, b.String())
 		}
