@@ -30,7 +30,7 @@ func Act(ctx context.Context, env environ.Env, dry DryRunner) error {
 	j, in, err := inbox.Begin(env)
 	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
 	var b *bot
-	t, end := inbox.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}
+	t, end := inbox.Trigger{}, jobEnd{}
 	if err == nil {
 		b, t, end, err = wake(j, in, dry)
 	}
@@ -42,7 +42,7 @@ func Act(ctx context.Context, env environ.Env, dry DryRunner) error {
 		t = b.t
 	}
 	if err != nil {
-		end.err, end.Why = err, exit.Why(err)
+		end = jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid, Why: exit.Why(err)}, err: err}
 	}
 	return ending{end, j, in, b, t}.finish(ctx)
 }
@@ -53,7 +53,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, 
 	r := inbox.RunnerOf(j.Env)
 	payload, err := j.Payload()
 	if err != nil {
-		return nil, inbox.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
+		return nil, inbox.Trigger{}, jobEnd{}, err
 	}
 	ev, err := github.ReadEvent(r.Event, payload)
 	if err != nil {
@@ -68,7 +68,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, 
 	if slices.Contains(setup.OnlyForms(), in.Command) {
 		t := inbox.TriggerOfIssue(ev, in, r)
 		b, err := newBot(j, in, t, dry)
-		return b, t, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
+		return b, t, jobEnd{}, err
 	}
 	t, no := inbox.TriggerOf(ev, in, r)
 	if no != nil {
@@ -79,7 +79,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, 
 		return nil, t, end, nil
 	}
 	b, err := newBot(j, in, t, dry)
-	return b, t, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
+	return b, t, jobEnd{}, err
 }
 
 // ending is a job that has nothing more to do but to say how it ended.

@@ -124,7 +124,7 @@ func (b *bot) act(ctx context.Context) jobEnd {
 			return *end
 		}
 	} else if asked.Outcome == command.Understood && asked.Command.Spec().Shared && b.isForeign(ctx) {
-		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("no_run_about")}}
+		return b.ignore(metadata.NotACommand, metadata.Because("no_run_about"))
 	}
 	if no := b.mayAsk(ctx); no != nil {
 		if no.Code == metadata.PermissionDenied {
@@ -149,9 +149,9 @@ func (b *bot) act(ctx context.Context) jobEnd {
 func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	switch _, run, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
+		return b.undecided(err)
 	case err != nil || !delivery.GoesOnAlone(run) && !(b.t.Red && delivery.CILate(run)):
-		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, Why: metadata.Because("no_wait_for_ci")}}
+		return b.ignore(metadata.NotACommand, metadata.Because("no_wait_for_ci"))
 	}
 	return jobEnd{decision: toRun}
 }
@@ -167,16 +167,15 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	}
 	of, err := inbox.RunOfPull(ctx, b.gh, b.env, b.owner+"/"+b.name, b.t.Pull)
 	if err != nil {
-		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
+		return new(b.undecided(err))
 	}
-	d := page.Denial{Code: metadata.NotACommand, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("command_on_pull", "number", b.t.Pull)}
+	d := b.denial(metadata.NotACommand, metadata.Because("command_on_pull", "number", b.t.Pull))
 	asked := b.t.Requested
 	switch {
 	case of == nil && (b.t.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
 		return &jobEnd{decision: ignored, Denial: d}
 	case of == nil:
-		end := b.refuseAll(ctx, d)
-		return &end
+		return new(b.refuseAll(ctx, d))
 	case b.t.Review != nil && inbox.Waiting{Parsed: asked, Review: b.t.Review}.Idle(of.Plan, of.Run):
 		d.Why = phases.NothingToApprove(of.Run, of.Run.CurrentPhase)
 		return &jobEnd{decision: ignored, Denial: d}
@@ -190,11 +189,10 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	b.inbox.Follow(b.t.Pull)
 	switch same, err := inbox.SameWorkflows(ctx, b.gh, b.owner, b.name, of.Run.BranchName, b.defaultBranch(), of.Run.BaseCommit); {
 	case err != nil:
-		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
+		return new(b.undecided(err))
 	case !same:
 		d.Code, d.Why = metadata.PermissionDenied, metadata.Because("other_workflows", "branch", of.Run.BranchName)
-		end := b.refuseAll(ctx, d)
-		return &end
+		return new(b.refuseAll(ctx, d))
 	}
 	return nil
 }
@@ -205,9 +203,9 @@ func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
 	all, err := b.awaited().By(ctx, b.t.Closed, delivery.WaitingLabel)
 	switch {
 	case err != nil:
-		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
+		return new(b.undecided(err))
 	case len(all) == 0:
-		return &jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, Why: metadata.Because("nobody_waits", "number", b.t.Closed)}}
+		return new(b.ignore(metadata.NotACommand, metadata.Because("nobody_waits", "number", b.t.Closed)))
 	case b.in.Command != setup.GateOnly: // which has no right to
 		b.voice.warnOf(b.awaited().Wake(ctx, all[1:]))
 	}
@@ -223,7 +221,7 @@ func (b *bot) elsewhere(ctx context.Context) *page.Denial {
 	if b.t.Branch != "" || ref == "" {
 		return nil
 	}
-	no := &page.Denial{Code: metadata.ConfigInvalid, By: b.t.By, What: text.FirstLine(b.t.Text)}
+	no := new(b.denial(metadata.ConfigInvalid, ""))
 	repo, err := b.gh.Repository(ctx, b.owner, b.name)
 	switch {
 	case err != nil:
@@ -303,7 +301,7 @@ func (b *bot) turnTo(w *workspace.Workspace) {
 func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 	end := jobEnd{decision: replied}
 	if b.t.Requested.Outcome == command.Mistaken {
-		end.decision, end.Denial = denied, page.Denial{Code: metadata.NotACommand, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Said(text.OneLine(b.t.Requested.Reply(b.voice.language())))}
+		end.decision, end.Denial = denied, b.denial(metadata.NotACommand, metadata.Said(text.OneLine(b.t.Requested.Reply(b.voice.language()))))
 	}
 	if v := b.t.Review; v != nil {
 		b.tellReview(ctx, b.voice.answerText(ctx, b.t.Requested, b.t.By, page.ReviewMarker(v.ID)))
@@ -368,7 +366,7 @@ func (b *bot) tellReview(ctx context.Context, text string) {
 // starting again goes on from there.
 func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	b.job.Group("")
-	end := jobEnd{decision: toRun, err: err, Denial: page.Denial{By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
+	end := jobEnd{decision: toRun, err: err, Denial: b.denial("", exit.Why(err))}
 	var no *command.Refusal
 	switch {
 	case lostRace(err):

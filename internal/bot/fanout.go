@@ -27,7 +27,7 @@ func (d *PartsDue) Error() string {
 
 // toJobs reports whether a lease is that of all jobs of the run of a workflow, which a run
 // was left to.
-func toJobs(lease *metadata.Lease) bool { return lease != nil && SharedLease(lease.Owner, lease) }
+func toJobs(lease *metadata.Lease) bool { return lease != nil && sharedLease(lease.Owner, lease) }
 
 // Split has an engine end with a *Due as soon as parts can be done beside each other.
 func SplitIntoParts(e *engine.Engine) {
@@ -52,7 +52,7 @@ func LeaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, r
 	if err != nil {
 		return run, "", err
 	}
-	all, ok := AllJobs(e.Owner)
+	all, ok := allJobs(e.Owner)
 	if !ok {
 		return run, "", errors.New("parts can be done by other machines only within GitHub Actions")
 	}

@@ -9,10 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/process"
@@ -40,7 +38,7 @@ func IsPartJob(env environ.Env) bool {
 func DoPart(ctx context.Context, env environ.Env) error {
 	j, in, err := inbox.Begin(env)
 	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
-	t := &task{job: j, env: j.Env, in: in}
+	t := &task{place: &place{job: j, env: j.Env, in: in}}
 	became, shown := "", ""
 	if err == nil {
 		if in.Timeout > 0 {
@@ -74,10 +72,7 @@ func DoPart(ctx context.Context, env environ.Env) error {
 
 // task is a job that does one part.
 type task struct {
-	job   *environ.Job
-	env   environ.Env
-	in    inbox.Inputs
-	gh    *github.Client
+	*place
 	inbox *inbox.Inbox
 	w     *workspace.Workspace
 }
@@ -89,9 +84,8 @@ func (t *task) do(ctx context.Context) (became, shown string, err error) {
 		return "", "", err
 	}
 	defer func() { err = errors.Join(err, t.w.Close()) }()
-	me := environ.OwnerOf(t.env)
 	parts := phases.PartsOfWave(t.w.Plan, t.w.Run)
-	if !SharedLease(me, t.w.Run.Execution.Lease) || !slices.Contains(parts, t.in.Part) {
+	if !sharedLease(t.me, t.w.Run.Execution.Lease) || !slices.Contains(parts, t.in.Part) {
 		t.job.Notice(fmt.Sprintf("%s of issue %s is not done here: the run has gone another way since this workflow left it to its jobs", t.in.Part, t.w.Issue.ID))
 		return "", "", nil
 	}
@@ -117,26 +111,15 @@ func shownOf(words prompts.Catalogue, part string, rec *metadata.Phase) string {
 
 // open opens the run and reads what people have asked of it.
 func (t *task) open(ctx context.Context) error {
-	owner, name, ok := strings.Cut(t.env.Getenv("GITHUB_REPOSITORY"), "/")
-	if !ok {
-		return fmt.Errorf("GITHUB_REPOSITORY is %q, and not the name of a repository", t.env.Getenv("GITHUB_REPOSITORY"))
-	}
-	f, err := issue.ForgeOf(t.env)
-	if err != nil {
-		return err
-	}
-	if t.gh, err = issue.Client(t.env, f, t.in.Token, t.env.Stdout); err != nil {
-		return err
-	}
 	number, err := strconv.Atoi(t.in.Issue)
 	if err != nil {
 		return err
 	}
-	thread := t.gh.Thread(owner, name, number)
-	t.inbox = inbox.New(inbox.Source{
-		Env: t.env, In: t.in, GitHub: t.gh, Owner: owner, Name: name, Issue: thread, Warn: t.warn,
-		Trigger: inbox.Trigger{Repository: owner + "/" + name, Number: number, At: t.env.Now(), CI: true},
-	})
+	trigger := inbox.Trigger{Repository: t.env.Getenv("GITHUB_REPOSITORY"), Number: number, CI: true}
+	if t.place, err = newPlace(t.job, t.in, trigger); err != nil {
+		return err
+	}
+	t.inbox = inbox.New(inbox.Source{Env: t.env, In: t.in, GitHub: t.gh, Owner: t.owner, Name: t.name, Issue: t.thread, Warn: t.warn, Trigger: t.t})
 	if t.w, err = workspace.Open(ctx, t.env, t.options()); err != nil {
 		return err
 	}
@@ -152,11 +135,10 @@ func (t *task) open(ctx context.Context) error {
 
 // options are those with which the run is opened.
 func (t *task) options() workspace.Options {
-	dir := cmp.Or(t.env.Getenv("GITHUB_WORKSPACE"), ".")
 	o := workspace.Options{
 		Query:  issue.Query{Id: t.in.Issue, Online: true},
 		Choice: workspace.Choice{Agent: t.in.Agent, Installed: t.in.There, Model: t.in.Model, Protect: t.in.Protect},
-		Repo:   dir, Sandbox: t.in.Sandbox, Token: t.in.Token, Push: new(bool), TakeTheirs: true, Only: t.in.Part, Jobs: 1,
+		Repo:   t.workFolder(), Sandbox: t.in.Sandbox, Token: t.in.Token, Push: new(bool), TakeTheirs: true, Only: t.in.Part, Jobs: 1,
 	}
 	*o.Push = true
 	return o
@@ -239,26 +221,22 @@ func (t *task) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error
 // Urgent looks at the comments while an agent works, until one of them makes that work
 // pointless.
 func (t *task) Urgent(ctx context.Context, now func() metadata.Run) error {
-	for {
-		if environ.Sleep(ctx, t.inbox.Listen()) != nil {
-			return nil
-		}
-		t.inbox.Look(ctx, true)
+	return listen(ctx, t.inbox, func() error {
 		if t.stoppedBy(ctx, now(), "cancel", "rollback", "skip") {
 			return engine.ErrCancelled
 		}
-	}
+		return nil
+	})
 }
 
 // stoppedBy reports whether somebody with the right has given one of the commands, and it
 // ends the work on the part.
 func (t *task) stoppedBy(ctx context.Context, run metadata.Run, commands ...string) bool {
 	for _, c := range t.inbox.Pending(run) {
-		o := t.inbox.Request(run, c)
-		if c.Parsed.Outcome != command.Understood || !slices.Contains(commands, o.Name) || c.Comment.Edited() || o.DryRun || o.Auto ||
-			t.inbox.May(ctx, c.Asker(), c.Parsed.Role()) != nil {
+		if !slices.Contains(commands, c.Parsed.Command.Name) || !isSettled(ctx, t.inbox, c) {
 			continue
 		}
+		o := t.inbox.Request(run, c)
 		if o.Name == "cancel" || o.Name == "pause" {
 			return true
 		}

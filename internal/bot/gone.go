@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/reprise-ci/reprise/internal/delivery"
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -17,13 +16,13 @@ import (
 func tellGone(ctx context.Context, b *bot) jobEnd {
 	plan, run, err := b.voice.known(ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
+		return b.undecided(err)
 	}
-	if err != nil || run.Status != metadata.Running || !SameRunLease(b.me, run.Execution.Lease) {
-		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: JobOf(b.me), At: b.env.Now()}) {
+	if err != nil || run.Status != metadata.Running || !sameRunLease(b.me, run.Execution.Lease) {
+		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: jobOf(b.me), At: b.env.Now()}) {
 			return jobEnd{decision: replied}
 		}
-		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, Why: metadata.Because("nothing_ended")}}
+		return b.ignore(metadata.NotACommand, metadata.Because("nothing_ended"))
 	}
 	run = phases.Interrupt(run, b.env.Now())
 	run.Stop.Why = metadata.Because("job_gone")

@@ -3,13 +3,15 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -51,11 +53,36 @@ func (l *lease) release(ctx context.Context, run metadata.Run) (metadata.Run, er
 
 // held says that another process works on the run, or nothing.
 func (l *lease) held(ctx context.Context, run metadata.Run) *page.Denial {
-	why := HolderPlace{GitHub: l.gh, Owner: l.owner, Name: l.name, Me: l.me, Now: l.env.Now}.Other(ctx, run.Execution.Lease)
-	if why == "" {
-		return nil
+	if why := l.holder(ctx, run.Execution.Lease); why != "" {
+		return new(l.denial(metadata.AlreadyRunning, why))
 	}
-	return &page.Denial{Code: metadata.AlreadyRunning, By: l.t.By, What: text.FirstLine(l.t.Text), Why: why}
+	return nil
+}
+
+// holder describes the process that works on a run, from the lease that it wrote. It is
+// empty if nobody does, or if the lease is of a job that has ended.
+func (l *lease) holder(ctx context.Context, lease *metadata.Lease) metadata.Reason {
+	if lease == nil || lease.Owner == l.me || !l.env.Now().Before(lease.Expires) {
+		return ""
+	}
+	why, free := metadata.Because("held", "owner", lease.Owner), lease.Expires.UTC().Format("2006-01-02 15:04 UTC")
+	other, ok := environ.ParseOwner(lease.Owner)
+	if !ok {
+		return metadata.All(why, metadata.Because("held_until", "when", free))
+	}
+	if mine, ok := environ.ParseOwner(l.me); ok && mine.Run == other.Run && (mine.Attempt > other.Attempt || sharedLease(l.me, lease)) {
+		return "" // this is the same job, started again, or the one that the others have worked for
+	}
+	over, err := (&github.Checks{GitHub: l.gh, Owner: l.owner, Name: l.name}).JobOver(ctx, github.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
+		return other.Runner != "" && environ.RunnerName(runner) == other.Runner
+	})
+	switch {
+	case err != nil:
+		return metadata.All(why, metadata.Because("held_unknown", "error", err, "when", free))
+	case over:
+		return ""
+	}
+	return why
 }
 
 // jobFor names this job as the origin of a command that stands in no comment.
@@ -63,7 +90,41 @@ func (l *lease) jobFor(o command.Request) string {
 	if o.Comment > 0 || o.Review != nil {
 		return ""
 	}
-	return JobOf(l.me)
+	return jobOf(l.me)
+}
+
+// allJobs names all jobs of the run of a workflow that a process is in, as the holder of a
+// lease; false if it is in none.
+func allJobs(me string) (string, bool) {
+	mine, ok := environ.ParseOwner(me)
+	return fmt.Sprintf("actions/%d/%d", mine.Run, mine.Attempt), ok
+}
+
+// sharedLease reports whether a lease is that of all jobs of the run of a workflow that a
+// process is in, this attempt of it or one before.
+func sharedLease(me string, lease *metadata.Lease) bool {
+	if lease == nil {
+		return false
+	}
+	mine, ok := environ.ParseOwner(me)
+	other, known := environ.ParseOwner(lease.Owner)
+	whole, _ := allJobs(lease.Owner)
+	return ok && known && mine.Run == other.Run && mine.Attempt >= other.Attempt && lease.Owner == whole
+}
+
+// sameRunLease reports whether a lease is that of a job of the same run of a workflow, and of
+// the same attempt, as a process.
+func sameRunLease(me string, lease *metadata.Lease) bool {
+	return lease != nil && environ.SameJob(me, lease.Owner)
+}
+
+// jobOf names the job that a process is, as the origin of a command that stands in no
+// comment; "" if it is none.
+func jobOf(me string) string {
+	if mine, ok := environ.ParseOwner(me); ok {
+		return fmt.Sprintf("actions/%d", mine.Run)
+	}
+	return ""
 }
 
 // lostRace reports whether an error means that a push came too late, because

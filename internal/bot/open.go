@@ -91,12 +91,11 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 			err = w.Close()
 		}
 		b.turnTo(nil)
-		no := page.Denial{Code: metadata.NoRun, By: b.t.By, What: text.FirstLine(b.t.Text)}
+		no := b.denial(metadata.NoRun, "")
 		if b.before.IssueNumber != "" {
 			no.Why = metadata.Because("branch_deleted", "branch", b.before.BranchName)
 		}
-		end := b.refuseAll(ctx, no)
-		return &end, err
+		return new(b.refuseAll(ctx, no)), err
 	}
 	if err != nil {
 		return nil, err
@@ -162,7 +161,7 @@ func (b *bot) closed(ctx context.Context) *page.Denial {
 	}
 	b.delivery.Labelled = slices.Contains(is.Labels, delivery.WaitingLabel)
 	if code, why := issue.WhyNoWork(is, err); code != "" {
-		return &page.Denial{Code: code, By: b.t.By, What: text.FirstLine(b.t.Text), Why: why}
+		return new(b.denial(code, why))
 	}
 	return nil
 }
@@ -296,7 +295,7 @@ type DryRunner func(ctx context.Context, env environ.Env, w *workspace.Workspace
 // scratch copy. Nothing is written to the forge.
 func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
 	if !b.t.AsksToRun() {
-		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("rehearses_run")}}
+		return b.ignore(metadata.NotACommand, metadata.Because("rehearses_run"))
 	}
 	o := b.opening(&command.Request{Command: b.t.Requested.Command})
 	o.Scratch, o.Agent, o.Token = true, agents.Rehearsal, ""

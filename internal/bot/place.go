@@ -7,10 +7,14 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // place is where a job works: its environment and inputs, the event that started
@@ -57,6 +61,21 @@ func newPlace(j *environ.Job, in inbox.Inputs, t inbox.Trigger) (*place, error) 
 		p.t.At = j.Env.Now() // a form; what was written before is not for this job
 	}
 	return p, nil
+}
+
+// denial says why what the event asks for is not done.
+func (p *place) denial(code metadata.Code, why metadata.Reason) page.Denial {
+	return page.Denial{Code: code, By: p.t.By, What: text.FirstLine(p.t.Text), Why: why}
+}
+
+// ignore ends a job that is asked for nothing.
+func (p *place) ignore(code metadata.Code, why metadata.Reason) jobEnd {
+	return jobEnd{decision: ignored, Denial: p.denial(code, why)}
+}
+
+// undecided ends a job that could not find out what it is asked for.
+func (p *place) undecided(err error) jobEnd {
+	return jobEnd{decision: denied, Denial: p.denial(exit.ForgeReason(err), exit.Why(err))}
 }
 
 // id is that of the issue, as runs spell it.

@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -171,7 +170,7 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 		return jobEnd{decision: replied}
 	}
 	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && delivery.GoesOnAlone(b.w.Run)) {
-		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.StaleEvent, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("taken_elsewhere")}}
+		return b.ignore(metadata.StaleEvent, metadata.Because("taken_elsewhere"))
 	}
 	for {
 		if err := b.work(ctx); err != nil {
@@ -368,7 +367,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		end.err = fmt.Errorf("whether people have asked for something else meanwhile is not known: %w; start this job again", unknown)
 	}
 	if run.Stop != nil {
-		end.Denial = page.Denial{Code: run.Stop.Code, By: b.t.By, What: text.FirstLine(b.t.Text), Why: run.Stop.Why}
+		end.Denial = b.denial(run.Stop.Code, run.Stop.Why)
 	} else if run.Status == metadata.Completed {
 		end.Code = metadata.Done
 	}

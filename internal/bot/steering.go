@@ -29,11 +29,7 @@ func (s steering) Steer(ctx context.Context, run metadata.Run) (metadata.Run, er
 // that were taken before.
 func (s steering) Urgent(ctx context.Context, now func() metadata.Run) error {
 	about := s.voice.subject()
-	for {
-		if environ.Sleep(ctx, s.inbox.Listen()) != nil {
-			return nil
-		}
-		s.inbox.Look(ctx, true)
+	return listen(ctx, s.inbox, func() error {
 		about.run = now()
 		for _, c := range s.inbox.Pending(about.run) {
 			switch {
@@ -45,17 +41,32 @@ func (s steering) Urgent(ctx context.Context, now func() metadata.Run) error {
 			}
 		}
 		s.voice.send(ctx)
+		return nil
+	})
+}
+
+// listen looks at the comments again and again until act gives an error, or ctx ends.
+func listen(ctx context.Context, in *inbox.Inbox, act func() error) error {
+	for environ.Sleep(ctx, in.Listen()) == nil {
+		in.Look(ctx, true)
+		if err := act(); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// isSettled reports whether what a command does is known, and whoever gave it has the right.
+func isSettled(ctx context.Context, in *inbox.Inbox, c inbox.Waiting) bool {
+	cmd := c.Parsed.Command
+	return c.Parsed.Outcome == command.Understood && !c.Comment.Edited() && !cmd.DryRun && !cmd.Auto && in.May(ctx, c.Asker(), c.Parsed.Role()) == nil
 }
 
 // stops reports whether a command ends the step under way. A command that will
 // be refused does not, and neither does one whose effect is not known yet.
 func (s steering) stops(ctx context.Context, c inbox.Waiting, about subject) bool {
 	cmd := c.Parsed.Command
-	if c.Parsed.Outcome != command.Understood || c.Comment.Edited() || cmd.DryRun || cmd.Auto || cmd.Name != "cancel" && cmd.Name != "rollback" {
-		return false
-	}
-	if s.inbox.May(ctx, c.Asker(), c.Parsed.Role()) != nil {
+	if cmd.Name != "cancel" && cmd.Name != "rollback" || !isSettled(ctx, s.inbox, c) {
 		return false
 	}
 	if cmd.Name == "cancel" {
