@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,13 +13,12 @@ import (
 
 // loadState reads what commit has in the state folder.
 func (r *Repo) loadState(ctx context.Context, commit string) error {
-	shelf, err := r.shelfOf(ctx, commit)
-	if shelf == commit {
-		shelf = ""
-	}
-	files := map[string]entry{}
-	if err == nil {
-		files, err = r.reads().below(ctx, cmp.Or(shelf, commit), r.opt.State)
+	shelf := ""
+	files, err := r.reads().below(ctx, commit, r.opt.State)
+	if err == nil && len(files) == 0 {
+		if shelf, err = r.shelfOf(ctx, commit); err == nil && shelf != "" {
+			files, err = r.reads().below(ctx, shelf, r.opt.State)
+		}
 	}
 	if err == nil {
 		r.state, r.shelf = files, shelf

@@ -171,6 +171,25 @@ func (r reader) file(ctx context.Context, refs []string, ref, path string) ([]by
 	return nil, fmt.Errorf("read %s at %s: %w", path, ref, fs.ErrNotExist)
 }
 
+// files reads files as they are in a commit, each nil where there is none.
+func (r reader) files(ctx context.Context, commit string, paths ...string) ([][]byte, error) {
+	var names []string
+	for _, p := range paths {
+		names = append(names, commit+":"+p)
+	}
+	found, err := r.objects(ctx, names...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s at %s: %w", strings.Join(paths, ", "), commit, err)
+	}
+	data := make([][]byte, len(paths))
+	for i, o := range found {
+		if o.Kind == "blob" {
+			data[i] = o.Data
+		}
+	}
+	return data, nil
+}
+
 // plain reads a file as it is in a commit, which is given by its full hash. What a
 // symbolic link says is no text of anybody, and what it leads to is not read: the
 // error wraps folders.ErrNoFile.

@@ -42,21 +42,27 @@ func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error
 	return s.reads().plain(ctx, commit, path)
 }
 
-// ReadKept is ReadFile for a file of a folder that may have been taken off the
-// branch, see Shelf.
-func (s *Source) ReadKept(ctx context.Context, ref, folder, name string) ([]byte, error) {
-	data, err := s.ReadFile(ctx, ref, name)
-	if !errors.Is(err, fs.ErrNotExist) {
+// ReadKept reads files of a folder that may have been taken off the branch, see Shelf: it is
+// where the first of them is. Each is nil where there is none.
+func (s *Source) ReadKept(ctx context.Context, ref, folder string, names ...string) ([][]byte, error) {
+	commit, err := s.resolve(ctx, ref)
+	if errors.Is(err, fs.ErrNotExist) {
+		return make([][]byte, len(names)), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", names[0], err)
+	}
+	data, err := s.reads().files(ctx, commit, names...)
+	if err != nil || data[0] != nil {
 		return data, err
 	}
-	commit, none := s.Shelf(ctx, ref, folder)
-	if errors.Is(none, fs.ErrNotExist) {
+	switch commit, err = s.Shelf(ctx, commit, folder); {
+	case errors.Is(err, fs.ErrNotExist):
+		return data, nil
+	case err != nil:
 		return nil, err
 	}
-	if none != nil {
-		return nil, none
-	}
-	return s.ReadFile(ctx, commit, name)
+	return s.reads().files(ctx, commit, names...)
 }
 
 // Branches lists the user's branches that are named prefix or lie under it, in

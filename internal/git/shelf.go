@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"path"
 	"regexp"
 	"strings"
@@ -160,10 +161,22 @@ func (s *Source) Records(ctx context.Context, within []string, file string, fold
 		case found.Kind == "blob":
 			r.Data = found.Data
 		default:
-			r.Data, r.Err = s.ReadKept(ctx, r.Commit, folderOf(r.Name), folderOf(r.Name)+"/"+file)
+			r.Data, r.Err = s.readKept(ctx, r.Commit, folderOf(r.Name), file)
 		}
 	}
 	return all, nil
+}
+
+// readKept reads one file of a folder as ReadKept does; the error wraps fs.ErrNotExist where there is none.
+func (s *Source) readKept(ctx context.Context, commit, folder, file string) ([]byte, error) {
+	data, err := s.ReadKept(ctx, commit, folder, folder+"/"+file)
+	if err != nil {
+		return nil, err
+	}
+	if data[0] == nil {
+		return nil, fmt.Errorf("read %s/%s at %s: %w", folder, file, commit, fs.ErrNotExist)
+	}
+	return data[0], nil
 }
 
 // some gives those objects that can be read: none where one of them is broken.

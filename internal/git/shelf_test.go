@@ -241,7 +241,7 @@ func TestBesideTheBranch(t *testing.T) {
 	check(one, "in a clone")
 	src, err := Find(t.Context(), user)
 	must(t, err)
-	if data, err := src.ReadKept(t.Context(), branch, state, record); err != nil || string(data) != "{3}" {
+	if data, err := src.ReadKept(t.Context(), branch, state, record); err != nil || string(data[0]) != "{3}" {
 		t.Errorf("it is looked at as %q (%v)", data, err)
 	}
 	must(t, aside(one, "{4}"))

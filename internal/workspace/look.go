@@ -277,11 +277,7 @@ const (
 // record itself and what the run was defined by are left out. The error wraps
 // fs.ErrNotExist where the commits are not in this repository.
 func (r *Recorded) Patches(ctx context.Context, trailer string) ([]git.CommitPatch, error) {
-	var own []string
-	for _, name := range []string{metadata.File, phases.PipelineFile, phases.IssueFile, phases.DiscussionFile, "prompts.json"} {
-		own = append(own, path.Join(phases.Folder(r.Run.IssueNumber), name))
-	}
-	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, false, own...)
+	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, false, definedBy(r.Run.IssueNumber)...)
 }
 
 // Marked gives the commits with a trailer, the oldest first, without what they have changed,

@@ -11,12 +11,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -350,8 +352,28 @@ func SavedRun(folder, id string) *metadata.Run {
 // KeptRef is the full name by which the record of a run is kept.
 func KeptRef(id string) string { return git.KeptRefs + phases.RecordName(id) }
 
-// ReadOf gives how files of a run's folder are read from a branch or a commit, also
-// where the folder was taken off it.
+// RecordReader gives how the record of a run, and what it was defined by, are read from a
+// branch or a commit, also where the folder was taken off it. All of it is read at once.
 func RecordReader(ctx context.Context, src *git.Source, ref, id string) func(name string) ([]byte, error) {
-	return func(name string) ([]byte, error) { return src.ReadKept(ctx, ref, phases.Folder(id), name) }
+	folder, names := phases.Folder(id), definedBy(id)
+	all := sync.OnceValues(func() ([][]byte, error) { return src.ReadKept(ctx, ref, folder, names...) })
+	return func(name string) ([]byte, error) {
+		data, err := all()
+		i := slices.Index(names, name)
+		if err == nil && (i < 0 || data[i] == nil) {
+			err = fmt.Errorf("read %s at %s: %w", name, ref, fs.ErrNotExist)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return data[i], nil
+	}
+}
+
+// definedBy are the files of the record of a run, and of what it was defined by.
+func definedBy(id string) (names []string) {
+	for _, name := range []string{metadata.File, phases.PipelineFile, promptsFile, phases.IssueFile, phases.DiscussionFile} {
+		names = append(names, path.Join(phases.Folder(id), name))
+	}
+	return names
 }
