@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"text/template/parse"
 )
 
 // calls matches the call of a template.
@@ -42,6 +43,7 @@ func build(sources map[string]source, found Mistakes) (*Set, error) {
 				found = append(found, Mistake{File: src.path, Message: fmt.Sprintf("template %q is defined a second time; to replace a built-in one, name a file after it", defined)})
 				continue
 			}
+			bound(t.Root)
 			if _, err := s.root.AddParseTree(defined, t.Tree); err != nil {
 				found = append(found, mistakeOf(src.path, err))
 			}
@@ -65,6 +67,28 @@ func build(sources map[string]source, found Mistakes) (*Set, error) {
 		return nil, found
 	}
 	return s, nil
+}
+
+// bound has a template, and each turn of its loops, write a text, though an empty one: what
+// writes too often is ended, so that a loop of very many turns cannot keep anybody waiting.
+func bound(list *parse.ListNode) {
+	if list == nil {
+		return
+	}
+	for _, n := range list.Nodes {
+		switch n := n.(type) {
+		case *parse.RangeNode:
+			bound(n.List)
+			bound(n.ElseList)
+		case *parse.IfNode:
+			bound(n.List)
+			bound(n.ElseList)
+		case *parse.WithNode:
+			bound(n.List)
+			bound(n.ElseList)
+		}
+	}
+	list.Nodes = slices.Insert(list.Nodes, 0, parse.Node(&parse.TextNode{NodeType: parse.NodeText}))
 }
 
 // functions are what templates may call besides the functions every

@@ -13,6 +13,7 @@ import (
 const (
 	maxText   = 50_000  // characters of the body, and of a diff
 	maxPrompt = 2 << 20 // bytes in all
+	maxWrites = 1 << 20 // pieces of text in all, and turns of loops
 )
 
 // view is what a template sees: the data, cut to its limits.
@@ -106,12 +107,18 @@ func checkData(d Data) error {
 	return errors.Join(append(errs, checkBoundary(d))...)
 }
 
-// limited keeps what is written, up to maxPrompt.
-type limited struct{ strings.Builder }
+// limited keeps what is written, up to maxPrompt in maxWrites pieces.
+type limited struct {
+	strings.Builder
+	writes int
+}
 
 func (l *limited) Write(p []byte) (int, error) {
 	if l.Len()+len(p) > maxPrompt {
 		return 0, fmt.Errorf("larger than %d bytes, the most a prompt may have", maxPrompt)
+	}
+	if l.writes++; l.writes > maxWrites {
+		return 0, fmt.Errorf("more than %d pieces of text and turns of loops, the most a template may take", maxWrites)
 	}
 	return l.Builder.Write(p)
 }

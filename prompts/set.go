@@ -45,31 +45,39 @@ type source struct{ path, text string }
 // If overrides have mistakes, the error is Mistakes, with paths relative to overrides. Each
 // template is carried out with sample data, which stops at its first mistake.
 func Load(overrides fs.FS, language string) (*Set, error) {
-	if !slices.Contains(Languages(), language) {
-		return nil, fmt.Errorf("prompts: no language %q; known: %s", language, strings.Join(Languages(), ", "))
-	}
-	sources, err := builtins(language)
-	if err != nil {
+	if err := checkLanguage(language); err != nil {
 		return nil, err
 	}
+	sources := map[string]source{}
 	var found Mistakes
-	if overrides != nil {
-		for _, dir := range []string{".", language} {
-			m, err := overlay(sources, overrides, dir)
-			if err != nil {
-				return nil, fmt.Errorf("read prompts: %w", err)
-			}
-			found = append(found, m...)
+	for _, from := range []struct {
+		fsys fs.FS
+		dir  string
+	}{{builtin, path.Join("builtin", language)}, {overrides, "."}, {overrides, language}} {
+		if from.fsys == nil {
+			continue
 		}
+		m, err := overlay(sources, from.fsys, from.dir)
+		if err != nil {
+			return nil, fmt.Errorf("read prompts: %w", err)
+		}
+		found = append(found, m...)
 	}
 	return build(sources, found)
+}
+
+func checkLanguage(language string) error {
+	if !slices.Contains(Languages(), language) {
+		return fmt.Errorf("prompts: no language %q; known: %s", language, strings.Join(Languages(), ", "))
+	}
+	return nil
 }
 
 // FromFiles returns the set that Files was taken from. Nothing is added from
 // the built-in templates, so a run goes on with the words it began with.
 func FromFiles(language string, files map[string]string) (*Set, error) {
-	if !slices.Contains(Languages(), language) {
-		return nil, fmt.Errorf("prompts: no language %q; known: %s", language, strings.Join(Languages(), ", "))
+	if err := checkLanguage(language); err != nil {
+		return nil, err
 	}
 	sources := map[string]source{}
 	var found Mistakes
@@ -102,30 +110,10 @@ func (s *Set) names() string {
 	return strings.Join(names, ", ")
 }
 
-func builtins(language string) (map[string]source, error) {
-	dir := path.Join("builtin", language)
-	entries, err := builtin.ReadDir(dir)
-	if err != nil {
-		return nil, err // unreachable: the folder of every language is embedded
-	}
-	sources := map[string]source{}
-	for _, e := range entries {
-		text, err := builtin.ReadFile(path.Join(dir, e.Name()))
-		if err != nil {
-			return nil, err // unreachable: it was just listed
-		}
-		file := path.Join(dir, e.Name())
-		if m := add(sources, file, e.Name(), string(text)); m != nil {
-			return nil, m
-		}
-	}
-	return sources, nil
-}
-
-// overlay puts the templates of one folder of overrides into sources. A
-// folder that does not exist holds none.
-func overlay(sources map[string]source, overrides fs.FS, dir string) (Mistakes, error) {
-	entries, err := fs.ReadDir(overrides, dir)
+// overlay puts the templates of one folder into sources. A folder that does not
+// exist holds none.
+func overlay(sources map[string]source, from fs.FS, dir string) (Mistakes, error) {
+	entries, err := fs.ReadDir(from, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -142,7 +130,7 @@ func overlay(sources map[string]source, overrides fs.FS, dir string) (Mistakes, 
 			found = append(found, Mistake{File: file, Message: "not a file; folders are named after a language (" + strings.Join(Languages(), ", ") + "), and links are not followed"})
 			continue
 		}
-		text, err := readLimited(overrides, file)
+		text, err := readLimited(from, file)
 		if err != nil {
 			return nil, err
 		}

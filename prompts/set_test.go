@@ -96,6 +96,8 @@ func TestMistakes(t *testing.T) {
 		"size":        {map[string]string{"a.md": strings.Repeat("x", maxTemplate+1)}, "a.md: larger than 65536 bytes"},
 		"largest":     {map[string]string{"a.md": strings.Repeat("x", maxTemplate)}, ""},
 		"bytes":       {map[string]string{"en/a.md": "\xff"}, "en/a.md: not UTF-8 text"},
+		"long loop":   {map[string]string{"a.md": "{{range 9999999999}}{{if false}}x{{end}}{{end}}"}, "a.md: more than 1048576 pieces of text and turns of loops"},
+		"many calls":  {map[string]string{"a.md": `{{define "b"}}{{range 9999}}{{end}}{{end}}{{range 9999}}{{template "b"}}{{end}}`}, "a.md: more than 1048576 pieces of text and turns of loops"},
 		"prompt size": {map[string]string{"a.md": "{{printf \"%1000000d%1000000d%1000000d\" 1 1 1}}"}, "a.md: larger than 2097152 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
