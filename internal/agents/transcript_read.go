@@ -155,7 +155,7 @@ func (r *TranscriptReader) heard(all []Entry) {
 func (r *TranscriptReader) ending(e CallEnd) Entry {
 	text := e.Text
 	if len(e.Structured) > 0 && string(e.Structured) != "null" {
-		text = answerTranscript(e.Structured)
+		text = answerText(e.Structured)
 	}
 	switch {
 	case e.Error != "":
@@ -166,9 +166,9 @@ func (r *TranscriptReader) ending(e CallEnd) Entry {
 	return entry(Ends, text, false)
 }
 
-// answer gives an answer as text: of a verdict, what it comes to, and other fields as YAML,
+// answerText gives an answer as text: of a verdict, what it comes to, and other fields as YAML,
 // with their names in order. What is no JSON stays as it is.
-func answerTranscript(data json.RawMessage) string {
+func answerText(data json.RawMessage) string {
 	var v struct {
 		Verdict  metadata.Ruling
 		Gates    []metadata.Gate

@@ -19,33 +19,35 @@ type TranscriptPrinter struct {
 
 // Print prints an entry.
 func (p TranscriptPrinter) Print(e Entry) {
+	plain := func(s string) string { return s }
 	switch e.Kind {
 	case Begins:
 		p.begin(e)
 	case Said:
-		p.block(e.Text, "  ", func(s string) string { return s })
+		p.block(e.Text, "  ", plain)
 	case Thought:
 		p.block(e.Text, "  ", p.Faint)
 	case Used:
-		p.one("  ", p.Cyan("→ "+text.Flat(e.Tool)), e.Text, func(s string) string { return s })
+		p.one("  ", "→ "+text.Flat(e.Tool), p.Cyan, e.Text, plain)
 	case Back:
-		p.one("    ", mark(p.Palette, e.Bad, p.Faint("←")), cmp.Or(firstLine(e.Text), "nothing"), p.Faint)
+		p.result(e, "    ", "←", p.Faint, cmp.Or(firstLine(e.Text), "nothing"), p.Faint)
 	case Note:
-		p.one("  ", mark(p.Palette, e.Bad, p.Faint("·")), firstLine(e.Text), p.Faint)
+		p.result(e, "  ", "·", p.Faint, firstLine(e.Text), p.Faint)
 	case Ends:
 		if strings.Contains(e.Text, "\n") { // such as the fields of an answer
-			p.block(e.Text, "  ", func(s string) string { return s })
+			p.block(e.Text, "  ", plain)
 			e.Text = ""
 		}
-		p.one("  ", mark(p.Palette, e.Bad, p.Green("✓")), cmp.Or(e.Text, "done"), func(s string) string { return s })
+		p.result(e, "  ", "✓", p.Green, cmp.Or(e.Text, "done"), plain)
 	}
 }
 
-func mark(p text.Palette, bad bool, good string) string {
-	if bad {
-		return p.Red("✗")
+// result prints a line with a sign that says whether something failed.
+func (p TranscriptPrinter) result(e Entry, indent, sign string, paintSign func(string) string, body string, paint func(string) string) {
+	if e.Bad {
+		sign, paintSign = "✗", p.Red
 	}
-	return good
+	p.one(indent, sign, paintSign, body, paint)
 }
 
 func (p TranscriptPrinter) begin(e Entry) {
@@ -63,29 +65,13 @@ func (p TranscriptPrinter) begin(e Entry) {
 }
 
 // one prints a line that is cut to the width of the terminal.
-func (p TranscriptPrinter) one(indent, sign, body string, paint func(string) string) {
+func (p TranscriptPrinter) one(indent, sign string, paintSign func(string) string, body string, paint func(string) string) {
 	const most = 300 // cells, where the width is not known
 	room := most
 	if p.Width > 0 {
-		room = max(p.Width-len(indent)-cells(sign)-1, 10)
+		room = max(p.Width-len(indent)-utf8.RuneCountInString(sign)-1, 10)
 	}
-	p.Line("%s%s %s", indent, sign, paint(text.Cut(text.Flat(body), room)))
-}
-
-// cells is the width of a sign, without its colour.
-func cells(sign string) int {
-	n, inside := 0, false
-	for _, r := range sign {
-		switch {
-		case r == '\x1b':
-			inside = true
-		case inside:
-			inside = r != 'm'
-		default:
-			n++
-		}
-	}
-	return n
+	p.Line("%s%s %s", indent, paintSign(sign), paint(text.Cut(text.Flat(body), room)))
 }
 
 // block prints a text in full, over as many lines as it takes.

@@ -49,19 +49,19 @@ func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 			all = append(all, entry(Thought, b.Thinking, false))
 		case b.Type == "tool_use" && b.Name == "StructuredOutput": // its way to give an answer that has fields
 			r.answered = b.ID
-			all = append(all, entry(Said, answerTranscript(b.Input), false))
+			all = append(all, entry(Said, answerText(b.Input), false))
 		case b.Type == "tool_use":
 			all = append(all, uses(b.Name, r.target(b.Input)))
 		case b.Type == "tool_result" && b.Of != "" && b.Of == r.answered && !b.IsError: // says no more than that it came
 		case b.Type == "tool_result":
-			all = append(all, entry(Back, r.shorter(textOf(b.Content)), b.IsError))
+			all = append(all, entry(Back, r.shorter(textOfParts(b.Content)), b.IsError))
 		}
 	}
 	return all, true
 }
 
-// textOf reads a text, or the texts of a list of parts.
-func textOf(raw json.RawMessage) string {
+// textOfParts reads a text, or the texts of a list of parts.
+func textOfParts(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return text
@@ -109,7 +109,7 @@ func (r *TranscriptReader) codexItem(i CodexItem, begins bool) (all []Entry) {
 		return []Entry{entry(Back, i.Status, bad)}
 	}
 	said := map[string]Entry{
-		"agent_message": entry(Said, answerTranscript([]byte(i.Text)), false), "reasoning": entry(Thought, i.Text, false),
+		"agent_message": entry(Said, answerText([]byte(i.Text)), false), "reasoning": entry(Thought, i.Text, false),
 		"error": entry(Note, i.Message, false), "web_search": uses("search", i.Query),
 	}
 	if e, is := said[i.Type]; is && !begins {

@@ -191,12 +191,11 @@ func (l *ledger) allows(provider, model string) bool {
 // refuse notes a host that is not allowed.
 func (l *ledger) refuse(host string) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if _, known := l.hosts[host]; !known && len(l.hosts) >= maxHosts {
 		host = others
 	}
 	l.hosts[host]++
-	l.mu.Unlock()
-	l.say(Event{Kind: HostRefused})
 }
 
 // deny notes that a provider does not know the key.

@@ -46,5 +46,4 @@ const (
 	Throttled                   // the provider has no room: status 429 or 529
 	Unknown                     // the provider does not know the key: status 401
 	LimitEnded                  // a request was refused because a limit is reached
-	HostRefused
 )

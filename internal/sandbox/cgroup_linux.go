@@ -62,7 +62,7 @@ func groupFolders() (dirs []string) {
 		}
 		for dir := filepath.Join("/", parts[2]); ; dir = filepath.Dir(dir) {
 			for _, root := range []string{cmp.Or(parts[1], "unified"), ""} { // version 2 lies in a folder of its own beside version 1
-				if at := filepath.Join("/sys/fs/cgroup", root, dir); isThere(filepath.Join(at, "cgroup.procs")) {
+				if at := filepath.Join("/sys/fs/cgroup", root, dir); exists(filepath.Join(at, "cgroup.procs")) {
 					dirs = append(dirs, at)
 				}
 			}
@@ -124,7 +124,7 @@ func (g *Group) File() string {
 	if g == nil {
 		return ""
 	}
-	if alone := filepath.Join(g.dir, "tasks"); isThere(alone) {
+	if alone := filepath.Join(g.dir, "tasks"); exists(alone) {
 		return alone
 	}
 	return filepath.Join(g.dir, "cgroup.procs")
@@ -159,9 +159,4 @@ func (g *Group) processes() (out []int) {
 		}
 	}
 	return out
-}
-
-func isThere(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
