@@ -142,7 +142,7 @@ func conclude(run *metadata.Run, d Decision, o Outcome) *metadata.Attempt {
 	if o.Status != metadata.Succeeded {
 		a.Stderr = o.Stderr
 	}
-	a.Broke, a.Refused = textOf(o.Broke), o.Refused
+	a.Broke, a.Refused = ruleList(o.Broke), o.Refused
 	a.Usage, a.DurationMS = o.Usage, o.Duration.Milliseconds()
 	a.RetryAfter = int(o.RetryAfter.Seconds())
 	a.Session, a.Confirmed = o.Session, o.Session != ""

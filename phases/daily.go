@@ -2,7 +2,6 @@ package phases
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -46,9 +45,9 @@ func RemainingToday(b pipelines.Budget, run metadata.Run, others []DaySpent, at 
 	next := day(at).Add(24 * time.Hour).Format("2006-01-02 15:04")
 	switch {
 	case b.DayUSD > 0 && own >= b.DayUSD:
-		return 0, metadata.Because("day_usd_spent", "spent", dollarsDaily(own), "budget", dollarsDaily(b.DayUSD), "at", next)
+		return 0, metadata.Because("day_usd_spent", "spent", dollars(own), "budget", dollars(b.DayUSD), "at", next)
 	case b.RepoDayUSD > 0 && all >= b.RepoDayUSD:
-		return 0, metadata.Because("repo_day_usd_spent", "spent", dollarsDaily(all), "budget", dollarsDaily(b.RepoDayUSD), "at", next,
+		return 0, metadata.Because("repo_day_usd_spent", "spent", dollars(all), "budget", dollars(b.RepoDayUSD), "at", next,
 			"runs", by(append([]DaySpent{{run.IssueNumber, own}}, others...)))
 	}
 	if b.DayUSD > 0 {
@@ -68,12 +67,10 @@ func by(all []DaySpent) (named []metadata.Reason) {
 	all = slices.DeleteFunc(all, func(s DaySpent) bool { return s.USD <= 0 })
 	slices.SortStableFunc(all, func(a, b DaySpent) int { return cmp.Compare(b.USD, a.USD) })
 	for _, s := range all[:min(len(all), mostNamed)] {
-		named = append(named, metadata.Because("spent_by", "issue", s.Issue, "spent", dollarsDaily(s.USD)))
+		named = append(named, metadata.Because("spent_by", "issue", s.Issue, "spent", dollars(s.USD)))
 	}
 	if more := len(all) - mostNamed; more > 0 {
 		named = append(named, metadata.Because("spent_by_more", "n", more))
 	}
 	return named
 }
-
-func dollarsDaily(usd float64) string { return fmt.Sprintf("$%.2f", usd) }

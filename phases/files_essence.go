@@ -46,13 +46,13 @@ func Essence(run metadata.Run) string {
 			"trigger", c.Word("tell.triggers", string(r.TriggeredBy)), "reason", OneLine(r.Reason)))
 	}
 	for i := range run.Phases {
-		standingFiles(&b, c, &run.Phases[i])
+		writeOpen(&b, c, &run.Phases[i])
 	}
 	return b.String()
 }
 
 // standing writes what is open about a phase.
-func standingFiles(b *strings.Builder, c prompts.Catalogue, rec *metadata.Phase) {
+func writeOpen(b *strings.Builder, c prompts.Catalogue, rec *metadata.Phase) {
 	if !HasOpenPoints(rec) {
 		return
 	}

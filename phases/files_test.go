@@ -28,20 +28,3 @@ func TestLanguages(t *testing.T) {
 		t.Errorf("languages of records and of words (-records +words):\n%s", diff)
 	}
 }
-
-// A reason that is a review tells how much of it is open.
-func TestCountOpen(t *testing.T) {
-	rec := metadata.Phase{Name: "plan", Round: 1, Verdict: &metadata.Verdict{Verdict: metadata.Fail, Findings: []metadata.Finding{
-		{ID: "F1", Title: "F1", Severity: metadata.Blocker, Status: metadata.NewFinding}, {ID: "F2", Title: "F2", Severity: metadata.Blocker, Status: metadata.NewFinding}, {ID: "F4", Title: "x (y)", Severity: metadata.Suggestion, Status: metadata.StillOpen},
-	}}}
-	rec.Verdict.Findings[1].Status = metadata.Fixed
-	for _, language := range prompts.Languages() {
-		got := CountOpen(WrittenReview(language, &rec))
-		if diff := cmp.Diff(&metadata.RollbackDetails{BlockerCount: 1, SuggestionCount: 1}, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", language, diff)
-		}
-	}
-	if got := CountOpen("keep it (as it is)"); got != nil {
-		t.Errorf("of a text that is no review: %+v", got)
-	}
-}

@@ -96,22 +96,18 @@ func TakeIssue(run metadata.Run, now metadata.Issue, changed metadata.Reason, by
 // that a person has changed stay: they differ from the old definition.
 func keepAllowances(old, run, now metadata.Budget) metadata.Budget {
 	now.Since, now.EarlierUSD = run.Since, run.EarlierUSD
-	if run.USD != old.USD {
-		now.USD = run.USD
-	}
-	if run.IssueUSD != old.IssueUSD {
-		now.IssueUSD = run.IssueUSD
-	}
-	if run.Tokens != old.Tokens {
-		now.Tokens = run.Tokens
-	}
-	if run.Seconds != old.Seconds {
-		now.Seconds = run.Seconds
-	}
-	if run.Attempts != old.Attempts {
-		now.Attempts = run.Attempts
-	}
+	now.USD, now.IssueUSD = unlessSame(old.USD, run.USD, now.USD), unlessSame(old.IssueUSD, run.IssueUSD, now.IssueUSD)
+	now.Tokens, now.Seconds = unlessSame(old.Tokens, run.Tokens, now.Tokens), unlessSame(old.Seconds, run.Seconds, now.Seconds)
+	now.Attempts = unlessSame(old.Attempts, run.Attempts, now.Attempts)
 	return now
+}
+
+// unlessSame gives a value that is another one than it was, else the given one.
+func unlessSame[T comparable](was, is, given T) T {
+	if is != was {
+		return is
+	}
+	return given
 }
 
 // keepFolder keeps the folder of a phase that has begun, itself or in part, because

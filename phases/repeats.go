@@ -8,7 +8,7 @@ import (
 )
 
 // text gives rules as an attempt records them.
-func textOf(rules []metadata.Rule) string {
+func ruleList(rules []metadata.Rule) string {
 	words := make([]string, len(rules))
 	for i, r := range rules {
 		words[i] = string(r)

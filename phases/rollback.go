@@ -21,9 +21,8 @@ type Rollback struct {
 	By           string // who asks; empty if unknown
 	CommentURL   string
 	Trigger      metadata.Trigger
-	ReviewResult string                    // path of a review to read
-	Restore      bool                      // the code goes back, too
-	Reviewed     *metadata.RollbackDetails // what is open in a reason that is a review; nil: the stored verdict counts
+	ReviewResult string // path of a review to read
+	Restore      bool   // the code goes back, too
 	At           time.Time
 }
 
@@ -52,7 +51,7 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 		request.Step = metadata.Execute // there is nothing to revise yet, or it has to be done on what was merged meanwhile
 	}
 	out.Entry = entryOf(plan, run, request)
-	out.Open = openAt(&run, out.Entry.FromPhase, target, request.Reviewed)
+	out.Open = detailsOf(&run, out.Entry.FromPhase, target)
 	out.ReasonFile = path.Join(PhaseFolder(run, plan.Phase(request.To)), ReasonFile)
 	out.void(plan, &run, request)
 	target = run.Phase(request.To)
@@ -93,20 +92,6 @@ func entryOf(plan *pipelines.Pipeline, run metadata.Run, request Rollback) metad
 		Timestamp: request.At, FromPhase: from, FromStep: step, ToPhase: request.To, ToStep: request.Step,
 		Reason: request.Reason, TriggeredBy: request.Trigger, By: request.By, CommentURL: request.CommentURL, ReviewResultPath: request.ReviewResult,
 	}
-}
-
-// openAt counts what is open when a run goes back: in the review that is the
-// reason, else in the stored verdicts.
-func openAt(run *metadata.Run, from string, target *metadata.Phase, reviewed *metadata.RollbackDetails) *metadata.RollbackDetails {
-	stored := detailsOf(run, from, target)
-	if reviewed == nil {
-		return stored
-	}
-	open := *reviewed
-	if stored != nil {
-		open.AffectedTests = stored.AffectedTests
-	}
-	return &open
 }
 
 // void resets the phases after the target, as if they had never begun, and

@@ -14,7 +14,7 @@ func PartsInto(run *metadata.Run, after, phase string) int {
 	prune(run)
 	var tasks []metadata.Task
 	for _, t := range run.Tasks {
-		if t.Phase == after && namesSplit(phase, t.ID) {
+		if t.Phase == after && isPartName(phase, t.ID) {
 			tasks = append(tasks, t)
 		}
 	}

@@ -18,7 +18,7 @@ func IndependentParts(run metadata.Run, found string) int {
 		}
 	}
 	waits := waiting(tasks)
-	return mostSplit(tasks, func(a, b metadata.Task) bool {
+	return mostBeside(tasks, func(a, b metadata.Task) bool {
 		return waits[a.ID][b.ID] || waits[b.ID][a.ID] || PartsOverlap(a.Files, b.Files)
 	})
 }
@@ -41,7 +41,7 @@ func waiting(tasks []metadata.Task) map[string]map[string]bool {
 }
 
 // most gives how many tasks there are at most of which no two clash.
-func mostSplit(tasks []metadata.Task, clash func(a, b metadata.Task) bool) int {
+func mostBeside(tasks []metadata.Task, clash func(a, b metadata.Task) bool) int {
 	at, clashes := -1, 0 // with the most others
 	for i, a := range tasks {
 		n := 0
@@ -60,7 +60,7 @@ func mostSplit(tasks []metadata.Task, clash func(a, b metadata.Task) bool) int {
 	one := tasks[at]
 	others := slices.Delete(slices.Clone(tasks), at, at+1)
 	beside := slices.DeleteFunc(slices.Clone(others), func(t metadata.Task) bool { return clash(one, t) })
-	return max(1+mostSplit(beside, clash), mostSplit(others, clash))
+	return max(1+mostBeside(beside, clash), mostBeside(others, clash))
 }
 
 // Overlap reports whether one list has a path of the other, or one above or below it. A list

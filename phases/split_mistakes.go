@@ -17,7 +17,7 @@ const mostWrong = 20
 func SplitMistakes(plan *pipelines.Pipeline, p *pipelines.Phase, report json.RawMessage) []metadata.Reason {
 	found := reported(p, report)
 	var wrong []metadata.Reason
-	if way := circle(found[:min(len(found), splitMostTasks)]); way != nil {
+	if way := circle(found[:min(len(found), mostTasksFound)]); way != nil {
 		wrong = append(wrong, metadata.Because("tasks_in_circle", "tasks", strings.Join(way, " → ")))
 	}
 	for _, r := range plan.Rules {
@@ -38,8 +38,8 @@ func unfit(phase string, found []task) (wrong []metadata.Reason) {
 	ids := map[string]bool{}
 	for _, t := range found {
 		switch {
-		case !namesSplit(phase, t.ID):
-			wrong = append(wrong, metadata.Because("task_id_unfit", "id", shownSplit(t.ID), "most", mostName-len(phase)-1))
+		case !isPartName(phase, t.ID):
+			wrong = append(wrong, metadata.Because("task_id_unfit", "id", inOneLine(t.ID), "most", mostName-len(phase)-1))
 		case ids[t.ID]:
 			wrong = append(wrong, metadata.Because("task_id_twice", "id", t.ID))
 		case strings.TrimSpace(t.Title) == "" || strings.TrimSpace(t.Goal) == "":
@@ -50,12 +50,12 @@ func unfit(phase string, found []task) (wrong []metadata.Reason) {
 	for _, t := range found {
 		for _, need := range t.Needs {
 			if !ids[need] {
-				wrong = append(wrong, metadata.Because("task_need_unknown", "id", shownSplit(t.ID), "need", shownSplit(need)))
+				wrong = append(wrong, metadata.Because("task_need_unknown", "id", inOneLine(t.ID), "need", inOneLine(need)))
 			}
 		}
 		for _, f := range t.Files {
 			if metadata.CheckPath(f) != nil {
-				wrong = append(wrong, metadata.Because("task_file_outside", "id", shownSplit(t.ID), "file", shownSplit(f)))
+				wrong = append(wrong, metadata.Because("task_file_outside", "id", inOneLine(t.ID), "file", inOneLine(f)))
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func unfit(phase string, found []task) (wrong []metadata.Reason) {
 }
 
 // shown is the beginning of what an agent wrote, in one line.
-func shownSplit(text string) string { return TruncateText(ValidText(text)) }
+func inOneLine(text string) string { return TruncateText(ValidText(text)) }
 
 // circle gives the ids of tasks that need each other in a circle, from one of
 // them round to itself; nil if there is none.

@@ -15,7 +15,7 @@ func name(phase, task string) string { return phase + "." + task }
 
 // names reports whether the id of a task can stand in the name of a part, which
 // becomes that of a folder.
-func namesSplit(phase, task string) bool {
+func isPartName(phase, task string) bool {
 	part := name(phase, task)
 	return metadata.CheckID(task) == nil && metadata.CheckID(part) == nil && metadata.CheckNewPath(part) == nil && metadata.CheckBranch(part) == nil
 }

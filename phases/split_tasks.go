@@ -12,7 +12,7 @@ import (
 // The most that is kept of what one report finds, and the most tasks into which
 // a phase is split.
 const (
-	splitMostTasks = 100
+	mostTasksFound = 100
 	mostTaskFiles  = 100
 	mostParts      = 20
 )
@@ -49,7 +49,7 @@ func TakeParts(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	}
 	run.Tasks = slices.DeleteFunc(run.Tasks, func(t metadata.Task) bool { return t.Phase == p.Name && !begun[t.ID] })
 	taken := idsOf(run.Tasks)
-	for _, t := range found[:min(len(found), splitMostTasks)] {
+	for _, t := range found[:min(len(found), mostTasksFound)] {
 		if metadata.CheckID(t.ID) != nil || taken[t.ID] || strings.TrimSpace(t.Title) == "" {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 // most is how many parts a wave has at most; no phase is split into more.
-const waveMost = 20
+const mostInWave = 20
 
 // Refs is where the machines of a run push what they have done: below it, each has a ref
 // with the name of its part. No branch is made, so that nothing of it starts CI.
@@ -21,8 +21,8 @@ func PartsOfWave(plan *pipelines.Pipeline, run metadata.Run) (parts []string) {
 		return nil
 	}
 	var begin []Decision
-	for len(begin) < waveMost {
-		d, ok := NextForLane(plan, run, begin, waveMost)
+	for len(begin) < mostInWave {
+		d, ok := NextForLane(plan, run, begin, mostInWave)
 		if !ok {
 			break
 		}

@@ -139,35 +139,22 @@ func take(next *metadata.Run, from, theirs metadata.Run, part string, number map
 			next.Questions = append(next.Questions, q)
 		}
 	}
-	takeRequests(next, theirs, part)
-	decidedWave(&next.DesignDecisions, from.DesignDecisions, theirs.DesignDecisions)
-	if rec.Verdict != nil {
-		next.AnswerReviews(rec)
-	}
-}
-
-// takeRequests takes over the issues that a part asks for beside its work.
-func takeRequests(next *metadata.Run, theirs metadata.Run, part string) {
-	for _, c := range theirs.Children {
+	for _, c := range theirs.Children { // issues that the part asks for beside its work
 		there := slices.ContainsFunc(next.Children, func(other metadata.Child) bool { return other.ID == c.ID })
 		if c.Phase == part && !c.Opened() && !there {
 			next.Children = append(next.Children, c)
 		}
 	}
-}
-
-// decided takes over the decisions of planning that a machine has made anew.
-func decidedWave(next *metadata.DesignDecisions, from, theirs metadata.DesignDecisions) {
-	for _, d := range []struct {
-		next         *string
-		from, theirs string
-	}{
-		{&next.ImplementationStrategy, from.ImplementationStrategy, theirs.ImplementationStrategy},
-		{&next.TestStrategy, from.TestStrategy, theirs.TestStrategy},
-		{&next.TestCodeStrategy, from.TestCodeStrategy, theirs.TestCodeStrategy},
-	} {
-		if d.theirs != d.from && d.theirs != "" {
-			*d.next = d.theirs
+	decided := func(is *string, was, now string) { // in planning that was done anew
+		if now != was && now != "" {
+			*is = now
 		}
+	}
+	is, was, now := &next.DesignDecisions, from.DesignDecisions, theirs.DesignDecisions
+	decided(&is.ImplementationStrategy, was.ImplementationStrategy, now.ImplementationStrategy)
+	decided(&is.TestStrategy, was.TestStrategy, now.TestStrategy)
+	decided(&is.TestCodeStrategy, was.TestCodeStrategy, now.TestCodeStrategy)
+	if rec.Verdict != nil {
+		next.AnswerReviews(rec)
 	}
 }

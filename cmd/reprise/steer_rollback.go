@@ -47,7 +47,7 @@ func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned 
 		reason = env.Finder().Mask(reason)
 	}
 	back, err := phases.PlanRollback(r.Plan, r.Run, phases.Rollback{
-		To: o.To, Step: metadata.Step(o.Step), From: cmp.Or(o.From, command.StandsAt(r.Plan, r.Run, o.To)), Reason: reason, Reviewed: phases.CountOpen(reason), ReviewResult: review,
+		To: o.To, Step: metadata.Step(o.Step), From: cmp.Or(o.From, command.StandsAt(r.Plan, r.Run, o.To)), Reason: reason, ReviewResult: review,
 		By: r.Source.UserName, Trigger: metadata.Manual, Restore: o.Restore, At: env.Now(),
 	})
 	if err != nil {

@@ -264,7 +264,7 @@ func (o Request) Rollback() phases.Rollback {
 		step = metadata.Revise
 	}
 	return phases.Rollback{
-		To: o.Phase, Step: step, Reason: o.Text, Reviewed: phases.CountOpen(o.Text), By: o.By, CommentURL: o.Url, Restore: o.Restore, Trigger: metadata.Manual, At: o.At,
+		To: o.Phase, Step: step, Reason: o.Text, By: o.By, CommentURL: o.Url, Restore: o.Restore, Trigger: metadata.Manual, At: o.At,
 	}
 }
 

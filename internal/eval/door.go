@@ -111,11 +111,7 @@ the budget ended first.`,
 // tell prints a report.
 func tell(env environ.Env, r Report, asJSON bool, junit string) error {
 	if junit != "" {
-		data, err := r.junit()
-		if err == nil {
-			err = os.WriteFile(junit, data, 0o644)
-		}
-		if err != nil {
+		if err := os.WriteFile(junit, []byte(r.junit()), 0o644); err != nil {
 			return exit.AsUsage(err)
 		}
 	}

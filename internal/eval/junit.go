@@ -8,55 +8,32 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// The form of JUnit, as most CI systems read it: one suite for each variant.
-type junitSuites struct {
-	XMLName xml.Name     `xml:"testsuites"`
-	Suites  []junitSuite `xml:"testsuite"`
-}
-
-type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Time     string      `xml:"time,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Class   string        `xml:"classname,attr"`
-	Name    string        `xml:"name,attr"`
-	Time    string        `xml:"time,attr"`
-	Failure *junitFailure `xml:"failure,omitempty"`
-}
-
-type junitFailure struct {
-	Message string `xml:"message,attr"`
-	Text    string `xml:",chardata"`
-}
-
-// junit writes the results as JUnit does.
-func (r Report) junit() ([]byte, error) {
-	var all junitSuites
+// junit writes the results in the form of JUnit, as most CI systems read it: one suite for
+// each variant.
+func (r Report) junit() string {
+	var b strings.Builder
+	b.WriteString(xml.Header + "<testsuites>\n")
 	for _, v := range r.Variants {
-		s, seconds := junitSuite{Name: v.Variant}, 0.0
+		fmt.Fprintf(&b, "  <testsuite name=\"%s\" tests=\"%d\" failures=\"%d\" time=\"%.3f\">\n", inXML(v.Variant), v.Runs, v.Runs-v.Solved, v.Seconds*float64(v.Runs))
 		for _, one := range r.Results {
 			if one.Variant != v.Variant {
 				continue
 			}
-			c := junitCase{Class: one.Case, Name: fmt.Sprintf("run %d", one.Run), Time: fmt.Sprintf("%.3f", one.Facts.Seconds)}
+			fmt.Fprintf(&b, "    <testcase classname=\"%s\" name=\"run %d\" time=\"%.3f\">", inXML(one.Case), one.Run, one.Facts.Seconds)
 			if !one.Solved {
-				misses := make([]string, len(one.Misses))
-				for i, m := range one.Misses {
-					misses[i] = text.Flat(m)
-				}
-				c.Failure = &junitFailure{misses[0], strings.Join(misses, "\n")}
-				s.Failures++
+				misses := text.FlatAll(one.Misses)
+				fmt.Fprintf(&b, "\n      <failure message=\"%s\">%s</failure>\n    ", inXML(misses[0]), inXML(strings.Join(misses, "\n")))
 			}
-			s.Cases, seconds = append(s.Cases, c), seconds+one.Facts.Seconds
+			b.WriteString("</testcase>\n")
 		}
-		s.Tests, s.Time = len(s.Cases), fmt.Sprintf("%.3f", seconds)
-		all.Suites = append(all.Suites, s)
+		b.WriteString("  </testsuite>\n")
 	}
-	data, err := xml.MarshalIndent(all, "", "  ")
-	return append([]byte(xml.Header), append(data, '\n')...), err
+	return b.String() + "</testsuites>\n"
+}
+
+// inXML is a text as XML has it.
+func inXML(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a builder takes all
+	return b.String()
 }

@@ -38,16 +38,8 @@ type call struct {
 
 // answer is the part of an engine.Result that a run goes by.
 type answer struct {
-	Text       string          `json:"text,omitempty"`
-	Structured json.RawMessage `json:"structured,omitempty"`
-	Model      string          `json:"model,omitempty"`
-	Session    bool            `json:"session,omitempty"` // there was one, which a later call can go on with
-	Usage      metadata.Usage  `json:"usage"`
-	ToolCalls  int             `json:"tool_calls,omitempty"`
-	RanNothing bool            `json:"ran_nothing,omitempty"`
-	Denials    []string        `json:"denials,omitempty"`
-	Limit      string          `json:"limit,omitempty"`
-	Warnings   []string        `json:"warnings,omitempty"`
+	engine.Result
+	Session bool `json:"session,omitempty"` // there was one, which a later call can go on with
 }
 
 // StaleCall is a call that is not the one that was recorded: its answer says nothing of how

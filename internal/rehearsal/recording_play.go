@@ -41,12 +41,8 @@ func (p player) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	if c == nil {
 		return engine.Result{}, fmt.Errorf("%s is stale: %s", p.file, s)
 	}
-	a := c.Answer
-	out := engine.Result{
-		Model: a.Model, Text: a.Text, Structured: a.Structured, Usage: a.Usage, ToolCalls: a.ToolCalls,
-		RanNothing: a.RanNothing, Denials: a.Denials, Limit: a.Limit, Warnings: a.Warnings,
-	}
-	if a.Session {
+	out := c.Answer.Result
+	if c.Answer.Session {
 		out.Session = t.Session
 	}
 	if t.Notify != nil {

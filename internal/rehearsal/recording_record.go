@@ -58,10 +58,8 @@ func (r recorder) Run(ctx context.Context, t engine.Task) (engine.Result, error)
 
 // masked gives what is kept of a result.
 func (r *Recording) masked(out engine.Result) answer {
-	a := answer{
-		Text: r.mask(out.Text), Model: out.Model, Session: out.Session != "", Usage: out.Usage, ToolCalls: out.ToolCalls,
-		RanNothing: out.RanNothing, Limit: out.Limit,
-	}
+	a := answer{out, out.Session != ""}
+	a.Text, a.Structured, a.Denials, a.Warnings = r.mask(out.Text), nil, nil, nil
 	if data := []byte(r.mask(string(out.Structured))); json.Valid(data) {
 		a.Structured = data
 	}

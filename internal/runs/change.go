@@ -112,11 +112,12 @@ func Stat(patches []git.CommitPatch) []FileChange {
 			line = strings.TrimSuffix(line, "\n")
 			hunk = inHunk(line, hunk)
 			if name, is := strings.CutPrefix(line, "diff --git "); is {
-				if name = newName(name); !has(at, name) {
-					at[name] = len(all)
-					all = append(all, FileChange{File: name})
+				name, now = newName(name), len(all)
+				if before, is := at[name]; is {
+					now = before
+				} else {
+					at[name], all = now, append(all, FileChange{File: name})
 				}
-				now = at[name]
 			}
 			if now < 0 {
 				continue
@@ -132,11 +133,6 @@ func Stat(patches []git.CommitPatch) []FileChange {
 		}
 	}
 	return all
-}
-
-func has(m map[string]int, key string) bool {
-	_, is := m[key]
-	return is
 }
 
 // newName reads the name of a file after a change out of "a/OLD b/NEW". Where a name

@@ -63,7 +63,7 @@ func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOpti
 	}
 	asked := l.chosen(numbered(all, nil))
 	if len(asked) == 0 {
-		return exit.Usagef("there is no such transcript of the run of issue %s on this machine: they stay where the run was at work, for 14 days; those of jobs on GitHub are in their artifacts, which --phases reads..", text.Flat(r.Run.IssueNumber))
+		return exit.Usagef("there is no such transcript of the run of issue %s on this machine: they stay where the run was at work, for 14 days; those of jobs on GitHub are in their artifacts, which --from reads", text.Flat(r.Run.IssueNumber))
 	}
 	return l.show(asked)
 }

@@ -266,18 +266,18 @@ type Activity struct {
 
 // Result is what came out of a call of an agent.
 type Result struct {
-	Session    string          // empty if the agent has no sessions
-	Model      string          // as the agent reports it
-	Text       string          // its last words
-	Structured json.RawMessage // the structured answer, not yet checked; nil if there was none
-	Usage      metadata.Usage
-	ToolCalls  int       // tools it asked for, but for those that are its answer or tell of its work; -1 if the agent does not tell
-	RanNothing bool      // it could have run commands, and is known to have run none
-	Denials    []string  // tools it asked for and was refused, each time
-	Refused    []Refused // hosts that its network does not have
-	Limit      string    // set when a limit ended it: "turns" or "budget"; what it wrote so far counts
-	Warnings   []string  // such as a stream error after a good result
-	Stderr     string    // the tail, for people
+	Session    string          `json:"-"`                    // empty if the agent has no sessions
+	Model      string          `json:"model,omitempty"`      // as the agent reports it
+	Text       string          `json:"text,omitempty"`       // its last words
+	Structured json.RawMessage `json:"structured,omitempty"` // the structured answer, not yet checked; nil if there was none
+	Usage      metadata.Usage  `json:"usage"`
+	ToolCalls  int             `json:"tool_calls,omitempty"`  // tools it asked for, but for those that are its answer or tell of its work; -1 if the agent does not tell
+	RanNothing bool            `json:"ran_nothing,omitempty"` // it could have run commands, and is known to have run none
+	Denials    []string        `json:"denials,omitempty"`     // tools it asked for and was refused, each time
+	Refused    []Refused       `json:"-"`                     // hosts that its network does not have
+	Limit      string          `json:"limit,omitempty"`       // set when a limit ended it: "turns" or "budget"; what it wrote so far counts
+	Warnings   []string        `json:"warnings,omitempty"`    // such as a stream error after a good result
+	Stderr     string          `json:"-"`                     // the tail, for people
 }
 
 // Refused is a host that a program was refused.
