@@ -143,15 +143,11 @@ func (c checks) agent(n *Node, d *DraftPipeline, name string, keys ...any) {
 
 // fallbackLoops notes each loop once, at the agent of it that comes first.
 func (c checks) fallbackLoops(n *Node, d *DraftPipeline) {
-	noted := map[string]bool{}
 	for _, start := range slices.Sorted(maps.Keys(d.Agents)) {
 		chain := []string{start}
 		for next := d.Agents[start].Fallback; next != ""; next = d.Agents[next].Fallback {
-			if next == start && !noted[start] {
+			if next == start && start == slices.Min(chain) {
 				c.Add(n, []any{"agents", start, "fallback"}, "a loop: %s", strings.Join(append(chain, start), " falls back on "))
-				for _, name := range chain {
-					noted[name] = true
-				}
 			}
 			if slices.Contains(chain, next) {
 				break
@@ -203,7 +199,7 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 		c.pathPatterns(n, check.JUnit, "checks", i, "junit")
 	}
 	if asked := n.Get("skip_if").Get("when"); asked != nil {
-		c.earlier(asked.Get("phases"), p, d)
+		c.earlier(asked, p, d)
 		for _, pattern := range asked.Get("tree").FieldNames() {
 			if why := pipelines.BadPattern(pattern); why != "" {
 				c.Add(asked, []any{"tree", pattern}, "%q %s", pattern, why)

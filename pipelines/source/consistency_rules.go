@@ -1,9 +1,8 @@
 package source
 
 import (
-	"encoding/json"
-	"maps"
 	"slices"
+	"strings"
 
 	"cuelang.org/go/cue"
 
@@ -93,12 +92,11 @@ func (c checks) split(n *Node, r *pipelines.Rule, d *DraftPipeline, ahead []stri
 // schema has already seen to the facts that every phase has.
 func (c checks) facts(n *Node, p *DraftPhase) {
 	when := n.Get("when")
-	c.asks(when, when.Text(), p)
+	c.asks(when, when.Text(), nil, p)
 }
 
-// asks checks what a condition, or a part of one, asks about one phase. Its text, if it is
-// known, is held against the report.
-func (c checks) asks(when *Node, text string, p *DraftPhase) {
+// asks checks what a condition, or the part of one that keys lead to, asks about one phase.
+func (c checks) asks(when *Node, text string, keys []cue.Selector, p *DraftPhase) {
 	if asked := when.Get("checks"); asked != nil {
 		var names []string
 		for _, check := range p.Checks {
@@ -114,69 +112,30 @@ func (c checks) asks(when *Node, text string, p *DraftPhase) {
 		c.Add(when, []any{"independent_tasks"}, noTasks, p.Name)
 	}
 	if asked := when.Get("report"); asked != nil {
-		fields, open := reported(p)
-		for _, name := range asked.Names {
-			if !open && !slices.Contains(fields, name) {
-				c.Add(when, []any{"report", name}, "%q has no such field in its report, %s", p.Name, pipelines.MustBeOneOf(name, fields))
-			}
-		}
-		if text == "" {
-			return
-		}
-		for _, x := range disjoint(text, p.Report) {
-			c.Add(when, append([]any{"report"}, x.keys...), "can never be: got %s, expected %s", x.got, x.want)
-		}
+		c.report(asked, text, append(keys, cue.Str("report")), p)
 	}
 }
 
-// contradiction is a field of a report of which a rule asks what it never is.
-type contradiction struct {
-	keys      []any
-	got, want string
-}
-
-// disjoint lists the fields for which no value is both what a rule asks for and
-// what the report allows.
-func disjoint(when, report string) []contradiction {
+// report holds what a condition asks of a report against what that allows.
+func (c checks) report(asked *Node, text string, keys []cue.Selector, p *DraftPhase) {
+	if p.Report == "" {
+		c.Add(asked, nil, "%q has no report", p.Name)
+		return
+	}
 	ctx := NewContext()
-	allowed, err := ReportValue(ctx, report)
+	allowed, err := ReportValue(ctx, p.Report)
 	if err != nil {
-		return nil // noted where the report stands
+		return // noted where the report stands
 	}
-	return disagree(ctx.CompileString(when).LookupPath(cue.ParsePath("report")), allowed, nil)
-}
-
-func disagree(asked, allowed cue.Value, keys []any) []contradiction {
-	fields, err := asked.Fields(cue.Optional(true))
-	if err != nil {
-		return []contradiction{{keys, ShowValue(asked), NewShape(allowed).Words()}}
-	}
-	var found []contradiction
-	for fields.Next() {
-		field, at := fields.Value(), append(slices.Clip(keys), fields.Selector().Unquoted())
-		there := allowed.LookupPath(cue.MakePath(cue.Str(fields.Selector().Unquoted()).Optional()))
-		switch {
-		case !there.Exists() || field.Unify(there).Validate() == nil:
-		case field.IncompleteKind() == cue.StructKind && there.IncompleteKind() == cue.StructKind:
-			found = append(found, disagree(field, there, at)...)
-		default:
-			found = append(found, contradiction{at, ShowValue(field), NewShape(there).Words()})
+	shape := NewShape(allowed)
+	shape.Loose = true
+	held := &checker{}
+	held.walk(ctx.CompileString(text).LookupPath(cue.MakePath(keys...)), shape, &Node{NodePlace: asked.NodePlace, Path: asked.Path})
+	for _, m := range held.Found {
+		at, keys := asked.down(m.Path), []any(nil)
+		if deeper, is := strings.CutPrefix(m.Path, at.Path+"."); is {
+			keys = []any{deeper}
 		}
+		c.Add(at, keys, "%s; see the report of %q", m.Message, p.Name)
 	}
-	return found
-}
-
-// reported lists the fields of the phase's report, and whether it takes others.
-func reported(p *DraftPhase) (fields []string, open bool) {
-	if p.ReportSchema == nil {
-		return nil, false
-	}
-	var s struct {
-		Properties map[string]json.RawMessage
-		Additional any `json:"additionalProperties"`
-	}
-	if err := json.Unmarshal(p.ReportSchema, &s); err != nil {
-		return nil, true
-	}
-	return slices.Sorted(maps.Keys(s.Properties)), s.Additional != false
 }

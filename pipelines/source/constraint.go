@@ -38,8 +38,7 @@ func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
 		if it, err := v.Fields(); err == nil && it.Next() && path.Ext(n.File) == ".toml" {
 			n.NodePlace = labelOf(it.Value(), n.NodePlace) // TOML's tables have no place of their own
 		}
-		c.Add(n, nil, "got an object, which holds fixed values in %s; describe the fields in CUE, as one text: %s",
-			language, MeantByFixed(v))
+		c.Add(n, nil, "got an object, which holds fixed values in %s; describe the fields in CUE, as one text, such as 'risk: string, files: [...string]'", language)
 		return nil
 	}
 	data, err := format.Node(v.Syntax(cue.Docs(true), cue.InlineImports(true)))

@@ -3,123 +3,57 @@ package source
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp/syntax"
-	"slices"
 	"strings"
 )
 
-// Of gives a small value that fits a JSON Schema: every required
-// property, the first word of an enum, the shortest list and string. It knows
-// the keywords that pipelines export; patterns may be any regular expression
-// without look-around.
+// SampleOf gives a small value that fits the JSON Schema of a report: every required
+// property, the first word of an enum, the shortest list and text.
 func SampleOf(schema json.RawMessage) (json.RawMessage, error) {
-	var s map[string]any
+	var s Schema
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return nil, fmt.Errorf("the JSON Schema of the answer: %w", err)
 	}
-	return json.Marshal(one(s))
+	return json.Marshal(s.sample())
 }
 
-// one does it for one level of a schema, and all below.
-func one(s map[string]any) any {
-	if v, ok := s["const"]; ok {
-		return v
+// sample does it for one level of a schema, and all below.
+func (s *Schema) sample() any {
+	if len(s.Enum) > 0 {
+		return s.Enum[0]
 	}
-	if list, ok := s["enum"].([]any); ok && len(list) > 0 {
-		return list[0]
+	if len(s.AnyOf) > 0 {
+		return s.AnyOf[0].sample()
 	}
-	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
-		if list, ok := s[key].([]any); ok && len(list) > 0 {
-			first, _ := list[0].(map[string]any)
-			return one(first)
-		}
+	kind := s.Type
+	if all, several := kind.([]any); several {
+		kind = all[0]
 	}
-	switch typeIn(s) {
+	switch kind {
 	case "object":
-		return object(s)
-	case "array":
-		item, _ := s["items"].(map[string]any)
-		out := []any{}
-		for range int(number(s, "minItems", 0)) {
-			out = append(out, one(item))
+		out := map[string]any{}
+		for _, name := range s.Required {
+			out[name] = s.Properties[name].sample()
 		}
 		return out
+	case "array":
+		return []any{}
 	case "string":
-		return sampleText(s)
+		if re, err := syntax.Parse(s.Pattern, syntax.Perl); err == nil && s.Pattern != "" {
+			return shortest(re.Simplify())
+		}
+		return "rehearsal"
 	case "integer", "number":
-		return numeric(s)
+		for _, limit := range []json.RawMessage{s.Minimum, s.Maximum} {
+			if limit != nil {
+				return limit
+			}
+		}
+		return 0
 	case "boolean":
 		return false
 	}
 	return nil
-}
-
-// typeIn is the type a schema asks for, or hints at.
-func typeIn(s map[string]any) string {
-	switch t := s["type"].(type) {
-	case string:
-		return t
-	case []any:
-		for _, one := range t {
-			if name, ok := one.(string); ok && name != "null" {
-				return name
-			}
-		}
-	}
-	for key, hint := range map[string]string{"properties": "object", "items": "array", "pattern": "string", "minimum": "number"} {
-		if _, ok := s[key]; ok {
-			return hint
-		}
-	}
-	return "null"
-}
-
-func object(s map[string]any) map[string]any {
-	out := map[string]any{}
-	properties, _ := s["properties"].(map[string]any)
-	required, _ := s["required"].([]any)
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if p, ok := properties[name].(map[string]any); ok && slices.Contains(required, any(name)) {
-			out[name] = one(p)
-		}
-	}
-	return out
-}
-
-func numeric(s map[string]any) any {
-	v := max(0, number(s, "minimum", 0))
-	if low, ok := s["exclusiveMinimum"].(float64); ok {
-		v = max(v, low+1)
-	}
-	v = min(v, number(s, "maximum", v))
-	if high, ok := s["exclusiveMaximum"].(float64); ok && v >= high {
-		v = high - 1
-	}
-	if low := number(s, "minimum", v); v < low {
-		v = low
-	}
-	return v
-}
-
-func number(s map[string]any, key string, without float64) float64 {
-	if v, ok := s[key].(float64); ok {
-		return v
-	}
-	return without
-}
-
-func sampleText(s map[string]any) string {
-	text := "rehearsal"
-	if pattern, ok := s["pattern"].(string); ok {
-		if re, err := syntax.Parse(pattern, syntax.Perl); err == nil {
-			text = shortest(re.Simplify())
-		}
-	}
-	if least := int(number(s, "minLength", 0)); len(text) < least {
-		text += strings.Repeat("x", least-len(text))
-	}
-	return text
 }
 
 // shortest gives a short text that a regular expression matches, taking the

@@ -2,13 +2,9 @@ package source
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
-	"strings"
-
-	"cuelang.org/go/cue"
 )
 
 // In YAML, JSON and TOML every value is what it is: {risk: string} is the word
@@ -22,43 +18,6 @@ func FixedFile(file string) string {
 
 // typeWords are the types of CUE that values of JSON have.
 func typeWords() []string { return []string{"string", "int", "number", "float", "bool", "bytes"} }
-
-// MeantByFixed writes an object of fixed values as the CUE that its author
-// probably meant: a word that names a type is the type, and a list is one of
-// any length.
-func MeantByFixed(v cue.Value) string {
-	fields, err := v.Fields()
-	if err != nil {
-		return "name: string, files: [...string]"
-	}
-	var out []string
-	for fields.Next() {
-		out = append(out, fmt.Sprintf("%s: %s", fields.Selector(), meantByValue(fields.Value())))
-	}
-	text := []rune(strings.Join(out, ", "))
-	if len(text) > 200 {
-		return string(text[:200]) + "..."
-	}
-	return string(text)
-}
-
-func meantByValue(v cue.Value) string {
-	switch v.IncompleteKind() {
-	case cue.StructKind:
-		return "{" + MeantByFixed(v) + "}"
-	case cue.ListKind:
-		items, err := v.List()
-		if err != nil || !items.Next() {
-			return "[...]"
-		}
-		return "[..." + meantByValue(items.Value()) + "]"
-	case cue.StringKind:
-		if word, err := v.String(); err == nil && slices.Contains(typeWords(), word) {
-			return word
-		}
-	}
-	return ShowValue(v)
-}
 
 // QuotedType finds a field of a report that can be nothing but the name of a
 // type, which somebody has put in quotes.

@@ -17,7 +17,7 @@ phases: [
 ]`
 	_, _, err := evaluate([]file{{Name: "mine.cue", Text: text}}, nil)
 	for _, want := range []string{
-		`phases[1].skip_if.when.phases.plan.report.risky: "plan" has no such field in its report, did you mean "risk"?`,
+		`phases[1].skip_if.when.phases.plan.report.risky: unknown field, did you mean "risk"?; see the report of "plan"`,
 		`phases[1].skip_if.when.phases.later: no phase "later" before "docs", expected one of plan`,
 		`phases[1].skip_if.when.isue: unknown field, did you mean "issue"?`,
 		`phases[2].skip_if.when.tree["/etc/**"]: "/etc/**" expected a path from the top of the repository`,

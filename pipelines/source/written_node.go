@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -56,6 +57,16 @@ func (n *Node) Item(i int) *Node {
 		return nil
 	}
 	return n.Items[i]
+}
+
+// down gives the value at a path below n, or the deepest one on the way that there is.
+func (n *Node) down(path string) *Node {
+	for _, field := range n.Fields {
+		if path == field.Path || strings.HasPrefix(path, field.Path+".") {
+			return field.down(path)
+		}
+	}
+	return n
 }
 
 // List returns the items of the field of that name.
