@@ -193,17 +193,6 @@ func (r *memRepo) ReadFile(_ context.Context, commit, name string) ([]byte, erro
 	return []byte(text), nil
 }
 
-func (r *memRepo) WentOn(_ context.Context, commit, parent, name string) (bool, error) {
-	r.o.mu.Lock()
-	defer r.o.mu.Unlock()
-	now, has := r.o.commits[commit].files[name]
-	before, had := "", false
-	if p, there := r.o.commits[parent]; there {
-		before, had = p.files[name]
-	}
-	return has && (!had || now != before), nil
-}
-
 func (r *memRepo) Recorded(context.Context, git.LogEntry) (bool, error) { return true, nil }
 
 func (r *memRepo) SameWork(_ context.Context, one, other string) (bool, error) {

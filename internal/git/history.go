@@ -93,15 +93,6 @@ func (r *Repo) shelfOf(ctx context.Context, commit string) (string, error) {
 	return s.find(ctx, commit)
 }
 
-// WentOn reports whether a commit has a file, and not as its parent has it.
-func (r *Repo) WentOn(ctx context.Context, commit, parent, path string) (bool, error) {
-	if err := errors.Join(r.need(ctx, commit), r.need(ctx, parent)); err != nil {
-		return false, err
-	}
-	found, err := r.lookUp(ctx, commit+":"+path, parent+":"+path)
-	return err == nil && found[0].Kind == "blob" && found[0].ID != found[1].ID, err
-}
-
 // Recorded reports whether the record may be from a commit or lead on from it. Where the state
 // folder was taken off the branch that is what the record has in its history, and the commit
 // that took it off; anything else with a record was put on the branch by others.

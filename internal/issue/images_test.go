@@ -69,7 +69,7 @@ func (s *stand) of(body, comment string) Issue {
 	return is
 }
 
-func (s *stand) fetch(t *testing.T, is Issue) []metadata.Image {
+func (s *stand) fetch(t *testing.T, is Issue) []Image {
 	t.Helper()
 	all, err := s.Fetch(t.Context(), is)
 	if err != nil {
@@ -98,8 +98,8 @@ func TestSee(t *testing.T) {
 	is := s.of("Before ![the page]("+open+") after.\n\n![again]("+open+")", `As <img width="10" alt="x" src="`+private+`" /> here.`)
 	is.Images = s.fetch(t, is)
 	for i, got := range is.Images {
-		if got.Type != "png" || got.Size == 0 || got.Why != "" {
-			t.Errorf("image %d: %+v", i+1, got)
+		if got.Type != "png" || got.Size == 0 || len(got.Data) != got.Size || got.Why != "" {
+			t.Errorf("image %d: %+v", i+1, got.Image)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "a run", "images")
@@ -118,7 +118,8 @@ func TestSee(t *testing.T) {
 		t.Errorf("it has %d bytes, %v", len(data), err)
 	}
 
-	// Here the files are there, elsewhere they are not.
+	// What the record has, and no bytes: here they are there, elsewhere they are not.
+	is.Images = Kept(is.Record())
 	asked := len(s.Asked())
 	if again, _ := s.shelf(dir, is).See(t.Context(), said(is)); again.Body != told.Body || len(s.Asked()) != asked {
 		t.Errorf("with the files there, %q was asked for, and it reads %q", s.Asked()[asked:], again.Body)
@@ -158,11 +159,11 @@ func TestSeen(t *testing.T) {
 func TestFileOfAnotherRecord(t *testing.T) {
 	sum := "sha256:" + strings.Repeat("0a", 32)
 	for _, image := range []metadata.Image{{Digest: sum, Type: "/../../../x"}, {Digest: sum, Type: "svg"}, {Digest: "sha256:/../../../../x", Type: "png"}, {Type: "png"}} {
-		if name := (&ImageShelf{Dir: "images"}).file(0, image); name != "" {
+		if name := (&ImageShelf{Dir: "images"}).file(0, Image{Image: image}); name != "" {
 			t.Errorf("%+v is in %s", image, name)
 		}
 	}
-	if name := (&ImageShelf{Dir: "images"}).file(0, metadata.Image{Digest: sum, Type: "png"}); name != filepath.Join("images", "1-0a0a0a0a0a0a.png") {
+	if name := (&ImageShelf{Dir: "images"}).file(0, Image{Image: metadata.Image{Digest: sum, Type: "png"}}); name != filepath.Join("images", "1-0a0a0a0a0a0a.png") {
 		t.Errorf("it is in %q", name)
 	}
 }
@@ -172,7 +173,7 @@ func TestGone(t *testing.T) {
 	s := newStand(t)
 	one, two, three := s.Add(id(1), picture(1, 1), false), s.Add(id(2), picture(2, 2), false), s.Add(id(3), picture(3, 3), false)
 	is := s.of("![]("+one+") ![]("+two+") ![]("+three+")", "")
-	is.Images = s.fetch(t, is)
+	is.Images = Kept(metadata.Issue{Images: Issue{Images: s.fetch(t, is)}.Record().Images})
 	s.Remove()
 	s.Add(id(2), picture(9, 9), false)
 	s.Add(id(3), picture(3, 3), true)

@@ -3,12 +3,9 @@
 package issue
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -26,9 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -42,13 +36,31 @@ type Issue struct {
 	Labels []string
 	Type   string // GitHub's, such as "Bug"
 
-	Discussion Discussion       // what was said below it
-	Images     []metadata.Image // of both
+	Discussion Discussion // what was said below it
+	Images     []Image    // of both
+}
+
+// Image is an image of an issue.
+type Image struct {
+	metadata.Image
+	Data []byte // nil: it was not fetched just now
 }
 
 // Record is the issue as the record of a run has it.
 func (i Issue) Record() metadata.Issue {
-	return metadata.Issue{Title: i.Title, Labels: i.Labels, Author: i.Author, Digest: i.Digest(), Discussion: i.Discussion.Digest(), Images: i.Images}
+	r := metadata.Issue{Title: i.Title, Labels: i.Labels, Author: i.Author, Digest: i.Digest(), Discussion: i.Discussion.Digest()}
+	for _, image := range i.Images {
+		r.Images = append(r.Images, image.Image)
+	}
+	return r
+}
+
+// Kept gives the images that a record has.
+func Kept(r metadata.Issue) (all []Image) {
+	for _, image := range r.Images {
+		all = append(all, Image{Image: image})
+	}
+	return all
 }
 
 // maxIssue is the most an issue file may have, in bytes. GitHub takes 65,536
@@ -228,144 +240,4 @@ func NewestFirst[V any](of map[string]V) []string {
 	return slices.SortedFunc(maps.Keys(of), func(a, b string) int {
 		return cmp.Or(len(b)-len(a), strings.Compare(b, a))
 	})
-}
-
-// Discussion is what was said below an issue, as far as a run takes note of it.
-type Discussion struct {
-	Comments []Comment `json:"comments"` // the oldest first
-	Older    int       `json:"older"`    // that were left out because all together would be too long
-}
-
-// Comment is what somebody has said.
-type Comment struct {
-	ID   int64     `json:"id"`
-	By   string    `json:"by"`
-	Role string    `json:"role,omitempty"` // that is the right to write or more; empty: the author of the issue, without it
-	At   time.Time `json:"at"`
-	Text string    `json:"text"`
-}
-
-// Hear gives an issue with what was said below it, and with the images of both. Where
-// that is, whoever gives the issue knows, or it is where it was read from.
-type Hear func(ctx context.Context, from Reference, is Issue) (Issue, error)
-
-// JSON is the discussion as it is kept on the branch, for ParseDiscussion to read.
-func (d Discussion) JSON() ([]byte, error) {
-	return text.JSON(d)
-}
-
-// Digest is that of the discussion as it is kept; "" of one without comments.
-func (d Discussion) Digest() string {
-	data, err := d.JSON()
-	if len(d.Comments) == 0 || err != nil { // the latter cannot be
-		return ""
-	}
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// ParseDiscussion reads what JSON wrote.
-func ParseDiscussion(data []byte) (d Discussion, err error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&d); err != nil {
-		return d, fmt.Errorf("read the discussion of the issue: %w", err)
-	}
-	return d, nil
-}
-
-// Said gives the comments as prompts have them.
-func (d Discussion) Said() (out []prompts.Said) {
-	for _, c := range d.Comments {
-		out = append(out, prompts.Said{By: c.By, Role: c.Role, At: c.At.UTC().Format("2006-01-02 15:04 UTC"), Text: c.Text})
-	}
-	return out
-}
-
-// By names who has written the comments, each once.
-func (d Discussion) By() (names []string) {
-	for _, c := range d.Comments {
-		if !slices.Contains(names, c.By) {
-			names = append(names, c.By)
-		}
-	}
-	return names
-}
-
-// clean takes out of the comments what people who read them do not see. One of which
-// nothing is left goes.
-func (d *Discussion) clean() (removed []clean.Removal) {
-	var left []Comment
-	for _, c := range d.Comments {
-		text, gone := clean.Text(c.Text)
-		removed = append(removed, gone...)
-		if c.Text = strings.TrimSpace(text); c.Text != "" {
-			left = append(left, c)
-		}
-	}
-	d.Comments = left
-	return removed
-}
-
-// mask masks in the comments what must not be seen.
-func (d *Discussion) mask(env environ.Env) {
-	d.Comments = slices.Clone(d.Comments)
-	for i := range d.Comments {
-		d.Comments[i].Text = env.Finder().Mask(d.Comments[i].Text)
-	}
-}
-
-// changed counts the comments of one discussion that another does not have as they
-// are.
-func (d Discussion) changed(to Discussion) (n int) {
-	for _, c := range to.Comments {
-		if !slices.ContainsFunc(d.Comments, func(o Comment) bool { return o.ID == c.ID && o.Text == c.Text }) {
-			n++
-		}
-	}
-	return n
-}
-
-// Differs says in a few words what of an issue reads otherwise now, or "".
-func (i Issue) Differs(now Issue) metadata.Reason {
-	old, new := strings.Split(i.Body, "\n"), strings.Split(now.Body, "\n")
-	var all []metadata.Reason
-	if i.Title != now.Title {
-		all = append(all, metadata.Because("title_changed", "new", now.Title, "old", i.Title))
-	}
-	if i.Body != now.Body {
-		all = append(all, metadata.Because("text_changed", "new", missing(new, old), "gone", missing(old, new)))
-	}
-	if came, gone := i.Discussion.changed(now.Discussion), now.Discussion.changed(i.Discussion); came+gone > 0 {
-		all = append(all, metadata.Because("discussion_changed", "new", came, "gone", gone))
-	}
-	if old, new := i.Images, now.Images; !slices.Equal(old, new) {
-		all = append(all, metadata.Because("images_changed", "n", len(new), "fetched", fetched(new)))
-	}
-	return metadata.All(all...)
-}
-
-// fetched counts the images that were fetched.
-func fetched(all []metadata.Image) (n int) {
-	for _, image := range all {
-		if image.Digest != "" {
-			n++
-		}
-	}
-	return n
-}
-
-// missing counts the lines of a text that another has not.
-func missing(of, in []string) int {
-	has := map[string]int{}
-	for _, line := range in {
-		has[line]++
-	}
-	n := 0
-	for _, line := range of {
-		if has[line]--; has[line] < 0 {
-			n++
-		}
-	}
-	return n
 }

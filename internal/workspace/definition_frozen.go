@@ -92,7 +92,7 @@ func Thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition,
 		return d, is, fmt.Errorf("%s was changed by hand on %s: restore it; a run keeps to the issue as it read when it began", phases.IssueFile, run.BranchName)
 	}
 	var err error
-	is.Images = run.Issue.Images
+	is.Images = issue.Kept(run.Issue)
 	if is.Discussion, err = thawDiscussion(run, read); err != nil {
 		return d, is, err
 	}

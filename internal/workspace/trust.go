@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -301,8 +302,6 @@ type TrustCommits struct {
 type TrustBranch interface {
 	// ReadFile reads a file as it is in a commit; the error wraps fs.ErrNotExist where there is none.
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
-	// WentOn reports whether a commit has a file, and not as its parent has it.
-	WentOn(ctx context.Context, commit, parent, path string) (bool, error)
 	// Recorded reports whether the record may be from a commit or lead on from it.
 	Recorded(ctx context.Context, c git.LogEntry) (bool, error)
 	// SameWork reports whether two commits are the same but for the folder of the run.
@@ -340,8 +339,15 @@ func (o TrustCommits) step(ctx context.Context, c git.LogEntry) (bool, error) {
 		return false, nil
 	}
 	if len(c.Parents) > 0 {
-		if went, err := o.Branch.WentOn(ctx, c.Commit, c.Parents[0], o.Record); !went || err != nil {
-			return false, err
+		now, err := o.Branch.ReadFile(ctx, c.Commit, o.Record)
+		before, none := o.Branch.ReadFile(ctx, c.Parents[0], o.Record)
+		for _, err := range []error{err, none} {
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return false, err
+			}
+		}
+		if bytes.Equal(now, before) {
+			return false, nil
 		}
 	}
 	return o.Branch.Recorded(ctx, c)

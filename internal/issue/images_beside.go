@@ -1,0 +1,174 @@
+package issue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Folder is the folder of the images of a run, in the folder that the run has on this
+// machine.
+func ImagesFolder(root string) string { return filepath.Join(root, "images") }
+
+// Shelf is where the images of a run lie on this machine.
+type ImageShelf struct {
+	Dir   string
+	Issue Issue // with the images that the record has
+	Words prompts.Catalogue
+	// Place gives where they are fetched again if they are not here; an error says why
+	// they cannot be.
+	Place func() (ImagePlace, error)
+	Warn  func(text string) // tells what is missing
+
+	mu        sync.Mutex
+	described *prompts.Issue
+	have      []string
+}
+
+// Beside gives the shelf of a run in a folder of this machine. A token is for reading the
+// issue again; without one it is that of the environment.
+func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue) *ImageShelf {
+	return &ImageShelf{
+		Dir: dir, Issue: is, Words: prompts.Words(run.Language),
+		Warn: func(line string) { _, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", text.Flat(line)) },
+		Place: func() (ImagePlace, error) {
+			f, err := ForgeOf(env)
+			if err != nil {
+				return ImagePlace{}, err
+			}
+			gh, err := Client(env, f, cmp.Or(token, f.Token), env.Stderr)
+			owner, name, _ := strings.Cut(run.Repository, "/")
+			number, _ := strconv.Atoi(run.IssueNumber) // else the forge has no such issue
+			return ImagePlace{GitHub: gh, Owner: owner, Name: name, Number: number}, err
+		},
+	}
+}
+
+// See gives the issue as agents are told it, in which each image is named by its number
+// and file, and the files. Images that are not on this machine are fetched again; one that is gone
+// is said to be. Files are looked for once.
+func (s *ImageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, []string) {
+	if len(s.Issue.Images) == 0 {
+		return is, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.described == nil {
+		said := map[string]string{}
+		s.have = nil
+		why := s.fill(ctx)
+		for i, image := range s.Issue.Images {
+			file := s.file(i, image)
+			switch {
+			case file == "":
+				said[image.URL] = notGiven(s.Words, i, image.Why)
+			case why[image.URL] != "":
+				said[image.URL] = notGiven(s.Words, i, why[image.URL])
+				s.Warn(notGiven(prompts.Words("en"), i, why[image.URL]))
+			default:
+				said[image.URL], s.have = s.Words.Shown("image at", "n", i+1, "file", file), append(s.have, file)
+			}
+		}
+		is.Body, is.Said = named(is.Body, said), slices.Clone(is.Said)
+		for i := range is.Said {
+			is.Said[i].Text = named(is.Said[i].Text, said)
+		}
+		if len(s.have) > 0 {
+			is.Images = s.Dir
+		}
+		if ctx.Err() != nil {
+			return is, s.have // what is missing was not looked for
+		}
+		s.described = &is
+	}
+	return *s.described, s.have
+}
+
+// file names the file of an image; "" of one that was never fetched, or of which the record
+// says what reprise never writes: others can push a record.
+func (s *ImageShelf) file(i int, image Image) string {
+	sum := strings.TrimPrefix(image.Digest, "sha256:")
+	if !isSum.MatchString(sum) || !slices.Contains(kinds, image.Type) {
+		return ""
+	}
+	return filepath.Join(s.Dir, strconv.Itoa(i+1)+"-"+sum[:12]+"."+image.Type)
+}
+
+var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// fill brings the files that are missing, and says why it could not, by the addresses of images.
+func (s *ImageShelf) fill(ctx context.Context) map[string]metadata.Reason {
+	missing, why := map[string]Image{}, map[string]metadata.Reason{}
+	for i, image := range s.Issue.Images {
+		if file := s.file(i, image); file != "" && !s.has(file, image) {
+			missing[image.URL] = image
+		}
+	}
+	s.refetch(ctx, missing)
+	for i, image := range s.Issue.Images {
+		found, ok := missing[image.URL]
+		switch {
+		case !ok:
+		case len(found.Data) == 0:
+			why[image.URL] = cmp.Or(found.Why, metadata.Because("image_unreachable"))
+		case digest(found.Data) != image.Digest:
+			why[image.URL] = metadata.Because("image_changed")
+		default:
+			if err := s.write(s.file(i, image), found.Data); err != nil {
+				why[image.URL] = metadata.Because("image_not_kept", "error", err.Error())
+			}
+		}
+	}
+	return why
+}
+
+// refetch fetches images that are missing on this machine, unless their bytes are known.
+func (s *ImageShelf) refetch(ctx context.Context, missing map[string]Image) {
+	wanted := func(address string) bool {
+		image, ok := missing[address]
+		return ok && len(image.Data) == 0
+	}
+	if !slices.ContainsFunc(s.Issue.Images, func(image Image) bool { return wanted(image.URL) }) {
+		return
+	}
+	place, err := s.Place()
+	if err != nil {
+		s.Warn(err.Error())
+		return
+	}
+	all, _ := place.fetch(ctx, sources(s.Issue), wanted) // what is not there is unreachable
+	for _, image := range all {
+		missing[image.URL] = image
+	}
+}
+
+// has reports whether a file is there and has what was fetched.
+func (s *ImageShelf) has(name string, image Image) bool {
+	data, err := folders.ReadRegular(name, mostBytes)
+	return err == nil && digest(data) == image.Digest
+}
+
+// write keeps the bytes of an image. A file that is there was not what it should be.
+func (s *ImageShelf) write(name string, data []byte) error {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("replacing what lies there: %w", err)
+	}
+	return os.WriteFile(name, data, fs.FileMode(0o400))
+}
