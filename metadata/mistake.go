@@ -40,7 +40,7 @@ func (e *Mistake) Error() string {
 	return b.String()
 }
 
-// Decoding says what a decoder found in data, in a person's words.
+// DecodingMistake says what a decoder found in data, in a person's words.
 func DecodingMistake(data []byte, filename string, err error) *Mistake {
 	var (
 		syntax   *jsontext.SyntacticError
@@ -98,13 +98,13 @@ func wanted(t reflect.Type) string {
 	}[t.Kind()], "an object")
 }
 
-// Position gives the line and the column of a byte, both from 1.
+// PositionIn gives the line and the column of a byte, both from 1.
 func PositionIn(data []byte, offset int64) (line, column int) {
 	before := data[:min(max(offset, 0), int64(len(data)))]
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-// Locate fills the lines and columns of mistakes in data by their paths. A
+// LocateMistakes fills the lines and columns of mistakes in data by their paths. A
 // path that is not in data, such as that of a field that is left out, takes
 // the place of what would contain it.
 func LocateMistakes(data []byte, mistakes []*Mistake) {
@@ -172,7 +172,7 @@ func dotted(p jsontext.Pointer) string {
 	return b.String()
 }
 
-// Join makes one error of all mistakes, nil of none.
+// JoinMistakes makes one error of all mistakes, nil of none.
 func JoinMistakes(mistakes []*Mistake) error {
 	errs := make([]error, len(mistakes))
 	for i, m := range mistakes {

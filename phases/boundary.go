@@ -30,7 +30,7 @@ type Change struct {
 	LinkedFrom []string
 }
 
-// Kind is what a changed path is.
+// ChangeKind is what a changed path is.
 type ChangeKind string
 
 // The kinds of a changed path. Nested is a repository or submodule inside the
@@ -53,7 +53,7 @@ type Boundary struct {
 	limits  pipelines.Limits
 }
 
-// Of gives what the step of a decision may change.
+// BoundaryOf gives what the step of a decision may change.
 func BoundaryOf(plan *pipelines.Pipeline, run metadata.Run, d Decision) Boundary {
 	return Boundary{
 		access: AccessOf(plan, d), state: Folder(run.IssueNumber), folder: PhaseFolder(run, plan.Phase(d.Phase)),
@@ -77,7 +77,7 @@ const (
 	MaxFile     = 32 << 20
 )
 
-// Sorted is a set of changes by what becomes of them.
+// SortedChanges is a set of changes by what becomes of them.
 type SortedChanges struct {
 	Artifacts  []string
 	Tree       []string

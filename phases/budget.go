@@ -82,7 +82,7 @@ type Allowance struct {
 	Attempts int           // calls of agents
 }
 
-// Allow gives the record of a run that may spend what a person allows.
+// AllowMore gives the record of a run that may spend what a person allows.
 func AllowMore(run metadata.Run, more Allowance) metadata.Run {
 	run = run.Clone()
 	b, s := &run.Budget, SpentOf(run)
@@ -104,7 +104,7 @@ func AllowMore(run metadata.Run, more Allowance) metadata.Run {
 	return run
 }
 
-// Reached says which limit is reached, and how, or nothing.
+// LimitReached says which limit is reached, and how, or nothing.
 func LimitReached(run metadata.Run) (Limit, metadata.Reason) {
 	b, s := run.Budget, SpentOf(run)
 	switch {
@@ -156,7 +156,7 @@ func WithUsage(run metadata.Run, u metadata.Usage) metadata.Run {
 	return run
 }
 
-// ReachedIn says which limit a call that is still going on has reached with the usage seen so
+// LimitReachedIn says which limit a call that is still going on has reached with the usage seen so
 // far, or nothing. It is counted itself, and may be the last one that the run may make: the
 // number of calls ends none.
 func LimitReachedIn(run metadata.Run, u metadata.Usage) Limit {
@@ -165,7 +165,7 @@ func LimitReachedIn(run metadata.Run, u metadata.Usage) Limit {
 	return reached
 }
 
-// Add gives a cost with the usage of one more attempt.
+// AddUsage gives a cost with the usage of one more attempt.
 func AddUsage(c metadata.Cost, u metadata.Usage) metadata.Cost {
 	c.InputTokens += u.InputTokens
 	c.OutputTokens += u.OutputTokens

@@ -10,7 +10,7 @@ import (
 // testFile matches names that files of tests have in most languages.
 var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(tests?|specs?)[_.-][^/]*$|[_.-](tests?|specs?)\.[^/]*$`)
 
-// Affected names the checks that fail, and the files of tests that open
+// AffectedPhases names the checks that fail, and the files of tests that open
 // blockers are about.
 func AffectedPhases(v *metadata.Verdict, phases ...*metadata.Phase) []string {
 	var out []string

@@ -16,7 +16,7 @@ func KnownBefore(checks, before []metadata.CheckResult) {
 	}
 }
 
-// Unknown gives the commands whose checks fail and of which nothing is known from before.
+// UnknownBefore gives the commands whose checks fail and of which nothing is known from before.
 func UnknownBefore(commands []pipelines.Check, checks, before []metadata.CheckResult) (unknown []pipelines.Check) {
 	for _, c := range commands {
 		of := func(r metadata.CheckResult) bool { return r.Name == c.Name && r.Run == c.Run }
@@ -28,7 +28,7 @@ func UnknownBefore(commands []pipelines.Check, checks, before []metadata.CheckRe
 	return unknown
 }
 
-// Otherwise says how a check that failed before fails now in another way, which is what
+// WhyOtherwise says how a check that failed before fails now in another way, which is what
 // it is held against the work for; "" of one that does not.
 func WhyOtherwise(c metadata.CheckResult, before []metadata.CheckResult) metadata.Reason {
 	if b := failedBefore(c, before); b != nil && !c.FailsBefore {

@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Spent is what a run has spent on the day at hand.
+// DaySpent is what a run has spent on the day at hand.
 type DaySpent struct {
 	Issue string
 	USD   float64
@@ -33,7 +33,7 @@ func SpentOnDay(run metadata.Run, at time.Time) (usd float64) {
 
 func day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// Remaining gives what a run may still spend on the day of a time, or says which limit is
+// RemainingToday gives what a run may still spend on the day of a time, or says which limit is
 // reached, by whom, and when the run can go on. Others are the other runs of the
 // repository. 0 without a reason means that there is no limit.
 func RemainingToday(b pipelines.Budget, run metadata.Run, others []DaySpent, at time.Time) (usd float64, why metadata.Reason) {

@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Issue is an issue that a run waits for, as it was found.
+// AwaitedIssue is an issue that a run waits for, as it was found.
 type AwaitedIssue struct {
 	Number int
 	Title  string // empty: it is not known
@@ -69,7 +69,7 @@ func waits(ask metadata.Reason) bool {
 	return ask.Code() == "waits_for_issues" || ask.Code() == "waits_in_circle"
 }
 
-// Looked gives the record of a run after the issues were looked at that its phase waits
+// LookedAtIssues gives the record of a run after the issues were looked at that its phase waits
 // for. Once all are closed, the run goes on, unless the phase waits for something else,
 // too. Else it waits with the names of those that are open or, if they wait for it in
 // turn, of the circle; a person decides then. Changed is false if people are told all of
@@ -129,7 +129,7 @@ func named(issues []AwaitedIssue) (out []string) {
 	return out
 }
 
-// Circle gives the way from an issue over those that its run waits for back to it, or
+// DependencyCircle gives the way from an issue over those that its run waits for back to it, or
 // nothing. Of names the issues that the run of another one waits for; it is asked of no
 // more than twenty.
 func DependencyCircle(issue int, first []int, of func(issue int) []int) []int {

@@ -41,7 +41,7 @@ func (d Diagnosis) Proposes() metadata.Reason {
 	return metadata.Because("rollback_to", "phase", d.ToPhase, "step", d.ToStep, "confidence", d.Confidence)
 }
 
-// Schema is the JSON Schema of a diagnosis of a run. Its phases are
+// DiagnosisSchema is the JSON Schema of a diagnosis of a run. Its phases are
 // those that can be taken back.
 func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
 	word := func(words ...string) map[string]any { return map[string]any{"type": "string", "enum": words} }
@@ -62,7 +62,7 @@ func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage
 	return data
 }
 
-// Parse reads a diagnosis and holds it against the run. It returns
+// ParseDiagnosis reads a diagnosis and holds it against the run. It returns
 // every mistake, as sentences that the agent can act on.
 func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Diagnosis, []metadata.Reason) {
 	var d Diagnosis
@@ -122,7 +122,7 @@ func reviewOf(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
 	return path.Join(Folder(run.IssueNumber), p.Folder, ReviewFile)
 }
 
-// Follow gives the rollback that a diagnosis proposes, for a person to look at or
+// FollowDiagnosis gives the rollback that a diagnosis proposes, for a person to look at or
 // to be carried out. An error says why it cannot be.
 func FollowDiagnosis(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, request Rollback) (RollbackPlan, error) {
 	at, _ := Where(plan, run)

@@ -11,13 +11,13 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Issue is what rules may see of the issue.
+// IssueFacts is what rules may see of the issue.
 type IssueFacts struct {
 	Labels        []string
 	Title, Author string
 }
 
-// After gives what the rules after a phase know about it.
+// FactsAfter gives what the rules after a phase know about it.
 func FactsAfter(run metadata.Run, phase string, is IssueFacts) ([]byte, error) {
 	f := of(run.Phase(phase))
 	maps.Copy(f, whole(run, is))
@@ -27,7 +27,7 @@ func FactsAfter(run metadata.Run, phase string, is IssueFacts) ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// Before gives what is known before a phase begins: of the issue, of the phases before it
+// FactsBefore gives what is known before a phase begins: of the issue, of the phases before it
 // that are done or left out, and further facts about the branch.
 func FactsBefore(run metadata.Run, phase string, is IssueFacts, facts map[string]any) ([]byte, error) {
 	done := map[string]any{}
@@ -97,7 +97,7 @@ func of(rec *metadata.Phase) map[string]any {
 	return f
 }
 
-// About says which of the facts a rule's condition is about, for people:
+// AboutFacts says which of the facts a rule's condition is about, for people:
 // "report.risk is "high", diff.lines is 4".
 func AboutFacts(when string, facts []byte) []metadata.Reason {
 	var all map[string]any

@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Answers gives what people have answered to the questions of a phase, also
+// AnswersFor gives what people have answered to the questions of a phase, also
 // before it was taken back: what they have decided holds.
 func AnswersFor(run metadata.Run, rec *metadata.Phase, d Decision) []prompts.Answer {
 	var out []prompts.Answer
@@ -23,7 +23,7 @@ func AnswersFor(run metadata.Run, rec *metadata.Phase, d Decision) []prompts.Ans
 	return out
 }
 
-// Rollback gives why a phase was taken back; nil if it was not.
+// RollbackFeedback gives why a phase was taken back; nil if it was not.
 func RollbackFeedback(run metadata.Run, rec *metadata.Phase) *prompts.Rollback {
 	c := rec.RollbackContext
 	if c == nil {
@@ -46,7 +46,7 @@ func RollbackFeedback(run metadata.Run, rec *metadata.Phase) *prompts.Rollback {
 	return r
 }
 
-// On gathers what stands against the work, for the step at hand.
+// FeedbackOn gathers what stands against the work, for the step at hand.
 func FeedbackOn(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, d Decision, folder string) *prompts.Feedback {
 	f := &prompts.Feedback{}
 	if d.Do != DoExecute && rec.Verdict != nil {

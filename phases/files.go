@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Checks is what checks came to, and what each printed, in a
+// WrittenChecks is what checks came to, and what each printed, in a
 // language.
 func WrittenChecks(language, phase string, all []metadata.CheckResult) string {
 	w := prompts.Words(language)
@@ -33,7 +33,7 @@ func WrittenChecks(language, phase string, all []metadata.CheckResult) string {
 	return b.String()
 }
 
-// Parts is what the parts of a phase came to, in the language of the run.
+// WrittenParts is what the parts of a phase came to, in the language of the run.
 func WrittenParts(run metadata.Run, phase string) string {
 	w := prompts.Words(run.Language)
 	var b strings.Builder
@@ -61,7 +61,7 @@ func block(text string) string {
 	return fence + "\n" + text + "\n" + fence + "\n"
 }
 
-// Review is what the newest review of a phase said, in a language.
+// WrittenReview is what the newest review of a phase said, in a language.
 func WrittenReview(language string, rec *metadata.Phase) string {
 	w := prompts.Words(language)
 	var b strings.Builder
@@ -95,7 +95,7 @@ func WrittenReview(language string, rec *metadata.Phase) string {
 	return b.String()
 }
 
-// Reason is the file that tells why a phase was taken back, in the language
+// WrittenReason is the file that tells why a phase was taken back, in the language
 // of the run.
 func WrittenReason(r RollbackPlan) []byte {
 	return []byte(reasonText(r.Run.Language, r.Entry, r.Open))

@@ -7,13 +7,13 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// In reports whether the parts of a run are done in lanes: with more than one job, and
+// InLanes reports whether the parts of a run are done in lanes: with more than one job, and
 // as long as work of a part lies in one.
 func InLanes(run metadata.Run, jobs int) bool {
 	return jobs > 1 || slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Lane != nil })
 }
 
-// Next gives a step of a part that may begin beside those parts that are at work; false
+// NextForLane gives a step of a part that may begin beside those parts that are at work; false
 // if there is none. Work that is done goes to the branch before more begins, one part
 // after the other; that takes none of the jobs.
 func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, jobs int) (Decision, bool) {
@@ -92,7 +92,7 @@ func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []Deci
 	return true
 }
 
-// Waits says what a part that has not begun waits for besides a free job: parts that it
+// WhyLaneWaits says what a part that has not begun waits for besides a free job: parts that it
 // needs, or that touch the same files and are not in yet; and what a phase waits for that
 // was begun early. It says nothing of a part whose phase is not next.
 func WhyLaneWaits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) metadata.Reason {
@@ -139,7 +139,7 @@ func files(run *metadata.Run, rec *metadata.Phase) []string {
 	return nil
 }
 
-// Share is what one call may spend while others are at work. A field that is zero is no
+// BudgetShare is what one call may spend while others are at work. A field that is zero is no
 // limit.
 type BudgetShare struct {
 	USD     float64

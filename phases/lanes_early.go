@@ -9,14 +9,14 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Upon is what a step builds on that begins before that is accepted.
+// BegunUpon is what a step builds on that begins before that is accepted.
 type BegunUpon struct {
 	Phase   string // whose review it does not wait for
 	Written int    // number of the attempt that wrote what is reviewed
 	Code    string // commit with the code of that; "": the branch has it
 }
 
-// Early is a step that may begin before what it builds on is accepted.
+// EarlyStart is a step that may begin before what it builds on is accepted.
 type EarlyStart struct {
 	Decision
 	Upon BegunUpon
@@ -53,7 +53,7 @@ func EarlyStarts(plan *pipelines.Pipeline, run metadata.Run) (all []EarlyStart) 
 	return all
 }
 
-// Still reports whether a step that was decided on is to be done in a record that others have
+// StillEarly reports whether a step that was decided on is to be done in a record that others have
 // changed since, upon what it was to build on.
 func StillEarly(plan *pipelines.Pipeline, run metadata.Run, d Decision, upon BegunUpon) bool {
 	same := func(now Decision) bool { return now.Phase == d.Phase && now.Do == d.Do }
@@ -141,7 +141,7 @@ func SpentInVain(run metadata.Run) (usd float64, took time.Duration) {
 	return usd, took
 }
 
-// GivenUp gives the artifacts of phases that have not begun again since work on them was given
+// GivenUpFiles gives the artifacts of phases that have not begun again since work on them was given
 // up, or the folders of those that had nothing else in them.
 func GivenUpFiles(plan *pipelines.Pipeline, run metadata.Run) (files []string) {
 	for _, a := range inVain(run) {

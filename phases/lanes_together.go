@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Together gives how long agents and checks of a run have been at work, where what was
+// TimeTogether gives how long agents and checks of a run have been at work, where what was
 // done at the same time counts once, and how long all of it would have taken one after
 // another; nobody would have been at work in vain then. Both are 0 if nothing was done at the
 // same time.

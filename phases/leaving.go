@@ -10,7 +10,7 @@ import (
 // Step is what the decisions of a run call it.
 const SkipStep = "skip_if"
 
-// Due gives the phase of which it has to be asked whether it is left out before a decision
+// SkipDue gives the phase of which it has to be asked whether it is left out before a decision
 // is carried out, and what is asked; nil: nothing. A phase that is done in parts is asked
 // about before its first part.
 func SkipDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) (phase string, asked *pipelines.SkipIf) {
@@ -28,7 +28,7 @@ func SkipDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) (phase stri
 	return rec.Name, p.SkipIf
 }
 
-// Out gives the record of a run that leaves a phase out, with its parts, and why. When a
+// LeaveOut gives the record of a run that leaves a phase out, with its parts, and why. When a
 // phase before it is taken back, it is asked about anew.
 func LeaveOut(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
 	run = Touch(run, at)
@@ -40,7 +40,7 @@ func LeaveOut(run metadata.Run, phase string, why metadata.Reason, at time.Time)
 	return run
 }
 
-// Why says why a phase was left out; "" if it was not, or if people or a rule did it.
+// WhyLeftOut says why a phase was left out; "" if it was not, or if people or a rule did it.
 func WhyLeftOut(run metadata.Run, phase string) (why metadata.Reason) {
 	if rec := run.Phase(phase); rec == nil || rec.Status != metadata.PhaseSkipped || rec.Dropped != phase {
 		return ""

@@ -27,7 +27,7 @@ const (
 // command allows as many again.
 const mostTries = 2
 
-// Due reports whether the base is to be looked at before a decision is carried out.
+// MergeDue reports whether the base is to be looked at before a decision is carried out.
 func MergeDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
 	switch {
 	case MergeRequested(run):
@@ -40,13 +40,13 @@ func MergeDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
 	return d.Do == DoFinish || d.Do == DoWait && d.Code == metadata.AwaitingCI
 }
 
-// Ends reports whether a decision ends a run that has had conflicts of the base to mend,
+// MergeEnds reports whether a decision ends a run that has had conflicts of the base to mend,
 // because no agent gets further.
 func MergeEnds(run metadata.Run, d Decision) bool {
 	return len(LastConflicts(run)) > 0 && (d.Do == DoFail || d.Code == metadata.Stuck)
 }
 
-// Requested reports whether a person wants the base merged, and it was not since.
+// MergeRequested reports whether a person wants the base merged, and it was not since.
 func MergeRequested(run metadata.Run) bool { return newest(run) == stepAsked }
 
 // newest is the step of the newest decision that is about a merge; "" if there is none.
@@ -59,7 +59,7 @@ func newest(run metadata.Run) string {
 	return ""
 }
 
-// Ask gives the record of a run that goes on so that the base is merged.
+// AskForMerge gives the record of a run that goes on so that the base is merged.
 func AskForMerge(run metadata.Run, at time.Time) metadata.Run {
 	next := run.Clone()
 	next.Status, next.Stop = metadata.Running, nil
@@ -67,7 +67,7 @@ func AskForMerge(run metadata.Run, at time.Time) metadata.Run {
 	return next
 }
 
-// Made gives the record after a commit of the base was merged. What checks have said of
+// MergeMade gives the record after a commit of the base was merged. What checks have said of
 // the code is asked anew, unless there are conflicts to mend first; what reviews have said
 // of it stands.
 func MergeMade(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
@@ -81,7 +81,7 @@ func MergeMade(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why
 	return next
 }
 
-// Noted gives the record of a run whose branch has a commit of the base, as Made does, and
+// MergeNoted gives the record of a run whose branch has a commit of the base, as Made does, and
 // asks nothing anew.
 func MergeNoted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
 	next := run.Clone()
@@ -100,7 +100,7 @@ func MergeNoted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadat
 	return next
 }
 
-// Mended gives the record of a run in which the conflicts of the newest merge are mended,
+// ConflictMended gives the record of a run in which the conflicts of the newest merge are mended,
 // and in which checks of phases before the one that mended them have to run again; ok is
 // false where that is not so. While there were conflicts, they could say nothing.
 func ConflictMended(plan *pipelines.Pipeline, run metadata.Run, at time.Time) (next metadata.Run, ok bool) {
@@ -136,7 +136,7 @@ func checkAgain(plan *pipelines.Pipeline, run *metadata.Run) {
 	}
 }
 
-// Open gives the paths at which the newest merge found conflicts that no phase was taken
+// OpenConflicts gives the paths at which the newest merge found conflicts that no phase was taken
 // back for yet.
 func OpenConflicts(run metadata.Run) []string {
 	if len(run.Merges) == 0 {
@@ -149,7 +149,7 @@ func OpenConflicts(run metadata.Run) []string {
 	return last.Conflicts
 }
 
-// Newest says what the newest merge has brought; nothing if there is none.
+// NewestMerge says what the newest merge has brought; nothing if there is none.
 func NewestMerge(run metadata.Run) metadata.Reason {
 	for _, d := range slices.Backward(run.Decisions) {
 		if d.Step == stepMerged {
@@ -159,7 +159,7 @@ func NewestMerge(run metadata.Run) metadata.Reason {
 	return ""
 }
 
-// Since reports whether the base was merged after the newest step of a phase: the code as
+// MergedSince reports whether the base was merged after the newest step of a phase: the code as
 // the phase left it has nothing of what that brought.
 func MergedSince(run metadata.Run, phase string) bool {
 	n := 0
@@ -171,7 +171,7 @@ func MergedSince(run metadata.Run, phase string) bool {
 	return slices.ContainsFunc(run.Merges, func(m metadata.Merge) bool { return m.Attempt >= n })
 }
 
-// Last gives the paths at which the newest merge found conflicts.
+// LastConflicts gives the paths at which the newest merge found conflicts.
 func LastConflicts(run metadata.Run) []string {
 	if len(run.Merges) == 0 {
 		return nil
@@ -179,7 +179,7 @@ func LastConflicts(run metadata.Run) []string {
 	return run.Merges[len(run.Merges)-1].Conflicts
 }
 
-// WhyPerson says why a person has to mend conflicts at some paths; nothing if an agent may.
+// WhyPersonMerges says why a person has to mend conflicts at some paths; nothing if an agent may.
 func WhyPersonMerges(plan *pipelines.Pipeline, run metadata.Run, paths []string) metadata.Reason {
 	for _, p := range paths {
 		if pipelines.IsProtected(p, plan.Protect) || metadata.CheckPath(p) != nil { // what agents do at such names is taken back
@@ -201,13 +201,13 @@ func WhyPersonMerges(plan *pipelines.Pipeline, run metadata.Run, paths []string)
 	return ""
 }
 
-// Folder is where the versions lie that a conflict at the path of a number has, counted
+// MergeFolder is where the versions lie that a conflict at the path of a number has, counted
 // from 1 in the newest merge.
 func MergeFolder(plan *pipelines.Pipeline, run metadata.Run, n int) string {
 	return path.Join(PhaseFolder(run, plan.Phase(ConflictMender(plan, run))), "conflicts", fmt.Sprint(len(run.Merges)), fmt.Sprint(n))
 }
 
-// Obsolete is where the versions of all conflicts lie, once nobody needs them any more; "" as
+// ObsoleteConflict is where the versions of all conflicts lie, once nobody needs them any more; "" as
 // long as somebody may, or where there were none.
 func ObsoleteConflict(plan *pipelines.Pipeline, run metadata.Run) string {
 	rec := run.Phase(ConflictMender(plan, run))
@@ -217,7 +217,7 @@ func ObsoleteConflict(plan *pipelines.Pipeline, run metadata.Run) string {
 	return path.Join(PhaseFolder(run, plan.Phase(rec.Name)), "conflicts")
 }
 
-// Mend takes a run back to Mender, for the conflicts of its newest merge. Reason is what its
+// MendConflict takes a run back to Mender, for the conflicts of its newest merge. Reason is what its
 // agent is told, in the language of the run.
 func MendConflict(plan *pipelines.Pipeline, run metadata.Run, reason string, at time.Time) (RollbackPlan, error) {
 	phase := ConflictMender(plan, run)
@@ -237,7 +237,7 @@ func MendConflict(plan *pipelines.Pipeline, run metadata.Run, reason string, at 
 	return back, nil
 }
 
-// GiveUp stops a run for a person. Whoever has it go on without a word about the base has it go on
+// GiveUpMerge stops a run for a person. Whoever has it go on without a word about the base has it go on
 // without the merge; else it would stop again at once.
 func GiveUpMerge(plan *pipelines.Pipeline, run metadata.Run, why metadata.Reason, at time.Time) metadata.Run {
 	next := Halt(run, metadata.Conflicts, why, at)
@@ -248,7 +248,7 @@ func GiveUpMerge(plan *pipelines.Pipeline, run metadata.Run, why metadata.Reason
 	return next
 }
 
-// Mender is the phase that mends conflicts: the newest that may change the code and has
+// ConflictMender is the phase that mends conflicts: the newest that may change the code and has
 // done so; "" if none has.
 func ConflictMender(plan *pipelines.Pipeline, run metadata.Run) string {
 	for i := range slices.Backward(run.Phases) {

@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Commit is what a commit message says. What is empty or zero is left out.
+// CommitMessage is what a commit message says. What is empty or zero is left out.
 type CommitMessage struct {
 	Subject, Why string // may be text from outside: GitHub acts on nothing in them
 	Phase, Step  string

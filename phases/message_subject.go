@@ -16,7 +16,7 @@ func Heading(d Decision) string {
 	return d.Phase + ": " + string(d.Do)
 }
 
-// Result says in a few words what came out of a decision.
+// ResultLine says in a few words what came out of a decision.
 func ResultLine(run metadata.Run, d Decision, o Outcome) string {
 	if d.Final() {
 		return d.Why.In(prompts.Words(run.Language))

@@ -14,7 +14,7 @@ const (
 	MostOpenedFiles = 10
 )
 
-// Change is that a file is to have a text. Before is what it has; nil: there is none.
+// OpenedChange is that a file is to have a text. Before is what it has; nil: there is none.
 func OpenedChange(path string, before []byte, text string) metadata.Opened {
 	o := metadata.Opened{Path: path, Text: text, Diff: diff(path, before, text)}
 	if before != nil {
@@ -23,7 +23,7 @@ func OpenedChange(path string, before []byte, text string) metadata.Opened {
 	return o
 }
 
-// Digest stands for all that is asked for; "" for nothing.
+// OpenedDigest stands for all that is asked for; "" for nothing.
 func OpenedDigest(all []metadata.Opened) string {
 	if len(all) == 0 {
 		return ""
@@ -35,7 +35,7 @@ func OpenedDigest(all []metadata.Opened) string {
 	return DigestOf([]byte(b.String()))
 }
 
-// Paths names what is asked for.
+// OpenedPaths names what is asked for.
 func OpenedPaths(all []metadata.Opened) (paths []string) {
 	for _, o := range all {
 		paths = append(paths, o.Path)
@@ -43,7 +43,7 @@ func OpenedPaths(all []metadata.Opened) (paths []string) {
 	return paths
 }
 
-// Diff is how all that is asked for differs from what is there.
+// OpenedDiff is how all that is asked for differs from what is there.
 func OpenedDiff(all []metadata.Opened) string {
 	var b strings.Builder
 	for _, o := range all {

@@ -8,13 +8,13 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Beside reports whether a phase or part may be done while others are at work, or was begun
+// PhasesBeside reports whether a phase or part may be done while others are at work, or was begun
 // like that.
 func PhasesBeside(plan *pipelines.Pipeline, rec *metadata.Phase) bool {
 	return rec.Task != "" || plan.Parallel || rec.Lane != nil
 }
 
-// Waits reports whether a phase or part waits for one that is not done. Undone has the
+// WaitsForOthers reports whether a phase or part waits for one that is not done. Undone has the
 // names of those before it, in the order of the record, that are not.
 func WaitsForOthers(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, undone map[string]bool) bool {
 	for name := range undone {
@@ -50,7 +50,7 @@ func asks(plan *pipelines.Pipeline, run *metadata.Run, phase, earlier string) bo
 	})
 }
 
-// Before gives the names of the phases that one builds on: those before it and, in a
+// UndoneBefore gives the names of the phases that one builds on: those before it and, in a
 // pipeline with parallel: true, of these only the ones that it needs, and that they need.
 func UndoneBefore(plan *pipelines.Pipeline, run *metadata.Run, phase string) map[string]bool {
 	at := slices.IndexFunc(run.Phases, func(p metadata.Phase) bool { return p.Name == phase })
@@ -68,7 +68,7 @@ func UndoneBefore(plan *pipelines.Pipeline, run *metadata.Run, phase string) map
 	return out
 }
 
-// Visible gives the phases and parts before one whose artifacts its agents are told of: all that
+// VisiblePhases gives the phases and parts before one whose artifacts its agents are told of: all that
 // are done, but the parts of other phases, as the artifact of a whole names theirs. In a
 // pipeline with parallel: true only those are among them that the phase builds on: whether
 // another one is done yet is chance.
@@ -90,7 +90,7 @@ func VisiblePhases(plan *pipelines.Pipeline, run *metadata.Run, phase string) (o
 	return out
 }
 
-// Needing gives the phases and parts that build on one, in the order of the record. If the
+// PhasesNeeding gives the phases and parts that build on one, in the order of the record. If the
 // code is taken back to where that ended, those that were worked on since are among them.
 func PhasesNeeding(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase, codeToo bool) []*metadata.Phase {
 	var out []*metadata.Phase

@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Run is another run of the same repository that is open. Its texts are of others, on
+// OtherRun is another run of the same repository that is open. Its texts are of others, on
 // one line each.
 type OtherRun struct {
 	ID, Title string
@@ -28,7 +28,7 @@ const (
 	mostShown = 5 // files of each, and runs, that people are told of in a line
 )
 
-// Of says of another run what agents are told. Files are those that it has changed, or says that
+// OtherRunOf says of another run what agents are told. Files are those that it has changed, or says that
 // it will, and own are those of the run whose agents are told.
 func OtherRunOf(run metadata.Run, files, own []string) OtherRun {
 	short := func(s string) string { return text.Cut(text.Flat(s), mostText) }
@@ -64,12 +64,12 @@ func (o OtherRun) String() string {
 	return out.String()
 }
 
-// Over says of a run that it is open no more.
+// IsOver says of a run that it is open no more.
 func IsOver(run metadata.Run) bool {
 	return run.Status == metadata.Completed || run.Status == metadata.Cancelled
 }
 
-// SameFiles says to people which of some runs change the same files; it is empty if none
+// WhySameFiles says to people which of some runs change the same files; it is empty if none
 // does.
 func WhySameFiles(all []OtherRun) metadata.Reason {
 	var said []metadata.Reason

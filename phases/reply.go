@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Document gives the last message of an agent without the report at its end.
+// AnsweredDocument gives the last message of an agent without the report at its end.
 func AnsweredDocument(text string) string {
 	text = strings.TrimSpace(text)
 	if json.Valid([]byte(text)) {
@@ -19,7 +19,7 @@ func AnsweredDocument(text string) string {
 	return text
 }
 
-// Report gives what an agent has answered as data: the typed answer, else the last fenced
+// AnsweredReport gives what an agent has answered as data: the typed answer, else the last fenced
 // JSON block of its text.
 func AnsweredReport(typed json.RawMessage, text string) json.RawMessage {
 	if len(typed) > 0 {
@@ -62,7 +62,7 @@ func LastWords(stderr string) string {
 	return "…" + end
 }
 
-// Decisions takes the three decisions of planning from a report that has them.
+// TakeDecisions takes the three decisions of planning from a report that has them.
 func TakeDecisions(to *metadata.DesignDecisions, report json.RawMessage) {
 	var d metadata.DesignDecisions
 	if json.Unmarshal(report, &d) != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Masked gives a structured answer whose texts mask has gone through, those that are paths
+// MaskedAnswer gives a structured answer whose texts mask has gone through, those that are paths
 // and names of fields maskKnown alone. It stays the JSON that it is.
 func MaskedAnswer(answer json.RawMessage, mask, maskKnown func(string) string) json.RawMessage {
 	var out strings.Builder

@@ -21,7 +21,7 @@ type Request struct {
 	Rollback  *RollbackRequest
 }
 
-// Rollback is a way back as an agent writes it.
+// RollbackRequest is a way back as an agent writes it.
 type RollbackRequest struct {
 	Phase      string        `json:"phase"`
 	Step       metadata.Step `json:"step"`
@@ -29,7 +29,7 @@ type RollbackRequest struct {
 	Confidence string        `json:"confidence"` // low, medium or high; empty if the agent is not asked
 }
 
-// Question is a question as an agent writes it: the text alone, or with answers
+// AskedQuestion is a question as an agent writes it: the text alone, or with answers
 // to choose from.
 type AskedQuestion struct {
 	Question string   `json:"question"`
@@ -54,7 +54,7 @@ func (i *IssueID) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// In reads what a report asks for. A report without such fields, or
+// RequestIn reads what a report asks for. A report without such fields, or
 // with some of the same names that mean something else, asks for nothing.
 func RequestIn(p *pipelines.Phase, report json.RawMessage) Request {
 	var fields map[string]json.RawMessage
@@ -100,7 +100,7 @@ func read[T any](field json.RawMessage) T {
 	return v
 }
 
-// Child is an issue of its own as an agent asks for it.
+// ChildIssue is an issue of its own as an agent asks for it.
 type ChildIssue struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`

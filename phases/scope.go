@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Plans reports whether a phase comes before the first one that changes code.
+// PlansFiles reports whether a phase comes before the first one that changes code.
 func PlansFiles(plan *pipelines.Pipeline, phase string) bool {
 	for _, p := range plan.Phases {
 		if p.Access == pipelines.AccessTree {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Changed lists the files that a patch of git changes, and counts the changes that they
+// ChangedInPatch lists the files that a patch of git changes, and counts the changes that they
 // are in. What was moved is listed by both of its names: where it was, it is no longer.
 func ChangedInPatch(patch string) (names []string, files int) {
 	first, moved := 0, false // of the names of the change at hand

@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Into gives a phase that has not begun a part for each task that another phase
+// PartsInto gives a phase that has not begun a part for each task that another phase
 // has found, each behind those that it needs, and returns how many. A single task
 // is no reason to split.
 func PartsInto(run *metadata.Run, after, phase string) int {
@@ -61,7 +61,7 @@ func ordered(tasks []metadata.Task) []metadata.Task {
 	return out
 }
 
-// Undo takes back that phases were split into the tasks that some phases have
+// UndoParts takes back that phases were split into the tasks that some phases have
 // found. Whether they are split again is decided anew.
 func UndoParts(run *metadata.Run, found func(phase string) bool) {
 	undo(run, func(t *metadata.Task) bool { return t != nil && found(t.Phase) })
@@ -102,5 +102,5 @@ func namedSplit(run metadata.Run, phase string) bool {
 		slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Phase == phase })
 }
 
-// Owns reports whether a record is, or was, one of a part of a phase.
+// OwnsPart reports whether a record is, or was, one of a part of a phase.
 func OwnsPart(phase string, rec *metadata.Phase) bool { return strings.HasPrefix(rec.Name, phase+".") }

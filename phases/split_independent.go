@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Independent gives how many of the tasks that a phase has found could be done at the same
+// IndependentParts gives how many of the tasks that a phase has found could be done at the same
 // time: the most of them of which none waits for another and no two may change the same file.
 // Of more tasks than a phase can be split into, only the first count.
 func IndependentParts(run metadata.Run, found string) int {
@@ -63,7 +63,7 @@ func mostBeside(tasks []metadata.Task, clash func(a, b metadata.Task) bool) int 
 	return max(1+mostBeside(beside, clash), mostBeside(others, clash))
 }
 
-// Overlap reports whether one list has a path of the other, or one above or below it. A list
+// PartsOverlap reports whether one list has a path of the other, or one above or below it. A list
 // without paths stands for all there are.
 func PartsOverlap(a, b []string) bool {
 	for _, p := range a {

@@ -12,7 +12,7 @@ import (
 // mostWrong is how many mistakes of a report are told.
 const mostWrong = 20
 
-// Mistakes says what is wrong with the tasks of a report. Where a rule may split
+// SplitMistakes says what is wrong with the tasks of a report. Where a rule may split
 // a phase into them, each has to be fit for that.
 func SplitMistakes(plan *pipelines.Pipeline, p *pipelines.Phase, report json.RawMessage) []metadata.Reason {
 	found := reported(p, report)

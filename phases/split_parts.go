@@ -20,7 +20,7 @@ func isPartName(phase, task string) bool {
 	return metadata.CheckID(task) == nil && metadata.CheckID(part) == nil && metadata.CheckNewPath(part) == nil && metadata.CheckBranch(part) == nil
 }
 
-// Whole gives the name of the phase of which a record is a part; "" if it is none.
+// WholeOf gives the name of the phase of which a record is a part; "" if it is none.
 func WholeOf(rec *metadata.Phase) string {
 	if rec.Task == "" {
 		return ""
@@ -28,7 +28,7 @@ func WholeOf(rec *metadata.Phase) string {
 	return strings.TrimSuffix(rec.Name, "."+rec.Task)
 }
 
-// Of gives the name of the phase that a record is of: of its own, or of that of which it
+// PhaseOf gives the name of the phase that a record is of: of its own, or of that of which it
 // is a part.
 func PhaseOf(rec *metadata.Phase) string {
 	if whole := WholeOf(rec); whole != "" {
@@ -37,11 +37,11 @@ func PhaseOf(rec *metadata.Phase) string {
 	return rec.Name
 }
 
-// Gone reports whether a record is that of a part that does no task any more.
+// PartGone reports whether a record is that of a part that does no task any more.
 // The history names it.
 func PartGone(rec *metadata.Phase) bool { return rec.Task == "" && strings.Contains(rec.Name, ".") }
 
-// Parts gives those parts of a phase that were not left out, in their order. They
+// PartsOf gives those parts of a phase that were not left out, in their order. They
 // point into run.
 func PartsOf(run *metadata.Run, phase string) []*metadata.Phase {
 	var out []*metadata.Phase
@@ -53,7 +53,7 @@ func PartsOf(run *metadata.Run, phase string) []*metadata.Phase {
 	return out
 }
 
-// Begun reports whether a part of a phase has begun.
+// PartsBegun reports whether a part of a phase has begun.
 func PartsBegun(run *metadata.Run, phase string) bool {
 	return slices.ContainsFunc(PartsOf(run, phase), func(rec *metadata.Phase) bool { return rec.Status != metadata.PhasePending })
 }
@@ -68,18 +68,18 @@ func TaskOf(run *metadata.Run, rec *metadata.Phase) *metadata.Task {
 	return nil
 }
 
-// Needs reports whether a part needs another one right before it.
+// PartNeeds reports whether a part needs another one right before it.
 func PartNeeds(run *metadata.Run, rec *metadata.Phase, other string) bool {
 	t := TaskOf(run, rec)
 	return t != nil && slices.ContainsFunc(t.Needs, func(id string) bool { return name(WholeOf(rec), id) == other })
 }
 
-// Beside reports whether two records are those of parts of the same phase.
+// PartBeside reports whether two records are those of parts of the same phase.
 func PartBeside(rec, other *metadata.Phase) bool {
 	return rec.Task != "" && other != nil && other.Task != "" && WholeOf(rec) == WholeOf(other)
 }
 
-// First gives the part of a phase that began first, and has a commit that it started
+// FirstPart gives the part of a phase that began first, and has a commit that it started
 // from; nil if none has begun.
 func FirstPart(run *metadata.Run, phase string) *metadata.Phase {
 	for _, a := range run.Attempts {

@@ -36,7 +36,7 @@ func reported(p *pipelines.Phase, report json.RawMessage) []task {
 	return r.Tasks
 }
 
-// Take takes the tasks that a report has found into a record. They take the
+// TakeParts takes the tasks that a report has found into a record. They take the
 // place of what the phase found before, save what is being done already.
 func TakeParts(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	found := reported(p, report)
@@ -63,7 +63,7 @@ func TakeParts(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	undo(run, func(t *metadata.Task) bool { return t == nil })
 }
 
-// Drop drops the tasks that phases with void work have found. No part does them:
+// DropParts drops the tasks that phases with void work have found. No part does them:
 // see Undo.
 func DropParts(run *metadata.Run, void func(phase string) bool) {
 	run.Tasks = slices.DeleteFunc(run.Tasks, func(t metadata.Task) bool { return void(t.Phase) })

@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Line gives the first line of a text, cut to 200 characters.
+// OneLine gives the first line of a text, cut to 200 characters.
 func OneLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	if r := []rune(s); len(r) > 200 {
@@ -18,7 +18,7 @@ func OneLine(s string) string {
 	return s
 }
 
-// Truncate gives a text on one line, cut to 90 characters, without what a terminal would obey.
+// TruncateText gives a text on one line, cut to 90 characters, without what a terminal would obey.
 func TruncateText(s string) string {
 	s = strings.Map(seen, strings.Join(strings.Fields(s), " "))
 	if r := []rune(s); len(r) > 90 {
@@ -36,7 +36,7 @@ func seen(r rune) rune {
 	return r
 }
 
-// Cut cuts a text to so many Unicode code points.
+// CutText cuts a text to so many Unicode code points.
 func CutText(text string, most int) string {
 	if r := []rune(strings.TrimSpace(text)); len(r) > most {
 		return string(r[:most]) + "…"
@@ -44,18 +44,18 @@ func CutText(text string, most int) string {
 	return strings.TrimSpace(text)
 }
 
-// Valid takes out of a text what no text has.
+// ValidText takes out of a text what no text has.
 func ValidText(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }
 
-// Digest is the SHA-256 of data in hexadecimal, by which works are told apart.
+// DigestOf is the SHA-256 of data in hexadecimal, by which works are told apart.
 func DigestOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// First gives the first of some reasons, and of words their first line.
+// FirstSentence gives the first of some reasons, and of words their first line.
 func FirstSentence(r metadata.Reason) metadata.Reason {
 	all := r.Each()
 	if len(all) == 0 {

@@ -54,7 +54,7 @@ const VerdictSchema = `{
   }
 }`
 
-// Parse reads a review's structured answer and holds it against the
+// ParseVerdict reads a review's structured answer and holds it against the
 // gates of the phase. It returns the mistakes, the first of many, as sentences that the
 // reviewer can act on.
 func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []metadata.Reason) {
@@ -79,7 +79,7 @@ func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []metadata.Rea
 	return v, wrong
 }
 
-// Read reads a review's structured answer, as Parse does, and
+// ReadVerdict reads a review's structured answer, as Parse does, and
 // holds it against the record of its phase, too: a fail needs a reason.
 func ReadVerdict(data []byte, p *pipelines.Phase, rec *metadata.Phase) (metadata.Verdict, []metadata.Reason) {
 	v, wrong := ParseVerdict(data, p.Gates)
@@ -160,7 +160,7 @@ func placeVerdict(file string, line int) (string, int) {
 	return file, max(line, 0)
 }
 
-// Conclude gives the verdict that counts, whatever word the reviewer chose: any
+// ConcludeVerdict gives the verdict that counts, whatever word the reviewer chose: any
 // failed gate, open blocker or failed check makes it fail. From the third round
 // on a failed gate must be backed by an open blocker, so that reviews cannot go
 // on for ever about matters of taste. A blocker of the round before that the review

@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Fingerprint is equal for two reviews that find the same.
+// VerdictFingerprint is equal for two reviews that find the same.
 func VerdictFingerprint(rec *metadata.Phase) string {
 	var parts []string
 	for _, f := range rec.Verdict.OpenBlockers() {
@@ -28,7 +28,7 @@ func VerdictFingerprint(rec *metadata.Phase) string {
 	return DigestOf([]byte(strings.Join(parts, "\n")))[:16]
 }
 
-// Circle reports whether the newest round repeats an earlier one, in the work
+// InCircle reports whether the newest round repeats an earlier one, in the work
 // it judged or in what it found.
 func InCircle(recent []string) bool {
 	if len(recent) == 0 {

@@ -8,7 +8,7 @@ import (
 // most is how many parts a wave has at most; no phase is split into more.
 const mostInWave = 20
 
-// Refs is where the machines of a run push what they have done: below it, each has a ref
+// PartRefs is where the machines of a run push what they have done: below it, each has a ref
 // with the name of its part. No branch is made, so that nothing of it starts CI.
 func PartRefs(issue string) string { return "refs/reprise/parts/issue-" + issue + "/" }
 
@@ -39,7 +39,7 @@ func PartsOfWave(plan *pipelines.Pipeline, run metadata.Run) (parts []string) {
 	return parts
 }
 
-// Share gives the record of a run as one of n machines is to see it: what it may spend is
+// ShareOfPart gives the record of a run as one of n machines is to see it: what it may spend is
 // an equal share of what is left. False says that this is too little to begin with.
 func ShareOfPart(run metadata.Run, n int) (metadata.Run, bool) {
 	n = max(n, 1)
@@ -57,7 +57,7 @@ func ShareOfPart(run metadata.Run, n int) (metadata.Run, bool) {
 	return seen, !whole && (!limited || left/n >= 1)
 }
 
-// Next gives the next step of a part on the machine that does this part alone; false if
+// NextForPart gives the next step of a part on the machine that does this part alone; false if
 // there is none. The machine does not bring its work together with that of others.
 func NextForPart(plan *pipelines.Pipeline, run metadata.Run, part string) (Decision, bool) {
 	limit, _ := LimitReached(run)

@@ -20,7 +20,7 @@ const (
 	NothingFolded FoldOutcome = "nothing"
 )
 
-// Fold takes what a machine has done of a part into the record of a run. The machine began
+// FoldPart takes what a machine has done of a part into the record of a run. The machine began
 // from the record from, which is that of commit tip; theirs is what it has recorded since.
 // That was written elsewhere, so nothing is taken from it but what is of the part. An
 // error says that it is no such record; nothing of it counts then.
@@ -64,7 +64,7 @@ func FoldPart(from metadata.Run, tip string, run metadata.Run, part string, thei
 	return next, TakenFolded, nil
 }
 
-// Refuse gives the record of a run that takes over no more of next than what was spent:
+// RefusePart gives the record of a run that takes over no more of next than what was spent:
 // no step of it has succeeded, because of why.
 func RefusePart(run, next metadata.Run, why string) metadata.Run {
 	out := run.Clone()

@@ -2,7 +2,7 @@ package pipelines
 
 import "encoding/json"
 
-// Settings is who has to approve a phase: people with at least a role, one if Count is 0. The
+// ApprovalSettings is who has to approve a phase: people with at least a role, one if Count is 0. The
 // zero value asks nobody.
 type ApprovalSettings struct {
 	Role  string

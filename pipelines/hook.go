@@ -12,7 +12,7 @@ type Hook struct {
 	Timeout string   `json:"timeout,omitempty"` // of one try, such as "10s"
 }
 
-// Wrong says what is wrong with hooks whose fields are right, by their numbers.
+// WrongHooks says what is wrong with hooks whose fields are right, by their numbers.
 func WrongHooks(all []Hook) map[int]string {
 	wrong := map[int]string{}
 	for i, h := range all {

@@ -93,7 +93,7 @@ func (es Mistakes) OrNil() error {
 	return es.Sorted()
 }
 
-// OneOf says which names were expected, and which one was probably meant.
+// MustBeOneOf says which names were expected, and which one was probably meant.
 func MustBeOneOf(name string, valid []string) string {
 	valid = slices.DeleteFunc(slices.Clone(valid), func(s string) bool { return s == "" })
 	if len(valid) == 0 {
@@ -122,7 +122,7 @@ func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// Join extends a path by the name of a field.
+// JoinPath extends a path by the name of a field.
 func JoinPath(path, name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -135,7 +135,7 @@ func JoinPath(path, name string) string {
 	return path + "." + name
 }
 
-// Listed says which names there are, for a mistake.
+// ListedNames says which names there are, for a mistake.
 func ListedNames(names []string) string {
 	if len(names) == 0 {
 		return "nothing"

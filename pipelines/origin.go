@@ -12,7 +12,7 @@ type Origin struct {
 	Settings []string // such as budget.usd, sorted
 }
 
-// Of lists where each setting comes from that the settings of a repository may
+// OriginsOf lists where each setting comes from that the settings of a repository may
 // have: those with a file first, in the order of their names.
 func OriginsOf(p *Pipeline) []Origin {
 	settings := []string{"language", "network", "finish", "budget.usd", "budget.tokens", "budget.time", "budget.attempts", "budget.issue_usd", "budget.day_usd", "budget.repo_day_usd"}

@@ -2,7 +2,7 @@ package pipelines
 
 import "encoding/json"
 
-// Split says how the parts of a phase are done. The zero value stands for the
+// PhaseSplit says how the parts of a phase are done. The zero value stands for the
 // default.
 type PhaseSplit struct {
 	// Review is "whole" if nothing but the whole is reviewed, once all parts are
@@ -10,7 +10,7 @@ type PhaseSplit struct {
 	Review string `json:"review,omitempty"`
 }
 
-// Phase is the name of the phase that a rule splits; empty: none. An author may
+// PartPhase is the name of the phase that a rule splits; empty: none. An author may
 // write true, which reads as Next.
 type PartPhase string
 
@@ -26,7 +26,7 @@ func (p *PartPhase) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(p))
 }
 
-// Found reports whether a report, by its JSON Schema, can have tasks.
+// FoundParts reports whether a report, by its JSON Schema, can have tasks.
 func FoundParts(report json.RawMessage) bool {
 	type text struct{ Type any }
 	var s struct {

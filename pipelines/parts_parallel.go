@@ -6,7 +6,7 @@ import "slices"
 // may have several does not say how many.
 const usualJobs = 4
 
-// Jobs gives how many phases or parts are at work at the same time, of what a pipeline says
+// JobsFor gives how many phases or parts are at work at the same time, of what a pipeline says
 // of that; 0: one. Several says that it may have more than one at once.
 func JobsFor(jobs int, several bool) int {
 	if jobs == 0 && several {
@@ -15,7 +15,7 @@ func JobsFor(jobs int, several bool) int {
 	return jobs
 }
 
-// Needs gives those phases that one needs which are kept and, in place of each that is not,
+// NeedsAmong gives those phases that one needs which are kept and, in place of each that is not,
 // the kept ones that this one needs. Of gives what a phase needs right before it.
 func NeedsAmong(phase string, keep []string, of func(phase string) []string) (out []string) {
 	for _, need := range of(phase) {

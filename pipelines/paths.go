@@ -31,7 +31,7 @@ func BadArtifact(name string) string {
 	return ""
 }
 
-// Artifact is the file name of the artifact of a phase that names none.
+// ArtifactPath is the file name of the artifact of a phase that names none.
 func ArtifactPath(phase string) string {
 	name := strings.ReplaceAll(phase, "_", "-")
 	if BadArtifact(name+".md") != "" { // a phase called review, for one
@@ -67,7 +67,7 @@ func BadDocument(p string) string {
 	return ""
 }
 
-// Unfit is a document that does not fit its phase, and why.
+// UnfitDocument is a document that does not fit its phase, and why.
 type UnfitDocument struct{ Phase, Why string }
 
 // UnfitDocuments checks the paths of documents by the names of the phases that they are

@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Protected reports whether agents may never change a path: files that control
+// IsProtected reports whether agents may never change a path: files that control
 // the forge, reprise or other agents, and what the pipeline adds to these. A
 // pattern is a path.Match pattern for the whole path, a folder with a slash at
 // its end or "/**", or a bare name that counts in every folder. A folder counts
@@ -38,7 +38,7 @@ func instructions() []string {
 	}
 }
 
-// Matches reports whether a path is what one of some patterns names, see
+// MatchesPath reports whether a path is what one of some patterns names, see
 // Protected, as the most forgiving file system would read it: one that folds
 // case would open .GitHub for .github.
 func MatchesPath(p string, patterns []string) bool {
@@ -61,7 +61,7 @@ func MatchesPath(p string, patterns []string) bool {
 	return false
 }
 
-// Fold gives a path as the most forgiving file system compares it.
+// FoldPath gives a path as the most forgiving file system compares it.
 func FoldPath(p string) string {
 	parts := strings.Split(p, "/")
 	for i, part := range parts {

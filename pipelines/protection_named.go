@@ -10,7 +10,7 @@ import (
 // mostNamed is how many paths are found in a text.
 const mostNamed = 5
 
-// Named finds the protected paths that a text names, each once and in its order. There are
+// NamedPaths finds the protected paths that a text names, each once and in its order. There are
 // the protected files of the repository: a workflow of them may also be named by its
 // file name alone, and any by an address that ends with it. Patterns are those that the
 // pipeline protects.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Settings is what a pipeline says of protected paths: which it protects besides the built-in
+// ProtectionSettings is what a pipeline says of protected paths: which it protects besides the built-in
 // ones, and which of those it opens. Policy says what a change to one of these takes.
 type ProtectionSettings struct {
 	Paths  []string
@@ -24,7 +24,7 @@ func (a *ProtectionSettings) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(a))
 }
 
-// Opened reports whether a pipeline opens a path. It does so for the very spelling alone.
+// IsOpened reports whether a pipeline opens a path. It does so for the very spelling alone.
 func IsOpened(p string, open []string) bool {
 	return !closed(p) && slices.ContainsFunc(open, func(pattern string) bool { return matches(pattern, p) })
 }
@@ -39,7 +39,7 @@ func closed(p string) bool {
 	})
 }
 
-// WhyNot says why a pipeline cannot open what a pattern names, or "". Paths are those that
+// WhyNotOpened says why a pipeline cannot open what a pattern names, or "". Paths are those that
 // the pipeline protects itself.
 func WhyNotOpened(pattern string, paths []string) string {
 	folder, name := path.Split(pattern)

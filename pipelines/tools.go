@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Set is what an agent is given. The zero value is nothing besides the usual.
+// ToolSet is what an agent is given. The zero value is nothing besides the usual.
 type ToolSet struct {
 	MCP    map[string]ToolServer `json:"mcp,omitempty"`    // by the name under which the agent knows it
 	Tools  ToolChoice            `json:"tools,omitzero"`   // among those that access and servers give
@@ -16,7 +16,7 @@ type ToolSet struct {
 	Args   []string              `json:"args,omitempty"`   // further arguments of the program
 }
 
-// Server is a server of tools: a command, or an address.
+// ToolServer is a server of tools: a command, or an address.
 type ToolServer struct {
 	Command string            `json:"command,omitempty"` // a program that is asked over its standard input
 	Args    []string          `json:"args,omitempty"`
@@ -25,7 +25,7 @@ type ToolServer struct {
 	Headers map[string]string `json:"headers,omitempty"` // values as Value takes them
 }
 
-// Choice is a choice among tools: those of the program by its own names, all of a
+// ToolChoice is a choice among tools: those of the program by its own names, all of a
 // server by its name, and one of them as SERVER.TOOL.
 type ToolChoice struct {
 	Allow []string `json:"allow,omitempty"` // only these; empty: all
@@ -88,7 +88,7 @@ func covered(entry string, list []string) bool {
 // variable is the end of a text that stands for the value of a variable.
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^| )env:([A-Za-z_][A-Za-z0-9_]*)$`) })
 
-// Variable names the variable of the environment whose value a text ends with, as in
+// VariableIn names the variable of the environment whose value a text ends with, as in
 // "env:NAME" and "Bearer env:NAME"; "" if there is none.
 func VariableIn(text string) string {
 	if m := variable().FindStringSubmatch(text); m != nil {
@@ -97,7 +97,7 @@ func VariableIn(text string) string {
 	return ""
 }
 
-// Value gives what a text stands for, with the variables of lookup.
+// ValueOf gives what a text stands for, with the variables of lookup.
 func ValueOf(text string, lookup func(string) string) string {
 	name := VariableIn(text)
 	if name == "" {

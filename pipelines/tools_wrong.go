@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Agent is of an agent what decides what it can be given.
+// ToolsAgent is of an agent what decides what it can be given.
 type ToolsAgent struct {
 	Use     string
 	Command []string
@@ -18,7 +18,7 @@ type ToolsAgent struct {
 	ToolSet
 }
 
-// Mistake is what is wrong, and the keys that lead there from the agent.
+// ToolMistake is what is wrong, and the keys that lead there from the agent.
 type ToolMistake struct {
 	Keys []any
 	Why  string
@@ -27,7 +27,7 @@ type ToolMistake struct {
 // programs are those that take what a Set has.
 func programs() []string { return []string{"claude", "codex"} }
 
-// Wrong says all that is wrong with what an agent is given, in order. That it has the
+// WrongTools says all that is wrong with what an agent is given, in order. That it has the
 // right form is known.
 func WrongTools(a ToolsAgent) []ToolMistake {
 	w := &wrong{agent: a}
@@ -154,7 +154,7 @@ func (w *wrong) choice(entries []string, list string) {
 	}
 }
 
-// Own lists the tools that Claude Code may have of its own. Codex has no choice of them.
+// OwnTools lists the tools that Claude Code may have of its own. Codex has no choice of them.
 func OwnTools() []string { return []string{"Read", "Glob", "Grep", "Write", "Edit", "Bash"} }
 
 // badTool says why an entry names no tool, or "".

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// FromAll says why no agent and no check may see an environment variable, or
+// WithheldFromAll says why no agent and no check may see an environment variable, or
 // nothing. These hold the rights of the run itself, speak to the runner, or have
 // a program load what others choose.
 func WithheldFromAll(name string) string {
@@ -27,7 +27,7 @@ func WithheldFromAll(name string) string {
 	return ""
 }
 
-// FromChecks says besides what else no check is given, or nothing.
+// WithheldFromChecks says besides what else no check is given, or nothing.
 func WithheldFromChecks(name string) string {
 	switch name {
 	case "HOME", "TMPDIR":

@@ -22,7 +22,7 @@ const (
 	leastShare = 200 // characters of a file that say something
 )
 
-// Cut gives a diff of at most about most characters, and how many it had
+// CutDiff gives a diff of at most about most characters, and how many it had
 // if something is left out. Then it begins with a line for each file, and each
 // file has a fair share of the rest: however much one of them has, those behind
 // it are seen.

@@ -43,7 +43,7 @@ func examples() map[string]string {
 	}
 }
 
-// Arrange puts the commands into groups, and gives an example to those without one.
+// ArrangeHelp puts the commands into groups, and gives an example to those without one.
 func ArrangeHelp(root *cobra.Command) {
 	all := examples()
 	for _, g := range groups() {

@@ -4,5 +4,5 @@ package main
 
 import "github.com/spf13/cobra"
 
-// Manual adds nothing: manual pages are written by a program that is built for that.
+// ManualPages adds nothing: manual pages are written by a program that is built for that.
 func ManualPages(*cobra.Command) {}

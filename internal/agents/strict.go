@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Schema rewrites a JSON Schema into the strict form that OpenAI's
+// StrictSchema rewrites a JSON Schema into the strict form that OpenAI's
 // service takes: every property is required, one that was optional may be null
 // instead, and nothing else may be there. It reports false for a schema whose
 // answer is no object, which has no strict form. See Relax for the way back.
@@ -91,7 +91,7 @@ func mayBeNull(s map[string]any) bool {
 	})
 }
 
-// Relax undoes what the strict form did to an answer: nulls of properties that
+// RelaxAnswer undoes what the strict form did to an answer: nulls of properties that
 // were optional go away. An answer that is not as it should be comes back as
 // it is; whoever checks it will say so.
 func RelaxAnswer(schema, answer json.RawMessage) json.RawMessage {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Copy copies the transcripts in a folder, with the requests of their calls, into another
+// CopyTranscripts copies the transcripts in a folder, with the requests of their calls, into another
 // one, once more through mask. At most so many bytes are copied, the newest transcripts
 // first and requests last. It gives the number of files that were left out. A folder
 // without transcripts leaves none behind.
@@ -59,7 +59,7 @@ type Kept struct {
 // artifact in a folder of its own has them in another one.
 const deepest = 2
 
-// Find finds the transcripts in a folder into which artifacts of jobs were downloaded, in
+// FindKept finds the transcripts in a folder into which artifacts of jobs were downloaded, in
 // the order in which their calls began.
 func FindKept(dir string) ([]Kept, error) {
 	var all []Kept
@@ -78,7 +78,7 @@ func FindKept(dir string) ([]Kept, error) {
 	return all, err
 }
 
-// In gives the transcripts that lie in a folder, by their numbers. One that does not say
+// KeptIn gives the transcripts that lie in a folder, by their numbers. One that does not say
 // what it is of is none.
 func KeptIn(dir string) (all []Kept, err error) {
 	attempts, err := KeptAttempts(dir)

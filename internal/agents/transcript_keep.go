@@ -29,7 +29,7 @@ const (
 	keptFor    = 14 * 24 * time.Hour // unless a pipeline says otherwise
 )
 
-// Folder is the folder of the transcripts of a run, in the folder that the run has on
+// TranscriptsFolder is the folder of the transcripts of a run, in the folder that the run has on
 // this machine.
 func TranscriptsFolder(root string) string { return filepath.Join(root, "transcripts") }
 
@@ -42,7 +42,7 @@ type record struct {
 	End  *CallEnd   `json:"end,omitempty"`  // ends a call
 }
 
-// Call is one call of an agent.
+// CallStart is one call of an agent.
 type CallStart struct {
 	Attempt int           `json:"attempt"`
 	Phase   string        `json:"phase"`
@@ -55,7 +55,7 @@ type CallStart struct {
 	Prompt  string        `json:"prompt"`
 }
 
-// End is what came of a call.
+// CallEnd is what came of a call.
 type CallEnd struct {
 	Text       string          `json:"text,omitempty"`
 	Structured json.RawMessage `json:"structured,omitempty"`
@@ -194,7 +194,7 @@ func requestsName(attempt int) string { return fmt.Sprintf("attempt-%d.requests.
 // name is the file of an attempt.
 func name(attempt int) string { return fmt.Sprintf("attempt-%d.jsonl", attempt) }
 
-// Attempts lists the attempts that have a transcript, in their order.
+// KeptAttempts lists the attempts that have a transcript, in their order.
 func KeptAttempts(dir string) ([]int, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Kind is what an entry is.
+// EntryKind is what an entry is.
 type EntryKind string
 
 // The kinds of entries.
@@ -40,7 +40,7 @@ type Entry struct {
 	At time.Time `json:"-"`
 }
 
-// Reader reads the transcript of an attempt, which may still be written. Close it.
+// TranscriptReader reads the transcript of an attempt, which may still be written. Close it.
 type TranscriptReader struct {
 	f    *os.File
 	in   *bufio.Reader
@@ -52,7 +52,7 @@ type TranscriptReader struct {
 	answered string
 }
 
-// Open opens the transcript of an attempt. The error wraps fs.ErrNotExist if there is
+// OpenTranscript opens the transcript of an attempt. The error wraps fs.ErrNotExist if there is
 // none.
 func OpenTranscript(dir string, attempt int) (*TranscriptReader, error) {
 	f, err := os.OpenInRoot(dir, name(attempt))
@@ -62,7 +62,7 @@ func OpenTranscript(dir string, attempt int) (*TranscriptReader, error) {
 	return &TranscriptReader{f: f, in: bufio.NewReader(f)}, nil
 }
 
-// Requests opens the requests of an attempt to its models. The error wraps
+// OpenRequests opens the requests of an attempt to its models. The error wraps
 // fs.ErrNotExist if there are none.
 func OpenRequests(dir string, attempt int) (io.ReadCloser, error) {
 	return os.OpenInRoot(dir, requestsName(attempt))

@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// Printer prints entries for people: one line for a tool and for what came back, and
+// TranscriptPrinter prints entries for people: one line for a tool and for what came back, and
 // in full what was said.
 type TranscriptPrinter struct {
 	text.Printer

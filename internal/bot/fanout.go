@@ -16,7 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// Due is the error by which an engine stops where the parts of a run are to be done by
+// PartsDue is the error by which an engine stops where the parts of a run are to be done by
 // other machines. The record says nothing of it.
 type PartsDue struct{ Parts []string }
 
@@ -29,7 +29,7 @@ func (d *PartsDue) Error() string {
 // was left to.
 func toJobs(lease *metadata.Lease) bool { return lease != nil && sharedLease(lease.Owner, lease) }
 
-// Split has an engine end with a *Due as soon as parts can be done beside each other.
+// SplitIntoParts has an engine end with a *Due as soon as parts can be done beside each other.
 func SplitIntoParts(e *engine.Engine) {
 	here := e.Beside
 	e.Beside = func(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
@@ -44,7 +44,7 @@ func SplitIntoParts(e *engine.Engine) {
 // before that they are over.
 const leaseFor = 12 * time.Hour
 
-// Leave leaves a run to the jobs of the same run of a workflow, one for each part, and
+// LeaveParts leaves a run to the jobs of the same run of a workflow, one for each part, and
 // gives its record and the matrix that starts them. What earlier jobs have pushed and
 // nobody has taken is removed first.
 func LeaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, run metadata.Run, parts []string) (next metadata.Run, matrix string, err error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// FoldAbandoned does on a person's machine what Fold does, if the job that was to join the parts
+// FoldAbandonedParts does on a person's machine what Fold does, if the job that was to join the parts
 // of a run is gone: the lease on the run says so, as nobody gave it back. Without such a
 // lease, and on a scratch copy, it does nothing. People are told what was taken, and what
 // was not.

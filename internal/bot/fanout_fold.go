@@ -25,7 +25,7 @@ const (
 	mostBytes  = 16 << 20 // of all of them
 )
 
-// Fold takes what other machines have done into the record of a run and commits that, and
+// FoldParts takes what other machines have done into the record of a run and commits that, and
 // removes what they have pushed, save what cannot be fetched. Where nothing was pushed,
 // nothing is committed. Warn is told of each part whose work is missing or not taken, and why.
 func FoldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn func(error)) (metadata.Run, error) {

@@ -24,12 +24,12 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Name is that of the base of a run; "" if it is not known.
+// BaseName is that of the base of a run; "" if it is not known.
 func BaseName(run metadata.Run, src *git.Source) string {
 	return cmp.Or(run.BaseBranch, src.DefaultBranch)
 }
 
-// Standing says how a run stands to its base, as both were fetched last. It is empty if
+// BaseStanding says how a run stands to its base, as both were fetched last. It is empty if
 // the run has all of it, or that is not known.
 func BaseStanding(ctx context.Context, src *git.Source, run metadata.Run) metadata.Reason {
 	name := BaseName(run, src)
@@ -79,7 +79,7 @@ func shown(paths []string) []string {
 	return out
 }
 
-// Updater brings the base into the branch of a run. Each of its commits has the record
+// BaseUpdater brings the base into the branch of a run. Each of its commits has the record
 // as well, so a process that is killed between two of them leaves a run that goes on.
 type BaseUpdater struct {
 	Workspace *workspace.Workspace

@@ -42,7 +42,7 @@ const (
 
 func isFile(name string) bool { return fileForm().MatchString(name) }
 
-// Name is the name of a check without what would have an effect where it is shown.
+// CheckName is the name of a check without what would have an effect where it is shown.
 func CheckName(name string) string {
 	name = notInName().ReplaceAllString(strings.Join(strings.Fields(strings.ToValidUTF8(name, "")), " "), "_")
 	if runes := []rune(name); len(runes) > mostName {
@@ -51,7 +51,7 @@ func CheckName(name string) string {
 	return cmp.Or(name, "unnamed")
 }
 
-// Names are those of some checks.
+// CheckNames are those of some checks.
 func CheckNames(all []github.Check) []string {
 	var out []string
 	for _, c := range all {
@@ -60,7 +60,7 @@ func CheckNames(all []github.Check) []string {
 	return out
 }
 
-// Result is a failed check as the record of a run has it, with what CI says of it:
+// CheckResult is a failed check as the record of a run has it, with what CI says of it:
 // words of strangers, which mask rids of secrets.
 func CheckResult(c github.Check, notes []github.Annotation, log []byte, mask func(string) string) metadata.CheckResult {
 	var parts []string

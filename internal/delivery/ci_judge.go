@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// State is what CI says of a commit.
+// CIState is what CI says of a commit.
 type CIState string
 
 // The states of CI.
@@ -21,10 +21,10 @@ const (
 	CIRed     CIState = "red"
 )
 
-// Off reports whether a pipeline asks nothing of CI.
+// CIOff reports whether a pipeline asks nothing of CI.
 func CIOff(rule pipelines.CI) bool { return rule.Required != nil && len(rule.Required) == 0 }
 
-// Most are the two limits of a pipeline: how long a job waits for CI, and how often the
+// MostWait are the two limits of a pipeline: how long a job waits for CI, and how often the
 // work is revised for what fails.
 func MostWait(rule pipelines.CI) (wait time.Duration, fixes int) {
 	wait, fixes = time.Duration(cmp.Or(rule.Wait, pipelines.Duration(20*time.Minute))), 2
@@ -34,7 +34,7 @@ func MostWait(rule pipelines.CI) (wait time.Duration, fixes int) {
 	return wait, fixes
 }
 
-// Verdict is what all checks that count come to.
+// CIVerdict is what all checks that count come to.
 type CIVerdict struct {
 	Passed  int
 	Skipped int // alone they say nothing of the work
@@ -44,7 +44,7 @@ type CIVerdict struct {
 	AtWork  bool     // a workflow is at work, whether it counts or not: what is missing may come after it
 }
 
-// Judge holds the checks of a commit against what the pipeline requires. A name is
+// JudgeCI holds the checks of a commit against what the pipeline requires. A name is
 // that of a check, or of its workflow or its file.
 func JudgeCI(rule pipelines.CI, all []github.Check) CIVerdict {
 	var v CIVerdict
@@ -97,7 +97,7 @@ func (v CIVerdict) Silent(commit string) metadata.Reason {
 	return metadata.Because("ci_nothing", "commit", ShortCommit(commit))
 }
 
-// Files are the workflows that a pipeline requires by the names of their files.
+// CIFiles are the workflows that a pipeline requires by the names of their files.
 func CIFiles(rule pipelines.CI) []string {
 	return slices.DeleteFunc(slices.Clone([]string(rule.Required)), func(name string) bool { return !isFile(name) })
 }

@@ -13,13 +13,13 @@ import (
 // fixing is the decision to have the work revised for what CI says.
 const fixing = "ci"
 
-// Waits reports whether a run has stopped until CI has spoken: what CI says of its
+// WaitsForCI reports whether a run has stopped until CI has spoken: what CI says of its
 // newest commit is what decides how it goes on.
 func WaitsForCI(run metadata.Run) bool {
 	return run.AwaitsCI() && run.Stop != nil && (run.Stop.Code == metadata.AwaitingCI || run.Stop.Code == metadata.CIFailed)
 }
 
-// Fixes is how often the work was revised for CI since a person spoke last.
+// CIFixes is how often the work was revised for CI since a person spoke last.
 func CIFixes(run metadata.Run) int {
 	n := 0
 	for _, d := range slices.Backward(run.Decisions) {
@@ -33,20 +33,20 @@ func CIFixes(run metadata.Run) int {
 	return n
 }
 
-// Spoke reports whether CI has had something to say of the work of a run before: then
+// CISpoke reports whether CI has had something to say of the work of a run before: then
 // it will again.
 func CISpoke(run metadata.Run) bool {
 	return run.CI.Commit != "" || run.Stop != nil && run.Stop.Code == metadata.CIFailed ||
 		slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Step == fixing })
 }
 
-// Late reports whether a run was completed although CI, which was asked, had nothing to say
+// CILate reports whether a run was completed although CI, which was asked, had nothing to say
 // of its work: what CI says after that is for people.
 func CILate(run metadata.Run) bool {
 	return run.Status == metadata.Completed && run.CI != nil && run.CI.Commit == "" && run.PRNumber > 0
 }
 
-// Pass gives the record of a run after CI was good on a commit; empty: nothing has
+// PassCI gives the record of a run after CI was good on a commit; empty: nothing has
 // run there.
 func PassCI(plan *pipelines.Pipeline, run metadata.Run, commit string, at time.Time) metadata.Run {
 	next := run.Clone()
@@ -59,7 +59,7 @@ func PassCI(plan *pipelines.Pipeline, run metadata.Run, commit string, at time.T
 	return next
 }
 
-// Fix takes a run back to the newest phase that changes code, for what failed. Ok is
+// FixCI takes a run back to the newest phase that changes code, for what failed. Ok is
 // false if no such phase has done anything.
 func FixCI(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []metadata.CheckResult, at time.Time) (back phases.RollbackPlan, ok bool, err error) {
 	phase := changedCheck(plan, run)
@@ -83,14 +83,14 @@ func FixCI(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []m
 	return back, true, nil
 }
 
-// GiveUp stops a run for a person, because CI still fails.
+// GiveUpCI stops a run for a person, because CI still fails.
 func GiveUpCI(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []string, at time.Time) metadata.Run {
 	next := phases.Halt(run, metadata.CIFailed, metadata.Because("ci_still_red", "commit", ShortCommit(commit), "n", CIFixes(run), "names", failed), at)
 	next.Stop.Phase = changedCheck(plan, run)
 	return next
 }
 
-// Miss gives the record of a run for which the time to wait for CI is over; ok is false if
+// MissCI gives the record of a run for which the time to wait for CI is over; ok is false if
 // no person has to see to it. What has begun goes on without one, since its end is an event,
 // and so may what waits for its end; what has not even begun may never do so. That is said
 // once: the run waits on as it did.
@@ -126,5 +126,5 @@ func names(results []metadata.CheckResult) []string {
 	return out
 }
 
-// Short is a commit as people write it.
+// ShortCommit is a commit as people write it.
 func ShortCommit(commit string) string { return commit[:min(len(commit), 7)] }

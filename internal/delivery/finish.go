@@ -18,7 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// Way is how the branch of a run ends.
+// FinishWay is how the branch of a run ends.
 type FinishWay struct {
 	Squash bool   // as one commit
 	Title  string // of that commit; empty: it is called like the issue

@@ -21,7 +21,7 @@ var form = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(feat|fix|docs|style|refactor|perf|test|build|ci|chore|revert)(\([^()]+\))?!?: \S`)
 })
 
-// Of gives the title of the pull request of a run: the one given, and before it the kind
+// TitleOf gives the title of the pull request of a run: the one given, and before it the kind
 // of the change if at least four in five of the subjects of commits have one, merges left
 // out. One that has a kind keeps it.
 func TitleOf(title string, run metadata.Run, subjects []string) string {

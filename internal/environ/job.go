@@ -46,7 +46,7 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// New gives the job that env describes. From now on the standard streams of its
+// NewJob gives the job that env describes. From now on the standard streams of its
 // Env go through Log, which masks secrets and takes the effect from workflow
 // commands.
 func NewJob(env Env) *Job {
@@ -63,7 +63,7 @@ func NewJob(env Env) *Job {
 	}
 }
 
-// Random gives text that nobody can guess.
+// RandomName gives text that nobody can guess.
 func RandomName() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, see its documentation

@@ -50,7 +50,7 @@ func (i *CommandEscaper) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Escaped gives the environment of a command whose output is the log of a job on
+// EscapedEnv gives the environment of a command whose output is the log of a job on
 // GitHub, if it is; elsewhere lines are only lines.
 func EscapedEnv(e Env) Env {
 	if e.Getenv("GITHUB_ACTIONS") == "true" {

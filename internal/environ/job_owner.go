@@ -51,7 +51,7 @@ func ParseOwner(owner string) (Holder, bool) {
 	return h, err == nil && err2 == nil
 }
 
-// Same reports whether two processes, as OwnerOf names them, are of jobs of the same run of
+// SameJob reports whether two processes, as OwnerOf names them, are of jobs of the same run of
 // a workflow and of the same attempt.
 func SameJob(a, b string) bool {
 	one, known := ParseOwner(a)

@@ -84,7 +84,7 @@ const (
 // room all these times.
 const respite = 30 * time.Second
 
-// Open opens a gate for a call, which Close closes. The password of a proxy of the user stays
+// OpenPassage opens a gate for a call, which Close closes. The password of a proxy of the user stays
 // outside: the gate shows it there.
 func OpenPassage(c Call) (*Passage, error) {
 	p := &Passage{call: c, tell: make(chan process.Reaction, 8)}

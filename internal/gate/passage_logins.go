@@ -12,14 +12,14 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// File is a file of the user's that an agent program needs in its own home.
+// LoginFile is a file of the user's that an agent program needs in its own home.
 type LoginFile struct {
 	From, To string // To is below the program's home
 	Login    bool   // it is a login, and no settings
 	Renewed  bool   // the program puts a newer login there
 }
 
-// Files lists those of an agent, whether they are there or not: its login, and the
+// LoginFiles lists those of an agent, whether they are there or not: its login, and the
 // settings that decide how it reaches its service. Home is that of the user.
 func LoginFiles(agent, home string, env []string) (out []LoginFile) {
 	p, known := table().Programs[agent]
@@ -51,14 +51,14 @@ func LoginFiles(agent, home string, env []string) (out []LoginFile) {
 	return out
 }
 
-// Held is a login that an agent program holds itself: it cannot stay outside, and
+// HeldKey is a login that an agent program holds itself: it cannot stay outside, and
 // what is asked with it goes past the gate.
 type HeldKey struct {
 	Program string   // claude, codex or gemini
 	By      []string // names of files, or of clouds
 }
 
-// HeldBy lists the logins that agents hold, by program: of a user with variables, of
+// KeysHeldBy lists the logins that agents hold, by program: of a user with variables, of
 // which HOME is one.
 func KeysHeldBy(all map[string]pipelines.Agent, env []string) (out []HeldKey) {
 	uses := map[string]bool{}

@@ -16,7 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Place is where the issues and the branches of their runs are.
+// AwaitedPlace is where the issues and the branches of their runs are.
 type AwaitedPlace struct {
 	GitHub      *github.Client
 	Owner, Name string // of the repository

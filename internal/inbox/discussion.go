@@ -16,7 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// Place is where a discussion is, and whose words count in it.
+// DiscussionPlace is where a discussion is, and whose words count in it.
 type DiscussionPlace struct {
 	GitHub      *github.Client
 	Owner, Name string
@@ -172,7 +172,7 @@ func contains(list []string, who string) bool {
 	return slices.ContainsFunc(list, func(name string) bool { return strings.EqualFold(name, who) })
 }
 
-// On gives what reads discussions for whoever works on this machine, of whatever issue
+// DiscussionOn gives what reads discussions for whoever works on this machine, of whatever issue
 // on GitHub.
 func DiscussionOn(env environ.Env) issue.Hear {
 	return func(ctx context.Context, from issue.Reference, is issue.Issue) (issue.Issue, error) {

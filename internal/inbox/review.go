@@ -17,7 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 )
 
-// State is what somebody who reviewed a pull request came to.
+// ReviewState is what somebody who reviewed a pull request came to.
 type ReviewState string
 
 // The states of a review that ask for something.
@@ -99,7 +99,7 @@ func safe(address string) string {
 	return address
 }
 
-// Of is the review that an event is about; of a comment on a line, the review
+// ReviewOf is the review that an event is about; of a comment on a line, the review
 // that it belongs to, of which only the number is known.
 func ReviewOf(ev github.Event) (Review, error) {
 	var r Review
@@ -122,7 +122,7 @@ func ReviewOf(ev github.Event) (Review, error) {
 	return r, nil
 }
 
-// Pull is a pull request on the forge, as far as reviews go. It may be used by
+// PullOfRun is a pull request on the forge, as far as reviews go. It may be used by
 // several goroutines.
 type PullOfRun struct {
 	GitHub      *github.Client

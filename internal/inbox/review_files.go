@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Files gives how files of the run of an issue are read at the forge, where no clone
+// ReviewFiles gives how files of the run of an issue are read at the forge, where no clone
 // is at hand: from its branch or, if its folder was taken off that, from where the
 // record is kept. Repository is OWNER/NAME. A file that is in neither is an
 // fs.ErrNotExist.

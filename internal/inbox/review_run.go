@@ -15,14 +15,14 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Found is a run as the forge has its record.
+// FoundRun is a run as the forge has its record.
 type FoundRun struct {
 	Issue int // its number
 	Plan  *pipelines.Pipeline
 	Run   metadata.Run
 }
 
-// RunOf finds the run that has a pull request, by the branch that this comes from
+// RunOfPull finds the run that has a pull request, by the branch that this comes from
 // and the record there; nil: there is none. Nothing that somebody wrote into the
 // pull request counts.
 func RunOfPull(ctx context.Context, gh *github.Client, env environ.Env, repository string, pull int) (*FoundRun, error) {

@@ -74,7 +74,7 @@ func RunnerOf(env environ.Env) Runner {
 	}
 }
 
-// OfIssue is what a job was started for that tells people of another one, or goes on with
+// TriggerOfIssue is what a job was started for that tells people of another one, or goes on with
 // what others have done: the issue that the workflow file names. Nobody asks for anything.
 func TriggerOfIssue(ev github.Event, in Inputs, r Runner) Trigger {
 	n, err := strconv.Atoi(in.Issue)
@@ -91,7 +91,7 @@ func TriggerOfIssue(ev github.Event, in Inputs, r Runner) Trigger {
 	return t
 }
 
-// Of says what an event asks for. A denial says why it asks for nothing, or why
+// TriggerOf says what an event asks for. A denial says why it asks for nothing, or why
 // it is refused. Nothing in an event proves what its author may do: that is
 // looked up later.
 func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {

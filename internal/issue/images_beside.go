@@ -20,11 +20,11 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Folder is the folder of the images of a run, in the folder that the run has on this
+// ImagesFolder is the folder of the images of a run, in the folder that the run has on this
 // machine.
 func ImagesFolder(root string) string { return filepath.Join(root, "images") }
 
-// Shelf is where the images of a run lie on this machine.
+// ImageShelf is where the images of a run lie on this machine.
 type ImageShelf struct {
 	Dir   string
 	Issue Issue // with the images that the record has
@@ -39,7 +39,7 @@ type ImageShelf struct {
 	have      []string
 }
 
-// Beside gives the shelf of a run in a folder of this machine. A token is for reading the
+// ImagesBeside gives the shelf of a run in a folder of this machine. A token is for reading the
 // issue again; without one it is that of the environment.
 func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue) *ImageShelf {
 	return &ImageShelf{

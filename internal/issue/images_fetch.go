@@ -20,7 +20,7 @@ const (
 	allTime = 2 * time.Minute // for all together
 )
 
-// Place is where an issue is that may have images.
+// ImagePlace is where an issue is that may have images.
 type ImagePlace struct {
 	GitHub      *github.Client
 	Owner, Name string

@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Heard says what of the discussion below an issue, and of the images of both, agents are
+// HeardImages says what of the discussion below an issue, and of the images of both, agents are
 // given; "" if there is none of either.
 func HeardImages(words prompts.Catalogue, is Issue) string {
 	var all []string
@@ -30,7 +30,7 @@ func HeardImages(words prompts.Catalogue, is Issue) string {
 	return strings.Join(append(all, MissingImages(words, is.Record().Images)...), "; ")
 }
 
-// Missing says why agents are not given some of the images of an issue, which counts
+// MissingImages says why agents are not given some of the images of an issue, which counts
 // them from 1.
 func MissingImages(words prompts.Catalogue, all []metadata.Image) (lines []string) {
 	for i, image := range all {

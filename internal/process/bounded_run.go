@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Run runs a command, and gives what is printed until it has ended to two
+// RunBounded runs a command, and gives what is printed until it has ended to two
 // writers. All of that is read, however late: exec.Cmd by itself waits either for
 // everybody who holds the pipes open, such as a helper that stays, or only for so
 // long, which on a busy machine loses the end of it. The error is that of the
@@ -44,7 +44,7 @@ func RunBounded(cmd *exec.Cmd, stdout, stderr io.Writer) error {
 	return err
 }
 
-// Rest reads a pipe to its end and, once its deadline is over, to the end of
+// RestOfOutput reads a pipe to its end and, once its deadline is over, to the end of
 // what is in it then. A deadline alone would drop that.
 type RestOfOutput struct {
 	Pipe *os.File

@@ -8,12 +8,12 @@ type Follower func(ctx context.Context, name string) (context.Context, func(erro
 
 type key struct{}
 
-// With gives a context in which work is told to a follower.
+// WithFollower gives a context in which work is told to a follower.
 func WithFollower(ctx context.Context, f Follower) context.Context {
 	return context.WithValue(ctx, key{}, f)
 }
 
-// Start tells that work begins. The function that it gives tells of its end.
+// StartSpan tells that work begins. The function that it gives tells of its end.
 func StartSpan(ctx context.Context, name string) (context.Context, func(error)) {
 	if f, ok := ctx.Value(key{}).(Follower); ok {
 		return f(ctx, name)
@@ -23,13 +23,13 @@ func StartSpan(ctx context.Context, name string) (context.Context, func(error)) 
 
 type phase struct{}
 
-// Within gives a context for work on a phase, which a follower is told of so where
+// WithinPhase gives a context for work on a phase, which a follower is told of so where
 // several phases are at work at the same time.
 func WithinPhase(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, phase{}, name)
 }
 
-// Phase gives the phase that Within has named, or "".
+// SpanPhase gives the phase that Within has named, or "".
 func SpanPhase(ctx context.Context) string {
 	name, _ := ctx.Value(phase{}).(string)
 	return name

@@ -20,7 +20,7 @@ const (
 // mostOfTalk is how much of transcripts is kept, in bytes.
 const resultsMostOfTalk = 32 << 20
 
-// Keep leaves the result of a run in the folder that the job has for what its workflow may
+// KeepResults leaves the result of a run in the folder that the job has for what its workflow may
 // keep, if there is one, and with all also the page of the run and the transcripts. Only a
 // result that cannot be written is an error. Warn is told of what else could not be kept:
 // the run is none the worse for it.

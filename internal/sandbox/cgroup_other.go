@@ -10,7 +10,7 @@ import (
 // Group is a control group, which this system does not have.
 type Group struct{}
 
-// Make gives the error that there are none.
+// MakeGroup gives the error that there are none.
 func MakeGroup(uint64, string) (*Group, error) {
 	return nil, fmt.Errorf("%s has no control groups", runtime.GOOS)
 }

@@ -15,10 +15,10 @@ type Found struct {
 	Needs  []string    // programs that GitHub's runners do not bring along
 }
 
-// Note is something that was seen, and why it is not used.
+// FoundNote is something that was seen, and why it is not used.
 type FoundNote struct{ What, Why string }
 
-// Command is one that the repository itself names, or that its tools are known by.
+// FoundCommand is one that the repository itself names, or that its tools are known by.
 type FoundCommand struct {
 	Name    string            // letters, digits, "-" and "_"; no other of its kind has it
 	Run     string            // for /bin/sh, at the top of the repository

@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// State is how a file that init would write stands to what is there.
+// FileState is how a file that init would write stands to what is there.
 type FileState int
 
 // The states of a file.
@@ -22,14 +22,14 @@ const (
 	Foreign                   // init did not write what is there
 )
 
-// Change is a file that init would write, and what is there.
+// FileChange is a file that init would write, and what is there.
 type FileChange struct {
 	GeneratedFile
 	State FileState
 	Was   string // what is there
 }
 
-// Compare looks at what is there.
+// CompareFiles looks at what is there.
 func CompareFiles(root *os.Root, files []GeneratedFile) ([]FileChange, error) {
 	var changes []FileChange
 	for _, f := range files {
@@ -83,7 +83,7 @@ func (c FileChange) Upgraded() *GeneratedFile {
 	return &GeneratedFile{Name: c.Name + ".new", Text: c.Text}
 }
 
-// Write puts texts in place, by name.
+// WriteFiles puts texts in place, by name.
 func WriteFiles(root *os.Root, texts []GeneratedFile) error {
 	for _, f := range texts {
 		if err := root.MkdirAll(path.Dir(f.Name), 0o755); err != nil {

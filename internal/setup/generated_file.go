@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// File is one that init writes.
+// GeneratedFile is one that init writes.
 type GeneratedFile struct {
 	Name string // from the top of the repository
 	Text string

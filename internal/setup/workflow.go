@@ -22,7 +22,7 @@ const JoinOnly = "join"
 // OfIssue are the commands that no person gives and that need the number of an issue.
 func OnlyForms() []string { return []string{EndOnly, TaskOnly, JoinOnly} }
 
-// YAML is what is looked at of a workflow. Much of it has several
+// WorkflowYAML is what is looked at of a workflow. Much of it has several
 // forms, and is left as it is.
 type WorkflowYAML struct {
 	On          yaml.Node              `yaml:"on"`
@@ -32,7 +32,7 @@ type WorkflowYAML struct {
 	Jobs        map[string]WorkflowJob `yaml:"jobs"`
 }
 
-// Job is what is looked at of a job of a workflow.
+// WorkflowJob is what is looked at of a job of a workflow.
 type WorkflowJob struct {
 	Permissions yaml.Node            `yaml:"permissions"`
 	Concurrency yaml.Node            `yaml:"concurrency"`
@@ -48,7 +48,7 @@ func (j WorkflowJob) Ours() bool { return ourJobs.MatchString(j.Uses) }
 
 var ourJobs = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
 
-// Step is what is looked at of a step of a job.
+// WorkflowStep is what is looked at of a step of a job.
 type WorkflowStep struct {
 	Uses string               `yaml:"uses"`
 	Run  string               `yaml:"run"`

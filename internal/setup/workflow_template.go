@@ -113,7 +113,7 @@ func GeneratedFiles(form Form, uses string, awaited []string, agents ...string) 
 // actionName is what a workflow may name as an action of another repository.
 var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
-// Text gives the workflow that calls the action uses, is started when one of the awaited
+// WorkflowText gives the workflow that calls the action uses, is started when one of the awaited
 // workflows has ended on the branch of a run, and installs the named agents: who writes
 // and, after it, who reviews.
 func WorkflowText(form Form, uses string, awaited []string, agents ...string) (string, error) {

@@ -13,7 +13,7 @@ type Cause struct {
 	text   string // in English, with values in braces
 }
 
-// Of gives a cause by its code and in English. The values follow in pairs of a
+// CauseOf gives a cause by its code and in English. The values follow in pairs of a
 // name and a value.
 func CauseOf(code, text string, pairs ...any) Cause { return Cause{code, pairs, text} }
 
@@ -43,7 +43,7 @@ func (c Cause) Map(change func(string) string) Cause {
 	return c
 }
 
-// Error is an error with a cause.
+// CauseError is an error with a cause.
 type CauseError struct {
 	Why Cause
 	Err error // what it comes from; nil if the cause is all

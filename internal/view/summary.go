@@ -39,7 +39,7 @@ type Counts struct {
 	Total     int `json:"total"`
 }
 
-// Step is one step of one phase, all its attempts together.
+// SummaryStep is one step of one phase, all its attempts together.
 type SummaryStep struct {
 	Phase string        `json:"phase"`
 	Step  metadata.Step `json:"step"`
@@ -61,7 +61,7 @@ type SummaryStep struct {
 	Checks     []SummaryCheck  `json:"checks,omitempty"` // of the check
 }
 
-// Check is how one check ended, without its output.
+// SummaryCheck is how one check ended, without its output.
 type SummaryCheck struct {
 	Name     string `json:"name"`
 	Pass     bool   `json:"pass"`
@@ -84,7 +84,7 @@ type Totals struct {
 	GivenUpMS  int64   `json:"given_up_ms,omitzero"`
 }
 
-// Of gives the result of a run. Words are English: programs read it.
+// SummaryOf gives the result of a run. Words are English: programs read it.
 func SummaryOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summary {
 	s := Summary{
 		Status: statusOf(run), Issue: run.IssueNumber, Title: phases.CutText(run.IssueTitle, 300), Pipeline: plan.Name, Branch: run.BranchName,

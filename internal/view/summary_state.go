@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// State is where a run stands: what its result has besides what was done. Long
+// SummaryState is where a run stands: what its result has besides what was done. Long
 // texts are cut, and long lists too, as the result may be the output of a job;
 // the record has them whole.
 type SummaryState struct {
@@ -22,7 +22,7 @@ type SummaryState struct {
 	Rollbacks []SummaryRollback `json:"rollbacks"` // the newest, in their order; Totals counts all
 }
 
-// Phase is where a phase stands, and what is open against its work.
+// SummaryPhase is where a phase stands, and what is open against its work.
 type SummaryPhase struct {
 	Name       string               `json:"name"`
 	Status     metadata.PhaseStatus `json:"status"`
@@ -85,7 +85,7 @@ type Halt struct {
 	Why  string        `json:"why"` // in English
 }
 
-// Question is a question that nobody has answered.
+// SummaryQuestion is a question that nobody has answered.
 type SummaryQuestion struct {
 	ID      string    `json:"id"`
 	Phase   string    `json:"phase"`
@@ -117,7 +117,7 @@ type Task struct {
 	Needs []string `json:"needs"`
 }
 
-// Rollback is one time that the run was taken back.
+// SummaryRollback is one time that the run was taken back.
 type SummaryRollback struct {
 	At        time.Time        `json:"at"`
 	FromPhase string           `json:"from_phase"`

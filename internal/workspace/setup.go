@@ -20,7 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Store is the folder of a run that has its work tree, and what was made for it.
+// SetupStore is the folder of a run that has its work tree, and what was made for it.
 type SetupStore struct {
 	Root string // has the folder "tree"
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Define chooses the pipeline and the prompts for a new run, as definition.Define does.
+// DefineFunc chooses the pipeline and the prompts for a new run, as definition.Define does.
 type DefineFunc func(context.Context, *git.Source, issue.Issue, Choice) (Definition, error)
 
 const (
@@ -32,7 +32,7 @@ const (
 	mostSaid   = 12        // things that a pipeline does besides
 )
 
-// Mark notes in the folder that a run has on this machine that it is worked on with the
+// MarkTrusted notes in the folder that a run has on this machine that it is worked on with the
 // pipeline of that digest.
 func MarkTrusted(root, digest string) error {
 	marks := marks(root)
@@ -55,7 +55,7 @@ func marks(root string) []string {
 	return strings.Fields(string(data))
 }
 
-// Check refuses to go on with a run, whose folder on this machine is root, if its pipeline
+// CheckTrust refuses to go on with a run, whose folder on this machine is root, if its pipeline
 // lets programs do more than the pipelines of the default branch do, as they are now or
 // were when the run began.
 func CheckTrust(ctx context.Context, define DefineFunc, src *git.Source, root string, run metadata.Run, plan *pipelines.Pipeline) error {
@@ -290,7 +290,7 @@ func said(v any) string {
 	return fmt.Sprintf("%+q", data)
 }
 
-// Commits tells the commits of a run from those that others have put on its branch. Anybody can
+// TrustCommits tells the commits of a run from those that others have put on its branch. Anybody can
 // write the trailers of a run or copy them with a message, so they alone say nothing.
 type TrustCommits struct {
 	Branch TrustBranch
@@ -298,7 +298,7 @@ type TrustCommits struct {
 	Record string // the file of the record
 }
 
-// Branch is the branch of a run.
+// TrustBranch is the branch of a run.
 type TrustBranch interface {
 	// ReadFile reads a file as it is in a commit; the error wraps fs.ErrNotExist where there is none.
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)

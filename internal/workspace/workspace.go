@@ -313,7 +313,7 @@ func (o Options) sameDefinition(w *Workspace) error {
 	return nil
 }
 
-// Base gives the folder for all that reprise keeps on this machine: REPRISE_HOME or, if that
+// HomeBase gives the folder for all that reprise keeps on this machine: REPRISE_HOME or, if that
 // is not set, one in the user's folder of caches.
 func HomeBase(env environ.Env) (string, error) {
 	if base := env.Getenv("REPRISE_HOME"); base != "" {
@@ -323,7 +323,7 @@ func HomeBase(env environ.Env) (string, error) {
 	return filepath.Join(cache, "reprise"), err
 }
 
-// Folder gives the folder where a run lives on this machine. It is outside
+// HomeFolder gives the folder where a run lives on this machine. It is outside
 // the repository: many tools pass over what lies below ".git".
 func HomeFolder(env environ.Env, src *git.Source, id string) (string, error) {
 	base, err := HomeBase(env)
@@ -340,7 +340,7 @@ func RecordFolder(tree, id string) store.Folder {
 	return store.Folder{Dir: filepath.Join(tree, filepath.FromSlash(phases.Folder(id))), Within: tree}
 }
 
-// Saved gives the record in the folder of a run; nil if none is there that can be read.
+// SavedRun gives the record in the folder of a run; nil if none is there that can be read.
 func SavedRun(folder, id string) *metadata.Run {
 	run, err := RecordFolder(filepath.Join(folder, "tree"), id).Load()
 	if err != nil {

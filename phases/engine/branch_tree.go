@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Tree is the run's branch and the work tree on it.
+// BranchTree is the run's branch and the work tree on it.
 type BranchTree interface {
 	// Dir is the absolute path of the work tree.
 	Dir() string
@@ -59,7 +59,7 @@ type Lane interface {
 	Merge(ctx context.Context, base, branch, part string, at time.Time, refused func(path string) bool) (MergedBase, error)
 }
 
-// Merged is what a branch and a part have changed since another commit.
+// MergedBase is what a branch and a part have changed since another commit.
 type MergedBase struct {
 	Commit   string            // at Paths it has what the branch has
 	Diff     metadata.Diff     // from the branch, the run's own folder left out; only without Paths
@@ -67,13 +67,13 @@ type MergedBase struct {
 	Versions map[string][]byte // files for an agent: Paths as base, branch and part (yours) have them, and a list of those left out
 }
 
-// Hidden is a file, or a folder with a slash at its end, that is ignored.
+// HiddenFiles is a file, or a folder with a slash at its end, that is ignored.
 type HiddenFiles struct {
 	Path string // from the top of the tree
 	Rule string // what says so, such as ".gitignore:3: build/"
 }
 
-// Staged is what a commit is to take from the tree. Once staged, nothing that is
+// StagedTree is what a commit is to take from the tree. Once staged, nothing that is
 // done to the files changes it: whatever the record says of the work is read from
 // here. It holds until the next commit.
 type StagedTree interface {
@@ -98,7 +98,7 @@ func (e *NotPushed) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *NotPushed) Unwrap() error { return e.Err }
 
-// Commit is what goes into one commit.
+// BranchCommit is what goes into one commit.
 type BranchCommit struct {
 	Message string
 	Files   map[string][]byte // written by reprise; paths from the top of the repository

@@ -12,7 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Trees are the work trees of parts.
+// LaneTrees are the work trees of parts.
 type LaneTrees interface {
 	// Available reports whether there can be any; if not, it has told people why, and that
 	// parts are done one after the other.
@@ -27,7 +27,7 @@ type LaneTrees interface {
 	Remove(part string) error
 }
 
-// Side does the parts of a run's phases at the same time.
+// LaneSide does the parts of a run's phases at the same time.
 type LaneSide struct {
 	Engine *Engine // of the run
 	Trees  LaneTrees

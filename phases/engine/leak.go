@@ -14,7 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Finder knows what must not be seen: values that the user has, in any form in
+// SecretFinder knows what must not be seen: values that the user has, in any form in
 // which they may be written, and what has the shape of a secret.
 type SecretFinder interface {
 	// Mask replaces both in a text for people.
@@ -91,7 +91,7 @@ func (g LeakGuard) MaskFiles(files map[string][]byte, exact func(name string) bo
 	return nil
 }
 
-// Guard keeps secrets out of commits and texts. The zero value hides nothing.
+// LeakGuard keeps secrets out of commits and texts. The zero value hides nothing.
 type LeakGuard struct {
 	Secrets SecretFinder // nil: nothing is a secret
 }

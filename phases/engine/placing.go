@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Take gives what the files of a tree at some paths are to have, by how they are once
+// TakeOpened gives what the files of a tree at some paths are to have, by how they are once
 // restore has taken all of it back. Refused are those that no person could read.
 func TakeOpened(tree string, paths []string, restore func() error) (all []metadata.Opened, refused []string, err error) {
 	wanted := map[string][]byte{}
@@ -36,7 +36,7 @@ func TakeOpened(tree string, paths []string, restore func() error) (all []metada
 	return all, refused, nil
 }
 
-// LayOut lays what an agent has asked for into its tree, for it to go on with that, but for
+// LayOutOpened lays what an agent has asked for into its tree, for it to go on with that, but for
 // what something else is there for by now.
 func LayOutOpened(tree string, all []metadata.Opened) error {
 	for _, o := range all {
@@ -50,7 +50,7 @@ func LayOutOpened(tree string, all []metadata.Opened) error {
 	return nil
 }
 
-// Unplaced gives what of that is not there yet. An error that is a *phases.Refusal says that
+// UnplacedOpened gives what of that is not there yet. An error that is a *phases.Refusal says that
 // something else is there by now, or that people were shown another change.
 func UnplacedOpened(tree string, approved []metadata.Opened) (all []metadata.Opened, err error) {
 	for _, o := range approved {
@@ -68,7 +68,7 @@ func UnplacedOpened(tree string, approved []metadata.Opened) (all []metadata.Ope
 	return all, nil
 }
 
-// Place writes what is Left of what was approved, and gives that.
+// PlaceOpened writes what is Left of what was approved, and gives that.
 func PlaceOpened(tree string, approved []metadata.Opened) ([]metadata.Opened, error) {
 	all, err := UnplacedOpened(tree, approved)
 	for _, o := range all {
@@ -77,7 +77,7 @@ func PlaceOpened(tree string, approved []metadata.Opened) ([]metadata.Opened, er
 	return all, err
 }
 
-// Put writes what a file is to have.
+// PutOpened writes what a file is to have.
 func PutOpened(tree string, o metadata.Opened) error {
 	root, err := os.OpenRoot(tree)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // maxMemory is what a child may use, in bytes, over what it has when it starts.
 const maxMemory = 300 << 20
 
-// Answer answers one question, from stdin to stdout: it limits memory of the whole
+// AnswerQuestion answers one question, from stdin to stdout: it limits memory of the whole
 // process, and reply does the rest. The result is the exit code.
 func AnswerQuestion(stdin io.Reader, stdout io.Writer, reply func(io.Reader, io.Writer) error) int {
 	if err := limitMemory(maxMemory); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Issue is what the choice of a pipeline looks at.
+// ChoiceIssue is what the choice of a pipeline looks at.
 type ChoiceIssue struct {
 	Title  string
 	Labels []string

@@ -65,7 +65,7 @@ func (j Judgment) Pipeline() string {
 	return j.Kind
 }
 
-// Schema is the JSON Schema of a judgment.
+// JudgmentSchema is the JSON Schema of a judgment.
 func JudgmentSchema() json.RawMessage {
 	word := func(words []string) map[string]any { return map[string]any{"type": "string", "enum": words} }
 	data, err := json.Marshal(map[string]any{
@@ -78,7 +78,7 @@ func JudgmentSchema() json.RawMessage {
 	return data
 }
 
-// Parse reads a judgment. The error names every field that is not one of its words, and
+// ParseJudgment reads a judgment. The error names every field that is not one of its words, and
 // nothing of what the answer says instead.
 func ParseJudgment(data []byte) (Judgment, error) {
 	var j Judgment

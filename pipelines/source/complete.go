@@ -268,7 +268,7 @@ func (d *DraftPipeline) step(s, phase DraftStep, agent string) pipelines.Step {
 	return out
 }
 
-// Value is what p points to, or otherwise where there is nothing.
+// ValueOr is what p points to, or otherwise where there is nothing.
 func ValueOr[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
@@ -276,7 +276,7 @@ func ValueOr[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// Names are those of the phases, in their order.
+// NamesOf are those of the phases, in their order.
 func NamesOf(phases []DraftPhase) []string {
 	var names []string
 	for _, p := range phases {

@@ -35,7 +35,7 @@ import (
 	_ "cuelang.org/go/pkg/uuid"
 )
 
-// Context gives a context to evaluate CUE in.
+// NewContext gives a context to evaluate CUE in.
 //
 // The one that CUE's own package cuecontext makes can embed files of a CUE module
 // besides. No pipeline is part of one, and that alone brings Protocol Buffers, XML and

@@ -20,7 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// File is a file as it was found.
+// SourceFile is a file as it was found.
 type SourceFile struct {
 	Name string `json:"name"` // as people know it
 	Text string `json:"text"`
@@ -177,5 +177,5 @@ func pathOf(selectors []string) string {
 	return p
 }
 
-// Endings are those of files, the first one found counts.
+// FileEndings are those of files, the first one found counts.
 func FileEndings() []string { return []string{".cue", ".yaml", ".yml", ".json", ".toml"} }

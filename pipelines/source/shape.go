@@ -37,7 +37,7 @@ type pattern struct {
 	value *Shape
 }
 
-// New gives the shape of what v describes.
+// NewShape gives the shape of what v describes.
 func NewShape(v cue.Value) *Shape {
 	return &Shape{Value: v, Kind: described(v).IncompleteKind()}
 }
@@ -236,7 +236,7 @@ func (s *Shape) Meant(v cue.Value) string {
 	return ""
 }
 
-// Show writes a value as somebody would recognize it.
+// ShowValue writes a value as somebody would recognize it.
 func ShowValue(v cue.Value) string {
 	switch v.IncompleteKind() {
 	case cue.StructKind:

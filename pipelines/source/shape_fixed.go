@@ -10,7 +10,7 @@ import (
 // In YAML, JSON and TOML every value is what it is: {risk: string} is the word
 // "string" and no type. What describes values is written in CUE there, as text.
 
-// Fixed names the language of a file whose objects hold fixed values; "" if
+// FixedFile names the language of a file whose objects hold fixed values; "" if
 // they may describe values.
 func FixedFile(file string) string {
 	return map[string]string{".yaml": "YAML", ".yml": "YAML", ".json": "JSON", ".toml": "TOML"}[path.Ext(file)]

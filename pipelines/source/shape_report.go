@@ -24,7 +24,7 @@ func ReportSchema(ctx *cue.Context, text string) (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// Report compiles the text of a report. As a definition it takes the
+// ReportValue compiles the text of a report. As a definition it takes the
 // fields it names and no others.
 func ReportValue(ctx *cue.Context, text string) (cue.Value, error) {
 	tree, err := parser.ParseFile("report", text, parser.ParseComments)

@@ -27,13 +27,13 @@ type Node struct {
 	Schema json.RawMessage // of a report, as JSON Schema
 }
 
-// Place is where something stands in a file.
+// NodePlace is where something stands in a file.
 type NodePlace struct {
 	File         string
 	Line, Column int
 }
 
-// Kind is what a node holds.
+// NodeKind is what a node holds.
 type NodeKind int
 
 // The kinds of nodes.

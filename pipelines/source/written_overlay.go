@@ -47,7 +47,7 @@ func (m *MistakeList) Overlay(over, base *Node) *Node {
 	return out
 }
 
-// Merged puts the fields of over in the place of those of base.
+// MergedNodes puts the fields of over in the place of those of base.
 func MergedNodes(base, over *Node) *Node {
 	out := base.Clone()
 	out.NodePlace = over.NodePlace
@@ -59,7 +59,7 @@ func MergedNodes(base, over *Node) *Node {
 	return out
 }
 
-// Appended puts the items of over behind those of base.
+// AppendedNodes puts the items of over behind those of base.
 func AppendedNodes(base, over *Node) *Node {
 	out := base.Clone()
 	out.Items = append(out.Items, over.Items...)
