@@ -183,6 +183,18 @@ func (r *memRepo) ReadPlain(ctx context.Context, commit, name string) ([]byte, e
 	return r.ReadFile(ctx, commit, name)
 }
 
+func (r *memRepo) ReadState(ctx context.Context, paths ...string) ([][]byte, error) {
+	all := make([][]byte, len(paths))
+	for i, p := range paths {
+		data, err := r.ReadFile(ctx, r.Tip(), p)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		all[i] = data
+	}
+	return all, nil
+}
+
 func (r *memRepo) ReadFile(_ context.Context, commit, name string) ([]byte, error) {
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()

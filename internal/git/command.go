@@ -72,6 +72,11 @@ func (r *Repo) lookUp(ctx context.Context, names ...string) ([]object, error) {
 // readAt returns the file at path as it is in commit, a full hash. The error
 // wraps fs.ErrNotExist when there is no such commit or no such file in it.
 func (r *Repo) readAt(ctx context.Context, commit, path string) ([]byte, error) {
+	if isHash(commit) {
+		if data, err := r.reads().file(ctx, []string{commit}, commit, path); !errors.Is(err, fs.ErrNotExist) || !r.src.Shallow || r.remote == nil {
+			return data, err
+		}
+	}
 	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}

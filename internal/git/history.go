@@ -147,18 +147,26 @@ func (r *Repo) keepRef() string { return KeptRefs + r.opt.Keep }
 // state folder that was taken off the branch as it was before that. The error
 // wraps fs.ErrNotExist when there is no such commit or no such file in it.
 func (r *Repo) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
+	if commit == r.tip && r.state != nil && Under(path, r.opt.State) {
+		return r.readAt(ctx, r.Record(), path)
+	}
 	data, err := r.readAt(ctx, commit, path)
 	if !errors.Is(err, fs.ErrNotExist) || !Under(path, r.opt.State) {
 		return data, err
 	}
-	has, e := r.shelf, error(nil)
-	if commit != r.tip || has == "" {
-		has, e = r.shelfOf(ctx, commit)
-	}
+	has, e := r.shelfOf(ctx, commit)
 	if e == nil && has != "" && has != commit {
 		return r.readAt(ctx, has, path)
 	}
 	return nil, cmp.Or(e, err) // not both: where git failed, nobody knows whether there is such a file
+}
+
+// ReadState reads files of the state folder as they are at the tip, each nil where there is none.
+func (r *Repo) ReadState(ctx context.Context, paths ...string) ([][]byte, error) {
+	if err := r.need(ctx, r.Record()); err != nil {
+		return nil, err
+	}
+	return r.reads().files(ctx, r.Record(), paths...)
 }
 
 // LogEntry is one commit.

@@ -130,7 +130,7 @@ func (r *Repo) freeWay(ctx context.Context) error {
 
 // checkOut writes what the tip has at the changed paths.
 func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
-	var first, rest []string
+	var first, rest, state []string
 	for _, c := range changes {
 		if c.Kind == Added {
 			continue
@@ -147,17 +147,15 @@ func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
 		// The rules for line ends must be right before files are written by them.
 		switch {
 		case Under(c.Path, r.opt.State) && (c.Was == File || c.Was == Executable):
-			if err := r.checkOutState(ctx, c.Path); err != nil {
-				return err
-			}
+			state = append(state, c.Path)
 		case path.Base(c.Path) == ".gitattributes":
 			first = append(first, c.Path)
 		default:
 			rest = append(rest, c.Path)
 		}
 	}
-	if len(first)+len(rest) == 0 {
-		return nil
+	if err := r.checkOutState(ctx, state); err != nil || len(first)+len(rest) == 0 {
+		return err
 	}
 	if err := r.syncIndex(ctx); err != nil {
 		return err
@@ -168,20 +166,29 @@ func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
 	return r.checkOutPaths(ctx, rest)
 }
 
-// checkOutState writes a file of the state folder, byte for byte.
-func (r *Repo) checkOutState(ctx context.Context, p string) error {
-	found, err := r.lookUp(ctx, r.state[p].ID)
-	if err == nil && found[0].Kind != "blob" {
-		err = fmt.Errorf("%s: its object %s is not here", p, r.state[p].ID)
+// checkOutState writes files of the state folder, byte for byte.
+func (r *Repo) checkOutState(ctx context.Context, paths []string) error {
+	var ids []string
+	for _, p := range paths {
+		ids = append(ids, r.state[p].ID)
 	}
+	found, err := r.lookUp(ctx, ids...)
 	if err != nil {
 		return err
 	}
-	mode := os.FileMode(0o644)
-	if r.state[p].Mode == "100755" {
-		mode = 0o755
+	for i, p := range paths {
+		if found[i].Kind != "blob" {
+			return fmt.Errorf("%s: its object %s is not here", p, ids[i])
+		}
+		mode := os.FileMode(0o644)
+		if r.state[p].Mode == "100755" {
+			mode = 0o755
+		}
+		if err := folders.WriteFile(r.top, p, found[i].Data, mode); err != nil {
+			return err
+		}
 	}
-	return folders.WriteFile(r.top, p, found[0].Data, mode)
+	return nil
 }
 
 // checkOutPaths writes what the index has to paths where nothing is yet.

@@ -28,6 +28,8 @@ type Checkout interface {
 	Close() error
 
 	TrustBranch
+	// ReadState reads files of the run's folder as they are at the tip, each nil where there is none.
+	ReadState(ctx context.Context, paths ...string) ([][]byte, error)
 	ReadPlain(ctx context.Context, commit, path string) ([]byte, error)
 	Held(ctx context.Context, path string, n int) ([]byte, error)
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)

@@ -353,20 +353,25 @@ func SavedRun(folder, id string) *metadata.Run {
 func KeptRef(id string) string { return git.KeptRefs + phases.RecordName(id) }
 
 // RecordReader gives how the record of a run, and what it was defined by, are read from a
-// branch or a commit, also where the folder was taken off it. All of it is read at once.
+// branch or a commit, also where the folder was taken off it.
 func RecordReader(ctx context.Context, src *git.Source, ref, id string) func(name string) ([]byte, error) {
-	folder, names := phases.Folder(id), definedBy(id)
-	all := sync.OnceValues(func() ([][]byte, error) { return src.ReadKept(ctx, ref, folder, names...) })
+	return definition(id, ref, func(names []string) ([][]byte, error) { return src.ReadKept(ctx, ref, phases.Folder(id), names...) })
+}
+
+// definition gives how the record of a run, and what it was defined by, are read: all at once,
+// when the first is asked for. Where says from where.
+func definition(id, where string, read func(names []string) ([][]byte, error)) func(name string) ([]byte, error) {
+	names := definedBy(id)
+	all := sync.OnceValues(func() ([][]byte, error) { return read(names) })
 	return func(name string) ([]byte, error) {
 		data, err := all()
-		i := slices.Index(names, name)
-		if err == nil && (i < 0 || data[i] == nil) {
-			err = fmt.Errorf("read %s at %s: %w", name, ref, fs.ErrNotExist)
-		}
 		if err != nil {
 			return nil, err
 		}
-		return data[i], nil
+		if i := slices.Index(names, name); i >= 0 && data[i] != nil {
+			return data[i], nil
+		}
+		return nil, fmt.Errorf("read %s at %s: %w", name, where, fs.ErrNotExist)
 	}
 }
 
