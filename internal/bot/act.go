@@ -142,6 +142,10 @@ func (e ending) exitCode() int {
 	return view.ExitCode(e.bot.w.Run)
 }
 
+// mostResult is how many bytes the output with the result has at most: GitHub takes a megabyte,
+// and counts two bytes for each character.
+const mostResult = 500_000
+
 // setOutputs sets every output that has a value.
 func (e ending) setOutputs(ctx context.Context) error {
 	b, j := e.bot, e.job
@@ -161,7 +165,14 @@ func (e ending) setOutputs(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("write the result: %w", err)
 		}
-		set("result", string(result))
+		brief := result
+		if len(result) > mostResult {
+			so.SummaryState = nil
+			if brief, err = json.Marshal(so); err != nil {
+				return fmt.Errorf("write the result: %w", err)
+			}
+		}
+		set("result", string(brief))
 		set("phase", so.Phase)
 		set("status", run.Status)
 		set("branch", run.BranchName)

@@ -23,20 +23,20 @@ func (w advice) text() string { return text.Join("\n\n", w.onRun(), w.halts()) }
 // changes that. The one that the run has stopped at is told of with the run.
 func (w advice) halts() string {
 	items := []string{clean.Bold(w.Say("comment.halted"))}
-	for _, d := range phases.Halts(w.plan, w.run) {
-		if w.run.Stop != nil && w.run.Stop.Phase == d.Phase {
+	for _, d := range phases.Halts(w.Plan, w.Run) {
+		if w.Run.Stop != nil && w.Run.Stop.Phase == d.Phase {
 			continue
 		}
 		does := "/retry " + d.Phase
 		if d.Code == metadata.AwaitingPerson {
 			does = "/approve " + d.Phase
 		}
-		asked := slices.IndexFunc(phases.Questions(w.run), func(q metadata.Question) bool { return q.Phase == d.Phase })
-		if asked >= 0 && w.run.Stop != nil && w.run.Stop.Code == metadata.AwaitingPerson {
+		asked := slices.IndexFunc(phases.Questions(w.Run), func(q metadata.Question) bool { return q.Phase == d.Phase })
+		if asked >= 0 && w.Run.Stop != nil && w.Run.Stop.Code == metadata.AwaitingPerson {
 			continue // all questions are told of with the run
 		}
 		if asked >= 0 {
-			does = "/answer " + phases.Questions(w.run)[asked].ID
+			does = "/answer " + phases.Questions(w.Run)[asked].ID
 		}
 		items = append(items, "- "+clean.Inline(w.title(d.Phase), 60)+": "+clean.Inline(d.Why.In(w.Catalogue), 600)+" "+clean.Code(does))
 	}
@@ -49,9 +49,9 @@ func (w advice) halts() string {
 // onRun says why the run does not go on.
 func (w advice) onRun() string {
 	reason := metadata.Done
-	if stop := w.run.Stop; stop != nil {
+	if stop := w.Run.Stop; stop != nil {
 		reason = stop.Code
-	} else if w.run.Status != metadata.Completed {
+	} else if w.Run.Status != metadata.Completed {
 		return ""
 	}
 	if reason == metadata.AwaitingPerson {
@@ -62,18 +62,18 @@ func (w advice) onRun() string {
 	switch {
 	case reason == metadata.Done:
 		return alert(alertTip, text.Join("\n\n", a.Meaning, clean.Bold(w.Say("comment.now")), strings.Join(w.afterwards(), "\n")))
-	case w.run.Status == metadata.Interrupted:
+	case w.Run.Status == metadata.Interrupted:
 		kind, a.Meaning = alertNote, w.Say("comment.interrupted")
-	case w.run.MissesCI():
+	case w.Run.MissesCI():
 		a.Meaning, a.Do = w.Say("comment.missesCI"), w.Say("comment.seeToCI")
 	case reason == metadata.RunCancelled, reason == metadata.AwaitingCI:
 		kind = alertNote
-	case reason == metadata.BudgetExceeded && !phases.OfDay(w.run.Stop):
-		a.Do = w.Say("tell.allowMore", "command", "/run "+phases.LimitOf(w.run).Flag())
+	case reason == metadata.BudgetExceeded && !phases.OfDay(w.Run.Stop):
+		a.Do = w.Say("tell.allowMore", "command", "/run "+phases.LimitOf(w.Run).Flag())
 	}
 	words := ""
-	if verbatim(reason) && w.run.Stop.Why != "" {
-		words = clean.Code(clean.Truncate(w.run.Stop.Why.In(w.Catalogue), 300))
+	if verbatim(reason) && w.Run.Stop.Why != "" {
+		words = clean.Code(clean.Truncate(w.Run.Stop.Why.In(w.Catalogue), 300))
 	}
 	names := ""
 	if strings.Contains(a.Do, "/rollback") {
@@ -98,7 +98,7 @@ func (w advice) afterwards() []string {
 // which it can: on the page they have titles.
 func (w advice) wayBack() string {
 	var names []string
-	for _, r := range w.rows {
+	for _, r := range w.Rows {
 		if r.Rec.Status != metadata.PhasePending && r.Rec.Status != metadata.PhaseSkipped && r.Rec.Status != "" {
 			names = append(names, r.Rec.Name)
 		}
@@ -113,7 +113,7 @@ func (w advice) wayBack() string {
 // lastWords is what the program of the agent wrote to standard error that
 // could not do what the run stopped at.
 func (w advice) lastWords() string {
-	lines := view.LastLines(view.Stderr(w.run), view.FailureLines)
+	lines := view.LastLines(view.Stderr(w.Run), view.FailureLines)
 	if len(lines) == 0 {
 		return ""
 	}
@@ -123,28 +123,28 @@ func (w advice) lastWords() string {
 // waitsFor says what the run waits to be told: answers, an approval, or only that
 // it goes on.
 func (w advice) waitsFor() string {
-	phase, role, _, ok := phases.Approval(w.plan, w.run)
-	switch open := phases.Questions(w.run); {
+	phase, role, _, ok := phases.Approval(w.Plan, w.Run)
+	switch open := phases.Questions(w.Run); {
 	case len(open) > 0:
 		return alert(alertImportant, w.questions(open))
 	case ok:
 		return alert(alertImportant, w.approval(phase, role))
 	}
-	return alert(alertNote, text.Join("\n\n", clean.Inline(text.Capitalize(w.run.Stop.Why.In(w.Catalogue)), 600), clean.Named(w.Say("whatNow"), w.Say("comment.resume"))))
+	return alert(alertNote, text.Join("\n\n", clean.Inline(text.Capitalize(w.Run.Stop.Why.In(w.Catalogue)), 600), clean.Named(w.Say("whatNow"), w.Say("comment.resume"))))
 }
 
 // approval says what has to be approved, by whom, and with which commands.
 func (w advice) approval(phase, role string) string {
 	var ways []string
-	for _, name := range phases.Approvals(w.plan, w.run) {
+	for _, name := range phases.Approvals(w.Plan, w.Run) {
 		ways = append(ways, "- "+clean.Code("/approve "+name)+": "+w.Say("comment.approves"), "- "+clean.Code("/rollback "+name+" REASON")+": "+w.Say("comment.rejects"))
 	}
-	if back, ok := phases.Proposed(w.plan, w.run); ok {
+	if back, ok := phases.Proposed(w.Plan, w.Run); ok {
 		command := command.Command{Name: "rollback", Phase: back.To, Step: back.Step, Text: back.Reason}
 		ways = append(ways, "- "+clean.Code(clean.Truncate(command.Line(), 300))+": "+w.Say("comment.proposed"))
 	}
 	why := ""
-	if rec := w.run.Phase(phase); rec.Ask != "" { // else the pipeline asks for it, which is no news
+	if rec := w.Run.Phase(phase); rec.Ask != "" { // else the pipeline asks for it, which is no news
 		why = clean.Inline(rec.Ask.In(w.Catalogue), 600)
 	}
 	return text.Join("\n\n", clean.Bold(w.WaitingFor(clean.Inline(role, 40), clean.Inline(w.title(phase), 60))), why, clean.Named(w.Say("whatNow"), w.Say("comment.choose")), strings.Join(ways, "\n"))

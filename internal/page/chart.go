@@ -20,10 +20,10 @@ type chart struct{ writer }
 // same, and is read on a phone.
 func (w chart) folded() string {
 	const most = 60 // more phases cannot be read
-	if len(w.rows) == 0 || len(w.rows) > most {
+	if len(w.Rows) == 0 || len(w.Rows) > most {
 		return ""
 	}
-	return clean.Details(w.Say("tell.flow"), "```mermaid\n"+view.Mermaid(w.plan, &w.run)+"```", false)
+	return clean.Details(w.Say("tell.flow"), "```mermaid\n"+view.Mermaid(w.Plan, &w.Run)+"```", false)
 }
 
 // columns is how wide a timeline is: more has no room on a phone.
@@ -33,12 +33,12 @@ const columns = 36
 // run waited between them. What became of a phase is a sign before it: GitHub gives such
 // a text no colours.
 func (w chart) timeline() string {
-	spans, all := spansOf(w.run)
+	spans, all := spansOf(w.Run)
 	if all == 0 {
 		return ""
 	}
 	var lines []string
-	for _, r := range w.rows {
+	for _, r := range w.Rows {
 		bar := barOf(spans[r.Rec.Name], all)
 		if bar == "" {
 			continue

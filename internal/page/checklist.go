@@ -16,7 +16,7 @@ type checklist struct{ writer }
 // lines has a line for each phase, and below it one for each of its parts. A table would be wider than a phone.
 func (w checklist) lines() string {
 	var lines []string
-	for _, r := range w.rows {
+	for _, r := range w.Rows {
 		mark := "1. " // Markdown counts for itself
 		if r.Part != "" {
 			mark = "   - "
@@ -54,7 +54,7 @@ func (w checklist) state(r view.Row) string {
 	case metadata.PhasePending, "":
 		return clean.Inline(r.Waits.In(w.Catalogue), 200)
 	case metadata.PhaseInProgress:
-		step := cmp.Or(string(r.Rec.CurrentStep), string(w.now.Step()))
+		step := cmp.Or(string(r.Rec.CurrentStep), string(w.Now.Step()))
 		return text.Join(", ", w.word("steps", step), w.Say("round", "n", max(r.Round(), 1)))
 	}
 	return text.Join(": ", w.word("statuses", string(r.Rec.Status)), clean.Inline(r.Left.In(w.Catalogue), 200))
@@ -78,7 +78,7 @@ func (w checklist) artifact(r view.Row) (title, beside string) {
 // is at work, which its record says only later.
 func (w writer) standing(r view.Row) metadata.PhaseStatus {
 	pending := r.Rec.Status == metadata.PhasePending || r.Rec.Status == ""
-	if pending && w.run.Status == metadata.Running && r.Rec.Name == w.now.Phase {
+	if pending && w.Run.Status == metadata.Running && r.Rec.Name == w.Now.Phase {
 		return metadata.PhaseInProgress
 	}
 	return r.Rec.Status
@@ -95,7 +95,7 @@ func (w writer) phaseSign(r view.Row) string {
 	case metadata.PhaseSkipped:
 		return "⏭️"
 	case metadata.PhaseInProgress:
-		return runSign(w.run.Status)
+		return runSign(w.Run.Status)
 	case metadata.PhaseFailed:
 		return "❌"
 	}
@@ -108,17 +108,17 @@ func (w writer) phaseSign(r view.Row) string {
 // bar is how far a run has got, in squares: one for each phase, or twelve. Behind
 // them is how long it will still take, where that is known.
 func (w writer) bar() string {
-	if len(w.rows) == 0 {
+	if len(w.Rows) == 0 {
 		return ""
 	}
 	const most = 12 // squares are in one line on a phone
-	squares := min(len(w.rows), most)
+	squares := min(len(w.Rows), most)
 	var b strings.Builder
 	for i := range squares {
-		b.WriteString(w.square(w.rows[i*len(w.rows)/squares]))
+		b.WriteString(w.square(w.Rows[i*len(w.Rows)/squares]))
 	}
 	left := ""
-	if d := w.notices.Remaining; d > 0 && w.run.Status == metadata.Running {
+	if d := w.notices.Remaining; d > 0 && w.Run.Status == metadata.Running {
 		left = w.Say("comment.left", "time", w.Roughly(d))
 	}
 	return text.Join(" ", b.String(), left)
@@ -127,7 +127,7 @@ func (w writer) bar() string {
 // square is a phase in the bar.
 func (w writer) square(r view.Row) string {
 	active := "🟦"
-	switch w.run.Status {
+	switch w.Run.Status {
 	case metadata.Running:
 	case metadata.Failed:
 		active = "🟥"

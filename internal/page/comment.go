@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -58,7 +57,7 @@ type comment struct{ writer }
 
 // head is the marker, the headline, how far the run has got, and the facts.
 func (w comment) head() string {
-	lines := []string{MarkerOf("progress", w.run.IssueNumber), "### " + w.headline(), ""}
+	lines := []string{MarkerOf("progress", w.Run.IssueNumber), "### " + w.headline(), ""}
 	for _, facts := range []string{w.bar(), w.facts(), w.linked(), w.chosen()} {
 		if facts != "" {
 			lines = append(lines, facts, "")
@@ -70,11 +69,11 @@ func (w comment) head() string {
 // chosen says which pipeline an agent's judgment has led to, why, and how to take
 // another one.
 func (w comment) chosen() string {
-	i := slices.IndexFunc(w.run.Decisions, func(d metadata.Decision) bool { return d.Step == source.ChooseStep })
+	i := slices.IndexFunc(w.Run.Decisions, func(d metadata.Decision) bool { return d.Step == source.ChooseStep })
 	if i < 0 {
 		return ""
 	}
-	return text.Join(" · ", clean.Inline(text.Capitalize(w.run.Decisions[i].Why.In(w.Catalogue)), 600), w.Say("tell.otherPipeline"))
+	return text.Join(" · ", clean.Inline(text.Capitalize(w.Run.Decisions[i].Why.In(w.Catalogue)), 600), w.Say("tell.otherPipeline"))
 }
 
 // elsewhere says which parts other jobs work on, and where to see them.
@@ -89,7 +88,7 @@ func (w comment) elsewhere() string {
 
 // near says which other open runs change the same files, while the run is open.
 func (w comment) near() string {
-	if phases.IsOver(w.run) {
+	if phases.IsOver(w.Run) {
 		return ""
 	}
 	return alert(alertNote, text.Capitalize(clean.Inline(w.notices.Near.In(w.Catalogue), 500)))
@@ -97,12 +96,12 @@ func (w comment) near() string {
 
 // takenBack says why the phase at hand was taken back, until that is met.
 func (w comment) takenBack() string {
-	rec := view.RowOf(w.rows, w.now.Phase).Rec
-	if rec.RollbackContext == nil || len(w.run.RollbackHistory) == 0 {
+	rec := w.At.Rec
+	if rec.RollbackContext == nil || len(w.Run.RollbackHistory) == 0 {
 		return ""
 	}
 	back := rec.RollbackContext
-	for _, e := range slices.Backward(w.run.RollbackHistory) {
+	for _, e := range slices.Backward(w.Run.RollbackHistory) {
 		if e.ToPhase == rec.Name {
 			return clean.Quote("↩️ **"+w.back(e)+"**", clean.Truncate(back.Reason, 600))
 		}
@@ -114,9 +113,9 @@ func (w comment) takenBack() string {
 // passed a review again.
 func (w comment) edited() string {
 	var lines []string
-	for _, r := range w.rows {
-		p := w.plan.Phase(r.Rec.Name)
-		if p != nil && !p.NoReview && r.Rec.Edited() && w.run.Status != metadata.Completed {
+	for _, r := range w.Rows {
+		p := w.Plan.Phase(r.Rec.Name)
+		if p != nil && !p.NoReview && r.Rec.Edited() && w.Run.Status != metadata.Completed {
 			lines = append(lines, "✏️ "+w.Say("tell.edited", "file", clean.Code(clean.Truncate(p.Writes, 200))))
 		}
 	}
@@ -126,7 +125,7 @@ func (w comment) edited() string {
 // answered are the questions that have an answer, behind a fold.
 func (w comment) answered() string {
 	var done []string
-	for _, q := range w.run.Questions {
+	for _, q := range w.Run.Questions {
 		if !q.Open() {
 			done = append(done, "- "+text.Join(" · ", clean.Bold(clean.Inline(q.ID, 20)), clean.Inline(q.Text, 300), clean.Code(clean.Truncate(q.By, 60)), "→ "+clean.Inline(q.Answer, 300)))
 		}
@@ -137,7 +136,7 @@ func (w comment) answered() string {
 // tasks are the parts of the work that phases have found.
 func (w comment) tasks() string {
 	var items []string
-	for _, t := range w.run.Tasks {
+	for _, t := range w.Run.Tasks {
 		items = append(items, "- "+text.Join(" · ", clean.Bold(clean.Inline(t.ID, 60)), clean.Inline(t.Title, 200), clean.Inline(strings.Join(t.Needs, ", "), 200)))
 	}
 	return w.folded(w.Say("tell.tasks"), 4_000, items)
@@ -145,10 +144,10 @@ func (w comment) tasks() string {
 
 // children are the issues that phases have asked for, with what became of each.
 func (w comment) children() string {
-	next := phases.ToOpen(w.plan, w.run)
-	full := opened(w.run)+len(next) >= phases.MostChildren
+	next := phases.ToOpen(w.Plan, w.Run)
+	full := opened(w.Run)+len(next) >= phases.MostChildren
 	var items []string
-	for _, x := range w.run.Children {
+	for _, x := range w.Run.Children {
 		state := w.Say("tell.childWaits")
 		switch soon := slices.ContainsFunc(next, func(n metadata.Child) bool { return n.ID == x.ID }); {
 		case x.Opened():

@@ -21,18 +21,15 @@ type findings struct{ writer }
 func (w findings) open() string {
 	var items []string
 	most := view.FailureLines // of the first check; the others have less room on a phone
-	for _, r := range w.rows {
-		if r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped {
-			continue
-		}
-		for _, x := range view.FailedChecks(r.Rec) {
+	for _, r := range w.Rows {
+		for _, x := range r.Checks {
 			items = append(items, w.check(r.Rec.Name, x, most))
 			most = 5
 		}
-		for _, f := range view.OpenFindings(r.Rec.Verdict) {
+		for _, f := range r.Findings {
 			items = append(items, w.finding(r.Rec.Name, f))
 		}
-		for _, g := range r.Rec.Verdict.FailedGates() {
+		for _, g := range r.Gates {
 			title := "**" + w.Say("comment.gate") + "** " + clean.Inline(g.Gate, 300) + " (" + clean.Inline(r.Title, 60) + ")"
 			items = append(items, clean.Item(title, clean.Truncate(g.Why, 600)))
 		}
@@ -40,7 +37,7 @@ func (w findings) open() string {
 	if len(items) == 0 {
 		return ""
 	}
-	return clean.Details(fmt.Sprintf("%s · %d", w.Say("findings"), len(items)), w.within(20_000, items), w.run.Stop != nil)
+	return clean.Details(fmt.Sprintf("%s · %d", w.Say("findings"), len(items)), w.within(20_000, items), w.Run.Stop != nil)
 }
 
 // finding is an item of a list: the title and the place, then what is wrong
@@ -90,8 +87,8 @@ func (w findings) check(phase string, x metadata.CheckResult, most int) string {
 
 // setup is the end of what a command of the setup printed that has stopped the run.
 func (w findings) setup() string {
-	c := phases.Broken(w.run.Setup)
-	if c == nil || w.run.Stop == nil || w.run.Stop.Code != metadata.SetupFailed {
+	c := phases.Broken(w.Run.Setup)
+	if c == nil || w.Run.Stop == nil || w.Run.Stop.Code != metadata.SetupFailed {
 		return ""
 	}
 	lines, _ := view.Excerpt(c.Output, 30)
@@ -101,17 +98,14 @@ func (w findings) setup() string {
 // checksFile is the path of the file that has all that the checks of a phase
 // printed.
 func (w findings) checksFile(phase string) string {
-	return path.Join(phases.Folder(w.run.IssueNumber), view.RowOf(w.rows, phase).Folder, phases.ChecksFile)
+	return path.Join(phases.Folder(w.Run.IssueNumber), view.RowOf(w.Rows, phase).Folder, phases.ChecksFile)
 }
 
 // suggestions are what passing reviews had to say.
 func (w findings) suggestions() string {
 	var items []string
-	for _, r := range w.rows {
-		if r.Rec.Status != metadata.PhaseCompleted {
-			continue
-		}
-		for _, f := range view.OpenFindings(r.Rec.Verdict) {
+	for _, r := range w.Rows {
+		for _, f := range r.Suggests {
 			items = append(items, w.finding(r.Rec.Name, f))
 		}
 	}

@@ -14,33 +14,32 @@ import (
 
 // headline says where the run is, or how it ended.
 func (w writer) headline() string {
-	at := view.RowOf(w.rows, w.now.Phase)
 	where := ""
-	if at.Number > 0 {
-		step := string(w.now.Step())
+	if at := w.At; at.Number > 0 {
+		step := string(w.Now.Step())
 		if step == "" {
 			step = string(at.Rec.CurrentStep)
 		}
-		where = w.Headline(at.Number, view.PhasesIn(w.rows), clean.Inline(at.Title, 60), clean.Inline(step, 20))
+		where = w.Headline(at.Number, w.All, clean.Inline(at.Title, 60), clean.Inline(step, 20))
 		where = strings.TrimRight(where, ",、 ") // a phase that failed has no step
 		if at.Round() > 1 {
 			where += " · " + w.Say("round", "n", at.Round())
 		}
 	}
-	if w.run.Status == metadata.Running {
-		return text.Join(" ", runSign(w.run.Status), where)
+	if w.Run.Status == metadata.Running {
+		return text.Join(" ", runSign(w.Run.Status), where)
 	}
-	if w.run.Status == metadata.Completed {
+	if w.Run.Status == metadata.Completed {
 		where = ""
 	}
-	return text.Join(" ", runSign(w.run.Status), text.Join(" · ", text.Capitalize(w.word("statuses", string(w.run.Status))), where))
+	return text.Join(" ", runSign(w.Run.Status), text.Join(" · ", text.Capitalize(w.word("statuses", string(w.Run.Status))), where))
 }
 
 // linked are the links, in a line.
 func (w writer) linked() string {
 	branch := clean.Link(w.Say("branch"), w.notices.Branch)
-	if branch == "" && w.run.BranchName != "" {
-		branch = w.Say("branch") + " " + clean.Code(clean.Truncate(w.run.BranchName, 100))
+	if branch == "" && w.Run.BranchName != "" {
+		branch = w.Say("branch") + " " + clean.Code(clean.Truncate(w.Run.BranchName, 100))
 	}
 	return text.Join(" · ", clean.Link(w.Say("job"), w.notices.Job), branch, clean.Link(w.Say("pullRequest"), w.pullRequest()), clean.Link(w.Say("report"), w.notices.Report))
 }
@@ -50,33 +49,31 @@ func (w writer) pullRequest() string {
 	if w.notices.PullRequest != "" {
 		return w.notices.PullRequest
 	}
-	return w.run.PRURL
+	return w.Run.PRURL
 }
 
 // facts are what the run has used, and who is at work.
 func (w writer) facts() string {
 	who := ""
-	if w.run.Status == metadata.Running && w.now.Agent != "" {
-		who = clean.Named(w.Say("agent"), clean.Code(clean.Truncate(w.now.Agent, 60)))
-		if model := view.ModelOf(w.plan, w.run, w.now); model != "" {
-			who += " · " + clean.Named(w.Say("model"), clean.Code(clean.Truncate(model, 60)))
-		}
+	if w.Run.Status == metadata.Running && w.Now.Agent != "" {
+		who = clean.Named(w.Say("agent"), clean.Code(clean.Truncate(w.Now.Agent, 60)))
+		who = text.Join(" · ", who, clean.Named(w.Say("model"), clean.Code(clean.Truncate(w.Model, 60))))
 	}
 	return text.Join(" · ", w.used(), who)
 }
 
 // used is what the run has cost, in money and time.
 func (w writer) used() string {
-	limit, used := w.run.Budget.USD, w.run.Cost.USD-w.run.Budget.Since.USD
+	limit, used := w.Run.Budget.USD, w.Run.Cost.USD-w.Run.Budget.Since.USD
 	if limit == 0 {
-		limit, used = w.run.Budget.IssueUSD, phases.SpentOnIssue(w.run)
+		limit, used = w.Run.Budget.IssueUSD, phases.SpentOnIssue(w.Run)
 	}
-	estimated := slices.ContainsFunc(w.run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
+	estimated := slices.ContainsFunc(w.Run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
 	elapsed := ""
-	if d := w.run.UpdatedAt.Sub(w.run.CreatedAt); d >= time.Second {
+	if d := w.Run.UpdatedAt.Sub(w.Run.CreatedAt); d >= time.Second {
 		elapsed = clean.Named(w.Say("elapsed"), w.Duration(d))
 	}
-	return text.Join(" · ", clean.Named(w.Say("cost"), w.Spent(used, limit, estimated)), elapsed, view.Together(w.Catalogue, w.run))
+	return text.Join(" · ", clean.Named(w.Say("cost"), w.Spent(used, limit, estimated)), elapsed, view.Together(w.Catalogue, w.Run))
 }
 
 func runSign(s metadata.Status) string {

@@ -18,7 +18,7 @@ type history struct{ writer }
 // rollbacks is the history of rollbacks, the newest first.
 func (w history) rollbacks() string {
 	var items []string
-	for _, e := range slices.Backward(w.run.RollbackHistory) {
+	for _, e := range slices.Backward(w.Run.RollbackHistory) {
 		items = append(items, clean.Item(e.Timestamp.UTC().Format("2006-01-02 15:04 UTC")+" · "+w.back(e), clean.Truncate(e.Reason, 600)))
 		if len(items) == 100 {
 			break // as many as there is ever room for
@@ -27,13 +27,13 @@ func (w history) rollbacks() string {
 	if len(items) == 0 {
 		return ""
 	}
-	return clean.Details(fmt.Sprintf("%s · %d", w.Say("rollbacks"), len(w.run.RollbackHistory)), w.within(10_000, items), false)
+	return clean.Details(fmt.Sprintf("%s · %d", w.Say("rollbacks"), len(w.Run.RollbackHistory)), w.within(10_000, items), false)
 }
 
 // merges are those of the base into the branch, the newest first.
 func (w history) merges() string {
 	var items []string
-	for _, d := range slices.Backward(w.run.Decisions) {
+	for _, d := range slices.Backward(w.Run.Decisions) {
 		if d.Step == "merge" && len(items) < 100 {
 			items = append(items, "- "+d.At.UTC().Format("2006-01-02 15:04 UTC")+" · "+clean.Inline(d.Why.In(w.Catalogue), 600))
 		}
@@ -47,7 +47,7 @@ func (w history) merges() string {
 // commands is the history of commands, the newest first.
 func (w history) commands() string {
 	const most = 100 // as many as there is ever room for
-	all := slices.Concat(commandsOf(w.run), w.notices.Requests)
+	all := slices.Concat(commandsOf(w.Run), w.notices.Requests)
 	if len(all) == 0 {
 		return ""
 	}

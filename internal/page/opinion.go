@@ -70,10 +70,10 @@ func OpinionReply(marker string, plan *pipelines.Pipeline, run metadata.Run, o O
 // run has gone on since and it cannot be carried out any more.
 func preview(w writer, run metadata.Run, o Opinion) []string {
 	at := o.About
-	back, err := phases.FollowDiagnosis(w.plan, run, o.d, phases.Rollback{By: at.By, Restore: o.command.Restore, At: at.At})
+	back, err := phases.FollowDiagnosis(w.Plan, run, o.d, phases.Rollback{By: at.By, Restore: o.command.Restore, At: at.At})
 	if err != nil {
 		return nil
 	}
-	w = newWriter(w.plan, back.Run, Notices{})
+	w = newWriter(w.Plan, back.Run, Notices{})
 	return append([]string{"**" + w.Say("tell.preview") + "**", w.back(back.Entry)}, rollback{w}.details(back)...)
 }

@@ -18,11 +18,8 @@ const mostOpened = 20_000
 // proposed shows what a person is asked about at protected paths: every line of it, and what
 // nobody would see in it as marks.
 func proposed(w writer) string {
-	if w.plan == nil {
-		return ""
-	}
 	diff, after := "", ""
-	for _, o := range view.Opened(w.plan, w.run) {
+	for _, o := range view.Opened(w.Plan, w.Run) {
 		diff += o.Diff
 		if strings.HasPrefix(o.Path, ".github/") {
 			after = w.Say("tell.openedForge")

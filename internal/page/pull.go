@@ -69,7 +69,7 @@ func (w pull) closes(issue int) string {
 	if issue > 0 {
 		return fmt.Sprintf("Closes #%d", issue)
 	}
-	return clean.Named("issue", clean.Link(clean.Inline(w.run.IssueNumber, 60), w.run.IssueURL))
+	return clean.Named("issue", clean.Link(clean.Inline(w.Run.IssueNumber, 60), w.Run.IssueURL))
 }
 
 func (w pull) links(f PullFacts) string {

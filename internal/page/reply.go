@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -19,7 +18,7 @@ import (
 // which says the rest.
 func StatusReply(marker string, plan *pipelines.Pipeline, run metadata.Run, t Notices, live string) string {
 	w := newWriter(plan, run, t)
-	done := fmt.Sprintf("%d / %d", view.Completed(w.rows), view.PhasesIn(w.rows))
+	done := fmt.Sprintf("%d / %d", w.Done, w.All)
 	return w.reply(marker, []string{
 		"**" + w.headline() + "**", text.Join(" · ", clean.Named(w.Say("progress"), done), w.facts()), w.warnings(), advice{w}.text(),
 		text.Join(" · ", clean.Link(w.Say("progress"), live), w.linked()),

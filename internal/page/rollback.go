@@ -30,7 +30,7 @@ type rollback struct{ writer }
 func (w rollback) details(back phases.RollbackPlan) []string {
 	e := back.Entry
 	blocks := []string{
-		w.changes(view.RowsOf(w.plan, back.Before), w.rows), w.nextAgent(back.Run.Phase(e.ToPhase)),
+		w.changes(view.RowsOf(w.Plan, back.Before), w.Rows), w.nextAgent(back.Run.Phase(e.ToPhase)),
 		w.entry(e, len(back.Before.RollbackHistory)+1), w.moved(back.Moves), w.restored(back.Paths),
 	}
 	return append(blocks, clean.Details(w.Say("tell.writes", "file", text.Cut(view.Label(text.Last(back.ReasonFile)), 100)), clean.Code(clean.Truncate(back.ReasonFile, 300))+"\n\n"+clean.Fenced(clean.Truncate(string(phases.WrittenReason(back)), 20_000)), false))

@@ -32,7 +32,7 @@ type ConfigFacts struct {
 func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFacts) string {
 	s := settings{speaker(language)}
 	plan = view.Whole(plan)
-	s.plan = plan
+	s.Plan = plan
 	facts := []string{
 		clean.Named(s.Say("pipeline"), text.Join(" · ", clean.Code(clean.Truncate(plan.Name, 60)), clean.Inline(plan.Description, 300))),
 		clean.Named(s.Say("tell.chosen"), clean.Inline(f.Why, 300)),

@@ -17,15 +17,15 @@ import (
 func stateBlock(w writer) string {
 	const most = 60
 	s := state{
-		Schema: 1, Issue: clean.Truncate(w.run.IssueNumber, 100), Revision: w.run.Revision, Status: w.run.Status, Pipeline: clean.Truncate(w.run.Pipeline.Name, 100),
-		Phase: clean.Truncate(w.now.Phase, 100), Step: string(w.now.Step()), Agent: clean.Truncate(w.now.Agent, 100), Branch: clean.Truncate(w.run.BranchName, 200), PullRequest: w.run.PRNumber,
-		USD: cents(w.run.Cost.USD), BudgetUSD: w.run.Budget.USD, Tokens: view.AllTokens(w.run.Cost), Attempts: phases.SpentOf(w.run).Attempts,
-		Rollbacks: len(w.run.RollbackHistory), Updated: w.run.UpdatedAt.UTC().Truncate(time.Second),
+		Schema: 1, Issue: clean.Truncate(w.Run.IssueNumber, 100), Revision: w.Run.Revision, Status: w.Run.Status, Pipeline: clean.Truncate(w.Run.Pipeline.Name, 100),
+		Phase: clean.Truncate(w.Now.Phase, 100), Step: string(w.Now.Step()), Agent: clean.Truncate(w.Now.Agent, 100), Branch: clean.Truncate(w.Run.BranchName, 200), PullRequest: w.Run.PRNumber,
+		USD: cents(w.Run.Cost.USD), BudgetUSD: w.Run.Budget.USD, Tokens: view.AllTokens(w.Run.Cost), Attempts: phases.SpentOf(w.Run).Attempts,
+		Rollbacks: len(w.Run.RollbackHistory), Updated: w.Run.UpdatedAt.UTC().Truncate(time.Second),
 	}
-	if w.run.Stop != nil {
-		s.Code = w.run.Stop.Code
+	if w.Run.Stop != nil {
+		s.Code = w.Run.Stop.Code
 	}
-	for _, r := range w.rows[:min(len(w.rows), most)] {
+	for _, r := range w.Rows[:min(len(w.Rows), most)] {
 		s.Phases = append(s.Phases, phaseState{
 			clean.Truncate(r.Rec.Name, 100), r.Rec.Status, r.Rec.CurrentStep, r.Round(), r.Attempts, cents(r.USD), clean.Truncate(r.Rec.ReviewResult, 40),
 		})

@@ -54,9 +54,9 @@ func (w summary) fit(blocks []string) string {
 func (w summary) reason() string {
 	reason := ""
 	switch {
-	case w.run.Stop != nil:
-		reason = string(w.run.Stop.Code)
-	case w.run.Status == metadata.Completed:
+	case w.Run.Stop != nil:
+		reason = string(w.Run.Stop.Code)
+	case w.Run.Status == metadata.Completed:
 		reason = string(metadata.Done)
 	}
 	return clean.Named(w.Say("tell.decision"), clean.Code(clean.Truncate(reason, 60)))
@@ -75,7 +75,7 @@ func (w summary) denials(all []Denial) string {
 // it in the pipeline.
 func (w summary) refusedHosts() string {
 	var items []string
-	for _, a := range w.run.Attempts {
+	for _, a := range w.Run.Attempts {
 		if a.Refused == "" {
 			continue
 		}

@@ -30,17 +30,14 @@ func alert(kind, body string) string {
 // doubts says what there is little evidence for: that no check was run, where one
 // would tell something, that a model reviews its own work, and that a writer was cut off.
 func (w writer) doubts() string {
-	if w.plan == nil {
-		return ""
-	}
 	var all []string
-	if phases.ChecksNothing(w.plan) {
+	if phases.ChecksNothing(w.Plan) {
 		all = append(all, "⚠️ "+w.Say("tell.ranNothing"))
 	}
-	if names := w.plan.OfOneMind(); len(names) > 0 {
+	if names := w.Plan.OfOneMind(); len(names) > 0 {
 		all = append(all, "⚠️ "+w.Say("tell.ofOneMind", "phases", w.List(codes(names))))
 	}
-	if names := view.CutOff(w.run); len(names) > 0 {
+	if names := view.CutOff(w.Run); len(names) > 0 {
 		all = append(all, "⚠️ "+w.Say("tell.turnsUsedUp", "phases", w.List(codes(names))))
 	}
 	return strings.Join(append(all, w.unseen()...), "\n\n")
@@ -50,7 +47,7 @@ func (w writer) doubts() string {
 func (w writer) unseen() (all []string) {
 	const most = 5
 	left := 0
-	for i, image := range w.run.Issue.Images {
+	for i, image := range w.Run.Issue.Images {
 		switch {
 		case image.Digest != "":
 		case len(all) == most:
@@ -72,7 +69,7 @@ const mostTests = 20
 // same way now, and those that are flaky; each with the tests that failed.
 func (w writer) oddChecks() string {
 	var all []string
-	before, flaky := view.OddChecks(w.rows)
+	before, flaky := view.OddChecks(w.Rows)
 	if len(before) > 0 {
 		all = append(all, "⚠️ "+w.Say("tell.failedBefore", "checks", w.allWithTests(before)))
 	}

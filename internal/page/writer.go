@@ -8,7 +8,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -19,19 +18,12 @@ import (
 // type of its own over it.
 type writer struct {
 	prompts.Catalogue
+	view.State
 	notices Notices
-	plan    *pipelines.Pipeline
-	run     metadata.Run
-	rows    []view.Row
-	now     phases.Decision
 }
 
 func newWriter(plan *pipelines.Pipeline, run metadata.Run, t Notices) writer {
-	plan = view.Whole(plan)
-	return writer{
-		Catalogue: prompts.Words(run.Language),
-		plan:      plan, run: run, notices: t, rows: view.RowsOf(plan, run), now: view.Doing(plan, run),
-	}
+	return writer{prompts.Words(run.Language), view.StateOf(plan, run), t}
 }
 
 // speaker says things that are about no run.
@@ -65,7 +57,7 @@ func (w writer) file(name string) string {
 }
 
 // title is what people read in the place of the name of a phase.
-func (w writer) title(phase string) string { return view.TitleOf(w.plan, phase) }
+func (w writer) title(phase string) string { return view.TitleOf(w.Plan, phase) }
 
 // back is an entry of the history without its reason.
 func (w writer) back(e metadata.Rollback) string {
@@ -74,8 +66,8 @@ func (w writer) back(e metadata.Rollback) string {
 
 // parent names the issue of the run, as a link where that is possible.
 func (w writer) parent() string {
-	text := clean.Inline(text.Join(" ", w.run.IssueNumber, w.run.IssueTitle), 200)
-	return cmp.Or(clean.Link(text, w.run.IssueURL), clean.Code(w.run.IssueNumber))
+	text := clean.Inline(text.Join(" ", w.Run.IssueNumber, w.Run.IssueTitle), 200)
+	return cmp.Or(clean.Link(text, w.Run.IssueURL), clean.Code(w.Run.IssueNumber))
 }
 
 // folded is a list behind a fold, with how many items it has; nothing without

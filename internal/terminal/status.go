@@ -148,24 +148,21 @@ func (r statusReport) phases(rows []view.Row, marked bool, at string) {
 func (r statusReport) findings(rows []view.Row) {
 	t := text.Table{}
 	for _, x := range rows {
-		if x.Rec.Status == metadata.PhaseCompleted || x.Rec.Status == metadata.PhaseSkipped {
-			continue
-		}
 		name := text.Flat(x.Rec.Name)
-		for _, f := range view.OpenFindings(x.Rec.Verdict) {
+		for _, f := range x.Findings {
 			t.Add(name, findingLine(r.C, f))
 		}
-		for _, g := range x.Rec.Verdict.FailedGates() {
+		for _, g := range x.Gates {
 			t.Add(name, text.Join(": ", r.C.Logged("gate", "gate", text.Flat(g.Gate)), text.Cut(text.Flat(g.Why), 160)))
 		}
-		for _, c := range view.FailedChecks(x.Rec) {
+		for _, c := range x.Checks {
 			t.Add(name, r.Shown("check fails", "check", text.Flat(c.Name), "code", c.ExitCode, "run", text.Flat(c.Run)))
 			lines, _ := view.Excerpt(c.Output, 5)
 			for _, l := range lines {
 				t.Add("", "  "+text.Visible(strings.ReplaceAll(l, "\t", "  ")))
 			}
 		}
-		for _, v := range x.Rec.Violations {
+		for _, v := range x.Violations {
 			t.Add(name, r.C.Logged("reverted", "path", text.Flat(v.Path), "why", text.Flat(v.Rule.In(r.C))))
 		}
 	}

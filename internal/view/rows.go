@@ -15,6 +15,25 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
+// State is where a run stands, computed once from its record.
+type State struct {
+	Plan  *pipelines.Pipeline // never nil
+	Run   metadata.Run
+	Rows  []Row
+	Now   phases.Decision // what it does, what comes next, or where it stopped
+	At    Row             // the phase of that; empty: none
+	Model string          // that is asked for that; "" for the agent's own choice
+	Done  int             // phases that need nothing more
+	All   int             // phases, of which parts are none
+}
+
+// StateOf says where a run stands, also where its plan is not known.
+func StateOf(plan *pipelines.Pipeline, run metadata.Run) State {
+	plan = Whole(plan)
+	rows, now := RowsOf(plan, run), Doing(plan, run)
+	return State{plan, run, rows, now, RowOf(rows, now.Phase), ModelOf(plan, run, now), Completed(rows), PhasesIn(rows)}
+}
+
 // Row is a phase as every view shows it: the plan's phase, its record, and
 // what its attempts add up to.
 type Row struct {
@@ -26,11 +45,21 @@ type Row struct {
 	Attempts int // calls of agents
 	USD      float64
 	Tokens   int64
-	Took     time.Duration   // of agents and checks
-	Waits    metadata.Reason // of a part that has not begun: what for
-	Given    string          // the document of people that is the work of the phase; "" if an agent wrote it
-	Approval bool            // it is completed, and waits for a person to approve it
-	Left     metadata.Reason // why skip_if has left the phase out; "" if it has not
+	Took     time.Duration      // of agents and checks
+	Waits    metadata.Reason    // of a part that has not begun: what for
+	Given    string             // the document of people that is the work of the phase; "" if an agent wrote it
+	Approval bool               // it is completed, and waits for a person to approve it
+	Left     metadata.Reason    // why skip_if has left the phase out; "" if it has not
+	Open                        // nothing once the phase is done
+	Suggests []metadata.Finding // what a review that passed had to say
+}
+
+// Open is what stands against the work of a phase.
+type Open struct {
+	Findings   []metadata.Finding // blockers first
+	Gates      []metadata.Gate
+	Checks     []metadata.CheckResult
+	Violations []metadata.Violation // changes that were taken back
 }
 
 // RowsOf gives the phases of the record in order, with those that rules have
@@ -45,6 +74,13 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 			return
 		}
 		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: phases.WhyLaneWaits(plan, run, &rec), Left: phases.WhyLeftOut(run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
+		switch open := OpenFindings(rec.Verdict); rec.Status {
+		case metadata.PhaseCompleted:
+			row.Suggests = open
+		case metadata.PhaseSkipped:
+		default:
+			row.Open = Open{open, rec.Verdict.FailedGates(), failedChecks(rec), rec.Violations}
+		}
 		if n := rec.Written; n > 0 && n <= len(run.Attempts) && run.Attempts[n-1].Agent == metadata.Given {
 			row.Given = run.ExternalDocuments[rec.Name]
 		}
@@ -204,27 +240,14 @@ func ModelOf(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) stri
 	return plan.Agents[d.Agent].Models[s.Tier]
 }
 
-// OpenFindings gives the findings of a review that are not fixed, blockers
-// first.
+// OpenFindings gives the findings of a review that are not fixed, blockers first.
 func OpenFindings(v *metadata.Verdict) []metadata.Finding {
-	if v == nil {
-		return nil
-	}
-	open := slices.DeleteFunc(slices.Clone(v.Findings), func(f metadata.Finding) bool { return f.Status == metadata.Fixed })
-	slices.SortStableFunc(open, func(a, b metadata.Finding) int { return rank(a.Severity) - rank(b.Severity) })
-	return open
+	return slices.Concat(v.OpenBlockers(), v.OpenSuggestions())
 }
 
-func rank(s metadata.Severity) int {
-	if s == metadata.Blocker {
-		return 0
-	}
-	return 1
-}
-
-// FailedChecks gives the checks that fail on the newest work.
-func FailedChecks(rec metadata.Phase) []metadata.CheckResult {
-	if rec.Checks == nil || rec.Checks.Written != rec.Written {
+// failedChecks gives the checks that fail on the newest work.
+func failedChecks(rec metadata.Phase) []metadata.CheckResult {
+	if !rec.ChecksFail() {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return c.Holds() })

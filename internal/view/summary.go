@@ -87,9 +87,9 @@ type Totals struct {
 // SummaryOf gives the result of a run. Words are English: programs read it.
 func SummaryOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summary {
 	s := Summary{
-		Status: statusOf(run), Issue: run.IssueNumber, Title: phases.CutText(run.IssueTitle, 300), Pipeline: plan.Name, Branch: run.BranchName,
+		Status: statusOf(run), Issue: run.IssueNumber, Title: run.IssueTitle, Pipeline: plan.Name, Branch: run.BranchName,
 		Phase: phases.At(plan, run), Steps: []SummaryStep{}, Start: run.CreatedAt, End: run.UpdatedAt,
-		SummaryState: stateOf(plan, run, words), Totals: Totals{Cost: run.Cost, Attempts: phases.SpentOf(run).Attempts, Rollbacks: len(run.RollbackHistory)},
+		SummaryState: StateOf(plan, run).summary(words), Totals: Totals{Cost: run.Cost, Attempts: phases.SpentOf(run).Attempts, Rollbacks: len(run.RollbackHistory)},
 	}
 	if run.Status == metadata.Completed {
 		s.Code = metadata.Done
@@ -195,9 +195,7 @@ func (s *SummaryStep) checked(rec metadata.Phase, words metadata.Words) {
 	if rec.Checks == nil || rec.Checks.Written != rec.Written {
 		return
 	}
-	for _, c := range rec.Checks.Results {
-		s.Checks = append(s.Checks, SummaryCheck{c.Name, c.Pass, c.ExitCode})
-	}
+	s.Checks = checksOf(rec.Checks.Results)
 	if len(rec.Checks.Results) > 0 {
 		s.Verdict = phases.RulingOf(rec.Checks.Results)
 	}

@@ -120,8 +120,7 @@ func TestVerdictOfSteps(t *testing.T) {
 	}
 }
 
-// What a run has none of is an empty list; amounts are as people write them; and
-// no list or text grows with the history.
+// What a run has none of is an empty list, and amounts are as people write them.
 func TestSummaryForPrograms(t *testing.T) {
 	plan := &pipelines.Pipeline{Phases: []pipelines.Phase{{Name: "code"}, {Name: "tell"}}}
 	run := metadata.Run{
@@ -138,18 +137,6 @@ func TestSummaryForPrograms(t *testing.T) {
 	}
 	if got := text(); strings.Contains(got, "null") || !strings.Contains(got, `"total_cost_usd":0.3,`) || !strings.Contains(got, `"questions":[]`) {
 		t.Errorf("%s", got)
-	}
-	long := strings.Repeat("長い", 100_000)
-	verdict := &metadata.Verdict{Verdict: metadata.Fail}
-	for range 1000 {
-		verdict.Findings = append(verdict.Findings, metadata.Finding{Severity: metadata.Blocker, Title: long, Problem: long, Solution: long})
-		verdict.Gates = append(verdict.Gates, metadata.Gate{Gate: "It holds", Why: long})
-		run.RollbackHistory = append(run.RollbackHistory, metadata.Rollback{Reason: long})
-		run.Tasks = append(run.Tasks, metadata.Task{Title: long})
-	}
-	run.Phases[0].Verdict = verdict
-	if got := len(text()); got > 1<<20 {
-		t.Errorf("the result has %d bytes", got)
 	}
 	if got := SummaryOf(plan, metadata.Run{Status: metadata.Running}, prompts.Words("en")); got.Phases[1].Status != metadata.PhasePending {
 		t.Errorf("a phase that only the plan knows is %+v", got.Phases[1])
