@@ -4,7 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
-	"path/filepath"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -113,17 +113,9 @@ func TestReviewsOfPrograms(t *testing.T) {
 		return m.Answer(v)
 	})
 	p.want(0, p.start("--agent", "claude"))
-	p.want(0, p.reprise("eval", "init", "../suite", "--from-run", "7", "--step", "implement/review"))
 	p.write("suite/suite.cue", `variants: {claude: {agent: "claude"}, codex: {agent: "codex"}}`)
-	made, err := filepath.Glob(filepath.Join(p.root, "suite", "*", "case.cue"))
-	if err != nil || len(made) != 1 {
-		t.Fatalf("%q, %v", made, err)
-	}
-	name, err := filepath.Rel(p.root, made[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.write(name, p.read(made[0])+"\nmutation: [{file: \"main.go\", find: \"hello\", replace: \"hullo\"}]\n")
+	commit := strings.TrimSpace(p.git(p.repo, "log", "-1", "--format=%H", "--grep=implement: execute", "reprise/issue-7"))
+	p.write("suite/review/case.cue", fmt.Sprintf("repo: %q\ncommit: %q\nstep: {phase: \"implement\", step: \"review\"}\nmutation: [{file: \"main.go\", find: \"hello\", replace: \"hullo\"}]\nexpect: verdicts: implement: \"fail\"\n", p.repo, commit))
 	out := p.reprise("eval", "../suite", "--review", "--defects", "0")
 	p.want(0, out)
 	for _, want := range []string{`(?m)^claude +1 of 1 `, `(?m)^codex +0 of 1 `, `(?m)^missed: codex, `} {

@@ -13,12 +13,13 @@ import (
 	"sync"
 )
 
-// Defect is one mistake: a text on a line of a file in place of another.
-type Defect struct {
-	File          string `json:"file"` // from the top of the repository
-	Line          int    `json:"line"` // counts from 1
-	Operator      string `json:"operator"`
-	Find, Replace string `json:"-"`
+// Mutation is a mistake that is planted: one text in a file in place of another.
+type Mutation struct {
+	File     string `json:"file"` // from the top of the repository
+	Find     string `json:"find"`
+	Replace  string `json:"replace"`
+	Line     int    `json:"line,omitzero"` // counts from 1; 0: Find is in the file once
+	Operator string `json:"operator,omitempty"`
 }
 
 // byPeople is the operator of a defect that nobody planted: people found it in work that a
@@ -26,11 +27,11 @@ type Defect struct {
 const byPeople = "found by people"
 
 // String says where the defect is and what is planted there, or that people found it.
-func (d Defect) String() string {
-	if d.Operator == byPeople {
+func (m Mutation) String() string {
+	if m.Operator == byPeople {
 		return "what people found in this work"
 	}
-	return fmt.Sprintf("%s:%d: %s: %s in place of %s", d.File, d.Line, d.Operator, strings.TrimSpace(d.Replace), strings.TrimSpace(d.Find))
+	return fmt.Sprintf("%s:%d: %s: %s in place of %s", m.File, m.Line, m.Operator, strings.TrimSpace(m.Replace), strings.TrimSpace(m.Find))
 }
 
 // operator changes what a pattern finds on a line. The pattern has one group, which is
@@ -67,7 +68,7 @@ var operators = sync.OnceValue(func() map[string][]operator {
 func canPlant(name string) bool { return operators()[path.Ext(name)] != nil }
 
 // defectsIn lists the defects that can be planted on lines of a file, that only has.
-func defectsIn(name, content string, only map[int]bool) (found []Defect) {
+func defectsIn(name, content string, only map[int]bool) (found []Mutation) {
 	n := 0
 	for line := range strings.Lines(content) {
 		n++
@@ -81,7 +82,7 @@ func defectsIn(name, content string, only map[int]bool) (found []Defect) {
 				continue
 			}
 			was := line[at[2]:at[3]]
-			found = append(found, Defect{name, n, o.name, line, line[:at[2]] + o.with[was] + line[at[3]:]})
+			found = append(found, Mutation{name, line, line[:at[2]] + o.with[was] + line[at[3]:], n, o.name})
 		}
 	}
 	return found
@@ -104,15 +105,15 @@ func quoted(before string) bool {
 
 // someDefects chooses at most so many, always the same ones, spread over files, lines and
 // operators.
-func someDefects(all []Defect, most int) []Defect {
-	digest := func(d Defect) string {
+func someDefects(all []Mutation, most int) []Mutation {
+	digest := func(d Mutation) string {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", d.File, d.Line, d.Operator))
 		return hex.EncodeToString(sum[:])
 	}
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b Defect) int { return strings.Compare(digest(a), digest(b)) })
+	slices.SortFunc(all, func(a, b Mutation) int { return strings.Compare(digest(a), digest(b)) })
 	all = all[:min(len(all), most)]
-	slices.SortFunc(all, func(a, b Defect) int {
+	slices.SortFunc(all, func(a, b Mutation) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Operator, b.Operator))
 	})
 	return all

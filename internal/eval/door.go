@@ -42,8 +42,7 @@ With --review the cases that are a review of accepted work are run as they are a
 defects planted, one at a time. A defect counts as found if the review refuses the work and
 names the file, and the line if it names any. Refusing the unchanged work is a false alarm.
 
-reprise eval init makes a case from a run (--from-run), or from a single review of one (--step,
-or --attempt for one by its number).
+reprise eval init SUITE --from-run ISSUE makes a case from a run.
 
 The exit code is 0 if every run is solved, 1 if not, 2 for a mistake in the suite, and 4 if
 the budget ended first.`,

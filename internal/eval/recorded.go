@@ -77,27 +77,18 @@ func (r recordings) keep(t Trial, dir string) error {
 	return writeWhole(r.file(t), data)
 }
 
-// played leaves of the trials those that are recorded, and for each case without any the
-// first. The suite is left with the variants of which there are some.
-func (s *Suite) played(all []Trial, r recordings) (out []Trial, err error) {
-	cases := map[[2]string]bool{} // by variant and case: whether a run is recorded
+// played leaves of the trials those that are recorded, and the first of each case, which is
+// stale without a recording. The suite is left with the variants of which there are some.
+func (s *Suite) played(all []Trial, r recordings) ([]Trial, error) {
+	some := map[string]bool{} // by variant
 	for _, t := range all {
-		if r.has(t) {
-			out, cases[[2]string{t.Variant, ""}], cases[[2]string{t.Variant, t.Case}] = append(out, t), true, true
-		}
+		some[t.Variant] = some[t.Variant] || r.has(t)
 	}
-	if len(out) == 0 {
+	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return !some[v.Name] })
+	if len(s.Variants) == 0 {
 		return nil, exit.Usagef("no run of these is recorded in %s; record some first: reprise eval %s --record", r.dir, text.QuoteShell(s.dir))
 	}
-	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return !cases[[2]string{v.Name, ""}] })
-	for _, c := range s.Cases {
-		for _, v := range s.Variants {
-			if !cases[[2]string{v.Name, c.Name}] {
-				out = append(out, Trial{v.Name, c.Name, 1})
-			}
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(slices.Clone(all), func(t Trial) bool { return !some[t.Variant] || t.Run > 1 && !r.has(t) }), nil
 }
 
 // judged gives a result with what is stale about it, which keeps it from being solved: the

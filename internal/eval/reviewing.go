@@ -13,7 +13,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -31,7 +30,7 @@ func (e *evaluation) forReview(ctx context.Context) error {
 			return err
 		}
 		if bad {
-			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &Defect{Operator: byPeople}
+			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &Mutation{Operator: byPeople}
 			all = append(all, c)
 			continue
 		}
@@ -42,12 +41,12 @@ func (e *evaluation) forReview(ctx context.Context) error {
 		c.of, c.Expect, c.Mutation, c.Checks, c.Still = c.Name, "_", nil, nil, nil
 		all = append(all, c)
 		for i, d := range found {
-			c.Name, c.planted, c.Mutation = fmt.Sprintf("%s+%d", c.of, i+1), &found[i], []Mutation{planting(d)}
+			c.Name, c.planted, c.Mutation = fmt.Sprintf("%s+%d", c.of, i+1), &found[i], []Mutation{d}
 			all = append(all, c)
 		}
 	}
 	if len(all) == 0 {
-		return exit.Usagef(`no case of the suite is a review; make one of accepted work: reprise eval init %s --from-run ISSUE --step PHASE/review`, text.QuoteShell(e.suite.dir))
+		return exit.Usagef("no case of the suite is a review of accepted work; its case.cue has commit and step: {phase: PHASE, step: \"review\"}")
 	}
 	e.suite.Cases = all
 	return nil
@@ -70,19 +69,9 @@ func refused(c Case) (bool, error) {
 	return slices.ContainsFunc(misses, func(m string) bool { return strings.HasPrefix(m, "verdicts."+c.Step.Phase+": got ") }), nil
 }
 
-// planting is the mutation that puts a defect in. A text over several lines is looked for
-// in the file, which has it once.
-func planting(d Defect) Mutation {
-	m := Mutation{File: d.File, Find: d.Find, Replace: d.Replace, line: d.Line}
-	if strings.Contains(d.Find, "\n") {
-		m.line = 0
-	}
-	return m
-}
-
 // defectsFor gives the defects for a case: those that it plants itself, and as many by
 // operators, in lines of code that the run has written.
-func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]Defect, error) {
+func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]Mutation, error) {
 	dir := filepath.Join(e.known.dir, "work", "defects-"+c.Name)
 	defer func() { _ = folders.RemoveAll(dir) }() // the next start removes it first
 	if err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(filepath.Dir(dir), 0o755)); err != nil {
@@ -104,7 +93,7 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]Defect, error) {
 	if err != nil {
 		return nil, err
 	}
-	var own, made []Defect
+	var own, made []Mutation
 	for i, m := range c.Mutation {
 		content, err := g.git(ctx, "show", branch+":"+m.File)
 		if err != nil || strings.Count(content, m.Find) != 1 {
@@ -112,7 +101,8 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]Defect, error) {
 			return nil, c.doc.Mistakes()
 		}
 		before, _, _ := strings.Cut(content, m.Find)
-		own = append(own, Defect{File: m.File, Line: 1 + strings.Count(before, "\n"), Operator: "of the suite", Find: m.Find, Replace: m.Replace})
+		m.Line, m.Operator = 1+strings.Count(before, "\n"), "of the suite"
+		own = append(own, m)
 	}
 	for name, only := range addedLines(diff) {
 		if strings.HasPrefix(name, ".reprise/") || isTest(name) || !canPlant(name) {

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -35,7 +34,6 @@ type Worth struct {
 	Recall    Interval `json:"recall_interval"`
 	Precision Interval `json:"precision_interval"`
 	USD       float64  `json:"cost_usd"` // of a review, in the mean
-	Gates     []Gate   `json:"gates"`
 	Missed    []Missed `json:"missed"`
 	Silent    []Silent `json:"no_verdict"` // reviews that count nowhere else
 }
@@ -43,18 +41,10 @@ type Worth struct {
 // Refusals counts the reviews that refused the work.
 func (w Worth) Refusals() int { return w.Found + w.Beside + w.Wolf }
 
-// Gate is a gate by its text, and how often reviews said that it does not hold.
-type Gate struct {
-	Gate    string `json:"gate"`
-	Found   int    `json:"failed_with_defect_found"`
-	Planted int    `json:"failed_with_defect"`
-	Good    int    `json:"failed_on_good_work"`
-}
-
 // Missed is a defect that a review did not find.
 type Missed struct {
 	Case string `json:"case"`
-	Defect
+	Mutation
 }
 
 // Silent is a review that gave no verdict.
@@ -65,7 +55,7 @@ type Silent struct {
 
 // worthOf sums up the reviews of a variant.
 func worthOf(variant string, all []Result) Worth {
-	w := Worth{Variant: variant, Gates: []Gate{}, Missed: []Missed{}, Silent: []Silent{}}
+	w := Worth{Variant: variant, Missed: []Missed{}, Silent: []Silent{}}
 	n := 0
 	for _, r := range all {
 		if r.Variant != variant {
@@ -90,34 +80,7 @@ func worthOf(variant string, all []Result) Worth {
 			}
 			w.Missed = append(w.Missed, Missed{r.of, *r.planted})
 		}
-		w.gates(r)
 	}
 	w.Recall, w.Precision, w.USD = Wilson(w.Found, w.Planted), Wilson(w.Found, w.Refusals()), w.USD/float64(max(1, n))
-	slices.SortFunc(w.Gates, func(a, b Gate) int { return strings.Compare(a.Gate, b.Gate) })
 	return w
-}
-
-// gates counts the gates that a review has.
-func (w *Worth) gates(r Result) {
-	if r.Review == nil {
-		return
-	}
-	for _, g := range r.Review.Gates {
-		at := slices.IndexFunc(w.Gates, func(o Gate) bool { return o.Gate == g.Gate })
-		if at < 0 {
-			at = len(w.Gates)
-			w.Gates = append(w.Gates, Gate{Gate: g.Gate})
-		}
-		of := &w.Gates[at]
-		switch {
-		case g.Pass:
-		case r.planted == nil:
-			of.Good++
-		default:
-			of.Planted++
-			if r.finds() {
-				of.Found++
-			}
-		}
-	}
 }

@@ -116,7 +116,7 @@ func (c Case) plant(dir string) error {
 			return fmt.Errorf("mutation: %w", err)
 		}
 		text := string(data)
-		if m.line > 0 {
+		if m.Line > 0 && !strings.Contains(m.Find, "\n") {
 			text, err = m.onLine(text)
 		} else if n := strings.Count(text, m.Find); n != 1 {
 			err = fmt.Errorf("mutation: %s has the text %q %d times; it has to be there exactly once", m.File, m.Find, n)
@@ -136,9 +136,9 @@ func (c Case) plant(dir string) error {
 // onLine gives a file with the mistake on its line.
 func (m Mutation) onLine(text string) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
-	if m.line > len(lines) || !strings.Contains(lines[m.line-1], m.Find) {
-		return "", fmt.Errorf("line %d of %s is not %q any more", m.line, m.File, m.Find)
+	if m.Line > len(lines) || !strings.Contains(lines[m.Line-1], m.Find) {
+		return "", fmt.Errorf("line %d of %s is not %q any more", m.Line, m.File, m.Find)
 	}
-	lines[m.line-1] = strings.Replace(lines[m.line-1], m.Find, m.Replace, 1)
+	lines[m.Line-1] = strings.Replace(lines[m.Line-1], m.Find, m.Replace, 1)
 	return strings.Join(lines, ""), nil
 }

@@ -80,7 +80,7 @@ type Case struct {
 	doc *source.Document
 	// Of --review: the case whose work it is, and the defect in it; nil: none.
 	of      string
-	planted *Defect
+	planted *Mutation
 }
 
 // StepOf names the one step of a run that a case is about.
@@ -92,16 +92,11 @@ type StepOf struct {
 // String names the phase and the step.
 func (s StepOf) String() string { return s.Phase + " " + string(s.Step) }
 
-// Mutation is a mistake that is planted: one text in a file in place of another.
-type Mutation struct {
-	File, Find, Replace string
-	line                int // where Find is the whole line; 0: it is looked for in the file
-}
-
 // ShellCommand is for /bin/sh, at the top of the repository.
 type ShellCommand struct {
-	Name, Run string
-	Timeout   pipelines.Duration
+	Name    string             `json:"name"`
+	Run     string             `json:"run"`
+	Timeout pipelines.Duration `json:"timeout,omitzero"`
 }
 
 // check is the command as reprise runs all checks.

@@ -56,7 +56,7 @@ type Result struct {
 	Spent  float64           `json:"-"` // in this process, in US dollars
 	// Of --review: the case whose work it is, and the defect in it; nil: none.
 	of      string
-	planted *Defect
+	planted *Mutation
 }
 
 // runVariable is the variable that tells a program which run of its case it works in,

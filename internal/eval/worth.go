@@ -16,15 +16,7 @@ func (r Report) showReviews(out terminal.Report) {
 		t.Add(w.Variant, fmt.Sprintf("%d of %d", w.Found, w.Planted), bounds(w.Recall), fmt.Sprintf("%d of %d", w.Found, w.Refusals()), bounds(w.Precision), fmt.Sprintf("%d of %d", w.Wolf, w.Good), text.USD(w.USD))
 	}
 	r.table(out, t)
-	t = text.Table{Align: "lrrr"}
-	t.Add("gate", "variant", "fails with a defect", "fails on good work")
-	for _, w := range r.Reviews {
-		for _, g := range w.Gates {
-			t.Add(text.Cut(text.Flat(g.Gate), 60), w.Variant, fmt.Sprint(g.Planted), fmt.Sprint(g.Good))
-		}
-	}
 	out.Line("")
-	r.table(out, t)
 	var missed, silent []string
 	for _, w := range r.Reviews {
 		for _, m := range w.Missed {

@@ -79,11 +79,6 @@ func ShowStats(env environ.Env, t Tally) {
 	statsTable(out, "What people found that a review had passed", columns{[]string{"issue", "phase", "reviewer", "what"}, "llll"}, t.Missed, func(m Missed) []string {
 		return []string{text.Flat(m.Issue), text.Flat(m.Phase), text.Flat(m.Agent), text.Cut(text.Flat(text.FirstLine(m.What)), 100)}
 	})
-	if len(t.Missed) > 0 {
-		m := t.Missed[0]
-		out.Line("")
-		say("Each can become a case: reprise eval init SUITE --from-run %s --attempt %d", text.Flat(m.Issue), m.Attempt)
-	}
 }
 
 // ofSome says how many of some; nothing of none.
