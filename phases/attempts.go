@@ -125,9 +125,6 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 // for. A larger budget would not help until that pause is over.
 func whyTooLate(last metadata.Attempt, remaining time.Duration) metadata.Reason {
 	wait := time.Duration(last.RetryAfter) * time.Second
-	if last.EndedAt == nil {
-		return metadata.Because("wait_beyond_time", "agent", last.Agent, "class", last.Class, "wait", wait, "left", remaining)
-	}
 	when := last.EndedAt.Add(wait).UTC().Format("2006-01-02 15:04 UTC")
 	return metadata.Because("wait_beyond_time_until", "agent", last.Agent, "class", last.Class, "wait", wait, "left", remaining, "when", when)
 }

@@ -14,20 +14,25 @@ import (
 // look.
 const mostAutomatic = 3
 
+// wayBack gives the rollback that an agent or a rule asks for.
+func wayBack(from string, r RollbackRequest, at time.Time) Rollback {
+	return Rollback{From: from, To: r.Phase, Step: cmp.Or(r.Step, metadata.Revise), Reason: CutText(ValidText(r.Reason), MostReason), Trigger: metadata.Automatic, At: at}
+}
+
+// command is how a person would ask for a rollback.
+func (r Rollback) command() string {
+	return strings.TrimSpace("/rollback " + OneLine(r.To+":"+string(r.Step)) + " " + OneLine(r.Reason))
+}
+
 // rollBackAlone takes a run back without asking anybody. It asks a person
 // instead if that is not possible, or has happened too often.
 func rollBackAlone(plan *pipelines.Pipeline, run metadata.Run, to Rollback) (metadata.Run, *RollbackPlan) {
-	if to.Step == "" {
-		to.Step = metadata.Revise
-	}
-	to.Reason, to.Trigger = CutText(ValidText(to.Reason), MostReason), metadata.Automatic
-	command := rollbackText(to.To, to.Step, to.Reason)
 	if n := automaticSince(run); n >= mostAutomatic {
-		return proposed(run, to.From, metadata.Because("went_back_often", "n", n, "command", command))
+		return proposed(run, to.From, metadata.Because("went_back_often", "n", n, "command", to.command()))
 	}
 	r, err := PlanRollback(plan, run, to)
 	if err != nil {
-		return proposed(run, to.From, metadata.Because("rollback_impossible", "command", command, "why", WhyOf(err)))
+		return proposed(run, to.From, metadata.Because("rollback_impossible", "command", to.command(), "why", WhyOf(err)))
 	}
 	return r.Run, &r
 }
@@ -46,14 +51,6 @@ func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run
 	return run, nil
 }
 
-// rollbackText is the command with which a person would take the run back.
-func rollbackText(to string, step metadata.Step, reason string) string {
-	if step != "" {
-		to += ":" + string(step)
-	}
-	return strings.TrimSpace("/rollback " + OneLine(to) + " " + OneLine(reason))
-}
-
 // Proposed gives the rollback that an agent or a rule has proposed for the
 // phase that waits for approval. A person may carry it out instead of
 // approving. The result is false if there is no proposal, or none that could be
@@ -69,33 +66,24 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 		all = append(all, *r)
 	}
 	for _, r := range plan.Rules {
-		if back := r.Then.Rollback; back != nil && r.After == phase {
-			all = append(all, RollbackRequest{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason})
+		if r.Then.Rollback != nil && r.After == phase {
+			all = append(all, requestOf(r.Then.Rollback))
 		}
 	}
 	for _, r := range all {
-		asIs := rollbackText(r.Phase, r.Step, r.Reason)
-		if r.Step == "" {
-			r.Step = metadata.Revise
-		}
-		r.Reason = CutText(ValidText(r.Reason), MostReason)
-		if !proposes(rec.Ask, asIs) && !proposes(rec.Ask, rollbackText(r.Phase, r.Step, r.Reason)) {
-			continue // that is not why a person is asked
-		}
-		back := Rollback{To: r.Phase, Step: r.Step, Reason: r.Reason, Trigger: metadata.Manual, At: run.UpdatedAt}
-		if _, err := PlanRollback(plan, run, back); err == nil {
+		back := wayBack("", r, run.UpdatedAt)
+		back.Trigger = metadata.Manual
+		asked := slices.ContainsFunc(rec.Ask.Each(), func(why metadata.Reason) bool { return why.Value("command").Said() == back.command() })
+		if asked && CheckRollback(plan, run, back) == nil {
 			return back, true
 		}
 	}
 	return Rollback{}, false
 }
 
-// proposes reports whether one of the reasons for an approval names a command.
-// Records of earlier versions have reasons in words.
-func proposes(ask metadata.Reason, command string) bool {
-	return slices.ContainsFunc(ask.Each(), func(r metadata.Reason) bool {
-		return r.Value("command").Said() == command || strings.Contains(r.Said(), command)
-	})
+// requestOf is the way back that a rule names.
+func requestOf(back *pipelines.RuleRollback) RollbackRequest {
+	return RollbackRequest{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason}
 }
 
 // automaticSince counts the rollbacks without a person since a person last
@@ -120,10 +108,11 @@ func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase,
 	case r.Decision == "rollback" && r.Rollback == nil:
 		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(OneLine(r.Reason))))
 	case r.Decision == "rollback", r.Decision == "" && r.Rollback != nil:
+		back := wayBack(p.Name, *r.Rollback, at)
 		if sure := r.Rollback.Confidence; sure != "" && sure != "high" {
-			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", OneLine(sure), "command", rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
+			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", OneLine(sure), "command", back.command()))
 		}
-		return rollBackAlone(plan, run, Rollback{From: p.Name, To: r.Rollback.Phase, Step: r.Rollback.Step, Reason: r.Rollback.Reason, At: at})
+		return rollBackAlone(plan, run, back)
 	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
 		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(OneLine(cmp.Or(r.Abort, r.Reason)))))
 	case !r.Passes() && OneLine(r.Reason) == "":

@@ -65,24 +65,14 @@ func AwaitedBy(run metadata.Run) (phase string, issues []int) {
 }
 
 // waits reports whether it is for other issues that an approval is asked for.
-func waits(ask metadata.Reason) bool {
-	return ask.Code() == "waits_for_issues" || ask.Code() == "waits_in_circle"
-}
+func waits(ask metadata.Reason) bool { return ask.Code() == "waits_for_issues" }
 
 // LookedAtIssues gives the record of a run after the issues were looked at that its phase waits
 // for. Once all are closed, the run goes on, unless the phase waits for something else,
-// too. Else it waits with the names of those that are open or, if they wait for it in
-// turn, of the circle; a person decides then. Changed is false if people are told all of
-// that already.
-func LookedAtIssues(run metadata.Run, phase string, found []AwaitedIssue, circle []int, at time.Time) (next metadata.Run, changed bool) {
+// too. Else it waits with the names of those that are open. Changed is false if people are
+// told all of that already.
+func LookedAtIssues(run metadata.Run, phase string, found []AwaitedIssue, at time.Time) (next metadata.Run, changed bool) {
 	open := slices.DeleteFunc(slices.Clone(found), func(i AwaitedIssue) bool { return i.Closed })
-	var why metadata.Reason
-	switch {
-	case len(circle) > 0:
-		why = metadata.Because("waits_in_circle", "issues", names(circle))
-	case len(open) > 0:
-		why = metadata.Because("waits_for_issues", "issues", named(open))
-	}
 	next = run.Clone()
 	rec := next.Phase(phase)
 	before := rec.Ask
@@ -93,8 +83,8 @@ func LookedAtIssues(run metadata.Run, phase string, found []AwaitedIssue, circle
 		}
 	}
 	others := len(asks)
-	if why != "" {
-		asks = append(asks, why)
+	if len(open) > 0 {
+		asks = append(asks, metadata.Because("waits_for_issues", "issues", named(open)))
 	}
 	if rec.Ask = metadata.All(asks...); rec.Ask == before {
 		return run, false
@@ -102,20 +92,13 @@ func LookedAtIssues(run metadata.Run, phase string, found []AwaitedIssue, circle
 	stop := *next.Stop
 	stop.Why = metadata.Because("approval_needed", "phase", phase, "role", rec.Approve, "why", rec.Ask)
 	next.Stop = &stop
-	if why == "" {
+	if len(open) == 0 {
 		next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: "issues", Phase: phase, Why: metadata.Because("issues_closed", "issues", named(found))})
 		if others == 0 {
 			rec.Approve, next.Status, next.Stop = "", metadata.Running, nil
 		}
 	}
 	return Touch(next, at), true
-}
-
-func names(numbers []int) (out []string) {
-	for _, n := range numbers {
-		out = append(out, "#"+strconv.Itoa(n))
-	}
-	return out
 }
 
 func named(issues []AwaitedIssue) (out []string) {
@@ -127,37 +110,4 @@ func named(issues []AwaitedIssue) (out []string) {
 		out = append(out, i.String())
 	}
 	return out
-}
-
-// DependencyCircle gives the way from an issue over those that its run waits for back to it, or
-// nothing. Of names the issues that the run of another one waits for; it is asked of no
-// more than twenty.
-func DependencyCircle(issue int, first []int, of func(issue int) []int) []int {
-	came, queue := map[int]int{}, []int{}
-	for _, n := range first {
-		if n == issue {
-			return []int{issue, issue}
-		}
-		if _, seen := came[n]; !seen {
-			came[n], queue = issue, append(queue, n)
-		}
-	}
-	for asked := 0; asked < most && asked < len(queue); asked++ {
-		at := queue[asked]
-		for _, n := range of(at) {
-			if n == issue {
-				way := []int{issue}
-				for ; at != issue; at = came[at] {
-					way = append(way, at)
-				}
-				way = append(way, issue)
-				slices.Reverse(way)
-				return way
-			}
-			if _, seen := came[n]; !seen {
-				came[n], queue = at, append(queue, n)
-			}
-		}
-	}
-	return nil
 }

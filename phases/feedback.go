@@ -50,10 +50,14 @@ func RollbackFeedback(run metadata.Run, rec *metadata.Phase) *prompts.Rollback {
 func FeedbackOn(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, d Decision, folder string) *prompts.Feedback {
 	f := &prompts.Feedback{}
 	if d.Do != DoExecute && rec.Verdict != nil {
-		for _, g := range rec.Verdict.FailedGates() {
-			f.Gates = append(f.Gates, prompts.Gate{Gate: g.Gate, Why: g.Why})
+		comments := commentsOn(run, rec)
+		f.Gates = rec.Verdict.FailedGates()
+		for _, x := range rec.Verdict.Findings {
+			known := slices.ContainsFunc(comments, func(c prompts.Comment) bool { return c.ID == x.ID })
+			if !known && (x.Status != metadata.Fixed || d.Do == DoReview) { // a review has to know which ids are taken
+				f.Findings = append(f.Findings, x)
+			}
 		}
-		f.Findings = withoutComments(findingsFor(d, rec.Verdict.Findings), commentsOn(run, rec))
 	}
 	if rec.Checks != nil && rec.Checks.Written == rec.Written {
 		for _, c := range rec.Checks.Results {
@@ -100,13 +104,6 @@ func commentsOn(run metadata.Run, rec *metadata.Phase) (out []prompts.Comment) {
 	return out
 }
 
-// withoutComments leaves out what stands in the prompt as a comment of people.
-func withoutComments(all []prompts.Finding, comments []prompts.Comment) []prompts.Finding {
-	return slices.DeleteFunc(all, func(f prompts.Finding) bool {
-		return slices.ContainsFunc(comments, func(c prompts.Comment) bool { return c.ID == f.ID })
-	})
-}
-
 // Unanswered names the comments of people on lines that a verdict says nothing of.
 func Unanswered(run metadata.Run, rec *metadata.Phase, v metadata.Verdict) (wrong []metadata.Reason) {
 	for _, c := range commentsOn(run, rec) {
@@ -115,20 +112,6 @@ func Unanswered(run metadata.Run, rec *metadata.Phase, v metadata.Verdict) (wron
 		}
 	}
 	return wrong
-}
-
-// findingsFor gives the findings that a step has to know: those that are open, and
-// for a review all, as it has to know which ids are taken.
-func findingsFor(d Decision, all []metadata.Finding) (out []prompts.Finding) {
-	for _, x := range all {
-		if x.Status != metadata.Fixed || d.Do == DoReview {
-			out = append(out, prompts.Finding{
-				ID: x.ID, Severity: string(x.Severity), Title: x.Title, Problem: x.Problem, Impact: x.Impact,
-				Solution: x.Solution, File: x.File, Line: x.Line, Status: string(x.Status),
-			})
-		}
-	}
-	return out
 }
 
 // addMistakes adds why the call before could not be used.

@@ -32,12 +32,7 @@ func haltsAlone(rec *metadata.Phase, d Decision) bool {
 	}, d.Code)
 }
 
-// halted gives why a part does not go on; false if it is none that is halted.
-func halted(plan *pipelines.Pipeline, run metadata.Run, phase string) (Decision, bool) {
-	all := Halts(plan, run)
-	i := slices.IndexFunc(all, func(d Decision) bool { return d.Phase == phase })
-	if i < 0 {
-		return Decision{}, false
-	}
-	return all[i], true
+// halted reports whether a part is one of those that do not go on.
+func halted(plan *pipelines.Pipeline, run metadata.Run, phase string) bool {
+	return slices.ContainsFunc(Halts(plan, run), func(d Decision) bool { return d.Phase == phase })
 }

@@ -59,16 +59,16 @@ func TestProposed(t *testing.T) {
 			run = play(t, plan, run, d, o)
 		}
 		rec := run.Phase("code")
-		rec.Report, rec.Approve, rec.Ask = json.RawMessage(report), "maintain", metadata.Said(ask)
+		rec.Report, rec.Approve, rec.Ask = json.RawMessage(report), "maintain", metadata.Because("went_back_often", "command", ask)
 		return run
 	}
 	for name, tt := range map[string]struct{ report, ask, want string }{
-		"by a report":         {`{"rollback":{"phase":"plan","step":"revise","reason":"no paging"}}`, "it proposes, with low confidence: /rollback plan:revise no paging", "plan revise no paging"},
-		"without a step":      {`{"rollback":{"phase":"plan","reason":"no paging\nat all"}}`, "it proposes, with low confidence: /rollback plan no paging", "plan revise no paging\nat all"},
-		"by a rule":           {`{}`, "it went back by itself 3 times; once more would be: /rollback code:execute too large", "code execute too large"},
-		"not what was asked":  {`{"rollback":{"phase":"plan","step":"revise","reason":"no paging"}}`, "rule 2 could not be evaluated", ""},
-		"to no phase":         {`{"rollback":{"phase":"plam","step":"revise","reason":"no"}}`, `it asks for /rollback plam:revise no, but there is no phase "plam"`, ""},
-		"to what comes later": {`{"rollback":{"phase":"tell","step":"revise","reason":"no"}}`, "it asks for /rollback tell:revise no, but it has never started", ""},
+		"by a report":         {`{"rollback":{"phase":"plan","step":"revise","reason":"no paging"}}`, "/rollback plan:revise no paging", "plan revise no paging"},
+		"without a step":      {`{"rollback":{"phase":"plan","reason":"no paging\nat all"}}`, "/rollback plan:revise no paging", "plan revise no paging\nat all"},
+		"by a rule":           {`{}`, "/rollback code:execute too large", "code execute too large"},
+		"not what was asked":  {`{"rollback":{"phase":"plan","step":"revise","reason":"no paging"}}`, "/rollback plan:revise another", ""},
+		"to no phase":         {`{"rollback":{"phase":"plam","step":"revise","reason":"no"}}`, "/rollback plam:revise no", ""},
+		"to what comes later": {`{"rollback":{"phase":"tell","step":"revise","reason":"no"}}`, "/rollback tell:revise no", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""

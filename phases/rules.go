@@ -64,7 +64,7 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at
 			run.Decisions[len(run.Decisions)-1].Why = metadata.Because("split_none", "rule", why, "phase", string(then.Split))
 		}
 	case then.Rollback != nil:
-		return rollBackAlone(plan, run, Rollback{From: r.After, To: then.Rollback.To, Step: metadata.Step(then.Rollback.Step), Reason: then.Rollback.Reason, At: at})
+		return rollBackAlone(plan, run, wayBack(r.After, requestOf(then.Rollback), at))
 	}
 	return run, nil
 }

@@ -127,20 +127,19 @@ func barred(c metadata.Code) bool {
 }
 
 // Retry lets a stopped run try again: its phase has all its revisions
-// again, and calls that failed before no longer count. An error says why
-// there is nothing to retry.
+// again, and calls that failed before no longer count. Of several parts that are halted
+// it lets one try again: the others stay as they are, and so does a run that is at work.
+// An error says why there is nothing to retry.
 func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (metadata.Run, error) {
 	run, at := AllowMore(run, s.More), s.At
-	if d, is := halted(plan, run, phase); is && (run.Stop == nil || run.Stop.Phase != phase) {
-		return retryPart(run, d, at)
-	}
+	alone := halted(plan, run, phase) && (run.Stop == nil || run.Stop.Phase != phase)
 	switch {
+	case alone:
 	case run.Status == metadata.Running:
 		return run, refuse(metadata.Because("retry_running"))
 	case run.Stop == nil:
 		return run, refuse(metadata.Because("nothing_to_retry", "status", run.Status))
-	}
-	if phase == "" {
+	case phase == "":
 		phase = run.Stop.Phase
 	}
 	rec := run.Phase(phase)
@@ -151,36 +150,22 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 		return run, refuse(metadata.Because("retry_unanswered", "phase", phase, "question", openQuestions(run, rec)[0].ID))
 	case rec.Status == metadata.PhaseFailed:
 		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
-	case run.Stop.Code == metadata.CIFailed, run.Stop.Code == metadata.Conflicts: // it is asked again, and what fails is revised
+	case !alone && (run.Stop.Code == metadata.CIFailed || run.Stop.Code == metadata.Conflicts): // it is asked again, and what fails is revised
 	case rec.Status != metadata.PhaseInProgress && rec.Status != metadata.PhasePending:
 		return run, refuse(metadata.Because("retry_ended", "phase", phase, "status", rec.Status))
-	case run.Stop.Phase != "" && phase != run.Stop.Phase:
+	case !alone && run.Stop.Phase != "" && phase != run.Stop.Phase:
 		return run, refuse(metadata.Because("retry_elsewhere", "phase", run.Stop.Phase, "other", phase))
 	}
 	rec.RetryCount, rec.Recent = 0, nil
 	integrateAnew(rec)
-	run.AllowanceFrom = len(run.Attempts)
-	run.Status, run.Stop = metadata.Running, nil
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: metadata.Because("fresh_allowance")})
-	return touch(run, at), nil
-}
-
-// retryPart lets one of several parts that are halted try again, with all its
-// revisions: the others stay as they are, and so does a run that is at work.
-func retryPart(run metadata.Run, d Decision, at time.Time) (metadata.Run, error) {
-	rec := run.Phase(d.Phase)
-	switch {
-	case len(openQuestions(run, rec)) > 0:
-		return run, refuse(metadata.Because("retry_unanswered", "phase", d.Phase, "question", openQuestions(run, rec)[0].ID))
-	case rec.Status == metadata.PhaseFailed:
-		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
-	case rec.Status == metadata.PhaseCompleted:
-		return run, refuse(metadata.Because("retry_ended", "phase", d.Phase, "status", rec.Status))
+	if alone {
+		rec.AllowanceFrom = len(run.Attempts)
+		wake(&run)
+	} else {
+		run.AllowanceFrom = len(run.Attempts)
+		run.Status, run.Stop = metadata.Running, nil
 	}
-	rec.RetryCount, rec.Recent, rec.AllowanceFrom = 0, nil, len(run.Attempts)
-	integrateAnew(rec)
-	wake(&run)
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: d.Phase, Why: metadata.Because("fresh_allowance")})
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: metadata.Because("fresh_allowance")})
 	return touch(run, at), nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // calls matches the call of a template.
@@ -119,8 +121,8 @@ func samples() []Data {
 	much.Issue = Issue{ID: "1", URL: "u", Title: "t", Author: "a", Labels: []string{"l"}, Body: "b", Path: "/t/issue.md", Said: []Said{{"b", "w", "d", "t"}}, Older: 1, Images: "/i"}
 	much.Rollback = &Rollback{FromPhase: "r", FromStep: "review", By: "b", Reason: "r", ReviewResult: "v", Blockers: 1, AffectedTests: []string{"t"}}
 	much.Feedback = &Feedback{
-		Gates:      []Gate{{"g", "w"}},
-		Findings:   []Finding{{ID: "F1", Severity: "blocker", Title: "t", File: "f", Line: 1, Status: "new"}},
+		Gates:      []metadata.Gate{{Gate: "g", Why: "w"}},
+		Findings:   []metadata.Finding{{ID: "F1", Severity: "blocker", Title: "t", File: "f", Line: 1, Status: "new"}},
 		Checks:     []Check{{Name: "c", Run: "r", Output: "o", Tests: []string{"t"}}},
 		Violations: []string{"v"}, Missing: []string{"m"}, Invalid: []string{"i"},
 		Conflict: "c", Paths: []string{"p"}, Notice: "n",

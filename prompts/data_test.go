@@ -1,5 +1,7 @@
 package prompts
 
+import "github.com/reprise-ci/reprise/metadata"
+
 const boundary = "b7e1c0ffee5d4a3f92"
 
 // verdictSchema is of the size that a real one has.
@@ -44,8 +46,8 @@ func rollback() *Rollback {
 
 func feedback() *Feedback {
 	return &Feedback{
-		Gates: []Gate{{"Every changed behaviour has a test", "greet.go:12 has none"}},
-		Findings: []Finding{{
+		Gates: []metadata.Gate{{Gate: "Every changed behaviour has a test", Why: "greet.go:12 has none"}},
+		Findings: []metadata.Finding{{
 			ID: "F1", Severity: "blocker", Title: "No test", Problem: "greet.go:12 changed untested",
 			Impact: "The comma may get lost again.", Solution: "Add a case to TestGreet.", File: "greet.go", Line: 12, Status: "new",
 		}},

@@ -6,6 +6,8 @@
 // between fences with a boundary that nobody can guess.
 package prompts
 
+import "github.com/reprise-ci/reprise/metadata"
+
 // Data is what a template is rendered from.
 type Data struct {
 	Pipeline string
@@ -81,15 +83,15 @@ type Rollback struct {
 
 // Feedback is what stands against the work.
 type Feedback struct {
-	Gates      []Gate    // failed ones
-	Findings   []Finding // in the words of the review
-	Checks     []Check   // failed ones for revise, all for review
-	Violations []string  // changes that were reverted, with the rule each broke
-	Missing    []string  // evidence that the last call did not bring
-	Invalid    []string  // what is wrong with the structured answer of the last call
-	Conflict   string    // why the work does not go together with what went in before, and what to do; empty: it does
-	Paths      []string  // at which it does not; none if only checks say so
-	Notice     string    // of an earlier call: that it broke off and where its changes are or, for a review, that the writer was cut off; empty: nothing
+	Gates      []metadata.Gate    // failed ones
+	Findings   []metadata.Finding // in the words of the review
+	Checks     []Check            // failed ones for revise, all for review
+	Violations []string           // changes that were reverted, with the rule each broke
+	Missing    []string           // evidence that the last call did not bring
+	Invalid    []string           // what is wrong with the structured answer of the last call
+	Conflict   string             // why the work does not go together with what went in before, and what to do; empty: it does
+	Paths      []string           // at which it does not; none if only checks say so
+	Notice     string             // of an earlier call: that it broke off and where its changes are or, for a review, that the writer was cut off; empty: nothing
 }
 
 // Comment is what somebody has said about a line of a pull request.
@@ -99,17 +101,6 @@ type Comment struct {
 	At             string // both, with all lines if there are several, such as main.go:3-7
 	Side           string // LEFT: a line that was deleted
 	Hunk           string // of the diff, down to the line
-}
-
-// Gate is a gate that did not hold.
-type Gate struct{ Gate, Why string }
-
-// Finding is a finding of a review.
-type Finding struct {
-	ID, Severity, Title, Problem, Impact, Solution string
-	File                                           string
-	Line                                           int
-	Status                                         string
 }
 
 // Check is a command that reprise ran, and how it ended.

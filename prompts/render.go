@@ -1,9 +1,7 @@
 package prompts
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -57,7 +55,7 @@ func (s *Set) Render(name string, d Data) (string, error) {
 	if !s.Has(name) {
 		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, s.names())
 	}
-	if err := checkData(d); err != nil {
+	if err := checkBoundary(d); err != nil {
 		return "", fmt.Errorf("prompt %s: %w", name, err)
 	}
 	d, marks := shown(d)
@@ -90,21 +88,6 @@ func (s *Set) execute(name string, v view) (string, error) {
 	var out limited
 	err := s.root.ExecuteTemplate(&out, name, v)
 	return out.String(), err
-}
-
-// checkData says what a template would have to guess, or could not protect.
-func checkData(d Data) error {
-	var errs []error
-	if !slices.Contains([]string{"execute", "review", "revise", "diagnose", "choose"}, d.Step) {
-		errs = append(errs, fmt.Errorf("step %q: want execute, review, revise, diagnose or choose", d.Step))
-	}
-	if !slices.Contains([]string{"none", "read", "run", "artifacts", "tree"}, d.Access) {
-		errs = append(errs, fmt.Errorf("access %q: want none, read, run, artifacts or tree", d.Access))
-	}
-	if !filepath.IsAbs(d.Artifact) {
-		errs = append(errs, fmt.Errorf("artifact %q: want an absolute path", d.Artifact))
-	}
-	return errors.Join(append(errs, checkBoundary(d))...)
 }
 
 // limited keeps what is written, up to maxPrompt in maxWrites pieces.

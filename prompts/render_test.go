@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 	"testing/iotest"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -120,9 +121,6 @@ func TestCuts(t *testing.T) {
 func TestRenderErrors(t *testing.T) {
 	set := mustLoad(t, "en")
 	for want, change := range map[string]func(*Data){
-		`step "check": want execute`:            func(d *Data) { d.Step = "check" },
-		`access "": want none`:                  func(d *Data) { d.Access = "" },
-		`artifact "a.md": want an absolute`:     func(d *Data) { d.Artifact = "a.md" },
 		`boundary "": want 16 or more`:          func(d *Data) { d.Boundary = "" },
 		`boundary "0123456789": want`:           func(d *Data) { d.Boundary = "0123456789" },
 		`boundary "0123456789abcdef\nx": want`:  func(d *Data) { d.Boundary = "0123456789abcdef\nx" },
@@ -135,11 +133,6 @@ func TestRenderErrors(t *testing.T) {
 		if err == nil || text != "" || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "prompt execute: ") {
 			t.Errorf("Render: %q, %v; want %s", text, err, want)
 		}
-	}
-	d := task("execute")
-	d.Step, d.Access = "", ""
-	if _, err := set.Render("execute", d); err == nil || !strings.Contains(err.Error(), "step") || !strings.Contains(err.Error(), "access") {
-		t.Errorf("two mistakes: %v", err)
 	}
 	if _, err := set.Render("retry", task("execute")); err == nil || !strings.Contains(err.Error(), "no text") {
 		t.Errorf("asking again for nothing: %v", err)
@@ -210,8 +203,8 @@ func hostileData(step, text string) Data {
 	d.Diff, d.Schema = text, "{}"
 	d.Rollback = &Rollback{FromPhase: "x", By: text, Reason: text, AffectedTests: []string{text}, Comments: []Comment{{ID: text, Text: text, File: text, Line: 1, Side: text, Hunk: text}}}
 	d.Feedback = &Feedback{
-		Gates: []Gate{{text, text}}, Checks: []Check{{Name: "c", Run: "r", Output: text}},
-		Findings:   []Finding{{text, text, text, text, text, text, text, 1, text}},
+		Gates: []metadata.Gate{{Gate: text, Why: text}}, Checks: []Check{{Name: "c", Run: "r", Output: text}},
+		Findings:   []metadata.Finding{{ID: text, Severity: metadata.Severity(text), Title: text, Problem: text, Impact: text, Solution: text, File: text, Line: 1, Status: metadata.FindingStatus(text)}},
 		Violations: []string{text}, Missing: []string{text}, Invalid: []string{text},
 	}
 	return d

@@ -3,6 +3,8 @@ package prompts
 import (
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // What agents and their work have written reaches the next agent with marks in the
@@ -16,8 +18,8 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 			d.Diff = "diff --git a/x b/x\n@@ -1 +1 @@\n+" + hidden + " in the diff\n"
 			d.Rollback = &Rollback{FromPhase: "p", Automatic: true, Reason: hidden + " in the reason"}
 			d.Feedback = &Feedback{
-				Gates:      []Gate{{"Every changed behaviour has a test", hidden + " in the gate"}},
-				Findings:   []Finding{{ID: "F1", Severity: "blocker", Status: "new", Title: hidden + " in the title", Problem: hidden + " in the problem", Impact: "i", Solution: "s"}},
+				Gates:      []metadata.Gate{{Gate: "Every changed behaviour has a test", Why: hidden + " in the gate"}},
+				Findings:   []metadata.Finding{{ID: "F1", Severity: "blocker", Status: "new", Title: hidden + " in the title", Problem: hidden + " in the problem", Impact: "i", Solution: "s"}},
 				Checks:     []Check{{Name: "c", Run: "r", Output: hidden + " in the output"}},
 				Violations: []string{hidden + " in the violation"},
 			}

@@ -142,12 +142,12 @@ func (b *bot) lookAtIssues(ctx context.Context) (more bool, err error) {
 	if len(issues) == 0 || ctx.Err() != nil {
 		return false, nil
 	}
-	found, circle, err := b.awaited().Look(ctx, b.t.Number, issues)
+	found, err := b.awaited().Look(ctx, issues)
 	if err != nil {
 		b.voice.warn(err)
 		return false, nil
 	}
-	next, changed := phases.LookedAtIssues(b.w.Run, phase, found, circle, b.env.Now())
+	next, changed := phases.LookedAtIssues(b.w.Run, phase, found, b.env.Now())
 	if !changed {
 		return false, nil
 	}

@@ -23,32 +23,20 @@ type AwaitedPlace struct {
 	Env         environ.Env
 }
 
-// Look looks at issues that the run of another one waits for. The circle is the way over
-// them back to that one, if their runs wait for it in turn. Errors are a *github.Error,
+// Look looks at issues that the run of another one waits for. Errors are a *github.Error,
 // or why ctx was cancelled.
-func (p AwaitedPlace) Look(ctx context.Context, issue int, at []int) (found []phases.AwaitedIssue, circle []int, err error) {
-	var open []int
+func (p AwaitedPlace) Look(ctx context.Context, at []int) (found []phases.AwaitedIssue, err error) {
 	for _, n := range at {
 		is, err := p.GitHub.Issue(ctx, p.Owner, p.Name, n)
 		if github.IsKind(err, github.NotFound, github.Gone) {
 			is, err = github.Issue{}, nil // a person has to say what is meant
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		found = append(found, phases.AwaitedIssue{Number: n, Title: is.Title, Closed: is.State == "closed"})
-		if is.State != "closed" {
-			open = append(open, n)
-		}
 	}
-	var unread error
-	circle = phases.DependencyCircle(issue, open, func(n int) []int {
-		run, err := p.runOf(ctx, n)
-		unread = errors.Join(unread, err)
-		_, waits := phases.AwaitedBy(run)
-		return waits
-	})
-	return found, circle, unread
+	return found, nil
 }
 
 // runOf is the run of an issue, as its branch on the forge has it; without a record if
