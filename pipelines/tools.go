@@ -32,20 +32,6 @@ type ToolChoice struct {
 	Deny  []string `json:"deny,omitempty"`  // not these
 }
 
-// Within reports whether a choice leaves no tool that another one does not leave, as far as
-// their names say so: "files" and "files.remove" are two names.
-func (c ToolChoice) Within(other ToolChoice) bool {
-	for _, name := range other.Deny {
-		if !slices.Contains(c.Deny, name) {
-			return false
-		}
-	}
-	if len(other.Allow) == 0 {
-		return true
-	}
-	return len(c.Allow) > 0 && !slices.ContainsFunc(c.Allow, func(name string) bool { return !slices.Contains(other.Allow, name) })
-}
-
 // nothing is an entry that names no tool: all that is allowed where two choices have no
 // tool in common.
 const nothing = ""

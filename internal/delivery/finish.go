@@ -60,9 +60,8 @@ func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time
 	if isOne, err := squashed(ctx, w, log); isOne || err != nil {
 		return from, err
 	}
-	commits := w.Commits()
 	for _, c := range log {
-		switch ours, err := commits.Has(ctx, c); {
+		switch ours, err := w.Made(ctx, c); {
 		case err != nil:
 			return from, err
 		case !ours && !slices.Contains(updates, c.Commit):
@@ -78,5 +77,5 @@ func squashed(ctx context.Context, w *workspace.Workspace, log []git.LogEntry) (
 	if len(log) != 1 || !slices.ContainsFunc(log[0].Trailers, func(t git.Trailer) bool { return t.Key == git.RecordTrailer }) {
 		return false, nil
 	}
-	return w.Commits().Has(ctx, log[0])
+	return w.Made(ctx, log[0])
 }

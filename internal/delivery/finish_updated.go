@@ -22,7 +22,7 @@ func updated(ctx context.Context, w *workspace.Workspace) (from string, updates 
 		if len(c.Parents) != 2 {
 			continue
 		}
-		if ours, err := w.Commits().Has(ctx, c); err != nil {
+		if ours, err := w.Made(ctx, c); err != nil {
 			return "", nil, err
 		} else if ours {
 			continue

@@ -27,9 +27,14 @@ type Checkout interface {
 	Lacks() []string
 	Close() error
 
-	TrustBranch
 	// ReadState reads files of the run's folder as they are at the tip, each nil where there is none.
 	ReadState(ctx context.Context, paths ...string) ([][]byte, error)
+	// ReadFile reads a file as it is in a commit; the error wraps fs.ErrNotExist where there is none.
+	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
+	// Recorded reports whether the record may be from a commit or lead on from it.
+	Recorded(ctx context.Context, c git.LogEntry) (bool, error)
+	// SameWork reports whether two commits are the same but for the folder of the run.
+	SameWork(ctx context.Context, one, other string) (bool, error)
 	ReadPlain(ctx context.Context, commit, path string) ([]byte, error)
 	Held(ctx context.Context, path string, n int) ([]byte, error)
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)

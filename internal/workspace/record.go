@@ -40,7 +40,7 @@ func (w *opening) load(ctx context.Context) error {
 		return err
 	}
 	if !w.o.TrustBranch && !w.o.Refresh && !w.o.Scratch && (!w.o.Still || len(w.Plan.Hooks) > 0) {
-		if err := CheckTrust(ctx, w.backend.Define, w.Source, filepath.Dir(w.Repo.Tree()), w.Run, w.Plan); err != nil {
+		if err := w.checkTrust(ctx); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (w *opening) touched(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours, err := w.Commits().Newest(ctx, log, nil)
+	ours, err := w.newest(ctx, log, nil)
 	if ours <= 0 || err != nil {
 		return err // 0: the newest commit is one of the run
 	}
@@ -234,7 +234,7 @@ func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	at, err := w.Commits().Newest(ctx, log, func(c git.LogEntry) bool {
+	at, err := w.newest(ctx, log, func(c git.LogEntry) bool {
 		of := slices.Contains(c.Trailers, git.Trailer{Key: PhaseTrailer, Value: phase})
 		return of && slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == AttemptTrailer })
 	})
@@ -245,11 +245,6 @@ func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 		return log[at].Commit, nil
 	}
 	return "", fmt.Errorf("no commit of phase %s is on %s, so there is nothing to restore from: take the run back without --restore", phase, w.Run.BranchName)
-}
-
-// Commits tells the commits of the run from those of others.
-func (w *Workspace) Commits() TrustCommits {
-	return TrustCommits{Branch: w.Repo, Issue: w.Run.IssueNumber, Record: phases.RecordFile(w.Issue.ID)}
 }
 
 // Unchanged refuses an approval of the part of that name, or of what the run waits
