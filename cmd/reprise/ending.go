@@ -100,7 +100,7 @@ func (b broken) Unwrap() error { return b.error }
 // broke says what stopped the process, and how to go on. The record is as it
 // was last committed, so starting again goes on from there.
 func broke(w *workspace.Workspace, run metadata.Run, err error) error {
-	so := view.SummaryOf(w.Plan, run, prompts.Words("en"))
+	so := view.SummaryOf(w.Plan, run)
 	so.Status, so.Code, so.Head = "failed", exit.ReasonFor(err), w.Repo.Tip()
 	way := w.Shown("start again", "command", "reprise run --issue "+w.Issue.ID)
 	if moved := new(git.Moved); errors.As(err, &moved) {

@@ -156,7 +156,7 @@ func (e ending) setOutputs(ctx context.Context) error {
 	}
 	if b.hasRun() && e.decision == toRun {
 		run := b.w.Run
-		so := view.SummaryOf(b.w.Plan, run, prompts.Words("en"))
+		so := view.SummaryOf(b.w.Plan, run)
 		so.Head = b.w.Repo.Tip()
 		if e.err != nil {
 			so.Error = j.Log.Mask(e.err.Error())

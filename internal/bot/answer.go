@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -11,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -56,7 +58,7 @@ func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker
 	case none:
 		return refusal(metadata.NoRun, errors.New(""))
 	case asked.Command.Name == "status":
-		return page.StatusReply(marker, plan, found, page.Notices{Links: v.linksTo(found, v.subject().tip)}, found.GitHubIntegration.ProgressCommentURL)
+		return page.Notice(marker, nil, plan, found, page.Notices{Links: v.linksTo(found, v.subject().tip)})
 	}
 	back, err := phases.PlanRollback(plan, found, command.Request{Command: asked.Command, By: by, At: v.env.Now()}.Rollback())
 	if err != nil {
@@ -92,6 +94,9 @@ func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.P
 		f.From = v.t.Branch
 	}
 	f.Why = why.In(prompts.Words(v.language()))
+	var settings strings.Builder
+	terminal.ShowPlan(&settings, plan, terminal.Options{})
+	f.Settings = settings.String()
 	return page.ConfigReply(marker, v.language(), plan, f)
 }
 

@@ -118,6 +118,21 @@ var looked = regexp.MustCompile(`^(reasons|log|codes|unknownCode|steps|statuses|
 func TestEveryTextIsSaid(t *testing.T) {
 	used, texts := map[string]bool{}, textsByLanguage(t)
 	prefixes := map[string]string{"Say": "", "Shown": "show.", "say": "show.", "about": "show."}
+	said := func(key, where string, given []string) {
+		used[key] = true
+		slices.Sort(given)
+		for language, all := range texts {
+			taken := []string{}
+			for _, m := range value.FindAllStringSubmatch(all[key], -1) {
+				taken = append(taken, m[1])
+			}
+			slices.Sort(taken)
+			text, known := all[key]
+			if d := cmp.Diff(given, slices.Compact(taken)); d != "" || !known || text == "" && key != "command.space" {
+				t.Errorf("%s: %s, values of %q (-given +words):\n%s", where, language, key, d)
+			}
+		}
+	}
 	for _, file := range goFiles(t) {
 		if !slices.ContainsFunc([]string{"cmd/", "internal/", "phases/", "prompts/"}, func(top string) bool { return strings.HasPrefix(file, top) }) {
 			continue
@@ -143,23 +158,11 @@ func TestEveryTextIsSaid(t *testing.T) {
 			if !says {
 				return true
 			}
-			key, given := prefix+literal(call.Args[0]), []string{}
-			used[key] = true
+			given := []string{}
 			for i := 1; i < len(call.Args); i += 2 {
 				given = append(given, literal(call.Args[i]))
 			}
-			slices.Sort(given)
-			for language, all := range texts {
-				taken := []string{}
-				for _, m := range value.FindAllStringSubmatch(all[key], -1) {
-					taken = append(taken, m[1])
-				}
-				slices.Sort(taken)
-				text, known := all[key]
-				if d := cmp.Diff(given, slices.Compact(taken)); d != "" || !known || text == "" && key != "command.space" {
-					t.Errorf("%s: %s, values of %q (-given +words):\n%s", fset.Position(call.Pos()), language, key, d)
-				}
-			}
+			said(prefix+literal(call.Args[0]), fset.Position(call.Pos()).String(), given)
 			return true
 		})
 	}
@@ -172,6 +175,19 @@ func TestEveryTextIsSaid(t *testing.T) {
 				t.Errorf("the template of the page says %q, for which the words in %s are %q", key, language, words)
 			}
 		}
+	}
+	parts, pair := read(t, "internal/page/pages.tmpl"), regexp.MustCompile(`^ "(\w+)" `)
+	for _, m := range regexp.MustCompile(`\b(say|shown|fact) "([^"]+)"`).FindAllStringSubmatchIndex(parts, -1) {
+		rest, given := parts[m[1]:], []string{}
+		for name := pair.FindStringSubmatch(rest); name != nil && parts[m[2]:m[3]] != "fact"; name = pair.FindStringSubmatch(rest) {
+			given, rest = append(given, name[1]), rest[len(name[0]):]
+			depth := 0 // of brackets around the value
+			rest = rest[strings.IndexFunc(rest, func(r rune) bool {
+				depth += strings.Count("(", string(r)) - strings.Count(")", string(r))
+				return depth < 0 || depth == 0 && (r == ' ' || r == '}')
+			}):]
+		}
+		said(map[string]string{"shown": "show."}[parts[m[2]:m[3]]]+parts[m[4]:m[5]], "pages.tmpl", given)
 	}
 	for key := range texts["en"] {
 		if !used[key] && !looked.MatchString(key) {

@@ -10,21 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/prompts/clean"
 )
-
-// chart draws a run.
-type chart struct{ writer }
-
-// folded is the pipeline in Mermaid behind a fold: the list of phases says nearly the
-// same, and is read on a phone.
-func (w chart) folded() string {
-	const most = 60 // more phases cannot be read
-	if len(w.Rows) == 0 || len(w.Rows) > most {
-		return ""
-	}
-	return clean.Details(w.Say("tell.flow"), "```mermaid\n"+view.Mermaid(w.Plan, &w.Run)+"```", false)
-}
 
 // columns is how wide a timeline is: more has no room on a phone.
 const columns = 36
@@ -32,7 +18,7 @@ const columns = 36
 // timeline draws which phase was at work when, as bars of text, without the time that the
 // run waited between them. What became of a phase is a sign before it: GitHub gives such
 // a text no colours.
-func (w chart) timeline() string {
+func (w *writer) timeline() string {
 	spans, all := spansOf(w.Run)
 	if all == 0 {
 		return ""

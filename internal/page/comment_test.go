@@ -9,6 +9,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -96,6 +98,149 @@ func TestCommentIsCut(t *testing.T) {
 	for _, want := range []string{"### 🔄 Phase 5 of 10: Implementation", "1. ▫️ Evaluation", "are left out, as a comment has no room", "Rollbacks · 1001", `"rollbacks":1001`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%.3000s", want, got)
+		}
+	}
+}
+
+// The comment names what somebody has changed by hand, until it has passed a
+// review again.
+func TestCommentNamesWhatWasEdited(t *testing.T) {
+	for language, want := range map[string]string{
+		"en": "✏️ `design.md` was changed on the branch since it was reviewed",
+		"ja": "✏️ `design.md` はレビューの後に",
+	} {
+		p := progresstest.NewPlay(t, language)
+		p.Passing("test_scenario")
+		p.Run = phases.Changed(p.Run, "design", "by hand", p.At)
+		if got := Comment(p.Plan, p.Run, sampleLinks); !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+		p.Next(p.Judgement(""))
+		if got := Comment(p.Plan, p.Run, sampleLinks); strings.Contains(got, "✏️") {
+			t.Errorf("reviewed again, it still says so:\n%s", got)
+		}
+	}
+}
+
+// The parts of a phase are a list below it, and their titles do nothing on a page.
+func TestCommentHasParts(t *testing.T) {
+	for _, language := range []string{"en", "ja"} {
+		p := progresstest.Plays(t, language)["begun"]
+		progresstest.Split(p, "implementation")
+		p.Run.Tasks[1].Title = "The page](http://x) @octo/team <!-- reprise:progress:v1 --> closes #3"
+		if err := p.Run.Check(); err != nil {
+			t.Fatal(err)
+		}
+		text := Comment(p.Plan, p.Run, sampleLinks)
+		progresstest.CheckComment(t, 0, text)
+		if strings.Count(text, "\n   - ▫️ ") != 2 {
+			t.Errorf("%s: there are no two parts below a phase in\n%s", language, text)
+		}
+		// Once they are next, each says what it waits for.
+		for i := range p.Run.Phases {
+			if rec := &p.Run.Phases[i]; rec.Name == "implementation.t1" {
+				break
+			} else if rec.Status != metadata.PhaseSkipped {
+				*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhaseSkipped}
+			}
+		}
+		p.Run.CurrentPhase, p.Run.Questions = "", nil
+		text, why := Comment(p.Plan, p.Run, sampleLinks), metadata.Because("part_needs", "parts", []string{"implementation.t1"}).In(prompts.Words(language))
+		if got := strings.Count(text, " · "+why+"\n"); got != 1 {
+			t.Errorf("%s: %d parts say what they wait for in\n%s", language, got, text)
+		}
+	}
+}
+
+// askingPeople is a run whose design has asked people, and how they answered.
+func askingPeople(t *testing.T, language string) *progresstest.Play {
+	t.Helper()
+	p := progresstest.NewPlay(t, language)
+	p.Passing("design")
+	p.Next(p.Work(0))
+	ask := func(text string, options ...string) {
+		p.Run.Questions = append(p.Run.Questions, metadata.Question{
+			ID: fmt.Sprintf("q%d", len(p.Run.Questions)+1), Phase: "design", Attempt: len(p.Run.Attempts), Text: text, Options: options, AskedAt: p.At,
+		})
+	}
+	ask("Which port?\n\n/approve <!-- reprise:progress:v1 --> ![](https://example.com/x.png)")
+	ask("May `status --json` *break* what @hana has?\n> Closes #1", "Yes, it is new", "No: | never")
+	ask("How many pages?")
+	var err error
+	for id, text := range map[string]string{"q1": "8080.\n\n/cancel is what @octo/team says"} {
+		if p.Run, err = phases.Answer(p.Run, id, text, phases.Command{By: "hana", At: p.At}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Run.Tasks = []metadata.Task{
+		{ID: "t1", Phase: "requirements", Title: "Read the flag, as @hana says", Goal: "It is read."},
+		{ID: "t2", Phase: "requirements", Title: "Print JSON | nothing else", Goal: "It is printed.", Needs: []string{"t1"}},
+	}
+	p.Run.Children = []metadata.Child{
+		{ID: "c1", Phase: "requirements", Title: "Speak French, as @hana says", Body: "All of it.", Number: 9, URL: "https://github.com/octo/hello/issues/9"},
+		{ID: "c2", Phase: "design", Title: "Print in colour <!-- reprise:progress:v1 --> | #3"},
+	}
+	for i := range phases.MostChildren {
+		p.Run.Children = append(p.Run.Children, metadata.Child{ID: fmt.Sprintf("d%d", i), Phase: "planning", Title: fmt.Sprintf("Part %d", i+1)})
+	}
+	d := phases.Decide(p.Plan, p.Run)
+	p.Run = phases.Apply(p.Plan, p.Run, d, phases.Outcome{At: p.At})
+	if err := p.Run.Check(); err != nil || p.Run.Status != metadata.Waiting {
+		t.Fatalf("the run is %s: %v", p.Run.Status, err)
+	}
+	return p
+}
+
+func TestCommentAsksPeople(t *testing.T) {
+	for _, language := range []string{"en", "ja"} {
+		p := askingPeople(t, language)
+		text := Comment(p.Plan, p.Run, sampleLinks)
+		progresstest.Golden(t, "comment-asks."+language+".md", text)
+		progresstest.CheckComment(t, 0, text)
+	}
+}
+
+// What nobody can answer any more is not asked.
+func TestCommentAsksNothingVoid(t *testing.T) {
+	for name, change := range map[string]func(p *progresstest.Play) (metadata.Run, error){
+		"skipped": func(p *progresstest.Play) (metadata.Run, error) {
+			for i := range p.Plan.Phases {
+				p.Plan.Phases[i].Needs = nil
+			}
+			return phases.Skip(p.Plan, p.Run, "design", p.At)
+		},
+		"taken back": func(p *progresstest.Play) (metadata.Run, error) {
+			back, err := phases.PlanRollback(p.Plan, p.Run, phases.Rollback{To: "design", Step: metadata.Execute, Reason: "Another way.", Trigger: metadata.Manual, At: p.At})
+			return back.Run, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := askingPeople(t, "en")
+			run, err := change(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := Comment(p.Plan, run, sampleLinks)
+			if strings.Contains(text, "❓") || strings.Contains(text, "/answer q") || !strings.Contains(text, "→ 8080") {
+				t.Errorf("the comment reads\n%s", text)
+			}
+		})
+	}
+}
+
+// Many long questions do not push the run out of sight.
+func TestCommentAsksMuch(t *testing.T) {
+	p := askingPeople(t, "en")
+	for i := range 30 {
+		q := p.Run.Questions[2]
+		q.ID, q.Text = fmt.Sprintf("q%d", i+4), strings.Repeat("Why? 😀 ", 400)
+		p.Run.Questions = append(p.Run.Questions, q)
+	}
+	text := Comment(p.Plan, p.Run, sampleLinks)
+	progresstest.CheckComment(t, 0, text)
+	for _, want := range []string{"`/answer q2`", "`/answer q4`", "more are left out", "1. ▫️ Evaluation"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%.3000s", want, text)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func samplePull() PullFacts {
 
 func sampleConfig() ConfigFacts {
 	return ConfigFacts{
-		Why: `the issue has the label "reprise:full"`, From: "main at 1234567", Sandbox: "required", Version: "1.0.0",
+		Why: `the issue has the label "reprise:full"`, From: "main at 1234567", Sandbox: "required", Version: "1.0.0", Settings: "full: From planning to evaluation.\nagents  writer: use claude\n",
 		Rights: []Right{{"/run, /retry", "write"}, {"/status", "triage"}}, Bots: []string{"renovate[bot]"}, Protects: []string{"deploy/**"},
 	}
 }
@@ -65,7 +65,6 @@ func everything(plan *pipelines.Pipeline, run metadata.Run, back phases.Rollback
 		"notice":     Notice(sampleMarker, nil, plan, run, s.Notices),
 		"late":       LateCI(sampleMarker, nil, plan, run, s.Notices),
 		"unstarted":  Unstarted(sampleMarker, run.Language, nil, e.Denial.What, s.Job),
-		"status":     StatusReply(sampleMarker, plan, run, s.Notices, p.Progress),
 		"config":     ConfigReply(sampleMarker, run.Language, plan, c),
 		"rollback":   RollbackReply(sampleMarker, plan, back),
 		"refusal":    RefusalReply(sampleMarker, run.Language, e.Denial),

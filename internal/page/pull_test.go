@@ -120,7 +120,7 @@ func TestFollowUp(t *testing.T) {
 			for name, r := range tt.reports {
 				run.Phase(name).Report, run.Phase(name).Status = r, tt.status
 			}
-			f := NewFollowUp(run, []string{"todo", " Reprise ", "TODO", ""}, "reprise")
+			f := NewFollowUp(run, []string{"todo", "Reprise"}, "reprise")
 			if tt.want == nil {
 				if f != nil {
 					t.Fatalf("there is nothing to do, but an issue:\n%s", f.Body)

@@ -1,11 +1,8 @@
 package page
 
 import (
-	"strings"
-
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -29,102 +26,54 @@ type SummaryFacts struct {
 	Versions []Versioned         // of reprise and the agents' programs
 }
 
-// summary is that of a job.
-type summary struct{ writer }
-
 // RunSummary gives the summary of a job that worked on a run as Markdown, in
 // the language of the run: how it ended and what to do, every phase with its
 // time and cost, pictures of both, and what the job refused, took out of the
 // issue and ran with. Text from outside is escaped in it. It has at most 1 MiB.
 func RunSummary(plan *pipelines.Pipeline, run metadata.Run, f SummaryFacts) string {
-	s := summary{newWriter(plan, run, f.Notices)}
-	return s.fit([]string{
-		text.Join("\n\n", "## "+s.headline(), s.bar(), s.linked(), text.Join(" · ", s.facts(), s.reason())),
-		advice(s).text(), advice(s).lastWords(), s.warnings(), checklist(s).lines(), titled(s.Say("tell.timeline"), chart(s).timeline()),
-		s.denials(f.Denials), s.refusedHosts(), findings(s).open(), history(s).rollbacks(), history(s).merges(), history(s).commands(), chart(s).folded(), s.removals(f.Removed), s.surroundings(text.Join("\n\n", sandboxText(s.Catalogue, f.Sandbox, f.Box), s.held(f.Held)), f.Versions),
-	})
+	w := newWriter(plan, run, f.Notices)
+	return w.summary(
+		w.put("summary", w), w.advice(), w.put("stderr", w), w.warnings(), w.phases(), titled(w.Say("tell.timeline"), w.timeline()),
+		titled(w.Say("tell.refused"), w.list(60_000, "denials", f.Denials)), titled(w.Say("tell.refusedHosts"), w.list(20_000, "hosts", w)),
+		w.findings(), w.rollbacks(), w.folded(text.Capitalize(w.Shown("page key base")), 6_000, "merges", w), w.history(), w.put("flow", w),
+		w.put("removals", f.Removed), w.put("surroundings", f),
+	)
 }
 
-// fit joins the parts of a summary that fit.
-func (w summary) fit(blocks []string) string {
+// EventFacts describe an event that led to no run.
+type EventFacts struct {
+	Event string // such as "issue_comment created"
+	Issue string // its number; may be empty
+	Denial
+	Warnings []string
+	Versions []Versioned
+}
+
+// EventSummary gives the summary of a job whose event led to no run, as
+// Markdown in a language: why not, and how to change that.
+func EventSummary(language string, f EventFacts) string {
+	w := speaker(language)
+	w.Warnings = f.Warnings
+	return w.summary(w.put("not started", f), w.refused(f.Denial), w.warnings(), w.put("surroundings", SummaryFacts{Versions: f.Versions}))
+}
+
+// HandledSummary gives the summary of a job that did all it had to: it
+// answered, or found that the job that follows goes on with the work. It says
+// who asked for what, as Markdown in a language.
+func HandledSummary(language string, goesOn bool, f EventFacts) string {
+	w := speaker(language)
+	w.Warnings = f.Warnings
+	heading, next := "## 💬 "+w.Say("tell.answered"), ""
+	if goesOn {
+		heading, next = "## ▶️ "+w.Say("tell.handedOn"), w.Say("tell.handedTo")
+	}
+	return w.summary(heading, w.put("handled", f), next, w.warnings(), w.put("surroundings", SummaryFacts{Versions: f.Versions}))
+}
+
+// summary joins the parts of a summary that fit.
+func (w *writer) summary(blocks ...string) string {
 	return fit(maxSummary, w.Say("tell.summaryCut"), blocks)
 }
 
-// reason is the code of why the run does not go on.
-func (w summary) reason() string {
-	reason := ""
-	switch {
-	case w.Run.Stop != nil:
-		reason = string(w.Run.Stop.Code)
-	case w.Run.Status == metadata.Completed:
-		reason = string(metadata.Done)
-	}
-	return clean.Named(w.Say("tell.decision"), clean.Code(clean.Truncate(reason, 60)))
-}
-
-// denials are what was refused, each with how to change that.
-func (w summary) denials(all []Denial) string {
-	var items []string
-	for _, d := range all {
-		items = append(items, "- "+clean.Indent(refusal(w).text(d), "  ")[2:])
-	}
-	return titled(w.Say("tell.refused"), w.within(60_000, items))
-}
-
-// refusedHosts are what the network of a step does not have, with what would open
-// it in the pipeline.
-func (w summary) refusedHosts() string {
-	var items []string
-	for _, a := range w.Run.Attempts {
-		if a.Refused == "" {
-			continue
-		}
-		items = append(items, "- "+text.Join(" · ", cell(a.Phase, 60), w.word("steps", string(a.Step)), clean.Code(clean.Truncate(a.Refused, 1000)))+
-			"\n  "+clean.Code(view.Allowing(a)))
-	}
-	return titled(w.Say("tell.refusedHosts"), w.within(20_000, items))
-}
-
-// removals say what was taken out of the issue.
-func (w summary) removals(removed []clean.Removal) string {
-	var items []string
-	for _, line := range w.RemovedFrom(removed) {
-		items = append(items, "- "+clean.Inline(line, 300))
-	}
-	if len(items) == 0 {
-		return ""
-	}
-	return titled(w.Say("removed"), w.Say("removedNote")+"\n\n"+strings.Join(items, "\n"))
-}
-
-// surroundings are what the job ran with, of which the sandbox and logins are written already.
-func (w summary) surroundings(written string, versions []Versioned) string {
-	var programs []string
-	for _, v := range versions {
-		programs = append(programs, clean.Code(text.Join(" ", clean.Truncate(v.Name, 60), clean.Truncate(v.Version, 100))))
-	}
-	var lines []string
-	for _, l := range []string{written, clean.Named(w.Say("tell.versions"), text.Join(" · ", programs...))} {
-		if l != "" {
-			lines = append(lines, l)
-		}
-	}
-	return strings.Join(lines, "\n\n")
-}
-
-// held says which programs hold their login themselves.
-func (w summary) held(all []Versioned) string {
-	var programs []string
-	for _, h := range all {
-		programs = append(programs, clean.Code(h.Name)+" ("+clean.Code(h.Version)+")")
-	}
-	return clean.Named(w.Say("tell.held"), text.Join(" · ", programs...))
-}
-
 // titled is a part with a heading; nothing without a body.
-func titled(title, body string) string {
-	if body == "" {
-		return ""
-	}
-	return "### " + title + "\n\n" + body
-}
+func titled(title, body string) string { return clean.PrefixedText("### "+title+"\n\n", body) }

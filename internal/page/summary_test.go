@@ -8,8 +8,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // A timeline has two lines for each phase that was at work: its name and time, and a
@@ -49,7 +51,7 @@ func TestTimelineOfWorkAtTheSameTime(t *testing.T) {
 		"🟩 Design                     2 min 0 s", "            ██████████████████",
 		"🟩 Testing                    1 min 0 s", "                              █████████",
 	}, "\n")
-	if got := (chart{newWriter(p.Plan, p.Run, Notices{})}).timeline(); !strings.Contains(got, want) {
+	if got := newWriter(p.Plan, p.Run, Notices{}).timeline(); !strings.Contains(got, want) {
 		t.Errorf("the timeline is not\n%s\nbut\n%s", want, got)
 	}
 }
@@ -63,7 +65,7 @@ func TestTimelineOfOddAttempts(t *testing.T) {
 	for range 400 {
 		p.Run.Attempts = append(p.Run.Attempts, p.Run.Attempts[3])
 	}
-	c := chart{newWriter(p.Plan, p.Run, Notices{})}
+	c := newWriter(p.Plan, p.Run, Notices{})
 	drawn, _, _ := strings.Cut(strings.TrimPrefix(c.timeline(), "```text\n"), "\n```")
 	lines := strings.Split(drawn, "\n")
 	if len(lines) != 2*6 {
@@ -78,7 +80,7 @@ func TestTimelineOfOddAttempts(t *testing.T) {
 			t.Errorf("line %d, %d wide: %q", i, ansi.StringWidth(l), l)
 		}
 	}
-	if got := (chart{newWriter(p.Plan, metadata.Run{}, Notices{})}).timeline(); got != "" {
+	if got := newWriter(p.Plan, metadata.Run{}, Notices{}).timeline(); got != "" {
 		t.Errorf("a run without attempts has\n%s", got)
 	}
 }
@@ -97,8 +99,8 @@ func TestSummaryTellsThatTheBaseWasMerged(t *testing.T) {
 }
 
 func TestSummaryIsCut(t *testing.T) {
-	c := summary{newWriter(nil, metadata.Run{}, Notices{})}
-	got := c.fit([]string{"head", strings.Repeat("語", maxSummary), "tail", strings.Repeat("語", maxSummary/2)})
+	c := newWriter(nil, metadata.Run{}, Notices{})
+	got := c.summary("head", strings.Repeat("語", maxSummary), "tail", strings.Repeat("語", maxSummary/2))
 	if len(got) > 1<<20 || !strings.HasPrefix(got, "head\n\ntail\n\n語") || !strings.HasSuffix(got, c.Say("tell.summaryCut")+"\n") {
 		t.Errorf("%d bytes, %.20q ... %q", len(got), got, got[len(got)-80:])
 	}
@@ -148,5 +150,68 @@ func TestRefusedHosts(t *testing.T) {
 		"- design · revise · `'](x)\"\\:443 (1)`\n  `network: allow: [\"'](x)\\\"\\\\:443\"]`\n"
 	if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); !strings.Contains(got, want) {
 		t.Errorf("it lacks\n%s\nin\n%s", want, got)
+	}
+}
+
+// What was answered, or is left to the next job, does not read as if nothing
+// had come of it, and what somebody typed does nothing there.
+func TestHandledSummary(t *testing.T) {
+	for _, language := range []string{"en", "ja", "xx"} {
+		c := newWriter(nil, metadata.Run{Language: language}, Notices{})
+		for goesOn, want := range map[bool][]string{true: {c.Say("tell.handedOn"), c.Say("tell.handedTo")}, false: {c.Say("tell.answered")}} {
+			f := EventFacts{
+				Event: "issue_comment created", Issue: "7", Denial: Denial{By: "ada", What: "/run <!-- x --> `a` @octo\nmore"},
+				Warnings: []string{"the label is still there"}, Versions: []Versioned{{"reprise", "1.0.0"}},
+			}
+			got := HandledSummary(language, goesOn, f)
+			for _, w := range append(want, "`/run", "`ada`", "`7`", "`issue_comment created`", "the label is still there", "reprise 1.0.0") {
+				if !strings.Contains(got, w) {
+					t.Errorf("%s %v lacks %q:\n%s", language, goesOn, w, got)
+				}
+			}
+			if strings.Contains(got, c.Say("tell.notStarted")) || strings.Contains(got, "<!--") || strings.Contains(got, "more") {
+				t.Errorf("%s %v:\n%s", language, goesOn, got)
+			}
+			progresstest.CheckTold(t, got)
+		}
+	}
+}
+
+// What keeps the network closed is said, and so is what does not.
+func TestSummaryOfTheNetwork(t *testing.T) {
+	catalogue := prompts.Words("en")
+	for _, tt := range []struct {
+		held  sandbox.Held
+		holds bool
+		want  string
+	}{
+		{sandbox.Held{Network: sandbox.OwnNetwork}, false, catalogue.Say("sandbox.network")},
+		{sandbox.Held{Closed: true, Network: sandbox.OwnNetwork}, true, catalogue.Say("sandbox.networkOwn")},
+		{sandbox.Held{Closed: true, Network: sandbox.PortAlone}, false, catalogue.Say("sandbox.networkPort")},
+		{sandbox.Held{Closed: true}, false, catalogue.Say("sandbox.networkNone")},
+	} {
+		holds, not, _ := strings.Cut(speaker("en").put("sandbox", SummaryFacts{Sandbox: "required", Box: sandbox.Confinement{Known: true, Held: &tt.held}}), "- "+catalogue.Say("sandbox.not"))
+		if strings.Contains(holds, tt.want) != tt.holds || strings.Contains(not, tt.want) == tt.holds {
+			t.Errorf("%q: it holds %s\nand does not %s", tt.want, holds, not)
+		}
+	}
+}
+
+// What ends the processes of a call is said, and so is what does not.
+func TestSummaryOfWhatEndsACall(t *testing.T) {
+	catalogue := prompts.Words("en")
+	for bond, want := range map[sandbox.Bond]string{
+		sandbox.Namespaces: "holds: " + catalogue.Say("sandbox.namespaces"), sandbox.ControlGroup: "holds: " + catalogue.Say("sandbox.group"), sandbox.Marks: "not: " + catalogue.Say("sandbox.marks"),
+	} {
+		text := speaker("en").put("sandbox", SummaryFacts{Sandbox: "required", Box: sandbox.Confinement{Known: true, Held: &sandbox.Held{Together: bond}}})
+		holds, not, cut := strings.Cut(text, "- "+catalogue.Say("sandbox.not"))
+		list, rest := holds, not
+		if strings.HasPrefix(want, "not: ") {
+			list, rest = not, holds
+		}
+		_, phrase, _ := strings.Cut(want, ": ")
+		if !cut || !strings.Contains(list, phrase) || strings.Contains(rest, phrase) {
+			t.Errorf("%s: want %s\n%s", bond, want, text)
+		}
 	}
 }

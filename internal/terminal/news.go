@@ -142,7 +142,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 	n.Event, n.Status, n.Code, n.Class = "end", string(o.Status), o.Code, o.Class
 	n.because(o.Why)
 	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, metadata.Rounded(o.Usage.USD)
-	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), view.AllReverted(o.Violations, prompts.Words("en")), o.Stderr
+	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), view.AllReverted(o.Violations), o.Stderr
 	n.Warnings = o.Warnings
 	rules := rulesSince(e.Run)
 	if e.Of.Do == phases.DoBaseline { // which comes after them, and leads to none

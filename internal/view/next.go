@@ -1,23 +1,22 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Result gives the result of a run for programs, with the commands that take
 // it further.
 func Result(plan *pipelines.Pipeline, run metadata.Run) Summary {
-	s := SummaryOf(plan, run, prompts.Words("en"))
+	s := SummaryOf(plan, run)
 	s.Next = NextCommands(plan, run)
 	return s
 }
@@ -86,12 +85,6 @@ func asksPeople(plan *pipelines.Pipeline, run metadata.Run) []string {
 		}
 	}
 	return lines
-}
-
-// Artifacts gives the files a phase has written, its artifact first.
-func (r Row) Artifacts() []string {
-	files := slices.Clone(r.Rec.OutputFiles)
-	return slices.DeleteFunc(files, func(f string) bool { return strings.TrimSpace(f) == "" })
 }
 
 // NextCommands gives the commands that take a run further, the likeliest first. For a
@@ -170,15 +163,5 @@ func (r Row) Standing() string {
 
 // Sign is a sign for where a phase stands, one cell wide.
 func Sign(s metadata.PhaseStatus) string {
-	switch s {
-	case metadata.PhaseCompleted:
-		return "✓"
-	case metadata.PhaseInProgress:
-		return "▸"
-	case metadata.PhaseFailed:
-		return "✗"
-	case metadata.PhaseSkipped:
-		return "–"
-	}
-	return "·"
+	return cmp.Or(map[metadata.PhaseStatus]string{metadata.PhaseCompleted: "✓", metadata.PhaseInProgress: "▸", metadata.PhaseFailed: "✗", metadata.PhaseSkipped: "–"}[s], "·")
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -93,4 +94,18 @@ func Place(f metadata.Finding) string {
 		return text.Flat(f.File)
 	}
 	return fmt.Sprintf("%s:%d", text.Flat(f.File), f.Line)
+}
+
+// Allowing gives the setting of a pipeline that would allow the hosts that the network of
+// an attempt did not have; "" if it was refused none.
+func Allowing(a metadata.Attempt) string {
+	if a.Refused == "" {
+		return ""
+	}
+	var hosts []string
+	for one := range strings.SplitSeq(a.Refused, ", ") {
+		host, _, _ := strings.Cut(one, " ")
+		hosts = append(hosts, strconv.Quote(host))
+	}
+	return "network: allow: [" + strings.Join(hosts, ", ") + "]"
 }

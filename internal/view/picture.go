@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -70,11 +72,16 @@ func graphOf(plan *pipelines.Pipeline, run *metadata.Run) graph {
 			}
 		}
 	}
-	for _, back := range wayBack(record) {
-		from, is := at[back.from]
-		to, also := at[back.to]
-		if is && also && from != to {
-			g.back = append(g.back, arrow{from, to, back.n})
+	for _, e := range record.RollbackHistory {
+		from, is := at[e.FromPhase]
+		to, also := at[e.ToPhase]
+		i := slices.IndexFunc(g.back, func(a arrow) bool { return a.from == from && a.to == to })
+		switch {
+		case !is || !also || from == to:
+		case i < 0:
+			g.back = append(g.back, arrow{from, to, 1})
+		default:
+			g.back[i].n++
 		}
 	}
 	return g
@@ -116,17 +123,7 @@ const nodeColours = `  classDef done fill:#1a7f37,stroke:#116329,color:#ffffff
 `
 
 func nodeClass(s metadata.PhaseStatus) string {
-	switch s {
-	case metadata.PhaseCompleted:
-		return "done"
-	case metadata.PhaseInProgress:
-		return "active"
-	case metadata.PhaseFailed:
-		return "failed"
-	case metadata.PhaseSkipped:
-		return "skipped"
-	}
-	return "pending"
+	return cmp.Or(map[metadata.PhaseStatus]string{metadata.PhaseCompleted: "done", metadata.PhaseInProgress: "active", metadata.PhaseFailed: "failed", metadata.PhaseSkipped: "skipped"}[s], "pending")
 }
 
 // nodeLabel is the text of a phase: a sign or its number, then its title.
@@ -146,28 +143,4 @@ func Label(body string) string {
 		}
 		return '-'
 	}, text.Flat(body))
-}
-
-// arrowBack is how often a run went from one phase back to another.
-type arrowBack struct {
-	from, to string
-	n        int
-}
-
-// wayBack sums up the rollbacks, in the order in which each way was first
-// gone.
-func wayBack(run metadata.Run) []arrowBack {
-	var all []arrowBack
-	at := map[[2]string]int{}
-	for _, e := range run.RollbackHistory {
-		key := [2]string{e.FromPhase, e.ToPhase}
-		i, known := at[key]
-		if !known {
-			i = len(all)
-			at[key] = i
-			all = append(all, arrowBack{from: e.FromPhase, to: e.ToPhase})
-		}
-		all[i].n++
-	}
-	return all
 }

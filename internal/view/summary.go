@@ -1,11 +1,13 @@
 package view
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Summary is the result of a run as one JSON value. It is there however the
@@ -84,18 +86,21 @@ type Totals struct {
 	GivenUpMS  int64   `json:"given_up_ms,omitzero"`
 }
 
+// english are the words for programs.
+func english() metadata.Words { return prompts.Words("en") }
+
 // SummaryOf gives the result of a run. Words are English: programs read it.
-func SummaryOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summary {
+func SummaryOf(plan *pipelines.Pipeline, run metadata.Run) Summary {
 	s := Summary{
 		Status: statusOf(run), Issue: run.IssueNumber, Title: run.IssueTitle, Pipeline: plan.Name, Branch: run.BranchName,
 		Phase: phases.At(plan, run), Steps: []SummaryStep{}, Start: run.CreatedAt, End: run.UpdatedAt,
-		SummaryState: StateOf(plan, run).summary(words), Totals: Totals{Cost: run.Cost, Attempts: phases.SpentOf(run).Attempts, Rollbacks: len(run.RollbackHistory)},
+		SummaryState: StateOf(plan, run).summary(), Totals: Totals{Cost: run.Cost, Attempts: phases.SpentOf(run).Attempts, Rollbacks: len(run.RollbackHistory)},
 	}
 	if run.Status == metadata.Completed {
 		s.Code = metadata.Done
 	}
 	if run.Stop != nil {
-		s.Code, s.Error = run.Stop.Code, run.Stop.Why.In(words)
+		s.Code, s.Error = run.Stop.Code, run.Stop.Why.In(english())
 	}
 	s.Totals.USD = metadata.Rounded(s.Totals.USD)
 	took, _ := phases.TimeTogether(run)
@@ -107,7 +112,7 @@ func SummaryOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words)
 		if rec.Status == metadata.PhaseCompleted {
 			done++
 		}
-		s.Steps = append(s.Steps, stepsOf(run, rec, words)...)
+		s.Steps = append(s.Steps, stepsOf(run, rec)...)
 	}
 	if s.Status == "failed" && done > 0 {
 		s.Status = "partial_success"
@@ -125,20 +130,12 @@ func SummaryOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words)
 }
 
 func statusOf(run metadata.Run) string {
-	switch run.Status {
-	case metadata.Completed:
-		return "success"
-	case metadata.Failed:
-		return "failed"
-	case metadata.Cancelled, metadata.Interrupted:
-		return "cancelled"
-	case metadata.Running:
-		return "running"
-	}
-	return "waiting"
+	return cmp.Or(map[metadata.Status]string{
+		metadata.Completed: "success", metadata.Failed: "failed", metadata.Cancelled: "cancelled", metadata.Interrupted: "cancelled", metadata.Running: "running",
+	}[run.Status], "waiting")
 }
 
-func stepsOf(run metadata.Run, rec metadata.Phase, words metadata.Words) []SummaryStep {
+func stepsOf(run metadata.Run, rec metadata.Phase) []SummaryStep {
 	if rec.Status == metadata.PhaseSkipped {
 		return []SummaryStep{{Phase: rec.Name, Step: metadata.Execute, Status: "skipped"}}
 	}
@@ -147,7 +144,7 @@ func stepsOf(run metadata.Run, rec metadata.Phase, words metadata.Words) []Summa
 		s := SummaryStep{Phase: rec.Name, Step: step}
 		for _, a := range run.Attempts {
 			if a.Phase == rec.Name && a.Step == step {
-				s.add(a, words)
+				s.add(a)
 			}
 		}
 		if s.Attempts == 0 {
@@ -158,7 +155,7 @@ func stepsOf(run metadata.Run, rec metadata.Phase, words metadata.Words) []Summa
 		}
 		switch {
 		case step == metadata.Check:
-			s.checked(rec, words)
+			s.checked(rec)
 		case step == metadata.Review:
 			s.Output, s.Verdict = rec.ReviewResult, metadata.Ruling(rec.ReviewResult)
 		case len(rec.OutputFiles) > 0:
@@ -172,7 +169,7 @@ func stepsOf(run metadata.Run, rec metadata.Phase, words metadata.Words) []Summa
 
 // add takes the next attempt in. One that asked people something, or is still
 // at work, has not failed; checks that ran and did not pass have.
-func (s *SummaryStep) add(a metadata.Attempt, words metadata.Words) {
+func (s *SummaryStep) add(a metadata.Attempt) {
 	s.Attempts++
 	s.DurationMS += a.DurationMS
 	s.Usage = s.Usage.Plus(a.Usage)
@@ -184,14 +181,14 @@ func (s *SummaryStep) add(a metadata.Attempt, words metadata.Words) {
 		s.Status = "waiting"
 	case a.Status != metadata.Succeeded:
 		s.Retries++
-		s.Status, s.Error = "failed", a.Why.In(words)
+		s.Status, s.Error = "failed", a.Why.In(english())
 	case a.Step == metadata.Check && a.Why != "" && a.Verdict != metadata.Pass:
-		s.Status, s.Error = "failed", a.Why.In(words)
+		s.Status, s.Error = "failed", a.Why.In(english())
 	}
 }
 
 // checked names the checks of the newest work, and all that failed.
-func (s *SummaryStep) checked(rec metadata.Phase, words metadata.Words) {
+func (s *SummaryStep) checked(rec metadata.Phase) {
 	if rec.Checks == nil || rec.Checks.Written != rec.Written {
 		return
 	}
@@ -200,6 +197,130 @@ func (s *SummaryStep) checked(rec metadata.Phase, words metadata.Words) {
 		s.Verdict = phases.RulingOf(rec.Checks.Results)
 	}
 	if wrong := phases.WhyChecksFailed(rec.Checks.Results); wrong != "" && s.Status != "running" {
-		s.Status, s.Error = "failed", wrong.In(words)
+		s.Status, s.Error = "failed", wrong.In(english())
 	}
+}
+
+// SummaryState is where a run stands: what its result has besides what was done, as the
+// record has it.
+type SummaryState struct {
+	Phases    []SummaryPhase      `json:"phases"` // also those that have not begun
+	Budget    Budget              `json:"budget"`
+	Questions []metadata.Question `json:"questions"`          // open ones
+	Approval  *ApprovalWanted     `json:"approval,omitempty"` // that the run waits for
+	Approvals []Approval          `json:"approvals"`
+	Tasks     []metadata.Task     `json:"tasks"`
+	Rollbacks []metadata.Rollback `json:"rollbacks"`
+}
+
+// SummaryPhase is where a phase stands, and what is open against its work.
+type SummaryPhase struct {
+	Name       string               `json:"name"`
+	Status     metadata.PhaseStatus `json:"status"`
+	Step       metadata.Step        `json:"step,omitempty"` // to do next
+	Round      int                  `json:"round"`          // of review, counts from 1; 0 before it begins
+	Calls      int                  `json:"calls"`          // of agents
+	USD        float64              `json:"cost_usd"`
+	DurationMS int64                `json:"duration_ms"`
+	Verdict    string               `json:"verdict,omitempty"` // of the newest review
+	Findings   []metadata.Finding   `json:"findings,omitempty"`
+	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
+	Checks     []SummaryCheck       `json:"failed_checks,omitempty"`
+	Violations []Reverted           `json:"violations,omitempty"` // changes that were taken back
+	Halt       *Halt                `json:"halt,omitempty"`       // of a part that does not go on
+	Waits      string               `json:"waits,omitempty"`      // what a part that has not begun waits for, in English
+}
+
+// Reverted is a change that was taken back.
+type Reverted struct {
+	Path    string          `json:"path"`
+	Rule    string          `json:"rule"`    // what it broke, in English
+	Because metadata.Reason `json:"because"` // the same as the record has it
+}
+
+// AllReverted gives the changes that violations were.
+func AllReverted(all []metadata.Violation) []Reverted {
+	var out []Reverted
+	for _, v := range all {
+		out = append(out, Reverted{v.Path, v.Rule.In(english()), v.Rule})
+	}
+	return out
+}
+
+// Budget has the limits of a run, of which 0 is none.
+type Budget struct {
+	metadata.Budget
+	Used metadata.Spent `json:"used"` // since a person last said that the run goes on
+}
+
+// Halt is why a part of a phase does not go on until somebody does something about
+// it. Other parts may.
+type Halt struct {
+	Code metadata.Code `json:"code"`
+	Why  string        `json:"why"` // in English
+}
+
+// ApprovalWanted is what a person has to approve.
+type ApprovalWanted struct {
+	Phase string `json:"phase"`
+	Role  string `json:"role"` // that the person has at least
+	Why   string `json:"why"`  // in English
+
+	Because metadata.Reason `json:"-"`
+}
+
+// Wanted gives what a person has to approve before the run goes on, or nil.
+func Wanted(plan *pipelines.Pipeline, run metadata.Run) *ApprovalWanted {
+	phase, role, why, ok := phases.Approval(plan, run)
+	if !ok {
+		return nil
+	}
+	return &ApprovalWanted{phase, role, "", why}
+}
+
+// Approval is what a person has approved.
+type Approval struct {
+	metadata.Approval
+	Stands bool `json:"stands"` // the phase has not changed since
+}
+
+func (s State) summary() *SummaryState {
+	spent, since := phases.SpentOf(s.Run), s.Run.Budget.Since
+	used := metadata.Spent{USD: metadata.Rounded(spent.USD - since.USD), Tokens: spent.Tokens - since.Tokens, Seconds: spent.Seconds - since.Seconds, Attempts: spent.Attempts - since.Attempts}
+	out := &SummaryState{
+		s.phases(),
+		Budget{s.Run.Budget, used},
+		append([]metadata.Question{}, phases.Questions(s.Run)...), nil,
+		[]Approval{},
+		append([]metadata.Task{}, s.Run.Tasks...), append([]metadata.Rollback{}, s.Run.RollbackHistory...),
+	}
+	if out.Approval = Wanted(s.Plan, s.Run); out.Approval != nil {
+		out.Approval.Why = out.Approval.Because.In(english())
+	}
+	for _, a := range s.Run.Approvals {
+		out.Approvals = append(out.Approvals, Approval{a, phases.Stands(s.Run, a)})
+	}
+	return out
+}
+
+func (s State) phases() []SummaryPhase {
+	out, halts := []SummaryPhase{}, map[string]*Halt{}
+	for _, d := range phases.Halts(s.Plan, s.Run) {
+		halts[d.Phase] = &Halt{d.Code, d.Why.In(english())}
+	}
+	for _, r := range s.Rows {
+		out = append(out, SummaryPhase{
+			r.Rec.Name, r.Rec.Status, r.Rec.CurrentStep, r.Round(), r.Attempts, metadata.Rounded(r.USD), r.Took.Milliseconds(), r.Rec.ReviewResult,
+			r.Findings, r.Gates, checksOf(r.Checks), AllReverted(r.Violations), halts[r.Rec.Name], r.Waits.In(english()),
+		})
+	}
+	return out
+}
+
+// checksOf says how checks ended.
+func checksOf(all []metadata.CheckResult) (out []SummaryCheck) {
+	for _, c := range all {
+		out = append(out, SummaryCheck{c.Name, c.Pass, c.ExitCode})
+	}
+	return out
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // told is what a result says of one step, without what it used.
@@ -78,7 +77,7 @@ func TestStepsOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := metadata.Phase{Name: "code", Status: metadata.PhaseInProgress, Checks: tt.checks}
-			got := stepsOf(metadata.Run{Attempts: tt.attempts}, rec, prompts.Words("en"))
+			got := stepsOf(metadata.Run{Attempts: tt.attempts}, rec)
 			if len(got) != 1 {
 				t.Fatalf("there are %d steps", len(got))
 			}
@@ -102,18 +101,18 @@ func TestVerdictOfSteps(t *testing.T) {
 		Checks: &metadata.Checks{Results: []metadata.CheckResult{{Name: "unit", Pass: true}}},
 	}
 	var got []string
-	for _, s := range stepsOf(run, rec, prompts.Words("en")) {
+	for _, s := range stepsOf(run, rec) {
 		got = append(got, string(s.Step)+" "+s.Status+" "+string(s.Verdict))
 	}
 	if diff := cmp.Diff([]string{"execute success ", "check success pass", "review success fail"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	rec.Checks.Results[0].Pass = false
-	if s := stepsOf(run, rec, prompts.Words("en"))[1]; s.Verdict != metadata.Fail || s.Status != "failed" {
+	if s := stepsOf(run, rec)[1]; s.Verdict != metadata.Fail || s.Status != "failed" {
 		t.Errorf("a check that failed is %+v", s)
 	}
 	rec.Checks, rec.ReviewResult = nil, "" // the work was taken back
-	for _, s := range stepsOf(run, rec, prompts.Words("en")) {
+	for _, s := range stepsOf(run, rec) {
 		if s.Verdict != "" {
 			t.Errorf("%s has the verdict %s of work that is gone", s.Step, s.Verdict)
 		}
@@ -129,7 +128,7 @@ func TestSummaryForPrograms(t *testing.T) {
 	}
 	text := func() string {
 		t.Helper()
-		data, err := json.Marshal(SummaryOf(plan, run, prompts.Words("en")))
+		data, err := json.Marshal(SummaryOf(plan, run))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +137,7 @@ func TestSummaryForPrograms(t *testing.T) {
 	if got := text(); strings.Contains(got, "null") || !strings.Contains(got, `"total_cost_usd":0.3,`) || !strings.Contains(got, `"questions":[]`) {
 		t.Errorf("%s", got)
 	}
-	if got := SummaryOf(plan, metadata.Run{Status: metadata.Running}, prompts.Words("en")); got.Phases[1].Status != metadata.PhasePending {
+	if got := SummaryOf(plan, metadata.Run{Status: metadata.Running}); got.Phases[1].Status != metadata.PhasePending {
 		t.Errorf("a phase that only the plan knows is %+v", got.Phases[1])
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -15,26 +14,27 @@ import (
 // mostOpened is how much of what waits for an approval is shown, in characters.
 const mostOpened = 20_000
 
-// proposed shows what a person is asked about at protected paths: every line of it, and what
+// change is what a person is asked about at protected paths: every line of it, and what
 // nobody would see in it as marks.
-func proposed(w writer) string {
-	diff, after := "", ""
+type change struct {
+	Shown string
+	Cut   bool // that is not all
+	Forge bool // it is of the workflows
+}
+
+func (w *writer) opened() *change {
+	diff, forge := "", false
 	for _, o := range view.Opened(w.Plan, w.Run) {
 		diff += o.Diff
-		if strings.HasPrefix(o.Path, ".github/") {
-			after = w.Say("tell.openedForge")
-		}
+		forge = forge || strings.HasPrefix(o.Path, ".github/")
 	}
 	if diff == "" {
-		return ""
+		return nil
 	}
 	diff, _ = clean.Mark(diff)
 	diff = folded(blanksShown(diff))
-	shown, rest := clean.Truncate(diff, mostOpened), ""
-	if len(shown) < len(strings.TrimSpace(diff)) {
-		rest = w.Say("tell.openedCut")
-	}
-	return text.Join("\n\n", "**"+w.Say("tell.opened")+"**", clean.Fenced(shown), rest, after)
+	shown := clean.Truncate(diff, mostOpened)
+	return &change{shown, len(shown) < len(strings.TrimSpace(diff)), forge}
 }
 
 // Of blanks in a line, how many are more than anybody needs: before its words, and

@@ -253,6 +253,14 @@ func failedChecks(rec metadata.Phase) []metadata.CheckResult {
 	return slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return c.Holds() })
 }
 
+// BrokenSetup gives the command of the setup that has stopped a run, or nil.
+func BrokenSetup(run metadata.Run) *metadata.CheckResult {
+	if run.Stop == nil || run.Stop.Code != metadata.SetupFailed {
+		return nil
+	}
+	return phases.Broken(run.Setup)
+}
+
 // CutOff names the phases and parts whose newest work is that of a call which was cut off at
 // the limit of its turns.
 func CutOff(run metadata.Run) (names []string) {
@@ -304,3 +312,13 @@ func Spent(run metadata.Run) string {
 
 // AllTokens gives the tokens of a cost, read and written.
 func AllTokens(c metadata.Cost) int64 { return c.InputTokens + c.OutputTokens }
+
+// Opened gives the changes of protected paths that wait for a person.
+func Opened(plan *pipelines.Pipeline, run metadata.Run) (all []metadata.Opened) {
+	for _, rec := range run.Phases {
+		if phase, _, _, ok := phases.ApprovalOf(plan, run, rec.Name); ok && phase == rec.Name {
+			all = append(all, rec.Opened...)
+		}
+	}
+	return all
+}
