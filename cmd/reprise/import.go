@@ -23,8 +23,8 @@ func importCommand(env environ.Env) *cobra.Command {
 		Long: `Take over a run of ai-workflow-agent, which has its record in
 .ai-workflow/issue-N/metadata.json, as a run of the pipeline full on the branch reprise/issue-N. That branch starts where
 the older one ends, so the work is there; the older branch stays as it is. What is
-done stays done if its artifact is there, with statuses, times, verdicts, cost, the
-history of rollbacks, and the comment and pull request on GitHub.
+completed stays so if its artifact is there, with times, verdicts, cost, and the comment
+and pull request on GitHub. Other phases are done anew, and told why they were sent back.
 
 Without --from and --file, the run is looked for on ai-workflow/issue-N. The older
 record has no text of the issue: it is read from GitHub, or from --issue-file.`,
@@ -60,7 +60,7 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 	if err != nil {
 		return err
 	}
-	old, err := o.Find(ctx, env, src)
+	old, err := o.Find(ctx, src)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 	}
 	o.Given, o.Pipeline, o.Scratch = &is, "full", o.Dry
 	if o.Base = old.Base; o.Language == "" {
-		o.Language = old.Run.Language
+		o.Language = old.Language
 	}
 	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
@@ -83,7 +83,7 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 	if !w.Fresh {
 		return legacy.Already(is.ID, w.Branch)
 	}
-	t, err := legacy.TakeOver(ctx, w, env, old)
+	t, err := legacy.TakeOver(w, env, old)
 	if err != nil {
 		return err
 	}

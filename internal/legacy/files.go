@@ -24,22 +24,15 @@ type document struct {
 // documents lists the Markdown files that an older phase wrote, the artifact
 // first: the one that the record lists, else one that is called as the phase is. What is
 // empty is none.
-func (old *OlderRun) documents(phase string, listed []string) ([]document, error) {
-	folder, err := old.folder(phase)
-	if folder == "" || err != nil {
+func (old *OlderRun) documents(phase string, listed []string) (out []document, err error) {
+	names, err := fs.Glob(old.files, "*/output/*.md")
+	if err != nil {
 		return nil, err
 	}
-	dir := path.Join(folder, "output")
-	entries, err := fs.ReadDir(old.files, dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var out []document
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
+	for _, name := range names {
 		full := path.Join(old.Top, name)
-		if !e.Type().IsRegular() || path.Ext(name) != ".md" || metadata.CheckPath(full) != nil {
-			continue // what else lies there stays where it is
+		if !ofPhase(name, phase) || metadata.CheckPath(full) != nil {
+			continue
 		}
 		data, err := readOlder(old.files, name)
 		if err != nil {
@@ -51,7 +44,7 @@ func (old *OlderRun) documents(phase string, listed []string) ([]document, error
 	}
 	rank := func(d document) int {
 		switch {
-		case slices.Contains(listed, d.path):
+		case slices.ContainsFunc(listed, func(l string) bool { return strings.HasSuffix(l, d.path) }):
 			return 0
 		case strings.HasPrefix(plainName(d.path), phase):
 			return 1
@@ -63,41 +56,33 @@ func (old *OlderRun) documents(phase string, listed []string) ([]document, error
 }
 
 // review gives the newest review of an older phase, empty if there is none.
-func (old *OlderRun) review(phase string) (document, error) {
-	folder, err := old.folder(phase)
-	if folder == "" || err != nil {
-		return document{}, err
-	}
-	name := path.Join(folder, "review", "result.md")
-	data, err := readOlder(old.files, name)
-	if errors.Is(err, fs.ErrNotExist) || strings.TrimSpace(string(data)) == "" {
-		return document{}, nil
-	}
-	return document{path.Join(old.Top, name), data}, err
-}
-
-// folder finds the folder of a phase, such as 03_test_scenario.
-func (old *OlderRun) folder(phase string) (string, error) {
-	if old.files == nil {
-		return "", nil
-	}
-	entries, err := fs.ReadDir(old.files, ".")
-	for _, e := range entries {
-		if _, name, ok := strings.Cut(e.Name(), "_"); e.IsDir() && ok && plainName(name) == phase {
-			return e.Name(), nil
+func (old *OlderRun) review(phase string) (string, error) {
+	names, err := fs.Glob(old.files, "*/review/result.md")
+	for _, name := range names {
+		if ofPhase(name, phase) {
+			data, err := readOlder(old.files, name)
+			return strings.ToValidUTF8(strings.TrimSpace(string(data)), "\uFFFD"), err
 		}
 	}
 	return "", err
 }
 
-// readOlder reads a regular file that is not too large to be kept.
+// ofPhase reports whether a file is in the folder of a phase, such as 03_test_scenario.
+func ofPhase(name, phase string) bool {
+	folder, _, _ := strings.Cut(name, "/")
+	_, of, _ := strings.Cut(folder, "_")
+	return plainName(of) == phase
+}
+
+// readOlder reads a regular file that is not too large to be kept. A link that leads out of the
+// folder is none.
 func readOlder(files fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(files, name) // opening a pipe would wait
+	info, err := fs.Lstat(files, name) // opening a pipe would wait
 	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
+		return nil, nil
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, exit.Usagef("%s is not a regular file", name)
 	case info.Size() > maxOlderFile:
 		return nil, exit.Usagef("%s has %d bytes; the limit is %d: make it smaller, or take it away", name, info.Size(), maxOlderFile)
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -21,8 +20,10 @@ import (
 const OlderPrefix = "ai-workflow/issue-"
 
 // Find reads the older run that the command line names.
-func (o Options) Find(ctx context.Context, env environ.Env, src *git.Source) (*OlderRun, error) {
-	old, data, err := &OlderRun{}, []byte(nil), error(nil)
+func (o Options) Find(ctx context.Context, src *git.Source) (*OlderRun, error) {
+	var data []byte
+	var err error
+	old := &OlderRun{}
 	if o.Record != "" {
 		data, err = old.onDisk(o.Record)
 	} else {
@@ -31,10 +32,10 @@ func (o Options) Find(ctx context.Context, env environ.Env, src *git.Source) (*O
 	if err != nil {
 		return nil, err
 	}
-	if old.Imported, err = Import(data, old.Name, env.Now()); err != nil {
+	if err := old.parse(data); err != nil {
 		return nil, exit.AsUsage(err)
 	}
-	id := old.Run.IssueNumber
+	id := string(old.Issue)
 	if o.Id != "" && o.Id != id {
 		return nil, exit.Usagef("%s is of issue %s, not of %s", old.Name, id, o.Id)
 	}

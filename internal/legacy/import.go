@@ -49,14 +49,15 @@ func (o *Options) Check() error {
 // Welcome refuses an older run that is not one of this repository, or that was
 // taken over already.
 func (old *OlderRun) Welcome(ctx context.Context, env environ.Env, src *git.Source) error {
-	if there := old.Run.Repository; there != "" && src.GitHub != "" && !strings.EqualFold(there, src.GitHub) {
+	if there := old.Repository; there != "" && src.GitHub != "" && !strings.EqualFold(there, src.GitHub) {
 		return exit.Usagef("%s is of a run of %s, and this repository is %s: go to a clone of the other", old.Name, there, src.GitHub)
 	}
-	branch := env.Branch(old.Run.IssueNumber)
-	_, err := workspace.RecordReader(ctx, src, branch, old.Run.IssueNumber)(phases.RecordFile(old.Run.IssueNumber))
+	id := string(old.Issue)
+	branch := env.Branch(id)
+	_, err := workspace.RecordReader(ctx, src, branch, id)(phases.RecordFile(id))
 	switch {
 	case err == nil:
-		return Already(old.Run.IssueNumber, branch)
+		return Already(id, branch)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -73,10 +74,10 @@ func (o Options) IssueOf(ctx context.Context, env environ.Env, src *git.Source, 
 	is, err := issue.Issue{}, error(nil)
 	if o.Text != "" {
 		is, err = issue.ReadFile(o.Text)
-	} else if is, err = onGitHub(ctx, env, src, old.Run.IssueNumber); err != nil {
+	} else if is, err = onGitHub(ctx, env, src, string(old.Issue)); err != nil {
 		err = fmt.Errorf("%s has no text of the issue, and it cannot be read from GitHub: %w; give it with --issue-file FILE", old.Name, err)
 	}
-	is.ID, is.URL = old.Run.IssueNumber, cmp.Or(is.URL, old.Run.IssueURL)
+	is.ID, is.URL = string(old.Issue), cmp.Or(is.URL, old.IssueURL)
 	return is, err
 }
 
@@ -92,9 +93,8 @@ func onGitHub(ctx context.Context, env environ.Env, src *git.Source, id string) 
 	return where.Read(ctx, env)
 }
 
-// OlderRun is a run of the older system, as it was found.
-type OlderRun struct {
-	Imported
+// place is where an older run was found.
+type place struct {
 	Name  string // of the record, as errors name it
 	said  string // the same without a folder of this machine, as the new record names it
 	Top   string // the run's folder, from the top of the repository

@@ -18,7 +18,7 @@ func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error
 	if o.Json {
 		out := map[string]any{
 			"dry_run": o.Dry, "issue": w.Run.IssueNumber, "from": t.Old.Name, "branch": w.Run.BranchName, "base_commit": w.Run.BaseCommit,
-			"pushed": w.Push && !o.Dry, "status": w.Run.Status, "phases": t.Taken, "dropped": text.List(t.Notes),
+			"pushed": w.Push && !o.Dry, "status": w.Run.Status, "phases": t.Taken, "dropped": text.List(t.Old.Notes),
 		}
 		if !o.Dry {
 			out["head_sha"] = w.Repo.Tip()
@@ -31,10 +31,10 @@ func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error
 	r.Line("")
 	r.Table(takeoverTable(t), "")
 	r.Line("")
-	r.Line("%s spent, %s", text.USD(w.Run.Cost.USD), text.Plural(len(w.Run.RollbackHistory), "rollback"))
-	if len(t.Notes) > 0 {
+	r.Line("%s spent", text.USD(w.Run.Cost.USD))
+	if len(t.Old.Notes) > 0 {
 		r.Heading("Not taken over as it was")
-		for _, n := range t.Notes {
+		for _, n := range t.Old.Notes {
 			r.Line("  %s: %s", text.Flat(n.What), text.Flat(n.Why))
 		}
 	}
@@ -55,13 +55,13 @@ func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error
 // takeoverTable shows what became of each phase.
 func takeoverTable(t *Takeover) *text.Table {
 	out := &text.Table{}
-	out.Add("", "phase", "was", "is", "step", "artifact")
+	out.Add("", "phase", "was", "is", "artifact")
 	for _, p := range t.Taken {
 		files := slices.Sorted(maps.Keys(p.Artifacts))
 		for i, f := range files {
 			files[i] = strings.TrimPrefix(f, t.Old.Top+"/")
 		}
-		out.Add(view.Sign(p.Status), text.Flat(p.Name), text.Words(p.Was), text.Words(p.Status), string(p.Step), text.Flat(strings.Join(files, " ")))
+		out.Add(view.Sign(p.Status), text.Flat(p.Name), text.Words(p.Was), text.Words(p.Status), text.Flat(strings.Join(files, " ")))
 	}
 	return out
 }
@@ -69,16 +69,13 @@ func takeoverTable(t *Takeover) *text.Table {
 // goOn says what can be done now.
 func goOn(r terminal.Report, run metadata.Run, old *OlderRun) {
 	id := run.IssueNumber
-	switch run.Status {
-	case metadata.Completed:
+	if run.Status == metadata.Completed {
 		r.Line("Every phase is done. To take one back: reprise rollback --issue %s --to-phase PHASE --reason TEXT", id)
-	case metadata.Failed:
-		r.Line("Phase %s had failed. Try it again: reprise retry --issue %s", run.CurrentPhase, id)
-	default:
+	} else {
 		r.Line("Go on with: reprise run --issue %s", id)
 	}
 	// A branch that does not start from the older one cannot be pushed over it.
-	if head := old.Run.BranchName; run.PRNumber > 0 && head == old.Base && head != "" && head != run.BranchName {
+	if head := old.Branch; run.PRNumber > 0 && head == old.Base && head != "" && head != run.BranchName {
 		r.Line("Pull request %d shows %s. For it to show what comes now, too: git push origin %s:%s", run.PRNumber, text.Flat(head), run.BranchName, text.Flat(head))
 	}
 }
