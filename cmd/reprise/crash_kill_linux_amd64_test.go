@@ -44,7 +44,7 @@ func TestKilledAtSomeSteps(t *testing.T) {
 		{rollback, "fails", 1, "+refs/reprise/records/"},
 		{again, "lost", 1, " push "},
 		{update, "fails", 2, "+refs/heads/main:"},
-		{conflict, "fails", 1, "cat-file blob"},
+		{conflict, "fails", 1, "cat-file --batch-check"},
 		{squash, "fails", 1, "merge-base"},
 		{squash, "dies", 2, " push "},
 	} {

@@ -225,21 +225,14 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 	case err != nil:
 		return run, err
 	}
-	// A rename can carry the run's change of a file to a path that no agent may change.
+	// A rename can carry the run's change of a file to a path that no agent may change, and a link of
+	// the base can make the run's text one that no agent may write.
 	if paths := slices.DeleteFunc(outside(run, result.Mixed), func(p string) bool { return !pipelines.IsProtected(p, plan.Protect) }); len(paths) > 0 {
 		if err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx)); err != nil {
 			return run, err
 		}
 		m.Conflicts = shown(paths)
 		return at(metadata.Because("conflict_protected", "path", m.Conflicts[0]))
-	}
-	// A link of the base can make the run's text one that no agent may write.
-	if paths := slices.DeleteFunc(result.Leading, func(p string) bool { return !pipelines.IsProtected(p, plan.Protect) }); len(paths) > 0 {
-		if err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx)); err != nil {
-			return run, err
-		}
-		m.Conflicts = shown(paths)
-		return at(metadata.Because("conflict_link", "path", m.Conflicts[0]))
 	}
 	why := metadata.Because("base_merged", "branch", name, "n", u.state.Behind)
 	if len(m.Conflicts) > 0 {

@@ -81,31 +81,6 @@ func writable(src *git.Source) []Check {
 	return nil
 }
 
-// lost finds runs of this repository whose folders have got to commits that
-// are not in it any more.
-func lost(ctx context.Context, env environ.Env, src *git.Source) []Check {
-	one, err := workspace.HomeFolder(env, src, "any")
-	if err != nil {
-		return nil // the check of the folder says so
-	}
-	runs, err := os.ReadDir(filepath.Dir(one))
-	if err != nil {
-		return nil // there is none yet
-	}
-	var checks []Check
-	for _, run := range runs {
-		root := filepath.Join(filepath.Dir(one), run.Name())
-		commit, err := src.Lost(ctx, root, env.Branch(run.Name()))
-		switch {
-		case err != nil:
-			checks = append(checks, hinted("folder", fmt.Sprintf("%s: %v", root, err), ""))
-		case commit != "":
-			checks = append(checks, hinted("folder", fmt.Sprintf("%s had got to commit %.12s, which is not in this repository any more", root, commit), "the next start makes the folder anew"))
-		}
-	}
-	return checks
-}
-
 // largeFiles looks at the git-lfs of a repository that uses Git LFS: whether it is set up,
 // and starts where a run has it convert files, in the sandbox.
 func largeFiles(ctx context.Context, env environ.Env, src *git.Source) []Check {

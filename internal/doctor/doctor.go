@@ -91,7 +91,7 @@ func (x *examination) runs(ctx context.Context) []Check {
 	if x.src == nil {
 		return folder(x.env, &git.Source{Dir: "none"}, x.is.ID)
 	}
-	return slices.Concat(writable(x.src), folder(x.env, x.src, x.is.ID), lost(ctx, x.env, x.src))
+	return slices.Concat(writable(x.src), folder(x.env, x.src, x.is.ID))
 }
 
 // forge looks at the workflow and at GitHub, and takes the issue from there.

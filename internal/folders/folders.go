@@ -46,8 +46,11 @@ func rights(info fs.FileInfo) fs.FileMode {
 // is: whoever uses it finds out.
 func Unlock(root *os.Root, name string) {
 	UnlockAbove(root, name)
-	_ = Walk(root, name, func(p string, _ fs.DirEntry, err error) error { // the visits fail nowhere
-		if err == nil {
+	_ = Walk(root, name, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
+		if err != nil {
+			return nil
+		}
+		if info, gone := d.Info(); gone == nil && Locked(info) {
 			unlock(root, p)
 		}
 		return nil

@@ -3,6 +3,7 @@ package folders
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -102,7 +103,7 @@ func PutFile(name string, data []byte) error {
 	return renameio.WriteFile(name, data, 0o644, renameio.WithTempDir(filepath.Dir(name))) // where sweep finds it
 }
 
-// CopyFile makes a new file with what another one holds.
+// CopyFile makes a new file with what another one holds, and its time.
 func CopyFile(to, from string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -114,8 +115,9 @@ func CopyFile(to, from string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if e := out.Close(); err == nil {
-		err = e
+	info, e := in.Stat()
+	if err = errors.Join(err, e, out.Close()); err == nil {
+		err = os.Chtimes(to, info.ModTime(), info.ModTime())
 	}
 	return err
 }

@@ -48,7 +48,7 @@ func (r *Repo) withState(ctx context.Context, ref, code, state string, at time.T
 		return "", err
 	}
 	put := []op{{kind: 'M', path: r.opt.State, mode: "040000", id: found[0].ID}}
-	return r.build(ctx, ref, code, []revision{{message: "state", time: at, ops: put}}, true)
+	return r.makeCommit(ctx, ref, revision{message: "state", time: at, ops: put}, code, true)
 }
 
 // Combine makes a commit on ours with what ours and theirs have changed since base, outside
@@ -56,7 +56,7 @@ func (r *Repo) withState(ctx context.Context, ref, code, state string, at time.T
 // refused, it has what ours has: those are the conflicts. It needs git 2.38.
 func (r *Repo) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []Conflict, error) {
 	bare := func(files string) (string, error) { // the state folder is none of the work, and nothing is renamed out of it
-		return r.makeCommit(ctx, revision{message: "bare", time: at, ops: []op{{kind: 'D', path: r.opt.State}}}, files)
+		return r.makeCommit(ctx, made, revision{message: "bare", time: at, ops: []op{{kind: 'D', path: r.opt.State}}}, files, true)
 	}
 	root, err := bare(base)
 	mine, bad := bare(ours)
@@ -77,10 +77,16 @@ func (r *Repo) Combine(ctx context.Context, base, ours, theirs string, at time.T
 		}
 	}
 	rev := revision{message: "merged", time: at, tree: one.Commit}
-	if rev.ops, err = r.opsAs(ctx, mine, append(one.Paths(), one.Displaced...)); err != nil {
+	paths := one.Paths()
+	for _, c := range one.Conflicts {
+		if c.aside != "" {
+			paths = append(paths, c.aside)
+		}
+	}
+	if rev.ops, err = r.opsAs(ctx, mine, paths); err != nil {
 		return "", nil, err
 	}
-	commit, err := r.build(ctx, besideRef, ours, []revision{rev}, true)
+	commit, err := r.makeCommit(ctx, besideRef, rev, ours, true)
 	return commit, one.Conflicts, err
 }
 
@@ -107,26 +113,8 @@ func (r *Repo) WithBase(ctx context.Context, commit, from, to string) (string, e
 	if err == nil {
 		one, err = mergeSince(ctx, r.reads(), commit, to, from)
 	}
-	if err == nil {
-		err = r.keepOurs(ctx, &one, commit)
-	}
 	r.based = map[string]string{name: one.Commit}
 	return one.Commit, err
-}
-
-// keepOurs gives a merge what one side has wherever that has a file and the other one a folder,
-// or the other way round, in place of both with a name that git has made up.
-func (r *Repo) keepOurs(ctx context.Context, one *MergeResult, ours string) error {
-	if len(one.Displaced) == 0 {
-		return nil
-	}
-	rev := revision{message: "merged", time: time.Now()}
-	var err error
-	if rev.ops, err = r.opsAs(ctx, ours, append(one.Displacing(), one.Displaced...)); err != nil {
-		return err
-	}
-	one.Commit, err = r.makeCommit(ctx, rev, one.Commit)
-	return err
 }
 
 // BaseState is how a commit stands to a branch.

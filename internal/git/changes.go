@@ -22,10 +22,7 @@ func (r *Repo) changes(ctx context.Context) ([]Change, error) {
 		return nil, err
 	}
 	r.unlock()
-	if err := r.syncIndex(ctx); err != nil {
-		return nil, r.whyNot(err)
-	}
-	found, err := r.codeChanges(ctx)
+	found, err := r.compare(ctx)
 	if err != nil {
 		return nil, r.whyNot(err)
 	}
@@ -94,29 +91,16 @@ func (r *Repo) unchanged(p string, is, was Type, blob string) bool {
 	return err == nil && r.blobID(data) == blob
 }
 
-// codeChanges gives the changes outside of the state folder. Where something is locked,
-// the changes in it are not seen, so it is opened and looked at again.
-func (r *Repo) codeChanges(ctx context.Context) ([]Change, error) {
-	changes, locked, err := r.compare(ctx)
-	if locked {
-		folders.Unlock(r.top, ".")
-		changes, _, err = r.compare(ctx)
-	}
-	return changes, err
-}
-
-// compare asks what became of known files, and what is new. It says whether
-// something could not be looked at because of its mode.
-func (r *Repo) compare(ctx context.Context) (changes []Change, locked bool, err error) {
+// compare gives the changes outside of the state folder: what became of known files, and what is new.
+func (r *Repo) compare(ctx context.Context) (changes []Change, err error) {
 	var said string
 	out, err := r.gitCall(ctx, call{Args: statusArgs(), Said: &said})
-	locked = strings.Contains(said+stderrOf(err), "Permission denied") // git speaks English here, see always
 	if err != nil {
-		return nil, locked, err
+		return nil, err
 	}
 	records, err := statusRecords(out)
 	if err != nil {
-		return nil, locked, err
+		return nil, err
 	}
 	for _, one := range records {
 		c := Change{Path: one.path, Kind: Deleted, Was: typeOfMode(one.mode)}
@@ -131,12 +115,10 @@ func (r *Repo) compare(ctx context.Context) (changes []Change, locked bool, err 
 			changes = append(changes, c)
 		}
 	}
-	if said != "" {
-		if changes, err = r.behindLoops(ctx, changes); err != nil {
-			return nil, locked, err
-		}
+	if said == "" {
+		return changes, nil
 	}
-	return changes, locked || slices.ContainsFunc(changes, r.isLocked), nil
+	return r.behindLoops(ctx, changes)
 }
 
 // behindLoops adds what is gone because a link that leads to itself stands in place of a
@@ -156,12 +138,6 @@ func (r *Repo) behindLoops(ctx context.Context, changes []Change) ([]Change, err
 		}
 	}
 	return changes, nil
-}
-
-// isLocked reports whether what is at a changed path now cannot be read.
-func (r *Repo) isLocked(c Change) bool {
-	info, err := r.top.Lstat(c.Path)
-	return errors.Is(err, fs.ErrPermission) || err == nil && folders.Locked(info)
 }
 
 // statusArgs ask git for what statusRecords reads.

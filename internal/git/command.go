@@ -227,41 +227,19 @@ type op struct {
 	inline bool
 }
 
-// build makes the revisions, one after the other, on parent, moves a ref of
-// the run to the last and returns its hash. With force the ref may leave commits
-// behind.
-func (r *Repo) build(ctx context.Context, ref, parent string, revs []revision, force bool) (string, error) {
-	for _, rev := range revs {
-		var err error
-		if parent, err = r.makeCommit(ctx, rev, parent); err != nil {
-			return "", err
-		}
-	}
-	move := []string{"update-ref", ref, parent}
-	if !force {
-		move = append(move, cmp.Or(r.localTip, r.zero()))
-	}
-	if ctx.Err() != nil {
-		return "", ctx.Err()
-	}
-	if _, err := r.git(context.WithoutCancel(ctx), move...); err != nil { // told to end, nobody would know where the ref is
-		return "", err
-	}
-	return parent, nil
-}
-
-// made is what the newest commit is called that fast-import has made.
+// made is what the newest commit is called that is on no branch.
 const made = "refs/reprise/made"
 
-// makeCommit has git make a commit, of a stream that gitformat fast-import(1) describes. Each
+// makeCommit has git make a commit, of a stream that gitformat fast-import(1) describes, and move
+// a ref of the run to it: without force only on from commits that it has in its history. Each
 // commit and object that it names has to be here.
-func (r *Repo) makeCommit(ctx context.Context, rev revision, parent string) (string, error) {
+func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent string, force bool) (string, error) {
 	parents, from := append([]string{parent}, rev.parents...), cmp.Or(rev.tree, parent)
 	if rev.first != "" {
 		parents, from = append([]string{rev.first}, parents...), parent
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", made, r.identity(), rev.time.Unix())
+	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", ref, r.identity(), rev.time.Unix())
 	data(&b, []byte(strings.TrimRight(rev.message, "\n")+"\n"))
 	fmt.Fprintf(&b, "from %s\n", parents[0])
 	for _, p := range parents[1:] {
@@ -288,7 +266,14 @@ func (r *Repo) makeCommit(ctx context.Context, rev revision, parent string) (str
 		}
 	}
 	b.WriteString("get-mark :1\ndone\n")
-	out, err := r.gitStdin(ctx, b.Bytes(), "fast-import", "--quiet", "--force", "--done", "--cat-blob-fd=1")
+	args := []string{"fast-import", "--quiet", "--done", "--cat-blob-fd=1"}
+	if force {
+		args = append(args, "--force")
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	out, err := r.gitStdin(context.WithoutCancel(ctx), b.Bytes(), args...) // told to end, nobody would know where the ref is
 	if id := strings.TrimSpace(string(out)); err != nil || isHash(id) {
 		return id, err
 	}

@@ -49,13 +49,12 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	r.dirty, r.indexed = true, nil
 	if r.shelf = ""; c.Shelve {
 		r.shelf = record
 	} else {
 		r.apply(rev.ops)
 	}
-	if err := r.writeState(c); err != nil {
+	if err := errors.Join(r.takeIndex(ctx, c.Stage), r.writeState(c)); err != nil {
 		return id, fmt.Errorf("commit %s was made, but: %w", short(id), err)
 	}
 	if r.opt.DryRun {
@@ -81,7 +80,7 @@ func blobsOf(ops []op) []string {
 
 // commitRevision makes the commit and takes it as the tip.
 func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error) {
-	id, err := r.build(ctx, r.ref, r.tip, []revision{rev}, false)
+	id, err := r.makeCommit(ctx, r.ref, rev, r.tip, false)
 	if err != nil {
 		return "", errors.Join(err, r.sweep())
 	}
@@ -94,7 +93,7 @@ func (r *Repo) besides(c Commit) bool { return c.Aside && r.shelf != "" && r.opt
 
 // commitAside makes a commit on the record that is kept.
 func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) error {
-	id, err := r.build(ctx, "refs/reprise/aside", r.shelf, []revision{rev}, true)
+	id, err := r.makeCommit(ctx, "refs/reprise/aside", rev, r.shelf, true)
 	if err == nil {
 		err = r.keepAt(ctx, id)
 	}
@@ -214,7 +213,7 @@ func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at ti
 		return "", err
 	}
 	rev := revision{message: message, time: at, tree: r.tip, ops: append(r.takeOff(), ops...)}
-	return r.build(ctx, besideRef, parent, []revision{rev}, true)
+	return r.makeCommit(ctx, besideRef, rev, parent, true)
 }
 
 // Commit is what goes into one commit: first what is staged, then Moves, then
@@ -249,11 +248,12 @@ type Commit struct {
 
 // Stage is what a commit is to take from the work tree, as objects of git. What
 // is checked, counted and read is exactly what is committed, whatever happens
-// to the files meanwhile. It holds until the next commit.
+// to the files meanwhile. It holds until the next one, and the next commit.
 type Stage struct {
 	Paths []string // whose changes it has
 
 	tip      string // that it leads on from
+	indexed  bool   // it has the index of stageEnviron
 	ops      []op
 	pointers []pointer // of Git LFS, among ops
 }

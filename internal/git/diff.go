@@ -37,7 +37,7 @@ func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...strin
 // Between gives how one commit differs from another, without paths that are or lie under
 // exclude.
 func (r *Repo) Between(ctx context.Context, from, to string, exclude ...string) (DiffStat, error) {
-	_, stat, err := r.diffFrom(ctx, from, to, exclude)
+	_, stat, err := r.diffFrom(ctx, nil, from, to, exclude)
 	if err != nil {
 		return stat, fmt.Errorf("compare with %s: %w", short(from), err)
 	}
@@ -48,22 +48,19 @@ func (r *Repo) diff(ctx context.Context, from string, s *Stage, exclude []string
 	if err := r.need(ctx, from); err != nil {
 		return "", DiffStat{}, err
 	}
-	with := "--cached"
-	if !slices.ContainsFunc(s.changes(), func(o op) bool { return !underAny(o.path, exclude) }) {
-		with = r.tip
-	} else if err := r.hold(ctx, s); err != nil {
-		return "", DiffStat{}, err
+	if s == nil || !s.indexed {
+		return r.diffFrom(ctx, nil, from, r.tip, exclude)
 	}
-	return r.diffFrom(ctx, from, with, exclude)
+	return r.diffFrom(ctx, []string{"GIT_INDEX_FILE=" + r.staged.Index()}, from, "--cached", exclude)
 }
 
-// diffFrom compares a commit with another one, or with the index.
-func (r *Repo) diffFrom(ctx context.Context, from, with string, exclude []string) (string, DiffStat, error) {
+// diffFrom compares a commit with another one, or with the index that env names.
+func (r *Repo) diffFrom(ctx context.Context, env []string, from, with string, exclude []string) (string, DiffStat, error) {
 	args := append(diffArgs(), "--numstat", "--patch", "--find-renames", from, with, "--", ".")
 	for _, p := range exclude {
 		args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	out, err := r.gitCall(ctx, call{Args: args, Limit: maxDiff + 1})
+	out, err := r.gitCall(ctx, call{Env: env, Args: args, Limit: maxDiff + 1})
 	if err != nil {
 		return "", DiffStat{}, err
 	}
@@ -88,19 +85,19 @@ func (r *Repo) Patch(ctx context.Context, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	keep, left := fit(slices.DeleteFunc(changes, func(change Change) bool { return change.Path == r.opt.Scrap }), limit)
-	if err := r.syncIndex(ctx); err != nil {
-		return nil, fmt.Errorf("make a patch: %w", err)
+	index, err := r.copyIndex(r.home("index-patch"))
+	env := append(r.staged.Environ(), index...)
+	if err == nil { // what Git LFS would keep is kept nowhere else
+		err = r.updateIndex(ctx, env, unconverted(), sortChanges(keep))
 	}
-	r.dirty, r.indexed = true, nil
-	// What Git LFS would keep is kept nowhere else.
-	if err := r.updateIndex(ctx, r.staged.Environ(), unconverted(), sortChanges(keep)); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)
 	}
 	var b bytes.Buffer
 	for _, c := range left {
 		fmt.Fprintf(&b, "# left out: %q, %s, %d bytes\n", c.Path, c.Type, c.Size)
 	}
-	out, err := r.gitCall(ctx, call{Limit: limit + 1, Args: append(diffArgs(), "--cached", "--binary", "--no-renames", r.tip)})
+	out, err := r.gitCall(ctx, call{Env: env, Limit: limit + 1, Args: append(diffArgs(), "--cached", "--binary", "--no-renames", r.tip)})
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)
 	}

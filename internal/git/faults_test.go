@@ -246,10 +246,10 @@ func TestMergeTellsWhyGitFailed(t *testing.T) {
 	moveBase(t, user, map[string]string{"a.txt": "theirs\n"})
 	to, _, err := r.FindBase(t.Context(), "main", from)
 	must(t, err)
-	for _, text := range []string{"cat-file -s", "cat-file blob"} {
+	for _, text := range []string{"cat-file --batch-check", "cat-file --batch"} {
 		t.Run(text, func(t *testing.T) {
 			broken(t, text, failing)
-			if _, _, err := r.Merge(t.Context(), to, from); err == nil || !strings.Contains(err.Error(), "read what conflicts at a.txt: git cat-file: unable to read: Input/output error") {
+			if _, _, err := r.Merge(t.Context(), to, from); err == nil || !strings.Contains(err.Error(), "git cat-file: unable to read: Input/output error") {
 				t.Errorf("it is %v", err)
 			}
 		})

@@ -2,13 +2,14 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // loadState reads what commit has in the state folder.
@@ -50,37 +51,55 @@ func (r *Repo) putBack() (ops []op) {
 // takeOff is the op that takes the state folder off the tip.
 func (r *Repo) takeOff() []op { return []op{{kind: 'D', path: r.opt.State}} }
 
-// syncIndex has the index hold what the tip does, if it may hold something else.
-func (r *Repo) syncIndex(ctx context.Context) error {
-	if !r.dirty {
-		return nil
+// readTip has git's index hold what the tip does. It does so also for a process that was told
+// to end: what compares the tree relies on it.
+func (r *Repo) readTip(ctx context.Context) error {
+	err := r.sweep()
+	if err == nil {
+		_, err = r.git(context.WithoutCancel(ctx), "read-tree", "--reset", r.tip)
 	}
-	if err := r.sweep(); err != nil {
-		return err
-	}
-	if _, err := r.git(ctx, "read-tree", "--reset", r.tip); err != nil {
-		return err
-	}
-	r.dirty = false
-	return nil
+	return err
 }
 
-// put puts files into the index, which env may name, and takes out those without an ID.
-func (r *Repo) put(ctx context.Context, env []string, files []entry) error {
-	if len(files) == 0 {
-		return nil
-	}
-	var gone, set strings.Builder
-	for _, f := range files {
-		if f.ID == "" {
-			fmt.Fprintf(&gone, "0 %s\t%s\x00", r.zero(), f.Path)
-		} else {
-			fmt.Fprintf(&set, "%s %s\t%s\x00", f.Mode, f.ID, f.Path)
+// takeIndex is readTip after a commit of a stage, whose index knows the files that it has.
+func (r *Repo) takeIndex(ctx context.Context, s *Stage) error {
+	if s != nil && s.indexed {
+		if err := os.Rename(r.staged.Index(), r.home("index")); err != nil {
+			return err
 		}
 	}
-	_, err := r.gitCall(ctx, call{
-		Env: env, Args: []string{"update-index", "--replace", "-z", "--index-info"}, Stdin: strings.NewReader(gone.String() + set.String()),
-	})
+	return r.readTip(ctx)
+}
+
+// copyIndex makes an index of its own, with what git's has, and gives the variable that names it.
+func (r *Repo) copyIndex(name string) ([]string, error) {
+	err := os.RemoveAll(name)
+	if err == nil {
+		err = folders.CopyFile(name, r.home("index"))
+	}
+	return []string{"GIT_INDEX_FILE=" + name}, err
+}
+
+// newStage makes an index for a stage, and gives the variables by which a command works on it.
+func (r *Repo) newStage() ([]string, error) {
+	if err := r.staged.Empty(); err != nil {
+		return nil, err
+	}
+	index, err := r.copyIndex(r.staged.Index())
+	return append(r.staged.Environ(), index...), err
+}
+
+// put does ops, of which deletions come first, in the index that env names.
+func (r *Repo) put(ctx context.Context, env []string, ops []op) error {
+	var list strings.Builder
+	for _, o := range ops {
+		if o.kind == 'D' {
+			fmt.Fprintf(&list, "0 %s\t%s\x00", r.zero(), o.path)
+		} else {
+			fmt.Fprintf(&list, "%s %s\t%s\x00", o.mode, o.id, o.path)
+		}
+	}
+	_, err := r.gitCall(ctx, call{Env: env, Args: []string{"update-index", "--replace", "-z", "--index-info"}, Stdin: strings.NewReader(list.String())})
 	return err
 }
 
@@ -98,29 +117,15 @@ func (r *Repo) stageCode(ctx context.Context, c code) ([]op, error) {
 	if len(c.take)+len(c.drop) == 0 {
 		return nil, nil
 	}
-	ops, err := r.stageAll(ctx, c)
-	r.dirty, r.indexed = true, nil // until the commit is made
+	env, err := r.newStage()
 	if err == nil {
-		return ops, nil
+		err = r.updateIndex(ctx, env, nil, c)
 	}
-	if e := r.syncIndex(context.WithoutCancel(ctx)); e != nil {
-		return nil, errors.Join(err, e)
-	}
-	return nil, err
-}
-
-func (r *Repo) stageAll(ctx context.Context, c code) ([]op, error) {
-	if err := r.syncIndex(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.staged.Empty(); err != nil {
-		return nil, err
-	}
-	if err := r.updateIndex(ctx, r.staged.Environ(), nil, c); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	args := slices.Concat([]string{"diff-index", "--cached"}, rawFlags(), []string{r.tip, "--", ".", ":(top,exclude,literal)" + r.opt.State})
-	out, err := r.git(ctx, args...)
+	out, err := r.gitCall(ctx, call{Env: env, Args: args})
 	if err != nil {
 		return nil, err
 	}
@@ -134,31 +139,6 @@ func (r *Repo) files(ctx context.Context) ([]entry, error) {
 	return slices.DeleteFunc(all, func(e entry) bool { return Under(e.Path, r.opt.State) }), err
 }
 
-// hold has git's index hold what is staged outside of the state folder.
-func (r *Repo) hold(ctx context.Context, s *Stage) error {
-	if r.dirty && r.indexed == s {
-		return nil
-	}
-	if err := r.syncIndex(ctx); err != nil {
-		return err
-	}
-	files := entriesOf(slices.DeleteFunc(s.changes(), func(o op) bool { return Under(o.path, r.opt.State) }))
-	r.dirty, r.indexed = true, nil // until all of it is there
-	if err := r.put(ctx, r.staged.Environ(), files); err != nil {
-		return err
-	}
-	r.indexed = s
-	return nil
-}
-
-// entriesOf are what the index has to have for ops: without an ID it is gone.
-func entriesOf(ops []op) (files []entry) {
-	for _, o := range ops {
-		files = append(files, entry{o.path, o.mode, o.id})
-	}
-	return files
-}
-
 // eachBlob reads what ops set and gives it to f, in their order. One that is too large to be
 // looked through is an error. Not all of it is in memory at once.
 func (r *Repo) eachBlob(ctx context.Context, ops []op, f func(o op, data []byte) error) error {
@@ -166,7 +146,7 @@ func (r *Repo) eachBlob(ctx context.Context, ops []op, f func(o op, data []byte)
 	for _, o := range ops {
 		ids = append(ids, o.id)
 	}
-	sizes, err := r.sizes(ctx, ids)
+	sizes, err := r.reads().sizes(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -192,19 +172,6 @@ func (r *Repo) eachBlob(ctx context.Context, ops []op, f func(o op, data []byte)
 	return nil
 }
 
-// sizes gives how many bytes objects have; 0 for what is none.
-func (r *Repo) sizes(ctx context.Context, ids []string) ([]int, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	out, err := r.gitStdin(ctx, []byte(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch-check=%(objectsize)")
-	sizes := make([]int, len(ids))
-	for i, line := range strings.Split(string(out), "\n")[:len(sizes)] {
-		sizes[i], _ = strconv.Atoi(line) // "missing" is none
-	}
-	return sizes, err
-}
-
 // ReadStaged returns a file of the state folder as the commit of a stage will have
 // it: what is staged, else what the tip has. The error wraps fs.ErrNotExist where
 // there will be no file.
@@ -222,9 +189,11 @@ func (r *Repo) ReadStaged(ctx context.Context, s *Stage, path string) ([]byte, e
 	if t := typeOfMode(e.Mode); !there || t != File && t != Executable {
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	}
-	var data []byte
-	err := r.eachBlob(ctx, []op{{path: path, id: e.ID}}, func(_ op, read []byte) error { data = read; return nil })
-	return data, err
+	found, err := r.lookUp(ctx, e.ID)
+	if err != nil {
+		return nil, err
+	}
+	return found[0].Data, nil
 }
 
 // updateIndex puts paths into the index, which env may name; how are arguments

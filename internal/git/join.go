@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -62,7 +61,12 @@ func (r *Repo) replay(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	id, err := r.build(ctx, r.ref, r.remoteTip, revs, true)
+	id := r.remoteTip
+	for _, rev := range revs {
+		if err == nil {
+			id, err = r.makeCommit(ctx, made, rev, id, true)
+		}
+	}
 	if err == nil {
 		err = r.move(ctx, id)
 	}
@@ -104,10 +108,7 @@ func (r *Repo) moved(why text.Cause) error {
 // move takes commit as the tip and brings the work tree along. Changes that are
 // not committed stay; the caller knows that they do not get in the way.
 func (r *Repo) move(ctx context.Context, commit string) error {
-	if err := r.syncIndex(ctx); err != nil {
-		return err
-	}
-	folders.Unlock(r.top, ".") // git writes nothing into a closed folder
+	r.unlock() // git writes nothing into a closed folder
 	if _, err := r.git(ctx, "read-tree", "-m", "-u", r.tip, commit); err != nil {
 		return fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
 	}

@@ -23,9 +23,6 @@ func (r *Repo) fillLarge(ctx context.Context) error {
 	if !r.inLFS() {
 		return nil
 	}
-	if err := r.syncIndex(ctx); err != nil {
-		return err
-	}
 	all, err := r.pointers(ctx)
 	if err != nil {
 		return fmt.Errorf("look for Git LFS: %w", err)
@@ -44,7 +41,7 @@ func (r *Repo) fillLarge(ctx context.Context) error {
 		}
 		paths = append(paths, p.path)
 	}
-	if err := r.checkOutPaths(ctx, paths); err != nil {
+	if err := r.checkOutPaths(ctx, nil, paths); err != nil {
 		return err
 	}
 	r.asPointers = map[string]bool{}
@@ -170,7 +167,7 @@ func (r *Repo) stagedPointers(ctx context.Context, ops []op) ([]pointer, error) 
 // pointersAmong finds the pointers among objects.
 func (r *Repo) pointersAmong(ctx context.Context, ops []op) (pointers []pointer, err error) {
 	ops = slices.DeleteFunc(slices.Clone(ops), func(o op) bool { return o.kind != 'M' || o.inline })
-	sizes, err := r.sizes(ctx, blobsOf(ops))
+	sizes, err := r.reads().sizes(ctx, blobsOf(ops))
 	var small []op
 	for i, size := range sizes {
 		if size > 0 && size <= maxPointer {

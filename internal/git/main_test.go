@@ -228,7 +228,6 @@ func clean(t testing.TB, r *Repo) {
 	if got := changed(t, r); got != nil {
 		t.Errorf("the work tree is not as the tip: %q", got)
 	}
-	must(t, r.syncIndex(t.Context()))
 	out, err := r.git(t.Context(), "diff-index", "--cached", "--name-status", r.Tip())
 	must(t, err)
 	if len(out) > 0 {

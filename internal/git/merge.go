@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -32,11 +30,7 @@ func Marked(file []byte) bool { return conflictMark().Match(file) }
 type MergeResult struct {
 	Commit    string     // with its files, on no branch; where there are conflicts, files have marks
 	Conflicts []Conflict // in the order of the paths
-	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has; see Detail
-	Leading   []string   // symbolic links of the other commit that lead to what the tip has changed; see Detail
-	Displaced []string   // paths of its own that git gave files where the other side has a folder
-
-	base string // commit since which both have changed something
+	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has, or a new symbolic link; see Detail
 }
 
 // Paths are those of the conflicts.
@@ -52,13 +46,15 @@ func (r MergeResult) Paths() []string {
 type Conflict struct {
 	Path               string
 	Base, Ours, Theirs Version
+
+	aside string // where git put a file in whose place the other side has a folder; "" for any other conflict
 }
 
 // Version is what one side has at a path.
 type Version struct {
 	Mode   string // such as 100755 of a program; "" if it has nothing there
 	Object string // "" if it has nothing there
-	Data   []byte // see Detail; nil of what is no file, or too large
+	Data   []byte // see Detail; nil of what is no file, or too large, or has a folder at the other side
 }
 
 // What is read of conflicts: the versions of the first MostConflicts, each of at most
@@ -98,7 +94,7 @@ func mergeSince(ctx context.Context, git reader, tip, other, base string) (Merge
 		}
 	}
 	r, err := mergeTrees(ctx, git)
-	if r.base = root; err == nil {
+	if err == nil {
 		r.Commit, err = commitAlone(ctx, git, r.Commit, "-p", root)
 	}
 	return r, err
@@ -119,117 +115,56 @@ func mergeTrees(ctx context.Context, git reader) (r MergeResult, err error) {
 	}
 	r.Commit = records[0]
 	r.Conflicts, err = parseConflicts(records[1:])
-	return r, errors.Join(err, r.unfold(ctx, git))
+	return r, err
 }
 
 // Detail adds to the merge of a tip and another commit what the files in conflict hold,
-// which of the paths that matter are mixed, and which links lead to the work of the tip.
+// and which of the paths that matter are mixed.
 func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string, matters func(path string) bool) error {
 	come, err := git.differ(ctx, tip, r.Commit)
 	theirs, wrong := git.differ(ctx, other, r.Commit)
-	mine, bad := git.differ(ctx, r.base, tip)
-	if err := errors.Join(err, wrong, bad); err != nil {
+	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
 	otherwise := map[string]bool{}
 	for _, d := range theirs {
 		otherwise[d.path] = true
 	}
-	var links []entry
 	for _, d := range come {
-		if otherwise[d.path] && matters(d.path) {
+		if (otherwise[d.path] || d.mode == "120000") && matters(d.path) {
 			r.Mixed = append(r.Mixed, d.path)
 		}
-		if d.mode == "120000" {
-			links = append(links, entry{d.path, d.mode, d.id})
-		}
 	}
-	targets, err := git.targets(ctx, links)
-	if err != nil {
-		return err
-	}
-	for _, link := range links {
-		if targets.lead(link.Path, func(target string) bool {
-			return target == "." || slices.ContainsFunc(mine, func(d op) bool { return Under(d.path, target) })
-		}) {
-			r.Leading = append(r.Leading, link.Path)
-		}
-	}
+	var all []*Version
+	var ids []string
 	for i := range r.Conflicts[:min(len(r.Conflicts), MostConflicts)] {
 		c := &r.Conflicts[i]
 		for _, v := range []*Version{&c.Base, &c.Ours, &c.Theirs} {
-			if v.Mode == "160000" {
-				continue // of a submodule: its commit is in no repository of ours
-			}
-			if v.Data, err = readVersion(ctx, git, v.Object); err != nil {
-				return fmt.Errorf("read what conflicts at %s: %w", c.Path, err)
+			if v.Object != "" && v.Mode != "160000" && c.aside == "" { // the commit of a submodule is in no repository of ours
+				all, ids = append(all, v), append(ids, v.Object)
 			}
 		}
+	}
+	sizes, err := git.sizes(ctx, ids)
+	for i := range ids {
+		if err == nil && sizes[i] > mostVersion {
+			ids[i] = "-" // which names nothing
+		}
+	}
+	found, wrong := git.objects(ctx, ids...)
+	if err := errors.Join(err, wrong); err != nil {
+		return fmt.Errorf("read what conflicts: %w", err)
+	}
+	for i, o := range found {
+		all[i].Data = o.Data
 	}
 	return nil
 }
 
-// besideName is how git names a file where the other side has a folder.
-var besideName = sync.OnceValue(func() *regexp.Regexp {
+// asideName is how git names a file where the other side has a folder.
+var asideName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`~reprise_(ours|base)(_[0-9]+)?$`)
 })
-
-// Displacing gives the paths at which one side has a file and the other one a folder.
-func (r MergeResult) Displacing() []string {
-	var out []string
-	for _, p := range r.Displaced {
-		out = append(out, besideName().ReplaceAllString(p, ""))
-	}
-	return out
-}
-
-// unfold names a conflict of a file with a folder by the path that the file has at its
-// side, and has one for each file of that folder as well.
-func (r *MergeResult) unfold(ctx context.Context, git reader) error {
-	for i := range r.Conflicts {
-		c := &r.Conflicts[i]
-		if !besideName().MatchString(c.Path) {
-			continue
-		}
-		r.Displaced = append(r.Displaced, c.Path)
-		c.Path = besideName().ReplaceAllString(c.Path, "")
-		inside, err := git.entries(ctx, r.Commit, []string{c.Path}, "-r")
-		if err != nil {
-			return err
-		}
-		for _, e := range inside {
-			if slices.Contains(r.Paths(), e.Path) {
-				continue
-			}
-			in := Conflict{Path: e.Path}
-			if r.Conflicts[i].Ours.Object == "" {
-				in.Ours = Version{Mode: e.Mode, Object: e.ID}
-			} else {
-				in.Theirs = Version{Mode: e.Mode, Object: e.ID}
-			}
-			r.Conflicts = append(r.Conflicts, in)
-		}
-	}
-	return nil
-}
-
-// readVersion gives what a file or a link holds; nil if there is none, or it is too large.
-func readVersion(ctx context.Context, git reader, object string) ([]byte, error) {
-	if object == "" {
-		return nil, nil
-	}
-	out, err := git.git(ctx, "cat-file", "-s", object)
-	if err == nil {
-		if size, wrong := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64); wrong != nil || size > mostVersion {
-			return nil, wrong
-		}
-		out, err = git.git(ctx, "cat-file", "blob", object)
-	}
-	if err == nil && out == nil {
-		out = []byte{}
-	}
-	return out, err
-}
 
 // commitAlone makes a commit of the files of another one, or of a tree.
 func commitAlone(ctx context.Context, git reader, files string, args ...string) (string, error) {
@@ -247,8 +182,12 @@ func parseConflicts(records []string) ([]Conflict, error) {
 		if len(f) != 3 {
 			return nil, fmt.Errorf("git merge-tree answered %q", record)
 		}
-		if n := len(all); n == 0 || all[n-1].Path != name {
-			all = append(all, Conflict{Path: name})
+		one := Conflict{Path: asideName().ReplaceAllString(name, "")}
+		if one.Path != name {
+			one.aside = name
+		}
+		if n := len(all); n == 0 || all[n-1].Path != one.Path || all[n-1].aside != one.aside {
+			all = append(all, one)
 		}
 		c := &all[len(all)-1]
 		v := Version{Mode: f[0], Object: f[1]}

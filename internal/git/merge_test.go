@@ -118,8 +118,8 @@ func moveBase(t *testing.T, dir string, files map[string]string) string {
 	return sh(t, dir, "rev-parse", "HEAD")
 }
 
-// Where one has a file and the other one a folder, the run keeps what it has, and is told of
-// both: no name that git has made up comes to the branch.
+// Where one has a file and the other one a folder, the file is in conflict, and is none that an agent can
+// merge. A part keeps what the branch has: no name that git has made up comes to that.
 func TestMergeOfAFileWithAFolder(t *testing.T) {
 	t.Parallel()
 	user := newUser(t, map[string]string{"a.txt": "a\n", "gone/one": "1\n"})
@@ -133,29 +133,26 @@ func TestMergeOfAFileWithAFolder(t *testing.T) {
 	}
 	commit(t, r, "one", "file", "folder/a", "gone", "gone/one")
 	moved := moveBase(t, user, map[string]string{"file/b": "theirs\n", "folder": "theirs\n", "gone/one": "theirs\n", "new": "theirs\n"})
-	paths := []string{"file", "folder", "gone/one", "gone", "file/b", "folder/a"}
+	paths := []string{"file", "folder", "gone/one", "gone"}
 	_, state, err := r.FindBase(t.Context(), "main", from)
 	if err != nil || !slices.Equal(state.Conflicts, paths) {
 		t.Errorf("it will conflict in %q, %v; want %q", state.Conflicts, err, paths)
 	}
-	s, result, err := r.Merge(t.Context(), moved, from)
-	if must(t, err); !slices.Equal(result.Paths(), paths) || !slices.Equal(s.Paths, []string{"new"}) {
-		t.Errorf("it conflicts in %q, and brings %q", result.Paths(), s.Paths)
+	_, result, err := r.Merge(t.Context(), moved, from)
+	if must(t, err); !slices.Equal(result.Paths(), paths) {
+		t.Errorf("it conflicts in %q", result.Paths())
 	}
 	for _, c := range result.Conflicts {
-		ours, theirs := slices.Contains([]string{"file", "gone", "folder/a"}, c.Path), slices.Contains([]string{"folder", "file/b", "gone/one"}, c.Path)
-		if (string(c.Ours.Data) == "ours\n") != ours || (string(c.Theirs.Data) == "theirs\n") != theirs {
+		if (c.Ours.Data == nil && c.Theirs.Data == nil) != (c.Path != "gone/one") {
 			t.Errorf("%s is told as %+v", c.Path, c)
 		}
 	}
-	id, err := r.Commit(t.Context(), Commit{Message: "merge", Files: map[string][]byte{record: []byte("two")}, Stage: s, Merges: moved, Time: noon})
-	must(t, err)
-	base, err := r.WithBase(t.Context(), sh(t, user, "rev-parse", id+"^1"), from, moved)
-	must(t, err)
-	for _, commit := range []string{id, base} {
-		if got := sh(t, user, "ls-tree", "-r", "--name-only", commit); got != record+"\na.txt\nfile\nfolder/a\ngone\nnew" {
-			t.Errorf("there is\n%s", got)
-		}
+	id, conflicts, err := r.Combine(t.Context(), from, r.Tip(), moved, noon, func(string) bool { return false })
+	if must(t, err); len(conflicts) != len(paths) {
+		t.Errorf("the part conflicts in %+v", conflicts)
+	}
+	if got := sh(t, user, "ls-tree", "-r", "--name-only", id); got != "a.txt\nfile\nfolder/a\ngone\nnew" {
+		t.Errorf("there is\n%s", got)
 	}
 }
 

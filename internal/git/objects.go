@@ -59,6 +59,19 @@ func (r reader) objects(ctx context.Context, names ...string) ([]object, error) 
 	return all, nil
 }
 
+// sizes gives how many bytes objects have; 0 for what is none.
+func (r reader) sizes(ctx context.Context, ids []string) ([]int, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := r(ctx, call{Args: []string{"cat-file", "--batch-check=%(objectsize)"}, Stdin: strings.NewReader(strings.Join(ids, "\n") + "\n")})
+	sizes := make([]int, len(ids))
+	for i, line := range strings.Split(string(out), "\n")[:min(len(sizes), strings.Count(string(out), "\n"))] {
+		sizes[i], _ = strconv.Atoi(line) // "missing" is none
+	}
+	return sizes, err
+}
+
 // parseObject reads the answer to a name: a line "hash kind size", and the data.
 func parseObject(out []byte, name string) (o object, rest []byte, err error) {
 	text, rest, _ := bytes.Cut(out, []byte("\n"))

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -122,15 +125,21 @@ func (r *Repo) check(ctx context.Context) error {
 	if o.Remote == "" {
 		return nil
 	}
-	if r.remote, err = o.Source.remote(ctx, o.Remote); err == nil && r.remote == nil {
-		err = fmt.Errorf("there is no remote %q: git remote add %[1]s URL, or work without pushing", o.Remote)
+	if r.remote = o.Source.remotes[o.Remote]; r.remote == nil {
+		return fmt.Errorf("there is no remote %q: git remote add %[1]s URL, or work without pushing", o.Remote)
 	}
-	return err
+	return nil
 }
 
-// checkBranch asks git about the name, since git knows the
+// plainBranch is a name with nothing in it that git could refuse.
+var plainBranch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-z][0-9a-z-]*(/[0-9a-z-]+)*$`) })
+
+// checkBranch asks git about a name that is not plain, since git knows the
 // rules. "--branch" takes the next argument as it is, and refuses a leading dash.
 func (r *Repo) checkBranch(ctx context.Context) error {
+	if plainBranch().MatchString(r.opt.Branch) {
+		return nil
+	}
 	out, err := r.src.inspect(ctx, "check-ref-format", "--branch", r.opt.Branch)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -199,7 +208,7 @@ func (r *Repo) matchesLocal(ctx context.Context) (bool, error) {
 	if err := os.RemoveAll(r.home("index")); err != nil {
 		return false, err
 	}
-	if _, err := r.git(ctx, "read-tree", r.localTip); err != nil {
+	if err := r.readTip(ctx); err != nil {
 		return false, err
 	}
 	if err := r.loadState(ctx, r.localTip); err != nil {
@@ -254,8 +263,10 @@ func (r *Repo) findLacks(ctx context.Context) error {
 	if len(modules) > 0 {
 		r.lacks = append(r.lacks, fmt.Sprintf("%s in the tree of agents and checks, because submodules are not filled: what builds with them cannot pass", named(modules, "is empty", "are empty")))
 	}
-	if r.largeUsed, err = r.reads().usesLFS(ctx, r.tip); err != nil {
-		return err
+	if slices.ContainsFunc(files, func(f entry) bool { return path.Base(f.Path) == ".gitattributes" }) {
+		if r.largeUsed, err = r.reads().usesLFS(ctx, r.tip); err != nil {
+			return err
+		}
 	}
 	if err := r.fillLarge(ctx); err != nil {
 		return err

@@ -34,11 +34,7 @@ func (r *Repo) Prepare(ctx context.Context, g Guard) ([]string, error) {
 	if err := errors.Join(r.fillLarge(ctx), r.resetScratch(ctx)); err != nil {
 		return nil, fmt.Errorf("make the work tree ready: %w", err)
 	}
-	var removed []string
-	known, err := r.files(ctx)
-	if err == nil {
-		removed, err = r.removeStrays(known, g.Instruct)
-	}
+	removed, err := r.removeStrays(ctx, g.Instruct)
 	if err == nil {
 		err = r.instruct(ctx, g)
 	}
@@ -90,10 +86,18 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 		}
 		s.Paths = append(s.Paths, o.path)
 	}
-	if err := r.hold(ctx, s); err != nil {
-		return nil, err
+	if len(ops) == 0 {
+		return s, nil
 	}
-	if err := r.writeOut(ctx, ops); err != nil {
+	s.indexed = true
+	env, err := r.newStage()
+	if err == nil {
+		err = r.put(ctx, env, ops)
+	}
+	if err == nil {
+		err = r.writeOut(ctx, env, ops)
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.pointers, err = r.stagedPointers(ctx, ops)
@@ -131,7 +135,7 @@ func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string, keep fun
 			return err
 		}
 	}
-	return r.sameTimes(ctx, path.Join("copies", name))
+	return r.sameTimes(path.Join("copies", name))
 }
 
 // checkOutIn makes a tree of a commit in a folder below that of the run.
@@ -152,18 +156,21 @@ func (r *Repo) checkOutIn(ctx context.Context, commit, dir string) error {
 // sameTimes gives the files of a tree the times at which those of the work tree were written: what was
 // built of them counts as new where that is kept. With Git LFS it does not: git would compare the
 // files, see buildScratch.
-func (r *Repo) sameTimes(ctx context.Context, dir string) error {
+func (r *Repo) sameTimes(dir string) error {
 	if r.inLFS() {
 		return nil
 	}
-	files, err := r.files(ctx)
-	for _, f := range files {
-		info, none := r.top.Lstat(f.Path)
-		if plain := none == nil && info.Mode().IsRegular() && strings.HasPrefix(f.Mode, "100"); plain && err == nil {
-			err = r.root.Chtimes(path.Join(dir, f.Path), info.ModTime(), info.ModTime())
+	return folders.Walk(r.root, dir, func(p string, d fs.DirEntry, err error) error {
+		switch name := strings.TrimPrefix(p, dir+"/"); {
+		case err != nil || name == ".git":
+			return cmp.Or(err, fs.SkipDir)
+		case d.Type().IsRegular():
+			if info, none := r.top.Lstat(name); none == nil && info.Mode().IsRegular() {
+				return r.root.Chtimes(p, info.ModTime(), info.ModTime())
+			}
 		}
-	}
-	return err
+		return nil
+	})
 }
 
 // Clear removes from the work tree what the tip does not have, also what is ignored, but for the
@@ -180,18 +187,8 @@ func (r *Repo) Clear(ctx context.Context) error {
 
 // others lists the files and links that the tip does not have, ignored or not.
 func (r *Repo) others(ctx context.Context) ([]string, error) {
-	if err := r.syncIndex(ctx); err != nil {
-		return nil, err
-	}
-	var said string
-	list := func() ([]byte, error) {
-		return r.gitCall(ctx, call{Args: []string{"ls-files", "-o", "-z"}, Said: &said})
-	}
-	out, err := list()
-	if strings.Contains(said, "Permission denied") { // git passes over what somebody locked
-		folders.Unlock(r.top, ".")
-		out, err = list()
-	}
+	r.unlock() // git passes over what somebody locked
+	out, err := r.git(ctx, "ls-files", "-o", "-z")
 	all := records(out)
 	for i := range all {
 		all[i] = strings.TrimSuffix(all[i], "/") // of another repository
@@ -204,9 +201,6 @@ func (r *Repo) others(ctx context.Context) ([]string, error) {
 // work tree as RestoreTree does.
 func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, MergeResult, error) {
 	result, err := mergeOf(ctx, r.reads(), r.tip, commit, from)
-	if err == nil {
-		err = r.keepOurs(ctx, &result, r.tip)
-	}
 	if err == nil {
 		err = result.Detail(ctx, r.reads(), r.tip, commit, func(string) bool { return true })
 	}
@@ -226,45 +220,33 @@ type Guard struct {
 // removeStrays looks through all of the tree, also through repositories that
 // somebody made there, and through folders that somebody locked. It follows no
 // symbolic link.
-func (r *Repo) removeStrays(known []entry, instruct func(string) bool) (removed []string, err error) {
-	has := map[string]bool{}
-	for _, e := range known {
-		has[e.Path] = true
+func (r *Repo) removeStrays(ctx context.Context, instruct func(string) bool) (found []string, err error) {
+	err = folders.Walk(r.top, ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
+			return nil // what cannot be read instructs nobody
+		case err != nil:
+			return err
+		case d.IsDir() && (p == r.opt.State || path.Base(p) == ".git"):
+			return fs.SkipDir
+		case !d.IsDir() && p != ".git" && p != r.opt.State && (d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) != 0 || instruct(p)):
+			found = append(found, p)
+		}
+		return nil
+	})
+	if err != nil || len(found) == 0 {
+		return nil, err
 	}
-	look := func() (locked bool, err error) {
-		err = folders.Walk(r.top, ".", func(p string, d fs.DirEntry, err error) error {
-			switch {
-			case errors.Is(err, fs.ErrPermission):
-				locked = true
-				return nil
-			case errors.Is(err, fs.ErrNotExist):
-				return nil
-			case err != nil:
-				return err
-			case p == ".git" || p == r.opt.State || d.IsDir() && path.Base(p) == ".git":
-				if d.IsDir() {
-					return fs.SkipDir
-				}
-				return nil
-			case d.IsDir(), has[p]:
-				return nil
-			case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !instruct(p):
-				return nil
-			}
-			if err := folders.RemoveWithin(r.top, p); err != nil {
-				return fmt.Errorf("remove %s: %w", p, err)
-			}
-			removed = append(removed, p)
-			return nil
-		})
-		return locked, err
+	known, err := r.reads().entries(ctx, r.tip, found)
+	found = slices.DeleteFunc(found, func(p string) bool {
+		return slices.ContainsFunc(known, func(e entry) bool { return e.Path == p && e.Mode != "040000" })
+	})
+	for _, p := range found {
+		if err == nil {
+			err = folders.RemoveWithin(r.top, p)
+		}
 	}
-	locked, err := look()
-	if err == nil && locked {
-		folders.Unlock(r.top, ".")
-		_, err = look() // what still cannot be read instructs nobody
-	}
-	return removed, err
+	return found, err
 }
 
 // instruct writes what the base has of the instructions in which it differs
@@ -282,9 +264,12 @@ func (r *Repo) instruct(ctx context.Context, g Guard) error {
 	if err != nil || len(ops) == 0 {
 		return err
 	}
-	r.dirty, r.indexed = true, nil
-	if err = r.put(ctx, nil, entriesOf(ops)); err == nil {
-		err = r.writeOut(ctx, ops)
+	env, err := r.copyIndex(r.home("index-base"))
+	if err == nil {
+		err = r.put(ctx, env, ops)
+	}
+	if err == nil {
+		err = r.writeOut(ctx, env, ops)
 	}
 	r.overlaid = map[string]string{}
 	for _, o := range ops {
@@ -331,9 +316,6 @@ func (r *Repo) fingerprint(p string) string {
 // the user's repository by path, so the agent has to be able to read those. No git
 // command of this package ever looks at it.
 func (r *Repo) resetScratch(ctx context.Context) error {
-	if err := r.syncIndex(ctx); err != nil {
-		return fmt.Errorf("make .git for the agent: %w", err)
-	}
 	if err := r.buildScratch("tree", r.home("index"), r.tip); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}

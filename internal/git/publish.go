@@ -197,7 +197,7 @@ func (r *Repo) send(ctx context.Context, what string, flags ...string) error {
 // since, and the record that is kept leads to all that was there.
 func (r *Repo) squash(ctx context.Context, c Commit, base, kept string) error {
 	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: r.tip, ops: r.takeOff()}
-	id, err := r.build(ctx, "refs/reprise/squash", base, []revision{rev}, true)
+	id, err := r.makeCommit(ctx, "refs/reprise/squash", rev, base, true)
 	if err == nil && r.remote != nil {
 		err = r.send(ctx, id+":"+r.ref, "--force-with-lease="+r.ref+":"+r.tip)
 	}
@@ -208,9 +208,8 @@ func (r *Repo) squash(ctx context.Context, c Commit, base, kept string) error {
 		r.remoteTip, r.unpushed = id, nil
 	}
 	r.shelf, r.tip = kept, id
-	r.dirty, r.indexed = true, nil
 	r.warnOf(r.updateCheckout(ctx, id))
-	return r.setLocal(ctx)
+	return errors.Join(r.readTip(ctx), r.setLocal(ctx))
 }
 
 // pause waits for a random time, up to twice as long with each try: the branch

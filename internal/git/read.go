@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -133,6 +132,9 @@ func (s *Source) Contains(ctx context.Context, commit, older string) (bool, erro
 
 // resolve returns the commit that ref stands for, in the sense of ReadFile.
 func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
+	if isHash(ref) && (ref == s.Head || ref == s.defaultHead) {
+		return ref, nil
+	}
 	var names []string
 	for _, c := range candidates(ref) {
 		names = append(names, c+"^{commit}")
@@ -272,21 +274,3 @@ func (s *Source) UsesLFS(ctx context.Context) (bool, error) {
 
 // Sparse says whether only a part of the files is checked out.
 func (s *Source) Sparse() bool { return s.config.Get("core.sparsecheckout") == "true" }
-
-// Lost reads which commit the run of a branch in the folder root had got to, if
-// that commit is not in this repository any more; else it gives "".
-func (s *Source) Lost(ctx context.Context, root, branch string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(root, "git", "refs", "heads", filepath.FromSlash(branch)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	commit := strings.TrimSpace(string(text))
-	if err != nil || !isHash(commit) {
-		return "", err
-	}
-	found, err := s.offline().objects(ctx, commit)
-	if err != nil || found[0].Kind == "commit" {
-		return "", err
-	}
-	return commit, nil
-}

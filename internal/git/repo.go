@@ -59,10 +59,7 @@ type Repo struct {
 	checkoutTip string     // what the user's branch was last seen to hold; "" for no such branch
 	unpushed    []revision // commits of this process that the remote has not
 
-	// Git's index, and what is known of the tip without asking git again.
-	state   map[string]entry // what tip has in the state folder
-	dirty   bool             // the index may hold something else than the tip
-	indexed *Stage           // if it is dirty: what it holds besides the tip, where that is known
+	state map[string]entry // what tip has in the state folder
 
 	based    map[string]string // see WithBase: the newest
 	overlaid map[string]string // fingerprints of what Prepare has put in the place of what the tip has

@@ -66,7 +66,7 @@ func (r *Repo) restore(ctx context.Context, changes []Change) error {
 // reset makes index and work tree equal to the tip. Files that .gitignore
 // hides stay, as they may be costly to make again.
 func (r *Repo) reset(ctx context.Context) error {
-	folders.Unlock(r.top, ".") // git removes nothing from a closed folder
+	r.unlock() // git removes nothing from a closed folder
 	all, err := folders.List(r.top, ".")
 	if err != nil {
 		return err
@@ -83,7 +83,6 @@ func (r *Repo) reset(ctx context.Context) error {
 			return err
 		}
 	}
-	r.dirty = false
 	if err := r.loadState(ctx, r.tip); err != nil || len(all) == 0 && r.shelf == "" {
 		return err // what comes into an empty tree is as git has it
 	}
@@ -157,13 +156,7 @@ func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
 	if err := r.checkOutState(ctx, state); err != nil || len(first)+len(rest) == 0 {
 		return err
 	}
-	if err := r.syncIndex(ctx); err != nil {
-		return err
-	}
-	if err := r.checkOutPaths(ctx, first); err != nil {
-		return err
-	}
-	return r.checkOutPaths(ctx, rest)
+	return errors.Join(r.checkOutPaths(ctx, nil, first), r.checkOutPaths(ctx, nil, rest))
 }
 
 // checkOutState writes files of the state folder, byte for byte.
@@ -191,12 +184,12 @@ func (r *Repo) checkOutState(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// checkOutPaths writes what the index has to paths where nothing is yet.
-func (r *Repo) checkOutPaths(ctx context.Context, paths []string) error {
+// checkOutPaths writes what the index, which env may name, has to paths where nothing is yet.
+func (r *Repo) checkOutPaths(ctx context.Context, env, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	_, err := r.gitStdin(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "checkout-index", "-f", "-u", "-q", "-z", "--stdin")
+	_, err := r.gitCall(ctx, call{Env: env, Args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}, Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")})
 	return err
 }
 
@@ -218,9 +211,9 @@ func (r *Repo) isSubmodule(o op) bool {
 	return true
 }
 
-// writeOut does the ops in the work tree, with what the index has.
+// writeOut does the ops in the work tree, with what the index that env names has.
 // .gitattributes comes first, because it has the rules for line ends.
-func (r *Repo) writeOut(ctx context.Context, ops []op) error {
+func (r *Repo) writeOut(ctx context.Context, env []string, ops []op) error {
 	var rules, rest []string
 	for _, o := range ops {
 		if o.kind == 'D' {
@@ -238,10 +231,7 @@ func (r *Repo) writeOut(ctx context.Context, ops []op) error {
 			rest = append(rest, o.path)
 		}
 	}
-	if err := r.checkOutPaths(ctx, rules); err != nil {
-		return err
-	}
-	return r.checkOutPaths(ctx, rest)
+	return errors.Join(r.checkOutPaths(ctx, env, rules), r.checkOutPaths(ctx, env, rest))
 }
 
 // Tree returns the absolute path of the work tree.
@@ -310,10 +300,8 @@ func (r *Repo) walkState(visit func(p string, info fs.FileInfo) error) error {
 	})
 }
 
-// unlock opens the top of the work tree and the state folder, which a program
-// at work there may have closed. The rest of the tree is opened where it turns
-// out to be closed, since it can be large.
-func (r *Repo) unlock() { folders.Unlock(r.root, "tree/"+r.opt.State) }
+// unlock opens what a program at work in the work tree may have closed.
+func (r *Repo) unlock() { folders.Unlock(r.root, "tree") }
 
 // empty empties index and work tree. Where the run has no commit here, or none
 // any more, the index may name objects that nobody has, and nothing can be

@@ -8,7 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Source is the user's repository as it was when it was found. Its methods
@@ -27,8 +30,9 @@ type Source struct {
 
 	env         environ
 	config      configuration
-	remoteHead  string // full name of the branch that origin names as its own; "" if it is not known
-	defaultHead string // commit of DefaultBranch
+	remoteHead  string             // full name of the branch that origin names as its own; "" if it is not known
+	defaultHead string             // commit of DefaultBranch
+	remotes     map[string]*remote // by their names
 	origin      *remote
 	promisors   []promisor   // none: the repository has all its objects
 	format      objectFormat // of the names of objects
@@ -82,16 +86,13 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	if err := s.findDefault(ctx); err != nil {
 		return nil, err
 	}
-	origin, err := s.remote(ctx, "origin")
-	if err != nil {
+	if err := s.findRemotes(ctx); err != nil {
 		return nil, err
 	}
-	if s.origin = origin; origin != nil {
-		s.RemoteURL, s.GitHub = origin.push, ownerAndName(origin.push)
+	if s.origin = s.remotes["origin"]; s.origin != nil {
+		s.RemoteURL, s.GitHub = s.origin.push, ownerAndName(s.origin.push)
 	}
-	if err := s.findPromisors(ctx); err != nil {
-		return nil, err
-	}
+	s.findPromisors()
 	return s, nil
 }
 
@@ -170,47 +171,31 @@ func (s *Source) findDefault(ctx context.Context) error {
 	return nil
 }
 
-// remote returns the remote of that name, or nil if there is none. Rewriting
-// rules (url.*.insteadOf) of the user are applied now and never again.
-func (s *Source) remote(ctx context.Context, name string) (*remote, error) {
-	if name == "origin" && s.origin != nil {
-		return s.origin, nil
-	}
-	if s.config.Get("remote."+name+".url") == "" {
-		return nil, nil
-	}
-	fetch, push, err := s.addresses(ctx, name)
-	if err != nil {
-		return nil, fmt.Errorf("find the address of %s: %w", name, err)
-	}
-	r := &remote{name: name, settings: s.config.Network()}
-	for _, u := range []struct {
-		to      *string
-		address string
-	}{{&r.fetch, fetch}, {&r.push, push}} {
-		plain, secret := splitCredentials(u.address)
-		*u.to = absolute(s.Dir, plain)
-		r.settings = append(r.settings, secret...)
-	}
-	return r, nil
-}
+// addressLine is how git lists an address of a remote.
+var addressLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([^\t\n]+)\t(.*) \((fetch|push)\)`) })
 
-// addresses gives where a remote is fetched from and pushed to.
-func (s *Source) addresses(ctx context.Context, name string) (fetch, push string, err error) {
-	for _, u := range []struct {
-		to   *string
-		args []string
-	}{
-		{&fetch, []string{"remote", "get-url", "--", name}},
-		{&push, []string{"remote", "get-url", "--push", "--", name}},
-	} {
-		out, err := s.discovery(u.args...).Do(ctx)
-		if err != nil {
-			return "", "", err
-		}
-		*u.to, _, _ = strings.Cut(string(out), "\n")
+// findRemotes reads which remotes there are. Rewriting rules (url.*.insteadOf) of the user
+// are applied now and never again.
+func (s *Source) findRemotes(ctx context.Context) error {
+	s.remotes = map[string]*remote{}
+	if !slices.ContainsFunc(s.config, func(c setting) bool { return strings.HasPrefix(c.Key, "remote.") }) {
+		return nil
 	}
-	return fetch, push, nil
+	out, err := s.discovery("remote", "-v").Do(ctx)
+	if err != nil {
+		return fmt.Errorf("find the addresses of remotes: %w", err)
+	}
+	for _, line := range addressLine().FindAllStringSubmatch(string(out), -1) {
+		r := cmp.Or(s.remotes[line[1]], &remote{name: line[1], settings: s.config.Network()})
+		s.remotes[r.name] = r
+		to := map[string]*string{"fetch": &r.fetch, "push": &r.push}[line[3]]
+		if *to != "" {
+			continue // the first counts
+		}
+		plain, secret := splitCredentials(line[2])
+		*to, r.settings = absolute(s.Dir, plain), append(r.settings, secret...)
+	}
+	return nil
 }
 
 // discovery is a command of git in the user's folder, with the user's own configuration.

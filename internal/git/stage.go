@@ -37,10 +37,7 @@ func (r *Repo) stage(ctx context.Context, paths []string) (*Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ops = append(s.ops, ops...)
-	if len(ops) > 0 {
-		r.indexed = s
-	}
+	s.ops, s.indexed = append(s.ops, ops...), len(ops) > 0
 	return s, nil
 }
 
@@ -186,6 +183,9 @@ type quarantine struct {
 func (q quarantine) Environ() []string {
 	return []string{"GIT_OBJECT_DIRECTORY=" + q.Dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quotePath(q.Into)}
 }
+
+// Index is the index of what is staged.
+func (q quarantine) Index() string { return filepath.Join(q.Dir, "index") }
 
 // Empty throws away what was staged before.
 func (q quarantine) Empty() error {

@@ -140,7 +140,7 @@ type promisor struct {
 }
 
 // findPromisors reads which remotes the user's repository relies on for objects.
-func (s *Source) findPromisors(ctx context.Context) error {
+func (s *Source) findPromisors() {
 	var names []string
 	for _, c := range s.config {
 		if c.Key == "extensions.partialclone" {
@@ -154,15 +154,10 @@ func (s *Source) findPromisors(ctx context.Context) error {
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		r, err := s.remote(ctx, name)
-		if err != nil {
-			return err
-		}
-		if r != nil {
+		if r := s.remotes[name]; r != nil {
 			s.promisors = append(s.promisors, promisor{r, s.config.Get("remote." + name + ".partialclonefilter")})
 		}
 	}
-	return nil
 }
 
 // Partial returns what was left out of a partial clone, as git was told it, such
