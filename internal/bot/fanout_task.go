@@ -19,7 +19,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -157,7 +156,7 @@ func (t *task) share(ctx context.Context, n int) (metadata.Run, error) {
 	}
 	w.SayLacking(t.env)
 	t.warnOf(process.Harden())
-	view := &terminal.GroupedView{PlainView: terminal.PlainView{P: text.Printer{W: t.env.Stdout, Palette: false}, O: terminal.Options{Plan: view.Whole(w.Plan), Verbose: t.in.Show}}, Group: t.job.Group}
+	view := terminal.NewView(t.env.Stdout, terminal.Options{Plan: w.Plan, Verbose: t.in.Show, Group: t.job.Group})
 	e, err := w.Engine(t.env, o, view)
 	if err != nil {
 		return w.Run, err

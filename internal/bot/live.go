@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/terminal"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -24,8 +23,7 @@ type botView struct {
 
 // reporter gives what the engine reports to.
 func (v *voice) reporter() engine.Reporter {
-	o := terminal.Options{Plan: view.Whole(v.subject().plan), Verbose: v.in.Show}
-	return botView{&terminal.GroupedView{PlainView: terminal.PlainView{P: text.Printer{W: v.env.Stdout, Palette: false}, O: o}, Group: v.job.Group}, v}
+	return botView{terminal.NewView(v.env.Stdout, terminal.Options{Plan: v.subject().plan, Verbose: v.in.Show, Group: v.job.Group}), v}
 }
 
 // Report prints what happens, and brings the comment up to date between steps.

@@ -36,7 +36,7 @@ func ShowList(env environ.Env, all []Run) {
 		if i == 0 {
 			return out.Faint(line)
 		}
-		return out.Link(out.Tinted(all[i-1].Status, line), cmp.Or(all[i-1].Record.PRURL, all[i-1].Record.IssueURL))
+		return out.Tinted(all[i-1].Status, line)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
-	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // The title of a group of the log is how the step ended; what an agent does is
@@ -15,15 +14,14 @@ func TestGroupsCarryTheirResult(t *testing.T) {
 		p := progresstest.Plays(t, "en")["middle"]
 		var b strings.Builder
 		open := false
-		v := &GroupedView{PlainView: PlainView{P: text.Printer{W: &b, Palette: false}, O: Options{Plan: p.Plan, Verbose: verbose}}}
-		v.Group = func(title string) {
+		v := NewView(&b, Options{Plan: p.Plan, Verbose: verbose, Group: func(title string) {
 			if open {
 				b.WriteString("::endgroup::\n")
 			}
 			if open = title != ""; open {
 				b.WriteString("::group::" + title + "\n")
 			}
-		}
+		}})
 		for _, e := range p.Events {
 			v.Report(e)
 		}

@@ -3,36 +3,12 @@ package terminal
 import (
 	"encoding/json"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/engine"
 )
-
-// jsonView prints one JSON object per line, see news.
-type jsonView struct {
-	mu sync.Mutex
-	w  io.Writer
-	o  Options
-}
-
-// Report prints the news of e.
-func (v *jsonView) Report(e engine.Event) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, n := range newsOf(v.o.Plan, e) {
-		if n.Event == "activity" && !v.o.Verbose {
-			continue
-		}
-		LogJSON(v.w, n)
-	}
-}
-
-// Close does nothing: every line is out already.
-func (v *jsonView) Close() {}
 
 // unfinishedLog is the last line of the JSON log: where a process has left the run. It is
 // there also where nothing was to do.

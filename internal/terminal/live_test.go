@@ -54,33 +54,16 @@ func TestRender(t *testing.T) {
 	progresstest.Golden(t, "live-closed.txt", render(s)+"\n")
 }
 
-// TestRenderActivity draws the pane of what agents do, on terminals of several sizes:
-// the newest is always to be seen.
-func TestRenderActivity(t *testing.T) {
-	p := progresstest.Plays(t, "en")["middle"]
-	for _, tt := range []struct {
-		name          string
-		width, height int
-	}{{"80", 80, 30}, {"50", 50, 24}, {"low", 80, 12}} {
-		s := screenAfter(p, len(p.Events)-2, Options{Plan: p.Plan, Width: tt.width, Verbose: true})
-		s.Height, s.Now = tt.height, s.Now.Add(65*time.Second)
-		n := s.Doing[0].news
-		for i := range 20 {
-			n.Activity = fmt.Sprintf("Read internal/parser/a/path/that/is/long/file_%02d.go to see what is there, and\x1b[2J why", i)
-			s.Recent.add(n)
-			s.Recent.add(n) // told twice
+// What agents do is printed above the picture if that was asked for.
+func TestLiveViewTellsActivityWhenVerbose(t *testing.T) {
+	p := progresstest.Plays(t, "en")["stuck"]
+	for _, verbose := range []bool{false, true} {
+		s, above := screen{Options: Options{Plan: p.Plan, Width: 80, Verbose: verbose}}, ""
+		for _, e := range p.Events {
+			above += strings.Join(s.take(e), "\n")
 		}
-		drawn := render(s)
-		if !strings.Contains(drawn, "file_19.go") || strings.Count(drawn, "file_19.go") > 1 {
-			t.Errorf("%s: the newest is not there once:\n%s", tt.name, drawn)
-		}
-		if lines := strings.Count(drawn, "\n") + 1; lines > tt.height {
-			t.Errorf("%s: %d lines", tt.name, lines)
-		}
-		progresstest.Golden(t, "live-verbose-"+tt.name+".txt", drawn+"\n")
-		s.Closed = true
-		if strings.Contains(render(s), "file_") {
-			t.Errorf("%s: the pane is there when nothing moves any more", tt.name)
+		if strings.Contains(above, "design execute … Read design.go") != verbose {
+			t.Errorf("verbose %v: it leaves\n%s", verbose, above)
 		}
 	}
 }

@@ -19,14 +19,14 @@ import (
 func TestPulse(t *testing.T) {
 	p := progresstest.NewPlay(t, "en")
 	var out bytes.Buffer
-	v := &PlainView{P: text.Printer{W: &out}, O: Options{Plan: p.Plan}}
+	v := &logView{p: text.Printer{W: &out}, o: Options{Plan: p.Plan}}
 	defer v.Close()
 	v.beat() // nothing is at work
 	d := phases.Decision{Do: phases.DoExecute, Phase: "design", Agent: "writer"}
 	v.Report(engine.Event{At: progresstest.Nine, Run: p.Run, Decision: &d})
 	v.Report(engine.Event{At: progresstest.Nine, Run: p.Run, Of: d, Activity: &engine.Activity{Text: "Read main.go"}})
 	v.mu.Lock()
-	v.pulse.doing[0].since = v.pulse.doing[0].since.Add(-3 * time.Minute)
+	v.doing[0].since = v.doing[0].since.Add(-3 * time.Minute)
 	v.mu.Unlock()
 	out.Reset()
 	v.beat()
@@ -45,7 +45,7 @@ func TestPulse(t *testing.T) {
 func TestPulseOfSeveral(t *testing.T) {
 	p := progresstest.NewPlay(t, "en")
 	var out bytes.Buffer
-	v := &PlainView{P: text.Printer{W: &out}, O: Options{Plan: p.Plan}}
+	v := &logView{p: text.Printer{W: &out}, o: Options{Plan: p.Plan}}
 	defer v.Close()
 	of := func(phase string) phases.Decision {
 		return phases.Decision{Do: phases.DoExecute, Phase: phase, Agent: "writer"}

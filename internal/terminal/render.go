@@ -23,7 +23,6 @@ type screen struct {
 	Now     time.Time
 	Began   time.Time  // when this process took up the run
 	Doing   []underWay // in the order in which they began; never changed in place, as another goroutine draws it
-	Recent  pane       // what agents did of late
 	Frame   int        // of the spinner
 	Stopped *news
 	Closed  bool // nothing moves any more
@@ -70,7 +69,6 @@ func (s *screen) take(e engine.Event) []string {
 		switch n.Event {
 		case "begin":
 			s.begin(underWay{news: n, since: e.At})
-			s.Recent.begin(n)
 			if n.Again || n.DelayMS > 0 || n.TakenBack != "" {
 				lines = append(lines, s.past(n)...)
 			}
@@ -82,7 +80,9 @@ func (s *screen) take(e engine.Event) []string {
 			w := &s.Doing[s.at(n.Phase)]
 			if n.Activity != "" {
 				w.activity = text.Flat(n.Activity)
-				s.Recent.add(n)
+			}
+			if n.Activity != "" && s.Verbose {
+				lines = append(lines, s.past(n)...)
 			}
 			w.used = e.Activity.Usage
 		case phases.SkipStep:
@@ -117,13 +117,6 @@ func render(s screen) string {
 	rows := view.RowsOf(view.Whole(s.Plan), s.Run)
 	lines := s.header(p)
 	below := s.under(p)
-	if s.Verbose && !s.Closed {
-		free := len(rows) + mostOfPane
-		if s.Height > 0 {
-			free = s.Height - len(lines) - len(below)
-		}
-		below = append(below, s.Recent.draw(p, s.Width, free, len(rows))...)
-	}
 	lines = append(lines, s.phaseLines(rows, p, s.Height-len(lines)-len(below))...)
 	lines = append(lines, below...)
 	for i, l := range lines {
@@ -229,7 +222,7 @@ func (s screen) under(p text.Palette) []string {
 	for _, w := range shown {
 		lines = append(lines, p.Cyan(text.Cut(s.workLine(w), s.Width)))
 	}
-	if w := s.Doing[0]; len(s.Doing) == 1 && w.activity != "" && !s.Verbose { // else it is the last line of the pane
+	if w := s.Doing[0]; len(s.Doing) == 1 && w.activity != "" {
 		lines = append(lines, p.Faint(text.Cut("  "+w.activity, s.Width)))
 	}
 	return lines

@@ -19,7 +19,6 @@ import (
 func ShowOptions(env environ.Env) Options {
 	o := Options{Color: text.WantsColor(env.Getenv, environ.IsTerminal(env.Stdout))}
 	o.Width, _, _ = sizeOf(env.Stdout)
-	o.Links = environ.IsTerminal(env.Stdout) && env.Getenv("TERM") != "dumb"
 	return o
 }
 
@@ -33,14 +32,13 @@ func AskOptions(env environ.Env) Options {
 type Report struct {
 	text.Printer
 	width int
-	links bool
 	C     prompts.Catalogue // of English unless it is about a run, see in
 }
 
 // NewReport gives a report in English that is printed to w. Of o it takes width
 // and colour.
 func NewReport(w io.Writer, o Options) Report {
-	return Report{text.Printer{W: w, Palette: text.Palette(o.Color)}, o.Width, o.Links, prompts.Words("en")}
+	return Report{text.Printer{W: w, Palette: text.Palette(o.Color)}, o.Width, prompts.Words("en")}
 }
 
 // In gives the report in the language of a run.
@@ -117,12 +115,12 @@ func (r Report) Text(body, indent string) {
 
 // Titled prints what the run is about.
 func (r Report) Titled(plan *pipelines.Pipeline, run metadata.Run) {
-	r.Line("%s", r.Link(r.Bold(text.Cut(text.IssueHead(run.IssueNumber, run.IssueTitle), r.width)), run.IssueURL))
+	r.Line("%s", r.Bold(text.Cut(text.IssueHead(run.IssueNumber, run.IssueTitle), r.width)))
 	name := run.Pipeline.Name
 	if name == "" {
 		name = plan.Name
 	}
-	r.Line("%s", r.Faint(text.Join(" · ", r.Shown("pipeline", "name", text.Flat(name)), r.Shown("branch", "name", text.Flat(run.BranchName)), r.Link(text.Flat(run.PRURL), run.PRURL))))
+	r.Line("%s", r.Faint(text.Join(" · ", r.Shown("pipeline", "name", text.Flat(name)), r.Shown("branch", "name", text.Flat(run.BranchName)), text.Flat(run.PRURL))))
 }
 
 // facts prints names and values, without those that have none.
@@ -234,13 +232,4 @@ func (r Report) Tinted(s metadata.Status, line string) string {
 		return r.Bold(line)
 	}
 	return r.Faint(line)
-}
-
-// Link makes a label lead to an address where it is shown on a terminal. Only an https
-// address does.
-func (r Report) Link(label, address string) string {
-	if !r.links {
-		return label
-	}
-	return linked(label, address)
 }

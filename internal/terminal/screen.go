@@ -14,7 +14,7 @@ import (
 )
 
 // safeWriter writes to a terminal. What others wrote is printed there, too:
-// of control characters only line ends, tabs, our own colours and links have an
+// of control characters only line ends, tabs and our own colours have an
 // effect, all else is shown. See text.Visible. Messages of ours break between words.
 type safeWriter struct {
 	terminal *os.File // not embedded: it has more ways to write than Write
@@ -62,11 +62,6 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 			body = body[len(m):]
 			continue
 		}
-		if n, _ := ownLink(string(body[:min(len(body), mostOfLink)])); n > 0 {
-			out.Write(body[:n])
-			body = body[n:]
-			continue
-		}
 		_, n := utf8.DecodeRune(body)
 		out.WriteString(text.Visible(string(body[:n])))
 		body = body[n:]
@@ -84,18 +79,8 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 // beginning is what may become a colour of ours.
 var beginning = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\x1b(?:\[(?:0|1|2|3[1236]?)?)?$`) })
 
-// unfinished reports whether text may be only the beginning of a character, or of a
-// colour or a link of ours.
-func unfinished(text []byte) bool {
-	if !utf8.FullRune(text) || beginning().Match(text) {
-		return true
-	}
-	if text[0] != '\x1b' || len(text) >= mostOfLink {
-		return false
-	}
-	_, whole := ownLink(string(text))
-	return !whole
-}
+// unfinished reports whether text may be only the beginning of a character, or of a colour of ours.
+func unfinished(text []byte) bool { return !utf8.FullRune(text) || beginning().Match(text) }
 
 // drawing gives what a picture is drawn on, which moves the cursor: its texts
 // are made harmless one by one.

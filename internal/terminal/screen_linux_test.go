@@ -66,39 +66,6 @@ func TestMessagesBreakBetweenWords(t *testing.T) {
 	}
 }
 
-// Our own links work, and none that others have written.
-func TestLinksOnAScreen(t *testing.T) {
-	r := Report{links: true}
-	forged := "\x1b]8;;https://evil.example/\x1b\\harmless\x1b]8;id=" + strings.Repeat("A", len(linkMark)) + ";https://evil.example/\x1b\\"
-	for pieces := 1; pieces < 40; pieces += 3 {
-		screen, terminal := testenv.OpenTerminal(t)
-		w := NewSafeWriter(terminal)
-		text := r.Link("#7 Say hello", "https://github.com/o/n/issues/7") + forged + "\n"
-		for len(text) > 0 {
-			n := min(pieces, len(text))
-			if _, err := io.WriteString(w, text[:n]); err != nil {
-				t.Fatal(err)
-			}
-			text = text[n:]
-		}
-		got := testenv.ReadScreen(screen, terminal)
-		if want := linkStart("https://github.com/o/n/issues/7") + "#7 Say hello" + linkEnd; !strings.HasPrefix(got, want) {
-			t.Errorf("in pieces of %d bytes it begins with %q", pieces, got)
-		}
-		if n := strings.Count(got, "\x1b]8;id="); n != 1 || strings.Contains(got, "\x1b]8;;https") {
-			t.Errorf("in pieces of %d bytes a link of others got through: %q", pieces, got)
-		}
-	}
-	for _, address := range []string{"", "http://x.example/", "javascript:alert(1)", "https://a:b@x.example/", "https://x.example/?a b", "https://x.example/\x1b"} {
-		if got := r.Link("label", address); got != "label" {
-			t.Errorf("%q makes %q", address, got)
-		}
-	}
-	if got := (Report{}).Link("label", "https://x.example/"); got != "label" {
-		t.Errorf("where there is no terminal: %q", got)
-	}
-}
-
 // JSON stays the same value, and is harmless on a terminal, too.
 func TestJSONIsHarmless(t *testing.T) {
 	var out strings.Builder

@@ -23,13 +23,15 @@ type View interface {
 
 // Options says how to show a run.
 type Options struct {
-	Live    bool                // keep a picture up to date; w must be a terminal
+	Live    bool                // keep a picture up to date; w must be a terminal, and the format "text"
 	Color   bool                // see text.WantsColor
 	Verbose bool                // also tell what agents do in between
 	Format  string              // "text", or "json" for one object per line
 	Plan    *pipelines.Pipeline // of the run; nil if it is not known yet
-	Links   bool                // the terminal can be told what leads where
 	Width   int                 // of the terminal in cells; 0 if unknown
+	// Group begins a group of lines that the page of a job can fold, and ends the one before; ""
+	// only ends it. Nil: lines have no groups.
+	Group func(title string)
 	// Messages is where else the program writes meanwhile. What goes to a terminal is printed
 	// above the picture.
 	Messages io.Writer
@@ -41,11 +43,9 @@ type Options struct {
 
 // NewView gives the view that o asks for. It writes to w and nowhere else.
 func NewView(w io.Writer, o Options) View {
-	switch o.Plan = view.Whole(o.Plan); {
-	case o.Format == "json":
-		return &jsonView{w: w, o: o}
-	case o.Live:
+	o.Plan = view.Whole(o.Plan)
+	if o.Live {
 		return newLiveView(w, o)
 	}
-	return &PlainView{P: text.Printer{W: w, Palette: text.Palette(o.Color)}, O: o}
+	return &logView{p: text.Printer{W: w, Palette: text.Palette(o.Color)}, o: o}
 }

@@ -2,7 +2,7 @@ package terminal
 
 import (
 	"fmt"
-	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,55 +16,132 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// PlainView prints a line when a step begins, one when it ends, and under it
-// what has to change. It reads well in the log of a CI job.
-type PlainView struct {
+// logView prints lines: one when a step begins, one when it ends, and under it what has to
+// change; or each event as a JSON object. It reads well in the log of a CI job.
+type logView struct {
 	mu    sync.Mutex
-	P     text.Printer
-	O     Options
-	pulse pulse
-	begun bool // it has printed something
+	p     text.Printer
+	o     Options
+	begun bool       // it has printed something
+	open  bool       // a group of what an agent does is
+	doing []*working // in the order in which they began, one for each phase at most
+	timer *time.Timer
 }
 
-// Report prints what there is to tell about e.
-func (v *PlainView) Report(e engine.Event) {
+// Report prints what there is to tell about e: what agents do only if that was asked for.
+// Above the first line for people it says once what the times are.
+func (v *logView) Report(e engine.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for n := range v.printed(e) {
-		v.print(plainLines(n, columnsOf(v.O.Plan), v.P.Palette, v.O.Verbose))
-	}
-}
-
-// printed gives the news of e that the view prints: what agents do only if that was asked for.
-// Above the first it says once what its times are.
-func (v *PlainView) printed(e engine.Event) iter.Seq[news] {
-	return func(yield func(news) bool) {
-		for _, n := range newsOf(v.O.Plan, e) {
-			v.follow(n)
-			if n.Event == "activity" && (!v.O.Verbose || n.Activity == "") {
-				continue
-			}
+	for _, n := range newsOf(v.o.Plan, e) {
+		v.follow(n)
+		asJSON := v.o.Format == "json"
+		switch {
+		case n.Event == "activity" && (!v.o.Verbose || n.Activity == "" && !asJSON):
+		case asJSON:
+			LogJSON(v.p.W, n)
+		default:
 			if !v.begun {
 				v.begun = true
-				v.P.Line("%s", v.P.Faint(n.words().Shown("clock column")))
+				v.p.Line("%s", v.p.Faint(n.words().Shown("clock column")))
 			}
-			if !yield(n) {
-				return
-			}
+			v.show(n)
 		}
 	}
 }
 
-func (v *PlainView) print(lines []string) {
+// show prints news, where the page of a job can fold lines, in groups: what stands below a result
+// is one whose title is that result, and so is what an agent does, while it does it.
+func (v *logView) show(n news) {
+	lines, acts := plainLines(n, columnsOf(v.o.Plan), v.p.Palette, v.o.Verbose), n.Event == "activity"
+	if group := v.o.Group; group != nil {
+		switch {
+		case acts && !v.open:
+			group(text.Flat(text.Join(" ", n.Phase, n.Step, n.Agent)))
+		case v.open && !acts:
+			group("")
+		}
+		v.open = acts
+	}
+	if v.o.Group != nil && len(lines) > 1 {
+		title, below := lines[0], lines[1:]
+		if n.Because != "" { // the words of others are no part of a workflow command
+			n.Because, below = "", lines
+			title = plainLines(n, columnsOf(v.o.Plan), v.p.Palette, false)[0]
+		}
+		v.o.Group(strings.TrimSpace(title))
+		v.print(below)
+		v.o.Group("")
+		return
+	}
+	v.print(lines)
+}
+
+func (v *logView) print(lines []string) {
 	for _, l := range lines {
-		v.P.Line("%s", l)
+		v.p.Line("%s", l)
+	}
+}
+
+// beatEvery is how long a log stays silent while something is at work: services that run
+// jobs, and people, take silence for the end.
+const beatEvery = time.Minute
+
+// working is a step under way.
+type working struct {
+	news
+	since time.Time
+}
+
+// follow takes note of news. It is called with the view locked.
+func (v *logView) follow(n news) {
+	at := slices.IndexFunc(v.doing, func(w *working) bool { return w.Phase == n.Phase })
+	if n.Event == "activity" && at >= 0 {
+		v.doing[at].Activity = n.Activity
+	}
+	if n.Event == "activity" && (at < 0 || !v.o.Verbose) {
+		return // nothing is printed, so it is as silent as before
+	}
+	if n.Event != "activity" && at >= 0 {
+		v.doing = slices.Delete(v.doing, at, at+1)
+	}
+	if n.Event == "begin" {
+		v.doing = append(v.doing, &working{n, time.Now()})
+	}
+	v.rest()
+	if n.Event == "stop" || len(v.doing) == 0 || v.o.Format == "json" {
+		v.doing = nil
+		return
+	}
+	v.timer = time.AfterFunc(beatEvery, v.beat)
+}
+
+// rest ends the telling, until the next step. It is called with the view locked.
+func (v *logView) rest() {
+	if v.timer != nil {
+		v.timer.Stop()
+	}
+}
+
+// beat prints a line about each step under way.
+func (v *logView) beat() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, w := range v.doing {
+		n, took := w.news, time.Since(w.since)
+		n.Event, n.Time, n.DurationMS = "at work", n.Time.Add(took), took.Milliseconds()
+		v.print(plainLines(n, columnsOf(v.o.Plan), v.p.Palette, false))
+	}
+	if len(v.doing) > 0 { // else the last one ended just now
+		v.timer.Reset(beatEvery)
 	}
 }
 
 // Close ends what the view does by itself. Every line is out already.
-func (v *PlainView) Close() {
+func (v *logView) Close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.doing = nil
 	v.rest()
 }
 
