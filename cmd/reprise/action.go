@@ -25,7 +25,7 @@ func actionCommand(env environ.Env) *cobra.Command {
 			if err != nil {
 				return exit.AsUsage(err)
 			}
-			ctx, env, end := telemetry.Begin(c.Context(), env)
+			ctx, end := telemetry.Begin(c.Context(), env)
 			defer end()
 			if bot.IsPartJob(env) {
 				return bot.DoPart(ctx, env)

@@ -59,7 +59,7 @@ prompt.`,
 			case c.Flags().Changed("step"):
 				return exit.Usagef("which phase? Give --phase PHASE")
 			case o.all:
-				ctx, env, end := telemetry.Begin(c.Context(), env)
+				ctx, end := telemetry.Begin(c.Context(), env)
 				defer end()
 				return runRun(ctx, env, runOptions{Options: o.Options, dry: true, prompts: true, json: o.prompt.JSON, log: "text"})
 			}

@@ -27,7 +27,7 @@ func retryCommand(env environ.Env) *cobra.Command {
 tries start again, so its phase has all its revisions, and calls that failed no longer
 count. To change what was decided in an earlier phase, take the run back with rollback.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, env, end := telemetry.Begin(c.Context(), env)
+			ctx, end := telemetry.Begin(c.Context(), env)
 			defer end()
 			return runRetry(ctx, env, o, phase)
 		},

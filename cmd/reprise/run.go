@@ -41,7 +41,7 @@ the checks of the pipeline, which may need the network.`,
   reprise run --issue https://github.com/OWNER/REPO/issues/7
   reprise run --issue 7`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, env, end := telemetry.Begin(c.Context(), env)
+			ctx, end := telemetry.Begin(c.Context(), env)
 			defer end()
 			return runRun(ctx, env, o)
 		},

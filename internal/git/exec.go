@@ -108,17 +108,6 @@ func (c call) All() []string { return slices.Concat(fixedSettings(), c.How, c.Ar
 // Do runs the command and returns its standard output. The process group ends
 // with ctx: asked first, so that git removes its lock files, then killed.
 func (c call) Do(ctx context.Context) ([]byte, error) {
-	ctx, end := process.StartSpan(ctx, strings.Join(append([]string{"git"}, c.Args[:min(1, len(c.Args))]...), " "))
-	out, err := c.do(ctx)
-	if exitCode(err) == 1 { // that is how git says no
-		end(nil)
-	} else {
-		end(err)
-	}
-	return out, err
-}
-
-func (c call) do(ctx context.Context) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", c.All()...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
 	out, stderr := &process.Head{Limit: c.Limit}, &process.Tail{Limit: 64 << 10}

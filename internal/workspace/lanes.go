@@ -17,7 +17,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 
 	"github.com/reprise-ci/reprise/internal/secrets"
-	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -94,7 +93,6 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	e := like.Aside(l)
 	e.Installer = opts.ForSetup()
 	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, like.Plan.Setup), leakGuard{t.secrets, repo}
-	telemetry.Beside(ctx, e)
 	l.engine = e
 	t.mu.Lock()
 	defer t.mu.Unlock()

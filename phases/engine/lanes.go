@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -144,7 +143,6 @@ func (w *writer) start(ctx context.Context, one *worker, seen metadata.Run) {
 
 // do carries out a decision in the tree of its part.
 func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip string, at time.Time, budget metadata.Budget) (Work, error) {
-	ctx = process.WithinPhase(ctx, one.of.Phase)
 	e, err := w.Trees.Open(ctx, one.like, one.of.Phase, tip)
 	if err != nil {
 		return Work{}, err

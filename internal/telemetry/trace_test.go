@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -158,12 +156,6 @@ func (p printing) Run(_ context.Context, t engine.Task) (engine.Result, error) {
 	return engine.Result{Model: "opus-1", Session: "s-1", Usage: metadata.Usage{InputTokens: 10, CachedTokens: 5, OutputTokens: 7, USD: 0.25}}, nil
 }
 
-type failing struct{}
-
-func (failing) Check(context.Context, string, pipelines.Check) (metadata.CheckResult, error) {
-	return metadata.CheckResult{ExitCode: 3}, nil
-}
-
 type tree struct {
 	engine.BranchTree
 	dir string
@@ -175,68 +167,51 @@ type silent struct{}
 
 func (silent) Report(engine.Event) {}
 
-// play has a run with one step, an agent, a check, a command of git and a request.
-func play(t *testing.T, e environ.Env, forge string) {
+// play has a run with one step, of an agent.
+func play(t *testing.T, e environ.Env) {
 	t.Helper()
-	playOf(t, e, forge, "run-1")
+	playOf(t, e, "run-1")
 }
 
 // playOf is play for the run of that id.
-func playOf(t *testing.T, e environ.Env, forge, id string) {
+func playOf(t *testing.T, e environ.Env, id string) {
 	t.Helper()
-	ctx, e, end := Begin(t.Context(), e)
+	ctx, end := Begin(t.Context(), e)
 	defer end()
-	get := func() {
-		resp, err := e.Http.Get(forge + "/repos/o/r")
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-	}
-	dir := t.TempDir()
-	run := metadata.Run{IssueNumber: "7", IssueTitle: "hidden-0123456789", Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: id}}
-	eng := &engine.Engine{
-		Journal: engine.Journal{Plan: &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}, Tree: tree{dir: filepath.Join(dir, "tree")}},
-		Calls: engine.Calls{
-			Agent: func(string) (engine.Agent, error) { return scripted{agents.TranscriptsFolder(dir)}, nil },
-		},
-		Commands: engine.Commands{
-			Checker: failing{},
-		},
-		Report: silent{},
-	}
+	run := metadata.Run{IssueNumber: "7", IssueTitle: "hidden-0123456789", Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: id}, Attempts: []metadata.Attempt{{N: 1, Phase: "design", Step: metadata.Execute}}}
+	eng := newEngine(t)
 	Follow(ctx, eng, run)
-	d := phases.Decision{Do: phases.DoExecute, Phase: "design", Agent: "writer", Why: metadata.Because("not_begun")}
-	eng.Report.Report(engine.Event{Run: run, Decision: &d})
-	_, done := process.StartSpan(ctx, "git commit")
-	done(errors.New("hidden-0123456789"))
-	a, err := eng.Agent("writer")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Run(ctx, engine.Task{Attempt: 1, Phase: "design", Model: "opus"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := eng.Checker.Check(ctx, dir, pipelines.Check{Name: "unit"}); err != nil {
-		t.Fatal(err)
-	}
-	if e.Http != nil {
-		get()
-	}
+	over := took(t, eng, "design")
 	run.Status = metadata.Completed
-	eng.Report.Report(engine.Event{Run: run, Of: d, Done: &phases.Outcome{Status: metadata.Succeeded}})
+	eng.Report.Report(engine.Event{Run: run, Of: over, Done: &phases.Outcome{
+		At: time.Now(), Duration: time.Second, Status: metadata.Succeeded, Model: "opus-1", Session: "s-1",
+		Usage: metadata.Usage{InputTokens: 10, CachedTokens: 5, OutputTokens: 7, USD: 0.25},
+	}})
 }
 
-func forge(t *testing.T) string {
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	t.Cleanup(s.Close)
-	return s.URL
+// newEngine is an engine with an agent that uses two tools.
+func newEngine(t *testing.T) *engine.Engine {
+	return &engine.Engine{
+		Journal: engine.Journal{Tree: tree{dir: filepath.Join(t.TempDir(), "tree")}, Plan: &pipelines.Pipeline{
+			Agents: map[string]pipelines.Agent{"writer": {Use: "claude", Models: map[string]string{"": "opus"}}}, Phases: []pipelines.Phase{{Name: "design"}},
+		}},
+		Report: silent{},
+	}
+}
+
+// took has the agent of a phase carry out its first attempt.
+func took(t *testing.T, e *engine.Engine, phase string) phases.Decision {
+	t.Helper()
+	if _, err := (scripted{agents.TranscriptsFolder(filepath.Dir(e.Tree.Dir()))}).Run(t.Context(), engine.Task{Attempt: 1, Phase: phase, Model: "opus"}); err != nil {
+		t.Fatal(err)
+	}
+	return phases.Decision{Do: phases.DoExecute, Phase: phase, Agent: "writer", Why: metadata.Because("not_begun")}
 }
 
 func TestRunIsATrace(t *testing.T) {
 	c := newCollector(t)
 	e, said := testEnv(c.URL, "OTEL_EXPORTER_OTLP_HEADERS=api-key=se%2Ccret-value,x=1", "OTEL_RESOURCE_ATTRIBUTES=team=a%20b,service.name=other", "OTEL_SERVICE_NAME=mine")
-	play(t, e, forge(t))
+	play(t, e)
 	if said.Len() > 0 {
 		t.Errorf("said %q", said)
 	}
@@ -249,8 +224,8 @@ func TestRunIsATrace(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"run full": "", "phase design": "run full", "design execute": "phase design", "git commit": "design execute", "GET": "design execute",
-		"invoke_agent writer": "design execute", "execute_tool Read": "invoke_agent writer", "execute_tool Bash": "invoke_agent writer", "check unit": "design execute",
+		"run full": "", "phase design": "run full", "design execute": "phase design",
+		"invoke_agent writer": "design execute", "execute_tool Read": "invoke_agent writer", "execute_tool Bash": "invoke_agent writer",
 	}
 	if diff := cmp.Diff(want, in); diff != "" {
 		t.Errorf("what lies in what (-want +got):\n%s", diff)
@@ -264,7 +239,7 @@ func TestRunIsATrace(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, call[name], want)
 		}
 	}
-	for name, want := range map[string]string{"execute_tool Read": "", "execute_tool Bash": "2", "check unit": "2", "git commit": "2", "design execute": ""} {
+	for name, want := range map[string]string{"execute_tool Read": "", "execute_tool Bash": "2", "design execute": ""} {
 		if got := spans[name][".status"]; got != want {
 			t.Errorf("the status of %s is %q, want %q", name, got, want)
 		}
@@ -283,86 +258,42 @@ func TestRunIsATrace(t *testing.T) {
 	}
 }
 
-// TestPhasesAtTheSameTime has two parts at work, each with its own engine, and one that
-// waits for its next step while another begins.
+// TestPhasesAtTheSameTime has two parts at work, and checks of one that fail.
 func TestPhasesAtTheSameTime(t *testing.T) {
 	c := newCollector(t)
 	e, _ := testEnv(c.URL)
-	ctx, _, end := Begin(t.Context(), e)
-	plan := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}
-	dir := t.TempDir()
-	run := metadata.Run{Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: "run-1"}, Phases: []metadata.Phase{
-		{Name: "t1", Lane: &metadata.Lane{}}, {Name: "t2", Lane: &metadata.Lane{}}, {Name: "t3", Lane: &metadata.Lane{}},
-	}}
-	made := func(string) (engine.Agent, error) { return scripted{agents.TranscriptsFolder(dir)}, nil }
-	whole := &engine.Engine{
-		Journal: engine.Journal{Plan: plan, Tree: tree{dir: filepath.Join(dir, "tree")}},
-		Calls: engine.Calls{
-			Agent: made,
-		},
-		Commands: engine.Commands{
-			Checker: failing{},
-		},
-		Report: silent{},
+	ctx, end := Begin(t.Context(), e)
+	run := metadata.Run{Status: metadata.Running, Execution: metadata.Execution{ID: "run-1"}, Pipeline: metadata.Pipeline{Name: "full"}}
+	for n, name := range []string{"t1", "t2", "t3"} {
+		run.Phases = append(run.Phases, metadata.Phase{Name: name, Lane: &metadata.Lane{}, Status: metadata.PhaseInProgress})
+		run.Attempts = append(run.Attempts, metadata.Attempt{N: n + 1, Phase: name, Step: metadata.Execute})
 	}
-	Follow(ctx, whole, run)
-	step := func(phase string, do phases.Do) phases.Decision {
-		d := phases.Decision{Do: do, Phase: phase, Agent: "writer"}
-		run.Attempts = append(run.Attempts, metadata.Attempt{N: len(run.Attempts) + 1, Phase: phase, Step: d.Step()})
-		whole.Report.Report(engine.Event{Run: run, Decision: &d})
-		return d
+	eng := newEngine(t)
+	Follow(ctx, eng, run)
+	over := func(phase string, do phases.Do, o phases.Outcome) {
+		o.At = time.Now()
+		eng.Report.Report(engine.Event{Run: run, Of: phases.Decision{Do: do, Phase: phase}, Done: &o})
 	}
-	over := func(d phases.Decision) {
-		whole.Report.Report(engine.Event{Run: run, Of: d, Done: &phases.Outcome{Status: metadata.Succeeded}})
-	}
-	work := func(part string, attempt int) {
-		t.Helper()
-		beside := *whole
-		beside.Checker, beside.Agent = failing{}, made
-		Beside(ctx, &beside)
-		within := process.WithinPhase(ctx, part)
-		_, done := process.StartSpan(within, "git "+part)
-		done(nil)
-		a, err := beside.Agent("writer")
-		if err == nil {
-			_, err = a.Run(within, engine.Task{Attempt: attempt, Phase: part})
-		}
-		if err == nil {
-			_, err = beside.Checker.Check(within, dir, pipelines.Check{Name: "of " + part})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	first, second := step("t1", phases.DoExecute), step("t2", phases.DoExecute)
-	work("t1", 1)
-	work("t2", 2)
-	_, done := process.StartSpan(ctx, "git of both")
-	done(nil)
-	over(first)
-	third := step("t3", phases.DoExecute) // t1 waits for its review
-	first = step("t1", phases.DoReview)
-	for _, d := range []phases.Decision{second, third, first} {
-		over(d)
-	}
+	over("t1", phases.DoExecute, phases.Outcome{Status: metadata.Succeeded})
+	over("t2", phases.DoExecute, phases.Outcome{Status: metadata.Errored, Class: "network", Why: metadata.Because("not_begun")})
+	over("t1", phases.DoCheck, phases.Outcome{Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", ExitCode: 3}}})
+	run.Phases[0].Status = metadata.PhaseCompleted
+	over("t1", phases.DoReview, phases.Outcome{Status: metadata.Succeeded})
 	end()
 	spans, count := c.named(t), map[string]int{}
 	for _, s := range c.spans {
 		count[s["name"].(string)]++
 	}
-	for name, in := range map[string]string{
-		"phase t1": "run full", "phase t2": "run full", "t1 execute": "phase t1", "t1 review": "phase t1", "t2 execute": "phase t2", "git t1": "t1 execute", "git t2": "t2 execute",
-		"check of t1": "t1 execute", "check of t2": "t2 execute", "git of both": "run full",
-	} {
+	for name, in := range map[string]string{"phase t1": "run full", "phase t2": "run full", "t1 execute": "phase t1", "t1 check": "phase t1", "t1 review": "phase t1", "t2 execute": "phase t2"} {
 		if spans[name][".in"] != in || count[name] != 1 {
 			t.Errorf("%s lies in %q, want %q, and is there %d times", name, spans[name][".in"], in, count[name])
 		}
 	}
-	if got := spans["t1 execute"]["reprise.attempt"]; got != "1" {
-		t.Errorf("the first attempt is %s", got)
+	if spans["t1 execute"]["reprise.attempt"] != "1" || spans["t2 execute"][".status"] != "2" || len(count) != 7 {
+		t.Errorf("attempt %q, status %q, spans %v", spans["t1 execute"]["reprise.attempt"], spans["t2 execute"][".status"], count)
 	}
-	if count["invoke_agent writer"] != 2 || count["execute_tool Bash"] != 2 {
-		t.Errorf("of calls and tools there are %v", count)
+	if !strings.Contains(c.bodies, `"name":"check unit"`) || !strings.Contains(c.bodies, `"value":{"intValue":"3"}`) {
+		t.Errorf("the check is not told: %s", c.bodies)
 	}
 }
 
@@ -372,7 +303,7 @@ func TestRunsHaveOneTraceEach(t *testing.T) {
 	var traces []string
 	for _, id := range []string{"run-1", "run-1", "run-2"} {
 		e, _ := testEnv(c.URL)
-		playOf(t, e, forge(t), id)
+		playOf(t, e, id)
 		traces = append(traces, c.named(t)["run full"][".trace"])
 	}
 	if traces[0] != traces[1] || traces[1] == traces[2] || len(traces[0]) != 32 {
@@ -405,7 +336,7 @@ func TestCollectorFails(t *testing.T) {
 		if url == slow.URL {
 			e.Environ = append(e.Environ, "OTEL_EXPORTER_OTLP_TIMEOUT=50")
 		}
-		play(t, e, forge(t))
+		play(t, e)
 		if got := said.String(); strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "reprise: ") || !strings.Contains(got, want) {
 			t.Errorf("%s: said %q, want one line with %q", url, got, want)
 		}
@@ -419,13 +350,13 @@ func TestNothingIsSentUnasked(t *testing.T) {
 	c := newCollector(t)
 	for _, more := range [][]string{{"OTEL_SDK_DISABLED=true"}, {"OTEL_TRACES_EXPORTER=none"}} {
 		e, said := testEnv(c.URL, more...)
-		play(t, e, forge(t))
+		play(t, e)
 		if c.bodies != "" || said.Len() > 0 {
 			t.Errorf("%v: sent %q, said %q", more, c.bodies, said)
 		}
 	}
-	ctx, e, end := Begin(t.Context(), environ.Env{})
-	if end(); ctx != t.Context() || e.Http != nil {
+	ctx, end := Begin(t.Context(), environ.Env{})
+	if end(); ctx != t.Context() {
 		t.Error("without a collector something is followed")
 	}
 }
@@ -452,13 +383,8 @@ func TestSecretAtTheCut(t *testing.T) {
 	for n := mostOfText - 40; n <= mostOfText; n++ {
 		c := newCollector(t)
 		e, _ := testEnv(c.URL)
-		ctx, _, end := Begin(t.Context(), e)
-		Follow(ctx, &engine.Engine{
-			Journal: engine.Journal{Plan: &pipelines.Pipeline{}, Tree: tree{dir: t.TempDir()}},
-			Report:  silent{},
-		}, metadata.Run{})
-		_, done := process.StartSpan(ctx, "git push")
-		done(errors.New(strings.Repeat("a ", n/2) + strings.Repeat("a", n%2) + " hidden-0123456789"))
+		ctx, end := Begin(t.Context(), e)
+		Follow(ctx, newEngine(t), metadata.Run{IssueTitle: strings.Repeat("a ", n/2) + strings.Repeat("a", n%2) + " hidden-0123456789"})
 		end()
 		if strings.Contains(c.bodies, "hidd") {
 			t.Fatalf("behind %d characters, a part of a secret is sent: %s", n, c.bodies[strings.Index(c.bodies, "hidd"):])
@@ -473,14 +399,14 @@ func TestCollectorsPasswordIsMasked(t *testing.T) {
 		_, _ = w.Write([]byte(`{"partialSuccess": {"rejectedSpans": 1, "errorMessage": "no se,cret-value, nor key-of-bearer"}}`))
 	}
 	e, said := testEnv(strings.Replace(c.URL, "//", "//ada:pass-word-1@", 1), "OTEL_EXPORTER_OTLP_HEADERS=api-key=se%2Ccret-value,authorization=Bearer%20key-of-bearer")
-	play(t, e, forge(t))
+	play(t, e)
 	for _, secret := range []string{"pass-word-1", "se,cret-value", "key-of-bearer"} {
 		if strings.Contains(said.String(), secret) || said.Len() == 0 {
 			t.Errorf("it says %s: %s", secret, said)
 		}
 	}
 	e, said = testEnv("ftp://ada:pass-word-1@x")
-	if _, _, end := Begin(t.Context(), e); strings.Contains(said.String(), "pass-word-1") || said.Len() == 0 {
+	if _, end := Begin(t.Context(), e); strings.Contains(said.String(), "pass-word-1") || said.Len() == 0 {
 		t.Errorf("it says %s", said)
 	} else {
 		end()
