@@ -80,7 +80,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 	if run.Stop != nil {
 		r.stopped(plan, run)
 	}
-	if c := phases.Broken(run.Setup); c != nil && run.Stop != nil && run.Stop.Code == metadata.SetupFailed {
+	if c := view.BrokenSetup(run); c != nil {
 		lines, _ := view.Excerpt(c.Output, 12)
 		for _, l := range append([]string{"", "$ " + text.Flat(c.Run)}, lines...) {
 			r.Line("  %s", text.Visible(strings.ReplaceAll(l, "\t", "  ")))

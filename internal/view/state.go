@@ -70,9 +70,6 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 	asked := phases.Approvals(plan, run)
 	at, number := map[string]int{}, 0
 	add := func(rec metadata.Phase, part string) {
-		if _, twice := at[rec.Name]; twice {
-			return
-		}
 		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: phases.WhyLaneWaits(plan, run, &rec), Left: phases.WhyLeftOut(run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
 		switch open := OpenFindings(rec.Verdict); rec.Status {
 		case metadata.PhaseCompleted:
@@ -93,8 +90,14 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		at[rec.Name] = len(rows)
 		rows = append(rows, row)
 	}
-	for _, rec := range slices.Concat(run.Phases, planned(plan)) {
-		if _, twice := at[rec.Name]; twice || partOf(run, rec.Name) != "" {
+	all := slices.Clone(run.Phases)
+	for _, p := range plan.Phases {
+		if run.Phase(p.Name) == nil {
+			all = append(all, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
+		}
+	}
+	for _, rec := range all {
+		if partOf(run, rec.Name) != "" {
 			continue
 		}
 		number++
@@ -118,14 +121,6 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		rows[i].Took += time.Duration(a.DurationMS) * time.Millisecond
 	}
 	return rows
-}
-
-// planned gives the phases of a plan, as if none had begun.
-func planned(plan *pipelines.Pipeline) (out metadata.Phases) {
-	for _, p := range plan.Phases {
-		out = append(out, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
-	}
-	return out
 }
 
 // partOf gives the id of the task that a part of a phase does, or did; "" for a

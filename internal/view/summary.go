@@ -53,21 +53,14 @@ type SummaryStep struct {
 	// of the work: pass, pass_with_suggestions or fail. A review that was done is
 	// a success also where its verdict is fail. Empty for other steps, and
 	// before there is one.
-	Verdict    metadata.Ruling `json:"verdict,omitempty"`
-	Attempts   int             `json:"attempts"`
-	Retries    int             `json:"retry_count"`
-	Output     string          `json:"output,omitempty"` // the artifact, or the verdict
-	Usage      metadata.Usage  `json:"usage"`
-	DurationMS int64           `json:"duration_ms"`
-	Error      string          `json:"error,omitempty"`
-	Checks     []SummaryCheck  `json:"checks,omitempty"` // of the check
-}
-
-// SummaryCheck is how one check ended, without its output.
-type SummaryCheck struct {
-	Name     string `json:"name"`
-	Pass     bool   `json:"pass"`
-	ExitCode int    `json:"exit_code"`
+	Verdict    metadata.Ruling        `json:"verdict,omitempty"`
+	Attempts   int                    `json:"attempts"`
+	Retries    int                    `json:"retry_count"`
+	Output     string                 `json:"output,omitempty"` // the artifact, or the verdict
+	Usage      metadata.Usage         `json:"usage"`
+	DurationMS int64                  `json:"duration_ms"`
+	Error      string                 `json:"error,omitempty"`
+	Checks     []metadata.CheckResult `json:"checks,omitempty"` // of the check
 }
 
 // Totals sums up a run.
@@ -192,7 +185,7 @@ func (s *SummaryStep) checked(rec metadata.Phase) {
 	if rec.Checks == nil || rec.Checks.Written != rec.Written {
 		return
 	}
-	s.Checks = checksOf(rec.Checks.Results)
+	s.Checks = rec.Checks.Results
 	if len(rec.Checks.Results) > 0 {
 		s.Verdict = phases.RulingOf(rec.Checks.Results)
 	}
@@ -215,20 +208,20 @@ type SummaryState struct {
 
 // SummaryPhase is where a phase stands, and what is open against its work.
 type SummaryPhase struct {
-	Name       string               `json:"name"`
-	Status     metadata.PhaseStatus `json:"status"`
-	Step       metadata.Step        `json:"step,omitempty"` // to do next
-	Round      int                  `json:"round"`          // of review, counts from 1; 0 before it begins
-	Calls      int                  `json:"calls"`          // of agents
-	USD        float64              `json:"cost_usd"`
-	DurationMS int64                `json:"duration_ms"`
-	Verdict    string               `json:"verdict,omitempty"` // of the newest review
-	Findings   []metadata.Finding   `json:"findings,omitempty"`
-	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
-	Checks     []SummaryCheck       `json:"failed_checks,omitempty"`
-	Violations []Reverted           `json:"violations,omitempty"` // changes that were taken back
-	Halt       *Halt                `json:"halt,omitempty"`       // of a part that does not go on
-	Waits      string               `json:"waits,omitempty"`      // what a part that has not begun waits for, in English
+	Name       string                 `json:"name"`
+	Status     metadata.PhaseStatus   `json:"status"`
+	Step       metadata.Step          `json:"step,omitempty"` // to do next
+	Round      int                    `json:"round"`          // of review, counts from 1; 0 before it begins
+	Calls      int                    `json:"calls"`          // of agents
+	USD        float64                `json:"cost_usd"`
+	DurationMS int64                  `json:"duration_ms"`
+	Verdict    string                 `json:"verdict,omitempty"` // of the newest review
+	Findings   []metadata.Finding     `json:"findings,omitempty"`
+	Gates      []metadata.Gate        `json:"failed_gates,omitempty"`
+	Checks     []metadata.CheckResult `json:"failed_checks,omitempty"`
+	Violations []Reverted             `json:"violations,omitempty"` // changes that were taken back
+	Halt       *Halt                  `json:"halt,omitempty"`       // of a part that does not go on
+	Waits      string                 `json:"waits,omitempty"`      // what a part that has not begun waits for, in English
 }
 
 // Reverted is a change that was taken back.
@@ -311,16 +304,8 @@ func (s State) phases() []SummaryPhase {
 	for _, r := range s.Rows {
 		out = append(out, SummaryPhase{
 			r.Rec.Name, r.Rec.Status, r.Rec.CurrentStep, r.Round(), r.Attempts, metadata.Rounded(r.USD), r.Took.Milliseconds(), r.Rec.ReviewResult,
-			r.Findings, r.Gates, checksOf(r.Checks), AllReverted(r.Violations), halts[r.Rec.Name], r.Waits.In(english()),
+			r.Findings, r.Gates, r.Checks, AllReverted(r.Violations), halts[r.Rec.Name], r.Waits.In(english()),
 		})
-	}
-	return out
-}
-
-// checksOf says how checks ended.
-func checksOf(all []metadata.CheckResult) (out []SummaryCheck) {
-	for _, c := range all {
-		out = append(out, SummaryCheck{c.Name, c.Pass, c.ExitCode})
 	}
 	return out
 }
