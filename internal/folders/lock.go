@@ -38,14 +38,8 @@ func TakeLock(ctx context.Context, root string) (*os.File, error) {
 		}
 		text, _ := os.ReadFile(f.Name())
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-		tries := 0 // for one that is at work
-		switch {
-		case pid == 0:
-			tries = numberTries
-		case syscall.Kill(pid, 0) == syscall.ESRCH:
-			tries = deadTries
-		}
-		if wait >= tries || ctx.Err() != nil {
+		atWork := pid > 0 && syscall.Kill(pid, 0) != syscall.ESRCH
+		if atWork || wait >= lockTries || ctx.Err() != nil {
 			f.Close()
 			return nil, &Held{Root: root, PID: pid}
 		}
@@ -70,10 +64,9 @@ func FreeLock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
-// How long a command of a dead process may go on: ten seconds. And how long one
-// that has just taken the lock may take to write its number: one second.
+// How long a command of a dead process may go on, and one that has just taken the lock may take
+// to write its number: ten seconds.
 const (
-	deadTries   = 500
-	numberTries = 50
-	lockPause   = 20 * time.Millisecond
+	lockTries = 500
+	lockPause = 20 * time.Millisecond
 )

@@ -1,7 +1,6 @@
 package folders
 
 import (
-	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
@@ -160,20 +159,11 @@ func TakeOver(to, from string) error {
 	if os.Rename(from, to) == nil {
 		return nil
 	}
-	data, err := os.Open(from)
+	data, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	defer data.Close()
-	part, err := renameio.NewPendingFile(to, renameio.WithTempDir(filepath.Dir(to)), renameio.WithStaticPermissions(0o444))
-	if err != nil {
-		return err
-	}
-	defer part.Cleanup()
-	if _, err := io.Copy(part, data); err != nil {
-		return err
-	}
-	return part.CloseAtomicallyReplace()
+	return renameio.WriteFile(to, data, 0o444, renameio.WithTempDir(filepath.Dir(to)))
 }
 
 // Inside says whether p is dir or lies in it, symbolic links aside.
@@ -249,24 +239,4 @@ func LinkBelow(dir, file string) string {
 		}
 	}
 	return below
-}
-
-// InMemory makes a file system of files, given their names and what they hold. An
-// archive in memory is the one that the standard library has.
-func InMemory(names []string, data [][]byte) (fs.FS, error) {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for i, name := range names {
-		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err == nil {
-			_, err = f.Write(data[i])
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
 }

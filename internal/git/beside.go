@@ -66,13 +66,13 @@ func (r *Repo) Combine(ctx context.Context, base, ours, theirs string, at time.T
 	}
 	one, err := mergeSince(ctx, r.reads(), mine, yours, root)
 	if err == nil {
-		err = one.Detail(ctx, r.reads(), mine, yours, refused)
+		err = one.Detail(ctx, r.reads(), mine, yours)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("merge: %w", err)
 	}
 	for _, p := range one.Mixed {
-		if !slices.Contains(one.Paths(), p) {
+		if refused(p) && !slices.Contains(one.Paths(), p) {
 			one.Conflicts = append(one.Conflicts, Conflict{Path: p})
 		}
 	}
@@ -171,28 +171,6 @@ func countCommits(ctx context.Context, git reader, first, second string) (int, e
 		return 0, err
 	}
 	return strconv.Atoi(strings.TrimSpace(string(out)))
-}
-
-// Modes says in some lines which modes the sides have at those paths in conflict where they
-// are not all the same; "" if there is none. What files hold does not show that. Base, ours and
-// theirs are what the three sides are called.
-func Modes(all []Conflict, base, ours, theirs string) string {
-	var out strings.Builder
-	for _, c := range all {
-		var said []string
-		different, one := false, ""
-		for _, side := range []struct{ name, mode string }{{base, c.Base.Mode}, {ours, c.Ours.Mode}, {theirs, c.Theirs.Mode}} {
-			if side.mode == "" {
-				continue
-			}
-			said = append(said, side.name+" "+side.mode)
-			different, one = different || one != "" && one != side.mode, side.mode
-		}
-		if different {
-			fmt.Fprintf(&out, "%s: %s\n", c.Path, strings.Join(said, ", "))
-		}
-	}
-	return out.String()
 }
 
 // ForParts says that git is too old to bring the commits of parts, or of phases, together

@@ -181,7 +181,7 @@ func (r *Repo) containsAll(ctx context.Context, tip string, older ...string) (bo
 // otherwise fetch all the history below them.
 func (r *Repo) fetchBranch(ctx context.Context, bounded bool) error {
 	const into = "refs/reprise/remote"
-	r.kept = nil
+	r.keptKnown = false
 	limits := [][]string{nil}
 	if bounded {
 		limits = [][]string{{"--depth=1"}}
@@ -255,9 +255,7 @@ func (r *Repo) fetchBase(ctx context.Context, branch string) (string, error) {
 	}
 	commit, err := r.fetchRef(ctx, "refs/heads/"+branch, "refs/reprise/target", flags...)
 	if r.src.Shallow && strings.Contains(stderrOf(err), "no commits selected") {
-		out, err := r.Exchange(ctx, []string{"ls-remote", "--refs"}, "refs/heads/"+branch)
-		commit, _, _ := strings.Cut(string(out), "\t")
-		return commit, err // the branch of the run has it, and so it is here
+		commit, err = r.fetchRef(ctx, "refs/heads/"+branch, "refs/reprise/target") // the branch of the run has it, and so it is here
 	}
 	if err != nil {
 		err = fmt.Errorf("fetch %s from %s: %w", branch, r.opt.Remote, err)

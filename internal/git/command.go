@@ -36,7 +36,7 @@ func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.line(r.src.promisors[0].remote).do(ctx, c) // any command may ask for an object that is missing
+	return r.line(r.src.promisors[0]).do(ctx, c) // any command may ask for an object that is missing
 }
 
 // offline is gitCall for a command that talks to nobody: in a partial clone it
@@ -73,14 +73,14 @@ func (r *Repo) lookUp(ctx context.Context, names ...string) ([]object, error) {
 // wraps fs.ErrNotExist when there is no such commit or no such file in it.
 func (r *Repo) readAt(ctx context.Context, commit, path string) ([]byte, error) {
 	if isHash(commit) {
-		if data, err := r.reads().file(ctx, []string{commit}, commit, path); !errors.Is(err, fs.ErrNotExist) || !r.src.Shallow || r.remote == nil {
+		if data, err := r.reads().file(ctx, commit, path); !errors.Is(err, fs.ErrNotExist) || !r.src.Shallow || r.remote == nil {
 			return data, err
 		}
 	}
 	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	return r.reads().file(ctx, []string{commit}, commit, path)
+	return r.reads().file(ctx, commit, path)
 }
 
 // ReadPlain is as that of a Source. The commit is given by its full hash.
@@ -182,22 +182,19 @@ func (r *Repo) refetch(ctx context.Context, into string) error {
 	if err := errors.Join(err, none); err != nil {
 		return err
 	}
-	for _, commit := range strings.Fields(string(cut)) {
-		found, err := reader(r.offline).objects(ctx, commit)
-		if err != nil {
-			return err
-		}
-		head, _, _ := strings.Cut(string(found[0].Data), "\n\n")
-		if strings.Contains(string(before), commit) || strings.Count(head, "\nparent ") < 2 {
-			continue
-		}
-		if err := folders.PutFile(r.home("shallow"), before); err != nil {
-			return err
-		}
-		r.remoteTip, err = r.fetchRef(ctx, r.ref, into, "--refetch", "--depth="+mostBehind)
+	news := slices.DeleteFunc(strings.Fields(string(cut)), func(commit string) bool { return strings.Contains(string(before), commit) })
+	found, err := reader(r.offline).objects(ctx, news...)
+	if err != nil || !slices.ContainsFunc(found, func(o object) bool {
+		head, _, _ := strings.Cut(string(o.Data), "\n\n")
+		return strings.Count(head, "\nparent ") > 1
+	}) {
 		return err
 	}
-	return nil
+	if err := folders.PutFile(r.home("shallow"), before); err != nil {
+		return err
+	}
+	r.remoteTip, err = r.fetchRef(ctx, r.ref, into, "--refetch", "--depth="+mostBehind)
+	return err
 }
 
 // revision is a commit that can be made on any parent.

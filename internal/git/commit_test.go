@@ -244,7 +244,7 @@ func TestUsersRepositoryIsUntouched(t *testing.T) {
 	write(t, user+"/untracked", "x")
 	before := fingerprint(t, user)
 	r := openRun(t, user, pushing)
-	must(t, r.resetScratch(t.Context()))
+	must(t, r.buildScratch("tree", r.home("index"), r.tip))
 	write(t, r.Tree()+"/a.txt", "agent")
 	write(t, r.Tree()+"/new", "agent")
 	commit(t, r, "{1}", allPaths(t, r)...)
@@ -361,7 +361,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	if text, stat, err := diffOf(t, r, sh(t, user, "rev-parse", "main")); err != nil || stat.Files != 1 || !strings.Contains(text, "+changed") {
 		t.Errorf("%v, %v\n%s", stat, err, text)
 	}
-	must(t, r.resetScratch(t.Context()))
+	must(t, r.buildScratch("tree", r.home("index"), r.tip))
 	if got := sh(t, r.Tree(), "rev-parse", "HEAD"); got != id {
 		t.Errorf("the agent sees %s", got)
 	}
@@ -391,7 +391,7 @@ func TestScratchShowsWhatChanged(t *testing.T) {
 	user := newUser(t, map[string]string{"a.txt": "a\n"})
 	r := openRun(t, user)
 	id := commit(t, r, "{1}")
-	must(t, r.resetScratch(t.Context()))
+	must(t, r.buildScratch("tree", r.home("index"), r.tip))
 	if got := sh(t, r.Tree(), "status", "--porcelain"); got != "" {
 		t.Errorf("status of a clean tree: %q", got)
 	}
@@ -409,7 +409,7 @@ func TestScratchShowsWhatChanged(t *testing.T) {
 		t.Error("the agent's commit got out")
 	}
 	commit(t, r, "{2}", "a.txt")
-	must(t, r.resetScratch(t.Context()))
+	must(t, r.buildScratch("tree", r.home("index"), r.tip))
 	if got := sh(t, r.Tree(), "status", "--porcelain"); got != "" {
 		t.Errorf("status after a reset: %q", got)
 	}

@@ -21,17 +21,22 @@ import (
 // a hash comes after the commit was made here: a *PushError (it is pushed with
 // the next commit), a *Moved (it stays here; see Options.TakeOther), or a work tree that
 // could not be written to.
-func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
+func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 	if c.Shelve && r.shelf != "" {
 		return r.tip, nil
 	}
+	defer func() {
+		if id == "" {
+			wrap(&err, "commit")
+		}
+	}()
 	rev, err := r.plan(c)
 	if err == nil && r.besides(c) {
 		return r.tip, r.commitAside(ctx, c, rev)
 	}
 	record := r.Record()
 	if err == nil && c.Shelve {
-		record, err = r.keepRecord(ctx)
+		record, err = r.keep(ctx, record)
 	}
 	if err == nil {
 		err = r.leadOn(ctx, &rev)
@@ -39,16 +44,16 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	if err == nil {
 		err = r.keepLarge(c.Stage.large())
 	}
+	if err == nil {
+		err = r.staged.Release(blobsOf(rev.ops))
+	}
 	if err != nil {
-		return "", fmt.Errorf("commit: %w", err)
+		return "", err
 	}
-	if err := r.staged.Release(blobsOf(rev.ops)); err != nil {
-		return "", fmt.Errorf("commit: %w", err)
+	if id, err = r.makeCommit(ctx, r.ref, rev, r.tip, false); err != nil {
+		return "", errors.Join(err, r.sweep())
 	}
-	id, err := r.commitRevision(ctx, rev)
-	if err != nil {
-		return "", fmt.Errorf("commit: %w", err)
-	}
+	r.tip, r.localTip, r.isNew = id, id, false
 	if r.shelf = ""; c.Shelve {
 		r.shelf = record
 	} else {
@@ -78,27 +83,18 @@ func blobsOf(ops []op) []string {
 	return ids
 }
 
-// commitRevision makes the commit and takes it as the tip.
-func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error) {
-	id, err := r.makeCommit(ctx, r.ref, rev, r.tip, false)
-	if err != nil {
-		return "", errors.Join(err, r.sweep())
-	}
-	r.tip, r.localTip, r.isNew = id, id, false
-	return id, nil
-}
-
 // besides reports whether a commit goes beside the branch.
 func (r *Repo) besides(c Commit) bool { return c.Aside && r.shelf != "" && r.opt.Keep != "" }
 
 // commitAside makes a commit on the record that is kept.
-func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) error {
+func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) (err error) {
+	defer wrap(&err, "commit")
 	id, err := r.makeCommit(ctx, "refs/reprise/aside", rev, r.shelf, true)
 	if err == nil {
-		err = r.keepAt(ctx, id)
+		_, err = r.keep(ctx, id)
 	}
 	if err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return err
 	}
 	r.shelf = id
 	r.apply(rev.ops)
@@ -150,15 +146,30 @@ func (r *Repo) plan(c Commit) (revision, error) {
 
 // Stage takes changed paths as they are now; one that is gone will be removed
 // from the branch. An error leaves nothing staged.
-func (r *Repo) Stage(ctx context.Context, paths []string) (*Stage, error) {
-	s, err := r.stage(ctx, paths)
-	if err == nil {
-		s.pointers, err = r.stagedPointers(ctx, s.ops)
+func (r *Repo) Stage(ctx context.Context, paths []string) (_ *Stage, err error) {
+	defer wrap(&err, "stage the changes")
+	s := &Stage{Paths: paths, tip: r.tip}
+	for _, p := range paths {
+		if !Under(p, r.opt.State) {
+			continue
+		}
+		o, err := r.statePath(p)
+		if err != nil {
+			return nil, err
+		}
+		s.ops = append(s.ops, o)
 	}
+	code, err := r.sortPaths(paths)
 	if err != nil {
-		return nil, fmt.Errorf("stage the changes: %w", err)
+		return nil, err
 	}
-	return s, nil
+	ops, err := r.stageCode(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	s.ops, s.indexed = append(s.ops, ops...), len(ops) > 0
+	s.pointers, err = r.stagedPointers(ctx, s.ops)
+	return s, err
 }
 
 // EachStaged gives every path of a stage to f, as it is about to be committed,

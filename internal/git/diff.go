@@ -27,45 +27,35 @@ const maxDiff = 8 << 20
 // always whole. Nothing is read from the work tree, which somebody may change
 // meanwhile.
 func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (string, DiffStat, error) {
-	text, stat, err := r.diff(ctx, from, s, append(slices.Clip(exclude), r.opt.State))
-	if err != nil {
-		return "", DiffStat{}, fmt.Errorf("compare with %s: %w", short(from), err)
+	if s == nil || !s.indexed {
+		return r.diffFrom(ctx, nil, from, r.tip, append(slices.Clip(exclude), r.opt.State))
 	}
-	return text, stat, nil
+	return r.diffFrom(ctx, []string{"GIT_INDEX_FILE=" + r.staged.Index()}, from, "--cached", append(slices.Clip(exclude), r.opt.State))
 }
 
 // Between gives how one commit differs from another, without paths that are or lie under
 // exclude.
 func (r *Repo) Between(ctx context.Context, from, to string, exclude ...string) (DiffStat, error) {
 	_, stat, err := r.diffFrom(ctx, nil, from, to, exclude)
-	if err != nil {
-		return stat, fmt.Errorf("compare with %s: %w", short(from), err)
-	}
-	return stat, nil
-}
-
-func (r *Repo) diff(ctx context.Context, from string, s *Stage, exclude []string) (string, DiffStat, error) {
-	if err := r.need(ctx, from); err != nil {
-		return "", DiffStat{}, err
-	}
-	if s == nil || !s.indexed {
-		return r.diffFrom(ctx, nil, from, r.tip, exclude)
-	}
-	return r.diffFrom(ctx, []string{"GIT_INDEX_FILE=" + r.staged.Index()}, from, "--cached", exclude)
+	return stat, err
 }
 
 // diffFrom compares a commit with another one, or with the index that env names.
-func (r *Repo) diffFrom(ctx context.Context, env []string, from, with string, exclude []string) (string, DiffStat, error) {
+func (r *Repo) diffFrom(ctx context.Context, env []string, from, with string, exclude []string) (text string, stat DiffStat, err error) {
+	defer wrap(&err, "compare with %s", short(from))
+	if err := r.need(ctx, from); err != nil {
+		return "", stat, err
+	}
 	args := append(diffArgs(), "--numstat", "--patch", "--find-renames", from, with, "--", ".")
 	for _, p := range exclude {
 		args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(p, "/"))
 	}
 	out, err := r.gitCall(ctx, call{Env: env, Args: args, Limit: maxDiff + 1})
 	if err != nil {
-		return "", DiffStat{}, err
+		return "", stat, err
 	}
 	files, added, deleted, rest := parseStat(out)
-	text, stat := string(rest), DiffStat{files, added, deleted}
+	text, stat = string(rest), DiffStat{files, added, deleted}
 	if len(out) > maxDiff {
 		text = text[:strings.LastIndexByte(text, '\n')+1] + "... the rest is left out: the difference is larger than 8 MB\n"
 	}
@@ -79,7 +69,8 @@ var ErrTooLarge = errors.New("the patch is too large")
 // form that git apply takes, of at most limit bytes. The largest files are left
 // out, and named at the top, if they would not fit; if what is left is still
 // too large the error is ErrTooLarge. Nothing uncommitted gives no bytes. Options.Scrap is left out.
-func (r *Repo) Patch(ctx context.Context, limit int64) ([]byte, error) {
+func (r *Repo) Patch(ctx context.Context, limit int64) (_ []byte, err error) {
+	defer wrap(&err, "make a patch")
 	changes, err := r.changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err
@@ -91,7 +82,7 @@ func (r *Repo) Patch(ctx context.Context, limit int64) ([]byte, error) {
 		err = r.updateIndex(ctx, env, unconverted(), sortChanges(keep))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make a patch: %w", err)
+		return nil, err
 	}
 	var b bytes.Buffer
 	for _, c := range left {
@@ -99,7 +90,7 @@ func (r *Repo) Patch(ctx context.Context, limit int64) ([]byte, error) {
 	}
 	out, err := r.gitCall(ctx, call{Env: env, Limit: limit + 1, Args: append(diffArgs(), "--cached", "--binary", "--no-renames", r.tip)})
 	if err != nil {
-		return nil, fmt.Errorf("make a patch: %w", err)
+		return nil, err
 	}
 	b.Write(out)
 	if int64(b.Len()) > limit {

@@ -140,6 +140,13 @@ func (c call) Do(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), &Error{Args: c.Args, Stderr: text, Err: err}
 }
 
+// wrap says of an error what was tried.
+func wrap(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
+	}
+}
+
 // stdinOf reads b as the standard input of a command: nil for none.
 func stdinOf(b []byte) io.Reader {
 	if b == nil {
@@ -275,27 +282,9 @@ func underAny(p string, dirs []string) bool {
 // overlap says whether one of the paths is, or contains, or lies in, one of the
 // others.
 func overlap(a, b []string) bool {
-	seen := map[string]bool{}
-	for _, p := range a {
-		for ; p != "."; p = path.Dir(p) {
-			seen[p] = true
-		}
-	}
-	whole := map[string]bool{}
-	for _, p := range a {
-		whole[p] = true
-	}
-	for _, p := range b {
-		if seen[p] {
-			return true
-		}
-		for p = path.Dir(p); p != "."; p = path.Dir(p) {
-			if whole[p] {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(a, func(p string) bool {
+		return slices.ContainsFunc(b, func(q string) bool { return Under(p, q) || Under(q, p) })
+	})
 }
 
 // records splits what git prints with -z.

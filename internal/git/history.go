@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -23,7 +22,8 @@ func (r *Repo) Ancestry(ctx context.Context, from string) ([]LogEntry, error) {
 	return r.log(ctx, from, "--topo-order")
 }
 
-func (r *Repo) log(ctx context.Context, from, order string) ([]LogEntry, error) {
+func (r *Repo) log(ctx context.Context, from, order string) (_ []LogEntry, err error) {
+	defer wrap(&err, "list the commits of %s", r.opt.Branch)
 	span := r.tip
 	if from != "" {
 		if err := r.need(ctx, from); err != nil {
@@ -32,26 +32,19 @@ func (r *Repo) log(ctx context.Context, from, order string) ([]LogEntry, error) 
 		span = from + ".." + r.tip
 	}
 	out, err := r.git(ctx, logArgs(order, span)...)
-	entries, bad := parseLog(out)
-	if err := errors.Join(err, bad); err != nil {
-		return nil, fmt.Errorf("list the commits of %s: %w", r.opt.Branch, err)
+	if err != nil {
+		return nil, err
 	}
-	return entries, nil
+	return parseLog(out)
 }
 
 // Holds reports whether any file of the last commit has a text. Both ways to
 // end a line are the same.
-func (r *Repo) Holds(ctx context.Context, text string) (bool, error) {
-	found, err := r.holds(ctx, unixLines([]byte(text)))
-	if err != nil {
-		return false, fmt.Errorf("look for a text in the last commit: %w", err)
-	}
-	return found, nil
-}
-
-func (r *Repo) holds(ctx context.Context, text []byte) (bool, error) {
-	lines := strings.FieldsFunc(string(text), func(c rune) bool { return c == '\n' })
-	if len(lines) == 0 || bytes.IndexByte(text, 0) >= 0 {
+func (r *Repo) Holds(ctx context.Context, text string) (_ bool, err error) {
+	defer wrap(&err, "look for a text in the last commit")
+	wanted := unixLines([]byte(text))
+	lines := strings.FieldsFunc(string(wanted), func(c rune) bool { return c == '\n' })
+	if len(lines) == 0 || bytes.IndexByte(wanted, 0) >= 0 {
 		return false, errors.New("it is empty, or has a zero byte")
 	}
 	// On standard input, so that no list of processes shows the text.
@@ -65,7 +58,7 @@ func (r *Repo) holds(ctx context.Context, text []byte) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if bytes.Contains(unixLines(data), text) {
+		if bytes.Contains(unixLines(data), wanted) {
 			return true, nil
 		}
 	}
@@ -118,26 +111,17 @@ func (r *Repo) SameWork(ctx context.Context, one, other string) (bool, error) {
 // keptRecord gives the commit that Options.Keep names, at the remote if there is one;
 // "" for none. It is asked for once, and again when the branch is fetched.
 func (r *Repo) keptRecord(ctx context.Context) (string, error) {
-	if r.kept != nil || r.opt.Keep == "" {
-		return value(r.kept), nil
+	if r.keptKnown || r.opt.Keep == "" {
+		return r.kept, nil
 	}
-	kept, err := "", error(nil)
+	var err error
 	if r.remote == nil {
-		kept, err = r.src.kept(ctx, r.keepRef())
-	} else if kept, err = r.fetchRef(ctx, r.keepRef(), "refs/reprise/record"); noSuchRef(err) {
+		r.kept, err = r.src.kept(ctx, r.keepRef())
+	} else if r.kept, err = r.fetchRef(ctx, r.keepRef(), "refs/reprise/record"); noSuchRef(err) {
 		err = nil
 	}
-	if err == nil {
-		r.kept = &kept
-	}
-	return kept, err
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	r.keptKnown = err == nil
+	return r.kept, err
 }
 
 // keepRef is where the record is kept.

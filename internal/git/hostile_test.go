@@ -309,7 +309,7 @@ func TestAgentCannotRunCodeInEngine(t *testing.T) {
 			bare := withRemote(t, user)
 			r := openRun(t, user, pushing)
 			base := commit(t, r, "{1}")
-			must(t, r.resetScratch(t.Context()))
+			must(t, r.buildScratch("tree", r.home("index"), r.tip))
 			theirs := other(t, bare)
 			p := newTrap(t)
 			plant(t, p, r)
@@ -335,7 +335,7 @@ func TestAgentCannotRunCodeInEngine(t *testing.T) {
 			r, err := Open(t.Context(), o)
 			must(t, err)
 			defer r.Close()
-			must(t, r.resetScratch(t.Context()))
+			must(t, r.buildScratch("tree", r.home("index"), r.tip))
 			_, _ = Find(t.Context(), user) // may refuse a configuration like this
 			if got := p.sprung(t); got != nil {
 				t.Errorf("the engine ran %q", got)
@@ -352,7 +352,7 @@ func TestTrapsAreLive(t *testing.T) {
 		user := oddTree(t)
 		r := openRun(t, user)
 		commit(t, r, "{1}")
-		must(t, r.resetScratch(t.Context()))
+		must(t, r.buildScratch("tree", r.home("index"), r.tip))
 		p := newTrap(t)
 		plants[name](t, p, r)
 		write(t, r.Tree()+"/dir/one.txt", "changed")
@@ -449,7 +449,7 @@ func openedRun(t *testing.T) (*Repo, string) {
 	})
 	r := openRun(t, user)
 	commit(t, r, "{1}")
-	must(t, r.resetScratch(t.Context()))
+	must(t, r.buildScratch("tree", r.home("index"), r.tip))
 	t.Cleanup(func() { must(t, folders.RemoveAll(r.opt.Root)) })
 	return r, user
 }
@@ -538,20 +538,4 @@ func TestRunClosed(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// An empty folder in the state folder is none of git's changes, and yet in the
-// way of a file.
-func TestTidyRemovesEmptyFolders(t *testing.T) {
-	r, _ := openedRun(t)
-	must(t, os.MkdirAll(r.Tree()+"/"+state+"/00_plan/plan.md/deep", 0o755))
-	write(t, r.Tree()+"/"+state+"/01_design/design.md", "design\n")
-	must(t, os.MkdirAll(r.Tree()+"/build/empty", 0o755))
-	_, err := r.Prepare(t.Context(), Guard{Instruct: instructs})
-	must(t, err)
-	for name, want := range map[string]bool{state + "/00_plan": false, state + "/01_design/design.md": true, "build/empty": true} {
-		if _, err := os.Lstat(filepath.Join(r.Tree(), name)); (err == nil) != want {
-			t.Errorf("%s is there: %v, want %v", name, err == nil, want)
-		}
-	}
 }

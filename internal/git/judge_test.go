@@ -312,11 +312,6 @@ func TestBelow(t *testing.T) {
 			t.Errorf("below %s: %v, %v", none, got, err)
 		}
 	}
-	for mode, want := range map[string]string{"100664": "100644", "100755": "100755", "100700": "100755", "120000": "120000"} {
-		if got := plainMode(mode); got != want {
-			t.Errorf("mode %s is %s, want %s", mode, got, want)
-		}
-	}
 }
 
 // What a comparison or the instructions of the base were is not taken for what

@@ -177,13 +177,14 @@ func (r *Repo) pointersAmong(ctx context.Context, ops []op) (pointers []pointer,
 	if err != nil {
 		return nil, err
 	}
-	return pointers, r.eachBlob(ctx, small, func(o op, data []byte) error {
-		if p, ok := parsePointer(data); ok {
-			p.op = o
+	found, err := r.lookUp(ctx, blobsOf(small)...)
+	for i, o := range found {
+		if p, ok := parsePointer(o.Data); ok {
+			p.op = small[i]
 			pointers = append(pointers, p)
 		}
-		return nil
-	})
+	}
+	return pointers, err
 }
 
 // newLarge are the pointers to what the user's repository does not have: it was made of files in

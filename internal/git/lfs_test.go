@@ -80,7 +80,7 @@ func TestLFSContent(t *testing.T) {
 	start := r.Tip()
 
 	// The agent's own git sees no change either.
-	must(t, r.resetScratch(t.Context()))
+	must(t, r.buildScratch("tree", r.home("index"), r.tip))
 	if got := sh(t, r.Tree(), "status", "--porcelain"); got != "" {
 		t.Errorf("the agent's git sees changes:\n%s", got)
 	}

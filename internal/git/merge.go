@@ -93,34 +93,26 @@ func mergeSince(ctx context.Context, git reader, tip, other, base string) (Merge
 			return MergeResult{}, err
 		}
 	}
-	r, err := mergeTrees(ctx, git)
-	if err == nil {
-		r.Commit, err = commitAlone(ctx, git, r.Commit, "-p", root)
-	}
-	return r, err
-}
-
-// mergeTrees merges the two sides into a tree.
-func mergeTrees(ctx context.Context, git reader) (r MergeResult, err error) {
 	out, err := git.git(ctx, "-c", "merge.conflictStyle=diff3", "merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs)
+	records := records(out)
 	switch code := exitCode(err); {
 	case code == 129: // its usage
-		return r, errOldGit
+		return MergeResult{}, errOldGit
 	case err != nil && code != 1: // 1 says that there are conflicts
-		return r, err
+		return MergeResult{}, err
+	case len(records) == 0:
+		return MergeResult{}, fmt.Errorf("git merge-tree answered %q", out)
 	}
-	records := records(out)
-	if len(records) == 0 {
-		return r, fmt.Errorf("git merge-tree answered %q", out)
+	r := MergeResult{}
+	if r.Conflicts, err = parseConflicts(records[1:]); err == nil {
+		r.Commit, err = commitAlone(ctx, git, records[0], "-p", root)
 	}
-	r.Commit = records[0]
-	r.Conflicts, err = parseConflicts(records[1:])
 	return r, err
 }
 
 // Detail adds to the merge of a tip and another commit what the files in conflict hold,
-// and which of the paths that matter are mixed.
-func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string, matters func(path string) bool) error {
+// and which paths are mixed.
+func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string) error {
 	come, err := git.differ(ctx, tip, r.Commit)
 	theirs, wrong := git.differ(ctx, other, r.Commit)
 	if err := errors.Join(err, wrong); err != nil {
@@ -131,7 +123,7 @@ func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string,
 		otherwise[d.path] = true
 	}
 	for _, d := range come {
-		if (otherwise[d.path] || d.mode == "120000") && matters(d.path) {
+		if otherwise[d.path] || d.mode == "120000" {
 			r.Mixed = append(r.Mixed, d.path)
 		}
 	}

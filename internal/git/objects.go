@@ -6,6 +6,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io/fs"
@@ -109,7 +110,7 @@ func (r reader) entries(ctx context.Context, commit string, paths []string, flag
 		for _, record := range records(out) {
 			info, name, _ := strings.Cut(record, "\t")
 			if f := strings.Fields(info); len(f) == 3 { // mode, kind, id
-				all = append(all, entry{name, plainMode(f[0]), f[2]})
+				all = append(all, entry{name, f[0], f[2]})
 			}
 		}
 	}
@@ -161,27 +162,19 @@ func (t targets) lead(link string, counts func(target string) bool) bool {
 	return false
 }
 
-// file reads a file as it is in the first of the refs that has it. The error
-// wraps fs.ErrNotExist where none does; it names ref.
-func (r reader) file(ctx context.Context, refs []string, ref, path string) ([]byte, error) {
-	var names []string
-	for _, c := range refs {
-		names = append(names, c+":"+path)
+// file reads a file as it is in a commit. The error wraps fs.ErrNotExist where there is none.
+func (r reader) file(ctx context.Context, commit, path string) (_ []byte, err error) {
+	defer wrap(&err, "read %s at %s", path, commit)
+	found, err := r.objects(ctx, commit+":"+path)
+	switch {
+	case err != nil:
+		return nil, err
+	case found[0].Kind == "":
+		return nil, fs.ErrNotExist
+	case found[0].Kind != "blob":
+		return nil, errors.New("is a folder, not a file")
 	}
-	found, err := r.objects(ctx, names...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s at %s: %w", path, ref, err)
-	}
-	for _, o := range found {
-		switch o.Kind {
-		case "":
-		case "blob":
-			return o.Data, nil
-		default:
-			return nil, fmt.Errorf("read %s at %s: is a folder, not a file", path, ref)
-		}
-	}
-	return nil, fmt.Errorf("read %s at %s: %w", path, ref, fs.ErrNotExist)
+	return found[0].Data, nil
 }
 
 // files reads files as they are in a commit, each nil where there is none.
@@ -211,7 +204,7 @@ func (r reader) plain(ctx context.Context, commit, name string) ([]byte, error) 
 	if err == nil && len(found) == 1 && !strings.HasPrefix(found[0].Mode, "100") {
 		return nil, fmt.Errorf("read %s at %s: %w", name, commit, folders.ErrNoFile)
 	}
-	return r.file(ctx, []string{commit}, commit, name)
+	return r.file(ctx, commit, name)
 }
 
 // contains says whether commit old is in the history of commit tip.
@@ -249,22 +242,11 @@ func parseRaw(out []byte) (all []op, err error) {
 		}
 		o := op{kind: 'D', path: r[1], was: f[0]}
 		if f[1] != "000000" {
-			o.kind, o.mode, o.id = 'M', plainMode(f[1]), f[3]
+			o.kind, o.mode, o.id = 'M', f[1], f[3]
 		}
 		all = append(all, o)
 	}
 	return all, nil
-}
-
-// plainMode gives a mode as git does today: old ones of files say more.
-func plainMode(mode string) string {
-	if bits, err := strconv.ParseUint(mode, 8, 32); err == nil && strings.HasPrefix(mode, "100") {
-		if bits&0o100 != 0 {
-			return "100755"
-		}
-		return "100644"
-	}
-	return mode
 }
 
 // isHash reports whether a text is the full hash of an object.

@@ -18,30 +18,26 @@ import (
 )
 
 // Prepare makes the work tree ready for an agent. It makes the scratch .git
-// anew, see resetScratch. It removes instructions to agents that the tip does
+// anew, see buildScratch. It removes instructions to agents that the tip does
 // not have, even if a .gitignore hides them, because an agent could have
 // written that, too. Other hidden files stay, such as what a build has
 // installed. It removes pipes, sockets and devices, which git does not see and
 // on which the next program may wait for ever. And it replaces the tip's
 // instructions by those of the base, until the next call of Changes. The state
 // folder is left alone. It returns what was removed.
-func (r *Repo) Prepare(ctx context.Context, g Guard) ([]string, error) {
+func (r *Repo) Prepare(ctx context.Context, g Guard) (removed []string, err error) {
+	defer wrap(&err, "make the work tree ready")
 	if err := r.standing.Still(); err != nil {
 		return nil, err
 	}
 	r.unlock()
-	r.removeEmpty()
-	if err := errors.Join(r.fillLarge(ctx), r.resetScratch(ctx)); err != nil {
-		return nil, fmt.Errorf("make the work tree ready: %w", err)
+	if err := errors.Join(r.fillLarge(ctx), r.buildScratch("tree", r.home("index"), r.tip)); err != nil {
+		return nil, err
 	}
-	removed, err := r.removeStrays(ctx, g.Instruct)
-	if err == nil {
-		err = r.instruct(ctx, g)
+	if removed, err = r.removeStrays(ctx, g.Instruct); err != nil {
+		return removed, err
 	}
-	if err != nil {
-		return removed, fmt.Errorf("make the work tree ready: %w", err)
-	}
-	return removed, nil
+	return removed, r.instruct(ctx, g)
 }
 
 // RestoreTree makes the work tree equal to a commit, but for paths that are or
@@ -49,15 +45,8 @@ func (r *Repo) Prepare(ctx context.Context, g Guard) ([]string, error) {
 // of that commit. What is uncommitted outside exclude is gone first.
 // Submodules stay as they are, with a warning. Errors leave the work tree at
 // the tip or between the two; RestoreAll helps.
-func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string) (*Stage, error) {
-	s, err := r.restoreTree(ctx, commit, exclude)
-	if err != nil {
-		return nil, fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
-	}
-	return s, nil
-}
-
-func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string) (*Stage, error) {
+func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string) (_ *Stage, err error) {
+	defer wrap(&err, "bring the work tree to %s", short(commit))
 	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}
@@ -108,12 +97,10 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 // fresh clone has the commit, with a .git for programs. Of the tip, which "" stands for, it has the
 // state folder and the instructions as the work tree has them, and so what keep is true of, which
 // no commit has.
-func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string, keep func(path string) bool) error {
-	if err := r.checkOutIn(ctx, cmp.Or(commit, r.tip), path.Join("copies", name)); err != nil {
-		return fmt.Errorf("check out %s beside the work tree: %w", short(cmp.Or(commit, r.tip)), err)
-	}
-	if commit != "" {
-		return nil
+func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string, keep func(path string) bool) (err error) {
+	defer wrap(&err, "check out %s beside the work tree", short(cmp.Or(commit, r.tip)))
+	if err := r.checkOutIn(ctx, cmp.Or(commit, r.tip), path.Join("copies", name)); err != nil || commit != "" {
+		return err
 	}
 	take := append(slices.Collect(maps.Keys(r.overlaid)), r.opt.State)
 	if keep != nil {
@@ -202,7 +189,7 @@ func (r *Repo) others(ctx context.Context) ([]string, error) {
 func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, MergeResult, error) {
 	result, err := mergeOf(ctx, r.reads(), r.tip, commit, from)
 	if err == nil {
-		err = result.Detail(ctx, r.reads(), r.tip, commit, func(string) bool { return true })
+		err = result.Detail(ctx, r.reads(), r.tip, commit)
 	}
 	if err != nil {
 		return nil, result, fmt.Errorf("merge %s: %w", short(commit), err)
@@ -310,38 +297,32 @@ func (r *Repo) fingerprint(p string) string {
 	return string(what)
 }
 
-// resetScratch sees to it that there is a .git in the work tree as if it were made
+// scratchTemp is where it is made: beside the work tree, where no agent can write.
+const scratchTemp = "scratch"
+
+// buildScratch sees to it that there is a .git in the tree in a folder, which has a commit, as if it were made
 // anew, in place of whatever is there. It shows the agent the branch, the default branch and their history,
 // and git status and git diff what is uncommitted. It borrows the objects of
 // the user's repository by path, so the agent has to be able to read those. No git
 // command of this package ever looks at it.
-func (r *Repo) resetScratch(ctx context.Context) error {
-	if err := r.buildScratch("tree", r.home("index"), r.tip); err != nil {
-		return fmt.Errorf("make .git for the agent: %w", err)
+func (r *Repo) buildScratch(tree, index, commit string) (err error) {
+	defer wrap(&err, "make .git for the agent")
+	files := map[string]string{"HEAD": "ref: " + r.ref + "\n", "config": r.src.basics(), "objects/info/alternates": r.objects() + "\n"}
+	if name := r.src.DefaultBranch; name != "" {
+		files["refs/heads/"+name], files["refs/remotes/origin/"+name] = r.src.defaultHead+"\n", r.src.defaultHead+"\n"
 	}
-	return nil
-}
-
-// scratchTemp is where it is made: beside the work tree, where no agent can write.
-const scratchTemp = "scratch"
-
-// buildScratch makes all of it for the tree in a folder that has a commit, and puts it in the place
-// of what is there.
-func (r *Repo) buildScratch(tree, index, commit string) error {
+	files[r.ref] = commit + "\n"
 	if err := r.root.RemoveAll(scratchTemp); err != nil {
 		return err
 	}
-	for _, dir := range []string{"objects/info", "refs/heads", "info"} {
-		if err := r.root.MkdirAll(path.Join(scratchTemp, dir), 0o755); err != nil {
+	for name, text := range files {
+		name = path.Join(scratchTemp, name)
+		if err := errors.Join(r.root.MkdirAll(path.Dir(name), 0o755), r.root.WriteFile(name, []byte(text), 0o644)); err != nil {
 			return err
 		}
 	}
-	for name, text := range map[string]string{
-		"HEAD": "ref: " + r.ref + "\n", "config": r.src.basics(), "packed-refs": r.scratchRefs(commit), "objects/info/alternates": r.objects() + "\n",
-	} {
-		if err := r.root.WriteFile(path.Join(scratchTemp, name), []byte(text), 0o644); err != nil {
-			return err
-		}
+	if err := r.root.Mkdir(path.Join(scratchTemp, "info"), 0o755); err != nil {
+		return err
 	}
 	for name, from := range map[string]string{"index": index, "shallow": r.home("shallow"), "info/attributes": r.home("info/attributes")} {
 		if err := folders.CopyFile(filepath.Join(r.opt.Root, scratchTemp, name), from); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -360,19 +341,4 @@ func (r *Repo) buildScratch(tree, index, commit string) error {
 		return err
 	}
 	return r.root.Rename(scratchTemp, tree+"/.git")
-}
-
-// scratchRefs is a packed-refs file, which git wants in order.
-func (r *Repo) scratchRefs(commit string) string {
-	lines := []string{commit + " " + r.ref}
-	if name := r.src.DefaultBranch; name != "" {
-		if "refs/heads/"+name != r.ref {
-			lines = append(lines, r.src.defaultHead+" refs/heads/"+name)
-		}
-		lines = append(lines, r.src.defaultHead+" refs/remotes/origin/"+name)
-	}
-	slices.SortFunc(lines, func(a, b string) int {
-		return strings.Compare(a[strings.IndexByte(a, ' '):], b[strings.IndexByte(b, ' '):])
-	})
-	return "# pack-refs with: sorted\n" + strings.Join(lines, "\n") + "\n"
 }

@@ -96,26 +96,43 @@ func (r *Repo) push(ctx context.Context) error {
 	return last
 }
 
-// keepRecord has Options.Keep name the newest commit with the state folder, and gives
-// what it names then. Where it names one of another branch, that stays in its history.
-func (r *Repo) keepRecord(ctx context.Context) (kept string, err error) {
-	kept = r.Record()
+// keep has Options.Keep name a commit with the state folder, and gives what it names then. If
+// it names one by now that the commit does not lead on from, somebody else has gone on with the run; or
+// it is that of a run before this one, and stays in its history.
+func (r *Repo) keep(ctx context.Context, id string) (string, error) {
 	if r.opt.Keep == "" || r.opt.DryRun {
-		return kept, nil
+		return id, nil
 	}
-	if r.remote != nil {
-		if kept, err = r.pushRecord(ctx, kept); err != nil {
-			return "", fmt.Errorf("keep the record at %s of %s: %w", r.keepRef(), r.opt.Remote, err)
+	if r.remote == nil {
+		return id, r.noteKept(ctx, id)
+	}
+	if refused := r.send(ctx, id+":"+r.keepRef()); refused != nil {
+		r.keptKnown = false
+		now, err := r.keptRecord(ctx)
+		switch {
+		case err == nil && now == id: // the answer was lost
+		case err == nil && r.shelf == "" && now != "":
+			id, err = r.joinRecords(ctx, id, now, id, "that of one before it")
+			if err == nil {
+				err = r.send(ctx, id+":"+r.keepRef())
+			}
+			if err != nil {
+				return "", err
+			}
+		case err == nil && r.shelf != "" && now != r.shelf:
+			return "", r.overtaken(now)
+		default:
+			return "", &PushError{Branch: r.keepRef(), Remote: r.opt.Remote, Rule: strings.Join(remoteLines(stderrOf(refused)), " "), Err: errors.Join(refused, err)}
 		}
 	}
-	return kept, r.noteKept(ctx, kept)
+	return id, r.noteKept(ctx, id)
 }
 
-// keepTip is keepRecord, and has the tip in the history of what Options.Keep names, and its
+// keepTip is keep for the newest commit with the state folder, and has the tip in the history of what Options.Keep names, and its
 // files beside the state folder.
 func (r *Repo) keepTip(ctx context.Context, at time.Time) (kept string, err error) {
 	if r.shelf == "" || r.opt.Keep == "" || r.opt.DryRun {
-		return r.keepRecord(ctx)
+		return r.keep(ctx, r.Record())
 	}
 	if is, err := r.contains(ctx, r.shelf, r.tip); is || err != nil {
 		return r.shelf, err
@@ -125,7 +142,7 @@ func (r *Repo) keepTip(ctx context.Context, at time.Time) (kept string, err erro
 		kept, err = r.joinRecords(ctx, r.shelf, r.tip, whole, "its branch")
 	}
 	if err == nil {
-		err = r.keepAt(ctx, kept)
+		kept, err = r.keep(ctx, kept)
 	}
 	if err == nil {
 		r.shelf = kept
@@ -136,54 +153,14 @@ func (r *Repo) keepTip(ctx context.Context, at time.Time) (kept string, err erro
 // joinRecords makes a commit with the files of one commit that goes on from a record, and has
 // another commit in its history, too.
 func (r *Repo) joinRecords(ctx context.Context, record, other, files, what string) (string, error) {
-	out, err := r.git(ctx, "-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com",
-		"commit-tree", "-p", record, "-p", other, "-m", "reprise: the record of a run, and "+what+"\n\n"+recordNote(record), files+"^{tree}")
-	return strings.TrimSpace(string(out)), err
+	message := "reprise: the record of a run, and " + what + "\n\n" + recordNote(record)
+	return r.makeCommit(ctx, made, revision{message: message, time: time.Now(), tree: files, parents: []string{other}}, record, true)
 }
 
 // noteKept notes here where the record is kept.
 func (r *Repo) noteKept(ctx context.Context, kept string) error {
-	r.kept = &kept
+	r.kept, r.keptKnown = kept, true
 	return r.src.moveRef(ctx, r.keepRef(), kept, "")
-}
-
-// keepAt has Options.Keep name a commit that leads on from the one that it names. If
-// it names another one by now, somebody else has gone on with the run.
-func (r *Repo) keepAt(ctx context.Context, id string) error {
-	if r.opt.DryRun {
-		return nil
-	}
-	if r.remote == nil {
-		return r.noteKept(ctx, id)
-	}
-	refused := r.send(ctx, id+":"+r.keepRef())
-	if refused != nil {
-		r.kept = nil
-		switch kept, err := r.keptRecord(ctx); {
-		case err == nil && kept == id: // the answer was lost
-		case err == nil && kept != r.shelf:
-			return r.overtaken(kept)
-		default:
-			return &PushError{Branch: r.keepRef(), Remote: r.opt.Remote, Rule: strings.Join(remoteLines(stderrOf(refused)), " "), Err: refused}
-		}
-	}
-	return r.noteKept(ctx, id)
-}
-
-func (r *Repo) pushRecord(ctx context.Context, kept string) (string, error) {
-	refused := r.send(ctx, kept+":"+r.keepRef())
-	if refused == nil {
-		return kept, nil
-	}
-	before, err := r.fetchRef(ctx, r.keepRef(), "refs/reprise/record")
-	if err != nil {
-		return "", errors.Join(refused, err)
-	}
-	joined, err := r.joinRecords(ctx, kept, before, kept, "that of one before it")
-	if err == nil {
-		err = r.send(ctx, joined+":"+r.keepRef())
-	}
-	return joined, err
 }
 
 // send pushes one ref. Flags are of git push.

@@ -451,7 +451,7 @@ func TestSHA256(t *testing.T) {
 		t.Errorf("commit %s", id)
 	}
 	clean(t, r)
-	must(t, r.resetScratch(t.Context()))
+	must(t, r.buildScratch("tree", r.home("index"), r.tip))
 	if got := sh(t, r.Tree(), "status", "--porcelain"); got != "" {
 		t.Error(got)
 	}

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/folders"
+	"testing/fstest"
 )
 
 // ReadFile returns the file at path, from the top of the repository, as it is
@@ -20,15 +18,11 @@ import (
 // name of a branch here or, if there is none here, on origin. The error wraps
 // fs.ErrNotExist when there is no such commit or no such file in it.
 func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error) {
-	names := candidates(ref)
-	if len(s.promisors) > 0 { // where objects are fetched there are no refs
-		commit, err := s.resolve(ctx, ref)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		names = []string{commit}
+	commit, err := s.resolve(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return s.reads().file(ctx, names, ref, path)
+	return s.reads().file(ctx, commit, path)
 }
 
 // ReadPlain is ReadFile for an ordinary file. The error wraps folders.ErrNoFile where a
@@ -163,33 +157,31 @@ func candidates(ref string) []string {
 // FS returns a folder as it is in a commit, which is given as in ReadFile.
 // Only regular files are in it: a symbolic link of a repository leads nowhere.
 // It is nil where the commit has no such folder.
-func (s *Source) FS(ctx context.Context, ref, dir string) (fs.FS, error) {
+func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
+	defer wrap(&err, "read %s in %s", dir, ref)
 	commit, err := s.resolve(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	files, err := s.reads().below(ctx, commit, dir)
 	if err != nil {
-		return nil, fmt.Errorf("list %s in %s: %w", dir, ref, err)
+		return nil, err
 	}
 	var names, blobs []string
-	for _, p := range slices.Sorted(maps.Keys(files)) {
-		if strings.HasPrefix(files[p].Mode, "100") {
-			names, blobs = append(names, strings.TrimPrefix(p, dir+"/")), append(blobs, files[p].ID)
+	for p, e := range files {
+		if strings.HasPrefix(e.Mode, "100") {
+			names, blobs = append(names, strings.TrimPrefix(p, dir+"/")), append(blobs, e.ID)
 		}
 	}
-	if len(names) == 0 {
-		return nil, nil
-	}
 	objects, err := s.reads().objects(ctx, blobs...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s in %s: %w", dir, ref, err)
+	if err != nil || len(names) == 0 {
+		return nil, err
 	}
-	var data [][]byte
-	for _, o := range objects {
-		data = append(data, o.Data)
+	all := fstest.MapFS{}
+	for i, o := range objects {
+		all[names[i]] = &fstest.MapFile{Data: o.Data}
 	}
-	return folders.InMemory(names, data)
+	return all, nil
 }
 
 // Folders gives the names of the folders right in a folder, as it is in a commit,

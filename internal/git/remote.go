@@ -22,6 +22,7 @@ type remote struct {
 	fetch    string // URL without credentials
 	push     string // URL without credentials
 	settings []setting
+	filter   string // by which it left objects out of a partial clone, such as blob:none
 }
 
 // withToken returns the settings for one call with a token: it is sent to the

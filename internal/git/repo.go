@@ -54,7 +54,8 @@ type Repo struct {
 	tip         string
 	isNew       bool
 	shelf       string     // the commit that has the state folder, if the tip has none; "" otherwise
-	kept        *string    // see keptRecord; nil: not asked for yet
+	kept        string     // see keptRecord
+	keptKnown   bool       // it was asked for
 	remoteTip   string     // what the remote's branch was last seen to hold; "" for no such branch
 	checkoutTip string     // what the user's branch was last seen to hold; "" for no such branch
 	unpushed    []revision // commits of this process that the remote has not
@@ -146,7 +147,8 @@ func (r *Repo) Held(ctx context.Context, path string, n int) ([]byte, error) {
 // there stays in the history of what Options.Keep names. The state
 // folder stays in the commit that Options.Keep names, as after Commit.Shelve; c has a message
 // and a time alone. An error leaves the branch as it was.
-func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
+func (r *Repo) Squash(ctx context.Context, c Commit, base string) (err error) {
+	defer wrap(&err, "squash %s", r.opt.Branch)
 	if err := checkMessage(c); err != nil {
 		return err
 	}
@@ -154,10 +156,7 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.squash(ctx, c, base, kept); err != nil {
-		return fmt.Errorf("squash %s: %w", r.opt.Branch, err)
-	}
-	return nil
+	return r.squash(ctx, c, base, kept)
 }
 
 // Close releases the root for other processes. What is in it stays, except what

@@ -18,35 +18,30 @@ import (
 // Restore brings paths, and everything below them, back to the tip: what was
 // changed or deleted is as it was, what is new is gone. Paths that have not
 // changed are left alone.
-func (r *Repo) Restore(ctx context.Context, paths []string) error {
+func (r *Repo) Restore(ctx context.Context, paths []string) (err error) {
+	defer wrap(&err, "restore")
 	changes, err := r.changes(ctx)
 	if err != nil {
-		return fmt.Errorf("restore: %w", err)
+		return err
 	}
 	wanted := map[string]bool{} // there can be very many of both
 	for _, p := range paths {
 		wanted[strings.TrimSuffix(p, "/")] = true
 	}
-	mine := slices.DeleteFunc(changes, func(c Change) bool {
+	return r.restore(ctx, slices.DeleteFunc(changes, func(c Change) bool {
 		return !wanted[c.Path] && !slices.ContainsFunc(folders.Parents(c.Path), func(dir string) bool { return wanted[dir] })
-	})
-	if err := r.restore(ctx, mine); err != nil {
-		return fmt.Errorf("restore: %w", err)
-	}
-	return nil
+	}))
 }
 
 // RestoreAll brings everything back to the tip, but for files that .gitignore
 // hides outside the state folder.
-func (r *Repo) RestoreAll(ctx context.Context) error {
+func (r *Repo) RestoreAll(ctx context.Context) (err error) {
+	defer wrap(&err, "restore")
 	changes, err := r.changes(ctx)
-	if err == nil {
-		err = r.restore(ctx, changes)
-	}
 	if err != nil {
-		return fmt.Errorf("restore: %w", err)
+		return err
 	}
-	return nil
+	return r.restore(ctx, changes)
 }
 
 func (r *Repo) restore(ctx context.Context, changes []Change) error {
@@ -330,24 +325,4 @@ func (r *Repo) clearWay(p string) error {
 		return err
 	}
 	return folders.RemoveWithin(r.top, p)
-}
-
-// removeEmpty removes the folders of the state folder that have no file, which
-// git knows nothing of: one of them may stand where a file is to be.
-func (r *Repo) removeEmpty() {
-	var dirs []string
-	full := map[string]bool{}
-	_ = folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
-		if err == nil && d.IsDir() && p != r.opt.State {
-			dirs = append(dirs, p)
-		} else if err == nil {
-			full[path.Dir(p)] = true
-		}
-		return nil
-	})
-	for _, dir := range slices.Backward(dirs) { // what lies in a folder comes before it
-		if full[dir] || r.top.Remove(dir) != nil {
-			full[path.Dir(dir)] = true
-		}
-	}
 }

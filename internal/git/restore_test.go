@@ -491,7 +491,7 @@ func TestVanishedObjects(t *testing.T) {
 			r := openRun(t, user)
 			write(t, r.Tree()+"/new/file", "new\n")
 			commit(t, r, "{1}", "new/file")
-			must(t, r.resetScratch(t.Context()))
+			must(t, r.buildScratch("tree", r.home("index"), r.tip))
 			write(t, r.Tree()+"/ignored", "x")
 			write(t, r.Tree()+"/uncommitted", "x")
 			must(t, r.Close())
@@ -527,7 +527,7 @@ func TestUntouchedLineEnds(t *testing.T) {
 	clean(t, r)
 	commit(t, r, "{1}")
 	clean(t, r)
-	must(t, r.resetScratch(t.Context()))
+	must(t, r.buildScratch("tree", r.home("index"), r.tip))
 	write(t, r.Tree()+"/crlf.txt", "one\r\ntwo\r\n") // written anew, and the same
 	write(t, r.Tree()+"/other.txt", "one\r\nchanged\r\n")
 	must(t, os.Chmod(r.Tree()+"/run.txt", 0o755))

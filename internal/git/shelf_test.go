@@ -417,7 +417,7 @@ func TestShelveKilledBetween(t *testing.T) {
 		kept := commit(t, r, "one")
 		switch after {
 		case "the record was kept at the remote":
-			_, err := r.keepRecord(t.Context())
+			_, err := r.keep(t.Context(), r.Record())
 			must(t, err)
 			sh(t, user, "update-ref", "-d", "refs/reprise/records/issue-7")
 		default:

@@ -34,7 +34,7 @@ type Source struct {
 	defaultHead string             // commit of DefaultBranch
 	remotes     map[string]*remote // by their names
 	origin      *remote
-	promisors   []promisor   // none: the repository has all its objects
+	promisors   []*remote    // those that send what a partial clone has left out, whenever a command needs it; none: the repository has all its objects
 	format      objectFormat // of the names of objects
 	lfs         lfsSetup
 }

@@ -16,31 +16,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// stage takes changed paths as they are now.
-func (r *Repo) stage(ctx context.Context, paths []string) (*Stage, error) {
-	s := &Stage{Paths: paths, tip: r.tip}
-	for _, p := range paths {
-		if !Under(p, r.opt.State) {
-			continue
-		}
-		o, err := r.statePath(p)
-		if err != nil {
-			return nil, err
-		}
-		s.ops = append(s.ops, o)
-	}
-	code, err := r.sortPaths(paths)
-	if err != nil {
-		return nil, err
-	}
-	ops, err := r.stageCode(ctx, code)
-	if err != nil {
-		return nil, err
-	}
-	s.ops, s.indexed = append(s.ops, ops...), len(ops) > 0
-	return s, nil
-}
-
 // sortPaths refuses what is not committed: other repositories, pipes, devices.
 func (r *Repo) sortPaths(paths []string) (code, error) {
 	var c code
@@ -221,10 +196,11 @@ type Hidden struct {
 // Hidden lists what is ignored in the work tree and was written since a time,
 // in the order of the paths. The state folder is left out: there nothing is
 // ignored.
-func (r *Repo) Hidden(ctx context.Context, since time.Time) ([]Hidden, error) {
+func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []Hidden, err error) {
+	defer wrap(&err, "look for ignored files")
 	out, err := r.git(ctx, "ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
 	if err != nil {
-		return nil, fmt.Errorf("look for ignored files: %w", err)
+		return nil, err
 	}
 	var ask strings.Builder
 	for _, name := range records(out) {
@@ -236,7 +212,7 @@ func (r *Repo) Hidden(ctx context.Context, since time.Time) ([]Hidden, error) {
 		return nil, nil
 	}
 	if out, err = r.gitStdin(ctx, []byte(ask.String()), "check-ignore", "--verbose", "-z", "--stdin"); err != nil {
-		return nil, fmt.Errorf("look for the rules that ignore files: %w", err)
+		return nil, err
 	}
 	var all []Hidden
 	for f := records(out); len(f) >= 4; f = f[4:] { // file, line, pattern, path

@@ -132,13 +132,6 @@ func (s *Source) Peek(ctx context.Context, branch, kept string) (read func(path 
 	}, v.Close, nil
 }
 
-// promisor is a remote that sends the objects that a partial clone has left
-// out, whenever a command needs them.
-type promisor struct {
-	*remote
-	filter string // by which objects were left out, such as blob:none
-}
-
 // findPromisors reads which remotes the user's repository relies on for objects.
 func (s *Source) findPromisors() {
 	var names []string
@@ -155,7 +148,8 @@ func (s *Source) findPromisors() {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if r := s.remotes[name]; r != nil {
-			s.promisors = append(s.promisors, promisor{r, s.config.Get("remote." + name + ".partialclonefilter")})
+			r.filter = s.config.Get("remote." + name + ".partialclonefilter")
+			s.promisors = append(s.promisors, r)
 		}
 	}
 }
@@ -197,7 +191,7 @@ func (s *Source) reads() reader {
 		}
 		defer remove()
 		c.Dir, c.Env = dir, []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}
-		return line{src: s, remote: s.promisors[0].remote}.do(ctx, c)
+		return line{src: s, remote: s.promisors[0]}.do(ctx, c)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestTokenGoesToTheRemoteOnly(t *testing.T) {
 	sh(t, user, "config", "http."+good.URL+"/.extraheader", "Authorization: basic b2xk")
 	r := openRun(t, user, withToken(token))
 	commit(t, r, "{1}")
-	must(t, r.resetScratch(t.Context()))
+	must(t, r.buildScratch("tree", r.home("index"), r.tip))
 
 	plant := fmt.Sprintf("[url %q]\n\tinsteadOf = %s/\n\tpushInsteadOf = %[2]s/\n[http]\n\tproxy = %[1]s\n[remote \"origin\"]\n\turl = %[1]s/x.git\n\tpushurl = %[1]s/x.git\n",
 		evil.URL+"/", good.URL)

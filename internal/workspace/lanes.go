@@ -188,9 +188,6 @@ func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, 
 		m.Versions["left-out.txt"] = fmt.Appendf(nil, "Not all of what these paths have is here: they are too many, too large, or no files.\n"+
 			"git show COMMIT:PATH shows it. The commits are: base %s, branch %s, yours %s\n\n%s\n", base, tip, part, strings.Join(left, "\n"))
 	}
-	if modes := git.Modes(conflicts, "base", "branch", "yours"); modes != "" {
-		m.Versions["modes.txt"] = []byte("The modes of these paths are not the same: 100755 is a program, 100644 another file.\n\n" + modes)
-	}
 	return m, err
 }
 
