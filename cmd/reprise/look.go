@@ -153,7 +153,6 @@ each counted for themselves.`,
 	f.BoolVar(&o.Follow, "follow", false, "go on with what comes, until the run ends or waits for a person")
 	f.BoolVar(&o.Raw, "raw", false, "as the agent's program has printed it")
 	f.BoolVar(&o.Prompts, "prompts", false, "show prompts in full")
-	f.BoolVar(&o.Requests, "requests", false, "show the requests to models and their answers instead, head and tail of each")
 	jsonFlag(c, &o.JSON, "each entry on one line")
 	return c
 }

@@ -17,7 +17,7 @@ import (
 // judged, because ctx is over or there is no shell, is an error.
 func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
 	o = o.withDefaults()
-	o.Transcript, o.Requests = nil, nil
+	o.Transcript = nil
 	shell := cli{name: checkHome, program: "/bin/sh", opts: o, check: &c}
 	if o.installs {
 		shell.name = setupHome

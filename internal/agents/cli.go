@@ -72,9 +72,6 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 			return engine.Result{}, err
 		}
 	}
-	if c.opts.Requests != nil {
-		asks.Transcript = c.opts.Requests(t)
-	}
 	way, err := gate.OpenPassage(asks)
 	if err != nil {
 		return engine.Result{}, c.fail(classOf(err), err)

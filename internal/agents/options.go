@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"io"
 	"net/url"
 	"os"
 	"time"
@@ -49,9 +48,6 @@ type Options struct {
 	// Transcript, if not nil, is given each line that a program prints, as it
 	// comes: valid UTF-8, at most 1 MB. It is valid only during the call.
 	Transcript func(t engine.Task, line []byte)
-	// Requests, if not nil, gives what takes the requests of a call to its models,
-	// with their answers.
-	Requests func(t engine.Task) io.Writer
 
 	// Proxy gives the proxy of the user for an address, or nil, as net/http takes it.
 	// If Proxy is nil, no model is asked through one.

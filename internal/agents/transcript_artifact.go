@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// CopyTranscripts copies the transcripts in a folder, with the requests of their calls, into another
-// one, once more through mask. At most so many bytes are copied, the newest transcripts
-// first and requests last. It gives the number of files that were left out. A folder
-// without transcripts leaves none behind.
+// CopyTranscripts copies the transcripts in a folder into another one, once more through
+// mask. At most so many bytes are copied, the newest transcripts first. It gives the number of
+// files that were left out. A folder without transcripts leaves none behind.
 func CopyTranscripts(from, to string, most int, mask func(string) string) (left int, err error) {
 	attempts, err := KeptAttempts(from)
 	if err != nil || len(attempts) == 0 {
@@ -24,24 +23,18 @@ func CopyTranscripts(from, to string, most int, mask func(string) string) (left 
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return 0, err
 	}
-	slices.Reverse(attempts)
-	for _, named := range []func(int) string{name, requestsName} {
-		for _, n := range attempts {
-			data, err := os.ReadFile(filepath.Join(from, named(n)))
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // a call that made no request
-			}
-			if err != nil {
-				return left, err
-			}
-			if len(data) > most {
-				left++
-				continue
-			}
-			most -= len(data)
-			if err := os.WriteFile(filepath.Join(to, named(n)), []byte(mask(string(data))), 0o600); err != nil {
-				return left, err
-			}
+	for _, n := range slices.Backward(attempts) {
+		data, err := os.ReadFile(filepath.Join(from, name(n)))
+		if err != nil {
+			return left, err
+		}
+		if len(data) > most {
+			left++
+			continue
+		}
+		most -= len(data)
+		if err := os.WriteFile(filepath.Join(to, name(n)), []byte(mask(string(data))), 0o600); err != nil {
+			return left, err
 		}
 	}
 	return left, nil

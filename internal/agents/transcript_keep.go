@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -169,28 +168,6 @@ func add(file string, data []byte) {
 	_ = f.Close()
 }
 
-// Requests gives what takes the requests of a call to its models, with their answers,
-// one whole text at a time. They lie in a file of their own, so that they leave the
-// transcript its room.
-func (k *Keeper) Requests(t engine.Task) io.Writer {
-	return requests{file: filepath.Join(k.dir, requestsName(t.Attempt)), mask: k.mask}
-}
-
-// requests is the file with the requests of an attempt, made with the first one.
-type requests struct {
-	file string
-	mask func(string) string
-}
-
-// Write adds a text, masked. It never fails: what cannot be written is lost.
-func (r requests) Write(data []byte) (int, error) {
-	add(r.file, []byte(r.mask(string(data))))
-	return len(data), nil
-}
-
-// requestsName is the file with the requests of an attempt.
-func requestsName(attempt int) string { return fmt.Sprintf("attempt-%d.requests.txt", attempt) }
-
 // name is the file of an attempt.
 func name(attempt int) string { return fmt.Sprintf("attempt-%d.jsonl", attempt) }
 
@@ -219,14 +196,12 @@ func sweep(dir string, before time.Time) {
 	}
 	total := int64(0)
 	for _, n := range slices.Backward(all) {
-		for _, file := range []string{filepath.Join(dir, name(n)), filepath.Join(dir, requestsName(n))} {
-			info, err := os.Stat(file)
-			if err != nil {
-				continue
-			}
-			if total += info.Size(); total > mostOfAll || info.ModTime().Before(before) {
-				_ = os.Remove(file) // it is tried again the next time
-			}
+		info, err := os.Stat(filepath.Join(dir, name(n)))
+		if err != nil {
+			continue
+		}
+		if total += info.Size(); total > mostOfAll || info.ModTime().Before(before) {
+			_ = os.Remove(filepath.Join(dir, name(n))) // it is tried again the next time
 		}
 	}
 }

@@ -62,12 +62,6 @@ func OpenTranscript(dir string, attempt int) (*TranscriptReader, error) {
 	return &TranscriptReader{f: f, in: bufio.NewReader(f)}, nil
 }
 
-// OpenRequests opens the requests of an attempt to its models. The error wraps
-// fs.ErrNotExist if there are none.
-func OpenRequests(dir string, attempt int) (io.ReadCloser, error) {
-	return os.OpenInRoot(dir, requestsName(attempt))
-}
-
 // Close closes the file.
 func (r *TranscriptReader) Close() error { return r.f.Close() }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,37 +198,10 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Requests to models lie in a file of their own, masked; an attempt without has none.
-func TestRequests(t *testing.T) {
-	dir := t.TempDir()
-	k := keeper(dir)
-	to := k.Requests(task(1))
-	for range 2 {
-		if _, err := io.WriteString(to, "asked: the password is hunter2\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	k.Requests(task(2))
-	in, err := OpenRequests(dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	if got, err := io.ReadAll(in); err != nil || string(got) != strings.Repeat("asked: the password is [a password]\n", 2) {
-		t.Errorf("%q, %v", got, err)
-	}
-	if _, err := OpenRequests(dir, 2); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("of a call without requests: %v", err)
-	}
-	if all, err := KeptAttempts(dir); err != nil || len(all) != 0 {
-		t.Errorf("they are taken for transcripts: %v, %v", all, err)
-	}
-}
-
 // What is old goes, and nothing that somebody else has put there.
 func TestOldTranscriptsGo(t *testing.T) {
 	dir := t.TempDir()
-	for name, age := range map[string]time.Duration{"attempt-1.jsonl": keptFor + time.Hour, "attempt-2.jsonl": time.Hour, "attempt-1.requests.txt": keptFor + time.Hour, "attempt-x.jsonl": 2 * keptFor, "attempt-01.jsonl": 2 * keptFor} {
+	for name, age := range map[string]time.Duration{"attempt-1.jsonl": keptFor + time.Hour, "attempt-2.jsonl": time.Hour, "attempt-x.jsonl": 2 * keptFor, "attempt-01.jsonl": 2 * keptFor} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -323,7 +294,7 @@ func FuzzTranscript(f *testing.F) {
 	})
 }
 
-// A copy has the newest transcripts that there is room for, and requests in what is left.
+// A copy has the newest transcripts that there is room for.
 func TestCopy(t *testing.T) {
 	from := t.TempDir()
 	write := func(name string, size int) {
@@ -334,10 +305,9 @@ func TestCopy(t *testing.T) {
 	}
 	for n, size := range map[int]int{1: 30, 2: 10, 3: 40} {
 		write(name(n), size)
-		write(requestsName(n), 20)
 	}
 	to := filepath.Join(t.TempDir(), "transcripts")
-	left, err := CopyTranscripts(from, to, 72, func(s string) string { return strings.ReplaceAll(s, "x", "y") })
+	left, err := CopyTranscripts(from, to, 52, func(s string) string { return strings.ReplaceAll(s, "x", "y") })
 	var got []string
 	entries, _ := os.ReadDir(to) // it is found out below
 	for _, e := range entries {
@@ -347,7 +317,7 @@ func TestCopy(t *testing.T) {
 		}
 		got = append(got, e.Name())
 	}
-	if want := []string{name(2), name(3), requestsName(3)}; left != 3 || err != nil || !slices.Equal(got, want) {
+	if want := []string{name(2), name(3)}; left != 1 || err != nil || !slices.Equal(got, want) {
 		t.Errorf("it has %q, %d are left out (%v)", got, left, err)
 	}
 	empty := filepath.Join(t.TempDir(), "transcripts")

@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -53,18 +52,13 @@ func TestTheKeyStaysOutside(t *testing.T) {
 	})
 }
 
-// kept is what was asked and answered.
-type kept struct{ strings.Builder }
-
-// A key of Claude's own login is kept outside as well. What was asked is kept without it.
+// A key of Claude's own login is kept outside as well.
 func TestATokenOfALoginStaysOutside(t *testing.T) {
 	p := newPlace(t)
 	p.says(m.Turns(m.Run("env"), m.Say("Done.")))
 	environ := slices.DeleteFunc(p.environ(), func(kv string) bool { return strings.HasPrefix(kv, "ANTHROPIC_API_KEY=") })
-	var asked kept
 	a, err := agents.For("claude", pipelines.Agent{Use: "claude"}, agents.Options{
-		Environ:  append(environ, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-the-token"),
-		Requests: func(engine.Task) io.Writer { return &asked },
+		Environ: append(environ, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-the-token"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,9 +66,6 @@ func TestATokenOfALoginStaysOutside(t *testing.T) {
 	r, err := a.Run(t.Context(), p.task(pipelines.AccessTree))
 	if err != nil || r.Text != "Done." {
 		t.Fatalf("%+v, %v", r, err)
-	}
-	if got := asked.String(); !strings.Contains(got, "/v1/messages") || !strings.Contains(got, "message_stop") || strings.Contains(got, "the-token") {
-		t.Errorf("what was asked and answered is kept as:\n%.2000s", got)
 	}
 	for _, r := range p.model.Requests() {
 		if got := r.Header.Get("Authorization"); got != "Bearer sk-ant-oat01-the-token" {

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,14 +18,14 @@ import (
 )
 
 // geminiAgent is the real Gemini CLI at a place, in the sandbox.
-func geminiAgent(t *testing.T, p *place, requests io.Writer) engine.Agent {
+func geminiAgent(t *testing.T, p *place) engine.Agent {
 	t.Helper()
 	self, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.more = append(p.more, "GEMINI_API_KEY="+theKey, "GOOGLE_GEMINI_BASE_URL="+p.model.URL)
-	opts := agents.Options{Environ: p.environ(), Requests: func(engine.Task) io.Writer { return requests }}
+	opts := agents.Options{Environ: p.environ()}
 	opts, note, err := opts.Contain(sandbox.Required, sandbox.Sandbox{Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true})
 	if err != nil || note != "" {
 		t.Fatal(note, err)
@@ -52,9 +51,8 @@ func TestGemini(t *testing.T) {
 	p := newPlace(t)
 	look := `env; tr '\0' ' ' < /proc/$PPID/environ; grep -rlsE 'test-ke[y]' ~ "$TMPDIR" . && echo in a file; echo looked`
 	p.says(m.Turns(m.Write(p.artifact(), "# Plan\n"), m.Run(look), m.Say("Done.")))
-	var asked kept
 	task := geminiTask(p)
-	r, err := geminiAgent(t, p, &asked).Run(t.Context(), task)
+	r, err := geminiAgent(t, p).Run(t.Context(), task)
 	if err != nil || r.Text != "Done." || strings.TrimSpace(p.read(task.Artifact)) != "# Plan" {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -72,9 +70,6 @@ func TestGemini(t *testing.T) {
 		t.Errorf("the program saw %s", said)
 	}
 	wantUsage(t, r.Usage, len(requests))
-	if text := asked.String(); strings.Contains(text, theKey) || !strings.Contains(text, "streamGenerateContent") {
-		t.Errorf("what was asked is kept as:\n%.2000s", text)
-	}
 	if slices.ContainsFunc(r.Refused, func(h engine.Refused) bool { return strings.Contains(h.Host, "googleapis") }) {
 		t.Errorf("it needs a host that it was refused: %+v", r.Refused)
 	}
@@ -95,7 +90,7 @@ func TestGeminiToolsThatTell(t *testing.T) {
 			p.says(m.Turns(slices.Concat([]m.Reply{topic}, tt.turns, []m.Reply{m.Say("Done.")})...))
 			task := geminiTask(p)
 			task.Access = pipelines.AccessRead
-			r, err := geminiAgent(t, p, &kept{}).Run(t.Context(), task)
+			r, err := geminiAgent(t, p).Run(t.Context(), task)
 			if err != nil || r.Text != "Done." || r.ToolCalls != tt.calls || len(r.Denials) > 0 {
 				t.Fatalf("%+v, %v", r, err)
 			}
@@ -127,7 +122,7 @@ func TestGeminiIsHeld(t *testing.T) {
 			})
 			task := geminiTask(p)
 			tt.set(&task)
-			r, err := geminiAgent(t, p, &kept{}).Run(t.Context(), task)
+			r, err := geminiAgent(t, p).Run(t.Context(), task)
 			asked := len(p.model.Requests())
 			if err != nil || r.Limit != tt.want || tt.want == "turns" && asked != 3 {
 				t.Errorf("limit %q after %d requests, %v", r.Limit, asked, err)
@@ -143,7 +138,7 @@ func TestGeminiIsHeld(t *testing.T) {
 	t.Run("a wrong key", func(t *testing.T) {
 		p := newPlace(t)
 		p.says(m.Always(m.Fail(401)))
-		_, err := geminiAgent(t, p, &kept{}).Run(t.Context(), geminiTask(p))
+		_, err := geminiAgent(t, p).Run(t.Context(), geminiTask(p))
 		if why, ok := err.(*engine.AgentError); !ok || why.Class != metadata.Auth || len(p.model.Requests()) > 2 {
 			t.Errorf("after %d requests: %v", len(p.model.Requests()), err)
 		}

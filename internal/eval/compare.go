@@ -38,12 +38,11 @@ func scoreOf(all []Result, variant, name string) Score {
 
 // Comparison is two variants in the runs that both have done.
 type Comparison struct {
-	First   string  `json:"first"`
-	Second  string  `json:"second"`
-	Runs    int     `json:"runs"`        // of each
-	More    int     `json:"solved_more"` // runs that the first solves more than the second
-	Differs bool    `json:"differs"`     // one can be seen to solve more: the intervals of their shares are apart
-	USD     float64 `json:"cost_usd"`    // what a run of the first costs more, in the mean
+	First   string `json:"first"`
+	Second  string `json:"second"`
+	Runs    int    `json:"runs"`        // of each
+	More    int    `json:"solved_more"` // runs that the first solves more than the second
+	Differs bool   `json:"differs"`     // one can be seen to solve more: the intervals of their shares are apart
 }
 
 // compare compares each variant with each that comes after it.
@@ -62,14 +61,12 @@ func compare(all []Result, variants []string) []Comparison {
 					continue
 				}
 				c.Runs++
-				c.USD += a.Facts.Cost.USD - b.Facts.Cost.USD
 				for i, r := range []Result{a, b} {
 					if r.Solved {
 						solved[i]++
 					}
 				}
 			}
-			c.USD /= float64(max(1, c.Runs))
 			c.More, c.Differs = solved[0]-solved[1], Wilson(solved[0], c.Runs).apart(Wilson(solved[1], c.Runs))
 			out = append(out, c)
 		}

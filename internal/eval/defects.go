@@ -2,8 +2,6 @@ package eval
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"regexp"
@@ -103,20 +101,16 @@ func quoted(before string) bool {
 	return false
 }
 
-// someDefects chooses at most so many, always the same ones, spread over files, lines and
-// operators.
+// someDefects chooses at most so many, always the same ones, spread over files and lines.
 func someDefects(all []Mutation, most int) []Mutation {
-	digest := func(d Mutation) string {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", d.File, d.Line, d.Operator))
-		return hex.EncodeToString(sum[:])
-	}
-	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b Mutation) int { return strings.Compare(digest(a), digest(b)) })
-	all = all[:min(len(all), most)]
-	slices.SortFunc(all, func(a, b Mutation) int {
+	all = slices.SortedFunc(slices.Values(all), func(a, b Mutation) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Operator, b.Operator))
 	})
-	return all
+	var some []Mutation
+	for i := range min(len(all), most) {
+		some = append(some, all[i*len(all)/min(len(all), most)])
+	}
+	return some
 }
 
 // hunkHead begins a hunk, with the first line that it adds and how many, which is 1 if it does

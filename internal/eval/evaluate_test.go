@@ -76,9 +76,8 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 		"\ngood and half: good solves ",
 		"\ngood and liar: good solves ",
 		"\nhalf and liar: half solves ",
-		" of 60 runs more; a run of half costs $0.05 more\n",
-		"\ngood and twin: no difference can be seen with 60 runs of each; they cost the same\n",
-		"; a run of good costs $0.09 more\n",
+		" of 60 runs more\n",
+		"\ngood and twin: no difference can be seen with 60 runs of each\n",
 		"\nnot solved: case-00, liar, run 1: hidden: ended with 1: --- FAIL: ␛[2J (and 1 more)\n",
 		"\n240 runs, $13.80 in all; the results are in ",
 	} {

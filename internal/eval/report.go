@@ -174,21 +174,12 @@ func (c Comparison) String() string {
 	if c.Runs == 0 {
 		return fmt.Sprintf("%s and %s: no case was run by both", c.First, c.Second)
 	}
-	solved := fmt.Sprintf("no difference can be seen with %s of each", text.Plural(c.Runs, "run"))
-	if c.Differs {
-		better, more := c.First, c.More
-		if more < 0 {
-			better, more = c.Second, -more
-		}
-		solved = fmt.Sprintf("%s solves %d of %s more", better, more, text.Plural(c.Runs, "run"))
+	if !c.Differs {
+		return fmt.Sprintf("%s and %s: no difference can be seen with %s of each", c.First, c.Second, text.Plural(c.Runs, "run"))
 	}
-	dearer, usd := c.First, c.USD
-	if usd < 0 {
-		dearer, usd = c.Second, -usd
+	better, more := c.First, c.More
+	if more < 0 {
+		better, more = c.Second, -more
 	}
-	cost := "they cost the same"
-	if shown := text.USD(usd); shown != text.USD(0) {
-		cost = fmt.Sprintf("a run of %s costs %s more", dearer, shown)
-	}
-	return fmt.Sprintf("%s and %s: %s; %s", c.First, c.Second, solved, cost)
+	return fmt.Sprintf("%s and %s: %s solves %d of %s more", c.First, c.Second, better, more, text.Plural(c.Runs, "run"))
 }

@@ -22,17 +22,11 @@ func isArchive(name string) bool { return filepath.Ext(name) == archiveEnding }
 // isRepository reports whether a folder is the top of a git repository, and does not
 // only lie in one.
 func isRepository(dir string) bool {
-	for _, inside := range []string{".git", "objects"} { // the second, of a bare one
-		if _, err := os.Stat(filepath.Join(dir, inside)); err == nil {
-			return inside == ".git" || isBare(dir)
-		}
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
 	}
-	return false
-}
-
-func isBare(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "HEAD"))
-	return err == nil
+	return has(".git") || has("objects") && has("HEAD") // a bare one
 }
 
 // unpack puts the files of a folder or an archive into a folder, over those that are

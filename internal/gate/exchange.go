@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -12,8 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/process"
 )
 
 // exchange is a request to a provider and its answer.
@@ -28,12 +25,11 @@ type exchange struct {
 	arrived  atomic.Bool // all of the request was sent on
 	status   int         // of the answer; 0: there is none
 
-	entry         *entry // nil: no model is asked
-	meter         *meter // nil: nothing is counted
-	last          Tokens
-	used          int64 // what tools cost so far
-	asks, answers *process.Excerpt
-	ended         sync.Once
+	entry *entry // nil: no model is asked
+	meter *meter // nil: nothing is counted
+	last  Tokens
+	used  int64 // what tools cost so far
+	ended sync.Once
 }
 
 // refusal is why a request is not passed on.
@@ -82,12 +78,11 @@ func exchangeOf(r *http.Request) *exchange { return r.Context().Value(exchangeKe
 func (x *exchange) fail(w http.ResponseWriter) {
 	x.gate.ledger.drop(x.entry)
 	x.status = x.refusal.status
-	_, _ = io.WriteString(x.answers, x.refusal.message) // never fails
 	x.provider.API.fail(w, x.status, "refused", x.refusal.message)
 	x.end(context.Canceled)
 }
 
-// end counts what the answer used and writes the transcript. It ended with io.EOF if it
+// end counts what the answer used. It ended with io.EOF if it
 // is whole, and with context.Canceled if the client left. Only the first time counts.
 func (x *exchange) end(how error) {
 	x.ended.Do(func() {
@@ -102,20 +97,7 @@ func (x *exchange) end(how error) {
 		}
 		t, estimated := m.total(x.asked.size, whole, unseen)
 		x.gate.ledger.charge(x.entry, Usage{1, t, estimated}, x.model(), x.bill(x.model(), t, m.toolsUsed()))
-		if x.gate.transcript.to != nil {
-			x.gate.transcript.add(x.text())
-		}
 	})
-}
-
-// text is the exchange as people read it.
-func (x *exchange) text() string {
-	answer := x.answers.String()
-	if x.meter != nil && x.meter.stream {
-		answer = spoken(x.provider.API, answer)
-	}
-	return fmt.Sprintf("== %s %s, model %q, status %d, %v\n-- asked (%d bytes)\n%s\n-- answered (%d bytes)\n%s\n\n",
-		x.provider.Name, x.at, x.asked.model, x.status, time.Since(x.began).Round(time.Millisecond), x.asks.Total, x.asks, x.answers.Total, answer)
 }
 
 // model is the name of the model that answers, or else the one that was asked.
@@ -128,9 +110,6 @@ func (x *exchange) model() string {
 
 // see takes a piece of the answer.
 func (x *exchange) see(p []byte) {
-	if x.gate.transcript.to != nil {
-		_, _ = x.answers.Write(p) // never fails
-	}
 	if x.meter == nil {
 		return
 	}

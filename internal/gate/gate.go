@@ -42,9 +42,6 @@ type Config struct {
 	Own func(*http.Request) bool
 	// OnEvent, if not nil, is told what happens, from several goroutines.
 	OnEvent func(Event)
-	// Transcript, if not nil, is written what was asked and answered: one request
-	// after the other, head and tail of each, in one call of Write.
-	Transcript io.Writer
 }
 
 // Provider is a service with models.
@@ -66,7 +63,6 @@ type Gate struct {
 	tools       map[string]*toolServer
 	room        *room
 	world       *world
-	transcript  transcript
 	done        chan struct{} // closed when the server has ended
 
 	opened time.Time
@@ -104,7 +100,7 @@ func Open(c Config) (*Gate, error) {
 	g := &Gate{
 		config: c, placeholder: "reprise-" + hex.EncodeToString(random[:]), ledger: newLedger(c.Limits, c.OnEvent),
 		providers: map[string]*upstream{}, tools: map[string]*toolServer{}, room: newRoom(), done: make(chan struct{}),
-		transcript: transcript{to: c.Transcript}, opened: time.Now(),
+		opened: time.Now(),
 	}
 	models := &http.Transport{
 		Proxy: proxyOf(c.Proxy), ForceAttemptHTTP2: true, TLSHandshakeTimeout: 30 * time.Second,

@@ -60,7 +60,7 @@ func (g *Gate) model(w http.ResponseWriter, r *http.Request) {
 		u.API.fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("reprise: agents may ask models and list them, and not %s %s", r.Method, at))
 		return
 	}
-	g.pass(w, r, &exchange{gate: g, provider: u, purpose: what, at: at, asked: request{model: model}, began: time.Now(), asks: newExcerpt(), answers: newExcerpt()})
+	g.pass(w, r, &exchange{gate: g, provider: u, purpose: what, at: at, asked: request{model: model}, began: time.Now()})
 }
 
 // trim gives the path below the base address. Some clients add a version to the

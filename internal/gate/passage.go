@@ -2,7 +2,6 @@ package gate
 
 import (
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,9 +36,6 @@ type Call struct {
 	// Proxy gives the proxy of the user for an address, or nil, as net/http takes it.
 	// If Proxy is nil, there is none.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Transcript, if not nil, is written what is asked and answered, each request with
-	// its answer as one text.
-	Transcript io.Writer
 }
 
 // Passage is the way of one call to its models, through a proxy. If there is no key to keep
@@ -107,8 +103,7 @@ func OpenPassage(c Call) (*Passage, error) {
 	}
 	p.gate, err = Open(Config{
 		Providers: providers, Tools: c.Tools, World: world, Proxy: c.Proxy, OnEvent: p.hear,
-		Limits:     Limits{Turns: c.Turns, USD: c.USD, Price: c.price, Model: c.mayAsk()},
-		Transcript: c.Transcript,
+		Limits: Limits{Turns: c.Turns, USD: c.USD, Price: c.price, Model: c.mayAsk()},
 	})
 	if err == nil {
 		p.point(providers, variables)

@@ -47,7 +47,6 @@ const (
 	ofThoughts  field = "thoughts" // beside ofOutput
 	ofSearches  field = "searches" // of the web
 	ofWords     field = "words"    // what the model says
-	ofThought   field = "thought"  // words that are not counted
 	ofUse       field = "use"      // a tool of the provider, by its name
 	ofUseTwice  field = "use_twice"
 	ofQuery     field = "query" // a search

@@ -57,9 +57,6 @@ func (x *exchange) read(r *http.Request, connection *http.ResponseController) (b
 	}
 	read := len(body)
 	x.asked.size = int64(read)
-	if x.gate.transcript.to != nil {
-		_, _ = x.asks.Write(body) // never fails
-	}
 	switch {
 	case err != nil:
 		x.refuse(http.StatusBadRequest, "the request broke off")

@@ -25,17 +25,13 @@ var (
 // names of the objects joined by dots, folded; each item of a list has the place of the list.
 // What opens an object or a list is a json.Delim.
 func walk(data []byte, want map[string]field, found func(field, any)) error {
-	return everyValue(data, func(place string, v any) {
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.UseNumber()
+	tell := func(place string, v any) {
 		if f, ok := want[place]; ok {
 			found(f, v)
 		}
-	})
-}
-
-// everyValue tells all values of JSON with their places.
-func everyValue(data []byte, tell func(place string, v any)) error {
-	in := json.NewDecoder(bytes.NewReader(data))
-	in.UseNumber()
+	}
 	if err := walkValue(in, "", 0, tell); err != nil {
 		return err
 	}

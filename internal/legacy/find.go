@@ -60,8 +60,7 @@ func (old *OlderRun) onDisk(file string) ([]byte, error) {
 	return data, nil
 }
 
-// onBranch reads a record from a branch. Where neither flag nor name of the
-// branch say of which issue, there must be only one.
+// onBranch reads a record from a branch, of the issue that the flag or the name of the branch says.
 func (old *OlderRun) onBranch(ctx context.Context, src *git.Source, o Options) ([]byte, error) {
 	if old.Base = o.Branch; old.Base == "" {
 		old.Base = OlderPrefix + o.Id
@@ -70,54 +69,23 @@ func (old *OlderRun) onBranch(ctx context.Context, src *git.Source, o Options) (
 	if named, is := strings.CutPrefix(path.Base(old.Base), "issue-"); id == "" && is && metadata.CheckID(named) == nil {
 		id = named
 	}
+	if id == "" {
+		return nil, exit.Usagef("which run of branch %s? Say it with --issue ID", old.Base)
+	}
 	data, err := old.read(ctx, src, id)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return data, err
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Usagef("there is no %s, here or fetched from origin: name the branch that has the older run with --from BRANCH, or its %s with --file FILE", old.Name, metadata.File)
 	}
-	all, err := src.FS(ctx, old.Base, OlderFolder)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, exit.Usagef("there is no branch %s, here or fetched from origin: name the one that has the older run with --from BRANCH, or its %s with --file FILE", old.Base, metadata.File)
-	case err != nil:
-		return nil, err
-	case o.Id != "":
-		return nil, exit.Usagef("there is no %s: name the branch that has the older run with --from BRANCH, or its %s with --file FILE", old.Name, metadata.File)
-	case all == nil:
-		return nil, exit.Usagef("branch %s has no folder %s, so no older run", old.Base, OlderFolder)
-	}
-	if id, err = theOnly(all, old.Base); err != nil {
-		return nil, err
-	}
-	return old.read(ctx, src, id)
+	return data, err
 }
 
 // read reads the record of an issue on the branch, and what lies beside it.
 func (old *OlderRun) read(ctx context.Context, src *git.Source, id string) ([]byte, error) {
 	old.Name = old.Base + ":" + path.Join(numbered(id), metadata.File)
-	if id == "" {
-		return nil, fs.ErrNotExist
-	}
 	files, err := src.FS(ctx, old.Base, numbered(id))
 	if err != nil || files == nil {
 		return nil, cmp.Or(err, fs.ErrNotExist)
 	}
 	old.files = files
 	return fs.ReadFile(files, metadata.File)
-}
-
-// theOnly gives the id of the one run in the older folder.
-func theOnly(all fs.FS, branch string) (string, error) {
-	ids, err := fs.Glob(all, "issue-*/"+metadata.File)
-	for i, name := range ids {
-		ids[i] = strings.TrimPrefix(path.Dir(name), "issue-")
-	}
-	switch {
-	case err != nil:
-		return "", err
-	case len(ids) == 0:
-		return "", exit.Usagef("branch %s has no %s/issue-N/%s", branch, OlderFolder, metadata.File)
-	case len(ids) > 1:
-		return "", exit.Usagef("branch %s has more than one run: say which with --issue; there are %s", branch, strings.Join(ids, ", "))
-	}
-	return ids[0], nil
 }

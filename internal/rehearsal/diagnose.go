@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
@@ -14,8 +13,7 @@ import (
 )
 
 // diagnose proposes what the stored verdicts say, without a model: back to the
-// first phase that has an open blocker, to have it revised. It is sure of that;
-// less of a check that fails, and least of a suggestion.
+// first phase that has an open blocker, to have it revised.
 func diagnose(t engine.Task, words spoken, r *engine.Result) error {
 	data, err := os.ReadFile(t.Artifact)
 	if err != nil {
@@ -26,48 +24,25 @@ func diagnose(t engine.Task, words spoken, r *engine.Result) error {
 		return err
 	}
 	d := phases.Diagnosis{Confidence: phases.HighConfidence, Analysis: words["sound"]}
-	for _, confidence := range []phases.Confidence{phases.HighConfidence, phases.MediumConfidence, phases.LowConfidence} {
-		if phase, reason := standing(run, confidence, words); reason != "" {
-			d = phases.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: confidence, Analysis: reason}
-			break
-		}
+	if phase, reason := blocked(run); reason != "" {
+		d = phases.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: phases.HighConfidence, Analysis: reason}
 	}
 	r.Text = engine.Proposal(d, run.Language)
 	r.Structured, err = json.Marshal(d)
 	return err
 }
 
-// standing finds the first phase against which something stands that gives so
-// much confidence, and says what.
-func standing(run metadata.Run, confidence phases.Confidence, words spoken) (phase, reason string) {
-	severity := map[phases.Confidence]metadata.Severity{phases.HighConfidence: metadata.Blocker, phases.LowConfidence: metadata.Suggestion}[confidence]
+// blocked finds the first phase that has an open blocker, and says what.
+func blocked(run metadata.Run) (phase, reason string) {
 	for _, p := range run.Phases {
-		if p.Status == metadata.PhaseSkipped {
-			continue
-		}
-		if confidence == phases.MediumConfidence {
-			if i := failedCheck(p); i >= 0 {
-				return p.Name, fmt.Sprintf(words["fails"], p.Name, p.Checks.Results[i].Name)
-			}
-			continue
-		}
-		if p.Verdict == nil {
+		if p.Status == metadata.PhaseSkipped || p.Verdict == nil {
 			continue
 		}
 		for _, f := range p.Verdict.Findings {
-			if f.Severity == severity && f.Status != metadata.Fixed {
+			if f.Severity == metadata.Blocker && f.Status != metadata.Fixed {
 				return p.Name, process.OneLine(fmt.Sprintf("%s: %s. %s", f.ID, f.Title, cmp.Or(f.Solution, f.Problem)), 900)
 			}
 		}
 	}
 	return "", ""
-}
-
-// failedCheck gives the place of the first check that failed on the newest work of
-// a phase, or -1.
-func failedCheck(p metadata.Phase) int {
-	if p.Checks == nil || p.Checks.Written != p.Written {
-		return -1
-	}
-	return slices.IndexFunc(p.Checks.Results, func(c metadata.CheckResult) bool { return !c.Pass })
 }

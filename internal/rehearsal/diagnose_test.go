@@ -16,25 +16,21 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// A rehearsal proposes what the record says: it is surest of blockers.
+// A rehearsal proposes what the record says: back to an open blocker.
 func TestRehearsalDiagnoses(t *testing.T) {
 	finding := func(severity metadata.Severity, status metadata.FindingStatus) *metadata.Verdict {
 		return &metadata.Verdict{Verdict: metadata.Fail, Findings: []metadata.Finding{{ID: "F1", Severity: severity, Status: status, Title: "No test", Solution: "Add one."}}}
 	}
-	failed := &metadata.Checks{Written: 1, Results: []metadata.CheckResult{{Name: "unit", Run: "go test"}}}
-	back := func(phase, reason string, c phases.Confidence) phases.Diagnosis {
-		return phases.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: c, Analysis: reason}
-	}
+	const reason = "F1: No test. Add one."
+	back := phases.Diagnosis{NeedsRollback: true, ToPhase: "build", ToStep: metadata.Revise, Reason: reason, Confidence: phases.HighConfidence, Analysis: reason}
 	none := phases.Diagnosis{Confidence: phases.HighConfidence, Analysis: "The record holds nothing against the work."}
 	for name, tt := range map[string]struct {
 		design, build metadata.Phase
 		want          phases.Diagnosis
 	}{
 		"nothing":    {metadata.Phase{}, metadata.Phase{Verdict: finding(metadata.Blocker, metadata.Fixed)}, none},
-		"blocker":    {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{Verdict: finding(metadata.Blocker, metadata.StillOpen)}, back("build", "F1: No test. Add one.", phases.HighConfidence)},
-		"check":      {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{Written: 1, Checks: failed}, back("build", "The check unit of build fails.", phases.MediumConfidence)},
-		"old check":  {metadata.Phase{}, metadata.Phase{Written: 2, Checks: failed}, none},
-		"suggestion": {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{}, back("design", "F1: No test. Add one.", phases.LowConfidence)},
+		"blocker":    {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{Verdict: finding(metadata.Blocker, metadata.StillOpen)}, back},
+		"suggestion": {metadata.Phase{Verdict: finding(metadata.Suggestion, metadata.NewFinding)}, metadata.Phase{}, none},
 		"skipped":    {metadata.Phase{}, metadata.Phase{Status: metadata.PhaseSkipped, Verdict: finding(metadata.Blocker, metadata.NewFinding)}, none},
 	} {
 		t.Run(name, func(t *testing.T) {

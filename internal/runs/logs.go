@@ -21,23 +21,20 @@ import (
 // LogOptions say which transcripts of a run are shown, and how. Without a choice it is
 // the newest one.
 type LogOptions struct {
-	Attempt  int
-	Phase    string
-	All      bool
-	From     string // a folder into which artifacts of jobs were downloaded; empty: this machine has them
-	Follow   bool   // also what is still to come, until the run ends or waits
-	Raw      bool   // as the programs printed it
-	JSON     bool   // an object on each line
-	Prompts  bool   // in full
-	Requests bool   // to models, instead of what was said
+	Attempt int
+	Phase   string
+	All     bool
+	From    string // a folder into which artifacts of jobs were downloaded; empty: this machine has them
+	Follow  bool   // also what is still to come, until the run ends or waits
+	Raw     bool   // as the programs printed it
+	JSON    bool   // an object on each line
+	Prompts bool   // in full
 }
 
 // Logs shows what agents have said and done in a run, as far as that was on this machine,
 // or is in the folder that o names. For that, r may be nil.
 func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOptions) error {
 	switch given := count(o.Attempt != 0, o.Phase != "", o.All); {
-	case o.Requests && (o.Follow || o.Raw || o.JSON || o.Prompts):
-		return exit.Usagef("--requests goes with --attempt, --phase, --all and --from alone")
 	case o.Follow && o.From != "":
 		return exit.Usagef("--follow shows what is still to come on this machine, and --from what was downloaded: give one of them")
 	case given > 1 || o.Follow && given > 0:
@@ -107,12 +104,6 @@ func (l logs) chosen(all []saved) []saved {
 // show shows transcripts from their beginnings.
 func (l logs) show(all []saved) error {
 	for _, s := range all {
-		if l.o.Requests {
-			if err := l.requests(s); err != nil {
-				return err
-			}
-			continue
-		}
 		t, err := agents.OpenTranscript(s.Dir, s.Attempt)
 		if err != nil {
 			return err
@@ -123,22 +114,6 @@ func (l logs) show(all []saved) error {
 		}
 	}
 	return nil
-}
-
-// requests shows what models were asked in an attempt, and what they answered.
-func (l logs) requests(s saved) error {
-	in, err := agents.OpenRequests(s.Dir, s.Attempt)
-	if errors.Is(err, fs.ErrNotExist) {
-		l.printer.Line("#%d: no request to a model went through the proxy", s.n)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	data, err := io.ReadAll(in) // the gate has a limit for it
-	l.printer.Line("%s", text.Visible(string(data)))
-	return err
 }
 
 // more shows what was added to a transcript, and says whether that was anything.

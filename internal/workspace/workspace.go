@@ -166,7 +166,7 @@ func (w *Workspace) calls(env environ.Env, opts *agents.Options) (func(agents.Op
 		return nil, exit.AsUsage(err)
 	}
 	keeper := agents.NewKeeper(agents.TranscriptsFolder(filepath.Dir(w.Repo.Tree())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
-	opts.Transcript, opts.Requests = keeper.Line, keeper.Requests
+	opts.Transcript = keeper.Line
 	return func(opts agents.Options, tree Tree) func(string) (engine.Agent, error) {
 		return func(name string) (engine.Agent, error) {
 			use := w.Plan.Agents[name].Use

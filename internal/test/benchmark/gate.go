@@ -47,7 +47,7 @@ func gateCost(b *bench) error {
 		return err
 	}
 	before := held()
-	g, err := gate.Open(gate.Config{Providers: []gate.Provider{{Name: "anthropic", API: gate.Anthropic, Base: base}}, Transcript: io.Discard})
+	g, err := gate.Open(gate.Config{Providers: []gate.Provider{{Name: "anthropic", API: gate.Anthropic, Base: base}}})
 	if err != nil {
 		return err
 	}
