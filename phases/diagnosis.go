@@ -3,6 +3,7 @@ package phases
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -20,7 +21,6 @@ type Diagnosis struct {
 	Reason        string        `json:"reason"`
 	Confidence    Confidence    `json:"confidence"`
 	Analysis      string        `json:"analysis"`
-	By            string        `json:"-"` // the agent, by its name in the pipeline
 }
 
 // Confidence is how sure an agent is of its diagnosis.
@@ -62,55 +62,41 @@ func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage
 	return data
 }
 
-// ParseDiagnosis reads a diagnosis and holds it against the run. It returns
-// every mistake, as sentences that the agent can act on.
-func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Diagnosis, []metadata.Reason) {
-	var d Diagnosis
-	if len(data) == 0 {
-		return d, []metadata.Reason{metadata.Because("diagnosis_missing")}
-	}
+// ParseDiagnosis reads a diagnosis, holds it against the run, and says what is wrong with it;
+// "" if nothing is.
+func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (d Diagnosis, wrong metadata.Reason) {
+	var fields map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&d); err != nil {
-		return d, []metadata.Reason{metadata.Because("not_a_diagnosis", "error", err)}
-	}
-	var fields map[string]json.RawMessage
-	var wrong []metadata.Reason
-	_ = json.Unmarshal(data, &fields) // it was just decoded
-	if _, said := fields["needs_rollback"]; !said {
-		wrong = append(wrong, metadata.Because("diagnosis_undecided"))
-	}
-	if !slices.Contains([]Confidence{LowConfidence, MediumConfidence, HighConfidence}, d.Confidence) {
-		wrong = append(wrong, metadata.Because("confidence_word", "word", OneLine(string(d.Confidence))))
+	if len(data) == 0 {
+		return d, metadata.Because("diagnosis_missing")
+	} else if err := errors.Join(dec.Decode(&d), json.Unmarshal(data, &fields)); err != nil {
+		return d, metadata.Because("not_a_diagnosis", "error", OneLine(err.Error()))
 	}
 	d.Reason, d.Analysis = strings.TrimSpace(d.Reason), strings.TrimSpace(d.Analysis)
-	if d.Analysis == "" {
-		wrong = append(wrong, metadata.Because("analysis_empty"))
-	}
-	if !d.NeedsRollback {
-		if d.ToPhase != "" || d.ToStep != "" || d.Reason != "" {
-			wrong = append(wrong, metadata.Because("diagnosis_contradicts"))
-		}
-		return d, wrong
-	}
-	return d, append(wrong, goal(d, plan, run)...)
-}
-
-// goal says what is wrong with the phase and the reason that a diagnosis names.
-func goal(d Diagnosis, plan *pipelines.Pipeline, run metadata.Run) []metadata.Reason {
-	var wrong []metadata.Reason
-	if err := CheckRollback(plan, run, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: "to look at the rest"}); err != nil {
-		wrong = append(wrong, WhyOf(err))
-	}
-	switch n := utf8.RuneCountInString(d.Reason); {
-	case d.Reason == "":
-		wrong = append(wrong, metadata.Because("reason_empty"))
+	n := utf8.RuneCountInString(d.Reason)
+	switch {
+	case fields["needs_rollback"] == nil:
+		return d, metadata.Because("diagnosis_undecided")
+	case !slices.Contains([]Confidence{LowConfidence, MediumConfidence, HighConfidence}, d.Confidence):
+		return d, metadata.Because("confidence_word", "word", OneLine(string(d.Confidence)))
+	case d.Analysis == "":
+		return d, metadata.Because("analysis_empty")
+	case !d.NeedsRollback && d.ToPhase+string(d.ToStep)+d.Reason != "":
+		return d, metadata.Because("diagnosis_contradicts")
+	case !d.NeedsRollback:
+		return d, ""
+	case n == 0:
+		return d, metadata.Because("reason_empty")
 	case n > MostReason:
-		wrong = append(wrong, metadata.Because("reason_too_long", "n", n, "most", MostReason))
+		return d, metadata.Because("reason_too_long", "n", n, "most", MostReason)
 	case strings.ContainsRune(d.Reason, 0):
-		wrong = append(wrong, metadata.Because("reason_no_text"))
+		return d, metadata.Because("reason_no_text")
 	}
-	return wrong
+	if err := CheckRollback(plan, run, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: d.Reason}); err != nil {
+		wrong = WhyOf(err)
+	}
+	return d, wrong
 }
 
 // reviewOf gives the path of the newest review of a phase, or "".

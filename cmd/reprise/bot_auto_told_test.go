@@ -25,7 +25,7 @@ func TestAutoWithoutADiagnosis(t *testing.T) {
 		reply []string
 		ja    []string
 	}{
-		"no use":    {`echo '{"structured": {"needs_rollback": "maybe"}, "usage": {"input_tokens": 1, "output_tokens": 1, "cached_tokens": 0, "cost_usd": 0.5}}'; exit 0`, 1, []string{"output_invalid", "gave no usable diagnosis"}, []string{"使える診断が得られません"}},
+		"no use":    {`echo '{"structured": {"needs_rollback": "maybe"}, "usage": {"input_tokens": 1, "output_tokens": 1, "cached_tokens": 0, "cost_usd": 0.5}}'; exit 0`, 0.5, []string{"output_invalid", "gave no usable diagnosis"}, []string{"使える診断が得られません"}},
 		"it breaks": {"echo out of luck >&2; exit 7", 0, []string{"agent_failed", "there is no diagnosis"}, []string{"診断は得られませんでした"}},
 		"no phase":  {`echo '{"structured": {"needs_rollback": true, "to_phase": "paln", "to_step": "revise", "reason": "r", "confidence": "high", "analysis": "a"}}'; exit 0`, 0, []string{"output_invalid", "there is no phase", "paln"}, []string{"paln"}},
 	} {

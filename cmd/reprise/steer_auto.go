@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,7 +101,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 	}
 	before := w.Run.Cost.USD
 	run, d, err := e.Diagnose(ctx, w.Run, o.Reason)
-	w.Run, a.Agent = run, cmp.Or(d.By, a.Agent)
+	w.Run = run
 	if err != nil {
 		return undiagnosed(w, env, *a, err)
 	}

@@ -13,18 +13,15 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Unusable is the error of an agent that was asked twice and gave no answer that
-// can be used.
-type Unusable struct{ Wrong []metadata.Reason }
+// Unusable is the error of an agent that gave no answer that can be used.
+type Unusable struct{ Wrong metadata.Reason }
 
-// Error names the first mistake.
-func (e *Unusable) Error() string {
-	return e.Why().In(prompts.Words("en"))
-}
+// Error says what is wrong with it.
+func (e *Unusable) Error() string { return e.Why().In(prompts.Words("en")) }
 
-// Why names the first mistake.
+// Why says what is wrong with it.
 func (e *Unusable) Why() metadata.Reason {
-	return metadata.Because("diagnosis_unusable", "why", e.Wrong[0])
+	return metadata.Because("diagnosis_unusable", "why", e.Wrong)
 }
 
 // failed says why there is no diagnosis.
@@ -42,74 +39,37 @@ func (e *Engine) failed(err error) metadata.Reason {
 	return metadata.Because("failed", "error", metadata.Said(phases.OneLine(e.Mask(err.Error()))))
 }
 
-// standIn names the agent that is asked where another one is missing, has no
-// valid key or is told to slow down; "" if there is none.
-func (e *Engine) standIn(agent string, err error) string {
-	var broke *AgentError
-	if !errors.As(err, &broke) || !phases.FallsBack(broke.Class, 1) {
-		return ""
+// consult asks an agent.
+func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (phases.Diagnosis, metadata.Usage, error) {
+	t, err := e.question(run, at, symptom)
+	if err != nil {
+		return phases.Diagnosis{}, metadata.Usage{}, err
 	}
-	return e.Plan.Agents[agent].Fallback
+	r, err := e.callToDiagnose(ctx, run, at, t)
+	if err != nil {
+		return phases.Diagnosis{}, r.Usage, err
+	}
+	d, wrong := phases.ParseDiagnosis(phases.AnsweredReport(r.Structured, r.Text), e.Plan, run)
+	if wrong != "" {
+		return phases.Diagnosis{}, r.Usage, &Unusable{wrong}
+	}
+	return d, r.Usage, nil
 }
 
-// consult asks an agent, and asks once more if the answer cannot be used. The
-// usage is that of both calls.
-func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (d phases.Diagnosis, used metadata.Usage, err error) {
-	var wrong []metadata.Reason
-	var session string
-	for range 2 {
-		t, err := e.question(phases.WithUsage(run, used), at, symptom, session, wrong)
-		if err != nil {
-			return phases.Diagnosis{}, used, err
-		}
-		r, err := e.callToDiagnose(ctx, phases.WithUsage(run, used), at, t)
-		used = used.Plus(r.Usage)
-		if err != nil {
-			return phases.Diagnosis{}, used, err
-		}
-		if d, wrong = phases.ParseDiagnosis(phases.AnsweredReport(r.Structured, r.Text), e.Plan, run); len(wrong) == 0 {
-			return d, used, nil
-		}
-		if over := SpentUp(phases.WithUsage(run, used)); over != nil {
-			return phases.Diagnosis{}, used, over
-		}
-		session = r.Session
-	}
-	return phases.Diagnosis{}, used, &Unusable{wrong}
-}
-
-// question is what the agent is given: what a person has seen, if anything, and what is wrong with
-// the answer before. With a session it is asked once more there, else with the whole context. A run
-// whose frozen prompts have none for it, or none for a symptom, takes the one that is built in.
-func (e *Engine) question(run metadata.Run, at phases.Decision, symptom, session string, wrong []metadata.Reason) (t Task, err error) {
+// question is what the agent is given, with what a person has seen, if anything.
+func (e *Engine) question(run metadata.Run, at phases.Decision, symptom string) (t Task, err error) {
 	t = e.taskOf(run, at)
 	t.Step, t.Attempt, t.Access = Diagnose, len(run.Attempts), t.Access.AtMost(pipelines.AccessRead)
 	t.Dir, t.Artifact = e.Tree.Dir(), filepath.Join(e.Tree.Dir(), filepath.FromSlash(phases.RecordFile(run.IssueNumber)))
-	t.Schema, t.BudgetUSD = phases.DiagnosisSchema(e.Plan, run), phases.RemainingUSD(run)
-	name := "retry"
-	if t.Session, t.Resume = session, session != ""; !t.Resume {
-		t.Session, name = e.NewID(), string(Diagnose)
-	}
-	words := e.Prompts
-	if !words.Has(name) || symptom != "" && !words.Has("symptom") {
-		if words, err = prompts.Load(nil, run.Language); err != nil {
-			return t, err
-		}
-	}
+	t.Schema, t.BudgetUSD, t.Session = phases.DiagnosisSchema(e.Plan, run), phases.RemainingUSD(run), e.NewID()
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: t.Phase, Step: string(Diagnose), Goal: t.Goal, Access: string(t.Access),
 		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: e.Issue, Protected: e.Plan.Protect,
-		State: phases.Essence(run), Symptom: symptom, Documents: e.written(run), Resumed: t.Resume,
+		State: phases.Essence(run), Symptom: symptom, Documents: e.written(run),
 	}
 	data.Issue.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
-	if len(wrong) > 0 {
-		data.Feedback = &prompts.Feedback{}
-		for _, w := range wrong {
-			data.Feedback.Invalid = append(data.Feedback.Invalid, w.In(prompts.Words(run.Language)))
-		}
-	}
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
-	t.Prompt, err = words.Render(name, data)
+	t.Prompt, err = e.Prompts.Render(string(Diagnose), data)
 	return t, err
 }
 
@@ -150,19 +110,7 @@ func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases
 		err = context.Cause(ctx)
 	}
 	r.Text, r.Structured = e.Mask(r.Text), e.MaskAnswer(r.Structured)
-	return r, errors.Join(err, e.unchanged(context.WithoutCancel(ctx), run, at))
-}
-
-// unchanged takes the tree back to the last commit, but for the record.
-func (e *Engine) unchanged(ctx context.Context, run metadata.Run, at phases.Decision) error {
-	changes, err := e.Tree.Changes(ctx)
-	if err != nil {
-		return err
-	}
-	if s := phases.BoundaryOf(e.Plan, run, at).Sort(changes); len(s.Undo) > 0 {
-		return e.Tree.Restore(ctx, s.Undo...)
-	}
-	return nil
+	return r, errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 }
 
 // Proposal says in a few words and in a language what a diagnosis proposes.

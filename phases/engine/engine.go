@@ -84,13 +84,6 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 	call, ended := e.attend(ctx)
 	defer ended()
 	d, used, err := e.consult(call, run, at, symptom)
-	if to := e.standIn(at.Agent, err); to != "" {
-		at.Agent = to
-		var more metadata.Usage
-		d, more, err = e.consult(call, phases.WithUsage(run, used), at, symptom)
-		used = used.Plus(more)
-	}
-	d.By = at.Agent
 	saw := d.Proposes()
 	switch {
 	case err != nil && ctx.Err() != nil:
