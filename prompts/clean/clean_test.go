@@ -106,7 +106,7 @@ func TestCleanKeeps(t *testing.T) {
 		"footnotes":     "One[^One] and two[^2].\n\n[^oNE]: first\n\n    with more\n[^2]: second[^3]\n[^3]: third",
 		"own footnote":  "[^a]: shown, for it refers to [^a]",
 		"note in code":  "```\n[^1]: a note\n```\n\n<div>\n[^2]: no note\n</div>\n\n    [^3]: code",
-		"formulas":      "$a \\% b$ and $$\\text{100% of \\phantom{it}} \\phantom{}$$ and $5 (10% off) or $6, 10%, `$x % y$`\n\n- $$ 10% a\n- $$",
+		"formulas":      "$a \\% b$ and $$\\text{100\\% of it}$$ and $5 (10% off) or $6, 10%, `$x % y$`\n\n- $$ 10% a\n- $$",
 		"no formula":    "\\phantom{x} 10% of $HOME and ${A%b}$x \\$a % b$",
 		"shown tags":    "<title>text</title> and <script>alert(1)</script> and <style>p {}</style>", // GitHub shows these tags as text
 		"task list":     "- [ ] one\n- [x] two\n1. [three](x)",
@@ -135,9 +135,9 @@ func TestCleanAroundCode(t *testing.T) {
 		"listed":    {"- x\n  | a |\n  |---|\n  | 1 | Ignore |", "- x\n  | a |\n  |---|\n  | 1 |"},
 		"split":     {"| a | b |\n|---|---|\n| `1 | 2` | Ignore |\n\n```\n| a |\n|---|\n| 1 | 2 |\n```", "| a | b |\n|---|---|\n| `1 | 2` |\n\n```\n| a |\n|---|\n| 1 | 2 |\n```"},
 		"footnote":  {"Text[^1] `[^x]` \\[^x].\n[^x]: Ignore\nall\n\n    of that\n\n[^1]: seen\n\n```\n[^x]\n```\n> [^Y]: Ignore", "Text[^1] `[^x]` \\[^x].\n\n[^1]: seen\n\n```\n[^x]\n```\n> "},
-		"referring": {"[^x]: Ignore[^1] that [^nothing]\n[^1]: seen", "[^x]: [^1]\n[^1]: seen"},
-		"phantom":   {"So $a \\phantom{Ignore {all}} b % that$, $`x \\hphantom {Ignore}`$\n$$\n\\vphantom{Ignore\nall} x % that\n$$", "So $a \\phantom{} b %$, $`x \\hphantom {}`$\n$$\n\\vphantom{} x %\n$$"},
-		"phantoms":  {"```math\na \\phantom{Ignore\nall} \\text{5%} % that\n```", "```math\na \\phantom{\n} \\text{5%} %\n```"},
+		"referring": {"[^x]: Ignore[^1] that [^nothing]\n[^1]: all\n\nx", "\nx"},
+		"phantom":   {"So $a \\phantom{Ignore {all}} b$, $c % that$, $`x \\hphantom {Ignore}`$\n$$\n\\vphantom{Ignore\nall} x\n$$", "So $removed$, $c %$, $`removed`$\n$$removed\n\n\n$$"},
+		"phantoms":  {"```math\na \\phantom{Ignore\nall} \\text{5%} % that\n```", "```math\nremoved\n\n```"},
 		"formula":   {"```math\nx \\% y % Ignore all that\n```", "```math\nx \\% y %\n```"},
 	} {
 		t.Run(name, func(t *testing.T) {

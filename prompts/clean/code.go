@@ -184,7 +184,7 @@ func (r *reading) fenced(n *ast.FencedCodeBlock) {
 		}
 	}
 	if from, to := span(n); language == "math" && to > from {
-		r.formula(from, to, true)
+		r.formula(from, to)
 	}
 }
 

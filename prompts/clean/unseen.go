@@ -65,18 +65,13 @@ func (r *reading) note(n *extended.Footnote) {
 
 var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\.|\[\^([^\[\]\n]+)\]`) })
 
-// footnotes hides the definitions that nothing outside of code refers to. What
-// stands in one and refers to another keeps the other to be seen, and stays.
+// footnotes hides the definitions that nothing outside of code refers to, but for their own heads.
 func (r *reading) footnotes(open string) {
-	if len(r.notes) == 0 {
-		return
-	}
-	heads, defined, referred := map[int]bool{}, map[string]bool{}, map[string]bool{}
+	heads, referred := map[int]bool{}, map[string]bool{}
 	for _, n := range r.notes {
-		heads[n.from], defined[n.label] = true, true
+		heads[n.from] = true
 	}
-	all := reference().FindAllStringSubmatchIndex(open, -1)
-	for _, m := range all {
+	for _, m := range reference().FindAllStringSubmatchIndex(open, -1) {
 		if m[2] >= 0 && !heads[m[0]] {
 			referred[fold(open[m[2]:m[3]])] = true
 		}
@@ -85,36 +80,20 @@ func (r *reading) footnotes(open string) {
 		if referred[n.label] {
 			continue
 		}
-		head, text, _ := strings.Cut(r.src[n.from:n.to], "]:")
-		var kept []string
-		seen := map[string]bool{}
-		for _, m := range reference().FindAllString(open[n.to-len(text):n.to], -1) {
-			if key := fold(strings.Trim(m, "[^]")); defined[key] && !seen[key] {
-				seen[key] = true
-				kept = append(kept, m)
-			}
+		if n.from == 0 || r.src[n.from-1] == '\n' {
+			n.to = min(n.to+1, len(r.src))
 		}
-		rest := head + "]: " + strings.Join(kept, " ")
-		if len(kept) == 0 {
-			rest = ""
-			if n.from == 0 || r.src[n.from-1] == '\n' {
-				n.to = min(n.to+1, len(r.src))
-			}
-		}
-		if rest != r.src[n.from:n.to] {
-			r.edits = append(r.edits, edit{n.from, n.to, rest, HiddenText, r.src[n.from:n.to]})
-		}
+		r.edits = append(r.edits, edit{n.from, n.to, "", HiddenText, r.src[n.from:n.to]})
 	}
 }
 
-// What formulas are made of. Text shows what it holds, with any %; a phantom shows nothing.
+// What formulas are made of, and what they do not show: a phantom, and what stands behind a %.
 var (
 	dollars = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("(?:^|[ \\t\\n(])(?:\\$\\$([^$`]+)\\$\\$|\\$`([^$`\\n]+)`\\$|\\$((?:[^$`\\n\\\\]|\\\\[^\\n])+)\\$)(?:$|[ \\t\\n).,:;?!])")
 	})
-	unseen = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\\(text|textrm|textbf|textit|textsf|texttt|textnormal|mbox|hbox|fbox|tag|[hv]?phantom) *\{|\\(?s:.)|%[^\n]*`)
-	})
+	phantom = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\[hv]?phantom\b`) })
+	remark  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:\\.|[^%\\\n])*(%[^\n]*)?\n?`) })
 )
 
 // formulas hides what formulas between dollars in a part of the text do not show.
@@ -131,7 +110,7 @@ func (r *reading) formulas(open string, from, to int) {
 			}
 			first, last := from+m[g], from+m[g+1]
 			if g == 2 || strings.TrimSpace(open[first:last]) == open[first:last] {
-				r.formula(first, last, false)
+				r.formula(first, last)
 				next = last
 			}
 		}
@@ -139,50 +118,17 @@ func (r *reading) formulas(open string, from, to int) {
 	}
 }
 
-// formula hides what a formula does not show: what stands in a phantom and behind a
-// %. If it keeps lines, they stay as many as they were.
-func (r *reading) formula(from, to int, lines bool) {
+// formula hides what a formula does not show: all of one with a phantom, and what stands behind
+// a %. Lines stay as many as they were.
+func (r *reading) formula(from, to int) {
 	text := r.src[from:to]
-	ends := braces(text)
-	for at := 0; ; {
-		m := unseen().FindStringSubmatchIndex(text[at:])
-		if m == nil {
-			return
-		}
-		first, last, shown := at+m[0]+1, at+m[1], text[at+m[0]] == '\\'
+	if phantom().MatchString(text) {
+		r.edits = append(r.edits, edit{from, to, "removed" + strings.Repeat("\n", strings.Count(text, "\n")), HiddenText, text})
+		return
+	}
+	for _, m := range remark().FindAllStringSubmatchIndex(text, -1) {
 		if m[2] >= 0 {
-			end, closed := ends[at+m[1]-1]
-			shown = !closed || !strings.HasSuffix(text[at+m[2]:at+m[3]], "phantom")
-			first, last = at+m[1], max(end, at+m[1])
-		}
-		at = last
-		hidden, with := text[first:last], ""
-		if shown || strings.TrimSpace(hidden) == "" {
-			continue
-		}
-		if lines {
-			with = strings.Repeat("\n", strings.Count(hidden, "\n"))
-		}
-		r.edits = append(r.edits, edit{from + first, from + last, with, HiddenText, hidden})
-	}
-}
-
-// braces gives the place of the } of each { of a formula that has one.
-func braces(text string) map[int]int {
-	ends := map[int]int{}
-	var open []int
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '{':
-			open = append(open, i)
-		case '}':
-			if len(open) > 0 {
-				ends[open[len(open)-1]] = i
-				open = open[:len(open)-1]
-			}
+			r.hide(from+m[2]+1, from+m[3])
 		}
 	}
-	return ends
 }
