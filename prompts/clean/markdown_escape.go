@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"html"
 	"strings"
 )
 
@@ -29,59 +30,40 @@ var plainLetters = strings.NewReplacer("\u017f", "s", "\u212a", "K")
 
 // escapeLine escapes one line without space around it.
 func escapeLine(line string) string {
-	var b escaper
-	for i := 0; i < len(line); {
+	s := lineSanitizer{whole: line, rest: line, spans: spansOf(line)}
+	for s.rest != "" {
+		n := 1
+		for inToken(s.rest[0]) && n < len(s.rest) && inToken(s.rest[n]) {
+			n++
+		}
+		token := strings.TrimRight(s.rest[:n], ".,;:!?")
 		switch {
-		case line[i] == '`':
-			content, n := codeSpan(line[i:])
-			if content != "" {
-				b.code(content)
-			} else {
-				b.plain(line[i : i+n])
-			}
-			i += n
-		case inToken(line[i]):
-			n := 1
-			for i+n < len(line) && inToken(line[i+n]) {
-				n++
-			}
-			token := strings.TrimRight(line[i:i+n], ".,;:!?")
-			if Mentions(token) {
-				b.code(token)
-				i += len(token)
-				continue
-			}
-			b.plain(line[i : i+n])
-			i += n
+		case s.rest[0] == '`':
+			s.backticks()
+		case inToken(s.rest[0]) && Mentions(token):
+			s.code(token, token)
 		default:
-			n := 1
-			for i+n < len(line) && line[i+n] != '`' && !inToken(line[i+n]) {
-				n++
-			}
-			b.plain(line[i : i+n])
-			i += n
+			s.plain(n)
 		}
 	}
-	b.end()
-	return b.out.String()
+	return s.out.String()
 }
 
-// codeSpan gives the content of the inline code that rest begins with, and
-// how many bytes it takes. Content is empty if those bytes are only backticks
-// that stand for themselves.
-func codeSpan(rest string) (content string, n int) {
-	for n < len(rest) && rest[n] == '`' {
-		n++
+// plain writes some bytes as text that Markdown makes nothing of.
+func (s *lineSanitizer) plain(n int) {
+	for _, c := range []byte(s.rest[:n]) {
+		first := s.out.Len() == 0
+		switch {
+		case c == '<' || c == '>' || c == '&':
+			s.out.WriteString(html.EscapeString(string(c)))
+			continue
+		case strings.IndexByte(`\*_[]~|$`, c) >= 0, first && strings.IndexByte("#+-=/:", c) >= 0,
+			(c == '.' || c == ')') && onlyDigits(s.out.String()):
+			s.out.WriteByte('\\')
+		}
+		s.out.WriteByte(c)
 	}
-	length := strings.IndexByte(rest[n:], '`')
-	if n > 1 || length < 0 || strings.HasPrefix(rest[n+length+1:], "`") {
-		return "", n
-	}
-	content = strings.TrimSpace(rest[n : n+length])
-	if content == "" || strings.Contains(content, "<!--") {
-		return "", n
-	}
-	return content, n + length + 1
+	s.rest = s.rest[n:]
 }
 
 // inToken reports whether c may be part of an address, a name or a reference.
@@ -108,51 +90,6 @@ func Mentions(token string) bool {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// escaper writes a line of Markdown piece by piece. Code next to code is
-// one span, as two would not end where they should.
-type escaper struct {
-	out    strings.Builder
-	inCode bool
-}
-
-func (b *escaper) code(content string) {
-	if !b.inCode {
-		b.out.WriteByte('`')
-	}
-	b.inCode = true
-	b.out.WriteString(content)
-}
-
-func (b *escaper) end() {
-	if b.inCode {
-		b.out.WriteByte('`')
-	}
-	b.inCode = false
-}
-
-func (b *escaper) plain(text string) {
-	b.end()
-	for i := 0; i < len(text); i++ {
-		first := b.out.Len() == 0
-		switch c := text[i]; {
-		case c == '`':
-			b.out.WriteString("&#96;")
-		case c == '<':
-			b.out.WriteString("&lt;")
-		case c == '>':
-			b.out.WriteString("&gt;")
-		case c == '&':
-			b.out.WriteString("&amp;")
-		case strings.IndexByte(`\*_[]~|$`, c) >= 0, first && strings.IndexByte("#+-=/:", c) >= 0,
-			(c == '.' || c == ')') && onlyDigits(b.out.String()):
-			b.out.WriteByte('\\')
-			b.out.WriteByte(c)
-		default:
-			b.out.WriteByte(c)
-		}
-	}
-}
 
 // onlyDigits reports whether s is a number that could begin a list, which has
 // at most nine digits.
