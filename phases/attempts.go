@@ -241,10 +241,5 @@ const IssueTaken = "refresh-issue"
 
 // issueTaken is when the issue was last taken anew; zero if it never was.
 func issueTaken(run metadata.Run) time.Time {
-	for _, d := range slices.Backward(run.Decisions) {
-		if d.Step == IssueTaken {
-			return d.At
-		}
-	}
-	return time.Time{}
+	return newest(run, IssueTaken).At
 }

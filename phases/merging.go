@@ -35,7 +35,7 @@ func MergeDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
 	case plan.Update == MergeNever:
 		return false
 	case plan.Update == MergeBeforeCode:
-		return d.Do == DoExecute && writes(plan, d.Phase) && ConflictMender(plan, run) == "" && newest(run) != stepConflict
+		return d.Do == DoExecute && writes(plan, d.Phase) && ConflictMender(plan, run) == "" && newest(run, stepMerged, stepAsked, stepConflict).Step != stepConflict
 	}
 	return d.Do == DoFinish || d.Do == DoWait && d.Code == metadata.AwaitingCI
 }
@@ -47,24 +47,23 @@ func MergeEnds(run metadata.Run, d Decision) bool {
 }
 
 // MergeRequested reports whether a person wants the base merged, and it was not since.
-func MergeRequested(run metadata.Run) bool { return newest(run) == stepAsked }
+func MergeRequested(run metadata.Run) bool { return newest(run, stepMerged, stepAsked, stepConflict).Step == stepAsked }
 
-// newest is the step of the newest decision that is about a merge; "" if there is none.
-func newest(run metadata.Run) string {
+// newest is the newest decision of one of some steps; zero if there is none.
+func newest(run metadata.Run, steps ...string) metadata.Decision {
 	for _, d := range slices.Backward(run.Decisions) {
-		if d.Step == stepMerged || d.Step == stepAsked || d.Step == stepConflict {
-			return d.Step
+		if slices.Contains(steps, d.Step) {
+			return d
 		}
 	}
-	return ""
+	return metadata.Decision{}
 }
 
 // AskForMerge gives the record of a run that goes on so that the base is merged.
 func AskForMerge(run metadata.Run, at time.Time) metadata.Run {
 	next := run.Clone()
 	next.Status, next.Stop = metadata.Running, nil
-	next.Revision, next.UpdatedAt = run.Revision+1, at
-	return next
+	return touch(next, at)
 }
 
 // MergeMade gives the record after a commit of the base was merged. What checks have said of
@@ -139,25 +138,15 @@ func checkAgain(plan *pipelines.Pipeline, run *metadata.Run) {
 // OpenConflicts gives the paths at which the newest merge found conflicts that no phase was taken
 // back for yet.
 func OpenConflicts(run metadata.Run) []string {
-	if len(run.Merges) == 0 {
+	mended := func(r metadata.Rollback) bool { return !r.Timestamp.Before(run.Merges[len(run.Merges)-1].At) }
+	if len(run.Merges) == 0 || slices.ContainsFunc(run.RollbackHistory, mended) {
 		return nil
 	}
-	last := run.Merges[len(run.Merges)-1]
-	if slices.ContainsFunc(run.RollbackHistory, func(r metadata.Rollback) bool { return !r.Timestamp.Before(last.At) }) {
-		return nil
-	}
-	return last.Conflicts
+	return LastConflicts(run)
 }
 
 // NewestMerge says what the newest merge has brought; nothing if there is none.
-func NewestMerge(run metadata.Run) metadata.Reason {
-	for _, d := range slices.Backward(run.Decisions) {
-		if d.Step == stepMerged {
-			return d.Why
-		}
-	}
-	return ""
-}
+func NewestMerge(run metadata.Run) metadata.Reason { return newest(run, stepMerged).Why }
 
 // MergedSince reports whether the base was merged after the newest step of a phase: the code as
 // the phase left it has nothing of what that brought.

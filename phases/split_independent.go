@@ -8,19 +8,30 @@ import (
 )
 
 // IndependentParts gives how many of the tasks that a phase has found could be done at the same
-// time: the most of them of which none waits for another and no two may change the same file.
-// Of more tasks than a phase can be split into, only the first count.
+// time: of none waits one for another, and no two may change the same file. Those with the fewest
+// others in their way are chosen first. Of more tasks than a phase can be split into, only the first count.
 func IndependentParts(run metadata.Run, found string) int {
-	var tasks []metadata.Task
+	var tasks, chosen []metadata.Task
 	for _, t := range run.Tasks {
 		if t.Phase == found && len(tasks) < mostParts {
 			tasks = append(tasks, t)
 		}
 	}
 	waits := waiting(tasks)
-	return mostBeside(tasks, func(a, b metadata.Task) bool {
-		return waits[a.ID][b.ID] || waits[b.ID][a.ID] || PartsOverlap(a.Files, b.Files)
-	})
+	clashes := func(t metadata.Task, all []metadata.Task) (n int) {
+		for _, other := range all {
+			if waits[t.ID][other.ID] || waits[other.ID][t.ID] || PartsOverlap(t.Files, other.Files) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, t := range slices.SortedStableFunc(slices.Values(tasks), func(a, b metadata.Task) int { return clashes(a, tasks) - clashes(b, tasks) }) {
+		if clashes(t, chosen) == 0 {
+			chosen = append(chosen, t)
+		}
+	}
+	return len(chosen)
 }
 
 // waiting gives for the id of each task those of the tasks that it waits for: the ones that it
@@ -38,29 +49,6 @@ func waiting(tasks []metadata.Task) map[string]map[string]bool {
 		waits[t.ID] = all
 	}
 	return waits
-}
-
-// most gives how many tasks there are at most of which no two clash.
-func mostBeside(tasks []metadata.Task, clash func(a, b metadata.Task) bool) int {
-	at, clashes := -1, 0 // with the most others
-	for i, a := range tasks {
-		n := 0
-		for j, b := range tasks {
-			if i != j && clash(a, b) {
-				n++
-			}
-		}
-		if n > clashes {
-			at, clashes = i, n
-		}
-	}
-	if at < 0 {
-		return len(tasks)
-	}
-	one := tasks[at]
-	others := slices.Delete(slices.Clone(tasks), at, at+1)
-	beside := slices.DeleteFunc(slices.Clone(others), func(t metadata.Task) bool { return clash(one, t) })
-	return max(1+mostBeside(beside, clash), mostBeside(others, clash))
 }
 
 // PartsOverlap reports whether one list has a path of the other, or one above or below it. A list

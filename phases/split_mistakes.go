@@ -2,6 +2,7 @@ package phases
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ const mostWrong = 20
 func SplitMistakes(plan *pipelines.Pipeline, p *pipelines.Phase, report json.RawMessage) []metadata.Reason {
 	found := reported(p, report)
 	var wrong []metadata.Reason
-	if way := circle(found[:min(len(found), mostTasksFound)]); way != nil {
-		wrong = append(wrong, metadata.Because("tasks_in_circle", "tasks", strings.Join(way, " → ")))
+	if left := circle(found[:min(len(found), mostTasksFound)]); len(left) > 0 {
+		wrong = append(wrong, metadata.Because("tasks_in_circle", "tasks", left))
 	}
 	for _, r := range plan.Rules {
 		if r.After == p.Name && r.Then.Split != "" {
@@ -65,35 +66,18 @@ func unfit(phase string, found []task) (wrong []metadata.Reason) {
 // shown is the beginning of what an agent wrote, in one line.
 func inOneLine(text string) string { return TruncateText(ValidText(text)) }
 
-// circle gives the ids of tasks that need each other in a circle, from one of
-// them round to itself; nil if there is none.
+// circle gives the ids of tasks of which none can be the first: they need each other, or those
+// that do.
 func circle(tasks []task) []string {
 	needs := map[string][]string{}
 	for _, t := range tasks {
 		needs[t.ID] = append(needs[t.ID], t.Needs...)
 	}
-	done := map[string]bool{}
-	var follow func(way []string) []string
-	follow = func(way []string) []string {
-		last := way[len(way)-1]
-		if first := slices.Index(way, last); first < len(way)-1 {
-			return way[first:]
-		}
-		if done[last] {
-			return nil
-		}
-		for _, need := range needs[last] {
-			if circle := follow(append(slices.Clip(way), need)); circle != nil {
-				return circle
-			}
-		}
-		done[last] = true
-		return nil
+	for left := -1; left != len(needs); {
+		left = len(needs)
+		maps.DeleteFunc(needs, func(_ string, all []string) bool {
+			return !slices.ContainsFunc(all, func(id string) bool { return needs[id] != nil })
+		})
 	}
-	for _, t := range tasks {
-		if circle := follow([]string{t.ID}); circle != nil {
-			return circle
-		}
-	}
-	return nil
+	return slices.Sorted(maps.Keys(needs))
 }

@@ -33,15 +33,12 @@ func FoldPart(from metadata.Run, tip string, run metadata.Run, part string, thei
 		return run, NothingFolded, fmt.Errorf("%s is no part of the run", part)
 	}
 	next, begun := run.Clone(), theirs.Clone()
-	if i := open(begun.Attempts); i >= 0 {
+	if i := slices.IndexFunc(begun.Attempts, func(a metadata.Attempt) bool { return a.Status == metadata.Started }); i >= 0 {
 		begun = Ended(begun, nil, begun.Attempts[i].StartedAt) // the machine is gone
 	}
 	number := map[int]int{} // of attempts there, as the run has them
-	for i, a := range begun.Attempts {
+	for _, a := range begun.Attempts {
 		switch there := numberOf(run, a); {
-		case i < len(from.Attempts) && same(from.Attempts[i], a):
-			number[a.N] = a.N
-			continue
 		case there > 0:
 			number[a.N] = there
 			continue
@@ -79,16 +76,6 @@ func RefusePart(run, next metadata.Run, why string) metadata.Run {
 	return out
 }
 
-// open gives the place of the first attempt that has no end; -1: all have one.
-func open(all []metadata.Attempt) int {
-	for i, a := range all {
-		if a.Status == metadata.Started {
-			return i
-		}
-	}
-	return -1
-}
-
 // numberOf gives the number under which a run has an attempt of another record already; 0:
 // it does not.
 func numberOf(run metadata.Run, a metadata.Attempt) int {
@@ -98,10 +85,6 @@ func numberOf(run metadata.Run, a metadata.Attempt) int {
 		}
 	}
 	return 0
-}
-
-func same(a, b metadata.Attempt) bool {
-	return a.N == b.N && a.Phase == b.Phase && a.Step == b.Step && a.StartedAt.Equal(b.StartedAt)
 }
 
 // follows reports whether a record has come of another without a person's going back.

@@ -188,11 +188,7 @@ func (e *Engine) notice(ctx context.Context, run metadata.Run, d phases.Decision
 		case err != nil:
 			return "", err
 		}
-		why := metadata.Because("patch_kept", "status", whyBroken(a), "file", file)
-		if goesOnFrom(run, d, a) {
-			why = metadata.Because("patch_kept_of_session", "status", whyBroken(a), "file", file)
-		}
-		return why.In(words), nil
+		return metadata.Because("patch_kept", "status", whyBroken(a), "file", file).In(words), nil
 	}
 	if a := broken[0]; a.Status == metadata.Cut && goesOnFrom(run, d, a) { // reprise was killed with it
 		return metadata.Because("changes_lost", "status", whyBroken(a)).In(words), nil

@@ -324,7 +324,7 @@ func TestAResumedCallIsToldThatItsChangesAreGone(t *testing.T) {
 		keeps bool
 		want  string
 	}{
-		"kept": {true, "Your last call broke off: interrupted. What you had changed in it was reverted: it is not in the tree but in `" + own + "attempt-3.patch`. Take from there what is good, with `git apply` or by hand."},
+		"kept": {true, "An earlier call of this step broke off: interrupted. What it had changed was reverted: it is not in the tree but in `" + own + "attempt-3.patch`. Take from there what is good, with `git apply` or by hand."},
 		"lost": {false, "Your last call broke off: interrupted. Whatever you had changed in it was reverted: see what is in the tree before you go on."},
 	} {
 		t.Run(name, func(t *testing.T) {
