@@ -44,21 +44,16 @@ const (
 
 // Boundary says what a step may change.
 type Boundary struct {
-	access  pipelines.Access
-	state   string // folder of the run, such as ".reprise/issue-7"
-	folder  string // folder of the phase
-	protect []string
-	open    []string
-	agents  []string // files that the pipeline starts as agents
-	limits  pipelines.Limits
+	plan   *pipelines.Pipeline
+	access pipelines.Access
+	state  string   // folder of the run, such as ".reprise/issue-7"
+	folder string   // folder of the phase
+	agents []string // files that the pipeline starts as agents
 }
 
 // BoundaryOf gives what the step of a decision may change.
 func BoundaryOf(plan *pipelines.Pipeline, run metadata.Run, d Decision) Boundary {
-	return Boundary{
-		access: AccessOf(plan, d), state: Folder(run.IssueNumber), folder: PhaseFolder(run, plan.Phase(d.Phase)),
-		protect: plan.Protect, open: plan.Open, agents: programs(plan), limits: plan.Limits,
-	}
+	return Boundary{plan, AccessOf(plan, d), Folder(run.IssueNumber), PhaseFolder(run, plan.Phase(d.Phase)), programs(plan)}
 }
 
 // AccessOf is what the decision's agent may do: what the phase grants, but no
@@ -125,10 +120,10 @@ func (b Boundary) Sort(changes []Change) SortedChanges {
 // is wrong with it.
 func (b Boundary) opens(c Change) bool {
 	text := c.Kind == FileKind && !c.Gone && !c.Large && !c.Runs && (c.Holds == TextContent || c.Holds == ScriptContent) && c.Size <= MostOpenedBytes
-	if b.access != pipelines.AccessTree || !text || len(c.LinkedFrom) > 0 || !pipelines.IsOpened(c.Path, b.open) || slices.Contains(b.agents, pipelines.FoldPath(c.Path)) {
+	if b.access != pipelines.AccessTree || !text || len(c.LinkedFrom) > 0 || !pipelines.IsOpened(c.Path, b.plan.Open) || slices.Contains(b.agents, pipelines.FoldPath(c.Path)) {
 		return false
 	}
-	return !pipelines.MatchesPath(c.Path, b.protect) && metadata.CheckPath(c.Path) == nil && badNewName(c) == ""
+	return !pipelines.MatchesPath(c.Path, b.plan.Protect) && metadata.CheckPath(c.Path) == nil && badNewName(c) == ""
 }
 
 // Refuse notes that changes which a pipeline opens cannot be asked about.
@@ -222,13 +217,13 @@ func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 		return metadata.RuleAccess, metadata.Because("outside_folder")
 	case b.access == pipelines.AccessArtifacts:
 		return metadata.RuleAccess, metadata.Because("only_artifacts")
-	case pipelines.IsProtected(c.Path, b.protect):
+	case pipelines.IsProtected(c.Path, b.plan.Protect):
 		return metadata.RuleProtected, metadata.Because("protected")
 	case slices.Contains(b.agents, pipelines.FoldPath(c.Path)):
 		return metadata.RuleProtected, metadata.Because("starts_agent")
 	}
 	for _, link := range c.LinkedFrom {
-		if pipelines.IsProtected(link, b.protect) {
+		if pipelines.IsProtected(link, b.plan.Protect) {
 			return metadata.RuleProtected, metadata.Because("protected_link", "link", Printable(link))
 		}
 	}
@@ -242,7 +237,7 @@ func under(p, folder string) bool { return strings.HasPrefix(pipelines.FoldPath(
 // file that was there before may be replaced by another: whoever put it there
 // has allowed it.
 func (b Boundary) badContent(c Change) metadata.Reason {
-	allowed := c.Held.Opaque() || pipelines.MatchesPath(c.Path, b.limits.Binary)
+	allowed := c.Held.Opaque() || pipelines.MatchesPath(c.Path, b.plan.Limits.Binary)
 	switch {
 	case c.Holds == ProgramContent && !allowed:
 		return metadata.Because("no_programs")

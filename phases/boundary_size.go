@@ -31,7 +31,7 @@ func (b Boundary) limitSize(s *SortedChanges, changes []Change) []Change {
 
 // TooMuch says in which way changes are too large for one step, or "".
 func (b Boundary) TooMuch(changes []Change) metadata.Reason {
-	files, limit := b.limits.Most()
+	files, limit := b.plan.Limits.Most()
 	if len(changes) > files {
 		return metadata.Because("too_many_files", "most", files)
 	}

@@ -15,8 +15,8 @@ const own = ".reprise/issue-7/01_code/"
 
 func edge(access pipelines.Access) Boundary {
 	return Boundary{
-		access: access, state: ".reprise/issue-7", folder: strings.TrimSuffix(own, "/"), protect: []string{"LICENSE", "deploy/**", "*.pem"},
-		limits: pipelines.Limits{Files: 5, Bytes: 1000, Binary: []string{"testdata/**"}},
+		access: access, state: ".reprise/issue-7", folder: strings.TrimSuffix(own, "/"),
+		plan: &pipelines.Pipeline{Protect: []string{"LICENSE", "deploy/**", "*.pem"}, Limits: pipelines.Limits{Files: 5, Bytes: 1000, Binary: []string{"testdata/**"}}},
 	}
 }
 
@@ -124,7 +124,7 @@ func TestRules(t *testing.T) {
 func TestOpenedPaths(t *testing.T) {
 	const ci = ".github/workflows/ci.yml"
 	b := edge(pipelines.AccessTree)
-	b.open, b.agents = []string{ci, "AGENTS.md", ".github/workflows/*.pem", ".github/run.sh"}, []string{".github/run.sh"}
+	b.plan.Open, b.agents = []string{ci, "AGENTS.md", ".github/workflows/*.pem", ".github/run.sh"}, []string{".github/run.sh"}
 	for name, tt := range map[string]struct {
 		c    Change
 		want bool

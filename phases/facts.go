@@ -9,16 +9,11 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
-// IssueFacts is what rules may see of the issue.
-type IssueFacts struct {
-	Labels        []string
-	Title, Author string
-}
-
 // FactsAfter gives what the rules after a phase know about it.
-func FactsAfter(run metadata.Run, phase string, is IssueFacts) ([]byte, error) {
+func FactsAfter(run metadata.Run, phase string, is prompts.Issue) ([]byte, error) {
 	f := of(run.Phase(phase))
 	maps.Copy(f, whole(run, is))
 	if n := IndependentParts(run, phase); n > 0 {
@@ -29,7 +24,7 @@ func FactsAfter(run metadata.Run, phase string, is IssueFacts) ([]byte, error) {
 
 // FactsBefore gives what is known before a phase begins: of the issue, of the phases before it
 // that are done or left out, and further facts about the branch.
-func FactsBefore(run metadata.Run, phase string, is IssueFacts, facts map[string]any) ([]byte, error) {
+func FactsBefore(run metadata.Run, phase string, is prompts.Issue, facts map[string]any) ([]byte, error) {
 	done := map[string]any{}
 	for i := range run.Phases {
 		rec := &run.Phases[i]
@@ -61,7 +56,7 @@ func InTree(paths, patterns []string) map[string]bool {
 }
 
 // whole gives what is known of a run and its issue.
-func whole(run metadata.Run, is IssueFacts) map[string]any {
+func whole(run metadata.Run, is prompts.Issue) map[string]any {
 	return map[string]any{
 		"cost":  map[string]any{"usd": metadata.Rounded(run.Cost.USD), "tokens": run.Cost.InputTokens + run.Cost.OutputTokens},
 		"issue": map[string]any{"labels": append([]string{}, is.Labels...), "title": is.Title, "author": is.Author},

@@ -47,7 +47,9 @@ func MergeEnds(run metadata.Run, d Decision) bool {
 }
 
 // MergeRequested reports whether a person wants the base merged, and it was not since.
-func MergeRequested(run metadata.Run) bool { return newest(run, stepMerged, stepAsked, stepConflict).Step == stepAsked }
+func MergeRequested(run metadata.Run) bool {
+	return newest(run, stepMerged, stepAsked, stepConflict).Step == stepAsked
+}
 
 // newest is the newest decision of one of some steps; zero if there is none.
 func newest(run metadata.Run, steps ...string) metadata.Decision {

@@ -197,25 +197,21 @@ type checkRound struct {
 func (c *checkRound) all(ctx context.Context, commands []pipelines.Check) ([]metadata.CheckResult, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	results, next := make([]metadata.CheckResult, len(commands)), make(chan int)
+	results, free := make([]metadata.CheckResult, len(commands)), make(chan struct{}, max(1, c.Jobs))
 	var workers sync.WaitGroup
-	for range max(1, min(c.Jobs, len(commands))) {
+	for i, command := range commands {
+		free <- struct{}{}
 		workers.Go(func() {
-			for i := range next {
-				var err error
-				if results[i], err = c.one(ctx, i, commands[i]); err != nil {
-					end(fmt.Errorf("check %s: %w", commands[i].Name, err))
-				}
+			defer func() { <-free }()
+			var err error
+			if ctx.Err() == nil {
+				results[i], err = c.one(ctx, i, command)
+			}
+			if err != nil {
+				end(fmt.Errorf("check %s: %w", command.Name, err))
 			}
 		})
 	}
-	for i := range commands {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
 	workers.Wait()
 	return results, context.Cause(ctx)
 }

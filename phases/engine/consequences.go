@@ -96,7 +96,7 @@ func (e *Engine) facts(run metadata.Run, phase string) ([]byte, error) {
 		run = run.Clone()
 		run.Phase(phase).Report = nil
 	}
-	return phases.FactsAfter(run, phase, phases.IssueFacts{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author})
+	return phases.FactsAfter(run, phase, e.Issue)
 }
 
 // addRollback adds the files that a rollback moves and writes to the commit of
@@ -154,7 +154,7 @@ func (e *Engine) holds(ctx context.Context, run metadata.Run, phase string, aske
 		}
 		tree = phases.InTree(paths, asked.Tree)
 	}
-	known, err := phases.FactsBefore(run, phase, phases.IssueFacts{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author}, map[string]any{"files": append([]string{}, changed...), "tree": tree})
+	known, err := phases.FactsBefore(run, phase, e.Issue, map[string]any{"files": append([]string{}, changed...), "tree": tree})
 	if err != nil {
 		return unclear(err)
 	}

@@ -184,11 +184,11 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 	defer cancel(nil)
 	ctx, done := e.attend(ctx)
 	defer done()
-	w := observer{LeakGuard: e.LeakGuard, store: e.Store, report: e.Report, now: e.Now, today: e.today, run: run.Clone(), of: d, saved: e.Now(), end: cancel}
+	w := observer{Engine: e, run: run.Clone(), of: d, saved: e.Now(), end: cancel}
 	t.Notify = w.notify
 	r, err := agent.Run(ctx, t)
 	r.Session, r.Model = withoutSecret(e.LeakGuard, r.Session), withoutSecret(e.LeakGuard, r.Model)
-	if err != nil && !w.attempt().Confirmed {
+	if err != nil && !w.open().Confirmed {
 		r.Session = "" // it ended before it had one
 	}
 	if err != nil && ctx.Err() != nil {
@@ -218,19 +218,15 @@ const saveEvery = 2 * time.Second
 
 // observer follows a call of an agent while it works.
 type observer struct {
-	LeakGuard
-	store  Saver
-	report Reporter
-	now    func() time.Time
-	today  float64      // US dollars that may still be spent on this day; 0: there is no limit
-	run    metadata.Run // with what is known of the open attempt; it is ours alone
-	of     phases.Decision
-	saved  time.Time // when that was last saved
-	end    context.CancelCauseFunc
+	*Engine
+	run   metadata.Run // with what is known of the open attempt; it is ours alone
+	of    phases.Decision
+	saved time.Time // when that was last saved
+	end   context.CancelCauseFunc
 }
 
-// attempt is the open attempt.
-func (o *observer) attempt() *metadata.Attempt { return &o.run.Attempts[len(o.run.Attempts)-1] }
+// open is the open attempt.
+func (o *observer) open() *metadata.Attempt { return &o.run.Attempts[len(o.run.Attempts)-1] }
 
 // notify takes a sign of life: it ends the call when a limit is reached, saves
 // the session, and from time to time the cost, so that a kill does not lose
@@ -240,21 +236,21 @@ func (o *observer) notify(a Activity) {
 		o.end(errBudget)
 	}
 	a.Session = withoutSecret(o.LeakGuard, a.Session)
-	open := o.attempt()
+	open := o.open()
 	isNew := a.Session != "" && !open.Confirmed
 	if a.Session != "" {
 		open.Session, open.Confirmed = a.Session, true
 	}
 	open.Usage = a.Usage
-	if now := o.now(); isNew || now.Sub(o.saved) > saveEvery {
+	if now := o.Now(); isNew || now.Sub(o.saved) > saveEvery {
 		o.saved = now
 		o.run.Revision++
-		if err := o.store.Save(o.run); err != nil {
+		if err := o.Store.Save(o.run); err != nil {
 			o.end(fmt.Errorf("saving the session: %w", err))
 		}
 	}
 	a.Text = o.Mask(a.Text)
-	o.report.Report(Event{At: o.now(), Run: o.run, Of: o.of, Activity: &a})
+	o.Report.Report(Event{At: o.Now(), Run: o.run, Of: o.of, Activity: &a})
 }
 
 // withoutSecret gives a name that an agent made up, unless there is a secret in it: a
