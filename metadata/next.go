@@ -108,11 +108,6 @@ func (c succession) move(p, q *Phase, rollbacks int) {
 	at := place{c.checker, "phases." + p.Name, -1}
 	// It is reviewed again, or checked with what a merge has brought.
 	reopened := (p.Edited() || merged(c.old, c.next)) && p.Status == PhaseCompleted && q.Status == PhaseInProgress
-	for _, d := range c.next.Decisions[min(len(c.old.Decisions), len(c.next.Decisions)):] {
-		if d.Step == GivenUp && d.Phase == p.Name {
-			rollbacks++
-		}
-	}
 	if p.Status != q.Status && !reopened && !canMove(p.Status, q.Status, rollbacks > 0) && !c.elsewhere(p, q) {
 		if canMove(p.Status, q.Status, true) {
 			at.bad("status", "goes from %s to %s without a new entry in rollback_history", p.Status, q.Status)

@@ -271,9 +271,6 @@ type Phase struct {
 type Lane struct {
 	Base string `json:"base" check:"text,commit"`      // commit of the run's branch that the work started from
 	Head string `json:"head,omitempty" check:"commit"` // newest commit with the work, a second parent in the history of the branch; empty: none yet
-	// Ahead is the number of the attempt that wrote what the work builds on, if that was not
-	// accepted yet when the work began: should it not be, the work is given up. 0: it was.
-	Ahead int `json:"ahead,omitzero" check:"attempt"`
 	// Conflict is why the work could not be integrated; nil: it could, or nobody tried.
 	Conflict *Conflict `json:"conflict,omitempty"`
 }
@@ -383,7 +380,7 @@ type Usage struct {
 // Decision is one decision of the engine: what it saw, what it chose, why.
 type Decision struct {
 	At      time.Time `json:"at"`
-	Step    string    `json:"step" check:"text"` // execute, review, revise, check, wait, finish, fail, rollback, retry, refresh, refresh-issue, rule, skip_if, early, choose, or a person's command
+	Step    string    `json:"step" check:"text"` // execute, review, revise, check, wait, finish, fail, rollback, retry, refresh, refresh-issue, rule, skip_if, choose, or a person's command
 	Phase   string    `json:"phase,omitempty" check:"phase"`
 	Why     Reason    `json:"why" check:"text"`
 	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to
@@ -392,10 +389,6 @@ type Decision struct {
 	Comment int64     `json:"comment_id,omitzero"` // the comment in which the command stood
 	Job     string    `json:"job,omitempty"`       // the job that brought a command which stood in no comment
 }
-
-// GivenUp is the step of a decision to give up what was done of a phase before what it builds
-// on was accepted.
-const GivenUp = "early"
 
 // Rollback is one entry of the history of rollbacks, which only grows.
 type Rollback struct {

@@ -66,7 +66,7 @@ func sample() Run {
 			{Name: "rollout.t1", Task: "t1", Status: PhasePending, AllowanceFrom: 1},
 			{
 				Name: "rollout.t2", Task: "t2", Status: PhaseInProgress, CurrentStep: Revise, StartedAt: ptr(at(7)),
-				Upstream: strings.Repeat("c", 40), Lane: &Lane{Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40), Ahead: 2, Conflict: &Conflict{Parts: []string{"rollout.t1"}, Paths: []string{"main.go"}, Writer: 3, Anew: true, Person: true}},
+				Upstream: strings.Repeat("c", 40), Lane: &Lane{Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40), Conflict: &Conflict{Parts: []string{"rollout.t1"}, Paths: []string{"main.go"}, Writer: 3, Anew: true, Person: true}},
 			},
 			{Name: "rollout", Status: PhaseSkipped, Dropped: "planning"},
 		},

@@ -30,7 +30,7 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 	switch {
 	case !b.Beside:
 	case rec.Lane == nil:
-		rec.Lane = &metadata.Lane{Base: b.Base, Ahead: b.Ahead}
+		rec.Lane = &metadata.Lane{Base: b.Base}
 	case IsAnew(rec.Lane):
 		rec.Lane.Base, rec.Lane.Conflict.Parts = b.Base, IntegratedSince(run, rec.Name)
 	}

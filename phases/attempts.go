@@ -189,7 +189,7 @@ func Tries(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step
 		if a.N <= allowanceFrom(run, rec) {
 			break
 		}
-		if a.Phase != rec.Name && (plan.Parallel || plan.Speculate || PartBeside(rec, run.Phase(a.Phase))) {
+		if a.Phase != rec.Name && (plan.Parallel || PartBeside(rec, run.Phase(a.Phase))) {
 			continue
 		}
 		if a.Phase != rec.Name || a.Generation != rec.Generation {

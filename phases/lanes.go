@@ -26,16 +26,9 @@ func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, 
 	isAtWork := func(phase string) bool {
 		return slices.ContainsFunc(atWork, func(at Decision) bool { return at.Phase == phase })
 	}
-	var ahead []EarlyStart
-	if jobs > 1 {
-		ahead = slices.DeleteFunc(EarlyStarts(plan, run), func(e EarlyStart) bool { return isAtWork(e.Phase) })
-	}
-	leads := func(phase string) bool {
-		return slices.ContainsFunc(ahead, func(e EarlyStart) bool { return e.Upon.Phase == phase })
-	}
 	all := slices.DeleteFunc(Due(plan, run), func(d Decision) bool {
 		rec := run.Phase(d.Phase)
-		return d.Final() || rec == nil || !PhasesBeside(plan, rec) && !leads(d.Phase) || joins(rec, d) || isAtWork(d.Phase)
+		return d.Final() || rec == nil || !PhasesBeside(plan, rec) || joins(rec, d) || isAtWork(d.Phase)
 	})
 	for _, d := range all {
 		if d.Do == DoIntegrate && !integrating {
@@ -44,17 +37,17 @@ func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, 
 	}
 	for _, d := range all {
 		begins := d.Do != DoIntegrate && calls < jobs && (limit == "" || !d.Calls()) && fits(plan, run, d.Phase, atWork)
-		if begins && (len(atWork) > 0 || leads(d.Phase) || hasOthers(plan, run, d, all)) {
+		if begins && (len(atWork) > 0 || hasOthers(plan, run, d, all)) {
 			return d, true
 		}
 	}
-	for _, e := range ahead {
-		others := slices.DeleteFunc(slices.Clone(atWork), func(at Decision) bool { return at.Phase == e.Upon.Phase })
-		if isAtWork(e.Upon.Phase) && calls < jobs && limit == "" && fits(plan, e.Seen, e.Phase, others) {
-			return e.Decision, true
-		}
-	}
 	return Decision{}, false
+}
+
+// IsDue reports whether a step that was decided on is to be done in a record that others have
+// changed since.
+func IsDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
+	return slices.ContainsFunc(Due(plan, run), func(now Decision) bool { return now.Phase == d.Phase && now.Do == d.Do })
 }
 
 // joins reports whether a decision judges the parts of a phase as a whole, which is done on
@@ -93,12 +86,9 @@ func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []Deci
 }
 
 // WhyLaneWaits says what a part that has not begun waits for besides a free job: parts that it
-// needs, or that touch the same files and are not in yet; and what a phase waits for that
-// was begun early. It says nothing of a part whose phase is not next.
+// needs, or that touch the same files and are not in yet. It says nothing of a part whose
+// phase is not next.
 func WhyLaneWaits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) metadata.Reason {
-	if upon := AheadOf(&run, rec); upon != nil && rec.CurrentStep != metadata.Execute {
-		return metadata.Because("early_waits", "phase", upon.Phase)
-	}
 	next := slices.ContainsFunc(Due(plan, run), func(d Decision) bool { return PartBeside(rec, run.Phase(d.Phase)) })
 	if rec.Task == "" || rec.Status != metadata.PhasePending || !next {
 		return ""

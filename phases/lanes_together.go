@@ -9,8 +9,7 @@ import (
 
 // TimeTogether gives how long agents and checks of a run have been at work, where what was
 // done at the same time counts once, and how long all of it would have taken one after
-// another; nobody would have been at work in vain then. Both are 0 if nothing was done at the
-// same time.
+// another. Both are 0 if nothing was done at the same time.
 func TimeTogether(run metadata.Run) (took, alone time.Duration) {
 	var all []metadata.Attempt
 	for _, a := range run.Attempts {
@@ -20,14 +19,8 @@ func TimeTogether(run metadata.Run) (took, alone time.Duration) {
 	}
 	slices.SortStableFunc(all, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
 	var until time.Time // somebody was at work up to then
-	vain := map[int]bool{}
-	for _, a := range inVain(run) {
-		vain[a.N] = true
-	}
 	for _, a := range all {
-		if !vain[a.N] {
-			alone += a.EndedAt.Sub(a.StartedAt)
-		}
+		alone += a.EndedAt.Sub(a.StartedAt)
 		if from := later(a.StartedAt, until); a.EndedAt.After(from) {
 			took += a.EndedAt.Sub(from)
 		}

@@ -67,5 +67,4 @@ type Beginning struct {
 	Model   string
 	Base    string // the commit the tree is at
 	Beside  bool   // it is a part that is done beside others
-	Ahead   int    // see metadata.Lane
 }

@@ -34,7 +34,6 @@ type Pipeline struct {
 	Secrets         Secrets             `json:"secrets,omitzero"`
 	Jobs            int                 `json:"jobs,omitempty"`             // most phases or parts of one that are done at the same time; 0: one
 	Parallel        bool                `json:"parallel,omitempty"`         // phases that do not need each other are done at the same time
-	Speculate       bool                `json:"speculate,omitempty"`        // a phase begins while the one before it is reviewed
 	KeepTranscripts text.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`

@@ -33,14 +33,6 @@ func TestLanesKilledAtEveryStep(t *testing.T)        { bearEach(t, newLaneScene,
 func TestLanesKilledAtEveryStepWithGit(t *testing.T) { bearEach(t, newLaneScene, "kill-all", 1, 1) }
 func TestLanesToldToStopAtEveryStep(t *testing.T)    { bearEach(t, newLaneScene, "term", 1, 1) }
 
-// The same where a phase begins before the one before it is accepted.
-func TestLanesEarlyKilledAtEveryStep(t *testing.T) { bearEach(t, newEarlyScene, "kill", 1, 1) }
-
-func TestLanesEarlyKilledAtEveryStepWithGit(t *testing.T) {
-	bearEach(t, newEarlyScene, "kill-all", 1, 1)
-}
-func TestLanesEarlyToldToStopAtEveryStep(t *testing.T) { bearEach(t, newEarlyScene, "term", 1, 1) }
-
 // A disk that fails once, or from there on.
 func TestDiskFullAtEveryStep(t *testing.T)              { bearAll(t, "ENOSPC", 1, 1) }
 func TestDiskFullFromEveryStep(t *testing.T)            { bearAll(t, "ENOSPC+", 1, 1) }

@@ -147,7 +147,7 @@ func (r historyReport) people(run metadata.Run) []happening {
 			continue // the end of the phases, which nobody asked for
 		}
 		switch d.Step {
-		case "rule", "choose", "merge", metadata.GivenUp, phases.SkipStep:
+		case "rule", "choose", "merge", phases.SkipStep:
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
 		case "changed":
 			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why.In(r.C))

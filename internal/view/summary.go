@@ -73,10 +73,6 @@ type Totals struct {
 	// TookMS is how long they have been at work, where what was done at the same time
 	// counts once; 0: all was done one after another.
 	TookMS int64 `json:"took_ms,omitzero"`
-	// GivenUpUSD and GivenUpMS are what work has cost, and how long it took, that was begun
-	// early and given up; they are in the sums above.
-	GivenUpUSD float64 `json:"given_up_usd,omitzero"`
-	GivenUpMS  int64   `json:"given_up_ms,omitzero"`
 }
 
 // english are the words for programs.
@@ -98,8 +94,6 @@ func SummaryOf(plan *pipelines.Pipeline, run metadata.Run) Summary {
 	s.Totals.USD = metadata.Rounded(s.Totals.USD)
 	took, _ := phases.TimeTogether(run)
 	s.Totals.TookMS = took.Milliseconds()
-	usd, vain := phases.SpentInVain(run)
-	s.Totals.GivenUpUSD, s.Totals.GivenUpMS = metadata.Rounded(usd), vain.Milliseconds()
 	done := 0
 	for _, rec := range run.Phases {
 		if rec.Status == metadata.PhaseCompleted {

@@ -83,7 +83,6 @@ func (j *Journal) writeUnder(ctx context.Context, lease *metadata.Lease, run met
 	if folder := phases.ObsoleteConflict(j.Plan, run); folder != "" {
 		c.Gone = append(c.Gone, folder)
 	}
-	c.Gone = append(c.Gone, phases.GivenUpFiles(j.Plan, run)...)
 	c.Message = j.Mask(c.Message)
 	c.At = run.UpdatedAt
 	c.Aside = run.Status != metadata.Running && c.Staged == nil && len(c.Moves) == 0 && !c.Anew

@@ -8,7 +8,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // LaneTrees are the work trees of parts.
@@ -91,35 +90,15 @@ func (s *LaneSide) removeIdle(ctx context.Context, run metadata.Run) error {
 // next gives a step that may begin beside those at work.
 func (s *LaneSide) next(run metadata.Run, atWork []phases.Decision) (phases.Decision, bool) {
 	if s.Only == "" {
-		return phases.NextForLane(s.plan(), run, atWork, s.Jobs)
+		return phases.NextForLane(s.Engine.Plan, run, atWork, s.Jobs)
 	}
 	d, ok := phases.NextForPart(s.Engine.Plan, run, s.Only)
 	return d, ok && len(atWork) == 0
 }
 
-// plan is the pipeline of the run. Who looks at each phase that passed does not want the next
-// one to have begun by then.
-func (s *LaneSide) plan() *pipelines.Pipeline {
-	plan := *s.Engine.Plan
-	plan.Speculate = plan.Speculate && !s.Engine.PauseAtGates
-	return &plan
-}
-
-// upon gives what a step builds on that begins before that is accepted, and the record that
-// its agent is to see then; false for all others.
-func (s *LaneSide) upon(run metadata.Run, d phases.Decision) (phases.EarlyStart, bool) {
-	for _, e := range phases.EarlyStarts(s.plan(), run) {
-		if e.Phase == d.Phase && e.Do == d.Do {
-			return e, true
-		}
-	}
-	return phases.EarlyStart{}, false
-}
-
 // worker carries out one step of a part.
 type worker struct {
 	of   phases.Decision
-	upon phases.BegunUpon   // that is not accepted yet; zero for most
 	held phases.BudgetShare // of the budget
 	like *Engine            // as that of the run was when it began
 	n    int                // number of its attempt; 0: it has not begun
@@ -147,7 +126,7 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 	if err != nil {
 		return Work{}, err
 	}
-	code := cmp.Or(one.upon.Code, tip)
+	code := tip
 	if lane := run.Phase(one.of.Phase).Lane; lane != nil && !phases.IsAnew(lane) {
 		code = cmp.Or(lane.Head, lane.Base)
 	}
@@ -158,10 +137,7 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 	}
 	e.Upon, e.From, e.Store = tip, code, saver{w, one}
 	e.Open = func(d phases.Decision, b phases.Beginning) (begun metadata.Run, err error) {
-		b.Base, b.Ahead = cmp.Or(one.upon.Code, tip), one.upon.Written
-		// A review that others do not wait for changes nothing: what follows it may be done
-		// where the rest of the phase is.
-		b.Beside = d.Do != phases.DoReview || run.Phase(d.Phase).Task != "" || w.Engine.Plan.Parallel
+		b.Base, b.Beside = tip, true
 		w.ask(func() { begun, err = w.open(one, d, b) })
 		begun.Budget = budget
 		return begun, err
@@ -172,7 +148,7 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 // open opens the attempt of a worker in the record, and saves that. To make its tree
 // ready may have taken long: what people have asked for meanwhile holds.
 func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
-	if w.run.Status != metadata.Running || !phases.StillEarly(w.plan(), w.run, one.of, one.upon) {
+	if w.run.Status != metadata.Running || !phases.IsDue(w.Engine.Plan, w.run, one.of) {
 		return w.run, ErrSteered
 	}
 	begun := phases.Begin(w.run, d, b)

@@ -49,8 +49,7 @@ func (w *writer) work(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(w.failure(), err, w.fold(ctx, err))
 		}
-		between := w.Only != "" || len(w.atWork) == 0 && w.Engine.Plan.Speculate
-		if between && len(w.broken) == 0 {
+		if w.Only != "" && len(w.broken) == 0 {
 			return nil // whoever called Run asks people, and for what comes before a step
 		}
 	}
@@ -81,12 +80,8 @@ func (w *writer) begin(ctx context.Context) error {
 			return nil
 		}
 		seen, share := w.run, phases.BudgetShare{}
-		early, is := w.upon(w.run, d)
-		if is {
-			seen = early.Seen
-		}
 		if d.Calls() {
-			free := phases.AtOnce(w.plan(), w.run, w.Jobs) - len(held)
+			free := w.Jobs - len(held)
 			if seen, share, ok = phases.ShareOf(seen, held, max(free, 1)); !ok {
 				return nil // until others are over
 			}
@@ -101,7 +96,7 @@ func (w *writer) begin(ctx context.Context) error {
 		w.run = next
 		seen.Revision, seen.UpdatedAt = next.Revision, next.UpdatedAt
 		e.Report.Report(Event{At: e.Now(), Run: w.run, Decision: &d})
-		w.start(ctx, &worker{of: d, upon: early.Upon, held: share}, seen)
+		w.start(ctx, &worker{of: d, held: share}, seen)
 	}
 	return nil
 }

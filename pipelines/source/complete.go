@@ -167,7 +167,7 @@ func (d *DraftPipeline) Complete(source string) *pipelines.Pipeline {
 	p.Limits.Files, p.Limits.Bytes = p.Limits.Most() // a frozen pipeline says what counts
 	p.Protect, p.Open = d.Protect.Paths, d.Protect.Open
 	p.KeepTranscripts, p.Update, p.Documents, p.Source = d.Transcripts.Keep, d.Base.Update, d.Given, source
-	p.Jobs = pipelines.JobsFor(p.Jobs, p.Parallel || p.Speculate || p.Splits())
+	p.Jobs = pipelines.JobsFor(p.Jobs, p.Parallel || p.Splits())
 	for model, price := range d.Prices {
 		if p.Prices == nil {
 			p.Prices = map[string]pipelines.Price{}
