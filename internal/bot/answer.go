@@ -9,15 +9,16 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
+	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/pipelines/source"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -102,13 +103,17 @@ func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.P
 
 // choose says which pipeline a new run would have.
 func (v *voice) choose(ctx context.Context) (*pipelines.Pipeline, metadata.Reason, error) {
-	is := source.ChoiceIssue{}
+	is := issue.Issue{ID: v.id()}
 	if v.t.Issue != nil {
-		is = source.ChoiceIssue{Title: v.t.Issue.Title, Labels: v.t.Issue.Labels, Type: v.t.Issue.Type}
+		is.Title, is.Labels, is.Type = v.t.Issue.Title, v.t.Issue.Labels, v.t.Issue.Type
 	}
-	plan, why, err := workspace.ChooseOn(ctx, branchFiles{v.place}, is, workspace.Choice{Pipeline: v.in.Pipeline, Language: v.in.Language})
-	if plan != nil {
-		v.speak(plan.Language)
+	src, err := git.Find(ctx, v.workFolder())
+	if err != nil {
+		return nil, "", err
 	}
-	return plan, why, err
+	d, err := workspace.Define(ctx, src, is, workspace.Choice{Pipeline: v.in.Pipeline, Language: v.in.Language})
+	if err == nil {
+		v.speak(d.Plan.Language)
+	}
+	return d.Plan, d.Why, err
 }

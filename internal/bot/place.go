@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -100,19 +99,6 @@ func (p *place) defaultBranch() string {
 		return p.t.Branch
 	}
 	return "HEAD"
-}
-
-// branchFiles are the files of the default branch on the forge.
-type branchFiles struct{ p *place }
-
-// Files lists a folder.
-func (f branchFiles) Files(ctx context.Context, folder string) ([]string, error) {
-	return f.p.gh.Files(ctx, f.p.owner, f.p.name, f.p.defaultBranch(), folder)
-}
-
-// File reads a file.
-func (f branchFiles) File(ctx context.Context, path string) ([]byte, error) {
-	return f.p.gh.File(ctx, f.p.owner, f.p.name, f.p.defaultBranch(), path)
 }
 
 // sandboxAsked says which sandbox the job was asked to run agents in.

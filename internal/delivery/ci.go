@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -119,13 +120,13 @@ var errChanged = errors.New("the pull request has changed")
 // and nothing else. One that somebody closed stays closed, with a warning. If the
 // commit changes at that very moment, it is a draft again.
 func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) error {
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	pull, err := d.open(ctx, run)
 	switch {
+	case isRefusal(err):
+		d.Voice.Warn(err)
+		return nil
 	case err != nil:
 		return err
-	case pull.State == "closed":
-		d.Voice.Warn(closed(pull))
-		return nil
 	case pull.Commit != commit:
 		return changed(pull, commit)
 	case !pull.Draft:
@@ -144,12 +145,24 @@ func changed(pull github.Pull, commit string) error {
 	return errors.Join(errChanged, exit.NotAllowed(metadata.Because("ci_changed", "head", ShortCommit(pull.Commit), "commit", ShortCommit(commit))))
 }
 
-// closed says that a pull request takes no more work.
-func closed(pull github.Pull) error {
-	if pull.Merged {
-		return exit.NotAllowed(metadata.Because("pull_merged", "number", pull.Number))
+// open reads the pull request of a run. The error is a refusal where it takes no more work.
+func (d *Delivery) open(ctx context.Context, run metadata.Run) (github.Pull, error) {
+	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	if err == nil && pull.Merged {
+		err = exit.NotAllowed(metadata.Because("pull_merged", "number", pull.Number))
+	} else if err == nil && pull.State == "closed" {
+		err = exit.NotAllowed(metadata.Because("pull_closed", "number", pull.Number))
 	}
-	return exit.NotAllowed(metadata.Because("pull_closed", "number", pull.Number))
+	return pull, err
+}
+
+func isRefusal(err error) bool { return errors.As(err, new(*phases.Refusal)) }
+
+func unlessRefusal(err error) error {
+	if isRefusal(err) {
+		return nil
+	}
+	return err
 }
 
 // Look tells people, before anything is spent, that the pull request of a run takes no
@@ -158,10 +171,7 @@ func (d *Delivery) Look(ctx context.Context, run metadata.Run) {
 	if run.PRNumber == 0 || d.Expired() {
 		return
 	}
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
-	if err == nil && pull.State == "closed" {
-		err = closed(pull)
-	}
+	_, err := d.open(ctx, run)
 	d.Voice.warnOf(unlessKind(err, github.NotFound, github.Gone))
 }
 
@@ -170,11 +180,11 @@ func (d *Delivery) Redraft(ctx context.Context, run metadata.Run) {
 	if run.PRNumber == 0 || d.Expired() {
 		return
 	}
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
-	if err == nil && !pull.Draft && pull.State == "open" {
+	pull, err := d.open(ctx, run)
+	if err == nil && !pull.Draft {
 		err = d.redraft(ctx, pull)
 	}
-	d.Voice.warnOf(err)
+	d.Voice.warnOf(unlessRefusal(err))
 }
 
 // redraft takes back that a pull request is ready. A forge without drafts leaves it.
@@ -194,15 +204,13 @@ func (d *Delivery) markReady(ctx context.Context, pull github.Pull, run metadata
 	if !slices.Contains(d.In.Notify, inbox.Commander) || !loginForm().MatchString(who) {
 		return nil
 	}
-	ask := func(what, path string, body map[string]any) {
-		_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
-			What: fmt.Sprintf(what, who, pull.Number), Needs: "pull-requests: write", Method: http.MethodPost, Repeatable: true, Path: fmt.Sprintf(path, pull.Number), Body: body,
-		}, nil)
+	ask := func(what, path, field string) {
+		err := d.ask(ctx, fmt.Sprintf(what, who, pull.Number), "pull-requests: write", http.MethodPost, fmt.Sprintf(path, pull.Number), map[string]any{field: []string{who}})
 		// Nobody reviews what is their own, and some may not be asked.
 		d.Voice.warnOf(unlessKind(err, github.Refused, github.NotFound, github.Gone))
 	}
-	ask("ask %s for a review of pull request %d", "/pulls/%d/requested_reviewers", map[string]any{"reviewers": []string{who}})
-	ask("assign %s to pull request %d", "/issues/%d/assignees", map[string]any{"assignees": []string{who}})
+	ask("ask %s for a review of pull request %d", "/pulls/%d/requested_reviewers", "reviewers")
+	ask("assign %s to pull request %d", "/issues/%d/assignees", "assignees")
 	return nil
 }
 

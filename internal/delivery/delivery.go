@@ -5,9 +5,7 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -153,11 +151,7 @@ func (d *Delivery) copyLabels(ctx context.Context, run metadata.Run) error {
 	if len(labels) == 0 {
 		return nil
 	}
-	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
-		What: fmt.Sprintf("give pull request %d the labels of issue %d", run.PRNumber, d.Issue), Needs: "pull-requests: write", Method: http.MethodPost, Repeatable: true,
-		Path: fmt.Sprintf("/issues/%d/labels", run.PRNumber), Body: map[string]any{"labels": labels},
-	}, nil)
-	return err
+	return d.label(ctx, run.PRNumber, "pull-requests: write", labels...)
 }
 
 // Squashable gives the current title of the pull request of a run, which the one commit of its
@@ -225,7 +219,7 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 	if run.PRNumber > 0 {
 		if run.CI == nil || run.CI.Commit == "" { // else it is ready on the commit that CI was good on
 			err := d.readyPull(ctx, run)
-			d.unready = err != nil && !errors.As(err, new(*phases.Refusal))
+			d.unready = err != nil && !isRefusal(err)
 			d.Voice.warnOf(err)
 		}
 		// The text will say that the pull request was handed over. If it could not be marked
@@ -241,14 +235,9 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 // readyPull takes a pull request out of the drafts. One that somebody closed
 // stays closed: it is not for a program to open it again.
 func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
-	switch {
-	case err != nil:
+	pull, err := d.open(ctx, run)
+	if err != nil || !pull.Draft {
 		return err
-	case pull.State == "closed":
-		return closed(pull)
-	case !pull.Draft:
-		return nil
 	}
 	stop, ok := page.StopOf(run)
 	known := run.GitHubIntegration.NoticeFor == stop.Key

@@ -34,9 +34,9 @@ func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run me
 		d.Voice.warnOf(err)
 		return false
 	}
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
-	if err != nil || pull.State != "open" || pull.Commit != commit {
-		d.Voice.warnOf(err)
+	pull, err := d.open(ctx, run)
+	if err != nil || pull.Commit != commit {
+		d.Voice.warnOf(unlessRefusal(err))
 		return false
 	}
 	who := d.mentioned(run)
@@ -45,11 +45,8 @@ func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run me
 	}
 	facts := d.Voice.Facts(run)
 	facts.CI = metadata.Because("ci_red", "commit", ShortCommit(commit), "names", CheckNames(v.Failed))
-	thread, marker := d.GitHub.Thread(d.Owner, d.Name, d.Issue), page.LateMarker(run.IssueNumber, stop)
-	before, err := d.before(ctx, thread, run)
-	if err == nil {
-		_, err = thread.Post(ctx, marker, page.LateCI(marker, who, plan, run, facts), before.CreatedAt)
-	}
+	marker := page.LateMarker(run.IssueNumber, stop)
+	_, err = d.thread().Post(ctx, marker, page.LateCI(marker, who, plan, run, facts), time.Time{})
 	d.Voice.warnOf(err)
 	return true
 }
@@ -72,22 +69,22 @@ func TellUnstarted(ctx context.Context, d *Delivery, run metadata.Run, u Unstart
 	if d.In.Ended != "failure" || d.In.Dry || u.For == nil || u.isTaken(run) {
 		return false
 	}
-	number, key, since := d.Issue, u.Job, u.For.At
+	number, key, from := d.Issue, u.Job, u.For.At
 	does, by := u.For.Requested.Command.Line(), u.For.By
 	switch {
 	case u.For.CI:
-		by, key, since = "", fmt.Sprint(run.Stop.At.UnixMilli()), run.Stop.At.Add(-page.ClockSkew)
+		by, key, from = "", fmt.Sprint(run.Stop.At.UnixMilli()), since(run.Stop.At)
 	case u.For.Pull > 0:
 		number = u.For.Pull
-	case since.IsZero():
-		since = u.At.Add(-longest)
+	case from.IsZero():
+		from = u.At.Add(-longest)
 	}
 	if u.For.Review != nil {
 		does = ""
 	}
 	marker, language := page.UnstartedMarker(fmt.Sprint(d.Issue), key), cmp.Or(run.Language, d.In.Language, "en")
 	body := page.Unstarted(marker, language, d.mentionedFor(run, by), does, d.Voice.Facts(run).Job)
-	_, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, body, since)
+	_, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, body, from)
 	d.Voice.warnOf(err)
 	return true
 }

@@ -46,7 +46,7 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 			return nil
 		}
 		refusal := page.RefusalReply(marker, run.Language, page.Denial{Code: metadata.NotACommand, By: v.By, Why: v.Refused, Known: true})
-		_, err := d.GitHub.Thread(d.Owner, d.Name, run.PRNumber).Post(ctx, marker, refusal, v.At.Add(-page.ClockSkew))
+		_, err := d.GitHub.Thread(d.Owner, d.Name, run.PRNumber).Post(ctx, marker, refusal, since(v.At))
 		return err
 	}
 	var threads []int64
@@ -69,7 +69,7 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 		return err
 	} else if left > 0 {
 		text := page.ReviewCutReply(marker, run.Language, len(v.Comments), left)
-		if _, err := d.GitHub.Thread(d.Owner, d.Name, run.PRNumber).Post(ctx, marker, text, v.At.Add(-page.ClockSkew)); err != nil {
+		if _, err := d.GitHub.Thread(d.Owner, d.Name, run.PRNumber).Post(ctx, marker, text, since(v.At)); err != nil {
 			return err
 		}
 	}

@@ -44,10 +44,7 @@ func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metad
 	if link := s.Voice.Facts(run).Job; link != "" {
 		body["target_url"] = link
 	}
-	_, err := s.GitHub.Ask(ctx, s.Owner, s.Name, github.Request{
-		What: fmt.Sprintf("give commit %s a status", ShortCommit(commit)), Needs: "statuses: write", Method: http.MethodPost, Repeatable: true,
-		Path: "/statuses/" + commit, Body: body,
-	}, nil)
+	err := s.ask(ctx, fmt.Sprintf("give commit %s a status", ShortCommit(commit)), "statuses: write", http.MethodPost, "/statuses/"+commit, body)
 	s.refused = github.IsKind(err, github.Forbidden, github.NotFound, github.Gone)
 	if err == nil {
 		s.newest = now

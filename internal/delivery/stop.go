@@ -33,34 +33,38 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 	if !ok || len(who) == 0 || slices.Contains([]string{stop.Key, told}, run.GitHubIntegration.NoticeFor) || d.Expired() {
 		return false
 	}
-	thread, marker := d.GitHub.Thread(d.Owner, d.Name, d.Issue), page.NoticeMarker(run.IssueNumber, stop)
-	before, err := d.before(ctx, thread, *run)
+	marker := page.NoticeMarker(run.IssueNumber, stop)
+	// Since whenever: by the clock of the forge, and ours may be wrong by months.
+	c, err := d.thread().Post(ctx, marker, page.Notice(marker, who, plan, *run, d.Voice.Facts(*run)), time.Time{})
 	if err != nil {
 		d.Voice.Warn(err)
 		return false
 	}
-	c, err := thread.Post(ctx, marker, page.Notice(marker, who, plan, *run, d.Voice.Facts(*run)), before.CreatedAt)
-	if err != nil {
-		d.Voice.Warn(err)
-		return false
-	}
-	if before.ID == run.GitHubIntegration.NoticeCommentID && before.ID != c.ID {
-		d.Voice.warnOf(d.fold(ctx, before))
+	if run.GitHubIntegration.NoticeCommentID != c.ID {
+		d.FoldWord(ctx, *run)
 	}
 	run.GitHubIntegration.NoticeCommentID, run.GitHubIntegration.NoticeFor = c.ID, told
 	return true
 }
 
-// FoldWord folds away what was said of the stop of a run that goes on without anybody: what
-// it asks people to do is not needed any more.
+// since is the time before which no comment says what became so at a time: the clock of the
+// forge may be behind ours.
+func since(at time.Time) time.Time { return at.Add(-page.ClockSkew) }
+
+// thread is the issue with its comments.
+func (d *Delivery) thread() *github.Thread { return d.GitHub.Thread(d.Owner, d.Name, d.Issue) }
+
+// FoldWord folds away, as outdated, what was said of the stop of a run that goes on or has stopped
+// anew: what it asks people to do is not needed any more. A forge that cannot do it leaves it.
 func (d *Delivery) FoldWord(ctx context.Context, run metadata.Run) {
 	id := run.GitHubIntegration.NoticeCommentID
 	if id == 0 || d.Expired() {
 		return
 	}
-	c, err := d.GitHub.Thread(d.Owner, d.Name, d.Issue).Comment(ctx, id)
-	if err == nil {
-		err = d.fold(ctx, c)
+	c, err := d.thread().Comment(ctx, id)
+	if err == nil && c.NodeID != "" {
+		const mutation = "mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } } }"
+		err = d.GitHub.Mutate(ctx, fmt.Sprintf("fold comment %d away", id), "issues: write", mutation, map[string]any{"id": c.NodeID})
 	}
 	d.Voice.warnOf(unlessKind(err, github.NotFound, github.Gone))
 }
@@ -72,13 +76,7 @@ func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {
 	if !ok || run.Status != metadata.Running || len(d.mentioned(*run)) == 0 || run.GitHubIntegration.NoticeFor == stop.Key {
 		return
 	}
-	thread := d.GitHub.Thread(d.Owner, d.Name, d.Issue)
-	before, err := d.before(ctx, thread, *run)
-	if err != nil {
-		d.Voice.Warn(err)
-		return
-	}
-	c, found, err := thread.Find(ctx, page.NoticeMarker(run.IssueNumber, stop), before.CreatedAt)
+	c, found, err := d.thread().Find(ctx, page.NoticeMarker(run.IssueNumber, stop), time.Time{})
 	if err != nil {
 		d.Voice.Warn(err)
 	} else if found {
@@ -115,33 +113,6 @@ func commander(run metadata.Run) string {
 	return ""
 }
 
-// before is a comment of our own that is older than what is said of the stop of a run, and so
-// says by the clock of the forge since when that can be there: ours may be wrong. It is what
-// was said of the stop before or, at the first one, the live comment; the zero value if neither
-// is there any more.
-func (d *Delivery) before(ctx context.Context, thread *github.Thread, run metadata.Run) (github.Comment, error) {
-	for _, id := range []int64{run.GitHubIntegration.NoticeCommentID, run.GitHubIntegration.ProgressCommentID} {
-		if id == 0 {
-			continue
-		}
-		c, err := thread.Comment(ctx, id)
-		if err == nil || unlessKind(err, github.NotFound, github.Gone) != nil {
-			return c, err
-		}
-	}
-	return github.Comment{}, nil
-}
-
-// fold folds a comment of our own away as outdated. A forge that cannot do it leaves it.
-func (d *Delivery) fold(ctx context.Context, c github.Comment) error {
-	if c.NodeID == "" {
-		return nil
-	}
-	const mutation = "mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } } }"
-	err := d.GitHub.Mutate(ctx, fmt.Sprintf("fold comment %d away", c.ID), "issues: write", mutation, map[string]any{"id": c.NodeID})
-	return unlessKind(err, github.NotFound, github.Gone)
-}
-
 // WaitingLabel is on an issue while its run waits for a person.
 const WaitingLabel = "reprise: waiting"
 
@@ -159,63 +130,54 @@ func (d *Delivery) KeepLabel(ctx context.Context, run metadata.Run) {
 	}
 	d.Labelled = waits
 	if !waits {
-		_, err := d.GitHub.Thread(d.Owner, d.Name, d.Issue).RemoveLabel(ctx, WaitingLabel)
+		_, err := d.thread().RemoveLabel(ctx, WaitingLabel)
 		d.Voice.warnOf(err)
 		return
 	}
-	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
-		What: fmt.Sprintf("put the label %q on issue %d", WaitingLabel, d.Issue), Needs: "issues: write", Method: http.MethodPost, Repeatable: true,
-		Path: fmt.Sprintf("/issues/%d/labels", d.Issue), Body: map[string]any{"labels": []string{WaitingLabel}},
-	}, nil)
-	d.Voice.warnOf(err)
+	d.Voice.warnOf(d.label(ctx, d.Issue, "issues: write", WaitingLabel))
+}
+
+// label puts labels on an issue or a pull request.
+func (d *Delivery) label(ctx context.Context, number int, needs string, labels ...string) error {
+	return d.ask(ctx, fmt.Sprintf("put the labels %q on number %d", labels, number), needs, http.MethodPost, fmt.Sprintf("/issues/%d/labels", number), map[string]any{"labels": labels})
+}
+
+// ask makes a request whose answer does not count, and which may be made again.
+func (d *Delivery) ask(ctx context.Context, what, needs, method, path string, body map[string]any) error {
+	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{What: what, Needs: needs, Method: method, Repeatable: true, Path: path, Body: body}, nil)
+	return err
 }
 
 // CloseGivenUp closes the pull request and the issue of a run that was given up, each
 // with a comment that says why. What is done already is found: no such comment is older
-// than since. The issue comes last: once it is closed, no job works on the run any more.
-func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run, since time.Time) {
+// than begin. The issue comes last: once it is closed, no job works on the run any more.
+func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run, begin time.Time) {
 	if phases.GivenUp(run) == "" || d.Expired() {
 		return
 	}
-	if stopped := run.Stop.At.Add(-page.ClockSkew); stopped.Before(since) {
-		since = stopped
-	}
+	since := slices.MinFunc([]time.Time{begin, since(run.Stop.At)}, time.Time.Compare)
 	if run.PRNumber > 0 {
-		pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
-		if err == nil && pull.State == "open" {
-			err = d.closeWith(ctx, run, since, pullToClose(run.PRNumber))
+		_, err := d.open(ctx, run)
+		if err == nil {
+			err = d.closeWith(ctx, run, since, run.PRNumber, "pull-requests: write", map[string]any{"state": "closed"})
 		}
-		if err != nil {
+		if err != nil && !isRefusal(err) {
 			d.Voice.Warn(err)
 			return // the next job begins here
 		}
 	}
-	d.Voice.warnOf(d.closeWith(ctx, run, since, issueToClose(d.Issue)))
-}
-
-// toClose is an issue or a pull request that is to be closed.
-type toClose struct {
-	number      int
-	path, needs string
-	body        map[string]any
-}
-
-func pullToClose(number int) toClose {
-	return toClose{number, fmt.Sprintf("/pulls/%d", number), "pull-requests: write", map[string]any{"state": "closed"}}
-}
-
-func issueToClose(number int) toClose {
-	return toClose{number, fmt.Sprintf("/issues/%d", number), "issues: write", map[string]any{"state": "closed", "state_reason": "not_planned"}}
+	d.Voice.warnOf(d.closeWith(ctx, run, since, d.Issue, "issues: write", map[string]any{"state": "closed", "state_reason": "not_planned"}))
 }
 
 // closeWith closes an issue or a pull request, after a comment that says why.
-func (d *Delivery) closeWith(ctx context.Context, run metadata.Run, since time.Time, c toClose) error {
+func (d *Delivery) closeWith(ctx context.Context, run metadata.Run, since time.Time, number int, needs string, body map[string]any) error {
 	marker, why := page.GivenUp(run)
-	if _, err := d.GitHub.Thread(d.Owner, d.Name, c.number).Post(ctx, marker, why, since); err != nil {
+	if _, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, why, since); err != nil {
 		return err
 	}
-	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
-		What: fmt.Sprintf("close number %d", c.number), Needs: c.needs, Method: http.MethodPatch, Repeatable: true, Path: c.path, Body: c.body,
-	}, nil)
-	return err
+	path := fmt.Sprintf("/issues/%d", number)
+	if number == run.PRNumber {
+		path = fmt.Sprintf("/pulls/%d", number)
+	}
+	return d.ask(ctx, fmt.Sprintf("close number %d", number), needs, http.MethodPatch, path, body)
 }

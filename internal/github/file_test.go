@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,13 +49,6 @@ func TestFile(t *testing.T) {
 	}
 	if _, err := gh.File(t.Context(), "acme", "widget", "main", "pipelines"); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder as a file: %v", err)
-	}
-	names, err := gh.Files(t.Context(), "acme", "widget", "main", "pipelines")
-	if err != nil || !slices.Equal(names, []string{"my fix.cue"}) {
-		t.Errorf("the folder has %q, %v", names, err)
-	}
-	if names, err := gh.Files(t.Context(), "acme", "widget", "main", "none"); err != nil || names != nil {
-		t.Errorf("a folder that is not there has %q, %v", names, err)
 	}
 	s.Fault("GET /repos/acme/widget/contents/empty", githubtest.Status(403, "Resource not accessible by integration"))
 	var refused *Error

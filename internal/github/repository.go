@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"path"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
@@ -73,26 +72,6 @@ func (c *Client) File(ctx context.Context, owner, repo, ref, name string) ([]byt
 		return nil, fmt.Errorf("%s: it is no file that can be read", what)
 	}
 	return []byte(text), nil
-}
-
-// Files lists the names of the files in a folder, without those in folders
-// below. A folder that is not there has none.
-func (c *Client) Files(ctx context.Context, owner, repo, ref, folder string) ([]string, error) {
-	what := fmt.Sprintf("read folder %s on %s of %s/%s", folder, ref, owner, repo)
-	list, _, err := do[[]*github.RepositoryContent](ctx, c.api, Request{What: what, Needs: "contents: read", Path: contents(repoPath(owner, repo), ref, folder)})
-	if IsKind(err, NotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, f := range list {
-		if name := f.GetName(); f.GetType() == "file" && name == path.Base(name) {
-			names = append(names, name)
-		}
-	}
-	return names, nil
 }
 
 func contents(repository, ref, name string) string {

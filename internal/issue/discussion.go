@@ -101,14 +101,3 @@ func (d *Discussion) mask(env environ.Env) {
 		d.Comments[i].Text = env.Finder().Mask(d.Comments[i].Text)
 	}
 }
-
-// changed counts the comments of one discussion that another does not have as they
-// are.
-func (d Discussion) changed(to Discussion) (n int) {
-	for _, c := range to.Comments {
-		if !slices.ContainsFunc(d.Comments, func(o Comment) bool { return o.ID == c.ID && o.Text == c.Text }) {
-			n++
-		}
-	}
-	return n
-}

@@ -55,6 +55,23 @@ func (i Issue) Record() metadata.Issue {
 	return r
 }
 
+// Differs says what of an issue reads otherwise now; empty: nothing.
+func (i Issue) Differs(now Issue) (all metadata.Reason) {
+	if i.Title != now.Title {
+		all = metadata.Because("title_changed", "new", now.Title, "old", i.Title)
+	}
+	was, is := i.Record(), now.Record()
+	for _, part := range []struct {
+		code string
+		same bool
+	}{{"text_changed", i.Body == now.Body}, {"discussion_changed", was.Discussion == is.Discussion}, {"images_changed", slices.Equal(was.Images, is.Images)}} {
+		if !part.same {
+			all = metadata.All(all, metadata.Because(part.code))
+		}
+	}
+	return all
+}
+
 // Kept gives the images that a record has.
 func Kept(r metadata.Issue) (all []Image) {
 	for _, image := range r.Images {

@@ -1,14 +1,11 @@
 package workspace
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,37 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
-
-// forge is the default branch of a repository, by paths.
-type forge map[string]string
-
-func (f forge) Files(_ context.Context, folder string) (names []string, err error) {
-	for name := range f {
-		if path.Dir(name) == folder {
-			names = append(names, path.Base(name))
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-func (f forge) File(_ context.Context, name string) ([]byte, error) { return []byte(f[name]), nil }
-
-// The settings of a repository are read where there is no checkout, too, and what a run
-// was given counts over them.
-func TestSettingsOnTheForge(t *testing.T) {
-	f := forge{".github/reprise/config.yaml": "pipeline: audit\nlanguage: en\nbudget: {usd: 3}\n", ".github/reprise/README.md": "none"}
-	plan, why, err := ChooseOn(t.Context(), f, source.ChoiceIssue{Title: "fix it"}, Choice{Language: "ja"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plan.Name != "audit" || plan.Budget.USD != 3 || plan.Language != "ja" || !strings.Contains(string(why), "chosen_usual") {
-		t.Errorf("%s for %q, %v in %s", plan.Name, why, plan.Budget, plan.Language)
-	}
-	if o := plan.Origins; o["language"] != pipelines.GivenForRun || o["budget.usd"] != ".github/reprise/config.yaml" {
-		t.Errorf("origins %v", o)
-	}
-}
 
 // A file of settings is checked by itself when it is named.
 func TestVetSettings(t *testing.T) {

@@ -99,32 +99,21 @@ func (s SetupStore) Forget() error {
 // later what is not there. What an agent does to the copy reaches nobody else. After
 // an interruption the next call gives all of it.
 func (s SetupStore) Give(ctx context.Context) error {
-	r, err := s.read()
-	if err != nil {
-		return ignoreMissing(err)
+	mark := filepath.Join(s.Root, filepath.FromSlash(giving))
+	_, unmarked := os.Lstat(mark)
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		return ignoreMissing(err) // nothing is kept
 	}
-	_, unmarked := os.Lstat(s.mark())
-	root, err := os.OpenRoot(filepath.Join(s.Root, treeDir))
-	if err != nil {
+	if err := s.place(ctx, filepath.Join(s.Root, treeDir), unmarked == nil); err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // what is copied is closed by then
-	for i, p := range r.Paths {
-		if _, err := root.Lstat(p); err == nil && unmarked != nil {
-			continue
-		}
-		if err := os.WriteFile(s.mark(), nil, 0o600); err != nil {
-			return err
-		}
-		if err := s.copy(ctx, root, i, p); err != nil {
-			return fmt.Errorf("copy %s into the tree: %w", p, err)
-		}
-	}
-	return ignoreMissing(os.Remove(s.mark()))
+	return os.Remove(mark)
 }
 
-// Place copies what is kept into another tree, where nothing is in its way.
-func (s SetupStore) Place(ctx context.Context, dir string) error {
+// Place copies what is kept into another tree. What is there already the pipeline keeps.
+func (s SetupStore) Place(ctx context.Context, dir string) error { return s.place(ctx, dir, false) }
+
+func (s SetupStore) place(ctx context.Context, dir string, anew bool) error {
 	r, err := s.read()
 	if err != nil {
 		return ignoreMissing(err)
@@ -135,11 +124,11 @@ func (s SetupStore) Place(ctx context.Context, dir string) error {
 	}
 	defer func() { _ = root.Close() }() // what is copied is closed by then
 	for i, p := range r.Paths {
-		if _, err := root.Lstat(p); err == nil {
-			continue // the pipeline keeps the agent's own
+		if _, err := root.Lstat(p); err == nil && !anew {
+			continue
 		}
 		if err := s.copy(ctx, root, i, p); err != nil {
-			return fmt.Errorf("copy %s: %w", p, err)
+			return fmt.Errorf("copy %s into %s: %w", p, filepath.Base(dir), err)
 		}
 	}
 	return nil
@@ -166,8 +155,6 @@ func (s SetupStore) copy(ctx context.Context, tree *os.Root, i int, to string) e
 	defer func() { _ = kept.Close() }() // opened for reading
 	return folders.Copy(ctx, kept, strconv.Itoa(i), into, path.Base(to))
 }
-
-func (s SetupStore) mark() string { return filepath.Join(s.Root, filepath.FromSlash(giving)) }
 
 func (s SetupStore) kept(i int) string { return filepath.Join(s.Root, keptDir, strconv.Itoa(i)) }
 
