@@ -22,8 +22,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/text"
-
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // memOrigin is a branch in memory that several machines push to: it is taken
@@ -116,7 +118,7 @@ func (o *memOrigin) between(a, b string) []string {
 	return out
 }
 
-// memRepo is a *git.Repo on such a branch: the same rules for what can be
+// memRepo is a workspace.Tree on such a branch: the same rules for what can be
 // joined, with a work tree on disk.
 type memRepo struct {
 	m        *memMachine
@@ -127,12 +129,11 @@ type memRepo struct {
 	theirs   string
 	unpushed []string
 	isNew    bool
-	staged   map[*git.Stage]map[string]string // the files of the commit
 }
 
 // openMem opens the branch for a machine.
 func openMem(m *memMachine, o *memOrigin, opt git.Options) (workspace.Checkout, error) {
-	r := &memRepo{m: m, o: o, opt: opt, dir: filepath.Join(opt.Root, "tree"), staged: map[*git.Stage]map[string]string{}}
+	r := &memRepo{m: m, o: o, opt: opt, dir: filepath.Join(opt.Root, "tree")}
 	if err := r.fetch(); err != nil {
 		return nil, err
 	}
@@ -143,7 +144,7 @@ func openMem(m *memMachine, o *memOrigin, opt git.Options) (workspace.Checkout, 
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, err
 	}
-	return r, r.RestoreAll(context.Background())
+	return r, r.Restore(context.Background())
 }
 
 func (r *memRepo) fetch() error {
@@ -164,24 +165,14 @@ func (r *memRepo) files() map[string]string {
 
 func (r *memRepo) Tip() string        { return r.tip }
 func (r *memRepo) Record() string     { return r.tip }
-func (r *memRepo) Tree() string       { return r.dir }
+func (r *memRepo) Dir() string        { return r.dir }
 func (r *memRepo) New() bool          { return r.isNew }
 func (r *memRepo) Leftover() string   { return "" }
 func (r *memRepo) Warnings() []string { return nil }
 func (r *memRepo) Lacks() []string    { return nil }
 func (r *memRepo) Close() error       { return nil }
 
-func (r *memRepo) Squash(context.Context, git.Commit, string) error {
-	return errors.New("nothing is squashed here")
-}
-
-func (r *memRepo) Held(ctx context.Context, name string, _ int) ([]byte, error) {
-	return r.ReadFile(ctx, r.Tip(), name)
-}
-
-func (r *memRepo) ReadPlain(ctx context.Context, commit, name string) ([]byte, error) {
-	return r.ReadFile(ctx, commit, name)
-}
+func (r *memRepo) At(string) engine.BranchTree { return r }
 
 func (r *memRepo) ReadState(ctx context.Context, paths ...string) ([][]byte, error) {
 	all := make([][]byte, len(paths))
@@ -211,10 +202,6 @@ func (r *memRepo) SameWork(_ context.Context, one, other string) (bool, error) {
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()
 	return !slices.ContainsFunc(r.o.between(one, other), func(name string) bool { return !strings.HasPrefix(name, r.opt.State+"/") }), nil
-}
-
-func (r *memRepo) Ancestry(ctx context.Context, from string) ([]git.LogEntry, error) {
-	return r.Log(ctx, from)
 }
 
 func (r *memRepo) Log(_ context.Context, from string) ([]git.LogEntry, error) {
@@ -249,12 +236,18 @@ func (r *memRepo) onDisk() (map[string]string, error) {
 	return out, err
 }
 
-func (r *memRepo) Changes(context.Context) ([]git.Change, error) {
+func (r *memRepo) Changes(context.Context) ([]phases.Change, error) {
 	now, err := r.onDisk()
-	if err != nil {
-		return nil, err
+	var out []phases.Change
+	for _, c := range changesBetween(r.files(), now) {
+		out = append(out, phaseChange(c, now))
 	}
-	return changesBetween(r.files(), now), nil
+	return out, err
+}
+
+// phaseChange is a change to what is now, as the engine sees it.
+func phaseChange(c git.Change, now map[string]string) phases.Change {
+	return phases.Change{Path: c.Path, Kind: phases.FileKind, New: c.Kind == git.Added, Gone: c.Kind == git.Deleted, Size: c.Size, Holds: phases.ContentOf([]byte(now[c.Path]))}
 }
 
 func changesBetween(was, now map[string]string) []git.Change {
@@ -277,8 +270,14 @@ func changesBetween(was, now map[string]string) []git.Change {
 	return out
 }
 
-func (r *memRepo) Stage(_ context.Context, paths []string) (*git.Stage, error) {
-	s, files := &git.Stage{Paths: paths}, maps.Clone(r.files())
+// memStaged is what a commit is to take of the tree.
+type memStaged struct {
+	r     *memRepo
+	files map[string]string // of the commit
+}
+
+func (r *memRepo) Stage(_ context.Context, paths ...string) (engine.StagedTree, error) {
+	files := maps.Clone(r.files())
 	for _, name := range paths {
 		data, err := os.ReadFile(filepath.Join(r.dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -290,101 +289,99 @@ func (r *memRepo) Stage(_ context.Context, paths []string) (*git.Stage, error) {
 		}
 		files[name] = string(data)
 	}
-	r.staged[s] = files
-	return s, nil
+	return memStaged{r, files}, nil
 }
 
-func (r *memRepo) EachStaged(_ context.Context, s *git.Stage, f func(git.Staged) error) error {
-	was, now := r.files(), r.staged[s]
-	for _, c := range changesBetween(was, now) {
-		if err := f(git.Staged{Path: c.Path, Type: c.Type, Was: c.Was, Data: []byte(now[c.Path])}); err != nil {
+func (s memStaged) Each(_ context.Context, f func(phases.Change, []byte) error) error {
+	for _, c := range changesBetween(s.r.files(), s.files) {
+		if err := f(phaseChange(c, s.files), []byte(s.files[c.Path])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *memRepo) ReadStaged(_ context.Context, s *git.Stage, name string) ([]byte, error) {
-	text, ok := r.staged[s][name]
+func (s memStaged) Read(_ context.Context, name string) ([]byte, error) {
+	text, ok := s.files[name]
 	if !ok {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
 	}
 	return []byte(text), nil
 }
 
+func (s memStaged) Diff(_ context.Context, from string) (string, metadata.Diff, error) {
+	return s.r.diff(from, s.files)
+}
+
 func (r *memRepo) WithBase(_ context.Context, commit, _, _ string) (string, error) {
 	return commit, nil
 }
 
-func (r *memRepo) Diff(_ context.Context, from string, s *git.Stage, exclude ...string) (string, git.DiffStat, error) {
-	now := r.files()
-	if s != nil {
-		now = r.staged[s]
-	}
+func (r *memRepo) Diff(_ context.Context, from string) (string, metadata.Diff, error) {
+	return r.diff(from, r.files())
+}
+
+func (r *memRepo) diff(from string, now map[string]string) (string, metadata.Diff, error) {
 	r.o.mu.Lock()
 	was := r.o.commits[from].files
 	r.o.mu.Unlock()
 	var text strings.Builder
-	stat := git.DiffStat{}
+	stat := metadata.Diff{}
 	for _, c := range changesBetween(was, now) {
-		if slices.ContainsFunc(exclude, func(dir string) bool { return strings.HasPrefix(c.Path, dir) }) {
+		if strings.HasPrefix(c.Path, ".reprise/") {
 			continue
 		}
-		stat.Files++
-		stat.Added++
+		stat.Files, stat.Lines, stat.Added = stat.Files+1, stat.Lines+1, stat.Added+1
 		fmt.Fprintf(&text, "%s %s\n%s", c.Kind, c.Path, now[c.Path])
 	}
 	return text.String(), stat, nil
 }
 
-func (r *memRepo) Patch(ctx context.Context, _ int64) ([]byte, error) {
+func (r *memRepo) Patch(ctx context.Context) ([]byte, error) {
 	changes, err := r.Changes(ctx)
 	return fmt.Append(nil, changes), err
 }
 
-func (r *memRepo) CheckOutBeside(_ context.Context, _, name string, _ func(string) bool) error {
-	return os.CopyFS(filepath.Join(filepath.Dir(r.dir), "copies", name), os.DirFS(r.dir))
+func (r *memRepo) CopyDir(name string) string {
+	return filepath.Join(filepath.Dir(r.dir), "copies", name)
 }
 
-func (r *memRepo) Clear(context.Context) error { return nil }
+func (r *memRepo) Copy(_ context.Context, _, name string, _ []string) (func() error, error) {
+	dir := r.CopyDir(name)
+	return func() error { return os.RemoveAll(dir) }, os.CopyFS(dir, os.DirFS(r.dir))
+}
 
 func (r *memRepo) Paths(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(r.files())), nil
 }
 
-func (r *memRepo) Hidden(context.Context, time.Time) ([]git.Hidden, error) { return nil, nil }
+func (r *memRepo) Hidden(context.Context, time.Time) ([]engine.HiddenFiles, error) { return nil, nil }
 
-func (r *memRepo) Prepare(context.Context, git.Guard) ([]string, error) { return nil, nil }
+func (r *memRepo) Prepare(context.Context) error { return nil }
 
-func (r *memRepo) Restore(ctx context.Context, paths []string) error {
+func (r *memRepo) Restore(_ context.Context, paths ...string) error {
 	return r.restore(r.files(), func(name string) bool {
-		return slices.ContainsFunc(paths, func(p string) bool { return name == p || strings.HasPrefix(name, p+"/") })
+		return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return name == p || strings.HasPrefix(name, p+"/") })
 	})
 }
 
-func (r *memRepo) RestoreAll(context.Context) error {
-	return r.restore(r.files(), func(string) bool { return true })
-}
-
-func (r *memRepo) RestoreTree(ctx context.Context, commit string, exclude ...string) (*git.Stage, error) {
+func (r *memRepo) Recover(ctx context.Context, commit, exclude string) (engine.StagedTree, []string, error) {
 	r.o.mu.Lock()
 	files := r.o.commits[commit].files
 	r.o.mu.Unlock()
-	err := r.restore(files, func(name string) bool {
-		return !slices.ContainsFunc(exclude, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
-	})
-	if err != nil {
-		return nil, err
+	if err := r.restore(files, func(name string) bool { return !strings.HasPrefix(name, exclude+"/") }); err != nil {
+		return nil, nil, err
 	}
 	changes, err := r.Changes(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	var out []string
 	for _, c := range changes {
 		out = append(out, c.Path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r.Stage(ctx, out)
+	staged, err := r.Stage(ctx, out...)
+	return staged, out, err
 }
 
 // restore makes the paths that fit as files has them.
@@ -407,10 +404,19 @@ func (r *memRepo) restore(files map[string]string, fits func(string) bool) error
 }
 
 // Commit makes a commit here and pushes it.
-func (r *memRepo) Commit(ctx context.Context, c git.Commit) (string, error) {
+func (r *memRepo) Commit(ctx context.Context, c engine.BranchCommit) error {
+	made, err := r.commit(ctx, c)
+	if err != nil && made {
+		return &engine.NotPushed{Err: err}
+	}
+	return err
+}
+
+// commit reports whether the commit was made.
+func (r *memRepo) commit(ctx context.Context, c engine.BranchCommit) (bool, error) {
 	files := maps.Clone(r.files())
-	if c.Stage != nil {
-		files = maps.Clone(r.staged[c.Stage])
+	if s, ok := c.Staged.(memStaged); ok {
+		files = maps.Clone(s.files)
 	}
 	for from, to := range c.Moves {
 		moved := false
@@ -421,28 +427,28 @@ func (r *memRepo) Commit(ctx context.Context, c git.Commit) (string, error) {
 			}
 		}
 		if !moved {
-			return "", fmt.Errorf("move %s to %s: the newest commit has no such file", from, to)
+			return false, fmt.Errorf("move %s to %s: the newest commit has no such file", from, to)
 		}
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(r.dir, to)), 0o755); err != nil {
-			return "", err
+			return false, err
 		}
 		if err := os.Rename(filepath.Join(r.dir, from), filepath.Join(r.dir, to)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+			return false, err
 		}
 	}
 	for name, data := range c.Files {
 		files[name] = string(data)
 	}
 	r.o.mu.Lock()
-	made := r.o.add(r.tip, files, c.Message, c.Time)
+	made := r.o.add(r.tip, files, c.Message, c.At.UTC().Truncate(time.Second))
 	r.o.mu.Unlock()
 	r.tip, r.isNew, r.unpushed = made.id, false, append(r.unpushed, made.id)
 	for name, data := range c.Files {
 		if err := testenv.PutText(filepath.Join(r.dir, name), string(data)); err != nil {
-			return made.id, err
+			return true, err
 		}
 	}
-	return r.tip, r.push(ctx)
+	return true, r.push(ctx)
 }
 
 // push is what package git does: never by force, and what was refused or not
@@ -552,17 +558,7 @@ func (r *memRepo) join() (bool, error) {
 	return false, err
 }
 
-// Updates finds no merge of the base: there is none.
-func (r *memRepo) Updates(context.Context, git.LogEntry, string, string) (bool, error) {
-	return false, nil
-}
-
 // FindBase finds that the base has not moved: these branches have none.
 func (r *memRepo) FindBase(context.Context, string, string) (string, git.BaseState, error) {
 	return r.tip, git.BaseState{}, nil
-}
-
-// Merge is never called, as the base does not move.
-func (r *memRepo) Merge(context.Context, string, string) (*git.Stage, git.MergeResult, error) {
-	return nil, git.MergeResult{}, errors.New("there is no base to merge")
 }

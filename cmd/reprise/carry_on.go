@@ -53,7 +53,7 @@ func markKnown(w *workspace.Workspace, o runOptions, run metadata.Run) error {
 	if o.Scratch || run.Pipeline.Digest == "" {
 		return nil
 	}
-	return workspace.MarkTrusted(filepath.Dir(w.Repo.Tree()), run.Pipeline.Digest)
+	return workspace.MarkTrusted(filepath.Dir(w.Repo.Dir()), run.Pipeline.Digest)
 }
 
 // mayAsk reports whether a person at the terminal may be asked what the run waits for.

@@ -222,7 +222,7 @@ func (f *folding) folder(ctx context.Context, part string, r git.Ref) (map[strin
 // unfit says why a part's code cannot be taken: its phase may not change it, or it has a
 // secret. The rules are those for work that was done here.
 func (f *folding) unfit(ctx context.Context, part, head string) (why, err error) {
-	if _, err := f.w.Repo.RestoreTree(ctx, head, phases.Folder(f.w.Issue.ID)); err != nil {
+	if _, _, err := f.w.Repo.Recover(ctx, head, phases.Folder(f.w.Issue.ID)); err != nil {
 		return err, f.e.Tree.Restore(ctx)
 	}
 	defer func() { err = errors.Join(err, f.e.Tree.Restore(context.WithoutCancel(ctx))) }()

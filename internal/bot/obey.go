@@ -121,7 +121,7 @@ func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Reques
 // mayPlace says why what an approval changes at protected paths cannot get there. Nil if it
 // can, or if there is nothing.
 func (b *bot) mayPlace(ctx context.Context, approved metadata.Run) error {
-	left, err := engine.UnplacedOpened(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, approved))
+	left, err := engine.UnplacedOpened(b.w.Repo.Dir(), phases.ToPlace(b.w.Plan, approved))
 	if err != nil {
 		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
 	}

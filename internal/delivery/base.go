@@ -228,7 +228,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 	// A rename can carry the run's change of a file to a path that no agent may change, and a link of
 	// the base can make the run's text one that no agent may write.
 	if paths := slices.DeleteFunc(outside(run, result.Mixed), func(p string) bool { return !pipelines.IsProtected(p, plan.Protect) }); len(paths) > 0 {
-		if err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx)); err != nil {
+		if err := u.Workspace.Repo.Restore(context.WithoutCancel(ctx)); err != nil {
 			return run, err
 		}
 		m.Conflicts = shown(paths)
@@ -243,7 +243,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 	result.Conflicts = slices.DeleteFunc(result.Conflicts, func(c git.Conflict) bool { return len(outside(run, []string{c.Path})) == 0 })
 	for i, c := range result.Conflicts {
 		if !isText(c) {
-			err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx))
+			err := u.Workspace.Repo.Restore(context.WithoutCancel(ctx))
 			if err != nil {
 				return run, err
 			}
@@ -291,7 +291,7 @@ func (u *BaseUpdater) record(ctx context.Context, e *engine.Engine, next metadat
 			u.Tell("")
 		}
 	}
-	e.Tree = workspace.Tree{Checkout: u.Workspace.Repo, Base: next.BaseCommit}
+	e.Tree = u.Workspace.Repo.At(next.BaseCommit)
 	return next, err
 }
 

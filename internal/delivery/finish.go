@@ -50,7 +50,7 @@ func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time
 	if err != nil {
 		return from, err
 	}
-	log, err := w.Repo.Ancestry(ctx, from)
+	log, err := w.Git().Ancestry(ctx, from)
 	if err != nil {
 		return from, err
 	}
@@ -69,7 +69,7 @@ func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time
 		}
 	}
 	message := cmp.Or(phases.NoSkips(text.Flat(title)), page.PullTitle(run)) + "\n\nReprise-Issue: " + run.IssueNumber + "\n"
-	return from, w.Repo.Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, from)
+	return from, w.Git().Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, from)
 }
 
 // squashed reports whether the branch is one commit already.

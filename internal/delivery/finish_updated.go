@@ -32,13 +32,13 @@ func updated(ctx context.Context, w *workspace.Workspace) (from string, updates 
 				return "", nil, err
 			}
 		}
-		if is, err := w.Repo.Updates(ctx, c, newest, from); err != nil {
+		if is, err := w.Git().Updates(ctx, c, newest, from); err != nil {
 			return "", nil, err
 		} else if !is {
 			continue
 		}
 		updates = append(updates, c.Commit)
-		later, err := w.Repo.Ancestry(ctx, from)
+		later, err := w.Git().Ancestry(ctx, from)
 		if err != nil {
 			return "", nil, err
 		}

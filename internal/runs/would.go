@@ -98,7 +98,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 	if err != nil {
 		return err
 	}
-	e.Tree = treeAt{workspace.Tree{Checkout: w.Repo, Base: w.Run.BaseCommit}, filepath.Join(root, "tree")}
+	e.Tree = treeAt{w.Repo.At(w.Run.BaseCommit), filepath.Join(root, "tree")}
 	p := w.Plan.Phase(phase)
 	if p == nil {
 		return exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: phase, Known: planned(w.Plan)}))
@@ -127,7 +127,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 // treeAt is a tree that says it is in another folder: the one in which the
 // agent would find it.
 type treeAt struct {
-	workspace.Tree
+	engine.BranchTree
 	dir string
 }
 

@@ -46,7 +46,7 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 	}
 	opts := agents.Options{
 		Proxy:   func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
-		Environ: env.Environ, Prices: w.Plan.Prices, Mark: TempMark(w.Repo.Tree()),
+		Environ: env.Environ, Prices: w.Plan.Prices, Mark: TempMark(w.Repo.Dir()),
 		Rehearsal: rehearsal.Agent{First: w.Plan.Phases[0].Name},
 		Learn: func(agent string, found []string) {
 			for _, value := range found {
@@ -75,7 +75,7 @@ func contain(w *Workspace, how string, opts agents.Options) (agents.Options, err
 	}
 	box := SandboxOf(w.Plan)
 	box.Helper = helper
-	box.State, box.Objects = filepath.Join(filepath.Dir(w.Repo.Tree()), "homes"), objects(w)
+	box.State, box.Objects = filepath.Join(filepath.Dir(w.Repo.Dir()), "homes"), objects(w)
 	opts, note, err := opts.Contain(containment(how), box)
 	if err == nil {
 		w.Box, w.noSandbox = opts.Confinement(), note
@@ -122,7 +122,7 @@ func networks(plan *pipelines.Pipeline) (out []pipelines.Network) {
 // objects lists the folders of git objects that the .git of the work tree
 // borrows: those of the user's repository, or of a rehearsal's own.
 func objects(w *Workspace) []string {
-	return []string{filepath.Join(w.Source.CommonDir, "objects"), filepath.Join(filepath.Dir(w.Repo.Tree()), "git", "objects")}
+	return []string{filepath.Join(w.Source.CommonDir, "objects"), filepath.Join(filepath.Dir(w.Repo.Dir()), "git", "objects")}
 }
 
 // Executable is the file of this program: as it was called, if that leads to it,
@@ -173,7 +173,7 @@ func (w *Workspace) Missing(name string, opts agents.Options) []metadata.Reason 
 	var why []metadata.Reason
 	a := w.Plan.Agents[name]
 	for range w.Plan.Agents { // vet has refused fallbacks that go in a circle
-		err := agents.Probe(a.Use, a, w.Repo.Tree(), opts)
+		err := agents.Probe(a.Use, a, w.Repo.Dir(), opts)
 		if err == nil {
 			return nil
 		}

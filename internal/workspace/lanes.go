@@ -32,7 +32,7 @@ type laneTrees struct {
 	base    string      // commit that the branch started from
 	mark    func(tree string) string
 	opts    agents.Options
-	calls   func(agents.Options, Tree) func(string) (engine.Agent, error)
+	calls   func(agents.Options, engine.BranchTree) func(string) (engine.Agent, error)
 	secrets *secrets.Finder
 
 	requested bool           // somebody has asked for several at once, so that there is no other way
@@ -46,8 +46,6 @@ type laneTrees struct {
 // lane is the tree of a part.
 type lane struct {
 	Tree
-	repo   *git.Repo
-	opts   agents.Options
 	engine *engine.Engine
 }
 
@@ -88,11 +86,11 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 		return nil, err
 	}
 	opts := t.opts.Beside(filepath.Join(dir, "homes"), t.mark(repo.Tree()))
-	l = &lane{Tree: Tree{repo, t.base}, repo: repo, opts: opts}
+	l = &lane{Tree: Tree{repo, t.base}}
 	opts.Sweep()
 	e := like.Aside(l)
 	e.Installer = opts.ForSetup()
-	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, like.Plan.Setup), leakGuard{t.secrets, repo}
+	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(l.Tree, like.Plan.Setup), leakGuard{t.secrets, l.Tree}
 	l.engine = e
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,7 +117,7 @@ func (t *laneTrees) Remove(part string) error {
 	t.mu.Unlock()
 	var err error
 	if l != nil {
-		err = l.repo.Close()
+		err = l.Repo.Close()
 	}
 	dir := filepath.Join(t.dir, part)
 	err = errors.Join(err, folders.Straighten(dir))
@@ -138,7 +136,7 @@ func (t *laneTrees) Close() (err error) {
 		return nil
 	}
 	for _, l := range t.open {
-		err = errors.Join(err, l.repo.Close())
+		err = errors.Join(err, l.Repo.Close())
 	}
 	return err
 }
@@ -151,25 +149,25 @@ func (l *lane) Commit(context.Context, engine.BranchCommit) error {
 
 // MoveTo brings the tree to the code of one commit, with the run's folder of another.
 func (l *lane) MoveTo(ctx context.Context, code, folder string, at time.Time) error {
-	commit, err := l.repo.Overlay(ctx, code, folder, at.UTC())
+	commit, err := l.Repo.Overlay(ctx, code, folder, at.UTC())
 	if err == nil {
-		err = l.repo.MoveTo(ctx, commit)
+		err = l.Repo.MoveTo(ctx, commit)
 	}
 	return err
 }
 
 // Keep makes a commit of the code that is staged.
 func (l *lane) Keep(ctx context.Context, s engine.StagedTree, parent, message string, at time.Time) (string, error) {
-	return l.repo.Keep(ctx, s.(staged).stage, parent, message, at.UTC())
+	return l.Repo.Keep(ctx, s.(staged).stage, parent, message, at.UTC())
 }
 
 // Merge makes a commit of what the branch and a part have changed since base. At a conflict it
 // has what the branch has.
 func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, refused func(string) bool) (engine.MergedBase, error) {
-	commit, conflicts, err := l.repo.Combine(ctx, base, tip, part, at.UTC(), refused)
+	commit, conflicts, err := l.Repo.Combine(ctx, base, tip, part, at.UTC(), refused)
 	m := engine.MergedBase{Commit: commit, Versions: map[string][]byte{}}
 	if err == nil && len(conflicts) == 0 {
-		stat, wrong := l.repo.Between(ctx, tip, commit, ".reprise")
+		stat, wrong := l.Repo.Between(ctx, tip, commit, ".reprise")
 		m.Diff, err = diffOf(stat), wrong
 	}
 	var left []string

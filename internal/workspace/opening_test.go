@@ -52,7 +52,8 @@ func TestWronglyDefined(t *testing.T) {
 		},
 		Open: func(ctx context.Context, o git.Options) (Checkout, error) {
 			root = o.Root
-			return git.Open(ctx, o)
+			repo, err := git.Open(ctx, o)
+			return Tree{Repo: repo}, err
 		},
 	})
 	if _, none := os.Stat(root); !errors.Is(err, noPipeline) || !errors.Is(none, os.ErrNotExist) {
@@ -98,7 +99,7 @@ func TestLeaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer repo.Close()
-	g := leakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: "canary-0123456789abcdef"}), repo}
+	g := leakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: "canary-0123456789abcdef"}), Tree{Repo: repo}}
 	leaks := func(text string) []engine.Leak {
 		out, err := g.Leaks(t.Context(), "moved.txt", []byte(text))
 		if err != nil {

@@ -178,7 +178,7 @@ func (w *opening) touched(ctx context.Context) error {
 	if ours <= 0 || err != nil {
 		return err // 0: the newest commit is one of the run
 	}
-	_, code, err := Tree{Checkout: w.Repo}.Diff(ctx, log[ours].Commit)
+	_, code, err := w.Repo.Diff(ctx, log[ours].Commit)
 	if err != nil {
 		return err
 	}
@@ -209,22 +209,19 @@ func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine
 	if err != nil {
 		return nil, err
 	}
-	stage, err := w.Repo.RestoreTree(ctx, end, ".reprise")
-	if err != nil {
-		return nil, err
-	}
-	r.Paths = stage.Paths
-	return staged{Tree{Checkout: w.Repo}, stage}, nil
+	stage, paths, err := w.Repo.Recover(ctx, end, ".reprise")
+	r.Paths = paths
+	return stage, err
 }
 
 // Merge brings into the tree what a commit of the base and the tip make together, to be
 // committed. From is a commit that both have.
 func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.StagedTree, git.MergeResult, error) {
-	stage, result, err := w.Repo.Merge(ctx, commit, from)
+	stage, result, err := w.Git().Merge(ctx, commit, from)
 	if err != nil {
 		return nil, result, err
 	}
-	return staged{Tree{Checkout: w.Repo}, stage}, result, nil
+	return staged{w.Git(), stage}, result, nil
 }
 
 // EndOf finds the newest commit in which a step of a phase ended: the tree as
@@ -263,7 +260,7 @@ func (w *Workspace) Unchanged(ctx context.Context, commit, part string) error {
 	if then == nil || then.Generation != now.Generation || then.Written != now.Written || then.Digest != now.Digest {
 		return fmt.Errorf("%s has changed since %.12s; look at it as it is now", phase, commit)
 	}
-	_, code, err := Tree{Checkout: w.Repo}.Diff(ctx, full)
+	_, code, err := w.Repo.Diff(ctx, full)
 	if err == nil && code.Files > 0 {
 		err = fmt.Errorf("the code has changed since %.12s; look at it as it is now", commit)
 	}
@@ -323,7 +320,7 @@ func costOfEarlier(ctx context.Context, w *Workspace, saved *metadata.Run) (usd 
 	unknown := cmp.Or(read(w.Source, w.Run.BaseCommit), read(w.Source, kept))
 	if w.Push {
 		// What is fetched lies in that folder for this time.
-		survey, err := git.NewSurvey(ctx, w.Source, filepath.Join(filepath.Dir(w.Repo.Tree()), "earlier"), w.tree.Token, []string{kept}, git.Only(kept))
+		survey, err := git.NewSurvey(ctx, w.Source, filepath.Join(filepath.Dir(w.Repo.Dir()), "earlier"), w.tree.Token, []string{kept}, git.Only(kept))
 		if err == nil {
 			err = read(survey.Source, kept)
 			survey.Close()

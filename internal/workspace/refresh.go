@@ -116,7 +116,7 @@ func (w *Workspace) define(ctx context.Context, env environ.Env, o Options, now 
 // phases: what the pipeline names, as the commit has it that the run starts from, and what
 // the command line names, as it lies in the repository.
 func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
-	committed := func(name string) ([]byte, error) { return w.Repo.ReadPlain(ctx, w.Repo.Tip(), name) }
+	committed := func(name string) ([]byte, error) { return w.Source.ReadPlain(ctx, w.Repo.Tip(), name) }
 	here := func(name string) ([]byte, error) { return DocumentIn(w.Source.Dir, name) }
 	all, err := Documents(w.Plan, o.Docs, committed, here)
 	if err != nil {

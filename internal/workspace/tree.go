@@ -26,24 +26,36 @@ const maxPatch = 1 << 20
 
 // Tree is the branch as package phases wants to see it.
 type Tree struct {
-	Checkout
+	*git.Repo
 	Base string // commit that the branch started from: its instructions to agents count
 }
 
 // Dir is the absolute path of the work tree.
 func (t Tree) Dir() string { return t.Tree() }
 
+// At gives the tree of a branch that started from a commit.
+func (t Tree) At(base string) engine.BranchTree { return Tree{t.Repo, base} }
+
+// Recover brings back the tree of a commit, but for a folder, and names what that changes.
+func (t Tree) Recover(ctx context.Context, commit, exclude string) (engine.StagedTree, []string, error) {
+	stage, err := t.RestoreTree(ctx, commit, exclude)
+	if err != nil {
+		return nil, nil, err
+	}
+	return staged{t, stage}, stage.Paths, nil
+}
+
 // Prepare makes the .git of the tree anew. Instructions to agents that another agent
 // wrote, and hid by a .gitignore, are not left for the next one.
 func (t Tree) Prepare(ctx context.Context) error {
-	_, err := t.Checkout.Prepare(ctx, git.Guard{Base: t.Base, Instruct: pipelines.Instructs})
+	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: pipelines.Instructs})
 	return err
 }
 
 // Changes lists what differs from the tip, with what decides whether a phase may
 // have changed it: the kind of file, its size and its first bytes.
 func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
-	changes, err := t.Checkout.Changes(ctx)
+	changes, err := t.Repo.Changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
@@ -102,7 +114,7 @@ func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (rem
 	}
 	err = t.CheckOutBeside(ctx, commit, name, matching(keep))
 	if err == nil {
-		err = storeBeside(t.Checkout).Place(ctx, dir)
+		err = storeBeside(t).Place(ctx, dir)
 	}
 	if err == nil {
 		err = folders.Relocate(dir, t.Tree())
@@ -116,7 +128,7 @@ func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (rem
 // Hidden lists what was written since a time and is ignored, each with the rule
 // that ignores it as people find it: file, line and pattern.
 func (t Tree) Hidden(ctx context.Context, since time.Time) ([]engine.HiddenFiles, error) {
-	all, err := t.Checkout.Hidden(ctx, since)
+	all, err := t.Repo.Hidden(ctx, since)
 	var out []engine.HiddenFiles
 	for _, h := range all {
 		out = append(out, engine.HiddenFiles{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
@@ -176,13 +188,13 @@ func (t Tree) Restore(ctx context.Context, paths ...string) error {
 	if len(paths) == 0 {
 		return t.RestoreAll(ctx)
 	}
-	return t.Checkout.Restore(ctx, paths)
+	return t.Repo.Restore(ctx, paths)
 }
 
 // Patch gives everything that differs from the tip, in git's format. If that is
 // larger than maxPatch, it gives a line that says so.
 func (t Tree) Patch(ctx context.Context) ([]byte, error) {
-	patch, err := t.Checkout.Patch(ctx, maxPatch)
+	patch, err := t.Repo.Patch(ctx, maxPatch)
 	if errors.Is(err, git.ErrTooLarge) {
 		return fmt.Appendf(nil, "What the call had changed is not kept: %v\n", err), nil
 	}
@@ -195,7 +207,7 @@ func (t Tree) Diff(ctx context.Context, from string) (string, metadata.Diff, err
 }
 
 func (t Tree) diff(ctx context.Context, from string, s *git.Stage) (string, metadata.Diff, error) {
-	text, stat, err := t.Checkout.Diff(ctx, from, s, path.Dir(phases.Folder("x")))
+	text, stat, err := t.Repo.Diff(ctx, from, s, path.Dir(phases.Folder("x")))
 	return text, diffOf(stat), err
 }
 
@@ -213,7 +225,7 @@ func (t Tree) Commit(ctx context.Context, c engine.BranchCommit) error {
 	if err := t.besides(ctx, c, &g); err != nil {
 		return err
 	}
-	made, err := t.Checkout.Commit(ctx, g)
+	made, err := t.Repo.Commit(ctx, g)
 	if err != nil && made != "" {
 		return &engine.NotPushed{Err: err}
 	}
@@ -223,20 +235,20 @@ func (t Tree) Commit(ctx context.Context, c engine.BranchCommit) error {
 // provisions are what the setup of a pipeline makes for a tree, kept beside that.
 type provisions struct {
 	SetupStore
-	repo     Checkout
+	tree     Tree
 	commands []pipelines.Setup
 }
 
 // provisionsFor gives what the engine sets up; nil if there are no commands.
-func provisionsFor(repo Checkout, commands []pipelines.Setup) engine.Provisions {
+func provisionsFor(tree Tree, commands []pipelines.Setup) engine.Provisions {
 	if len(commands) == 0 {
 		return nil
 	}
-	return provisions{storeBeside(repo), repo, commands}
+	return provisions{storeBeside(tree), tree, commands}
 }
 
 // storeBeside is where it is kept, beside the tree.
-func storeBeside(repo Checkout) SetupStore { return SetupStore{Root: filepath.Dir(repo.Tree())} }
+func storeBeside(tree Tree) SetupStore { return SetupStore{Root: filepath.Dir(tree.Dir())} }
 
 // Due says whether the setup has to run.
 func (p provisions) Due() (digest string, due bool, err error) {
@@ -247,7 +259,7 @@ func (p provisions) Due() (digest string, due bool, err error) {
 // Make runs the commands in a tree without what is ignored, so that what
 // is kept is theirs alone. Files of the work that they change are taken back.
 func (p provisions) Make(ctx context.Context, digest string, run func() (bool, error)) error {
-	if err := errors.Join(p.Forget(), p.repo.Clear(ctx)); err != nil {
+	if err := errors.Join(p.Forget(), p.tree.Clear(ctx)); err != nil {
 		return err
 	}
 	good, err := run()
@@ -255,7 +267,7 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 		err = p.take(ctx, digest)
 	}
 	// What was begun is cleared away, also when this process is told to stop.
-	err = errors.Join(err, p.repo.RestoreAll(context.WithoutCancel(ctx)))
+	err = errors.Join(err, p.tree.RestoreAll(context.WithoutCancel(ctx)))
 	if err != nil || !good {
 		return errors.Join(err, p.Forget())
 	}
@@ -264,7 +276,7 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 
 // take keeps what is in the tree and ignored.
 func (p provisions) take(ctx context.Context, digest string) error {
-	left, err := p.repo.Hidden(ctx, time.Time{})
+	left, err := p.tree.Hidden(ctx, time.Time{})
 	if err != nil {
 		return err
 	}

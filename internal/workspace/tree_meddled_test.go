@@ -37,7 +37,7 @@ import (
 // meddledRepo is a branch in whose tree somebody meddles at the moments between
 // what reprise asks of it.
 type meddledRepo struct {
-	*git.Repo
+	Tree
 	top   *os.Root
 	todo  []moment
 	n     int
@@ -58,37 +58,51 @@ func (r *meddledRepo) pass() {
 	}
 }
 
-func (r *meddledRepo) Changes(ctx context.Context) ([]git.Change, error) {
+func (r *meddledRepo) Changes(ctx context.Context) ([]phases.Change, error) {
 	r.pass()
 	defer r.pass()
-	return r.Repo.Changes(ctx)
+	return r.Tree.Changes(ctx)
 }
 
-func (r *meddledRepo) Restore(ctx context.Context, paths []string) error {
+func (r *meddledRepo) Restore(ctx context.Context, paths ...string) error {
 	defer r.pass()
-	return r.Repo.Restore(ctx, paths)
+	return r.Tree.Restore(ctx, paths...)
 }
 
-func (r *meddledRepo) Stage(ctx context.Context, paths []string) (*git.Stage, error) {
+func (r *meddledRepo) Stage(ctx context.Context, paths ...string) (engine.StagedTree, error) {
 	defer r.pass()
-	return r.Repo.Stage(ctx, paths)
+	s, err := r.Tree.Stage(ctx, paths...)
+	return meddledStaged{s, r}, err
 }
 
-func (r *meddledRepo) EachStaged(ctx context.Context, s *git.Stage, f func(git.Staged) error) error {
-	return r.Repo.EachStaged(ctx, s, func(one git.Staged) error {
-		defer r.pass()
-		return f(one)
+func (r *meddledRepo) Commit(ctx context.Context, c engine.BranchCommit) error {
+	if s, ok := c.Staged.(meddledStaged); ok {
+		c.Staged = s.StagedTree
+	}
+	return r.Tree.Commit(ctx, c)
+}
+
+// meddledStaged is what a commit takes, while somebody meddles in the tree.
+type meddledStaged struct {
+	engine.StagedTree
+	repo *meddledRepo
+}
+
+func (s meddledStaged) Each(ctx context.Context, f func(phases.Change, []byte) error) error {
+	return s.StagedTree.Each(ctx, func(c phases.Change, data []byte) error {
+		defer s.repo.pass()
+		return f(c, data)
 	})
 }
 
-func (r *meddledRepo) ReadStaged(ctx context.Context, s *git.Stage, name string) ([]byte, error) {
-	defer r.pass()
-	return r.Repo.ReadStaged(ctx, s, name)
+func (s meddledStaged) Read(ctx context.Context, name string) ([]byte, error) {
+	defer s.repo.pass()
+	return s.StagedTree.Read(ctx, name)
 }
 
-func (r *meddledRepo) Diff(ctx context.Context, from string, s *git.Stage, exclude ...string) (string, git.DiffStat, error) {
-	defer r.pass()
-	return r.Repo.Diff(ctx, from, s, exclude...)
+func (s meddledStaged) Diff(ctx context.Context, from string) (string, metadata.Diff, error) {
+	defer s.repo.pass()
+	return s.StagedTree.Diff(ctx, from)
 }
 
 // searchedFiles notes what was searched for secrets and had none.
@@ -152,8 +166,8 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 	if err := testenv.PutText(filepath.Join(outside(top), "a.go"), knownValue); err != nil {
 		t.Fatal(err)
 	}
-	x.repo, x.base = &meddledRepo{Repo: repo, top: top, todo: m.Moments}, repo.Tip()
-	x.search = searchedFiles{leakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: knownValue}), repo}, map[string]bool{}}
+	x.repo, x.base = &meddledRepo{Tree: Tree{repo, repo.Tip()}, top: top, todo: m.Moments}, repo.Tip()
+	x.search = searchedFiles{leakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: knownValue}), Tree{Repo: repo}}, map[string]bool{}}
 	words, err := prompts.Load(nil, "en")
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +176,7 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 	clock := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	x.loop = &engine.Engine{
 		Journal: engine.Journal{
-			Plan: plan, Tree: Tree{x.repo, x.base}, LeakGuard: engine.LeakGuard{Secrets: x.search}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
+			Plan: plan, Tree: x.repo, LeakGuard: engine.LeakGuard{Secrets: x.search}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
 		},
 		Calls: engine.Calls{
 			Prompts: words,

@@ -26,7 +26,7 @@ type staged struct {
 // Stage takes changed paths as they are now, to be committed; without any, it is
 // the tip.
 func (t Tree) Stage(ctx context.Context, paths ...string) (engine.StagedTree, error) {
-	stage, err := t.Checkout.Stage(ctx, paths)
+	stage, err := t.Repo.Stage(ctx, paths)
 	return staged{t, stage}, err
 }
 
@@ -98,7 +98,7 @@ func (t Tree) besides(ctx context.Context, c engine.BranchCommit, g *git.Commit)
 	g.Parents = c.Parents
 	for _, s := range c.Beside {
 		one := s.(staged)
-		files, gone := one.tree.Checkout.(*git.Repo).State(one.stage)
+		files, gone := one.tree.State(one.stage)
 		for name, data := range files {
 			if g.Files[name] == nil {
 				g.Files[name] = data
@@ -209,9 +209,9 @@ func (g leakGuard) had(ctx context.Context, before []byte, text string) (bool, e
 	if bytes.Contains(before, []byte(text)) {
 		return true, nil
 	}
-	repo, ok := g.repo.(*git.Repo)
+	tree, ok := g.repo.(Tree)
 	if !ok || strings.Contains(text, "\x00") || strings.Trim(text, "\r\n") == "" {
 		return false, nil
 	}
-	return repo.Holds(ctx, text)
+	return tree.Holds(ctx, text)
 }

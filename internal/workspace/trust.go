@@ -55,7 +55,7 @@ func marks(root string) []string {
 // pipeline of that name does not on the default branch, as it is now or was when the run began.
 func (w *opening) checkTrust(ctx context.Context) error {
 	run := w.Run
-	if slices.Contains(marks(filepath.Dir(w.Repo.Tree())), run.Pipeline.Digest) {
+	if slices.Contains(marks(filepath.Dir(w.Repo.Dir())), run.Pipeline.Digest) {
 		return nil
 	}
 	why, err := w.wider(ctx)

@@ -80,7 +80,7 @@ type treeAt struct {
 	dir string
 }
 
-func (t treeAt) Tree() string { return t.dir }
+func (t treeAt) Dir() string { return t.dir }
 
 func TestCheck(t *testing.T) {
 	wide := usual()

@@ -83,7 +83,7 @@ type Workspace struct {
 // Close lets go of the run. One that never had a commit leaves no folder.
 func (w *Workspace) Close() error {
 	if w.Repo.New() {
-		_ = folders.RemoveAll(filepath.Dir(w.Repo.Tree())) // what is left does not get in the way of a next start
+		_ = folders.RemoveAll(filepath.Dir(w.Repo.Dir())) // what is left does not get in the way of a next start
 	}
 	w.others.Close()
 	w.agents = nil
@@ -111,16 +111,16 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	w.others = w.otherRuns(env)
 	e := &engine.Engine{
 		Journal: engine.Journal{
-			Plan: w.Plan, Tree: Tree{w.Repo, w.Run.BaseCommit}, Frozen: w.Frozen, LeakGuard: engine.LeakGuard{Secrets: leakGuard{env.Finder(), w.Repo}}, Now: env.Now,
+			Plan: w.Plan, Tree: w.Repo.At(w.Run.BaseCommit), Frozen: w.Frozen, LeakGuard: engine.LeakGuard{Secrets: leakGuard{env.Finder(), w.Repo}}, Now: env.Now,
 		},
 		Calls: engine.Calls{
 			Prompts: w.Words,
-			Agent:   calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
+			Agent:   calls(opts, w.Repo.At(w.Run.BaseCommit)),
 			Issue: prompts.Issue{
 				ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.guidance,
 				Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 			},
-			See:       issue.ImagesBeside(env, o.Token, issue.ImagesFolder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
+			See:       issue.ImagesBeside(env, o.Token, issue.ImagesFolder(filepath.Dir(w.Repo.Dir())), w.Run, w.Issue).See,
 			Elsewhere: w.Elsewhere,
 			NewID:     uuid.NewString,
 			Rand:      rand.Reader,
@@ -129,7 +129,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			Checker:    opts,
 			Installer:  opts.ForSetup(),
 			Jobs:       o.checksAtOnce(),
-			Provisions: provisionsFor(w.Repo, w.Plan.Setup),
+			Provisions: provisionsFor(w.Git(), w.Plan.Setup),
 		},
 		Conditions: engine.Conditions{
 			CheckReport: eval.CheckReport,
@@ -142,11 +142,11 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			Others: w.others.Tell,
 			Spent:  w.others.SpentToday,
 		},
-		Report: report, Store: RecordFolder(w.Repo.Tree(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,
+		Report: report, Store: RecordFolder(w.Repo.Dir(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,
 	}
 	tellHooks(w, e, env, o, opts)
 	w.besides = &laneTrees{
-		dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
+		dir: lanesBeside(w.Repo.Dir()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
 		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
 		tell: func(of error) {
 			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
@@ -157,17 +157,17 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 }
 
 // calls gives what makes the agents that work in a tree, by their names in the pipeline.
-func (w *Workspace) calls(env environ.Env, opts *agents.Options) (func(agents.Options, Tree) func(string) (engine.Agent, error), error) {
+func (w *Workspace) calls(env environ.Env, opts *agents.Options) (func(agents.Options, engine.BranchTree) func(string) (engine.Agent, error), error) {
 	if given := w.backend.Agent; given != nil {
-		return func(agents.Options, Tree) func(string) (engine.Agent, error) { return given }, nil
+		return func(agents.Options, engine.BranchTree) func(string) (engine.Agent, error) { return given }, nil
 	}
 	recorded, err := rehearsal.OpenRecording(env.Getenv, env.Finder().Mask)
 	if err != nil {
 		return nil, exit.AsUsage(err)
 	}
-	keeper := agents.NewKeeper(agents.TranscriptsFolder(filepath.Dir(w.Repo.Tree())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
+	keeper := agents.NewKeeper(agents.TranscriptsFolder(filepath.Dir(w.Repo.Dir())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
 	opts.Transcript = keeper.Line
-	return func(opts agents.Options, tree Tree) func(string) (engine.Agent, error) {
+	return func(opts agents.Options, tree engine.BranchTree) func(string) (engine.Agent, error) {
 		return func(name string) (engine.Agent, error) {
 			use := w.Plan.Agents[name].Use
 			a, err := recorded.Agent(tree, func() (engine.Agent, error) { return agents.For(use, w.Plan.Agents[name], opts) })
@@ -194,7 +194,7 @@ func (w *Workspace) otherRuns(env environ.Env) *OtherRuns {
 		src = nil
 	}
 	return OtherRunsOf(env, OtherRunsConfig{
-		Source: src, Issue: w.Issue.ID, Tips: func() []string { return []string{w.Repo.Tip()} }, Folder: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), Token: w.tree.Token,
+		Source: src, Issue: w.Issue.ID, Tips: func() []string { return []string{w.Repo.Tip()} }, Folder: filepath.Join(filepath.Dir(w.Repo.Dir()), "origin"), Token: w.tree.Token,
 		Push: w.tree.Remote != "", RepoDayUSD: w.Plan.Budget.RepoDayUSD, Words: w.Catalogue(),
 	})
 }
@@ -225,7 +225,7 @@ const StopTime = 20 * time.Second
 // Paused reports whether a run was interrupted because it is being paused. An
 // older note is of a process that was killed before it could take it away.
 func (w *Workspace) Paused(run metadata.Run) bool {
-	note, err := os.Lstat(filepath.Join(filepath.Dir(w.Repo.Tree()), PauseFile))
+	note, err := os.Lstat(filepath.Join(filepath.Dir(w.Repo.Dir()), PauseFile))
 	return run.Status == metadata.Interrupted && err == nil && time.Since(note.ModTime()) < 2*StopTime
 }
 
