@@ -29,13 +29,12 @@ phases: [
 ]
 `,
 		"stubs.yaml": "design/execute/1:\n  report: {questions: [{question: \"Formal\\e[2J or friendly?\\nreprise: approve all\", options: [\"formal\\n2  forged\", friendly]}, {question: \"Whom?\"}]}\n",
-		"editor":     "#!/bin/sh\ntest ! -s \"$1\" && printf 'Everybody\\nin the room\\n' >\"$1\"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	env = append(os.Environ(), "REPRISE_HOME="+t.TempDir(), "TERM=dumb", "CI=", "VISUAL=", "EDITOR='"+filepath.Join(dir, "editor")+"'") // a command, as for git
+	env = append(os.Environ(), "REPRISE_HOME="+t.TempDir(), "TERM=dumb", "CI=")
 	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "Ada"}, {"config", "user.email", "a@b.example"}, {"-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x"}} {
 		c := exec.Command("git", args...)
 		c.Dir, c.Env = dir, env
@@ -117,7 +116,7 @@ func TestAskedOnTheTerminal(t *testing.T) {
 	run := []string{"run", "--issue-file", "issue.md", "--pipeline", "own.cue", "--stubs", "stubs.yaml"}
 	seen, code := atTerminal(t, dir, env, run,
 		[2]string{"leave it open:", "2\n"},
-		[2]string{"leave it open:", "e\n"},
+		[2]string{"leave it open:", "Everybody\n"},
 		[2]string{"Approve it?", "what\n"},
 		[2]string{"Approve it?", "n\n"},
 		[2]string{"What has to change?", "Bow first\n"},
@@ -135,7 +134,7 @@ func TestAskedOnTheTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"answer": "friendly"`, `"answer": "Everybody\nin the room"`, `"by": "Ada"`, `"step": "rollback"`, `Bow first`, `"step": "approve"`} {
+	for _, want := range []string{`"answer": "friendly"`, `"answer": "Everybody"`, `"by": "Ada"`, `"step": "rollback"`, `Bow first`, `"step": "approve"`} {
 		if !strings.Contains(string(record), want) {
 			t.Errorf("the record has no %s", want)
 		}

@@ -12,7 +12,7 @@ import (
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
-// Two hundred reviews by strangers call no agent, and ask GitHub little.
+// Two hundred reviews by strangers call no agent, and GitHub is asked about each once or twice.
 func TestFloodOfReviews(t *testing.T) {
 	h, reviews := newReviewed(t, judged)
 	calls := h.calls()
@@ -29,7 +29,7 @@ func TestFloodOfReviews(t *testing.T) {
 	h.inputs["command"] = ""
 	before = len(h.forge.Requests())
 	h.comment("ada", "/pause for today", "REPRISE_LISTEN_EVERY=2s").end(anyCode)
-	if n := len(h.forge.Requests()) - before; n > 100 {
+	if n := len(h.forge.Requests()) - before; n > 2*200+50 {
 		t.Errorf("a job asked GitHub %d times", n)
 	}
 	if got := h.calls(); got != calls || len(h.record().RollbackHistory) != 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines/source"
@@ -68,10 +66,7 @@ back with a reason.`,
 // print help and succeed.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
-	scripts := &outlet{root.OutOrStdout()}
-	root.SetOut(scripts) // the library takes it now, and keeps it
 	root.InitDefaultCompletionCmd()
-	root.SetOut(scripts.Writer)
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
@@ -86,31 +81,8 @@ func strictHelp(root *cobra.Command) {
 			c.Args, c.RunE = oneOfTheCommands, func(c *cobra.Command, _ []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
 				shell.Args = noArgs
-				scriptAsJSON(shell, scripts)
 			}
 		}
-	}
-}
-
-// outlet is a writer that leads to another one.
-type outlet struct{ io.Writer }
-
-// scriptAsJSON has the command that prints the script of a shell to an outlet print it as
-// JSON where that is asked for.
-func scriptAsJSON(shell *cobra.Command, to *outlet) {
-	var asJSON bool
-	jsonFlag(shell, &asJSON, "the script and its shell")
-	script := shell.RunE
-	shell.RunE = func(c *cobra.Command, args []string) error {
-		if !asJSON {
-			return script(c, args)
-		}
-		var body strings.Builder
-		to.Writer = &body
-		if err := script(c, args); err != nil {
-			return err
-		}
-		return text.PrintJSON(c.OutOrStdout(), map[string]string{"shell": c.Name(), "script": body.String()})
 	}
 }
 

@@ -21,10 +21,9 @@ Continue afterwards with: reprise run --issue ID
 With --auto an agent, the reviewer of the phase that the run is at, reads the
 record and the newest reviews and says where to go back to, and why. If it is
 sure, the run is taken back; otherwise the command that does it is printed, and
-the exit code is 3. If the issue is on GitHub and there is a token, the command
-is proposed in a comment on it, too. With --reason the agent is told what you
-have seen; then it is asked even if there is no open finding and no failed check.
-What the call costs counts against the budget of the run.`,
+the exit code is 3. With --reason the agent is told what you have seen; then it is
+asked even if there is no open finding and no failed check. What the call costs
+counts against the budget of the run.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.Auto {
 				return rollbackByDiagnosis(c.Context(), env, o, c.Flags().Changed)

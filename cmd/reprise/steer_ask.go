@@ -2,20 +2,15 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -106,16 +101,9 @@ func (d *dialogue) answer(ctx context.Context, w *workspace.Workspace, q metadat
 	if len(q.Options) > 0 {
 		how = w.Shown("ask option")
 	}
-	editor := cmp.Or(d.env.Getenv("VISUAL"), d.env.Getenv("EDITOR"))
-	if editor != "" {
-		r.Line("%s", w.Shown("ask editor", "editor", text.Flat(editor)))
-	}
 	said, err := d.line(ctx, how)
 	if err != nil {
 		return "", err
-	}
-	if said == "e" && editor != "" {
-		return d.edited(ctx, editor)
 	}
 	if n, err := strconv.Atoi(said); err == nil && n >= 1 && n <= len(q.Options) {
 		return q.Options[n-1], nil
@@ -161,30 +149,4 @@ func (d *dialogue) line(ctx context.Context, prompt string) (string, error) {
 		err = nil
 	}
 	return strings.TrimSpace(said), err
-}
-
-// edited gives what a person has written in an editor, which begins with an empty file: it
-// gets nothing of what an agent has said, as some editors obey what a file says.
-func (d *dialogue) edited(ctx context.Context, editor string) (written string, err error) {
-	dir, err := os.MkdirTemp("", "reprise-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, folders.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "answer.md")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		return "", err
-	}
-	screen, err := os.OpenFile("/dev/tty", os.O_RDWR, 0) // our own streams are made harmless, which leaves no editor its screen
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, screen.Close()) }()
-	c := exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$1"`, editor, file)
-	c.Stdin, c.Stdout, c.Stderr, c.Env = screen, screen, screen, d.env.Environ
-	if err := c.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w", editor, err)
-	}
-	data, err := folders.ReadRegular(file, mostTyped)
-	return strings.TrimSpace(string(data)), err
 }

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -33,7 +30,6 @@ type automatic struct {
 	Command   string             `json:"command,omitempty"` // that takes the run back as proposed
 	Entry     *metadata.Rollback `json:"entry,omitempty"`
 	Moves     map[string]string  `json:"moves,omitempty"`
-	Comment   string             `json:"comment,omitempty"` // address of the comment on the issue that proposes it
 	back      phases.RollbackPlan
 	hinders   metadata.Reason // what Why says in English
 }
@@ -117,39 +113,8 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 	a.Entry, a.Moves = &a.back.Entry, a.back.Moves
 	a.hinder(phases.WhyNotAlone(run))
 	not := command.Reluctance(d, run, o.Dry)
-	if a.Acted = not == ""; !a.Acted && !o.Dry {
-		a.Comment = propose(ctx, w, env, metadata.Decision{
-			At: env.Now(), By: w.Source.UserName, Why: command.Proposal(command.LastWhy(run), d, not),
-			Command: command.Command{Name: "rollback", Auto: true, Restore: o.Restore}.String(),
-		})
-	}
+	a.Acted = not == ""
 	return nil
-}
-
-// propose posts what an agent proposes on the issue of the run, and gives the
-// address of the comment; "" where the run is not one of an issue on GitHub, is
-// not pushed, or there is no token. That it cannot be posted is told.
-func propose(ctx context.Context, w *workspace.Workspace, env environ.Env, about metadata.Decision) string {
-	f, err := issue.ForgeOf(env)
-	if err != nil || f.Token == "" || !w.Push || w.Run.IssueURL == "" {
-		return ""
-	}
-	r, err := f.Parse(w.Run.IssueURL)
-	said, ok := page.OpinionOf(about)
-	if err != nil || !ok || strconv.Itoa(r.Number) != w.Run.IssueNumber || !strings.EqualFold(w.Source.GitHub, r.Repository()) || !f.Serves(w.Source.RemoteURL) {
-		return ""
-	}
-	marker := page.OpinionMarker(about)
-	gh, err := issue.Client(env, f, f.Token, env.Stderr)
-	var c github.Comment
-	if err == nil {
-		c, err = gh.Thread(r.Owner, r.Name, r.Number).Post(ctx, marker, page.OpinionReply(marker, w.Plan, w.Run, said), page.OpinionSince(about))
-	}
-	if err != nil {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("not proposed there", "where", fmt.Sprintf("%s#%d", r.Repository(), r.Number), "why", err.Error()))
-		return ""
-	}
-	return c.URL
 }
 
 // undiagnosed says why there is no diagnosis, and what to do instead.
@@ -216,9 +181,6 @@ func (a automatic) show(env environ.Env, w *workspace.Workspace) {
 	}
 	r.Heading(r.Shown("reluctant", "why", a.reluctance(r.C)))
 	r.Line("%s", a.Command)
-	if a.Comment != "" {
-		r.Line("%s", r.Shown("proposed there", "url", a.Comment))
-	}
 }
 
 // reluctance says why a proposal was not carried out.

@@ -49,7 +49,7 @@ func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker
 		return page.RefusalReply(marker, v.language(), page.Denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: exit.Why(err), Known: true})
 	}
 	if asked.Command.Name == "help" {
-		return marker + "\n" + command.Help(v.language(), asked.Command.Topic, nil)
+		return marker + "\n" + command.Help(v.language(), asked.Command.Topic)
 	}
 	switch none := errors.Is(err, fs.ErrNotExist); {
 	case err != nil && !none:

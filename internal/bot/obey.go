@@ -358,19 +358,6 @@ func (b *bot) reconcile(ctx context.Context) {
 	}
 }
 
-// tellPassed tells people whose commands had to wait when a newer one was taken, and whose
-// jobs were dropped, to give them again: to take them now could obey somebody who had no
-// right when they were given.
-func (b *bot) tellPassed(ctx context.Context) {
-	for _, c := range b.inbox.PassedOver(b.w.Run) {
-		if ctx.Err() == nil && b.inbox.May(ctx, c.Asker(), c.Parsed.Role()) == nil {
-			b.voice.outbox.refuse(c.Comment.ID, page.Denial{
-				Code: metadata.StaleEvent, By: c.Comment.Author.Login, What: "/" + c.Parsed.Command.Name, Why: metadata.Because("passed_over"), Known: true,
-			})
-		}
-	}
-}
-
 // keepChildren opens the issues that a run asks for. Each is noted in a commit
 // before anything else happens, so that a rollback knows which of them are
 // open. One that cannot be opened is a warning; the next job tries again.

@@ -169,8 +169,7 @@ func (b *bot) closed(ctx context.Context) *page.Denial {
 // wire makes an engine that is wired to the issue.
 func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	b.voice.speakOf(b.w)
-	here := runs.Earlier(ctx, b.w.Source, b.w.Run)
-	b.voice.compare(append(here, kept(ctx, b.gh, b.owner, b.name, b.w.Run, here)...))
+	b.voice.compare(runs.Earlier(ctx, b.w.Source, b.w.Run))
 	b.w.Warn = b.voice.warn
 	e, err := b.w.Engine(b.env, o, b.voice.reporter())
 	if err != nil {

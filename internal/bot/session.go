@@ -81,7 +81,6 @@ func (b *bot) enter(ctx context.Context) (*jobEnd, error) {
 		return end, nil
 	}
 	b.reconcile(ctx)
-	b.tellPassed(ctx)
 	return nil, b.begin(ctx)
 }
 

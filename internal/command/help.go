@@ -44,30 +44,21 @@ func (p Parsed) Role() github.Role {
 }
 
 // Help gives the reply to help, in Markdown: about one command, or with
-// an empty topic a table of all. A right that
-// roles has for a command goes before the one in the table.
-func Help(language, topic string, roles map[string]github.Role) string {
+// an empty topic a table of all.
+func Help(language, topic string) string {
 	w := wordsOf(language)
 	if spec, ok := specOf(topic); ok {
-		return w.explain(spec, roles)
+		return w.explain(spec)
 	}
 	lines := []string{w.Say("command.helpTitle"), "", w.Say("command.helpHead"), "|---|---|---|"}
 	for _, s := range Table() {
-		lines = append(lines, fmt.Sprintf("| %s | %s | %s |", coded("/"+s.Name), w.Say("command.summaries."+s.Name), w.roleOf(s, roles)))
+		lines = append(lines, fmt.Sprintf("| %s | %s | %s |", coded("/"+s.Name), w.Say("command.summaries."+s.Name), s.Role))
 	}
 	return strings.Join(append(lines, "", w.Say("command.helpMore")), "\n") + "\n"
 }
 
-func (w words) roleOf(s Spec, roles map[string]github.Role) github.Role {
-	role := s.Role
-	if other := roles[s.Name]; other != "" {
-		role = other
-	}
-	return role
-}
-
 // explain describes one command.
-func (w words) explain(s Spec, roles map[string]github.Role) string {
+func (w words) explain(s Spec) string {
 	var b strings.Builder
 	b.WriteString(s.usage() + "\n")
 	if len(s.Flags) > 0 {
@@ -82,12 +73,12 @@ func (w words) explain(s Spec, roles map[string]github.Role) string {
 		fmt.Fprintf(&b, "%-18s  %s\n", f.usage(), w.Say("command.flags."+f.Name))
 	}
 	usage := clean.EscapeCommands(strings.TrimSuffix(b.String(), "\n"))
-	return fmt.Sprintf("%s\n\n```text\n%s\n```\n\n%s\n", w.Say("command.summaries."+s.Name), usage, strings.Join(w.facts(s, roles), w.Say("command.space")))
+	return fmt.Sprintf("%s\n\n```text\n%s\n```\n\n%s\n", w.Say("command.summaries."+s.Name), usage, strings.Join(w.facts(s), w.Say("command.space")))
 }
 
 // facts are the sentences about a command that its usage does not show.
-func (w words) facts(s Spec, roles map[string]github.Role) []string {
-	facts := []string{w.Say("command.needs", "role", w.roleOf(s, roles))}
+func (w words) facts(s Spec) []string {
+	facts := []string{w.Say("command.needs", "role", s.Role)}
 	if s.Run {
 		facts = append(facts, w.Say("command.needsRun"))
 	}

@@ -9,35 +9,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 func TestSlashHelp(t *testing.T) {
 	for _, language := range []string{"en", "ja"} {
-		all := Help(language, "", nil)
-		progresstest.Golden(t, "slash-help."+language+".md", all+"\n---\n\n"+Help(language, "rollback", nil))
+		all := Help(language, "")
+		progresstest.Golden(t, "slash-help."+language+".md", all+"\n---\n\n"+Help(language, "rollback"))
 		for _, s := range Table() {
 			if !strings.Contains(all, "`/"+s.Name+"`") {
 				t.Errorf("%s: /%s is not offered", language, s.Name)
 			}
-			one := Help(language, s.Name, nil)
+			one := Help(language, s.Name)
 			if !strings.Contains(one, "\n"+clean.EscapeCommands(s.usage())+"\n") {
 				t.Errorf("%s: help on /%s does not show how it is written:\n%s", language, s.Name, one)
 			}
 			checkSlashReply(t, one)
 		}
 		checkSlashReply(t, all)
-	}
-}
-
-func TestSlashHelpWithOtherRights(t *testing.T) {
-	roles := map[string]github.Role{"run": github.RoleAdmin}
-	for topic, want := range map[string]string{"": "| `/run` | Starts a run, or goes on with the one there is. | admin |", "run": "Role needed: admin."} {
-		if got := Help("en", topic, roles); !strings.Contains(got, want) {
-			t.Errorf("help %q lacks %q:\n%s", topic, want, got)
-		}
 	}
 }
 
@@ -71,7 +61,7 @@ func slashPage(language, head string) string {
 	}
 	for _, s := range Table() {
 		// A page is no comment: its blocks of code may begin with a slash.
-		fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, strings.ReplaceAll(w.explain(s, nil), "\n ", "\n"))
+		fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, strings.ReplaceAll(w.explain(s), "\n ", "\n"))
 	}
 	return b.String()
 }

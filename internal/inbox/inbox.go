@@ -60,8 +60,6 @@ type Inbox struct {
 	said     map[int64]heard // the same of reviews
 	roles    map[Asker]github.Role
 	low      map[string]lowRole // roles that were not enough, by login in small letters
-	lookups  int                // how many strangers may still be asked about
-	signed   int                // the same of strangers whose comment we have signed
 	run      metadata.Run       // as it was last asked about; zero: there is none yet
 }
 
@@ -82,8 +80,8 @@ const listenEvery = 20 * time.Second
 
 // New makes the inbox of a job. Nothing is read yet.
 func New(from Source) *Inbox {
-	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, low: map[string]lowRole{}, lookups: mostStrangers, signed: mostStrangers}
-	i.signs = &signs{thread: i.ThreadOf, warn: from.Warn, of: map[int64]seen{}, room: mostAsked}
+	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, low: map[string]lowRole{}}
+	i.signs = &signs{thread: i.ThreadOf, warn: from.Warn, of: map[int64]seen{}}
 	if !from.Trigger.At.IsZero() {
 		i.since = from.Trigger.At.Add(-LookBack)
 	}
@@ -186,15 +184,11 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 	}
 	i.mu.Unlock()
 	if err == nil {
-		i.signs.learn(ctx, inTurn(i.unsure(list, answered))...) // before anybody takes one of them
+		i.signs.learn(ctx, i.unsure(list, answered)...) // before anybody takes one of them
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.looked = at
-	if now { // not when this only looks whether more has come
-		i.lookups, i.signed = min(i.lookups+1, mostStrangers), min(i.signed+1, mostStrangers)
-		i.signs.more()
-	}
 	i.queueErr = err
 	if err == nil {
 		i.given = given
@@ -212,7 +206,7 @@ func (i *Inbox) unsure(list []github.Comment, answered map[int64]bool) []github.
 	return slices.DeleteFunc(slices.Clone(list), func(c github.Comment) bool {
 		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID
 		return mine || i.done[c.ID] || answered[c.ID] || strings.Contains(c.Body, OurMarker) || i.foreign(c) || i.signs.isAsked(c) ||
-			i.taken(i.run, c.ID) && !(passed(i.run, c) && i.Overdue(c)) || i.parse(c).Outcome == command.Ignored
+			i.taken(i.run, c.ID) || i.parse(c).Outcome == command.Ignored
 	})
 }
 
@@ -281,8 +275,7 @@ func (i *Inbox) forgotten(c github.Comment) bool {
 
 // Pending gives the commands that were not taken yet, oldest first. Of the
 // comment that is the event, the text in the event counts, whatever it says by
-// now. Those of strangers are left out for as long as too many of them have asked for
-// something.
+// now.
 func (i *Inbox) Pending(run metadata.Run) []Waiting {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -306,7 +299,14 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 			out = append(out, Waiting{Comment: c, Parsed: asked, Signs: i.signs.on(c), OnPull: i.onPull[c.ID]})
 		}
 	}
-	return slices.DeleteFunc(inOrder(out, i.pendingReviews(run)), i.waits)
+	return inOrder(out, i.pendingReviews(run))
+}
+
+// passed reports whether a comment was given during the run and never decided upon: it had
+// to wait when a newer one was taken. Its own job takes it.
+func passed(run metadata.Run, c github.Comment) bool {
+	return !c.CreatedAt.Before(run.CreatedAt.Truncate(time.Second)) && // the forge tells no parts of a second
+		!slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Comment == c.ID })
 }
 
 // taken reports whether the record says that a comment was taken. The caller

@@ -60,8 +60,6 @@ func (i *Inbox) May(ctx context.Context, by Asker, need github.Role) *page.Denia
 		i.mu.Lock()
 		i.roles[by] = role
 		if !role.AtLeast(need) {
-			room := i.room(slices.ContainsFunc(i.list, func(c github.Comment) bool { return c.ID == by.Comment && i.signs.on(c).Eyes }))
-			*room = max(*room-1, 0)
 			i.low[strings.ToLower(who)] = lowRole{role, i.from.Env.Now().Add(lowFor)}
 		}
 		i.mu.Unlock()
@@ -96,35 +94,3 @@ type lowRole struct {
 
 // lowFor is how long a role that was not enough is remembered.
 const lowFor = time.Minute
-
-// mostStrangers is how many roles that are not enough may be looked up at once before
-// strangers have to wait: anybody may write two hundred commands. With each look at the
-// comments, between steps or every twenty seconds, there is one more. As many more may
-// be looked up of those whose comment has eyes of ours: the gate gives these to whoever has
-// the right, and a crowd that only writes or reacts cannot keep them waiting.
-const mostStrangers = 20
-
-// room is what is left of that for authors of comments that we have signed, or for the
-// others. The caller holds mu.
-func (i *Inbox) room(signed bool) *int {
-	if signed {
-		return &i.signed
-	}
-	return &i.lookups
-}
-
-// waits reports whether a command waits until the forge may be asked about its author.
-// Whoever the forge calls somebody never waits, and neither does the command that this
-// job is for. Nobody is refused by this: members of an organization who do not show it
-// are called nobody, too. The caller holds mu.
-func (i *Inbox) waits(c Waiting) bool {
-	t, who := i.from.Trigger, c.Comment.Author.Login
-	mine := c.Review == nil && t.Comment != nil && t.Comment.ID == c.Comment.ID || c.Review != nil && t.Review != nil && t.Review.ID == c.Review.ID
-	switch {
-	case *i.room(c.Signs.Eyes) > 0, mine, !c.Comment.IsStranger():
-		return false
-	case len(i.from.In.Users) > 0, containsFold(i.from.In.Bots, who):
-		return false // the workflow file says who may
-	}
-	return !i.from.Env.Now().Before(i.low[strings.ToLower(who)].until)
-}

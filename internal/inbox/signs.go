@@ -1,10 +1,8 @@
 package inbox
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/github"
@@ -33,8 +31,7 @@ type seen struct {
 	sums github.Reactions
 }
 
-// mostAsked is how many comments a forge is asked about at once, who has reacted to them.
-// With each look at the comments there is one more.
+// mostAsked is how many comments a forge is asked about with each look, who has reacted to them.
 const mostAsked = 100
 
 // signs are what is known of the signs on comments.
@@ -42,9 +39,8 @@ type signs struct {
 	thread func(comment int64) *github.Thread
 	warn   func(error)
 
-	mu   sync.Mutex
-	of   map[int64]seen
-	room int // about how many comments the forge may still be asked
+	mu sync.Mutex
+	of map[int64]seen
 }
 
 // on gives what is known of the signs on a comment.
@@ -64,28 +60,10 @@ func (s *signs) isAsked(c github.Comment) bool {
 	return c.Reactions.None() || s.of[c.ID].sums == c.Reactions
 }
 
-// begin takes the room for one question, if it has to be asked and there is room.
-func (s *signs) begin(c github.Comment) bool {
-	if s.isAsked(c) {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.room--
-	return s.room >= 0
-}
-
-// more makes room for one more question.
-func (s *signs) more() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.room = min(max(s.room, 0)+1, mostAsked)
-}
-
-// learn asks who has reacted to comments, for as long as there is room for that.
+// learn asks who has reacted to comments.
 func (s *signs) learn(ctx context.Context, list ...github.Comment) {
-	for _, c := range list {
-		if ctx.Err() != nil || !s.begin(c) {
+	for _, c := range list[:min(len(list), mostAsked)] {
+		if ctx.Err() != nil || s.isAsked(c) {
 			continue
 		}
 		ours, whole, err := s.thread(c.ID).Reacted(ctx, c.ID)
@@ -104,20 +82,4 @@ func (s *signs) learn(ctx context.Context, list ...github.Comment) {
 		s.of[c.ID] = seen{found, c.Reactions}
 		s.mu.Unlock()
 	}
-}
-
-// inTurn gives comments in the order in which they are asked about: those first whose authors
-// the forge calls somebody, then the first of each stranger, then the second of each, so that
-// nobody crowds out the others.
-func inTurn(list []github.Comment) []github.Comment {
-	nth, from := map[int64]int{}, map[string]int{}
-	for _, c := range list {
-		if who := strings.ToLower(c.Author.Login); c.IsStranger() {
-			from[who]++
-			nth[c.ID] = from[who]
-		}
-	}
-	out := slices.Clone(list)
-	slices.SortStableFunc(out, func(a, b github.Comment) int { return cmp.Compare(nth[a.ID], nth[b.ID]) })
-	return out
 }
