@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +16,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines/source"
@@ -43,7 +47,7 @@ back with a reason.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print the version")
 	root.AddCommand(
-		runCommand(env), rollbackCommand(env), retryCommand(env), updateCommand(env),
+		runCommand(env), rollbackCommand(env), retryCommand(env),
 		statusCommand(env), historyCommand(env), reportCommand(env), explainCommand(env),
 		listCommand(env), statsCommand(env), logsCommand(env), diffCommand(env), cleanCommand(env),
 		vetCommand(env), doctorCommand(env), initCommand(env), importCommand(env), eval.Command(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
@@ -158,6 +162,95 @@ func evaluateCUE(env environ.Env) *cobra.Command {
 				return exit.Code(code)
 			}
 			return nil
+		},
+	}
+}
+
+// group is commands that belong together, under a title in the help.
+type group struct {
+	title    string
+	commands []string
+}
+
+// groups are all commands that people see, in the order in which they come to need them.
+func groups() []group {
+	return []group{
+		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "skip", "update", "pause", "cancel", "finish"}},
+		{"Look at runs:", []string{"list", "status", "logs", "history", "diff", "report", "stats"}},
+		{"Pipelines:", []string{"explain", "vet", "eval"}},
+		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "help"}},
+	}
+}
+
+// examples are of commands that have none beside their code.
+func examples() map[string]string {
+	return map[string]string{
+		"answer":     "  reprise answer --issue 7 --text \"Yes, keep the table.\"\n  reprise answer --issue 7 --question q2 --text \"Python 3.12\"",
+		"approve":    "  reprise approve --issue 7\n  reprise approve --issue 7 --phase design",
+		"cancel":     "  reprise cancel --issue 7 --reason \"not needed any more\"",
+		"completion": "  source <(reprise completion bash)",
+		"doctor":     "  reprise doctor\n  reprise doctor --json",
+		"finish":     "  reprise finish --issue 7\n  reprise finish --issue 7 --squash",
+		"help":       "  reprise help run",
+		"history":    "  reprise history --issue 7\n  reprise history --issue 7 --json | jq .rollbacks",
+		"import":     "  reprise import --issue 7 --dry-run",
+		"init":       "  reprise init --agent claude",
+		"pause":      "  reprise pause --issue 7",
+		"retry":      "  reprise retry --issue 7",
+		"rollback":   "  reprise rollback --issue 7 --to-phase design --reason \"keep the API REST\"\n  reprise rollback --issue 7 --to-phase design --reason-file why.md --dry-run",
+		"skip":       "  reprise skip --issue 7 --phase documentation --reason \"there is none\"",
+		"update":     "  reprise update --issue 7",
+	}
+}
+
+// ArrangeHelp puts the commands into groups, and gives an example to those without one.
+func ArrangeHelp(root *cobra.Command) {
+	all := examples()
+	for _, g := range groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+	}
+	for _, c := range root.Commands() {
+		for _, g := range groups() {
+			if slices.Contains(g.commands, c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+		if c.Example == "" {
+			c.Example = all[c.Name()]
+		}
+	}
+}
+
+// fitHelp has help fit the terminal that it is printed to: the library leaves lines that
+// are wider to the terminal, which breaks them within words.
+func fitHelp(root *cobra.Command, out io.Writer) {
+	plain := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if width := terminal.Width(out); width > 0 {
+			c.Long = terminal.Paragraphs(cmp.Or(c.Long, c.Short), width)
+			for _, sub := range c.Commands() {
+				sub.Short = terminal.Hanging(sub.Short, len("  ")+sub.NamePadding()+len(" "), width)
+			}
+			const more = `Use "{{.CommandPath}} [command] --help" for more information about a command.`
+			c.SetUsageTemplate(strings.NewReplacer(
+				"Flags.FlagUsages |", fmt.Sprintf("Flags.FlagUsagesWrapped %d |", width),
+				"{{.UseLine}}", terminal.Hanging(c.UseLine(), len("  "), width),
+				more, terminal.Fold(strings.ReplaceAll(more, "{{.CommandPath}}", c.CommandPath()), width),
+			).Replace(c.UsageTemplate()))
+		}
+		plain(c, args)
+	})
+}
+
+func enterSandbox(env environ.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: workspace.SandboxCommand + " -- PROGRAM [ARGUMENT...]", Hidden: true, Short: "Become a program within limits (for reprise itself)",
+		Args: cobra.ArbitraryArgs, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] != "--" {
+				args = []string{"--"}
+			}
+			return exit.AsUsage(sandbox.Enter(args[1:], env.Environ))
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -15,8 +16,12 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 func main() { live(environ.Env{}) }
@@ -94,3 +99,65 @@ func (i interrupted) Error() string {
 
 // Unwrap returns the error.
 func (i interrupted) Unwrap() error { return i.error }
+
+// explain prints an error the way people read it and gives the exit code.
+// Mistakes in pipelines and prompts are one line each, with their place.
+func explain(env environ.Env, err error) int {
+	var mistakes pipelines.Mistakes
+	var words prompts.Mistakes
+	var usage exit.UsageError
+	var none *git.NotARepository
+	switch {
+	case errors.As(err, &mistakes):
+		for _, m := range mistakes {
+			terminal.Tell(env.Stderr, m.Error())
+		}
+		return exit.Usage
+	case errors.As(err, &words):
+		for _, m := range words {
+			terminal.Tell(env.Stderr, m.Error())
+		}
+		return exit.Usage
+	case errors.As(err, &usage), errors.As(err, &none):
+		terminal.Tell(env.Stderr, "reprise: "+err.Error())
+		return exit.Usage
+	}
+	terminal.Tell(env.Stderr, "reprise: "+err.Error())
+	if moved := new(git.Moved); errors.As(err, &moved) {
+		terminal.Tell(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: "+takingTheirs(env, moved))
+	}
+	if exit.ReasonFor(err) == metadata.GitFailed {
+		terminal.Tell(env.Stderr, "reprise: all that is recorded is still there: once git works again, reprise status shows where the run is, and reprise run --issue ID continues it")
+	}
+	if errors.Is(err, os.ErrPermission) {
+		terminal.Tell(env.Stderr, "reprise: every change is recorded; allow writing the file, then start again")
+	}
+	return exit.Failed
+}
+
+// takingTheirs is the command that goes on from where a branch went elsewhere. A
+// run that has pushed nothing so far looks at origin only when it is told to.
+func takingTheirs(env environ.Env, moved *git.Moved) string {
+	text := "reprise run --issue " + strings.TrimPrefix(moved.Branch, env.Prefix()) + " --take theirs"
+	if moved.Where == "origin" {
+		text += " --push"
+	}
+	return text
+}
+
+// keepInherited keeps the files that reprise was started with from every program
+// that reprise starts: a shell or a service may have left a key open. Standard
+// input and output are passed on where they are meant to be. Files that are
+// opened later are kept back anyway. Where the system does not list what is open,
+// nothing is done.
+func keepInherited() {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range open {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}

@@ -1,9 +1,34 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-ci/reprise/internal/bot"
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // steerCommands are the commands that change where a run stands and then end:
@@ -13,56 +38,342 @@ func steerCommands(env environ.Env) []*cobra.Command {
 }
 
 // steersWith gives the same commands, each of which calls do.
-func steersWith(do func(*cobra.Command, steerRequest) error) []*cobra.Command {
-	return []*cobra.Command{
-		steerCommand(do, "approve --issue ID [--phase PHASE] [--commit HASH]", "Approve a phase as it stands now",
+func steersWith(do func(*cobra.Command, steerRequest) error) (all []*cobra.Command) {
+	for _, form := range []struct {
+		use, short, long string
+		flags            map[string]string // what they say
+	}{
+		{
+			"approve --issue ID [--phase PHASE] [--commit HASH]", "Approve a phase as it stands now",
 			`Approve the phase that the run waits at. Any later change of the
 phase voids the approval. With --commit it is approved only if it has not changed
-since that commit.`, func(c *cobra.Command, s *steerRequest) {
-				c.Flags().StringVar(&s.Phase, "phase", "", "phase to approve (default: the one that waits)")
-				c.Flags().StringVar(&s.Commit, "commit", "", "the commit that you have looked at")
-			}),
-		steerCommand(do, "answer --issue ID [--question ID] --text TEXT", "Answer a question that a run has asked",
-			`Answer a question. The agent goes on in its session where there is one.`, func(c *cobra.Command, s *steerRequest) {
-				c.Flags().StringVar(&s.Question, "question", "", "id of the question, such as q1 (default: the only one that is open)")
-				c.Flags().StringVar(&s.Text, "text", "", "the answer")
-			}),
-		steerCommand(do, "skip --issue ID --phase PHASE --reason TEXT", "Leave a phase out, with a reason",
-			`Leave a phase out. A phase that a later one needs cannot be left out.`, func(c *cobra.Command, s *steerRequest) {
-				c.Flags().StringVar(&s.Phase, "phase", "", "phase to leave out")
-				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 10,000 characters")
-			}),
-		steerCommand(do, "finish --issue ID [--squash]", "Take the folder of a completed run off its branch",
+since that commit.`,
+			map[string]string{"phase": "phase to approve (default: the one that waits)", "commit": "the commit that you have looked at"},
+		},
+		{
+			"answer --issue ID [--question ID] --text TEXT", "Answer a question that a run has asked",
+			`Answer a question. The agent goes on in its session where there is one.`,
+			map[string]string{"question": "id of the question, such as q1 (default: the only one that is open)", "text": "the answer"},
+		},
+		{
+			"skip --issue ID --phase PHASE --reason TEXT", "Leave a phase out, with a reason",
+			`Leave a phase out. A phase that a later one needs cannot be left out.`,
+			map[string]string{"phase": "phase to leave out", "reason": "why, in at most 10,000 characters"},
+		},
+		{
+			"finish --issue ID [--squash]", "Take the folder of a completed run off its branch",
 			`Take the folder of a completed run off its branch, so that a merge brings the work
 alone. With --squash the branch becomes one commit with the title of the pull
 request. The record, and all commits that were there, are kept at
 refs/reprise/records/issue-ID. What is pushed reaches the pull request: CI starts
 again on the new commit. The pull request itself stays as it is, and so a draft
-stays a draft: the job on GitHub makes it ready, when the run is completed there.`, func(c *cobra.Command, s *steerRequest) {
-				c.Flags().BoolVar(&s.Squash, "squash", false, "make one commit of the branch")
-			}),
-		steerCommand(do, "pause --issue ID [--reason TEXT]", "Pause a run; `reprise run` continues it",
+stays a draft: the job on GitHub makes it ready, when the run is completed there.`, nil,
+		},
+		{
+			"pause --issue ID [--reason TEXT]", "Pause a run; `reprise run` continues it",
 			`Pause a run, even if another process on this machine is at work on it. The step
-under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steerRequest) {
-				c.Flags().StringVar(&s.Text, "reason", "", "why")
-			}),
-		steerCommand(do, "cancel --issue ID [--reason TEXT]", "End a run; what is committed stays",
+under way is ended, and what it had changed is kept as a patch.`,
+			map[string]string{"reason": "why"},
+		},
+		{
+			"cancel --issue ID [--reason TEXT]", "End a run; what is committed stays",
 			`End a run, even if another process on this machine is at work on it. The step
-under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steerRequest) {
-				c.Flags().StringVar(&s.Text, "reason", "", "why")
-			}),
+under way is ended, and what it had changed is kept as a patch.`,
+			map[string]string{"reason": "why"},
+		},
+		{
+			"update --issue ID", "Merge what the base has got since into the branch of a run",
+			`Merge what the base has got since into the branch of a run, at once. Checks of the
+code run again when the run goes on, and conflicts go to an agent then.`, nil,
+		},
+	} {
+		s := &steerRequest{}
+		c := &cobra.Command{Use: form.use, Short: form.short, Long: form.long}
+		s.Name = c.Name()
+		c.RunE = func(c *cobra.Command, _ []string) error { return do(c, *s) }
+		repoFlag(c, &s.Repo)
+		issueFlag(c, &s.Id)
+		pushFlag(c.Flags(), &s.Push)
+		jsonFlag(c, &s.JSON, "the state that the run is in then")
+		fields := map[string]*string{"phase": &s.Phase, "commit": &s.Commit, "question": &s.Question, "text": &s.Text, "reason": &s.Text}
+		for name, says := range form.flags {
+			c.Flags().StringVar(fields[name], name, "", says)
+		}
+		if s.Name == "finish" {
+			c.Flags().BoolVar(&s.Squash, "squash", false, "make one commit of the branch")
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// steerRequest is a command for a run from a terminal. Comments can give the same
+// command, and it is carried out in the same way.
+type steerRequest struct {
+	workspace.Options
+	command.Command
+	JSON bool
+}
+
+// Check refuses what the same command in a comment would refuse.
+func (s steerRequest) Check() error {
+	if err := issue.CheckID(s.Id); err != nil {
+		return err
+	}
+	needsPhase, needsText := s.Name == "skip", s.Name == "skip" || s.Name == "answer"
+	switch {
+	case needsPhase && s.Phase == "":
+		return exit.Usagef("which phase? Give --phase PHASE")
+	case s.Phase != "" && !command.KindPhase.Fits(s.Phase):
+		return exit.Usagef("--phase %.80q is not the name of a phase", s.Phase)
+	case s.Question != "" && !command.KindQuestion.Fits(s.Question):
+		return exit.Usagef("--question %.80q is not the id of a question, such as q1", s.Question)
+	case s.Commit != "" && !command.KindCommit.Fits(s.Commit):
+		return exit.Usagef("--commit %.80q is not the hash of a commit, of at least 7 digits", s.Commit)
+	case needsText && s.Name == "answer" && text.OneLine(s.Text) == "":
+		return exit.Usagef("the answer is empty: give --text TEXT")
+	case needsText && text.OneLine(s.Text) == "":
+		return exit.Usagef("why? Give --reason TEXT: it is kept with the run")
+	}
+	if n := utf8.RuneCountInString(s.Text); n > command.MaxReason {
+		return exit.Usagef("the text has %d characters; the limit is %d", n, command.MaxReason)
+	}
+	return nil
+}
+
+// steerRun carries out one command, and says how to go on.
+func steerRun(ctx context.Context, env environ.Env, s steerRequest) (err error) {
+	s.Commit = strings.ToLower(s.Commit)
+	if err := s.Check(); err != nil {
+		return err
+	}
+	w, err := openFreed(ctx, env, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := claimRun(ctx, w, env, s.Options); err != nil {
+		return err
+	}
+	carry := s.carry
+	if s.Name == "update" {
+		carry = s.update
+	}
+	var code exit.Code
+	if err = carry(ctx, env, w); s.JSON && (err == nil || errors.As(err, &code)) {
+		err = errors.Join(err, text.PrintJSON(env.Stdout, view.Result(w.Plan, w.Run)))
+	}
+	return err
+}
+
+// carry carries an order out on a run that is open, commits that, and says it.
+func (s steerRequest) carry(ctx context.Context, env environ.Env, w *workspace.Workspace) error {
+	s.Text = env.Finder().Mask(s.Text)
+	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
+	x, err := o.Apply(w.Plan, w.Run, false)
+	if err == nil && o.Name == "approve" {
+		err = w.Unchanged(ctx, o.Commit, o.Phase)
+	}
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	e, err := w.Engine(env, s.Options, engine.Quiet{})
+	if err == nil && o.Name == "finish" {
+		x.Run, err = delivery.Finish(ctx, w, e, x.Run, delivery.FinishWay{Squash: o.Squash, Title: pullTitle(ctx, w, env, o.Squash)}, o.At)
+		err = exit.AsUsage(err)
+	}
+	if err != nil {
+		return err
+	}
+	next := phases.Take(w.Run, x.Run, phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Phase: x.Phase, Why: x.Why, At: o.At})
+	switch {
+	case x.Back != nil:
+		x.Back.Run = next
+		err = e.Rollback(ctx, *x.Back, nil)
+	case o.Name == "approve":
+		err = exit.AsUsage(e.Approve(ctx, next, o.Name))
+	default:
+		err = e.Amend(ctx, next, o.Name)
+	}
+	if err != nil {
+		return err
+	}
+	w.Run = next
+	tellSteered(w, env, x.Sentence(w.Catalogue()))
+	return nil
+}
+
+// pullTitle is what the pull request of a run is called now, for the one commit that its
+// branch becomes; "" where that is not asked for, or nobody can say. Why not is told.
+func pullTitle(ctx context.Context, w *workspace.Workspace, env environ.Env, squash bool) string {
+	owner, name, known := strings.Cut(w.Source.GitHub, "/")
+	f, err := issue.ForgeOf(env)
+	if !squash || w.Run.PRNumber == 0 || !w.Push || !known || err == nil && (f.Token == "" || !f.Serves(w.Source.RemoteURL)) {
+		return ""
+	}
+	var title string
+	if err == nil {
+		var gh *github.Client
+		if gh, err = issue.Client(env, f, f.Token, env.Stderr); err == nil {
+			pull, problem := gh.Pull(ctx, owner, name, w.Run.PRNumber)
+			title, err = pull.Title, problem
+		}
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("title unknown", "why", err.Error()))
+	}
+	return title
+}
+
+// pauseNote leaves a note for the process that works on a run: it is told to
+// stop for a pause.
+func pauseNote(ctx context.Context, env environ.Env, s steerRequest) (string, error) {
+	src, err := git.Find(ctx, s.Repo)
+	if err != nil {
+		return "", err
+	}
+	root, err := workspace.HomeFolder(env, src, s.Id)
+	if err != nil {
+		return "", err
+	}
+	note := filepath.Join(root, workspace.PauseFile)
+	return note, os.WriteFile(note, nil, 0o600)
+}
+
+// openFreed opens a run, after telling a process on this machine that works on
+// it to stop if the command means that.
+func openFreed(ctx context.Context, env environ.Env, s steerRequest) (*workspace.Workspace, error) {
+	s.Still = s.Name != "update"
+	w, err := workspace.Open(ctx, env, s.Options)
+	var locked *folders.Held
+	if !errors.As(err, &locked) || locked.PID == 0 || s.Name != "pause" && s.Name != "cancel" {
+		return w, err
+	}
+	if s.Name == "pause" {
+		note, err := pauseNote(ctx, env, s)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = os.Remove(note) }() // a process that has ended does not read it
+	}
+	at, err := os.FindProcess(locked.PID)
+	if err == nil {
+		err = at.Signal(syscall.SIGINT)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tell process %d, which works on the run, to stop: %w", locked.PID, err)
+	}
+	for waited := time.Duration(0); waited < workspace.StopTime; waited += 100 * time.Millisecond {
+		if err := environ.Sleep(ctx, 100*time.Millisecond); err != nil {
+			return nil, err
+		}
+		if w, err = workspace.Open(ctx, env, s.Options); !errors.As(err, &locked) {
+			return w, err
+		}
+	}
+	return nil, fmt.Errorf("process %d was told to stop %s ago and still works on the run: end it, and try again", locked.PID, workspace.StopTime)
+}
+
+// openClaimed opens a run for a change of it, and makes sure that nobody else works on it.
+func openClaimed(ctx context.Context, env environ.Env, o workspace.Options) (*workspace.Workspace, error) {
+	w, err := workspace.Open(ctx, env, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := claimRun(ctx, w, env, o); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// claimRun makes sure that nobody else works on a run, which was opened with o, and takes what
+// jobs that are gone have done of its parts: a command is for the run as it stands with that.
+func claimRun(ctx context.Context, w *workspace.Workspace, env environ.Env, o workspace.Options) error {
+	if err := w.Busy(env.Now()); err != nil {
+		return err
+	}
+	return bot.FoldAbandonedParts(ctx, w, env, o)
+}
+
+// goOnCommand says how to go on with a run: with one command on the same line, with one of
+// several on lines of their own. A run that nothing takes further is done.
+func goOnCommand(w *workspace.Workspace, run metadata.Run) string {
+	switch commands := view.NextCommands(w.Plan, run); len(commands) {
+	case 0:
+		return w.Shown("done")
+	case 1:
+		return w.Shown("continue", "command", commands[0])
+	default:
+		return w.Shown("continue one") + "\n  " + strings.Join(commands, "\n  ")
 	}
 }
 
-func steerCommand(do func(*cobra.Command, steerRequest) error, use, short, long string, flags func(*cobra.Command, *steerRequest)) *cobra.Command {
-	s := &steerRequest{}
-	c := &cobra.Command{Use: use, Short: short, Long: long}
-	s.Name = c.Name()
-	c.RunE = func(c *cobra.Command, _ []string) error { return do(c, *s) }
-	repoFlag(c, &s.Repo)
-	issueFlag(c, &s.Id)
-	pushFlag(c.Flags(), &s.Push)
-	jsonFlag(c, &s.JSON, "the state that the run is in then")
-	flags(c, s)
-	return c
+// warnOfSteering says what went wrong with the repository and stopped nothing.
+func warnOfSteering(w *workspace.Workspace, env environ.Env) {
+	for _, note := range w.Repo.Warnings() {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+note)
+	}
+}
+
+// countFlags is how many of the flags are given.
+func countFlags(flags ...bool) int {
+	n := 0
+	for _, f := range flags {
+		if f {
+			n++
+		}
+	}
+	return n
+}
+
+// update merges the base into a run at once, and says what became of that. Agents are called
+// by "reprise run"; a run that has nothing else to do stops as it had.
+func (s steerRequest) update(ctx context.Context, env environ.Env, w *workspace.Workspace) error {
+	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
+	x, err := o.Apply(w.Plan, w.Run, false)
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	u := updaterOf(w, env)
+	due, err := u.Look(ctx, w.Run)
+	if err != nil {
+		return err
+	}
+	if !due {
+		warnOfSteering(w, env)
+		_, _ = fmt.Fprintln(env.Stderr, text.Capitalize(metadata.Because("base_has", "branch", delivery.BaseName(w.Run, w.Source)).In(w.Catalogue())))
+		return nil
+	}
+	e, err := w.Engine(env, s.Options, engine.Quiet{})
+	if err != nil {
+		return err
+	}
+	run := phases.Take(w.Run, x.Run, phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Phase: x.Phase, Why: x.Why, At: o.At})
+	if err = e.Amend(ctx, run, "update"); err == nil {
+		run, _, err = u.Bring(ctx, e, run)
+	}
+	if err == nil && run.Status == metadata.Running && phases.Decide(w.Plan, run).Final() {
+		if run, err = e.Run(ctx, run); err == nil {
+			err = e.Finish(ctx, run, false)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	w.Run = run
+	said, conflicts := phases.NewestMerge(run), run.Stop != nil && run.Stop.Code == metadata.Conflicts
+	if conflicts {
+		said = run.Stop.Why
+	}
+	tellSteered(w, env, text.Capitalize(said.In(w.Catalogue())))
+	if conflicts {
+		return exit.Code(exit.Failed)
+	}
+	return nil
+}
+
+// tellSteered says what was committed of a run, what went wrong with the repository, and how to go on.
+func tellSteered(w *workspace.Workspace, env environ.Env, said string) {
+	warnOfSteering(w, env)
+	terminal.Tell(env.Stderr, said+"\n"+w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(w, w.Run)))
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Dialogue is with the person at the terminal, about a run that waits.
+// dialogue is with the person at the terminal, about a run that waits.
 type dialogue struct {
 	env   environ.Env
 	typed *bufio.Reader
 }
 
-// NewDialogue begins one, or gives nil where nobody can be asked: where standard input
+// newDialogue begins one, or gives nil where nobody can be asked: where standard input
 // or standard error is no terminal, and in CI.
 func newDialogue(env environ.Env) *dialogue {
 	if env.Getenv("CI") != "" || !environ.IsTerminal(env.Stdin) || !environ.IsTerminal(env.Stderr) {

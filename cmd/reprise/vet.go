@@ -1,13 +1,28 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/sethvargo/go-githubactions"
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/doctor"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -45,4 +60,123 @@ that you have saved it in on the first line:
 	c.Flags().BoolVar(&asJSON, "json", false, "print the mistakes as a JSON array")
 	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of pipelines, for editors")
 	return c
+}
+
+// vetPipelines checks the pipelines that args name, or those in force if they name none, and
+// reports all mistakes of all of them: an exit code as the error if there is one.
+func vetPipelines(ctx context.Context, env environ.Env, repo string, args []string, asJSON bool) error {
+	src, err := git.Find(ctx, repo)
+	if doctor.IsNoRepository(err) {
+		src, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	all, plans, err := workspace.Vetted(ctx, src, args)
+	if err != nil {
+		return err
+	}
+	if files := workspace.NotInForce(ctx, src); len(args) == 0 && len(files) > 0 {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: not checked: %s, which %s does not have like that; only what is there counts (to check one: reprise vet FILE)\n",
+			text.Flat(strings.Join(files, ", ")), workspace.InForce(src))
+	}
+	if !asJSON && len(all) == 0 {
+		whole := slices.DeleteFunc(slices.Clone(plans), func(p *pipelines.Pipeline) bool { return p == nil }) // settings are no pipeline
+		for _, note := range slices.Concat(changeable(src, whole), unpriced(whole), holding(whole, env.Environ)) {
+			_, _ = fmt.Fprintln(env.Stderr, "reprise:", note)
+		}
+	}
+	return reportMistakes(env, all, len(plans), asJSON)
+}
+
+// reportMistakes prints mistakes for people, programs and GitHub.
+func reportMistakes(env environ.Env, all pipelines.Mistakes, checked int, asJSON bool) error {
+	if asJSON {
+		if err := text.PrintJSON(env.Stdout, all); err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if !asJSON {
+			_, _ = fmt.Fprintln(env.Stdout, terminal.Fold(m.Error(), terminal.Width(env.Stdout)))
+		}
+		if env.Getenv("GITHUB_ACTIONS") == "true" {
+			_, _ = fmt.Fprintln(environ.Unescaped(env.Stderr), annotation(m))
+		}
+	}
+	if len(all) > 0 {
+		return exit.Code(exit.Usage)
+	}
+	if !asJSON {
+		_, _ = fmt.Fprintf(env.Stdout, "%d checked, no mistakes\n", checked)
+	}
+	return nil
+}
+
+// annotation is the workflow command with which GitHub shows a mistake at its
+// place.
+func annotation(m pipelines.Mistake) string {
+	c := githubactions.Command{Name: "error", Message: strings.TrimPrefix(m.Path+": "+m.Message, ": ")}
+	if m.File != "" {
+		c.Properties = githubactions.CommandProperties{"file": m.File, "line": strconv.Itoa(m.Line), "col": strconv.Itoa(m.Column)}
+	}
+	return c.String()
+}
+
+// What vet says of pipelines that have no mistakes: what their author may not have
+// thought of.
+
+// changeable says of each program of the repository that a pipeline starts as an
+// agent what another agent could change of it: reprise protects that file, and
+// not what the file loads.
+func changeable(src *git.Source, plans []*pipelines.Pipeline) (notes []string) {
+	if src == nil {
+		return nil
+	}
+	for _, plan := range plans {
+		for _, agent := range slices.Sorted(maps.Keys(plan.Agents)) {
+			for _, file := range phases.Programs(plan.Agents[agent]) {
+				dir := path.Dir(file)
+				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || pipelines.MatchesPath(dir+"/x", plan.Protect) {
+					continue
+				}
+				way := fmt.Sprintf("add protect: [%q]", dir+"/**")
+				if dir == "." {
+					way = "put it into a folder of its own, and protect that"
+				}
+				notes = append(notes, fmt.Sprintf("pipeline %s: no agent can change %s, which is the agent %s, but any can change what that file loads from the repository; to keep that, %s",
+					text.Flat(plan.Name), text.Flat(file), text.Flat(agent), way))
+			}
+		}
+	}
+	return notes
+}
+
+// unpriced says which models of lists nobody knows a price of. Such a name may be
+// misspelled, and then the model that is meant is refused.
+func unpriced(plans []*pipelines.Pipeline) (notes []string) {
+	for _, plan := range plans {
+		said := map[string]bool{}
+		for _, step := range workspace.StepsOf(plan) {
+			for _, model := range step.Models {
+				if said[model] || agents.PriceKnown(plan, model) {
+					continue
+				}
+				said[model] = true
+				notes = append(notes, fmt.Sprintf("pipeline %s: allow_models: no price is known for %q, so it counts as the most expensive known one; if it is spelled correctly, give its price under prices",
+					text.Flat(plan.Name), model))
+			}
+		}
+	}
+	return notes
+}
+
+// holding says which logins the programs of pipelines hold here.
+func holding(plans []*pipelines.Pipeline, env []string) (notes []string) {
+	for _, plan := range plans {
+		for _, note := range doctor.Holding(plan.Agents, env) {
+			notes = append(notes, fmt.Sprintf("pipeline %s: %s", text.Flat(plan.Name), note))
+		}
+	}
+	return notes
 }

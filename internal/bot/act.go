@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/gate"
@@ -20,6 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -231,4 +234,28 @@ func (e ending) summaryPage() string {
 		return text.Join("\n\n", e.text, page.HandledSummary(language, e.decision == toRun, f))
 	}
 	return text.Join("\n\n", e.text, page.EventSummary(language, f))
+}
+
+// tellGone tells people that the job which had the run is gone, if the record still has the run at work in the name of one
+// of the same run of the workflow. Nothing is committed: the next job takes the run over. It needs no checkout.
+func tellGone(ctx context.Context, b *bot) jobEnd {
+	plan, run, err := b.voice.known(ctx)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return b.undecided(err)
+	}
+	if err != nil || run.Status != metadata.Running || !sameRunLease(b.me, run.Execution.Lease) {
+		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: jobOf(b.me), At: b.env.Now()}) {
+			return jobEnd{decision: replied}
+		}
+		return b.ignore(metadata.NotACommand, metadata.Because("nothing_ended"))
+	}
+	run = phases.Interrupt(run, b.env.Now())
+	run.Stop.Why = metadata.Because("job_gone")
+	b.voice.about = subject{plan: plan, run: run, began: true}
+	b.voice.flush(run)
+	d := newDelivery(b.place, b.voice)
+	d.TellStop(ctx, plan, &run)
+	d.FindPull(ctx, &run)
+	d.KeepDraft(ctx, plan, run)
+	return jobEnd{decision: replied, Denial: page.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}
 }
