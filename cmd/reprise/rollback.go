@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,7 +19,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -41,9 +44,10 @@ Continue afterwards with: reprise run --issue ID
 With --auto an agent, the reviewer of the phase that the run is at, reads the
 record and the newest reviews and says where to go back to, and why. If it is
 sure, the run is taken back; otherwise the command that does it is printed, and
-the exit code is 3. With --reason the agent is told what you have seen; then it is
-asked even if there is no open finding and no failed check. What the call costs
-counts against the budget of the run.`,
+the exit code is 3. If the issue is on GitHub and there is a token, the command
+is proposed in a comment on it, too. With --reason the agent is told what you
+have seen; then it is asked even if there is no open finding and no failed check.
+What the call costs counts against the budget of the run.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.Auto {
 				return rollbackByDiagnosis(c.Context(), env, o, c.Flags().Changed)
@@ -214,6 +218,7 @@ type automatic struct {
 	Command   string             `json:"command,omitempty"` // that takes the run back as proposed
 	Entry     *metadata.Rollback `json:"entry,omitempty"`
 	Moves     map[string]string  `json:"moves,omitempty"`
+	Comment   string             `json:"comment,omitempty"` // address of the comment on the issue that proposes it
 	back      phases.RollbackPlan
 	not       metadata.Reason // why nobody is asked, or the run is not taken back
 }
@@ -289,8 +294,39 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", exit.InEnglish{Err: err})
 	}
 	a.Entry, a.Moves, a.not = &a.back.Entry, a.back.Moves, command.Reluctance(d, run, o.Dry)
-	a.Acted = a.not == ""
+	if a.Acted = a.not == ""; !a.Acted && !o.Dry {
+		a.Comment = propose(ctx, w, env, metadata.Decision{
+			At: env.Now(), By: w.Source.UserName, Why: command.Proposal(command.LastWhy(run), d, a.not),
+			Command: command.Command{Name: "rollback", Auto: true, Restore: o.Restore}.String(),
+		})
+	}
 	return nil
+}
+
+// propose posts what an agent proposes on the issue of the run, and gives the
+// address of the comment; "" where the run is not one of an issue on GitHub, is
+// not pushed, or there is no token. That it cannot be posted is told.
+func propose(ctx context.Context, w *workspace.Workspace, env environ.Env, about metadata.Decision) string {
+	f, err := issue.ForgeOf(env)
+	if err != nil || f.Token == "" || !w.Push || w.Run.IssueURL == "" {
+		return ""
+	}
+	r, err := f.Parse(w.Run.IssueURL)
+	said, ok := page.OpinionOf(about)
+	if err != nil || !ok || strconv.Itoa(r.Number) != w.Run.IssueNumber || !strings.EqualFold(w.Source.GitHub, r.Repository()) || !f.Serves(w.Source.RemoteURL) {
+		return ""
+	}
+	marker := page.OpinionMarker(about)
+	gh, err := issue.Client(env, f, f.Token, env.Stderr)
+	var c github.Comment
+	if err == nil {
+		c, err = gh.Thread(r.Owner, r.Name, r.Number).Post(ctx, marker, page.OpinionReply(marker, w.Plan, w.Run, said), page.OpinionSince(about))
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("not proposed there", "where", fmt.Sprintf("%s#%d", r.Repository(), r.Number), "why", err.Error()))
+		return ""
+	}
+	return c.URL
 }
 
 // undiagnosed says why there is no diagnosis, and what to do instead.
@@ -357,6 +393,9 @@ func (a automatic) show(env environ.Env, w *workspace.Workspace) {
 	}
 	r.Heading(r.Shown("reluctant", "why", a.not.In(r.C)))
 	r.Line("%s", a.Command)
+	if a.Comment != "" {
+		r.Line("%s", r.Shown("proposed there", "url", a.Comment))
+	}
 }
 
 const maxReasonFile = 100 * 1024 // bytes, from a file

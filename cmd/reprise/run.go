@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -90,10 +89,15 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	if o.json {
 		defer func() { err = alwaysJSON(env, err) }()
 	}
+	if o.retry {
+		if err := issue.CheckID(o.Id); err != nil {
+			return err
+		}
+	}
 	if err := o.check(); err != nil {
 		return err
 	}
-	o.Online, o.Hear = o.File == "", inbox.DiscussionOn(env)
+	o.Online, o.Hear = o.File == "" && !o.retry, inbox.DiscussionOn(env)
 	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
 		return err
@@ -109,7 +113,13 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		if err := bot.FoldAbandonedParts(ctx, w, env, o.Options); err != nil {
 			return err
 		}
-		takeUp(w, env, o)
+		if o.retry {
+			if err := tryAgain(ctx, w, env, o); err != nil {
+				return err
+			}
+		} else {
+			takeUp(w, env, o)
+		}
 		if o.Refresh || o.RefreshIssue {
 			if err := w.Refresh(ctx, env, o.Options); err != nil {
 				return err
@@ -132,8 +142,7 @@ func takeUp(w *workspace.Workspace, env environ.Env, o runOptions) {
 }
 
 func retryCommand(env environ.Env) *cobra.Command {
-	var o runOptions
-	var phase string
+	o := runOptions{retry: true}
 	c := &cobra.Command{
 		Use:   "retry --issue ID [--phase PHASE]",
 		Short: "Try a stopped run again, with all its revisions",
@@ -143,51 +152,34 @@ count. To change what was decided in an earlier phase, take the run back with ro
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, end := telemetry.Begin(c.Context(), env)
 			defer end()
-			return runRetry(ctx, env, o, phase)
+			return runRun(ctx, env, o)
 		},
 	}
 	o.origin(c.Flags())
-	c.Flags().StringVar(&phase, "phase", "", "phase to try again (default: the one the run stopped at)")
+	c.Flags().StringVar(&o.phase, "phase", "", "phase to try again (default: the one the run stopped at)")
 	o.progress(c.Flags())
 	return c
 }
 
-// runRetry lets the counters of revisions and tries start again, commits that, and goes on.
-func runRetry(ctx context.Context, env environ.Env, o runOptions, phase string) (err error) {
-	if err := issue.CheckID(o.Id); err != nil {
-		return err
-	}
-	if o.json {
-		defer func() { err = alwaysJSON(env, err) }()
-	}
-	if err := o.check(); err != nil {
-		return err
-	}
-	w, err := openClaimed(ctx, env, o.Options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	run, err := phases.Retry(w.Plan, w.Run, phase, phases.Start{At: env.Now(), More: o.More})
+// tryAgain lets the counters of revisions and tries start again, and commits that.
+func tryAgain(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) error {
+	run, err := phases.Retry(w.Plan, w.Run, o.phase, phases.Start{At: env.Now(), More: o.More})
 	if err != nil {
 		return exit.AsUsage(command.WithNearest(err))
 	}
 	opts, err := workspace.AgentOptions(env, w, o.Options)
-	if err != nil {
-		return err
+	if err == nil {
+		err = w.Ready(opts)
 	}
-	if err := w.Ready(opts); err != nil {
+	if err != nil {
 		return err
 	}
 	e, err := w.Engine(env, o.Options, engine.Quiet{})
-	if err != nil {
-		return err
-	}
-	if err := e.Amend(ctx, run, fmt.Sprintf("%s: retry", run.CurrentPhase)); err != nil {
-		return err
+	if err == nil {
+		err = e.Amend(ctx, run, run.CurrentPhase+": retry")
 	}
 	w.Run = run
-	return finish(ctx, w, env, o)
+	return err
 }
 
 // runOptions are the flags of run and retry.
@@ -198,6 +190,8 @@ type runOptions struct {
 	prompts bool // every prompt is printed
 	noInput bool
 	log     logForm
+	retry   bool   // the run is tried again
+	phase   string // that is tried again; empty: the one the run stopped at
 }
 
 // logForm is how progress is printed: one of logForms.

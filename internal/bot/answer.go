@@ -41,7 +41,7 @@ func (v *voice) replyTo(ctx context.Context, c inbox.Waiting) error {
 // answerText is the answer to a question.
 func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker string) string {
 	plan, found, err := v.known(ctx)
-	v.speak(found.Language)
+	v.locked(func() { v.spoken = found.Language })
 	if text := asked.Reply(v.language()); text != "" {
 		return marker + "\n" + text
 	}
@@ -113,7 +113,7 @@ func (v *voice) choose(ctx context.Context) (*pipelines.Pipeline, metadata.Reaso
 	}
 	d, err := workspace.Define(ctx, src, is, workspace.Choice{Pipeline: v.in.Pipeline, Language: v.in.Language})
 	if err == nil {
-		v.speak(d.Plan.Language)
+		v.locked(func() { v.spoken = d.Plan.Language })
 	}
 	return d.Plan, d.Why, err
 }

@@ -49,7 +49,7 @@ type bot struct {
 	before metadata.Run // the run that the issue had, if its branch is gone; else the zero value
 	acted  bool         // this process did more with the run than refuse commands
 	obeyed int          // commands that this process took
-	due    *PartsDue    // parts that other jobs are to do; nil: there are none
+	due    *partsDue    // parts that other jobs are to do; nil: there are none
 	// askedCI says that it is known whether CI has something to say.
 	askedCI bool
 	// turnedDown is why what a form or a workflow asked for was refused. There
@@ -347,7 +347,7 @@ func (b *bot) refuseAll(ctx context.Context, d page.Denial) jobEnd {
 func (b *bot) refuseWhatAsked(ctx context.Context, d page.Denial) {
 	switch {
 	case b.t.Comment != nil:
-		b.voice.refuseTogether(ctx, []refusal{{b.t.Comment.ID, d}})
+		b.voice.refuse(ctx, &message{comment: b.t.Comment.ID, denial: d})
 	case b.t.Review != nil:
 		b.tellReview(ctx, page.RefusalReply(page.ReviewMarker(b.t.Review.ID), b.voice.language(), d))
 	}

@@ -17,12 +17,12 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// PartsDue is the error by which an engine stops where the parts of a run are to be done by
+// partsDue is the error by which an engine stops where the parts of a run are to be done by
 // other machines. The record says nothing of it.
-type PartsDue struct{ Parts []string }
+type partsDue struct{ Parts []string }
 
 // Error says so.
-func (d *PartsDue) Error() string {
+func (d *partsDue) Error() string {
 	return "other machines are to do " + strings.Join(d.Parts, ", ")
 }
 
@@ -30,12 +30,12 @@ func (d *PartsDue) Error() string {
 // was left to.
 func toJobs(lease *metadata.Lease) bool { return lease != nil && sharedLease(lease.Owner, lease) }
 
-// SplitIntoParts has an engine end with a *Due as soon as parts can be done beside each other.
-func SplitIntoParts(e *engine.Engine) {
+// splitIntoParts has an engine end with a *partsDue as soon as parts can be done beside each other.
+func splitIntoParts(e *engine.Engine) {
 	here := e.Beside
 	e.Beside = func(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
 		if parts := phases.PartsOfWave(e.Plan, run); parts != nil && ctx.Err() == nil {
-			return run, false, &PartsDue{parts}
+			return run, false, &partsDue{parts}
 		}
 		return here(ctx, run)
 	}
@@ -45,10 +45,10 @@ func SplitIntoParts(e *engine.Engine) {
 // before that they are over.
 const leaseFor = 12 * time.Hour
 
-// LeaveParts leaves a run to the jobs of the same run of a workflow, one for each part, and
+// leaveParts leaves a run to the jobs of the same run of a workflow, one for each part, and
 // gives its record and the matrix that starts them. What earlier jobs have pushed and
 // nobody has taken is removed first.
-func LeaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, run metadata.Run, parts []string) (next metadata.Run, matrix string, err error) {
+func leaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, run metadata.Run, parts []string) (next metadata.Run, matrix string, err error) {
 	at, err := originOf(w)
 	if err != nil {
 		return run, "", err

@@ -73,8 +73,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 	switch {
 	case err != nil:
 	case o.Auto:
-		c := Consultation{Env: b.env, Language: b.voice.language(), Warn: b.voice.warn, Open: b.w, Engine: b.engine, Agents: b.opening(nil), Keep: b.keep}
-		return c.Ask(ctx, run, o)
+		return b.consult(ctx, run, o)
 	case o.Restore:
 		if _, missing := b.w.EndOf(ctx, o.Phase); missing != nil {
 			err = &command.Refusal{Code: metadata.NotACommand, Err: missing}
@@ -205,7 +204,7 @@ func (b *bot) answer(o command.Request, no *command.Refusal) {
 		b.turnedDown = &page.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why()}
 	case no != nil:
 		d := page.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why(), Known: true, Kept: true}
-		b.voice.note(d)
+		b.voice.locked(func() { b.voice.noted = append(b.voice.noted, d) })
 		b.voice.outbox.refuse(o.Comment, d)
 	case o.Comment > 0:
 		b.voice.obeyed(o.Name, o.Comment)
@@ -298,7 +297,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 		}
 		no.Kept = no.Code == metadata.PermissionDenied && !edited
 		if len(b.voice.denials()) < 50 {
-			b.voice.note(*no) // on the page of the job; the issue shows what those with the right say
+			b.voice.locked(func() { b.voice.noted = append(b.voice.noted, *no) }) // on the page of the job; the issue shows what those with the right say
 		}
 		b.inbox.MarkDoneOf(c)
 		if edited { // people without the right must not keep a run waiting with a hundred comments

@@ -169,7 +169,8 @@ func (b *bot) closed(ctx context.Context) *page.Denial {
 // wire makes an engine that is wired to the issue.
 func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	b.voice.speakOf(b.w)
-	b.voice.compare(runs.Earlier(ctx, b.w.Source, b.w.Run))
+	earlier := runs.Earlier(ctx, b.w.Source, b.w.Run)
+	b.voice.locked(func() { b.voice.earlier = earlier })
 	b.w.Warn = b.voice.warn
 	e, err := b.w.Engine(b.env, o, b.voice.reporter())
 	if err != nil {
@@ -184,7 +185,7 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	telemetry.Follow(ctx, e, b.w.Run)
 	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, workspace.Longest(b.w.Plan)
 	if b.in.FanOut && b.in.Command != setup.JoinOnly {
-		SplitIntoParts(e)
+		splitIntoParts(e)
 	}
 	b.engine = e
 	b.lease.use(e)

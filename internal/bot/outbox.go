@@ -19,34 +19,55 @@ import (
 type outbox struct {
 	// mu guards what follows: some of it is sent while an agent works.
 	mu      sync.Mutex
-	waiting parcel
+	waiting []*message // by their kinds, and those of one kind as they came
 }
 
-// refusal is a command that was not carried out.
-type refusal struct {
-	comment int64
-	page.Denial
-}
+// messageKind says what a message is. The first are sent first.
+type messageKind int
 
-// sign is a reaction to a comment.
-type sign struct {
+const (
+	aRefusal  messageKind = iota // of a command; many are answered in one comment
+	anOpinion                    // of an agent that people have asked about the run
+	anAnswer                     // to a question or a mistake
+	aSign                        // a reaction
+)
+
+// message is one thing that people are to be told about a comment.
+type message struct {
+	kind     messageKind
 	comment  int64
-	reaction github.Reaction
+	denial   page.Denial
+	opinion  page.Opinion
+	question inbox.Waiting
+	sign     github.Reaction
+}
+
+// add adds a message; a sign only once.
+func (o *outbox) add(m message) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	same := func(w *message) bool { return w.kind == aSign && w.comment == m.comment && w.sign == m.sign }
+	if m.kind == aSign && (m.comment == 0 || slices.ContainsFunc(o.waiting, same)) {
+		return
+	}
+	at := slices.IndexFunc(o.waiting, func(w *message) bool { return w.kind > m.kind })
+	if at < 0 {
+		at = len(o.waiting)
+	}
+	o.waiting = slices.Insert(o.waiting, at, &m)
 }
 
 // clear forgets everything.
 func (o *outbox) clear() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.waiting = parcel{}
+	o.waiting = nil
 }
 
 // refuse adds the answer to a command, and the sign for it; 0 is no comment.
 func (o *outbox) refuse(comment int64, d page.Denial) {
 	if comment > 0 && d.Why != inbox.WhyNoMoreBots() { // programs might answer an answer
-		o.mu.Lock()
-		o.waiting.refused = append(o.waiting.refused, refusal{comment, d})
-		o.mu.Unlock()
+		o.add(message{kind: aRefusal, comment: comment, denial: d})
 	}
 	o.sign(comment, github.Confused)
 }
@@ -54,72 +75,54 @@ func (o *outbox) refuse(comment int64, d page.Denial) {
 // opinion adds what an agent said that a command asked, if one was asked.
 func (o *outbox) opinion(d metadata.Decision) {
 	if said, ok := page.OpinionOf(d); ok {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.waiting.said = append(o.waiting.said, said)
+		o.add(message{kind: anOpinion, comment: d.Comment, opinion: said})
 	}
 }
 
 // answer adds a question or a mistake.
 func (o *outbox) answer(c inbox.Waiting) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.waiting.questions = append(o.waiting.questions, c)
+	o.add(message{kind: anAnswer, comment: c.Comment.ID, question: c})
 }
 
-// sign adds a reaction to a comment, if there is one, once.
+// sign adds a reaction to a comment, if there is one.
 func (o *outbox) sign(comment int64, r github.Reaction) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if s := (sign{comment, r}); comment > 0 && !slices.Contains(o.waiting.signs, s) {
-		o.waiting.signs = append(o.waiting.signs, s)
-	}
+	o.add(message{kind: aSign, comment: comment, sign: r})
 }
 
 // reactions is how many are to be made.
-func (o *outbox) reactions() int {
+func (o *outbox) reactions() (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.waiting.signs)
+	for _, m := range o.waiting {
+		if m.kind == aSign {
+			n++
+		}
+	}
+	return n
 }
 
-// first gives what is sent next: one of the four, or several refusals.
-func (o *outbox) first() (next parcel) {
+// mostTogether is how many refused commands are answered in one comment.
+const mostTogether = 40
+
+// first gives what is sent next: one message, or several refusals.
+func (o *outbox) first() (next []*message) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch {
-	case len(o.waiting.refused) > 0:
-		next.refused = slices.Clone(o.waiting.refused[:min(len(o.waiting.refused), mostTogether)])
-	case len(o.waiting.said) > 0:
-		next.said = slices.Clone(o.waiting.said[:1])
-	case len(o.waiting.questions) > 0:
-		next.questions = slices.Clone(o.waiting.questions[:1])
-	case len(o.waiting.signs) > 0:
-		next.signs = slices.Clone(o.waiting.signs[:1])
+	for _, m := range o.waiting {
+		if len(next) > 0 && (m.kind != aRefusal || len(next) == mostTogether) {
+			break
+		}
+		next = append(next, m)
 	}
 	return next
 }
 
-// sent takes out what first gave.
-func (o *outbox) sent(p parcel) {
+// sent takes out what was sent.
+func (o *outbox) sent(all []*message) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	w := &o.waiting
-	w.refused, w.said, w.questions, w.signs = rest(w.refused, p.refused), rest(w.said, p.said), rest(w.questions, p.questions), rest(w.signs, p.signs)
+	o.waiting = slices.DeleteFunc(o.waiting, func(m *message) bool { return slices.Contains(all, m) })
 }
-
-// rest is what remains of a list without what was sent from its beginning.
-func rest[T any](list, sent []T) []T { return list[min(len(sent), len(list)):] }
-
-// parcel is what is sent in one go.
-type parcel struct {
-	refused   []refusal       // answered in one comment
-	said      []page.Opinion  // of agents that people have asked about the run
-	questions []inbox.Waiting // questions and mistakes
-	signs     []sign
-}
-
-func (p parcel) empty() bool { return len(p.refused)+len(p.said)+len(p.questions)+len(p.signs) == 0 }
 
 // keptFree is how many writes to the forge are left to the run itself, for its
 // comment and its pull request, while it is at work.
@@ -127,55 +130,41 @@ const keptFree = 3
 
 // send sends what can be sent without a wait.
 func (v *voice) send(ctx context.Context) {
-	for ctx.Err() == nil && !v.outbox.first().empty() && v.gh.FreeWrites() > keptFree {
-		v.sendNext(ctx)
-	}
+	v.sendAll(ctx, func() bool { return v.gh.FreeWrites() <= keptFree })
 }
 
-// sendAll sends everything, however long that takes. Before each wait for the
-// forge, it calls stop, unless that is nil, and ends if the result is true.
+// sendAll sends everything, however long that takes, unless stop says before one that it is
+// enough. What is cut off is kept.
 func (v *voice) sendAll(ctx context.Context, stop func() bool) {
-	for ctx.Err() == nil && !v.outbox.first().empty() {
-		if stop != nil && v.gh.FreeWrites() == 0 && stop() {
-			return
+	for next := v.outbox.first(); len(next) > 0 && ctx.Err() == nil && !stop(); next = v.outbox.first() {
+		switch m := next[0]; m.kind {
+		case aRefusal:
+			v.refuse(ctx, next...)
+		case anOpinion:
+			v.tellOpinion(ctx, m.opinion)
+		case anAnswer:
+			if v.react(ctx, m.comment, github.Eyes) || v.inbox.Overdue(m.question.Comment) {
+				_ = v.replyTo(ctx, m.question) // it was told
+			}
+		case aSign:
+			v.react(ctx, m.comment, m.sign)
 		}
-		v.sendNext(ctx)
+		if ctx.Err() == nil {
+			v.outbox.sent(next)
+		}
 	}
 }
 
-// sendNext sends one thing, and keeps it if sending was cut off.
-func (v *voice) sendNext(ctx context.Context) {
-	next := v.outbox.first()
-	switch {
-	case len(next.refused) > 0:
-		v.refuseTogether(ctx, next.refused)
-	case len(next.said) > 0:
-		v.tellOpinion(ctx, next.said[0])
-	case len(next.questions) > 0:
-		if c := next.questions[0]; v.react(ctx, c.Comment.ID, github.Eyes) || v.inbox.Overdue(c.Comment) {
-			_ = v.replyTo(ctx, c) // it was told
-		}
-	case len(next.signs) > 0:
-		v.react(ctx, next.signs[0].comment, next.signs[0].reaction)
-	}
-	if ctx.Err() == nil {
-		v.outbox.sent(next)
-	}
-}
-
-// mostTogether is how many refused commands are answered in one comment.
-const mostTogether = 40
-
-// refuseTogether answers commands that were refused, but for those that
-// somebody else has answered meanwhile.
-func (v *voice) refuseTogether(ctx context.Context, all []refusal) {
+// refuse answers commands that were refused, but for those that somebody else has answered
+// meanwhile.
+func (v *voice) refuse(ctx context.Context, all ...*message) {
 	_ = v.inbox.Read(ctx, true)                 // otherwise two jobs may tell it, which does no harm
 	for _, there := range []bool{false, true} { // on the issue, on the pull request
 		var comments []int64
 		var denials []page.Denial
-		for _, r := range all {
-			if !v.inbox.IsAnswered(r.comment) && v.inbox.IsOnPull(r.comment) == there {
-				comments, denials = append(comments, r.comment), append(denials, r.Denial)
+		for _, m := range all {
+			if !v.inbox.IsAnswered(m.comment) && v.inbox.IsOnPull(m.comment) == there {
+				comments, denials = append(comments, m.comment), append(denials, m.denial)
 			}
 		}
 		if len(comments) > 0 {

@@ -13,16 +13,16 @@ func TestOutboxKeepsWhatIsAdded(t *testing.T) {
 	o := &outbox{}
 	o.refuse(1, page.Denial{What: "/pause"})
 	first := o.first()
-	if len(first.refused) != 1 || len(first.signs) != 0 {
+	if len(first) != 1 || first[0].kind != aRefusal {
 		t.Fatalf("first is %+v", first)
 	}
-	if again := o.first(); len(again.refused) != 1 || again.refused[0].comment != 1 {
+	if again := o.first(); len(again) != 1 || again[0].comment != 1 {
 		t.Errorf("what was not sent is gone: %+v", again)
 	}
 	o.refuse(2, page.Denial{What: "/retry"})
 	o.sign(1, github.Confused) // it is there already
 	o.sent(first)
-	if next := o.first(); len(next.refused) != 1 || next.refused[0].comment != 2 {
+	if next := o.first(); len(next) != 1 || next[0].comment != 2 {
 		t.Errorf("then comes %+v", next)
 	}
 	if n := o.reactions(); n != 2 {
@@ -31,7 +31,7 @@ func TestOutboxKeepsWhatIsAdded(t *testing.T) {
 	sending := o.first()
 	o.clear()
 	o.sent(sending) // nothing is left of it
-	if !o.first().empty() {
+	if len(o.first()) > 0 {
 		t.Errorf("after it was cleared there is %+v", o.first())
 	}
 }

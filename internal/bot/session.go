@@ -42,7 +42,7 @@ func (b *bot) session(ctx context.Context) jobEnd {
 	defer func() {
 		ctx, stop := lastWords(ctx)
 		defer stop()
-		b.voice.sendAll(ctx, nil)
+		b.voice.sendAll(ctx, func() bool { return false })
 		if b.w != nil {
 			b.voice.warnOf(b.w.Close())
 		}
@@ -258,8 +258,13 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	}
 	err = b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), run)
 	var no *command.Refusal
-	if errors.As(err, &no) {
-		return run, errors.Join(err, b.halt(ctx, run, no))
+	if errors.As(err, &no) { // it is stopped by what is outside of it
+		next := phases.Halt(run, no.Code, no.Why(), b.env.Now())
+		noted := b.engine.Amend(ctx, next, "stopped: "+string(no.Code))
+		if noted == nil {
+			b.keep(next)
+		}
+		return run, errors.Join(err, noted)
 	}
 	if err != nil {
 		return run, err
@@ -282,7 +287,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 // handOn leaves the run to other jobs, which do parts of it.
 func (b *bot) handOn(ctx context.Context) jobEnd {
 	b.voice.sendAll(ctx, b.hasCommand(ctx))
-	run, matrix, err := LeaveParts(ctx, b.w, b.engine, b.w.Run, b.due.Parts)
+	run, matrix, err := leaveParts(ctx, b.w, b.engine, b.w.Run, b.due.Parts)
 	if err != nil {
 		return b.broke(ctx, err)
 	}
@@ -376,9 +381,13 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	return end
 }
 
-// hasCommand gives a function that reports whether there is a command to take.
+// hasCommand gives a function that reports whether there is a command to take before the
+// forge bears another message.
 func (b *bot) hasCommand(ctx context.Context) func() bool {
 	return func() bool {
+		if b.gh.FreeWrites() > 0 {
+			return false
+		}
 		b.inbox.Look(ctx, false)
 		return len(b.inbox.Pending(b.w.Run)) > 0
 	}
@@ -408,33 +417,17 @@ func (b *bot) tellPeople(ctx context.Context) {
 	}
 }
 
-// halt records that a run cannot go on for a reason outside of it.
-func (b *bot) halt(ctx context.Context, run metadata.Run, no *command.Refusal) error {
-	next := phases.Halt(run, no.Code, no.Why(), b.env.Now())
-	if err := b.engine.Amend(ctx, next, "stopped: "+string(no.Code)); err != nil {
-		return err
-	}
-	b.keep(next)
-	return nil
-}
-
 // giveBack shows the final state of a run that has stopped, and releases the
 // run. No other job begins before that, so people never read messages of two
 // jobs.
 func (b *bot) giveBack(ctx context.Context) error {
-	if !b.acted && b.w.Run.GitHubIntegration.ProgressCommentID > 0 {
-		return b.letGo(ctx) // the comment says what it said before this job
+	if b.acted || b.w.Run.GitHubIntegration.ProgressCommentID == 0 { // else the comment says what it said before this job
+		shown := b.w.Run
+		if b.engine.Holds() || b.engine.StaleLease {
+			shown = phases.Touch(shown, b.env.Now())
+		}
+		b.voice.flush(shown)
 	}
-	shown := b.w.Run
-	if b.engine.Holds() || b.engine.StaleLease {
-		shown = phases.Touch(shown, b.env.Now())
-	}
-	b.voice.flush(shown)
-	return b.letGo(ctx)
-}
-
-// letGo lets go of the run.
-func (b *bot) letGo(ctx context.Context) error {
 	next, err := b.lease.release(ctx, b.w.Run)
 	if err != nil && !lostRace(err) {
 		b.voice.warn(err) // it is free when this job is over

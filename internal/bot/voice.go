@@ -64,13 +64,6 @@ func (v *voice) speakOf(w *workspace.Workspace) {
 	}
 }
 
-// compare sets the runs by which is told how long this one takes.
-func (v *voice) compare(earlier []metadata.Run) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.earlier = earlier
-}
-
 // subject is the run that messages are about.
 func (v *voice) subject() subject {
 	v.mu.Lock()
@@ -121,18 +114,11 @@ func (v *voice) warnOf(err error) {
 
 // addWarning shows a warning on the issue that is already in the log.
 func (v *voice) addWarning(text string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if !slices.Contains(v.notices.Warnings, text) {
-		v.notices.Warnings = append(v.notices.Warnings, text)
-	}
-}
-
-// note keeps what was refused, for the page of the job.
-func (v *voice) note(d page.Denial) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.noted = append(v.noted, d)
+	v.change(func(n *page.Notices) {
+		if !slices.Contains(n.Warnings, text) {
+			n.Warnings = append(n.Warnings, text)
+		}
+	})
 }
 
 // denials are what was refused while the job ran.
@@ -142,11 +128,16 @@ func (v *voice) denials() []page.Denial {
 	return slices.Clone(v.noted)
 }
 
-// change changes what people are told besides the record.
-func (v *voice) change(what func(n *page.Notices)) {
+// locked does something with what the lock guards.
+func (v *voice) locked(do func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	what(&v.notices)
+	do()
+}
+
+// change changes what people are told besides the record.
+func (v *voice) change(what func(n *page.Notices)) {
+	v.locked(func() { what(&v.notices) })
 }
 
 // language is that of the run, or of replies where there is none.
@@ -159,13 +150,6 @@ func (v *voice) language() string {
 // speaks is language for a caller who holds mu.
 func (v *voice) speaks() string {
 	return cmp.Or(v.about.run.Language, v.in.Language, v.spoken, "en")
-}
-
-// speak sets the language of a run that is only asked about.
-func (v *voice) speak(language string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.spoken = language
 }
 
 // warnings are all that was told so far.

@@ -145,6 +145,23 @@ func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 	return t, nil
 }
 
+// unasked denies what asks for nothing.
+func unasked(why metadata.Reason) *page.Denial {
+	return &page.Denial{Code: metadata.NotACommand, Why: why}
+}
+
+// issueNumber sets the number of the issue from a text.
+func (t *Trigger) issueNumber(text string) *page.Denial {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 1e9 {
+		return &page.Denial{Code: metadata.NotACommand, By: t.By, What: t.Text, Why: metadata.Because("no_number", "number", clean.Truncate(text, 40))}
+	}
+	if n != t.Number {
+		t.Number, t.Issue = n, nil
+	}
+	return nil
+}
+
 // OnOtherBranch says that a workflow runs where it must not.
 func OnOtherBranch(ref, branch string) metadata.Reason {
 	return metadata.Because("other_branch", "ref", ref, "branch", branch)
@@ -152,9 +169,6 @@ func OnOtherBranch(ref, branch string) metadata.Reason {
 
 // read finds out what is asked, and by whom.
 func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
-	deny := func(code metadata.Code, why metadata.Reason) *page.Denial {
-		return &page.Denial{Code: code, By: t.By, What: t.Text, Why: why}
-	}
 	ask := func(by, text string, bare bool) {
 		if t.By, t.Text, t.Requested = by, text, command.ParseAddressed(text, in.Addressed); bare {
 			t.Requested = command.Parse(text, true)
@@ -181,48 +195,30 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 		return nil
 	case ev.Name == "issues":
 		if ev.Action != "labeled" || in.Label == "" || !strings.EqualFold(ev.Label, in.Label) {
-			return deny(metadata.NotACommand, metadata.Because("other_label", "label", in.Label))
+			return unasked(metadata.Because("other_label", "label", in.Label))
 		}
 		t.Label, t.At = ev.Label, ev.Issue.UpdatedAt
 		ask(ev.Sender.Login, "run", true)
 		return nil
 	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
 		if ev.Name == "repository_dispatch" && ev.Action != Dispatched {
-			return deny(metadata.NotACommand, metadata.Because("other_dispatch", "type", ev.Action))
+			return unasked(metadata.Because("other_dispatch", "type", ev.Action))
 		}
 		if ev.Name == "repository_dispatch" && ev.Inputs[Awaited] != "" {
-			n, err := strconv.Atoi(ev.Inputs["issue"])
-			if err != nil || n < 1 || n > 1e9 {
-				return deny(metadata.NotACommand, metadata.Because("no_number", "number", clean.Truncate(ev.Inputs["issue"], 40)))
-			}
-			t.CI, t.Number, t.Requested = true, n, command.Parse("run", true)
-			return nil
+			t.CI, t.Requested = true, command.Parse("run", true)
+			return t.issueNumber(ev.Inputs["issue"])
 		}
-		text := strings.TrimSpace(ev.Inputs["command"])
-		if text == "" {
-			text = "run"
-		}
-		ask(ev.Sender.Login, text, true)
+		ask(ev.Sender.Login, cmp.Or(strings.TrimSpace(ev.Inputs["command"]), "run"), true)
 		if number == "" {
 			number = strings.TrimPrefix(strings.TrimSpace(ev.Inputs["issue"]), "#")
 		}
 	case in.Issue != "":
-		by := ev.Sender.Login
-		if by == "" {
-			by = r.Actor
-		}
-		ask(by, "run", true)
+		ask(cmp.Or(ev.Sender.Login, r.Actor), "run", true)
 	default:
-		return deny(metadata.NotACommand, metadata.Because("other_event", "event", t.Event))
+		return unasked(metadata.Because("other_event", "event", t.Event))
 	}
 	if number != "" {
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || n > 1e9 {
-			return deny(metadata.NotACommand, metadata.Because("no_number", "number", clean.Truncate(number, 40)))
-		}
-		if n != t.Number {
-			t.Number, t.Issue = n, nil
-		}
+		return t.issueNumber(number)
 	}
 	return nil
 }
@@ -247,7 +243,7 @@ func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
 	}
 	err := json.Unmarshal(ev.Ran, &ran)
 	if err != nil || ev.Action != "completed" || ran.From != nil && !strings.EqualFold(ran.From.Name, t.Repository) || !t.goOn(ran.Branch, in) {
-		return &page.Denial{Code: metadata.NotACommand, Why: metadata.Because("other_ci", "branch", clean.Truncate(ran.Branch, 100))}
+		return unasked(metadata.Because("other_ci", "branch", clean.Truncate(ran.Branch, 100)))
 	}
 	t.Red = slices.Contains([]string{"failure", "timed_out", "startup_failure"}, ran.Conclusion) // and not cancelled, such as for a newer one
 	return nil
@@ -270,7 +266,7 @@ func (t *Trigger) readStatus(ev github.Event, in Inputs) *page.Denial {
 	}
 	err := json.Unmarshal(ev.Ran, &given)
 	if err != nil || given.State == "" || given.State == "pending" || given.Context == github.OwnStatus {
-		return &page.Denial{Code: metadata.NotACommand, Why: metadata.Because("other_status", "status", clean.Truncate(given.Context, 100))}
+		return unasked(metadata.Because("other_status", "status", clean.Truncate(given.Context, 100)))
 	}
 	of := ""
 	for _, b := range given.Branches {
@@ -280,7 +276,7 @@ func (t *Trigger) readStatus(ev github.Event, in Inputs) *page.Denial {
 		}
 		of = b.Name
 	}
-	return &page.Denial{Code: metadata.NotACommand, Why: metadata.Because("other_ci", "branch", clean.Truncate(of, 100))}
+	return unasked(metadata.Because("other_ci", "branch", clean.Truncate(of, 100)))
 }
 
 // goOn has a run go on if a branch is that of one.
@@ -297,24 +293,30 @@ func (t *Trigger) goOn(branch string, in Inputs) bool {
 // readComment reads a command that somebody wrote.
 func (t *Trigger) readComment(ev github.Event, ask func(by, text string, bare bool)) *page.Denial {
 	if ev.Comment == nil {
-		return &page.Denial{Code: metadata.NotACommand, Why: metadata.Because("no_comment")}
+		return unasked(metadata.Because("no_comment"))
 	}
 	ask(ev.Comment.Author.Login, ev.Comment.Body, false)
 	t.Comment, t.At = ev.Comment, ev.Comment.CreatedAt
-	no := &page.Denial{By: t.By}
-	switch {
-	case strings.Contains(ev.Comment.Body, OurMarker):
-		no.Code, no.Why = metadata.NotACommand, metadata.Because("own_comment")
-	case t.Requested.Outcome == command.Ignored:
-		no.Code, no.Why = metadata.NotACommand, metadata.Because("no_command")
+	switch no := t.idle(ev.Comment.Body); {
+	case no != nil:
+		return no
 	case ev.Action == "edited":
-		no.Code, no.Why, no.What = metadata.PermissionDenied, metadata.Because("comment_edited"), t.Text
+		return &page.Denial{Code: metadata.PermissionDenied, By: t.By, Why: metadata.Because("comment_edited"), What: t.Text}
 	case ev.Action != "created":
-		no.Code, no.Why = metadata.NotACommand, metadata.Because("other_comment", "action", ev.Action)
-	default:
-		return nil
+		return unasked(metadata.Because("other_comment", "action", ev.Action))
 	}
-	return no
+	return nil
+}
+
+// idle denies a text that asks for nothing.
+func (t *Trigger) idle(text string) *page.Denial {
+	switch {
+	case strings.Contains(text, OurMarker):
+		return &page.Denial{Code: metadata.NotACommand, By: t.By, Why: metadata.Because("own_comment")}
+	case t.Requested.Outcome == command.Ignored:
+		return &page.Denial{Code: metadata.NotACommand, By: t.By, Why: metadata.Because("no_command")}
+	}
+	return nil
 }
 
 // readReview reads what a review asks for. For such an event
@@ -323,7 +325,7 @@ func (t *Trigger) readComment(ev github.Event, ask func(by, text string, bare bo
 func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial {
 	v, err := ReviewOf(ev)
 	if err != nil {
-		return &page.Denial{Code: metadata.NotACommand, Why: metadata.Said(err.Error())}
+		return unasked(metadata.Said(err.Error()))
 	}
 	mask := r.Mask
 	if mask == nil {
@@ -333,16 +335,9 @@ func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial 
 	t.Review, t.Pull, t.By, t.At = &v, ev.Pull.Number, v.Author.Login, v.At
 	t.Requested = v.Asks(mask, in.Addressed)
 	t.Text = "/" + t.Requested.Command.Name
-	no := &page.Denial{By: t.By}
-	switch {
-	case strings.Contains(v.Body, OurMarker):
-		no.Code, no.Why = metadata.NotACommand, metadata.Because("own_comment")
-	case t.Requested.Outcome == command.Ignored:
-		no.Code, no.Why = metadata.NotACommand, metadata.Because("no_command")
-	case ev.Name == "pull_request_review" && ev.Action != "submitted", ev.Name == "pull_request_review_comment" && ev.Action != "created":
-		no.Code, no.Why = metadata.NotACommand, metadata.Because("other_event", "event", t.Event)
-	default:
-		return nil
+	no := t.idle(v.Body)
+	if no == nil && (ev.Name == "pull_request_review" && ev.Action != "submitted" || ev.Name == "pull_request_review_comment" && ev.Action != "created") {
+		no = unasked(metadata.Because("other_event", "event", t.Event))
 	}
 	return no
 }
