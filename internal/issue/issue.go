@@ -60,14 +60,15 @@ func (i Issue) Differs(now Issue) (all metadata.Reason) {
 	if i.Title != now.Title {
 		all = metadata.Because("title_changed", "new", now.Title, "old", i.Title)
 	}
+	if i.Body != now.Body {
+		all = metadata.All(all, metadata.Because("text_changed"))
+	}
 	was, is := i.Record(), now.Record()
-	for _, part := range []struct {
-		code string
-		same bool
-	}{{"text_changed", i.Body == now.Body}, {"discussion_changed", was.Discussion == is.Discussion}, {"images_changed", slices.Equal(was.Images, is.Images)}} {
-		if !part.same {
-			all = metadata.All(all, metadata.Because(part.code))
-		}
+	if was.Discussion != is.Discussion {
+		all = metadata.All(all, metadata.Because("discussion_changed"))
+	}
+	if !slices.Equal(was.Images, is.Images) {
+		all = metadata.All(all, metadata.Because("images_changed"))
 	}
 	return all
 }

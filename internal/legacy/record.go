@@ -158,7 +158,8 @@ func (old *OlderRun) sentBack(name string) (by, why string) {
 	if p.Back != nil {
 		return p.Back.From, cmp.Or(p.Back.Reason, "(no reason was recorded)")
 	}
-	for by, other := range old.Phases {
+	for _, by := range slices.Sorted(maps.Keys(old.Phases)) {
+		other := old.Phases[by]
 		if other.FailedPhase == name && strings.HasPrefix(other.Decision, "FAIL") {
 			return by, fmt.Sprintf("%s decided that %s has to be done again.", by, name)
 		}
