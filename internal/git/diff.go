@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,7 +77,7 @@ func (r *Repo) Patch(ctx context.Context, limit int64) (_ []byte, err error) {
 		return nil, err
 	}
 	keep, left := fit(slices.DeleteFunc(changes, func(change Change) bool { return change.Path == r.opt.Scrap }), limit)
-	index, err := r.copyIndex(r.home("index-patch"))
+	index, err := r.copyIndex(filepath.Join(r.staged.Dir, "index-patch"))
 	env := append(r.staged.Environ(), index...)
 	if err == nil { // what Git LFS would keep is kept nowhere else
 		err = r.updateIndex(ctx, env, unconverted(), sortChanges(keep))
