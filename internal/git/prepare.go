@@ -31,6 +31,7 @@ func (r *Repo) Prepare(ctx context.Context, g Guard) (removed []string, err erro
 		return nil, err
 	}
 	r.unlock()
+	r.removeEmpty()
 	if err := errors.Join(r.fillLarge(ctx), r.buildScratch("tree", r.home("index"), r.tip)); err != nil {
 		return nil, err
 	}

@@ -326,3 +326,18 @@ func (r *Repo) clearWay(p string) error {
 	}
 	return folders.RemoveWithin(r.top, p)
 }
+
+// removeEmpty removes the folders of the state folder that have no file, which
+// git knows nothing of: one of them may stand where a file is to be.
+func (r *Repo) removeEmpty() {
+	var dirs []string
+	_ = folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
+		if err == nil && d.IsDir() && p != r.opt.State {
+			dirs = append(dirs, p)
+		}
+		return nil
+	})
+	for _, dir := range slices.Backward(dirs) { // what lies in a folder comes before it
+		_ = r.top.Remove(dir) // one that has anything in it stays
+	}
+}
