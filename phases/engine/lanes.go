@@ -69,8 +69,8 @@ func (s *LaneSide) Run(ctx context.Context, run metadata.Run) (metadata.Run, boo
 	return w.run, true, err
 }
 
-// removeIdle removes trees in which nothing is done any more, such as that of a review which was
-// cut off and is done on the branch.
+// removeIdle removes trees in which nothing is done any more, such as that of a part whose work
+// was on the branch when the program was killed.
 func (s *LaneSide) removeIdle(ctx context.Context, run metadata.Run) error {
 	for _, part := range s.Trees.Existing() {
 		if rec := run.Phase(part); s.Only != "" || rec != nil && rec.Lane != nil {

@@ -34,6 +34,9 @@ func WithoutCode(out string) string {
 // no fence, quote or list has been left open.
 func CheckClosed(t *testing.T, md string) {
 	t.Helper()
+	if strings.Contains(md, "template: pages:") {
+		t.Errorf("a part of the page has a mistake:\n%s", md)
+	}
 	src := []byte(md + "\n\nwhat follows\n")
 	last := Parse(src).LastChild()
 	if p, ok := last.(*ast.Paragraph); !ok || strings.TrimSpace(string(p.Lines().Value(src))) != "what follows" {
