@@ -167,7 +167,6 @@ var elsewhere = map[string]string{
 	inRepo("GET", "/issues/{issue_number}/reactions"):                         notCalled,
 	inRepo("POST", "/issues/{issue_number}/reactions"):                        notCalled,
 	inRepo("DELETE", "/issues/{issue_number}/reactions/{reaction_id}"):        notCalled,
-	inRepo("PUT", "/contents/{path}"):                                         "TestNotesAreProposed",
 }
 
 const notCalled = "reprise does not ask for it"

@@ -41,7 +41,9 @@ func followed(t *testing.T, every int) {
 // follow plays one case, and reports whether the first job came to the step at
 // which it is gone.
 func (s *arena) follow(t *testing.T, next string, at int) (gone bool, err error) {
-	const later = 9 * time.Minute // by then the forge knows that the first job is over
+	// The forge knows five minutes after a job is gone that it is over. A run here takes up to seven, and
+	// a newer command looks back no more than ten.
+	const later, newer = 12 * time.Minute, 9 * time.Minute
 	first := assignment{After: time.Second, fate: fate{Seed: 3, Kill: at}}
 	job := assignment{After: later, fate: fate{Seed: 4}}
 	all := []incident{
@@ -55,7 +57,7 @@ func (s *arena) follow(t *testing.T, next string, at int) (gone bool, err error)
 	case "an older":
 		all[0].Jobs = append(all[0].Jobs, job)
 	case "a newer":
-		all = append(all, incident{By: "max", Text: "/rollback build look again", After: later, Jobs: []assignment{{After: time.Second, fate: job.fate}}})
+		all = append(all, incident{By: "max", Text: "/rollback build look again", After: newer, Jobs: []assignment{{After: time.Second, fate: job.fate}}})
 	}
 	err = s.stage(t, all, func(w *meeting) {
 		w.happens(all)

@@ -61,18 +61,6 @@ func (b bare) ahead(commit, of string) bool {
 	return err != nil || n != "0"
 }
 
-// put commits a file to a branch. Its content is in Base64, as clients send it.
-func (b bare) put(branch, name, message, content string) error {
-	const script = `b=$(base64 -d | git hash-object -w --stdin) && git read-tree "$1" && git update-index --add --cacheinfo "100644,$b,$2" &&
-		c=$(git -c user.name=M -c user.email=m@example.com commit-tree -p "$1" -m "$3" "$(git write-tree)") && git update-ref "refs/heads/$1" "$c" && rm "$GIT_INDEX_FILE"`
-	c := exec.Command("sh", "-c", script, "sh", branch, name, message)
-	c.Env, c.Stdin = append(os.Environ(), "GIT_DIR="+string(b), "GIT_INDEX_FILE="+string(b)+"/notes.index"), strings.NewReader(content)
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("commit %s to %s: %w: %s", name, branch, err, out)
-	}
-	return nil
-}
-
 func refObject(ref, sha string) object {
 	return object{"ref": ref, "object": object{"sha": sha, "type": "commit"}}
 }
@@ -87,25 +75,6 @@ func (v *visit) getRef() reply {
 		return notFound()
 	}
 	return ok(refObject("refs/"+ref, sha))
-}
-
-// listRefs gives the references whose names begin so: of a repository that is not on
-// disk there are none but branches, which nobody asks for.
-func (v *visit) listRefs() reply {
-	beginning, found := "refs/"+v.params["ref"], []any{}
-	if v.repo.bare == "" {
-		return ok(found)
-	}
-	out, err := v.repo.bare.git("for-each-ref", "--format=%(objectname) %(refname)")
-	if err != nil {
-		return refuse(http.StatusConflict, "Git Repository is empty.")
-	}
-	for line := range strings.Lines(out) {
-		if sha, ref, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(ref, beginning) {
-			found = append(found, refObject(ref, sha))
-		}
-	}
-	return ok(found)
 }
 
 // createRef makes a ref. Who only asks whether that is allowed names a commit that is not there.
@@ -192,18 +161,6 @@ func (v *visit) getContents() reply {
 		all = append(all, entry(name+"/"+child, f[2], map[string]string{"tree": "dir", "blob": "file"}[f[1]]))
 	}
 	return ok(all)
-}
-
-// putContents commits a file: a new one, or in the place of the blob that the client has seen.
-func (v *visit) putContents() reply {
-	branch, seen, name := v.text("branch"), v.text("sha"), v.params["path"]
-	if id, _, _, _ := v.repo.bare.object(branch + ":" + name); id != seen {
-		return refuse(http.StatusConflict, name+" does not match "+seen)
-	}
-	if err := v.repo.bare.put(branch, name, v.text("message"), v.text("content")); err != nil {
-		v.host.Errorf("githubtest: %v", err)
-	}
-	return ok(object{"commit": object{"sha": v.repo.head(branch)}, "content": nil})
 }
 
 // getBlob gives a file by its hash, however large.

@@ -88,10 +88,8 @@ func routes() []route {
 		{"GET", inRepo + "/actions/jobs/{job_id}/logs", "actions=read", "", false, (*visit).findLog},
 
 		{"GET", inRepo + "/git/ref/{ref}", contentsRead, "", false, (*visit).getRef},
-		{"GET", inRepo + "/git/matching-refs/{ref}", contentsRead, "", false, (*visit).listRefs},
 		{"POST", inRepo + "/git/refs", "contents=write", "write", false, (*visit).createRef},
 		{"GET", inRepo + "/contents/{path}", contentsRead, "", false, (*visit).getContents},
-		{"PUT", inRepo + "/contents/{path}", "contents=write", "write", false, (*visit).putContents},
 		{"GET", inRepo + "/git/blobs/{file_sha}", contentsRead, "", false, (*visit).getBlob},
 		{"GET", inRepo + "/branches/{branch}", contentsRead, "", false, (*visit).getBranch},
 
