@@ -12,21 +12,18 @@ type Hook struct {
 	Timeout string   `json:"timeout,omitempty"` // of one try, such as "10s"
 }
 
-// WrongHooks says what is wrong with hooks whose fields are right, by their numbers.
-func WrongHooks(all []Hook) map[int]string {
-	wrong := map[int]string{}
-	for i, h := range all {
-		at, err := url.Parse(h.URL)
-		switch {
-		case (h.Run == "") == (h.URL == ""):
-			wrong[i] = "expected one of run, a command, and url, the address of a webhook"
-		case len(h.On) == 0:
-			wrong[i] = "on is empty, so that it is told of nothing"
-		case h.Run != "" && (h.Secret != "" || h.Private):
-			wrong[i] = "secret and private are of a webhook; a command has none"
-		case h.URL != "" && (err != nil || at.Hostname() == ""):
-			wrong[i] = "the address of url has no host"
-		}
+// Wrong says what is wrong with a hook whose fields are right, or "".
+func (h Hook) Wrong() string {
+	at, err := url.Parse(h.URL)
+	switch {
+	case (h.Run == "") == (h.URL == ""):
+		return "expected one of run, a command, and url, the address of a webhook"
+	case len(h.On) == 0:
+		return "on is empty, so that it is told of nothing"
+	case h.Run != "" && (h.Secret != "" || h.Private):
+		return "secret and private are of a webhook; a command has none"
+	case h.URL != "" && (err != nil || at.Hostname() == ""):
+		return "the address of url has no host"
 	}
-	return wrong
+	return ""
 }

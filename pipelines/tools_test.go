@@ -107,7 +107,7 @@ func TestArguments(t *testing.T) {
 		{"codex", []string{"-c", "model_verbosity=\"low\"\nsandbox_mode=\"x\"", "-cmodel_verbosity=1"}, []int{0, 2}},
 	} {
 		var got []int
-		for _, m := range WrongTools(ToolsAgent{Use: tt.use, ToolSet: ToolSet{Args: tt.args}}) {
+		for _, m := range WrongTools(Agent{Use: tt.use, ToolSet: ToolSet{Args: tt.args}}) {
 			got = append(got, m.Keys[1].(int))
 		}
 		if diff := cmp.Diff(tt.wrong, got); diff != "" {
@@ -123,11 +123,11 @@ func TestNothingWrong(t *testing.T) {
 		"tools": {"allow": ["own", "web.look_up"]}, "effort": "xhigh"
 	}`)
 	for _, use := range []string{"claude", "codex"} {
-		if wrong := WrongTools(ToolsAgent{Use: use, ToolSet: s}); len(wrong) > 0 {
+		if wrong := WrongTools(Agent{Use: use, ToolSet: s}); len(wrong) > 0 {
 			t.Errorf("%s: %v", use, wrong)
 		}
 	}
-	if wrong := WrongTools(ToolsAgent{Use: "gemini"}); len(wrong) > 0 {
+	if wrong := WrongTools(Agent{Use: "gemini"}); len(wrong) > 0 {
 		t.Errorf("an agent that is given nothing: %v", wrong)
 	}
 }

@@ -10,14 +10,6 @@ import (
 	"sync"
 )
 
-// ToolsAgent is of an agent what decides what it can be given.
-type ToolsAgent struct {
-	Use     string
-	Command []string
-	Env     []string
-	ToolSet
-}
-
 // ToolMistake is what is wrong, and the keys that lead there from the agent.
 type ToolMistake struct {
 	Keys []any
@@ -29,7 +21,7 @@ func programs() []string { return []string{"claude", "codex"} }
 
 // WrongTools says all that is wrong with what an agent is given, in order. That it has the
 // right form is known.
-func WrongTools(a ToolsAgent) []ToolMistake {
+func WrongTools(a Agent) []ToolMistake {
 	w := &wrong{agent: a}
 	if a.Use == "command" && len(a.Command) == 0 {
 		w.add("missing, expected the program that use: \"command\" runs", "command")
@@ -56,8 +48,8 @@ func WrongTools(a ToolsAgent) []ToolMistake {
 
 // WrongFor says what is wrong with the tools and the effort that a phase or a step names
 // for an agent.
-func WrongToolsFor(a ToolsAgent, c ToolChoice, effort string) []ToolMistake {
-	w := &wrong{agent: ToolsAgent{Use: a.Use, ToolSet: ToolSet{MCP: a.MCP}}}
+func WrongToolsFor(a Agent, c ToolChoice, effort string) []ToolMistake {
+	w := &wrong{agent: Agent{Use: a.Use, ToolSet: ToolSet{MCP: a.MCP}}}
 	if slices.Contains(programs(), a.Use) {
 		w.chosen(c, effort)
 		return w.found
@@ -76,7 +68,7 @@ func (w *wrong) chosen(c ToolChoice, effort string) {
 }
 
 type wrong struct {
-	agent ToolsAgent
+	agent Agent
 	found []ToolMistake
 }
 

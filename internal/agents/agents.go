@@ -29,7 +29,8 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 			return nil, fmt.Errorf("env: %s: %s", v, why)
 		}
 	}
-	for _, wrong := range pipelines.WrongTools(pipelines.ToolsAgent{Use: name, Command: a.Command, Env: a.Env, ToolSet: a.ToolSet}) {
+	a.Use = name
+	for _, wrong := range pipelines.WrongTools(a) {
 		if wrong.Keys[0] != "command" {
 			return nil, fmt.Errorf("%v: %s", wrong.Keys[0], wrong.Why)
 		}

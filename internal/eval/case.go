@@ -2,7 +2,6 @@ package eval
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,7 +31,7 @@ func readCase(dir string) (Case, error) {
 		return c, cmp.Or(err, found.OrNil())
 	}
 	c.doc = doc
-	if err := json.Unmarshal(doc.JSON(), &c); err != nil {
+	if err := doc.Decode(&c); err != nil {
 		return c, fmt.Errorf("%s: %w", file, err)
 	}
 	if !caseName().MatchString(c.Name) {

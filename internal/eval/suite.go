@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -168,7 +167,7 @@ func (s *Suite) read(found *pipelines.Mistakes) error {
 		Runs     int
 		Variants map[string]Variant
 	}
-	if err := json.Unmarshal(doc.JSON(), &said); err != nil {
+	if err := doc.Decode(&said); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(s.dir, suiteFile), err)
 	}
 	s.Runs = cmp.Or(said.Runs, 1)

@@ -71,7 +71,7 @@ func ReadStubs(file string) (*Stubs, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(doc.JSON(), &s.calls); err != nil {
+	if err := doc.Decode(&s.calls); err != nil {
 		return nil, fmt.Errorf("reading stubs: %s: %w", file, err)
 	}
 	for key, c := range s.calls {

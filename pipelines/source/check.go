@@ -25,6 +25,15 @@ type checker struct {
 // walk returns v as a node. Parts that are wrong are noted and left out, so
 // that what is right can still be checked further; nil means all of it is.
 func (c *checker) walk(v cue.Value, s *Shape, n *Node) *Node {
+	n = c.typed(v, s, n)
+	if form := forms[s.form]; n != nil && form != nil {
+		form(&c.MistakeList, n)
+	}
+	return n
+}
+
+// typed is walk without what the form of a field asks for.
+func (c *checker) typed(v cue.Value, s *Shape, n *Node) *Node {
 	n.NodePlace = placeOf(v, n.NodePlace)
 	if s.Constraint != "" {
 		return c.constraint(v, s.Constraint, n)

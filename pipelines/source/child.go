@@ -58,7 +58,7 @@ func answer(req request) (r response) {
 	case req.Config != nil && len(req.Files) == 0:
 		r.Usual, err = usual(*req.Config)
 	default:
-		r.Pipeline, r.Missing, err = evaluate(req.Files, req.Config)
+		r.Pipeline, err = evaluate(req.Files, req.Config)
 	}
 	if err != nil && !errors.As(err, &r.Mistakes) {
 		r.Failure = err.Error()

@@ -48,10 +48,11 @@ func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (Ch
 	if s.Path != "" {
 		return load(named, text.CauseOf("chosen_file", "the file {file} was named", "file", s.Path))
 	}
-	own, err := s.OwnNames()
+	files, _, err := s.files(repoFolder)
 	if err != nil {
 		return Chosen{}, err
 	}
+	own := namesOf(files)
 	isAuto := func(name string) bool { return name == pipelines.Auto && !slices.Contains(own, name) }
 	if named != "" && !isAuto(named) {
 		return load(named, text.CauseOf("chosen_name", "{name} was named", "name", quoted(named)))

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -75,9 +74,7 @@ func DraftOf(n *Node) (DraftPipeline, error) {
 	d.Budget = pipelines.Budget{USD: 10, Time: pipelines.Duration(2 * time.Hour), Attempts: 60}
 	d.Defaults.Revisions = 3
 	d.Defaults.Retry = pipelines.Retry{Max: 3, Initial: pipelines.Duration(time.Second), Factor: 2, Cap: pipelines.Duration(time.Minute)}
-	var data bytes.Buffer
-	n.WriteJSON(&data)
-	err := json.Unmarshal(data.Bytes(), &d)
+	err := n.decode(&d)
 	for _, l := range []struct {
 		to      *[]DraftPhase
 		written []json.RawMessage

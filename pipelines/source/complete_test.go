@@ -13,7 +13,7 @@ import (
 // resolve evaluates a pipeline that has no mistakes.
 func resolve(t *testing.T, text string) *pipelines.Pipeline {
 	t.Helper()
-	p, _, err := evaluate([]file{{Name: "mine.cue", Text: text}}, nil)
+	p, err := evaluate([]file{{Name: "mine.cue", Text: text}}, nil)
 	if err != nil {
 		t.Fatalf("%s:\n%v", text, err)
 	}

@@ -14,13 +14,8 @@ import (
 // usual evaluates the settings of a repository by themselves: what they name as pipeline,
 // with its place, or nil.
 func usual(config file) (*pipelines.Mistake, error) {
-	c := &checker{MistakeList: MistakeList{Open: true}} // what it names may be in a pipeline
+	c := &checker{}
 	n, err := c.settings(NewContext(), config)
-	if n != nil {
-		d, bad := DraftOf(n)
-		CheckSettings(&c.MistakeList, n, &d)
-		err = cmp.Or(err, bad)
-	}
 	named := n.Get("pipeline")
 	if err = cmp.Or(err, c.Found.OrNil()); err != nil || named == nil {
 		return nil, err

@@ -3,32 +3,21 @@ package source
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// maxGoal is the most bytes a goal may have: longer ones crowd out the issue.
-const maxGoal = 10_000
-
 // Check finds what the schema cannot see: names that lead nowhere and plans
 // that cannot be carried out.
 func Check(m *MistakeList, n *Node, d *DraftPipeline) { checks{m}.whole(n, d) }
-
-// CheckSettings finds the same in the settings of a repository.
-func CheckSettings(m *MistakeList, n *Node, d *DraftPipeline) {
-	c := checks{m}
-	c.patterns(n, d)
-	c.agents(n, d)
-}
 
 // checks note what they find.
 type checks struct{ *MistakeList }
 
 func (c checks) whole(n *Node, d *DraftPipeline) {
-	c.patterns(n, d)
+	c.opened(n, d.Protect)
 	c.agents(n, d)
 	if len(n.List("phases")) == 0 && !slices.Contains(n.Names, "phases") {
 		c.Add(n, []any{"phases"}, "missing, expected a list of at least one phase")
@@ -52,44 +41,8 @@ func (c checks) whole(n *Node, d *DraftPipeline) {
 	}
 }
 
-// patterns checks what stands for titles and paths.
-func (c checks) patterns(n *Node, d *DraftPipeline) {
-	if _, err := regexp.Compile(d.Select.Title); err != nil {
-		c.Add(n, []any{"select", "title"}, "%v", err)
-	}
-	c.hosts(n, d.Network, "network")
-	c.twice(n, d.AllowModels, "allow_models")
-	c.protects(n, d.Protect)
-	c.pathPatterns(n, d.Secrets.Allow, "secrets", "allow")
-	c.pathPatterns(n, d.Limits.Binary, "limits", "binary")
-	var before []pipelines.Check
-	for i, why := range pipelines.WrongHooks(d.Hooks) {
-		c.Add(n, []any{"hooks", i}, "%s", why)
-	}
-	for i, s := range d.Setup {
-		c.command(n, "setup", i, s.Check, before)
-		c.pathPatterns(n, s.WhenChanged, "setup", i, "when_changed")
-		c.hosts(n, s.Network, "setup", i, "network")
-		before = append(before, s.Check)
-	}
-}
-
-// pathPatterns checks a list of patterns, which is found by its keys.
-func (c checks) pathPatterns(n *Node, patterns []string, keys ...any) {
-	for i, p := range patterns {
-		if why := pipelines.BadPattern(p); why != "" {
-			c.Add(n, append(slices.Clip(keys), i), "%q %s", p, why)
-		}
-	}
-}
-
-// protects checks which paths are protected and opened.
-func (c checks) protects(n *Node, a pipelines.ProtectionSettings) {
-	keys := []any{"protect"}
-	if at := n.Get("protect"); at != nil && at.Kind == ObjectNode {
-		keys = append(keys, "paths")
-	}
-	c.pathPatterns(n, a.Paths, keys...)
+// opened checks which protected paths are opened.
+func (c checks) opened(n *Node, a pipelines.ProtectionSettings) {
 	for i, p := range a.Open {
 		if why := pipelines.WhyNotOpened(p, a.Paths); why != "" && p != "" {
 			c.Add(n, []any{"protect", "open", i}, "%q %s", p, why)
@@ -97,46 +50,22 @@ func (c checks) protects(n *Node, a pipelines.ProtectionSettings) {
 	}
 }
 
-// hosts checks the names of what may be reached.
-func (c checks) hosts(n *Node, of *pipelines.Network, keys ...any) {
-	for i, host := range ValueOr(of, pipelines.Network{}).Allow {
-		if why := pipelines.BadHost(host); why != "" && host != "" {
-			c.Add(n, append(slices.Clone(keys), "allow", i), "%q %s", host, why)
-		}
-	}
-}
-
-// twice notes what is in a list for the second time.
-func (c checks) twice(n *Node, list []string, keys ...any) {
-	for i, text := range list {
-		if text != "" && slices.Contains(list[:i], text) {
-			c.Add(n, append(slices.Clone(keys), i), "%q again", text)
-		}
-	}
-}
-
 func (c checks) agents(n *Node, d *DraftPipeline) {
 	names := slices.Sorted(maps.Keys(d.Agents))
 	for _, name := range names {
-		agent, at := d.Agents[name], []any{"agents", name}
-		for _, wrong := range pipelines.WrongTools(pipelines.ToolsAgent{Use: agent.Use, Command: agent.Command, Env: agent.Env, ToolSet: agent.ToolSet}) {
-			c.Add(n, append(at, wrong.Keys...), "%s", wrong.Why)
-		}
-		if f := agent.Fallback; f != "" && !slices.Contains(names, f) && !c.Open {
-			c.Add(n, append(at, "fallback"), "no agent %q, %s", f, pipelines.MustBeOneOf(f, names))
-		}
+		c.agent(n, d, d.Agents[name].Fallback, "agents", name, "fallback")
 	}
 	c.fallbackLoops(n, d)
 	c.agent(n, d, d.Defaults.Agent, "defaults", "agent")
 	c.agent(n, d, d.Defaults.Reviewer, "defaults", "reviewer")
-	if d.Writer() == "" && len(names) > 0 && !c.Open {
+	if d.Writer() == "" && len(names) > 0 {
 		c.Add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(names, ", "))
 	}
 }
 
 // agent notes a name that is none of the agents.
 func (c checks) agent(n *Node, d *DraftPipeline, name string, keys ...any) {
-	if _, ok := d.Agents[name]; !ok && name != "" && !c.Open {
+	if _, ok := d.Agents[name]; !ok && name != "" {
 		c.Add(n, keys, "no agent %q, %s", name, pipelines.MustBeOneOf(name, slices.Sorted(maps.Keys(d.Agents))))
 	}
 }
@@ -157,18 +86,6 @@ func (c checks) fallbackLoops(n *Node, d *DraftPipeline) {
 	}
 }
 
-// command checks one command of a list, in which others come before it.
-func (c checks) command(n *Node, list string, i int, check pipelines.Check, before []pipelines.Check) {
-	if slices.ContainsFunc(before, func(o pipelines.Check) bool { return o.Name == check.Name && o.Name != "" }) {
-		c.Add(n, []any{list, i, "name"}, "%q is already the name of another command in %s", check.Name, list)
-	}
-	for _, name := range slices.Sorted(maps.Keys(check.Env)) {
-		if why := pipelines.WithheldFromChecks(name); why != "" {
-			c.Add(n, []any{list, i, "env", name}, "%s", why)
-		}
-	}
-}
-
 // phase checks one phase by itself; seen has the places of the names so far.
 func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]string) {
 	if first, ok := seen[p.Name]; ok {
@@ -176,27 +93,11 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 	} else if p.Name != "" {
 		seen[p.Name] = n.Path
 	}
-	if size := len(p.Goal); size > maxGoal {
-		c.Add(n, []any{"goal"}, "%d bytes, expected at most %d; put the rest into a file of the repository and name it here", size, maxGoal)
-	}
-	if why := pipelines.BadArtifact(p.Writes); why != "" {
-		c.Add(n, []any{"writes"}, "%q %s", p.Writes, why)
-	}
 	if p.MustChange && p.Access != "" && p.Access != pipelines.AccessTree {
 		c.Add(n, []any{"access"}, "got %q, expected \"tree\" as must_change is set", p.Access)
 	}
 	if len(p.Gates) > 0 && !p.Review {
 		c.Add(n, []any{"gates"}, "gates are judged by a review, which review: false switches off; drop one of the two")
-	}
-	for i, g := range p.Gates {
-		if g != "" && slices.Contains(p.Gates[:i], g) {
-			c.Add(n, []any{"gates", i}, "the same gate again")
-		}
-	}
-	for i, check := range p.Checks {
-		c.command(n, "checks", i, check, p.Checks[:i])
-		c.pathPatterns(n, check.Keep, "checks", i, "keep")
-		c.pathPatterns(n, check.JUnit, "checks", i, "junit")
 	}
 	if asked := n.Get("skip_if").Get("when"); asked != nil {
 		c.earlier(asked, p, d)
@@ -207,8 +108,6 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 		}
 	}
 	c.agent(n, d, p.Agent, "agent")
-	c.hosts(n, p.Network, "network")
-	c.twice(n, p.AllowModels, "allow_models")
 	writer := cmp.Or(p.Steps.Execute.Agent, p.Agent, d.Writer())
 	c.equipped(n, d, writer, p.DraftStep)
 	c.equipped(n, d, writer, p.Steps.Execute, "steps", "execute")
@@ -216,8 +115,6 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 	c.equipped(n, d, cmp.Or(p.Steps.Revise.Agent, p.Agent, writer), p.Steps.Revise, "steps", "revise")
 	for name, step := range map[string]DraftStep{"execute": p.Steps.Execute, "review": p.Steps.Review, "revise": p.Steps.Revise} {
 		c.agent(n, d, step.Agent, "steps", name, "agent")
-		c.hosts(n, step.Network, "steps", name, "network")
-		c.twice(n, step.AllowModels, "steps", name, "allow_models")
 	}
 }
 
@@ -228,17 +125,14 @@ func (c checks) equipped(n *Node, d *DraftPipeline, name string, s DraftStep, ke
 	if !known {
 		return
 	}
-	for _, wrong := range pipelines.WrongToolsFor(pipelines.ToolsAgent{Use: agent.Use, ToolSet: agent.ToolSet}, ValueOr(s.Tools, pipelines.ToolChoice{}), s.Effort) {
+	for _, wrong := range pipelines.WrongToolsFor(agent, ValueOr(s.Tools, pipelines.ToolChoice{}), s.Effort) {
 		c.Add(n, append(slices.Clone(keys), wrong.Keys...), "%s", wrong.Why)
 	}
 }
 
 // presets checks that each preset leaves something to do.
 func (c checks) presets(n *Node, d *DraftPipeline) {
-	var names []string
-	for _, p := range d.Phases {
-		names = append(names, p.Name)
-	}
+	names := NamesOf(d.Phases)
 	for _, preset := range slices.Sorted(maps.Keys(d.Presets)) {
 		phases := d.Presets[preset]
 		if len(phases) == 0 {

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -42,12 +41,8 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 	return &Document{root: n}, c.Found.OrNil()
 }
 
-// JSON gives the values.
-func (d *Document) JSON() []byte {
-	var out bytes.Buffer
-	d.root.WriteJSON(&out)
-	return out.Bytes()
-}
+// Decode reads the values, as JSON has them.
+func (d *Document) Decode(into any) error { return d.root.decode(into) }
 
 // Wrote reports whether a field is written, be it right or wrong.
 func (d *Document) Wrote(field string) bool { return slices.Contains(d.root.Names, field) }

@@ -14,43 +14,66 @@ import (
 // maxChain is how many pipelines may build on one another.
 const maxChain = 5
 
-// evaluate resolves the first of the files, which builds on the second, and
-// so on, with what config says if it is not nil. Where one more is needed it says which, and where
-// that is written; the error then has what is wrong whatever that one says.
-func evaluate(files []file, config *file) (p *pipelines.Pipeline, missing *pipelines.Mistake, err error) {
+// evaluate resolves the first of the files, which may build on the others and on built-in
+// pipelines, with what config says if it is not nil.
+func evaluate(files []file, config *file) (*pipelines.Pipeline, error) {
 	ctx := NewContext()
 	schema, all, err := schemas(ctx, "#Pipeline")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if config != nil {
 		if all.Config, err = all.settings(ctx, *config); err != nil || all.Config == nil {
-			return nil, nil, cmp.Or(err, all.Found.OrNil())
+			return nil, cmp.Or(err, all.Found.OrNil())
 		}
 	}
 	all.piece = func(f file) *Node { return all.file(ctx, f, schema) }
+	var chain []file
 	var nodes []*Node
-	for _, f := range files {
-		n := all.file(ctx, f, schema)
+	size := 0
+	if config != nil {
+		size = len(config.Text)
+	}
+	for next, why := files[0], ""; ; {
+		if size += len(next.Text); size > maxInput {
+			return nil, pipelines.Mistakes{{File: files[0].Name, Message: fmt.Sprintf("too large with what it builds on, expected at most %d bytes", maxInput)}}
+		}
+		n := all.piece(next)
 		if n == nil {
-			return nil, nil, all.Found.OrNil()
+			return nil, all.Found.OrNil()
 		}
-		nodes = append(nodes, n)
-	}
-	last := nodes[len(nodes)-1]
-	if !slices.Contains(last.Names, "extends") {
-		return all.resolve(nodes)
-	}
-	all.Open = true
-	for _, n := range nodes {
-		if err := CheckAlone(&all.MistakeList, n); err != nil {
-			return nil, nil, err
+		chain, nodes = append(chain, next), append(nodes, n)
+		if !slices.Contains(n.Names, "extends") {
+			return all.resolve(nodes)
+		}
+		extends := n.Get("extends")
+		if extends == nil {
+			return nil, all.Found.OrNil()
+		}
+		if next, why = base(files[1:], chain, extends.Text()); why != "" {
+			all.Add(extends, nil, "%s", why)
+			return nil, all.Found.OrNil()
 		}
 	}
-	if ext := last.Get("extends"); ext != nil {
-		missing = &pipelines.Mistake{File: ext.File, Line: ext.Line, Column: ext.Column, Path: ext.Path, Message: ext.Text()}
+}
+
+// base finds the pipeline that the newest of a chain builds on, or says why there is none. One that
+// builds on its own name means the one it replaces, which is built in.
+func base(files, chain []file, name string) (file, string) {
+	named := func(f file) bool { return nameOf(f.Name) == name }
+	found, err := findBuiltin(name)
+	if i := slices.IndexFunc(files, named); i >= 0 && !(err == nil && slices.Contains(chain, files[i])) {
+		found, err = files[i], nil
 	}
-	return nil, missing, all.Found.OrNil()
+	switch {
+	case len(chain) == maxChain:
+		return file{}, fmt.Sprintf("more than %d pipelines build on one another", maxChain)
+	case err != nil:
+		return file{}, fmt.Sprintf("no pipeline %q, %s", name, pipelines.MustBeOneOf(name, append(namesOf(files), builtin.Names()...)))
+	case slices.Contains(chain, found):
+		return file{}, fmt.Sprintf("%q in turn builds on this one", name)
+	}
+	return found, ""
 }
 
 // file reads a file and holds it against a schema. It is nil, and noted, if there is
@@ -70,7 +93,7 @@ func (c *checker) file(ctx *cue.Context, f file, schema *Shape) *Node {
 }
 
 // resolve puts the files together, checks the whole and fills in the defaults.
-func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, *pipelines.Mistake, error) {
+func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, error) {
 	c.Main = nodes[0]
 	whole := nodes[len(nodes)-1]
 	c.noOverlay(whole)
@@ -81,24 +104,24 @@ func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, *pipelines.Mistak
 	if f, phases := whole.Get("reflect"), whole.Get("phases"); f != nil && string(f.Scalar) == "true" && phases != nil {
 		last, err := findBuiltin(builtin.Reflect)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		whole.Set("phases", AppendedNodes(phases, c.piece(last).Get("phases")))
 	}
 	d, err := DraftOf(whole)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if agents := nodes[len(nodes)-1].Get("agents"); agents == nil || len(agents.Names) == 0 {
 		d.AddDefaultAgents()
 	}
 	Check(&c.MistakeList, whole, &d)
 	if err := c.Found.OrNil(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	p := d.Complete(c.Main.File)
 	p.Origins = origins(whole)
-	return p, nil, nil
+	return p, nil
 }
 
 // noOverlay notes operations in a pipeline that builds on no other.
@@ -125,7 +148,7 @@ func schemas(ctx *cue.Context, definition string) (*Shape, *checker, error) {
 func findBuiltin(name string) (file, error) {
 	text, ok := builtin.Text(name)
 	if !ok {
-		return file{}, fmt.Errorf("no built-in pipeline %q, %s", name, pipelines.MustBeOneOf(name, builtin.Names()))
+		return file{}, &UnknownError{Name: name, Known: builtin.Names()}
 	}
 	return file{Name: builtin.Prefix + name, Text: text, Own: true}, nil
 }

@@ -30,8 +30,8 @@ type Evaluator struct {
 
 // request is one thing to evaluate; exactly one of the fields is set, but for Config.
 type request struct {
-	Time   time.Duration `json:"time,omitempty"` // of a processor, in whole seconds; 0: no limit
-	Files  []file        `json:"files,omitempty"`
+	Time   time.Duration `json:"time,omitempty"`   // of a processor, in whole seconds; 0: no limit
+	Files  []file        `json:"files,omitempty"`  // what is asked for, then those that it may build on
 	Config *file         `json:"config,omitempty"` // beside Files, or by itself
 	Report *against      `json:"report,omitempty"`
 	When   *against      `json:"when,omitempty"`
@@ -46,11 +46,10 @@ type against struct {
 // response is what came out.
 type response struct {
 	Pipeline *pipelines.Pipeline `json:"pipeline,omitempty"`
-	Missing  *pipelines.Mistake  `json:"missing,omitempty"` // a pipeline to build on; Message is its name
-	Usual    *pipelines.Mistake  `json:"usual,omitempty"`   // the pipeline that Config names; Message is its name
+	Usual    *pipelines.Mistake  `json:"usual,omitempty"` // the pipeline that Config names; Message is its name
 	Matches  bool                `json:"matches,omitempty"`
-	Mistakes pipelines.Mistakes  `json:"mistakes,omitempty"` // beside Missing: those there are whatever that one says
-	Failure  string              `json:"failure,omitempty"`  // any other error
+	Mistakes pipelines.Mistakes  `json:"mistakes,omitempty"`
+	Failure  string              `json:"failure,omitempty"` // any other error
 }
 
 // CheckReport holds a JSON value that an agent returned against a phase's
@@ -95,13 +94,10 @@ func (e Evaluator) do(ctx context.Context, what string, req request) (response, 
 	return r.orMistakes()
 }
 
-// orMistakes turns what is wrong into an error, unless there is more to ask first.
+// orMistakes turns what is wrong into an error.
 func (r response) orMistakes() (response, error) {
-	switch {
-	case r.Failure != "":
+	if r.Failure != "" {
 		return r, errors.New(r.Failure)
-	case r.Missing != nil:
-		return r, nil
 	}
 	return r, r.Mistakes.OrNil()
 }

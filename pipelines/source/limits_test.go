@@ -91,7 +91,7 @@ func TestTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(t.Context(), Sources{Path: file, Evaluator: child(t)}, "")
-	if want := file + ": too large, expected at most 262144 bytes"; err == nil || err.Error() != want {
+	if want := file + ": too large with what it builds on, expected at most 262144 bytes"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

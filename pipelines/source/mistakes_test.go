@@ -39,7 +39,7 @@ func TestMistakes(t *testing.T) {
 				t.Fatal("no file called want")
 			}
 			got := ""
-			if _, _, err := evaluate(files, nil); err != nil {
+			if _, err := evaluate(files, nil); err != nil {
 				got = err.Error() + "\n"
 			}
 			if *update {

@@ -118,6 +118,6 @@ func TestModels(t *testing.T) {
 }
 
 func evaluateOne(name, text string) (*pipelines.Pipeline, error) {
-	p, _, err := evaluate([]file{{Name: name, Text: text}}, nil)
+	p, err := evaluate([]file{{Name: name, Text: text}}, nil)
 	return p, err
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// SourceFile is a file as it was found.
-type SourceFile struct {
+// file is a pipeline, or another document, as it was found.
+type file struct {
 	Name string `json:"name"` // as people know it
 	Text string `json:"text"`
 
@@ -31,7 +31,7 @@ type SourceFile struct {
 
 // Build reads a file in the language that its name ends in, and evaluates it.
 // What is wrong with the file as such comes back as mistakes.
-func Build(ctx *cue.Context, f SourceFile) (cue.Value, pipelines.Mistakes) {
+func Build(ctx *cue.Context, f file) (cue.Value, pipelines.Mistakes) {
 	tree, err := decode(f)
 	if err != nil {
 		return cue.Value{}, f.unreadable(err)
@@ -54,7 +54,7 @@ func Build(ctx *cue.Context, f SourceFile) (cue.Value, pipelines.Mistakes) {
 }
 
 // unreadable says why a file could not be decoded.
-func (f SourceFile) unreadable(err error) pipelines.Mistakes {
+func (f file) unreadable(err error) pipelines.Mistakes {
 	if f.isYAML() {
 		if wrong, ok := misread(f.Name, yamlLines(f.Text)); ok {
 			return pipelines.Mistakes{wrong}
@@ -63,10 +63,10 @@ func (f SourceFile) unreadable(err error) pipelines.Mistakes {
 	return Translate(err, f.Name)
 }
 
-func (f SourceFile) isYAML() bool { return f.ending() == ".yaml" || f.ending() == ".yml" }
+func (f file) isYAML() bool { return f.ending() == ".yaml" || f.ending() == ".yml" }
 
 // ending is that of the language in which a file is written.
-func (f SourceFile) ending() string {
+func (f file) ending() string {
 	if ext := path.Ext(f.Name); slices.Contains(FileEndings(), ext) {
 		return ext
 	}
@@ -74,7 +74,7 @@ func (f SourceFile) ending() string {
 }
 
 // decode gives the syntax tree of a file, with the positions of its own text.
-func decode(f SourceFile) (*ast.File, error) {
+func decode(f file) (*ast.File, error) {
 	data := []byte(f.Text)
 	switch f.ending() {
 	case ".yaml", ".yml":

@@ -20,6 +20,7 @@ type Shape struct {
 	also       []string // what people call such a field elsewhere
 	Constraint string   // "report" or "when": the value is CUE itself
 	named      string   // what its fields are called, in words, where the schema has them
+	form       string   // a key of forms
 	Loose      bool     // values need not be concrete
 
 	loaded   bool
@@ -88,20 +89,16 @@ func (s *Shape) loadFields() {
 func (s *Shape) Child(v cue.Value) *Shape {
 	c := NewShape(v)
 	c.Loose = s.Loose
-	if a := v.Attribute("expect"); a.Err() == nil {
-		c.expect, _ = a.String(0)
+	said := func(attribute string) string {
+		a := v.Attribute(attribute)
+		text, _ := a.String(0) // empty if there is none
+		return text
 	}
-	if a := v.Attribute("named"); a.Err() == nil {
-		c.named, _ = a.String(0)
-	}
-	if a := v.Attribute("also"); a.Err() == nil {
-		for i := range a.NumArgs() {
-			name, _ := a.String(i)
-			c.also = append(c.also, name)
-		}
-	}
-	if a := v.Attribute("constraint"); a.Err() == nil {
-		c.Constraint, _ = a.String(0)
+	c.expect, c.Constraint, c.named, c.form = said("expect"), said("constraint"), said("named"), said("form")
+	a := v.Attribute("also")
+	for i := range a.NumArgs() {
+		name, _ := a.String(i)
+		c.also = append(c.also, name)
 	}
 	return c
 }

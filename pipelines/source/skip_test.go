@@ -15,7 +15,7 @@ phases: [
 	{name: "none", goal: "x", skip_if: {}},
 	{name: "late", goal: "x", skip_if: run: "true"},
 ]`
-	_, _, err := evaluate([]file{{Name: "mine.cue", Text: text}}, nil)
+	_, err := evaluate([]file{{Name: "mine.cue", Text: text}}, nil)
 	for _, want := range []string{
 		`phases[1].skip_if.when.phases.plan.report.risky: unknown field, did you mean "risk"?; see the report of "plan"`,
 		`phases[1].skip_if.when.phases.later: no phase "later" before "docs", expected one of plan`,

@@ -6,6 +6,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,72 +38,72 @@ type Sources struct {
 // Where pipelines of a repository lie, inside Repo and as people know it.
 const (
 	repoFolder = "pipelines"
-	repoPath   = ".github/reprise/pipelines/"
+	repoPath   = ".github/reprise"
 	configName = "config" // of the file with the settings of a repository, without its ending
 )
 
 // Names lists what can be named: the pipelines of the repository in
 // alphabetical order, then those built-in ones that it does not replace.
 func (s Sources) Names() ([]string, error) {
-	names, err := s.OwnNames()
-	if err != nil {
-		return nil, err
-	}
+	files, _, err := s.files(repoFolder)
+	names := namesOf(files)
 	for _, b := range builtin.Names() {
 		if !slices.Contains(names, b) {
 			names = append(names, b)
 		}
 	}
-	return names, nil
+	return names, err
 }
 
-// OwnNames lists the pipelines of the repository in alphabetical order.
-func (s Sources) OwnNames() ([]string, error) {
+func namesOf(files []file) (names []string) {
+	for _, f := range files {
+		names = append(names, nameOf(f.Name))
+	}
+	return names
+}
+
+// files gives what can be read of a folder, in the order of the names: of the files with one name the
+// one whose ending is asked for first. The others are mistakes.
+func (s Sources) files(folder string) (found []file, shadowed pipelines.Mistakes, err error) {
 	if s.Repo == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	entries, err := fs.ReadDir(s.Repo, repoFolder)
+	entries, err := fs.ReadDir(s.Repo, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list the pipelines of the repository: %w", err)
+		return nil, nil, fmt.Errorf("list the pipelines of the repository: %w", err)
 	}
-	var names []string
-	for _, e := range entries {
-		if name, ok := IsFile(e.Name()); ok && !e.IsDir() {
-			names = append(names, name)
+	for _, ext := range FileEndings() {
+		for _, e := range entries {
+			name, where := strings.TrimSuffix(e.Name(), ext), path.Join(repoPath, folder, e.Name())
+			if path.Ext(e.Name()) != ext || e.IsDir() || folder == "." && name != configName {
+				continue
+			}
+			if i := slices.Index(namesOf(found), name); i >= 0 {
+				shadowed = append(shadowed, pipelines.Mistake{File: where, Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", path.Base(found[i].Name))})
+				continue
+			}
+			f, err := s.Repo.Open(path.Join(folder, e.Name()))
+			if err != nil {
+				return nil, nil, fmt.Errorf("pipeline %q: %w", name, err)
+			}
+			read, err := read(f, where)
+			if err != nil {
+				return nil, nil, err
+			}
+			found = append(found, read)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	slices.SortFunc(found, func(a, b file) int { return strings.Compare(nameOf(a.Name), nameOf(b.Name)) })
+	return found, shadowed, nil
 }
 
 // Shadowed gives a mistake for each file of the repository that is never read,
 // as another one with the same name and an ending that is asked for sooner is
 // beside it.
 func (s Sources) Shadowed() (pipelines.Mistakes, error) {
-	names, err := s.OwnNames()
-	if err != nil {
-		return nil, err
-	}
-	var found pipelines.Mistakes
-	for _, name := range append(names, path.Join("..", configName)) {
-		first := ""
-		for _, ext := range FileEndings() {
-			var err error = fs.ErrNotExist
-			if s.Repo != nil {
-				_, err = fs.Stat(s.Repo, path.Join(repoFolder, name+ext))
-			}
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-			case err != nil:
-				return nil, fmt.Errorf("pipeline %q: %w", name, err)
-			case first == "":
-				first = name + ext
-			default:
-				found = append(found, pipelines.Mistake{File: path.Clean(repoPath + name + ext), Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", path.Base(first))})
-			}
-		}
-	}
-	return found, nil
+	_, own, err := s.files(repoFolder)
+	_, config, wrong := s.files(".")
+	return append(own, config...), cmp.Or(err, wrong)
 }
 
 // UnknownError says that there is no pipeline of a name.
@@ -129,119 +130,45 @@ func IsFile(name string) (pipeline string, ok bool) {
 // in a pipeline come back as Errors, all of them at once.
 func Load(ctx context.Context, s Sources, name string) (*pipelines.Pipeline, error) {
 	name, preset, _ := strings.Cut(name, "/")
+	files, _, err := s.files(repoFolder)
+	if err != nil {
+		return nil, err
+	}
 	var first file
-	var err error
-	if s.Path != "" {
+	if i := slices.Index(namesOf(files), name); s.Path != "" {
 		first, err = readPath(s.Path)
-	} else {
-		first, err = s.find(name)
+	} else if i >= 0 {
+		first = files[i]
+	} else if first, err = findBuiltin(name); err != nil {
+		err = &UnknownError{Name: name, Known: append(namesOf(files), builtin.Names()...)}
 	}
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.load(ctx, first)
-	if err != nil || preset == "" {
-		return p, err
-	}
-	return pipelines.Preset(p, preset)
-}
-
-// load evaluates a file, together with those it builds on.
-func (s Sources) load(ctx context.Context, first file) (*pipelines.Pipeline, error) {
 	config, err := s.config()
 	if err != nil {
 		return nil, err
 	}
-	files, size := []file{first}, len(first.Text)
-	if config != nil {
-		size += len(config.Text)
-	}
-	for {
-		if size > maxInput {
-			return nil, pipelines.Mistakes{{File: first.Name, Message: fmt.Sprintf("%d bytes, expected at most %d", size, maxInput)}}
-		}
-		e, err := s.evaluator(files, config)
-		if err != nil {
-			return nil, err
-		}
-		r, err := e.do(ctx, first.Name, request{Files: files, Config: config})
-		if err != nil {
-			return nil, err
-		}
-		if r.Missing == nil {
-			return r.Pipeline, nil
-		}
-		base, err := s.base(files, *r.Missing)
-		var wrong pipelines.Mistakes
-		if errors.As(err, &wrong) {
-			return nil, append(wrong, r.Mistakes...).Sorted()
-		}
-		if err != nil {
-			return nil, err
-		}
-		files, size = append(files, base), size+len(base.Text)
-	}
-}
-
-// evaluator trusts what reprise itself brings along, and nothing else.
-func (s Sources) evaluator(files []file, config *file) (Evaluator, error) {
-	if config != nil {
-		files = append(slices.Clip(files), *config)
-	}
-	for _, f := range files {
-		if !f.Own {
-			if len(s.Evaluator.Argv) == 0 {
-				return Evaluator{}, fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", f.Name)
-			}
-			return s.Evaluator, nil
-		}
-	}
-	return Evaluator{}, nil
-}
-
-// base finds the pipeline that the last of the files builds on. A pipeline
-// that builds on its own name means the one it replaces, which is built in.
-func (s Sources) base(files []file, missing pipelines.Mistake) (file, error) {
-	name := missing.Message
-	if len(files) == maxChain {
-		missing.Message = fmt.Sprintf("more than %d pipelines build on one another", maxChain)
-		return file{}, pipelines.Mistakes{missing}
-	}
-	base, err := s.find(name)
-	if err == nil && slices.Contains(files, base) {
-		if base, err = findBuiltin(name); err != nil || slices.Contains(files, base) {
-			err = fmt.Errorf("%q in turn builds on this one", name)
-		}
-	}
+	e, err := s.apart(first, config)
 	if err != nil {
-		missing.Message = err.Error()
-		return file{}, pipelines.Mistakes{missing}
+		return nil, err
 	}
-	return base, nil
+	r, err := e.do(ctx, first.Name, request{Files: append([]file{first}, files...), Config: config})
+	if err != nil || preset == "" {
+		return r.Pipeline, err
+	}
+	return pipelines.Preset(r.Pipeline, preset)
 }
 
-// find reads the pipeline of that name.
-func (s Sources) find(name string) (file, error) {
-	names, err := s.Names()
-	if err != nil {
-		return file{}, err
+// apart trusts what reprise itself brings along, and nothing else.
+func (s Sources) apart(first file, config *file) (Evaluator, error) {
+	switch {
+	case first.Own && config == nil:
+		return Evaluator{}, nil
+	case len(s.Evaluator.Argv) == 0:
+		return Evaluator{}, fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", first.Name)
 	}
-	if !slices.Contains(names, name) {
-		return file{}, &UnknownError{Name: name, Known: names}
-	}
-	if s.Repo != nil {
-		for _, ext := range FileEndings() {
-			f, err := s.Repo.Open(path.Join(repoFolder, name+ext))
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return file{}, fmt.Errorf("pipeline %q: %w", name, err)
-			}
-			return read(f, repoPath+name+ext)
-		}
-	}
-	return findBuiltin(name)
+	return s.Evaluator, nil
 }
 
 // readPath reads a file that somebody named by its path.
@@ -264,36 +191,23 @@ func readPath(name string) (file, error) {
 	return read(f, name)
 }
 
-// read takes no more from f than could be a pipeline, and closes it.
+// read takes hardly more from f than could be a pipeline, and closes it.
 func read(f fs.File, name string) (file, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxInput+1))
 	if err != nil {
 		return file{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(data) > maxInput {
-		return file{}, pipelines.Mistakes{{File: name, Message: fmt.Sprintf("too large, expected at most %d bytes", maxInput)}}
-	}
 	return file{Name: name, Text: string(data)}, nil
 }
 
 // config reads the settings of the repository; nil if it has none.
 func (s Sources) config() (*file, error) {
-	if s.Repo == nil {
-		return nil, nil
+	found, _, err := s.files(".")
+	if err != nil || len(found) == 0 {
+		return nil, err
 	}
-	for _, ext := range FileEndings() {
-		f, err := s.Repo.Open(configName + ext)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the settings of the repository: %w", err)
-		}
-		found, err := read(f, path.Join(path.Dir(path.Clean(repoPath)), configName+ext))
-		return &found, err
-	}
-	return nil, nil
+	return &found[0], nil
 }
 
 // UsualPipeline gives the pipeline that the settings of the repository name for issues
@@ -304,10 +218,11 @@ func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
 	if err != nil || config == nil {
 		return "", err
 	}
-	if len(s.Evaluator.Argv) == 0 {
-		return "", fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", config.Name)
+	e, err := s.apart(*config, config)
+	if err != nil {
+		return "", err
 	}
-	r, err := s.Evaluator.do(ctx, config.Name, request{Config: config})
+	r, err := e.do(ctx, config.Name, request{Config: config})
 	if err != nil || r.Usual == nil {
 		return "", err
 	}

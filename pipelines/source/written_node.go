@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -125,44 +124,19 @@ func (n *Node) Clone() *Node {
 	c := *n
 	c.Items = slices.Clone(n.Items)
 	c.Names = slices.Clone(n.Names)
-	c.Fields = make(map[string]*Node, len(n.Fields))
-	for k, v := range n.Fields {
-		c.Fields[k] = v
-	}
+	c.Fields = maps.Clone(n.Fields)
 	return &c
 }
 
-// WriteJSON writes the value without its places.
-func (n *Node) WriteJSON(out *bytes.Buffer) {
+// MarshalJSON gives the value without its places.
+func (n *Node) MarshalJSON() ([]byte, error) {
 	switch n.Kind {
 	case ListNode:
-		out.WriteByte('[')
-		for i, item := range n.Items {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			item.WriteJSON(out)
-		}
-		out.WriteByte(']')
+		return json.Marshal(append([]*Node{}, n.Items...))
 	case ObjectNode:
-		separator := byte('{')
-		for _, name := range n.Names {
-			if v := n.Fields[name]; v != nil {
-				key, _ := json.Marshal(name) // a string always has a JSON form
-				out.WriteByte(separator)
-				out.Write(key)
-				out.WriteByte(':')
-				v.WriteJSON(out)
-				separator = ','
-			}
-		}
-		if separator == '{' {
-			out.WriteByte('{')
-		}
-		out.WriteByte('}')
-	default:
-		out.Write(n.Scalar)
+		return json.Marshal(n.Fields)
 	}
+	return n.Scalar, nil
 }
 
 // Mistakes collects what is wrong with a pipeline.
@@ -170,7 +144,6 @@ type MistakeList struct {
 	Found  pipelines.Mistakes
 	Main   *Node // the pipeline that was asked for
 	Config *Node // the settings of the repository, or nil
-	Open   bool  // what it builds on is not known, so a name may be of that
 }
 
 // Add notes a mistake at the value that keys lead to from n: names of fields

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -67,20 +66,27 @@ func TestPlacesOfMistakes(t *testing.T) {
 	}
 }
 
+func jsonOf(t *testing.T, n *Node) string {
+	t.Helper()
+	data, err := json.Marshal(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 func TestOverlay(t *testing.T) {
 	base := from(t, "builtin:full", `{"budget": {"usd": 1, "time": "1h"}, "phases": [{"name": "plan", "goal": "a"}, {"name": "code", "needs": ["plan"]}, {"name": "tell", "needs": ["code"]}], "rules": [{"after": "tell"}], "select": {}}`)
 	over := from(t, "own.yaml", `{"extends": "full", "budget": {"usd": 2}, "replace": [{"name": "plan", "goal": "b"}], "drop": ["tell"], "insert": [{"after": "code", "phase": {"name": "look"}}]}`)
-	var before, got bytes.Buffer
-	base.WriteJSON(&before)
+	before := jsonOf(t, base)
 	var m MistakeList
-	m.Overlay(over, base).WriteJSON(&got)
-	want := `{"budget":{"time":"1h","usd":2},"phases":[{"goal":"b","name":"plan"},{"name":"code","needs":["plan"]},{"name":"look"}],"rules":[],"extends":"full"}`
-	if got.String() != want || len(m.Found) > 0 {
-		t.Errorf("%s\nwant %s\n%v", got.String(), want, m.Found)
+	got := jsonOf(t, m.Overlay(over, base))
+	want := `{"budget":{"time":"1h","usd":2},"extends":"full","phases":[{"goal":"b","name":"plan"},{"name":"code","needs":["plan"]},{"name":"look"}],"rules":[]}`
+	if got != want || len(m.Found) > 0 {
+		t.Errorf("%s\nwant %s\n%v", got, want, m.Found)
 	}
-	var after bytes.Buffer
-	if base.WriteJSON(&after); after.String() != before.String() {
-		t.Errorf("the pipeline below became %s", after.String())
+	if after := jsonOf(t, base); after != before {
+		t.Errorf("the pipeline below became %s", after)
 	}
 	m.Overlay(from(t, "own.yaml", `{"extends": "full", "drop": ["plna"]}`), base)
 	if len(m.Found) != 1 || m.Found[0].Message != `no phase "plna" in "full", did you mean "plan"?` {

@@ -1,4 +1,0 @@
-package source
-
-// file is a pipeline as it was found.
-type file = SourceFile
