@@ -6,13 +6,17 @@ import "io/fs"
 // it were not there.
 func Detect(fsys fs.FS) Found {
 	l := &look{repo: repository{fsys}}
-	l.workflows = l.repo.workflowCommands(&l.found)
-	tools := map[string]func(*look, string) bool{"node": node, "dotnet": dotnet}
-	for _, r := range known().Tools {
-		tools[r.Tool] = by(r)
+	if folder, err := fs.Sub(fsys, WorkflowsFolder); err == nil {
+		for _, w := range startedByWork(folder) {
+			l.workflows = append(l.workflows, w.commands(&l.found)...)
+		}
 	}
-	for _, name := range []string{"go", "node", "python", "cargo", "maven", "gradle", "dotnet", "ruby"} {
-		l.each(tools[name])
+	for _, r := range known().Tools {
+		tool := by(r)
+		if r.Tool == "node" {
+			tool = node
+		}
+		l.each(tool)
 	}
 	l.dir = "."
 	l.tasks()

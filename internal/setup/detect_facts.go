@@ -93,7 +93,10 @@ var plainHost = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?
 // those that files in the folder name.
 func (r repository) fetches(dir string, usual []string, files ...string) []string {
 	for _, file := range files {
-		for _, m := range namedHost.FindAllStringSubmatch(r.read(path.Join(dir, file)), -1) {
+		if !path.IsAbs(file) { // else from the top of the repository
+			file = path.Join(dir, file)
+		}
+		for _, m := range namedHost.FindAllStringSubmatch(r.read(strings.TrimPrefix(file, "/")), -1) {
 			if len(usual) < mostHosts && !slices.Contains(usual, m[1]) {
 				usual = append(usual, m[1])
 			}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	_ "embed"
 	"os"
 	"path"
@@ -49,8 +50,8 @@ type recipe struct {
 
 // condition is what has to fit.
 type condition struct {
-	If, Unless, In            []string
-	Has, Text, Mentions, Word string
+	If, Unless, In       []string
+	Text, Mentions, Word string
 }
 
 var known = sync.OnceValue(func() (all languages) {
@@ -76,7 +77,11 @@ type project struct {
 // by gives what looks for projects of a tool.
 func by(r recipe) func(*look, string) bool {
 	return func(l *look, dir string) bool {
-		manifest := l.repo.first(dir, r.Manifest...)
+		var manifest string
+		for _, pattern := range r.Manifest {
+			names := slices.DeleteFunc(l.repo.matching(dir, pattern), func(name string) bool { return !plainFile.MatchString(name) })
+			manifest = cmp.Or(manifest, strings.Join(names[:min(len(names), 1)], ""))
+		}
 		if manifest == "" {
 			return false
 		}
@@ -88,7 +93,7 @@ func by(r recipe) func(*look, string) bool {
 		if more := facts[r.Tool]; more != nil {
 			p.words = more(l, dir)
 		}
-		p.words["manifest"] = manifest
+		p.words["manifest"], p.words["at"] = manifest, path.Join(dir, manifest)
 		for _, w := range r.Words {
 			if _, has := p.words[w.Name]; !has && p.fits(w.condition) {
 				p.words[w.Name] = p.put(w.Is)
@@ -108,17 +113,14 @@ func (p project) put(text string) string {
 func (p project) fits(c condition) bool {
 	text := func(files []string) string {
 		var all strings.Builder
-		for _, file := range files {
-			all.WriteString(p.repo.read(path.Join(p.dir, file)) + "\n")
+		for _, pattern := range files {
+			for _, file := range p.repo.matching(p.dir, pattern) {
+				all.WriteString(p.repo.read(path.Join(p.dir, file)) + "\n")
+			}
 		}
 		return all.String()
 	}
 	word, value, named := strings.Cut(c.Word, "=")
-	folder, name := path.Split(c.Has)
-	deep := 0
-	if folder != "" {
-		deep = 3
-	}
 	switch {
 	case len(c.If) > 0 && p.repo.first(p.dir, c.If...) == "",
 		p.repo.first(p.dir, c.Unless...) != "",
@@ -128,10 +130,7 @@ func (p project) fits(c condition) bool {
 		c.Mentions != "" && !regexp.MustCompile(`(?m)(^\s*|["'])`+c.Mentions+`(\s*$|["'\[=<>~! ;])`).MatchString(text(p.Files)):
 		return false
 	}
-	return c.Has == "" || p.repo.anyFile(path.Join(p.dir, folder), deep, func(file string) bool {
-		is, err := path.Match(name, file)
-		return is && err == nil
-	})
+	return true
 }
 
 // commands takes those that fit.
@@ -148,7 +147,7 @@ func (p project) commands() {
 		var taken *FoundCommand
 		switch c.Kind {
 		case "unused":
-			p.unused(c.Name, why)
+			p.unused(p.put(c.Name), why)
 			continue
 		case "program":
 			p.installs(c.Name, run, path.Join(p.dir, why), usualHosts(c.Hosts))
@@ -161,11 +160,7 @@ func (p project) commands() {
 			taken = p.add(&p.found.Checks, c.Name, run, why)
 		case "test":
 			tested = true
-			tool := c.Tool
-			if tool == "" {
-				tool = p.Tool
-			}
-			taken = p.test(tool, run, why)
+			taken = p.test(cmp.Or(c.Tool, p.Tool), run, why)
 		}
 		taken.Timeout, taken.Env = c.Timeout, p.Env
 		if c.Env != nil {

@@ -18,6 +18,7 @@ const (
 	mostFolders = 200 // that are looked into
 	mostDeep    = 2   // folders below the top
 	mostFiles   = 200 // of a kind
+	deepFiles   = 3   // folders below the one in which they are looked for
 )
 
 // read gives the text of a file, or "" if there is none that can be read.
@@ -43,48 +44,53 @@ func (r repository) has(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// first gives the first of some files in a folder that there is, by its name in it.
+// first gives the first of some files in a folder that there is, by its name in it; see matching.
 func (r repository) first(dir string, names ...string) string {
 	for _, name := range names {
-		if r.has(path.Join(dir, name)) {
-			return name
+		if found := r.matching(dir, name); len(found) > 0 {
+			return found[0]
 		}
 	}
 	return ""
 }
 
-// anyFile reports whether a folder has a file, not further down than deep, whose name fits.
-func (r repository) anyFile(dir string, deep int, fits func(name string) bool) bool {
-	return r.visit(dir, deep, func(name string) bool { return fits(path.Base(name)) })
-}
-
-// files gives the files of a folder, not further down than deep, whose names fit.
-func (r repository) files(dir string, deep int, fits func(name string) bool) (names []string) {
-	r.visit(dir, deep, func(name string) bool {
-		if fits(path.Base(name)) {
-			names = append(names, name)
+// matching gives the files of a folder that a name or a pattern means, by their names in it.
+// "**/" in a pattern stands for that folder and those below it.
+func (r repository) matching(dir, pattern string) (names []string) {
+	if !strings.Contains(pattern, "*") {
+		if r.has(path.Join(dir, pattern)) {
+			return []string{pattern}
 		}
-		return len(names) == mostFiles
+		return nil
+	}
+	folder, name, deep := strings.Cut(pattern, "**/")
+	if !deep {
+		folder, name = path.Split(pattern)
+	}
+	r.visit(path.Join(dir, folder), deep, 0, func(file string) {
+		if ok, err := path.Match(name, path.Base(file)); ok && err == nil && len(names) < mostFiles {
+			names = append(names, strings.TrimPrefix(file, dir+"/"))
+		}
 	})
 	return names
 }
 
-// visit shows the files of a folder, not further down than deep, until done says so.
-func (r repository) visit(dir string, deep int, done func(name string) bool) bool {
-	entries, err := fs.ReadDir(r.fs, dir)
-	if err != nil {
-		return false
-	}
+// visit shows the files of a folder and, if it is to go deep, of those below it.
+func (r repository) visit(dir string, deep bool, level int, show func(name string)) {
+	entries, _ := fs.ReadDir(r.fs, dir) // what cannot be read is as if it were not there
 	for _, e := range entries[:min(len(entries), 1000)] {
-		name := path.Join(dir, e.Name())
-		if e.Type().IsRegular() && done(name) || e.IsDir() && deep > 0 && r.visit(name, deep-1, done) {
-			return true
+		switch name := path.Join(dir, e.Name()); {
+		case e.Type().IsRegular():
+			show(name)
+		case e.IsDir() && deep && level < deepFiles:
+			r.visit(name, deep, level+1, show)
 		}
 	}
-	return false
 }
 
 var (
+	// plainFile is no option, and the shell reads nothing else in it.
+	plainFile = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 	// plainName is a name in which the shell reads nothing else.
 	plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}$`)
 	foreign   = regexp.MustCompile(`^(node_modules|vendor|third_party|testdata|fixtures?|tests?|spec|examples?|samples?|docs?|templates?|dist|build|target)$`)

@@ -3,40 +3,14 @@ package setup
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // step is a command of a workflow that a push or a pull request starts.
 type step struct{ run, dir, file string }
-
-// workflowFile is what is looked at of a workflow.
-type workflowFile struct {
-	On       yaml.Node
-	Defaults defaults
-	Jobs     map[string]struct {
-		RunsOn   yaml.Node `yaml:"runs-on"`
-		Services yaml.Node
-		Defaults defaults
-		Steps    []struct {
-			Run       string
-			Shell     string
-			Directory string `yaml:"working-directory"`
-		}
-	}
-}
-
-// defaults are what holds for steps that say nothing else.
-type defaults struct {
-	Run struct {
-		Directory string `yaml:"working-directory"`
-	}
-}
 
 // testCommand is how the tests of a tool are started, with the name of the tool as
 // the group that took part.
@@ -48,31 +22,9 @@ var buildsOnly = regexp.MustCompile(`^(?:go test(?: \S+)* -c|cargo (?:\S+ )+--no
 // plainCommand has nothing in it that the shell reads in a way of its own.
 var plainCommand = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+% -]+$`)
 
-// workflowCommands gives the plain commands of the repository's workflows that
-// start tests.
-func (r repository) workflowCommands(found *Found) []step {
-	entries, err := fs.ReadDir(r.fs, ".github/workflows")
-	if err != nil {
-		return nil
-	}
-	var steps []step
-	for _, e := range entries[:min(len(entries), 100)] {
-		name := path.Join(".github/workflows", e.Name())
-		if ext := path.Ext(name); e.Name() == "reprise.yml" || ext != ".yml" && ext != ".yaml" {
-			continue
-		}
-		var w workflowFile
-		if err := yaml.Unmarshal([]byte(r.read(name)), &w); err != nil || !anyOn(&w.On) {
-			continue
-		}
-		steps = append(steps, w.commands(name, found)...)
-	}
-	return steps
-}
-
 // commands gives what the jobs of a workflow start tests with, job by job in
 // alphabetical order. Those that only work with more than the repository are noted.
-func (w workflowFile) commands(file string, found *Found) (all []step) {
+func (w WorkflowYAML) commands(found *Found) (all []step) {
 	for _, name := range sortedKeys(w.Jobs) {
 		job := w.Jobs[name]
 		if on := strings.ToLower(job.RunsOn.Value); strings.Contains(on, "windows") || strings.Contains(on, "macos") {
@@ -96,10 +48,10 @@ func (w workflowFile) commands(file string, found *Found) (all []step) {
 					why = "it is more than a plain command"
 				}
 				if why != "" {
-					found.Unused = append(found.Unused, step{line, "", file}.unused(why))
+					found.Unused = append(found.Unused, step{line, "", w.file}.unused(why))
 					continue
 				}
-				all = append(all, step{line, path.Clean(cmp.Or(s.Directory, job.Defaults.Run.Directory, w.Defaults.Run.Directory)), file})
+				all = append(all, step{line, path.Clean(cmp.Or(s.Dir, job.Defaults.Run.Directory, w.Defaults.Run.Directory)), w.file})
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package setup
 
 import (
+	"errors"
+	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 
@@ -25,15 +28,46 @@ func OnlyForms() []string { return []string{EndOnly, TaskOnly, JoinOnly} }
 // WorkflowYAML is what is looked at of a workflow. Much of it has several
 // forms, and is left as it is.
 type WorkflowYAML struct {
+	Name        string                 `yaml:"name"`
 	On          yaml.Node              `yaml:"on"`
 	Permissions yaml.Node              `yaml:"permissions"`
 	Concurrency yaml.Node              `yaml:"concurrency"`
 	Env         map[string]yaml.Node   `yaml:"env"`
 	Jobs        map[string]WorkflowJob `yaml:"jobs"`
+	Defaults    WorkflowDefaults       `yaml:"defaults"`
+	file        string                 // where it is
+}
+
+// WorkflowDefaults is what holds for steps that say nothing else.
+type WorkflowDefaults struct {
+	Run struct {
+		Directory string `yaml:"working-directory"`
+	}
+}
+
+// startedByWork gives the workflows in a folder that a push to a branch or a pull request would start,
+// but for that of reprise, in the order of their files. What cannot be read is as if it were not there.
+func startedByWork(folder fs.FS) (all []WorkflowYAML) {
+	entries, _ := fs.ReadDir(folder, ".")
+	for _, e := range entries[:min(len(entries), 100)] {
+		w, wrongType := WorkflowYAML{file: path.Join(WorkflowsFolder, e.Name())}, new(yaml.TypeError)
+		if ext := path.Ext(e.Name()); ext != ".yml" && ext != ".yaml" || w.file == File {
+			continue
+		}
+		// A field that has another type than we look for says nothing of the others.
+		err := yaml.Unmarshal([]byte(repository{folder}.read(e.Name())), &w)
+		if (err == nil || errors.As(err, &wrongType)) && anyOn(&w.On) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // WorkflowJob is what is looked at of a job of a workflow.
 type WorkflowJob struct {
+	RunsOn      yaml.Node            `yaml:"runs-on"`
+	Services    yaml.Node            `yaml:"services"`
+	Defaults    WorkflowDefaults     `yaml:"defaults"`
 	Permissions yaml.Node            `yaml:"permissions"`
 	Concurrency yaml.Node            `yaml:"concurrency"`
 	Env         map[string]yaml.Node `yaml:"env"`
@@ -52,6 +86,7 @@ var ourJobs = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\
 type WorkflowStep struct {
 	Uses string               `yaml:"uses"`
 	Run  string               `yaml:"run"`
+	Dir  string               `yaml:"working-directory"`
 	With map[string]yaml.Node `yaml:"with"`
 	Env  map[string]yaml.Node `yaml:"env"`
 }

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"regexp"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -48,24 +47,3 @@ var (
 
 // literally gives the pattern that is one name and no other.
 func literally(name string) string { return special.ReplaceAllString(name, `\$0`) }
-
-// awaitedLines gives names as they stand in a list of YAML, each as a pattern that is
-// this name alone.
-func awaitedLines(names []string) (lines []string, err error) {
-	for _, name := range names {
-		quoted, err := yaml.Marshal(&yaml.Node{Kind: yaml.ScalarNode, Style: styleOf(name), Value: literally(name)})
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, strings.TrimSuffix(string(quoted), "\n"))
-	}
-	return lines, nil
-}
-
-// styleOf gives the quotes of a text that keep it on one line.
-func styleOf(name string) yaml.Style {
-	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
-		return yaml.DoubleQuotedStyle
-	}
-	return yaml.SingleQuotedStyle
-}

@@ -1,9 +1,9 @@
 package setup
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,33 +26,9 @@ func HasChecks(dir string) bool {
 // request would start, in the order of their files, and each once. As on GitHub, one that
 // says no name has that of its file.
 func Checking(folder fs.FS) (names []string) {
-	entries, err := fs.ReadDir(folder, ".")
-	if err != nil {
-		return nil // there is no such folder
-	}
-	for _, e := range entries {
-		if ext := path.Ext(e.Name()); ext != ".yml" && ext != ".yaml" || e.Name() == path.Base(File) {
-			continue
-		}
-		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
-			continue
-		}
-		data, err := fs.ReadFile(folder, e.Name())
-		if err != nil {
-			continue
-		}
-		var w struct {
-			Name string    `yaml:"name"`
-			On   yaml.Node `yaml:"on"`
-		}
-		if yaml.Unmarshal(data, &w) != nil || !anyOn(&w.On) {
-			continue
-		}
-		if w.Name == "" {
-			w.Name = path.Join(WorkflowsFolder, e.Name())
-		}
-		if !slices.Contains(names, w.Name) {
-			names = append(names, w.Name)
+	for _, w := range startedByWork(folder) {
+		if name := cmp.Or(w.Name, w.file); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names

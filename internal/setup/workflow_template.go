@@ -149,9 +149,9 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 		repository, version, _ := strings.Cut(uses, "@")
 		calls = repository + "/" + Jobs + "@" + version
 	}
-	lines, err := awaitedLines(awaited)
-	if err != nil {
-		return "", err
+	var lines []string // each is a pattern that is this name alone
+	for _, name := range awaited {
+		lines = append(lines, "'"+strings.NewReplacer("'", "''", "\n", "\n\n        ").Replace(literally(name))+"'")
 	}
 	name := map[Form]string{Short: "short_workflow.yml", Long: "init_workflow.yml"}[form]
 	var out strings.Builder
