@@ -109,10 +109,10 @@ type OtherRuns struct {
 	said    map[string]bool // what a person was told once
 
 	mu    sync.Mutex
-	known map[string]bool // the issues whose runs change the same files, and of which people know
-	same  metadata.Reason // which of them do now
-	phase string          // in which that was found out
-	asked time.Time       // when; zero: never
+	known map[string]bool   // the issues whose runs change the same files, and of which people know
+	told  []phases.OtherRun // what was said last
+	phase string            // in which that was found out
+	asked time.Time         // when; zero: never
 }
 
 // OtherRunsOf gives the other runs for a run.
@@ -282,20 +282,19 @@ func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metada
 	return phases.WhySameFiles(all)
 }
 
-// Tell gives what agents are told, and says on standard error which runs change the same
-// files, each once.
+// Tell gives what agents are told, as it was when the phase at hand began or some minutes ago, and
+// says on standard error which runs change the same files, each once.
 func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
-	if n.Source == nil {
-		return nil, nil
-	}
-	all, err := n.list(ctx, run)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.phase, n.asked = run.CurrentPhase, n.env.Now()
+	if n.Source == nil || n.phase == run.CurrentPhase && !n.asked.IsZero() && n.env.Now().Sub(n.asked) < afarFor {
+		return n.told, nil
+	}
+	all, err := n.list(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	n.same = phases.WhySameFiles(all)
+	n.told, n.phase, n.asked = all, run.CurrentPhase, n.env.Now()
 	for _, o := range all {
 		if len(o.Shared) > 0 && !n.known[o.ID] {
 			n.known[o.ID] = true
@@ -305,20 +304,13 @@ func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherR
 	return all, nil
 }
 
-// SameFiles says which runs change the same files: as they were when the phase at hand
-// began, or some minutes ago.
+// SameFiles says which runs change the same files; none where that cannot be said soon, as a step
+// that needs it says what is wrong.
 func (n *OtherRuns) SameFiles(run metadata.Run) metadata.Reason {
-	n.mu.Lock()
-	fresh := n.phase == run.CurrentPhase && run.Status == metadata.Running && n.env.Now().Sub(n.asked) < afarFor
-	n.mu.Unlock()
-	if !fresh {
-		ctx, stop := context.WithTimeout(context.Background(), nearTime)
-		defer stop()
-		_, _ = n.Tell(ctx, run) // a step that needs it says what is wrong
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.same
+	ctx, stop := context.WithTimeout(context.Background(), nearTime)
+	defer stop()
+	all, _ := n.Tell(ctx, run)
+	return phases.WhySameFiles(all)
 }
 
 // SpentToday gives what each of the other runs has spent today, where all of them together
