@@ -13,18 +13,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Error is one mistake. Without a file, as for a record in memory, File, Line and
-// Column are empty.
+// Mistake is one mistake, in a record or in a pipeline.
 type Mistake struct {
-	File    string
-	Line    int    // counts from 1; 0 if unknown
-	Column  int    // in bytes, counts from 1
-	Path    string // such as "phases.design.status" or "attempts[2].n"; empty for the whole
-	Message string // what is wrong
+	File    string `json:"file,omitempty"`   // as people know it; empty if there is no file
+	Line    int    `json:"line,omitempty"`   // counts from 1; 0 if unknown
+	Column  int    `json:"column,omitempty"` // in bytes, counts from 1
+	Path    string `json:"path,omitempty"`   // such as "phases.design.status" or "attempts[2].n"; empty for the whole
+	Message string `json:"message"`          // what is wrong
 }
 
 // Error gives "file:line:column: path: message", without what is unknown.
-func (e *Mistake) Error() string {
+func (e Mistake) Error() string {
 	var b strings.Builder
 	if e.File != "" {
 		b.WriteString(e.File)
@@ -50,6 +49,8 @@ func DecodingMistake(data []byte, filename string, err error) *Mistake {
 		message  string
 	)
 	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		message = "the file is empty"
 	case errors.As(err, &syntax):
 		pointer, offset, message = syntax.JSONPointer, syntax.ByteOffset, syntax.Err.Error()
 		switch {
@@ -64,8 +65,6 @@ func DecodingMistake(data []byte, filename string, err error) *Mistake {
 		if errors.Is(err, json.ErrUnknownName) {
 			message = "unknown field: metadata.json has none of that name here"
 		}
-	case errors.Is(err, io.EOF):
-		message = "the file is empty"
 	default:
 		message = err.Error()
 	}

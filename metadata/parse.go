@@ -1,7 +1,10 @@
 package metadata
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
+	"strconv"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,14 +26,15 @@ func Parse(data []byte, filename string) (Run, error) {
 	if len(data) > MaxSize {
 		return Run{}, &Mistake{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), MaxSize)}
 	}
-	current, err := migrate(data, filename)
+	version, err := versionOf(data, filename)
 	if err != nil {
 		return Run{}, err
 	}
 	var r Run
-	if err := jsonv2.Unmarshal(current, &r, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return Run{}, DecodingMistake(current, filename, err)
+	if err := jsonv2.Unmarshal(data, &r, jsonv2.RejectUnknownMembers(version == Schema)); err != nil {
+		return Run{}, DecodingMistake(data, filename, err)
 	}
+	r.Schema = Schema
 	for i := range r.Phases {
 		r.Phases[i].Report = compact(r.Phases[i].Report)
 	}
@@ -39,7 +43,7 @@ func Parse(data []byte, filename string) (Run, error) {
 	if len(mistakes) == 0 {
 		return r, nil
 	}
-	LocateMistakes(current, mistakes)
+	LocateMistakes(data, mistakes)
 	for _, m := range mistakes {
 		m.File = filename
 	}
@@ -69,3 +73,75 @@ func Format(r Run) ([]byte, error) {
 	}
 	return append(data, '\n'), nil
 }
+
+// oldest is the oldest version of the format that is read. What it has besides the fields of
+// today, such as changes of notes, is left out.
+const oldest = 3
+
+// NewerError is the mistake in a record whose format is newer than those that this program
+// knows. Nothing is wrong with such a record.
+type NewerError struct{ Mistake *Mistake }
+
+// Error gives the mistake with its place.
+func (e *NewerError) Error() string { return e.Mistake.Error() }
+
+// Unwrap returns the mistake.
+func (e *NewerError) Unwrap() error { return e.Mistake }
+
+// versionOf gives the version of the format that data has, if this program reads it.
+func versionOf(data []byte, filename string) (int, error) {
+	var head struct {
+		Schema jsontext.Value `json:"schema"`
+	}
+	if err := jsonv2.Unmarshal(data, &head); err != nil {
+		return 0, DecodingMistake(data, filename, err)
+	}
+	wrong := func(format string, args ...any) *Mistake {
+		m := &Mistake{File: filename, Path: "schema", Message: fmt.Sprintf(format, args...)}
+		LocateMistakes(data, []*Mistake{m})
+		return m
+	}
+	n, err := strconv.Atoi(string(head.Schema))
+	switch {
+	case head.Schema == nil:
+		return 0, wrong("is missing: this is not a record that reprise wrote")
+	case err != nil || n < 1:
+		return 0, wrong("%.20s is not the number of a version of the format", head.Schema)
+	case n > Schema:
+		return 0, &NewerError{wrong("the record has version %d of the format and this reprise knows %d: use a newer reprise", n, Schema)}
+	case n < oldest:
+		return 0, wrong("the record has version %d of the format, and this reprise reads none before %d: begin the run of the issue anew", n, oldest)
+	}
+	return n, nil
+}
+
+// olderSteps and olderCodes are the names that records of version 3 have for steps of
+// decisions and for reason codes, and those of today.
+var (
+	olderSteps = map[string]string{"reject": "rollback", "resume": "run"}
+	olderCodes = map[Code]Code{
+		"no_trigger": NotACommand, "bot_denied": PermissionDenied, "fork_denied": PermissionDenied, "confused_deputy": PermissionDenied,
+		"edited_comment": PermissionDenied, "day_budget": BudgetExceeded, "protected_path": ChangeRefused, "patch_too_large": ChangeRefused,
+	}
+)
+
+// rename gives what had another name in version 3 that of today.
+func rename(r *Run) {
+	for i, d := range r.Decisions {
+		r.Decisions[i].Step = cmp.Or(olderSteps[d.Step], d.Step)
+	}
+	today := func(c *Code) { *c = cmp.Or(olderCodes[*c], *c) }
+	for i := range r.Attempts {
+		today(&r.Attempts[i].Code)
+	}
+	if r.Stop != nil {
+		today(&r.Stop.Code)
+	}
+}
+
+// SchemaCUE is the format as a CUE schema, for programs that read or check a
+// metadata.json without this package: #Run is one. What no schema can say,
+// such as that history only grows, is left to Run.Check and CheckNext.
+//
+//go:embed schema.cue
+var SchemaCUE string

@@ -29,7 +29,7 @@ func TestParseRefuses(t *testing.T) {
 	}{
 		"empty":          {"", "", "m.json:1:1: the file is empty"},
 		"only spaces":    {" \n ", "", "the file is empty"},
-		"not an object":  {"[1]", "[", "schema: is missing: this is not a record that reprise wrote"},
+		"not an object":  {"[1]", "[", "a list does not fit here; an object is expected"},
 		"no JSON":        {"hello", "h", "invalid character 'h' at start of value"},
 		"merge conflict": {with(`  "cursor"`, "<<<<<<< HEAD\n  \"cursor\""), "<<<<<<<", "invalid character '<' at start of value"},
 		"cut off":        {file[:len(file)/2], "", "the file ends in the middle: it was cut off"},
@@ -57,12 +57,12 @@ func TestParseRefuses(t *testing.T) {
 
 		"no schema":          {with(`  "schema": 4,`, ``), "{", "schema: is missing: this is not a record that reprise wrote"},
 		"no schema, cut off": {`{"x":`, "", "the file ends in the middle: it was cut off"},
-		"newer":              {with(`"schema": 4`, `"schema": 5`), "5,", "schema: the record has version 5 of the format and this reprise knows 4: use a newer reprise"},
-		"before the oldest":  {with(`"schema": 4`, `"schema": 2`), "2,", "schema: the record has version 2 of the format, and this reprise reads none before 3: begin the run of the issue anew"},
-		"newer, and alien":   {`{"x":[{}],"schema":12,"y":3}`, "12", "schema: the record has version 12 of the format and this reprise knows 4: use a newer reprise"},
-		"schema 0":           {with(`"schema": 4`, `"schema": 0`), "0,", "schema: 0 is not the number of a version of the format"},
-		"schema 1.0":         {with(`"schema": 4`, `"schema": 1.0`), "1.0", "schema: 1.0 is not the number of a version of the format"},
-		"schema is text":     {with(`"schema": 4`, `"schema": "1"`), `"1"`, `schema: "1" is not the number of a version of the format`},
+		"newer":              {with(`"schema": 4`, `"schema": 5`), `"schema": 5`, "schema: the record has version 5 of the format and this reprise knows 4: use a newer reprise"},
+		"before the oldest":  {with(`"schema": 4`, `"schema": 2`), `"schema": 2`, "schema: the record has version 2 of the format, and this reprise reads none before 3: begin the run of the issue anew"},
+		"newer, and alien":   {`{"x":[{}],"schema":12,"y":3}`, `"schema"`, "schema: the record has version 12 of the format and this reprise knows 4: use a newer reprise"},
+		"schema 0":           {with(`"schema": 4`, `"schema": 0`), `"schema": 0`, "schema: 0 is not the number of a version of the format"},
+		"schema 1.0":         {with(`"schema": 4`, `"schema": 1.0`), `"schema": 1.0`, "schema: 1.0 is not the number of a version of the format"},
+		"schema is text":     {with(`"schema": 4`, `"schema": "1"`), `"schema": "1"`, `schema: "1" is not the number of a version of the format`},
 
 		"invalid":             {with(`"status": "completed"`, `"status": "done"`), `"status": "done"`, `phases.planning.status: "done" is not one of pending, in_progress, completed, failed, skipped`},
 		"invalid in a list":   {with(`"turns": 3`, `"turns": -3`), `"turns": -3`, "attempts[0].usage.turns: -3 is less than 0"},
@@ -79,7 +79,7 @@ func TestParseRefuses(t *testing.T) {
 			"phases.planning.report: is nested deeper than 100",
 		},
 		"very deep":   {with(`"complexity": "high"`, `"x": `+strings.Repeat("[", 1e6)), "", "exceeded max depth"},
-		"deep at top": {strings.Repeat("[", 1e6), "", "exceeded max depth"},
+		"deep at top": {strings.Repeat("[", 1e6), "", "a list does not fit here; an object is expected"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := Parse([]byte(test.text), "m.json")

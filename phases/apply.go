@@ -285,3 +285,53 @@ func firstViolations(all []metadata.Violation) []metadata.Violation {
 	more := metadata.Violation{Path: "…", Rule: metadata.Because("not_listed", "n", len(all)-most)}
 	return append(slices.Clone(all[:most]), more)
 }
+
+// hasNewSuggestions reports whether a review that passes has suggestions that the phase may still
+// be revised for: once, and not in a circle, since nothing is wrong with the work.
+func hasNewSuggestions(run *metadata.Run, rec *metadata.Phase) bool {
+	return len(rec.Verdict.OpenSuggestions()) > 0 && !InCircle(rec.Recent) && !actedOnSuggestions(run, rec)
+}
+
+// actedOnSuggestions reports whether the work of a phase was revised for suggestions alone: after
+// a review that passed, with no check that failed and no merge of parts in between. Where
+// the rounds begin anew in a generation, so does the work: others have edited it, or it was left out.
+func actedOnSuggestions(run *metadata.Run, rec *metadata.Phase) bool {
+	acted, suggested, round := false, false, 0
+	for _, a := range run.Attempts {
+		if a.Phase != rec.Name || a.Generation != rec.Generation {
+			continue
+		}
+		if a.Round < round {
+			acted, suggested = false, false
+		}
+		round = a.Round
+		switch done := a.Status == metadata.Succeeded; {
+		case a.Step == metadata.Integrate, a.Step == metadata.Check && a.Verdict == metadata.Fail:
+			suggested = false
+		case a.Step == metadata.Review && done:
+			suggested = a.Verdict == metadata.PassWithSuggestions
+		case a.Step == metadata.Revise && done:
+			acted, suggested = acted || suggested, false
+		}
+	}
+	return acted
+}
+
+// touch makes a record the next one. It has to be a copy of the one before.
+func touch(run metadata.Run, at time.Time) metadata.Run {
+	run.Revision++
+	run.UpdatedAt = at
+	return run
+}
+
+func phaseNames(run metadata.Run) []string {
+	var out []string
+	for _, p := range run.Phases {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+func indexOf(list metadata.Phases, name string) int {
+	return slices.IndexFunc(list, func(p metadata.Phase) bool { return p.Name == name })
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -242,4 +243,123 @@ const IssueTaken = "refresh-issue"
 // issueTaken is when the issue was last taken anew; zero if it never was.
 func issueTaken(run metadata.Run) time.Time {
 	return newest(run, IssueTaken).At
+}
+
+// text gives rules as an attempt records them.
+func ruleList(rules []metadata.Rule) string {
+	words := make([]string, len(rules))
+	for i, r := range rules {
+		words[i] = string(r)
+	}
+	return strings.Join(words, ",")
+}
+
+// StopRepeats turns the outcome of a writing step into one that a person has to
+// look at, if the step broke a rule that an earlier one of the same phase and
+// generation has broken since a person last gave an allowance. What the step
+// kept within the rules stays. Run is the record with the attempt begun.
+func StopRepeats(run metadata.Run, d Decision, o Outcome) Outcome {
+	rec := run.Phase(d.Phase)
+	if d.Do != DoExecute && d.Do != DoRevise || o.Code == metadata.SecretFound {
+		return o
+	}
+	for _, rule := range o.Broke {
+		if !brokeBefore(run, rec, rule) {
+			continue
+		}
+		o.Status, o.Code, o.Class = metadata.Blocked, metadata.ChangeRefused, ""
+		o.Why = metadata.Because("rule_broken_again", "changes", listed(o.Violations))
+		o.Written, o.Questions = nil, nil
+		return o
+	}
+	return o
+}
+
+// brokeBefore reports whether an earlier writing step of the phase broke a rule.
+func brokeBefore(run metadata.Run, rec *metadata.Phase, rule metadata.Rule) bool {
+	return slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool {
+		return a.N > allowanceFrom(run, rec) && a.Phase == rec.Name && a.Generation == rec.Generation && a.Step != metadata.Review &&
+			slices.Contains(strings.Split(a.Broke, ","), string(rule))
+	})
+}
+
+// listed names the first violations for a person.
+func listed(all []metadata.Violation) metadata.Reason {
+	var parts []metadata.Reason
+	for _, v := range all[:min(5, len(all))] {
+		parts = append(parts, metadata.Because("change_reverted", "path", OneLine(v.Path), "why", v.Rule))
+	}
+	if more := len(all) - len(parts); more > 0 {
+		parts = append(parts, metadata.Because("and_more", "n", more))
+	}
+	return metadata.All(parts...)
+}
+
+// Assigned returns who does a step: the pipeline's agent, or the one that
+// stands in for it while it is missing or has no valid key.
+func Assigned(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) string {
+	name := SettingsIn(plan, run, p, step).Agent
+	for range plan.Agents {
+		to := plan.Agents[name].Fallback
+		if to == "" || !down(run, name) || down(run, to) {
+			break
+		}
+		name = to
+	}
+	return name
+}
+
+// down reports whether the newest call of an agent in this allowance failed for
+// a reason that the next call would meet, too.
+func down(run metadata.Run, agent string) bool {
+	for _, a := range slices.Backward(run.Attempts) {
+		if a.N <= run.AllowanceFrom {
+			return false
+		}
+		if a.Agent == agent && a.Status != metadata.Cut && a.Status != metadata.Started {
+			return a.Status == metadata.Errored && (a.Class == metadata.Missing || a.Class == metadata.Auth)
+		}
+	}
+	return false
+}
+
+// Settings returns how the pipeline wants a step of a phase done.
+func Settings(p *pipelines.Phase, step metadata.Step) pipelines.Step {
+	switch step {
+	case metadata.Review:
+		return p.Review
+	case metadata.Revise:
+		return p.Revise
+	}
+	return p.Execute
+}
+
+// SettingsIn returns how a run does a step of a phase: Settings with what rules
+// have changed, such as the agent that writes, or the tier of all steps.
+func SettingsIn(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) pipelines.Step {
+	s := Settings(p, step)
+	rec := run.Phase(p.Name)
+	if rec == nil || rec.Use == nil {
+		return s
+	}
+	if use := rec.Use.Agent; use != "" && step != metadata.Review && plan.Agents[use].Use != "" {
+		s.Agent = use
+	}
+	if rec.Use.Tier != "" {
+		s.Tier = rec.Use.Tier
+	}
+	if was := Settings(p, step); s.Agent != was.Agent || s.Tier != was.Tier {
+		s.Model = plan.Agents[s.Agent].Models[s.Tier]
+	}
+	return s
+}
+
+// CutOff reports whether the newest work of a phase is that of a call which ended at the limit of
+// its turns, so that it is likely to be unfinished.
+func CutOff(run metadata.Run, rec *metadata.Phase) bool {
+	if rec.Written < 1 || rec.Written > len(run.Attempts) {
+		return false
+	}
+	a := run.Attempts[rec.Written-1]
+	return a.Phase == rec.Name && a.Status == metadata.Succeeded && slices.ContainsFunc(a.Why.Each(), func(r metadata.Reason) bool { return r.Code() == "limit_reached" })
 }

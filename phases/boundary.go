@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -261,4 +262,140 @@ func (b Boundary) writtenByReprise(p string) bool {
 func isPatch(name string) bool {
 	is, err := path.Match("attempt-*.patch", name)
 	return is && err == nil // the pattern is a good one
+}
+
+// Content is what a file holds, as far as its first bytes tell.
+type Content string
+
+// The kinds of content. A Program is what a machine runs, or an archive, which
+// nobody can review either; a Binary is any other file that is not text.
+const (
+	TextContent    Content = "text"
+	ScriptContent  Content = "script" // text that begins with #!
+	BinaryContent  Content = "binary"
+	ProgramContent Content = "program"
+)
+
+// HeadSize is how many bytes of a file ContentOf wants to see: as many as git
+// looks at.
+const HeadSize = 8000
+
+// ContentOf says what a file holds, by its first bytes.
+func ContentOf(head []byte) Content {
+	head = head[:min(len(head), HeadSize)]
+	zero := bytes.IndexByte(head, 0) >= 0
+	switch {
+	case isProgram(head, zero):
+		return ProgramContent
+	case zero:
+		return BinaryContent
+	case bytes.HasPrefix(head, []byte("#!")):
+		return ScriptContent
+	}
+	return TextContent
+}
+
+// Opaque reports whether a diff cannot show what changed.
+func (c Content) Opaque() bool { return c == BinaryContent || c == ProgramContent }
+
+// isProgram knows the formats of programs and of archives. A text can begin
+// with MZ, but has no zero bytes.
+func isProgram(head []byte, zero bool) bool {
+	for _, magic := range []string{
+		"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf", // ELF, Mach-O, Java
+		"\x00asm", "BC\xc0\xde", "dex\n03", // WebAssembly, LLVM, Android
+		"PK\x03\x04", "PK\x05\x06", "\x1f\x8b", "\x1f\x9d", "BZh91AY&SY", "\xfd7zXZ\x00", "7z\xbc\xaf\x27\x1c", "\x28\xb5\x2f\xfd", "\x04\x22\x4d\x18",
+		"Rar!\x1a\x07", "!<arch>\n", "xar!", "MSCF\x00", "\xed\xab\xee\xdb",
+	} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return true
+		}
+	}
+	tar := len(head) >= 262 && string(head[257:262]) == "ustar"
+	return tar || zero && bytes.HasPrefix(head, []byte("MZ"))
+}
+
+// shown reports whether a binary file of this name is one that people look at
+// and no machine runs: an image or a font.
+func shown(p string) bool {
+	return slices.Contains([]string{
+		".png", ".apng", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp", ".ico", ".icns", ".tif", ".tiff",
+		".woff", ".woff2", ".ttf", ".otf", ".eot",
+	}, strings.ToLower(path.Ext(p)))
+}
+
+// limitSize takes back what is too large for one step: all changes of the tree,
+// and the artifacts too if they alone are too large. It returns the changes
+// that stay.
+func (b Boundary) limitSize(s *SortedChanges, changes []Change) []Change {
+	why := b.TooMuch(changes)
+	if why == "" {
+		return changes
+	}
+	artifacts := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !b.artifact(c.Path) })
+	if b.TooMuch(artifacts) != "" {
+		artifacts = nil
+	}
+	out := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return len(artifacts) > 0 && b.artifact(c.Path) })
+	for _, c := range out {
+		s.Undo = append(s.Undo, c.Path)
+	}
+	s.violated(metadata.RuleSize, examples(out), metadata.Because("too_much", "n", len(changes), "why", why))
+	s.Over = metadata.Because("too_much_in", "n", len(changes), "files", examples(out), "why", why)
+	return artifacts
+}
+
+// TooMuch says in which way changes are too large for one step, or "".
+func (b Boundary) TooMuch(changes []Change) metadata.Reason {
+	files, limit := b.plan.Limits.Most()
+	if len(changes) > files {
+		return metadata.Because("too_many_files", "most", files)
+	}
+	var total int64
+	for _, c := range changes {
+		if !c.Gone {
+			total += c.Size
+		}
+	}
+	if total > int64(limit) {
+		return metadata.Because("too_many_bytes", "bytes", total, "most", limit)
+	}
+	return ""
+}
+
+// examples names the largest of changes.
+func examples(changes []Change) string {
+	most := slices.SortedFunc(slices.Values(changes), func(a, b Change) int {
+		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Path, b.Path))
+	})
+	var names []string
+	for _, c := range most[:min(3, len(most))] {
+		names = append(names, OneLine(Printable(c.Path)))
+	}
+	if len(most) > len(names) {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+// Programs are the files of the repository that an agent of a pipeline may be
+// started from: words of its command with a slash or an ending. Whoever changes
+// such a file controls what the next agent does, such as the one that reviews.
+func Programs(a pipelines.Agent) (files []string) {
+	for _, word := range a.Command {
+		if file := path.Clean(word); strings.ContainsAny(word, "/.") && !path.IsAbs(file) && !strings.HasPrefix(word, "-") {
+			files = append(files, file) // no path of a change leads out of the tree
+		}
+	}
+	return files
+}
+
+// programs are those of all agents, folded.
+func programs(plan *pipelines.Pipeline) (files []string) {
+	for _, a := range plan.Agents {
+		for _, file := range Programs(a) {
+			files = append(files, pipelines.FoldPath(file))
+		}
+	}
+	return files
 }

@@ -1,8 +1,11 @@
 package phases
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -25,4 +28,143 @@ func AllChecks(plan *pipelines.Pipeline) (all []pipelines.Check) {
 		}
 	}
 	return all
+}
+
+// testFile matches names that files of tests have in most languages.
+var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(tests?|specs?)[_.-][^/]*$|[_.-](tests?|specs?)\.[^/]*$`)
+
+// AffectedPhases names the checks that fail, and the files of tests that open
+// blockers are about.
+func AffectedPhases(v *metadata.Verdict, phases ...*metadata.Phase) []string {
+	var out []string
+	for _, rec := range phases {
+		if rec == nil || !rec.ChecksFail() {
+			continue
+		}
+		for _, c := range rec.Checks.Results {
+			if out = append(out, c.FailedTests...); !c.Pass && len(c.FailedTests) == 0 {
+				out = append(out, c.Name)
+			}
+		}
+	}
+	if v != nil {
+		for _, f := range v.OpenBlockers() {
+			if testFile.MatchString(f.File) {
+				out = append(out, f.File)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// KnownBefore notes which of the checks fail as they did before anything was changed.
+func KnownBefore(checks, before []metadata.CheckResult) {
+	for i, c := range checks {
+		b := failedBefore(c, before)
+		checks[i].FailsBefore = b != nil && difference(c, *b) == ""
+	}
+}
+
+// UnknownBefore gives the commands whose checks fail and of which nothing is known from before.
+func UnknownBefore(commands []pipelines.Check, checks, before []metadata.CheckResult) (unknown []pipelines.Check) {
+	for _, c := range commands {
+		of := func(r metadata.CheckResult) bool { return r.Name == c.Name && r.Run == c.Run }
+		fails := func(r metadata.CheckResult) bool { return of(r) && !r.Pass }
+		if slices.ContainsFunc(checks, fails) && !slices.ContainsFunc(before, of) {
+			unknown = append(unknown, c)
+		}
+	}
+	return unknown
+}
+
+// WhyOtherwise says how a check that failed before fails now in another way, which is what
+// it is held against the work for; "" of one that does not.
+func WhyOtherwise(c metadata.CheckResult, before []metadata.CheckResult) metadata.Reason {
+	if b := failedBefore(c, before); b != nil && !c.FailsBefore {
+		return difference(c, *b)
+	}
+	return ""
+}
+
+// failedBefore gives how a check that fails now failed before; nil if it did not.
+func failedBefore(c metadata.CheckResult, before []metadata.CheckResult) *metadata.CheckResult {
+	i := slices.IndexFunc(before, func(b metadata.CheckResult) bool { return b.Name == c.Name && b.Run == c.Run && !b.Pass })
+	if c.Pass || i < 0 {
+		return nil
+	}
+	return &before[i]
+}
+
+// difference says what in a failure is not as it was before; "" if it is the same one.
+// With the same exit code, no test may fail now that did not fail then, no more may
+// fail, and no fewer may have run: what was never run may fail as well. Where names are
+// not known of both, or there are more than are kept, all has to be the same but for
+// figures.
+func difference(now, before metadata.CheckResult) metadata.Reason {
+	added := 0
+	for _, test := range now.FailedTests {
+		if !slices.Contains(before.FailedTests, test) {
+			added++
+		}
+	}
+	switch named := len(now.FailedTests) > 0 && len(before.FailedTests) > 0; {
+	case now.ExitCode != before.ExitCode:
+		return metadata.Because("check_exit_differs", "code", before.ExitCode)
+	case named && added > 0:
+		return metadata.Because("check_fails_more", "n", added)
+	case now.Failed > before.Failed:
+		return metadata.Because("check_fails_more", "n", now.Failed-before.Failed)
+	case now.Ran < before.Ran:
+		return metadata.Because("check_runs_less", "n", now.Ran, "before", before.Ran)
+	case named && len(now.FailedTests) < mostNames && now.ExitCode > 0:
+		return ""
+	case !slices.Equal(now.FailedTests, before.FailedTests) || cmp.Or(now.Like, now.Output) != cmp.Or(before.Like, before.Output):
+		return metadata.Because("check_output_differs")
+	}
+	return ""
+}
+
+// mostNames is how many names of failed tests a result has at most.
+const mostNames = 50
+
+// RulingOf is what checks say of the work: all have to pass.
+func RulingOf(checks []metadata.CheckResult) metadata.Ruling {
+	if slices.ContainsFunc(checks, func(c metadata.CheckResult) bool { return !c.Holds() }) {
+		return metadata.Fail
+	}
+	return metadata.Pass
+}
+
+// RunsNothing says whether a plan changes code and has no check of it, so that
+// nothing is known of the work but what agents say.
+func ChecksNothing(plan *pipelines.Pipeline) bool {
+	return slices.ContainsFunc(plan.Phases, func(p pipelines.Phase) bool { return p.Access == pipelines.AccessTree }) &&
+		!slices.ContainsFunc(plan.Phases, func(p pipelines.Phase) bool { return len(p.Checks) > 0 })
+}
+
+// WhyFailed says how the checks ended that hold the work up; "" if none does.
+func WhyChecksFailed(checks []metadata.CheckResult) metadata.Reason {
+	var wrong []metadata.Reason
+	for _, c := range checks {
+		if !c.Holds() {
+			wrong = append(wrong, metadata.Because("check_exited", "check", c.Name, "code", c.ExitCode))
+		}
+	}
+	return metadata.All(wrong...)
+}
+
+// HowEnded says of each check that did not simply pass how it ended, also of those that
+// do not hold the work up; "" if all passed.
+func HowChecksEnded(checks []metadata.CheckResult) metadata.Reason {
+	var odd []metadata.Reason
+	for _, c := range checks {
+		switch {
+		case c.FailsBefore:
+			odd = append(odd, metadata.Because("check_exited_before", "check", c.Name, "code", c.ExitCode))
+		case c.Flaky:
+			odd = append(odd, metadata.Because("check_flaky", "check", c.Name))
+		}
+	}
+	return metadata.All(WhyChecksFailed(checks), metadata.All(odd...))
 }

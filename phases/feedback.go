@@ -1,10 +1,12 @@
 package phases
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -127,3 +129,177 @@ func addMistakes(f *prompts.Feedback, language string, last metadata.Attempt) {
 
 // say puts a reason into words, in the language of a run.
 func say(language string, r metadata.Reason) string { return r.In(prompts.Words(language)) }
+
+// WrittenChecks is what checks came to, and what each printed, in a
+// language.
+func WrittenChecks(language, phase string, all []metadata.CheckResult) string {
+	w := prompts.Words(language)
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", w.Say("files.checked", "phase", phase, "verdict", w.Word("verdicts", string(RulingOf(all)))))
+	for _, c := range all {
+		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Say("files.exited", "check", TruncateText(c.Name), "code", c.ExitCode), block(c.Run))
+		if c.Flaky {
+			b.WriteString("\n" + w.Say("files.flaky") + "\n")
+		}
+		if c.FailsBefore {
+			b.WriteString("\n" + w.Say("files.before") + "\n")
+		}
+		if len(c.FailedTests) > 0 {
+			b.WriteString("\n" + w.Say("files.failing") + "\n\n" + block(strings.Join(c.FailedTests, "\n")))
+		}
+		if out := strings.TrimSpace(c.Output); out != "" {
+			b.WriteString("\n" + w.Say("files.printed") + "\n\n" + block(strings.Trim(c.Output, "\n")))
+		}
+	}
+	return b.String()
+}
+
+// WrittenParts is what the parts of a phase came to, in the language of the run.
+func WrittenParts(run metadata.Run, phase string) string {
+	w := prompts.Words(run.Language)
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", w.Say("files.integrated", "phase", phase))
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		t := TaskOf(&run, rec)
+		if t == nil || WholeOf(rec) != phase {
+			continue
+		}
+		fmt.Fprintf(&b, "- %s: %s (%s)\n", t.ID, TruncateText(t.Title), w.Word("statuses", string(rec.Status)))
+		for _, file := range rec.OutputFiles {
+			fmt.Fprintf(&b, "  - `%s`\n", file)
+		}
+	}
+	return b.String()
+}
+
+// block is text as a block of code that it cannot end.
+func block(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence + "\n"
+}
+
+// WrittenReview is what the newest review of a phase said, in a language.
+func WrittenReview(language string, rec *metadata.Phase) string {
+	w := prompts.Words(language)
+	var b strings.Builder
+	v := rec.Verdict
+	fmt.Fprintf(&b, "# %s\n", w.Say("files.reviewed", "phase", rec.Name, "round", rec.Round, "verdict", w.Word("verdicts", string(v.Verdict))))
+	if len(v.Gates) > 0 {
+		fmt.Fprintf(&b, "\n## %s\n\n", w.Say("files.gates"))
+	}
+	for _, g := range v.Gates {
+		mark := "x"
+		if !g.Pass {
+			mark = " "
+		}
+		fmt.Fprintf(&b, "- [%s] %s\n  %s\n", mark, g.Gate, TruncateText(g.Why))
+	}
+	if len(v.Findings) > 0 {
+		fmt.Fprintf(&b, "\n## %s\n", w.Say("files.findings"))
+	}
+	for _, f := range v.Findings {
+		kind := w.List([]string{w.Word("severities", string(f.Severity)), w.Word("changes", string(f.Status))})
+		fmt.Fprintf(&b, "\n### %s %s (%s)\n\n", f.ID, TruncateText(f.Title), kind)
+		if f.File != "" {
+			fmt.Fprintf(&b, "- %s: %s:%d\n", w.Say("files.where"), f.File, f.Line)
+		}
+		for _, part := range []struct{ name, text string }{{w.Say("files.problem"), f.Problem}, {w.Say("files.impact"), f.Impact}, {w.Say("files.solution"), f.Solution}} {
+			if part.text != "" {
+				fmt.Fprintf(&b, "- %s: %s\n", part.name, part.text)
+			}
+		}
+	}
+	return b.String()
+}
+
+// WrittenReason is the file that tells why a phase was taken back, in the language
+// of the run.
+func WrittenReason(r RollbackPlan) []byte {
+	return []byte(reasonText(r.Run.Language, r.Entry, r.Open))
+}
+
+func reasonText(language string, e metadata.Rollback, d *metadata.RollbackDetails) string {
+	w := prompts.Words(language)
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", w.Say("files.returned", "phase", e.ToPhase))
+	fact := func(name, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", name, text)
+		}
+	}
+	fact(w.Say("files.from"), e.FromPhase+" "+w.Word("steps", string(e.FromStep)))
+	fact(w.Say("files.to"), e.ToPhase+" "+w.Word("steps", string(e.ToStep)))
+	fact(w.Say("files.when"), e.Timestamp.UTC().Format(time.RFC3339))
+	fact(w.Say("files.by"), e.By)
+	if d != nil && d.BlockerCount+d.SuggestionCount > 0 {
+		fact(w.Say("files.open"), w.Say("files.wasOpen", "blockers", d.BlockerCount, "suggestions", d.SuggestionCount))
+	}
+	fact(w.Say("files.review"), e.ReviewResultPath)
+	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w.Say("files.reason"), strings.TrimSpace(e.Reason))
+	return b.String()
+}
+
+// The most of a run's history that a diagnosis is told.
+const (
+	lastAttempts  = 12
+	lastRollbacks = 5
+	maxReview     = 8000 // characters, of one phase
+	maxOutput     = 2000 // characters, of one check
+)
+
+// Essence is what a diagnosis has to know about a run. Its length does not
+// grow with the history.
+func Essence(run metadata.Run) string {
+	c := prompts.Words(run.Language)
+	var b strings.Builder
+	line := func(text string) { b.WriteString(text + "\n") }
+	line(c.Shown("state now", "status", c.Word("statuses", string(run.Status)), "phase", run.CurrentPhase))
+	if s := run.Stop; s != nil {
+		line(c.Shown("state stopped", "code", s.Code, "why", OneLine(s.Why.In(c))))
+	}
+	b.WriteString("\n## " + c.Shown("state phases") + "\n\n")
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		line(c.Shown("state phase", "phase", rec.Name, "status", c.Word("statuses", string(rec.Status)), "revises", rec.RetryCount,
+			"reviews", rec.Round, "back", rec.Generation, "verdict", cmp.Or(c.Word("verdicts", rec.ReviewResult), c.Say("none"))))
+	}
+	b.WriteString("\n## " + c.Shown("state attempts") + "\n\n")
+	for _, a := range run.Attempts[max(len(run.Attempts)-lastAttempts, 0):] {
+		line(c.Shown("state attempt", "n", a.N, "phase", a.Phase, "step", c.Word("steps", string(a.Step)),
+			"result", TruncateText(fmt.Sprintf("%s %s %s", c.Word("statuses", string(a.Status)), a.Code, OneLine(a.Why.In(c))))))
+	}
+	if n := len(run.RollbackHistory); n > 0 {
+		b.WriteString("\n## " + c.Shown("state rollbacks", "n", n) + "\n\n")
+	}
+	for _, r := range run.RollbackHistory[max(len(run.RollbackHistory)-lastRollbacks, 0):] {
+		line(c.Shown("state rollback", "from", r.FromPhase, "to", r.ToPhase, "step", c.Word("steps", string(r.ToStep)),
+			"trigger", c.Word("tell.triggers", string(r.TriggeredBy)), "reason", OneLine(r.Reason)))
+	}
+	for i := range run.Phases {
+		writeOpen(&b, c, &run.Phases[i])
+	}
+	return b.String()
+}
+
+// standing writes what is open about a phase.
+func writeOpen(b *strings.Builder, c prompts.Catalogue, rec *metadata.Phase) {
+	if !HasOpenPoints(rec) {
+		return
+	}
+	if rec.Verdict != nil {
+		fmt.Fprintf(b, "\n%s", CutText(WrittenReview(c.Language, rec), maxReview))
+	}
+	if !rec.ChecksFail() {
+		return
+	}
+	for _, x := range rec.Checks.Results {
+		if !x.Pass {
+			head := c.Shown("state check", "check", x.Name, "phase", rec.Name, "run", x.Run, "code", x.ExitCode)
+			fmt.Fprintf(b, "\n%s\n\n%s\n", head, CutText(x.Output, maxOutput))
+		}
+	}
+}

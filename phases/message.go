@@ -2,9 +2,11 @@ package phases
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // CommitMessage is what a commit message says. What is empty or zero is left out.
@@ -33,4 +35,79 @@ func (m CommitMessage) Text(run metadata.Run) string {
 		fmt.Fprintf(&b, "Reprise-Attempt: %d\nReprise-Cost: %.4f\n", m.Attempt, m.USD)
 	}
 	return b.String()
+}
+
+// Heading names a decision as commit subjects and errors do.
+func Heading(d Decision) string {
+	if d.Phase == "" {
+		return string(d.Do)
+	}
+	return d.Phase + ": " + string(d.Do)
+}
+
+// ResultLine says in a few words what came out of a decision.
+func ResultLine(run metadata.Run, d Decision, o Outcome) string {
+	if d.Final() {
+		return d.Why.In(prompts.Words(run.Language))
+	}
+	if o.Status != metadata.Succeeded {
+		if o.Class != "" {
+			return string(o.Class)
+		}
+		return string(o.Code)
+	}
+	rec := run.Phase(d.Phase)
+	switch d.Do {
+	case DoReview:
+		return strings.ReplaceAll(rec.ReviewResult, "_", " ")
+	case DoCheck:
+		if rec.ChecksFail() {
+			return "fail"
+		}
+		return "pass"
+	}
+	return count(len(o.Written.Files), "artifact") + ", " + count(o.Written.Diff.Files, "file") + " changed"
+}
+
+// count prints a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// What GitHub acts on in a message: references, which may close an issue once
+// the commit is merged, mentions, and words that keep workflows from starting.
+var (
+	reference = regexp.MustCompile(`(?i)(#|\bgh-|/(?:issues|pulls?|discussions)/)([0-9])`)
+	mention   = regexp.MustCompile(`@([A-Za-z0-9])`)
+	noChecks  = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
+	noChecks2 = regexp.MustCompile(`(?i)skip-checks`)
+)
+
+// NoDirectives breaks up what GitHub would act on in a commit message, and leaves it readable.
+func NoDirectives(s string) string {
+	s = reference.ReplaceAllString(s, "$1 $2")
+	s = mention.ReplaceAllString(s, "@ $1")
+	return NoSkips(s)
+}
+
+// NoSkips breaks up the words in a commit message that keep workflows from starting, and leaves
+// them readable and as long as they were.
+func NoSkips(s string) string {
+	s = noChecks.ReplaceAllString(s, "($1)")
+	return noChecks2.ReplaceAllString(s, "skip checks")
+}
+
+// NoTrailers keeps text from outside from looking like the trailers of a run.
+func NoTrailers(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(strings.ToLower(l), "reprise-") {
+			lines[i] = "  " + l
+		}
+	}
+	return strings.Join(lines, "\n")
 }

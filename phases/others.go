@@ -1,12 +1,15 @@
 package phases
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // OtherRun is another run of the same repository that is open. Its texts are of others, on
@@ -85,4 +88,84 @@ func WhySameFiles(all []OtherRun) metadata.Reason {
 		}
 	}
 	return metadata.All(said...)
+}
+
+// PlansFiles reports whether a phase comes before the first one that changes code.
+func PlansFiles(plan *pipelines.Pipeline, phase string) bool {
+	for _, p := range plan.Phases {
+		if p.Access == pipelines.AccessTree {
+			return false
+		}
+		if p.Name == phase {
+			return true
+		}
+	}
+	return false
+}
+
+// Touches lists the files that a run says it will change: those that its tasks name, and
+// the list "files" in what its phases have returned. It is sorted.
+func PlannedFiles(run metadata.Run) []string {
+	var all []string
+	for _, t := range run.Tasks {
+		all = append(all, t.Files...)
+	}
+	for _, p := range run.Phases {
+		var said struct {
+			Files json.RawMessage `json:"files"`
+		}
+		var files []string
+		if json.Unmarshal(p.Report, &said) == nil && json.Unmarshal(said.Files, &files) == nil { // else it has no such list
+			all = append(all, files...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// ChangedInPatch lists the files that a patch of git changes, and counts the changes that they
+// are in. What was moved is listed by both of its names: where it was, it is no longer.
+func ChangedInPatch(patch string) (names []string, files int) {
+	first, moved := 0, false // of the names of the change at hand
+	for line := range strings.Lines(patch) {
+		line = strings.TrimRight(line, "\r\n")
+		if head, is := strings.CutPrefix(line, "diff --git "); is { // no line of a file begins so in a patch
+			if first, moved = len(names), false; both(head) != "" {
+				names, files = append(names, both(head)), files+1
+			}
+			continue
+		}
+		from, was := strings.CutPrefix(line, "rename from ") // nor so
+		to, is := strings.CutPrefix(line, "rename to ")
+		switch {
+		case was && !moved: // then what the first line seems to name twice is nothing
+			files += 1 - (len(names) - first)
+			names, moved = append(names[:first], unquoted(from)), true
+		case is && moved:
+			names = append(names, unquoted(to))
+		}
+	}
+	return names, files
+}
+
+// both gives the name that the first line of a change has twice, or "".
+func both(head string) string {
+	half := len(head) / 2
+	if len(head)%2 == 0 || head[half] != ' ' {
+		return ""
+	}
+	from, was := strings.CutPrefix(unquoted(head[:half]), "a/")
+	to, is := strings.CutPrefix(unquoted(head[half+1:]), "b/")
+	if !was || !is || from != to {
+		return ""
+	}
+	return to
+}
+
+// unquoted gives a name as it is; git quotes one with characters that are not printed.
+func unquoted(name string) string {
+	if plain, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
+		return plain
+	}
+	return name
 }

@@ -2,8 +2,12 @@ package phases
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -104,4 +108,222 @@ func read[T any](field json.RawMessage) T {
 type ChildIssue struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
+}
+
+// The most that one call may ask, and how often a step may ask before it has
+// to go on with what it knows.
+const (
+	mostQuestions = 10
+	mostAskings   = 3
+)
+
+// AskedQuestions are those that a call asks, as far as it may.
+func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, report json.RawMessage) []AskedQuestion {
+	p, rec := plan.Phase(d.Phase), run.Phase(d.Phase)
+	requested := 0
+	for _, a := range Tries(plan, run, rec, d.Step()) {
+		if a.Code == metadata.AwaitingPerson {
+			requested++
+		}
+	}
+	all := RequestIn(p, report).Questions
+	if d.Do == DoReview || requested >= mostAskings {
+		return nil
+	}
+	return all[:min(len(all), mostQuestions)]
+}
+
+// addQuestions adds questions to a record.
+func addQuestions(run *metadata.Run, rec *metadata.Phase, all []AskedQuestion, o Outcome) {
+	for _, a := range all {
+		run.Questions = append(run.Questions, metadata.Question{
+			ID: fmt.Sprintf("q%d", len(run.Questions)+1), Phase: rec.Name, Generation: rec.Generation, Attempt: len(run.Attempts),
+			Text: CutText(a.Question, 2000), Options: truncateOptions(a.Options), AskedAt: o.At,
+		})
+	}
+}
+
+func truncateOptions(options []string) []string {
+	var out []string
+	for _, o := range options[:min(len(options), 10)] {
+		if o = CutText(o, 200); o != "" {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// MostChildren is how many issues a run opens at most. If it asks for more,
+// people are told about the others.
+const MostChildren = 5
+
+// The most that is kept of what one report asks for.
+const (
+	mostChildren  = 20
+	mostChildBody = 4000 // Unicode code points
+)
+
+// children records the issues that a report asks for. They replace those that the phase
+// asked for before. Issues that were opened stay, and an issue that
+// another phase has asked for under the same title is not added again.
+func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
+	forgetChildren(run, func(phase string) bool { return phase == p.Name })
+	found := RequestIn(p, report).Children
+	for _, c := range found[:min(len(found), mostChildren)] {
+		title := CutText(strings.Join(strings.Fields(ValidText(c.Title)), " "), 200)
+		id := childID(title)
+		same := func(other metadata.Child) bool { return other.ID == id }
+		if title == "" || slices.ContainsFunc(run.Children, same) {
+			continue
+		}
+		run.Children = append(run.Children, metadata.Child{ID: id, Phase: p.Name, Title: title, Body: CutText(ValidText(c.Body), mostChildBody)})
+	}
+}
+
+// childID derives an id from the title of a child, so that it is the same in
+// every try and after every rollback, whatever else is asked for.
+func childID(title string) string { return DigestOf([]byte(strings.ToLower(title)))[:12] }
+
+// forgetChildren drops the issues that phases with void work have asked for, except those
+// that were opened.
+func forgetChildren(run *metadata.Run, void func(phase string) bool) {
+	run.Children = slices.DeleteFunc(run.Children, func(c metadata.Child) bool { return !c.Opened() && void(c.Phase) })
+}
+
+// ToOpen gives the issues that are to be opened now: those that phases with
+// valid work ask for, up to the limit of a run.
+func ToOpen(plan *pipelines.Pipeline, run metadata.Run) []metadata.Child {
+	var out []metadata.Child
+	room := MostChildren
+	for _, c := range run.Children {
+		if c.Opened() {
+			room--
+		} else if stands(plan, run, c.Phase) {
+			out = append(out, c)
+		}
+	}
+	return out[:min(len(out), max(room, 0))]
+}
+
+// stands reports whether a phase is completed, and approved where somebody has
+// to.
+func stands(plan *pipelines.Pipeline, run metadata.Run, phase string) bool {
+	p, rec := plan.Phase(phase), run.Phase(phase)
+	if p == nil || rec == nil || rec.Status != metadata.PhaseCompleted {
+		return false
+	}
+	role, _ := approver(p, run, rec)
+	return role == ""
+}
+
+// Opened gives the record after the issue of a child was opened.
+func Opened(run metadata.Run, id string, number int, url string, at time.Time) metadata.Run {
+	run = run.Clone()
+	for i := range run.Children {
+		if c := &run.Children[i]; c.ID == id {
+			c.Number, c.URL = number, url
+		}
+	}
+	return touch(run, at)
+}
+
+// AwaitedIssue is an issue that a run waits for, as it was found.
+type AwaitedIssue struct {
+	Number int
+	Title  string // empty: it is not known
+	Closed bool
+}
+
+// String names it as people do.
+func (i AwaitedIssue) String() string {
+	name := "#" + strconv.Itoa(i.Number)
+	if i.Title != "" {
+		name += " (" + i.Title + ")"
+	}
+	return name
+}
+
+var number = regexp.MustCompile(`^"?#?([1-9][0-9]{0,8})"?$`)
+
+// most is how many issues a run can wait for.
+const most = 20
+
+// Of says which phase of a run waits for other issues, and for which: what its agent
+// has asked for and no person has decided about. None if no phase does.
+func AwaitedBy(run metadata.Run) (phase string, issues []int) {
+	if run.Status != metadata.Waiting || run.Stop == nil || run.Stop.Code != metadata.AwaitingPerson {
+		return "", nil
+	}
+	rec := run.Phase(run.Stop.Phase)
+	if rec == nil || rec.Status != metadata.PhaseCompleted || !slices.ContainsFunc(rec.Ask.Each(), waits) {
+		return "", nil
+	}
+	var report struct {
+		Issues []json.RawMessage `json:"depends_on"`
+	}
+	if json.Unmarshal(rec.Report, &report) != nil {
+		return "", nil // unreachable: it asked
+	}
+	if len(report.Issues) > most {
+		return "", nil // nobody looks at so many, and a part of them is not what was asked for
+	}
+	for _, raw := range report.Issues {
+		m := number.FindStringSubmatch(string(raw))
+		if m == nil {
+			return "", nil // nobody can look whether that is done
+		}
+		n, _ := strconv.Atoi(m[1]) // nine digits
+		if !slices.Contains(issues, n) {
+			issues = append(issues, n)
+		}
+	}
+	return rec.Name, issues
+}
+
+// waits reports whether it is for other issues that an approval is asked for.
+func waits(ask metadata.Reason) bool { return ask.Code() == "waits_for_issues" }
+
+// LookedAtIssues gives the record of a run after the issues were looked at that its phase waits
+// for. Once all are closed, the run goes on, unless the phase waits for something else,
+// too. Else it waits with the names of those that are open. Changed is false if people are
+// told all of that already.
+func LookedAtIssues(run metadata.Run, phase string, found []AwaitedIssue, at time.Time) (next metadata.Run, changed bool) {
+	open := slices.DeleteFunc(slices.Clone(found), func(i AwaitedIssue) bool { return i.Closed })
+	next = run.Clone()
+	rec := next.Phase(phase)
+	before := rec.Ask
+	var asks []metadata.Reason
+	for _, ask := range before.Each() {
+		if !waits(ask) {
+			asks = append(asks, ask)
+		}
+	}
+	others := len(asks)
+	if len(open) > 0 {
+		asks = append(asks, metadata.Because("waits_for_issues", "issues", named(open)))
+	}
+	if rec.Ask = metadata.All(asks...); rec.Ask == before {
+		return run, false
+	}
+	stop := *next.Stop
+	stop.Why = metadata.Because("approval_needed", "phase", phase, "role", rec.Approve, "why", rec.Ask)
+	next.Stop = &stop
+	if len(open) == 0 {
+		next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: "issues", Phase: phase, Why: metadata.Because("issues_closed", "issues", named(found))})
+		if others == 0 {
+			rec.Approve, next.Status, next.Stop = "", metadata.Running, nil
+		}
+	}
+	return Touch(next, at), true
+}
+
+func named(issues []AwaitedIssue) (out []string) {
+	for _, i := range issues {
+		i.Title = strings.Join(strings.Fields(i.Title), " ")
+		if r := []rune(i.Title); len(r) > 80 {
+			i.Title = string(r[:80]) + "…"
+		}
+		out = append(out, i.String())
+	}
+	return out
 }

@@ -3,10 +3,13 @@ package pipelines
 import (
 	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 )
 
 // Format writes a pipeline as a run freezes it: JSON, the same bytes for the
@@ -75,3 +78,50 @@ func sound(p *Pipeline, ph *Phase) error {
 func Digest(data []byte) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 }
+
+// Origin is a file, and the settings that come from it.
+type Origin struct {
+	File     string   // as people know it; pipelines.GivenForRun; empty: nobody has said anything else
+	Settings []string // such as budget.usd, sorted
+}
+
+// OriginsOf lists where each setting comes from that the settings of a repository may
+// have: those with a file first, in the order of their names.
+func OriginsOf(p *Pipeline) []Origin {
+	settings := []string{"language", "network", "finish", "budget.usd", "budget.tokens", "budget.time", "budget.attempts", "budget.issue_usd", "budget.day_usd", "budget.repo_day_usd"}
+	for name := range p.Agents {
+		settings = append(settings, "agents."+name)
+	}
+	if len(p.Hooks) == 0 {
+		settings = append(settings, "hooks")
+	}
+	for i := range p.Hooks {
+		settings = append(settings, fmt.Sprintf("hooks[%d]", i))
+	}
+	slices.Sort(settings)
+	by := map[string][]string{}
+	for _, s := range settings {
+		by[p.Origins[s]] = append(by[p.Origins[s]], s)
+	}
+	var out []Origin
+	for _, file := range slices.Sorted(maps.Keys(by)) {
+		if file != "" {
+			out = append(out, Origin{file, by[file]})
+		}
+	}
+	if by[""] != nil {
+		out = append(out, Origin{"", by[""]})
+	}
+	return out
+}
+
+// Schema is what a pipeline file may say, in CUE: each field with its default.
+//
+//go:embed schema.cue
+var Schema string
+
+// JSONSchema is what Schema says as JSON Schema, for editors: it completes names,
+// explains fields and marks mistakes. What it cannot say, reprise vet finds.
+//
+//go:embed schema.json
+var JSONSchema string

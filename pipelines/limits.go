@@ -2,6 +2,13 @@ package pipelines
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/text"
 )
@@ -37,4 +44,165 @@ type Sandbox struct {
 	Sockets bool      `json:"sockets,omitempty"` // sockets with files of their own; where Landlock does not guard those of others, these are open, too
 	File    text.Size `json:"file,omitempty"`    // the most that one file may have; usually 1 GB
 	Disk    text.Size `json:"disk,omitempty"`    // the most that one call may write; usually 4 GB
+}
+
+// Level is how much an agent may do.
+type Access string
+
+// The levels, each containing the one before, but that Artifacts does not contain Run.
+const (
+	AccessNone      Access = "none"      // no tools
+	AccessRead      Access = "read"      // may look
+	AccessRun       Access = "run"       // may run commands, in a copy of the tree that is thrown away
+	AccessArtifacts Access = "artifacts" // may write the phase's artifact folder
+	AccessTree      Access = "tree"      // may write the tree, protected paths aside
+)
+
+// Writes says whether what is written with this access is kept.
+func (a Access) Writes() bool { return a == AccessArtifacts || a == AccessTree }
+
+// Runs says whether commands may be run with this access.
+func (a Access) Runs() bool { return a == AccessRun || a == AccessTree }
+
+// AtMost gives what two levels have in common. An empty limit limits nothing.
+func (a Access) AtMost(limit Access) Access {
+	if a == AccessRun && limit == AccessArtifacts || a == AccessArtifacts && limit == AccessRun {
+		return AccessRead
+	}
+	levels := []Access{AccessNone, AccessRead, AccessRun, AccessArtifacts, AccessTree}
+	if i := slices.Index(levels, limit); i >= 0 && i < slices.Index(levels, a) {
+		return limit
+	}
+	return a
+}
+
+// Network is what a program may reach of the network. The zero value is all of
+// it. As JSON it is "open", "model", or an object with allow and listen.
+type Network struct {
+	Closed bool     // only the models that agents work with, and what Allow lists
+	Allow  []string // hosts: as host, host:port, or with a leading "*." for all below a domain
+	Listen bool     // it may have servers of its own on loopback
+}
+
+// The words for it.
+const (
+	OpenNetwork  = "open"
+	ModelNetwork = "model"
+)
+
+// fields are those of the object.
+type fields struct {
+	Allow  []string `json:"allow,omitempty"`
+	Listen bool     `json:"listen,omitempty"`
+}
+
+// MarshalJSON gives the shortest form.
+func (n Network) MarshalJSON() ([]byte, error) {
+	switch {
+	case !n.Closed:
+		return json.Marshal(OpenNetwork)
+	case len(n.Allow) == 0 && !n.Listen:
+		return json.Marshal(ModelNetwork)
+	}
+	return json.Marshal(fields{n.Allow, n.Listen})
+}
+
+// UnmarshalJSON reads any form.
+func (n *Network) UnmarshalJSON(data []byte) error {
+	var word string
+	if json.Unmarshal(data, &word) == nil {
+		*n = Network{Closed: word != OpenNetwork}
+		return nil
+	}
+	var f fields
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	*n = Network{Closed: true, Allow: f.Allow, Listen: f.Listen}
+	return nil
+}
+
+// String is the form for people: "open", "model", or what else may be reached.
+func (n Network) String() string {
+	if !n.Closed {
+		return OpenNetwork
+	}
+	out := append([]string{ModelNetwork}, n.Allow...)
+	if n.Listen {
+		out = append(out, "servers of its own")
+	}
+	return strings.Join(out, ", ")
+}
+
+// BadHost says why a text cannot stand for hosts that may be reached, or "".
+func BadHost(text string) string {
+	const expected = `is no host, expected one such as "registry.npmjs.org", "*.example.com" or "example.com:8443"`
+	if scheme, _, is := strings.Cut(text, "://"); is {
+		return "begins with " + scheme + `://, expected the host alone, such as "example.com:8443"`
+	}
+	host, port, hasPort := text, "", false
+	switch at := strings.LastIndexByte(text, ':'); {
+	case strings.HasPrefix(text, "["):
+		inner, rest, closed := strings.Cut(text[1:], "]")
+		host = inner
+		port, hasPort = strings.CutPrefix(rest, ":")
+		if a, err := netip.ParseAddr(host); err != nil || !closed || !a.Is6() || rest != "" && !hasPort {
+			return expected
+		}
+	case strings.Count(text, ":") == 1:
+		host, port, hasPort = text[:at], text[at+1:], true
+	case at >= 0:
+		if _, err := netip.ParseAddr(text); err != nil {
+			return expected
+		}
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); hasPort && (err != nil || n == 0) {
+		return "has no port from 1 to 65535 after its colon"
+	}
+	if strings.Contains(host, ":") {
+		return "" // an address of version 6
+	}
+	for label := range strings.SplitSeq(strings.TrimPrefix(host, "*."), ".") {
+		if !isLabel(label) {
+			return expected
+		}
+	}
+	return ""
+}
+
+// isLabel reports whether a text can be a part of a host's name.
+func isLabel(text string) bool {
+	return text != "" && len(text) <= 63 && text[0] != '-' && text[len(text)-1] != '-' && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}
+
+// WithheldFromAll says why no agent and no check may see an environment variable, or
+// nothing. These hold the rights of the run itself, speak to the runner, or have
+// a program load what others choose.
+func WithheldFromAll(name string) string {
+	for why, patterns := range map[string][]string{
+		"never given on, as %s carry the rights of the run; use a variable of another name with only what is needed":    {"GITHUB_*", "GH_*", "ACTIONS_*", "RUNNER_*", "INPUT_*"},
+		"never given on, as %s have every program load what they name; set it in the command for the one that needs it": {"LD_*", "DYLD_*"},
+		"reprise keeps %s for itself": {"REPRISE_*", "CLAUDECODE"},
+	} {
+		for _, p := range patterns {
+			if ok, _ := path.Match(p, strings.ToUpper(name)); ok {
+				return fmt.Sprintf(why, p)
+			}
+		}
+	}
+	if name == "" || strings.ContainsAny(name, "=\x00*") {
+		return "this is not the name of a variable"
+	}
+	return ""
+}
+
+// WithheldFromChecks says besides what else no check is given, or nothing.
+func WithheldFromChecks(name string) string {
+	switch name {
+	case "HOME", "TMPDIR":
+		return "each check has its own; set it in the command if it has to be another"
+	case "PATH":
+		return "it is that of reprise; set it in the command if it has to be another"
+	}
+	return WithheldFromAll(name)
 }

@@ -8,35 +8,13 @@ import (
 	"unicode"
 
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Error is one mistake in a pipeline, or in a value that a pipeline describes.
-type Mistake struct {
-	File    string `json:"file,omitempty"`   // as people know it; empty if there is no file
-	Line    int    `json:"line,omitempty"`   // counts from 1; 0 if unknown
-	Column  int    `json:"column,omitempty"` // in bytes, counts from 1; 0 if unknown
-	Path    string `json:"path,omitempty"`   // such as "phases[1].needs[0]"; empty for the whole
-	Message string `json:"message"`          // what is wrong, and what was expected
-}
+// Mistake is one mistake in a pipeline, or in a value that a pipeline describes.
+type Mistake = metadata.Mistake
 
-// Error gives "file:line:column: path: message" without the parts that are empty.
-func (e Mistake) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		b.WriteString(e.File)
-		if e.Line > 0 {
-			fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
-		}
-		b.WriteString(": ")
-	}
-	if e.Path != "" {
-		b.WriteString(e.Path + ": ")
-	}
-	b.WriteString(e.Message)
-	return b.String()
-}
-
-// Errors are all the mistakes that were found, in the order of the files.
+// Mistakes are all the mistakes that were found, in the order of the files.
 type Mistakes []Mistake
 
 // Error gives one line for each mistake.

@@ -6,6 +6,7 @@ package pipelines
 
 import (
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -288,4 +289,89 @@ func (p *Phase) Reports(field string) bool {
 	}
 	_, there := s.Properties[field]
 	return there
+}
+
+// part gives the phase as one of its parts is done: in a folder of its own.
+// Approved is the whole.
+func (p *Phase) part(id string) *Phase {
+	part := *p
+	part.Name, part.Folder, part.Approve = p.Name+"."+id, p.Folder+"."+id, ""
+	part.NoReview = p.NoReview || p.Split.Review == "whole"
+	return &part
+}
+
+// Retry says how often and when an infrastructure error is tried again.
+type Retry struct {
+	Max     int       `json:"max"`
+	Initial text.Time `json:"initial"`
+	Factor  float64   `json:"factor"`
+	Cap     text.Time `json:"cap"`
+}
+
+// SkipIf is what is asked before a phase begins; if it holds, the phase is left out.
+type SkipIf struct {
+	When string   `json:"when"`           // CUE text; holds when it subsumes the facts
+	Tree []string `json:"tree,omitempty"` // path patterns of which it asks whether the branch has such files
+}
+
+// ApprovalSettings is who has to approve a phase: people with at least a role, one if Count is 0. The
+// zero value asks nobody.
+type ApprovalSettings struct {
+	Role  string
+	Count int
+}
+
+// UnmarshalJSON reads a role, or an object with a role and a count.
+func (a *ApprovalSettings) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &a.Role)
+	}
+	type plain ApprovalSettings
+	return json.Unmarshal(data, (*plain)(a))
+}
+
+// Rule is what CI has to say of the newest commit before a pull request is ready. The
+// zero value stands for the usual, and so does each field of it.
+type CI struct {
+	Wait     text.Time `json:"wait,omitempty"`    // how long a job waits for it; usually 20m
+	Fixes    *int      `json:"fixes,omitempty"`   // how often the work is revised for what fails; usually 2
+	Required Names     `json:"required,omitzero"` // nil: all that start; empty: nothing
+}
+
+// Names is a list of names, for which a file may also say "all": that is nil.
+type Names []string
+
+// UnmarshalJSON reads a list, or "all".
+func (n *Names) UnmarshalJSON(data []byte) error {
+	if string(data) == `"all"` {
+		*n = nil
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(n))
+}
+
+// Hook is a command or a webhook. Its zero values are the defaults.
+type Hook struct {
+	On      []string `json:"on"`                // start, phase, wait, complete, fail, retry, rollback
+	Run     string   `json:"run,omitempty"`     // for /bin/sh
+	URL     string   `json:"url,omitempty"`     // https
+	Secret  string   `json:"secret,omitempty"`  // the variable that has the key of signatures
+	Private bool     `json:"private,omitempty"` // the host may be one of a private network
+	Timeout string   `json:"timeout,omitempty"` // of one try, such as "10s"
+}
+
+// Wrong says what is wrong with a hook whose fields are right, or "".
+func (h Hook) Wrong() string {
+	at, err := url.Parse(h.URL)
+	switch {
+	case (h.Run == "") == (h.URL == ""):
+		return "expected one of run, a command, and url, the address of a webhook"
+	case len(h.On) == 0:
+		return "on is empty, so that it is told of nothing"
+	case h.Run != "" && (h.Secret != "" || h.Private):
+		return "secret and private are of a webhook; a command has none"
+	case h.URL != "" && (err != nil || at.Hostname() == ""):
+		return "the address of url has no host"
+	}
+	return ""
 }

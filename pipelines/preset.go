@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -144,4 +145,74 @@ func (r Rule) only(keep []string) (Rule, bool) {
 // only returns those names that are also in keep.
 func only(names, keep []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(keep, name) })
+}
+
+// PhaseSplit says how the parts of a phase are done. The zero value stands for the
+// default.
+type PhaseSplit struct {
+	// Review is "whole" if nothing but the whole is reviewed, once all parts are
+	// done. Else each part is reviewed, too.
+	Review string `json:"review,omitempty"`
+}
+
+// PartPhase is the name of the phase that a rule splits; empty: none. An author may
+// write true, which reads as Next.
+type PartPhase string
+
+// Next stands for the next phase that may change the code.
+const NextPhase PartPhase = "*"
+
+// UnmarshalJSON reads either form.
+func (p *PartPhase) UnmarshalJSON(data []byte) error {
+	if string(data) == "true" {
+		*p = NextPhase
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(p))
+}
+
+// FoundParts reports whether a report, by its JSON Schema, can have tasks.
+func FoundParts(report json.RawMessage) bool {
+	type text struct{ Type any }
+	var s struct {
+		Properties struct {
+			Tasks struct {
+				Items struct {
+					Properties struct{ ID, Title, Goal text }
+				}
+			}
+		}
+	}
+	is := &s.Properties.Tasks.Items.Properties
+	return json.Unmarshal(report, &s) == nil && is.ID.Type == "string" && is.Title.Type == "string" && is.Goal.Type == "string"
+}
+
+// usualJobs is how many phases or parts are at work at the same time if a pipeline that
+// may have several does not say how many.
+const usualJobs = 4
+
+// JobsFor gives how many phases or parts are at work at the same time, of what a pipeline says
+// of that; 0: one. Several says that it may have more than one at once.
+func JobsFor(jobs int, several bool) int {
+	if jobs == 0 && several {
+		return usualJobs
+	}
+	return jobs
+}
+
+// NeedsAmong gives those phases that one needs which are kept and, in place of each that is not,
+// the kept ones that this one needs. Of gives what a phase needs right before it.
+func NeedsAmong(phase string, keep []string, of func(phase string) []string) (out []string) {
+	for _, need := range of(phase) {
+		found := []string{need}
+		if !slices.Contains(keep, need) {
+			found = NeedsAmong(need, keep, of)
+		}
+		for _, name := range found {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }

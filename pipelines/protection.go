@@ -1,9 +1,14 @@
 package pipelines
 
 import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -73,4 +78,168 @@ func FoldPath(p string) string {
 func matches(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil // vet has refused malformed patterns
+}
+
+// mostNamed is how many paths are found in a text.
+const mostNamed = 5
+
+// NamedPaths finds the protected paths that a text names, each once and in its order. There are
+// the protected files of the repository: a workflow of them may also be named by its
+// file name alone, and any by an address that ends with it. Patterns are those that the
+// pipeline protects.
+func NamedPaths(text string, there, patterns []string) (found []string) {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("\"'`()[]{}<>|,;!?*#=", r)
+	})
+	for _, word := range words {
+		word = strings.TrimRight(strings.TrimPrefix(word, "./"), ".:")
+		i := slices.IndexFunc(there, func(p string) bool {
+			return word == p || strings.HasSuffix(word, "/"+p) || word == path.Base(p) && path.Dir(p) == ".github/workflows"
+		})
+		switch {
+		case i >= 0:
+			word = there[i]
+		case strings.Contains(word, ":") || strings.HasPrefix(word, "/") || strings.HasSuffix(word, "/") || path.Clean(word) != word || !strings.Contains(word, ".") && path.Base(word) != "CODEOWNERS" || !IsProtected(word, patterns):
+			continue
+		}
+		if len(found) < mostNamed && !slices.Contains(found, word) {
+			found = append(found, word)
+		}
+	}
+	return found
+}
+
+// ProtectionSettings is what a pipeline says of protected paths: which it protects besides the built-in
+// ones, and which of those it opens. Policy says what a change to one of these takes.
+type ProtectionSettings struct {
+	Paths  []string
+	Open   []string
+	Policy string // "approve", or empty, which is the same
+}
+
+// UnmarshalJSON reads a list of paths, or an object.
+func (a *ProtectionSettings) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '[' {
+		return json.Unmarshal(data, &a.Paths)
+	}
+	type plain ProtectionSettings
+	return json.Unmarshal(data, (*plain)(a))
+}
+
+// IsOpened reports whether a pipeline opens a path. It does so for the very spelling alone.
+func IsOpened(p string, open []string) bool {
+	return !closed(p) && slices.ContainsFunc(open, func(pattern string) bool { return matches(pattern, p) })
+}
+
+// closed reports whether no pipeline can open a path: reprise's own folders, what says who
+// owns code and where it comes from, and files by which programs are started or keys are sent.
+func closed(p string) bool {
+	return MatchesPath(p, []string{
+		".reprise/**", ".github/reprise/**", "CODEOWNERS", ".gitmodules", ".lfsconfig", ".env", ".env.local",
+		".agents/**", ".claude/**", ".codex/**", ".gemini/**", ".cursor/**", ".husky/**", ".mcp.json",
+		".github/workflows/reprise.yml", ".github/workflows/reprise.yaml",
+	})
+}
+
+// WhyNotOpened says why a pipeline cannot open what a pattern names, or "". Paths are those that
+// the pipeline protects itself.
+func WhyNotOpened(pattern string, paths []string) string {
+	folder, name := path.Split(pattern)
+	wild := strings.ContainsAny(pattern, "*?[")
+	switch {
+	case pattern == "" || path.Clean("/"+pattern) != "/"+pattern:
+		return "expected the path of a file, from the top of the repository"
+	case strings.Contains(pattern, `\`) || strings.Contains(pattern, "["):
+		return `has a \ or a [, expected a path, or * and ? in the name of a file`
+	case strings.ContainsAny(folder, "*?") || wild && (folder == "" || strings.Trim(name, "*?.") == "" || strings.Contains(name, "**")):
+		return "is too wide: name the file, or the files of one folder by more than *, such as \".github/workflows/*.yml\""
+	case mayHold(pattern):
+		return "can never be opened: reprise's own folders and workflow, owners, and what starts programs or sends keys stay closed"
+	case MatchesPath(pattern, paths):
+		return "is protected by the pipeline itself; drop one of the two"
+	case !IsProtected(pattern, nil):
+		return "is not protected, so there is nothing to open"
+	}
+	return ""
+}
+
+// mayHold reports whether a pattern names what stays closed, and nothing else. Of others,
+// Opened leaves that out.
+func mayHold(pattern string) bool {
+	return closed(pattern) || closed(strings.NewReplacer("*", "", "?", "").Replace(pattern))
+}
+
+// BadArtifact says why a name cannot be that of an artifact, or "".
+func BadArtifact(name string) string {
+	reserved := []string{"metadata.json", "pipeline.json", "issue.md", "review.md", "checks.md", "rollback_reason.md", "superseded"}
+	switch {
+	case name == "":
+		return ""
+	case strings.ContainsAny(name, `/\`):
+		return "is a path, expected the name of a file in the phase's own folder"
+	case strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", r)
+	}):
+		return "expected letters, digits, ., _ and - only"
+	case name[0] == '.' || name[0] == '-':
+		return fmt.Sprintf("begins with %q, expected a letter or a digit", name[0])
+	case len(name) > 100:
+		return "is too long, expected at most 100 bytes"
+	case slices.Contains(reserved, strings.ToLower(name)), strings.HasPrefix(name, "attempt-") && strings.HasSuffix(name, ".patch"):
+		return "is a name that reprise uses itself; choose another"
+	}
+	return ""
+}
+
+// ArtifactPath is the file name of the artifact of a phase that names none.
+func ArtifactPath(phase string) string {
+	name := strings.ReplaceAll(phase, "_", "-")
+	if BadArtifact(name+".md") != "" { // a phase called review, for one
+		name += "-result"
+	}
+	return name + ".md"
+}
+
+// BadPattern says why a pattern cannot stand for paths, or "".
+func BadPattern(p string) string {
+	switch {
+	case strings.TrimSpace(p) == "":
+		return "is empty, expected a path or a pattern"
+	case strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), ".."):
+		return "expected a path from the top of the repository, without / at its start and without .."
+	case strings.Contains(p, `\`):
+		return `expected / between folders, not \`
+	}
+	if _, err := path.Match(p, ""); err != nil {
+		return "is no valid pattern; is a [ not closed?"
+	}
+	return ""
+}
+
+// BadDocument says why a document cannot lie at a path, or nothing.
+func BadDocument(p string) string {
+	if p == "" || !fs.ValidPath(p) || p == "." {
+		return "is no path of a file from the top of the repository"
+	}
+	if slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
+		return "lies in git's own folder, which may hold logins; name a file of the repository"
+	}
+	return ""
+}
+
+// UnfitDocument is a document that does not fit its phase, and why.
+type UnfitDocument struct{ Phase, Why string }
+
+// UnfitDocuments checks the paths of documents by the names of the phases that they are
+// for, among those that there are.
+func UnfitDocuments(given map[string]string, phases []string) (all []UnfitDocument) {
+	for _, phase := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(phases, phase) {
+			all = append(all, UnfitDocument{phase, fmt.Sprintf("no phase %q, %s", phase, MustBeOneOf(phase, phases))})
+		}
+		if why := BadDocument(given[phase]); why != "" {
+			all = append(all, UnfitDocument{phase, fmt.Sprintf("%q %s", given[phase], why)})
+		}
+	}
+	return all
 }

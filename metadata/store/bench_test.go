@@ -17,7 +17,7 @@ func BenchmarkSave(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("store/%d", n), func(b *testing.B) {
-			s := Folder{Dir: b.TempDir()}
+			s := in(b.TempDir())
 			for b.Loop() {
 				if err := s.Save(r); err != nil {
 					b.Fatal(err)

@@ -25,9 +25,9 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "save for ever":
-		saveForEver(Folder{Dir: dir})
+		saveForEver(in(dir))
 	case "save in a small space":
-		saveInSmallSpace(Folder{Dir: dir})
+		saveInSmallSpace(in(dir))
 	}
 	os.Exit(3)
 }
@@ -57,7 +57,7 @@ func saveForEver(s Folder) {
 // Whenever a process is killed, the record is whole, and is the newest one
 // whose Save returned or the one that was being saved.
 func TestKilledSavesLeaveAWholeRecord(t *testing.T) {
-	s := Folder{Dir: t.TempDir()}
+	s := in(t.TempDir())
 	first := long(sample(t), 200) // long enough to be torn
 	if err := s.Save(first); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func saveAndKill(t *testing.T, dir string) (before, after int) {
 // Two processes that save at the same time do not hurt each other: no save
 // fails because the other one sweeps.
 func TestSavesAtTheSameTime(t *testing.T) {
-	s := Folder{Dir: t.TempDir()}
+	s := in(t.TempDir())
 	var group sync.WaitGroup
 	for i := range 4 {
 		group.Go(func() {
@@ -165,7 +165,7 @@ func saveInSmallSpace(s Folder) {
 }
 
 func TestFullDiskLeavesTheOldRecord(t *testing.T) {
-	s := Folder{Dir: t.TempDir()}
+	s := in(t.TempDir())
 	if err := s.Save(sample(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestFullDiskLeavesTheOldRecord(t *testing.T) {
 }
 
 func TestLock(t *testing.T) {
-	s := Folder{Dir: t.TempDir()}
+	s := in(t.TempDir())
 	var dirs [2]*os.File
 	for i := range dirs {
 		var err error

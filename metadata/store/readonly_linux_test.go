@@ -17,7 +17,7 @@ import (
 // where the tests are run by root, too.
 func TestReadOnlyFolderKeepsTheOldRecord(t *testing.T) {
 	dir := t.TempDir()
-	s := Folder{Dir: filepath.Join(dir, "issue-7")}
+	s := in(filepath.Join(dir, "issue-7"))
 	if err := s.Save(sample(t)); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
@@ -19,21 +21,13 @@ import (
 // Folder holds the record of one run.
 type Folder struct {
 	Dir string // made by Save if it is missing
-	// Within, if not empty, is a folder above Dir in which others may work at the
-	// same time. No link that they lay on the way leads out of it.
+	// Within is a folder above Dir in which others may work at the same time. No link that they
+	// lay on the way leads out of it.
 	Within string
 }
 
 // open opens the folder, made if it is missing and that is wanted.
 func (s Folder) open(wanted bool) (*os.Root, error) {
-	if s.Within == "" {
-		if wanted {
-			if err := makeFolder(s.Dir); err != nil {
-				return nil, err
-			}
-		}
-		return os.OpenRoot(s.Dir)
-	}
 	within, err := os.OpenRoot(s.Within)
 	if err != nil {
 		return nil, err
@@ -153,30 +147,7 @@ func (s Folder) write(data []byte) error {
 	return dir.Sync()
 }
 
-// makeFolder makes a folder and those above it that are missing, so that they
-// outlive a loss of power.
-func makeFolder(name string) error {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return nil
-	}
-	above := filepath.Dir(name)
-	if above != name {
-		if err := makeFolder(above); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(name, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	dir, err := os.Open(above)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
-}
-
-// makeFolderIn is makeFolder for a folder in another.
+// makeFolderIn makes a folder and those above it that are missing, so that they outlive a loss of power.
 func makeFolderIn(root *os.Root, name string) error {
 	if info, err := root.Stat(name); err == nil && info.IsDir() {
 		return nil
@@ -196,4 +167,52 @@ func makeFolderIn(root *os.Root, name string) error {
 	}
 	defer dir.Close()
 	return dir.Sync()
+}
+
+// patience is how long one save waits for another. A save takes milliseconds.
+const patience = 5 * time.Second
+
+// sweep locks the folder of root, until dir, which is it, is given free, and removes the temporary files
+// that saves left when their process was killed. As every save holds the lock,
+// a file that is there now belongs to nobody.
+func sweep(root *os.Root, dir *os.File) error {
+	locked, err := lock(dir, patience)
+	if err != nil || !locked {
+		return err
+	}
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		digits, ok := strings.CutPrefix(name, "."+metadata.File)
+		if ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			_ = root.Remove(name) // what stays is waste, not harm
+		}
+	}
+	return nil
+}
+
+// free closes the folder and gives its lock free at once, also if a child that
+// this process is just starting has a copy of the file.
+func free(dir *os.File) {
+	_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_UN) // where there are no locks
+	dir.Close()
+}
+
+// lock takes the lock of a folder, which another process may hold for a while.
+// It reports false where the file system has no locks: saves are whole without
+// one, only nothing can be swept.
+func lock(dir *os.File, wait time.Duration) (bool, error) {
+	for end := time.Now().Add(wait); ; time.Sleep(2 * time.Millisecond) {
+		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return true, nil
+		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
+			return false, nil
+		case time.Now().After(end):
+			return false, fmt.Errorf("another process has been saving into %s for %v", dir.Name(), wait)
+		}
+	}
 }

@@ -15,8 +15,17 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
+// in is a folder below the nearest one that is there.
+func in(dir string) Folder {
+	within := dir
+	for info, err := os.Stat(within); err != nil || !info.IsDir(); info, err = os.Stat(within) {
+		within = filepath.Dir(within)
+	}
+	return Folder{Dir: dir, Within: within}
+}
+
 func TestStoreLoadsWhatItSaved(t *testing.T) {
-	s := Folder{Dir: filepath.Join(t.TempDir(), "new", "issue-7")}
+	s := in(filepath.Join(t.TempDir(), "new", "issue-7"))
 	r := sample(t)
 	for r.Revision = 1; r.Revision <= 3; r.Revision++ {
 		if err := s.Save(r); err != nil {
@@ -41,7 +50,7 @@ func TestStoreLoadsWhatItSaved(t *testing.T) {
 }
 
 func TestStoreRefusesAnInvalidRun(t *testing.T) {
-	s := Folder{Dir: filepath.Join(t.TempDir(), "issue-7")}
+	s := in(filepath.Join(t.TempDir(), "issue-7"))
 	err := s.Save(metadata.Run{})
 	if err == nil || !strings.HasPrefix(err.Error(), "save "+filepath.Join(s.Dir, metadata.File)+": ") {
 		t.Errorf("got %v", err)
@@ -74,7 +83,7 @@ func TestLoadRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Folder{Dir: t.TempDir()}
+			s := in(t.TempDir())
 			elsewhere := filepath.Join(t.TempDir(), "elsewhere.json")
 			if err := write(elsewhere, formatted); err != nil {
 				t.Fatal(err)
@@ -96,7 +105,7 @@ func TestLoadRefuses(t *testing.T) {
 
 // A link in the place of the record is replaced, not followed.
 func TestSaveReplacesALink(t *testing.T) {
-	s := Folder{Dir: t.TempDir()}
+	s := in(t.TempDir())
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
 	if err := os.WriteFile(elsewhere, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
@@ -154,7 +163,7 @@ func TestStoreIsNotLedAway(t *testing.T) {
 }
 
 func TestSaveSweepsWhatAKilledProcessLeft(t *testing.T) {
-	s := Folder{Dir: t.TempDir()}
+	s := in(t.TempDir())
 	keep := []string{".metadata.json", ".metadata.json1.bak", "metadata.json1", "planning.md"}
 	for _, name := range append(keep, ".metadata.json1", ".metadata.json4242424242") {
 		if err := os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644); err != nil {
@@ -172,7 +181,7 @@ func TestSaveNamesTheFileThatFails(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []Folder{{Dir: file}, {Dir: filepath.Join(file, "below")}, {Dir: "/proc/self/fd"}} {
+	for _, s := range []Folder{in(file), in(filepath.Join(file, "below")), in("/proc/self/fd")} {
 		err := s.Save(sample(t))
 		if err == nil || !strings.HasPrefix(err.Error(), "save "+filepath.Join(s.Dir, metadata.File)+": ") {
 			t.Errorf("%s: got %v", s.Dir, err)
@@ -182,7 +191,7 @@ func TestSaveNamesTheFileThatFails(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, metadata.File), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := (Folder{Dir: dir}).Save(sample(t)); err == nil {
+	if err := in(dir).Save(sample(t)); err == nil {
 		t.Error("a folder was replaced")
 	}
 	wantFiles(t, dir, metadata.File)
