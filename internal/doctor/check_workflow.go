@@ -18,14 +18,13 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
 // workflowFiles looks at the workflow of the default branch, where GitHub reads it.
 func (x *examination) workflowFiles(ctx context.Context) []Check {
 	const name = "workflow"
 	src := x.src
-	data, err := src.ReadFile(ctx, workspace.TrustedCommit(src), setup.File)
+	data, err := src.ReadFile(ctx, src.Trusted(), setup.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		missing, way := absent(src)
@@ -62,7 +61,7 @@ func readWorkflow(data []byte) (w setup.WorkflowYAML, bad []Check) {
 // and whose end starts nothing: a run that waits for one of them would wait for ever.
 func unawaited(ctx context.Context, src *git.Source, w setup.WorkflowYAML) []Check {
 	const name = "workflow"
-	folder, err := src.FS(ctx, workspace.TrustedCommit(src), setup.WorkflowsFolder)
+	folder, err := src.FS(ctx, src.Trusted(), setup.WorkflowsFolder)
 	if err != nil {
 		return []Check{lacking(name, err.Error(), "")}
 	}
@@ -81,12 +80,12 @@ func agentPins(ctx context.Context, src *git.Source, flow []byte) []Check {
 	if !bytes.Contains(flow, []byte(setup.AgentsDir)) {
 		return nil
 	}
-	if _, err := src.ReadFile(ctx, workspace.TrustedCommit(src), setup.AgentsLock); errors.Is(err, fs.ErrNotExist) {
+	if _, err := src.ReadFile(ctx, src.Trusted(), setup.AgentsLock); errors.Is(err, fs.ErrNotExist) {
 		return []Check{lacking(name, "it installs the agent program by "+setup.AgentsLock+", which is not on the default branch", "reprise init; commit the folder .github to the default branch")}
 	} else if err != nil {
 		return []Check{lacking(name, err.Error(), "")}
 	}
-	data, err := src.ReadFile(ctx, workspace.TrustedCommit(src), setup.AgentsFile)
+	data, err := src.ReadFile(ctx, src.Trusted(), setup.AgentsFile)
 	if err != nil {
 		return []Check{lacking(name, setup.AgentsFile+": "+err.Error(), "reprise init --force")}
 	}

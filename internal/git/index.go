@@ -135,8 +135,15 @@ func (r *Repo) stageCode(ctx context.Context, c code) ([]op, error) {
 
 // files lists what the tip has outside of the state folder, in the order of the paths.
 func (r *Repo) files(ctx context.Context) ([]entry, error) {
+	if r.listed.of == r.tip {
+		return r.listed.files, nil
+	}
 	all, err := r.reads().all(ctx, r.tip)
-	return slices.DeleteFunc(all, func(e entry) bool { return Under(e.Path, r.opt.State) }), err
+	if err != nil {
+		return nil, err
+	}
+	r.listed.of, r.listed.files = r.tip, slices.DeleteFunc(all, func(e entry) bool { return Under(e.Path, r.opt.State) })
+	return r.listed.files, nil
 }
 
 // eachBlob reads what ops set and gives it to f, in their order. One that is too large to be

@@ -241,7 +241,10 @@ func (r *Repo) removeStrays(ctx context.Context, instruct func(string) bool) (fo
 // from the tip. Only others can have changed these on the branch, so there is
 // mostly nothing to do.
 func (r *Repo) instruct(ctx context.Context, g Guard) error {
-	if g.Base == "" || g.Base == r.tip {
+	if g.Base == r.tip {
+		r.instructed = [2]string{g.Base, r.tip}
+	}
+	if g.Base == "" || r.instructed == [2]string{g.Base, r.tip} {
 		return nil
 	}
 	if err := r.need(ctx, g.Base); err != nil {
@@ -249,6 +252,9 @@ func (r *Repo) instruct(ctx context.Context, g Guard) error {
 	}
 	ops, err := r.opsBetween(ctx, r.tip, g.Base)
 	ops = slices.DeleteFunc(ops, func(o op) bool { return !g.Instruct(o.path) || Under(o.path, r.opt.State) })
+	if err == nil && len(ops) == 0 {
+		r.instructed = [2]string{g.Base, r.tip}
+	}
 	if err != nil || len(ops) == 0 {
 		return err
 	}

@@ -163,25 +163,49 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := s.reads().below(ctx, commit, dir)
+	top := dir
+	if Under(dir, ".github") {
+		top = ".github" // what lies beside it is asked for next
+	}
+	files, err := s.filesBelow(ctx, commit, top)
+	all := fstest.MapFS{}
+	for p, data := range files {
+		if name, is := strings.CutPrefix(p, dir+"/"); is {
+			all[name] = &fstest.MapFile{Data: data}
+		}
+	}
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return all, nil
+}
+
+// filesBelow reads the regular files of a folder as a commit has it. It keeps those that were asked for last.
+func (s *Source) filesBelow(ctx context.Context, commit, dir string) (map[string][]byte, error) {
+	s.last.Lock()
+	defer s.last.Unlock()
+	if s.last.of == commit+":"+dir {
+		return s.last.files, nil
+	}
+	found, err := s.reads().below(ctx, commit, dir)
+	var names, blobs []string
+	for p, e := range found {
+		if strings.HasPrefix(e.Mode, "100") {
+			names, blobs = append(names, p), append(blobs, e.ID)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	var names, blobs []string
-	for p, e := range files {
-		if strings.HasPrefix(e.Mode, "100") {
-			names, blobs = append(names, strings.TrimPrefix(p, dir+"/")), append(blobs, e.ID)
-		}
-	}
 	objects, err := s.reads().objects(ctx, blobs...)
-	if err != nil || len(names) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	all := fstest.MapFS{}
+	s.last.of, s.last.files = commit+":"+dir, map[string][]byte{}
 	for i, o := range objects {
-		all[names[i]] = &fstest.MapFile{Data: o.Data}
+		s.last.files[names[i]] = o.Data
 	}
-	return all, nil
+	return s.last.files, nil
 }
 
 // Folders gives the names of the folders right in a folder, as it is in a commit,

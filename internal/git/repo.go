@@ -60,7 +60,12 @@ type Repo struct {
 	checkoutTip string     // what the user's branch was last seen to hold; "" for no such branch
 	unpushed    []revision // commits of this process that the remote has not
 
-	state map[string]entry // what tip has in the state folder
+	state  map[string]entry // what tip has in the state folder
+	listed struct {         // see files
+		of    string // the commit
+		files []entry
+	}
+	instructed [2]string // a base, and a commit that has its instructions
 
 	based    map[string]string // see WithBase: the newest
 	overlaid map[string]string // fingerprints of what Prepare has put in the place of what the tip has

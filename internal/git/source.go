@@ -37,6 +37,24 @@ type Source struct {
 	promisors   []*remote    // those that send what a partial clone has left out, whenever a command needs it; none: the repository has all its objects
 	format      objectFormat // of the names of objects
 	lfs         lfsSetup
+	last        *lastFiles
+}
+
+// lastFiles are the files of the folder that was asked for last, which names a commit, too.
+type lastFiles struct {
+	sync.Mutex
+	of    string
+	files map[string][]byte
+}
+
+// Trusted is the commit that the default branch is at or, if that is not known, what is checked out.
+func (s *Source) Trusted() string { return cmp.Or(s.defaultHead, s.Head) }
+
+// At gives the repository as it was when the default branch was at a commit.
+func (s *Source) At(commit string) *Source {
+	then := *s
+	then.DefaultBranch, then.defaultHead = commit, commit
+	return &then
 }
 
 // NotARepository says that a folder cannot be worked on as a git repository.
@@ -75,7 +93,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	} else if !info.IsDir() {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
-	s := &Source{Dir: dir, env: takeEnviron()}
+	s := &Source{Dir: dir, env: takeEnviron(), last: &lastFiles{}}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}

@@ -271,7 +271,7 @@ func (w *opening) takeNotes(ctx context.Context) error {
 	if !w.Plan.Notes || w.backend.Agent != nil { // branches that a test keeps in memory
 		return nil
 	}
-	data, err := w.Source.ReadPlain(ctx, TrustedCommit(w.Source), pipelines.NotesFile)
+	data, err := w.Source.ReadPlain(ctx, w.Source.Trusted(), pipelines.NotesFile)
 	wrong := ""
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -75,7 +75,7 @@ func sources(ctx context.Context, src *git.Source, pipeline string) (source.Sour
 	}
 	s := source.Sources{Evaluator: eval}
 	if src != nil {
-		if s.Repo, err = src.FS(ctx, TrustedCommit(src), ".github/reprise"); err != nil {
+		if s.Repo, err = src.FS(ctx, src.Trusted(), ".github/reprise"); err != nil {
 			return s, "", err
 		}
 	}
@@ -83,15 +83,6 @@ func sources(ctx context.Context, src *git.Source, pipeline string) (source.Sour
 		s.Path, pipeline = pipeline, ""
 	}
 	return s, pipeline, nil
-}
-
-// TrustedCommit is the commit whose .github/reprise counts: that of the default
-// branch, or if the default branch is not known, what is checked out.
-func TrustedCommit(src *git.Source) string {
-	if src.DefaultBranch != "" {
-		return src.DefaultBranch
-	}
-	return src.Head
 }
 
 // IsPath tells a file from a name, or a name with a preset behind a slash.
@@ -311,7 +302,7 @@ const Workflows = ".github/workflows"
 func (d *Definition) name(ctx context.Context, src *git.Source, is issue.Issue) error {
 	var there []string
 	if src != nil {
-		files, err := src.FS(ctx, TrustedCommit(src), Workflows)
+		files, err := src.FS(ctx, src.Trusted(), Workflows)
 		if err != nil {
 			return err
 		}

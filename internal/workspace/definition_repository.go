@@ -32,7 +32,7 @@ func NotInForce(ctx context.Context, src *git.Source) []string {
 	if src == nil {
 		return nil
 	}
-	counts, err := src.FS(ctx, TrustedCommit(src), OwnFolder)
+	counts, err := src.FS(ctx, src.Trusted(), OwnFolder)
 	if err != nil {
 		return nil
 	}

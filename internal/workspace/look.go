@@ -83,9 +83,8 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read func(string) ([]byte, error), done func(), err error) {
 	branch := env.Branch(id)
 	here := RecordReader(ctx, r.Source, branch, id)
-	known, err := r.Source.Branches(ctx, branch)
-	if err != nil || slices.Contains(known, branch) {
-		return here, func() {}, err
+	if _, err := here(phases.RecordFile(id)); !errors.Is(err, fs.ErrNotExist) {
+		return here, func() {}, nil
 	}
 	kept := func(name string) ([]byte, error) {
 		r.Gone = true

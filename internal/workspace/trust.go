@@ -116,9 +116,7 @@ func asItBegan(ctx context.Context, src *git.Source, base string) *git.Source {
 	for _, ref := range []string{"refs/heads/", "refs/remotes/origin/"} {
 		// A branch or commit that is not here shows nothing.
 		if is, err := src.Contains(ctx, ref+src.DefaultBranch, base); err == nil && is {
-			then := *src
-			then.DefaultBranch = base
-			return &then
+			return src.At(base)
 		}
 	}
 	return nil
