@@ -91,11 +91,10 @@ func strictHelp(root *cobra.Command) {
 }
 
 // nameCommands refuses a command line that does not name a command, before its
-// flags are looked at: they are those of another command, or ask for help. A command
-// may take others besides its own commands.
+// flags are looked at: they are those of another command, or ask for help.
 func nameCommands(root *cobra.Command, args []string) error {
 	c, rest, err := root.Find(args)
-	if err != nil || !c.HasSubCommands() || c.Annotations[eval.Takes] != "" || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+	if err != nil || !c.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return exit.AsUsage(err)
 	}
 	return oneOfTheCommands(c, rest)

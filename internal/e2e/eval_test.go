@@ -116,7 +116,7 @@ func TestReviewsOfPrograms(t *testing.T) {
 	p.write("suite/suite.cue", `variants: {claude: {agent: "claude"}, codex: {agent: "codex"}}`)
 	commit := strings.TrimSpace(p.git(p.repo, "log", "-1", "--format=%H", "--grep=implement: execute", "reprise/issue-7"))
 	p.write("suite/review/case.cue", fmt.Sprintf("repo: %q\ncommit: %q\nstep: {phase: \"implement\", step: \"review\"}\nmutation: [{file: \"main.go\", find: \"hello\", replace: \"hullo\"}]\nexpect: verdicts: implement: \"fail\"\n", p.repo, commit))
-	out := p.reprise("eval", "../suite", "--review", "--defects", "0")
+	out := p.reprise("eval", "../suite", "--review")
 	p.want(0, out)
 	for _, want := range []string{`(?m)^claude +1 of 1 `, `(?m)^codex +0 of 1 `, `(?m)^missed: codex, `} {
 		if !regexp.MustCompile(want).MatchString(out.stdout) {

@@ -65,9 +65,9 @@ func gather(found *pipelines.Mistakes, err error) error {
 func (c *Case) files(doc *source.Document) {
 	usualHidden := c.Hidden == ""
 	c.Repo, c.Issue, c.Hidden = absolute(c.dir, cmp.Or(c.Repo, "repo")), absolute(c.dir, cmp.Or(c.Issue, "issue.md")), absolute(c.dir, cmp.Or(c.Hidden, "hidden"))
-	if info, err := os.Stat(c.Repo); err != nil {
-		doc.Wrong([]any{"repo"}, "there is no %s, which would be the repository", c.Repo)
-	} else if c.Commit != "" && info.IsDir() && !isRepository(c.Repo) || c.Commit != "" && isArchive(c.Repo) {
+	if info, err := os.Stat(c.Repo); err != nil || !info.IsDir() && !isArchive(c.Repo) {
+		doc.Wrong([]any{"repo"}, "%s is no folder and no %s", c.Repo, archiveEnding)
+	} else if c.Commit != "" && !isRepository(c.Repo) {
 		doc.Wrong([]any{"commit"}, "%s is no git repository, so it has no commits", c.Repo)
 	}
 	if c.Step != nil && c.Commit == "" {

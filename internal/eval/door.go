@@ -15,16 +15,13 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// Takes is the annotation of a command that takes arguments besides its own commands.
-const Takes = "takes"
-
 // Command is reprise eval.
 func Command(env environ.Env) *cobra.Command {
 	var o Options
 	var asJSON bool
 	var junit string
 	c := &cobra.Command{
-		Use: "eval SUITE", Annotations: map[string]string{Takes: "a suite"}, Short: "Find out how well pipelines, prompts and agents work",
+		Use: "eval SUITE", Short: "Find out how well pipelines, prompts and agents work",
 		Long: `Run every case of a suite (a folder) with each of its variants. The report says how many
 were solved, the confidence interval of that share, what they cost, and whether one variant
 is measurably better. A case is judged by what it expects, and by checks and files that no
@@ -39,10 +36,8 @@ cost: use this to try changes of pipelines and prompts. A run whose prompts are 
 those that were answered is stale, and counts as not solved.
 
 With --review the cases that are a review of accepted work are run as they are and with
-defects planted, one at a time. A defect counts as found if the review refuses the work and
+each of their mutations planted. A defect counts as found if the review refuses the work and
 names the file, and the line if it names any. Refusing the unchanged work is a false alarm.
-
-reprise eval init SUITE --from-run ISSUE makes a case from a run.
 
 The exit code is 0 if every run is solved, 1 if not, 2 for a mistake in the suite, and 4 if
 the budget ended first.`,
@@ -59,9 +54,6 @@ the budget ended first.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Runs < 0 || o.Runs > 1000 || o.Jobs < 1 || o.Jobs > 64 {
 				return exit.Usagef("--runs is from 1 to 1000, and --jobs from 1 to 64")
-			}
-			if o.Defects < 0 || o.Defects > 1000 {
-				return exit.Usagef("--defects is from 0 to 1000")
 			}
 			if o.Review && junit != "" {
 				return exit.Usagef("what reviews are worth has no JUnit; --json has all of it")
@@ -98,12 +90,10 @@ the budget ended first.`,
 	f.StringVar(&o.Sandbox, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
 	f.BoolVar(&o.Vet, "vet", false, "only check the suite, and look at its cases as they are before the work")
 	f.BoolVar(&o.Review, "review", false, "plant defects in accepted work, and say which reviews find them")
-	f.IntVar(&o.Defects, "defects", 5, "with --review: defects for each work, besides those of the suite")
 	f.BoolVar(&o.Record, "record", false, "keep the answers of agents, with secrets masked, in the folder "+recordedIn+" of the suite")
 	f.BoolVar(&o.Replay, "replay", false, "give the answers that --record has kept, and ask no agent")
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
 	f.StringVar(&junit, "junit", "", "file to write the results to as JUnit does")
-	c.AddCommand(initCommand(env))
 	return c
 }
 

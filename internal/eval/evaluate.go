@@ -35,7 +35,6 @@ type Options struct {
 	Vet      bool     // only look at the cases before the work: there is no report
 	Sandbox  string   // required, best-effort or off
 	Review   bool     // find out what the reviews of the suite are worth
-	Defects  int      // that are planted in each work for that, besides those of the suite
 	Record   bool     // keep the answers of agents beside the suite
 	Replay   bool     // give the answers that are kept, and call no agent; nothing is taken from earlier results
 }

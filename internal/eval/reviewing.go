@@ -3,21 +3,16 @@ package eval
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
 // forReview leaves of the suite the reviews of accepted work: each as it was, and once
-// with each of the defects that are planted in it. Work that a review has accepted, and that
+// with each of the defects that it plants. Work that a review has accepted, and that
 // the case says has to be refused, has a defect as it is.
 func (e *evaluation) forReview(ctx context.Context) error {
 	var all []Case
@@ -30,7 +25,7 @@ func (e *evaluation) forReview(ctx context.Context) error {
 			return err
 		}
 		if bad {
-			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &Mutation{Operator: byPeople}
+			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &Mutation{}
 			all = append(all, c)
 			continue
 		}
@@ -69,52 +64,19 @@ func refused(c Case) (bool, error) {
 	return slices.ContainsFunc(misses, func(m string) bool { return strings.HasPrefix(m, "verdicts."+c.Step.Phase+": got ") }), nil
 }
 
-// defectsFor gives the defects for a case: those that it plants itself, and as many by
-// operators, in lines of code that the run has written.
-func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]Mutation, error) {
-	dir := filepath.Join(e.known.dir, "work", "defects-"+c.Name)
-	defer func() { _ = folders.RemoveAll(dir) }() // the next start removes it first
-	if err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(filepath.Dir(dir), 0o755)); err != nil {
-		return nil, err
-	}
-	good := c
-	good.Mutation = nil
-	if err := makeRepository(ctx, e.env.Environ, good, "", dir); err != nil {
-		c.doc.Wrong([]any{"repo"}, "%v", err)
-		return nil, c.doc.Mistakes()
-	}
-	g := repository{dir: dir, environ: e.env.Environ}
-	branch, err := g.git(ctx, "for-each-ref", "--format=%(refname)", "refs/heads/"+environ.BranchPrefix+"*")
-	if err != nil {
-		return nil, err
-	}
-	branch = strings.TrimSpace(branch)
-	diff, err := g.git(ctx, "-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--diff-filter=AM", "main", branch)
-	if err != nil {
-		return nil, err
-	}
-	var own, made []Mutation
+// defectsFor gives the defects that a case plants, with the lines that they are on.
+func (e *evaluation) defectsFor(ctx context.Context, c Case) (all []Mutation, err error) {
 	for i, m := range c.Mutation {
-		content, err := g.git(ctx, "show", branch+":"+m.File)
-		if err != nil || strings.Count(content, m.Find) != 1 {
-			c.doc.Wrong([]any{"mutation", i, "find"}, "%s has the text %q %d times; it has to be there exactly once", m.File, m.Find, strings.Count(content, m.Find))
-			return nil, c.doc.Mistakes()
-		}
-		before, _, _ := strings.Cut(content, m.Find)
-		m.Line, m.Operator = 1+strings.Count(before, "\n"), "of the suite"
-		own = append(own, m)
-	}
-	for name, only := range addedLines(diff) {
-		if strings.HasPrefix(name, ".reprise/") || isTest(name) || !canPlant(name) {
+		content, err := repository{dir: c.Repo, environ: e.env.Environ}.git(ctx, "show", c.Commit+":"+m.File)
+		if n := strings.Count(content, m.Find); err != nil || n != 1 {
+			c.doc.Wrong([]any{"mutation", i, "find"}, "%s has the text %q %d times; it has to be there exactly once", m.File, m.Find, n)
 			continue
 		}
-		content, err := g.git(ctx, "show", branch+":"+name)
-		if err != nil {
-			return nil, err
-		}
-		made = append(made, defectsIn(name, content, only)...)
+		before, _, _ := strings.Cut(content, m.Find)
+		m.line = 1 + strings.Count(before, "\n")
+		all = append(all, m)
 	}
-	return slices.Concat(own, someDefects(made, e.options.Defects)), nil
+	return all, c.doc.Mistakes()
 }
 
 // worth sums up what the reviews said, for each variant.

@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -16,8 +18,8 @@ func (r Result) fails() bool { return r.Review != nil && r.Review.Verdict == met
 // if it names a line, that one or one close by. Of one that people found, a refusal is all
 // that can be asked for.
 func (r Result) finds() bool {
-	return r.fails() && (r.planted.Operator == byPeople || slices.ContainsFunc(r.Review.Findings, func(f metadata.Finding) bool {
-		return f.File == r.planted.File && (f.Line == 0 || max(f.Line-r.planted.Line, r.planted.Line-f.Line) <= nearby)
+	return r.fails() && (r.planted.File == "" || slices.ContainsFunc(r.Review.Findings, func(f metadata.Finding) bool {
+		return f.File == r.planted.File && (f.Line == 0 || max(f.Line-r.planted.line, r.planted.line-f.Line) <= nearby)
 	}))
 }
 
@@ -40,6 +42,23 @@ type Worth struct {
 
 // Refusals counts the reviews that refused the work.
 func (w Worth) Refusals() int { return w.Found + w.Beside + w.Wolf }
+
+// Mutation is a mistake that is planted: one text in a file in place of another. Without a file it is
+// one that nobody planted: people found it in work that a review had accepted.
+type Mutation struct {
+	File    string `json:"file"` // from the top of the repository
+	Find    string `json:"find"` // is there once
+	Replace string `json:"replace"`
+	line    int    // counts from 1
+}
+
+// String says where the mistake is and what is planted there, or that people found it.
+func (m Mutation) String() string {
+	if m.File == "" {
+		return "what people found in this work"
+	}
+	return fmt.Sprintf("%s:%d: %s in place of %s", m.File, m.line, strings.TrimSpace(m.Replace), strings.TrimSpace(m.Find))
+}
 
 // Missed is a defect that a review did not find.
 type Missed struct {

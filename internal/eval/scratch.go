@@ -38,16 +38,11 @@ func makeRepository(ctx context.Context, environ []string, c Case, prompts, dir 
 
 // fill puts in what the case says, with the mistakes that it plants.
 func (c Case) fill(ctx context.Context, g repository) error {
-	info, err := os.Stat(c.Repo)
-	if err != nil {
-		return err
-	}
-	files := isArchive(c.Repo) || info.IsDir() && !isRepository(c.Repo)
+	files, fill := !isRepository(c.Repo), c.fetch
 	if files {
-		err = unpack(c.Repo, g.dir)
-	} else {
-		err = c.fetch(ctx, g, info.IsDir())
+		fill = func(context.Context, repository) error { return unpack(c.Repo, g.dir) }
 	}
+	err := fill(ctx, g)
 	if err == nil && c.Step != nil {
 		return freeze(ctx, c, g)
 	}
@@ -75,28 +70,17 @@ func (c Case) fill(ctx context.Context, g repository) error {
 	return g.forget(ctx)
 }
 
-// fetch takes the commit of a repository or a bundle, with those before it.
-func (c Case) fetch(ctx context.Context, g repository, folder bool) error {
-	from := c.Repo
-	if !folder { // a bundle gives whole branches only
-		from = g.dir + ".bundle"
-		defer func() { _ = folders.RemoveAll(from) }() // what is left is in the way of nobody
-		if err := folders.RemoveAll(from); err != nil {
-			return err
-		}
-		if _, err := g.git(ctx, "clone", "--quiet", "--mirror", c.Repo, from); err != nil {
-			return err
-		}
-	}
+// fetch takes the commit of a repository, with those before it.
+func (c Case) fetch(ctx context.Context, g repository) error {
 	commit := "HEAD"
 	if c.Commit != "" {
-		full, err := repository{dir: from, environ: g.environ}.git(ctx, "rev-parse", "--verify", "--quiet", c.Commit+"^{commit}")
+		full, err := repository{dir: c.Repo, environ: g.environ}.git(ctx, "rev-parse", "--verify", "--quiet", c.Commit+"^{commit}")
 		if err != nil {
 			return fmt.Errorf("there is no commit %s in %s", c.Commit, c.Repo)
 		}
 		commit = strings.TrimSpace(full)
 	}
-	if _, err := g.git(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", from, commit); err != nil {
+	if _, err := g.git(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", c.Repo, commit); err != nil {
 		return err
 	}
 	_, err := g.git(ctx, "reset", "--quiet", "--hard", "FETCH_HEAD")
@@ -115,30 +99,12 @@ func (c Case) plant(dir string) error {
 		if err != nil {
 			return fmt.Errorf("mutation: %w", err)
 		}
-		text := string(data)
-		if m.Line > 0 && !strings.Contains(m.Find, "\n") {
-			text, err = m.onLine(text)
-		} else if n := strings.Count(text, m.Find); n != 1 {
-			err = fmt.Errorf("mutation: %s has the text %q %d times; it has to be there exactly once", m.File, m.Find, n)
-		} else {
-			text = strings.Replace(text, m.Find, m.Replace, 1)
+		if n := strings.Count(string(data), m.Find); n != 1 {
+			return fmt.Errorf("mutation: %s has the text %q %d times; it has to be there exactly once", m.File, m.Find, n)
 		}
-		if err != nil {
-			return err
-		}
-		if err := root.WriteFile(filepath.FromSlash(m.File), []byte(text), 0o644); err != nil {
+		if err := root.WriteFile(filepath.FromSlash(m.File), []byte(strings.Replace(string(data), m.Find, m.Replace, 1)), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// onLine gives a file with the mistake on its line.
-func (m Mutation) onLine(text string) (string, error) {
-	lines := strings.SplitAfter(text, "\n")
-	if m.Line > len(lines) || !strings.Contains(lines[m.Line-1], m.Find) {
-		return "", fmt.Errorf("line %d of %s is not %q any more", m.Line, m.File, m.Find)
-	}
-	lines[m.Line-1] = strings.Replace(lines[m.Line-1], m.Find, m.Replace, 1)
-	return strings.Join(lines, ""), nil
 }

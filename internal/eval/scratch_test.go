@@ -57,21 +57,15 @@ func objects(t *testing.T, repo string) string {
 // looks through all of git does not find the second.
 func TestNothingThatCameLaterIsThere(t *testing.T) {
 	repo, first, second := commits(t)
-	bundle := filepath.Join(t.TempDir(), "all.bundle")
-	run(t, repo, "bundle", "create", "--quiet", bundle, "--all")
-	for name, from := range map[string]string{"folder": repo, "bundle": bundle} {
-		t.Run(name, func(t *testing.T) {
-			dir := made(t, Case{Repo: from, Commit: first[:12]}, "")
-			if got := run(t, dir, "rev-parse", "main"); got != first {
-				t.Errorf("main is %s, want %s", got, first)
-			}
-			if all := objects(t, dir); strings.Contains(all, "the solution") || strings.Contains(all, "Solve") || !strings.Contains(all, "Begin") {
-				t.Errorf("there is:\n%s", all)
-			}
-			if got := run(t, made(t, Case{Repo: from}, ""), "rev-parse", "main"); got != second {
-				t.Errorf("without a commit main is %s, want %s", got, second)
-			}
-		})
+	dir := made(t, Case{Repo: repo, Commit: first[:12]}, "")
+	if got := run(t, dir, "rev-parse", "main"); got != first {
+		t.Errorf("main is %s, want %s", got, first)
+	}
+	if all := objects(t, dir); strings.Contains(all, "the solution") || strings.Contains(all, "Solve") || !strings.Contains(all, "Begin") {
+		t.Errorf("there is:\n%s", all)
+	}
+	if got := run(t, made(t, Case{Repo: repo}, ""), "rev-parse", "main"); got != second {
+		t.Errorf("without a commit main is %s, want %s", got, second)
 	}
 	err := makeRepository(t.Context(), os.Environ(), Case{Repo: repo, Commit: "1234567"}, "", filepath.Join(t.TempDir(), "repo"))
 	if err == nil || !strings.Contains(err.Error(), "there is no commit 1234567") {

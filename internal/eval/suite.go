@@ -62,7 +62,7 @@ type Variant struct {
 // Case is an issue in a repository, and what has to come of it. Its paths are absolute.
 type Case struct {
 	Name     string
-	Repo     string // a folder, a git bundle or an archive
+	Repo     string // a folder or an archive
 	Commit   string // of a repository; "" for what is checked out
 	Issue    string
 	Mutation []Mutation
@@ -133,7 +133,7 @@ func readSuite(ctx context.Context, dir string) (*Suite, error) {
 		s.Cases = append(s.Cases, c)
 	}
 	if len(s.Cases) == 0 {
-		found = append(found, pipelines.Mistake{File: dir, Message: "there is no case; each is a folder with " + caseFile + ": reprise eval init makes one of a run"})
+		found = append(found, pipelines.Mistake{File: dir, Message: "there is no case; each is a folder with " + caseFile})
 	}
 	wrong, err := s.vet(ctx)
 	if err := append(found, wrong...).OrNil(); err != nil {

@@ -38,11 +38,11 @@ func TestMistakesOfASuite(t *testing.T) {
 Three/case.cue:1:1: nothing is expected, so that any run would do; give checks, still or expect
 Three/case.cue:1:1: the folder is called "Three"; a case has a name of small letters, digits and -, at most 40
 Three/case.cue:1:1: issue: issue file: stat DIR/Three/issue.md: no such file or directory
-Three/case.cue:1:1: repo: there is no DIR/Three/repo, which would be the repository
+Three/case.cue:1:1: repo: DIR/Three/repo is no folder and no .txtar
 Three/case.cue:1:8: stubs: there is no file DIR/Three/x
 Three/case.cue:2:9: hidden: DIR/Three/gone is no folder and no .txtar
 four/s.yaml:1:1: ["solve/think"]: not a good name, expected PHASE/STEP or PHASE/STEP/N, where STEP is execute, review, revise or diagnose, and N counts from 1; or auto/choose
-one/case.cue:1:1: repo: there is no DIR/one/repo, which would be the repository
+one/case.cue:1:1: repo: DIR/one/repo is no folder and no .txtar
 one/case.cue:1:8: issue: issue file: stat DIR/one/none.md: no such file or directory
 one/case.cue:2:43: checks[1].name: "t" is already the name of another command
 one/case.cue:3:10: expect.statsu: unknown field, did you mean "status"?
