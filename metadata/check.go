@@ -13,12 +13,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Check holds the record against every invariant of the format. It reports all
-// that is wrong at once: the error is one or more *Mistake, joined.
+// Check holds the record against every invariant of the format.
 func (r Run) Check() error { return JoinMistakes(check(&r)) }
 
-// check is Check without copying the record. The form of each field stands at the field; what
-// follows are the rules by which parts of a record fit each other.
+// check is Check without copying the record.
 func check(r *Run) []*Mistake {
 	c := &checker{phases: map[string]bool{}, attempts: len(r.Attempts)}
 	at := c.root()

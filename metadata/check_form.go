@@ -152,8 +152,7 @@ type checker struct {
 	attempts int             // how many there are
 }
 
-// place is where in the record a check looks. Its path is put together only
-// when there is something to say about it: a long history must stay cheap.
+// place is where in the record a check looks.
 type place struct {
 	c      *checker
 	prefix string

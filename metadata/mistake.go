@@ -103,9 +103,7 @@ func PositionIn(data []byte, offset int64) (line, column int) {
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-// LocateMistakes fills the lines and columns of mistakes in data by their paths. A
-// path that is not in data, such as that of a field that is left out, takes
-// the place of what would contain it.
+// LocateMistakes fills the lines and columns of mistakes in data by their paths.
 func LocateMistakes(data []byte, mistakes []*Mistake) {
 	places := map[string]int64{}
 	for _, m := range mistakes {
@@ -140,8 +138,7 @@ func LocateMistakes(data []byte, mistakes []*Mistake) {
 	}
 }
 
-// deepestField is more than the depth of any field of Run. What lies deeper is
-// an agent's report, and nobody looks for a place in there.
+// deepestField is more than the depth of any field of Run.
 const deepestField = 8
 
 // parent gives the path of what contains a path, "" for the whole.

@@ -8,11 +8,8 @@ import (
 	"time"
 )
 
-// CheckNext says whether next may follow old in the life of one run: what a
-// run is about stays, history only grows, cost never falls, and phases change
-// their status only along the ways there are. It reports all that is wrong at
-// once, as one or more *Mistake, joined. Whether each of the two is a valid
-// record is for Run.Check.
+// CheckNext says whether next may follow old in the life of one run: what a run is about stays, history only grows,
+// cost never falls, and phases change their status only along the ways there are.
 func CheckNext(old, next Run) error {
 	c := succession{&checker{}, &old, &next}
 	c.about()
@@ -131,9 +128,7 @@ func (c succession) elsewhere(p, q *Phase) bool {
 	return worked && p.Status == PhasePending && canMove(PhaseInProgress, q.Status, false)
 }
 
-// canMove is the table of the ways between two different statuses. A person
-// may skip a phase that has begun, but what is done can only be taken back. One
-// that was left out may come back.
+// canMove is the table of the ways between two different statuses.
 func canMove(from, to PhaseStatus, rollback bool) bool {
 	switch from {
 	case PhasePending:
@@ -180,15 +175,13 @@ func sameCall(a, b Attempt) bool {
 		a.Round == b.Round && a.StartedAt.Equal(b.StartedAt)
 }
 
-// merged reports whether a run has the base as of another commit than before, because
-// that was merged.
+// merged reports whether a run has the base as of another commit than before, because that was merged.
 func merged(old, next *Run) bool {
 	n := len(next.Merges)
 	return n > len(old.Merges) && next.Merges[n-1].Commit == next.BaseCommit
 }
 
-// opened checks that issues which were opened stay in the record: else they
-// would be opened once more.
+// opened checks that issues which were opened stay in the record: else they would be opened once more.
 func (c *checker) opened(old, next *Run) {
 	at := c.root()
 	for _, was := range old.Children {

@@ -13,8 +13,7 @@ import (
 // File is the name of a record in its folder.
 const File = "metadata.json"
 
-// MaxSize is the most bytes that a metadata.json may have. A run of years has
-// a few million; what is larger is not one of ours.
+// MaxSize is the most bytes that a metadata.json may have.
 const MaxSize = 64 << 20
 
 // Parse reads a metadata.json, of this version of the format or an older one,
@@ -50,8 +49,7 @@ func Parse(data []byte, filename string) (Run, error) {
 	return Run{}, JoinMistakes(mistakes)
 }
 
-// ParseOf is Parse of a record that lies where that of an issue has to be. One of another issue
-// is refused: others may have written it, for runs to be mistaken for each other.
+// ParseOf is Parse of a record that lies where that of an issue has to be.
 func ParseOf(issue string, data []byte, filename string) (Run, error) {
 	run, err := Parse(data, filename)
 	if err == nil && run.IssueNumber != issue {
@@ -60,9 +58,8 @@ func ParseOf(issue string, data []byte, filename string) (Run, error) {
 	return run, err
 }
 
-// Format checks a record and gives its text: two spaces for a level, a newline
-// at the end, the same bytes for the same record. Bytes that are not UTF-8
-// become U+FFFD, so that what an agent printed cannot stop a run.
+// Format checks a record and gives its text: two spaces for a level, a newline at the end, the same bytes for the
+// same record. Bytes that are not UTF-8 become U+FFFD, so that what an agent printed cannot stop a run.
 func Format(r Run) ([]byte, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -74,12 +71,10 @@ func Format(r Run) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// oldest is the oldest version of the format that is read. What it has besides the fields of
-// today, such as changes of notes, is left out.
+// oldest is the oldest version of the format that is read.
 const oldest = 3
 
-// NewerError is the mistake in a record whose format is newer than those that this program
-// knows. Nothing is wrong with such a record.
+// NewerError is the mistake in a record whose format is newer than those that this program knows.
 type NewerError struct{ Mistake *Mistake }
 
 // Error gives the mistake with its place.

@@ -15,8 +15,7 @@ type Task struct {
 	Needs []string `json:"needs,omitempty"`              // ids of tasks to be done before
 }
 
-// Question is something that an agent asks people. The run waits for the
-// answer.
+// Question is something that an agent asks people. The run waits for the answer.
 type Question struct {
 	ID         string     `json:"id" check:"text,id"` // q1, q2 and so on through the whole run
 	Phase      string     `json:"phase" check:"phase"`
@@ -82,7 +81,6 @@ type PullReview struct {
 }
 
 // ReviewComment is what somebody said about a line: a finding against the work.
-// Its problem is the text, its solution what the phase's reviewer says of it.
 type ReviewComment struct {
 	Finding Finding `json:"finding"`
 	Thread  int64   `json:"thread_id"`           // the first comment of its conversation

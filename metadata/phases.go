@@ -11,8 +11,7 @@ import (
 // object with the names as keys, in the same order.
 type Phases []Phase
 
-// Phase returns the phase of that name, or nil. It points into r: what is
-// written through it is written to r.
+// Phase returns the phase of that name, or nil. It points into r: what is written through it is written to r.
 func (r *Run) Phase(name string) *Phase {
 	for i := range r.Phases {
 		if r.Phases[i].Name == name {
@@ -22,8 +21,7 @@ func (r *Run) Phase(name string) *Phase {
 	return nil
 }
 
-// MarshalJSONTo writes the phases as an object. Two phases of the same name
-// are an error.
+// MarshalJSONTo writes the phases as an object. Two phases of the same name are an error.
 func (ps Phases) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
 		return err
@@ -39,8 +37,7 @@ func (ps Phases) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.EndObject)
 }
 
-// UnmarshalJSONFrom reads an object of phases and keeps its order. A name
-// that occurs twice is an error.
+// UnmarshalJSONFrom reads an object of phases and keeps its order. A name that occurs twice is an error.
 func (ps *Phases) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*ps = nil
 	if dec.PeekKind() != jsontext.KindBeginObject {
@@ -72,8 +69,7 @@ func (ps Phases) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (ps *Phases) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, ps) }
 
-// Clone returns a copy that shares nothing with r: whatever is changed in one
-// is not seen in the other.
+// Clone returns a copy that shares nothing with r: whatever is changed in one is not seen in the other.
 func (r Run) Clone() Run { return cloneOf(reflect.ValueOf(r)).Interface().(Run) }
 
 // cloneOf copies a value with all that it leads to. Records have no cycles, and times are values.

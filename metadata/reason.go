@@ -105,15 +105,13 @@ func (r Reason) Each() []Reason {
 	return p.All
 }
 
-// Code gives the code of a reason; "" if it has none, because it is words, or
-// several.
+// Code gives the code of a reason; "" if it has none, because it is words, or several.
 func (r Reason) Code() string {
 	p, _ := r.read()
 	return p.Code
 }
 
-// Said gives the words of a reason that somebody said in words of their own; ""
-// if it has a code, or is several.
+// Said gives the words of a reason that somebody said in words of their own; "" if it has a code, or is several.
 func (r Reason) Said() string {
 	_, said := r.read()
 	return said

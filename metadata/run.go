@@ -76,8 +76,7 @@ type Run struct {
 // Status is where a run as a whole stands.
 type Status string
 
-// The statuses of a run. A run that is Interrupted goes on when it is started
-// again; one that is Waiting or Failed needs a person first.
+// The statuses of a run.
 const (
 	Running     Status = "running"
 	Interrupted Status = "interrupted"
@@ -120,8 +119,7 @@ type GitHubIntegration struct {
 	LabelsOn           int    `json:"labels_on,omitzero"`         // pull request that was given the labels of the issue
 }
 
-// Pipeline names the frozen pipeline of the run; its text lies beside this
-// file as pipeline.json.
+// Pipeline names the frozen pipeline of the run; its text lies beside this file as pipeline.json.
 type Pipeline struct {
 	Name   string `json:"name" check:"text"`
 	Digest string `json:"digest" check:"text,digest"` // "sha256:" and 64 hex digits, of pipeline.json and prompts.json
@@ -162,8 +160,7 @@ type Lease struct {
 	Expires time.Time `json:"expires"`
 }
 
-// Issue is the issue as it read when the run began. Later phases use this,
-// never the issue as somebody may have edited it since.
+// Issue is the issue as it read when the run began.
 type Issue struct {
 	Title  string   `json:"title"`
 	Labels []string `json:"labels"`
@@ -176,8 +173,7 @@ type Issue struct {
 	Images []Image `json:"images,omitempty"`
 }
 
-// Image is an image that people see in an issue. Its bytes are on no branch: they lie
-// beside the run, on a machine that works on it.
+// Image is an image that people see in an issue.
 type Image struct {
 	URL    string `json:"url"`              // as the text has it
 	Digest string `json:"digest,omitempty"` // of the bytes; empty: they were not fetched
@@ -286,8 +282,7 @@ type Conflict struct {
 	Person bool `json:"person,omitzero"` // that was not enough either: a person decides
 }
 
-// Edited reports whether somebody has changed the artifact since the phase was
-// completed with it.
+// Edited reports whether somebody has changed the artifact since the phase was completed with it.
 func (p *Phase) Edited() bool { return p.Accepted != "" && p.Accepted != p.Digest }
 
 // PhaseStatus is where a phase stands.
@@ -413,8 +408,7 @@ const (
 	Automatic Trigger = "automatic"
 )
 
-// RollbackContext is why a phase was taken back. It stays until a review
-// after it passes.
+// RollbackContext is why a phase was taken back. It stays until a review after it passes.
 type RollbackContext struct {
 	TriggeredAt  time.Time        `json:"triggered_at"`
 	FromPhase    string           `json:"from_phase" check:"phase"`

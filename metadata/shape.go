@@ -11,9 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// CheckID says what is wrong with the id of an issue or the name of a phase,
-// nil if nothing is. Both become parts of paths and of branch names: a lower
-// case letter or digit, then up to 63 of those, ".", "_" and "-".
+// CheckID says what is wrong with the id of an issue or the name of a phase, nil if nothing is.
 func CheckID(id string) error {
 	if id == "" {
 		return errors.New("is missing")
@@ -77,9 +75,8 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// checkMention says what is wrong with a path that a record only mentions, as
-// CheckPath does: such a path may lie in a .git folder, and does in records
-// that are older than that rule.
+// checkMention says what is wrong with a path that a record only mentions, as CheckPath does: such a path may lie in
+// a .git folder, and does in records that are older than that rule.
 func checkMention(p string) error {
 	switch {
 	case p == "":
@@ -100,9 +97,7 @@ func checkMention(p string) error {
 	return nil
 }
 
-// CheckNewPath says what is wrong with a path that did not exist before, nil
-// if nothing is. It must be right for CheckPath, and Windows must be able to
-// hold it: what has such a name already may keep it.
+// CheckNewPath says what is wrong with a path that did not exist before, nil if nothing is.
 func CheckNewPath(p string) error {
 	if err := CheckPath(p); err != nil {
 		return err
@@ -118,9 +113,8 @@ func CheckNewPath(p string) error {
 	return nil
 }
 
-// FoldName gives the name of a file or folder as the most forgiving file
-// systems compare it: without case, without characters that do not show, and
-// without what follows a colon or dots and spaces at the end.
+// FoldName gives the name of a file or folder as the most forgiving file systems compare it: without case, without
+// characters that do not show, and without what follows a colon or dots and spaces at the end.
 func FoldName(name string) string {
 	name = strings.Map(func(c rune) rune {
 		switch {
@@ -138,8 +132,7 @@ func FoldName(name string) string {
 	return name
 }
 
-// reserved reports whether Windows opens a device by this folded name, whatever
-// its ending.
+// reserved reports whether Windows opens a device by this folded name, whatever its ending.
 func reserved(name string) bool {
 	name, _, _ = strings.Cut(name, ".")
 	name = strings.TrimRight(name, " ")
@@ -209,12 +202,10 @@ func Absolute(p string) bool {
 	return drive || strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`)
 }
 
-// hasControl finds control characters, also those beyond ASCII, which some
-// terminals obey.
+// hasControl finds control characters, also those beyond ASCII, which some terminals obey.
 func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 
-// CheckRepository says what is wrong with the name of a repository, nil if
-// nothing is: owner/name, as GitHub has it.
+// CheckRepository says what is wrong with the name of a repository, nil if nothing is: owner/name, as GitHub has it.
 func CheckRepository(name string) error {
 	if owner, repo, ok := strings.Cut(name, "/"); !ok || !plainName(owner) || !plainName(repo) {
 		return fmt.Errorf("%.200q is not of the form owner/name", name)

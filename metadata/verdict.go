@@ -29,8 +29,7 @@ type Gate struct {
 	Why  string `json:"why"`
 }
 
-// Finding is one thing a review found. Its ID stays the same from round to
-// round, so that a later review can say what became of it.
+// Finding is one thing a review found.
 type Finding struct {
 	ID       string        `json:"id" check:"text"`
 	Severity Severity      `json:"severity"`
@@ -129,7 +128,6 @@ const (
 )
 
 // Code is a reason code: why something did not happen, or how a run ended.
-// The list is closed and documented, so that programs can rely on it.
 type Code string
 
 // The reason codes.
@@ -233,8 +231,7 @@ func (u Usage) Plus(v Usage) Usage {
 	return u
 }
 
-// Rounded rounds dollars to a millionth, which drops the noise of
-// floating-point sums.
+// Rounded rounds dollars to a millionth, which drops the noise of floating-point sums.
 func Rounded(usd float64) float64 {
 	if math.Abs(usd) > 1e9 {
 		return usd // it has no such digits

@@ -19,8 +19,7 @@ func attemptStatuses() []AttemptStatus {
 // Steps are those that an attempt can be of.
 func Steps() []Step { return []Step{Execute, Review, Revise, Check, Integrate} }
 
-// AgentSteps are those of them that an agent does, in their order. A run can be taken back
-// to each.
+// AgentSteps are those of them that an agent does, in their order. A run can be taken back to each.
 func AgentSteps() []Step { return []Step{Execute, Review, Revise} }
 
 // Rulings are the words of a verdict.
@@ -30,8 +29,7 @@ func severities() []Severity { return []Severity{Blocker, Suggestion} }
 
 func findingStatuses() []FindingStatus { return []FindingStatus{NewFinding, StillOpen, Fixed} }
 
-// Roles are those that may be asked for an approval, each with the rights of the
-// one before.
+// Roles are those that may be asked for an approval, each with the rights of the one before.
 func Roles() []string { return []string{"triage", "write", "maintain", "admin"} }
 
 // Languages are those that a run may be in.
@@ -57,8 +55,7 @@ func codes() []Code {
 	}
 }
 
-// closedLists are the words of each list by the name of their type, or by what a field's tag
-// "check" calls them.
+// closedLists are the words of each list by the name of their type, or by what a field's tag "check" calls them.
 var closedLists = map[string][]string{
 	"Status": texts(statuses()), "PhaseStatus": texts(PhaseStatuses()), "AttemptStatus": texts(attemptStatuses()), "Step": texts(Steps()),
 	"Ruling": texts(Rulings()), "Severity": texts(severities()), "FindingStatus": texts(findingStatuses()), "Trigger": texts(Triggers()),

@@ -45,8 +45,7 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 	return touch(run, b.At)
 }
 
-// Apply gives the record after a decision and its outcome. For a decision
-// that made an attempt, run is what Begin returned.
+// Apply gives the record after a decision and its outcome.
 func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) metadata.Run {
 	run = run.Clone()
 	if d.Final() {
@@ -209,8 +208,7 @@ func completeOrRevise(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase
 	}
 }
 
-// complete completes a phase. The work of a part that was done beside others has to be
-// on the branch for that.
+// complete completes a phase. The work of a part that was done beside others has to be on the branch for that.
 func complete(rec *metadata.Phase, at time.Time) {
 	if rec.Lane != nil && rec.Lane.Head != "" {
 		rec.CurrentStep = metadata.Integrate
@@ -222,9 +220,7 @@ func complete(rec *metadata.Phase, at time.Time) {
 	rec.RollbackContext = nil
 }
 
-// conflicts records why the work of a part could not be integrated. Its writer is to
-// resolve the conflict with what was merged meanwhile. If that was not enough, it is done anew on what
-// is there now; and then a person decides.
+// conflicts records why the work of a part could not be integrated.
 func conflicts(rec *metadata.Phase, c metadata.Conflict, o Outcome) {
 	was := rec.Lane.Conflict
 	if was != nil {
@@ -266,8 +262,7 @@ func IsAnew(lane *metadata.Lane) bool {
 	return lane != nil && lane.Head == "" && lane.Conflict != nil
 }
 
-// stepDone adds a step to the completed ones. New work makes an earlier
-// review void.
+// stepDone adds a step to the completed ones. New work makes an earlier review void.
 func stepDone(done []metadata.Step, step metadata.Step) []metadata.Step {
 	kept := slices.DeleteFunc(slices.Clone(done), func(s metadata.Step) bool {
 		return s == step || (s == metadata.Review && step != metadata.Review)
@@ -275,8 +270,7 @@ func stepDone(done []metadata.Step, step metadata.Step) []metadata.Step {
 	return append(kept, step)
 }
 
-// firstViolations keeps only the first ones, so that prompts and records stay
-// short.
+// firstViolations keeps only the first ones, so that prompts and records stay short.
 func firstViolations(all []metadata.Violation) []metadata.Violation {
 	const most = 50
 	if len(all) <= most {
@@ -292,9 +286,8 @@ func hasNewSuggestions(run *metadata.Run, rec *metadata.Phase) bool {
 	return len(rec.Verdict.OpenSuggestions()) > 0 && !InCircle(rec.Recent) && !actedOnSuggestions(run, rec)
 }
 
-// actedOnSuggestions reports whether the work of a phase was revised for suggestions alone: after
-// a review that passed, with no check that failed and no merge of parts in between. Where
-// the rounds begin anew in a generation, so does the work: others have edited it, or it was left out.
+// actedOnSuggestions reports whether the work of a phase was revised for suggestions alone: after a review that
+// passed, with no check that failed and no merge of parts in between.
 func actedOnSuggestions(run *metadata.Run, rec *metadata.Phase) bool {
 	acted, suggested, round := false, false, 0
 	for _, a := range run.Attempts {

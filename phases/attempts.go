@@ -11,8 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// attempt decides on a step that an agent does, given how earlier calls for the
-// same work ended.
+// attempt decides on a step that an agent does, given how earlier calls for the same work ended.
 func attempt(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step metadata.Step, why metadata.Reason) Decision {
 	p := plan.Phase(rec.Name)
 	d := Decision{Do: Do(step), Phase: p.Name, Agent: Assigned(plan, run, p, step), Why: why}
@@ -83,8 +82,7 @@ func apart(rec *metadata.Phase, step metadata.Step) bool {
 	return step == metadata.Execute || step == metadata.Revise && rec.Lane.Conflict.Writer == 0
 }
 
-// afterError decides what follows an infrastructure error: another agent,
-// the same one later, or the end.
+// afterError decides what follows an infrastructure error: another agent, the same one later, or the end.
 func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, d Decision, tries []metadata.Attempt) Decision {
 	last := tries[len(tries)-1]
 	if last.Resumed && last.Class == metadata.Crash {
@@ -122,8 +120,7 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 	return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", FirstSentence(last.Why))}
 }
 
-// whyTooLate says that a service asks for a longer pause than the run has time
-// for. A larger budget would not help until that pause is over.
+// whyTooLate says that a service asks for a longer pause than the run has time for.
 func whyTooLate(last metadata.Attempt, remaining time.Duration) metadata.Reason {
 	wait := time.Duration(last.RetryAfter) * time.Second
 	when := last.EndedAt.Add(wait).UTC().Format("2006-01-02 15:04 UTC")
@@ -131,7 +128,6 @@ func whyTooLate(last metadata.Attempt, remaining time.Duration) metadata.Reason 
 }
 
 // FallsBack reports whether another agent takes over after n errors of a class.
-// A crash may be chance, so it gets a second try first.
 func FallsBack(c metadata.Class, n int) bool {
 	switch c {
 	case metadata.Missing, metadata.Auth, metadata.RateLimited:
@@ -153,9 +149,7 @@ func retries(c metadata.Class, limit int) int {
 	return 0
 }
 
-// backoff gives the wait after n errors: exponential, capped, and reduced by up
-// to a fifth. The reduction differs from run to run, so that runs which failed
-// together do not all retry at the same moment.
+// backoff gives the wait after n errors: exponential, capped, and reduced by up to a fifth.
 func backoff(r pipelines.Retry, run metadata.Run, n int) time.Duration {
 	d := float64(r.Initial)
 	for range n - 1 {
@@ -181,9 +175,8 @@ func CodeOf(c metadata.Class) metadata.Code {
 	return metadata.AgentFailed
 }
 
-// Tries returns the attempts already made for the work at hand: the same
-// phase, step, generation and round, since a person last gave an allowance. Other
-// parts or phases beside it may have been worked on in between.
+// Tries returns the attempts already made for the work at hand: the same phase, step, generation and round, since a
+// person last gave an allowance. Other parts or phases beside it may have been worked on in between.
 func Tries(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata.Attempt {
 	var tries []metadata.Attempt
 	for _, a := range slices.Backward(run.Attempts) {
@@ -204,8 +197,7 @@ func Tries(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step
 	return tries
 }
 
-// IntegratedSince names the parts and phases whose work went in since one beside them began,
-// each once.
+// IntegratedSince names the parts and phases whose work went in since one beside them began, each once.
 func IntegratedSince(run metadata.Run, part string) (names []string) {
 	rec, began := run.Phase(part), 0
 	for _, a := range run.Attempts {
@@ -225,8 +217,7 @@ func allowanceFrom(run metadata.Run, rec *metadata.Phase) int {
 	return max(run.AllowanceFrom, rec.AllowanceFrom)
 }
 
-// sessionOf returns n if attempt n left a session that this agent can go on
-// with, else 0.
+// sessionOf returns n if attempt n left a session that this agent can go on with, else 0.
 func sessionOf(run metadata.Run, n int, agent string) int {
 	if n < 1 || n > len(run.Attempts) {
 		return 0
@@ -254,10 +245,8 @@ func ruleList(rules []metadata.Rule) string {
 	return strings.Join(words, ",")
 }
 
-// StopRepeats turns the outcome of a writing step into one that a person has to
-// look at, if the step broke a rule that an earlier one of the same phase and
-// generation has broken since a person last gave an allowance. What the step
-// kept within the rules stays. Run is the record with the attempt begun.
+// StopRepeats turns the outcome of a writing step into one that a person has to look at, if the step broke a rule
+// that an earlier one of the same phase and generation has broken since a person last gave an allowance.
 func StopRepeats(run metadata.Run, d Decision, o Outcome) Outcome {
 	rec := run.Phase(d.Phase)
 	if d.Do != DoExecute && d.Do != DoRevise || o.Code == metadata.SecretFound {

@@ -84,8 +84,7 @@ type SortedChanges struct {
 	Over       metadata.Reason // how the change as a whole is too large; empty if it is not
 }
 
-// Sort decides about every change. The record itself is left out: the engine
-// has the true one and overwrites the file.
+// Sort decides about every change.
 func (b Boundary) Sort(changes []Change) SortedChanges {
 	var s SortedChanges
 	var kept []Change
@@ -116,9 +115,8 @@ func (b Boundary) Sort(changes []Change) SortedChanges {
 	return s
 }
 
-// opens reports whether a change may be made at a protected path if a person approves it: a
-// text that a person can read, in the very place that the pipeline opens, and nothing else
-// is wrong with it.
+// opens reports whether a change may be made at a protected path if a person approves it: a text that a person can
+// read, in the very place that the pipeline opens, and nothing else is wrong with it.
 func (b Boundary) opens(c Change) bool {
 	text := c.Kind == FileKind && !c.Gone && !c.Large && !c.Runs && (c.Holds == TextContent || c.Holds == ScriptContent) && c.Size <= MostOpenedBytes
 	if b.access != pipelines.AccessTree || !text || len(c.LinkedFrom) > 0 || !pipelines.IsOpened(c.Path, b.plan.Open) || slices.Contains(b.agents, pipelines.FoldPath(c.Path)) {
@@ -192,8 +190,7 @@ func badForm(c Change) metadata.Reason {
 	return ""
 }
 
-// badNewName says why a new path cannot have its name, or "". Names that exist
-// already are accepted.
+// badNewName says why a new path cannot have its name, or "". Names that exist already are accepted.
 func badNewName(c Change) metadata.Reason {
 	switch {
 	case c.New && metadata.CheckNewPath(c.Path) != nil:
@@ -204,8 +201,7 @@ func badNewName(c Change) metadata.Reason {
 	return ""
 }
 
-// place says which rule about where a step may write is broken by a change, or
-// "".
+// place says which rule about where a step may write is broken by a change, or "".
 func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 	switch {
 	case b.artifact(c.Path) && b.writtenByReprise(c.Path):
@@ -234,9 +230,7 @@ func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 // under reports whether a path is a folder or lies in it, in any spelling.
 func under(p, folder string) bool { return strings.HasPrefix(pipelines.FoldPath(p)+"/", folder+"/") }
 
-// badContent says why the content of a file cannot be kept, or "". An opaque
-// file that was there before may be replaced by another: whoever put it there
-// has allowed it.
+// badContent says why the content of a file cannot be kept, or "".
 func (b Boundary) badContent(c Change) metadata.Reason {
 	allowed := c.Held.Opaque() || pipelines.MatchesPath(c.Path, b.plan.Limits.Binary)
 	switch {
@@ -267,8 +261,7 @@ func isPatch(name string) bool {
 // Content is what a file holds, as far as its first bytes tell.
 type Content string
 
-// The kinds of content. A Program is what a machine runs, or an archive, which
-// nobody can review either; a Binary is any other file that is not text.
+// The kinds of content.
 const (
 	TextContent    Content = "text"
 	ScriptContent  Content = "script" // text that begins with #!
@@ -276,8 +269,7 @@ const (
 	ProgramContent Content = "program"
 )
 
-// HeadSize is how many bytes of a file ContentOf wants to see: as many as git
-// looks at.
+// HeadSize is how many bytes of a file ContentOf wants to see: as many as git looks at.
 const HeadSize = 8000
 
 // ContentOf says what a file holds, by its first bytes.
@@ -298,8 +290,7 @@ func ContentOf(head []byte) Content {
 // Opaque reports whether a diff cannot show what changed.
 func (c Content) Opaque() bool { return c == BinaryContent || c == ProgramContent }
 
-// isProgram knows the formats of programs and of archives. A text can begin
-// with MZ, but has no zero bytes.
+// isProgram knows the formats of programs and of archives. A text can begin with MZ, but has no zero bytes.
 func isProgram(head []byte, zero bool) bool {
 	for _, magic := range []string{
 		"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf", // ELF, Mach-O, Java
@@ -324,9 +315,8 @@ func shown(p string) bool {
 	}, strings.ToLower(path.Ext(p)))
 }
 
-// limitSize takes back what is too large for one step: all changes of the tree,
-// and the artifacts too if they alone are too large. It returns the changes
-// that stay.
+// limitSize takes back what is too large for one step: all changes of the tree, and the artifacts too if they alone
+// are too large. It returns the changes that stay.
 func (b Boundary) limitSize(s *SortedChanges, changes []Change) []Change {
 	why := b.TooMuch(changes)
 	if why == "" {
@@ -378,9 +368,8 @@ func examples(changes []Change) string {
 	return strings.Join(names, ", ")
 }
 
-// Programs are the files of the repository that an agent of a pipeline may be
-// started from: words of its command with a slash or an ending. Whoever changes
-// such a file controls what the next agent does, such as the one that reviews.
+// Programs are the files of the repository that an agent of a pipeline may be started from: words of its command with
+// a slash or an ending. Whoever changes such a file controls what the next agent does, such as the one that reviews.
 func Programs(a pipelines.Agent) (files []string) {
 	for _, word := range a.Command {
 		if file := path.Clean(word); strings.ContainsAny(word, "/.") && !path.IsAbs(file) && !strings.HasPrefix(word, "-") {

@@ -64,8 +64,7 @@ func OfDay(stop *metadata.Stop) bool {
 	return stop != nil && slices.Contains([]string{"day_usd_spent", "repo_day_usd_spent"}, stop.Why.Code())
 }
 
-// LimitOf gives the limit that a run has stopped at, or "" if it has not
-// stopped for its budget.
+// LimitOf gives the limit that a run has stopped at, or "" if it has not stopped for its budget.
 func LimitOf(run metadata.Run) Limit {
 	if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded || OfDay(run.Stop) {
 		return ""
@@ -74,8 +73,7 @@ func LimitOf(run metadata.Run) Limit {
 	return cmp.Or(reached, LimitTime) // there is some time remaining, but too little to wait for another try
 }
 
-// Allowance is what a person lets a run spend from here on. A field that is zero
-// leaves its limit as it was.
+// Allowance is what a person lets a run spend from here on. A field that is zero leaves its limit as it was.
 type Allowance struct {
 	USD      float64
 	Tokens   int64
@@ -150,16 +148,13 @@ func RemainingTime(run metadata.Run) time.Duration {
 	return max(seconds(remaining), time.Second)
 }
 
-// WithUsage gives the run as if an attempt that is still going on had ended with
-// the usage seen so far.
+// WithUsage gives the run as if an attempt that is still going on had ended with the usage seen so far.
 func WithUsage(run metadata.Run, u metadata.Usage) metadata.Run {
 	run.Cost = AddUsage(run.Cost, u)
 	return run
 }
 
-// LimitReachedIn says which limit a call that is still going on has reached with the usage seen so
-// far, or nothing. It is counted itself, and may be the last one that the run may make: the
-// number of calls ends none.
+// LimitReachedIn says which limit a call that is still going on has reached with the usage seen so far, or nothing.
 func LimitReachedIn(run metadata.Run, u metadata.Usage) Limit {
 	run.Budget.Attempts = 0
 	reached, _ := LimitReached(WithUsage(run, u))
@@ -181,9 +176,7 @@ type DaySpent struct {
 	USD   float64
 }
 
-// Of gives what a run has spent, in US dollars, on the day of a time. A call counts on the
-// day on which it ended; one that has not ended counts, as far as it is known, on the day
-// on which it began.
+// Of gives what a run has spent, in US dollars, on the day of a time.
 func SpentOnDay(run metadata.Run, at time.Time) (usd float64) {
 	for _, a := range run.Attempts {
 		when := a.StartedAt

@@ -9,8 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// KeptBeside gives the files beside the commit that the checks of a phase ask to keep. All
-// of its checks find them, and so does its reviewer.
+// KeptBeside gives the files beside the commit that the checks of a phase ask to keep.
 func KeptBeside(checks []pipelines.Check) (keep []string) {
 	for _, c := range checks {
 		keep = append(keep, c.Keep...)
@@ -33,8 +32,7 @@ func AllChecks(plan *pipelines.Pipeline) (all []pipelines.Check) {
 // testFile matches names that files of tests have in most languages.
 var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(tests?|specs?)[_.-][^/]*$|[_.-](tests?|specs?)\.[^/]*$`)
 
-// AffectedPhases names the checks that fail, and the files of tests that open
-// blockers are about.
+// AffectedPhases names the checks that fail, and the files of tests that open blockers are about.
 func AffectedPhases(v *metadata.Verdict, phases ...*metadata.Phase) []string {
 	var out []string
 	for _, rec := range phases {

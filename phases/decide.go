@@ -23,8 +23,7 @@ func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	return d
 }
 
-// next gives the first thing there is to do. Only if there is none, it ends: with
-// what the first part waits for.
+// next gives the first thing there is to do. Only if there is none, it ends: with what the first part waits for.
 func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	all := Due(plan, run)
 	for _, d := range all {
@@ -97,8 +96,7 @@ func needed(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec 
 	return inProgress(plan, run, p, rec)
 }
 
-// failed ends a run whose phase has no revises left. A failing check is named
-// as the reason before the findings of a review, because it is measured.
+// failed ends a run whose phase has no revises left.
 func failed(rec *metadata.Phase) Decision {
 	code, why := metadata.ReviewFailed, metadata.Because("review_still_fails", "n", rec.RetryCount)
 	if rec.ChecksFail() {
@@ -144,8 +142,7 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 	return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("step_unrecorded", "step", rec.CurrentStep)}
 }
 
-// begin decides on the first step of a phase: an agent does it, unless there are
-// parts that were done by agents.
+// begin decides on the first step of a phase: an agent does it, unless there are parts that were done by agents.
 func begin(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, why metadata.Reason) Decision {
 	if parts := PartsOf(&run, rec.Name); len(parts) > 0 {
 		return Decision{Do: DoIntegrate, Phase: rec.Name, Why: metadata.Because("parts_done", "n", len(parts))}
@@ -290,8 +287,7 @@ type Outcome struct {
 	Base     string
 }
 
-// End notes when a step was over that began at start. The clock may have been put back
-// meanwhile.
+// End notes when a step was over that began at start. The clock may have been put back meanwhile.
 func (o *Outcome) End(start, at time.Time) { o.At, o.Duration = at, max(0, at.Sub(start)) }
 
 // Unsuccessfully is the outcome of a call that has to be made again.

@@ -43,8 +43,7 @@ func (d Diagnosis) Proposes() metadata.Reason {
 	return metadata.Because("rollback_to", "phase", d.ToPhase, "step", d.ToStep, "confidence", d.Confidence)
 }
 
-// DiagnosisSchema is the JSON Schema of a diagnosis of a run. Its phases are
-// those that can be taken back.
+// DiagnosisSchema is the JSON Schema of a diagnosis of a run. Its phases are those that can be taken back.
 func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
 	word := func(words ...string) map[string]any { return map[string]any{"type": "string", "enum": words} }
 	text := map[string]any{"type": "string"}
@@ -64,8 +63,7 @@ func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage
 	return data
 }
 
-// ParseDiagnosis reads a diagnosis, holds it against the run, and says what is wrong with it;
-// "" if nothing is.
+// ParseDiagnosis reads a diagnosis, holds it against the run, and says what is wrong with it; "" if nothing is.
 func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (d Diagnosis, wrong metadata.Reason) {
 	var fields map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -110,8 +108,7 @@ func reviewOf(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
 	return path.Join(Folder(run.IssueNumber), p.Folder, ReviewFile)
 }
 
-// FollowDiagnosis gives the rollback that a diagnosis proposes, for a person to look at or
-// to be carried out. An error says why it cannot be.
+// FollowDiagnosis gives the rollback that a diagnosis proposes, for a person to look at or to be carried out.
 func FollowDiagnosis(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, request Rollback) (RollbackPlan, error) {
 	at, _ := Where(plan, run)
 	request.To, request.Step, request.Reason, request.Trigger = d.ToPhase, d.ToStep, d.Reason, metadata.Automatic
@@ -121,9 +118,8 @@ func FollowDiagnosis(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, re
 	return PlanRollback(plan, run, request)
 }
 
-// WhyNone says why there is nothing about a run that an agent could
-// diagnose, or "": it is still going on, or there are no objections to the
-// work. A symptom that a person has seen is an objection, too.
+// WhyNone says why there is nothing about a run that an agent could diagnose, or "": it is still going on, or there
+// are no objections to the work. A symptom that a person has seen is an objection, too.
 func WhyNoDiagnosis(plan *pipelines.Pipeline, run metadata.Run, symptom string) metadata.Reason {
 	switch {
 	case len(rollbackTargets(plan, run)) == 0:
@@ -163,9 +159,7 @@ func rollbackTargets(plan *pipelines.Pipeline, run metadata.Run) []string {
 	return out
 }
 
-// Diagnose is the step of an agent that looks at a whole run and says whether
-// it has to go back. It belongs to no phase, so it is recorded as a decision
-// and not as an attempt.
+// Diagnose is the step of an agent that looks at a whole run and says whether it has to go back.
 const Diagnose metadata.Step = "diagnose"
 
 // Doctor names the agent that diagnoses a run: the reviewer of the phase that
@@ -174,8 +168,7 @@ func Diagnostician(plan *pipelines.Pipeline, run metadata.Run) string {
 	return Diagnosing(plan, run).Agent
 }
 
-// Diagnosing is a decision with the phase, the agent and the access of a
-// diagnosis.
+// Diagnosing is a decision with the phase, the agent and the access of a diagnosis.
 func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	at, _ := Where(plan, run)
 	d := Decision{Do: DoReview, Phase: at}
@@ -189,9 +182,7 @@ func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	return d
 }
 
-// Diagnosed gives the record after a diagnosis. It adds a decision and no
-// attempt, since a diagnosis is no step of a phase, and its cost counts against
-// the budget. What says how it ended.
+// Diagnosed gives the record after a diagnosis.
 func Diagnosed(run metadata.Run, by Decision, what metadata.Reason, used metadata.Usage, at time.Time) metadata.Run {
 	run = run.Clone()
 	run = WithUsage(run, used)

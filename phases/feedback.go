@@ -130,8 +130,7 @@ func addMistakes(f *prompts.Feedback, language string, last metadata.Attempt) {
 // say puts a reason into words, in the language of a run.
 func say(language string, r metadata.Reason) string { return r.In(prompts.Words(language)) }
 
-// WrittenChecks is what checks came to, and what each printed, in a
-// language.
+// WrittenChecks is what checks came to, and what each printed, in a language.
 func WrittenChecks(language, phase string, all []metadata.CheckResult) string {
 	w := prompts.Words(language)
 	var b strings.Builder
@@ -216,8 +215,7 @@ func WrittenReview(language string, rec *metadata.Phase) string {
 	return b.String()
 }
 
-// WrittenReason is the file that tells why a phase was taken back, in the language
-// of the run.
+// WrittenReason is the file that tells why a phase was taken back, in the language of the run.
 func WrittenReason(r RollbackPlan) []byte {
 	return []byte(reasonText(r.Run.Language, r.Entry, r.Open))
 }
@@ -251,8 +249,7 @@ const (
 	maxOutput     = 2000 // characters, of one check
 )
 
-// Essence is what a diagnosis has to know about a run. Its length does not
-// grow with the history.
+// Essence is what a diagnosis has to know about a run. Its length does not grow with the history.
 func Essence(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	var b strings.Builder

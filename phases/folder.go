@@ -13,8 +13,7 @@ func Folder(issue string) string { return path.Join(".reprise", "issue-"+issue) 
 // RecordFile is the path of a run's record on its branch.
 func RecordFile(issue string) string { return path.Join(Folder(issue), metadata.File) }
 
-// RecordName is the name by which the record of a run is kept when its folder is taken off
-// its branch.
+// RecordName is the name by which the record of a run is kept when its folder is taken off its branch.
 func RecordName(issue string) string { return path.Base(Folder(issue)) }
 
 // Read reads the record of a run and its plan by a function that gives the files of a branch,
@@ -40,8 +39,7 @@ func PhaseFolder(run metadata.Run, p *pipelines.Phase) string {
 	return path.Join(Folder(run.IssueNumber), p.Folder)
 }
 
-// ConflictFolder is where the versions of files lie in which a part conflicts with others,
-// until that is resolved.
+// ConflictFolder is where the versions of files lie in which a part conflicts with others, until that is resolved.
 func ConflictFolder(run metadata.Run, p *pipelines.Phase) string {
 	return path.Join(PhaseFolder(run, p), "conflict")
 }

@@ -45,14 +45,12 @@ func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, 
 	return Decision{}, false
 }
 
-// IsDue reports whether a step that was decided on is to be done in a record that others have
-// changed since.
+// IsDue reports whether a step that was decided on is to be done in a record that others have changed since.
 func IsDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
 	return slices.ContainsFunc(Due(plan, run), func(now Decision) bool { return now.Phase == d.Phase && now.Do == d.Do })
 }
 
-// joins reports whether a decision judges the parts of a phase as a whole, which is done on
-// the branch.
+// joins reports whether a decision judges the parts of a phase as a whole, which is done on the branch.
 func joins(rec *metadata.Phase, d Decision) bool {
 	return d.Do == DoIntegrate && rec.Lane == nil
 }
@@ -66,9 +64,8 @@ func hasOthers(plan *pipelines.Pipeline, run metadata.Run, d Decision, all []Dec
 	})
 }
 
-// fits reports whether a part that has not begun may begin beside those that have: none
-// of them says that it touches the same files. One that does not say which it touches
-// may touch any.
+// fits reports whether a part that has not begun may begin beside those that have: none of them says that it touches
+// the same files. One that does not say which it touches may touch any.
 func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []Decision) bool {
 	rec := run.Phase(part)
 	if rec.Lane != nil {
@@ -86,9 +83,8 @@ func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []Deci
 	return true
 }
 
-// WhyLaneWaits says what a part that has not begun waits for besides a free job: parts that it
-// needs, or that touch the same files and are not in yet. It says nothing of a part whose
-// phase is not next.
+// WhyLaneWaits says what a part that has not begun waits for besides a free job: parts that it needs, or that touch
+// the same files and are not in yet. It says nothing of a part whose phase is not next.
 func WhyLaneWaits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) metadata.Reason {
 	next := slices.ContainsFunc(Due(plan, run), func(d Decision) bool { return PartBeside(rec, run.Phase(d.Phase)) })
 	if rec.Task == "" || rec.Status != metadata.PhasePending || !next {
@@ -130,8 +126,7 @@ func files(run *metadata.Run, rec *metadata.Phase) []string {
 	return nil
 }
 
-// BudgetShare is what one call may spend while others are at work. A field that is zero is no
-// limit.
+// BudgetShare is what one call may spend while others are at work. A field that is zero is no limit.
 type BudgetShare struct {
 	USD     float64
 	Tokens  int64
@@ -174,10 +169,8 @@ func ShareOf(run metadata.Run, held []BudgetShare, free int) (metadata.Run, Budg
 	return run, share, enough || len(held) == 0
 }
 
-// Halts gives the parts of a phase, and in a pipeline with parallel: true the phases, that
-// do not go on until somebody does something about them, in the order of the record, each
-// with the reason. Others go on meanwhile, so there can be several, also while the run is
-// at work.
+// Halts gives the parts of a phase, and in a pipeline with parallel: true the phases, that do not go on until
+// somebody does something about them, in the order of the record, each with the reason.
 func Halts(plan *pipelines.Pipeline, run metadata.Run) []Decision {
 	return slices.DeleteFunc(Due(plan, run), func(d Decision) bool {
 		rec := run.Phase(d.Phase)
@@ -204,9 +197,8 @@ func halted(plan *pipelines.Pipeline, run metadata.Run, phase string) bool {
 	return slices.ContainsFunc(Halts(plan, run), func(d Decision) bool { return d.Phase == phase })
 }
 
-// TimeTogether gives how long agents and checks of a run have been at work, where what was
-// done at the same time counts once, and how long all of it would have taken one after
-// another. Both are 0 if nothing was done at the same time.
+// TimeTogether gives how long agents and checks of a run have been at work, where what was done at the same time
+// counts once, and how long all of it would have taken one after another.
 func TimeTogether(run metadata.Run) (took, alone time.Duration) {
 	var all []metadata.Attempt
 	for _, a := range run.Attempts {
@@ -243,10 +235,8 @@ const mostInWave = 20
 // with the name of its part. No branch is made, so that nothing of it starts CI.
 func PartRefs(issue string) string { return "refs/reprise/parts/issue-" + issue + "/" }
 
-// Of gives the parts that can begin now beside each other, in the order of the record. It
-// is nil if that is one part, if work of parts lies in lanes on this machine, or if too
-// little of the budget is left for so many. A phase that may be at work beside them, in a
-// pipeline with parallel: true, is none of them: it is done where the run is.
+// Of gives the parts that can begin now beside each other, in the order of the record. It is nil if that is one part,
+// if work of parts lies in lanes on this machine, or if too little of the budget is left for so many.
 func PartsOfWave(plan *pipelines.Pipeline, run metadata.Run) (parts []string) {
 	if run.Status != metadata.Running {
 		return nil
@@ -288,8 +278,7 @@ func ShareOfPart(run metadata.Run, n int) (metadata.Run, bool) {
 	return seen, !whole && (!limited || left/n >= 1)
 }
 
-// NextForPart gives the next step of a part on the machine that does this part alone; false if
-// there is none. The machine does not bring its work together with that of others.
+// NextForPart gives the next step of a part on the machine that does this part alone; false if there is none.
 func NextForPart(plan *pipelines.Pipeline, run metadata.Run, part string) (Decision, bool) {
 	limit, _ := LimitReached(run)
 	for _, d := range Due(plan, run) {

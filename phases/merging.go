@@ -23,8 +23,7 @@ const (
 	stepConflict = "conflict"
 )
 
-// mostTries is how often in a row agents resolve conflicts. Then a person is asked, whose
-// command allows as many again.
+// mostTries is how often in a row agents resolve conflicts.
 const mostTries = 2
 
 // MergeDue reports whether the base is to be looked at before a decision is carried out.
@@ -68,9 +67,7 @@ func AskForMerge(run metadata.Run, at time.Time) metadata.Run {
 	return touch(next, at)
 }
 
-// MergeMade gives the record after a commit of the base was merged. What checks have said of
-// the code is asked anew, unless there are conflicts to mend first; what reviews have said
-// of it stands.
+// MergeMade gives the record after a commit of the base was merged.
 func MergeMade(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
 	next := MergeNoted(run, m, why)
 	if next.CI != nil {
@@ -82,8 +79,7 @@ func MergeMade(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why
 	return next
 }
 
-// MergeNoted gives the record of a run whose branch has a commit of the base, as Made does, and
-// asks nothing anew.
+// MergeNoted gives the record of a run whose branch has a commit of the base, as Made does, and asks nothing anew.
 func MergeNoted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
 	next := run.Clone()
 	m.Attempt = len(run.Attempts)
@@ -101,9 +97,8 @@ func MergeNoted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadat
 	return next
 }
 
-// ConflictMended gives the record of a run in which the conflicts of the newest merge are mended,
-// and in which checks of phases before the one that mended them have to run again; ok is
-// false where that is not so. While there were conflicts, they could say nothing.
+// ConflictMended gives the record of a run in which the conflicts of the newest merge are mended, and in which checks
+// of phases before the one that mended them have to run again; ok is false where that is not so.
 func ConflictMended(plan *pipelines.Pipeline, run metadata.Run, at time.Time) (next metadata.Run, ok bool) {
 	mender := ConflictMender(plan, run)
 	rec := run.Phase(mender)
@@ -137,8 +132,7 @@ func checkAgain(plan *pipelines.Pipeline, run *metadata.Run) {
 	}
 }
 
-// OpenConflicts gives the paths at which the newest merge found conflicts that no phase was taken
-// back for yet.
+// OpenConflicts gives the paths at which the newest merge found conflicts that no phase was taken back for yet.
 func OpenConflicts(run metadata.Run) []string {
 	mended := func(r metadata.Rollback) bool { return !r.Timestamp.Before(run.Merges[len(run.Merges)-1].At) }
 	if len(run.Merges) == 0 || slices.ContainsFunc(run.RollbackHistory, mended) {
@@ -208,8 +202,7 @@ func ObsoleteConflict(plan *pipelines.Pipeline, run metadata.Run) string {
 	return path.Join(PhaseFolder(run, plan.Phase(rec.Name)), "conflicts")
 }
 
-// MendConflict takes a run back to Mender, for the conflicts of its newest merge. Reason is what its
-// agent is told, in the language of the run.
+// MendConflict takes a run back to Mender, for the conflicts of its newest merge.
 func MendConflict(plan *pipelines.Pipeline, run metadata.Run, reason string, at time.Time) (RollbackPlan, error) {
 	phase := ConflictMender(plan, run)
 	back, err := PlanRollback(plan, run, Rollback{To: phase, Step: metadata.Revise, Reason: reason, Trigger: metadata.Automatic, At: at})

@@ -55,9 +55,8 @@ func OpenedDiff(all []metadata.Opened) string {
 // around is how many lines that stay are shown on each side of those that do not.
 const around = 3
 
-// diff is how a text differs from what is there, in git's form, but never as a rename:
-// whoever approves it has to see all of it. It is found by the lines at both ends that
-// are the same; what lies between stands whole.
+// diff is how a text differs from what is there, in git's form, but never as a rename: whoever approves it has to see
+// all of it. It is found by the lines at both ends that are the same; what lies between stands whole.
 func diff(path string, before []byte, text string) string {
 	was, is := lines(string(before)), lines(text)
 	head := 0

@@ -8,14 +8,12 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// PhasesBeside reports whether a phase or part may be done while others are at work, or was begun
-// like that.
+// PhasesBeside reports whether a phase or part may be done while others are at work, or was begun like that.
 func PhasesBeside(plan *pipelines.Pipeline, rec *metadata.Phase) bool {
 	return rec.Task != "" || plan.Parallel || rec.Lane != nil
 }
 
-// WaitsForOthers reports whether a phase or part waits for one that is not done. Undone has the
-// names of those before it, in the order of the record, that are not.
+// WaitsForOthers reports whether a phase or part waits for one that is not done.
 func WaitsForOthers(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, undone map[string]bool) bool {
 	for name := range undone {
 		if needs(plan, run, rec, name) {
@@ -40,8 +38,7 @@ func needs(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, ear
 	return plan.IsSpare(PhaseOf(rec)) || plan.IsSpare(earlier) || asks(plan, run, rec.Name, earlier)
 }
 
-// asks reports whether the pipeline says that a phase needs an earlier one: itself, or
-// through one that was left out.
+// asks reports whether the pipeline says that a phase needs an earlier one: itself, or through one that was left out.
 func asks(plan *pipelines.Pipeline, run *metadata.Run, phase, earlier string) bool {
 	p := plan.Phase(phase)
 	return p == nil || slices.ContainsFunc(p.Needs, func(need string) bool {
@@ -68,10 +65,8 @@ func UndoneBefore(plan *pipelines.Pipeline, run *metadata.Run, phase string) map
 	return out
 }
 
-// VisiblePhases gives the phases and parts before one whose artifacts its agents are told of: all that
-// are done, but the parts of other phases, as the artifact of a whole names theirs. In a
-// pipeline with parallel: true only those are among them that the phase builds on: whether
-// another one is done yet is chance.
+// VisiblePhases gives the phases and parts before one whose artifacts its agents are told of: all that are done, but
+// the parts of other phases, as the artifact of a whole names theirs.
 func VisiblePhases(plan *pipelines.Pipeline, run *metadata.Run, phase string) (out []*pipelines.Phase) {
 	needed := UndoneBefore(plan, run, phase)
 	for i := range run.Phases {
@@ -90,8 +85,7 @@ func VisiblePhases(plan *pipelines.Pipeline, run *metadata.Run, phase string) (o
 	return out
 }
 
-// PhasesNeeding gives the phases and parts that build on one, in the order of the record. If the
-// code is taken back to where that ended, those that were worked on since are among them.
+// PhasesNeeding gives the phases and parts that build on one, in the order of the record.
 func PhasesNeeding(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase, codeToo bool) []*metadata.Phase {
 	var out []*metadata.Phase
 	for i := range run.Phases {
@@ -119,8 +113,7 @@ func newestOrder(run *metadata.Run, phase string) *metadata.Attempt {
 	return nil
 }
 
-// since reports whether an attempt is newer than another one. What came to the branch first is
-// what ended first, and not what began first.
+// since reports whether an attempt is newer than another one.
 func since(a, other *metadata.Attempt) bool {
 	switch {
 	case a == nil || other == nil:
@@ -131,9 +124,8 @@ func since(a, other *metadata.Attempt) bool {
 	return !a.EndedAt.Before(*other.EndedAt)
 }
 
-// IndependentParts gives how many of the tasks that a phase has found could be done at the same
-// time: of none waits one for another, and no two may change the same file. Those with the fewest
-// others in their way are chosen first. Of more tasks than a phase can be split into, only the first count.
+// IndependentParts gives how many of the tasks that a phase has found could be done at the same time: of none waits
+// one for another, and no two may change the same file. Those with the fewest others in their way are chosen first.
 func IndependentParts(run metadata.Run, found string) int {
 	var tasks, chosen []metadata.Task
 	for _, t := range run.Tasks {

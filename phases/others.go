@@ -12,8 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// OtherRun is another run of the same repository that is open. Its texts are of others, on
-// one line each.
+// OtherRun is another run of the same repository that is open. Its texts are of others, on one line each.
 type OtherRun struct {
 	ID, Title string
 	Status    string   // running, waiting, interrupted or failed
@@ -31,8 +30,7 @@ const (
 	mostShown = 5 // files of each, and runs, that people are told of in a line
 )
 
-// OtherRunOf says of another run what agents are told. Files are those that it has changed, or says that
-// it will, and own are those of the run whose agents are told.
+// OtherRunOf says of another run what agents are told.
 func OtherRunOf(run metadata.Run, files, own []string) OtherRun {
 	short := func(s string) string { return text.Cut(text.Flat(s), mostText) }
 	o := OtherRun{ID: short(run.IssueNumber), Title: short(run.IssueTitle), Status: string(run.Status), Phase: run.CurrentPhase}
@@ -72,8 +70,7 @@ func IsOver(run metadata.Run) bool {
 	return run.Status == metadata.Completed || run.Status == metadata.Cancelled
 }
 
-// WhySameFiles says to people which of some runs change the same files; it is empty if none
-// does.
+// WhySameFiles says to people which of some runs change the same files; it is empty if none does.
 func WhySameFiles(all []OtherRun) metadata.Reason {
 	var said []metadata.Reason
 	for _, o := range all {
@@ -123,8 +120,7 @@ func PlannedFiles(run metadata.Run) []string {
 	return slices.Compact(all)
 }
 
-// ChangedInPatch lists the files that a patch of git changes, and counts the changes that they
-// are in. What was moved is listed by both of its names: where it was, it is no longer.
+// ChangedInPatch lists the files that a patch of git changes, and counts the changes that they are in.
 func ChangedInPatch(patch string) (names []string, files int) {
 	first, moved := 0, false // of the names of the change at hand
 	for line := range strings.Lines(patch) {

@@ -11,8 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// wake lets a run that waits for a person go on. A run that a person has ended
-// goes on only when it is started again.
+// wake lets a run that waits for a person go on. A run that a person has ended goes on only when it is started again.
 func wake(run *metadata.Run) {
 	if run.Status != metadata.Cancelled && run.Status != metadata.Completed {
 		run.Status, run.Stop = metadata.Running, nil
@@ -29,8 +28,7 @@ func paused(run metadata.Run) bool {
 	return rec != nil && rec.Task != "" && rec.Status != metadata.PhaseCompleted && len(openQuestions(run, rec)) == 0
 }
 
-// NothingToApprove says that a run that is at a phase waits for no approval. Whether a process
-// works on one that is running, its record does not know.
+// NothingToApprove says that a run that is at a phase waits for no approval.
 func NothingToApprove(run metadata.Run, phase string) metadata.Reason {
 	if run.Status == metadata.Running {
 		return metadata.Because("nothing_to_approve_at", "phase", phase)
@@ -38,9 +36,8 @@ func NothingToApprove(run metadata.Run, phase string) metadata.Reason {
 	return metadata.Because("nothing_to_approve", "status", run.Status, "phase", phase)
 }
 
-// Approve gives the record after a person has approved a phase as it stands;
-// with an empty name the first that the run waits at. Whatever changes that phase
-// later voids it. An error says why there is nothing to approve.
+// Approve gives the record after a person has approved a phase as it stands; with an empty name the first that the
+// run waits at. Whatever changes that phase later voids it. An error says why there is nothing to approve.
 func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Run, error) {
 	waits, role, _, ok := ApprovalOf(plan, run, c.Phase)
 	switch {
@@ -76,9 +73,8 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	return touch(run, c.At), nil
 }
 
-// Answer gives the record after a person has answered a question: the one with
-// that id, or with an empty id the only open one. The run goes on once none of that
-// phase is open. An error says which questions there are.
+// Answer gives the record after a person has answered a question: the one with that id, or with an empty id the only
+// open one. The run goes on once none of that phase is open. An error says which questions there are.
 func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) {
 	var ids []string
 	for _, q := range Questions(run) {
@@ -115,8 +111,7 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 	return touch(run, c.At), nil
 }
 
-// Pause gives the record of a run that a person has halted. Starting it again
-// goes on.
+// Pause gives the record of a run that a person has halted. Starting it again goes on.
 func Pause(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, error) {
 	if run.Status != metadata.Running && run.Status != metadata.Interrupted {
 		return run, refuse(metadata.Because("nothing_to_pause", "status", run.Status))
@@ -127,8 +122,7 @@ func Pause(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, e
 	return touch(run, at), nil
 }
 
-// Skip gives the record of a run that leaves a phase out. A phase that others
-// need cannot be left out before them. An error says why not.
+// Skip gives the record of a run that leaves a phase out. A phase that others need cannot be left out before them.
 func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time) (metadata.Run, error) {
 	run = run.Clone()
 	rec := run.Phase(phase)
@@ -169,9 +163,7 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 	return touch(run, at), nil
 }
 
-// approver gives the role of the person who has to approve a phase before the
-// run goes on, and why. The role is empty if no approval is needed, or it was
-// given.
+// approver gives the role of the person who has to approve a phase before the run goes on, and why.
 func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role string, why metadata.Reason) {
 	role, why = stronger(p.Approve, rec.Approve), rec.Ask
 	if len(rec.Opened) > 0 {
@@ -275,8 +267,7 @@ func advised(rec *metadata.Phase) metadata.Reason {
 	return ""
 }
 
-// GivenUp is why a run was given up: its agent advised so, and a person approved that.
-// "" if it was not.
+// GivenUp is why a run was given up: its agent advised so, and a person approved that. "" if it was not.
 func GivenUp(run metadata.Run) metadata.Reason {
 	if run.Status != metadata.Cancelled || run.Stop == nil || run.Stop.Why.Code() != "given_up" {
 		return ""
@@ -331,8 +322,7 @@ func edited(plan *pipelines.Pipeline, run metadata.Run) string {
 	return ""
 }
 
-// Questions gives the questions that a run waits for an answer to. Those of a
-// phase that was taken back or left out since do not count.
+// Questions gives the questions that a run waits for an answer to.
 func Questions(run metadata.Run) []metadata.Question {
 	return slices.DeleteFunc(slices.Clone(run.Questions), func(q metadata.Question) bool {
 		rec := run.Phase(q.Phase)
@@ -345,8 +335,7 @@ func openQuestions(run metadata.Run, rec *metadata.Phase) []metadata.Question {
 	return slices.DeleteFunc(Questions(run), func(q metadata.Question) bool { return q.Phase != rec.Name })
 }
 
-// Refusal is the error for what a run does not allow in its present state. It
-// has the reason as a code, and whoever shows it puts that into words.
+// Refusal is the error for what a run does not allow in its present state.
 type Refusal struct{ Reason metadata.Reason }
 
 // Error gives the code of the reason.

@@ -67,8 +67,7 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 	return append(list, historic(plan, run)...)
 }
 
-// historic gives the phases that the plan does not have any more and that the
-// history names. What is not completed is skipped.
+// historic gives the phases that the plan does not have any more and that the history names.
 func historic(plan *pipelines.Pipeline, run metadata.Run) (list metadata.Phases) {
 	for _, rec := range run.Phases {
 		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !NamesPart(run, &rec) {
@@ -82,9 +81,7 @@ func historic(plan *pipelines.Pipeline, run metadata.Run) (list metadata.Phases)
 	return list
 }
 
-// TakeIssue gives the record of a run that goes on with its issue as it reads
-// now. What is done stays done; sessions that know the old text are not
-// resumed. Changed says what is different.
+// TakeIssue gives the record of a run that goes on with its issue as it reads now.
 func TakeIssue(run metadata.Run, now metadata.Issue, changed metadata.Reason, by string, at time.Time) metadata.Run {
 	run = run.Clone()
 	run.Issue, run.IssueTitle = now, now.Title
@@ -92,8 +89,7 @@ func TakeIssue(run metadata.Run, now metadata.Issue, changed metadata.Reason, by
 	return touch(run, at)
 }
 
-// keepAllowances gives the limits of a pipeline as it is defined now. Limits
-// that a person has changed stay: they differ from the old definition.
+// keepAllowances gives the limits of a pipeline as it is defined now.
 func keepAllowances(old, run, now metadata.Budget) metadata.Budget {
 	now.Since, now.EarlierUSD = run.Since, run.EarlierUSD
 	now.USD, now.IssueUSD = unlessSame(old.USD, run.USD, now.USD), unlessSame(old.IssueUSD, run.IssueUSD, now.IssueUSD)
@@ -110,8 +106,7 @@ func unlessSame[T comparable](was, is, given T) T {
 	return given
 }
 
-// keepFolder keeps the folder of a phase that has begun, itself or in part, because
-// its files lie there.
+// keepFolder keeps the folder of a phase that has begun, itself or in part, because its files lie there.
 func keepFolder(old *pipelines.Pipeline, p *pipelines.Phase, rec *metadata.Phase, inPart bool) {
 	if before := old.Phase(p.Name); before != nil && (inPart || rec.Status != metadata.PhasePending) {
 		p.Folder, p.Writes = before.Folder, before.Writes

@@ -43,12 +43,10 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// mostStderr is how much of what an agent's program wrote to standard error is
-// kept, in Unicode code points.
+// mostStderr is how much of what an agent's program wrote to standard error is kept, in Unicode code points.
 const mostStderr = 1000
 
-// LastWords is the end of what a program wrote to standard error, from the
-// beginning of a line where there is one.
+// LastWords is the end of what a program wrote to standard error, from the beginning of a line where there is one.
 func LastWords(stderr string) string {
 	stderr = strings.TrimSpace(ValidText(stderr))
 	r := []rune(stderr)
@@ -104,8 +102,7 @@ func MaskedAnswer(answer json.RawMessage, mask, maskKnown func(string) string) j
 	}
 }
 
-// cutString finds the first string in JSON. Where there is none that is whole,
-// all of it is before.
+// cutString finds the first string in JSON. Where there is none that is whole, all of it is before.
 func cutString(text string) (before, value, after string, found bool) {
 	start := strings.IndexByte(text, '"')
 	if start < 0 {

@@ -13,8 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Request is what an agent asks for in a report, as far as the pipeline's
-// schema for it has the field.
+// Request is what an agent asks for in a report, as far as the pipeline's schema for it has the field.
 type Request struct {
 	Decision  string // empty: it decides nothing
 	Reason    string
@@ -33,8 +32,7 @@ type RollbackRequest struct {
 	Confidence string        `json:"confidence"` // low, medium or high; empty if the agent is not asked
 }
 
-// AskedQuestion is a question as an agent writes it: the text alone, or with answers
-// to choose from.
+// AskedQuestion is a question as an agent writes it: the text alone, or with answers to choose from.
 type AskedQuestion struct {
 	Question string   `json:"question"`
 	Options  []string `json:"options"`
@@ -58,8 +56,7 @@ func (i *IssueID) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// RequestIn reads what a report asks for. A report without such fields, or
-// with some of the same names that mean something else, asks for nothing.
+// RequestIn reads what a report asks for.
 func RequestIn(p *pipelines.Phase, report json.RawMessage) Request {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(report, &fields) != nil {
@@ -79,8 +76,7 @@ func RequestIn(p *pipelines.Phase, report json.RawMessage) Request {
 	return r
 }
 
-// decided gives what a report decides. A decision of another form than text,
-// such as false, counts as one that does not let the run go on.
+// decided gives what a report decides.
 func decided(field json.RawMessage) string {
 	if word := read[string](field); word != "" {
 		return word
@@ -88,14 +84,12 @@ func decided(field json.RawMessage) string {
 	return string(field)
 }
 
-// Passes reports whether a request lets the run go on as far as its decision
-// is concerned.
+// Passes reports whether a request lets the run go on as far as its decision is concerned.
 func (r Request) Passes() bool {
 	return r.Decision == "" || slices.Contains(pipelines.GoOn(), r.Decision)
 }
 
-// read gives a field if it has the form of T, else the zero value: a field of
-// another form means something else.
+// read gives a field if it has the form of T, else the zero value: a field of another form means something else.
 func read[T any](field json.RawMessage) T {
 	var v, none T
 	if field == nil || json.Unmarshal(field, &v) != nil {
@@ -110,8 +104,7 @@ type ChildIssue struct {
 	Body  string `json:"body"`
 }
 
-// The most that one call may ask, and how often a step may ask before it has
-// to go on with what it knows.
+// The most that one call may ask, and how often a step may ask before it has to go on with what it knows.
 const (
 	mostQuestions = 10
 	mostAskings   = 3
@@ -153,8 +146,7 @@ func truncateOptions(options []string) []string {
 	return out
 }
 
-// MostChildren is how many issues a run opens at most. If it asks for more,
-// people are told about the others.
+// MostChildren is how many issues a run opens at most. If it asks for more, people are told about the others.
 const MostChildren = 5
 
 // The most that is kept of what one report asks for.
@@ -163,9 +155,7 @@ const (
 	mostChildBody = 4000 // Unicode code points
 )
 
-// children records the issues that a report asks for. They replace those that the phase
-// asked for before. Issues that were opened stay, and an issue that
-// another phase has asked for under the same title is not added again.
+// children records the issues that a report asks for. They replace those that the phase asked for before.
 func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	forgetChildren(run, func(phase string) bool { return phase == p.Name })
 	found := RequestIn(p, report).Children
@@ -184,8 +174,7 @@ func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 // every try and after every rollback, whatever else is asked for.
 func childID(title string) string { return DigestOf([]byte(strings.ToLower(title)))[:12] }
 
-// forgetChildren drops the issues that phases with void work have asked for, except those
-// that were opened.
+// forgetChildren drops the issues that phases with void work have asked for, except those that were opened.
 func forgetChildren(run *metadata.Run, void func(phase string) bool) {
 	run.Children = slices.DeleteFunc(run.Children, func(c metadata.Child) bool { return !c.Opened() && void(c.Phase) })
 }
@@ -205,8 +194,7 @@ func ToOpen(plan *pipelines.Pipeline, run metadata.Run) []metadata.Child {
 	return out[:min(len(out), max(room, 0))]
 }
 
-// stands reports whether a phase is completed, and approved where somebody has
-// to.
+// stands reports whether a phase is completed, and approved where somebody has to.
 func stands(plan *pipelines.Pipeline, run metadata.Run, phase string) bool {
 	p, rec := plan.Phase(phase), run.Phase(phase)
 	if p == nil || rec == nil || rec.Status != metadata.PhaseCompleted {
@@ -283,10 +271,8 @@ func AwaitedBy(run metadata.Run) (phase string, issues []int) {
 // waits reports whether it is for other issues that an approval is asked for.
 func waits(ask metadata.Reason) bool { return ask.Code() == "waits_for_issues" }
 
-// LookedAtIssues gives the record of a run after the issues were looked at that its phase waits
-// for. Once all are closed, the run goes on, unless the phase waits for something else,
-// too. Else it waits with the names of those that are open. Changed is false if people are
-// told all of that already.
+// LookedAtIssues gives the record of a run after the issues were looked at that its phase waits for. Once all are
+// closed, the run goes on, unless the phase waits for something else, too.
 func LookedAtIssues(run metadata.Run, phase string, found []AwaitedIssue, at time.Time) (next metadata.Run, changed bool) {
 	open := slices.DeleteFunc(slices.Clone(found), func(i AwaitedIssue) bool { return i.Closed })
 	next = run.Clone()

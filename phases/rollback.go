@@ -94,9 +94,7 @@ func entryOf(plan *pipelines.Pipeline, run metadata.Run, request Rollback) metad
 	}
 }
 
-// void resets the phases after the target, as if they had never begun, and
-// plans to put aside what they have written. If the target is to be executed
-// again, its own work is void, too.
+// void resets the phases after the target, as if they had never begun, and plans to put aside what they have written.
 func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request Rollback) {
 	void := map[string]bool{}
 	if request.Step == metadata.Execute {
@@ -118,9 +116,8 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 	DropParts(run, func(phase string) bool { return void[phase] })
 }
 
-// affected gives the phases whose work is void when a run goes back to another
-// one: those that build on it, and where the code goes back, too, those beside it
-// with newer work. Its own parts are if it is done anew.
+// affected gives the phases whose work is void when a run goes back to another one: those that build on it, and where
+// the code goes back, too, those beside it with newer work. Its own parts are if it is done anew.
 func affected(plan *pipelines.Pipeline, run *metadata.Run, request Rollback) []*metadata.Phase {
 	after := PhasesNeeding(plan, run, run.Phase(request.To), request.Restore)
 	if request.Step == metadata.Execute {
@@ -186,8 +183,7 @@ func CheckRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback)
 // mostEarlier is how many reasons a phase is told besides the newest.
 const mostEarlier = 10
 
-// openReasons gives the reasons of rollbacks that no review has found resolved
-// yet, the newest first.
+// openReasons gives the reasons of rollbacks that no review has found resolved yet, the newest first.
 func openReasons(rec *metadata.Phase) []string {
 	c := rec.RollbackContext
 	if c == nil {
@@ -211,11 +207,8 @@ func resetToStep(rec *metadata.Phase, step metadata.Step) {
 	}
 }
 
-// resetToPending resets a later phase, as if it had never begun. Its attempts
-// stay in the history.
-//
-// Where the code stays, so does the commit the phase started from: its work is
-// still to be seen by whoever reviews it.
+// resetToPending resets a later phase, as if it had never begun. Its attempts stay in the history. Where the code
+// stays, so does the commit the phase started from: its work is still to be seen by whoever reviews it.
 func resetToPending(rec *metadata.Phase, restored bool) {
 	leaveLane(rec)
 	base, upstream := rec.Base, rec.Upstream
@@ -255,8 +248,7 @@ func droppedBy(run metadata.Run, rec *metadata.Phase, target string) bool {
 	return rec.Dropped == target || after
 }
 
-// Where finds the phase and step a run is at: the one in progress, else the
-// newest one that ended.
+// Where finds the phase and step a run is at: the one in progress, else the newest one that ended.
 func Where(plan *pipelines.Pipeline, run metadata.Run) (string, metadata.Step) {
 	at, step := run.CurrentPhase, metadata.Step("")
 	for i := range run.Phases {
@@ -280,8 +272,7 @@ func stepOf(rec *metadata.Phase) metadata.Step {
 	return rec.CurrentStep
 }
 
-// detailsOf counts what the stored verdicts say: that of the phase the run
-// comes from, else that of the target.
+// detailsOf counts what the stored verdicts say: that of the phase the run comes from, else that of the target.
 func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata.RollbackDetails {
 	v := target.Verdict
 	if rec := run.Phase(from); rec != nil && rec.Verdict != nil {
@@ -297,8 +288,7 @@ func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata
 	return &out
 }
 
-// mostAutomatic is how often a run goes back by itself before a person has to
-// look.
+// mostAutomatic is how often a run goes back by itself before a person has to look.
 const mostAutomatic = 3
 
 // wayBack gives the rollback that an agent or a rule asks for.
@@ -311,8 +301,7 @@ func (r Rollback) command() string {
 	return strings.TrimSpace("/rollback " + OneLine(r.To+":"+string(r.Step)) + " " + OneLine(r.Reason))
 }
 
-// rollBackAlone takes a run back without asking anybody. It asks a person
-// instead if that is not possible, or has happened too often.
+// rollBackAlone takes a run back without asking anybody.
 func rollBackAlone(plan *pipelines.Pipeline, run metadata.Run, to Rollback) (metadata.Run, *RollbackPlan) {
 	if n := automaticSince(run); n >= mostAutomatic {
 		return proposed(run, to.From, metadata.Because("went_back_often", "n", n, "command", to.command()))
@@ -324,12 +313,10 @@ func rollBackAlone(plan *pipelines.Pipeline, run metadata.Run, to Rollback) (met
 	return r.Run, &r
 }
 
-// MostReason is how long a reason from an agent may be, in Unicode code points:
-// as long as one from a person.
+// MostReason is how long a reason from an agent may be, in Unicode code points: as long as one from a person.
 const MostReason = 1000
 
-// proposed lets a person decide what follows from a phase. A phase that has
-// failed needs a person anyway.
+// proposed lets a person decide what follows from a phase. A phase that has failed needs a person anyway.
 func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run, *RollbackPlan) {
 	run = run.Clone()
 	if rec := run.Phase(phase); rec.Status == metadata.PhaseCompleted {
@@ -338,10 +325,8 @@ func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run
 	return run, nil
 }
 
-// Proposed gives the rollback that an agent or a rule has proposed for the
-// phase that waits for approval. A person may carry it out instead of
-// approving. The result is false if there is no proposal, or none that could be
-// carried out.
+// Proposed gives the rollback that an agent or a rule has proposed for the phase that waits for approval. A person
+// may carry it out instead of approving.
 func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 	phase, _, _, ok := Approval(plan, run)
 	if !ok {
@@ -373,8 +358,7 @@ func requestOf(back *pipelines.RuleRollback) RollbackRequest {
 	return RollbackRequest{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason}
 }
 
-// automaticSince counts the rollbacks without a person since a person last
-// took the run back.
+// automaticSince counts the rollbacks without a person since a person last took the run back.
 func automaticSince(run metadata.Run) int {
 	n := 0
 	for _, r := range slices.Backward(run.RollbackHistory) {
@@ -386,9 +370,8 @@ func automaticSince(run metadata.Run) int {
 	return n
 }
 
-// ApplyReport gives the record after what the report of a completed phase asks
-// for: to go back, to give up, or to wait for other issues. A person decides
-// where the agent is not sure, or where its decision is anything but a pass.
+// ApplyReport gives the record after what the report of a completed phase asks for: to go back, to give up, or to
+// wait for other issues. A person decides where the agent is not sure, or where its decision is anything but a pass.
 func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *RollbackPlan) {
 	r := RequestIn(p, run.Phase(p.Name).Report)
 	switch {
@@ -416,8 +399,7 @@ func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase,
 	return run, nil
 }
 
-// WhyNotAlone says why a run may not go back without a person although the diagnosis
-// is sure, or "".
+// WhyNotAlone says why a run may not go back without a person although the diagnosis is sure, or "".
 func WhyNotAlone(run metadata.Run) metadata.Reason {
 	if n := automaticSince(run); n >= mostAutomatic {
 		return metadata.Because("went_back_alone", "n", n)

@@ -13,18 +13,15 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// MayStandUnreviewed reports whether a rule may complete a phase as it stands,
-// without a review. It may not if there are objections to the work: then a
-// review has to decide.
+// MayStandUnreviewed reports whether a rule may complete a phase as it stands, without a review.
 func MayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
 	failed := rec.Verdict != nil && rec.Verdict.Verdict == metadata.Fail
 	return rec.Status == metadata.PhaseInProgress && rec.CurrentStep == metadata.Review &&
 		rec.RollbackContext == nil && !failed && len(rec.Violations) == 0 && !checksDue(p, rec) && !rec.ChecksFail()
 }
 
-// Unclear gives the record after a rule, by its place in the plan, that could
-// not be evaluated: a person decides whether the run goes on without it, unless
-// it would only have saved a review.
+// Unclear gives the record after a rule, by its place in the plan, that could not be evaluated: a person decides
+// whether the run goes on without it, unless it would only have saved a review.
 func Unclear(plan *pipelines.Pipeline, run metadata.Run, rule int, err error, at time.Time) metadata.Run {
 	r, run := plan.Rules[rule], run.Clone()
 	why := metadata.Because("rule_unclear", "rule", ruleName(plan, rule), "error", OneLine(err.Error()))
@@ -36,8 +33,6 @@ func Unclear(plan *pipelines.Pipeline, run metadata.Run, rule int, err error, at
 }
 
 // Fire gives the record after a rule, by its place in the plan, took effect.
-// For a rule that takes the run back, it also gives the plan of that rollback.
-// The record notes the facts that the rule is about.
 func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at time.Time) (metadata.Run, *RollbackPlan) {
 	r, run := plan.Rules[rule], run.Clone()
 	why := ruleName(plan, rule)
@@ -82,9 +77,7 @@ func withParts(run *metadata.Run, name string) []*metadata.Phase {
 	return out
 }
 
-// insert puts a phase behind another one and what was inserted there before,
-// unless it is there already. It is done by whoever does what follows it. One
-// that was left out since it was inserted comes back.
+// insert puts a phase behind another one and what was inserted there before, unless it is there already.
 func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 	if rec := run.Phase(name); rec != nil {
 		if rec.Status == metadata.PhaseSkipped {
@@ -104,8 +97,7 @@ func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 	run.Phases = slices.Insert(run.Phases, i, rec)
 }
 
-// comeBack resets a phase that was left out to one that has not begun. Its
-// attempts stay in the history, and none of them counts against it any more.
+// comeBack resets a phase that was left out to one that has not begun.
 func comeBack(run *metadata.Run, rec *metadata.Phase) {
 	tried := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == rec.Name })
 	*rec = metadata.Phase{
@@ -117,8 +109,7 @@ func comeBack(run *metadata.Run, rec *metadata.Phase) {
 	}
 }
 
-// use changes which agent or tier does some phases; what it does not name stays
-// as it is.
+// use changes which agent or tier does some phases; what it does not name stays as it is.
 func use(all []*metadata.Phase, with *pipelines.RuleUse) {
 	for _, rec := range all {
 		u := metadata.Use{}
@@ -286,9 +277,8 @@ func pick(out *[]metadata.Reason, path string, facts map[string]any, named map[s
 // Step is what the decisions of a run call it.
 const SkipStep = "skip_if"
 
-// SkipDue gives the phase of which it has to be asked whether it is left out before a decision
-// is carried out, and what is asked; nil: nothing. A phase that is done in parts is asked
-// about before its first part.
+// SkipDue gives the phase of which it has to be asked whether it is left out before a decision is carried out, and
+// what is asked; nil: nothing. A phase that is done in parts is asked about before its first part.
 func SkipDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) (phase string, asked *pipelines.SkipIf) {
 	rec := run.Phase(d.Phase)
 	if rec == nil || d.Final() {
@@ -304,8 +294,7 @@ func SkipDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) (phase stri
 	return rec.Name, p.SkipIf
 }
 
-// LeaveOut gives the record of a run that leaves a phase out, with its parts, and why. When a
-// phase before it is taken back, it is asked about anew.
+// LeaveOut gives the record of a run that leaves a phase out, with its parts, and why.
 func LeaveOut(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
 	run = Touch(run, at)
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: SkipStep, Phase: phase, Why: why})

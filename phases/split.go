@@ -10,9 +10,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// PartsInto gives a phase that has not begun a part for each task that another phase
-// has found, each behind those that it needs, and returns how many. A single task
-// is no reason to split.
+// PartsInto gives a phase that has not begun a part for each task that another phase has found, each behind those
+// that it needs, and returns how many. A single task is no reason to split.
 func PartsInto(run *metadata.Run, after, phase string) int {
 	prune(run)
 	var tasks []metadata.Task
@@ -49,8 +48,7 @@ func PartsInto(run *metadata.Run, after, phase string) int {
 	return len(parts)
 }
 
-// ordered gives tasks so that each follows those that it needs, and else in the
-// order in which they were found.
+// ordered gives tasks so that each follows those that it needs, and else in the order in which they were found.
 func ordered(tasks []metadata.Task) []metadata.Task {
 	left, out := slices.Clone(tasks), []metadata.Task{}
 	for len(left) > 0 {
@@ -64,15 +62,13 @@ func ordered(tasks []metadata.Task) []metadata.Task {
 	return out
 }
 
-// UndoParts takes back that phases were split into the tasks that some phases have
-// found. Whether they are split again is decided anew.
+// UndoParts takes back that phases were split into the tasks that some phases have found.
 func UndoParts(run *metadata.Run, found func(phase string) bool) {
 	undo(run, func(t *metadata.Task) bool { return t != nil && found(t.Phase) })
 	prune(run)
 }
 
-// undo ends the parts that do certain tasks; nil stands for one that is not there
-// any more.
+// undo ends the parts that do certain tasks; nil stands for one that is not there any more.
 func undo(run *metadata.Run, certain func(t *metadata.Task) bool) {
 	for i := range run.Phases {
 		if rec := &run.Phases[i]; rec.Task != "" && certain(TaskOf(run, rec)) {
@@ -86,8 +82,7 @@ func prune(run *metadata.Run) {
 	run.Phases = slices.DeleteFunc(run.Phases, func(rec metadata.Phase) bool { return PartGone(&rec) && !namedSplit(*run, rec.Name) })
 }
 
-// Named reports whether the history of a run speaks of a phase, or of a part of the
-// same phase.
+// Named reports whether the history of a run speaks of a phase, or of a part of the same phase.
 func NamesPart(run metadata.Run, rec *metadata.Phase) bool {
 	whole := rec.Name
 	if rec.Task != "" {
@@ -114,8 +109,7 @@ const mostName = 64
 // name is that of the part of a phase that does a task.
 func name(phase, task string) string { return phase + "." + task }
 
-// names reports whether the id of a task can stand in the name of a part, which
-// becomes that of a folder.
+// names reports whether the id of a task can stand in the name of a part, which becomes that of a folder.
 func isPartName(phase, task string) bool {
 	part := name(phase, task)
 	return metadata.CheckID(task) == nil && metadata.CheckID(part) == nil && metadata.CheckNewPath(part) == nil && metadata.CheckBranch(part) == nil
@@ -129,8 +123,7 @@ func WholeOf(rec *metadata.Phase) string {
 	return strings.TrimSuffix(rec.Name, "."+rec.Task)
 }
 
-// PhaseOf gives the name of the phase that a record is of: of its own, or of that of which it
-// is a part.
+// PhaseOf gives the name of the phase that a record is of: of its own, or of that of which it is a part.
 func PhaseOf(rec *metadata.Phase) string {
 	if whole := WholeOf(rec); whole != "" {
 		return whole
@@ -138,12 +131,10 @@ func PhaseOf(rec *metadata.Phase) string {
 	return rec.Name
 }
 
-// PartGone reports whether a record is that of a part that does no task any more.
-// The history names it.
+// PartGone reports whether a record is that of a part that does no task any more. The history names it.
 func PartGone(rec *metadata.Phase) bool { return rec.Task == "" && strings.Contains(rec.Name, ".") }
 
-// PartsOf gives those parts of a phase that were not left out, in their order. They
-// point into run.
+// PartsOf gives those parts of a phase that were not left out, in their order. They point into run.
 func PartsOf(run *metadata.Run, phase string) []*metadata.Phase {
 	var out []*metadata.Phase
 	for i := range run.Phases {
@@ -180,8 +171,7 @@ func PartBeside(rec, other *metadata.Phase) bool {
 	return rec.Task != "" && other != nil && other.Task != "" && WholeOf(rec) == WholeOf(other)
 }
 
-// FirstPart gives the part of a phase that began first, and has a commit that it started
-// from; nil if none has begun.
+// FirstPart gives the part of a phase that began first, and has a commit that it started from; nil if none has begun.
 func FirstPart(run *metadata.Run, phase string) *metadata.Phase {
 	for _, a := range run.Attempts {
 		if rec := run.Phase(a.Phase); rec != nil && WholeOf(rec) == phase && rec.Base != "" {
@@ -191,8 +181,7 @@ func FirstPart(run *metadata.Run, phase string) *metadata.Phase {
 	return nil
 }
 
-// The most that is kept of what one report finds, and the most tasks into which
-// a phase is split.
+// The most that is kept of what one report finds, and the most tasks into which a phase is split.
 const (
 	mostTasksFound = 100
 	mostTaskFiles  = 100
@@ -208,8 +197,7 @@ type task struct {
 	Needs []string `json:"needs"`
 }
 
-// reported gives the tasks of a report; nil if it has none, or means something
-// else by the word.
+// reported gives the tasks of a report; nil if it has none, or means something else by the word.
 func reported(p *pipelines.Phase, report json.RawMessage) []task {
 	var r struct{ Tasks []task }
 	if !p.Reports("tasks") || json.Unmarshal(report, &r) != nil {
@@ -218,8 +206,7 @@ func reported(p *pipelines.Phase, report json.RawMessage) []task {
 	return r.Tasks
 }
 
-// TakeParts takes the tasks that a report has found into a record. They take the
-// place of what the phase found before, save what is being done already.
+// TakeParts takes the tasks that a report has found into a record.
 func TakeParts(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	found := reported(p, report)
 	if found == nil {
@@ -245,8 +232,7 @@ func TakeParts(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	undo(run, func(t *metadata.Task) bool { return t == nil })
 }
 
-// DropParts drops the tasks that phases with void work have found. No part does them:
-// see Undo.
+// DropParts drops the tasks that phases with void work have found. No part does them: see Undo.
 func DropParts(run *metadata.Run, void func(phase string) bool) {
 	run.Tasks = slices.DeleteFunc(run.Tasks, func(t metadata.Task) bool { return void(t.Phase) })
 	dropUnknownNeeds(run)
@@ -272,8 +258,7 @@ func idsOf(tasks []metadata.Task) map[string]bool {
 // mostWrong is how many mistakes of a report are told.
 const mostWrong = 20
 
-// SplitMistakes says what is wrong with the tasks of a report. Where a rule may split
-// a phase into them, each has to be fit for that.
+// SplitMistakes says what is wrong with the tasks of a report.
 func SplitMistakes(plan *pipelines.Pipeline, p *pipelines.Phase, report json.RawMessage) []metadata.Reason {
 	found := reported(p, report)
 	var wrong []metadata.Reason
@@ -325,8 +310,7 @@ func unfit(phase string, found []task) (wrong []metadata.Reason) {
 // shown is the beginning of what an agent wrote, in one line.
 func inOneLine(text string) string { return TruncateText(ValidText(text)) }
 
-// circle gives the ids of tasks of which none can be the first: they need each other, or those
-// that do.
+// circle gives the ids of tasks of which none can be the first: they need each other, or those that do.
 func circle(tasks []task) []string {
 	needs := map[string][]string{}
 	for _, t := range tasks {

@@ -65,9 +65,8 @@ func TakeUp(run metadata.Run, s Start) metadata.Run {
 	return touch(run, s.At)
 }
 
-// Absorb adds the attempts that earlier processes began on this machine and
-// never committed: they have cost something, and their sessions can be resumed.
-// Attempts that do not fit the record are left out.
+// Absorb adds the attempts that earlier processes began on this machine and never committed: they have cost
+// something, and their sessions can be resumed. Attempts that do not fit the record are left out.
 func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.Run {
 	run = run.Clone()
 	for _, a := range local {
@@ -87,8 +86,7 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 	return Ended(run, nil, at)
 }
 
-// Ended ends the attempts that the record has as open: nobody is at work any more. Seen
-// are the attempts as this machine knows them, which may say more of what they cost.
+// Ended ends the attempts that the record has as open: nobody is at work any more.
 func Ended(run metadata.Run, seen []metadata.Attempt, at time.Time) metadata.Run {
 	run = run.Clone()
 	for i := range run.Attempts {
@@ -121,16 +119,13 @@ func Resumable(stop *metadata.Stop, s Start) bool {
 	return s.Refresh && barred(stop.Code)
 }
 
-// barred reports whether a run was stopped by the settings protect, limits or
-// secrets of its pipeline.
+// barred reports whether a run was stopped by the settings protect, limits or secrets of its pipeline.
 func barred(c metadata.Code) bool {
 	return c == metadata.ChangeRefused || c == metadata.SecretFound
 }
 
-// Retry lets a stopped run try again: its phase has all its revisions
-// again, and calls that failed before no longer count. Of several parts that are halted
-// it lets one try again: the others stay as they are, and so does a run that is at work.
-// An error says why there is nothing to retry.
+// Retry lets a stopped run try again: its phase has all its revisions again, and calls that failed before no longer
+// count.
 func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (metadata.Run, error) {
 	run, at := AllowMore(run, s.More), s.At
 	alone := halted(plan, run, phase) && (run.Stop == nil || run.Stop.Phase != phase)
@@ -178,8 +173,7 @@ func integrateAnew(rec *metadata.Phase) {
 	}
 }
 
-// SetUp gives the record after the commands that make its work tree ready. One
-// that failed stops the run before anything is paid for.
+// SetUp gives the record after the commands that make its work tree ready.
 func SetUp(run metadata.Run, results []metadata.CheckResult, at time.Time) metadata.Run {
 	run = run.Clone()
 	run.Setup = results
@@ -264,8 +258,7 @@ func idOf(cursor string) int64 {
 	return id
 }
 
-// Cancel gives the record of a run that a person has ended. The step under way
-// is given up. What was committed stays, and a new start goes on from there.
+// Cancel gives the record of a run that a person has ended. The step under way is given up.
 func Cancel(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, error) {
 	switch run.Status {
 	case metadata.Completed:
@@ -282,10 +275,8 @@ func Cancel(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, 
 	return touch(run, at), nil
 }
 
-// Changed gives the record of a run on whose branch others have changed what a
-// phase left behind: its approval no longer holds, and an artifact that was
-// reviewed is reviewed again, with all revises. Digest is that of the artifact
-// as it is now.
+// Changed gives the record of a run on whose branch others have changed what a phase left behind: its approval no
+// longer holds, and an artifact that was reviewed is reviewed again, with all revises.
 func Changed(run metadata.Run, phase, digest string, at time.Time) metadata.Run {
 	run = run.Clone()
 	rec := run.Phase(phase)
@@ -303,8 +294,7 @@ func Changed(run metadata.Run, phase, digest string, at time.Time) metadata.Run 
 // about, such as the number of a pull request.
 func Touch(run metadata.Run, at time.Time) metadata.Run { return touch(run.Clone(), at) }
 
-// Halt gives the record of a run that cannot go on for a reason outside of it,
-// such as a key that is missing. Starting again goes on.
+// Halt gives the record of a run that cannot go on for a reason outside of it, such as a key that is missing.
 func Halt(run metadata.Run, code metadata.Code, why metadata.Reason, at time.Time) metadata.Run {
 	run = run.Clone()
 	run.Status = metadata.Failed
@@ -312,8 +302,7 @@ func Halt(run metadata.Run, code metadata.Code, why metadata.Reason, at time.Tim
 	return touch(run, at)
 }
 
-// At gives the phase that a run is at: where it stopped, what it works on, or
-// what comes next.
+// At gives the phase that a run is at: where it stopped, what it works on, or what comes next.
 func At(plan *pipelines.Pipeline, run metadata.Run) string {
 	at := ""
 	switch {

@@ -28,8 +28,7 @@ func TruncateText(s string) string {
 	return s
 }
 
-// seen leaves out characters that are not seen but do something, such as turning the writing
-// around. Joiners stay: scripts and emoji need them.
+// seen leaves out characters that are not seen but do something, such as turning the writing around.
 func seen(r rune) rune {
 	if unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u200c' && r != '\u200d' {
 		return -1
@@ -68,12 +67,10 @@ func FirstSentence(r metadata.Reason) metadata.Reason {
 	return all[0]
 }
 
-// complains begins a line in which a program says what went wrong, as pip, cargo, git and apt
-// write it.
+// complains begins a line in which a program says what went wrong, as pip, cargo, git and apt write it.
 var complains = regexp.MustCompile(`^\s*(?i:(?:error|fatal)\b|E: )`)
 
-// npm begins every line of a failure like that, the last one, too. The first says why, but for
-// those that say only which call of npm's own failed.
+// npm begins every line of a failure like that, the last one, too.
 var (
 	npm      = regexp.MustCompile(`^npm (?:error|ERR!)`)
 	npmsPart = regexp.MustCompile(`^npm (?:error|ERR!)(?:\s*$| (?:code|errno|syscall|path|dest|command failed)\b)`)

@@ -12,8 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Schema is the JSON Schema of what a review returns, see
-// metadata.Verdict.
+// Schema is the JSON Schema of what a review returns, see metadata.Verdict.
 const VerdictSchema = `{
   "type": "object",
   "additionalProperties": false,
@@ -55,9 +54,7 @@ const VerdictSchema = `{
   }
 }`
 
-// ParseVerdict reads a review's structured answer and holds it against the
-// gates of the phase. It returns the mistakes, the first of many, as sentences that the
-// reviewer can act on.
+// ParseVerdict reads a review's structured answer and holds it against the gates of the phase.
 func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []metadata.Reason) {
 	var v metadata.Verdict
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -90,12 +87,10 @@ func ReadVerdict(data []byte, p *pipelines.Phase, rec *metadata.Phase) (metadata
 	return v, wrong
 }
 
-// maxWrong is how many mistakes of a verdict are told. They are part of the
-// next prompt, and of the record.
+// maxWrong is how many mistakes of a verdict are told. They are part of the next prompt, and of the record.
 const maxWrong = 50
 
-// matchGates holds the answered gates against the declared ones and puts them
-// into the declared order and wording.
+// matchGates holds the answered gates against the declared ones and puts them into the declared order and wording.
 func matchGates(v *metadata.Verdict, gates []string) []metadata.Reason {
 	var wrong []metadata.Reason
 	answered := map[string]metadata.Gate{}
@@ -199,8 +194,7 @@ func baseless(v metadata.Verdict, round int, checksPass bool) metadata.Reason {
 	return metadata.Because("fail_without_reason")
 }
 
-// plain folds case, space and final punctuation, which reviewers do not copy
-// exactly.
+// plain folds case, space and final punctuation, which reviewers do not copy exactly.
 func plain(s string) string {
 	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(s), " ")), ".。")
 }
@@ -225,8 +219,7 @@ func VerdictFingerprint(rec *metadata.Phase) string {
 	return DigestOf([]byte(strings.Join(parts, "\n")))[:16]
 }
 
-// InCircle reports whether the newest round repeats an earlier one, in the work
-// it judged or in what it found.
+// InCircle reports whether the newest round repeats an earlier one, in the work it judged or in what it found.
 func InCircle(recent []string) bool {
 	if len(recent) == 0 {
 		return false

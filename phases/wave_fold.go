@@ -11,9 +11,8 @@ import (
 // Folded is what became of the record of a machine.
 type FoldOutcome string
 
-// What becomes of a record: its part goes on from it, or only what it has spent is taken
-// over, as the run has gone another way meanwhile; or there is nothing in it that the run
-// does not have.
+// What becomes of a record: its part goes on from it, or only what it has spent is taken over, as the run has gone
+// another way meanwhile; or there is nothing in it that the run does not have.
 const (
 	TakenFolded   FoldOutcome = "taken"
 	VoidFolded    FoldOutcome = "void"
@@ -76,8 +75,7 @@ func RefusePart(run, next metadata.Run, why string) metadata.Run {
 	return out
 }
 
-// numberOf gives the number under which a run has an attempt of another record already; 0:
-// it does not.
+// numberOf gives the number under which a run has an attempt of another record already; 0: it does not.
 func numberOf(run metadata.Run, a metadata.Attempt) int {
 	for _, b := range run.Attempts {
 		if b.Phase == a.Phase && b.Step == a.Step && b.StartedAt.Equal(a.StartedAt) {

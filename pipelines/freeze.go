@@ -12,8 +12,7 @@ import (
 	"slices"
 )
 
-// Format writes a pipeline as a run freezes it: JSON, the same bytes for the
-// same pipeline.
+// Format writes a pipeline as a run freezes it: JSON, the same bytes for the same pipeline.
 func Format(p *Pipeline) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

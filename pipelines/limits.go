@@ -25,8 +25,7 @@ type Budget struct {
 	RepoDayUSD float64 `json:"repo_day_usd,omitempty"`
 }
 
-// Limits is how much one step may change. The zero value stands for the
-// defaults, and so does each field of it.
+// Limits is how much one step may change. The zero value stands for the defaults, and so does each field of it.
 type Limits struct {
 	Files  int       `json:"files,omitempty"`  // changed files, removed ones included; default 100
 	Bytes  text.Size `json:"bytes,omitempty"`  // of the changed files together; default 4 MB
@@ -38,8 +37,7 @@ func (l Limits) Most() (files int, bytes text.Size) {
 	return cmp.Or(l.Files, 100), cmp.Or(l.Bytes, 4*text.MB)
 }
 
-// Sandbox is what the sandbox leaves to agents and checks. The zero value stands
-// for the usual, and so does each field of it.
+// Sandbox is what the sandbox leaves to agents and checks.
 type Sandbox struct {
 	Sockets bool      `json:"sockets,omitempty"` // sockets with files of their own; where Landlock does not guard those of others, these are open, too
 	File    text.Size `json:"file,omitempty"`    // the most that one file may have; usually 1 GB

@@ -32,8 +32,7 @@ const (
 	MostMistakeBytes = 1000 // bytes, of one
 )
 
-// Few leaves out what nobody would read: a file made to be wrong has more
-// mistakes than a log can hold.
+// Few leaves out what nobody would read: a file made to be wrong has more mistakes than a log can hold.
 func (es Mistakes) Few() Mistakes {
 	for i := range es {
 		if m := &es[i].Message; len(*m) > MostMistakeBytes {

@@ -66,12 +66,10 @@ const LabelsCopy = "copy"
 // Auto is named in place of a pipeline where the issue is to decide, see package choice.
 const Auto = "auto"
 
-// GivenForRun is the origin of what was said for one run alone: on the command line, or in the
-// inputs of a workflow.
+// GivenForRun is the origin of what was said for one run alone: on the command line, or in the inputs of a workflow.
 const GivenForRun = "given"
 
-// GoOn lists the decisions of a phase with which a run goes on by itself. With
-// any other one a person decides.
+// GoOn lists the decisions of a phase with which a run goes on by itself. With any other one a person decides.
 func GoOn() []string { return []string{"pass", "pass_with_issues"} }
 
 // Given is who does the work of every step because a person said so when the run began or
@@ -111,8 +109,7 @@ func (a Agent) Other(tier string) string {
 	return ""
 }
 
-// OfOneMind names the phases in which the same model of the same program writes and
-// reviews. What a program of somebody's own asks is not known.
+// OfOneMind names the phases in which the same model of the same program writes and reviews.
 func (p *Pipeline) OfOneMind() (names []string) {
 	for _, ph := range p.Phases {
 		writer, reviewer := p.Agents[ph.Execute.Agent], p.Agents[ph.Review.Agent]
@@ -129,8 +126,7 @@ type Secrets struct {
 	Allow []string `json:"allow,omitempty"` // path patterns of what may look like a secret; values of the user are found there, too
 }
 
-// Size is a number of bytes that reads and writes as text, such as "4MB", and Duration a
-// time, such as "20m".
+// Size is a number of bytes that reads and writes as text, such as "4MB", and Duration a time, such as "20m".
 type (
 	Size     = text.Size
 	Duration = text.Time
@@ -247,8 +243,7 @@ type RuleUse struct {
 	Tier  string `json:"tier,omitempty"`
 }
 
-// Phase returns the phase of that name, also one that only a rule inserts, or
-// nil. For "implementation.t1" it is implementation as its part t1 is done.
+// Phase returns the phase of that name, also one that only a rule inserts, or nil.
 func (p *Pipeline) Phase(name string) *Phase {
 	name, part, isPart := strings.Cut(name, ".")
 	for _, list := range [][]Phase{p.Phases, p.Spare} {
@@ -265,8 +260,7 @@ func (p *Pipeline) Phase(name string) *Phase {
 	return nil
 }
 
-// FullName is the name of a pipeline, with its preset behind a slash if it has
-// one, as --pipeline takes it.
+// FullName is the name of a pipeline, with its preset behind a slash if it has one, as --pipeline takes it.
 func (p *Pipeline) FullName() string {
 	if p.Preset == "" {
 		return p.Name
@@ -291,8 +285,7 @@ func (p *Phase) Reports(field string) bool {
 	return there
 }
 
-// part gives the phase as one of its parts is done: in a folder of its own.
-// Approved is the whole.
+// part gives the phase as one of its parts is done: in a folder of its own. Approved is the whole.
 func (p *Phase) part(id string) *Phase {
 	part := *p
 	part.Name, part.Folder, part.Approve = p.Name+"."+id, p.Folder+"."+id, ""
@@ -314,8 +307,7 @@ type SkipIf struct {
 	Tree []string `json:"tree,omitempty"` // path patterns of which it asks whether the branch has such files
 }
 
-// ApprovalSettings is who has to approve a phase: people with at least a role, one if Count is 0. The
-// zero value asks nobody.
+// ApprovalSettings is who has to approve a phase: people with at least a role, one if Count is 0.
 type ApprovalSettings struct {
 	Role  string
 	Count int
@@ -330,8 +322,7 @@ func (a *ApprovalSettings) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(a))
 }
 
-// Rule is what CI has to say of the newest commit before a pull request is ready. The
-// zero value stands for the usual, and so does each field of it.
+// Rule is what CI has to say of the newest commit before a pull request is ready.
 type CI struct {
 	Wait     text.Time `json:"wait,omitempty"`    // how long a job waits for it; usually 20m
 	Fixes    *int      `json:"fixes,omitempty"`   // how often the work is revised for what fails; usually 2

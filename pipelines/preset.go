@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Preset returns the pipeline cut down to the phases of one of its presets, in
-// their usual order and in their usual folders. What a phase needs is cut down
-// with them, and rules that speak of other phases are left out.
+// Preset returns the pipeline cut down to the phases of one of its presets, in their usual order and in their usual
+// folders. What a phase needs is cut down with them, and rules that speak of other phases are left out.
 func Preset(p *Pipeline, name string) (*Pipeline, error) {
 	keep, ok := p.Presets[name]
 	if !ok {
@@ -74,8 +73,7 @@ func (p Part) Phases() string {
 // IsZero reports whether the part is all of a pipeline.
 func (p Part) IsZero() bool { return p.From+p.Until+p.Only == "" && len(p.Skip) == 0 && !p.NoSplit }
 
-// Cut returns the pipeline cut down to a part, as Preset does. The error has
-// every mistake: phases that are not there, and a part without phases.
+// Cut returns the pipeline cut down to a part, as Preset does.
 func Cut(p *Pipeline, part Part) (*Pipeline, error) {
 	var all []string
 	for _, ph := range p.Phases {
@@ -147,16 +145,14 @@ func only(names, keep []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(keep, name) })
 }
 
-// PhaseSplit says how the parts of a phase are done. The zero value stands for the
-// default.
+// PhaseSplit says how the parts of a phase are done. The zero value stands for the default.
 type PhaseSplit struct {
 	// Review is "whole" if nothing but the whole is reviewed, once all parts are
 	// done. Else each part is reviewed, too.
 	Review string `json:"review,omitempty"`
 }
 
-// PartPhase is the name of the phase that a rule splits; empty: none. An author may
-// write true, which reads as Next.
+// PartPhase is the name of the phase that a rule splits; empty: none. An author may write true, which reads as Next.
 type PartPhase string
 
 // Next stands for the next phase that may change the code.
@@ -191,8 +187,7 @@ func FoundParts(report json.RawMessage) bool {
 // may have several does not say how many.
 const usualJobs = 4
 
-// JobsFor gives how many phases or parts are at work at the same time, of what a pipeline says
-// of that; 0: one. Several says that it may have more than one at once.
+// JobsFor gives how many phases or parts are at work at the same time, of what a pipeline says of that; 0: one.
 func JobsFor(jobs int, several bool) int {
 	if jobs == 0 && several {
 		return usualJobs

@@ -22,12 +22,10 @@ func IsProtected(p string, patterns []string) bool {
 	return MatchesPath(p, slices.Concat(instructions(), forge(), patterns))
 }
 
-// Instructs reports whether agent programs, or the tools that they start, take
-// instructions from a path.
+// Instructs reports whether agent programs, or the tools that they start, take instructions from a path.
 func Instructs(p string) bool { return MatchesPath(p, instructions()) }
 
-// forge are the paths that control the forge, reprise, and where files are
-// sent.
+// forge are the paths that control the forge, reprise, and where files are sent.
 func forge() []string {
 	return []string{
 		".github/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "action.yml", "action.yaml", "CODEOWNERS", ".lfsconfig", ".reprise/**",
@@ -43,9 +41,8 @@ func instructions() []string {
 	}
 }
 
-// MatchesPath reports whether a path is what one of some patterns names, see
-// Protected, as the most forgiving file system would read it: one that folds
-// case would open .GitHub for .github.
+// MatchesPath reports whether a path is what one of some patterns names, see Protected, as the most forgiving file
+// system would read it: one that folds case would open .GitHub for .github.
 func MatchesPath(p string, patterns []string) bool {
 	folded := FoldPath(p)
 	base := path.Base(folded)
@@ -83,10 +80,7 @@ func matches(pattern, name string) bool {
 // mostNamed is how many paths are found in a text.
 const mostNamed = 5
 
-// NamedPaths finds the protected paths that a text names, each once and in its order. There are
-// the protected files of the repository: a workflow of them may also be named by its
-// file name alone, and any by an address that ends with it. Patterns are those that the
-// pipeline protects.
+// NamedPaths finds the protected paths that a text names, each once and in its order.
 func NamedPaths(text string, there, patterns []string) (found []string) {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("\"'`()[]{}<>|,;!?*#=", r)
@@ -141,8 +135,7 @@ func closed(p string) bool {
 	})
 }
 
-// WhyNotOpened says why a pipeline cannot open what a pattern names, or "". Paths are those that
-// the pipeline protects itself.
+// WhyNotOpened says why a pipeline cannot open what a pattern names, or "".
 func WhyNotOpened(pattern string, paths []string) string {
 	folder, name := path.Split(pattern)
 	wild := strings.ContainsAny(pattern, "*?[")
@@ -163,8 +156,7 @@ func WhyNotOpened(pattern string, paths []string) string {
 	return ""
 }
 
-// mayHold reports whether a pattern names what stays closed, and nothing else. Of others,
-// Opened leaves that out.
+// mayHold reports whether a pattern names what stays closed, and nothing else. Of others, Opened leaves that out.
 func mayHold(pattern string) bool {
 	return closed(pattern) || closed(strings.NewReplacer("*", "", "?", "").Replace(pattern))
 }

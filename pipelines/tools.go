@@ -32,12 +32,10 @@ type ToolChoice struct {
 	Deny  []string `json:"deny,omitempty"`  // not these
 }
 
-// nothing is an entry that names no tool: all that is allowed where two choices have no
-// tool in common.
+// nothing is an entry that names no tool: all that is allowed where two choices have no tool in common.
 const nothing = ""
 
-// And is what both choices leave: of a tool and some uses of it, such as Bash and
-// Bash(go test:*), those uses.
+// And is what both choices leave: of a tool and some uses of it, such as Bash and Bash(go test:*), those uses.
 func (c ToolChoice) And(other ToolChoice) ToolChoice {
 	out := ToolChoice{Deny: slices.Concat(c.Deny, other.Deny)}
 	switch {
@@ -144,9 +142,8 @@ func below(entries []string, server string) (out []string) {
 	return out
 }
 
-// Own chooses among a program's own tools, by their names: an entry such as
-// Bash(go test:*) allows or denies some uses of one. rules are the entries for those
-// that are left.
+// Own chooses among a program's own tools, by their names: an entry such as Bash(go test:*) allows or denies some
+// uses of one. rules are the entries for those that are left.
 func (c ToolChoice) Own(names []string) (left, allow, deny []string) {
 	for _, name := range names {
 		allowed, denied := ofTool(c.Allow, name), ofTool(c.Deny, name)

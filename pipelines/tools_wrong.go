@@ -19,8 +19,7 @@ type ToolMistake struct {
 // programs are those that take what a Set has.
 func programs() []string { return []string{"claude", "codex"} }
 
-// WrongTools says all that is wrong with what an agent is given, in order. That it has the
-// right form is known.
+// WrongTools says all that is wrong with what an agent is given, in order. That it has the right form is known.
 func WrongTools(a Agent) []ToolMistake {
 	w := &wrong{agent: a}
 	if a.Use == "command" && len(a.Command) == 0 {
@@ -46,8 +45,7 @@ func WrongTools(a Agent) []ToolMistake {
 	return w.found
 }
 
-// WrongFor says what is wrong with the tools and the effort that a phase or a step names
-// for an agent.
+// WrongFor says what is wrong with the tools and the effort that a phase or a step names for an agent.
 func WrongToolsFor(a Agent, c ToolChoice, effort string) []ToolMistake {
 	w := &wrong{agent: Agent{Use: a.Use, ToolSet: ToolSet{MCP: a.MCP}}}
 	if slices.Contains(programs(), a.Use) {

@@ -45,10 +45,8 @@ func (s Folder) open(wanted bool) (*os.Root, error) {
 	return within.OpenRoot(rel)
 }
 
-// Load reads and checks the record. Where there is none, the error wraps
-// fs.ErrNotExist; where it is damaged, the error is as metadata.Parse gives it. What is
-// not a regular file of its own, such as a link that leads elsewhere or a pipe
-// that nobody writes to, is refused.
+// Load reads and checks the record. Where there is none, the error wraps fs.ErrNotExist; where it is damaged, the
+// error is as metadata.Parse gives it.
 func (s Folder) Load() (metadata.Run, error) {
 	name := filepath.Join(s.Dir, metadata.File)
 	root, err := s.open(false)
@@ -78,8 +76,7 @@ func (s Folder) Load() (metadata.Run, error) {
 	return metadata.Parse(data.Bytes(), name)
 }
 
-// ownFile refuses what is no regular file, has a second name somewhere, or is
-// too large to be read into memory.
+// ownFile refuses what is no regular file, has a second name somewhere, or is too large to be read into memory.
 func ownFile(info os.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -172,9 +169,8 @@ func makeFolderIn(root *os.Root, name string) error {
 // patience is how long one save waits for another. A save takes milliseconds.
 const patience = 5 * time.Second
 
-// sweep locks the folder of root, until dir, which is it, is given free, and removes the temporary files
-// that saves left when their process was killed. As every save holds the lock,
-// a file that is there now belongs to nobody.
+// sweep locks the folder of root, until dir, which is it, is given free, and removes the temporary files that saves
+// left when their process was killed. As every save holds the lock, a file that is there now belongs to nobody.
 func sweep(root *os.Root, dir *os.File) error {
 	locked, err := lock(dir, patience)
 	if err != nil || !locked {
@@ -201,8 +197,6 @@ func free(dir *os.File) {
 }
 
 // lock takes the lock of a folder, which another process may hold for a while.
-// It reports false where the file system has no locks: saves are whole without
-// one, only nothing can be swept.
 func lock(dir *os.File, wait time.Duration) (bool, error) {
 	for end := time.Now().Add(wait); ; time.Sleep(2 * time.Millisecond) {
 		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

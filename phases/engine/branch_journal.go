@@ -16,8 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Journal writes the record of a run to its branch. Every field is needed unless it says
-// otherwise.
+// Journal writes the record of a run to its branch. Every field is needed unless it says otherwise.
 type Journal struct {
 	Plan   *pipelines.Pipeline
 	Tree   BranchTree
@@ -120,11 +119,9 @@ func (j *Journal) present(ctx context.Context, staged StagedTree, moves map[stri
 }
 
 // flushTime is how long an interrupted run has to save and push its state.
-// GitHub kills a cancelled job ten seconds after it told it.
 const flushTime = 5 * time.Second
 
-// linger gives a context that outlives ctx by flushTime, so that being told
-// to stop never cuts a commit in half.
+// linger gives a context that outlives ctx by flushTime, so that being told to stop never cuts a commit in half.
 func linger(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, cancel) })
@@ -139,8 +136,7 @@ func (j *Journal) Begin(ctx context.Context, run metadata.Run) error {
 	return j.Write(ctx, run, BranchCommit{Message: phases.CommitMessage{Subject: "start: " + j.Plan.Name + " pipeline"}.Text(run), Files: maps.Clone(j.Frozen), Anew: true})
 }
 
-// Rollback carries out what phases.PlanRollback computed, as one commit. Staged is
-// the code that goes back with it; nil: none.
+// Rollback carries out what phases.PlanRollback computed, as one commit.
 func (j *Journal) Rollback(ctx context.Context, r phases.RollbackPlan, staged StagedTree) error {
 	if err := metadata.Follow(r.Before, r.Run); err != nil {
 		return err
@@ -154,15 +150,13 @@ func (j *Journal) Rollback(ctx context.Context, r phases.RollbackPlan, staged St
 	})
 }
 
-// Refreeze commits a record together with what it goes on with: the files of
-// Frozen. What says in a few words what that is.
+// Refreeze commits a record together with what it goes on with: the files of Frozen.
 func (j *Journal) Refreeze(ctx context.Context, run metadata.Run, what string) error {
 	return j.Write(ctx, run, BranchCommit{Message: phases.CommitMessage{Subject: "refresh: " + what}.Text(run), Files: maps.Clone(j.Frozen)})
 }
 
-// Finish takes the run's folder off the branch, if all phases are done and the
-// pipeline does not want it kept: what CI is asked about, and what is ready then, is
-// that commit. By hand it is taken off in any case. The next step of the run puts it back.
+// Finish takes the run's folder off the branch, if all phases are done and the pipeline does not want it kept: what
+// CI is asked about, and what is ready then, is that commit. By hand it is taken off in any case.
 func (j *Journal) Finish(ctx context.Context, run metadata.Run, byHand bool) error {
 	done := run.Status == metadata.Completed || run.Stop != nil && run.Stop.Code == metadata.AwaitingCI
 	if !done || !byHand && j.Plan.Finish == pipelines.FinishKeep {
@@ -211,16 +205,14 @@ func (j *Journal) Fold(ctx context.Context, run metadata.Run, subject string, fi
 	return j.Write(ctx, run, BranchCommit{Message: phases.CommitMessage{Subject: subject, Phase: run.CurrentPhase}.Text(run), Files: files, Parents: heads})
 }
 
-// Merge commits a record with the merge of a commit of the base, and files that say
-// where the two conflict.
+// Merge commits a record with the merge of a commit of the base, and files that say where the two conflict.
 func (j *Journal) Merge(ctx context.Context, run metadata.Run, base string, staged StagedTree, files map[string][]byte) error {
 	last := run.Decisions[len(run.Decisions)-1]
 	m := phases.CommitMessage{Subject: "base: " + last.Why.In(prompts.Words(run.Language)), Phase: last.Phase}
 	return j.Write(ctx, run, BranchCommit{Message: m.Text(run), Files: files, Staged: staged, Merges: base})
 }
 
-// GiveBack commits that this process is done with a run that has stopped, and
-// returns that record. Where it has no lease there is nothing to give back.
+// GiveBack commits that this process is done with a run that has stopped, and returns that record.
 func (j *Journal) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	if !j.Holds() && !j.StaleLease {
 		return run, nil
@@ -233,8 +225,7 @@ func (j *Journal) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run,
 	return next, nil
 }
 
-// HandOn commits a record whose lease another owner has from then on, for a time: others go
-// on with the run.
+// HandOn commits a record whose lease another owner has from then on, for a time: others go on with the run.
 func (j *Journal) HandOn(ctx context.Context, run metadata.Run, subject, owner string, hold time.Duration) error {
 	lease := &metadata.Lease{Owner: owner, Fence: run.Execution.Attempt, Expires: j.Now().Add(hold)}
 	m := phases.CommitMessage{Subject: subject, Phase: run.CurrentPhase}
@@ -248,9 +239,8 @@ func (j *Journal) Holds() bool { return !j.until.IsZero() }
 // to have it: another process may be working on the run.
 func (j *Journal) LeaseExpired() bool { return j.Holds() && !j.Now().Before(j.until) }
 
-// Renew commits that this process is still at work if its lease has run out,
-// and returns that record: before anything is spent it has to know that no
-// other one has taken the run.
+// Renew commits that this process is still at work if its lease has run out, and returns that record: before anything
+// is spent it has to know that no other one has taken the run.
 func (j *Journal) Renew(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	if !j.LeaseExpired() {
 		return run, nil

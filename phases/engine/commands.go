@@ -45,8 +45,7 @@ func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.P
 	return run, o, nil
 }
 
-// knowBefore notes which checks fail as they did before. Where that is not known of one that
-// fails, because the base was merged or the baseline never ended, it runs on the base now.
+// knowBefore notes which checks fail as they did before.
 func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, checks []metadata.CheckResult) (metadata.Run, error) {
 	if unknown := phases.UnknownBefore(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
 		var err error
@@ -135,8 +134,7 @@ func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome
 	})
 }
 
-// baseline has all checks of the plan run on what nobody has changed yet, before the first
-// phase. What fails there is not by those who work on the issue.
+// baseline has all checks of the plan run on what nobody has changed yet, before the first phase.
 func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
 	changed := slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
 	all := phases.AllChecks(e.Plan)
@@ -164,8 +162,7 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 	return next, e.Store.Save(next)
 }
 
-// tryBefore runs commands on what was there before the work, and gives the record that says
-// how they ended.
+// tryBefore runs commands on what was there before the work, and gives the record that says how they ended.
 func (e *Engine) tryBefore(ctx context.Context, run metadata.Run, do phases.Decision, c *checkRound, commands []pipelines.Check) (metadata.Run, error) {
 	start := e.Now()
 	e.Report.Report(Event{At: start, Run: run, Decision: &do})

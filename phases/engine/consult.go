@@ -84,8 +84,7 @@ func (e *Engine) written(run metadata.Run) []prompts.Document {
 	return out
 }
 
-// callToDiagnose calls the agent within the budget. Its changes are taken back,
-// because it was only asked to look.
+// callToDiagnose calls the agent within the budget. Its changes are taken back, because it was only asked to look.
 func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases.Decision, t Task) (Result, error) {
 	agent, err := e.Agent(at.Agent)
 	if err != nil {

@@ -108,9 +108,8 @@ func (e *Engine) attend(ctx context.Context) (context.Context, func()) {
 	return e.Attend(ctx, func() metadata.Run { return run })
 }
 
-// Attend gives the context for what is under way and people may end, as the record is
-// that now gives: another goroutine asks. The function that it returns is called when
-// that has ended.
+// Attend gives the context for what is under way and people may end, as the record is that now gives: another
+// goroutine asks. The function that it returns is called when that has ended.
 func (e *Engine) Attend(ctx context.Context, now func() metadata.Run) (context.Context, func()) {
 	if e.Steering == nil {
 		return ctx, func() {}
@@ -186,12 +185,10 @@ type effects struct {
 	back    *metadata.Rollback
 }
 
-// ErrInterrupted is the cause of a context that was cancelled because reprise
-// was told to stop.
+// ErrInterrupted is the cause of a context that was cancelled because reprise was told to stop.
 var ErrInterrupted = errors.New("interrupted")
 
-// ErrTimeUp is such a cause, too: the time that was allowed for this process is
-// over.
+// ErrTimeUp is such a cause, too: the time that was allowed for this process is over.
 var ErrTimeUp = fmt.Errorf("the time that this job may work is over: %w", ErrInterrupted)
 
 // ErrSteered is the cause of a context that was cancelled because people want
@@ -201,8 +198,7 @@ var ErrSteered = errors.New("people asked for something else")
 // ErrCancelled is such a cause, too: people want nothing that is under way.
 var ErrCancelled = fmt.Errorf("people have cancelled the run: %w", ErrSteered)
 
-// errBudget is the cause of a context that was cancelled because a limit was
-// reached in the middle of a call.
+// errBudget is the cause of a context that was cancelled because a limit was reached in the middle of a call.
 var errBudget = errors.New("the budget is used up")
 
 // stopped is the outcome of a step that was ended from outside: because the

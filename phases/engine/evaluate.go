@@ -21,8 +21,7 @@ type ended struct {
 	before string // digest of the artifact before the call
 }
 
-// outOfBudget reports whether the call was cut short by a budget: what it has
-// written so far counts.
+// outOfBudget reports whether the call was cut short by a budget: what it has written so far counts.
 func (c ended) outOfBudget() bool { return errors.Is(c.err, errBudget) || c.result.Limit == "budget" }
 
 // evaluate decides what a call came to, from what it left in the tree and what
@@ -50,8 +49,7 @@ func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decisi
 	return effects{outcome: o, files: w.files, staged: w.staged}, err
 }
 
-// evaluateBroken gives the outcome of a call that broke off. Its changes are
-// discarded.
+// evaluateBroken gives the outcome of a call that broke off. Its changes are discarded.
 func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.Decision, err error) (effects, error) {
 	var o phases.Outcome
 	var broke *AgentError
@@ -260,9 +258,8 @@ func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written,
 	return written, l, nil
 }
 
-// unchanged reports whether an artifact with this digest shows no new work: it
-// was reviewed in this form, or it is what it was before an execute that did
-// not continue the work of an earlier call.
+// unchanged reports whether an artifact with this digest shows no new work: it was reviewed in this form, or it is
+// what it was before an execute that did not continue the work of an earlier call.
 func (w *work) unchanged(sum string) bool {
 	code := len(w.changes.Tree)+len(w.opens) > 0
 	if sum == w.rec.Digest && !code {
@@ -276,15 +273,13 @@ func (w *work) unchanged(sum string) bool {
 	return !goesOn && !(w.d.Again && code)
 }
 
-// answered reports whether the call before this one, for the same work, had
-// asked people something: what it wrote then may be complete now that they have
-// answered.
+// answered reports whether the call before this one, for the same work, had asked people something: what it wrote
+// then may be complete now that they have answered.
 func (w *work) answered() bool {
 	return len(w.tries) > 1 && w.tries[len(w.tries)-2].Code == metadata.AwaitingPerson
 }
 
-// lastTry gives the code of the call before this one, for the same work, if
-// this one asks once more.
+// lastTry gives the code of the call before this one, for the same work, if this one asks once more.
 func (w *work) lastTry() metadata.Code {
 	if !w.d.Again || len(w.tries) < 2 {
 		return ""
@@ -295,9 +290,7 @@ func (w *work) lastTry() metadata.Code {
 // mostHidden is how many ignored paths people and agents are told of.
 const mostHidden = 3
 
-// hidden adds the ignored files that were written since a time to the reason
-// why there is no work. Whoever looks for them should know why they do not
-// count.
+// hidden adds the ignored files that were written since a time to the reason why there is no work.
 func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Time) metadata.Reason {
 	all, err := e.Tree.Hidden(ctx, since)
 	if err != nil || len(all) == 0 {
@@ -313,8 +306,7 @@ func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Tim
 	return metadata.Because("only_ignored", "why", why, "files", files)
 }
 
-// report checks the structured answer of execute or revise, and says what is
-// wrong with it.
+// report checks the structured answer of execute or revise, and says what is wrong with it.
 func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metadata.Reason {
 	said := phases.AnsweredReport(r.Structured, r.Text)
 	if said == nil {
@@ -345,8 +337,7 @@ func (e *Engine) unfounded(w *work) metadata.Reason {
 	return why
 }
 
-// onlyCorrects reports whether a review goes on from one that was no use and did look at what
-// it judges. Of a call that was cut off nobody knows whether it had looked yet.
+// onlyCorrects reports whether a review goes on from one that was no use and did look at what it judges.
 func (w *work) onlyCorrects() bool {
 	if w.d.Resume == 0 {
 		return false

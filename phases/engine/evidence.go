@@ -17,8 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// writeDictated writes the last message of an agent as the artifact, if the
-// agent itself may not write. Its prompt says so.
+// writeDictated writes the last message of an agent as the artifact, if the agent itself may not write.
 func (e *Engine) writeDictated(w *work) error {
 	text, artifact := phases.AnsweredDocument(w.call.result.Text), w.artifact()
 	if phases.AccessOf(e.Plan, w.d).Writes() || text == "" {
@@ -40,8 +39,7 @@ func (e *Engine) writeDictated(w *work) error {
 	return nil
 }
 
-// artifact gives the digest and size of a file as read has it, or says why it
-// cannot be had.
+// artifact gives the digest and size of a file as read has it, or says why it cannot be had.
 func (e *Engine) artifact(ctx context.Context, read func(context.Context, string) ([]byte, error), name string) (sum string, size int, wrong metadata.Reason) {
 	data, err := read(ctx, name)
 	switch {
@@ -116,8 +114,7 @@ func hindrances(r Result) (out []metadata.Reason) {
 	return out
 }
 
-// WhyBroke says which agent failed, in the masked words of its error, and what a
-// person can do about it.
+// WhyBroke says which agent failed, in the masked words of its error, and what a person can do about it.
 func WhyBroke(ae *AgentError, mask func(string) string) metadata.Reason {
 	said := metadata.Said(mask(fmt.Sprint(ae.Err)))
 	if ae.Hint == "" {
@@ -131,8 +128,7 @@ type differ interface {
 	Diff(ctx context.Context, from string) (string, metadata.Diff, error)
 }
 
-// since gives what changed in the code since the phase began. A phase that
-// cannot change code is not compared: looking would cost more than its record.
+// since gives what changed in the code since the phase began.
 func (e *Engine) since(ctx context.Context, now differ, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (text string, d metadata.Diff, err error) {
 	if p.Access != pipelines.AccessTree || rec.Base == "" {
 		return "", metadata.Diff{}, nil
@@ -150,9 +146,8 @@ func (e *Engine) since(ctx context.Context, now differ, run metadata.Run, p *pip
 	return now.Diff(ctx, from)
 }
 
-// differs reports whether a phase that has to change the code did so: in its
-// first generation since it began, later since the run began, because code is
-// kept over a rollback.
+// differs reports whether a phase that has to change the code did so: in its first generation since it began, later
+// since the run began, because code is kept over a rollback.
 func differs(ctx context.Context, now differ, run metadata.Run, rec *metadata.Phase, since metadata.Diff) bool {
 	if since.Files > 0 || rec.Generation == 0 {
 		return since.Files > 0
@@ -161,9 +156,8 @@ func differs(ctx context.Context, now differ, run metadata.Run, rec *metadata.Ph
 	return err == nil && all.Files > 0
 }
 
-// notice says what the agent of a decision has to know of earlier calls: of a writer, that one
-// broke off and where its changes are; of a reviewer, that the writer was cut off. It names the
-// newest patch that the tip has, by its path from the top of the tree.
+// notice says what the agent of a decision has to know of earlier calls: of a writer, that one broke off and where
+// its changes are; of a reviewer, that the writer was cut off.
 func (e *Engine) notice(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
 	rec, words := run.Phase(d.Phase), prompts.Words(run.Language)
 	if d.Do == phases.DoReview {
@@ -196,8 +190,7 @@ func (e *Engine) notice(ctx context.Context, run metadata.Run, d phases.Decision
 	return "", nil
 }
 
-// patchFile is where the changes of a call that broke off are kept, by the number of its
-// attempt.
+// patchFile is where the changes of a call that broke off are kept, by the number of its attempt.
 func patchFile(run metadata.Run, p *pipelines.Phase, attempt int) string {
 	return path.Join(phases.PhaseFolder(run, p), fmt.Sprintf("attempt-%d.patch", attempt))
 }
@@ -217,8 +210,7 @@ func brokenOff(run metadata.Run, rec *metadata.Phase, step metadata.Step) (broke
 	return broken
 }
 
-// goesOnFrom reports whether a decision goes on with the session of an attempt, which
-// remembers what it had changed.
+// goesOnFrom reports whether a decision goes on with the session of an attempt, which remembers what it had changed.
 func goesOnFrom(run metadata.Run, d phases.Decision, a metadata.Attempt) bool {
 	return d.Resume > 0 && a.Session != "" && run.Attempts[d.Resume-1].Session == a.Session
 }

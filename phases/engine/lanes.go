@@ -33,10 +33,8 @@ type LaneSide struct {
 	Only   string // the part that alone is done here, as others do the rest; empty: all are
 }
 
-// Run goes on with the parts of a run until nobody is at work on them and none may begin,
-// or people or ctx end that; false says that there was nothing to do. It returns the
-// record as it was last committed. Of a run that has stopped, only trees are removed in which
-// nothing is done any more.
+// Run goes on with the parts of a run until nobody is at work on them and none may begin, or people or ctx end that;
+// false says that there was nothing to do. It returns the record as it was last committed.
 func (s *LaneSide) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
 	if err := s.removeIdle(ctx, run); err != nil {
 		return run, false, err
@@ -145,8 +143,7 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 	return e.Do(ctx, run, one.of)
 }
 
-// open opens the attempt of a worker in the record, and saves that. To make its tree
-// ready may have taken long: what people have asked for meanwhile holds.
+// open opens the attempt of a worker in the record, and saves that.
 func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
 	if w.run.Status != metadata.Running || !phases.IsDue(w.Engine.Plan, w.run, one.of) {
 		return w.run, ErrSteered

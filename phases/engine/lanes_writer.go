@@ -156,8 +156,7 @@ func (w *writer) land(ctx context.Context, one *worker) error {
 	return w.steer(ctx)
 }
 
-// steer has people's commands carried out beside those at work, and ends the calls that
-// are void then.
+// steer has people's commands carried out beside those at work, and ends the calls that are void then.
 func (w *writer) steer(ctx context.Context) error {
 	next, err := w.Engine.Steer(ctx, w.run)
 	if err != nil {
@@ -183,8 +182,7 @@ func (w *writer) drop(one *worker) {
 	}
 }
 
-// fold ends all workers and takes what they, and one that is done already, have done into
-// the record, as one commit.
+// fold ends all workers and takes what they, and one that is done already, have done into the record, as one commit.
 func (w *writer) fold(ctx context.Context, cause error, done ...*worker) error {
 	if !errors.Is(cause, ErrSteered) && !errors.Is(cause, ErrInterrupted) {
 		cause = ErrInterrupted

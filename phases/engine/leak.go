@@ -59,8 +59,7 @@ func (g LeakGuard) MaskKnown(text string) string {
 	return g.Secrets.MaskKnown(text)
 }
 
-// MaskAnswer hides secrets in the texts of a structured answer, which stays the
-// JSON it is. Paths in it stay what they are as long as they name no value.
+// MaskAnswer hides secrets in the texts of a structured answer, which stays the JSON it is.
 func (g LeakGuard) MaskAnswer(answer json.RawMessage) json.RawMessage {
 	if g.Secrets == nil || answer == nil {
 		return answer
@@ -133,8 +132,7 @@ func (g LeakGuard) CheckStaged(ctx context.Context, b phases.Boundary, allow []s
 	return metadata.Because("secrets_found", "found", metadata.All(found...)), nil
 }
 
-// ChangedSince is the error of a commit that would have had something else than what
-// was looked at.
+// ChangedSince is the error of a commit that would have had something else than what was looked at.
 func (g LeakGuard) ChangedSince(what string, why metadata.Reason) error {
 	return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", g.Mask(phases.Printable(what)), why.In(prompts.Words("en")))
 }

@@ -21,15 +21,11 @@ type OtherRuns struct {
 	today float64 // US dollars that may still be spent on this day; 0: there is no limit
 }
 
-// turn does one thing for a run, if it has something to do. It returns the record as it was
-// last committed; an error ends the process.
+// turn does one thing for a run, if it has something to do.
 type turn func(ctx context.Context, run metadata.Run) (next metadata.Run, did bool, err error)
 
-// Run goes on with a run until it is completed, a person is needed, or ctx is
-// cancelled. It returns the record as it was last committed; the error is
-// nil when the record says how the run ended.
-//
-// It takes turn after turn. In each, the first that has something to do does it, and then people are heard.
+// Run goes on with a run until it is completed, a person is needed, or ctx is cancelled. It returns the record as it
+// was last committed; the error is nil when the record says how the run ended. It takes turn after turn.
 func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, err error) {
 	if run.Status != metadata.Running && e.Beside != nil { // a process that was killed as the run ended has left trees of parts
 		if _, _, err := e.Beside(ctx, run); err != nil {
@@ -74,8 +70,7 @@ func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.
 	return run, true, err
 }
 
-// leaveOut asks what skip_if of the phase says that comes next, if it has not begun. A
-// condition that cannot be decided stops the run.
+// leaveOut asks what skip_if of the phase says that comes next, if it has not begun.
 func (e *Engine) leaveOut(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
 	phase, asked := phases.SkipDue(e.Plan, run, phases.Decide(e.Plan, run))
 	if asked == nil || ctx.Err() != nil {
@@ -134,8 +129,7 @@ func (e *Engine) doStep(ctx context.Context, run metadata.Run) (metadata.Run, bo
 	return next, true, err
 }
 
-// carryOut does what was decided and commits what came out of it. It returns
-// the record as it was last committed.
+// carryOut does what was decided and commits what came out of it. It returns the record as it was last committed.
 func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
 	e.latest = run
 	run, broken, err := e.setUp(ctx, run, d)
@@ -171,8 +165,7 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 	return next, nil
 }
 
-// stopAfter adds to the last step why the run stops after it, so that this
-// needs no commit of its own.
+// stopAfter adds to the last step why the run stops after it, so that this needs no commit of its own.
 func (e *Engine) stopAfter(ctx context.Context, next metadata.Run, d phases.Decision) (metadata.Run, error) {
 	last := phases.Decide(e.Plan, next)
 	if next.Status == metadata.Running && last.Final() && !d.Final() && (e.Due == nil || !e.Due(ctx, next, last)) {
@@ -224,8 +217,7 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision
 	})
 }
 
-// OverBudget is the error of a call that the budget has no room for, or ran out
-// in the middle of.
+// OverBudget is the error of a call that the budget has no room for, or ran out in the middle of.
 type OverBudget struct {
 	Limit  phases.Limit
 	Reason metadata.Reason

@@ -30,8 +30,7 @@ func (e *Engine) Aside(lane Lane) *Engine {
 	return &a
 }
 
-// Work is what a step of a part came to that was done beside others. It is not in the
-// record of the run yet.
+// Work is what a step of a part came to that was done beside others. It is not in the record of the run yet.
 type Work struct {
 	Of phases.Decision
 	x  effects
@@ -44,8 +43,7 @@ func (e *Engine) Cut(d phases.Decision, cause error, why metadata.Reason) Work {
 	return Work{d, effects{outcome: o}}
 }
 
-// Do carries out a decision about a part in its lane. What comes of it lies in commits
-// that no branch has, until Land.
+// Do carries out a decision about a part in its lane.
 func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (Work, error) {
 	var broken []metadata.CheckResult
 	var err error
@@ -133,8 +131,7 @@ func (e *Engine) withReview(next metadata.Run, d phases.Decision, x effects) eff
 	return x
 }
 
-// integrate brings the parts of a phase together. Their work is in the tree: what
-// is left is an artifact that says what was done where.
+// integrate brings the parts of a phase together.
 func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decision) (effects, error) {
 	tip, err := e.Tree.Stage(ctx)
 	if err != nil {
@@ -147,9 +144,8 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 // mostApart is how many paths in conflict are recorded.
 const mostApart = 100
 
-// bringTogether merges the work of a part with what was merged since it began, and runs the
-// checks of the part on the result: nothing gets to the branch that was not checked as it
-// is there.
+// bringTogether merges the work of a part with what was merged since it began, and runs the checks of the part on the
+// result: nothing gets to the branch that was not checked as it is there.
 func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.Decision, lane metadata.Lane) (effects, error) {
 	p, at := e.Plan.Phase(d.Phase), e.Now()
 	refused := func(path string) bool {

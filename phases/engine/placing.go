@@ -50,8 +50,7 @@ func LayOutOpened(tree string, all []metadata.Opened) error {
 	return nil
 }
 
-// UnplacedOpened gives what of that is not there yet. An error that is a *phases.Refusal says that
-// something else is there by now, or that people were shown another change.
+// UnplacedOpened gives what of that is not there yet.
 func UnplacedOpened(tree string, approved []metadata.Opened) (all []metadata.Opened, err error) {
 	for _, o := range approved {
 		before, ok := textAt(tree, o.Path)
@@ -91,8 +90,7 @@ func PutOpened(tree string, o metadata.Opened) error {
 	return folders.WriteFile(root, o.Path, []byte(o.Text), mode)
 }
 
-// textAt gives the text that a file has, nil if there is no file; ok is false if it has
-// something else.
+// textAt gives the text that a file has, nil if there is no file; ok is false if it has something else.
 func textAt(tree, name string) (data []byte, ok bool) {
 	root, err := os.OpenRoot(tree)
 	if err != nil {

@@ -56,8 +56,7 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, br
 	return e.call(ctx, run, d)
 }
 
-// attempt opens the attempt of a decision, saves that before anything of it is done, and has it
-// done. The work may note more in the record, such as results of the baseline.
+// attempt opens the attempt of a decision, saves that before anything of it is done, and has it done.
 func (e *Engine) attempt(run metadata.Run, d phases.Decision, b phases.Beginning, work func(run *metadata.Run) (effects, error)) (metadata.Run, effects, error) {
 	b.At, b.Base = e.Now(), cmp.Or(b.Base, e.Tree.Tip())
 	begun, err := phases.Begin(run, d, b), error(nil)
@@ -145,9 +144,8 @@ func (e *Engine) document(ctx context.Context, run metadata.Run, d phases.Decisi
 	return text, err
 }
 
-// callInTree calls the agent in the tree as the work has left it, and a reviewer in what a
-// fresh clone of the work would have: an ignored file is not part of the work, and could be there
-// to mislead the reviewer. So has who may run commands and change nothing.
+// callInTree calls the agent in the tree as the work has left it, and a reviewer in what a fresh clone of the work
+// would have: an ignored file is not part of the work, and could be there to mislead the reviewer.
 func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
 	if !e.inCopy(d) {
 		return e.callAgent(ctx, run, d, t)
@@ -163,8 +161,7 @@ func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Deci
 	return r, err
 }
 
-// makeFolder makes a folder of the tree. No link that somebody laid on the way
-// leads out of it.
+// makeFolder makes a folder of the tree. No link that somebody laid on the way leads out of it.
 func (e *Engine) makeFolder(name string) error {
 	root, err := os.OpenRoot(e.Tree.Dir())
 	if err != nil {
@@ -198,8 +195,7 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 	return r, err
 }
 
-// check runs the phase's commands. Where the work breaks the setup, that is the outcome:
-// nothing else could be run.
+// check runs the phase's commands. Where the work breaks the setup, that is the outcome: nothing else could be run.
 func (e *Engine) check(ctx context.Context, run *metadata.Run, d phases.Decision, broken []metadata.CheckResult) (x effects, err error) {
 	x.outcome = phases.Outcome{Status: metadata.Succeeded, Checks: broken}
 	if broken == nil {
@@ -228,9 +224,8 @@ type observer struct {
 // open is the open attempt.
 func (o *observer) open() *metadata.Attempt { return &o.run.Attempts[len(o.run.Attempts)-1] }
 
-// notify takes a sign of life: it ends the call when a limit is reached, saves
-// the session, and from time to time the cost, so that a kill does not lose
-// them, and reports.
+// notify takes a sign of life: it ends the call when a limit is reached, saves the session, and from time to time the
+// cost, so that a kill does not lose them, and reports.
 func (o *observer) notify(a Activity) {
 	if phases.LimitReachedIn(o.run, a.Usage) != "" || o.today > 0 && a.Usage.USD >= o.today {
 		o.end(errBudget)

@@ -65,9 +65,8 @@ func schemaOf(p *pipelines.Phase, d phases.Decision) json.RawMessage {
 	return p.ReportSchema
 }
 
-// model gives the model for a step: the step's own, or for an agent that
-// stands in for another, that agent's model of the same tier. It does not review
-// what the same model has written, if it has another.
+// model gives the model for a step: the step's own, or for an agent that stands in for another, that agent's model of
+// the same tier. It does not review what the same model has written, if it has another.
 func (e *Engine) model(run metadata.Run, p *pipelines.Phase, d phases.Decision) string {
 	s := phases.SettingsIn(e.Plan, run, p, d.Step())
 	if d.Agent == s.Agent {
@@ -181,9 +180,8 @@ func partOf(run metadata.Run, rec *metadata.Phase) *prompts.Part {
 	return part
 }
 
-// others gives the open runs that the agent of a decision has to know of: all of them
-// before the first phase that changes code, and from there on those that change the same
-// files.
+// others gives the open runs that the agent of a decision has to know of: all of them before the first phase that
+// changes code, and from there on those that change the same files.
 func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision) (lines []string, err error) {
 	if e.Others == nil || d.Do != phases.DoExecute {
 		return nil, nil
@@ -253,8 +251,7 @@ type Task struct {
 	Notify func(Activity) `json:"-"` // if not nil, it is told what the agent is doing, from one goroutine
 }
 
-// Diagnose is the step of a task that looks at a whole run, see
-// Engine.Diagnose. No phase has it.
+// Diagnose is the step of a task that looks at a whole run, see Engine.Diagnose. No phase has it.
 const Diagnose = phases.Diagnose
 
 // Activity is a sign of life from a running agent.
