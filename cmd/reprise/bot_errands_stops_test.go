@@ -120,30 +120,16 @@ func askedBadCI(t *testing.T) *asked {
 	return a
 }
 
-// Each stop is told in one new comment, which mentions the commander, and costs two writes
-// at most: that comment, and that the one before is folded.
-func TestStopsAreTold(t *testing.T) {
-	for _, e := range stops() {
-		t.Run(e.name, func(t *testing.T) {
-			t.Parallel()
-			a := e.prepare(t)
-			before, told := len(a.forge.Requests()), len(a.ours("stop"))
-			a.goes(a.ask(), e.name, false)
-			if n := len(a.ours("stop")) - told; n != 1 {
-				t.Errorf("%d new comments tell of the stop", n)
-			}
-			writes := 0
-			for _, r := range a.forge.Requests()[before:] {
-				if route := routeOf(r); route == "POST /graphql minimizeComment" || strings.HasSuffix(route, "/comments") && r.Method == "POST" && strings.Contains(string(r.Body), "reprise:stop:") {
-					writes++
-				}
-			}
-			if writes > 2 || writes == 0 {
-				t.Errorf("the stop takes %d writes", writes)
-			}
-			if left := first(a.minor() == "", a.minor(), a.once() == "", a.once()); left != "" {
-				t.Error(left)
-			}
-		})
+// toldBriefly says what is wrong with how people were told of a stop since a request and a number of
+// comments about stops: it is one new comment, and costs two writes at most: that comment, and
+// that the one before is folded.
+func (a *asked) toldBriefly(request, stops int) string {
+	writes := 0
+	for _, r := range a.forge.Requests()[request:] {
+		if route := routeOf(r); route == "POST /graphql minimizeComment" || strings.HasSuffix(route, "/comments") && r.Method == "POST" && strings.Contains(string(r.Body), "reprise:stop:") {
+			writes++
+		}
 	}
+	told := len(a.ours("stop")) - stops
+	return first(told == 1, fmt.Sprintf("%d new comments tell of the stop", told), writes == 1 || writes == 2, fmt.Sprintf("the stop takes %d writes", writes))
 }

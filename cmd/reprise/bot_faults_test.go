@@ -300,7 +300,7 @@ func TestForgeGoesWrong(t *testing.T) {
 	kinds := slices.DeleteFunc(faults(), func(f fault) bool {
 		return !slices.Contains([]string{"403", "502 after it was done", "page", "reset"}, f.name)
 	})
-	goWrong(t, kinds, 17)
+	goWrong(t, kinds, 31)
 }
 
 // goWrong makes the calls of a run, of a rollback and of a question fail in each of

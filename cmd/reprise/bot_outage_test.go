@@ -15,7 +15,7 @@ import (
 
 // The forge goes down in the middle of a job, and is back when somebody starts
 // that again.
-func TestForgeGoesDown(t *testing.T) { goDown(t, 7) }
+func TestForgeGoesDown(t *testing.T) { goDown(t, 12) }
 
 // goDown makes the forge fail at every nth call of a run and of a rollback.
 func goDown(t *testing.T, nth int) {

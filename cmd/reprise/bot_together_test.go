@@ -109,7 +109,7 @@ func (p *pairs) left(j *hubJob) {
 
 // A command that comes while another job does anything at all, also while it
 // gives the run back, is taken by one of both.
-func TestCommandAtAnyCall(t *testing.T) { atCalls(t, 9) }
+func TestCommandAtAnyCall(t *testing.T) { atCalls(t, 16) }
 
 // atCalls gives a command at every nth call of another job.
 func atCalls(t *testing.T, nth int) {
