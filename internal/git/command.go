@@ -148,17 +148,17 @@ func (r *Repo) need(ctx context.Context, commit string) error {
 	if !isHash(commit) {
 		return fmt.Errorf("%q is not the full hash of a commit", commit)
 	}
-	if !r.src.Shallow || r.remote == nil {
+	if !r.src.Shallow || r.remote == nil || r.here[commit] {
 		return nil
 	}
 	here, err := r.has(ctx, commit)
-	if err != nil || here {
-		return err
+	if err == nil && !here {
+		if _, err = r.fetchRef(ctx, commit, "refs/reprise/needed/"+commit, "--depth=1"); err != nil {
+			err = fmt.Errorf("fetch commit %s, which this shallow clone does not have: %w", short(commit), err)
+		}
 	}
-	if _, err = r.fetchRef(ctx, commit, "refs/reprise/needed/"+commit, "--depth=1"); err != nil {
-		return fmt.Errorf("fetch commit %s, which this shallow clone does not have: %w", short(commit), err)
-	}
-	return nil
+	r.here[commit] = err == nil
+	return err
 }
 
 // has says whether a commit is here, without asking any remote for it.

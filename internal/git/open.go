@@ -26,7 +26,7 @@ import (
 // What a killed process left uncommitted is kept as a patch, see Leftover. No
 // ref is made before the first commit.
 func Open(ctx context.Context, o Options) (*Repo, error) {
-	r := &Repo{opt: o, src: o.Source, ref: "refs/heads/" + o.Branch}
+	r := &Repo{opt: o, src: o.Source, ref: "refs/heads/" + o.Branch, here: map[string]bool{}}
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}

@@ -61,6 +61,7 @@ type Repo struct {
 	unpushed    []revision // commits of this process that the remote has not
 
 	state  map[string]entry // what tip has in the state folder
+	here   map[string]bool  // commits that a shallow clone was seen to have
 	listed struct {         // see files
 		of    string // the commit
 		files []entry
