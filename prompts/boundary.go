@@ -14,9 +14,8 @@ import (
 // minBoundary is the least length of a boundary that cannot be guessed.
 const minBoundary = 16
 
-// NewBoundary draws a boundary from rand that occurs in none of the texts:
-// 16 letters and digits, which is 80 bits. The texts are usually Data.Texts. It returns "",
-// which Render refuses, if rand fails or keeps giving what the texts contain.
+// NewBoundary draws a boundary of 80 bits that occurs in none of the texts, usually Data.Texts. It is "",
+// which Render refuses, if rand fails.
 func NewBoundary(rand io.Reader, texts ...string) string {
 	// One draw collides by chance never; a few more tell bad luck from a
 	// broken source.

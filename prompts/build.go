@@ -11,6 +11,7 @@ import (
 	"text/template/parse"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // calls matches the call of a template.
@@ -18,7 +19,7 @@ var calls = regexp.MustCompile(`\{\{-?\s*template\s+"([^"]+)"`)
 
 // build parses all sources into one set, and carries out each template that no other calls
 // once with much data and once with little. Found are the mistakes already known.
-func build(sources map[string]source, found Mistakes) (*Set, error) {
+func build(sources map[string]source, found pipelines.Mistakes) (*Set, error) {
 	s := &Set{files: map[string]string{}, root: template.New("").Funcs(functions()).Option("missingkey=error")}
 	called := map[string]bool{}
 	names := slices.Sorted(maps.Keys(sources))
@@ -42,7 +43,7 @@ func build(sources map[string]source, found Mistakes) (*Set, error) {
 			case defined == src.path:
 				defined = name
 			case isFile || s.root.Lookup(defined) != nil:
-				found = append(found, Mistake{File: src.path, Message: fmt.Sprintf("template %q is defined a second time; to replace a built-in one, name a file after it", defined)})
+				found = append(found, pipelines.Mistake{File: src.path, Message: fmt.Sprintf("template %q is defined a second time; to replace a built-in one, name a file after it", defined)})
 				continue
 			}
 			bound(t.Root)
@@ -64,9 +65,8 @@ func build(sources map[string]source, found Mistakes) (*Set, error) {
 			}
 		}
 	}
-	if len(found) > 0 {
-		found.sort()
-		return nil, found
+	if err := found.OrNil(); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

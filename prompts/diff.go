@@ -1,10 +1,7 @@
 package prompts
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,10 +19,8 @@ const (
 	leastShare = 200 // characters of a file that say something
 )
 
-// CutDiff gives a diff of at most about most characters, and how many it had
-// if something is left out. Then it begins with a line for each file, and each
-// file has a fair share of the rest: however much one of them has, those behind
-// it are seen.
+// CutDiff gives a diff of at most about most characters, and how many it had if something is left out.
+// Then it names all files, and each has a share of the rest.
 func CutDiff(diff string, most int) (string, int) {
 	whole := utf8.RuneCountInString(diff)
 	if whole <= most {
@@ -33,7 +28,6 @@ func CutDiff(diff string, most int) (string, int) {
 	}
 	files := filesOf(diff)
 	var b strings.Builder
-	room := most
 	for i, f := range files {
 		line := fmt.Sprintf("%s | +%d -%d\n", f.name, f.added, f.deleted)
 		if b.Len()+len(line) > most/2 { // there are very many
@@ -42,13 +36,13 @@ func CutDiff(diff string, most int) (string, int) {
 		}
 		b.WriteString(line)
 	}
-	room -= utf8.RuneCountInString(b.String())
-	share := fairShare(files, room)
-	if share < leastShare {
-		share = leastShare
-		files = files[:room/leastShare]
-	}
-	for _, f := range files {
+	room := most - utf8.RuneCountInString(b.String())
+	for i, f := range files {
+		if room < leastShare {
+			break
+		}
+		share := max(room/(len(files)-i), leastShare)
+		room -= min(share, f.size)
 		b.WriteString("\n" + firstRunes(f.text, share))
 		if left := f.size - share; left > 0 {
 			fmt.Fprintf(&b, "\n… +%d: %s\n", left, f.name)
@@ -89,20 +83,6 @@ func filesOf(diff string) []fileDiff {
 	}
 	end(len(diff))
 	return files
-}
-
-// fairShare gives how many characters of each file fit into room if those that
-// have less than others leave them the rest.
-func fairShare(files []fileDiff, room int) int {
-	sorted := slices.SortedFunc(slices.Values(files), func(a, b fileDiff) int { return cmp.Compare(a.size, b.size) })
-	for i, f := range sorted {
-		share := room / (len(sorted) - i)
-		if f.size > share {
-			return share
-		}
-		room -= f.size
-	}
-	return math.MaxInt // all fit
 }
 
 // firstRunes gives the first n characters of a text.

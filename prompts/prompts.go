@@ -1,9 +1,5 @@
-// Package prompts holds the words reprise says to an agent, and the words it
-// says to people about a run, in every language it speaks.
-//
-// A prompt is rendered from one template per step and plain data. Values are
-// put in as they are and never expanded again; text from outside stands
-// between fences with a boundary that nobody can guess.
+// Package prompts holds the words that reprise says to agents and to people. Values are put into prompts
+// as they are; text from outside stands between fences that nobody can guess.
 package prompts
 
 import "github.com/reprise-ci/reprise/metadata"

@@ -44,13 +44,9 @@ func cut(text string) (string, int) {
 	return text, 0
 }
 
-// Render returns the prompt that the template of that name makes of d: the
-// steps execute, review and revise, diagnose for a look at the whole run, retry
-// for asking once more in the same session, or a template of the overrides. Values arrive as they are, except
-// that the body is cut after 50,000 characters, a longer diff names all
-// files and has a share of each, and characters that nobody sees are shown as
-// marks in what agents and their work have written. The reason of a rollback, the answers of people and what they have seen are put
-// first if the template leaves them out.
+// Render returns the prompt that the template of that name makes of d. Long bodies and diffs are cut, and
+// characters that nobody sees are shown as marks in what agents have written. The reason of a rollback and
+// what people have said come first if the template leaves them out.
 func (s *Set) Render(name string, d Data) (string, error) {
 	if !s.Has(name) {
 		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, s.names())

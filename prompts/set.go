@@ -12,6 +12,8 @@ import (
 	"strings"
 	"text/template"
 	"unicode/utf8"
+
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 //go:embed builtin
@@ -36,20 +38,15 @@ type Set struct {
 // source is the text of one template and where a person finds it.
 type source struct{ path, text string }
 
-// Load returns the built-in templates of a language with the overrides put in
-// their place by file name. An override lies at the top of the folder, for
-// every language, or in a folder named after its language, which wins. Files
-// with other names are templates of their own, for Render. README.md and
-// names that begin with a dot are passed over. Overrides may be nil.
-//
-// If overrides have mistakes, the error is Mistakes, with paths relative to overrides. Each
-// template is carried out with sample data, which stops at its first mistake.
+// Load returns the built-in templates of a language with the overrides, which may be nil, in their place by
+// file name: at the top of the folder for every language, or in a folder named after one, which wins.
+// Each template is carried out with sample data; mistakes are pipelines.Mistakes.
 func Load(overrides fs.FS, language string) (*Set, error) {
 	if err := checkLanguage(language); err != nil {
 		return nil, err
 	}
 	sources := map[string]source{}
-	var found Mistakes
+	var found pipelines.Mistakes
 	for _, from := range []struct {
 		fsys fs.FS
 		dir  string
@@ -80,7 +77,7 @@ func FromFiles(language string, files map[string]string) (*Set, error) {
 		return nil, err
 	}
 	sources := map[string]source{}
-	var found Mistakes
+	var found pipelines.Mistakes
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if m := add(sources, name, name, files[name]); m != nil {
 			found = append(found, *m)
@@ -88,7 +85,7 @@ func FromFiles(language string, files map[string]string) (*Set, error) {
 	}
 	for _, step := range steps() {
 		if _, ok := sources[step]; !ok {
-			found = append(found, Mistake{File: step + ".md", Message: "missing from the templates of the run"})
+			found = append(found, pipelines.Mistake{File: step + ".md", Message: "missing from the templates of the run"})
 		}
 	}
 	return build(sources, found)
@@ -112,7 +109,7 @@ func (s *Set) names() string {
 
 // overlay puts the templates of one folder into sources. A folder that does not
 // exist holds none.
-func overlay(sources map[string]source, from fs.FS, dir string) (Mistakes, error) {
+func overlay(sources map[string]source, from fs.FS, dir string) (pipelines.Mistakes, error) {
 	entries, err := fs.ReadDir(from, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -120,14 +117,14 @@ func overlay(sources map[string]source, from fs.FS, dir string) (Mistakes, error
 	if err != nil {
 		return nil, err
 	}
-	var found Mistakes
+	var found pipelines.Mistakes
 	for _, e := range entries {
 		file := path.Join(dir, e.Name())
 		if passedOver(e, dir) {
 			continue
 		}
 		if !e.Type().IsRegular() {
-			found = append(found, Mistake{File: file, Message: "not a file; folders are named after a language (" + strings.Join(Languages(), ", ") + "), and links are not followed"})
+			found = append(found, pipelines.Mistake{File: file, Message: "not a file; folders are named after a language (" + strings.Join(Languages(), ", ") + "), and links are not followed"})
 			continue
 		}
 		text, err := readLimited(from, file)
@@ -158,16 +155,16 @@ func readLimited(fsys fs.FS, name string) (string, error) {
 }
 
 // add puts one template into sources, or says what is wrong with its file.
-func add(sources map[string]source, file, name, text string) *Mistake {
+func add(sources map[string]source, file, name, text string) *pipelines.Mistake {
 	base, ok := strings.CutSuffix(name, ".md")
 	if !ok || base == "" || strings.Trim(base, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") != "" {
-		return &Mistake{File: file, Message: "a template is named with letters, digits, _ and -, and ends in .md"}
+		return &pipelines.Mistake{File: file, Message: "a template is named with letters, digits, _ and -, and ends in .md"}
 	}
 	if len(text) > maxTemplate {
-		return &Mistake{File: file, Message: fmt.Sprintf("larger than %d bytes, the most a template may have", maxTemplate)}
+		return &pipelines.Mistake{File: file, Message: fmt.Sprintf("larger than %d bytes, the most a template may have", maxTemplate)}
 	}
 	if !utf8.ValidString(text) {
-		return &Mistake{File: file, Message: "not UTF-8 text"}
+		return &pipelines.Mistake{File: file, Message: "not UTF-8 text"}
 	}
 	text = strings.TrimPrefix(text, "\uFEFF")
 	sources[base] = source{file, strings.ReplaceAll(text, "\r\n", "\n")}

@@ -10,6 +10,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // folder makes an override folder on disk.
@@ -76,7 +78,7 @@ func TestMistakes(t *testing.T) {
 		"own.md":        "{{define \"extra\"}}{{.Nope}}{{end}}{{template \"extra\" .Issue}}{{define \"policy\"}}{{end}}",
 		"ja/ignored.md": "{{.Other}}",
 	}), "en")
-	var got Mistakes
+	var got pipelines.Mistakes
 	if !errors.As(err, &got) {
 		t.Fatalf("Load: %v, want Mistakes", err)
 	}
@@ -86,8 +88,8 @@ func TestMistakes(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"syntax":      {map[string]string{"a.md": "x\n{{if}}", "b.md": "{{end}}", "c.md": "{{.Titel}}"}, "a.md:2: missing value for if\nb.md:1: unexpected {{end}}\nc.md:1:3: at <.Titel>: can't evaluate field Titel"},
-		"function":    {map[string]string{"a.md": "{{exec \"rm\"}}"}, `a.md:1: function "exec" not defined`},
+		"syntax":      {map[string]string{"a.md": "x\n{{if}}", "b.md": "{{end}}", "c.md": "{{.Titel}}"}, "a.md:2:1: missing value for if\nb.md:1:1: unexpected {{end}}\nc.md:1:3: at <.Titel>: can't evaluate field Titel"},
+		"function":    {map[string]string{"a.md": "{{exec \"rm\"}}"}, `a.md:1:1: function "exec" not defined`},
 		"run time":    {map[string]string{"a.md": "\n{{index .Gates 7}}"}, "a.md:2:"},
 		"circle":      {map[string]string{"execute.md": "{{template \"a\" .}}", "a.md": "{{template \"a\" .}}"}, "exceeded maximum template depth"},
 		"nil":         {map[string]string{"a.md": "{{.Rollback.Reason}}"}, "a.md:1:"},
@@ -193,7 +195,7 @@ func FuzzLoad(f *testing.F) {
 			s.Render("execute", task("execute"))
 			return
 		}
-		var m Mistakes
+		var m pipelines.Mistakes
 		if !errors.As(err, &m) {
 			t.Errorf("Load(%q): %v, want Mistakes", text, err)
 		}

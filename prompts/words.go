@@ -11,10 +11,8 @@ import (
 	"sync"
 )
 
-// Catalogue is what reprise says to people about a run, in one language: the
-// content of words/en.json or words/ja.json. The key of a text is its path there, such as
-// tell.sandbox, without the groups of reasons and of what is shown, and without "forms".
-// A test compares all keys and values that the program names with those that there are.
+// Catalogue is what reprise says to people about a run, in one language. The key of a text is its path in
+// words/en.json, without the groups of reasons and of what is shown, and without "forms".
 type Catalogue struct {
 	Language string // "en" or "ja"
 	words    map[string]string
@@ -83,9 +81,8 @@ func (c Catalogue) add(path string, group map[string]any) error {
 	return nil
 }
 
-// Say gives the text of a key. The values for what stands in it as {name} follow in pairs of a
-// name and a value; {name|one|many} is one of two words that go with a number. Values are not
-// looked at again.
+// Say gives the text of a key, with the values of pairs for {name} in it; {name|one|many} goes with a
+// number. Values are not looked at again.
 func (c Catalogue) Say(key string, pairs ...any) string {
 	values := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -56,9 +56,8 @@ func (c Catalogue) Roughly(d time.Duration) string {
 	return c.Say("wholeMinutes", "m", m)
 }
 
-// RolledBack is one entry of the history of rollbacks, without its reason.
-// An empty by is a person whose name is not known; with automatic it is the
-// person who has asked the agent that took the run back.
+// RolledBack is one entry of the history of rollbacks, without its reason. By is the person, or with
+// automatic the one who has asked the agent; empty: not known.
 func (c Catalogue) RolledBack(from, to, toStep, by string, automatic bool) string {
 	form := "rolledBackBy"
 	switch {

@@ -21,7 +21,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 func main() { live(environ.Env{}) }
@@ -104,17 +103,11 @@ func (i interrupted) Unwrap() error { return i.error }
 // Mistakes in pipelines and prompts are one line each, with their place.
 func explain(env environ.Env, err error) int {
 	var mistakes pipelines.Mistakes
-	var words prompts.Mistakes
 	var usage exit.UsageError
 	var none *git.NotARepository
 	switch {
 	case errors.As(err, &mistakes):
 		for _, m := range mistakes {
-			terminal.Tell(env.Stderr, m.Error())
-		}
-		return exit.Usage
-	case errors.As(err, &words):
-		for _, m := range words {
 			terminal.Tell(env.Stderr, m.Error())
 		}
 		return exit.Usage

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -90,8 +87,8 @@ func (c *Case) files(doc *source.Document) {
 		}
 	}
 	for i, p := range c.Keeps {
-		if _, err := path.Match(strings.TrimSuffix(p, "/**"), ""); err != nil || !fs.ValidPath(p) {
-			doc.Wrong([]any{"keeps", i}, "%q is no path or pattern from the top of the repository", p)
+		if why := pipelines.BadPattern(p); why != "" {
+			doc.Wrong([]any{"keeps", i}, "%q %s", p, why)
 		}
 	}
 }
@@ -124,15 +121,4 @@ func (c *Case) stubs(doc *source.Document) error {
 	}
 	_, err := rehearsal.ReadStubs(c.Stubs)
 	return err
-}
-
-// kept reports whether a path is one that the work must leave as it is.
-func (c *Case) kept(name string) bool {
-	for _, pattern := range c.Keeps {
-		folder, whole := strings.CutSuffix(pattern, "/**")
-		if fits, _ := path.Match(pattern, name); fits || whole && strings.HasPrefix(name, folder+"/") { // it was checked when it was read
-			return true
-		}
-	}
-	return false
 }

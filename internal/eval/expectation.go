@@ -14,9 +14,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
-// unmet says what keeps the facts, a JSON object, from being among the values that the
-// CUE text describes: a line for each, sorted. Facts that the text does not name are
-// never wrong.
+// unmet says, sorted, what keeps the facts, a JSON object, from being among the values that the CUE text
+// describes.
 func unmet(text string, facts []byte) ([]string, error) {
 	ctx := source.NewContext()
 	want := ctx.CompileString(text, cue.Filename("expect"))

@@ -11,10 +11,8 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Wilson gives the score interval of a share of which k of n were seen: E. B. Wilson,
-// Probable inference, the law of succession, and statistical inference, 1927. It keeps
-// its promise for few runs and near 0 and 1, where the usual one does not. Of no runs
-// nothing is known.
+// Wilson gives Wilson's score interval of a share of which k of n were seen, which also holds for few runs
+// and near 0 and 1.
 func Wilson(k, n int) Interval {
 	if n == 0 {
 		return Interval{0, 1}

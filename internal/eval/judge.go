@@ -85,9 +85,8 @@ func failed(all []metadata.CheckResult) []metadata.CheckResult {
 	return slices.DeleteFunc(slices.Clone(all), func(r metadata.CheckResult) bool { return r.Pass })
 }
 
-// before says what is wrong with a case as it is before the work: its setup fails, what
-// has to pass does not, or a check passes, which then proves nothing. Mistakes of the case
-// are pipelines.Mistakes.
+// before says what is wrong with a case before the work: its setup or what has to pass fails, or a check
+// passes, which then proves nothing.
 func (j *judge) before(ctx context.Context, c Case, tree string) error {
 	if err := c.addHidden(tree); err != nil {
 		c.doc.Wrong([]any{"hidden"}, "%v", err)
@@ -129,7 +128,7 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 		misses[i] = "expect: " + misses[i]
 	}
 	for name := range facts.Files {
-		if c.kept(name) {
+		if pipelines.MatchesPath(name, c.Keeps) {
 			misses = append(misses, "keeps: "+name+" was changed")
 		}
 	}

@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,14 +104,11 @@ func (r Result) judged(misses []string) Result {
 	return r
 }
 
-// stale gives what a trial asked otherwise than it was recorded.
-func (r recordings) stale(dir string) (said []string, err error) {
-	if !r.plays {
+// stale gives which call of a trial was asked otherwise than it was recorded.
+func (r recordings) stale(dir string) ([]string, error) {
+	said, err := os.ReadFile(rehearsal.StaleFile(own(dir)))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	all, err := rehearsal.StaleCalls(own(dir))
-	for _, s := range all {
-		said = append(said, s.String())
-	}
-	return said, err
+	return []string{string(said)}, err
 }

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/txtar"
+	"golang.org/x/tools/txtar"
 )
 
 // archiveEnding is the ending of a text file that holds the files of a folder.
@@ -40,7 +41,35 @@ func unpack(from, dir string) error {
 		return err
 	}
 	defer func() { _ = root.Close() }() // nothing is written through it
-	put := func(name string, data []byte, mode os.FileMode) error {
+	files := os.DirFS(from)
+	if isArchive(from) {
+		all, err := txtar.ParseFile(from)
+		if err == nil {
+			files, err = txtar.FS(all)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", from, err)
+		}
+	}
+	return fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.Name() == ".git":
+			return fmt.Errorf("%s: files of a case cannot have a .git; name the repository itself", path.Join(from, name))
+		case e.IsDir():
+			return nil
+		case !e.Type().IsRegular():
+			return fmt.Errorf("%s is no regular file", path.Join(from, name))
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		data, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
 		name = filepath.FromSlash(name)
 		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
@@ -48,47 +77,7 @@ func unpack(from, dir string) error {
 		if err := root.RemoveAll(name); err != nil { // a folder or a link, if somebody put one there
 			return err
 		}
-		return root.WriteFile(name, data, mode)
-	}
-	if isArchive(from) {
-		all, err := txtar.ParseFile(from)
-		if err != nil {
-			return err
-		}
-		for _, f := range all.Files {
-			if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
-				return fmt.Errorf("%s: %q is not a path in the repository", from, f.Name)
-			}
-			if err := put(f.Name, f.Data, 0o644); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return filepath.WalkDir(from, func(file string, e os.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.Name() == ".git" && file != from:
-			return fmt.Errorf("%s: files of a case cannot have a .git; name the repository itself", file)
-		case e.IsDir():
-			return nil
-		case !e.Type().IsRegular():
-			return fmt.Errorf("%s is no regular file", file)
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(from, file)
-		if err != nil {
-			return err
-		}
-		return put(path.Clean(filepath.ToSlash(name)), data, info.Mode().Perm()|0o600)
+		return root.WriteFile(name, data, info.Mode().Perm()|0o600)
 	})
 }
 

@@ -11,9 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// forReview leaves of the suite the reviews of accepted work: each as it was, and once
-// with each of the defects that it plants. Work that a review has accepted, and that
-// the case says has to be refused, has a defect as it is.
+// forReview leaves of the suite the reviews of accepted work: each as it was, and once with each defect that
+// it plants. Work that the case says has to be refused has a defect as it is.
 func (e *evaluation) forReview(ctx context.Context) error {
 	var all []Case
 	for _, c := range e.suite.Cases {

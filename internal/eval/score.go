@@ -14,9 +14,8 @@ const nearby = 3
 // fails reports whether the review refuses the work.
 func (r Result) fails() bool { return r.Review != nil && r.Review.Verdict == metadata.Fail }
 
-// finds reports whether the review refuses the work and names the defect: its file, and
-// if it names a line, that one or one close by. Of one that people found, a refusal is all
-// that can be asked for.
+// finds reports whether the review refuses the work and names the defect: its file, and if it names a line,
+// one close by. Of one that people found, a refusal is enough.
 func (r Result) finds() bool {
 	return r.fails() && (r.planted.File == "" || slices.ContainsFunc(r.Review.Findings, func(f metadata.Finding) bool {
 		return f.File == r.planted.File && (f.Line == 0 || max(f.Line-r.planted.line, r.planted.line-f.Line) <= nearby)

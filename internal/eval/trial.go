@@ -178,9 +178,8 @@ func (r *runner) begin(ctx context.Context, c Case, v Variant, dir string) error
 // issueIn is the file of the issue of a trial.
 func issueIn(dir string, c Case) string { return filepath.Join(dir, c.Name+".md") }
 
-// asks gives the arguments of the process that carries out a trial, and the most that it
-// may spend by itself, in US dollars, what was spent before among it. Of a whole run it
-// notes which issue it is of.
+// asks gives the arguments of the process of a trial, and the most that it may spend by itself with what was
+// spent before. Of a whole run it notes the issue.
 func (r *runner) asks(ctx context.Context, c Case, v Variant, dir string, b *Before) ([]string, float64, error) {
 	repo := filepath.Join(dir, "repo")
 	args := []string{"run", "--repo", repo, "--push=false", "--json", "--sandbox", r.sandbox}

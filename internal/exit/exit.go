@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // ForgeReason gives a reason code for an error of the forge.
@@ -68,7 +67,7 @@ func ofDisk(err error) bool {
 // ReasonFor gives the reason code of an error that stopped the process.
 func ReasonFor(err error) metadata.Code {
 	switch {
-	case errors.As(err, new(pipelines.Mistakes)), errors.As(err, new(prompts.Mistakes)), errors.As(err, new(UsageError)), errors.As(err, new(*git.NotARepository)):
+	case errors.As(err, new(pipelines.Mistakes)), errors.As(err, new(UsageError)), errors.As(err, new(*git.NotARepository)):
 		return metadata.ConfigInvalid
 	case errors.As(err, new(*git.PushError)):
 		return metadata.PushFailed

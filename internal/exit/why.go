@@ -15,9 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Why gives the reason of an error that a run does not allow something, or that
-// something failed on GitHub or in git, together with what was being done. Other
-// errors are quoted in their own words.
+// Why gives the reason of an error, together with what was being done; one that is not known is quoted.
 func Why(err error) metadata.Reason {
 	var own interface{ Why() metadata.Reason }
 	if errors.As(err, &own) {

@@ -50,7 +50,7 @@ internal/delivery github.com/charmbracelet/x
 internal/legacy github.com/go-json-experiment/json
 internal/runs github.com/google/renameio
 internal/doctor go.yaml.in/yaml golang.org/x/mod golang.org/x/sys
-internal/eval cuelang.org/go github.com/google/renameio github.com/rogpeppe/go-internal github.com/spf13/cobra golang.org/x/sync
+internal/eval cuelang.org/go github.com/google/renameio github.com/spf13/cobra golang.org/x/sync golang.org/x/tools
 internal/bot
 cmd/reprise github.com/sethvargo/go-githubactions github.com/spf13/cobra github.com/spf13/pflag
 `

@@ -21,9 +21,7 @@ type document struct {
 	data []byte
 }
 
-// documents lists the Markdown files that an older phase wrote, the artifact
-// first: the one that the record lists, else one that is called as the phase is. What is
-// empty is none.
+// documents lists the Markdown files that an older phase wrote and that are not empty, the artifact first.
 func (old *OlderRun) documents(phase string, listed []string) (out []document, err error) {
 	names, err := fs.Glob(old.files, "*/output/*.md")
 	if err != nil {

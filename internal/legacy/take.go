@@ -18,9 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// importedAgent is the name that attempts of the older system have: one for
-// each phase that wrote something. Who did it, and in how many calls, is not
-// known.
+// importedAgent is the agent of attempts of the older system: who did them is not known.
 const importedAgent = "imported"
 
 // Takeover makes a fresh run one that goes on from where an older run is.

@@ -3,9 +3,7 @@ package rehearsal
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -21,9 +19,9 @@ const (
 	Plays   = "REPRISE_PLAY"   // its answers are given, and no agent is called
 )
 
-// staleFile is where a process that plays a recording notes each call that was not asked
-// for in this way when it was recorded.
-func staleFile(recording string) string { return recording + ".stale" }
+// StaleFile is where a process that plays a recording says which call was not asked for in this way
+// when it was recorded.
+func StaleFile(recording string) string { return recording + ".stale" }
 
 // call is one line of a recording.
 type call struct {
@@ -40,20 +38,6 @@ type call struct {
 type answer struct {
 	engine.Result
 	Session bool `json:"session,omitempty"` // there was one, which a later call can go on with
-}
-
-// StaleCall is a call that is not the one that was recorded: its answer says nothing of how
-// an agent would answer now.
-type StaleCall struct {
-	Phase string        `json:"phase"`
-	Step  metadata.Step `json:"step"`
-	Call  int           `json:"call"` // of this step; counts from 1
-	Why   string        `json:"why"`
-}
-
-// String says which call it is, and why it is stale.
-func (s StaleCall) String() string {
-	return fmt.Sprintf("%s %s, call %d: %s", s.Phase, s.Step, s.Call, s.Why)
 }
 
 // RecordedTree is where agents work.
@@ -108,54 +92,21 @@ func (r *Recording) Agent(tree RecordedTree, make func() (engine.Agent, error)) 
 // calls gives the calls of a recording in their order. A call that a kill had done again
 // counts as it was done last.
 func calls(file string) (all []call, err error) {
-	lines, err := linesOf[call](file)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading a recording: %w; record it anew", err)
 	}
-	for i, c := range lines {
-		if i+1 == len(lines) || lines[i+1].Attempt != c.Attempt {
-			all = append(all, c)
-		}
-	}
-	return all, nil
-}
-
-// StaleCalls gives what was noted while a recording was played; nothing if there is no
-// such file.
-func StaleCalls(recording string) ([]StaleCall, error) {
-	all, err := linesOf[StaleCall](staleFile(recording))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return all, err
-}
-
-// linesOf reads the values that add has added to a file.
-func linesOf[T any](file string) (all []T, err error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
+	n := 0
 	for line := range strings.Lines(string(data)) {
-		var one T
-		if err := json.Unmarshal([]byte(line), &one); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, len(all)+1, err)
+		var c call
+		n++
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			return nil, fmt.Errorf("reading a recording: %s:%d: %w; record it anew", file, n, err)
 		}
-		all = append(all, one)
+		if last := len(all) - 1; last >= 0 && all[last].Attempt == c.Attempt {
+			all = all[:last]
+		}
+		all = append(all, c)
 	}
 	return all, nil
-}
-
-// add adds a value as a line to a file.
-func add(file string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	return errors.Join(err, f.Close())
 }

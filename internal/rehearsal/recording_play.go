@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,52 +17,39 @@ import (
 // player is an agent that gives recorded answers.
 type player struct{ *Recording }
 
-// Run gives the recorded answer of the call, in the order of those of its step. One that
-// was asked in another way is given too, and noted as stale; without one the run ends.
+// Run gives the recorded answer of the call, in the order of those of its step. One that was
+// not asked in this way is stale, and ends the run.
 func (p player) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, &engine.AgentError{Class: metadata.Signal, Agent: "recording", Err: context.Cause(ctx)}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := t.Phase + " " + string(t.Step)
-	p.counts[key]++
-	c, n := p.find(t.Phase, t.Step, p.counts[key])
-	s := StaleCall{Phase: t.Phase, Step: t.Step, Call: p.counts[key]}
-	if c == nil {
-		s.Why = fmt.Sprintf("no answer is recorded; there are %d of this step", n)
-	} else {
-		s.Why = differs(*c, t, p.mask)
-	}
-	if s.Why != "" {
-		if err := add(staleFile(p.file), s); err != nil {
-			return engine.Result{}, err
+	var there []call
+	for _, c := range p.calls {
+		if c.Phase == t.Phase && c.Step == t.Step {
+			there = append(there, c)
 		}
 	}
-	if c == nil {
-		return engine.Result{}, fmt.Errorf("%s is stale: %s", p.file, s)
+	key := t.Phase + " " + string(t.Step)
+	n := p.counts[key]
+	p.counts[key]++
+	why := fmt.Sprintf("no answer is recorded; there are %d of this step", len(there))
+	if n < len(there) {
+		why = differs(there[n], t, p.mask)
 	}
-	out := c.Answer.Result
-	if c.Answer.Session {
+	if why != "" {
+		why = fmt.Sprintf("%s, call %d: %s", key, n+1, why)
+		return engine.Result{}, errors.Join(fmt.Errorf("%s is stale: %s", p.file, why), os.WriteFile(StaleFile(p.file), []byte(why), 0o600))
+	}
+	out := there[n].Answer.Result
+	if there[n].Answer.Session {
 		out.Session = t.Session
 	}
 	if t.Notify != nil {
 		t.Notify(engine.Activity{Session: out.Session, Text: "recorded"})
 	}
-	return out, write(t.Dir, c.Files)
-}
-
-// find gives the n-th call of a step, or nil and how many there are.
-func (r *Recording) find(phase string, step metadata.Step, n int) (*call, int) {
-	there := 0
-	for i, c := range r.calls {
-		if c.Phase == phase && c.Step == step {
-			if there++; there == n {
-				return &r.calls[i], there
-			}
-		}
-	}
-	return nil, there
+	return out, write(t.Dir, there[n].Files)
 }
 
 // differs says how a task is not the one that was recorded; "" if it is.

@@ -48,12 +48,26 @@ func (r recorder) Run(ctx context.Context, t engine.Task) (engine.Result, error)
 			return out, fmt.Errorf("recording %s %s: %w", t.Phase, t.Step, err)
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := add(r.file, c); err != nil {
+	if err := r.add(c); err != nil {
 		return out, fmt.Errorf("recording %s %s: %w", t.Phase, t.Step, err)
 	}
 	return out, nil
+}
+
+// add adds a call to the recording.
+func (r *Recording) add(c call) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f, err := os.OpenFile(r.file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	return errors.Join(err, f.Close())
 }
 
 // masked gives what is kept of a result.

@@ -1,6 +1,5 @@
-// Package rehearsal is the agent that needs no key, no network and no model: it answers from
-// samples, from stubs, or from a recording of what other agents have answered, which it makes,
-// too, with secrets masked.
+// Package rehearsal is the agent that needs no key, no network and no model: it answers from samples, from
+// stubs, or from a recording of other agents, which it makes, too.
 package rehearsal
 
 import (
@@ -20,12 +19,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
-// Agent writes an artifact from the task, passes every review but the very first, and shows
-// in what it writes that findings and the reason of a rollback arrived. The same
-// task and tree give the same result, in every process.
-//
-// The review that fails is the one of the phase named first, in its round 0,
-// while the artifact does not say yet that it was revised.
+// Agent writes an artifact from the task, passes every review but the very first, of the phase First, and
+// shows that findings and reasons arrived. The same task and tree give the same result.
 type Agent struct {
 	// First is the phase whose first review fails; empty lets all pass.
 	First string

@@ -246,20 +246,15 @@ func StepsOf(plan *pipelines.Pipeline) []*pipelines.Step {
 	return out
 }
 
-// inRepository gives mistakes in prompts the form of mistakes in pipelines, and
-// the path that people know the file by.
+// inRepository gives mistakes in prompts the path that people know the file by.
 func inRepository(err error) error {
-	var wrong prompts.Mistakes
-	if !errors.As(err, &wrong) {
-		return err
+	var wrong pipelines.Mistakes
+	if errors.As(err, &wrong) {
+		for i := range wrong {
+			wrong[i].File = path.Join(".github/reprise/prompts", wrong[i].File)
+		}
 	}
-	var out pipelines.Mistakes
-	for _, m := range wrong {
-		out = append(out, pipelines.Mistake{
-			File: path.Join(".github/reprise/prompts", m.File), Line: m.Line, Column: max(m.Column, 1), Message: m.Message,
-		})
-	}
-	return out
+	return err
 }
 
 // DefinedBy names the pipeline of a run the way --pipeline does.

@@ -22,9 +22,7 @@ type ownWords struct {
 	Gates       map[string]string
 }
 
-// Speak puts what a pipeline says in the words of a built-in one into the
-// pipeline's language. Words of its own, as those of a repository, stay as they
-// are, also in a pipeline that is built on a built-in one.
+// Speak puts what a pipeline says in the words of a built-in one into the pipeline's language.
 func Speak(p *pipelines.Pipeline) error {
 	if p.Language != "ja" {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/process"
@@ -44,9 +45,8 @@ type Question struct {
 	Text []byte
 }
 
-// Ask has a child answer and sees to its limits: argv starts a process that calls
-// Answer. Of the machine's time it has far more than of a processor's. An answer that
-// takes too much of either, or of memory, is an error with mistake.Errors.
+// Ask has a process that argv starts, and that calls AnswerQuestion, answer within its limits.
+// Going beyond them is an error with pipelines.Mistakes.
 func Ask(ctx context.Context, argv []string, q Question) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, 12*q.Most)
 	defer cancel()
@@ -57,7 +57,7 @@ func Ask(ctx context.Context, argv []string, q Question) ([]byte, error) {
 	cmd.Env = []string{"GOTRACEBACK=none"}
 	cmd.Stdin = bytes.NewReader(q.Text)
 	cmd.WaitDelay = time.Second
-	ownGroup(cmd)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what interrupts this process ends it by the context
 	err := process.RunBounded(cmd, &stdout, &stderr)
 	const advice = "simplify disjunctions, comprehensions and lists that grow"
 	switch {
@@ -74,10 +74,8 @@ func Ask(ctx context.Context, argv []string, q Question) ([]byte, error) {
 	}
 }
 
-// died tells whether Answer had begun and then came to an end that it does not
-// give itself. That is memory: Go has no one word for being out of it. Where it
-// is noticed decides whether the process says so, breaks in the middle of
-// collecting garbage, fails to start a thread, or is killed.
+// died tells whether an answer had begun and then came to an end that it does not give itself: it was
+// out of memory, which Go notices in many ways.
 func died(err error, begun bool) bool {
 	var exit *exec.ExitError
 	return begun && errors.As(err, &exit) && exit.ExitCode() != 1

@@ -11,10 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// checker holds a value against a schema and takes it down as nodes. It goes
-// through the fields by itself instead of letting CUE unify the whole: that
-// way each mistake is found, each gives one message, and each has the place
-// of the field it is about.
+// checker holds a value against a schema and takes it down as nodes. It goes through the fields by
+// itself, so that each mistake is found, gives one message, and has its place.
 type checker struct {
 	MistakeList
 	facts  *Shape // of what a rule may ask about

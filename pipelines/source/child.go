@@ -10,9 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Child answers one request of an Evaluator, from stdin to stdout, in a
-// process of its own: it limits memory and processor time of the whole process.
-// The result is the exit code.
+// Child answers one request of an Evaluator in a process of its own, and gives the exit code.
 func Child(stdin io.Reader, stdout io.Writer) int { return AnswerQuestion(stdin, stdout, reply) }
 
 // reply reads a request and writes the answer to it.

@@ -33,13 +33,9 @@ type Chosen struct {
 	Open bool
 }
 
-// Make finds the pipeline of an issue and says why it is that one: the one
-// that is named, else the one in a label such as "reprise:fix", else the first of
-// the repository whose select matches, else the one that the repository's settings
-// name, else the first built-in one whose select matches; else it stays open. They are
-// asked in the order of Sources.Names. Where auto is named, by anybody, the settings name none.
-// A mistake in a pipeline that has to be asked is an error: to leave it out would choose
-// another one without a word.
+// Choose finds the pipeline of an issue and says why it is that one: the one that is named, else that
+// of a label such as "reprise:fix", of a select in the repository, of the repository's settings, or of a
+// built-in select. A mistake in one that is asked is an error: to leave it out would choose another.
 func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (Chosen, error) {
 	load := func(name string, why text.Cause) (Chosen, error) {
 		p, err := Load(ctx, s, name)

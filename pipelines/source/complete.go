@@ -107,9 +107,7 @@ func nameOf(file string) string {
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// AddDefaultAgents adds the agents of a pipeline that names none to those of
-// the ones that build on it. The reviewer is another vendor's, who sees other
-// mistakes.
+// AddDefaultAgents adds the agents of a pipeline that names none. The reviewer is another vendor's.
 func (d *DraftPipeline) AddDefaultAgents() {
 	agents := map[string]pipelines.Agent{
 		"writer": {

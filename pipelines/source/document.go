@@ -13,12 +13,9 @@ type Document struct {
 	own  MistakeList
 }
 
-// ReadDocument holds a file against a schema: the definition of that name in CUE text.
-// The file is read in the language that its name ends in, and as YAML if that is none.
-// All mistakes come back at once, as Errors; what is right beside them is in the document,
-// unless that is nil. What a field marked @constraint(when) may ask about is #Facts of the
-// schema. The file is evaluated in this process and without limits, so it has to come from
-// the person at the terminal.
+// ReadDocument holds a file, in the language of its ending or else YAML, against a definition in CUE text.
+// What is right is in the document also beside mistakes, unless it is nil. It is evaluated in this process
+// and without limits, so it has to come from the person at the terminal.
 func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
 	ctx := NewContext()
 	whole := ctx.CompileString(schema)

@@ -52,9 +52,8 @@ type response struct {
 	Failure  string              `json:"failure,omitempty"` // any other error
 }
 
-// CheckReport holds a JSON value that an agent returned against a phase's
-// Report. The error is Errors, one for each thing that is wrong with the
-// value, or says why that could not be found out.
+// CheckReport holds a JSON value of an agent against a phase's Report. What is wrong with it is
+// pipelines.Mistakes.
 func (e Evaluator) CheckReport(ctx context.Context, report string, value []byte) error {
 	if !json.Valid(value) {
 		return pipelines.Mistakes{{Message: "not valid JSON"}}

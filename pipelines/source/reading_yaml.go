@@ -11,10 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// misread gives the mistake that keeps a text from being YAML, with its place;
-// false if it is YAML. The reader names the line where the list or object around
-// the mistake begins, or none. The line of the mistake is the first up to which
-// the reader comes to the same end as with the whole text.
+// misread gives the mistake that keeps a text from being YAML; false if it is YAML. Its line is the first
+// up to which the reader comes to the same end as with the whole text.
 func misread(name, text string) (pipelines.Mistake, bool) {
 	wrong := syntaxError(text)
 	if wrong == "" {

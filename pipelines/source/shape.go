@@ -10,9 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Shape is what a schema says about one value. It is looked up once and then
-// held against as many values as there are: reading a schema's fields costs
-// more than checking a value against one of them.
+// Shape is what a schema says about one value, looked up once and held against many values.
 type Shape struct {
 	Value      cue.Value
 	Kind       cue.Kind

@@ -8,10 +8,8 @@ import (
 	"cuelang.org/go/cue"
 )
 
-// Schema is the part of JSON Schema that every agent understands. CUE can say
-// more than this; what it says is checked in full when the agent answers. The
-// generators that come with CUE write references, allOf and tuples, which
-// agents refuse.
+// Schema is the part of JSON Schema that every agent understands. CUE's own generators write
+// references, allOf and tuples, which agents refuse.
 type Schema struct {
 	Type        any                `json:"type,omitempty"` // a string, or a list of them
 	Description string             `json:"description,omitempty"`

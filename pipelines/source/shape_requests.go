@@ -24,9 +24,7 @@ func BadRequest(report json.RawMessage) string {
 	return strings.Join(wrong, "; ")
 }
 
-// Other requests are read where they fit and are data of the pipeline's own
-// where they do not. Children make something that everybody sees, and a decision
-// says whether the run goes on, so they are what they say or a mistake.
+// What makes issues, or lets a run go on, is what it says or a mistake; other requests may be data.
 const (
 	badChildren = "children asks for issues of their own, expected [...{title: string, body?: string}] and no other fields"
 	badDecision = `decision says whether the run goes on, expected text that can be "pass" or "pass_with_issues"; give the field another name if it means something else`

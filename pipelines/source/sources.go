@@ -1,8 +1,5 @@
-// Package source reads pipelines from the files that people write: it finds them by their
-// names, evaluates them, and reports every mistake with file, line and column. What it hands
-// out is a pipelines.Pipeline, which is plain data: who goes by a pipeline need not know CUE.
-// A pipeline of a repository is a program that somebody else wrote, so it is evaluated in a
-// child process with limits on time, memory and input.
+// Package source reads pipelines from the files that people write: it finds, evaluates and checks them,
+// in a child process with limits, as they are programs of others. What it gives is plain data.
 package source
 
 import (
@@ -24,9 +21,7 @@ import (
 // Sources is where pipelines are looked for: first in a repository, then
 // among those that are built in.
 type Sources struct {
-	// Path is a file to use instead of looking for a name; empty for none.
-	// It has to come from the person at the terminal or the workflow, never
-	// from an issue.
+	// Path is a file to use instead of looking for a name; it never comes from an issue.
 	Path string
 	// Repo is the folder .github/reprise of the default branch; nil if there
 	// is none.
@@ -97,9 +92,7 @@ func (s Sources) files(folder string) (found []file, shadowed pipelines.Mistakes
 	return found, shadowed, nil
 }
 
-// Shadowed gives a mistake for each file of the repository that is never read,
-// as another one with the same name and an ending that is asked for sooner is
-// beside it.
+// Shadowed gives a mistake for each file of the repository that another one of its name hides.
 func (s Sources) Shadowed() (pipelines.Mistakes, error) {
 	_, own, err := s.files(repoFolder)
 	_, config, wrong := s.files(".")
@@ -124,10 +117,8 @@ func IsFile(name string) (pipeline string, ok bool) {
 	return strings.TrimSuffix(name, ext), slices.Contains(FileEndings(), ext)
 }
 
-// Load finds a pipeline by its name, evaluates and checks it. A name may have
-// one of the pipeline's presets behind a slash, as in "full/quick-fix". Where
-// Sources has a Path the name only says the preset, and may be empty. Mistakes
-// in a pipeline come back as Errors, all of them at once.
+// Load finds a pipeline by its name, or NAME/PRESET, evaluates and checks it. With a Path the name only
+// says the preset. Mistakes come back as pipelines.Mistakes, all at once.
 func Load(ctx context.Context, s Sources, name string) (*pipelines.Pipeline, error) {
 	name, preset, _ := strings.Cut(name, "/")
 	files, _, err := s.files(repoFolder)
@@ -210,9 +201,7 @@ func (s Sources) config() (*file, error) {
 	return &found[0], nil
 }
 
-// UsualPipeline gives the pipeline that the settings of the repository name for issues
-// that nothing else decides about, or "". Mistakes in the settings come back as Errors,
-// and so does a name that no pipeline has.
+// UsualPipeline gives the pipeline that the settings of the repository name, or "".
 func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
 	config, err := s.config()
 	if err != nil || config == nil {

@@ -10,9 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Node is a value as somebody wrote it, with the place it was written at.
-// Nodes are plain data: a pipeline that builds on another one is made by
-// putting nodes together, and every node still knows where it came from.
+// Node is a value as somebody wrote it, with its place, which it keeps when pipelines are put together.
 type Node struct {
 	NodePlace
 	Path   string // in its own file
@@ -146,10 +144,8 @@ type MistakeList struct {
 	Config *Node // the settings of the repository, or nil
 }
 
-// Add notes a mistake at the value that keys lead to from n: names of fields
-// and indices of items. Where the value is missing it is noted at the deepest
-// one there is. A mistake that shows in a pipeline this one builds on is noted
-// where it is named.
+// Add notes a mistake at the value that keys lead to from n, or the deepest one there is. One that shows
+// in a pipeline this one builds on is noted where that is named.
 func (m *MistakeList) Add(n *Node, keys []any, format string, args ...any) {
 	at, next, path := n, n, n.Path
 	for _, key := range keys {

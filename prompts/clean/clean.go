@@ -1,6 +1,5 @@
-// Package clean takes out of a text what people who read it on GitHub do not
-// see: hidden comments, invisible characters, titles of links, addresses that
-// run scripts. An agent then reads what people read.
+// Package clean takes out of a text what people who read it on GitHub do not see, so that an agent reads
+// what people read.
 package clean
 
 import (
@@ -8,26 +7,17 @@ import (
 	"strings"
 )
 
-// maxRounds is how often a text is cleaned, because what was taken out may have
-// kept something else from being seen as markup. Two rounds do for all but texts
-// made to need more.
+// maxRounds is how often a text is cleaned, as what is taken out may have hidden something else.
 const maxRounds = 6
 
-// Text removes from a text what a person who reads it on GitHub does not
-// see, so that an agent reads what people read. Line ends become \n. Text in
-// any script survives, and so do emoji with their joiners and selectors, and
-// code, of which only what cannot be seen goes. Cleaning a clean text changes
-// nothing. The time is linear in len(text).
-//
-// What is code is read from the text as it stands, so it has to be whole:
-// begun where GitHub begins to read it.
+// Text removes from a whole text what a person who reads it on GitHub does not see, in time that is linear in
+// its length. Any script, emoji and code survive; cleaning a clean text changes nothing.
 func Text(text string) (clean string, removed []Removal) {
 	return rounds(text, []cleaner{(*draft).blocks, (*draft).comments, (*draft).addresses, (*draft).targets, (*draft).tags})
 }
 
-// Quoted is Text for what is shown in another place than it was written for, as
-// text or as code: nothing but comments is hidden there, and these are removed
-// wherever they stand, also in a block of code.
+// Quoted is Text for what is shown in another place than it was written for: only comments are hidden
+// there, and are removed also in code.
 func Quoted(text string) (clean string, removed []Removal) {
 	return rounds(text, []cleaner{(*draft).comments, (*draft).addresses})
 }

@@ -58,11 +58,8 @@ type reading struct {
 	stop  int      // behind this nothing is certain to be code
 }
 
-// blocks finds the code of a text, of which it is certain that GitHub shows it, and
-// removes what GitHub does not show of blocks: cells beyond the columns of a table,
-// footnotes that nothing refers to, words behind the language of a block of code,
-// comments in diagrams and formulas. A text is made by somebody who may want it to
-// be taken for code here and for HTML there: what is doubtful is no code.
+// blocks finds the code of which it is certain that GitHub shows it, and removes what GitHub does not show
+// of tables, footnotes, blocks of code, diagrams and formulas. What is doubtful is no code.
 func (d *draft) blocks() {
 	if len(d.src) > mostRead || deepLine().MatchString(d.src) {
 		return

@@ -6,11 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Mark gives a text with a mark such as <U+202E> in the place of every character
-// that nobody would see, and how many these are. Who reviews a change has to know
-// of them, so they are not taken out. Emoji, and words in scripts that need it,
-// keep what joins them or selects how they are drawn; line breaks stay as they
-// are.
+// Mark gives a text with a mark such as <U+202E> in the place of every character that nobody would see, for
+// who reviews a change, and how many these are. Emoji and scripts keep what they need.
 func Mark(text string) (marked string, count int) {
 	if plain(text) {
 		return text, 0

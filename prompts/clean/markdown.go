@@ -52,9 +52,8 @@ func Fenced(text string) string {
 // command.
 var LeadingSlash = regexp.MustCompile(`(?m)^/[A-Za-z]`)
 
-// EscapeCommands moves the text of a block of code by one space if a line of it
-// begins with a slash. GitHub shows the block as code; programs that look for
-// commands at the beginning of lines often look there as well.
+// EscapeCommands moves the text of a block of code by one space if a line of it begins with a slash, which
+// programs may take for a command.
 func EscapeCommands(text string) string {
 	if LeadingSlash.MatchString(text) {
 		return Indent(text, " ")

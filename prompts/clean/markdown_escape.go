@@ -5,12 +5,9 @@ import (
 	"strings"
 )
 
-// Escape makes text from agents and people harmless in the Markdown of a
-// comment. It reads as it was written, but it mentions nobody, refers to no
-// issue, links nowhere, shows no image, and is no command, markup, HTML or
-// fence. Inline code stays code; what would turn into a link becomes code.
-// Lines stay lines. The result is for paragraphs, quotes and list items, not
-// for the cells of a table.
+// Escape makes text harmless in the Markdown of a comment, but not for cells of tables: it reads as it was
+// written, but mentions nobody, links nowhere, and is no image, command, markup, HTML or fence. Inline code
+// stays code; what would turn into a link becomes code.
 func Escape(text string) string {
 	text, _ = Quoted(text)
 	text = plainLetters.Replace(text)

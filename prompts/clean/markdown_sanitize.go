@@ -9,13 +9,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// Sanitize makes Markdown that an agent wrote harmless. Headings, lists, quotes,
-// tables, emphasis, links to pages and code stay what they are. What would
-// mention somebody, or refer to an issue, and so might close it, becomes code.
-// Images stay only where their address begins with one of images. HTML and
-// mathematics become text. No line is a command, and no block of code ends
-// anywhere but where it should. The result has at most limit
-// characters; where that is not all, a note stands at its end.
+// Sanitize makes Markdown that an agent wrote harmless, of at most limit characters or with a note at its end.
+// Mentions and references become code, HTML and mathematics text; images stay if their address begins with
+// one of images. No line is a command, and blocks of code end where they should.
 func Sanitize(body string, images []string, limit int, note string) string {
 	body, _ = Quoted(body)
 	body = plainLetters.Replace(body)
@@ -59,9 +55,8 @@ var (
 // maxQuotes is how deep quotes may be nested. Deeper ones become text.
 const maxQuotes = 8
 
-// blocks sanitizes lines. Quotes and blocks of code are taken apart and put
-// together again, so that they begin and end where we say. Blocks of code come
-// to the left edge: only there no list can end them.
+// blocks sanitizes lines. Quotes and blocks of code are put together again; the latter come to the left
+// edge, where no list can end them.
 func (t sanitizer) blocks(lines []string, depth int) []sanitized {
 	var out []sanitized
 	for len(lines) > 0 {
@@ -115,9 +110,8 @@ func unquoted(lines []string) []string {
 	return out
 }
 
-// codeBlock gives the block of code that begins with the first line, between
-// fences that its content cannot end, and how many lines it takes. One that is
-// never closed goes on to the end, as it does on GitHub.
+// codeBlock gives the block of code that begins with the first line, between fences that its content cannot
+// end, and how many lines it takes.
 func codeBlock(mark, lines []string) (block []sanitized, n int) {
 	indent := len(mark[1])
 	var content []string

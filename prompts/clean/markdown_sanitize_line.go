@@ -231,9 +231,8 @@ func standsAlone(behind string) bool {
 	return strings.Trim(behind, `.,;:!?)]}>"'*_`) == ""
 }
 
-// leadsToPage reports whether an address leads to a page, and not to an issue
-// or a pull request, to which GitHub would note the reference; and whether it
-// is harmless as text, too.
+// leadsToPage reports whether an address leads to a page, not to an issue or a pull request, and is harmless
+// as text.
 func leadsToPage(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil {

@@ -23,9 +23,8 @@ var (
 	markupLine = regexp.MustCompile(`(?m)` + margin + `<`)
 )
 
-// comments removes comments of HTML. In a paragraph a mark that nothing closes is
-// ordinary text that people see, and it stays; after a line that begins with markup
-// it hides the rest.
+// comments removes comments of HTML. One that nothing closes is text, but hides the rest after a line that
+// begins with markup.
 func (d *draft) comments() {
 	var edits []edit
 	end := 0
@@ -68,10 +67,8 @@ var (
 	media  = regexp.MustCompile(`(?i)(^|[^a-z0-9+._\-])data` + colon + `[a-z]{1,31}/[^ \t\n"'<>()` + "`" + `]*`)
 )
 
-// addresses disarms addresses that carry their content with them, where an address
-// is expected or a media type follows: "data: 1" and "javascript: a language" are
-// words. The content of a data: address goes; a script stays readable, under a
-// scheme that runs nothing.
+// addresses disarms addresses that carry their content with them, where an address is expected or a media
+// type follows. The content of a data: address goes; a script stays readable.
 func (d *draft) addresses() {
 	d.replace(script, func(group func(int) string) (string, Kind, string) {
 		return group(1) + "removed-" + group(2) + ":" + group(3), DangerousURL, group(2) + ":"

@@ -166,9 +166,7 @@ func flagTags(rest string) int {
 	return 0
 }
 
-// selects reports whether a variation selector changes how prev looks: an
-// emoji or a text glyph, the form of an ideograph (as Japanese names need
-// it), or a Mongolian letter.
+// selects reports whether a variation selector changes how an emoji, an ideograph or a Mongolian letter looks.
 func selects(prev, c, next rune) bool {
 	switch {
 	case c == 0xfe0e || c == 0xfe0f:
