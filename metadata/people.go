@@ -40,8 +40,7 @@ type Approval struct {
 	Attempt    int    `json:"attempt"`             // that wrote what was approved
 	Touched    int    `json:"touched,omitzero"`    // see Phase.Touched
 	Digest     string `json:"digest" check:"text"` // of the artifact
-	// Role is the one that was asked for: By had it, or a higher one. Empty if
-	// nobody asked for a certain one.
+	// Role is the one that was asked for: By had it, or a higher one. Empty if nobody asked for a certain one.
 	Role    string    `json:"role,omitempty" check:"role"`
 	By      string    `json:"by,omitempty"`
 	Comment int64     `json:"comment_id,omitzero"`

@@ -129,8 +129,7 @@ func (r Reason) Value(name string) Reason {
 
 // Words are those of a language.
 type Words interface {
-	// Reason says what a code means with its values. It can be asked for one
-	// that it does not know: that of a newer version.
+	// Reason says what a code means with its values. It can be asked for one that it does not know: of a newer version.
 	Reason(code string, values map[string]string) string
 	// List and Sentences put several into one line.
 	List(items []string) string

@@ -64,9 +64,7 @@ type Run struct {
 	Setup      []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
 	Baseline   []CheckResult `json:"baseline,omitempty"` // how checks ended without the work, on the newest base, as far as that is known
 
-	// AllowanceFrom is the number of the last attempt that no longer counts
-	// against retry limits: a person's /retry, /rollback or a new start of a
-	// stopped run moves it forward.
+	// AllowanceFrom is the number of the last attempt that no longer counts against retry limits.
 	AllowanceFrom int `json:"allowance_from" check:"attempt"`
 
 	CreatedAt time.Time `json:"created_at"`
@@ -123,8 +121,7 @@ type GitHubIntegration struct {
 type Pipeline struct {
 	Name   string `json:"name" check:"text"`
 	Digest string `json:"digest" check:"text,digest"` // "sha256:" and 64 hex digits, of pipeline.json and prompts.json
-	// Definition is the same digest of pipeline and prompts as they were
-	// defined, before the command line changed anything for this run.
+	// Definition is the same digest before the command line changed anything for this run.
 	Definition string `json:"definition" check:"text,digest"`
 	Source     string `json:"source" check:"relative"` // "builtin:full", or the path it was read from
 }
@@ -166,8 +163,7 @@ type Issue struct {
 	Labels []string `json:"labels"`
 	Author string   `json:"author"`
 	Digest string   `json:"digest"` // of the body, which lies beside this file as issue.md
-	// Discussion is the digest of what was said below it, which lies there as
-	// discussion.json; empty: the run took note of nothing.
+	// Discussion is the digest of discussion.json, what was said below it; empty: the run took note of nothing.
 	Discussion string `json:"discussion,omitempty"`
 	// Images are those of the issue and of its discussion, in the order of their numbers.
 	Images []Image `json:"images,omitempty"`
@@ -220,14 +216,12 @@ type Phase struct {
 	RollbackContext *RollbackContext `json:"rollback_context"`
 
 	Base string `json:"base" check:"commit"` // commit the phase started from
-	// Upstream is the commit of the base that Base has, once a newer one was merged: what
-	// came with that is no work of the phase.
+	// Upstream is the commit of the base that Base has, once a newer one was merged, which is no work of the phase.
 	Upstream   string `json:"upstream,omitempty" check:"commit"`
 	Generation int    `json:"generation"` // grows by one with every rollback to this phase or an earlier one
 	Round      int    `json:"round"`      // reviews so far in this generation
 	Digest     string `json:"digest"`     // of the artifact, as the newest write left it
-	// Accepted is the digest of the artifact that was there when the phase was
-	// completed; see Edited.
+	// Accepted is the digest of the artifact with which the phase was completed; see Edited.
 	Accepted string `json:"accepted,omitempty"`
 
 	Written int             `json:"written" check:"attempt"` // number of the attempt that wrote last
@@ -235,31 +229,23 @@ type Phase struct {
 	Verdict *Verdict        `json:"verdict,omitempty"`       // newest review
 	Report  json.RawMessage `json:"report,omitzero"`         // what the agent returned, as the pipeline's schema asks
 	Diff    *Diff           `json:"diff,omitempty"`          // what the phase changed in the tree
-	// Violations are writes outside the phase's access that were reverted;
-	// the next revision is told.
+	// Violations are writes outside the phase's access that were reverted; the next revision is told.
 	Violations []Violation `json:"violations,omitempty"`
-	// Opened are the changes of protected paths, which the pipeline opens, that the newest
-	// write asks for. Each is made once a person has approved the phase.
+	// Opened are the changes of protected paths that the newest write asks for. Each is made once a person approves.
 	Opened []Opened `json:"opened,omitempty"`
-	// Approve is the role of a person who has to approve the phase as it
-	// stands, besides what the pipeline asks for, and Ask why that is so.
+	// Approve is the role of a person who has to approve the phase besides what the pipeline asks for, and Ask why.
 	Approve string `json:"approve,omitempty" check:"role"`
 	Ask     Reason `json:"ask,omitempty"`
-	// Touched is how often others have changed on the branch what the phase
-	// left behind. An approval is for one such number.
+	// Touched is how often others have changed on the branch what the phase left. An approval is for one such number.
 	Touched int `json:"touched,omitzero"`
-	// Dropped is the phase after which a rule has left this one out, or its own name if
-	// its skip_if has; empty if none did. Taking that phase back takes it back, too.
+	// Dropped is the phase after which a rule has left this one out, or its own name if its skip_if has; else empty.
 	Dropped string `json:"dropped_after,omitempty" check:"phase"`
 	Use     *Use   `json:"use,omitempty"` // what a rule has decided about who does the phase
-	// Recent holds the fingerprints of the newest rounds, to notice that
-	// review and revise go in a circle.
+	// Recent holds the fingerprints of the newest rounds, to notice a circle.
 	Recent []string `json:"recent,omitempty"`
-	// AllowanceFrom is that of Run for this phase alone, where it is larger: a
-	// person has had one of several parts tried again.
+	// AllowanceFrom is that of Run for this phase alone, where it is larger.
 	AllowanceFrom int `json:"allowance_from,omitzero" check:"attempt"`
-	// Lane is where a part is done beside others, until its work is on the branch; nil:
-	// on the branch itself.
+	// Lane is where a part is done beside others, until its work is on the branch; nil: on the branch itself.
 	Lane *Lane `json:"lane,omitempty"`
 }
 
@@ -275,8 +261,7 @@ type Lane struct {
 type Conflict struct {
 	Parts []string `json:"parts,omitempty" check:"phase"` // that were merged since the lane began
 	Paths []string `json:"paths,omitempty" check:"path"`  // that both have changed; none: they merge, but checks fail on the result
-	// Writer is the attempt in which the writer of the part brought the two together;
-	// 0: that is left to do.
+	// Writer is the attempt in which the writer of the part brought the two together; 0: that is left to do.
 	Writer int  `json:"writer,omitzero" check:"attempt"`
 	Anew   bool `json:"anew,omitzero"`   // what the writer did was not enough: the part is done anew on what was merged
 	Person bool `json:"person,omitzero"` // that was not enough either: a person decides

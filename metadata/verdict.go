@@ -80,9 +80,8 @@ type CheckResult struct {
 	FailedTests []string `json:"failed_tests,omitempty"` // at most 50 names, as the check told them
 	Flaky       bool     `json:"flaky,omitzero"`         // it passed when it was run once more on the same tree; FailedTests are those before
 
-	// Of a check that failed: how many tests, files of tests and packages it said to have
-	// run, and how many of them to have failed, and a digest of all that it printed but
-	// for figures that differ from run to run. They are what it failed by, to compare.
+	// Of a check that failed, to compare: how many tests it said to have run and to have failed, and a digest of all that
+	// it printed but for figures.
 	Ran    int    `json:"ran,omitzero"`
 	Failed int    `json:"failed,omitzero"`
 	Like   string `json:"like,omitzero"`

@@ -136,8 +136,7 @@ func AttemptOf(run *metadata.Run, phase string) *metadata.Attempt {
 // conclude completes the open attempt of a decision.
 func conclude(run *metadata.Run, d Decision, o Outcome) *metadata.Attempt {
 	a := AttemptOf(run, d.Phase)
-	at := o.At
-	a.EndedAt, a.Status, a.Code, a.Class, a.Why = &at, o.Status, o.Code, o.Class, o.Why
+	a.EndedAt, a.Status, a.Code, a.Class, a.Why = &o.At, o.Status, o.Code, o.Class, o.Why
 	if o.Status != metadata.Succeeded {
 		a.Stderr = o.Stderr
 	}
@@ -286,25 +285,14 @@ func hasNewSuggestions(run *metadata.Run, rec *metadata.Phase) bool {
 	return len(rec.Verdict.OpenSuggestions()) > 0 && !InCircle(rec.Recent) && !actedOnSuggestions(run, rec)
 }
 
-// actedOnSuggestions reports whether the work of a phase was revised for suggestions alone: after a review that
-// passed, with no check that failed and no merge of parts in between.
+// actedOnSuggestions reports whether a review that passed has had the phase revised before: since its work began,
+// or others edited it, for then the rounds begin anew.
 func actedOnSuggestions(run *metadata.Run, rec *metadata.Phase) bool {
-	acted, suggested, round := false, false, 0
+	acted, round := false, 0
 	for _, a := range run.Attempts {
-		if a.Phase != rec.Name || a.Generation != rec.Generation {
-			continue
-		}
-		if a.Round < round {
-			acted, suggested = false, false
-		}
-		round = a.Round
-		switch done := a.Status == metadata.Succeeded; {
-		case a.Step == metadata.Integrate, a.Step == metadata.Check && a.Verdict == metadata.Fail:
-			suggested = false
-		case a.Step == metadata.Review && done:
-			suggested = a.Verdict == metadata.PassWithSuggestions
-		case a.Step == metadata.Revise && done:
-			acted, suggested = acted || suggested, false
+		if a.Phase == rec.Name && a.Generation == rec.Generation {
+			acted = acted && a.Round >= round || a.Verdict == metadata.PassWithSuggestions
+			round = a.Round
 		}
 	}
 	return acted

@@ -24,8 +24,7 @@ type Change struct {
 	Runs  bool    // it is executable, and was not
 	Large bool    // Git LFS keeps it, and it cannot be converted
 
-	// Alias is another path that some file systems take for the same: they fold
-	// case, or write accents in another way. Empty if there is none.
+	// Alias is another path that some file systems take for the same: they fold case or accents. Empty if there is none.
 	Alias string
 	// LinkedFrom are the symbolic links of the last commit that lead here.
 	LinkedFrom []string

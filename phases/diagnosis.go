@@ -162,13 +162,8 @@ func rollbackTargets(plan *pipelines.Pipeline, run metadata.Run) []string {
 // Diagnose is the step of an agent that looks at a whole run and says whether it has to go back.
 const Diagnose metadata.Step = "diagnose"
 
-// Doctor names the agent that diagnoses a run: the reviewer of the phase that
-// the run is at or, if the phase has no review, its writer.
-func Diagnostician(plan *pipelines.Pipeline, run metadata.Run) string {
-	return Diagnosing(plan, run).Agent
-}
-
-// Diagnosing is a decision with the phase, the agent and the access of a diagnosis.
+// Diagnosing is a decision with the phase, the access and the agent of a diagnosis: the reviewer of the phase that
+// the run is at or, if it has no review, its writer.
 func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	at, _ := Where(plan, run)
 	d := Decision{Do: DoReview, Phase: at}

@@ -93,14 +93,14 @@ func TestAnEditedArtifactIsNotApproved(t *testing.T) {
 	plan := testPlan()
 	plan.Phases[0].Approve = "maintain"
 	run := editedPlan(t)
-	if phase, _, _, ok := Approval(plan, run); ok {
+	if phase, _, _, ok := Approval(plan, run, ""); ok {
 		t.Errorf("%s waits to be approved", phase)
 	}
 	if _, err := Approve(plan, run, Command{By: "max", At: t0}); !strings.Contains(refused(err), "changed plan.md on the branch since it was reviewed") {
 		t.Errorf("approving it: %v", err)
 	}
 	run = play(t, plan, run, Decide(plan, run), judged(true))
-	if phase, _, _, _ := Approval(plan, run); phase != "plan" {
+	if phase, _, _, _ := Approval(plan, run, ""); phase != "plan" {
 		t.Errorf("reviewed, %q waits to be approved", phase)
 	}
 }

@@ -217,11 +217,7 @@ func WrittenReview(language string, rec *metadata.Phase) string {
 
 // WrittenReason is the file that tells why a phase was taken back, in the language of the run.
 func WrittenReason(r RollbackPlan) []byte {
-	return []byte(reasonText(r.Run.Language, r.Entry, r.Open))
-}
-
-func reasonText(language string, e metadata.Rollback, d *metadata.RollbackDetails) string {
-	w := prompts.Words(language)
+	e, d, w := r.Entry, r.Open, prompts.Words(r.Run.Language)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", w.Say("files.returned", "phase", e.ToPhase))
 	fact := func(name, text string) {
@@ -238,7 +234,7 @@ func reasonText(language string, e metadata.Rollback, d *metadata.RollbackDetail
 	}
 	fact(w.Say("files.review"), e.ReviewResultPath)
 	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w.Say("files.reason"), strings.TrimSpace(e.Reason))
-	return b.String()
+	return []byte(b.String())
 }
 
 // The most of a run's history that a diagnosis is told.

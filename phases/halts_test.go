@@ -182,7 +182,7 @@ func TestApprovalOfAPart(t *testing.T) {
 	run = advance(t, plan, run, three, "code")
 	demand(run.Phase("code.t3"), "admin", "look")
 	for part, want := range map[string]string{"": "code.t1 write", "code.t1": "code.t1 write", "code.t3": "code.t3 admin", "code.t2": "code.t1 write"} {
-		if phase, role, _, ok := ApprovalOf(plan, run, part); !ok || phase+" "+role != want {
+		if phase, role, _, ok := Approval(plan, run, part); !ok || phase+" "+role != want {
 			t.Errorf("%q: %s %s, want %s", part, phase, role, want)
 		}
 	}

@@ -141,11 +141,19 @@ const least = 50
 // jobs that are free: one or more. It gives the record as the call is to see it, in which
 // its share is all that there is. It is false if too little is left beside the others.
 func ShareOf(run metadata.Run, held []BudgetShare, free int) (metadata.Run, BudgetShare, bool) {
+	seen, share, enough := portion(run, held, free)
+	if !enough && len(held) == 0 {
+		seen, share, _ = portion(run, nil, 1)
+	}
+	return seen, share, enough || len(held) == 0
+}
+
+// portion is ShareOf where nobody gets more than an equal part.
+func portion(run metadata.Run, held []BudgetShare, free int) (metadata.Run, BudgetShare, bool) {
 	var others, share BudgetShare
 	for _, h := range held {
 		others.USD, others.Tokens, others.Seconds = others.USD+h.USD, others.Tokens+h.Tokens, others.Seconds+h.Seconds
 	}
-	whole := run
 	run = run.Clone()
 	b, spent, enough := &run.Budget, SpentOf(run), true
 	if limit := max(b.USD, b.IssueUSD); limit > 0 {
@@ -163,10 +171,7 @@ func ShareOf(run metadata.Run, held []BudgetShare, free int) (metadata.Run, Budg
 		enough = enough && share.Seconds >= max(limit/least, 1)
 		b.Seconds, b.Since.Seconds = share.Seconds, spent.Seconds
 	}
-	if !enough && len(held) == 0 && free > 1 {
-		return ShareOf(whole, nil, 1)
-	}
-	return run, share, enough || len(held) == 0
+	return run, share, enough
 }
 
 // Halts gives the parts of a phase, and in a pipeline with parallel: true the phases, that do not go on until
@@ -264,18 +269,12 @@ func PartsOfWave(plan *pipelines.Pipeline, run metadata.Run) (parts []string) {
 // an equal share of what is left. False says that this is too little to begin with.
 func ShareOfPart(run metadata.Run, n int) (metadata.Run, bool) {
 	n = max(n, 1)
-	seen, share, _ := ShareOf(run, nil, n)
-	_, all, _ := ShareOf(run, nil, 1)
-	spent := SpentOf(run)
-	left := run.Budget.Attempts - (spent.Attempts - run.Budget.Since.Attempts)
-	if run.Budget.Attempts > 0 {
-		seen.Budget.Attempts, seen.Budget.Since.Attempts = left/n, spent.Attempts
+	seen, _, enough := portion(run, nil, n)
+	if spent := SpentOf(run).Attempts; run.Budget.Attempts > 0 {
+		left := (run.Budget.Attempts - (spent - run.Budget.Since.Attempts)) / n
+		seen.Budget.Attempts, seen.Budget.Since.Attempts, enough = left, spent, enough && left >= 1
 	}
-	limited := run.Budget.Attempts > 0
-	// Where a share would be too small to begin with, ShareOf gives all to one.
-	whole := n > 1 && (share.USD > 0 && share.USD == all.USD || share.Tokens > 0 && share.Tokens == all.Tokens ||
-		share.Seconds > 0 && share.Seconds == all.Seconds)
-	return seen, !whole && (!limited || left/n >= 1)
+	return seen, enough
 }
 
 // NextForPart gives the next step of a part on the machine that does this part alone; false if there is none.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -66,15 +67,7 @@ func ResultLine(run metadata.Run, d Decision, o Outcome) string {
 		}
 		return "pass"
 	}
-	return count(len(o.Written.Files), "artifact") + ", " + count(o.Written.Diff.Files, "file") + " changed"
-}
-
-// count prints a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return text.Plural(len(o.Written.Files), "artifact") + ", " + text.Plural(o.Written.Diff.Files, "file") + " changed"
 }
 
 // What GitHub acts on in a message: references, which may close an issue once

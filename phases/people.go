@@ -39,7 +39,7 @@ func NothingToApprove(run metadata.Run, phase string) metadata.Reason {
 // Approve gives the record after a person has approved a phase as it stands; with an empty name the first that the
 // run waits at. Whatever changes that phase later voids it. An error says why there is nothing to approve.
 func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Run, error) {
-	waits, role, _, ok := ApprovalOf(plan, run, c.Phase)
+	waits, role, _, ok := Approval(plan, run, c.Phase)
 	switch {
 	case c.Phase != "" && run.Phase(c.Phase) == nil:
 		return run, &UnknownPhase{Phase: c.Phase, Known: phaseNames(run)}
@@ -64,9 +64,7 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	}
 	switch still := needed(plan, run, plan.Phase(waits), rec); {
 	case still.Code == metadata.AwaitingPerson && run.Stop != nil && run.Stop.Phase == waits: // for others
-		stop := *run.Stop
-		stop.Why = still.Why
-		run.Stop = &stop
+		run.Stop.Why = still.Why
 	case !paused(run):
 		wake(&run)
 	}
@@ -97,16 +95,13 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 	run = run.Clone()
 	held := paused(run)
 	q := &run.Questions[slices.IndexFunc(run.Questions, func(q metadata.Question) bool { return q.ID == id })]
-	at := c.At
-	q.Answer, q.By, q.AnsweredAt = text, c.By, &at
+	q.Answer, q.By, q.AnsweredAt = text, c.By, &c.At
 	switch unanswered := Questions(run); {
 	case held:
 	case len(openQuestions(run, run.Phase(q.Phase))) == 0:
 		wake(&run)
 	case run.Stop != nil && run.Stop.Code == metadata.AwaitingPerson:
-		stop := *run.Stop
-		stop.Why = whyAsks(unanswered)
-		run.Stop = &stop
+		run.Stop.Why = whyAsks(unanswered)
 	}
 	return touch(run, c.At), nil
 }
@@ -116,10 +111,7 @@ func Pause(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, e
 	if run.Status != metadata.Running && run.Status != metadata.Interrupted {
 		return run, refuse(metadata.Because("nothing_to_pause", "status", run.Status))
 	}
-	run = run.Clone()
-	run.Status = metadata.Waiting
-	run.Stop = &metadata.Stop{Code: metadata.AwaitingPerson, Why: why, Phase: run.CurrentPhase, At: at}
-	return touch(run, at), nil
+	return stopped(run, metadata.Waiting, metadata.AwaitingPerson, why, at), nil
 }
 
 // Skip gives the record of a run that leaves a phase out. A phase that others need cannot be left out before them.
@@ -275,14 +267,9 @@ func GivenUp(run metadata.Run) metadata.Reason {
 	return run.Stop.Why.Value("reason")
 }
 
-// Approval says which phase waits for an approval, and by whom: the first, if
-// several parts do. ok is false if none does.
-func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role string, why metadata.Reason, ok bool) {
-	return ApprovalOf(plan, run, "")
-}
-
-// ApprovalOf is Approval for the part of that name, if it waits for one.
-func ApprovalOf(plan *pipelines.Pipeline, run metadata.Run, part string) (phase, role string, why metadata.Reason, ok bool) {
+// Approval says which phase waits for an approval, and by whom: the part of that name if it does, else the first.
+// ok is false if none does.
+func Approval(plan *pipelines.Pipeline, run metadata.Run, part string) (phase, role string, why metadata.Reason, ok bool) {
 	for _, name := range Approvals(plan, run) {
 		if !ok || name == part {
 			role, why = approver(plan.Phase(name), run, run.Phase(name))

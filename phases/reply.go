@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -66,15 +67,14 @@ func TakeDecisions(to *metadata.DesignDecisions, report json.RawMessage) {
 	if json.Unmarshal(report, &d) != nil {
 		return // the report is checked against its own schema; it need not have these fields
 	}
-	for _, f := range []struct{ to, from *string }{
-		{&to.ImplementationStrategy, &d.ImplementationStrategy},
-		{&to.TestStrategy, &d.TestStrategy},
-		{&to.TestCodeStrategy, &d.TestCodeStrategy},
-	} {
-		if *f.from != "" {
-			*f.to = *f.from
-		}
-	}
+	decide(to, d)
+}
+
+// decide takes over those decisions that were made.
+func decide(to *metadata.DesignDecisions, d metadata.DesignDecisions) {
+	to.ImplementationStrategy = cmp.Or(d.ImplementationStrategy, to.ImplementationStrategy)
+	to.TestStrategy = cmp.Or(d.TestStrategy, to.TestStrategy)
+	to.TestCodeStrategy = cmp.Or(d.TestCodeStrategy, to.TestCodeStrategy)
 }
 
 // MaskedAnswer gives a structured answer whose texts mask has gone through, those that are paths

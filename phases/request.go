@@ -291,9 +291,7 @@ func LookedAtIssues(run metadata.Run, phase string, found []AwaitedIssue, at tim
 	if rec.Ask = metadata.All(asks...); rec.Ask == before {
 		return run, false
 	}
-	stop := *next.Stop
-	stop.Why = metadata.Because("approval_needed", "phase", phase, "role", rec.Approve, "why", rec.Ask)
-	next.Stop = &stop
+	next.Stop.Why = metadata.Because("approval_needed", "phase", phase, "role", rec.Approve, "why", rec.Ask)
 	if len(open) == 0 {
 		next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: "issues", Phase: phase, Why: metadata.Because("issues_closed", "issues", named(found))})
 		if others == 0 {

@@ -328,7 +328,7 @@ func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run
 // Proposed gives the rollback that an agent or a rule has proposed for the phase that waits for approval. A person
 // may carry it out instead of approving.
 func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
-	phase, _, _, ok := Approval(plan, run)
+	phase, _, _, ok := Approval(plan, run, "")
 	if !ok {
 		return Rollback{}, false
 	}

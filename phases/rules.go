@@ -90,9 +90,8 @@ func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 		i++
 	}
 	rec := metadata.Phase{Name: name, Status: metadata.PhasePending}
-	if i < len(run.Phases) && run.Phases[i].Use != nil {
-		same := *run.Phases[i].Use
-		rec.Use = &same
+	if i < len(run.Phases) {
+		rec.Use = run.Phases[i].Use
 	}
 	run.Phases = slices.Insert(run.Phases, i, rec)
 }

@@ -26,11 +26,7 @@ func PartsInto(run *metadata.Run, after, phase string) int {
 	}
 	var parts metadata.Phases
 	for _, t := range ordered(tasks) {
-		part := metadata.Phase{Name: name(phase, t.ID), Task: t.ID, Status: metadata.PhasePending}
-		if whole.Use != nil {
-			same := *whole.Use
-			part.Use = &same
-		}
+		part := metadata.Phase{Name: name(phase, t.ID), Task: t.ID, Status: metadata.PhasePending, Use: whole.Use}
 		switch was := run.Phase(part.Name); {
 		case was != nil && was.Task != "":
 			part = *was

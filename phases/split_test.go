@@ -224,7 +224,7 @@ func TestPeopleAndParts(t *testing.T) {
 	}
 	run = advance(t, plan, next, three, "code.t2")
 	demand(run.Phase("code.t1"), "maintain", "look")
-	if phase, _, _, ok := Approval(plan, run); !ok || phase != "code.t1" {
+	if phase, _, _, ok := Approval(plan, run, ""); !ok || phase != "code.t1" {
 		t.Fatalf("the approval that the run waits for is one of %q", phase)
 	}
 	both := run.Clone()
@@ -242,7 +242,7 @@ func TestPeopleAndParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	run = advance(t, plan, run, three, "tell")
-	if phase, _, _, ok := Approval(plan, run); !ok || phase != "code" {
+	if phase, _, _, ok := Approval(plan, run, ""); !ok || phase != "code" {
 		t.Errorf("the approval that the run waits for is one of %q, want the whole", phase)
 	}
 }

@@ -38,12 +38,10 @@ type Start struct {
 	At   time.Time
 	More Allowance
 
-	// Refresh says that the pipeline is taken as it is defined now, which may
-	// allow what has stopped the run.
+	// Refresh says that the pipeline is taken as it is defined now, which may allow what has stopped the run.
 	Refresh bool
 
-	// Issue says that the issue is taken as it reads now, which may tell the
-	// agent what it lacked.
+	// Issue says that the issue is taken as it reads now, which may tell the agent what it lacked.
 	Issue bool
 }
 
@@ -79,8 +77,7 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 			run.Cost = AddUsage(run.Cost, a.Usage)
 		}
 		if rec.Status == metadata.PhasePending {
-			start := a.StartedAt
-			rec.Status, rec.CurrentStep, rec.StartedAt = metadata.PhaseInProgress, metadata.Execute, &start
+			rec.Status, rec.CurrentStep, rec.StartedAt = metadata.PhaseInProgress, metadata.Execute, &a.StartedAt
 		}
 	}
 	return Ended(run, nil, at)
@@ -179,7 +176,7 @@ func SetUp(run metadata.Run, results []metadata.CheckResult, at time.Time) metad
 	run.Setup = results
 	if c := Broken(results); c != nil {
 		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", Complaint(c.Output))
-		run.Status, run.Stop = metadata.Failed, &metadata.Stop{Code: metadata.SetupFailed, Why: why, Phase: run.CurrentPhase, At: at}
+		return stopped(run, metadata.Failed, metadata.SetupFailed, why, at)
 	}
 	return touch(run, at)
 }
@@ -196,10 +193,7 @@ func Broken(setup []metadata.CheckResult) *metadata.CheckResult {
 
 // Interrupt gives the record of a run whose process was told to stop.
 func Interrupt(run metadata.Run, at time.Time) metadata.Run {
-	run = run.Clone()
-	run.Status = metadata.Interrupted
-	run.Stop = &metadata.Stop{Code: metadata.RunCancelled, Why: metadata.Because("told_to_stop"), Phase: run.CurrentPhase, At: at}
-	return touch(run, at)
+	return stopped(run, metadata.Interrupted, metadata.RunCancelled, metadata.Because("told_to_stop"), at)
 }
 
 // Command is what a person asked of a run, and where.
@@ -266,13 +260,11 @@ func Cancel(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, 
 	case metadata.Cancelled:
 		return run, refuse(metadata.Because("cancelled_already"))
 	}
-	run = run.Clone()
-	stop := metadata.Stop{Code: metadata.RunCancelled, Why: why, Phase: run.CurrentPhase, At: at}
+	next := stopped(run, metadata.Cancelled, metadata.RunCancelled, why, at)
 	if rec := run.Phase(run.CurrentPhase); rec != nil {
-		stop.Step = rec.CurrentStep
+		next.Stop.Step = rec.CurrentStep
 	}
-	run.Status, run.Stop = metadata.Cancelled, &stop
-	return touch(run, at), nil
+	return next, nil
 }
 
 // Changed gives the record of a run on whose branch others have changed what a phase left behind: its approval no
@@ -296,9 +288,13 @@ func Touch(run metadata.Run, at time.Time) metadata.Run { return touch(run.Clone
 
 // Halt gives the record of a run that cannot go on for a reason outside of it, such as a key that is missing.
 func Halt(run metadata.Run, code metadata.Code, why metadata.Reason, at time.Time) metadata.Run {
+	return stopped(run, metadata.Failed, code, why, at)
+}
+
+// stopped gives the next record of a run that stops where it is.
+func stopped(run metadata.Run, status metadata.Status, code metadata.Code, why metadata.Reason, at time.Time) metadata.Run {
 	run = run.Clone()
-	run.Status = metadata.Failed
-	run.Stop = &metadata.Stop{Code: code, Why: why, Phase: run.CurrentPhase, At: at}
+	run.Status, run.Stop = status, &metadata.Stop{Code: code, Why: why, Phase: run.CurrentPhase, At: at}
 	return touch(run, at)
 }
 

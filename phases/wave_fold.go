@@ -126,15 +126,9 @@ func take(next *metadata.Run, from, theirs metadata.Run, part string, number map
 			next.Children = append(next.Children, c)
 		}
 	}
-	decided := func(is *string, was, now string) { // in planning that was done anew
-		if now != was && now != "" {
-			*is = now
-		}
+	if theirs.DesignDecisions != from.DesignDecisions { // in planning that was done anew
+		decide(&next.DesignDecisions, theirs.DesignDecisions)
 	}
-	is, was, now := &next.DesignDecisions, from.DesignDecisions, theirs.DesignDecisions
-	decided(&is.ImplementationStrategy, was.ImplementationStrategy, now.ImplementationStrategy)
-	decided(&is.TestStrategy, was.TestStrategy, now.TestStrategy)
-	decided(&is.TestCodeStrategy, was.TestCodeStrategy, now.TestCodeStrategy)
 	if rec.Verdict != nil {
 		next.AnswerReviews(rec)
 	}

@@ -46,8 +46,7 @@ type Pipeline struct {
 	// Documents are files that people have written as the artifacts of phases, by their names.
 	Documents map[string]string `json:"documents,omitempty"`
 	Source    string            `json:"source"` // "builtin:full", or the path of the file
-	// Origins says which file says the settings that a repository may have for all its
-	// pipelines, as the room origin lists them; what is not in it is as usual.
+	// Origins says which file says each setting that a repository may have for all pipelines; else it is as usual.
 	Origins map[string]string `json:"origins,omitempty"`
 	Preset  string            `json:"preset,omitempty"` // the preset that was applied, if any
 	Part    Part              `json:"part,omitzero"`    // what Cut has left
@@ -178,8 +177,7 @@ type Step struct {
 	Prompt  string   `json:"prompt,omitempty"` // name of an own template
 	Network Network  `json:"network,omitzero"`
 	Access  Access   `json:"access,omitempty"` // of a review; empty: read
-	// Models may be asked besides those that the pipeline names for the agent, and no
-	// others; nil: also any that are known to be no dearer.
+	// Models may be asked besides the agent's, and no others; nil: also any known to be no dearer.
 	Models []string   `json:"models,omitzero"`
 	Tools  ToolChoice `json:"tools,omitzero"`   // among those that the agent has
 	Effort string     `json:"effort,omitempty"` // in place of the agent's; empty: that one
@@ -191,8 +189,7 @@ type Check struct {
 	Run     string            `json:"run"` // for /bin/sh
 	Timeout Duration          `json:"timeout"`
 	Env     map[string]string `json:"env,omitempty"` // besides what every check sees
-	// Keep are patterns of files beside the commit that the checks of the phase
-	// find, such as what a build has installed; a folder counts with what is in it.
+	// Keep are patterns of files beside the commit that the checks of the phase find; a folder counts with all in it.
 	Keep []string `json:"keep,omitempty"`
 	// JUnit are patterns of files in which the check names tests that failed.
 	JUnit   []string `json:"junit,omitempty"`

@@ -147,8 +147,7 @@ func only(names, keep []string) []string {
 
 // PhaseSplit says how the parts of a phase are done. The zero value stands for the default.
 type PhaseSplit struct {
-	// Review is "whole" if nothing but the whole is reviewed, once all parts are
-	// done. Else each part is reviewed, too.
+	// Review is "whole" if nothing but the whole is reviewed, once all parts are done. Else each part is, too.
 	Review string `json:"review,omitempty"`
 }
 

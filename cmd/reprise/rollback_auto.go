@@ -84,7 +84,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 	if err != nil {
 		return err
 	}
-	a.Agent = phases.Diagnostician(w.Plan, w.Run)
+	a.Agent = phases.Diagnosing(w.Plan, w.Run).Agent
 	if why := w.Missing(a.Agent, opts); len(why) > 0 {
 		return exit.NotAllowed(metadata.Because("no_doctor", "missing", workspace.Lined(why)))
 	}

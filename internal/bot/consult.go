@@ -56,7 +56,7 @@ func (b *bot) mayConsult(run metadata.Run) error {
 	if err != nil {
 		return err
 	}
-	if why := b.w.Missing(phases.Diagnostician(b.w.Plan, run), opts); len(why) > 0 {
+	if why := b.w.Missing(phases.Diagnosing(b.w.Plan, run).Agent, opts); len(why) > 0 {
 		return command.Refuse(metadata.CredentialsMissing, metadata.Because("not_asked", "why", workspace.Lined(why)))
 	}
 	b.w.SayLacking(b.env)

@@ -103,7 +103,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 // right that the phase asks for, or has approved another state of it. Nil if it
 // counts.
 func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Request) error {
-	_, role, _, _ := phases.ApprovalOf(b.w.Plan, run, o.Phase)
+	_, role, _, _ := phases.Approval(b.w.Plan, run, o.Phase)
 	approver := inbox.Asker{Who: o.By, Comment: o.Comment}
 	if o.Review != nil {
 		approver.Review = o.Review.ID

@@ -135,7 +135,7 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		next, err = phases.Skip(plan, run, o.Phase, o.At)
 		why = o.noted(metadata.Because("left_out", "phase", o.Phase))
 	case "approve":
-		phase, role, _, _ := phases.ApprovalOf(plan, run, o.Phase)
+		phase, role, _, _ := phases.Approval(plan, run, o.Phase)
 		if o.unseen(run, run.Phase(phase)) {
 			return Effect{}, Refuse(metadata.StaleEvent, metadata.Because("approve_unseen", "phase", phase))
 		}

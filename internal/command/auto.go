@@ -28,7 +28,7 @@ func (o Request) consult(plan *pipelines.Pipeline, run metadata.Run) (Effect, er
 
 // AskedWhether says which agent is asked about a run.
 func AskedWhether(plan *pipelines.Pipeline, run metadata.Run) metadata.Reason {
-	return metadata.Because("agent_asked", "agent", phases.Diagnostician(plan, run))
+	return metadata.Because("agent_asked", "agent", phases.Diagnosing(plan, run).Agent)
 }
 
 // ProposedBy is the command by which a person does what a diagnosis proposes.

@@ -239,6 +239,6 @@ func (c Waiting) Idle(plan *pipelines.Pipeline, run metadata.Run) bool {
 	if c.Review == nil || c.Review.State != Approved || c.Parsed.Command.Name != "approve" {
 		return false
 	}
-	_, _, _, waits := phases.Approval(plan, run)
+	_, _, _, waits := phases.Approval(plan, run, "")
 	return !waits
 }

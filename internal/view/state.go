@@ -311,7 +311,7 @@ func AllTokens(c metadata.Cost) int64 { return c.InputTokens + c.OutputTokens }
 // Opened gives the changes of protected paths that wait for a person.
 func Opened(plan *pipelines.Pipeline, run metadata.Run) (all []metadata.Opened) {
 	for _, rec := range run.Phases {
-		if phase, _, _, ok := phases.ApprovalOf(plan, run, rec.Name); ok && phase == rec.Name {
+		if phase, _, _, ok := phases.Approval(plan, run, rec.Name); ok && phase == rec.Name {
 			all = append(all, rec.Opened...)
 		}
 	}

@@ -258,7 +258,7 @@ type ApprovalWanted struct {
 
 // Wanted gives what a person has to approve before the run goes on, or nil.
 func Wanted(plan *pipelines.Pipeline, run metadata.Run) *ApprovalWanted {
-	phase, role, why, ok := phases.Approval(plan, run)
+	phase, role, why, ok := phases.Approval(plan, run, "")
 	if !ok {
 		return nil
 	}

@@ -23,8 +23,7 @@ type Journal struct {
 	Frozen map[string][]byte // files of the first commit, or of one that takes them anew: issue, pipeline, prompts
 	Now    func() time.Time
 
-	// Guard knows what must not reach the branch: text is masked, and a file
-	// that has such a thing is not committed. Its zero value hides nothing.
+	// Text for people is masked, and a file with a secret is not committed.
 	LeakGuard
 
 	// Committed is told of each record that is on the branch from now on. Told gives up to which
@@ -32,11 +31,8 @@ type Journal struct {
 	Committed func(ctx context.Context, run metadata.Run)
 	Told      func() []int
 
-	// Owner names this process in the lease on the run. Every commit takes or
-	// renews the lease for the time Hold; with an empty Owner there is no
-	// lease. A run that has stopped keeps it until GiveBack, because one
-	// process alone must do what follows from the stop. A process that is told
-	// to stop gives it back at once.
+	// Owner names this process in the lease on the run, which every commit renews for the time Hold; empty: there is no
+	// lease. A run that has stopped keeps it until GiveBack: one process alone must do what follows.
 	Owner      string
 	Hold       time.Duration
 	StaleLease bool      // the branch has the lease of a process that is gone
@@ -170,7 +166,13 @@ func (j *Journal) Finish(ctx context.Context, run metadata.Run, byHand bool) err
 
 // Amend commits a record that changed with no work attached, such as a retry.
 func (j *Journal) Amend(ctx context.Context, run metadata.Run, subject string) error {
-	return j.Write(ctx, run, BranchCommit{Message: phases.CommitMessage{Subject: subject, Phase: run.CurrentPhase}.Text(run)})
+	return j.note(ctx, run, subject, BranchCommit{})
+}
+
+// note commits a record with what belongs to it, at the phase that it is in.
+func (j *Journal) note(ctx context.Context, run metadata.Run, subject string, c BranchCommit) error {
+	c.Message = phases.CommitMessage{Subject: subject, Phase: run.CurrentPhase}.Text(run)
+	return j.Write(ctx, run, c)
 }
 
 // Approve commits a record in which a phase was approved, together with what that places at
@@ -196,13 +198,13 @@ func (j *Journal) Approve(ctx context.Context, run metadata.Run, subject string)
 	if err != nil {
 		return errors.Join(err, j.Tree.Restore(context.WithoutCancel(ctx)))
 	}
-	return j.Write(ctx, run, BranchCommit{Message: phases.CommitMessage{Subject: subject, Phase: run.CurrentPhase}.Text(run), Staged: staged})
+	return j.note(ctx, run, subject, BranchCommit{Staged: staged})
 }
 
 // Fold commits a record together with what was done of parts elsewhere: files of their
 // folders, and the commits that have their code.
 func (j *Journal) Fold(ctx context.Context, run metadata.Run, subject string, files map[string][]byte, heads []string) error {
-	return j.Write(ctx, run, BranchCommit{Message: phases.CommitMessage{Subject: subject, Phase: run.CurrentPhase}.Text(run), Files: files, Parents: heads})
+	return j.note(ctx, run, subject, BranchCommit{Files: files, Parents: heads})
 }
 
 // Merge commits a record with the merge of a commit of the base, and files that say where the two conflict.

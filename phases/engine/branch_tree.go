@@ -20,12 +20,10 @@ type BranchTree interface {
 	Changes(ctx context.Context) ([]phases.Change, error)
 	// Paths lists the files that the tip has, the run's own folder left out.
 	Paths(ctx context.Context) ([]string, error)
-	// Hidden lists what was written since a time and is not among Changes,
-	// because the repository has it ignored.
+	// Hidden lists what was written since a time and is not among Changes, because the repository has it ignored.
 	Hidden(ctx context.Context, since time.Time) ([]HiddenFiles, error)
-	// Copy makes a tree of a commit, or of the tip, which empty is, in the folder that CopyDir
-	// gives: with the run's own folder, and what keep names, as patterns of Protected. The
-	// function it returns removes it.
+	// Copy makes a tree of a commit, or of the tip, which empty is, in the folder that CopyDir gives, with the run's own
+	// folder and what the patterns of keep name. The function it returns removes it.
 	Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error)
 	// CopyDir is the absolute path of the copy of that name.
 	CopyDir(name string) string
@@ -38,11 +36,9 @@ type BranchTree interface {
 	// WithBase gives a commit, on no branch, with what another one has and what the base
 	// has changed from one of its commits to a later one.
 	WithBase(ctx context.Context, commit, from, to string) (string, error)
-	// Stage takes changed paths as they are now, to be committed; with none it is
-	// the tip.
+	// Stage takes changed paths as they are now, to be committed; with none it is the tip.
 	Stage(ctx context.Context, paths ...string) (StagedTree, error)
-	// Commit makes one commit and, where asked, pushes it. When it returns
-	// nil the commit is as durable and as public as it is meant to be.
+	// Commit makes one commit. When it returns nil that is as durable and as public as it is meant to be.
 	Commit(ctx context.Context, c BranchCommit) error
 }
 
@@ -51,8 +47,7 @@ type Lane interface {
 	BranchTree
 	// MoveTo brings the tree to the code of one commit, with the run's folder of another.
 	MoveTo(ctx context.Context, code, folder string, at time.Time) error
-	// Keep makes a commit of the code that is staged, upon a parent. It is on no branch.
-	// If no code is staged, it is "".
+	// Keep makes a commit of the staged code, upon a parent and on no branch; "" if no code is staged.
 	Keep(ctx context.Context, s StagedTree, parent, message string, at time.Time) (string, error)
 	// Merge makes a commit, on no branch, with what the commits of the branch and of a part
 	// have changed since base. No change of one of them gets to a path that refused is true of.
@@ -77,14 +72,11 @@ type HiddenFiles struct {
 // done to the files changes it: whatever the record says of the work is read from
 // here. It holds until the next commit.
 type StagedTree interface {
-	// Each gives every path to f, and what it is about to be committed with. The
-	// first error ends it.
+	// Each gives every path to f, and what it is about to be committed with. The first error ends it.
 	Each(ctx context.Context, f func(c phases.Change, data []byte) error) error
-	// Read gives a file of the run's folder as the commit will have it. The error
-	// wraps fs.ErrNotExist if it will have none there.
+	// Read gives a file of the run's folder as the commit will have it, or an error that wraps fs.ErrNotExist.
 	Read(ctx context.Context, path string) ([]byte, error)
-	// Diff gives how the commit will differ from another one, the run's own folder
-	// left out.
+	// Diff gives how the commit will differ from another one, the run's own folder left out.
 	Diff(ctx context.Context, from string) (string, metadata.Diff, error)
 }
 

@@ -16,13 +16,11 @@ import (
 
 // Conditions ask CUE.
 type Conditions struct {
-	// CheckReport holds a structured answer against the phase's report; its error says
-	// everything that is wrong.
+	// CheckReport holds a structured answer against the phase's report; its error says all that is wrong.
 	CheckReport func(ctx context.Context, report string, value []byte) error
 	// Matches says whether a rule's condition holds for facts; needed if the plan has rules.
 	Matches func(ctx context.Context, when string, facts []byte) (bool, error)
-	// Invented says whether nobody meant what an agent reports of a phase, as in a rehearsal:
-	// no rule goes by such a report. Nil: all are meant.
+	// Invented says whether nobody meant a report, as in a rehearsal: no rule goes by it. Nil: all are meant.
 	Invented func(agent, phase string) bool
 }
 

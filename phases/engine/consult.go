@@ -86,29 +86,14 @@ func (e *Engine) written(run metadata.Run) []prompts.Document {
 
 // callToDiagnose calls the agent within the budget. Its changes are taken back, because it was only asked to look.
 func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases.Decision, t Task) (Result, error) {
-	agent, err := e.Agent(at.Agent)
-	if err != nil {
-		return Result{}, err
-	}
-	call, cancel := withinBudget(ctx, run)
-	defer cancel(nil)
-	t.Notify = func(a Activity) {
-		if phases.LimitReachedIn(run, a.Usage) != "" {
-			cancel(errBudget)
-		}
-	}
-	r, err := agent.Run(call, t)
-	switch {
-	case r.Limit == "budget", err != nil && errors.Is(context.Cause(call), errBudget):
+	r, err := e.ask(ctx, run, at.Agent, t, func(Activity, context.CancelCauseFunc) {})
+	if errors.Is(err, errBudget) || r.Limit == "budget" {
 		reached := phases.LimitReachedIn(run, r.Usage)
 		if reached == "" && r.Limit != "budget" {
 			reached = phases.LimitTime
 		}
 		err = &OverBudget{cmp.Or(reached, phases.LimitUSD), metadata.Because("budget_used_in_call")}
-	case err != nil && ctx.Err() != nil:
-		err = context.Cause(ctx)
 	}
-	r.Text, r.Structured = e.Mask(r.Text), e.MaskAnswer(r.Structured)
 	return r, errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 }
 

@@ -33,12 +33,10 @@ type Engine struct {
 	Steering Steering // how people reach the run while it is under way; nil: not at all
 	Sleep    func(ctx context.Context, d time.Duration) error
 
-	// Beside goes on with a run whose parts are done at the same time, until it stops or
-	// nothing of that is left to do; false says that there was nothing. Nil: they are
-	// done one after the other.
+	// Beside goes on with a run whose parts are done at the same time, until it stops or nothing of that is left to do;
+	// false: there was nothing. Nil: they are done one after the other.
 	Beside func(ctx context.Context, run metadata.Run) (metadata.Run, bool, error)
-	// Due reports whether something comes before a decision that is not the engine's to
-	// do: then Run returns, and the run goes on. May be nil.
+	// Due reports whether something comes before a decision that is not the engine's to do: Run returns. May be nil.
 	Due func(ctx context.Context, run metadata.Run, d phases.Decision) bool
 	// PauseAtGates stops after every phase that passed, for a person to look, until the next start.
 	PauseAtGates bool
@@ -140,12 +138,10 @@ type Checker interface {
 
 // Provisions are what the setup of the pipeline makes for the work tree.
 type Provisions interface {
-	// Due says whether the setup has to run, and gives the digest of its commands
-	// and of what they depend on.
+	// Due says whether the setup has to run, and gives the digest of its commands and of what they depend on.
 	Due() (digest string, due bool, err error)
-	// Make has run carry out the commands in a tree as a fresh clone of the work has
-	// it. If it returns true, what they leave that git ignores is kept under the
-	// digest, and is in the tree from then on.
+	// Make has run carry out the commands in a tree as a fresh clone has it. If that returns true, what they leave that
+	// git ignores is kept under the digest, and is in the tree from then on.
 	Make(ctx context.Context, digest string, run func() (bool, error)) error
 	// Give brings back into the tree what has been removed of it.
 	Give(ctx context.Context) error
@@ -213,12 +209,10 @@ func stopped(cause error, why metadata.Reason) phases.Outcome {
 
 // Steering is how people reach a run that is under way.
 type Steering interface {
-	// Steer is asked between two steps and when the run has stopped. It carries
-	// out what people have asked for since, and returns the record to go on
-	// with; an error ends the process.
+	// Steer is asked between two steps and when the run has stopped. It carries out what people have asked for since, and
+	// returns the record to go on with; an error ends the process.
 	Steer(ctx context.Context, run metadata.Run) (metadata.Run, error)
-	// Urgent is called while a step is under way. It returns an ErrSteered once people
-	// want something that ends a step, as the record is that now gives, or nil when
-	// ctx is done.
+	// Urgent is called while a step is under way. It returns an ErrSteered once people want something that ends a step of
+	// the record that now gives, or nil when ctx is done.
 	Urgent(ctx context.Context, now func() metadata.Run) error
 }

@@ -12,12 +12,10 @@ import (
 
 // LaneTrees are the work trees of parts.
 type LaneTrees interface {
-	// Available reports whether there can be any; if not, it has told people why, and that
-	// parts are done one after the other.
+	// Available reports whether there can be any; if not, it has told people why.
 	Available(ctx context.Context) bool
-	// Open gives the engine of a part, which works in a tree of its own, as it was left
-	// or made anew at a commit. Several are opened at the same time.
-	// Like is a copy of the run's, which goes on meanwhile.
+	// Open gives the engine of a part, in a tree of its own, as it was left or made anew at a commit. Several are opened at
+	// the same time. Like is a copy of the run's.
 	Open(ctx context.Context, like *Engine, part, commit string) (*Engine, error)
 	// Existing names the parts that have a tree, also those whose tree another process has left.
 	Existing() []string
@@ -46,8 +44,7 @@ func (s *LaneSide) Run(ctx context.Context, run metadata.Run) (metadata.Run, boo
 	if !ok || s.Only == "" && !phases.InLanes(run, 1) && !s.Trees.Available(ctx) {
 		return run, false, nil
 	}
-	// The setup runs in the tree of the run, if it never did so well: one that was never good is no
-	// fault of a part. The run stops if it fails.
+	// One that was never good is no fault of a part, so it runs in the tree of the run. The run stops if it fails.
 	ready, err := run, error(nil)
 	if run.Setup == nil || phases.Broken(run.Setup) != nil {
 		ready, _, err = s.Engine.setUp(ctx, run, first)

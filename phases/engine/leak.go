@@ -19,12 +19,10 @@ import (
 type SecretFinder interface {
 	// Mask replaces both in a text for people.
 	Mask(text string) string
-	// MaskKnown replaces the values only: in what programs read, such as a path,
-	// a text that merely looks like a secret has to stay as it is.
+	// MaskKnown replaces the values only: what merely looks like a secret stays, as in a path that programs read.
 	MaskKnown(text string) string
-	// Leaks finds both in a file that is about to be committed, and leaves out
-	// what the last commit has already. An error says why the file could not be
-	// looked through; it is not committed then.
+	// Leaks finds both in a file that is about to be committed, but for what the last commit has. An error says why the
+	// file could not be looked through; it is not committed then.
 	Leaks(ctx context.Context, path string, data []byte) ([]Leak, error)
 }
 

@@ -116,7 +116,7 @@ func TestApproveNeedsTheHigherRole(t *testing.T) {
 	s := newStage(t, plan)
 	s.engine.Matches = func(context.Context, string, []byte) (bool, error) { return true, nil }
 	run := s.goOn(t.Context())
-	phase, role, why, ok := phases.Approval(plan, run)
+	phase, role, why, ok := phases.Approval(plan, run, "")
 	if phase != "plan" || role != "write" || !strings.Contains(english(why), "a rule") || !ok {
 		t.Fatalf("it waits for %s %s (%s)", phase, role, why)
 	}
@@ -142,7 +142,7 @@ func TestARuleThatCannotBeEvaluated(t *testing.T) {
 		s.engine.Matches = func(context.Context, string, []byte) (bool, error) { return false, errors.New("took longer than 5s") }
 		run := s.goOn(t.Context())
 		noted := slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return strings.Contains(english(d.Why), "took longer than 5s") })
-		_, _, why, waits := phases.Approval(plan, run)
+		_, _, why, waits := phases.Approval(plan, run, "")
 		if !noted || waits != (then.Skip == "") || waits && !strings.Contains(english(why), "rule 1") || run.Attempts[0].Status != metadata.Succeeded {
 			t.Errorf("%+v: the run is %s (%q), noted %v", then, run.Status, why, noted)
 		}
@@ -299,7 +299,7 @@ func (w *world) ended() {
 	if run.Status != metadata.Waiting || run.Stop.Code != metadata.AwaitingPerson {
 		return
 	}
-	phase, role, why, approval := phases.Approval(w.engine.Plan, run)
+	phase, role, why, approval := phases.Approval(w.engine.Plan, run, "")
 	open := phases.Questions(run)
 	paused := strings.HasPrefix(english(run.Stop.Why), "pause-")
 	switch {
@@ -394,7 +394,7 @@ func (w *world) command(c *phases.Command) (metadata.Run, *phases.RollbackPlan, 
 	case "run":
 		next = phases.TakeUp(run, phases.Start{At: c.At})
 	case "approve":
-		waits, _, _, ok := phases.Approval(plan, run)
+		waits, _, _, ok := phases.Approval(plan, run, "")
 		next, err = phases.Approve(plan, run, *c)
 		if ok && err == nil {
 			if w.seen[waits] == nil {

@@ -173,21 +173,32 @@ func (e *Engine) makeFolder(name string) error {
 
 // callAgent calls the agent, watching the budget while it works.
 func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
-	agent, err := e.Agent(d.Agent)
+	ctx, done := e.attend(ctx)
+	defer done()
+	w := observer{Engine: e, run: run.Clone(), of: d, saved: e.Now()}
+	r, err := e.ask(ctx, run, d.Agent, t, w.notify)
+	r.Session, r.Model = withoutSecret(e.LeakGuard, r.Session), withoutSecret(e.LeakGuard, r.Model)
+	if err != nil && !w.open().Confirmed {
+		r.Session = "" // it ended before it had one
+	}
+	return r, err
+}
+
+// ask calls an agent within the budget, and masks its words. Seen is told what it does, and may end the call.
+func (e *Engine) ask(ctx context.Context, run metadata.Run, name string, t Task, seen func(a Activity, end context.CancelCauseFunc)) (Result, error) {
+	agent, err := e.Agent(name)
 	if err != nil {
 		return Result{}, err
 	}
 	ctx, cancel := withinBudget(ctx, run)
 	defer cancel(nil)
-	ctx, done := e.attend(ctx)
-	defer done()
-	w := observer{Engine: e, run: run.Clone(), of: d, saved: e.Now(), end: cancel}
-	t.Notify = w.notify
-	r, err := agent.Run(ctx, t)
-	r.Session, r.Model = withoutSecret(e.LeakGuard, r.Session), withoutSecret(e.LeakGuard, r.Model)
-	if err != nil && !w.open().Confirmed {
-		r.Session = "" // it ended before it had one
+	t.Notify = func(a Activity) {
+		if phases.LimitReachedIn(run, a.Usage) != "" {
+			cancel(errBudget)
+		}
+		seen(a, cancel)
 	}
+	r, err := agent.Run(ctx, t)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -218,7 +229,6 @@ type observer struct {
 	run   metadata.Run // with what is known of the open attempt; it is ours alone
 	of    phases.Decision
 	saved time.Time // when that was last saved
-	end   context.CancelCauseFunc
 }
 
 // open is the open attempt.
@@ -226,9 +236,9 @@ func (o *observer) open() *metadata.Attempt { return &o.run.Attempts[len(o.run.A
 
 // notify takes a sign of life: it ends the call when a limit is reached, saves the session, and from time to time the
 // cost, so that a kill does not lose them, and reports.
-func (o *observer) notify(a Activity) {
-	if phases.LimitReachedIn(o.run, a.Usage) != "" || o.today > 0 && a.Usage.USD >= o.today {
-		o.end(errBudget)
+func (o *observer) notify(a Activity, end context.CancelCauseFunc) {
+	if o.today > 0 && a.Usage.USD >= o.today {
+		end(errBudget)
 	}
 	a.Session = withoutSecret(o.LeakGuard, a.Session)
 	open := o.open()
@@ -241,7 +251,7 @@ func (o *observer) notify(a Activity) {
 		o.saved = now
 		o.run.Revision++
 		if err := o.Store.Save(o.run); err != nil {
-			o.end(fmt.Errorf("saving the session: %w", err))
+			end(fmt.Errorf("saving the session: %w", err))
 		}
 	}
 	a.Text = o.Mask(a.Text)

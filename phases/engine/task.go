@@ -222,8 +222,7 @@ type Task struct {
 	Round   int           `json:"round"`   // reviews of this phase before this call
 	Goal    string        `json:"goal"`
 	Gates   []string      `json:"gates"`
-	// Part is the task of the phase that the call is about, of one that is done in
-	// parts.
+	// Part is the task that the call is limited to, in a phase that is done in parts.
 	Part     *metadata.Task    `json:"part,omitempty"`
 	Language string            `json:"language"`
 	Prompt   string            `json:"prompt"`
@@ -238,8 +237,7 @@ type Task struct {
 	Resume  bool   `json:"resume,omitempty"`  // go on with Session
 
 	Model string `json:"model,omitempty"`
-	// Models may be asked besides Model and those of the agent, and no others; nil:
-	// also any that are known to be no dearer.
+	// Models may be asked besides Model and the agent's, and no others; nil: also any known to be no dearer.
 	Models    []string             `json:"models,omitzero"`
 	Turns     int                  `json:"turns,omitempty"`      // limit; 0 means none
 	BudgetUSD float64              `json:"budget_usd,omitempty"` // limit; 0 means none
