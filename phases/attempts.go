@@ -222,7 +222,7 @@ func sessionOf(run metadata.Run, n int, agent string) int {
 	if n < 1 || n > len(run.Attempts) {
 		return 0
 	}
-	if a := run.Attempts[n-1]; a.Agent != agent || a.Session == "" || !a.Confirmed || a.StartedAt.Before(issueTaken(run)) {
+	if a := run.Attempts[n-1]; a.Agent != agent || a.Session == "" || !a.Confirmed || a.StartedAt.Before(newest(run, IssueTaken).At) {
 		return 0
 	}
 	return n
@@ -230,11 +230,6 @@ func sessionOf(run metadata.Run, n int, agent string) int {
 
 // IssueTaken is the step of a decision to take the issue anew.
 const IssueTaken = "refresh-issue"
-
-// issueTaken is when the issue was last taken anew; zero if it never was.
-func issueTaken(run metadata.Run) time.Time {
-	return newest(run, IssueTaken).At
-}
 
 // text gives rules as an attempt records them.
 func ruleList(rules []metadata.Rule) string {

@@ -248,13 +248,8 @@ func (b Boundary) badContent(c Change) metadata.Reason {
 // writtenByReprise reports whether a path in the phase's folder belongs to reprise.
 func (b Boundary) writtenByReprise(p string) bool {
 	rest := pipelines.FoldPath(strings.TrimPrefix(p, b.folder+"/"))
-	return rest == strings.ToLower(ReviewFile) || rest == ChecksFile || rest == strings.ToLower(ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || isPatch(rest)
-}
-
-// isPatch reports whether a file is one in which reprise keeps what a call had changed.
-func isPatch(name string) bool {
-	is, err := path.Match("attempt-*.patch", name)
-	return is && err == nil // the pattern is a good one
+	patch, _ := path.Match("attempt-*.patch", rest) // the pattern is a good one
+	return patch || rest == strings.ToLower(ReviewFile) || rest == ChecksFile || rest == strings.ToLower(ReasonFile) || strings.HasPrefix(rest+"/", "superseded/")
 }
 
 // Content is what a file holds, as far as its first bytes tell.

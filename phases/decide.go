@@ -163,20 +163,12 @@ func takenBack(rec *metadata.Phase) metadata.Reason {
 // whyReview says what there is to review.
 func whyReview(run metadata.Run, rec *metadata.Phase) metadata.Reason {
 	switch {
-	case rec.RollbackContext != nil && generationOf(run, rec.Written) < rec.Generation:
+	case rec.RollbackContext != nil && (rec.Written == 0 || run.Attempts[rec.Written-1].Generation < rec.Generation):
 		return takenBack(rec)
 	case rec.Verdict == nil:
 		return metadata.Because("not_reviewed")
 	}
 	return metadata.Because("work_changed")
-}
-
-// generationOf gives the generation of a phase in which an attempt was made.
-func generationOf(run metadata.Run, attempt int) int {
-	if attempt < 1 || attempt > len(run.Attempts) {
-		return 0
-	}
-	return run.Attempts[attempt-1].Generation
 }
 
 func whyRevise(rec *metadata.Phase) metadata.Reason {

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func needs(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, ear
 		return false // the phase of which it is a part is not done either
 	}
 	// What a rule has put in says nothing of who needs it: it keeps its place.
-	return plan.IsSpare(PhaseOf(rec)) || plan.IsSpare(earlier) || asks(plan, run, rec.Name, earlier)
+	return plan.IsSpare(cmp.Or(WholeOf(rec), rec.Name)) || plan.IsSpare(earlier) || asks(plan, run, rec.Name, earlier)
 }
 
 // asks reports whether the pipeline says that a phase needs an earlier one: itself, or through one that was left out.

@@ -67,14 +67,14 @@ func TakeDecisions(to *metadata.DesignDecisions, report json.RawMessage) {
 	if json.Unmarshal(report, &d) != nil {
 		return // the report is checked against its own schema; it need not have these fields
 	}
-	decide(to, d)
+	decide(to, metadata.DesignDecisions{}, d)
 }
 
-// decide takes over those decisions that were made.
-func decide(to *metadata.DesignDecisions, d metadata.DesignDecisions) {
-	to.ImplementationStrategy = cmp.Or(d.ImplementationStrategy, to.ImplementationStrategy)
-	to.TestStrategy = cmp.Or(d.TestStrategy, to.TestStrategy)
-	to.TestCodeStrategy = cmp.Or(d.TestCodeStrategy, to.TestCodeStrategy)
+// decide takes over those decisions that were made, which are not as they were.
+func decide(to *metadata.DesignDecisions, was, is metadata.DesignDecisions) {
+	to.ImplementationStrategy = cmp.Or(unlessSame(was.ImplementationStrategy, is.ImplementationStrategy, ""), to.ImplementationStrategy)
+	to.TestStrategy = cmp.Or(unlessSame(was.TestStrategy, is.TestStrategy, ""), to.TestStrategy)
+	to.TestCodeStrategy = cmp.Or(unlessSame(was.TestCodeStrategy, is.TestCodeStrategy, ""), to.TestCodeStrategy)
 }
 
 // MaskedAnswer gives a structured answer whose texts mask has gone through, those that are paths

@@ -161,7 +161,7 @@ func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	found := RequestIn(p, report).Children
 	for _, c := range found[:min(len(found), mostChildren)] {
 		title := CutText(strings.Join(strings.Fields(ValidText(c.Title)), " "), 200)
-		id := childID(title)
+		id := DigestOf([]byte(strings.ToLower(title)))[:12] // the same in every try and after every rollback
 		same := func(other metadata.Child) bool { return other.ID == id }
 		if title == "" || slices.ContainsFunc(run.Children, same) {
 			continue
@@ -169,10 +169,6 @@ func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 		run.Children = append(run.Children, metadata.Child{ID: id, Phase: p.Name, Title: title, Body: CutText(ValidText(c.Body), mostChildBody)})
 	}
 }
-
-// childID derives an id from the title of a child, so that it is the same in
-// every try and after every rollback, whatever else is asked for.
-func childID(title string) string { return DigestOf([]byte(strings.ToLower(title)))[:12] }
 
 // forgetChildren drops the issues that phases with void work have asked for, except those that were opened.
 func forgetChildren(run *metadata.Run, void func(phase string) bool) {

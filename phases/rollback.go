@@ -101,7 +101,11 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 		r.putAside(plan, *run, run.Phase(request.To))
 		void[request.To] = true
 	}
-	for _, rec := range affected(plan, run, request) {
+	after := PhasesNeeding(plan, run, run.Phase(request.To), request.Restore)
+	if request.Step == metadata.Execute {
+		after = append(PartsOf(run, request.To), after...)
+	}
+	for _, rec := range after {
 		// A phase that the pipeline does not have any more is history, and one
 		// that was left out stays so, unless the rule that did it is void, too.
 		if plan.Phase(rec.Name) == nil || rec.Status == metadata.PhaseSkipped && !droppedBy(*run, rec, request.To) {
@@ -114,16 +118,6 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 	UndoParts(run, func(finder string) bool { return finder == request.To || void[finder] })
 	forgetChildren(run, func(phase string) bool { return void[phase] })
 	DropParts(run, func(phase string) bool { return void[phase] })
-}
-
-// affected gives the phases whose work is void when a run goes back to another one: those that build on it, and where
-// the code goes back, too, those beside it with newer work. Its own parts are if it is done anew.
-func affected(plan *pipelines.Pipeline, run *metadata.Run, request Rollback) []*metadata.Phase {
-	after := PhasesNeeding(plan, run, run.Phase(request.To), request.Restore)
-	if request.Step == metadata.Execute {
-		after = append(PartsOf(run, request.To), after...)
-	}
-	return after
 }
 
 // putAside plans to move the artifacts of a phase to where superseded ones are.

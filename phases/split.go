@@ -119,14 +119,6 @@ func WholeOf(rec *metadata.Phase) string {
 	return strings.TrimSuffix(rec.Name, "."+rec.Task)
 }
 
-// PhaseOf gives the name of the phase that a record is of: of its own, or of that of which it is a part.
-func PhaseOf(rec *metadata.Phase) string {
-	if whole := WholeOf(rec); whole != "" {
-		return whole
-	}
-	return rec.Name
-}
-
 // PartGone reports whether a record is that of a part that does no task any more. The history names it.
 func PartGone(rec *metadata.Phase) bool { return rec.Task == "" && strings.Contains(rec.Name, ".") }
 

@@ -306,7 +306,7 @@ func At(plan *pipelines.Pipeline, run metadata.Run) string {
 		if run.Stop != nil {
 			at = run.Stop.Phase
 		}
-	case underWay(run):
+	case len(run.Attempts) > 0 && run.Attempts[len(run.Attempts)-1].Status == metadata.Started:
 		at = run.Attempts[len(run.Attempts)-1].Phase
 	default:
 		at = Decide(plan, run).Phase
@@ -315,10 +315,4 @@ func At(plan *pipelines.Pipeline, run metadata.Run) string {
 		at = run.CurrentPhase
 	}
 	return at
-}
-
-// underWay reports whether the newest attempt has no end yet.
-func underWay(run metadata.Run) bool {
-	n := len(run.Attempts)
-	return n > 0 && run.Attempts[n-1].Status == metadata.Started
 }

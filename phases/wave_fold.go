@@ -126,9 +126,7 @@ func take(next *metadata.Run, from, theirs metadata.Run, part string, number map
 			next.Children = append(next.Children, c)
 		}
 	}
-	if theirs.DesignDecisions != from.DesignDecisions { // in planning that was done anew
-		decide(&next.DesignDecisions, theirs.DesignDecisions)
-	}
+	decide(&next.DesignDecisions, from.DesignDecisions, theirs.DesignDecisions)
 	if rec.Verdict != nil {
 		next.AnswerReviews(rec)
 	}
