@@ -38,9 +38,8 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 	return it, nil
 }
 
-// Probe says whether the program of an agent is there, with a hint how to get
-// it if not, and what its servers of tools need: an *engine.AgentError of class Missing. A path that is not absolute
-// counts from dir, the top of a work tree. It starts nothing.
+// Probe says whether the program of an agent and what its servers of tools need is there: nil, or an *engine.AgentError
+// of class Missing. A path counts from dir, the top of a work tree. It starts nothing.
 func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 	if name == Rehearsal {
 		return nil

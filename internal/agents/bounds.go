@@ -11,9 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// What a program prints is not only its own word: a command that its model
-// started can write into the same stream. So nothing in it may be of a size
-// that the memory or the record cannot hold, or count backwards.
+// The most that is believed of what a program prints, into which a command that its model started can write, too.
 const (
 	maxTokens  = 1_000_000_000_000
 	maxUSD     = 1e9
@@ -42,12 +40,10 @@ func delayOf(seconds float64) time.Duration {
 	return time.Duration(min(max(seconds, 0), maxDelay.Seconds()) * float64(time.Second))
 }
 
-// sessionForm is the form of a session's id. It is an argument of the next
-// call, so it does not begin like an option.
+// sessionForm is the form of a session's id, which is an argument of the next call and so begins unlike an option.
 var sessionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`) })
 
-// sessionOf gives the id of a session as a program tells it, or otherwise if
-// it can be none.
+// sessionOf gives the id of a session as a program tells it, or otherwise.
 func sessionOf(told, otherwise string) string {
 	if sessionForm().MatchString(told) {
 		return told

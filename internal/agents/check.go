@@ -12,9 +12,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Check runs a phase's check in dir, as an agent without keys is run: what it
-// runs was written by one. A check that cannot be
-// judged, because ctx is over or there is no shell, is an error.
+// Check runs a phase's check in dir, as an agent without keys is run. One that cannot be judged, because ctx is over or
+// there is no shell, is an error.
 func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
 	o = o.withDefaults()
 	o.Transcript = nil

@@ -106,9 +106,8 @@ func (a claude) prepare(c *Call) (string, error) {
 	return t.Prompt, nil
 }
 
-// claudePatience has the program cut a command that takes almost as long as the program may
-// be silent, and go on: else we would end it with all its work. What the program gives a
-// command that asks for nothing it takes for the least that any may have (2.1.197).
+// claudePatience has the program cut a command that takes almost as long as it may be silent, and go on: else all its
+// work would end. What it gives any command it takes for the least (2.1.197).
 func (c *Call) claudePatience() {
 	longest := c.patience()
 	if longest <= 0 {

@@ -62,8 +62,7 @@ func (s *claudeStream) hearServers(e ClaudeEvent) {
 	}
 }
 
-// retry hears that the program tries again. It would do so for minutes with a
-// key that is wrong and stays wrong.
+// retry hears that the program tries again, as it would for minutes with a wrong key.
 func (s *claudeStream) retry(e ClaudeEvent) process.Reaction {
 	s.word = wordOf(e.Word)
 	class := gate.ClassOf(e.Status, s.word)

@@ -34,9 +34,8 @@ type cli struct {
 	check *pipelines.Check // what it is, if it is no agent
 }
 
-// run carries out a call: prepare completes the program's arguments and
-// environment and gives its standard input, and says reads what it prints.
-// Nothing is left of the call when run returns.
+// run carries out a call: prepare completes arguments and environment and gives standard input, line reads what is
+// printed. Nothing is left of the call when it returns.
 func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*Call) (string, error), line func([]byte) process.Reaction) (engine.Result, error) {
 	t.Access = t.Access.AtMost(c.agent.Access)
 	if strings.HasPrefix(t.Model, "-") {
@@ -56,9 +55,6 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	defer func() { _ = folders.RemoveAll(temp) }()
 	call := &Call{Task: t, Call: sandbox.Call{Argv: []string{path}, Dir: t.Dir, Temp: temp, Access: t.Access, Artifact: t.Artifact, Shown: t.Images, Network: closed(t.Network)}}
 	call.Home = c.lookup("HOME")
-	if c.opts.Home != "" {
-		call.Home = c.opts.Home
-	}
 	call.User = call.Home
 	call.Env = c.environ(call)
 	leave, err := c.opts.moveIn(ctx, call, c)

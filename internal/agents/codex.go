@@ -17,8 +17,7 @@ import (
 // codex is OpenAI's Codex.
 type codex struct{ cli }
 
-// Run carries out one task with Codex. Codex takes no limit on turns or money,
-// and names its sessions itself.
+// Run carries out one task.
 func (a codex) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	s := &codexStream{said: said{cli: a.cli, task: t}}
 	s.result.Model = t.Model
@@ -93,8 +92,7 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	return t.Prompt, nil
 }
 
-// How long Codex waits in one piece for a command that goes on, in milliseconds, as its model
-// chooses: at most as long as we let it be silent, since it says nothing meanwhile (0.169.0).
+// How long Codex waits for a command that goes on, in milliseconds: at most as long as we let it be silent (0.169.0).
 const (
 	codexLeastWait   = 5_000
 	codexLongestWait = 300_000
@@ -122,9 +120,8 @@ func (a codex) schema(c *Call, s *codexStream) error {
 	return nil
 }
 
-// codexSandbox says what commands of the model may write, and that they may
-// not reach the network. It is left off where something stronger is around
-// reprise.
+// codexSandbox says what commands of the model may write, and keeps them from the network, unless something stronger is
+// around reprise.
 func codexSandbox(t engine.Task, contained bool) []string {
 	switch {
 	case t.Access == pipelines.AccessNone:

@@ -42,8 +42,7 @@ func (s *said) notify(text string) {
 	}
 }
 
-// SessionGone is the cause of an error when a session that was to be gone on
-// with does not exist on this machine. Starting afresh is the way on.
+// SessionGone is the cause of an error when a session is not on this machine. Starting afresh is the way on.
 type SessionGone struct{ Session string }
 
 // Error names the session.

@@ -11,9 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Contain puts all that o starts into the sandbox. Where the system has none,
-// sandbox.BestEffort gives o as it is and a sentence for the user, and
-// sandbox.Required an error.
+// Contain puts all that o starts into the sandbox. Where there is none, sandbox.BestEffort gives o as it is and a
+// sentence for the user, sandbox.Required an error.
 func (o Options) Contain(how sandbox.Containment, s sandbox.Sandbox) (Options, string, error) {
 	box, note, err := s.Prepare(how, o.withDefaults().Environ)
 	if box != nil {
@@ -61,9 +60,8 @@ func (o Options) ForSetup() Options {
 	return o
 }
 
-// moveIn gives a call a home and a control group of its own, if there is a
-// sandbox. The function it returns is called after the call, and clears the home
-// if the call has filled it.
+// moveIn gives a call a home and a control group of its own, if there is a sandbox. leave is called after it, and
+// clears the home if the call has filled it.
 func (o Options) moveIn(ctx context.Context, c *Call, who cli) (leave func(full bool), err error) {
 	agent := who.name
 	files := logins(agent, c.User, o.Environ)

@@ -54,10 +54,8 @@ func (o outfit) unserved(server string, why error) error {
 	return o.fail(metadata.Missing, fmt.Errorf("the MCP server %s: %w", server, why))
 }
 
-// prepare makes the servers ready for one call, in its temporary folder, and gives those
-// that are reached through its gate besides. What a server is given stands in no argument and no
-// variable of the agent: that of a command is in the script that becomes it, and that of
-// an address with the gate.
+// prepare makes the servers ready for one call and gives those reached through its gate. What a server is given stands
+// in no argument or variable of the agent.
 func (o outfit) prepare(temp string) (all servers, asked []gate.Server, err error) {
 	if err := o.lacks(); err != nil {
 		return nil, nil, err

@@ -14,8 +14,7 @@ const (
 	longest = 200
 )
 
-// Account is what a check has told of its failure. The zero value is one that has told
-// nothing yet.
+// Account is what a check has told of its failure.
 type Account struct {
 	// Dir is where the check ran. Names of files are told from there: the next time it
 	// is a copy elsewhere.
@@ -50,14 +49,12 @@ func (a *Account) addUnended() {
 	}
 }
 
-// Tests is how many tests, files of tests and packages were said to have run, and how
-// many of them to have failed. What says nothing of it counts as none. One that two
-// lines tell of counts twice, each time the check runs.
+// Tests is how many tests, files of tests and packages were said to have run and to have failed. One that two lines
+// tell of counts twice.
 func (a *Account) Tests() (ran, failed int) { return a.ran, a.failed }
 
-// Likeness is a text that two failures have in common if they printed the same but for
-// figures that differ from one run to the next: times, addresses, sizes, and lines of
-// files.
+// Likeness is a text that two failures have in common if they printed the same but for times, addresses, sizes, and
+// lines of files.
 func (a *Account) Likeness() string { return a.same.text() }
 
 // Line takes a line that the check has printed, and gives it as people read it: of an

@@ -19,9 +19,8 @@ var (
 	goPackage = regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:$|[ \t]+(\[(?:build|setup) failed\])?)`)
 )
 
-// goLine takes a line of go test, which names tests and after them their package. A
-// package whose program has not come to its end has tests that never ran, whatever else
-// has failed.
+// goLine takes a line of go test, which names tests and after them their package. One whose program has not ended has
+// tests that never ran.
 func (a *Account) goLine(o *goOutput, line string) bool {
 	if line == "FAIL" || line == "PASS" {
 		o.ended = !o.reported // after the last package, it is about all of them

@@ -21,9 +21,8 @@ const (
 	mostReport  = 16 << 20
 )
 
-// JUnitIn takes the names of tests from the files below dir that patterns name, and from
-// those of Maven and Gradle. A program of somebody else has written them: what
-// cannot be read tells nothing.
+// JUnitIn takes the names of tests from the files below dir that patterns name, and from those of Maven and Gradle.
+// What cannot be read tells nothing.
 func (a *Account) JUnitIn(dir string, patterns []string) {
 	patterns = append(slices.Clone(patterns), "surefire-reports/**", "failsafe-reports/**", "build/test-results/**")
 	root, err := os.OpenRoot(dir)

@@ -26,10 +26,7 @@ const (
 	geminiNoSession = 42
 )
 
-// Run carries out one task with Gemini. It takes no limit on turns or money
-// and no schema: a structured answer can only come in its text. Access to the
-// artifacts alone cannot be told to it either: it may then edit all files, and
-// what it should not have written is taken back afterwards.
+// Run carries out one task.
 func (a gemini) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	s := &geminiStream{said: said{cli: a.cli, task: t}}
 	s.result.Session = t.Session
@@ -77,9 +74,8 @@ type geminiStream struct {
 	text agentWords // what it said since the last tool
 }
 
-// geminiTells reports whether a tool of the program only tells of its own work: what it is
-// about, which it is asked to say first, its plans, and that they are ready, with which it is
-// asked to end in the approval mode plan. A review that used no other has looked at nothing.
+// geminiTells reports whether a tool only tells of the program's own work. A review that used no other has looked at
+// nothing.
 func geminiTells(tool string) bool {
 	switch tool {
 	case "update_topic", "write_todos", "enter_plan_mode", "exit_plan_mode", "complete_task":

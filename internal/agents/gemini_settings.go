@@ -7,9 +7,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/gate"
 )
 
-// chosenKey gives settings in which Gemini uses a key, unless they choose another way: by
-// itself it takes an address of its own, as the gate is one, for a way to log in that it
-// then refuses (0.61.0). Settings that are no JSON stay as they are.
+// chosenKey gives settings in which Gemini uses a key, unless they choose another way: by itself it takes the gate for
+// a way to log in, and refuses that (0.61.0).
 func chosenKey(settings []byte) []byte {
 	all := map[string]any{}
 	if len(bytes.TrimSpace(settings)) > 0 && json.Unmarshal(settings, &all) != nil || gate.GeminiChooses(settings) || all == nil {

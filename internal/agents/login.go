@@ -16,10 +16,8 @@ type renewal struct {
 	Clock        string
 }
 
-// renews reports whether the file after holds the login of the file before with
-// newer tokens, and is else the same. What a program put there of its own, such
-// as the login of somebody else, is no renewal. That is known as far as a file
-// tells: a token that is no JWT names no account.
+// renews reports whether the file after holds the login of the file before with newer tokens, and is else the same, as
+// far as a file tells.
 func (r renewal) renews(before, after []byte) bool {
 	old, fresh := fieldsOfJSON(before), fieldsOfJSON(after)
 	if old == nil || fresh == nil || !later(old[r.Clock], fresh[r.Clock]) {
@@ -97,8 +95,7 @@ func sameKind(before, after any) bool {
 	return reflect.DeepEqual(account(was), account(is))
 }
 
-// account is whom a token is for if it is a JWT (RFC 7519), else nil: who made
-// it, for whom, and the account that OpenAI names in it.
+// account is whom a token is for if it is a JWT, else nil: who made it, for whom, and the account that OpenAI names.
 func account(token string) []any {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -116,9 +113,8 @@ func account(token string) []any {
 // minSecret is the length from which a text of a login is a secret, in bytes.
 const minSecret = 16
 
-// secretsIn lists the secrets in a login or in settings. All long texts of a
-// login are, but for what says only which kind it is; in settings those are
-// whose name says so.
+// secretsIn lists the secrets in a login or in settings: all long texts of a login but for its kind, and in settings
+// those whose name says so.
 func secretsIn(f login, data []byte) (out []string) {
 	note := func(name, value string) {
 		if len(value) >= minSecret && !strings.ContainsAny(value, "\r\n") && (f.secret && !slices.Contains(plainFields(), strings.ToLower(name)) || namesSecret(name)) {

@@ -17,9 +17,6 @@ type Options struct {
 	// Environ is reprise's own environment, as os.Environ gives it; nil stands
 	// for that. An agent gets the few variables of it that it needs.
 	Environ []string
-	// Home is the HOME of the agents. Empty keeps the HOME of Environ, where
-	// the programs have their logins.
-	Home string
 	// Temp is the folder in which each call gets a temporary folder of its
 	// own; empty stands for the system's.
 	Temp string

@@ -71,10 +71,8 @@ func (c cli) priced(model string, u metadata.Usage) (priced metadata.Usage, warn
 	return u, warning
 }
 
-// price finds the price of a usage: of one request with so much input, or of any where
-// prompt is 0. An alias costs as much as the most expensive model that it stands for. A model
-// that is in no table costs as much as the most expensive of its agent (of all, for an agent
-// without a table), and known is false.
+// price finds the price of a usage, of one request with so much input or of any (0). An alias, and a model in no table,
+// cost as much as the dearest that they may be; of the latter known is false.
 func (c cli) price(model string, u metadata.Usage, prompt int64) (usd float64, known bool) {
 	tables := priceTables()
 	table, ok := tables[c.name]

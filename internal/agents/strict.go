@@ -6,10 +6,8 @@ import (
 	"slices"
 )
 
-// StrictSchema rewrites a JSON Schema into the strict form that OpenAI's
-// service takes: every property is required, one that was optional may be null
-// instead, and nothing else may be there. It reports false for a schema whose
-// answer is no object, which has no strict form. See Relax for the way back.
+// StrictSchema rewrites a JSON Schema into the strict form of OpenAI's service: every property is required, an optional
+// one may be null instead. It reports false where there is no such form.
 func StrictSchema(schema json.RawMessage) (strict json.RawMessage, ok bool, err error) {
 	var s map[string]any
 	if err := json.Unmarshal(schema, &s); err != nil {
@@ -91,9 +89,7 @@ func mayBeNull(s map[string]any) bool {
 	})
 }
 
-// RelaxAnswer undoes what the strict form did to an answer: nulls of properties that
-// were optional go away. An answer that is not as it should be comes back as
-// it is; whoever checks it will say so.
+// RelaxAnswer undoes what the strict form did to an answer: nulls of optional properties go away.
 func RelaxAnswer(schema, answer json.RawMessage) json.RawMessage {
 	var s map[string]any
 	var v any

@@ -14,10 +14,8 @@ func (o Options) makeTemp() (string, error) {
 	return os.MkdirTemp(o.Temp, cmp.Or(o.Mark, "reprise-"))
 }
 
-// Sweep removes the temporary folders of calls that were never over, because
-// the process that made them was killed. It goes by Mark; without one it removes
-// nothing. No other process may be calling agents with the same mark. What
-// cannot be removed stays.
+// Sweep removes the temporary folders of calls whose process was killed, by Mark. No other process may be calling
+// agents with the same mark.
 func (o Options) Sweep() {
 	if o.Mark == "" {
 		return

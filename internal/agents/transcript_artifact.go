@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// CopyTranscripts copies the transcripts in a folder into another one, once more through
-// mask. At most so many bytes are copied, the newest transcripts first. It gives the number of
-// files that were left out. A folder without transcripts leaves none behind.
+// CopyTranscripts copies the transcripts in a folder into another one, once more through mask, the newest first and at
+// most so many bytes. It gives the number of files left out.
 func CopyTranscripts(from, to string, most int, mask func(string) string) (left int, err error) {
 	attempts, err := KeptAttempts(from)
 	if err != nil || len(attempts) == 0 {

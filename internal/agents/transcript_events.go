@@ -110,9 +110,7 @@ type GeminiEvent struct {
 	}
 }
 
-// Decode reads JSON from a program into v, and says whether it was JSON. What
-// does not fit is left out: the programs grow new fields and kinds of events
-// all the time.
+// Decode reads JSON from a program into v, and says whether it was JSON. What does not fit is left out.
 func Decode(data []byte, v any) bool {
 	err := json.Unmarshal(data, v)
 	var misfit *json.UnmarshalTypeError

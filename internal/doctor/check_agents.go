@@ -22,43 +22,6 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// credentials are what lets an agent program in at its service.
-type credentials struct {
-	vars     []string // one of these variables is enough
-	home     string   // folder below the user's home
-	homeVar  string   // variable that names another one
-	login    string   // file in it that logging in leaves
-	settings string   // file in it that may name another way
-}
-
-// allCredentials gives them by the name of the agent.
-func allCredentials() map[string]credentials {
-	return map[string]credentials{
-		"claude": {
-			vars: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"},
-			home: ".claude", homeVar: "CLAUDE_CONFIG_DIR", login: ".credentials.json", settings: "settings.json",
-		},
-		"codex": {
-			vars: []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
-			home: ".codex", homeVar: "CODEX_HOME", login: "auth.json", settings: "config.toml",
-		},
-		"gemini": {
-			vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"},
-			home: ".gemini", login: "oauth_creds.json", settings: "settings.json",
-		},
-	}
-}
-
-// isKey reports whether a variable is enough for one of the agent programs.
-func isKey(variable string) bool {
-	for _, c := range allCredentials() {
-		if slices.Contains(c.vars, variable) {
-			return true
-		}
-	}
-	return false
-}
-
 // programs are those of the agents, as a run in a folder finds them.
 type programs struct {
 	env  environ.Env
@@ -166,26 +129,26 @@ func notThere(name string, err error) Check {
 // key says where an agent program of a version has its key from: by the name of
 // the variable or file, never by what is in it.
 func (p programs) key(name, version string, install setup.AgentInstall) Check {
-	c := allCredentials()[name]
 	found := "version " + version
-	var set []string
-	for _, v := range c.vars {
-		if p.env.Getenv(v) != "" {
-			set = append(set, v)
+	set := slices.DeleteFunc(gate.KeyVariables(name), func(variable string) bool { return p.env.Getenv(variable) == "" })
+	loggedIn, settings := false, ""
+	for _, f := range gate.LoginFiles(name, p.env.Getenv("HOME"), p.env.Environ) {
+		switch {
+		case !isFile(f.From):
+		case f.Login:
+			loggedIn = true
+		case slices.Contains([]string{"settings.json", "config.toml"}, filepath.Base(f.From)):
+			settings = f.From
 		}
-	}
-	home := filepath.Join(p.env.Getenv("HOME"), c.home)
-	if other := p.env.Getenv(c.homeVar); other != "" {
-		home = other
 	}
 	login := "run " + name + " once and log in, or set " + install.Secret
 	switch {
 	case len(set) > 0:
 		found += ", key from " + strings.Join(set, ", ")
-	case isFile(filepath.Join(home, c.login)):
+	case loggedIn:
 		found += ", logged in"
-	case isFile(filepath.Join(home, c.settings)):
-		return hinted(name, found+", no key and no login that is known; "+filepath.Join(home, c.settings)+" may name another way", login)
+	case settings != "":
+		return hinted(name, found+", no key and no login that is known; "+settings+" may name another way", login)
 	case runtime.GOOS != "linux":
 		return hinted(name, found+", no key; a login in the keychain cannot be seen from here", login)
 	default:
@@ -213,9 +176,8 @@ func ownOf(plans []*pipelines.Pipeline) []*pipelines.Pipeline {
 	return slices.DeleteFunc(slices.Clone(plans), func(p *pipelines.Pipeline) bool { return p == nil || path.Dir(p.Source) != ownFolder })
 }
 
-// needed looks at every program that one of some pipelines gives work to, and says for what
-// is not well which of them need it. The last pipeline is that of a run for which none is
-// named: if it is built in, the repository may do without it, so its programs are a hint.
+// needed looks at every program that some pipelines give work to, and says which need what is not well. What only the
+// usual pipeline needs, if it is built in, is a hint.
 func (p programs) needed(ctx context.Context, own []*pipelines.Pipeline, usual *pipelines.Pipeline) []Check {
 	var all []Check
 	by := map[Check][]string{}

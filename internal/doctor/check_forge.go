@@ -31,8 +31,7 @@ type forgeCheck struct {
 	checks      []Check
 }
 
-// Forge looks at GitHub: what is there, what the token is, what it may do. It
-// reads the issue of a number, if that is one.
+// Forge looks at GitHub: what is there, what the token is and may do. It reads the issue of a number, if that is one.
 func Forge(ctx context.Context, env environ.Env, src *git.Source, number string) ([]Check, *issue.Issue) {
 	const name = "github"
 	if src.GitHub == "" {

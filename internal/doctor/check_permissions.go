@@ -60,8 +60,7 @@ func workNeeds(s setup.WorkflowStep) []need {
 	return needs
 }
 
-// permissions holds what a job grants its token against what reprise needs. A
-// token that comes from elsewhere is nothing that the workflow tells of.
+// permissions holds what a job grants its token against what reprise needs.
 func (l *workflowLint) permissions(name string, job setup.WorkflowJob, s setup.WorkflowStep, needs []need) {
 	granted := granted(l.w, job)
 	switch {
@@ -102,19 +101,13 @@ func grants(granted yaml.Node, n need) bool {
 	return slices.Index(levels, given) >= slices.Index(levels, n.access)
 }
 
-// called looks at a job that stands for the jobs of reprise, gate, run and end. What
-// these are is decided elsewhere; what they may do is given here.
+// called looks at a job that stands for the jobs of reprise, gate, run and end.
 func (l *workflowLint) called(name string, job setup.WorkflowJob) {
-	granted := granted(l.w, job)
-	if granted.IsZero() {
-		l.hint("name them, as reprise init does", "job %s names no permissions: it has what the repository gives to all jobs, and GitHub starts nothing if that is too little", name)
-	} else {
-		for _, n := range workNeeds(setup.WorkflowStep{}) { // gate and end need no others
-			if !grants(granted, n) {
-				l.found = append(l.found, lacking("workflow", fmt.Sprintf("job %s lacks %s: %s, and GitHub starts none of its jobs then", name, n.name, n.access), fmt.Sprintf("add %s: %s to its permissions", n.name, n.access)))
-			}
-		}
+	needs := workNeeds(setup.WorkflowStep{}) // gate and end need no others
+	for i := range needs {
+		needs[i].vital, needs[i].what = true, "GitHub starts none of its jobs"
 	}
+	l.permissions(name, job, setup.WorkflowStep{}, needs)
 	given := namesIn(job.Secrets)
 	switch {
 	case job.Secrets.Kind == yaml.ScalarNode: // inherit
@@ -128,8 +121,7 @@ func (l *workflowLint) called(name string, job setup.WorkflowJob) {
 	}
 }
 
-// promises holds what a pipeline asks of the token of a job against what the workflow of
-// the default branch gives it. Without one that can be read there is nothing to hold.
+// promises holds what a pipeline asks of the token of a job against what the workflow of the default branch gives it.
 func promises(w *setup.WorkflowYAML, plan *pipelines.Pipeline) (found []Check) {
 	if w == nil {
 		return nil

@@ -53,56 +53,20 @@ func triedSandbox(ctx context.Context, env environ.Env, plan *pipelines.Pipeline
 func keeping(opts agents.Options) []Check {
 	held := *opts.Confinement().Held // they are contained
 	box := well("sandbox", fmt.Sprintf("in force (Landlock %d): keeps programs from files, memory and environment of others", held.Landlock))
-	if held.Signals {
-		box.Found += ", from signals to them"
-	}
-	if held.Sockets {
-		box.Found += " and from services with a socket file"
-	}
 	if !held.Own {
-		box.Found += " (programs have none of their own, unless the pipeline says `sandbox: sockets: true`)"
+		box.Found += "; programs have no socket files of their own, unless the pipeline says `sandbox: sockets: true`"
 	}
-	limits := well("limits", held.Limits.String())
-	if held.Open != "" {
-		limits = hinted(limits.Name, limits.Found+"; but "+"the number of processes has none: "+held.Open, "run reprise as a user that is not root, or let it make control groups")
-		held.Open = ""
+	if held.Together == sandbox.Namespaces {
+		box.Found += "; a call has namespaces of its own: all that it starts ends with it"
 	}
-	together, network := keptTogether(held), keptApart(held)
-	held.Together, held.Closed = "", false
 	if lacks := held.Lacks(); len(lacks) > 0 {
-		box = hinted(box.Name, box.Found+"; but "+strings.Join(lacks, "; "), "give reprise a machine, or at least a user, with nothing else to reach")
+		box = hinted(box.Name, box.Found+"; but "+strings.Join(lacks, "; "), "run reprise on a machine, or as a user that is not root, with nothing else to reach, who may make user namespaces and control groups: see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns in sysctl")
 	}
 	open := well("not held", "the network where the pipeline leaves it open; memory of the machine; modes and owners of files that the user may change")
 	if os.Geteuid() == 0 {
 		open = hinted(open.Name, open.Found+"; and for root, what only root may read in /etc", "run reprise as a user that is not root")
 	}
-	return []Check{box, together, network, limits, open}
-}
-
-// keptTogether says by what all processes of a call end with it.
-func keptTogether(held sandbox.Held) Check {
-	const name, do = "processes", "let this user make user namespaces, if other rules of the machine allow it: see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns in sysctl"
-	switch held.Together {
-	case sandbox.Namespaces:
-		return well(name, "a call has namespaces of its own: all that it starts ends with it, also when reprise is killed")
-	case sandbox.ControlGroup:
-		return hinted(name, "a call has a control group, and all that it starts ends with it; but no namespaces, so what it leaves in /dev/shm stays: "+held.Apart, do)
-	}
-	return hinted(name, "what a call leaves running is found by its environment, session and parents; but a call has no namespaces and no control group, so what hides may outlive reprise when it is killed: "+held.Apart, do)
-}
-
-// keptApart says what keeps calls from the network where the pipeline closes it.
-func keptApart(held sandbox.Held) Check {
-	const name, do = "network", "let this user make namespaces, if other rules of the machine allow it, or open the network in the pipeline"
-	found := map[sandbox.NetworkBond]string{
-		sandbox.OwnNetwork: "where the pipeline closes it, a call has one of its own, from which only its proxy can be reached",
-		sandbox.PortAlone:  "where the pipeline closes it, a call reaches only the port of its proxy, but on any machine, and can start no servers: " + held.NoNet,
-		sandbox.NoBond:     "where the pipeline closes it, a call still reaches all of it by TCP (Linux 6.7 or newer prevents that): " + held.NoNet,
-	}[held.Network]
-	if held.Closed && held.Network != sandbox.OwnNetwork {
-		return hinted(name, found, do)
-	}
-	return well(name, found)
+	return []Check{box, well("limits", held.Limits.String()), open}
 }
 
 // holds reports whether a file in root, which has nothing else, is out of reach

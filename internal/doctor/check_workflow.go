@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -80,14 +81,12 @@ func agentPins(ctx context.Context, src *git.Source, flow []byte) []Check {
 	if !bytes.Contains(flow, []byte(setup.AgentsDir)) {
 		return nil
 	}
-	if _, err := src.ReadFile(ctx, src.Trusted(), setup.AgentsLock); errors.Is(err, fs.ErrNotExist) {
-		return []Check{lacking(name, "it installs the agent program by "+setup.AgentsLock+", which is not on the default branch", "reprise init; commit the folder .github to the default branch")}
-	} else if err != nil {
-		return []Check{lacking(name, err.Error(), "")}
-	}
-	data, err := src.ReadFile(ctx, src.Trusted(), setup.AgentsFile)
-	if err != nil {
-		return []Check{lacking(name, setup.AgentsFile+": "+err.Error(), "reprise init --force")}
+	var data []byte
+	for _, file := range []string{setup.AgentsLock, setup.AgentsFile} {
+		var err error
+		if data, err = src.ReadFile(ctx, src.Trusted(), file); err != nil {
+			return []Check{lacking(name, fmt.Sprintf("it installs the agent program by %s, which cannot be read on the default branch: %v", file, err), "reprise init; commit the folder .github to the default branch")}
+		}
 	}
 	var pins struct{ Dependencies map[string]string }
 	if err := json.Unmarshal(data, &pins); err != nil {
@@ -236,6 +235,9 @@ func (l *workflowLint) hasKey(job setup.WorkflowJob, s setup.WorkflowStep) bool 
 	}
 	return false
 }
+
+// isKey reports whether a variable is enough for one of the agent programs.
+func isKey(variable string) bool { return slices.Contains(gate.KeyVariables(""), variable) }
 
 // defaultToken says what the token of a job cannot do.
 func defaultToken() []Check {

@@ -28,7 +28,6 @@ type Options struct {
 	Repo, Id, Pipeline, Agent string
 	Json                      bool // print the checks as JSON
 	Online                    bool // try the keys of agents at their services
-	Yes                       bool // without asking a person
 }
 
 // examination is what is known of a run so far.

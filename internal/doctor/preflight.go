@@ -28,9 +28,7 @@ type Preflight struct {
 	done bool // what the work takes is there
 }
 
-// Check says what is missing for the work ahead, before anything is spent: the
-// programs and keys of agents, and rights of the token. All of it is said at
-// once, and asked for once in a job.
+// Check says what is missing for the work ahead, all at once, before anything is spent; it is asked for once in a job.
 func (f *Preflight) Check(ctx context.Context, w *workspace.Workspace, o workspace.Options, base string, run metadata.Run) error {
 	if f.done {
 		return nil

@@ -37,7 +37,7 @@ func VersionText() string {
 // IsTerminal reports whether a stream is a terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(interface{ Fd() uintptr })
-	return ok && terminal(int(f.Fd()))
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Version is set by the linker in a release.
@@ -64,8 +64,6 @@ func (e Env) Getenv(name string) string {
 	}
 	return ""
 }
-
-func terminal(fd int) bool { return term.IsTerminal(fd) }
 
 // BranchPrefix begins the names of branches; REPRISE_BRANCH_PREFIX has another.
 const BranchPrefix = "reprise/issue-"

@@ -19,10 +19,8 @@ const HandedOver = "REPRISE_SECRETS"
 // handedName is long, as the number of characters is written out in it.
 var handedName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,99}$`)
 
-// Unpack gives an environment with the secrets that were handed over as variables of
-// their own, and without the variable that had them all. Each of them is a secret, whatever
-// it is called. An error names all mistakes, and no value: then the environment has none of
-// them.
+// Unpack gives an environment with the secrets that were handed over as variables, and without the variable that had
+// them all. An error names all mistakes, and no value.
 func (e Env) Unpack() (Env, error) {
 	text := e.Getenv(HandedOver)
 	e.Environ = slices.DeleteFunc(slices.Clone(e.Environ), func(kv string) bool { return strings.HasPrefix(kv, HandedOver+"=") })

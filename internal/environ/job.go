@@ -18,11 +18,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Job is the job of a workflow that this program is a step of: where inputs
-// come from, and where outputs and messages go.
-//
-// What agents and people wrote may look like a workflow command. So commands
-// are switched off from the beginning, and on only for those that job gives.
+// Job is the job of a workflow that this program is a step of. Workflow commands are switched off from the beginning,
+// and on only for those that it gives.
 type Job struct {
 	Env    Env
 	out    *lockedWriter
@@ -46,9 +43,8 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// NewJob gives the job that env describes. From now on the standard streams of its
-// Env go through Log, which masks secrets and takes the effect from workflow
-// commands.
+// NewJob gives the job that env describes. From now on the streams of its Env go through Log, which masks secrets and
+// takes the effect from workflow commands.
 func NewJob(env Env) *Job {
 	out := &lockedWriter{w: env.Stdout}
 	// The machine reads both streams, and one may overtake the other.

@@ -6,10 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// CommandEscaper is a writer to the log of a job on GitHub. What agents and people
-// wrote is printed there, too, and a line of it may look like a workflow
-// command, which the machine would carry out: one that begins with :: behind
-// any space, or that has ##[ anywhere. Neither gets through.
+// CommandEscaper is a writer to the log of a job on GitHub, through which no line gets as a workflow command: one that
+// begins with :: behind any space, or has ##[ anywhere.
 type CommandEscaper struct {
 	mu     sync.Mutex
 	w      io.Writer

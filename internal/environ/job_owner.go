@@ -7,10 +7,8 @@ import (
 	"strings"
 )
 
-// Holder is a process as it stands in the lease on a run. One run of a
-// workflow may have many jobs, and all of them know the same number: it is the
-// machine that tells them apart, and what is random tells apart what runs on
-// one machine.
+// Holder is a process as it stands in the lease on a run. Jobs of one run of a workflow are told apart by the machine,
+// and processes on it by what is random.
 type Holder struct {
 	Run     int64 // of the workflow
 	Attempt int

@@ -73,9 +73,8 @@ func (e Env) TooShort() string {
 	return fmt.Sprintf("%s: shorter than %d characters, so nothing keeps the value out of files, comments and the log; give it another name if it is no secret", strings.Join(names, ", "), secrets.MinLength)
 }
 
-// Learn makes the finder look for the values of further variables that a pipeline
-// passes to its agents. It takes only long values: short ones and paths are likely to
-// occur anywhere.
+// Learn makes the finder look for the values of further variables that a pipeline passes to its agents, if they are
+// long.
 func (e Env) Learn(plan *pipelines.Pipeline) {
 	for _, a := range plan.Agents {
 		for _, kv := range e.Environ {
@@ -132,9 +131,7 @@ func (m *MaskingWriter) pass(n int) error {
 	return err
 }
 
-// Masked gives an environment whose output is masked, and what writes the rest
-// of it. A terminal is left alone: what agents say is masked before, and a
-// picture that is kept up to date has no lines.
+// Masked gives an environment whose output is masked, unless it is a terminal, and what writes the rest of it.
 func (e Env) Masked() (Env, func()) {
 	mask := e.Finder().Mask
 	out, err := &MaskingWriter{W: e.Stdout, Mask: mask}, &MaskingWriter{W: e.Stderr, Mask: mask}

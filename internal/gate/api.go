@@ -55,9 +55,8 @@ func (a API) purposeOf(method, at string) (what purpose, model string) {
 	return unknownTo, ""
 }
 
-// takes reports whether a parameter of an address is passed on: no key, and at
-// Google none that has the service take a request for another one, or answer in a
-// form that the gate cannot read.
+// takes reports whether a parameter of an address is passed on: no key, and nothing that has Google answer in a form
+// that cannot be read.
 func (a API) takes(name string, values []string) bool {
 	if a == Gemini && name == "alt" {
 		return len(values) == 1 && (values[0] == "sse" || values[0] == "json")
@@ -65,8 +64,7 @@ func (a API) takes(name string, values []string) bool {
 	return name != "key" && (a != Gemini || !strings.HasPrefix(name, "$") && name != "access_token")
 }
 
-// fail answers a request with an error as the provider would write it. Clients that hold to
-// the header of the providers' own libraries do not try again.
+// fail answers a request with an error as the provider would write it, which clients do not try again.
 func (a API) fail(w http.ResponseWriter, status int, code, message string) {
 	word, ok := protocols()[a].Statuses[status]
 	if !ok {

@@ -38,8 +38,7 @@ type refusal struct {
 	message string
 }
 
-// longestAnswer is how many tokens an answer may have where the request does not
-// say: no model of these providers gives more.
+// longestAnswer is how many tokens an answer has at most where the request does not say.
 const longestAnswer = 128_000
 
 // most is what the request may cost at most.
@@ -58,10 +57,8 @@ func (x *exchange) allowed() int64 {
 // fastestModel is how many tokens no model makes in a second.
 const fastestModel = 1000
 
-// unseen is how many tokens an answer may have come to that ended before it said so. What
-// a model thinks is in no stream of OpenAI, and of others only a part or a summary. A stream
-// ends with its connection, and so does a provider that breaks off; a whole answer may be
-// made to its end for a client that left.
+// unseen is how many tokens an answer may have come to that ended before it said so: as much as time allowed, or all
+// where it may be made to its end for a client that left.
 func (x *exchange) unseen(end error) int64 {
 	stream := x.asked.streams || x.meter != nil && x.meter.stream
 	if !stream && errors.Is(end, context.Canceled) || x.meter != nil && x.meter.lost {

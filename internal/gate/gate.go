@@ -160,8 +160,7 @@ func (g *Gate) Report() Report {
 	return r
 }
 
-// Heard gives the moment at which the last piece of a model's answer came; the zero time if
-// none has come yet. What clients send, and what no model answered, does not count.
+// Heard gives the moment at which the last piece of a model's answer came; the zero time if none has.
 func (g *Gate) Heard() time.Time {
 	if after := g.heard.Load(); after > 0 {
 		return g.opened.Add(time.Duration(after))

@@ -52,7 +52,6 @@ type ledger struct {
 	hosts   map[string]int
 	models  map[string]bool
 	ended   Limit
-	denied  bool
 }
 
 // entry is a request to a model that was let in.
@@ -65,9 +64,8 @@ func newLedger(limits Limits, tell func(Event)) *ledger {
 	return &ledger{limits: limits, tell: tell, usage: map[string]Usage{}, running: map[*entry]bool{}, changed: make(chan struct{}), hosts: map[string]int{}, models: map[string]bool{}}
 }
 
-// admit lets a request to a model in, which may come to so many US dollars, or gives the limit
-// that is reached. A request that would come on top of others which may use up the budget waits
-// until that is known. If ctx ends meanwhile, there is neither.
+// admit lets a request in that may come to so many US dollars, or gives the limit that is reached. One that may use up
+// the budget with others under way waits; if ctx ends meanwhile, there is neither.
 func (l *ledger) admit(ctx context.Context, provider string, most float64) (*entry, Limit) {
 	for {
 		x, reached, later := l.enter(most)
@@ -198,14 +196,6 @@ func (l *ledger) refuse(host string) {
 	l.hosts[host]++
 }
 
-// deny notes that a provider does not know the key.
-func (l *ledger) deny(provider string) {
-	l.mu.Lock()
-	l.denied = true
-	l.mu.Unlock()
-	l.say(Event{Kind: Unknown, Provider: provider, Status: 401})
-}
-
 func (l *ledger) say(e Event) {
 	if l.tell != nil {
 		l.tell(e)
@@ -216,7 +206,7 @@ func (l *ledger) report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	usd, _ := l.spent()
-	r := Report{Usage: maps.Clone(l.usage), Turns: l.turns, USD: usd, Extra: l.extra, Limit: l.ended, Denied: l.denied, Models: slices.Sorted(maps.Keys(l.models))}
+	r := Report{Usage: maps.Clone(l.usage), Turns: l.turns, USD: usd, Extra: l.extra, Limit: l.ended, Models: slices.Sorted(maps.Keys(l.models))}
 	for _, host := range slices.Sorted(maps.Keys(l.hosts)) {
 		r.Refused = append(r.Refused, Refused{host, l.hosts[host]})
 	}

@@ -50,8 +50,7 @@ func keysIn(shown http.Header) (keys [][]byte) {
 	return keys
 }
 
-// masked reads a text without the keys in it, however it is cut into pieces. It holds
-// back only what a key may begin with.
+// masked reads a text without the keys in it, and holds back only what a key may begin with.
 type masked struct {
 	io.ReadCloser
 	keys      [][]byte

@@ -54,22 +54,15 @@ func (g *Gate) model(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUpgradeRequired) // the client goes on over plain HTTP, which can be counted
 		return
 	}
-	at = u.trim(at)
+	if below, ok := strings.CutPrefix(at, "/v1/"); ok && u.API == OpenAI { // some clients add a version that is in the base already
+		at = "/" + below
+	}
 	what, model := u.API.purposeOf(r.Method, at)
 	if what == unknownTo {
 		u.API.fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("reprise: agents may ask models and list them, and not %s %s", r.Method, at))
 		return
 	}
 	g.pass(w, r, &exchange{gate: g, provider: u, purpose: what, at: at, asked: request{model: model}, began: time.Now()})
-}
-
-// trim gives the path below the base address. Some clients add a version to the
-// base that is in it already.
-func (u *upstream) trim(at string) string {
-	if rest, ok := strings.CutPrefix(at, "/v1/"); ok && u.API == OpenAI {
-		return "/" + rest
-	}
-	return at
 }
 
 // pass sends a request on, unless it is refused or a limit is reached.
@@ -130,7 +123,7 @@ func (g *Gate) answered(x *exchange, res *http.Response) {
 	case good && x.purpose == asksModel:
 		g.ledger.say(event)
 	case res.StatusCode == http.StatusUnauthorized:
-		g.ledger.deny(x.provider.Name)
+		g.ledger.say(Event{Kind: Unknown, Provider: x.provider.Name, Status: res.StatusCode})
 	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == 529, res.StatusCode == http.StatusServiceUnavailable && event.RetryAfter > 0:
 		event.Kind = Throttled
 		g.ledger.say(event)

@@ -20,8 +20,7 @@ const nobody = 65534
 // tables are the system's lists of connections. Java has those of version 4 in the second.
 var tables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
 
-// isOwn reports whether a request comes from a process of the gate's own user. Where the
-// system does not say so, it is not.
+// isOwn reports whether a request comes from a process of the gate's own user, as the system says.
 func isOwn(r *http.Request) bool {
 	client, err := netip.ParseAddrPort(r.RemoteAddr)
 	at, ok := r.Context().Value(http.LocalAddrContextKey).(interface{ AddrPort() netip.AddrPort })
@@ -34,8 +33,7 @@ func isOwn(r *http.Request) bool {
 	})
 }
 
-// owns looks in such a list for a user's socket that a client on 127.0.0.1 has connected to a
-// server there, by their ports. One that is closed already has no inode, and belongs to nobody.
+// owns looks in such a list for a user's socket between two ports of 127.0.0.1; a closed one belongs to nobody.
 func owns(list []byte, client, server uint16, user int) bool {
 	end := func(port uint16) string { return fmt.Sprintf("(?:0{16}F{4}0{4})?0100007F:%04X", port) }
 	line := fmt.Sprintf(`(?m)^ *\d+: %s %s 01 \S+ \S+ \S+ +%d +\d+ +[1-9]`, end(client), end(server), user)

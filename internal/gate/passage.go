@@ -80,8 +80,7 @@ const (
 // room all these times.
 const respite = 30 * time.Second
 
-// OpenPassage opens a gate for a call, which Close closes. The password of a proxy of the user stays
-// outside: the gate shows it there.
+// OpenPassage opens a gate for a call, which Close closes. The password of a proxy of the user stays outside.
 func OpenPassage(c Call) (*Passage, error) {
 	p := &Passage{call: c, tell: make(chan process.Reaction, 8)}
 	p.Env, p.carried, p.lost = noPasswords(c.Env)
@@ -182,8 +181,7 @@ func (p *Passage) Tell() <-chan process.Reaction { return p.tell }
 // Hears reports whether what models of a service answer comes through.
 func (p *Passage) Hears(api API) bool { return slices.Contains(p.hears, api) }
 
-// Heard gives the moment at which the last piece of a model's answer came through; the zero
-// time if none has.
+// Heard gives the moment at which the last piece of a model's answer came; the zero time if none has.
 func (p *Passage) Heard() time.Time {
 	if p.gate == nil {
 		return time.Time{}

@@ -6,10 +6,8 @@ import (
 	"strings"
 )
 
-// noPasswords gives an environment in which no address of a proxy of the user has a name and a
-// password in it. Carried are the variables whose proxy a gate can ask in place of the program;
-// lost, those of others. ALL_PROXY is for programs that do not heed the variables of a
-// scheme; a gate heeds nothing else.
+// noPasswords gives an environment without passwords of proxies. Carried are the variables whose proxy a gate can ask
+// in place of the program; lost, those of others.
 func noPasswords(env []string) (out, carried, lost []string) {
 	out = slices.Clone(env)
 	strip := func(name string) (found, asked bool) {

@@ -2,9 +2,8 @@ package gate
 
 import "github.com/reprise-ci/reprise/metadata"
 
-// ClassOf gives the class of an error that a model's service answered
-// with: an HTTP status (0 if there was no answer), and the word the program has
-// for it, "unknown" where it has none.
+// ClassOf gives the class of an error of a model's service: by its HTTP status (0: no answer), and the word that the
+// program has for it.
 func ClassOf(status int, word string) metadata.Class {
 	switch {
 	case status == 401 || status == 403 || word == "authentication_failed" || word == "billing_error":

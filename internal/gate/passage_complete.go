@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,9 +52,8 @@ func Refusals(seen Report) string {
 	return fmt.Sprintf("was refused hosts that the pipeline does not allow: %s; `network: allow: [%s]` would allow them", strings.Join(words, ", "), strings.Join(hosts, ", "))
 }
 
-// price is what a gate counts a request with. Lists of prices do not have what is
-// written to a cache, which at Anthropic, and at OpenAI where it says so, costs a quarter
-// more than input, and twice as much as input where it is kept for an hour.
+// price is what a gate counts a request with: a quarter more than input for what is written to a cache, and twice as
+// much where it is kept for an hour.
 func (c Call) price(model string, t Tokens) float64 {
 	used := usageOf(t)
 	prompt := used.InputTokens + used.CachedTokens
@@ -71,20 +71,24 @@ func usageOf(t Tokens) metadata.Usage {
 // tolerance is by how much the figures of a program and of its gate may differ.
 const tolerance = 0.05
 
-// correctUsage takes the gate's figures where the program gives none, or others. What a
-// program says may be made up, and a program that breaks its requests off would choose
-// by that who counts; so nothing is taken that is less than what came through.
+// correctUsage takes the gate's figures where the program gives none, or others: nothing that is less than what came
+// through.
 func correctUsage(agent string, seen Report, r *engine.Result) {
-	total, estimated := totalOf(seen)
-	if r.Model == "" {
-		r.Model = mostUsed(seen)
+	total, estimated, most, largest := Tokens{}, false, "", int64(-1)
+	for _, model := range slices.Sorted(maps.Keys(seen.Usage)) {
+		u := seen.Usage[model]
+		total, estimated = total.Add(u.Tokens), estimated || u.Estimated
+		if sum := sumOf(usageOf(u.Tokens)); sum > largest {
+			most, largest = model, sum
+		}
 	}
+	r.Model = cmp.Or(r.Model, most)
 	ours, theirs := usageOf(total), r.Usage
 	if theirs.Estimated { // by prices of tokens, which do not have what else the gate has seen
 		r.Usage.USD += seen.Extra
 	}
 	if !covers(theirs, ours) {
-		why := fmt.Sprintf("%s says that it used %s, and answers with %s came through, which counts", agent, tokensIn(theirs), tokensIn(ours))
+		why := fmt.Sprintf("%s says that it used %d tokens (%d of output), and answers with %d tokens (%d of output) came through, which counts", agent, sumOf(theirs), theirs.OutputTokens, sumOf(ours), ours.OutputTokens)
 		if estimated {
 			why += "; some of them did not say what they used, and it was worked out from how long they are"
 		}
@@ -103,37 +107,11 @@ func correctUsage(agent string, seen Report, r *engine.Result) {
 	}
 }
 
-// totalOf adds up what came through. Some of it may be worked out.
-func totalOf(seen Report) (total Tokens, estimated bool) {
-	for _, u := range seen.Usage {
-		total, estimated = total.Add(u.Tokens), estimated || u.Estimated
-	}
-	return total, estimated
-}
-
-// mostUsed is the model with the most tokens.
-func mostUsed(seen Report) (model string) {
-	largest := int64(-1)
-	for _, name := range slices.Sorted(maps.Keys(seen.Usage)) {
-		if sum := sumOf(usageOf(seen.Usage[name].Tokens)); sum > largest {
-			model, largest = name, sum
-		}
-	}
-	return model
-}
-
-// covers reports whether a program's figures are no less than those of its gate: not in
-// sum, and not by saying that dear tokens were cheap ones, which output and what was not
-// cached would be.
+// covers reports whether a program's figures are no less than those of its gate, in sum and for dear tokens.
 func covers(theirs, ours metadata.Usage) bool {
 	enough := func(theirs, ours int64) bool { return float64(ours-theirs) <= tolerance*float64(ours) }
 	return enough(sumOf(theirs), sumOf(ours)) && enough(theirs.OutputTokens, ours.OutputTokens) &&
 		enough(theirs.OutputTokens+theirs.InputTokens, ours.OutputTokens+ours.InputTokens)
-}
-
-// tokensIn says how many tokens a usage has, and of which kind.
-func tokensIn(u metadata.Usage) string {
-	return fmt.Sprintf("%d tokens (%d of output)", sumOf(u), u.OutputTokens)
 }
 
 func sumOf(u metadata.Usage) int64 { return u.InputTokens + u.CachedTokens + u.OutputTokens }

@@ -11,8 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// hosts are those of the models of a program that goes to them in a way of its own,
-// with a login that cannot stay outside: it has to reach them by itself.
+// hosts are those that a program has to reach by itself, with a login that cannot stay outside.
 func (c Call) hosts() (out []string) {
 	p, known := table().Programs[c.Agent]
 	cloud := slices.IndexFunc(p.Clouds, func(cloud cloud) bool { return len(cloud.Hosts) > 0 && cloud.leads(c.Env) })
@@ -27,7 +26,7 @@ func (c Call) hosts() (out []string) {
 		for _, host := range p.Clouds[cloud].Hosts {
 			out = append(out, strings.ReplaceAll(host, "REGION", region))
 		}
-	case known && c.goesAlone(p.API):
+	case known && (c.ownWay(p.API) || !hasKey(p.API, c.Env, false) && !hasKey(p.API, c.Env, true)): // not through the gate
 		out = slices.Clone(p.Hosts)
 	default:
 		return nil
@@ -36,12 +35,6 @@ func (c Call) hosts() (out []string) {
 		out = append(out, hostsIn(process.Lookup(c.Env, name))...)
 	}
 	return append(out, hostsIn(string(c.Settings))...)
-}
-
-// goesAlone reports whether the requests of a program to a service do not go through
-// the gate.
-func (c Call) goesAlone(api API) bool {
-	return c.ownWay(api) || !hasKey(api, c.Env, false) && !hasKey(api, c.Env, true)
 }
 
 var (

@@ -4,13 +4,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/reprise-ci/reprise/internal/process"
 )
 
-// KeyRequest asks a service for the list of its models with the key that an agent program
-// would have from its variables: that costs nothing, and is refused without a valid key.
-// nil: there is no such key, or only one that is made for the program itself.
+// KeyRequest asks a service for the list of its models with the key that an agent program has in a variable, which
+// costs nothing; nil if there is none.
 func KeyRequest(agent string, env []string) (*http.Request, error) {
 	own := table().Programs[agent].API
 	all, _, err := Call{Agent: agent, Env: env}.providers()
@@ -30,18 +27,22 @@ func KeyRequest(agent string, env []string) (*http.Request, error) {
 	return r, nil
 }
 
-// LoginAlone reports whether an agent program would go by a login that only the program
-// itself can use, such as one in a file, and not by a key that KeyRequest asks about. Where
-// both are there, and the program chooses by its settings, it is not.
-func LoginAlone(agent string, env []string) bool {
-	r, err := KeyRequest(agent, env)
-	switch {
-	case err != nil:
-		return false
-	case r == nil && hasKey(table().Programs[agent].API, env, true):
-		return true
-	case r != nil && agent != "codex", agent == "codex" && process.Lookup(env, "CODEX_API_KEY") != "":
-		return false
+// KeyVariables lists the variables of which one is enough for an agent program at its service; of all programs for "".
+func KeyVariables(agent string) (names []string) {
+	for name, p := range table().Programs {
+		if agent != "" && agent != name {
+			continue
+		}
+		for _, s := range table().Services {
+			if s.API == p.API {
+				for _, k := range s.Keys {
+					names = append(names, k.Variable)
+				}
+			}
+		}
+		for _, c := range p.Clouds {
+			names = append(names, c.Variable)
+		}
 	}
-	return len(heldBy(agent, env)) > 0
+	return names
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// mayAsk says which models a call may ask: those that the pipeline names for the
-// agent, and unless it lists all, any that are known to be no dearer. Programs have
-// cheap ones for small work of their own. nil: any, as none is named.
+// mayAsk says which models a call may ask: those named for the agent and, unless all are listed, any known to be no
+// dearer. nil: any.
 func (c Call) mayAsk() func(provider, model string) bool {
 	if len(c.Models) == 0 && !c.Exact {
 		return nil

@@ -18,9 +18,7 @@ import (
 // Some gateways know their users by one.
 const customHeaders = "ANTHROPIC_CUSTOM_HEADERS"
 
-// providers gives those whose keys a call would see, to be reached through a gate,
-// and the keys' variables. A login in a file cannot go through one, nor what the
-// user's settings send elsewhere.
+// providers gives those whose keys a call would see, to be reached through a gate, and the keys' variables.
 func (c Call) providers() (out []Provider, variables []string, err error) {
 	for _, s := range table().Services {
 		if c.Agent == "" || c.ownWay(s.API) {
@@ -82,9 +80,8 @@ func addHeaders(h http.Header, text string) {
 	}
 }
 
-// ownWay reports whether a program reaches a service in a way that does not lead
-// through a gate: with a login that lies in a file, through another company's cloud,
-// or as the user's settings have it.
+// ownWay reports whether a program reaches a service past the gate: with a login in a file, another company's cloud, or
+// as the user's settings have it.
 func (c Call) ownWay(api API) bool {
 	for name, p := range table().Programs {
 		if p.API == api && slices.ContainsFunc(p.Clouds, func(cloud cloud) bool { return (cloud.Everybody || name == c.Agent) && cloud.leads(c.Env) }) {

@@ -18,7 +18,6 @@ type Report struct {
 	Refused []Refused   // hosts, by name
 	Models  []string    // that were asked for and refused
 	Limit   Limit       // that a request was refused for
-	Denied  bool        // a provider took the key for wrong
 	Tools   []ServerUse // servers of tools, by name
 }
 

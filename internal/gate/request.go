@@ -34,8 +34,7 @@ var outward = []string{"web_search", "web_fetch", "mcp", "url_context", "google_
 // used only if it is asked to. Of a field that comes twice, services take the last.
 const askUsage = `,"stream_options":{"include_usage":true}`
 
-// read reads the body of a request and checks it. It is given whole to the provider, or not at
-// all. What it takes of the room of the gate is given back with done.
+// read reads the body of a request and checks it: it is passed on whole, or not at all. done gives back its room.
 func (x *exchange) read(r *http.Request, connection *http.ResponseController) (body []byte, done func()) {
 	size := maxBody
 	if r.ContentLength >= 0 {

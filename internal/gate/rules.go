@@ -107,8 +107,7 @@ func within(a netip.Addr, ranges []netip.Prefix) bool {
 	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// reachOf tells how far an address is. What leads on to another address counts as
-// that one where it can be read, and else as local.
+// reachOf tells how far an address is. What leads on counts as the address that it leads to, or as local.
 func reachOf(a netip.Addr) reach {
 	a = a.WithZone("").Unmap()
 	if within(a, embedding) {

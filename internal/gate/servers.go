@@ -80,8 +80,7 @@ func (t *toolServer) rewrite(pr *httputil.ProxyRequest) {
 	}
 }
 
-// answered takes the head of an answer. A client may ask whether there is a stream of
-// events; that there is none, by 405, is no failure.
+// answered takes the head of an answer.
 func (t *toolServer) answered(res *http.Response) error {
 	why := ""
 	if none := res.Request.Method != http.MethodPost && res.StatusCode == http.StatusMethodNotAllowed; !none && res.StatusCode >= 300 {

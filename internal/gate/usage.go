@@ -110,10 +110,8 @@ func (m *meter) tokens() Tokens {
 // that what is worked out with it is rather too much.
 const bytesPerToken = 3
 
-// total gives what was used by an answer that is over. What it did not say,
-// because it broke off or is silent about it, is worked out from the length of the
-// request and of the answer; one that broke off before it said so counts as no less than
-// what may have been made unseen.
+// total gives what was used by an answer that is over. What it did not say is worked out from lengths; one that broke
+// off before counts as no less than what may be unseen.
 func (m *meter) total(request int64, whole bool, unseen int64) (t Tokens, estimated bool) {
 	t = m.tokens()
 	if _, said := m.most[ofInput]; !said {

@@ -20,10 +20,8 @@ var (
 	errTooDeep  = errors.New("it is nested too deeply")
 )
 
-// walk reads JSON and tells the values at the wanted places, each as often as it comes: of a
-// name that comes twice, some services take the first and others the last. A place is the
-// names of the objects joined by dots, folded; each item of a list has the place of the list.
-// What opens an object or a list is a json.Delim.
+// walk reads JSON and tells the values at the wanted places, each as often as it comes. A place is the folded names of
+// the objects joined by dots; lists add nothing. What opens an object or a list is a json.Delim.
 func walk(data []byte, want map[string]field, found func(field, any)) error {
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.UseNumber()

@@ -65,8 +65,7 @@ func (w *world) close() { w.plain.CloseIdleConnections() }
 // ErrNotAllowed is the error of an address that the rules do not allow.
 var ErrNotAllowed = errors.New("the pipeline does not allow it")
 
-// dial connects with a host and port, if that is allowed, or with the user's proxy,
-// which is then told to.
+// dial connects with a host and port, if allowed, or with the user's proxy, which is told to.
 func (w *world) dial(ctx context.Context, scheme, address string) (net.Conn, error) {
 	host, port, err := splitAddress(address)
 	if err != nil {

@@ -9,11 +9,8 @@ import (
 	"time"
 )
 
-// RunBounded runs a command, and gives what is printed until it has ended to two
-// writers. All of that is read, however late: exec.Cmd by itself waits either for
-// everybody who holds the pipes open, such as a helper that stays, or only for so
-// long, which on a busy machine loses the end of it. The error is that of the
-// command.
+// RunBounded runs a command, and gives all that is printed until it has ended to two writers, where exec.Cmd waits for
+// everybody who holds the pipes open, or loses the end of it. The error is that of the command.
 func RunBounded(cmd *exec.Cmd, stdout, stderr io.Writer) error {
 	var ours, theirs [2]*os.File
 	defer func() {
@@ -44,8 +41,7 @@ func RunBounded(cmd *exec.Cmd, stdout, stderr io.Writer) error {
 	return err
 }
 
-// RestOfOutput reads a pipe to its end and, once its deadline is over, to the end of
-// what is in it then. A deadline alone would drop that.
+// RestOfOutput reads a pipe to its end and, once its deadline is over, to the end of what is in it then.
 type RestOfOutput struct {
 	Pipe *os.File
 	late int // bytes read since the deadline

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LimitTime ends this process once it has used a processor for so long: however busy
-// the machine is does not count. The system counts in seconds. 0 is no limit.
+// LimitTime ends this process once it has used a processor for so long, in whole seconds; 0 is no limit.
 func LimitTime(most time.Duration) error {
 	if most == 0 {
 		return nil

@@ -13,12 +13,10 @@ type calls struct {
 	mark map[int]string
 }
 
-// atWork are the calls of this process. The system has one list of children for
-// a process, so to tell programs from orphans takes one list of programs.
+// atWork are the calls of this process, since the system has one list of children for all of it.
 var atWork calls
 
-// start launches a program and notes it. Until then nobody is told what is
-// known: what has no mark yet is no orphan. done takes it off.
+// start launches a program and notes it; until then nobody is told what is known. done takes it off.
 func (c *calls) start(cmd *exec.Cmd, mark string) (p *child, done func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

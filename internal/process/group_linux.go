@@ -15,12 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Harden keeps other processes of the same user, such as agents, from reading
-// this one's memory and environment (/proc/PID/environ) and from tracing it.
-// Processes of root can do both all the same. Call it once, before the first
-// agent. From then on the files of /proc/self belong to root: this process
-// itself may no longer open its own environ, mem or oom_score_adj, nor arrange
-// a child's user namespace, which does that itself, unless it is root.
+// Harden keeps other processes of the same user from reading this one's memory and environment, and from tracing it;
+// root can all the same. From then on this process may not open its own environ, mem or oom_score_adj, nor arrange a
+// child's user namespace.
 func Harden() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("closing /proc/self against the agents: %w", err)
@@ -34,13 +31,9 @@ func Apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// Namespaces is how a program is started whose processes are in namespaces of
-// their own: no process there outlives its first one, which dies with reprise,
-// and none sees processes, memory and queues outside. Root makes them as it is.
-// Anybody else needs a user namespace for it, in which user and group are the
-// same. The right to arrange it is given up before the program is started.
-//
-// With network, they have a network of their own as well, which leads nowhere.
+// Namespaces is how a program is started with namespaces of its own: no process there outlives its first one, which
+// dies with reprise, and none sees others. Without root it needs a user namespace. With network, it also has a network,
+// which leads nowhere.
 func Namespaces(network bool) *syscall.SysProcAttr {
 	attr := Apart()
 	attr.Cloneflags = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
@@ -57,10 +50,8 @@ func Namespaces(network bool) *syscall.SysProcAttr {
 	return attr
 }
 
-// prepareThread ties the goroutine to its thread, for two reasons: the program
-// is to die with the thread that started it, and that it can gain no rights
-// (by sudo, say) is a mark on the thread that starts it. The thread ends with
-// the goroutine. Orphans of the program become children of this process.
+// prepareThread ties the goroutine to its thread: the program dies with it and gains no rights. Orphans of the program
+// become children of this process.
 func prepareThread() {
 	runtime.LockOSThread()
 	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // kernels from 3.5 on have both
@@ -80,9 +71,7 @@ func awaitExit(cmd *exec.Cmd) {
 func (c *child) ask()  { _ = unix.Kill(-c.pid(), unix.SIGTERM) }
 func (c *child) kill() { _ = unix.Kill(-c.pid(), unix.SIGKILL) }
 
-// How long processes are looked for: where others come and go without end, and
-// where one that was killed is still there. On a busy machine that may take a
-// while.
+// How long processes are looked for: where others come and go without end, and where a killed one is still there.
 const (
 	restTime = 2 * time.Second
 	endTime  = 20 * time.Second
@@ -96,19 +85,15 @@ func sweep(leader int, task string) int {
 	return family{mark: markerVar + "=" + task, sessions: map[int]bool{leader: true}, own: own, orphans: true, leader: leader, since: since.start}.end()
 }
 
-// EndLeftovers ends the processes of calls in a work tree that outlived the
-// reprise they belonged to, and says how many there were. A reprise that was
-// killed takes the programs it started with it, but not what those started.
-// When it returns they are gone, unless the kernel holds them. Call it only
-// while no other process can be at work in that tree.
+// EndLeftovers ends the processes of calls in a work tree that outlived their reprise, and says how many there were.
+// Call it only while no other process can be at work there.
 func EndLeftovers(dir string) int {
 	own, _ := unix.Getsid(0)
 	return family{mark: treeVar + "=" + dir, sessions: map[int]bool{}, own: own}.end()
 }
 
-// end ends the processes of a family, and says how many there were. Those that outlived
-// their parents have become children of this process and are collected here. Other
-// children of this process, such as git's, are waited for elsewhere: it touches none.
+// end ends the processes of a family, and says how many there were. Orphans among them are collected here, and no other
+// children of this process.
 func (f family) end() int {
 	killed, dead, blank := map[int]bool{}, map[int]bool{}, map[int]int{}
 	alive := false // one of them, when we looked last
@@ -177,9 +162,8 @@ type family struct {
 	since    int          // no process of it started before, see process
 }
 
-// has says whether a process belongs to the call: to one of its sessions, by
-// the mark in the environment it was started with, or as an orphan that has shed
-// both.
+// has says whether a process is of the call: by its session, by the mark in its environment, or as an orphan that has
+// shed both.
 func (f family) has(p process) bool {
 	if f.sessions[p.session] {
 		return true
@@ -188,9 +172,8 @@ func (f family) has(p process) bool {
 	return marked(env, f.mark) || f.orphans && f.orphan(p, env)
 }
 
-// orphan says whether a process that this one did not start has become its
-// child. What other parts of reprise start shares its session or, unlike all
-// that comes from a program, may gain rights.
+// orphan says whether a process that this one did not start has become its child: unlike what reprise starts, it has
+// another session and may gain no rights.
 func (f family) orphan(p process, env []byte) bool {
 	if p.parent != os.Getpid() || p.session == f.own || atWork.knows(p.pid, env) {
 		return false
@@ -199,9 +182,8 @@ func (f family) orphan(p process, env []byte) bool {
 	return bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
 }
 
-// process is what the system says of a process. It is dead when none of its
-// threads lives: the first one may have ended long before the others, and then
-// says of itself what a process does that is dead and not collected.
+// process is what the system says of one. It is dead when none of its threads lives, which its first one alone does not
+// tell.
 type process struct {
 	pid, parent, session int
 	thread               int // one that lives

@@ -17,10 +17,8 @@ func Heard() bool {
 	return err == nil && pipe[0].Revents&(unix.POLLERR|unix.POLLNVAL) == 0
 }
 
-// LookAfter starts a program from the first process of a namespace, which this
-// is: the one that gets all orphans there, and whose end is that of all others.
-// It passes on what reprise asks of the program, and ends as the program does.
-// It returns only if the program does not start.
+// LookAfter starts a program from the first process of a namespace, which this is, passes on what reprise asks of it,
+// and ends as it does. It returns only if the program does not start.
 func LookAfter(path string, argv, environ []string) error {
 	orphans, asked := make(chan os.Signal, 1), make(chan os.Signal, 8)
 	signal.Reset(unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
@@ -77,9 +75,8 @@ func collect(program int) (status unix.WaitStatus, over bool) {
 	}
 }
 
-// conclude ends this process as the program has ended, and with it all that the
-// program has left. What shares its group is ended with every program, and does
-// not count as left behind.
+// conclude ends this process, and with it all that the program has left, as the program has ended. What shares its
+// group does not count as left.
 func conclude(program int, status unix.WaitStatus) {
 	r := report{}
 	for _, p := range processes() {

@@ -16,10 +16,8 @@ import (
 // MaxLine is how much of one line is read; the rest of it is dropped.
 const MaxLine = 1 << 20
 
-// EachLine calls f with every line of r, without its end, until r ends. It
-// never stops for a line that is too long: f gets its first MaxLine bytes.
-// Bytes that are not UTF-8 arrive as U+FFFD. It returns the number of lines
-// that were cut. A line is valid only during the call.
+// EachLine calls f with every line of r, without its end and at most MaxLine bytes of it, until r ends; bytes that are
+// not UTF-8 arrive as U+FFFD. It returns how many were cut. A line is valid only during the call.
 func EachLine(r io.Reader, f func(line []byte)) (cut int) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	var long []byte // what is there of a line that does not fit the buffer

@@ -34,9 +34,7 @@ type Program struct {
 	// Files are inherited by the helper from descriptor 4 on. Run closes them.
 	Files []*os.File
 
-	// Watch, if not nil, is started with the program and says once what it uses
-	// up too much of, which ends it. It is over when done is closed, and members
-	// gives the processes of the program.
+	// Watch, if not nil, is started with the program and says once what it uses up too much of, by its processes.
 	Watch func(members func() []int, done <-chan struct{}) <-chan string
 	// Line is told each line of standard output, from one goroutine, and says
 	// whether to go on.
@@ -58,8 +56,7 @@ const (
 	GiveUp          // nothing good will come: end it now
 )
 
-// Run starts the program and returns when it and all its processes are gone.
-// An error means that it did not start.
+// Run starts the program and returns when it and all its processes are gone. An error means that it did not start.
 func (p Program) Run(ctx context.Context) (Ending, error) {
 	began, err := p.start()
 	if err != nil {
@@ -163,8 +160,7 @@ func (c *child) rather(cause Cause) Cause {
 	return cause
 }
 
-// first is what wait sees first. Where this process had to wait for a processor,
-// much may have happened at once.
+// first is what wait sees first; much may have happened at once.
 func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *pulse, reactions <-chan Reaction) (Cause, string) {
 	whole, idle := after(p.Whole), after(p.Idle)
 	var linger <-chan time.Time

@@ -5,10 +5,8 @@ import (
 	"os"
 )
 
-// report is what the first process of a namespace says when its program is over
-// and it ends itself, and with it all others. A program that ends with a signal
-// cannot be told by how that process ends: nothing inside of its namespace ends
-// it by a signal.
+// report is what the first process of a namespace says when its program is over: nothing inside ends that process by a
+// signal.
 type report struct {
 	Signal int `json:"signal"` // that ended the program; 0: none did
 	Left   int `json:"left"`   // processes that the program had left behind

@@ -16,8 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Group is a control group for the processes of one call. Nobody leaves
-// it who may not write to /sys. A nil one is none.
+// Group is a control group for the processes of one call, which nobody leaves who may not write to /sys; nil is none.
 type Group struct{ dir string }
 
 // groupName begins the names of our control groups.
@@ -29,10 +28,8 @@ func namesOf(tree string) string {
 	return fmt.Sprintf("%s%x-", groupName, sum[:8])
 }
 
-// MakeGroup makes a control group for a call in a work tree, as near to this process's own
-// as one can be made. Root's has at most so many processes, where the groups of the machine
-// can be written. Anybody else's, which is there to end all that is in it, lies where
-// groups were given to them.
+// MakeGroup makes a control group for a call in a work tree, as near to this process's own as one can be made. Root's
+// has a limit of processes; anybody else's is there to end all that is in it.
 func MakeGroup(most uint64, tree string) (*Group, error) {
 	why := errors.New("this machine has none")
 	for _, above := range groupFolders() {
@@ -51,8 +48,7 @@ func MakeGroup(most uint64, tree string) (*Group, error) {
 	return nil, fmt.Errorf("root needs a control group for that, and none that counts processes can be made here (%w)", why)
 }
 
-// groupFolders lists the folders where control groups may be made: this process's own one
-// and those above it, of version 1, where processes are counted, and of version 2.
+// groupFolders lists where control groups may be made: this process's own one and those above it, of versions 1 and 2.
 func groupFolders() (dirs []string) {
 	own, _ := os.ReadFile("/proc/self/cgroup") // a system without it has no groups
 	for line := range strings.Lines(string(own)) {
@@ -105,9 +101,7 @@ func EnterGroup(file string) error {
 	return nil
 }
 
-// clearGroups removes the empty groups that a reprise has left which was
-// killed. A group that is not empty cannot be removed, and one that was only
-// just made is not old.
+// clearGroups removes the empty groups that a killed reprise has left; one that was only just made is not old.
 func clearGroups(above string) {
 	left, _ := filepath.Glob(filepath.Join(above, groupName+"*")) // the pattern is well formed
 	for _, dir := range left {
@@ -117,9 +111,8 @@ func clearGroups(above string) {
 	}
 }
 
-// File is the file by which a process enters the group. In version 1 the thread that starts the
-// program enters it alone: for a whole process, the system first waits until no process
-// is being started or ended on any processor, which takes up to some 15 ms.
+// File is the file by which a process enters the group. In version 1 the thread that starts the program enters it
+// alone, which is sooner done.
 func (g *Group) File() string {
 	if g == nil {
 		return ""
@@ -130,8 +123,7 @@ func (g *Group) File() string {
 	return filepath.Join(g.dir, "cgroup.procs")
 }
 
-// Remove ends what is still in the group, whatever it has done to get away, and
-// removes the group. One that stays nevertheless is removed by a later call.
+// Remove ends what is still in the group and removes it. One that stays is removed by a later call.
 func (g *Group) Remove() {
 	if g == nil {
 		return

@@ -9,14 +9,9 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Converters gives what makes of a program the same program in the sandbox, where another
-// program starts it: one that converts what is passed through it, as git has it done. It
-// reads programs and the folders read, writes only below write, where its home is, too, and
-// reaches no network and no socket file, whatever a pipeline leaves to others. It has no
-// namespaces of its own: a process that it leaves behind goes on, held as it was.
-//
-// Where the system has no sandbox, programs stay as they are, or it is an error if how is
-// Required. The helper is that of a Sandbox.
+// Converters gives what makes of a program the same program in the sandbox, where git starts it to convert files. It
+// reads programs and the folders read, writes only below write, and reaches no network. Where the system has no
+// sandbox, programs stay as they are, or it is an error if how is Required.
 func Converters(how Containment, helper, environ []string) func(argv, env, read []string, write string) ([]string, []string, error) {
 	return func(argv, env, read []string, write string) ([]string, []string, error) {
 		missing := landlocked()

@@ -25,9 +25,8 @@ type space struct {
 	counts       bool // the number of files is limited
 }
 
-// newDiskWatch begins to watch folders. Those that are not there are left out. Memory
-// that is shared has a size of its own, often a small one that is there to be
-// used up.
+// newDiskWatch begins to watch folders, but those that are not there. Shared memory has a size of its own, which is
+// there to be used up.
 func newDiskWatch(folders []string, l Limits) *DiskWatch {
 	r := &DiskWatch{folders: folders, limits: l, since: time.Now()}
 	for _, dir := range folders {
@@ -38,8 +37,7 @@ func newDiskWatch(folders []string, l Limits) *DiskWatch {
 	return r
 }
 
-// WatchSpace begins to watch what a call without a sandbox leaves free on the
-// disks of these folders. How much a call may write is the sandbox's to say.
+// WatchSpace begins to watch what a call without a sandbox leaves free on the disks of these folders.
 func WatchSpace(folders ...string) *DiskWatch {
 	r := newDiskWatch(folders, Limits{}.withDefaults())
 	r.folders = nil
@@ -97,9 +95,8 @@ type fileID [2]uint64
 
 var errEnough = errors.New("enough")
 
-// written sums up the files that were changed since the start, as what they
-// take of the disk, until there is too much or it takes too long. The time of a
-// change of a file is the system's, and nobody sets it back.
+// written sums up what files changed since the start take of the disk, until there is too much or it takes too long.
+// Nobody sets the time of a change back.
 func (r *DiskWatch) written() (sum uint64) {
 	end, seen := time.Now().Add(5*time.Second), map[fileID]bool{}
 	for _, dir := range r.folders {
@@ -126,8 +123,7 @@ func (r *DiskWatch) written() (sum uint64) {
 	return sum
 }
 
-// Watch tells once if there is too much, until done is closed. It goes by the
-// processes of the call that members gives.
+// Watch tells once if there is too much, until done is closed, by the processes that members gives.
 func (r *DiskWatch) Watch(members func() []int, done <-chan struct{}) <-chan string {
 	r.members = members
 	told := make(chan string, 1)

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,13 +34,16 @@ func landlocked() error {
 	return nil
 }
 
-// Enter turns this process into the program argv within the limits that Hold
-// has put into environ. It returns only with
-// an error, and then the program has not been started.
+// Enter turns this process into the program argv within the limits that Hold has put into environ. It returns only with
+// an error, and then nothing was started.
 func Enter(argv, environ []string) error {
-	p, err := policyIn(environ)
-	if err != nil || !p.Trial && len(argv) == 0 {
-		return cmp.Or(err, errors.New("this is for reprise itself: it starts agents in their sandbox"))
+	var p policy
+	text := process.Lookup(environ, policyVar)
+	if err := json.Unmarshal([]byte(text), &p); text != "" && err != nil {
+		return fmt.Errorf("sandbox: reading its limits: %w", err)
+	}
+	if text == "" || !p.Trial && len(argv) == 0 {
+		return errors.New("this is for reprise itself: it starts agents in their sandbox")
 	}
 	runtime.LockOSThread() // rights are a thread's, and this one starts the program
 	join := func() error { return EnterGroup(p.Control) }
@@ -68,18 +70,6 @@ func Enter(argv, environ []string) error {
 	return nil // unreachable: it is another program now, or that is over
 }
 
-// policyIn is the policy that an environment carries.
-func policyIn(environ []string) (p policy, err error) {
-	text := process.Lookup(environ, policyVar)
-	if text == "" {
-		return p, errors.New("this is for reprise itself: it starts agents in their sandbox")
-	}
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return p, fmt.Errorf("sandbox: reading its limits: %w", err)
-	}
-	return p, nil
-}
-
 // each takes steps until one goes wrong.
 func each(steps []func() error) error {
 	for _, step := range steps {
@@ -90,9 +80,7 @@ func each(steps []func() error) error {
 	return nil
 }
 
-// dieWithParent has the program end when reprise does, however that ends. The
-// wish that it was started with is that of its first thread, and this may be
-// another one.
+// dieWithParent has the program end when reprise does, however that ends.
 func (p policy) dieWithParent() error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("ending with reprise: %w", err)
@@ -107,9 +95,8 @@ func (p policy) dieWithParent() error {
 	return nil
 }
 
-// dropRights takes from root what no build needs: with the rest, root looks
-// into processes and disks past every limit on files. Others have none of it,
-// but for the right to arrange their own namespaces, which ends here.
+// dropRights takes from root what no build needs, by which it looks past every limit on files, and from others the
+// right to arrange their own namespaces.
 func dropRights() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return fmt.Errorf("dropping rights: %w", err)
@@ -144,9 +131,7 @@ const (
 	controlFolder = writingFolder | ll.AccessFSIoctlDev
 )
 
-// restrict puts the limits on this process, for good. Newer kernels than the
-// least keep more: device control, signals, sockets, and TCP where the network is
-// closed.
+// restrict puts the limits on this process, for good; newer kernels keep more.
 func (p policy) restrict() error {
 	abi, err := landlockABI()
 	if err != nil {

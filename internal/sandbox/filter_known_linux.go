@@ -33,8 +33,7 @@ func ofProcess() []uint32 {
 	}
 }
 
-// kindCall is a call that changes a process, a group of them, or all of a user.
-// Its first argument says which, and its second is a number of that kind.
+// kindCall is a call that changes a process, a group of them, or all of a user: its first argument says which.
 type kindCall struct {
 	call uint32
 	user uint32 // the first argument that stands for a user

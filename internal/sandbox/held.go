@@ -26,16 +26,14 @@ func (s *Sandbox) Held() Held { return heldHere(*s) }
 // sandbox gives none.
 func (s *Sandbox) Apart() bool { return s != nil && s.together.network }
 
-// Confinement is what the programs of a run were kept in. The zero value stands
-// for a run that has started none.
+// Confinement says what a sandbox keeps programs in; a nil one keeps them in nothing.
 type Confinement struct {
 	Known bool
 	Held  *Held // nil: they were kept in nothing
 	Root  bool  // reprise had the rights of root
 }
 
-// Confinement says what a sandbox keeps programs in; a nil one keeps them in
-// nothing. As Held, it may make a control group and remove it.
+// Confinement says what a sandbox keeps programs in; a nil one keeps them in nothing.
 func (s *Sandbox) Confinement() Confinement {
 	c := Confinement{Known: true, Root: os.Geteuid() == 0}
 	if s != nil {
@@ -45,8 +43,7 @@ func (s *Sandbox) Confinement() Confinement {
 	return c
 }
 
-// Lacks lists what the sandbox of this machine does not hold though that of
-// others does, each as a sentence without its end.
+// Lacks lists what this machine does not hold though others do, each as a sentence without its end.
 func (h Held) Lacks() (out []string) {
 	if !h.Signals {
 		out = append(out, "signals to other processes are not kept back (Linux 6.12 does that)")

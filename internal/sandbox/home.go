@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,9 +41,8 @@ type File struct {
 	Fresh  []byte // what the program made of it, if that is something else
 }
 
-// homesInUse counts the calls that are at work in each home. Those of the same
-// program and access that are at work at the same time share theirs: it is made
-// fresh for the first of them.
+// homesInUse counts the calls in each home: those at work at the same time share it, and it is made fresh for the first
+// of them.
 type homesInUse struct {
 	sync.Mutex
 	calls map[string]int
@@ -80,9 +80,8 @@ type ownHome struct {
 	files []*File
 }
 
-// environ points a program to its home, and to what it may use of the user's:
-// programs installed in the user's home, and Go modules already downloaded.
-// What the pipeline lets through for the agent stays as it is.
+// environ points a program to its home, and to what it may use of the user's: installed programs, and Go modules. What
+// the pipeline lets through stays.
 func (h *ownHome) environ(env []string, user string) []string {
 	env = process.SetVar(env, "HOME", h.dir)
 	more := map[string]string{
@@ -173,7 +172,9 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 	return func(full bool) {
 		c.relay.close()
 		group.Remove()
-		offer(s.State, what, filepath.Base(h.dir))
+		if what.Gives { // others find what is in its caches
+			_ = os.WriteFile(filepath.Join(s.State, offered), []byte(filepath.Base(h.dir)+"\n"+rand.Text()), 0o600) // else they fetch it themselves
+		}
 		h.close() // first: a login renewed there is in no other place
 		if last := s.homes.leave(filepath.Base(h.dir)); full && last {
 			_ = folders.RemoveAll(h.dir) // what stays is not in the way of anybody else
@@ -181,10 +182,8 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 	}, nil
 }
 
-// EndLeftovers ends the processes of calls in a work tree that outlived the
-// reprise they belonged to, and says how many there were: those in their control
-// groups, and those that process.EndLeftovers finds. Call it only while no other
-// process can be at work in that tree.
+// EndLeftovers ends the processes of calls in a work tree that outlived their reprise, and says how many there were.
+// Call it only while no other process can be at work there.
 func EndLeftovers(tree string) int { return EndGroups(tree) + process.EndLeftovers(tree) }
 
 // openFolders makes folders, outermost first, and opens those that a program
@@ -236,8 +235,7 @@ func (h *ownHome) fill() (err error) {
 	return nil
 }
 
-// close gives a renewed login back to the user, unless it may be another one, or
-// the user's own has changed as well. One that cannot be written back is renewed again next time.
+// close gives a renewed login back to the user, unless it may be another one, or the user's own has changed as well.
 func (h *ownHome) close() {
 	if h.root == nil {
 		return

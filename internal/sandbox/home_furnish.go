@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,13 +22,6 @@ const offered = "offered"
 // given is the file that says what was copied into a home.
 func given(home string) string { return home + ".given" }
 
-// offer has other programs find what is in the caches of a home that gives them.
-func offer(state string, what Home, home string) {
-	if what.Gives {
-		_ = os.WriteFile(filepath.Join(state, offered), []byte(home+"\n"+rand.Text()), 0o600) // else they fetch it themselves
-	}
-}
-
 // offers gives what is offered to a program with an access, and the home that has it; "" if
 // nothing is. It is for those who may run commands.
 func offers(state string, access pipelines.Access) (now []byte, home string, err error) {
@@ -41,9 +33,8 @@ func offers(state string, access pipelines.Access) (now []byte, home string, err
 	return now, home, ignoreMissing(err)
 }
 
-// furnish copies into a home the caches of the one that gives them, if it has not got them
-// as they are. What is copied was written by that one's programs alone: nothing that
-// agents and checks leave in their caches gets there.
+// furnish copies into a home the caches of the one that gives them, if it has not got them. Nothing that agents and
+// checks leave in theirs gets there.
 func furnish(ctx context.Context, state, home string, what Home, access pipelines.Access) error {
 	if what.Gives {
 		return ignoreMissing(os.Remove(filepath.Join(state, offered)))
@@ -78,8 +69,7 @@ func furnish(ctx context.Context, state, home string, what Home, access pipeline
 	return root.WriteFile(given(home), now, 0o600)
 }
 
-// toolsOf gives the home whose programs others may run, who can change nothing there; "" if
-// there is none. Within a setup it is the setup's own.
+// toolsOf gives the home whose programs others may run and cannot change; "" if there is none.
 func toolsOf(state, home string, what Home, access pipelines.Access) string {
 	from := home
 	if !what.Gives {

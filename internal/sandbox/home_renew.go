@@ -19,9 +19,8 @@ func caches() []string {
 	}
 }
 
-// renew takes a home away but for what keep names, so that what one call leaves
-// there, such as the settings of a tool, decides nothing about the next. What
-// was there is never followed where it leads out of state.
+// renew takes a home away but for what keep names, so that what one call leaves there decides nothing about the next.
+// No link there is followed.
 func renew(state, home string, keep []string) error {
 	root, err := os.OpenRoot(state)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,9 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limit puts the limits on this process, for good: without rights of root,
-// nobody raises them again. counted says that only the processes of its user
-// namespace count.
+// limit puts the limits on this process, for good. counted says that only the processes of its user namespace count.
 func limit(l Limits, counted bool) error {
 	limits := map[int]uint64{unix.RLIMIT_FSIZE: l.File, unix.RLIMIT_CORE: 0}
 	switch {

@@ -15,8 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/process"
 )
 
-// separate finds out how calls are kept together here, by trying it with the
-// helper.
+// separate finds out how calls are kept together here, by trying it with the helper.
 func separate(helper []string, l Limits) separation {
 	err := errors.New("this build of reprise makes none")
 	if noNamespaces != "on" {
@@ -81,81 +80,60 @@ func (p *policy) noteUser() {
 	}
 }
 
-// enterNamespaces arranges the namespaces that this process is the first one of, in the
-// way that is the same for all calls.
+// enterNamespaces arranges the namespaces that this process is the first one of.
 func (p policy) enterNamespaces() error {
 	if !p.Own {
 		return nil
 	}
-	for _, step := range []func() error{p.nameUser, keepMounts, ownProc, p.Network.bringUp} {
-		if err := step(); err != nil {
-			return err
+	if p.User != 0 {
+		for _, f := range []struct{ name, text string }{
+			{"setgroups", "deny"}, // without it, only root of the machine may name a group
+			{"uid_map", fmt.Sprintf("%[1]d %[1]d 1", p.User)},
+			{"gid_map", fmt.Sprintf("%[1]d %[1]d 1", p.Group)},
+		} {
+			if err := os.WriteFile("/proc/self/"+f.name, []byte(f.text), 0); err != nil {
+				return fmt.Errorf("a user namespace: %w", err)
+			}
 		}
 	}
-	return nil
-}
-
-// furnishNamespaces adds to them what depends on the call.
-func (p policy) furnishNamespaces() error {
-	if !p.Own {
-		return nil
-	}
-	if err := p.ownMemory(); err != nil {
-		return err
-	}
-	return p.Network.leadOut()
-}
-
-// nameUser gives the user and the group of this process, in its new user
-// namespace, the numbers that they have outside.
-func (p policy) nameUser() error {
-	if p.User == 0 {
-		return nil
-	}
-	for _, f := range []struct{ name, text string }{
-		{"setgroups", "deny"}, // without it, only root of the machine may name a group
-		{"uid_map", fmt.Sprintf("%[1]d %[1]d 1", p.User)},
-		{"gid_map", fmt.Sprintf("%[1]d %[1]d 1", p.Group)},
-	} {
-		if err := os.WriteFile("/proc/self/"+f.name, []byte(f.text), 0); err != nil {
-			return fmt.Errorf("a user namespace: %w", err)
-		}
-	}
-	return nil
-}
-
-// keepMounts keeps what is mounted here from everybody else.
-func keepMounts() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("mounts of its own: %w", err)
 	}
-	return nil
-}
-
-// ownProc shows the processes of the namespace in /proc, and no others. In many
-// containers nobody may do that.
-func ownProc() error {
-	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil { // in many containers nobody may
 		return fmt.Errorf("a /proc of its own: %w", err)
 	}
-	return nil
-}
-
-// ownMemory gives the call a /dev/shm that goes with it, where there is one and
-// the call has nothing in it.
-func (p policy) ownMemory() error {
-	if p.Memory == 0 {
+	if !p.apart() {
 		return nil
 	}
-	if err := unix.Mount("tmpfs", memory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size="+strconv.FormatUint(p.Memory, 10)); err != nil {
-		return fmt.Errorf("a %s of its own: %w", memory, err)
+	if err := raiseLoopback(); err != nil {
+		return fmt.Errorf("a network of its own: %w", err)
 	}
 	return nil
 }
 
-// memoryFor is the size of the /dev/shm of a call: that of the machine's, within
-// what the call may write. 0 means that the call uses the machine's, because
-// there is none or because one of its folders lies there.
+// furnishNamespaces adds to them what depends on the call: a /dev/shm that goes with it, and a listener in the place of
+// the gate, which is handed out.
+func (p policy) furnishNamespaces() error {
+	if p.Own && p.Memory != 0 {
+		if err := unix.Mount("tmpfs", memory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size="+strconv.FormatUint(p.Memory, 10)); err != nil {
+			return fmt.Errorf("a %s of its own: %w", memory, err)
+		}
+	}
+	if !p.Own || !p.apart() {
+		return nil
+	}
+	defer func() { _ = unix.Close(relayFile) }() // there is none where nothing leads out
+	if p.Network.Port == 0 {
+		return nil
+	}
+	if err := handOut(p.Network.Port); err != nil {
+		return fmt.Errorf("a network of its own: leading to the proxy: %w", err)
+	}
+	return nil
+}
+
+// memoryFor is the size of a call's /dev/shm: the machine's, within what it may write. 0: it uses the machine's, as
+// there is none or one of its folders lies there.
 func memoryFor(l Limits, folders ...string) uint64 {
 	var s unix.Statfs_t
 	if err := unix.Statfs(memory, &s); err != nil {

@@ -7,12 +7,8 @@ type Network struct {
 	Listen bool   // servers of its own on loopback, where it has a network of its own
 }
 
-// closed is the part of the policy about a network that is not open.
-//
-// Where a call can have namespaces, it has a network of its own, in which there
-// is only loopback: no address outside can be named there. A listener in it leads
-// to the gate. Elsewhere Landlock allows connections by port alone, to whichever
-// address, and a filter of system calls refuses what is not TCP.
+// closed is the policy of a network that is not open. With namespaces, a call has a network of its own with a listener
+// that leads to the gate; else Landlock allows connections by port alone, and a filter refuses what is not TCP.
 type closed struct {
 	Network
 	Own bool `json:",omitempty"` // it has a network of its own

@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
-
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
@@ -13,32 +11,6 @@ const tcpABI = 4
 
 // relayFile is the descriptor by which the helper hands out its listener.
 const relayFile = 4
-
-// bringUp starts the one device of the network that is the call's own, which is loopback.
-func (n *closed) bringUp() error {
-	if n == nil || !n.Own {
-		return nil
-	}
-	if err := raiseLoopback(); err != nil {
-		return fmt.Errorf("a network of its own: %w", err)
-	}
-	return nil
-}
-
-// leadOut listens there in the place of the gate, and gives reprise the listener.
-func (n *closed) leadOut() error {
-	if n == nil || !n.Own {
-		return nil
-	}
-	defer func() { _ = unix.Close(relayFile) }() // there is none where nothing leads out
-	if n.Port == 0 {
-		return nil
-	}
-	if err := handOut(n.Port); err != nil {
-		return fmt.Errorf("a network of its own: leading to the proxy: %w", err)
-	}
-	return nil
-}
 
 // raiseLoopback starts the one device that a new network has.
 func raiseLoopback() error {
@@ -71,8 +43,7 @@ func handOut(port uint16) error {
 	return unix.Sendmsg(relayFile, []byte{0}, unix.UnixRights(s), nil, 0)
 }
 
-// rules adds to what Landlock handles and allows what it does about TCP. Where a
-// call has a network of its own, only servers are left to guard.
+// rules adds what Landlock handles and allows of TCP. In a network of its own, only servers are left to guard.
 func (n *closed) rules(all landlock.Config) (handled landlock.AccessNetSet, rules []landlock.Rule) {
 	switch {
 	case n == nil:

@@ -116,9 +116,8 @@ func shebang(file string) string {
 	return words[0]
 }
 
-// installation gives what the programs of a folder need to read: the folder,
-// and the folders that installations have beside it. Where other things may
-// have those names, as in the user's home or in a checkout, it is less.
+// installation gives what the programs of a folder need to read: it, and the folders of installations beside it; less
+// where other things may have those names.
 func installation(dir, home string) []string {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(dir) || mixed(dir, home) {
@@ -249,8 +248,7 @@ func resolved(paths []string) []string {
 	return slices.Compact(out)
 }
 
-// hidden lists what has secrets wherever it lies: the user's repository, and on
-// a GitHub runner its own folder, which the two variables lead to.
+// hidden lists what has secrets wherever it lies: the user's repository, and the folder of a GitHub runner.
 func hidden(env, objects []string) []string {
 	var out []string
 	for _, dir := range objects {

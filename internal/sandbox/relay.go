@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// relay leads connections from the network of a call to its gate: it accepts them
-// from a listener that was made in that network.
+// relay leads connections from a listener in the network of a call to its gate.
 type relay struct {
 	mu     sync.Mutex
 	closed bool
@@ -48,13 +47,11 @@ func both(a, b net.Conn) {
 	done.Wait()
 }
 
-// mostRelayed is how many connections of a call are relayed at a time, and what
-// leads to them: a little more than its gate takes. More would use up the files that
-// reprise may have open.
+// mostRelayed is how many connections a call has at a time: a little more than its gate takes, and fewer than reprise
+// may have files open.
 const mostRelayed = 300
 
-// keep has something closed with the call. It is closed at once, and keep gives
-// false, where the call is over or has too many.
+// keep has something closed with the call: at once, with false, where the call is over or has too many.
 func (r *relay) keep(c io.Closer) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -55,8 +55,7 @@ func (r *relay) lead(from *net.UnixConn, port uint16) error {
 	return nil
 }
 
-// receive waits for the listener that a helper hands out. An error says that it
-// has ended before.
+// receive waits for the listener that a helper hands out.
 func receive(c *net.UnixConn) (net.Listener, error) {
 	rights := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := c.ReadMsgUnix(make([]byte, 1), rights)

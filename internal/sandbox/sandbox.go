@@ -77,11 +77,9 @@ type Sandbox struct {
 	homes    *homesInUse
 }
 
-// Prepare makes a sandbox ready for calls of programs whose environment is taken
-// from environ. Where the system has none, BestEffort gives nil and a sentence
-// for the user, and Required an error; Uncontained gives nil alone. Its helper is
-// started once, to see whether calls can have namespaces of their own here;
-// without them the sandbox is the rest of it, and Held says so.
+// Prepare makes a sandbox ready for programs whose environment is taken from environ. Where there is none, BestEffort
+// gives nil and a sentence for the user, and Required an error. The helper is started once, to see what can be had
+// here; Held says it.
 func (s Sandbox) Prepare(how Containment, environ []string) (*Sandbox, string, error) {
 	return s.prepare(how, environ, landlocked())
 }
@@ -120,8 +118,7 @@ func (s *Sandbox) Beside(state string) *Sandbox {
 	return &beside
 }
 
-// refuses says why there can be no run where hosts are listed and nothing keeps
-// programs from others, or nothing.
+// refuses says why there can be no run where hosts are listed and nothing keeps programs from others.
 func (s Sandbox) refuses(network NetworkBond, why string) error {
 	if !s.Lists || network != NoBond {
 		return nil

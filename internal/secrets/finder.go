@@ -30,8 +30,7 @@ type Finder struct {
 	shapes func() (*shapes, error)
 }
 
-// New gives a finder that knows these values. It costs nothing before the first
-// text: most commands have none to look through.
+// New gives a finder that knows these values. It costs nothing before the first text.
 func New(all ...Secret) *Finder {
 	return &Finder{all: slices.Clone(all), shapes: sync.OnceValues(readShapes)}
 }
@@ -61,9 +60,8 @@ func (f *Finder) values() *known {
 // their places. None overlaps with another.
 func (f *Finder) Known(text []byte) []Hit { return apart(f.values().find(text)) }
 
-// Find gives where values that were given stand, and what has the shape of a
-// secret. The error says why a text could not be looked through to its end: then
-// nobody knows what is in it.
+// Find gives where values that were given stand, and what has the shape of a secret. The error says why a text could
+// not be looked through.
 func (f *Finder) Find(text []byte) ([]Hit, error) {
 	if len(text) < MinLength {
 		return nil, nil // nothing to read the rules for

@@ -53,9 +53,7 @@ func (k *known) find(text []byte) []Hit {
 	return out
 }
 
-// bare leaves out of a text everything but letters and digits, so that nothing
-// that stands between the pieces of a value hides it: spaces, quotes, a plus,
-// the ends of lines, also those that are written as \n.
+// bare leaves out of a text all but letters and digits, so that nothing between the pieces of a value hides it.
 func bare(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {

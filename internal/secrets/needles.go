@@ -1,7 +1,6 @@
 package secrets
 
-// needles are strings that are looked for in a text all at once, in time that
-// grows with the text and not with their number.
+// needles are strings that are looked for all at once, in time that grows with the text alone.
 type needles struct {
 	words []string
 	heads []bool           // by the first two bytes: some word begins so

@@ -38,21 +38,14 @@ type ruleText struct {
 // allowed are values that are no secrets: examples and placeholders.
 type allowed struct{ Regexes, StopWords []string }
 
-// loose are rules that find what is often no secret, such as any word after
-// "key =" or "password =". Some of them are for files with one kind of name
-// only, and those are left out, see ruleFile. Work of an agent would be stopped
-// by them for nothing.
+// loose are rules that find what is often no secret, such as any word after "key =".
 func loose(id string) bool {
 	return slices.Contains([]string{
 		"generic-api-key", "curl-auth-header", "curl-auth-user", "kubernetes-secret-yaml", "hashicorp-tf-password", "nuget-config-password",
 	}, id)
 }
 
-// callers gives the words that call for a rule: those it names, but for some
-// that much else has. A token of JWT has ".ey" in its middle; tokens of Vault
-// begin with "s." in old versions only. "EAAA" begins a token of Square, and
-// many a line of base64; near "sourcegraph" any hash of a commit would be a
-// token.
+// callers gives the words that call for a rule: those it names, but for some that much else has.
 func (t ruleText) callers() []string {
 	switch t.ID {
 	case "jwt":
@@ -78,8 +71,7 @@ func more() []ruleText {
 	}
 }
 
-// rule is a shape. Its expressions are compiled when the first text calls for
-// them: all of them would take longer than a whole commit.
+// rule is a shape. Its expressions are compiled when the first text calls for them.
 type rule struct {
 	ruleText
 	compile func() (*regexp.Regexp, error)
@@ -95,8 +87,7 @@ type shapes struct {
 	most     int      // bytes that are held against rules for one text
 }
 
-// readShapes reads the rules. The error says what is wrong with them: nothing
-// can be looked through then.
+// readShapes reads the rules. The error says what is wrong with them.
 func readShapes() (*shapes, error) {
 	var f ruleFile
 	if err := toml.Unmarshal(gitleaksRules, &f); err != nil {
@@ -146,10 +137,7 @@ func newRule(t ruleText, all allowed) *rule {
 	return r
 }
 
-// quicker writes an expression so that it finds the same secrets with less work
-// on a text that is made to cost much: what it lets stand before its first word
-// is no part of a secret, and what may be some hundred bytes long, and no more,
-// costs a state for each.
+// quicker writes an expression so that it finds the same secrets with less work on a text that is made to cost much.
 func quicker(expression string) string {
 	expression = strings.ReplaceAll(expression, `[\w.-]{0,50}?`, "")
 	return counted.ReplaceAllStringFunc(expression, func(times string) string {

@@ -22,9 +22,7 @@ type Secret struct {
 // shorter one stands in many texts by chance, and masking it would destroy them.
 const MinLength = 8
 
-// minBare is the least number of letters and digits of a form that is looked
-// for with everything else between them left out: a shorter one could be two
-// words of a sentence.
+// minBare is the least number of letters and digits of a form that is looked for with all else left out.
 const minBare = 14
 
 // Short names the secrets whose values are too short to be looked for. An empty
@@ -55,9 +53,7 @@ func (s Secret) forms() []string {
 	return slices.Compact(out)
 }
 
-// parts are the value and, where it has several lines as a private key or the
-// JSON of a service account does, each long word of them. Addresses in it are
-// the same for everybody.
+// parts are the value and, where it has several lines, each long word of them but for addresses.
 func (s Secret) parts() []string {
 	v := strings.TrimSpace(s.Value)
 	if len(v) < MinLength {
@@ -75,9 +71,8 @@ func (s Secret) parts() []string {
 	return out
 }
 
-// shifted encodes a value as it looks inside a longer text that is encoded as a
-// whole: how depends on the place where it stands there. Digits of the encoding
-// have that many bits; those that also tell of the bits beside them are left out.
+// shifted encodes a value as it looks inside a longer text that is encoded as a whole, at each place; digits that also
+// tell of other bits are left out.
 func shifted(encode func([]byte) string, bits int, v string) []string {
 	seen := map[int]bool{}
 	var out []string

@@ -3,83 +3,40 @@ package secrets
 import (
 	"bytes"
 	"encoding/hex"
+	"regexp"
 )
 
-// unescaped gives a text with its escapes of ASCII characters, such as \u002D
-// and \x2d, as the characters themselves, each behind so many spaces that all
-// else keeps its place; nil if it has none.
+// escape is one of an ASCII character.
+var escape = regexp.MustCompile(`\\(?:x|u00)([0-7][0-9a-fA-F])`)
+
+// unescaped gives a text with its escapes of ASCII characters, such as \u002D and \x2d, as the characters themselves,
+// each behind so many spaces that all else keeps its place; nil if it has none.
 func unescaped(text []byte) []byte {
-	var out []byte
-	for i := 0; i+3 < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		digits := 0
-		switch rest := text[i+1:]; {
-		case rest[0] == 'x':
-			digits = 1
-		case rest[0] == 'u' && len(rest) >= 5 && rest[1] == '0' && rest[2] == '0':
-			digits = 3
-		default:
-			continue
-		}
-		var c [1]byte
-		end := i + 1 + digits + 2
-		if end > len(text) {
-			continue
-		}
-		if _, err := hex.Decode(c[:], text[end-2:end]); err != nil || c[0] >= 0x80 {
-			continue
-		}
-		if out == nil {
-			out = bytes.Clone(text)
-		}
-		for j := i; j < end-1; j++ {
-			out[j] = ' '
-		}
-		out[end-1] = c[0]
-		i = end - 1
+	all := escape.FindAllSubmatchIndex(text, -1)
+	if all == nil {
+		return nil
+	}
+	out := bytes.Clone(text)
+	for _, m := range all {
+		blank(out[m[0]:m[1]])
+		_, _ = hex.Decode(out[m[1]-1:m[1]], text[m[2]:m[3]]) // they are two digits
 	}
 	return out
 }
 
-// undumped gives a text in which the lines of a dump, as xxd and hexdump -C write
-// it, have their bytes alone: the offset before them and the characters behind
-// them are spaces. It is nil if the text has no such line.
+// dumped is a line as xxd and hexdump -C write it: an offset, up to 16 bytes, and the characters.
+var dumped = regexp.MustCompile(`(?m)^([0-9a-fA-F]{4,16}:? )( *(?:[0-9a-fA-F] *){2,32})(.*)$`)
+
+// undumped gives a text in which such lines have their bytes alone, and else spaces; nil if it has none.
 func undumped(text []byte) []byte {
-	const perLine = 16 // bytes
-	var out []byte
-	for start := 0; start < len(text); {
-		end := len(text)
-		if n := bytes.IndexByte(text[start:], '\n'); n >= 0 {
-			end = start + n
-		}
-		line := text[start:end]
-		at := 0
-		for at < len(line) && isHex(line[at]) {
-			at++
-		}
-		offset := at
-		if at < len(line) && line[at] == ':' {
-			at++
-		}
-		if offset >= 4 && offset <= 16 && at < len(line) && line[at] == ' ' {
-			digits := 0
-			data := at
-			for ; at < len(line) && digits < 2*perLine && (line[at] == ' ' || isHex(line[at])); at++ {
-				if line[at] != ' ' {
-					digits++
-				}
-			}
-			if digits >= 2 {
-				if out == nil {
-					out = bytes.Clone(text)
-				}
-				blank(out[start : start+data])
-				blank(out[start+at : end])
-			}
-		}
-		start = end + 1
+	all := dumped.FindAllSubmatchIndex(text, -1)
+	if all == nil {
+		return nil
+	}
+	out := bytes.Clone(text)
+	for _, m := range all {
+		blank(out[m[2]:m[3]])
+		blank(out[m[6]:m[7]])
 	}
 	return out
 }
@@ -88,8 +45,4 @@ func blank(text []byte) {
 	for i := range text {
 		text[i] = ' '
 	}
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }

@@ -82,8 +82,7 @@ func mavenRepositories(l *look, dir string) map[string]string {
 
 const mostHosts = 20 // of a command; more is not what people have in mind
 
-// namedHost is where lock files and settings of package managers say where packages
-// come from. Addresses for people, such as a homepage, stand at other places.
+// namedHost is where lock files and settings of package managers say where packages come from.
 var namedHost = regexp.MustCompile(`(?m)(?:"resolved": *"|^ *resolved "|tarball: *"?|^ *remote: *|^ *source ["']|\b(?:source|url|git|registry|index) = "(?:git\+|sparse\+)?|registry=|npmRegistryServer: *"?|^(?:-i|--index-url|--extra-index-url)[ =]|\bgit\+|<add [^>]*\bvalue *= *["'])https://([a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?)[/"'<\s]`)
 
 // plainHost is a host, with its port or without, as it stands in such an address.

@@ -96,9 +96,8 @@ func (l *look) script(name, run, why string) {
 	l.add(&l.found.Checks, name, run, why)
 }
 
-// unfit says why a script, or what a task does, is of no use as a check; "" if it is. Of a
-// task only what it starts outside of the repository tells that: the rest may be of one
-// line of many.
+// unfit says why a script, or what a task does, is of no use as a check; "" if it is. Of a task only what it starts
+// outside of the repository tells that.
 func unfit(script string, task bool) string {
 	for _, u := range known().Unfit {
 		if (u.Tasks || !task) && regexp.MustCompile(u.Text).MatchString(script) {

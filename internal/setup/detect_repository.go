@@ -3,7 +3,6 @@ package setup
 import (
 	"io"
 	"io/fs"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -123,5 +122,3 @@ func (r repository) below(dir string) []string {
 		return d == dir || dir != "." && !strings.HasPrefix(d, dir+"/")
 	})
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

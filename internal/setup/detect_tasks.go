@@ -47,9 +47,7 @@ func (l *look) tasks() {
 	}
 }
 
-// runBy tells the tests that a recipe runs. Where one language is tested it is taken
-// to run its tests, whatever it calls for that. Where there are several, it runs those
-// whose program it names: to run a test twice is better than not to run it.
+// runBy tells the tests that a recipe runs: of one language all, of several those whose program it names.
 func (l *look) runBy(recipe string) func(draft) bool {
 	programs := map[string]bool{}
 	for _, d := range l.tests {

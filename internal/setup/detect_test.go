@@ -3,8 +3,10 @@ package setup
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,7 +53,7 @@ func tell(f Found) string {
 	commands := func(kind string, list []FoundCommand) {
 		for _, c := range list {
 			fmt.Fprintf(&out, "%s %s: %s (%s)", kind, c.Name, c.Run, c.Why)
-			for _, name := range sortedKeys(c.Env) {
+			for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 				fmt.Fprintf(&out, " %s=%s", name, c.Env[name])
 			}
 			if len(c.Hosts) > 0 {

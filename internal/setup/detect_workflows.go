@@ -3,6 +3,7 @@ package setup
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -25,7 +26,7 @@ var plainCommand = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+% -]+$`)
 // commands gives what the jobs of a workflow start tests with, job by job in
 // alphabetical order. Those that only work with more than the repository are noted.
 func (w WorkflowYAML) commands(found *Found) (all []step) {
-	for _, name := range sortedKeys(w.Jobs) {
+	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
 		job := w.Jobs[name]
 		if on := strings.ToLower(job.RunsOn.Value); strings.Contains(on, "windows") || strings.Contains(on, "macos") {
 			continue
@@ -75,9 +76,8 @@ func (s step) within(dir string) bool {
 	})
 }
 
-// fromWorkflows lets the workflows say how tests are started: the first command
-// for a tool is taken in the place of what was found for it at the top. What was found in
-// a folder below is made ready there by the setup, and stays as it was found.
+// fromWorkflows lets the workflows say how tests are started: the first command for a tool takes the place of what was
+// found at the top.
 func (l *look) fromWorkflows() {
 	taken := map[string]bool{}
 	for _, s := range l.workflows {
@@ -100,7 +100,7 @@ func (l *look) fromWorkflows() {
 			continue // the task does that, as far as can be seen
 		}
 		taken[tool] = true
-		if i := slices.IndexFunc(l.tests, func(d draft) bool { return same(d) && sameTests(d.command.Run, s.run) }); i >= 0 {
+		if i := slices.IndexFunc(l.tests, func(d draft) bool { return same(d) && essence(d.command.Run) == essence(s.run) }); i >= 0 {
 			l.tests[i].command.Why += ", and " + s.file + " runs it"
 			continue
 		}
@@ -138,11 +138,7 @@ func family(tool string) string {
 	return tool
 }
 
-// sameTests says whether two commands differ only in how the tool is found or how
-// much it prints: the one that was worked out from the lock file is kept then.
-func sameTests(a, b string) bool { return essence(a) == essence(b) }
-
-// inessential words say how a tool is found, or how much it prints.
+// inessential words say how a tool is found, or how much it prints: commands that differ in these alone are the same.
 var inessential = regexp.MustCompile(`^(corepack|uv|poetry|pdm|hatch|run|sh|-v|-q|--no-sync|--batch-mode|-B|--no-transfer-progress|-ntp|--no-daemon|--locked|--verbose|--quiet|python3?|\.venv/bin/python|-m)$`)
 
 func essence(run string) string {

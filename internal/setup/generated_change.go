@@ -66,9 +66,8 @@ func (c FileChange) Diff(now string) string {
 	return string(diff.Diff("a/"+c.Name, []byte(c.Was), "b/"+c.Name, []byte(now)))
 }
 
-// Upgraded gives what is to be written so that what people have changed stays as it is:
-// a file that they have changed gets the new text beside it, as NAME.new. It is nil
-// if nothing is to be written.
+// Upgraded gives what is to be written so that what people have changed stays: beside such a file, NAME.new. nil:
+// nothing.
 func (c FileChange) Upgraded() *GeneratedFile {
 	state := c.State
 	if state == Foreign && c.Stands != nil {

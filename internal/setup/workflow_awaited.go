@@ -6,9 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Awaited gives the names that stand below workflow_run in what starts a workflow: when
-// one of these has ended, GitHub starts it. What is written as a pattern for several
-// names is no name.
+// Awaited gives the names below workflow_run in what starts a workflow. A pattern for several names is no name.
 func (w WorkflowYAML) Awaited() (names []string) {
 	var on struct {
 		Run struct {

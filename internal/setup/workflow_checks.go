@@ -22,9 +22,8 @@ func HasChecks(dir string) bool {
 	return len(Checking(os.DirFS(filepath.Join(dir, WorkflowsFolder)))) > 0
 }
 
-// Checking gives the names of the workflows in a folder that a push to a branch or a pull
-// request would start, in the order of their files, and each once. As on GitHub, one that
-// says no name has that of its file.
+// Checking gives the names of the workflows in a folder that a push to a branch or a pull request would start, each
+// once. As on GitHub, one without a name has that of its file.
 func Checking(folder fs.FS) (names []string) {
 	for _, w := range startedByWork(folder) {
 		if name := cmp.Or(w.Name, w.file); !slices.Contains(names, name) {
@@ -52,9 +51,8 @@ func anyOn(on *yaml.Node) bool {
 	return false
 }
 
-// onWork reports whether a push to a branch that somebody works on can start what has
-// these filters: not where they name tags alone, or nothing but certain branches. For a
-// pull request such a name is that of its base.
+// onWork reports whether a push to a branch that somebody works on can start what has these filters: not where they
+// name tags alone, or nothing but certain branches.
 func onWork(push *yaml.Node) bool {
 	var f struct {
 		Branches oneOrMore `yaml:"branches"`

@@ -16,9 +16,7 @@ type pinned struct {
 	Packages     map[string]struct{ Dependencies map[string]string }
 }
 
-// pins gives a file of npm, package.json or its lock file, that installs some
-// agents. What is installed for one of them does not depend on the others: a test
-// holds that no package is needed by two.
+// pins gives a file of npm that installs some agents. A test holds that no package is needed by two.
 func pins(name string, agents []string) (string, error) {
 	var first []byte
 	var all map[string]any

@@ -87,10 +87,8 @@ const (
 	AgentsLock = AgentsDir + "/package-lock.json"
 )
 
-// GeneratedFiles gives the workflow that calls the action uses, goes on with the end of
-// the awaited ones and installs the named agents, who writes and who reviews if that is
-// another one, and of the long form the files by which it installs them. The short form
-// has them beside the action.
+// GeneratedFiles gives the workflow that calls the action uses, goes on with the end of the awaited ones and installs
+// who writes and who reviews, and of the long form the files by which it installs them.
 func GeneratedFiles(form Form, uses string, awaited []string, agents ...string) ([]GeneratedFile, error) {
 	workflow, err := WorkflowText(form, uses, awaited, agents...)
 	if err != nil {
@@ -113,9 +111,8 @@ func GeneratedFiles(form Form, uses string, awaited []string, agents ...string) 
 // actionName is what a workflow may name as an action of another repository.
 var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
-// WorkflowText gives the workflow that calls the action uses, is started when one of the awaited
-// workflows has ended on the branch of a run, and installs the named agents: who writes
-// and, after it, who reviews.
+// WorkflowText gives the workflow that calls the action uses, is started when an awaited one has ended on the branch of
+// a run, and installs who writes and, after it, who reviews.
 func WorkflowText(form Form, uses string, awaited []string, agents ...string) (string, error) {
 	fans := form.FansOut()
 	if form = form.Plain(); form != Short && form != Long {
@@ -207,20 +204,17 @@ func DefaultUses() string {
 // that is there, as far as it can be read, else the short one. In the repository of the action it is the long one.
 func FormOf(existing, uses string) Form {
 	var w WorkflowYAML
-	broken := yaml.Unmarshal([]byte(existing), &w) != nil
-	form := Short
-	for _, job := range w.Jobs {
-		if slices.ContainsFunc(job.Steps, WorkflowStep.Ours) {
-			form = Long
+	form, fans := Short, false
+	if yaml.Unmarshal([]byte(existing), &w) == nil {
+		for _, job := range w.Jobs {
+			given := job.With["fan-out"]
+			fans = fans || job.Ours() && given.Value == "true"
+			for _, s := range job.Steps {
+				if s.Ours() {
+					form, fans = Long, fans || s.Input("fan-out") == "true"
+				}
+			}
 		}
-	}
-	fans := false
-	for _, job := range w.Jobs {
-		given := job.With["fan-out"]
-		fans = fans || job.Ours() && given.Value == "true" || slices.ContainsFunc(job.Steps, func(s WorkflowStep) bool { return s.Ours() && s.Input("fan-out") == "true" })
-	}
-	if broken {
-		form, fans = Short, false
 	}
 	if uses == LocalAction {
 		form = Long
