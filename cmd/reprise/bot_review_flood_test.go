@@ -96,8 +96,9 @@ func TestTwoCommandsByPrograms(t *testing.T) {
 			}
 		}
 	}
-	h.comment("driver[bot]", "/rollback build again")
+	again := h.comment("driver[bot]", "/rollback build again")
 	h.comment("driver[bot]", "/pause").end(anyCode)
+	again.finish()
 	run := h.record()
 	if d := run.Decisions[len(run.Decisions)-1]; strings.Contains(string(d.Why), "bots_in_a_row") {
 		t.Errorf("the program may not stop the run: %+v", d)
