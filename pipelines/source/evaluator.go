@@ -72,9 +72,9 @@ func (e Evaluator) Matches(ctx context.Context, when string, facts []byte) (bool
 	return r.Matches, err
 }
 
-// do answers a request, here if it computes nothing, or else in a process of its own.
+// do answers a request, here or in a process of its own.
 func (e Evaluator) do(ctx context.Context, what string, req request) (response, error) {
-	if len(e.Argv) == 0 || req.plain() {
+	if len(e.Argv) == 0 {
 		return answer(req).orMistakes()
 	}
 	req.Time = cmp.Or(e.time, maxTime)

@@ -132,7 +132,7 @@ func TestCancelled(t *testing.T) {
 func TestNoSecrets(t *testing.T) {
 	t.Setenv("GITHUB_TOKEN", "canary")
 	e := Evaluator{Argv: []string{"/bin/sh", "-c", "env >&2; exit 1"}}
-	err := e.CheckReport(t.Context(), "a: int, b?: a", []byte("{}"))
+	err := e.CheckReport(t.Context(), "a: int", []byte("{}"))
 	if err == nil || !strings.Contains(err.Error(), "GOTRACEBACK=none") || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v, want an environment without the canary", err)
 	}
@@ -147,7 +147,7 @@ func TestBadChild(t *testing.T) {
 		"fails":     {[]string{"/bin/sh", "-c", "echo broken >&2; exit 2"}, "exit status 2: broken"},
 		"says junk": {[]string{"/bin/sh", "-c", "echo junk"}, "unreadable answer"},
 	} {
-		_, err := Evaluator{Argv: test.argv}.Matches(t.Context(), "a: 1 + 0", []byte("{}"))
+		_, err := Evaluator{Argv: test.argv}.Matches(t.Context(), "a: 1", []byte("{}"))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
