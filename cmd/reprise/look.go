@@ -22,12 +22,12 @@ const fetches = "  git fetch origin\n  git fetch origin '+refs/reprise/records/*
 
 func listCommand(env environ.Env) *cobra.Command {
 	return ofAllRuns(env, &cobra.Command{
-		Use: "list [--remote OWNER/NAME]", Short: "List all runs, here and on origin",
+		Use: "list", Short: "List all runs, here and on origin",
 		Long: `List all runs that have a branch in this repository or on origin, as it was fetched
 last, and those whose branch is gone and whose record is kept here; the one that moved
 last first: where it stands, its phase, its cost, and how long ago it moved. To see what
-is new on origin, fetch first. With --remote: of a repository on GitHub.`,
-		Example: fetches + "  reprise list\n  reprise list --remote octo/hello\n  reprise list --json",
+is new on origin, fetch first.`,
+		Example: fetches + "  reprise list\n  reprise list --json",
 	}, "the runs", func(all []runs.Run, asJSON bool) error {
 		if asJSON {
 			return text.PrintJSON(env.Stdout, map[string]any{"runs": text.List(all)})
@@ -39,10 +39,10 @@ is new on origin, fetch first. With --remote: of a repository on GitHub.`,
 
 func statsCommand(env environ.Env) *cobra.Command {
 	return ofAllRuns(env, &cobra.Command{
-		Use: "stats [--remote OWNER/NAME]", Short: "Show figures of all runs",
+		Use: "stats", Short: "Show figures of all runs",
 		Long: `Show figures of all runs, here and on origin as it was fetched last: which phases fail,
 which gates never fail, which mistakes people found after a review had passed, and what
-the runs cost. With --remote: those of a repository on GitHub.`,
+the runs cost.`,
 		Example: fetches + "  reprise stats\n  reprise stats --json | jq .missed",
 	}, "all figures", func(all []runs.Run, asJSON bool) error {
 		t := runs.TallyOf(all)
@@ -54,20 +54,22 @@ the runs cost. With --remote: those of a repository on GitHub.`,
 	})
 }
 
-// ofAllRuns completes a command that shows all runs, here or of a repository on GitHub:
-// its flags, and how it reads the runs. If some cannot be read, it shows the others and fails.
+// ofAllRuns completes a command that shows all runs. If some cannot be read, it shows the others and fails.
 func ofAllRuns(env environ.Env, c *cobra.Command, what string, show func(all []runs.Run, asJSON bool) error) *cobra.Command {
-	var repo, remote string
+	var repo string
 	var asJSON bool
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		all, broken := runs.ListOf(c.Context(), env, repo, remote)
+		src, err := git.Find(c.Context(), repo)
+		if err != nil {
+			return err
+		}
+		all, broken := runs.Every(c.Context(), env, src)
 		if broken != nil && len(all) == 0 {
 			return broken
 		}
 		return cmp.Or(broken, show(all, asJSON))
 	}
 	repoFlag(c, &repo)
-	c.Flags().StringVar(&remote, "remote", "", "a repository on GitHub, as OWNER/NAME")
 	jsonFlag(c, &asJSON, what)
 	return c
 }
@@ -75,13 +77,12 @@ func ofAllRuns(env environ.Env, c *cobra.Command, what string, show func(all []r
 func diffCommand(env environ.Env) *cobra.Command {
 	var repo, id string
 	var part runs.Part
-	var stat, asJSON bool
 	c := &cobra.Command{
 		Use: "diff [--issue ID] [--phase PHASE | --attempt N]", Short: "Show what a run has changed",
 		Long: `Show what a run has changed in the repository, besides its own folder. With --phase
 or --attempt it is what the commits of that phase or attempt have changed, with its
 artifacts.`,
-		Example: "  reprise diff --issue 7\n  reprise diff --issue 7 --phase implementation --stat\n  reprise diff --issue 7 | git apply",
+		Example: "  reprise diff --issue 7\n  reprise diff --issue 7 --phase implementation | git apply --stat\n  reprise diff --issue 7 | git apply",
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := workspace.Look(c.Context(), env, repo, id)
 			if err != nil {
@@ -91,15 +92,7 @@ artifacts.`,
 			if err != nil {
 				return err
 			}
-			out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
-			switch {
-			case asJSON:
-				return text.PrintJSON(env.Stdout, map[string]any{"issue": r.Run.IssueNumber, "branch": r.Run.BranchName, "base": r.Run.BaseCommit, "files": runs.Stat(patches)})
-			case stat:
-				runs.ShowStat(out, runs.Stat(patches))
-			default:
-				runs.ShowChange(out, patches)
-			}
+			runs.ShowChange(terminal.NewReport(env.Stdout, terminal.ShowOptions(env)), patches)
 			return nil
 		},
 	}
@@ -107,8 +100,6 @@ artifacts.`,
 	anyIssueFlag(c, &id)
 	c.Flags().StringVar(&part.Phase, "phase", "", "only what the commits of this phase have changed")
 	c.Flags().IntVar(&part.Attempt, "attempt", 0, "only what the commit of the attempt with this number has changed")
-	c.Flags().BoolVar(&stat, "stat", false, "count the changed lines of each file")
-	jsonFlag(c, &asJSON, "the files and how much of each was changed")
 	return c
 }
 

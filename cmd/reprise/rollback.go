@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -158,16 +157,12 @@ func (o rollbackRequest) confirmed(env environ.Env, c prompts.Catalogue) (bool, 
 	if o.Force || env.Getenv("CI") != "" || !environ.IsTerminal(env.Stdin) {
 		return true, nil
 	}
-	_, _ = fmt.Fprint(env.Stderr, c.Shown("ask"))
-	answer, err := bufio.NewReader(env.Stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
+	yes, err := env.Agrees(env.Stderr, c.Shown("ask"))
+	if err == nil && !yes {
+		_, _ = fmt.Fprintln(env.Stderr, c.Shown("unchanged"))
+		err = exit.Code(exit.Cancelled)
 	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a == "y" || a == "yes" {
-		return true, nil
-	}
-	_, _ = fmt.Fprintln(env.Stderr, c.Shown("unchanged"))
-	return false, exit.Code(exit.Cancelled)
+	return yes, err
 }
 
 // rollbackRequest is what is asked of a rollback: the flags of the command.

@@ -4,11 +4,15 @@
 package environ
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -38,6 +42,17 @@ func VersionText() string {
 func IsTerminal(stream any) bool {
 	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Agrees asks a yes-or-no question on out. No answer is no.
+func (e Env) Agrees(out io.Writer, question string) (bool, error) {
+	_, _ = fmt.Fprint(out, question)
+	answer, err := bufio.NewReader(e.Stdin).ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return err == nil && (answer == "y" || answer == "yes"), err
 }
 
 // Version is set by the linker in a release.

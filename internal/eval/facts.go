@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -76,12 +74,12 @@ func factsOf(ctx context.Context, r *workspace.Recorded) (Facts, error) {
 			}
 		}
 	}
-	change, err := r.Change(ctx)
+	change, err := r.Changed(ctx)
 	if err != nil {
 		return f, fmt.Errorf("reading what the run changed: %w", err)
 	}
-	for _, c := range runs.Stat([]git.CommitPatch{change}) {
-		f.Files[c.File] = Lines{c.Added, c.Deleted}
+	for _, c := range change {
+		f.Files[c.Path] = Lines{c.Added, c.Deleted}
 		f.Diff.Files, f.Diff.Added, f.Diff.Deleted = f.Diff.Files+1, f.Diff.Added+c.Added, f.Diff.Deleted+c.Deleted
 	}
 	return f, nil

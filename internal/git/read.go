@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing/fstest"
 )
@@ -249,6 +250,34 @@ func (s *Source) Difference(ctx context.Context, from, ref string, exclude ...st
 		return CommitPatch{}, fmt.Errorf("compare %s with where it began: %w", ref, err)
 	}
 	return CommitPatch{Text: string(out[:min(len(out), mostPatch)]), Cut: len(out) > mostPatch}, nil
+}
+
+// ChangedFile is a file that was changed, and how many lines of it; binary files have none.
+type ChangedFile struct {
+	Path           string // after the change
+	Added, Deleted int
+}
+
+// Changed counts what Difference shows.
+func (s *Source) Changed(ctx context.Context, from, ref string, exclude ...string) (all []ChangedFile, err error) {
+	out, err := s.compare(ctx, from, ref, []string{"diff", "--numstat", "-z"}, exclude)
+	for rest := string(out); err == nil && rest != ""; {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\x00")
+		f := strings.SplitN(line, "\t", 3)
+		if len(f) < 3 {
+			return nil, fmt.Errorf("git counts lines in a form that is not known: %.100q", line)
+		}
+		c := ChangedFile{Path: f[2]}
+		if c.Path == "" { // renamed: the old and the new name follow
+			_, rest, _ = strings.Cut(rest, "\x00")
+			c.Path, rest, _ = strings.Cut(rest, "\x00")
+		}
+		c.Added, _ = strconv.Atoi(f[0]) // "-" for a binary file
+		c.Deleted, _ = strconv.Atoi(f[1])
+		all = append(all, c)
+	}
+	return all, err
 }
 
 // compare has git print patches of what is in ref and not in the commit from.

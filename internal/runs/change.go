@@ -19,15 +19,13 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Part says of which part of a run the change is asked for. The zero value is the
-// whole run.
+// Part is of what the change is asked for; the zero value is the whole run.
 type Part struct {
 	Phase   string
 	Attempt int
 }
 
-// Change gives what a run has changed besides its own folder, or what the commits of
-// a phase or an attempt have changed, artifacts included.
+// Change gives what a run has changed besides its own folder, or all that a part of it has.
 func Change(ctx context.Context, r *workspace.Recorded, part Part) ([]git.CommitPatch, error) {
 	patches, err := change(ctx, r, part)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,80 +87,7 @@ func ShowChange(out terminal.Report, patches []git.CommitPatch) {
 	}
 }
 
-// inHunk says whether a line of a patch belongs to a hunk, given whether the one
-// before it does. Only there it is a line of a file.
+// inHunk says whether a line of a patch is one of a file, given whether the one before it is.
 func inHunk(line string, before bool) bool {
 	return strings.HasPrefix(line, "@@") || before && !strings.HasPrefix(line, "diff --git ")
-}
-
-// FileChange is how much of a file was changed.
-type FileChange struct {
-	File    string `json:"file"`
-	Added   int    `json:"added"`   // lines
-	Deleted int    `json:"deleted"` // lines
-	Binary  bool   `json:"binary,omitempty"`
-}
-
-// Stat counts what patches change, by file in the order in which they come.
-func Stat(patches []git.CommitPatch) []FileChange {
-	all, at := []FileChange{}, map[string]int{}
-	for _, p := range patches {
-		now, hunk := -1, false
-		for line := range strings.Lines(p.Text) {
-			line = strings.TrimSuffix(line, "\n")
-			hunk = inHunk(line, hunk)
-			if name, is := strings.CutPrefix(line, "diff --git "); is {
-				name, now = newName(name), len(all)
-				if before, is := at[name]; is {
-					now = before
-				} else {
-					at[name], all = now, append(all, FileChange{File: name})
-				}
-			}
-			if now < 0 {
-				continue
-			}
-			switch {
-			case !hunk && strings.HasPrefix(line, "Binary files "):
-				all[now].Binary = true
-			case hunk && strings.HasPrefix(line, "+"):
-				all[now].Added++
-			case hunk && strings.HasPrefix(line, "-"):
-				all[now].Deleted++
-			}
-		}
-	}
-	return all
-}
-
-// newName reads the name of a file after a change out of "a/OLD b/NEW". Where a name
-// has " b/" in it both are the same, unless the file was renamed.
-func newName(names string) string {
-	if half := len(names) / 2; len(names)%2 == 1 && names[half] == ' ' {
-		if a, b := strings.Trim(names[:half], `"`), strings.Trim(names[half+1:], `"`); strings.TrimPrefix(a, "a/") == strings.TrimPrefix(b, "b/") {
-			return strings.TrimPrefix(b, "b/")
-		}
-	}
-	if i := strings.LastIndex(names, " b/"); i >= 0 {
-		return names[i+len(" b/"):]
-	}
-	if i := strings.LastIndex(names, ` "b/`); i >= 0 {
-		return strings.TrimSuffix(names[i+len(` "b/`):], `"`)
-	}
-	return names
-}
-
-// ShowStat prints how much of each file was changed.
-func ShowStat(out terminal.Report, all []FileChange) {
-	t, added, deleted := text.Table{Align: "rrl"}, 0, 0
-	for _, c := range all {
-		if c.Binary {
-			t.Add("", "binary", text.Flat(c.File))
-			continue
-		}
-		t.Add("+"+strconv.Itoa(c.Added), "-"+strconv.Itoa(c.Deleted), text.Flat(c.File))
-		added, deleted = added+c.Added, deleted+c.Deleted
-	}
-	out.Fitted(&t, nil)
-	out.Line("%s, +%d -%d", text.Plural(len(all), "file"), added, deleted)
 }

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +29,8 @@ type Leftover struct {
 	Bytes   int64    `json:"bytes"`
 }
 
-// Leftovers gives what can be removed because its run is done, or is gone; with an id
-// only that of one run. A run that cannot be read keeps what it has, and is in the
-// error.
+// Leftovers gives what can be removed because its run is done or gone; with an id only that of one run.
+// A run that cannot be read keeps what it has, and is in the error.
 func Leftovers(ctx context.Context, env environ.Env, src *git.Source, id string) ([]Leftover, error) {
 	one, err := workspace.HomeFolder(env, src, "any")
 	if err != nil {
@@ -107,21 +105,19 @@ func size(dir string) (bytes int64) {
 	return bytes
 }
 
-// Remove removes the folders. The error is a *lock.Held if a process works on the
-// run; then everything is still there.
-func (l Leftover) Remove(ctx context.Context) error {
-	held, err := folders.TakeLock(ctx, l.Folders[0])
-	if err != nil {
-		return err
+// remove removes the folders, unless a process works on the run.
+func (l Leftover) remove(ctx context.Context) error {
+	held, failed := folders.TakeLock(ctx, l.Folders[0])
+	if failed != nil {
+		return failed
 	}
 	defer held.Close()
-	var failed []error
 	for _, dir := range slices.Backward(l.Folders) { // the one with the lock goes last
 		if err := folders.RemoveAll(dir); err != nil {
-			failed = append(failed, fmt.Errorf("remove %s: %w", dir, err))
+			failed = errors.Join(failed, fmt.Errorf("remove %s: %w", dir, err))
 		}
 	}
-	return errors.Join(failed...)
+	return failed
 }
 
 // Bytes prints a size for people.
@@ -142,18 +138,15 @@ type Cleaning struct {
 	JSON  bool
 }
 
-// Clean says what runs that are over have left on this machine, and removes it if a
-// person agrees.
+// Clean says what runs that are over have left here, and removes it if a person agrees.
 func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) error {
 	all, broken := Leftovers(ctx, env, src, c.Issue)
 	if c.JSON { // without Yes nothing is removed
-		var removed int64
+		removed, failed := int64(0), error(nil)
 		if c.Yes {
-			var failed error
 			removed, failed = remove(ctx, all)
-			broken = errors.Join(broken, failed)
 		}
-		return errors.Join(broken, text.PrintJSON(env.Stdout, map[string]any{"leftovers": all, "removed_bytes": removed}))
+		return errors.Join(broken, failed, text.PrintJSON(env.Stdout, map[string]any{"leftovers": all, "removed_bytes": removed}))
 	}
 	if len(all) == 0 {
 		_, _ = fmt.Fprintln(env.Stdout, "There is nothing to remove.")
@@ -172,11 +165,9 @@ func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) er
 		if !environ.IsTerminal(env.Stdin) {
 			return errors.Join(broken, exit.Usagef("nothing was removed: to remove it, add --yes"))
 		}
-		_, _ = fmt.Fprint(env.Stdout, "Remove it? [y/N] ")
-		answer, _ := bufio.NewReader(env.Stdin).ReadString('\n') // no answer is no
-		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		if yes, err := env.Agrees(env.Stdout, "Remove it? [y/N] "); err != nil || !yes {
 			out.Line("Nothing was removed.")
-			return broken
+			return errors.Join(broken, err)
 		}
 	}
 	removed, failed := remove(ctx, all)
@@ -186,14 +177,12 @@ func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) er
 	return errors.Join(broken, failed)
 }
 
-func remove(ctx context.Context, all []Leftover) (bytes int64, err error) {
-	var failed []error
+func remove(ctx context.Context, all []Leftover) (bytes int64, failed error) {
 	for _, l := range all {
-		if err := l.Remove(ctx); err != nil {
-			failed = append(failed, err)
-			continue
+		err := l.remove(ctx)
+		if failed = errors.Join(failed, err); err == nil {
+			bytes += l.Bytes
 		}
-		bytes += l.Bytes
 	}
-	return bytes, errors.Join(failed...)
+	return bytes, failed
 }

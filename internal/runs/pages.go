@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -20,10 +18,8 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// WritePages writes a page of all runs, index.html, and one of each, into a folder,
-// which is made if it is not there. These pages are for many people, so they have no
-// transcripts. A run that cannot be read is in the error; the others have their pages.
-// What was written has no file where there is not even a page of all.
+// WritePages writes a page of all runs, index.html, and one of each, into a folder. These pages are for many
+// people, so they have no transcripts. A run that cannot be read is in the error.
 func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir string) (out Written, err error) {
 	all, broken := Every(ctx, env, src)
 	if broken != nil && len(all) == 0 {
@@ -34,13 +30,7 @@ func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir strin
 	}
 	name := cmp.Or(src.GitHub, filepath.Base(src.Dir))
 	index, failed := report.Index{Repository: name, At: env.Now()}, []error{broken}
-	write := func(name string, page []byte) error {
-		file := filepath.Join(dir, name)
-		if err := renameio.WriteFile(file, page, 0o644, renameio.WithTempDir(dir), renameio.WithExistingPermissions()); err != nil {
-			return fmt.Errorf("write %s: %w", file, err)
-		}
-		return nil
-	}
+	write := func(name string, page []byte) error { return SavePage(filepath.Join(dir, name), page) }
 	for _, r := range all {
 		page, err := pageOf(ctx, env, src, r)
 		if err == nil {

@@ -8,43 +8,10 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
 )
-
-func TestStat(t *testing.T) {
-	patch := `diff --git a/a b/x.go b/a b/x.go
---- a/a b/x.go
-+++ b/a b/x.go
-@@ -1,2 +1,3 @@ func x()
--diff --git a/no b/no
-++++ added
-+--- added
- same
-diff --git a/old.go b/new name.go
-similarity index 90%
-rename from old.go
-rename to new name.go
-@@ -1 +1 @@
--a
-+b
-diff --git "a/t\tb" "b/t\tb"
-Binary files a/x and b/x differ
-`
-	want := []FileChange{
-		{File: "a b/x.go", Added: 2, Deleted: 1},
-		{File: "new name.go", Added: 1, Deleted: 1},
-		{File: `t\tb`, Binary: true},
-	}
-	if diff := cmp.Diff(want, Stat([]git.CommitPatch{{Text: patch}})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
 
 // What a run has cost is a sum, and reads as one in JSON too.
 func TestCostOfAListedRun(t *testing.T) {
@@ -95,8 +62,7 @@ func TestOddLists(t *testing.T) {
 		}
 		var out bytes.Buffer
 		ShowList(environ.Env{Stdout: &out, Now: time.Now}, all)
-		ShowStat(terminal.NewReport(&out, terminal.Options{}), []FileChange{{File: o.Word()}})
-		if n := strings.Count(out.String(), "\n"); n != 8 {
+		if n := strings.Count(out.String(), "\n"); n != 6 {
 			t.Errorf("seed %d: %d lines:\n%s", seed, n, &out)
 		}
 		if i := strings.IndexFunc(out.String(), func(r rune) bool { return r != '\n' && unicode.IsControl(r) || r == '\u202e' }); i >= 0 {

@@ -72,13 +72,8 @@ func ShowSeveral(ctx context.Context, env environ.Env, s workspace.AmbiguousRun,
 		}
 		return errors.Join(append(broken, text.PrintJSON(env.Stdout, map[string]any{"runs": results}))...)
 	}
-	t := text.Table{}
-	t.Add("issue", "status", "phase", "title")
-	for _, l := range listed {
-		t.Add(l.Issue, text.Words(l.Status), text.Flat(l.Phase), text.Flat(l.Title))
-	}
+	ShowList(env, listed)
 	out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
-	out.Table(&t, "")
 	out.Line("")
 	out.Line("One of them is shown with: reprise status --issue ID")
 	return errors.Join(broken...)

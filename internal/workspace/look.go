@@ -292,6 +292,11 @@ func (r *Recorded) Change(ctx context.Context) (git.CommitPatch, error) {
 	return r.Source.Difference(ctx, r.Run.BaseCommit, r.Ref(), path.Dir(phases.Folder(r.Run.IssueNumber)))
 }
 
+// Changed counts what Change gives.
+func (r *Recorded) Changed(ctx context.Context) ([]git.ChangedFile, error) {
+	return r.Source.Changed(ctx, r.Run.BaseCommit, r.Ref(), path.Dir(phases.Folder(r.Run.IssueNumber)))
+}
+
 // Ref names what has the commits of the run: its branch or, where that is gone, the
 // record that is kept.
 func (r *Recorded) Ref() string {
