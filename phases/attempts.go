@@ -100,7 +100,7 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		}
 		return n
 	}
-	if to := plan.Agents[last.Agent].Fallback; to != "" && used(to) == 0 && FallsBack(last.Class, used(last.Agent)) {
+	if to := plan.Agents[last.Agent].Fallback; to != "" && used(to) == 0 && fallsBack(last.Class, used(last.Agent)) {
 		d.Agent, d.Resume = to, 0
 		d.Why = metadata.Because("falls_back", "agent", last.Agent, "class", last.Class, "to", to)
 		return d
@@ -127,8 +127,8 @@ func whyTooLate(last metadata.Attempt, remaining time.Duration) metadata.Reason 
 	return metadata.Because("wait_beyond_time_until", "agent", last.Agent, "class", last.Class, "wait", wait, "left", remaining, "when", when)
 }
 
-// FallsBack reports whether another agent takes over after n errors of a class.
-func FallsBack(c metadata.Class, n int) bool {
+// fallsBack reports whether another agent takes over after n errors of a class.
+func fallsBack(c metadata.Class, n int) bool {
 	switch c {
 	case metadata.Missing, metadata.Auth, metadata.RateLimited:
 		return true

@@ -22,8 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// showRehearsal prints what a dry run would have left behind: the commits, the
-// comment, and the issues. Trigger is the label that starts a run.
+// showRehearsal prints what a dry run would have left behind: the commits, the comment, and the issues.
 func showRehearsal(ctx context.Context, w *workspace.Workspace, out io.Writer, run metadata.Run, trigger string) error {
 	log, err := w.Repo.Log(context.WithoutCancel(ctx), run.BaseCommit)
 	if err != nil {
@@ -95,8 +94,7 @@ func actionCommand(env environ.Env) *cobra.Command {
 	}
 }
 
-// rehearse carries a dry run on for a job, and prints what it would have left
-// behind.
+// rehearse carries a dry run on for a job, and prints what it would have left behind.
 func rehearse(ctx context.Context, env environ.Env, w *workspace.Workspace, d bot.DryRun) (metadata.Run, error) {
 	log := logForm("text")
 	if d.Verbose {

@@ -115,8 +115,7 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 	})
 }
 
-// toTheEnd carries a run on to where it stops. If that is its end, the last commit takes
-// its folder off the branch.
+// toTheEnd carries a run on to where it stops. If that is its end, the last commit takes its folder off the branch.
 func toTheEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
 	goOn := updaterOf(w, env).Run
 	if o.Scratch { // it begins at the base, and is gone before that moves
@@ -261,8 +260,7 @@ type broken struct {
 // Unwrap returns the error.
 func (b broken) Unwrap() error { return b.error }
 
-// broke says what stopped the process, and how to go on. The record is as it
-// was last committed, so starting again goes on from there.
+// broke says what stopped the process, and how to go on.
 func broke(w *workspace.Workspace, run metadata.Run, err error) error {
 	so := view.SummaryOf(w.Plan, run)
 	so.Status, so.Code, so.Head = "failed", exit.ReasonFor(err), w.Repo.Tip()

@@ -19,10 +19,9 @@ import (
 // maxCompletion is how long somebody who pressed a key waits at most.
 const maxCompletion = 5 * time.Second
 
-// completeFlags has the shell complete the ids of issues and the names of phases. They are
-// only a hint, so where anything goes wrong there are none, and nothing is said. The library
-// keeps what it is given for as long as the process lives, so this is for a process that
-// only completes.
+// completeFlags has the shell complete the ids of issues and the names of phases. They are only a hint, so where
+// anything goes wrong there are none, and nothing is said. The library keeps what it is given for as long as the
+// process lives, so this is for a process that only completes.
 func completeFlags(env environ.Env, root *cobra.Command) {
 	for _, c := range root.Commands() {
 		prefix := env.Prefix()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -26,30 +25,6 @@ type initOptions struct {
 	form                          string
 	force, upgrade, dry, workflow bool
 	fanOut                        bool
-	json                          bool
-}
-
-// initialized is what a program is told of init.
-type initialized struct {
-	Setup   []initCommandFound `json:"setup"`
-	Checks  []initCommandFound `json:"checks"`
-	Unused  []string           `json:"unused"` // what was seen and is not used, and why
-	Needs   []string           `json:"needs"`  // programs that GitHub's runners do not have
-	Files   []initFile         `json:"files"`
-	Written []string           `json:"written"`
-	DryRun  bool               `json:"dry_run"`
-	Next    []string           `json:"next"` // what is left to do by hand
-}
-
-type initCommandFound struct {
-	Name string `json:"name"`
-	Run  string `json:"run"`
-	Why  string `json:"from"` // the files that say so
-}
-
-type initFile struct {
-	Name  string `json:"name"`
-	State string `json:"state"` // as it was found: missing, same, outdated, edited or foreign
 }
 
 func initCommand(env environ.Env) *cobra.Command {
@@ -79,7 +54,6 @@ repository, and sends nothing anywhere.`,
 	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "write files anew that are there; beside one that you have changed, write NAME.new")
 	c.Flags().BoolVar(&o.force, "force", false, "write over files that are there, whatever was changed in them")
 	c.Flags().BoolVar(&o.workflow, "workflow-only", false, "write no pipelines")
-	jsonFlag(c, &o.json, "what was found and written, and what is left to do,")
 	c.MarkFlagsMutuallyExclusive("upgrade", "force")
 	return c
 }
@@ -113,12 +87,8 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		return err
 	}
 	var told strings.Builder
-	said, found := env.Stdout, setup.Found{}
-	if o.json {
-		env.Stdout = io.Discard
-	}
 	if !o.workflow {
-		found = setup.Detect(root.FS())
+		found := setup.Detect(root.FS())
 		own, err := setup.PipelineFiles(ctx, found, setup.Crew{Writer: o.agent, Reviewer: o.reviewer}, environ.Version)
 		if err != nil {
 			return err
@@ -134,47 +104,17 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		return err
 	}
 	texts, err := toWrite(env, changes, o)
-	if err != nil || o.dry && !o.json {
+	if err != nil || o.dry {
 		return err
 	}
 	if err := setup.WriteFiles(root, texts); err != nil {
 		return err
 	}
-	if o.json {
-		return text.PrintJSON(said, initializedBy(o, found, changes, texts))
-	}
 	_, err = fmt.Fprint(env.Stdout, terminal.Fold(wrote(texts)+".\n\n"+nextSteps(o), terminal.Width(env.Stdout)))
 	return err
 }
 
-// initializedBy says for programs what init has done.
-func initializedBy(o initOptions, found setup.Found, changes []setup.FileChange, texts []setup.GeneratedFile) initialized {
-	out := initialized{Needs: text.List(found.Needs), Unused: []string{}, Written: []string{}, DryRun: o.dry, Next: stepsLeft(o)}
-	commands := func(all []setup.FoundCommand) []initCommandFound {
-		out := []initCommandFound{}
-		for _, c := range all {
-			out = append(out, initCommandFound{c.Name, c.Run, c.Why})
-		}
-		return out
-	}
-	out.Setup, out.Checks = commands(found.Setup), commands(found.Checks)
-	for _, n := range found.Unused {
-		out.Unused = append(out.Unused, n.What+": "+n.Why)
-	}
-	for _, c := range changes {
-		out.Files = append(out.Files, initFile{c.Name, [...]string{"missing", "same", "outdated", "edited", "foreign"}[c.State]})
-	}
-	for _, f := range texts {
-		out.Written = append(out.Written, f.Name)
-	}
-	for i, s := range out.Next {
-		out.Next[i] = text.OneLine(s)
-	}
-	return out
-}
-
-// topOf finds the top of the repository that a folder is in. A repository without a
-// commit has a top, too: the workflow may be its first file.
+// topOf finds the top of the repository that a folder is in.
 func topOf(ctx context.Context, dir string) (string, error) {
 	src, err := git.Find(ctx, dir)
 	var unborn *git.NoCommits
@@ -187,9 +127,8 @@ func topOf(ctx context.Context, dir string) (string, error) {
 	return src.Dir, nil
 }
 
-// toWrite gives the texts to write, and shows how they differ from what is there.
-// Without a flag for it nothing is written if a file is there with another text: that
-// is an error.
+// toWrite gives the texts to write, and shows how they differ from what is there. Without a flag for it nothing is
+// written if a file is there with another text: that is an error.
 func toWrite(env environ.Env, changes []setup.FileChange, o initOptions) ([]setup.GeneratedFile, error) {
 	var texts []setup.GeneratedFile
 	var refused []string
@@ -240,8 +179,7 @@ func wrote(texts []setup.GeneratedFile) string {
 	return "Wrote " + strings.Join(names, ", ") + beside
 }
 
-// tellFound says what was found in the repository, and why it counts, on a terminal of so
-// many cells; 0 is none.
+// tellFound says what was found in the repository, and why it counts, on a terminal of so many cells; 0 is none.
 func tellFound(out *strings.Builder, found setup.Found, form setup.Form, cells int) {
 	if len(found.Checks) == 0 {
 		fmt.Fprintf(out, "Nothing was found that checks this repository, so reprise would run nothing by itself, and the\npipelines stay as they are built in. Declare checks in %sNAME.cue;\nsee %s/blob/main/docs/pipelines.md\n", setup.PipelinesDir, setup.ProjectPage)

@@ -25,8 +25,7 @@ import (
 
 func main() { live(environ.Env{}) }
 
-// live runs the command line of this process and then ends the process. In env it
-// fills in the streams, the variables and the clock of the process.
+// live runs the command line of this process and then ends the process.
 func live(env environ.Env) {
 	keepInherited()
 	log.SetOutput(io.Discard) // net/http writes there what others send, past the masking of secrets
@@ -36,8 +35,7 @@ func live(env environ.Env) {
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	// When nobody reads the output any more, as in "reprise run | head", the work
-	// goes on.
+	// When nobody reads the output any more, as in "reprise run | head", the work goes on.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go heed(signals, stop, func() { os.Exit(exit.Cancelled) })
 	env.Stdin, env.Stdout, env.Stderr, env.Environ = environ.Interruptible{File: os.Stdin, Ctx: ctx}, terminal.NewSafeWriter(os.Stdout), terminal.NewSafeWriter(os.Stderr), os.Environ()
@@ -100,7 +98,6 @@ func (i interrupted) Error() string {
 func (i interrupted) Unwrap() error { return i.error }
 
 // explain prints an error the way people read it and gives the exit code.
-// Mistakes in pipelines and prompts are one line each, with their place.
 func explain(env environ.Env, err error) int {
 	var mistakes pipelines.Mistakes
 	var usage exit.UsageError
@@ -128,8 +125,7 @@ func explain(env environ.Env, err error) int {
 	return exit.Failed
 }
 
-// takingTheirs is the command that goes on from where a branch went elsewhere. A
-// run that has pushed nothing so far looks at origin only when it is told to.
+// takingTheirs is the command that goes on from where a branch went elsewhere.
 func takingTheirs(env environ.Env, moved *git.Moved) string {
 	text := "reprise run --issue " + strings.TrimPrefix(moved.Branch, env.Prefix()) + " --take theirs"
 	if moved.Where == "origin" {
@@ -138,11 +134,9 @@ func takingTheirs(env environ.Env, moved *git.Moved) string {
 	return text
 }
 
-// keepInherited keeps the files that reprise was started with from every program
-// that reprise starts: a shell or a service may have left a key open. Standard
-// input and output are passed on where they are meant to be. Files that are
-// opened later are kept back anyway. Where the system does not list what is open,
-// nothing is done.
+// keepInherited keeps the files that reprise was started with from every program that reprise starts: a shell or a
+// service may have left a key open. Standard input and output are passed on where they are meant to be. Files that
+// are opened later are kept back anyway. Where the system does not list what is open, nothing is done.
 func keepInherited() {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {

@@ -77,8 +77,7 @@ What the call costs counts against the budget of the run.`,
 	return c
 }
 
-// rollBack takes a run back to where o says. Reasoned is whether a reason was given as text,
-// be it empty.
+// rollBack takes a run back to where o says. Reasoned is whether a reason was given as text, be it empty.
 func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned bool) (err error) {
 	switch {
 	case issue.CheckID(o.Id) != nil:
@@ -203,8 +202,7 @@ const maxReasonFile = 100 * 1024 // bytes, from a file
 
 const mostTyped = 1 << 20 // bytes that are read to say how long a typed one is
 
-// readReason gives the reason, and the path of the review it came from if it
-// came from one.
+// readReason gives the reason, and the path of the review it came from if it came from one.
 func (o rollbackRequest) readReason(env environ.Env, r *workspace.Recorded) (reason, review string, err error) {
 	switch {
 	case o.ReasonFile != "":
@@ -227,10 +225,9 @@ func (o rollbackRequest) readReason(env environ.Env, r *workspace.Recorded) (rea
 	return reason, "", command.CheckReason(reason)
 }
 
-// readReasonFile reads a reason from a regular file. One inside the repository, or inside the work
-// tree of the run, must not be reached through a symbolic link: others may have put it there, and
-// the text goes to agents and onto the branch. The path is taken as it is written, so ".." takes away
-// the name before it, wherever that would lead.
+// readReasonFile reads a reason from a regular file. One inside the repository, or inside the work tree of the run,
+// must not be reached through a symbolic link: others may have put it there, and the text goes to agents and onto the
+// branch. The path is taken as it is written, so ".." takes away the name before it, wherever that would lead.
 func (o rollbackRequest) readReasonFile(env environ.Env, r *workspace.Recorded) (string, string, error) {
 	name := filepath.Clean(o.ReasonFile)
 	info, err := os.Lstat(name)

@@ -77,8 +77,7 @@ func rollbackByDiagnosis(ctx context.Context, env environ.Env, o rollbackRequest
 	return a.tell(env, o, w)
 }
 
-// diagnose asks the agent, commits what that cost, and works out what the answer
-// would do.
+// diagnose asks the agent, commits what that cost, and works out what the answer would do.
 func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o rollbackRequest, a *automatic) error {
 	opts, err := workspace.AgentOptions(env, w, o.Options)
 	if err != nil {
@@ -118,9 +117,8 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 	return nil
 }
 
-// propose posts what an agent proposes on the issue of the run, and gives the
-// address of the comment; "" where the run is not one of an issue on GitHub, is
-// not pushed, or there is no token. That it cannot be posted is told.
+// propose posts what an agent proposes on the issue of the run, and gives the address of the comment; "" where the
+// run is not one of an issue on GitHub, is not pushed, or there is no token. That it cannot be posted is told.
 func propose(ctx context.Context, w *workspace.Workspace, env environ.Env, about metadata.Decision) string {
 	f, err := issue.ForgeOf(env)
 	if err != nil || f.Token == "" || !w.Push || w.Run.IssueURL == "" {
@@ -167,8 +165,7 @@ func commandFor(o rollbackRequest, d phases.Diagnosis) string {
 	return strings.Join(append(words, "--reason="+text.QuoteShell(text.Flat(d.Reason))), " ")
 }
 
-// tell prints what became of it. The run waits for a person if a rollback is
-// proposed and was not carried out.
+// tell prints what became of it.
 func (a automatic) tell(env environ.Env, o rollbackRequest, w *workspace.Workspace) error {
 	if o.JSON {
 		if err := text.PrintJSON(env.Stdout, a); err != nil {

@@ -310,15 +310,13 @@ func issueFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from")
 }
 
-// anyIssueFlag adds the flag to a command that only reads, which takes the run at
-// hand if none is named.
+// anyIssueFlag adds the flag to a command that only reads, which takes the run at hand if none is named.
 func anyIssueFlag(c *cobra.Command, to *string) {
 	issueFlag(c, to)
 	c.Flags().Lookup("issue").Usage += " (default: the run whose branch is checked out, or the only one)"
 }
 
-// pushFlag adds the flag that says whether commits go to origin. It stays nil
-// unless it is given.
+// pushFlag adds the flag that says whether commits go to origin. It stays nil unless it is given.
 func pushFlag(f *pflag.FlagSet, to **bool) {
 	f.BoolFunc("push", "push every commit to origin (default: as the run was started; at its start, if the issue comes from GitHub)", func(s string) error {
 		v, err := strconv.ParseBool(s)

@@ -31,8 +31,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// steerCommands are the commands that change where a run stands and then end:
-// "reprise run" continues the run.
+// steerCommands are the commands that change where a run stands and then end: "reprise run" continues the run.
 func steerCommands(env environ.Env) []*cobra.Command {
 	return steersWith(func(c *cobra.Command, s steerRequest) error { return steerRun(c.Context(), env, s) })
 }
@@ -107,8 +106,7 @@ code run again when the run goes on, and conflicts go to an agent then.`, nil,
 	return all
 }
 
-// steerRequest is a command for a run from a terminal. Comments can give the same
-// command, and it is carried out in the same way.
+// steerRequest is a command for a run from a terminal.
 type steerRequest struct {
 	workspace.Options
 	command.Command
@@ -225,8 +223,7 @@ func pullTitle(ctx context.Context, w *workspace.Workspace, env environ.Env, squ
 	return title
 }
 
-// pauseNote leaves a note for the process that works on a run: it is told to
-// stop for a pause.
+// pauseNote leaves a note for the process that works on a run: it is told to stop for a pause.
 func pauseNote(ctx context.Context, env environ.Env, s steerRequest) (string, error) {
 	src, err := git.Find(ctx, s.Repo)
 	if err != nil {
@@ -240,8 +237,7 @@ func pauseNote(ctx context.Context, env environ.Env, s steerRequest) (string, er
 	return note, os.WriteFile(note, nil, 0o600)
 }
 
-// openFreed opens a run, after telling a process on this machine that works on
-// it to stop if the command means that.
+// openFreed opens a run, after telling a process on this machine that works on it to stop if the command means that.
 func openFreed(ctx context.Context, env environ.Env, s steerRequest) (*workspace.Workspace, error) {
 	s.Still = s.Name != "update"
 	w, err := workspace.Open(ctx, env, s.Options)

@@ -113,8 +113,7 @@ func reportMistakes(env environ.Env, all pipelines.Mistakes, checked int, asJSON
 	return nil
 }
 
-// annotation is the workflow command with which GitHub shows a mistake at its
-// place.
+// annotation is the workflow command with which GitHub shows a mistake at its place.
 func annotation(m pipelines.Mistake) string {
 	c := githubactions.Command{Name: "error", Message: strings.TrimPrefix(m.Path+": "+m.Message, ": ")}
 	if m.File != "" {
@@ -123,12 +122,10 @@ func annotation(m pipelines.Mistake) string {
 	return c.String()
 }
 
-// What vet says of pipelines that have no mistakes: what their author may not have
-// thought of.
+// What vet says of pipelines that have no mistakes: what their author may not have thought of.
 
-// changeable says of each program of the repository that a pipeline starts as an
-// agent what another agent could change of it: reprise protects that file, and
-// not what the file loads.
+// changeable says of each program of the repository that a pipeline starts as an agent what another agent could
+// change of it: reprise protects that file, and not what the file loads.
 func changeable(src *git.Source, plans []*pipelines.Pipeline) (notes []string) {
 	if src == nil {
 		return nil
@@ -152,8 +149,7 @@ func changeable(src *git.Source, plans []*pipelines.Pipeline) (notes []string) {
 	return notes
 }
 
-// unpriced says which models of lists nobody knows a price of. Such a name may be
-// misspelled, and then the model that is meant is refused.
+// unpriced says which models of lists nobody knows a price of.
 func unpriced(plans []*pipelines.Pipeline) (notes []string) {
 	for _, plan := range plans {
 		said := map[string]bool{}

@@ -50,8 +50,7 @@ func Act(ctx context.Context, env environ.Env, dry DryRunner) error {
 	return ending{end, j, in, b, t}.finish(ctx)
 }
 
-// wake reads the event. It gives the bot that acts on it or, if nothing is to
-// be done, how the job ends.
+// wake reads the event. It gives the bot that acts on it or, if nothing is to be done, how the job ends.
 func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, jobEnd, error) {
 	r := inbox.RunnerOf(j.Env)
 	payload, err := j.Payload()
@@ -94,9 +93,8 @@ type ending struct {
 	t   inbox.Trigger
 }
 
-// finish writes outputs and summary, and gives the exit code. An event that is
-// not for reprise, or that was refused, does not fail the job, because anybody
-// can write comments.
+// finish writes outputs and summary, and gives the exit code. An event that is not for reprise, or that was refused,
+// does not fail the job, because anybody can write comments.
 func (e ending) finish(ctx context.Context) error {
 	err := errors.Join(e.setOutputs(ctx), e.job.Summary(e.summaryPage()))
 	if err != nil {

@@ -68,9 +68,8 @@ func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker
 	return page.RollbackReply(marker, plan, back)
 }
 
-// known gives the run of the issue with its plan: as this job has it, or as it
-// is on the branch at the forge. The error is an fs.ErrNotExist if there is no
-// run.
+// known gives the run of the issue with its plan: as this job has it, or as it is on the branch at the forge. The
+// error is an fs.ErrNotExist if there is no run.
 func (v *voice) known(ctx context.Context) (*pipelines.Pipeline, metadata.Run, error) {
 	if is := v.subject(); is.began {
 		return is.plan, is.run, nil

@@ -32,8 +32,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
-// bot does what people ask for in the comments of one issue. One goroutine uses
-// it; what another one reaches while an agent works is in its parts.
+// bot does what people ask for in the comments of one issue.
 type bot struct {
 	*place
 	inbox     *inbox.Inbox
@@ -156,10 +155,9 @@ func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	return jobEnd{decision: toRun}
 }
 
-// turnToIssue turns from the pull request that a command stands on to the issue
-// of its run. What it returns is how the job ends at once: on pull requests of
-// others strangers get no sign, and people with the right get one answer, unless
-// other programs know the command, too.
+// turnToIssue turns from the pull request that a command stands on to the issue of its run. What it returns is how
+// the job ends at once: on pull requests of others strangers get no sign, and people with the right get one answer,
+// unless other programs know the command, too.
 func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	no := b.mayAsk(ctx)
 	if no != nil {
@@ -215,7 +213,6 @@ func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
 }
 
 // elsewhere denies a workflow that runs on another branch than the default one.
-// It asks the forge which one that is if the event does not say so.
 func (b *bot) elsewhere(ctx context.Context) *page.Denial {
 	ref := inbox.RunnerOf(b.env).Ref
 	if b.t.Branch != "" || ref == "" {
@@ -242,15 +239,12 @@ func (b *bot) isForeign(ctx context.Context) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// takeLabel removes the label that asked for a run, so that people can add it
-// again.
+// takeLabel removes the label that asked for a run, so that people can add it again.
 func (b *bot) takeLabel(ctx context.Context) {
 	if b.t.Label == "" || b.in.Dry {
 		return
 	}
-	if _, err := b.thread.RemoveLabel(ctx, b.t.Label); err != nil {
-		b.voice.warn(err)
-	}
+	b.voice.warnOf(b.thread.RemoveLabel(ctx, b.t.Label))
 }
 
 // mayAsk says why somebody may not ask for this, or nothing.
@@ -264,7 +258,7 @@ func (b *bot) mayAsk(ctx context.Context) *page.Denial {
 		askers = append(askers, again) // started an old job again
 	}
 	for _, who := range askers {
-		if no := b.inbox.May(ctx, inbox.AskerOf(who, b.t.Said(), b.t.Review), need); no != nil {
+		if no := b.inbox.May(ctx, who, need); no != nil {
 			no.What = text.FirstLine(b.t.Text)
 			return no
 		}
@@ -296,8 +290,7 @@ func (b *bot) turnTo(w *workspace.Workspace) {
 	}
 }
 
-// replyNow answers what is answered at once: questions, and mistakes. It needs
-// no checkout, and does not wait for a job that works on the run.
+// replyNow answers what is answered at once: questions, and mistakes.
 func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 	end := jobEnd{decision: replied}
 	if b.t.Requested.Outcome == command.Mistaken {
@@ -362,8 +355,7 @@ func (b *bot) tellReview(ctx context.Context, text string) {
 	b.voice.warnOf(err)
 }
 
-// broke ends a job with an error. The record is as it was last committed, so
-// starting again goes on from there.
+// broke ends a job with an error. The record is as it was last committed, so starting again goes on from there.
 func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	b.job.Group("")
 	end := jobEnd{decision: toRun, err: err, Denial: b.denial("", exit.Why(err))}

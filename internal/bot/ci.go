@@ -29,18 +29,16 @@ func (b holdGate) ask(ctx context.Context, run *metadata.Run) {
 	}
 }
 
-// Workflows start a moment after a push, and not all at once: CI has to say twice
-// that all is good, and nothing for some time before it counts as having nothing to
-// say.
+// Workflows start a moment after a push, and not all at once: CI has to say twice that all is good, and nothing for
+// some time before it counts as having nothing to say.
 const (
 	looksGood  = 2
 	startsSoon = 2 * time.Minute
 )
 
-// await waits until CI has spoken of the newest commit, for which the run has
-// stopped, and does what follows from that: more is left to do then, or commands
-// have come. Nothing is pushed while it waits, since that would start CI anew, and
-// another job may take the run. The run waits on when the time is over.
+// await waits until CI has spoken of the newest commit, for which the run has stopped, and does what follows from
+// that: more is left to do then, or commands have come. Nothing is pushed while it waits, since that would start CI
+// anew, and another job may take the run. The run waits on when the time is over.
 func (b holdGate) await(ctx context.Context) (more bool, err error) {
 	run := b.w.Run
 	if !delivery.WaitsForCI(run) || ctx.Err() != nil {
@@ -94,8 +92,7 @@ func (b holdGate) await(ctx context.Context) (more bool, err error) {
 	}
 }
 
-// show shows on the issue what the run waits for. The record keeps to what it says:
-// a commit would start CI anew.
+// show shows on the issue what the run waits for. The record keeps to what it says: a commit would start CI anew.
 func (b holdGate) show(run metadata.Run, commit string, v delivery.CIVerdict) {
 	var why []metadata.Reason
 	if len(v.Pending) > 0 {
@@ -113,9 +110,8 @@ func (b holdGate) show(run metadata.Run, commit string, v delivery.CIVerdict) {
 	b.voice.show(run)
 }
 
-// pass makes the pull request ready, if it is still at a commit, and records that the
-// run is completed, and which commit CI was good on. Empty: there is no pull request,
-// or nothing that CI has said.
+// pass makes the pull request ready, if it is still at a commit, and records that the run is completed, and which
+// commit CI was good on. Empty: there is no pull request, or nothing that CI has said.
 func (b holdGate) pass(ctx context.Context, at, good string) (bool, error) {
 	run := b.w.Run
 	if at != "" {

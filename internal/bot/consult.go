@@ -15,10 +15,9 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// consult asks an agent whether the run has to go back. If it is sure, the effect
-// is the rollback; otherwise it is nothing but what the call cost. An error that
-// is a *command.Refusal comes with an effect, too, if an agent was called. Any
-// other one leaves the command to be taken again.
+// consult asks an agent whether the run has to go back. If it is sure, the effect is the rollback; otherwise it is
+// nothing but what the call cost. An error that is a *command.Refusal comes with an effect, too, if an agent was
+// called. Any other one leaves the command to be taken again.
 func (b *bot) consult(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
 	if err := b.mayConsult(run); err != nil {
 		return command.Effect{}, err
@@ -63,8 +62,7 @@ func (b *bot) mayConsult(run metadata.Run) error {
 	return nil
 }
 
-// follow gives what a diagnosis makes of the run of x: a rollback, or a proposal
-// to people, or nothing.
+// follow gives what a diagnosis makes of the run of x: a rollback, or a proposal to people, or nothing.
 func (b *bot) follow(ctx context.Context, x command.Effect, d phases.Diagnosis, o command.Request) (command.Effect, error) {
 	diagnosed := command.LastWhy(x.Run)
 	if !d.NeedsRollback {

@@ -26,8 +26,7 @@ func (d *partsDue) Error() string {
 	return "other machines are to do " + strings.Join(d.Parts, ", ")
 }
 
-// toJobs reports whether a lease is that of all jobs of the run of a workflow, which a run
-// was left to.
+// toJobs reports whether a lease is that of all jobs of the run of a workflow, which a run was left to.
 func toJobs(lease *metadata.Lease) bool { return lease != nil && sharedLease(lease.Owner, lease) }
 
 // splitIntoParts has an engine end with a *partsDue as soon as parts can be done beside each other.
@@ -41,13 +40,11 @@ func splitIntoParts(e *engine.Engine) {
 	}
 }
 
-// leaseFor is how long the jobs of a run of a workflow have a run, if GitHub does not say
-// before that they are over.
+// leaseFor is how long the jobs of a run of a workflow have a run, if GitHub does not say before that they are over.
 const leaseFor = 12 * time.Hour
 
-// leaveParts leaves a run to the jobs of the same run of a workflow, one for each part, and
-// gives its record and the matrix that starts them. What earlier jobs have pushed and
-// nobody has taken is removed first.
+// leaveParts leaves a run to the jobs of the same run of a workflow, one for each part, and gives its record and the
+// matrix that starts them. What earlier jobs have pushed and nobody has taken is removed first.
 func leaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, run metadata.Run, parts []string) (next metadata.Run, matrix string, err error) {
 	at, err := originOf(w)
 	if err != nil {
@@ -146,10 +143,9 @@ func (o origin) clear(ctx context.Context) error {
 	return o.remove(ctx, of)
 }
 
-// FoldAbandonedParts does on a person's machine what Fold does, if the job that was to join the parts
-// of a run is gone: the lease on the run says so, as nobody gave it back. Without such a
-// lease, and on a scratch copy, it does nothing. People are told what was taken, and what
-// was not.
+// FoldAbandonedParts does on a person's machine what Fold does, if the job that was to join the parts of a run is
+// gone: the lease on the run says so, as nobody gave it back. Without such a lease, and on a scratch copy, it does
+// nothing. People are told what was taken, and what was not.
 func FoldAbandonedParts(ctx context.Context, w *workspace.Workspace, env environ.Env, o workspace.Options) error {
 	if o.Scratch || w.Run.Execution.Lease == nil {
 		return nil

@@ -217,8 +217,7 @@ func (t *task) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error
 	return run, nil
 }
 
-// Urgent looks at the comments while an agent works, until one of them makes that work
-// pointless.
+// Urgent looks at the comments while an agent works, until one of them makes that work pointless.
 func (t *task) Urgent(ctx context.Context, now func() metadata.Run) error {
 	return listen(ctx, t.inbox, func() error {
 		if t.stoppedBy(ctx, now(), "cancel", "rollback", "skip") {
@@ -228,8 +227,7 @@ func (t *task) Urgent(ctx context.Context, now func() metadata.Run) error {
 	})
 }
 
-// stoppedBy reports whether somebody with the right has given one of the commands, and it
-// ends the work on the part.
+// stoppedBy reports whether somebody with the right has given one of the commands, and it ends the work on the part.
 func (t *task) stoppedBy(ctx context.Context, run metadata.Run, commands ...string) bool {
 	for _, c := range t.inbox.Pending(run) {
 		if !slices.Contains(commands, c.Parsed.Command.Name) || !isSettled(ctx, t.inbox, c) {

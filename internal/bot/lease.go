@@ -16,8 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// lease knows whether this process has taken the run and still has it, or
-// another process has.
+// lease knows whether this process has taken the run and still has it, or another process has.
 type lease struct {
 	*place
 	holding bool // this process has taken the run
@@ -36,9 +35,8 @@ func (l *lease) use(e *engine.Engine) {
 	l.engine = e
 }
 
-// expired reports whether this process had taken the run and can no longer be
-// sure to have it, for example because the machine was suspended for hours. It
-// then writes nothing, since another process may be working on the run.
+// expired reports whether this process had taken the run and can no longer be sure to have it, for example because
+// the machine was suspended for hours. It then writes nothing, since another process may be working on the run.
 func (l *lease) expired() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,8 +57,7 @@ func (l *lease) held(ctx context.Context, run metadata.Run) *page.Denial {
 	return nil
 }
 
-// holder describes the process that works on a run, from the lease that it wrote. It is
-// empty if nobody does, or if the lease is of a job that has ended.
+// holder describes the process that works on a run, from the lease that it wrote.
 func (l *lease) holder(ctx context.Context, lease *metadata.Lease) metadata.Reason {
 	if lease == nil || lease.Owner == l.me || !l.env.Now().Before(lease.Expires) {
 		return ""
@@ -118,8 +115,7 @@ func sameRunLease(me string, lease *metadata.Lease) bool {
 	return lease != nil && environ.SameJob(me, lease.Owner)
 }
 
-// jobOf names the job that a process is, as the origin of a command that stands in no
-// comment; "" if it is none.
+// jobOf names the job that a process is, as the origin of a command that stands in no comment; "" if it is none.
 func jobOf(me string) string {
 	if mine, ok := environ.ParseOwner(me); ok {
 		return fmt.Sprintf("actions/%d", mine.Run)
@@ -127,8 +123,7 @@ func jobOf(me string) string {
 	return ""
 }
 
-// lostRace reports whether an error means that a push came too late, because
-// another job has taken the run.
+// lostRace reports whether an error means that a push came too late, because another job has taken the run.
 func lostRace(err error) bool {
 	var moved *git.Moved
 	return errors.As(err, &moved) && moved.Run || errors.As(err, new(*folders.Held))

@@ -20,9 +20,8 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// obey carries out a command and commits what it does together with the note
-// that it was taken. A refused command is noted, too, so that it is not obeyed
-// later, when nobody expects it any more.
+// obey carries out a command and commits what it does together with the note that it was taken. A refused command is
+// noted, too, so that it is not obeyed later, when nobody expects it any more.
 func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (metadata.Run, error) {
 	x, err := b.decide(ctx, run, o)
 	spent := run
@@ -63,8 +62,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 	return next, nil
 }
 
-// decide computes the effect of a command on a run, and looks up or asks what
-// that takes.
+// decide computes the effect of a command on a run, and looks up or asks what that takes.
 func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
 	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && inbox.TooManyBots(run, o.By) {
 		return command.Effect{}, command.Refuse(metadata.PermissionDenied, inbox.WhyNoMoreBots())
@@ -99,16 +97,11 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 	return x, err
 }
 
-// mayApprove says why an approval does not count: the person does not have the
-// right that the phase asks for, or has approved another state of it. Nil if it
-// counts.
+// mayApprove says why an approval does not count: the person does not have the right that the phase asks for, or has
+// approved another state of it. Nil if it counts.
 func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Request) error {
 	_, role, _, _ := phases.Approval(b.w.Plan, run, o.Phase)
-	approver := inbox.Asker{Who: o.By, Comment: o.Comment}
-	if o.Review != nil {
-		approver.Review = o.Review.ID
-	}
-	if no := b.inbox.May(ctx, approver, github.Role(role)); no != nil {
+	if no := b.inbox.May(ctx, o.By, github.Role(role)); no != nil {
 		return command.Refuse(no.Code, no.Why)
 	}
 	if err := b.w.Unchanged(ctx, o.Commit, o.Phase); err != nil {
@@ -176,10 +169,9 @@ func (b *bot) refresh(ctx context.Context, run metadata.Run, o command.Request) 
 	return b.w.Run, err
 }
 
-// takeIssue takes the issue as it read when the command was given: the event of
-// its comment has that, unless it is on the pull request. The issue is not read
-// anew, because somebody may have edited it since. Of the discussion, that counts
-// which was there then.
+// takeIssue takes the issue as it read when the command was given: the event of its comment has that, unless it is on
+// the pull request. The issue is not read anew, because somebody may have edited it since. Of the discussion, that
+// counts which was there then.
 func (b *bot) takeIssue(ctx context.Context, o command.Request) error {
 	if o.OnPull || o.Comment > 0 && (b.t.Comment == nil || b.t.Comment.ID != o.Comment) {
 		return command.Refuse(metadata.StaleEvent, metadata.Because("issue_as_then"))
@@ -211,9 +203,8 @@ func (b *bot) answer(o command.Request, no *command.Refusal) {
 	}
 }
 
-// Steer takes what people have asked for since, and brings what the record says
-// about the forge up to date. It is called between two steps, and when the run
-// has stopped.
+// Steer takes what people have asked for since, and brings what the record says about the forge up to date. It is
+// called between two steps, and when the run has stopped.
 func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	b.keep(run)
 	b.inbox.Look(ctx, true) // the next step costs more than asking
@@ -250,8 +241,7 @@ func (b *bot) note(ctx context.Context, run metadata.Run) (metadata.Run, error) 
 // later says why a command, and all commands after it, have to wait.
 type later struct{ error }
 
-// drain takes all commands that wait, in order, including those that are given
-// meanwhile. People are told later what became of them.
+// drain takes all commands that wait, in order, including those that are given meanwhile.
 func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	for ctx.Err() == nil {
 		all := b.inbox.Pending(run)
@@ -323,10 +313,9 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 	return next, err
 }
 
-// reconcile tells people what a job that ended early could not tell them any
-// more: the answers to questions, mistakes and refused commands, and the
-// reactions. A slow job may still do that itself, so it is done only after some
-// time, or once the job that had the run is known to be gone.
+// reconcile tells people what a job that ended early could not tell them any more: the answers to questions, mistakes
+// and refused commands, and the reactions. A slow job may still do that itself, so it is done only after some time,
+// or once the job that had the run is known to be gone.
 func (b *bot) reconcile(ctx context.Context) {
 	run, now := b.w.Run, b.env.Now()
 	taken := map[int64]metadata.Decision{}
@@ -351,15 +340,14 @@ func (b *bot) reconcile(ctx context.Context) {
 		case refused:
 		case known && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Settled:
 			b.voice.obeyed(d.Step, id)
-		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Asker(), c.Parsed.Role()) == nil:
+		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Comment.Author.Login, c.Parsed.Role()) == nil:
 			b.voice.outbox.answer(c)
 		}
 	}
 }
 
-// keepChildren opens the issues that a run asks for. Each is noted in a commit
-// before anything else happens, so that a rollback knows which of them are
-// open. One that cannot be opened is a warning; the next job tries again.
+// keepChildren opens the issues that a run asks for. Each is noted in a commit before anything else happens, so that
+// a rollback knows which of them are open. One that cannot be opened is a warning; the next job tries again.
 func (b *bot) keepChildren(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	for _, child := range phases.ToOpen(b.w.Plan, run) {
 		made := b.delivery.OpenChild(ctx, run, child)

@@ -27,8 +27,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// opening gives the options for opening the run, including those of the first
-// /run, or of o.
+// opening gives the options for opening the run, including those of the first /run, or of o.
 func (b *bot) opening(o *command.Request) workspace.Options {
 	out := workspace.Options{
 		Query:  issue.Query{Id: b.id(), Online: true},
@@ -121,8 +120,7 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	return nil, b.start(ctx, *first)
 }
 
-// wasDeleted reports whether the issue had a run whose branch is gone, and whose record is
-// kept.
+// wasDeleted reports whether the issue had a run whose branch is gone, and whose record is kept.
 func (b *bot) wasDeleted(ctx context.Context) bool {
 	_, run, err := b.voice.known(ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -134,8 +132,7 @@ func (b *bot) wasDeleted(ctx context.Context) bool {
 	return err == nil
 }
 
-// firstRun is the first waiting /run by somebody with the right. A new run
-// begins with its options.
+// firstRun is the first waiting /run by somebody with the right.
 func (b *bot) firstRun(ctx context.Context) *command.Request {
 	if b.t.ByForm() && b.t.AsksToRun() {
 		return &command.Request{Command: b.t.Requested.Command, By: b.t.By, At: b.env.Now()}
@@ -144,16 +141,15 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 		if c.Review != nil || c.Parsed.Outcome != command.Understood || c.Parsed.Command.Name != "run" || c.Comment.Edited() {
 			continue
 		}
-		if who := c.Comment.Author.Login; b.inbox.May(ctx, c.Asker(), c.Parsed.Role()) == nil {
+		if who := c.Comment.Author.Login; b.inbox.May(ctx, who, c.Parsed.Role()) == nil {
 			return &command.Request{Command: c.Parsed.Command, By: who, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now(), Written: c.Comment.CreatedAt}
 		}
 	}
 	return nil
 }
 
-// closed says why no work is done on this issue, or nothing. That is asked now,
-// since the job may have waited long. The text of the issue, however, is that
-// of the event, which is what the author of the command has read.
+// closed says why no work is done on this issue, or nothing. That is asked now, since the job may have waited long.
+// The text of the issue, however, is that of the event, which is what the author of the command has read.
 func (b *bot) closed(ctx context.Context) *page.Denial {
 	is, err := b.gh.Issue(ctx, b.owner, b.name, b.t.Number)
 	if err == nil && b.t.Issue == nil {
@@ -192,9 +188,8 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	return nil
 }
 
-// start commits the first record of a run, in which its first command is taken.
-// The job that pushes first has the run. Commands from before that one had no
-// run: they are taken in the same commit, and refused.
+// start commits the first record of a run, in which its first command is taken. The job that pushes first has the
+// run. Commands from before that one had no run: they are taken in the same commit, and refused.
 func (b *bot) start(ctx context.Context, o command.Request) error {
 	if err := b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), b.w.Run); err != nil {
 		return err
@@ -255,16 +250,15 @@ func (b *bot) tellTaken() {
 	}
 }
 
-// early gives the commands that somebody with the right gave before the one
-// that begins a run. Questions and mistakes from then that nobody has accepted
-// are answered.
+// early gives the commands that somebody with the right gave before the one that begins a run. Questions and mistakes
+// from then that nobody has accepted are answered.
 func (b *bot) early(ctx context.Context, first command.Request) ([]command.Request, error) {
 	var out []command.Request
 	for _, c := range b.inbox.Pending(b.before) {
 		if c.Comment.ID >= first.Comment {
 			break
 		}
-		no := b.inbox.May(ctx, c.Asker(), c.Parsed.Role())
+		no := b.inbox.May(ctx, c.Comment.Author.Login, c.Parsed.Role())
 		switch {
 		case no != nil && no.Code == metadata.APIError:
 			return nil, later{errors.New(no.Why.In(prompts.Words("en")))}
@@ -287,8 +281,7 @@ type DryRun struct {
 	Label   string // that starts a run
 }
 
-// DryRunner carries a run on in a scratch copy, prints what it would have left
-// behind, and gives how the run ended.
+// DryRunner carries a run on in a scratch copy, prints what it would have left behind, and gives how the run ended.
 type DryRunner func(ctx context.Context, env environ.Env, w *workspace.Workspace, d DryRun) (metadata.Run, error)
 
 // rehearse goes through the whole pipeline with the rehearsal agent on a

@@ -13,9 +13,8 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// outbox has what people are still to be told on the issue. Commands are
-// carried out first: a forge limits comments and reactions, and somebody who
-// wants a run to stop must not wait for them.
+// outbox has what people are still to be told on the issue. Commands are carried out first: a forge limits comments
+// and reactions, and somebody who wants a run to stop must not wait for them.
 type outbox struct {
 	// mu guards what follows: some of it is sent while an agent works.
 	mu      sync.Mutex
@@ -155,8 +154,7 @@ func (v *voice) sendAll(ctx context.Context, stop func() bool) {
 	}
 }
 
-// refuse answers commands that were refused, but for those that somebody else has answered
-// meanwhile.
+// refuse answers commands that were refused, but for those that somebody else has answered meanwhile.
 func (v *voice) refuse(ctx context.Context, all ...*message) {
 	_ = v.inbox.Read(ctx, true)                 // otherwise two jobs may tell it, which does no harm
 	for _, there := range []bool{false, true} { // on the issue, on the pull request

@@ -16,9 +16,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// place is where a job works: its environment and inputs, the event that started
-// it, and the issue on the forge. All parts of a bot read it; it does not change
-// once a run is open.
+// place is where a job works: its environment and inputs, the event that started it, and the issue on the forge. All
+// parts of a bot read it; it does not change once a run is open.
 type place struct {
 	job    *environ.Job
 	env    environ.Env

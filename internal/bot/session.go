@@ -62,12 +62,10 @@ func (b *bot) session(ctx context.Context) jobEnd {
 	}
 }
 
-// mostRaces is how often a job begins anew because somebody else has pushed at
-// the same moment.
+// mostRaces is how often a job begins anew because somebody else has pushed at the same moment.
 const mostRaces = 5
 
-// enter opens the run and takes what waits. What it returns besides an error is
-// how the job ends at once.
+// enter opens the run and takes what waits. What it returns besides an error is how the job ends at once.
 func (b *bot) enter(ctx context.Context) (*jobEnd, error) {
 	end, err := b.open(ctx)
 	if err == nil && end == nil {
@@ -98,8 +96,7 @@ func (b *bot) leave() error {
 	return w.Close()
 }
 
-// begin takes what waits: the commands of people, in order, and then what a
-// label or a form asks for.
+// begin takes what waits: the commands of people, in order, and then what a label or a form asks for.
 func (b *bot) begin(ctx context.Context) error {
 	run, err := b.w.Run, error(nil)
 	if b.t.Requested.Command.Name != "cancel" { // which is all that a closed issue takes
@@ -126,16 +123,14 @@ func (b *bot) begin(ctx context.Context) error {
 	return err
 }
 
-// obeyedBefore reports whether this job was started again and has obeyed its
-// command the first time.
+// obeyedBefore reports whether this job was started again and has obeyed its command the first time.
 func (b *bot) obeyedBefore(run metadata.Run) bool {
 	job := b.lease.jobFor(command.Request{})
 	return b.restarted && job != "" && slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Job == job })
 }
 
-// lookAtIssues looks at the issues that the run waits for. It reports whether the run
-// goes on, because all of them are closed. What GitHub does not say is asked again by
-// the next job.
+// lookAtIssues looks at the issues that the run waits for. It reports whether the run goes on, because all of them
+// are closed. What GitHub does not say is asked again by the next job.
 func (b *bot) lookAtIssues(ctx context.Context) (more bool, err error) {
 	phase, issues := phases.AwaitedBy(b.w.Run)
 	if len(issues) == 0 || ctx.Err() != nil {
@@ -159,8 +154,7 @@ func (b *bot) lookAtIssues(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// runToStop runs the engine until it stops, and then does what follows from
-// that.
+// runToStop runs the engine until it stops, and then does what follows from that.
 func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 	if err := b.takeOver(ctx, shut); err != nil {
 		return b.broke(ctx, err) // two may have been started
@@ -229,8 +223,7 @@ func (b *bot) takeOver(ctx context.Context, shut bool) error {
 	return nil
 }
 
-// work runs the engine until it stops. Comments that could not be read on the
-// way are read once more at the end.
+// work runs the engine until it stops.
 func (b *bot) work(ctx context.Context) error {
 	run, err := b.w.Run, error(nil)
 	if run.Status == metadata.Running && b.lease.holding {
@@ -311,13 +304,11 @@ func (b *bot) updater(ctx context.Context) *delivery.BaseUpdater {
 	}
 }
 
-// endTime is how long the last messages of a job may take once it was told to
-// stop. GitHub kills it ten seconds after that, and saving the state comes
-// first.
+// endTime is how long the last messages of a job may take once it was told to stop. GitHub kills it ten seconds after
+// that, and saving the state comes first.
 const endTime = 4 * time.Second
 
-// lastWords gives a context for what is told at the end, also of a job that
-// was told to stop.
+// lastWords gives a context for what is told at the end, also of a job that was told to stop.
 func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() == nil {
 		return context.WithCancel(ctx)
@@ -325,8 +316,7 @@ func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), endTime)
 }
 
-// finish does everything that follows from how a run stopped, and gives the run
-// back.
+// finish does everything that follows from how a run stopped, and gives the run back.
 func (b *bot) finish(ctx context.Context) jobEnd {
 	ctx, stop := lastWords(ctx)
 	defer stop()
@@ -339,8 +329,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		return b.broke(ctx, err)
 	}
 	b.keep(run)
-	// What an earlier job has left undone is done now; what people have done
-	// since stays.
+	// What an earlier job has left undone is done now; what people have done since stays.
 	if b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.AsksToRun()) {
 		b.handOver(ctx)
 	}
@@ -381,8 +370,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	return end
 }
 
-// hasCommand gives a function that reports whether there is a command to take before the
-// forge bears another message.
+// hasCommand gives a function that reports whether there is a command to take before the forge bears another message.
 func (b *bot) hasCommand(ctx context.Context) func() bool {
 	return func() bool {
 		if b.gh.FreeWrites() > 0 {
@@ -404,8 +392,7 @@ func (b *bot) handOver(ctx context.Context) {
 	b.delivery.HandOver(ctx, b.w, run)
 }
 
-// tellPeople tells people that the run has stopped, answers the reviews that were
-// taken, and notes both.
+// tellPeople tells people that the run has stopped, answers the reviews that were taken, and notes both.
 func (b *bot) tellPeople(ctx context.Context) {
 	run := b.w.Run
 	b.delivery.KeepLabel(ctx, run)
@@ -417,9 +404,8 @@ func (b *bot) tellPeople(ctx context.Context) {
 	}
 }
 
-// giveBack shows the final state of a run that has stopped, and releases the
-// run. No other job begins before that, so people never read messages of two
-// jobs.
+// giveBack shows the final state of a run that has stopped, and releases the run. No other job begins before that, so
+// people never read messages of two jobs.
 func (b *bot) giveBack(ctx context.Context) error {
 	if b.acted || b.w.Run.GitHubIntegration.ProgressCommentID == 0 { // else the comment says what it said before this job
 		shown := b.w.Run

@@ -10,9 +10,8 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// steering is how people reach the run while the engine works: Steer is called by
-// the goroutine of the bot, and Urgent by another one, so that it goes by parts
-// that have a lock.
+// steering is how people reach the run while the engine works: Steer is called by the goroutine of the bot, and
+// Urgent by another one, so that it goes by parts that have a lock.
 type steering struct {
 	steer func(ctx context.Context, run metadata.Run) (metadata.Run, error)
 	inbox *inbox.Inbox
@@ -24,9 +23,7 @@ func (s steering) Steer(ctx context.Context, run metadata.Run) (metadata.Run, er
 	return s.steer(ctx, run)
 }
 
-// Urgent looks at the comments while an agent works, until one of them makes
-// that work pointless. Meanwhile it tells people what became of the commands
-// that were taken before.
+// Urgent looks at the comments while an agent works, until one of them makes that work pointless.
 func (s steering) Urgent(ctx context.Context, now func() metadata.Run) error {
 	about := s.voice.subject()
 	return listen(ctx, s.inbox, func() error {
@@ -59,7 +56,7 @@ func listen(ctx context.Context, in *inbox.Inbox, act func() error) error {
 // isSettled reports whether what a command does is known, and whoever gave it has the right.
 func isSettled(ctx context.Context, in *inbox.Inbox, c inbox.Waiting) bool {
 	cmd := c.Parsed.Command
-	return c.Parsed.Outcome == command.Understood && !c.Comment.Edited() && !cmd.DryRun && !cmd.Auto && in.May(ctx, c.Asker(), c.Parsed.Role()) == nil
+	return c.Parsed.Outcome == command.Understood && !c.Comment.Edited() && !cmd.DryRun && !cmd.Auto && in.May(ctx, c.Comment.Author.Login, c.Parsed.Role()) == nil
 }
 
 // stops reports whether a command ends the step under way. A command that will

@@ -23,10 +23,8 @@ import (
 // patience is how long one call may take.
 const patience = 3 * time.Minute
 
-// ChoosePipeline gives a run that is about to begin its pipeline, if that is open: the one that
-// an agent's judgment of the issue leads to or, if no agent gives one, the one that
-// the run has already. What was decided, why, and what it cost is in the record then,
-// which is not committed yet. An error means that the run cannot begin.
+// ChoosePipeline gives a run that is about to begin its pipeline, if that is open: the one that an agent's
+// judgment of the issue leads to or, without one, the one that the run has already. The record says why.
 func ChoosePipeline(ctx context.Context, env environ.Env, w *workspace.Workspace, o workspace.Options) error {
 	if !w.Fresh || !w.Open {
 		return nil
@@ -80,22 +78,8 @@ type asking struct {
 	used   metadata.Usage
 }
 
-// ask asks the agent or, where that one is missing or refused, those that stand in for it.
-func (a *asking) ask(ctx context.Context) (source.Judgment, error) {
-	for range a.w.Plan.Agents { // vet has refused fallbacks that go in a circle
-		j, err := a.judge(ctx)
-		var broke *engine.AgentError
-		next := a.w.Plan.Agents[a.agent].Fallback
-		if !errors.As(err, &broke) || !phases.FallsBack(broke.Class, 1) || next == "" || ctx.Err() != nil {
-			return j, err
-		}
-		a.agent = next
-	}
-	return source.Judgment{}, fmt.Errorf("no agent is left")
-}
-
-// judge asks one agent, and once more if its answer cannot be used.
-func (a *asking) judge(ctx context.Context) (j source.Judgment, wrong error) {
+// ask asks the agent, once.
+func (a *asking) ask(ctx context.Context) (j source.Judgment, err error) {
 	agent, err := a.engine.Agent(a.agent)
 	if err != nil {
 		return j, err
@@ -104,23 +88,15 @@ func (a *asking) judge(ctx context.Context) (j source.Judgment, wrong error) {
 	if err != nil {
 		return j, err
 	}
-	for range 2 {
-		call, cancel := context.WithTimeout(ctx, patience)
-		r, err := agent.Run(call, t)
-		cancel()
-		a.used = a.used.Plus(r.Usage)
-		// It has no tools. One that is not held in by a sandbox may have written all the same.
-		if err := errors.Join(err, a.engine.Tree.Restore(context.WithoutCancel(ctx))); err != nil {
-			return j, err
-		}
-		if j, wrong = source.ParseJudgment(r.Structured); wrong == nil {
-			return j, nil
-		}
-		if t.Session = a.engine.NewID(); engine.SpentUp(phases.WithUsage(a.w.Run, a.used)) != nil {
-			return j, wrong
-		}
+	call, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r, err := agent.Run(call, t)
+	a.used = r.Usage
+	// It has no tools. One that is not held in by a sandbox may have written all the same.
+	if err := errors.Join(err, a.engine.Tree.Restore(context.WithoutCancel(ctx))); err != nil {
+		return j, err
 	}
-	return j, wrong
+	return source.ParseJudgment(r.Structured)
 }
 
 // task is what the agent is asked. It sees the text of the issue and nothing else.

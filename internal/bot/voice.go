@@ -22,15 +22,13 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// voice is what a job tells people: the live comment, answers, reactions and
-// warnings. The bot tells it which run these are about.
+// voice is what a job tells people: the live comment, answers, reactions and warnings.
 type voice struct {
 	*place
 	inbox  *inbox.Inbox
 	lease  *lease
 	outbox outbox
-	// unsettled are comments with a command that ends when the run does. Only the
-	// bot's goroutine uses it.
+	// unsettled are comments with a command that ends when the run does. Only the bot's goroutine uses it.
 	unsettled []int64
 
 	// mu guards what follows: comments are answered while an agent works.
@@ -44,8 +42,7 @@ type voice struct {
 	earlier []metadata.Run // of other issues, by which is told how long this one takes
 }
 
-// subject is the run that a job is about, as it was between the last two steps;
-// zero if none is open.
+// subject is the run that a job is about, as it was between the last two steps; zero if none is open.
 type subject struct {
 	plan  *pipelines.Pipeline
 	run   metadata.Run
@@ -71,8 +68,7 @@ func (v *voice) subject() subject {
 	return v.about
 }
 
-// reply answers comments of one conversation, unless that was done already. An error has been told
-// as a warning.
+// reply answers comments of one conversation, unless that was done already. An error has been told as a warning.
 func (v *voice) reply(ctx context.Context, comments []int64, body func(marker string) string) error {
 	if v.in.Dry || v.lease.expired() {
 		return nil
@@ -85,13 +81,12 @@ func (v *voice) reply(ctx context.Context, comments []int64, body func(marker st
 	return err
 }
 
-// react puts a sign on a comment; fresh says that it was not there before, as far
-// as is known. One that fails is worth a warning and nothing more.
+// react puts a sign on a comment; fresh says that it was not there before, as far as is known.
 func (v *voice) react(ctx context.Context, comment int64, r github.Reaction) (fresh bool) {
 	if v.in.Dry || v.lease.expired() {
 		return true
 	}
-	fresh, _, err := v.thread.React(ctx, comment, r)
+	fresh, err := v.thread.React(ctx, comment, r)
 	if err != nil && !errors.Is(err, engine.ErrSteered) { // then it is tried again
 		v.warn(err)
 	}
@@ -185,15 +180,13 @@ func (v botView) Report(e engine.Event) {
 // showTime is the longest that the work waits for the live comment.
 const showTime = 20 * time.Second
 
-// show brings the live comment up to date, at most every ten seconds. A run
-// goes on without it.
+// show brings the live comment up to date, at most every ten seconds.
 func (v *voice) show(run metadata.Run) { v.put(run, v.liveOf(run).Show) }
 
 // flush is show without the ten seconds.
 func (v *voice) flush(run metadata.Run) { v.put(run, v.liveOf(run).Flush) }
 
-// liveOf gives the live comment of a run, which is found or made when it is
-// first shown.
+// liveOf gives the live comment of a run, which is found or made when it is first shown.
 func (v *voice) liveOf(run metadata.Run) *github.Live {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -94,8 +94,7 @@ type BaseUpdater struct {
 	state  git.BaseState
 }
 
-// Run carries a run on as its engine does, and brings in the base where the pipeline or
-// a person wants that.
+// Run carries a run on as its engine does, and brings in the base where the pipeline or a person wants that.
 func (u *BaseUpdater) Run(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
 	e.Due = u.due
 	for {
@@ -124,8 +123,7 @@ func (u *BaseUpdater) Bring(ctx context.Context, e *engine.Engine, run metadata.
 	return run, brought, unknown
 }
 
-// Look asks how the branch stands to its base now, and reports whether there is anything
-// to bring in.
+// Look asks how the branch stands to its base now, and reports whether there is anything to bring in.
 func (u *BaseUpdater) Look(ctx context.Context, run metadata.Run) (bool, error) {
 	err := u.look(ctx, run)
 	return u.found, err
@@ -281,8 +279,7 @@ func (u *BaseUpdater) marked(ctx context.Context, run metadata.Run) []string {
 	return out
 }
 
-// record commits the record of a merge. The instructions to agents are those of the base
-// from then on.
+// record commits the record of a merge. The instructions to agents are those of the base from then on.
 func (u *BaseUpdater) record(ctx context.Context, e *engine.Engine, next metadata.Run, commit string, staged engine.StagedTree, files map[string][]byte) (metadata.Run, error) {
 	err := e.Merge(ctx, next, commit, staged, files)
 	if err == nil {

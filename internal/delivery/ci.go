@@ -32,9 +32,8 @@ func (d *Delivery) runOn(ctx context.Context, commit string) ([]github.Check, er
 	return ofOthers(all), err
 }
 
-// HasCI reports whether CI has something to say of the work of a run, and tells
-// people if it has not: no workflow would start, and nothing else runs on commits of
-// the repository.
+// HasCI reports whether CI has something to say of the work of a run, and tells people if it has not: no workflow
+// would start, and nothing else runs on commits of the repository.
 func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Run) bool {
 	switch {
 	case !d.In.Pull:
@@ -93,8 +92,7 @@ func (d *Delivery) LookAtCI(ctx context.Context, rule pipelines.CI, commit strin
 	return JudgeCI(rule, all), err
 }
 
-// Evidence is what CI says of the checks that failed. What cannot be read is left
-// out, with a warning.
+// Evidence is what CI says of the checks that failed. What cannot be read is left out, with a warning.
 func (d *Delivery) Evidence(ctx context.Context, failed []github.Check, mask func(string) string) []metadata.CheckResult {
 	var out []metadata.CheckResult
 	for i, c := range failed {
@@ -116,9 +114,8 @@ func (d *Delivery) Evidence(ctx context.Context, failed []github.Check, mask fun
 // errChanged says that a pull request is at another commit than CI was good on.
 var errChanged = errors.New("the pull request has changed")
 
-// Ready takes the pull request of a run out of the drafts if it is at that commit,
-// and nothing else. One that somebody closed stays closed, with a warning. If the
-// commit changes at that very moment, it is a draft again.
+// Ready takes the pull request of a run out of the drafts if it is at that commit, and nothing else. One that
+// somebody closed stays closed, with a warning. If the commit changes at that very moment, it is a draft again.
 func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) error {
 	pull, err := d.open(ctx, run)
 	switch {
@@ -165,8 +162,7 @@ func unlessRefusal(err error) error {
 	return err
 }
 
-// Look tells people, before anything is spent, that the pull request of a run takes no
-// more work.
+// Look tells people, before anything is spent, that the pull request of a run takes no more work.
 func (d *Delivery) Look(ctx context.Context, run metadata.Run) {
 	if run.PRNumber == 0 || d.Expired() {
 		return
@@ -194,8 +190,7 @@ func (d *Delivery) redraft(ctx context.Context, pull github.Pull) error {
 	return unlessKind(err, github.NotFound, github.Gone)
 }
 
-// markReady says that a pull request is ready, and asks whoever gave the newest
-// command for a review.
+// markReady says that a pull request is ready, and asks whoever gave the newest command for a review.
 func (d *Delivery) markReady(ctx context.Context, pull github.Pull, run metadata.Run) error {
 	if err := d.GitHub.ReadyPull(ctx, d.Owner, d.Name, pull); err != nil {
 		return err
@@ -222,8 +217,7 @@ func unlessKind(err error, kinds ...github.Kind) error {
 	return err
 }
 
-// OwnWorkflow is the path of the workflow that a job runs in, from what GitHub says
-// of it: OWNER/NAME/PATH@REF.
+// OwnWorkflow is the path of the workflow that a job runs in, from what GitHub says of it: OWNER/NAME/PATH@REF.
 func OwnWorkflow(ref, repository string) string {
 	file, _, _ := strings.Cut(ref, "@")
 	file, _ = strings.CutPrefix(file, repository+"/")

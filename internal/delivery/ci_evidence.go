@@ -15,8 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// Limits of what is taken of CI, in checks, annotations, lines and characters. The
-// rest stays where it is.
+// Limits of what is taken of CI, in checks, annotations, lines and characters.
 const (
 	MostFailed = 5       // checks whose words are taken
 	LogBytes   = 256_000 // of the end of a log that are read
@@ -110,8 +109,7 @@ func words(s string, most int, mask func(string) string) string {
 	return s
 }
 
-// ending is the failing end of a log: the lines before the last error, after which
-// a job only tidies up.
+// ending is the failing end of a log: the lines before the last error, after which a job only tidies up.
 func ending(log []byte, mask func(string) string) string {
 	if len(log) == 0 {
 		return ""

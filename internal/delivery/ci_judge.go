@@ -75,8 +75,7 @@ func named(c github.Check, name string) bool {
 	return c.Name == name || c.Workflow == name || c.Title == name
 }
 
-// State is what that comes to. As long as something has not ended, it may all be
-// said at once later.
+// State is what that comes to.
 func (v CIVerdict) State() CIState {
 	switch {
 	case len(v.Pending)+len(v.Missing) > 0:

@@ -33,8 +33,7 @@ func CIFixes(run metadata.Run) int {
 	return n
 }
 
-// CISpoke reports whether CI has had something to say of the work of a run before: then
-// it will again.
+// CISpoke reports whether CI has had something to say of the work of a run before: then it will again.
 func CISpoke(run metadata.Run) bool {
 	return run.CI.Commit != "" || run.Stop != nil && run.Stop.Code == metadata.CIFailed ||
 		slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Step == fixing })
@@ -46,8 +45,7 @@ func CILate(run metadata.Run) bool {
 	return run.Status == metadata.Completed && run.CI != nil && run.CI.Commit == "" && run.PRNumber > 0
 }
 
-// PassCI gives the record of a run after CI was good on a commit; empty: nothing has
-// run there.
+// PassCI gives the record of a run after CI was good on a commit; empty: nothing has run there.
 func PassCI(plan *pipelines.Pipeline, run metadata.Run, commit string, at time.Time) metadata.Run {
 	next := run.Clone()
 	next.CI = &metadata.CI{After: len(run.Attempts), Commit: commit}
@@ -90,10 +88,9 @@ func GiveUpCI(plan *pipelines.Pipeline, run metadata.Run, commit string, failed 
 	return next
 }
 
-// MissCI gives the record of a run for which the time to wait for CI is over; ok is false if
-// no person has to see to it. What has begun goes on without one, since its end is an event,
-// and so may what waits for its end; what has not even begun may never do so. That is said
-// once: the run waits on as it did.
+// MissCI gives the record of a run for which the time to wait for CI is over; ok is false if no person has to see to
+// it. What has begun goes on without one, since its end is an event, and so may what waits for its end; what has not
+// even begun may never do so. That is said once: the run waits on as it did.
 func MissCI(run metadata.Run, commit string, v CIVerdict, at time.Time) (next metadata.Run, ok bool) {
 	if run.MissesCI() || run.Stop.Code != metadata.AwaitingCI || len(v.Pending) > 0 || v.AtWork {
 		return run, false

@@ -22,9 +22,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Delivery leaves on GitHub what comes out of the run of one issue. One
-// goroutine uses it. Nothing in it can fail a run: whatever goes wrong is a
-// warning.
+// Delivery leaves on GitHub what comes out of the run of one issue. One goroutine uses it. Nothing in it can fail a
+// run: whatever goes wrong is a warning.
 type Delivery struct {
 	GitHub      *github.Client
 	Owner, Name string // of the repository
@@ -106,9 +105,8 @@ func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *me
 	return true
 }
 
-// keepLabels gives the pull request of a run the labels of its issue once, and notes that in
-// the record: what people do with them later stays. A call that fails is tried again like
-// the one that opens a pull request.
+// keepLabels gives the pull request of a run the labels of its issue once, and notes that in the record: what people
+// do with them later stays. A call that fails is tried again like the one that opens a pull request.
 func (d *Delivery) keepLabels(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run, last bool) (changed bool) {
 	if d.Expired() || plan.Labels != pipelines.LabelsCopy || run.PRNumber == 0 || run.GitHubIntegration.LabelsOn == run.PRNumber || d.triedLabels && !last {
 		return false
@@ -132,18 +130,17 @@ func (d *Delivery) newTitle(ctx context.Context, base string, run metadata.Run) 
 	}
 	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
 		What: "read the newest commits of " + base, Needs: "contents: read",
-		Path: fmt.Sprintf("/commits?sha=%s&per_page=%d", url.QueryEscape(base), MostTitle),
+		Path: fmt.Sprintf("/commits?sha=%s&per_page=%d", url.QueryEscape(base), mostSubjects),
 	}, &newest)
 	d.Voice.warnOf(unlessKind(err, github.NotFound, github.Gone))
 	var subjects []string
 	for _, c := range newest {
 		subjects = append(subjects, text.FirstLine(c.Commit.Message))
 	}
-	return page.ShortTitle(TitleOf(page.PullTitle(run), run, subjects))
+	return page.ShortTitle(titleOf(page.PullTitle(run), run, subjects))
 }
 
-// copyLabels gives the pull request of a run the labels of its issue, but for those that
-// are about reprise.
+// copyLabels gives the pull request of a run the labels of its issue, but for those that are about reprise.
 func (d *Delivery) copyLabels(ctx context.Context, run metadata.Run) error {
 	labels := slices.DeleteFunc(OwnLabels(run.Issue.Labels), func(l string) bool {
 		return strings.EqualFold(l, d.In.Label) || strings.HasPrefix(strings.ToLower(l), "reprise:")
@@ -191,13 +188,12 @@ func (d *Delivery) FindPull(ctx context.Context, run *metadata.Run) {
 	}
 }
 
-// KeepDraft has the pull request of a run that is not completed say whether the
-// run is at work.
+// KeepDraft has the pull request of a run that is not completed say whether the run is at work.
 func (d *Delivery) KeepDraft(ctx context.Context, plan *pipelines.Pipeline, run metadata.Run) {
 	if run.PRNumber == 0 || d.Expired() {
 		return
 	}
-	d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Body: page.DraftBody(plan, run, d.pullFacts(run))}))
+	d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, page.DraftBody(plan, run, d.pullFacts(run))))
 }
 
 func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
@@ -209,11 +205,9 @@ func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
 	return f
 }
 
-// HandOver brings the pull request of a completed run to its last form, marks
-// it ready, and opens an issue for what is left to do. All of it can be done
-// again: what is there is found, and what is missing is made. But a pull request that is a
-// draft although people were told that the run is completed was made one by somebody, and
-// stays one.
+// HandOver brings the pull request of a completed run to its last form, marks it ready, and opens an issue for what
+// is left to do. All of it can be done again: what is there is found, and what is missing is made. But a pull request
+// that is a draft although people were told that the run is completed was made one by somebody, and stays one.
 func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run metadata.Run) {
 	d.unready = d.In.Pull && hasCode(run) && run.PRNumber == 0
 	if run.PRNumber > 0 {
@@ -226,14 +220,13 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 		// ready and nobody is told, that is not true yet.
 		if len(d.mentioned(run)) > 0 || !d.unready {
 			body := page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
-			d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Body: body}))
+			d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, body))
 		}
 	}
 	d.Voice.warnOf(d.followUp(ctx, run))
 }
 
-// readyPull takes a pull request out of the drafts. One that somebody closed
-// stays closed: it is not for a program to open it again.
+// readyPull takes a pull request out of the drafts.
 func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
 	pull, err := d.open(ctx, run)
 	if err != nil || !pull.Draft {
@@ -250,8 +243,7 @@ func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
 	return d.markReady(ctx, pull, run)
 }
 
-// report is what the phase named so wrote, or else the last phase: the body of
-// the pull request.
+// report is what the phase named so wrote, or else the last phase: the body of the pull request.
 func (d *Delivery) report(ctx context.Context, repo workspace.Checkout, run metadata.Run) []byte {
 	rec := run.Phase("report")
 	if rec == nil && len(run.Phases) > 0 {
@@ -275,9 +267,8 @@ func (d *Delivery) followUp(ctx context.Context, run metadata.Run) error {
 	return err
 }
 
-// Checks sees to the workflows that GitHub does not start for a push with the
-// token of a workflow: they are started where the workflow file names them and
-// the run is completed, and people are told in any case.
+// Checks sees to the workflows that GitHub does not start for a push with the token of a workflow: they are started
+// where the workflow file names them and the run is completed, and people are told in any case.
 func (d *Delivery) Checks(ctx context.Context, run metadata.Run) {
 	if !hasCode(run) || !pushesQuietly(ctx, d.GitHub) {
 		return
@@ -293,16 +284,14 @@ func (d *Delivery) Checks(ctx context.Context, run metadata.Run) {
 	}
 }
 
-// pushesQuietly reports whether pushes start no workflow, which is so for the
-// token that GitHub gives to a workflow.
+// pushesQuietly reports whether pushes start no workflow, which is so for the token that GitHub gives to a workflow.
 func pushesQuietly(ctx context.Context, gh *github.Client) bool {
 	who, err := gh.Self(ctx)
 	return err == nil && who.Login == "github-actions[bot]"
 }
 
-// openIssue opens an issue of our own, or finds it, and puts it below the one
-// that the run works on. There is an issue if it has a number, also with an
-// error: then only its place is missing.
+// openIssue opens an issue of our own, or finds it, and puts it below the one that the run works on. There is an
+// issue if it has a number, also with an error: then only its place is missing.
 func (d *Delivery) openIssue(ctx context.Context, i page.ChildIssue) (github.Issue, error) {
 	made, err := d.GitHub.OpenIssue(ctx, d.Owner, d.Name, i.Marker, github.NewIssue{Title: i.Title, Body: i.Body, Labels: i.Labels})
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
-// updated gives the newest commit of the base that is in the branch, and the commits by which
-// people have merged the base and done nothing else: GitHub has a button for that on the page
-// of a pull request.
+// updated gives the newest commit of the base that is in the branch, and the commits by which people have merged the
+// base and done nothing else: GitHub has a button for that on the page of a pull request.
 func updated(ctx context.Context, w *workspace.Workspace) (from string, updates []string, err error) {
 	from = w.Run.BaseCommit
 	log, err := w.Repo.Log(ctx, from)

@@ -14,8 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// GoesOnAlone reports whether a run waits for what is no person's decision: CI, or that
-// other issues are closed.
+// GoesOnAlone reports whether a run waits for what is no person's decision: CI, or that other issues are closed.
 func GoesOnAlone(run metadata.Run) bool {
 	_, issues := phases.AwaitedBy(run)
 	return WaitsForCI(run) || len(issues) > 0

@@ -9,11 +9,10 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// AnswerReviews answers the reviews that a run has taken, once it is completed or
-// they were refused: in each conversation what became of what was said, and then
-// its author is asked for another review. It notes in the record which are
-// answered. One that could not be is a warning, and tried again by the next job;
-// what was said already is found then.
+// AnswerReviews answers the reviews that a run has taken, once it is completed or they were refused: in each
+// conversation what became of what was said, and then its author is asked for another review. It notes in the record
+// which are answered. One that could not be is a warning, and tried again by the next job; what was said already is
+// found then.
 func (d *Delivery) AnswerReviews(ctx context.Context, run *metadata.Run, commit string) (changed bool) {
 	if d.Expired() || run.PRNumber == 0 {
 		return false
@@ -37,8 +36,7 @@ func (d *Delivery) AnswerReviews(ctx context.Context, run *metadata.Run, commit 
 	return changed
 }
 
-// answerReview answers one review. Programs get no answer when they are refused:
-// they might answer that.
+// answerReview answers one review. Programs get no answer when they are refused: they might answer that.
 func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run metadata.Run, v metadata.PullReview, commit string) error {
 	bot, marker := strings.HasSuffix(v.By, "[bot]"), page.ReviewMarker(v.ID)
 	if v.Refused != "" {

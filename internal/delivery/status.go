@@ -22,8 +22,7 @@ func ofOthers(all []github.Check) (out []github.Check) {
 	return out
 }
 
-// Statuses keep a commit status at the newest commit of a branch, where the pipeline asks for
-// it. One goroutine uses them.
+// Statuses keep a commit status at the newest commit of a branch, where the pipeline asks for it.
 type Statuses struct {
 	*Delivery
 	newest  said

@@ -19,9 +19,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// TellStop writes one new comment where a run has stopped for a person or is
-// completed, and folds the one before. It notes in the record for which stop that
-// was, so that no other job does it again; a comment that is there already is
+// TellStop writes one new comment where a run has stopped for a person or is completed, and folds the one before. It
+// notes in the record for which stop that was, so that no other job does it again; a comment that is there already is
 // found.
 func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run) (changed bool) {
 	stop, ok := page.StopOf(*run)
@@ -47,8 +46,7 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 	return true
 }
 
-// since is the time before which no comment says what became so at a time: the clock of the
-// forge may be behind ours.
+// since is the time before which no comment says what became so at a time: the clock of the forge may be behind ours.
 func since(at time.Time) time.Time { return at.Add(-page.ClockSkew) }
 
 // thread is the issue with its comments.
@@ -121,8 +119,7 @@ func OwnLabels(labels []string) []string {
 	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == WaitingLabel })
 }
 
-// KeepLabel puts that label on the issue of a run that waits, and takes it off
-// once it does not.
+// KeepLabel puts that label on the issue of a run that waits, and takes it off once it does not.
 func (d *Delivery) KeepLabel(ctx context.Context, run metadata.Run) {
 	waits := run.Status == metadata.Waiting && (run.Stop.Code != metadata.AwaitingCI || run.MissesCI())
 	if d.Expired() || waits == d.Labelled {
@@ -130,8 +127,7 @@ func (d *Delivery) KeepLabel(ctx context.Context, run metadata.Run) {
 	}
 	d.Labelled = waits
 	if !waits {
-		_, err := d.thread().RemoveLabel(ctx, WaitingLabel)
-		d.Voice.warnOf(err)
+		d.Voice.warnOf(d.thread().RemoveLabel(ctx, WaitingLabel))
 		return
 	}
 	d.Voice.warnOf(d.label(ctx, d.Issue, "issues: write", WaitingLabel))

@@ -42,7 +42,7 @@ func TestOf(t *testing.T) {
 		"the pipeline before labels": {"Say hello", run("test", "{}", "bug"), conventional, "test: Say hello"},
 		"nothing says it":            {"Say hello", run("full", "{}"), conventional, "feat: Say hello"},
 	} {
-		if got := TitleOf(tt.title, tt.run, tt.subjects); got != tt.want {
+		if got := titleOf(tt.title, tt.run, tt.subjects); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

@@ -85,10 +85,8 @@ func checkEvent(t *testing.T, e github.Event, payload json.RawMessage) {
 		Action     string
 		Sender     struct{ Login, Type string }
 		Repository struct {
-			Name    string `json:"full_name"`
-			Branch  string `json:"default_branch"`
-			Private bool
-			Fork    bool
+			Name   string `json:"full_name"`
+			Branch string `json:"default_branch"`
 		}
 		Run   json.RawMessage `json:"workflow_run"`
 		Suite json.RawMessage `json:"check_suite"`
@@ -98,7 +96,6 @@ func checkEvent(t *testing.T, e github.Event, payload json.RawMessage) {
 	}
 	want := github.Event{
 		Name: e.Name, Action: plain.Action, Repository: plain.Repository.Name, DefaultBranch: plain.Repository.Branch,
-		Private: plain.Repository.Private, Fork: plain.Repository.Fork,
 		Sender: github.User{Login: plain.Sender.Login, ID: e.Sender.ID, Type: plain.Sender.Type},
 		Issue:  e.Issue, Comment: e.Comment, Label: e.Label, Inputs: e.Inputs, Pull: e.Pull, Review: e.Review,
 	}

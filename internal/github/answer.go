@@ -65,8 +65,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// classify says what is wrong with an answer; nil if nothing is. It may change
-// how long to wait.
+// classify says what is wrong with an answer; nil if nothing is. It may change how long to wait.
 func (f forge) classify(c *call, resp *http.Response, body []byte, err error) *Error {
 	p := f.kindOf(c, resp, body, err)
 	if p != nil {
@@ -162,8 +161,7 @@ func (f forge) limited(c *call, resp *http.Response, body []byte) bool {
 	return secondary || resp.StatusCode == http.StatusTooManyRequests
 }
 
-// untilReset makes the next try wait until a limit ends, if the answer says
-// when that is.
+// untilReset makes the next try wait until a limit ends, if the answer says when that is.
 func (f forge) untilReset(c *call, h http.Header) bool {
 	reset, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
 	if err == nil {

@@ -74,8 +74,7 @@ type call struct {
 	ambiguous bool          // a try may have been done although its answer was lost
 }
 
-// do makes a call, and gives the value in the answer; as any, whatever that is. Errors are an
-// *Error, or why ctx was cancelled.
+// do makes a call, and gives the value in the answer; as any, whatever that is.
 func do[T any](ctx context.Context, a *api, r Request) (value T, got Answer, err error) {
 	if got, err = a.send(ctx, r); err == nil {
 		err = a.decode(r, got, &value)
@@ -83,8 +82,7 @@ func do[T any](ctx context.Context, a *api, r Request) (value T, got Answer, err
 	return value, got, err
 }
 
-// Ask makes a call as all others are made, and reads the answer into into, unless
-// that is nil. Errors are an *Error, or why ctx was cancelled.
+// Ask makes a call as all others are made, and reads the answer into into, unless that is nil.
 func (c *Client) Ask(ctx context.Context, owner, name string, r Request, into any) (Answer, error) {
 	r.Path = repoPath(owner, name) + r.Path
 	got, err := c.send(ctx, r)
@@ -206,8 +204,7 @@ func (a *api) decode(r Request, got Answer, into any) error {
 	return nil
 }
 
-// misfit is for an answer that is not what was asked for. What was asked for may
-// have been done all the same.
+// misfit is for an answer that is not what was asked for.
 func (a *api) misfit(what, how string, err error) *Error {
 	return a.retry.unreadable(what, wrong(how), err).mayBeDone()
 }
@@ -226,9 +223,8 @@ func (a *api) masked(fields map[string]any) any {
 	return fields
 }
 
-// FindOrMake finds something, or makes it if it is not there, and leaves no more
-// than one. What got lost between a request and its answer is looked for before
-// it is made again.
+// FindOrMake finds something, or makes it if it is not there, and leaves no more than one. What got lost between a
+// request and its answer is looked for before it is made again.
 func FindOrMake[T any](ctx context.Context, c *Client, find func() (T, bool, error), make func() (T, error)) (T, error) {
 	return once(ctx, c.retry, find, make)
 }
@@ -251,7 +247,6 @@ func (a *api) query(ctx context.Context, r Request, query string, variables map[
 }
 
 // Mutate asks the GraphQL API for a change that done twice is the same as done once.
-// What and needs are as in a Request.
 func (c *Client) Mutate(ctx context.Context, what, needs, mutation string, variables map[string]any) error {
 	return c.query(ctx, Request{What: what, Needs: needs}, mutation, variables, &struct{}{})
 }

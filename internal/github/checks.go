@@ -14,9 +14,8 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// Checks is what runs on the commits of one repository: check runs, commit statuses
-// and workflow runs. It asks cheaply: what has not changed is not sent again. One goroutine
-// uses it.
+// Checks is what runs on the commits of one repository: check runs, commit statuses and workflow runs. It asks
+// cheaply: what has not changed is not sent again. One goroutine uses it.
 type Checks struct {
 	GitHub      *Client
 	Owner, Name string
@@ -71,9 +70,8 @@ func (w workflowRun) file() string {
 	return file
 }
 
-// Of gives all that runs on a commit, by name. A forge without one of the lists has
-// nothing there. Errors are an *Error, why ctx was cancelled, or that a list is
-// longer than what is read: the rest of it might be red.
+// Of gives all that runs on a commit, by name. A forge without one of the lists has nothing there. Errors are an
+// *Error, why ctx was cancelled, or that a list is longer than what is read: the rest of it might be red.
 func (r *Checks) Of(ctx context.Context, commit string) ([]Check, error) {
 	commit = url.PathEscape(commit)
 	runs, err := listed[workflowRuns](ctx, r, "read what workflows run", "actions: read", "/actions/runs?head_sha="+commit+"&per_page=100")
@@ -207,9 +205,8 @@ func (r *Checks) Log(ctx context.Context, c Check, most int) ([]byte, error) {
 
 var workflowFile = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-// Dispatch starts a workflow on a branch or tag, by the name of its file such
-// as ci.yml. It is not asked for twice: where the answer is lost, the error says
-// so, and the workflow may have started.
+// Dispatch starts a workflow on a branch or tag, by the name of its file such as ci.yml. It is not asked for twice:
+// where the answer is lost, the error says so, and the workflow may have started.
 func (r *Checks) Dispatch(ctx context.Context, workflow, ref string) error {
 	if !workflowFile.MatchString(workflow) || ref == "" {
 		return fmt.Errorf("start workflow %q on %q: it takes the name of a file in .github/workflows, and a branch", workflow, ref)
@@ -224,11 +221,9 @@ func (r *Checks) Dispatch(ctx context.Context, workflow, ref string) error {
 // Attempt names an attempt of a run of a workflow. Attempts count from 1.
 type Attempt struct{ Run, N int64 }
 
-// JobOver reports whether a job of an attempt of a workflow run has ended,
-// however it did: the run is completed, there is a newer attempt, the run is not
-// there any more, or the job itself is completed. The job is the one whose
-// machine has a name that mine accepts; if several have, all of them must have
-// ended.
+// JobOver reports whether a job of an attempt of a workflow run has ended, however it did: the run is completed,
+// there is a newer attempt, the run is not there any more, or the job itself is completed. The job is the one whose
+// machine has a name that mine accepts; if several have, all of them must have ended.
 func (r *Checks) JobOver(ctx context.Context, of Attempt, mine func(runner string) bool) (over bool, err error) {
 	ask := Request{
 		What: fmt.Sprintf("read workflow run %d of %s/%s", of.Run, r.Owner, r.Name), Needs: "actions: read",

@@ -39,9 +39,8 @@ const elsewhereTries = 3
 // maxTail is how much of a text on another host is read for its end, in bytes.
 const maxTail = 64 << 20
 
-// Tail reads the end of a text that GitHub keeps on another host, such as the log
-// of a job: at most so many bytes. Where that is, GitHub says in its answer to r;
-// the token is not sent there. Errors are an *Error, or why ctx was cancelled.
+// Tail reads the end of a text that GitHub keeps on another host, such as the log of a job: at most so many bytes.
+// Where that is, GitHub says in its answer to r; the token is not sent there.
 func (c *Client) Tail(ctx context.Context, owner, name string, r Request, most int) ([]byte, error) {
 	r.leads = true
 	got, err := c.Ask(ctx, owner, name, r, nil)
@@ -65,10 +64,9 @@ func (c *Client) Tail(ctx context.Context, owner, name string, r Request, most i
 	return nil, c.retry.broken(&call{Request: r}, e.Err)
 }
 
-// Attachment reads what somebody has attached to a text, at most so many bytes. It is
-// asked for without the token, and only at addresses that are allowed and encrypted as the API
-// is, also where one leads to another. Errors are an *AttachmentError, with the bytes that were
-// asked for if there are more, or why ctx was cancelled.
+// Attachment reads what somebody has attached to a text, at most so many bytes. It is asked for without the token,
+// and only at addresses that are allowed and encrypted as the API is, also where one leads to another. Errors are an
+// *AttachmentError, with the bytes that were asked for if there are more, or why ctx was cancelled.
 func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed func(*url.URL) bool) ([]byte, error) {
 	open := func(u *url.URL) bool {
 		return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && c.retry.base.Scheme == "http") && allowed(u)

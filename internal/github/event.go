@@ -12,15 +12,13 @@ import (
 // maxEvent is the largest payload that GitHub delivers, in bytes.
 const maxEvent = 25_000_000
 
-// Event is what woke reprise: something that happened on the forge. What the
-// forge did not say is zero.
+// Event is what woke reprise: something that happened on the forge. What the forge did not say is zero.
 type Event struct {
 	Name       string // of the kind of event, such as issue_comment
 	Action     string // such as created; of a repository_dispatch its event type
 	Repository string // owner/name
 
 	DefaultBranch string
-	Private, Fork bool // of the repository
 
 	Sender  User              // who did it
 	Issue   *Issue            // of issues and issue_comment; for other events nil
@@ -32,15 +30,12 @@ type Event struct {
 	Review  json.RawMessage   // of pull_request_review: the review as it was sent; of pull_request_review_comment: the comment
 }
 
-// sentEvent is what is read of any payload. Of its parts, only those that the
-// event is about are looked into.
+// sentEvent is what is read of any payload.
 type sentEvent struct {
 	Action     string `json:"action"`
 	Repository struct {
 		FullName      string `json:"full_name"`
 		DefaultBranch string `json:"default_branch"`
-		Private       bool   `json:"private"`
-		Fork          bool   `json:"fork"`
 	} `json:"repository"`
 	Sender        *github.User    `json:"sender"`
 	Issue         json.RawMessage `json:"issue"`
@@ -54,9 +49,7 @@ type sentEvent struct {
 	CheckSuite    json.RawMessage `json:"check_suite"`
 }
 
-// ReadEvent reads the payload of an event, which is the JSON that GitHub keeps
-// for a workflow or sends to a webhook. Any event can be read; of those that
-// do not concern issues only who did what where. An error says what does not fit.
+// ReadEvent reads the payload of an event, which is the JSON that GitHub keeps for a workflow or sends to a webhook.
 func ReadEvent(name string, payload []byte) (Event, error) {
 	e := Event{Name: name, Inputs: map[string]string{}}
 	var w sentEvent
@@ -78,7 +71,7 @@ func (e *Event) read(payload []byte, w *sentEvent) error {
 		return fmt.Errorf("it is no event as GitHub sends it: %w", err)
 	}
 	r := w.Repository
-	e.Action, e.Sender, e.Repository, e.DefaultBranch, e.Private, e.Fork = w.Action, userOf(w.Sender), r.FullName, r.DefaultBranch, r.Private, r.Fork
+	e.Action, e.Sender, e.Repository, e.DefaultBranch = w.Action, userOf(w.Sender), r.FullName, r.DefaultBranch
 	if err := checkName(e.Repository); err != nil {
 		return err
 	}

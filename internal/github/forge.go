@@ -41,8 +41,7 @@ func (f forge) rateLimited(c *call) *Error {
 	return p
 }
 
-// tooMuch is for a call that this client itself would have to keep back for
-// c.wait.
+// tooMuch is for a call that this client itself would have to keep back for c.wait.
 func (f forge) tooMuch(c *call) *Error {
 	until := f.now().Add(c.wait).UTC()
 	p := f.problem(c.What, RateLimited, text.CauseOf("github_left_alone", "is left alone until {when}, because much was written there in a short time", "when", untilText(until)), tryThen, nil)

@@ -8,12 +8,10 @@ import (
 	"strings"
 )
 
-// Client talks to one GitHub. It may be used by several goroutines.
-//
-// It writes at a pace that GitHub bears: reactions, comments and their edits,
-// issues, pull requests and started workflows, ten at once after a rest, and one
-// every ten seconds on average. A write that comes earlier waits, and Options.Slow is
-// told; if it would wait longer than Options.Patience, it fails as RateLimited, unsent.
+// Client talks to one GitHub. It may be used by several goroutines. It writes at a pace that GitHub bears: reactions,
+// comments and their edits, issues, pull requests and started workflows, ten at once after a rest, and one every ten
+// seconds on average. A write that comes earlier waits, and Options.Slow is told; if it would wait longer than
+// Options.Patience, it fails as RateLimited, unsent.
 type Client struct{ *api }
 
 // New makes a client. It sends nothing. It refuses an address that is not valid,

@@ -18,7 +18,7 @@ func TestAllTextsAreMasked(t *testing.T) {
 	pull, opened := s.gh.OpenPull(ctx, "acme", "widget", Pull{Title: "A bird", Body: "a bird", Head: "work", Base: "main"})
 	for what, err := range map[string]error{
 		"live": live.Show(ctx, "a bird"), "flush": live.Flush(ctx, "a bird"), "post": post, "issue": issue, "pull": opened,
-		"update": s.gh.UpdatePull(ctx, "acme", "widget", pull.Number, PullText{"Two bird", "more bird"}),
+		"update": s.gh.UpdatePull(ctx, "acme", "widget", pull.Number, "more bird"),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)

@@ -19,13 +19,11 @@ type NewIssue struct {
 }
 
 // Thread is the conversation under issue or pull request number of owner/name.
-// It sends nothing; names that are none make its methods fail.
 func (c *Client) Thread(owner, name string, number int) *Thread {
 	return &Thread{c: c.api, owner: owner, name: name, number: number}
 }
 
-// Issue reads an issue or a pull request. Errors are an *Error, or why ctx was
-// cancelled.
+// Issue reads an issue or a pull request.
 func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Issue, error) {
 	t := c.Thread(owner, repo, number)
 	what := "read " + t.String()
@@ -41,13 +39,9 @@ func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Iss
 	return w.issue(), nil
 }
 
-// OpenIssue opens an issue with a marker, or finds the one that is there: an
-// issue by the account of the token, open or closed, whose body has exactly
-// marker as its first line. However often it is called, and whatever happens on
-// the way, there is one.
-//
-// Marker is an HTML comment on one line. Errors are an *Error, or why ctx was
-// cancelled.
+// OpenIssue opens an issue with a marker, or finds the one that is there: an issue by the account of the token, open
+// or closed, whose body has exactly marker as its first line. However often it is called, and whatever happens on the
+// way, there is one. Marker is an HTML comment on one line.
 func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i NewIssue) (Issue, error) {
 	path := repoPath(owner, name)
 	what := fmt.Sprintf("open an issue in %s/%s", owner, name)
@@ -108,11 +102,8 @@ func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, boo
 	return Issue{}, false, c.retry.problem(r.What, Refused, text.CauseOf("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), text.CauseOf("do_open_by_hand", "open it by hand"), nil)
 }
 
-// AddSubIssue puts the issue with id child (Issue.ID, not its number) under
-// issue parent. One that is there already is left there.
-//
-// Errors are an *Error, or why ctx was cancelled. A forge without sub-issues
-// gives one of kind NotFound.
+// AddSubIssue puts the issue with id child (Issue.ID, not its number) under issue parent. One that is there already
+// is left there. A forge without sub-issues gives one of kind NotFound.
 func (c *Client) AddSubIssue(ctx context.Context, owner, name string, parent int, child int64) error {
 	t := c.Thread(owner, name, parent)
 	// Twice is refused with 422, and looked at below.

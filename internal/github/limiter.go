@@ -19,8 +19,7 @@ const (
 
 func newLimiter() limiter { return limiter{rate.NewLimiter(rate.Every(writeEvery), writeBurst)} }
 
-// take says how long to wait before one more, and counts it. It does not count
-// it if that is longer than most.
+// take says how long to wait before one more, and counts it. It does not count it if that is longer than most.
 func (l limiter) take(now time.Time, most time.Duration) (wait time.Duration, ok bool) {
 	one := l.tokens.ReserveN(now, 1)
 	wait = one.DelayFrom(now)

@@ -10,9 +10,7 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// Live is the one comment of a thread that shows how things stand now. It is
-// edited instead of followed by more. It may be used by several goroutines,
-// and has none of its own.
+// Live is the one comment of a thread that shows how things stand now.
 type Live struct {
 	t      *Thread
 	marker string
@@ -28,24 +26,17 @@ type Live struct {
 
 const liveEvery = 10 * time.Second
 
-// Live is the comment that begins with marker and was written by the account
-// of the token: the one with this id, or the oldest if id is 0 or is not such a
-// comment. It sends nothing; the first Show finds or creates it. A comment by
-// anybody else is never touched, whatever it begins with.
-//
-// Marker is an HTML comment on one line.
+// Live is the comment that begins with marker and was written by the account of the token: the one with this id, or
+// the oldest if id is 0 or is not such a comment. It sends nothing; the first Show finds or creates it. A comment by
+// anybody else is never touched, whatever it begins with. Marker is an HTML comment on one line.
 func (t *Thread) Live(marker string, id int64) *Live {
 	return &Live{t: t, marker: marker, comment: Comment{ID: id}}
 }
 
-// Show makes the comment read body, which is given without the marker or with
-// it, and is cut where it is longer than a comment may be. There is at most one
-// edit every ten seconds: a newer body waits for the next Show or for Flush, and
-// what reads like this already is not sent.
-//
-// A comment that was deleted is made again, once. Errors are an *Error, or why
-// ctx was cancelled; the body waits then, too, so that a caller can warn and go
-// on.
+// Show makes the comment read body, which is given without the marker or with it, and is cut where it is longer than
+// a comment may be. There is at most one edit every ten seconds: a newer body waits for the next Show or for Flush,
+// and what reads like this already is not sent. A comment that was deleted is made again, once. Errors are an *Error,
+// or why ctx was cancelled; the body waits then, too, so that a caller can warn and go on.
 func (l *Live) Show(ctx context.Context, body string) error { return l.make(ctx, body, false) }
 
 // Flush is Show without waiting. It is for the end.

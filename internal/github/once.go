@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// errNobody says that a search cannot tell what is our own, because the forge
-// does not say who we are.
+// errNobody says that a search cannot tell what is our own, because the forge does not say who we are.
 var errNobody = errors.New("it is not known who the token belongs to")
 
 const maxPosts = 3

@@ -14,8 +14,7 @@ import (
 // PublicAPI is the API of github.com.
 const PublicAPI = "https://api.github.com"
 
-// Options say which GitHub to talk to, and how. The zero value reads what is
-// public on github.com.
+// Options say which GitHub to talk to, and how.
 type Options struct {
 	Token     string // empty: what everybody may read
 	APIURL    string // empty: PublicAPI; GitHub Enterprise has it at https://HOST/api/v3
@@ -30,14 +29,12 @@ type Options struct {
 	// that would end later is not begun. What takes several requests takes longer.
 	Patience time.Duration
 
-	// Mask takes out of a title or a body what must not be seen; nil: nothing. It
-	// gives the same text for what it gave.
+	// Mask takes out of a title or a body what must not be seen; nil: nothing.
 	Mask func(text string) string
 
 	Now   func() time.Time                                 // nil: time.Now
 	Sleep func(ctx context.Context, d time.Duration) error // nil: waits, or returns why ctx was cancelled
-	// Slow is Sleep before something is written, where nothing is repeated: it
-	// would be too much at once; nil: Sleep.
+	// Slow is Sleep before something is written, where nothing is repeated: it would be too much at once; nil: Sleep.
 	Slow func(ctx context.Context, d time.Duration) error
 }
 

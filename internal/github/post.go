@@ -10,14 +10,10 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// Post puts a comment with a marker, or finds the one that is there: a comment
-// by the account of the token whose first line is exactly marker, made or
-// changed at since or later. However often it is called, and whatever happens
-// on the way, there is one.
-//
-// Marker is an HTML comment on one line; body is given without it or with it.
-// What is longer than a comment may be is cut off. Errors are an *Error, or why
-// ctx was cancelled.
+// Post puts a comment with a marker, or finds the one that is there: a comment by the account of the token whose
+// first line is exactly marker, made or changed at since or later. However often it is called, and whatever happens
+// on the way, there is one. Marker is an HTML comment on one line; body is given without it or with it. What is
+// longer than a comment may be is cut off.
 func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time) (Comment, error) {
 	text, err := marked(marker, body)
 	if err != nil {
@@ -44,9 +40,8 @@ func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time)
 	return c, nil // also where a list lags behind
 }
 
-// Find looks for the comment of our own that begins with marker and that was written or
-// changed since a time, as Post does. Where it cannot be known which account is ours, none
-// is found.
+// Find looks for the comment of our own that begins with marker and that was written or changed since a time, as Post
+// does.
 func (t *Thread) Find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
 	c, found, err := t.find(ctx, marker, since)
 	if errors.Is(err, errNobody) {
@@ -55,10 +50,9 @@ func (t *Thread) Find(ctx context.Context, marker string, since time.Time) (Comm
 	return c, found, err
 }
 
-// find looks for the comment of our own that begins with marker. A marker alone
-// proves nothing: anybody can write one. Of several that were made at once, the
-// oldest stays, and whoever sees the others takes them away: their own maker may
-// have been cut off before it looked again.
+// find looks for the comment of our own that begins with marker. A marker alone proves nothing: anybody can write
+// one. Of several that were made at once, the oldest stays, and whoever sees the others takes them away: their own
+// maker may have been cut off before it looked again.
 func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
 	me, known, err := t.c.whoami(ctx)
 	switch {

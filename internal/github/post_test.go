@@ -86,7 +86,7 @@ func TestPostByNobody(t *testing.T) {
 		s := newStand(t)
 		unknown(s)
 		s.forge()
-		if _, _, err := s.thread.React(t.Context(), s.comment, Eyes); err != nil {
+		if _, err := s.thread.React(t.Context(), s.comment, Eyes); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
@@ -338,7 +338,7 @@ func TestTooMuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range writeBurst + 2 {
-		_, _, err := gh.Thread("acme", "widget", 7).React(t.Context(), s.comment, Eyes)
+		_, err := gh.Thread("acme", "widget", 7).React(t.Context(), s.comment, Eyes)
 		if i < writeBurst && err != nil {
 			t.Fatal(err)
 		}
@@ -359,7 +359,7 @@ func TestSpaced(t *testing.T) {
 	for range 14 {
 		before := s.clock.now()
 		s.comment = s.AddComment(widget, 7, githubtest.Comment{Body: "x"})
-		if _, _, err := s.thread.React(t.Context(), s.comment, Eyes); err != nil {
+		if _, err := s.thread.React(t.Context(), s.comment, Eyes); err != nil {
 			t.Fatal(err)
 		}
 		waited = append(waited, s.clock.now().Sub(before))

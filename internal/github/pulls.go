@@ -23,22 +23,16 @@ func (c *Client) Pull(ctx context.Context, owner, name string, number int) (Pull
 }
 
 // OpenPull opens a pull request from p.Head to p.Base with title, body and
-// draft of p, or finds the open one that is there, and gives it as it is. The
-// branch is in owner/name unless p.HeadRepository says otherwise. Where drafts
-// are not to be had it is opened as no draft.
-//
-// Errors are an *Error, or why ctx was cancelled.
+// draft of p, or finds the open one that is there, and gives it as it is. Where drafts are not to be had it is no draft.
 func (c *Client) OpenPull(ctx context.Context, owner, name string, p Pull) (Pull, error) {
 	path := repoPath(owner, name)
-	if p.HeadRepository == "" {
-		p.HeadRepository = owner + "/" + name
-	}
+	p.HeadRepository = owner + "/" + name
 	what := fmt.Sprintf("open a pull request of %s to %s in %s/%s", p.Head, p.Base, owner, name)
 	if p.Head == "" || p.Base == "" || p.Title == "" {
 		return Pull{}, errors.New(what + ": it takes a branch, a base and a title")
 	}
 	find := func() (Pull, bool, error) { return c.findPull(ctx, path, p) }
-	create := func() (Pull, error) { return c.createPull(ctx, what, owner, path, p) }
+	create := func() (Pull, error) { return c.createPull(ctx, what, path, p) }
 	made, err := once(ctx, c.retry, find, create)
 	var e *Error
 	if errors.As(err, &e) && (e.Status == http.StatusConflict || e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "already exists")) {
@@ -70,14 +64,10 @@ func (c *Client) findPull(ctx context.Context, path string, p Pull) (Pull, bool,
 	return Pull{}, false, nil
 }
 
-func (c *Client) createPull(ctx context.Context, what, owner, path string, p Pull) (Pull, error) {
-	head := p.Head
-	if from, _, _ := strings.Cut(p.HeadRepository, "/"); !strings.EqualFold(from, owner) {
-		head = from + ":" + head
-	}
+func (c *Client) createPull(ctx context.Context, what, path string, p Pull) (Pull, error) {
 	r := Request{
 		What: what, Needs: writesPulls, Method: http.MethodPost, Path: path + "/pulls",
-		Body: map[string]any{"title": p.Title, "head": head, "base": p.Base, "body": cut(p.Body), "draft": p.Draft},
+		Body: map[string]any{"title": p.Title, "head": p.Head, "base": p.Base, "body": cut(p.Body), "draft": p.Draft},
 	}
 	made, err := c.onePull(ctx, r)
 	var e *Error
@@ -88,23 +78,11 @@ func (c *Client) createPull(ctx context.Context, what, owner, path string, p Pul
 	return made, err
 }
 
-// PullText is what people read of a pull request first.
-type PullText struct{ Title, Body string }
-
-// UpdatePull gives a pull request another text; what is empty stays as it is.
-func (c *Client) UpdatePull(ctx context.Context, owner, name string, number int, text PullText) error {
-	change := map[string]any{}
-	for field, value := range map[string]string{"title": text.Title, "body": cut(text.Body)} {
-		if value != "" {
-			change[field] = value
-		}
-	}
-	if len(change) == 0 {
-		return nil
-	}
+// UpdatePull gives a pull request another body.
+func (c *Client) UpdatePull(ctx context.Context, owner, name string, number int, body string) error {
 	_, err := c.onePull(ctx, Request{
 		What: fmt.Sprintf("edit pull request %d of %s/%s", number, owner, name), Needs: writesPulls, Method: http.MethodPatch,
-		Path: numbered(owner, name, "pulls", int64(number)), Body: change,
+		Path: numbered(owner, name, "pulls", int64(number)), Body: map[string]any{"body": cut(body)},
 	})
 	return err
 }
@@ -121,28 +99,12 @@ func (c *Client) onePull(ctx context.Context, r Request) (Pull, error) {
 	return pullOf(&w), nil
 }
 
-// ReadyPull says of a draft that it is ready for review. One that is no draft
-// is left alone. It needs p.Draft, p.Number, and p.NodeID if it is known.
-//
-// Errors are an *Error, or why ctx was cancelled. A forge that cannot do it by
-// its API gives one of kind NotFound.
+// ReadyPull says of a draft that it is ready for review. A forge that cannot do it by its API gives an error of kind NotFound.
 func (c *Client) ReadyPull(ctx context.Context, owner, name string, p Pull) error {
 	if !p.Draft {
 		return nil
 	}
-	find := func() (Pull, bool, error) {
-		now, err := c.Pull(ctx, owner, name, p.Number)
-		return now, err == nil && !now.Draft, err
-	}
-	if p.NodeID == "" {
-		now, ready, err := find()
-		if err != nil || ready {
-			return err
-		}
-		p.NodeID = now.NodeID
-	}
-	// Doing it twice does the same as doing it once, except that the second time
-	// may be refused: then it is ready.
+	// Doing it twice does the same as doing it once, except that the second time may be refused: then it is ready.
 	const mutation = "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }"
 	err := c.Mutate(ctx, fmt.Sprintf("mark pull request %d of %s/%s as ready", p.Number, owner, name), writesPulls, mutation, map[string]any{"id": p.NodeID})
 	var e *Error
@@ -150,7 +112,7 @@ func (c *Client) ReadyPull(ctx context.Context, owner, name string, p Pull) erro
 		return err
 	}
 	if e.Kind == Refused || e.unclear {
-		if _, ready, problem := find(); problem == nil && ready {
+		if now, problem := c.Pull(ctx, owner, name, p.Number); problem == nil && !now.Draft {
 			return nil
 		}
 	}

@@ -20,31 +20,27 @@ const (
 	Confused   Reaction = "confused"
 )
 
-// React puts a reaction on a comment. Fresh says that this call put it there:
-// false if the account of the token has it there already. Where the answer to
-// a first try was lost, nobody can tell, and fresh is true. By is the account
-// of the token, zero if the forge does not say.
-func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, by User, err error) {
+// React puts a reaction on a comment. Fresh is false if the account of the token had it there already. Where the
+// answer to a first try was lost, nobody can tell, and fresh is true.
+func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, err error) {
 	// The same reaction by the same account twice is one reaction.
 	w, got, err := do[struct{ User *github.User }](ctx, t.c, Request{
 		What: fmt.Sprintf("react to comment %d of %s", comment, t), Needs: "issues: write", Method: http.MethodPost, Repeatable: true,
 		Path: t.commentPath(comment) + "/reactions", Body: map[string]any{"content": r},
 	})
 	if err != nil {
-		return false, User{}, err
+		return false, err
 	}
-	by = userOf(w.User)
-	t.c.learn(by)
-	return got.status == http.StatusCreated || got.ambiguous, by, nil
+	t.c.learn(userOf(w.User))
+	return got.status == http.StatusCreated || got.ambiguous, nil
 }
 
 // mostReactedPages is how many pages of a hundred reactions Reacted reads.
 const mostReactedPages = 3
 
-// Reacted reads which reactions a comment has of this client's account or of the account
-// of workflows, which the gate of a run may act for. Whole is false if others of them may
-// be among those that were not read: the comment has very many, or the forge does not say whose the token is. Errors are an
-// *Error, or why ctx was cancelled.
+// Reacted reads which reactions a comment has of this client's account or of the account of workflows, which the gate
+// of a run may act for. Whole is false if others of them may be among those that were not read: the comment has very
+// many, or the forge does not say whose the token is.
 func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, whole bool, err error) {
 	me, known, err := t.c.whoami(ctx)
 	if err != nil || !known {
@@ -72,18 +68,13 @@ func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, w
 // workflowsLogin is the account of the token that each job has.
 const workflowsLogin = "github-actions[bot]"
 
-// RemoveLabel takes a label off the issue. Removed is false if it was not
-// there. Where the answer to a first try was lost, nobody can tell, and removed
-// is true.
-func (t *Thread) RemoveLabel(ctx context.Context, name string) (removed bool, err error) {
-	if name == "" {
-		return false, fmt.Errorf("take a label off %s: it takes the name of the label", t)
-	}
-	_, got, err := do[any](ctx, t.c, Request{
+// RemoveLabel takes a label off the issue, if it is there.
+func (t *Thread) RemoveLabel(ctx context.Context, name string) error {
+	_, _, err := do[any](ctx, t.c, Request{
 		What: fmt.Sprintf("take the label %q off %s", name, t), Needs: "issues: write", Method: http.MethodDelete, Path: t.path() + "/labels/" + url.PathEscape(name),
 	})
 	if IsKind(err, NotFound) {
-		return got.ambiguous, nil
+		return nil
 	}
-	return err == nil, err
+	return err
 }

@@ -48,8 +48,7 @@ var (
 	tryThen      = text.CauseOf("do_try_then", "try again after that")
 )
 
-// allow says what would let a call pass that is forbidden. The permission of
-// the token is only one of the reasons that GitHub has.
+// allow says what would let a call pass that is forbidden.
 func (f forge) allow(c *call, h http.Header, said string) text.Cause {
 	said = strings.ToLower(said)
 	switch {
@@ -69,9 +68,8 @@ func (f forge) allow(c *call, h http.Header, said string) text.Cause {
 
 var permissionsForm = regexp.MustCompile(`^[a-z_]+=[a-z]+([,;] ?[a-z_]+=[a-z]+)*$`)
 
-// moreRights says what would let somebody see or do more. GitHub names the
-// permissions itself on most answers: those after a comma are needed together,
-// those after a semicolon instead of the others. They are written as in a
+// moreRights says what would let somebody see or do more. GitHub names the permissions itself on most answers: those
+// after a comma are needed together, those after a semicolon instead of the others. They are written as in a
 // workflow.
 func (f forge) moreRights(c *call, h http.Header) text.Cause {
 	needs := c.Needs
@@ -96,8 +94,7 @@ func (f forge) moreRights(c *call, h http.Header) text.Cause {
 // reasons why something was refused as invalid.
 func (f forge) said(body []byte) string {
 	var answer github.ErrorResponse
-	// A field that has another form leaves the others as they are. Without any
-	// message the status says it all.
+	// A field that has another form leaves the others as they are. Without any message the status says it all.
 	_ = json.Unmarshal(body, &answer)
 	parts := []string{answer.Message}
 	for _, e := range answer.Errors[:min(len(answer.Errors), 5)] {

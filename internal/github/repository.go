@@ -53,9 +53,8 @@ func granted(permissions map[string]bool) Role {
 	return RoleNone
 }
 
-// File reads a file of a repository as it is on a branch. Name is a path from
-// the top. A file that is not there is an fs.ErrNotExist; other errors are an
-// *Error, or why ctx was cancelled.
+// File reads a file of a repository as it is on a branch. Name is a path from the top. A file that is not there is an
+// fs.ErrNotExist; other errors are an *Error, or why ctx was cancelled.
 func (c *Client) File(ctx context.Context, owner, repo, ref, name string) ([]byte, error) {
 	what := fmt.Sprintf("read %s on %s of %s/%s", name, ref, owner, repo)
 	r := Request{What: what, Needs: "contents: read", Path: contents(repoPath(owner, repo), ref, name)}

@@ -53,8 +53,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// follow follows redirects on the same host only, and with the same method: any
-// other becomes the answer.
+// follow follows redirects on the same host only, and with the same method: any other becomes the answer.
 func (r retryPolicy) follow(req *http.Request, via []*http.Request) error {
 	elsewhere := req.URL.Scheme != r.base.Scheme || req.URL.Host != r.base.Host
 	// Some redirects make a GET of a POST, and that would read instead of write.
@@ -78,9 +77,8 @@ func (r retryPolicy) again(c *call, p *Error) bool {
 	return r.now().Add(c.wait).Sub(c.began) <= r.patience
 }
 
-// pauseAfter is how long to wait before what failed is looked for: least, or
-// as long as the forge wants to be left alone. It is not ok where that ends
-// later than a call that began then may take.
+// pauseAfter is how long to wait before what failed is looked for: least, or as long as the forge wants to be left
+// alone. It is not ok where that ends later than a call that began then may take.
 func (r retryPolicy) pauseAfter(err error, least time.Duration, began time.Time) (time.Duration, bool) {
 	var e *Error
 	if !errors.As(err, &e) || e.Kind != RateLimited {

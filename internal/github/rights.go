@@ -10,18 +10,16 @@ import (
 	"sync"
 )
 
-// MayPush asks whether the token may make branches in owner/name, by asking for
-// one at a commit that cannot be: nil says that it may, or that the forge
-// cannot tell. Nothing is made. Rules for single branches are not looked at.
+// MayPush asks whether the token may make branches in owner/name, by asking for one at a commit that cannot be: nil
+// says that it may, or that the forge cannot tell. Nothing is made. Rules for single branches are not looked at.
 func (c *Client) MayPush(ctx context.Context, owner, name string) error {
 	return c.mayWrite(ctx, owner, name, "branches may be pushed", false, Request{
 		Needs: "contents: write", Path: "/git/refs", Body: map[string]any{"ref": "refs/heads/may-it-be-pushed", "sha": strings.Repeat("0", 40)},
 	})
 }
 
-// MayWriteIssues asks whether the token may write issues and comments in
-// owner/name, by asking for an issue without a title: nil says that it may, or
-// that the forge cannot tell. Nothing is opened.
+// MayWriteIssues asks whether the token may write issues and comments in owner/name, by asking for an issue without a
+// title: nil says that it may, or that the forge cannot tell. Nothing is opened.
 func (c *Client) MayWriteIssues(ctx context.Context, owner, name string) error {
 	return c.mayWrite(ctx, owner, name, "issues may be written", false, Request{Needs: "issues: write", Path: "/issues", Body: map[string]any{"title": ""}})
 }
@@ -34,9 +32,8 @@ func (c *Client) MayOpenPull(ctx context.Context, owner, name, base string) erro
 	})
 }
 
-// MayStart asks whether the token may start a workflow in owner/name, given by the name of
-// its file, by asking for that on no branch: nil says that it may, or that the forge cannot
-// tell. Nothing is started.
+// MayStart asks whether the token may start a workflow in owner/name, given by the name of its file, by asking for
+// that on no branch: nil says that it may, or that the forge cannot tell. Nothing is started.
 func (c *Client) MayStart(ctx context.Context, owner, name, workflow string) error {
 	return c.mayWrite(ctx, owner, name, "workflows may be started", false, Request{
 		Needs: "actions: write", Path: "/actions/workflows/" + url.PathEscape(workflow) + "/dispatches", Body: map[string]any{"ref": ""},
@@ -59,18 +56,14 @@ func (c *Client) mayWrite(ctx context.Context, owner, name, asks string, had boo
 
 var loginForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(\[bot\])?$`) })
 
-// giteaRole is what Gitea and Forgejo ask of a token before they tell the role of
-// somebody else.
+// giteaRole is what Gitea and Forgejo ask of a token before they tell the role of somebody else.
 const giteaRole = "to be one of an administrator of the repository, with the scope read:repository: Gitea and Forgejo tell only them what others may do"
 
-// Role asks what somebody may do in owner/name. Who is no collaborator has
-// RoleNone in a private repository, and RoleRead in a public one. A role with a
-// name of its own counts as the permission that it is built on. That there is no
-// such role is believed when it was said twice: a forge that is not well says so of
-// anybody for a moment, and a command would be lost.
-//
-// Errors are an *Error, or why ctx was cancelled; they say nothing about the
-// role, and whoever asks has to refuse.
+// Role asks what somebody may do in owner/name. Who is no collaborator has RoleNone in a private repository, and
+// RoleRead in a public one. A role with a name of its own counts as the permission that it is built on. That there is
+// no such role is believed when it was said twice: a forge that is not well says so of anybody for a moment, and a
+// command would be lost. Errors are an *Error, or why ctx was cancelled; they say nothing about the role, and whoever
+// asks has to refuse.
 func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, error) {
 	if !loginForm().MatchString(login) {
 		return RoleNone, fmt.Errorf("%q is no login", login)

@@ -2,8 +2,7 @@ package github
 
 import "slices"
 
-// Role is what somebody may do in a repository. The greater one includes the
-// smaller ones.
+// Role is what somebody may do in a repository.
 type Role string
 
 // The roles, the smallest first.

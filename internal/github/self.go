@@ -15,11 +15,8 @@ type self struct {
 	untold bool // the forge was asked and cannot tell
 }
 
-// Self says who the token acts for. The token of an app is no user, and
-// learns it another way. The answer is kept.
-//
-// Errors are an *Error, or why ctx was cancelled. Some forges cannot tell; then
-// it is known from the first reaction or comment that this client makes.
+// Self says who the token acts for. The token of an app is no user, and learns it another way. The answer is kept.
+// Some forges cannot tell; then it is known from the first reaction or comment that this client makes.
 func (a *api) Self(ctx context.Context) (User, error) {
 	a.self.mu.Lock()
 	known := a.self.user

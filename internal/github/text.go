@@ -11,8 +11,7 @@ func firstLine(text string) string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// marked is a text that begins with its marker, and no longer than a comment
-// may be.
+// marked is a text that begins with its marker, and no longer than a comment may be.
 func marked(marker, body string) (string, error) {
 	if !strings.HasPrefix(marker, "<!--") || !strings.HasSuffix(marker, "-->") || strings.ContainsAny(marker, "\r\n") || len(marker) > 1000 {
 		return "", fmt.Errorf("%q is no marker: it takes an HTML comment on one line", marker)
@@ -23,8 +22,7 @@ func marked(marker, body string) (string, error) {
 	return cut(body), nil
 }
 
-// maxText is the most that GitHub takes as a comment or a body, in units of
-// UTF-16.
+// maxText is the most that GitHub takes as a comment or a body, in units of UTF-16.
 const maxText = 65_536
 
 // cut keeps the beginning of a text that is too long.

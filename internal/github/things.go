@@ -45,21 +45,18 @@ type Comment struct {
 	Reactions Reactions
 }
 
-// Reactions are how many have reacted to a comment, whoever they are: anybody may. 0 also if
-// the forge did not say.
+// Reactions are how many have reacted to a comment, whoever they are: anybody may. 0 also if the forge did not say.
 type Reactions struct{ Eyes, Confused, Rocket, ThumbsDown int }
 
 // None reports whether nobody has, as far as the forge says.
 func (r Reactions) None() bool { return r == Reactions{} }
 
-// Edited reports whether a comment may not read any more as it did when it was
-// written. It may not if one of the two times is unknown.
+// Edited reports whether a comment may not read any more as it did when it was written.
 func (c Comment) Edited() bool {
 	return c.CreatedAt.IsZero() || c.UpdatedAt.IsZero() || !c.CreatedAt.Equal(c.UpdatedAt)
 }
 
-// IsStranger reports whether the forge calls the author somebody who can hardly have
-// a right.
+// IsStranger reports whether the forge calls the author somebody who can hardly have a right.
 func (c Comment) IsStranger() bool {
 	return !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, c.Association)
 }
@@ -155,8 +152,7 @@ func numbered(owner, repo, things string, n int64) string {
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`) })
 
-// isName reports whether a text can be the name of an owner or a repository,
-// and stays one part of a path.
+// isName reports whether a text can be the name of an owner or a repository, and stays one part of a path.
 func isName(s string) bool { return nameForm().MatchString(s) && s != "." && s != ".." }
 
 // safeURL lets an address pass that can be shown and kept.

@@ -15,8 +15,7 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// Thread is the conversation under one issue or pull request. It may be used
-// by several goroutines.
+// Thread is the conversation under one issue or pull request.
 type Thread struct {
 	c           *api
 	owner, name string
@@ -40,13 +39,10 @@ func (t *Thread) commentPath(id int64) string {
 	return numbered(t.owner, t.name, "issues/comments", id)
 }
 
-// Comments lists the comments that were made or changed at since or later, or
-// all if since is zero; the oldest is first. Changed is false if the forge
-// says that nothing is new since the last call with the same since; such a call
-// costs nothing of the rate limit.
-//
-// Errors are an *Error, or why ctx was cancelled. More than 3,000 comments are
-// an error, because nobody should rely on a part of them.
+// Comments lists the comments that were made or changed at since or later, or all if since is zero; the oldest is
+// first. Changed is false if the forge says that nothing is new since the last call with the same since; such a call
+// costs nothing of the rate limit. More than 3,000 comments are an error, because nobody should rely on a part of
+// them.
 func (t *Thread) Comments(ctx context.Context, since time.Time) (list []Comment, changed bool, err error) {
 	if list, err = t.read(ctx, since); err != nil {
 		return nil, false, err
@@ -73,10 +69,8 @@ func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
 	return commentOf(&w), nil
 }
 
-// Shown reads how people are shown the body of an issue, or that of one of its comments
-// if its id is not 0: as HTML. In it the images of a private repository have addresses
-// under which everybody gets them, for five minutes. Errors are an *Error, or why ctx was
-// cancelled.
+// Shown reads how people are shown the body of an issue, or that of one of its comments if its id is not 0: as HTML.
+// In it the images of a private repository have addresses under which everybody gets them, for five minutes.
 func (t *Thread) Shown(ctx context.Context, comment int64) (html string, err error) {
 	path := t.path()
 	if comment != 0 {
@@ -133,11 +127,8 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int) (list []Comme
 	return list, got, err
 }
 
-// Newest lists the newest comments and the first hundred, the oldest first, with
-// at most that many requests, of a hundred comments each. Whole is false if there
-// are others between them.
-//
-// Errors are an *Error, or why ctx was cancelled.
+// Newest lists the newest comments and the first hundred, the oldest first, with at most that many requests, of a
+// hundred comments each. Whole is false if there are others between them.
 func (t *Thread) Newest(ctx context.Context, requests int) (list []Comment, whole bool, err error) {
 	list, first, err := t.page(ctx, time.Time{}, 1)
 	more, n := first.follows(len(list)), max(first.Last, 2) // from the end, if it is known where that is
@@ -157,8 +148,7 @@ func (t *Thread) Newest(ctx context.Context, requests int) (list []Comment, whol
 	return sorted(list), !more, nil
 }
 
-// sorted puts comments in order, each once: one that was deleted meanwhile moves the others to
-// other pages.
+// sorted puts comments in order, each once: one that was deleted meanwhile moves the others to other pages.
 func sorted(all []Comment) []Comment {
 	slices.SortFunc(all, func(a, b Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
 	return slices.CompactFunc(all, func(a, b Comment) bool { return a.ID == b.ID })

@@ -161,9 +161,9 @@ func TestReactionIsFreshOnce(t *testing.T) {
 	s := newStand(t)
 	s.AddReaction(widget, s.comment, "bob", "eyes") // somebody else's
 	for i, r := range []Reaction{Eyes, Eyes, Rocket, ThumbsDown, Confused, Rocket} {
-		fresh, by, err := s.thread.React(t.Context(), s.comment, r)
-		if err != nil || fresh != (i != 1 && i != 5) || !by.Is(User{Login: "ada"}) {
-			t.Errorf("%d, %s: fresh %t by %s, error %v", i, r, fresh, by.Login, err)
+		fresh, err := s.thread.React(t.Context(), s.comment, r)
+		if err != nil || fresh != (i != 1 && i != 5) || !s.gh.self.user.Is(User{Login: "ada"}) {
+			t.Errorf("%d, %s: fresh %t, error %v", i, r, fresh, err)
 		}
 	}
 }
@@ -194,12 +194,9 @@ func TestReactedCountsOurs(t *testing.T) {
 func TestRemoveLabel(t *testing.T) {
 	s := newStand(t)
 	s.ChangeIssue(widget, 7, func(is *githubtest.Issue) { is.Labels = []string{"bug", "p: 1/2 äö"} })
-	for _, tt := range []struct {
-		name string
-		want bool
-	}{{"p: 1/2 äö", true}, {"p: 1/2 äö", false}, {"other", false}} {
-		if removed, err := s.thread.RemoveLabel(t.Context(), tt.name); err != nil || removed != tt.want {
-			t.Errorf("%q: removed %t, error %v", tt.name, removed, err)
+	for _, name := range []string{"p: 1/2 äö", "p: 1/2 äö", "other"} {
+		if err := s.thread.RemoveLabel(t.Context(), name); err != nil {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 	if diff := cmp.Diff([]string{"bug"}, s.Labels(widget, 7)); diff != "" {
@@ -213,7 +210,7 @@ func TestSendsNoNonsense(t *testing.T) {
 	ctx := t.Context()
 	for i, wrong := range []*Thread{s.gh.Thread("acme", "widget", 0), s.gh.Thread("..", "widget", 7), s.gh.Thread("acme", "a/b", 7)} {
 		_, _, list := wrong.Comments(ctx, time.Time{})
-		_, label := wrong.RemoveLabel(ctx, "x")
+		label := wrong.RemoveLabel(ctx, "x")
 		_, post := wrong.create(ctx, "x")
 		for _, err := range []error{list, label, post} {
 			if err == nil || !strings.Contains(err.Error(), "that cannot be") {
@@ -221,8 +218,7 @@ func TestSendsNoNonsense(t *testing.T) {
 			}
 		}
 	}
-	_, _, noComment := s.thread.React(ctx, 0, Eyes)
-	_, noLabel := s.thread.RemoveLabel(ctx, "")
+	_, noComment := s.thread.React(ctx, 0, Eyes)
 	_, noMarker := s.thread.Post(ctx, "reprise", "x", time.Time{})
 	_, noLogin := s.gh.Role(ctx, "acme", "widget", "../x")
 	_, noRepository := s.gh.Repository(ctx, "acme", "wid get")
@@ -231,15 +227,12 @@ func TestSendsNoNonsense(t *testing.T) {
 	_, noTitle := s.gh.OpenIssue(ctx, "acme", "widget", marker, NewIssue{})
 	_, issueMarker := s.gh.OpenIssue(ctx, "acme", "widget", "x", NewIssue{Title: "T"})
 	for i, err := range []error{
-		noComment, noLabel, noMarker, noLogin, noRepository, noPull, noBranch, noTitle, issueMarker,
+		noComment, noMarker, noLogin, noRepository, noPull, noBranch, noTitle, issueMarker,
 		s.thread.Live("reprise", 0).Show(ctx, "x"),
 	} {
 		if err == nil || len(err.Error()) > 300 {
 			t.Errorf("%d: the error is %v", i, err)
 		}
-	}
-	if err := s.gh.UpdatePull(ctx, "acme", "widget", 20, PullText{"", ""}); err != nil {
-		t.Error(err)
 	}
 	if err := s.gh.ReadyPull(ctx, "acme", "widget", Pull{Number: 20}); err != nil {
 		t.Error(err)

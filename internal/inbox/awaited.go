@@ -23,8 +23,7 @@ type AwaitedPlace struct {
 	Env         environ.Env
 }
 
-// Look looks at issues that the run of another one waits for. Errors are a *github.Error,
-// or why ctx was cancelled.
+// Look looks at issues that the run of another one waits for. Errors are a *github.Error, or why ctx was cancelled.
 func (p AwaitedPlace) Look(ctx context.Context, at []int) (found []phases.AwaitedIssue, err error) {
 	for _, n := range at {
 		is, err := p.GitHub.Issue(ctx, p.Owner, p.Name, n)
@@ -60,10 +59,9 @@ func (p AwaitedPlace) runOf(ctx context.Context, issue int) (metadata.Run, error
 // mostWaiting is how many runs are looked at for one that waits for an issue.
 const mostWaiting = 30
 
-// By gives the issues of the runs that wait for another issue, by their numbers, among
-// the newest open issues with the label of runs that wait. Where nothing waits, that is
-// one call, since anybody can close an issue of their own. Errors are a *github.Error, or
-// why ctx was cancelled: then nobody knows which of them wait.
+// By gives the issues of the runs that wait for another issue, by their numbers, among the newest open issues with
+// the label of runs that wait. Where nothing waits, that is one call, since anybody can close an issue of their own.
+// Errors are a *github.Error, or why ctx was cancelled: then nobody knows which of them wait.
 func (p AwaitedPlace) By(ctx context.Context, issue int, label string) (all []int, err error) {
 	var list []struct {
 		Number int `json:"number"`

@@ -38,11 +38,9 @@ const (
 	mostOfAuthor            = 25_000 // of the bytes besides those, from an author of the issue without the right
 )
 
-// Read reads what counts of a discussion: comments of the author of the issue and of
-// people with the right to write, but for commands and what reprise itself has
-// written. The newest are kept if all together are too long; those of an author without
-// the right take no room of the others. Errors are a *github.Error, or why ctx was
-// cancelled.
+// Read reads what counts of a discussion: comments of the author of the issue and of people with the right to write,
+// but for commands and what reprise itself has written. The newest are kept if all together are too long; those of an
+// author without the right take no room of the others. Errors are a *github.Error, or why ctx was cancelled.
 func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (issue.Discussion, error) {
 	list, whole, err := p.GitHub.Thread(p.Owner, p.Name, p.Number).Newest(ctx, mostRequests)
 	if err != nil {
@@ -96,8 +94,7 @@ type allowance struct {
 	full        bool // what is older than one that was left out is, too
 }
 
-// take gives what is kept of a comment, and whether it has room. Of the first one, the
-// beginning has.
+// take gives what is kept of a comment, and whether it has room. Of the first one, the beginning has.
 func (r *allowance) take(body string) (string, bool) {
 	if r.taken == 0 && len(body) > r.most {
 		body = strings.ToValidUTF8(body[:r.most], "")
@@ -172,8 +169,7 @@ func contains(list []string, who string) bool {
 	return slices.ContainsFunc(list, func(name string) bool { return strings.EqualFold(name, who) })
 }
 
-// DiscussionOn gives what reads discussions for whoever works on this machine, of whatever issue
-// on GitHub.
+// DiscussionOn gives what reads discussions for whoever works on this machine, of whatever issue on GitHub.
 func DiscussionOn(env environ.Env) issue.Hear {
 	return func(ctx context.Context, from issue.Reference, is issue.Issue) (issue.Issue, error) {
 		f, err := issue.ForgeOf(env)

@@ -33,9 +33,8 @@ type Source struct {
 	Warn        func(error)    // tells of what could not be read
 }
 
-// Inbox has the comments on the issue and on the run's pull request, as
-// commands that wait to be taken. The forge keeps them, so none is lost with a
-// job; the record's cursor says which were taken.
+// Inbox has the comments on the issue and on the run's pull request, as commands that wait to be taken. The forge
+// keeps them, so none is lost with a job; the record's cursor says which were taken.
 type Inbox struct {
 	from Source
 
@@ -56,11 +55,10 @@ type Inbox struct {
 	done     map[int64]bool // refused or answered by this process
 	answered map[int64]bool // by any process
 	heard    map[int64]heard
-	queueErr error           // why the comments could not be read
-	said     map[int64]heard // the same of reviews
-	roles    map[Asker]github.Role
-	low      map[string]lowRole // roles that were not enough, by login in small letters
-	run      metadata.Run       // as it was last asked about; zero: there is none yet
+	queueErr error               // why the comments could not be read
+	said     map[int64]heard     // the same of reviews
+	roles    map[string]seenRole // by login in small letters
+	run      metadata.Run        // as it was last asked about; zero: there is none yet
 }
 
 // heard is the text of a comment, and what it asks for.
@@ -69,18 +67,16 @@ type heard struct {
 	asked command.Parsed
 }
 
-// LookBack is how long before the event of this job a command may have been
-// given whose own job GitHub has dropped. It counts while there is no run yet,
-// whose record would say which commands were taken.
+// LookBack is how long before the event of this job a command may have been given whose own job GitHub has dropped.
+// It counts while there is no run yet, whose record would say which commands were taken.
 const LookBack = 10 * time.Minute
 
-// listenEvery is the time between two looks while there is work to do. A run
-// looks in any case before it ends.
+// listenEvery is the time between two looks while there is work to do.
 const listenEvery = 20 * time.Second
 
 // New makes the inbox of a job. Nothing is read yet.
 func New(from Source) *Inbox {
-	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, low: map[string]lowRole{}}
+	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[string]seenRole{}}
 	i.signs = &signs{thread: i.ThreadOf, warn: from.Warn, of: map[int64]seen{}}
 	if !from.Trigger.At.IsZero() {
 		i.since = from.Trigger.At.Add(-LookBack)
@@ -94,8 +90,7 @@ func New(from Source) *Inbox {
 	return i
 }
 
-// Follow has the comments on the pull request of the run read, too; 0: there is
-// none yet.
+// Follow has the comments on the pull request of the run read, too; 0: there is none yet.
 func (i *Inbox) Follow(number int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -105,8 +100,7 @@ func (i *Inbox) Follow(number int) {
 	}
 }
 
-// TurnTo has the comments of another issue read: the one that a command on a pull
-// request turned out to be about.
+// TurnTo has the comments of another issue read: the one that a command on a pull request turned out to be about.
 func (i *Inbox) TurnTo(issue *github.Thread) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -139,11 +133,7 @@ type Waiting struct {
 	Review  *Review // if it is one; the comment is then as if it had been written there
 }
 
-// Asker is who has given it.
-func (c Waiting) Asker() Asker { return AskerOf(c.Comment.Author.Login, c.Comment.ID, c.Review) }
-
-// Look reads the comments, unless that was a moment ago. A failure is no more
-// than a warning, because the next look may succeed.
+// Look reads the comments, unless that was a moment ago.
 func (i *Inbox) Look(ctx context.Context, now bool) {
 	if err := i.Read(ctx, now); err != nil && ctx.Err() == nil {
 		i.from.Warn(err)
@@ -210,17 +200,15 @@ func (i *Inbox) unsure(list []github.Comment, answered map[int64]bool) []github.
 	})
 }
 
-// Signs finds out which reactions of our own a comment has, unless that would take too many
-// requests.
+// Signs finds out which reactions of our own a comment has, unless that would take too many requests.
 func (i *Inbox) Signs(ctx context.Context, c github.Comment) Signs {
 	i.signs.learn(ctx, c)
 	return i.signs.on(c)
 }
 
-// answersIn are the comments that reprise has answered. Before there is a run,
-// only such an answer shows that a command was refused, and must not be obeyed
-// when the next one is given. A marker alone proves nothing: anybody can write
-// one.
+// answersIn are the comments that reprise has answered. Before there is a run, only such an answer shows that a
+// command was refused, and must not be obeyed when the next one is given. A marker alone proves nothing: anybody can
+// write one.
 func (i *Inbox) answersIn(ctx context.Context, list []github.Comment) (map[int64]bool, error) {
 	out := map[int64]bool{}
 	for _, c := range list {
@@ -241,8 +229,7 @@ func (i *Inbox) answersIn(ctx context.Context, list []github.Comment) (map[int64
 	return out, nil
 }
 
-// Reach extends the queue back to the beginning of a run, so that commands that
-// no job has taken since are not lost.
+// Reach extends the queue back to the beginning of a run, so that commands that no job has taken since are not lost.
 func (i *Inbox) Reach(ctx context.Context, run metadata.Run) error {
 	i.mu.Lock()
 	i.run = run
@@ -273,9 +260,8 @@ func (i *Inbox) forgotten(c github.Comment) bool {
 	return s.Known && !at.IsZero() && !c.CreatedAt.IsZero() && c.CreatedAt.Before(at.Add(-LookBack)) && (!s.Eyes || s.Confused)
 }
 
-// Pending gives the commands that were not taken yet, oldest first. Of the
-// comment that is the event, the text in the event counts, whatever it says by
-// now.
+// Pending gives the commands that were not taken yet, oldest first. Of the comment that is the event, the text in the
+// event counts, whatever it says by now.
 func (i *Inbox) Pending(run metadata.Run) []Waiting {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -309,8 +295,7 @@ func passed(run metadata.Run, c github.Comment) bool {
 		!slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Comment == c.ID })
 }
 
-// taken reports whether the record says that a comment was taken. The caller
-// holds mu.
+// taken reports whether the record says that a comment was taken. The caller holds mu.
 func (i *Inbox) taken(run metadata.Run, id int64) bool {
 	if i.onPull[id] {
 		return phases.TakenOnPull(run, id)
@@ -329,8 +314,7 @@ func (i *Inbox) parse(c github.Comment) command.Parsed {
 	return was.asked
 }
 
-// foreign reports whether a comment was written by a program whose commands do
-// not count.
+// foreign reports whether a comment was written by a program whose commands do not count.
 func (i *Inbox) foreign(c github.Comment) bool {
 	machine := c.Author.Type == "Bot" || strings.HasSuffix(c.Author.Login, "[bot]")
 	return machine && !containsFold(i.from.In.Bots, c.Author.Login)
@@ -391,8 +375,7 @@ func (i *Inbox) Start() time.Time {
 	return i.since
 }
 
-// Overdue reports whether a comment is so old that a job of its own would have
-// answered it.
+// Overdue reports whether a comment is so old that a job of its own would have answered it.
 func (i *Inbox) Overdue(c github.Comment) bool { return i.from.Env.Now().Sub(c.CreatedAt) > LookBack }
 
 // Newest is the newest comment on the issue, or "".
@@ -411,8 +394,7 @@ func (i *Inbox) Newest() string {
 	return strconv.FormatInt(id, 10)
 }
 
-// Listen is how long to wait between two looks; REPRISE_LISTEN_EVERY has another
-// time.
+// Listen is how long to wait between two looks; REPRISE_LISTEN_EVERY has another time.
 func (i *Inbox) Listen() time.Duration {
 	if d, err := time.ParseDuration(i.from.Env.Getenv("REPRISE_LISTEN_EVERY")); err == nil && d > 0 {
 		return d

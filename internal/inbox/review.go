@@ -28,8 +28,7 @@ const (
 	Dismissed        ReviewState = "dismissed" // somebody has taken its effect away: it asks for nothing
 )
 
-// Review is a review as it was submitted. Its numbers are none of comments on the
-// issue.
+// Review is a review as it was submitted. Its numbers are none of comments on the issue.
 type Review struct {
 	ID     int64       `json:"id"`
 	State  ReviewState `json:"state"`
@@ -38,8 +37,7 @@ type Review struct {
 	URL    string      `json:"html_url"`
 	Commit string      `json:"commit_id"` // the newest one that its author has seen
 	At     time.Time   `json:"submitted_at"`
-	// Association is how GitHub calls the author, such as COLLABORATOR. It proves
-	// nothing, but whoever has none of these names can hardly have the role.
+	// Association is how GitHub calls the author, such as COLLABORATOR.
 	Association string          `json:"author_association"`
 	Comments    []ReviewComment `json:"-"` // on lines, as they stand in the list
 }
@@ -122,8 +120,7 @@ func ReviewOf(ev github.Event) (Review, error) {
 	return r, nil
 }
 
-// PullOfRun is a pull request on the forge, as far as reviews go. It may be used by
-// several goroutines.
+// PullOfRun is a pull request on the forge, as far as reviews go. It may be used by several goroutines.
 type PullOfRun struct {
 	GitHub      *github.Client
 	Owner, Name string
@@ -216,8 +213,7 @@ func (p *PullOfRun) Reply(ctx context.Context, thread int64, marker, body string
 	return err
 }
 
-// Request asks somebody for another review than the one with a number, unless they
-// have given one since. To ask twice is to ask once.
+// Request asks somebody for another review than the one with a number, unless they have given one since.
 func (p *PullOfRun) Request(ctx context.Context, login string, after int64) error {
 	all, err := p.Reviews(ctx)
 	if err != nil {

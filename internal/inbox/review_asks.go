@@ -16,8 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// Limits of what is taken of a review, in characters, lines and comments. The
-// rest stays where it was written.
+// Limits of what is taken of a review, in characters, lines and comments.
 const (
 	mostReason   = 10_000
 	mostComment  = 4_000
@@ -27,12 +26,10 @@ const (
 	mostNamed    = 5 // comments that stand for a reason that was not given
 )
 
-// Asks is what a review asks of the run. One that requests changes is a rollback,
-// whose phase may be left out: then it is the newest one that changes the code. An
-// approval is /approve of what its author saw. A review that begins with a command
-// is that command; and so is one that only comments, and says nothing itself, if
-// its first comment on a line that does begins with one. Mask hides secrets; addressed
-// is as in command.ParseAddressed.
+// Asks is what a review asks of the run. One that requests changes is a rollback, whose phase may be left out: then
+// it is the newest one that changes the code. An approval is /approve of what its author saw. A review that begins
+// with a command is that command; and so is one that only comments, and says nothing itself, if its first comment on
+// a line that does begins with one. Mask hides secrets; addressed is as in command.ParseAddressed.
 func (r Review) Asks(mask func(string) string, addressed bool) command.Parsed {
 	said := command.ParseAddressed(mask(r.Body), addressed)
 	switch {
@@ -59,8 +56,7 @@ func (r Review) Asks(mask func(string) string, addressed bool) command.Parsed {
 	return command.Parsed{}
 }
 
-// reason is why changes are requested: the text of the review, or else what its
-// comments on lines begin with.
+// reason is why changes are requested: the text of the review, or else what its comments on lines begin with.
 func (r Review) reason(text string, mask func(string) string) string {
 	if text = strings.TrimSpace(text); text != "" {
 		return clean.Truncate(text, mostReason)
@@ -167,9 +163,8 @@ func (i *Inbox) readReviews(ctx context.Context, p *PullOfRun) ([]Review, error)
 	return list, err
 }
 
-// pendingReviews gives the reviews that ask for something and were not taken yet,
-// oldest first. Of the one of the event it is the text there that counts. The
-// caller holds mu.
+// pendingReviews gives the reviews that ask for something and were not taken yet, oldest first. Of the one of the
+// event it is the text there that counts. The caller holds mu.
 func (i *Inbox) pendingReviews(run metadata.Run) []Waiting {
 	list := slices.Clone(i.given)
 	if mine := i.from.Trigger.Review; mine != nil {
@@ -209,8 +204,7 @@ func (i *Inbox) asks(r Review) command.Parsed {
 	return was.asked
 }
 
-// inOrder puts reviews between comments, by time. Comments keep the order of their
-// numbers, which reviews do not share.
+// inOrder puts reviews between comments, by time.
 func inOrder(comments, reviews []Waiting) []Waiting {
 	var out []Waiting
 	for _, c := range comments {

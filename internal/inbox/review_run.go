@@ -27,9 +27,8 @@ type FoundRun struct {
 	Run   metadata.Run
 }
 
-// RunOfPull finds the run that has a pull request, by the branch that this comes from
-// and the record there; nil: there is none. Nothing that somebody wrote into the
-// pull request counts.
+// RunOfPull finds the run that has a pull request, by the branch that this comes from and the record there; nil:
+// there is none. Nothing that somebody wrote into the pull request counts.
 func RunOfPull(ctx context.Context, gh *github.Client, env environ.Env, repository string, pull int) (*FoundRun, error) {
 	owner, name, _ := strings.Cut(repository, "/")
 	is, err := gh.Pull(ctx, owner, name, pull)
@@ -53,10 +52,9 @@ func RunOfPull(ctx context.Context, gh *github.Client, env environ.Env, reposito
 	return &FoundRun{Issue: number, Plan: plan, Run: run}, err
 }
 
-// ReviewFiles gives how files of the run of an issue are read at the forge, where no clone
-// is at hand: from its branch or, if its folder was taken off that, from where the
-// record is kept. Repository is OWNER/NAME. A file that is in neither is an
-// fs.ErrNotExist.
+// ReviewFiles gives how files of the run of an issue are read at the forge, where no clone is at hand: from its
+// branch or, if its folder was taken off that, from where the record is kept. Repository is OWNER/NAME. A file that
+// is in neither is an fs.ErrNotExist.
 func ReviewFiles(ctx context.Context, gh *github.Client, repository, branch, id string) func(path string) ([]byte, error) {
 	owner, name, _ := strings.Cut(repository, "/")
 	kept := ""
@@ -96,9 +94,8 @@ func keptAt(ctx context.Context, gh *github.Client, repository, id string) (stri
 	return ref.Object.SHA, err
 }
 
-// SameWorkflows reports whether .github is the same in a commit or branch as in one
-// of some others. A job for a review runs the workflow file of the pull request's
-// own branch: one that was changed there is not to be obeyed.
+// SameWorkflows reports whether .github is the same in a commit or branch as in one of some others. A job for a
+// review runs the workflow file of the pull request's own branch: one that was changed there is not to be obeyed.
 func SameWorkflows(ctx context.Context, gh *github.Client, owner, name, branch string, others ...string) (bool, error) {
 	mine, err := workflows(ctx, gh, owner, name, branch)
 	if err != nil {
@@ -116,8 +113,7 @@ func SameWorkflows(ctx context.Context, gh *github.Client, owner, name, branch s
 	return false, nil
 }
 
-// workflows gives what is in .github: for each file or folder the hash of its
-// content; nothing if it is not there.
+// workflows gives what is in .github: for each file or folder the hash of its content; nothing if it is not there.
 func workflows(ctx context.Context, gh *github.Client, owner, name, ref string) (map[string]string, error) {
 	var list []struct {
 		Name string `json:"name"`
@@ -140,8 +136,7 @@ func workflows(ctx context.Context, gh *github.Client, owner, name, ref string) 
 	return out, nil
 }
 
-// MostByBots is how many commands by programs are obeyed one after the other: two
-// programs could go on for ever.
+// MostByBots is how many commands by programs are obeyed one after the other: two programs could go on for ever.
 const MostReviewsByBots = 2
 
 // TooManyBots reports whether a program gives a command, in a review or a comment, and the newest

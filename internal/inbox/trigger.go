@@ -17,8 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// Trigger is what a workflow was started for: who asks for what on which
-// issue.
+// Trigger is what a workflow was started for: who asks for what on which issue.
 type Trigger struct {
 	Event      string         // its kind and action, such as "issue_comment created"
 	Repository string         // owner/name
@@ -91,9 +90,8 @@ func TriggerOfIssue(ev github.Event, in Inputs, r Runner) Trigger {
 	return t
 }
 
-// TriggerOf says what an event asks for. A denial says why it asks for nothing, or why
-// it is refused. Nothing in an event proves what its author may do: that is
-// looked up later.
+// TriggerOf says what an event asks for. A denial says why it asks for nothing, or why it is refused. Nothing in an
+// event proves what its author may do: that is looked up later.
 func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 	t := Trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
 	if t.Repository == "" {
@@ -223,16 +221,14 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 	return nil
 }
 
-// Dispatched is the type of repository_dispatch that starts a job, and Awaited what its
-// payload has besides the issue where its run has waited for another one: then it asks for
-// nothing that was not asked for before, whoever sends it.
+// Dispatched is the type of repository_dispatch that starts a job, and Awaited what its payload has besides the issue
+// where its run has waited for another one: then it asks for nothing that was not asked for before, whoever sends it.
 const (
 	Dispatched = "reprise"
 	Awaited    = "awaited"
 )
 
-// readCI reads on the branch of which run CI has ended. A fork may have a branch of
-// the same name.
+// readCI reads on the branch of which run CI has ended. A fork may have a branch of the same name.
 func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
 	var ran struct {
 		Branch     string `json:"head_branch"`
@@ -249,9 +245,8 @@ func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
 	return nil
 }
 
-// readStatus reads on the branch of which run a program has given the newest commit a
-// status that says how something has ended. What reprise says of a commit itself, with
-// the token of an app, is none.
+// readStatus reads on the branch of which run a program has given the newest commit a status that says how something
+// has ended. What reprise says of a commit itself, with the token of an app, is none.
 func (t *Trigger) readStatus(ev github.Event, in Inputs) *page.Denial {
 	var given struct {
 		Commit   string `json:"sha"`
@@ -319,9 +314,8 @@ func (t *Trigger) idle(text string) *page.Denial {
 	return nil
 }
 
-// readReview reads what a review asks for. For such an event
-// GitHub runs the workflow file of the pull request's branch, so it counts only on
-// a branch of a run, which is checked later.
+// readReview reads what a review asks for. For such an event GitHub runs the workflow file of the pull request's
+// branch, so it counts only on a branch of a run, which is checked later.
 func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial {
 	v, err := ReviewOf(ev)
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Inputs are the inputs of the action, as a workflow file sets them. Its author
-// is trusted, but may make mistakes.
+// Inputs are the inputs of the action, as a workflow file sets them. Its author is trusted, but may make mistakes.
 type Inputs struct {
 	Command   string // empty: what the event asks; gate: only whether there is something to do; end DECISION: that the job is gone; task PART: one part; join: all
 	Issue     string

@@ -32,8 +32,7 @@ type Comment struct {
 	Text string    `json:"text"`
 }
 
-// Hear gives an issue with what was said below it, and with the images of both. Where
-// that is, whoever gives the issue knows, or it is where it was read from.
+// Hear gives an issue with what was said below it, and with the images of both.
 type Hear func(ctx context.Context, from Reference, is Issue) (Issue, error)
 
 // JSON is the discussion as it is kept on the branch, for ParseDiscussion to read.
@@ -79,8 +78,7 @@ func (d Discussion) By() (names []string) {
 	return names
 }
 
-// clean takes out of the comments what people who read them do not see. One of which
-// nothing is left goes.
+// clean takes out of the comments what people who read them do not see. One of which nothing is left goes.
 func (d *Discussion) clean() (removed []clean.Removal) {
 	var left []Comment
 	for _, c := range d.Comments {

@@ -30,17 +30,14 @@ func (r Reference) String() string { return fmt.Sprintf("issue %d of %s", r.Numb
 // Repository gives the repository of the issue as owner/name.
 func (r Reference) Repository() string { return r.Owner + "/" + r.Name }
 
-// Forge is the GitHub that this environment names. The variables are those of
-// GitHub's own runners.
+// Forge is the GitHub that this environment names.
 type Forge struct {
 	Api   string // address of its API
 	Host  string // where people see it
 	Token string
 }
 
-// ForgeOf reads from the environment which GitHub is meant; without any of the
-// variables it is github.com. An error is an exit.UsageError: a variable does not
-// hold an address.
+// ForgeOf reads from the environment which GitHub is meant; without any of the variables it is github.com.
 func ForgeOf(env environ.Env) (Forge, error) {
 	f := Forge{Api: env.Getenv("GITHUB_API_URL"), Token: cmp.Or(env.Getenv("GITHUB_TOKEN"), env.Getenv("GH_TOKEN"))}
 	if server := env.Getenv("GITHUB_SERVER_URL"); server != "" {
@@ -192,8 +189,7 @@ func (r Reference) ReadFrom(ctx context.Context, gh *github.Client) (Issue, erro
 	}, nil
 }
 
-// Client gives what talks to a forge, with a token. Every wait is said on out,
-// and what for.
+// Client gives what talks to a forge, with a token.
 func Client(e environ.Env, f Forge, token string, out io.Writer) (*github.Client, error) {
 	waits := func(what string) func(context.Context, time.Duration) error {
 		return func(ctx context.Context, d time.Duration) error {

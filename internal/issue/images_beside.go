@@ -20,8 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// ImagesFolder is the folder of the images of a run, in the folder that the run has on this
-// machine.
+// ImagesFolder is the folder of the images of a run, in the folder that the run has on this machine.
 func ImagesFolder(root string) string { return filepath.Join(root, "images") }
 
 // ImageShelf is where the images of a run lie on this machine.
@@ -29,8 +28,7 @@ type ImageShelf struct {
 	Dir   string
 	Issue Issue // with the images that the record has
 	Words prompts.Catalogue
-	// Place gives where they are fetched again if they are not here; an error says why
-	// they cannot be.
+	// Place gives where they are fetched again if they are not here; an error says why they cannot be.
 	Place func() (ImagePlace, error)
 	Warn  func(text string) // tells what is missing
 
@@ -39,8 +37,7 @@ type ImageShelf struct {
 	have      []string
 }
 
-// ImagesBeside gives the shelf of a run in a folder of this machine. A token is for reading the
-// issue again; without one it is that of the environment.
+// ImagesBeside gives the shelf of a run in a folder of this machine.
 func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue) *ImageShelf {
 	return &ImageShelf{
 		Dir: dir, Issue: is, Words: prompts.Words(run.Language),
@@ -58,9 +55,8 @@ func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue
 	}
 }
 
-// See gives the issue as agents are told it, in which each image is named by its number
-// and file, and the files. Images that are not on this machine are fetched again; one that is gone
-// is said to be. Files are looked for once.
+// See gives the issue as agents are told it, in which each image is named by its number and file, and the files.
+// Images that are not on this machine are fetched again; one that is gone is said to be. Files are looked for once.
 func (s *ImageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, []string) {
 	if len(s.Issue.Images) == 0 {
 		return is, nil

@@ -47,8 +47,7 @@ func sources(is Issue) (all []source) {
 	return all
 }
 
-// seen lists the addresses of the images that people see in a text, in their order: in
-// code there are none.
+// seen lists the addresses of the images that people see in a text, in their order: in code there are none.
 func seen(body string) (all []string) {
 	if !strings.Contains(body, "![") && !strings.Contains(strings.ToLower(body), "<img") {
 		return nil

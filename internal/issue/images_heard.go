@@ -30,8 +30,7 @@ func HeardImages(words prompts.Catalogue, is Issue) string {
 	return strings.Join(append(all, MissingImages(words, is.Record().Images)...), "; ")
 }
 
-// MissingImages says why agents are not given some of the images of an issue, which counts
-// them from 1.
+// MissingImages says why agents are not given some of the images of an issue, which counts them from 1.
 func MissingImages(words prompts.Catalogue, all []metadata.Image) (lines []string) {
 	for i, image := range all {
 		if image.Digest == "" {

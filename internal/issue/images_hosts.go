@@ -19,8 +19,7 @@ var (
 	mark = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
-// The hosts of attachments at github.com, besides itself: those that stand in texts, and
-// where github.com leads to.
+// The hosts of attachments at github.com, besides itself: those that stand in texts, and where github.com leads to.
 var (
 	inTexts = []string{"user-images.githubusercontent.com", "private-user-images.githubusercontent.com"}
 	stores  = []string{"github-production-user-asset-6210df.s3.amazonaws.com"}

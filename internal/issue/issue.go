@@ -81,8 +81,7 @@ func Kept(r metadata.Issue) (all []Image) {
 	return all
 }
 
-// maxIssue is the most an issue file may have, in bytes. GitHub takes 65,536
-// characters; a file may hold more.
+// maxIssue is the most an issue file may have, in bytes.
 const maxIssue = 16 << 20
 
 // frontMatter is the optional YAML block at the top of an issue file.
@@ -95,9 +94,8 @@ type frontMatter struct {
 	URL    string   `yaml:"url"`
 }
 
-// ReadFile reads an issue from a Markdown file. The first heading is the
-// title, unless the front matter names one. Without a number, the file's name
-// becomes the id.
+// ReadFile reads an issue from a Markdown file. The first heading is the title, unless the front matter names one.
+// Without a number, the file's name becomes the id.
 func ReadFile(name string) (Issue, error) {
 	data, err := folders.ReadRegular(name, maxIssue)
 	if err != nil {
@@ -153,8 +151,7 @@ func TrimLines(text string) string {
 	return strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n")
 }
 
-// Clean takes out of the issue what people who read it do not see, and says
-// what that was.
+// Clean takes out of the issue what people who read it do not see, and says what that was.
 func (i *Issue) Clean() []clean.Removal {
 	var title, body []clean.Removal
 	i.Title, title = clean.Text(i.Title)

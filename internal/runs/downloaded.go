@@ -29,8 +29,7 @@ func (l logs) downloaded(r *workspace.Recorded) error {
 	return l.show(all)
 }
 
-// foundIn finds the transcripts in a folder into which artifacts of jobs were downloaded, the
-// oldest first.
+// foundIn finds the transcripts in a folder into which artifacts of jobs were downloaded, the oldest first.
 func foundIn(folder string) ([]agents.Kept, error) {
 	kept, err := agents.FindKept(folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,10 +11,9 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Earlier gives runs of other issues whose record is on this machine, thirty at
-// most: kept by name, as a run leaves it that takes its folder off its branch, or in the
-// commit that the run began from, as merged pull requests leave it where the folder
-// stays. A record that cannot be read is left out, as nothing depends on it.
+// Earlier gives runs of other issues whose record is on this machine, thirty at most: kept by name, as a run leaves
+// it that takes its folder off its branch, or in the commit that the run began from, as merged pull requests leave it
+// where the folder stays. A record that cannot be read is left out, as nothing depends on it.
 func Earlier(ctx context.Context, src *git.Source, of metadata.Run) []metadata.Run {
 	top, prefix := path.Split(phases.Folder(""))
 	at := map[string]string{} // the commit that has the record of a run, by its issue

@@ -7,8 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// History gives the history of a run for programs, with dollars as Rounded
-// gives them. What there is none of is an empty list.
+// History gives the history of a run for programs, with dollars as Rounded gives them.
 func History(run metadata.Run) map[string]any {
 	cost := run.Cost
 	cost.USD = metadata.Rounded(cost.USD)

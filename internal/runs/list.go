@@ -46,15 +46,13 @@ type Run struct {
 	Record metadata.Run `json:"-"`
 }
 
-// List gives all runs that have a branch here or on origin, as it was fetched last;
-// the one that moved last comes first. A run that cannot be read is in the error,
-// and keeps none of the others from being listed.
+// List gives all runs that have a branch here or on origin, as it was fetched last; the one that moved last comes
+// first. A run that cannot be read is in the error, and keeps none of the others from being listed.
 func List(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
 	return list(ctx, env, src, workspace.BranchesHere, workspace.BranchesAfar)
 }
 
-// Every is List, and those runs whose branch is gone and whose record is kept here by
-// name, as after a merge.
+// Every is List, and those runs whose branch is gone and whose record is kept here by name, as after a merge.
 func Every(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
 	return list(ctx, env, src, workspace.BranchesHere, workspace.BranchesAfar, git.KeptRefs)
 }

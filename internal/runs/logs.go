@@ -18,8 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// LogOptions say which transcripts of a run are shown, and how. Without a choice it is
-// the newest one.
+// LogOptions say which transcripts of a run are shown, and how. Without a choice it is the newest one.
 type LogOptions struct {
 	Attempt int
 	Phase   string
@@ -145,8 +144,7 @@ func (l logs) more(t *agents.TranscriptReader, n int) (bool, error) {
 // How often a transcript that is followed is looked at.
 const readEvery = 200 * time.Millisecond
 
-// follow shows the newest transcript and those that come after it, until the run ends or
-// waits for a person.
+// follow shows the newest transcript and those that come after it, until the run ends or waits for a person.
 func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 	attempts, err := agents.KeptAttempts(l.dir)
 	if err != nil {

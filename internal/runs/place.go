@@ -95,8 +95,7 @@ func artifact(ctx context.Context, env environ.Env, r *workspace.Recorded, phase
 	return "", exit.Usagef("%s is not checked out on this machine; read it with: git show %s:%s", text.Flat(file), at, text.Flat(file))
 }
 
-// isFile reports whether there is an ordinary file, to which no link leads: an agent
-// may have written in that folder.
+// isFile reports whether there is an ordinary file, to which no link leads: an agent may have written in that folder.
 func isFile(top, file string) bool {
 	root, err := os.OpenRoot(top)
 	if err != nil {
@@ -143,8 +142,7 @@ type Sought struct {
 	JSON  bool   // print an object, and open nothing
 }
 
-// Open prints where something of a run is, and opens it if it is printed on a
-// terminal.
+// Open prints where something of a run is, and opens it if it is printed on a terminal.
 func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, s Sought) error {
 	what := s.What
 	if what == "" {
@@ -172,8 +170,7 @@ func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, s Sought)
 	return openOnDesktop(ctx, env, place)
 }
 
-// openOnDesktop has the desktop open a file or an address. Where there is no desktop it does
-// nothing: where the thing is has been said.
+// openOnDesktop has the desktop open a file or an address.
 func openOnDesktop(ctx context.Context, env environ.Env, place string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {

@@ -20,10 +20,9 @@ const (
 // mostOfTalk is how much of transcripts is kept, in bytes.
 const resultsMostOfTalk = 32 << 20
 
-// KeepResults leaves the result of a run in the folder that the job has for what its workflow may
-// keep, if there is one, and with all also the page of the run and the transcripts. Only a
-// result that cannot be written is an error. Warn is told of what else could not be kept:
-// the run is none the worse for it.
+// KeepResults leaves the result of a run in the folder that the job has for what its workflow may keep, if there is
+// one, and with all also the page of the run and the transcripts. Only a result that cannot be written is an error.
+// Warn is told of what else could not be kept: the run is none the worse for it.
 func KeepResults(ctx context.Context, j *environ.Job, w *workspace.Workspace, result string, all bool, warn func(error)) error {
 	dir, err := j.ResultsDir()
 	if err != nil {
@@ -43,8 +42,7 @@ func KeepResults(ctx context.Context, j *environ.Job, w *workspace.Workspace, re
 	return nil
 }
 
-// KeepTalk leaves there the transcripts that this machine has of the run. What there is no
-// room for is an error, too.
+// KeepTalk leaves there the transcripts that this machine has of the run.
 func KeepTalk(j *environ.Job, w *workspace.Workspace) error {
 	dir, err := j.ResultsDir()
 	if err != nil || dir == "" {

@@ -53,8 +53,7 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
-// ShowSeveral prints where each run is of which a command could have meant any. One
-// that cannot be read keeps none of the others from being listed.
+// ShowSeveral prints where each run is of which a command could have meant any.
 func ShowSeveral(ctx context.Context, env environ.Env, s workspace.AmbiguousRun, asJSON bool) error {
 	listed, err := List(ctx, env, s.Src) // there may be thousands of branches, most of another kind
 	broken := []error{err}

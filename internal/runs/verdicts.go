@@ -15,9 +15,8 @@ import (
 // record of its own, which is large.
 const mostVerdicts = 50
 
-// verdictsOf gives what reviews have said, by the numbers of their attempts, from the
-// records that their commits have: the newest record has the newest review of each phase
-// alone. Those that cannot be read are missing.
+// verdictsOf gives what reviews have said, by the numbers of their attempts, from the records that their commits
+// have: the newest record has the newest review of each phase alone. Those that cannot be read are missing.
 func verdictsOf(ctx context.Context, r *workspace.Recorded) map[int]metadata.Verdict {
 	all := map[int]metadata.Verdict{}
 	marked, err := r.Marked(ctx, workspace.AttemptTrailer)

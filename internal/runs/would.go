@@ -124,8 +124,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 	return err
 }
 
-// treeAt is a tree that says it is in another folder: the one in which the
-// agent would find it.
+// treeAt is a tree that says it is in another folder: the one in which the agent would find it.
 type treeAt struct {
 	engine.BranchTree
 	dir string
