@@ -108,6 +108,6 @@ func explainPlan(ctx context.Context, env environ.Env, o explainOptions) error {
 	for _, names := range d.Closed {
 		_, _ = fmt.Fprintf(env.Stdout, "Note: %s\n\n", names.In(prompts.Words("en")))
 	}
-	terminal.ShowPlan(env.Stdout, d.Plan, terminal.ShowOptions(env))
-	return nil
+	_, err = fmt.Fprint(env.Stdout, view.Settings(d.Plan))
+	return text.Unread(err)
 }

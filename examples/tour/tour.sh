@@ -89,11 +89,11 @@ over() {
 
 say '## What would happen'
 say 'The label of the issue chooses the pipeline, [tour.cue](../examples/tour/tour.cue).
-Nothing is done yet. Of what is printed, the phases and their rules:'
-only="grep -E '^(tour: the|[1-9]|  rule)'"
+Nothing is done yet. Of what is printed, the phases, those that a rule may insert, and the rules:'
+only="grep -E '^(tour: the|[a-z]+:$|  - (name|after)|    then)'"
 reprise 0 explain --issue-file ../issue.md
 say 'A preset runs only a part of it, for less money:'
-only="grep '^[1-9]'"
+only="grep -E '^([a-z]+:$|  - name)'"
 reprise 0 explain --issue-file ../issue.md --pipeline tour/quick
 
 say '## A question'

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -14,7 +13,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -94,9 +92,6 @@ func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.P
 		f.From = v.t.Branch
 	}
 	f.Why = why.In(prompts.Words(v.language()))
-	var settings strings.Builder
-	terminal.ShowPlan(&settings, plan, terminal.Options{})
-	f.Settings = settings.String()
 	return page.ConfigReply(marker, v.language(), plan, f)
 }
 

@@ -52,7 +52,7 @@ phases: [{name: "analyze", goal: "Find the word.", writes: "analysis.md", review
 			return m.Say("Done.")
 		})
 		explained := p.reprise("explain", "--issue-file", "../issue.md", "--pipeline", "../served.cue")
-		if !strings.Contains(explained.stdout, "own (command wordbook") || !strings.Contains(explained.stdout, "env:WORDBOOK_KEY") {
+		if !strings.Contains(explained.stdout, "command: wordbook") || !strings.Contains(explained.stdout, "env:WORDBOOK_KEY") {
 			t.Errorf("explain says nothing of the servers:\n%s%s", explained.stdout, explained.stderr)
 		}
 		out := p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "../served.cue", "--push", "--sandbox", "required")

@@ -165,7 +165,6 @@ type Right struct{ Command, Role string }
 type ConfigFacts struct {
 	Why      string   // why the issue has this pipeline
 	From     string   // where pipelines and settings were read from, such as a branch and its commit
-	Settings string   // of the pipeline, as explain prints them
 	Sandbox  string   // the one in force, in a few words
 	Version  string   // of reprise
 	Rights   []Right  // in the order to be shown
@@ -179,7 +178,7 @@ func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFact
 	return w.reply(marker, clean.Bold(w.Say("tell.settings")), w.list(20_000, "config", struct {
 		Plan *pipelines.Pipeline
 		ConfigFacts
-	}{w.Plan, f}), w.doubts(), clean.Details(w.Say("pipeline"), clean.Fenced(clean.Truncate(f.Settings, 30_000)), false), w.folded(w.Say("commands"), 10_000, "rights", f.Rights))
+	}{w.Plan, f}), w.doubts(), clean.Details(w.Say("pipeline"), clean.Fenced(clean.Truncate(view.Settings(w.Plan), 30_000)), false), w.folded(w.Say("commands"), 10_000, "rights", f.Rights))
 }
 
 // ReviewCutReply tells, below the pull request, that only some of what a review says about

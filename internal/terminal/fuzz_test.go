@@ -37,7 +37,7 @@ func everyView(plan *pipelines.Pipeline, run metadata.Run, o progresstest.Odd) [
 	var status, history, explained, rollback, plain, log bytes.Buffer
 	ShowStatus(&status, plan, run, Options{Width: 80})
 	ShowHistory(&history, run, Options{})
-	ShowPlan(&explained, plan, Options{})
+	explained.WriteString(view.Settings(plan))
 	ShowRollback(&rollback, plan, phases.RollbackPlan{
 		Before: run, Run: progresstest.OddOf[metadata.Run](o), Entry: progresstest.OddOf[metadata.Rollback](o),
 		Moves: progresstest.OddOf[map[string]string](o), ReasonFile: o.Word(),

@@ -128,8 +128,8 @@ func (r Report) facts(t *text.Table, indent string) {
 	t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool { return row[1] == "" })
 	for i, l := range t.Lines() {
 		value := strings.TrimRight(t.Rows[i][1], " ")
-		if strings.HasPrefix(value, " ") { // code, in which a line end may count
-			r.source(indent+strings.TrimSuffix(l, value), value)
+		if strings.HasPrefix(value, " ") { // output, whose spaces say something
+			r.Line("%s", indent+l)
 			continue
 		}
 		r.Hung(indent+strings.TrimSuffix(l, value), value)
@@ -147,20 +147,6 @@ func (r Report) joined(t *text.Table, indent string) {
 		t.Rows[i] = []string{row[0], text.Join(", ", row[1:]...)}
 	}
 	r.facts(t, indent)
-}
-
-// source prints a line of code behind what leads to it. Only a comment that takes the rest
-// of the line is broken between words on a terminal, into several.
-func (r Report) source(lead, line string) {
-	comment, is := strings.CutPrefix(strings.TrimLeft(line, " "), "// ")
-	begins := lead + strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))) + "// "
-	if room := r.width - ansi.StringWidth(begins); is && room > 20 {
-		next := strings.Repeat(" ", ansi.StringWidth(begins)-len("// ")) + "// "
-		line = begins + strings.ReplaceAll(folded(comment, room), "\n", "\n"+next)
-	} else {
-		line = lead + line
-	}
-	r.Line("%s", line)
 }
 
 // tooWide says whether a terminal has no room for the lines of a table.

@@ -3,8 +3,6 @@ package terminal
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 )
 
 func TestShowStatus(t *testing.T) {
@@ -167,12 +164,6 @@ func TestShowLongHistory(t *testing.T) {
 	}
 }
 
-func TestShowPlan(t *testing.T) {
-	var b bytes.Buffer
-	ShowPlan(&b, progresstest.SamplePlan("en"), Options{})
-	progresstest.Golden(t, "plan.txt", b.String())
-}
-
 // Why a phase was left out is said in full on a narrow terminal, too.
 func TestShowStatusOfAPhaseThatIsLeftOut(t *testing.T) {
 	p := progresstest.NewPlay(t, "en")
@@ -183,41 +174,6 @@ func TestShowStatusOfAPhaseThatIsLeftOut(t *testing.T) {
 	ShowStatus(&b, p.Plan, run, Options{Width: 40})
 	if want := "holds: migrations is false and schemas is false"; !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 		t.Errorf("it does not say %q:\n%s", want, b.String())
-	}
-}
-
-// A condition is one line that reads as CUE, without what it imports; how many parts work
-// at the same time is said as well.
-func TestShowPlanWithConditions(t *testing.T) {
-	plan := progresstest.SamplePlan("en")
-	plan.Jobs, plan.Phases = 4, slices.Clone(plan.Phases)
-	plan.Rules = append(slices.Clone(plan.Rules), pipelines.Rule{After: "design", Then: pipelines.Then{Split: "implementation"}})
-	plan.Phases[1].SkipIf = &pipelines.SkipIf{When: "import (\n\t\"list\"\n)\n\nissue: {\n\tlabels: list.MatchN(>0, \"internal\")\n\ttitle:  \"x\"\n}\ncost: usd: >1"}
-	var b bytes.Buffer
-	ShowPlan(&b, plan, Options{})
-	for _, want := range []string{
-		`when { issue: { labels: list.MatchN(>0, "internal"), title: "x" }, cost: usd: >1 }`,
-		"jobs      4\n",
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("it does not say %s:\n%s", want, b.String())
-		}
-	}
-}
-
-// Agents are shown with what they are given, where they are given something.
-func TestShowPlanWithTools(t *testing.T) {
-	plan := progresstest.SamplePlan("en")
-	plan.Agents = maps.Clone(plan.Agents)
-	writer := plan.Agents["writer"]
-	writer.Effort, writer.MCP = "high", map[string]pipelines.ToolServer{"own": {Command: "book", Env: map[string]string{"KEY": "env:WORDS_KEY"}}}
-	plan.Agents["writer"] = writer
-	var b bytes.Buffer
-	ShowPlan(&b, plan, Options{})
-	for _, want := range []string{"mcp own (command book, env KEY env:WORDS_KEY), effort high\n"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("want %q in:\n%s", want, b.String())
-		}
 	}
 }
 
@@ -235,24 +191,20 @@ func TestShowRolledBack(t *testing.T) {
 	}
 }
 
-// On a narrow terminal a rollback and a pipeline break between words.
+// On a narrow terminal a rollback breaks between words.
 func TestNarrowReports(t *testing.T) {
 	const width = 50
 	p := progresstest.NewPlay(t, "en")
 	p.Passing("report")
 	var b bytes.Buffer
 	ShowRollback(&b, p.Plan, p.Back("design", metadata.Revise, "The API must stay REST, as other programs of ours that ask it say."), Options{Width: width})
-	plan := *p.Plan
-	plan.Phases = slices.Clone(plan.Phases)
-	plan.Phases[0].Report = "{\n\t// Whether callers outside of the repository have to change.\n\tbreaking: bool\n}"
-	ShowPlan(&b, &plan, Options{Width: width})
 	for line := range strings.Lines(b.String()) {
 		words := strings.Fields(line)
 		if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > width && !strings.Contains(words[len(words)-1], "/") { // a path stays whole
 			t.Errorf("%d cells wide: %s", n, line)
 		}
 	}
-	for _, want := range []string{"*  design               completed, review: pass ->\n", "             // Whether callers outside of the\n", "             // repository have to change.\n"} {
+	for _, want := range []string{"*  design               completed, review: pass ->\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, b.String())
 		}
