@@ -204,7 +204,7 @@ func TestNarrowReports(t *testing.T) {
 			t.Errorf("%d cells wide: %s", n, line)
 		}
 	}
-	for _, want := range []string{"*  design               completed, review: pass ->\n"} {
+	for _, want := range []string{"*  design               completed, review: pass,\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, b.String())
 		}

@@ -34,30 +34,14 @@ type rollbackReport struct{ Report }
 
 // beforeAndAfter prints the phases; the ones that change are marked.
 func (r rollbackReport) beforeAndAfter(before, after []view.Row) {
-	t, narrow := text.Table{}, text.Table{}
-	t.Add("", r.Shown("phase column"), r.Shown("before"), r.Shown("after"))
-	changed := []bool{true}
+	t := text.Table{}
+	t.Add("   "+r.Shown("phase column"), r.Shown("before"), r.Shown("after"))
 	for _, b := range before {
-		a := view.RowOf(after, b.Rec.Name)
-		was, is := r.where(b.Rec), r.where(a.Rec)
-		sign := " "
-		if was != is {
-			sign = "*"
-		}
-		t.Add(sign, text.Flat(b.Rec.Name), was, is)
-		narrow.Add(sign+"  "+text.Flat(b.Rec.Name), text.Join(" -> ", was, text.If(was != is, is)))
-		changed = append(changed, was != is)
+		was, is := r.where(b.Rec), r.where(view.RowOf(after, b.Rec.Name).Rec)
+		sign := map[bool]string{true: "   ", false: "*  "}[was == is]
+		t.Add(sign+text.Flat(b.Rec.Name), was, text.If(was != is, "-> "+is))
 	}
-	if r.tooWide(&t, "") {
-		r.facts(&narrow, "")
-		return
-	}
-	for i, l := range t.Lines() {
-		if !changed[i] {
-			l = r.Faint(l)
-		}
-		r.Line("%s", l)
-	}
+	r.joined(&t, "")
 }
 
 // where says where a phase stands.
@@ -102,17 +86,8 @@ func (r rollbackReport) moves(moves map[string]string) {
 		return
 	}
 	r.Heading(r.Shown("set aside"))
-	t := text.Table{}
 	for _, from := range slices.Sorted(maps.Keys(moves)) {
-		t.Add(text.Flat(from), "-> "+text.Flat(moves[from]))
-	}
-	if !r.tooWide(&t, "  ") {
-		r.Table(&t, "  ")
-		return
-	}
-	for _, row := range t.Rows {
-		r.Line("  %s", row[0])
-		r.Line("    %s", row[1])
+		r.Hung("  ", text.Flat(from)+" -> "+text.Flat(moves[from]))
 	}
 }
 
