@@ -196,7 +196,8 @@ func reviewed(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, o Outc
 func completeOrRevise(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
 	passes := !rec.ChecksFail() && (rec.Verdict == nil || rec.Verdict.Verdict != metadata.Fail) // without a review there is none
 	switch {
-	case passes && p.ReviseAlways && rec.RetryCount < p.Revisions && hasNewSuggestions(run, rec):
+	case passes && p.ReviseAlways && rec.RetryCount < p.Revisions &&
+		len(rec.Verdict.OpenSuggestions()) > 0 && !InCircle(rec.Recent) && !actedOnSuggestions(run, rec): // nothing is wrong with the work
 		rec.CurrentStep = metadata.Revise
 	case passes:
 		complete(rec, at)
@@ -277,12 +278,6 @@ func firstViolations(all []metadata.Violation) []metadata.Violation {
 	}
 	more := metadata.Violation{Path: "…", Rule: metadata.Because("not_listed", "n", len(all)-most)}
 	return append(slices.Clone(all[:most]), more)
-}
-
-// hasNewSuggestions reports whether a review that passes has suggestions that the phase may still
-// be revised for: once, and not in a circle, since nothing is wrong with the work.
-func hasNewSuggestions(run *metadata.Run, rec *metadata.Phase) bool {
-	return len(rec.Verdict.OpenSuggestions()) > 0 && !InCircle(rec.Recent) && !actedOnSuggestions(run, rec)
 }
 
 // actedOnSuggestions reports whether a review that passed has had the phase revised before: since its work began,

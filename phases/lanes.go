@@ -29,7 +29,7 @@ func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, 
 	}
 	all := slices.DeleteFunc(Due(plan, run), func(d Decision) bool {
 		rec := run.Phase(d.Phase)
-		return d.Final() || rec == nil || !PhasesBeside(plan, rec) || joins(rec, d) || isAtWork(d.Phase)
+		return d.Final() || rec == nil || !PhasesBeside(plan, rec) || d.Do == DoIntegrate && rec.Lane == nil || isAtWork(d.Phase)
 	})
 	for _, d := range all {
 		if d.Do == DoIntegrate && !integrating {
@@ -48,11 +48,6 @@ func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, 
 // IsDue reports whether a step that was decided on is to be done in a record that others have changed since.
 func IsDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
 	return slices.ContainsFunc(Due(plan, run), func(now Decision) bool { return now.Phase == d.Phase && now.Do == d.Do })
-}
-
-// joins reports whether a decision judges the parts of a phase as a whole, which is done on the branch.
-func joins(rec *metadata.Phase, d Decision) bool {
-	return d.Do == DoIntegrate && rec.Lane == nil
 }
 
 // hasOthers reports whether something may begin beside a decision: a phase for which there

@@ -241,7 +241,7 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return b.undecided(err)
 	}
-	if err != nil || run.Status != metadata.Running || !sameRunLease(b.me, run.Execution.Lease) {
+	if err != nil || run.Status != metadata.Running || run.Execution.Lease == nil || !environ.SameJob(b.me, run.Execution.Lease.Owner) {
 		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: jobOf(b.me), At: b.env.Now()}) {
 			return jobEnd{decision: replied}
 		}

@@ -109,12 +109,6 @@ func sharedLease(me string, lease *metadata.Lease) bool {
 	return ok && known && mine.Run == other.Run && mine.Attempt >= other.Attempt && lease.Owner == whole
 }
 
-// sameRunLease reports whether a lease is that of a job of the same run of a workflow, and of
-// the same attempt, as a process.
-func sameRunLease(me string, lease *metadata.Lease) bool {
-	return lease != nil && environ.SameJob(me, lease.Owner)
-}
-
 // jobOf names the job that a process is, as the origin of a command that stands in no comment; "" if it is none.
 func jobOf(me string) string {
 	if mine, ok := environ.ParseOwner(me); ok {

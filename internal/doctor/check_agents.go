@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -170,11 +169,6 @@ func isFile(name string) bool {
 
 // ownFolder is where pipelines of a repository are.
 const ownFolder = ".github/reprise/pipelines"
-
-// ownOf are the pipelines among some that the repository has written.
-func ownOf(plans []*pipelines.Pipeline) []*pipelines.Pipeline {
-	return slices.DeleteFunc(slices.Clone(plans), func(p *pipelines.Pipeline) bool { return p == nil || path.Dir(p.Source) != ownFolder })
-}
 
 // needed looks at every program that some pipelines give work to, and says which need what is not well. What only the
 // usual pipeline needs, if it is built in, is a hint.

@@ -85,7 +85,11 @@ func agentPins(ctx context.Context, src *git.Source, flow []byte) []Check {
 	for _, file := range []string{setup.AgentsLock, setup.AgentsFile} {
 		var err error
 		if data, err = src.ReadFile(ctx, src.Trusted(), file); err != nil {
-			return []Check{lacking(name, fmt.Sprintf("it installs the agent program by %s, which cannot be read on the default branch: %v", file, err), "reprise init; commit the folder .github to the default branch")}
+			why := "cannot be read on the default branch: " + err.Error()
+			if errors.Is(err, fs.ErrNotExist) {
+				why = "is not on the default branch"
+			}
+			return []Check{lacking(name, fmt.Sprintf("it installs the agent program by %s, which %s", file, why), "reprise init; commit the folder .github to the default branch")}
 		}
 	}
 	var pins struct{ Dependencies map[string]string }

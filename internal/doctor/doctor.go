@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 
@@ -184,7 +185,7 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 			name = pipelines.Auto
 		}
 		if def.Open && x.o.Agent == "" {
-			x.own = ownOf(plans)
+			x.own = slices.DeleteFunc(slices.Clone(plans), func(p *pipelines.Pipeline) bool { return p == nil || path.Dir(p.Source) != ownFolder })
 		}
 		checks = append(checks, well("pipeline", name+": "+def.Why.In(prompts.Words("en"))))
 	} else if x.o.Agent != "" {

@@ -107,10 +107,6 @@ func (r *results) looked(c Case, key string) bool {
 	return err == nil && strings.TrimSpace(string(data)) == key
 }
 
-func (r *results) noteLooked(c Case, key string) error {
-	return writeWhole(filepath.Join(r.dir, "cases", c.Name), []byte(key+"\n"))
-}
-
 // key is a digest of all that a case is made from.
 func (c Case) key(ctx context.Context, environ []string) (string, error) {
 	sum := sha256.New()

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -28,9 +27,4 @@ func (r Report) showReviews(out terminal.Report) {
 	}
 	few(out, "missed: ", missed)
 	few(out, "no verdict, so it does not count: ", silent)
-}
-
-// allJudged reports whether each review gave a verdict, and none is missing.
-func (r Report) allJudged() bool {
-	return r.Missing == 0 && !slices.ContainsFunc(r.Reviews, func(w Worth) bool { return len(w.Silent) > 0 })
 }

@@ -31,7 +31,7 @@ func (c Call) providers() (out []Provider, variables []string, err error) {
 				continue
 			}
 			variables = append(variables, k.Variable)
-			if !shadowed(k, header) {
+			if header.Get(k.Header) == "" && (!k.Login || len(header) == 0) { // else programs prefer another key
 				header.Set(k.Header, k.Prefix+value)
 			}
 		}
@@ -48,11 +48,6 @@ func (c Call) providers() (out []Provider, variables []string, err error) {
 		out = append(out, Provider{Name: string(s.API), API: s.API, Base: base, Header: header})
 	}
 	return out, variables, nil
-}
-
-// shadowed reports whether programs prefer another key that is there.
-func shadowed(k secretKey, header http.Header) bool {
-	return header.Get(k.Header) != "" || k.Login && len(header) > 0
 }
 
 // base is the address of a service, as the user has set it or as it usually is.

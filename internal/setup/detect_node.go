@@ -53,17 +53,11 @@ func node(l *look, dir string) bool {
 	return workspace != "" || tested
 }
 
-// scriptsThatCheck are those that end by themselves and say whether all is well, as
-// people usually call them.
-func scriptsThatCheck() []string {
-	return []string{"test", "lint", "typecheck", "type-check", "check-types", "tsc"}
-}
-
 // scripts takes those scripts of a package that check it, or those of the packages
 // in its workspace. It reports whether there are tests among them.
 func (l *look) scripts(pm manager, m manifest, workspace string, inner map[string]bool) (tested bool) {
 	took := 0
-	for _, name := range scriptsThatCheck() {
+	for _, name := range []string{"test", "lint", "typecheck", "type-check", "check-types", "tsc"} {
 		script, there := m.Scripts[name]
 		run, why := pm.program+" run "+name, "package.json"
 		switch {

@@ -184,7 +184,7 @@ func (e *Engine) notice(ctx context.Context, run metadata.Run, d phases.Decision
 		}
 		return metadata.Because("patch_kept", "status", whyBroken(a), "file", file).In(words), nil
 	}
-	if a := broken[0]; a.Status == metadata.Cut && goesOnFrom(run, d, a) { // reprise was killed with it
+	if a := broken[0]; a.Status == metadata.Cut && d.Resume > 0 && a.Session != "" && run.Attempts[d.Resume-1].Session == a.Session { // reprise was killed with it
 		return metadata.Because("changes_lost", "status", whyBroken(a)).In(words), nil
 	}
 	return "", nil
@@ -208,11 +208,6 @@ func brokenOff(run metadata.Run, rec *metadata.Phase, step metadata.Step) (broke
 		}
 	}
 	return broken
-}
-
-// goesOnFrom reports whether a decision goes on with the session of an attempt, which remembers what it had changed.
-func goesOnFrom(run metadata.Run, d phases.Decision, a metadata.Attempt) bool {
-	return d.Resume > 0 && a.Session != "" && run.Attempts[d.Resume-1].Session == a.Session
 }
 
 // whyBroken says in a word why a call broke off.
