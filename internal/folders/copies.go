@@ -30,10 +30,9 @@ func (e *Full) Error() string {
 		e.Name, e.Left/text.MB, spare/text.MB)
 }
 
-// Copy copies what is at the name from in one root to the name to in another, where
-// nothing is yet. The folder above to has to be there. It follows no link, leaves out pipes,
-// sockets and devices, and stops before the disk is full. An error, also that ctx is over,
-// leaves what was copied until then.
+// Copy copies what is at from in one root to to in another, where nothing is yet but the folder above. It follows no
+// link, leaves out pipes, sockets and devices, and stops before the disk is full. An error, also that ctx is over, leaves
+// what was copied until then.
 func Copy(ctx context.Context, src *os.Root, from string, dst *os.Root, to string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -111,10 +110,8 @@ func copyBytes(src *os.Root, from string, dst *os.Root, to string, info fs.FileI
 	return err
 }
 
-// Relocate has the virtual environments of Python in a copy of a folder name the copy where
-// they name that folder: in the first lines of programs, and where a package is to be read
-// from its sources. Else the programs of the copy would run the code of the other one. It
-// is for what is installed in the copy, at most three folders down.
+// Relocate has Python's virtual environments in a copy of a folder, at most three folders down, name the copy: in
+// first lines of programs, and where a package is read from its sources. Else they would run the code of the other one.
 func Relocate(dir, of string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -136,8 +133,7 @@ func Relocate(dir, of string) error {
 	})
 }
 
-// relocate takes the files of a virtual environment that say where things are. Links are no
-// files: they lead to programs outside, or to others here.
+// relocate takes the files of a virtual environment that say where things are. Links, which lead elsewhere, are none.
 func relocate(root *os.Root, dir string, old *regexp.Regexp, now []byte) error {
 	in, err := root.OpenRoot(dir)
 	if err != nil {

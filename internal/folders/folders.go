@@ -20,15 +20,13 @@ import (
 	"syscall"
 )
 
-// What the owner of a folder needs to change what is in it, and the owner of a
-// file to look at it.
+// What the owner of a folder needs to change what is in it, and the owner of a file to look at it.
 const (
 	ofFolder fs.FileMode = 0o700
 	ofFile   fs.FileMode = 0o400
 )
 
-// Locked reports whether a file or folder keeps its owner, unless that is root,
-// from working with it. Links and the like never do.
+// Locked reports whether a file or folder keeps its owner, unless root, from its use. Links and the like never do.
 func Locked(info fs.FileInfo) bool { return info.Mode()&rights(info) != rights(info) }
 
 func rights(info fs.FileInfo) fs.FileMode {
@@ -41,9 +39,8 @@ func rights(info fs.FileInfo) fs.FileMode {
 	return 0
 }
 
-// Unlock gives the owner of name, of all that is in it and of the folders above
-// it the rights that Locked asks for. What belongs to somebody else stays as it
-// is: whoever uses it finds out.
+// Unlock gives the owner of name, of all in it and of the folders above it the rights that Locked asks for. What
+// belongs to somebody else stays as it is: whoever uses it finds out.
 func Unlock(root *os.Root, name string) {
 	UnlockAbove(root, name)
 	_ = Walk(root, name, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
@@ -72,8 +69,7 @@ func unlock(root *os.Root, name string) {
 	}
 }
 
-// Remove removes name and all that is in it, whatever of it is locked. What is
-// not there is no error.
+// Remove removes name and all that is in it, whatever of it is locked. What is not there is no error.
 func Remove(root *os.Root, name string) error {
 	err := root.RemoveAll(name)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -83,8 +79,7 @@ func Remove(root *os.Root, name string) error {
 	return root.RemoveAll(name)
 }
 
-// RemoveAll is Remove for a folder given by its path. The one above it must not
-// be locked.
+// RemoveAll is Remove for a folder given by its path. The one above it must not be locked.
 func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -113,12 +108,9 @@ func List(root *os.Root, name string) ([]fs.DirEntry, error) {
 // ErrNoFile is in the error of Open for what is no ordinary file.
 var ErrNoFile = errors.New("it is no ordinary file")
 
-// Open opens a file for reading that other programs may have put there: only an
-// ordinary file, at once, and never through a link at the end of its name. On a
-// pipe or a device it would wait, or never come to an end. The caller closes it.
-//
-// Where somebody puts another file in its place meanwhile, as a save does, that one is
-// opened.
+// Open opens a file that other programs may have put there: only an ordinary one, at once, and never through a link
+// at the end of its name. A pipe or a device would make it wait, or never end. The caller closes it. Where somebody
+// replaces the file meanwhile, as a save does, the new one is opened.
 func Open(root *os.Root, name string) (f *os.File, info fs.FileInfo, err error) {
 	for range openTries {
 		if f, info, err = open(root, filepath.FromSlash(name)); !errors.Is(err, errReplaced) {
@@ -176,8 +168,7 @@ func ReadFile(root *os.Root, name string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// ReadRegular reads a regular file of at most limit bytes. It follows no
-// link out of the way and never waits for a pipe.
+// ReadRegular reads a regular file of at most limit bytes. A link is followed, and no pipe waited for.
 func ReadRegular(name string, limit int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {

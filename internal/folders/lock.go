@@ -23,9 +23,8 @@ func (e *Held) Error() string {
 	return fmt.Sprintf("%s: another process works on this run (process %d): wait for it, or end it", e.Root, e.PID)
 }
 
-// TakeLock takes the folder for this process, until the file is closed or the
-// process ends. Git commands that write to the run's own directory inherit the
-// lock, so TakeLock waits for one that has outlived its process.
+// TakeLock takes the folder for this process, until the file is closed or the process ends. Git commands that write
+// to the run's own directory inherit the lock, so it waits for one that has outlived its process.
 func TakeLock(ctx context.Context, root string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -58,14 +57,12 @@ func TakeLock(ctx context.Context, root string) (*os.File, error) {
 	return f, nil
 }
 
-// FreeLock releases the folder at once, even if a child that is just being
-// started has a copy of the file.
+// FreeLock releases the folder at once, even if a child that is just being started has a copy of the file.
 func FreeLock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
-// How long a command of a dead process may go on, and one that has just taken the lock may take
-// to write its number: ten seconds.
+// How long a dead process's command may go on, and one that took the lock may take to write its number: ten seconds.
 const (
 	lockTries = 500
 	lockPause = 20 * time.Millisecond

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Nameless says that the system has files in memory without a name, which can be
-// opened several times by their descriptor.
+// Nameless says that the system has files in memory without a name, to be opened several times by their descriptor.
 const Nameless = true
 
 // NamelessFile makes one with a text in it.

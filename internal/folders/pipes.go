@@ -8,15 +8,12 @@ import (
 	"time"
 )
 
-// pipeWait is how long a git command runs before the work tree is looked through
-// for pipes.
+// pipeWait is how long a git command runs before the work tree is looked through for pipes.
 const pipeWait = time.Second
 
-// ReleaseFromPipes takes pipes out of the folder "tree" while a git command runs,
-// until the function that it returns is called. Git opens what it finds as
-// .gitignore, .gitattributes or in the place of a file, and would wait for ever
-// at a pipe that somebody put there. Few commands run long enough for the tree to
-// be looked through at all.
+// ReleaseFromPipes takes pipes out of the folder "tree" while a git command runs, until stop is called. Git opens what
+// it finds as .gitignore, .gitattributes or in the place of a file, and would wait for ever at a pipe that somebody put
+// there. Few commands run long enough for the tree to be looked through at all.
 func ReleaseFromPipes(root *os.Root) (stop func()) {
 	var mu sync.Mutex
 	stopped, wait := false, pipeWait
@@ -41,8 +38,7 @@ func ReleaseFromPipes(root *os.Root) (stop func()) {
 	}
 }
 
-// removePipes removes the pipes of the work tree. Whoever waits for one to be
-// written to finds it empty.
+// removePipes removes the pipes of the work tree. Whoever waits for one to be written to finds it empty.
 func removePipes(root *os.Root) {
 	_ = Walk(root, "tree", func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
 		if err != nil || d.Type()&fs.ModeNamedPipe == 0 {

@@ -25,8 +25,7 @@ func Parents(p string) []string {
 	return out
 }
 
-// Beyond says whether a folder above p is not really a folder: a symbolic link
-// in its place leads elsewhere, and p is not there.
+// Beyond says whether a folder above p is none: a symbolic link in its place leads elsewhere, and p is not there.
 func Beyond(top *os.Root, p string) bool {
 	for _, dir := range Parents(p) {
 		if info, err := top.Lstat(dir); err != nil || !info.IsDir() {
@@ -36,8 +35,7 @@ func Beyond(top *os.Root, p string) bool {
 	return false
 }
 
-// MakeParents makes the folders above p, in place of whatever else has their
-// names, and sees to it that they can be written in.
+// MakeParents makes the folders above p writable, in place of whatever else has their names.
 func MakeParents(top *os.Root, p string) error {
 	UnlockAbove(top, p)
 	for _, dir := range Parents(p) {
@@ -57,8 +55,7 @@ func MakeParents(top *os.Root, p string) error {
 	return nil
 }
 
-// WriteFile puts a file in place in one step. It needs no flush: after a power
-// cut the tree is brought back to the commit.
+// WriteFile puts a file in place in one step. It needs no flush: a power cut brings the tree back to the commit.
 func WriteFile(top *os.Root, p string, data []byte, mode fs.FileMode) error {
 	if err := MakeParents(top, p); err != nil {
 		return err
@@ -90,8 +87,7 @@ func WriteFile(top *os.Root, p string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// PutFile writes a file durably and in one step, if it does not hold data
-// already.
+// PutFile writes a file durably and in one step, if it does not hold data already.
 func PutFile(name string, data []byte) error {
 	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, data) {
 		return nil
@@ -129,8 +125,7 @@ func RemoveWithin(top *os.Root, p string) error {
 	return Remove(top, p)
 }
 
-// RemoveNew removes a file or folder that is not in the commit, and the folders
-// above it that are empty then.
+// RemoveNew removes a file or folder that is not in the commit, and the folders above it that are empty then.
 func RemoveNew(top *os.Root, p string) error {
 	if err := RemoveWithin(top, p); err != nil {
 		return fmt.Errorf("remove %s: %w", p, err)
@@ -144,8 +139,7 @@ func RemoveNew(top *os.Root, p string) error {
 	return nil
 }
 
-// TakeOver moves a file that never changes to a place where it may exist
-// already. Between two file systems it copies.
+// TakeOver moves a file that never changes to where it may exist already. Between two file systems it copies.
 func TakeOver(to, from string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return nil
@@ -182,8 +176,7 @@ func Inside(p, dir string) bool {
 	}
 }
 
-// Straighten removes what stands in the place of a folder and is none: a program that was
-// not kept to its own folders can leave a link there, and what that leads to is not ours.
+// Straighten removes what stands in the place of a folder and is none: what a link of a program leads to is not ours.
 func Straighten(dir string) error {
 	if info, err := os.Lstat(dir); err != nil || info.IsDir() {
 		return nil // it is made, if it is not there
@@ -210,8 +203,7 @@ func Stands(dirs ...string) Standing {
 	return all
 }
 
-// Still says which folder something else stands in the place of by now. One that is gone is
-// none of them.
+// Still says which folder something else stands in the place of by now. One that is gone is none of them.
 func (s Standing) Still() error {
 	for _, f := range s {
 		if now, err := os.Lstat(f.dir); err == nil && !os.SameFile(now, f.was) {
@@ -221,9 +213,8 @@ func (s Standing) Still() error {
 	return nil
 }
 
-// LinkBelow gives the symbolic link closest to dir that a path leads through below dir, or is
-// itself; "" if there is none, or if the path does not lead there. The path is absolute and clean; dir
-// may be one of several names of that folder.
+// LinkBelow gives the symbolic link closest to dir that file leads through below dir, or is; "" if there is none, or
+// if it does not lead there. The file is absolute and clean; dir may be one of several names of that folder.
 func LinkBelow(dir, file string) string {
 	top, err := os.Stat(dir)
 	if err != nil {

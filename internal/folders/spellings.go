@@ -8,8 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// foldCase gives a path as file systems compare it that fold case and accept an
-// accent as a character of its own.
+// foldCase gives a path as file systems compare it that fold case and take an accent for a character of its own.
 func foldCase(p string) string {
 	if !strings.ContainsFunc(p, func(c rune) bool { return c > unicode.MaxASCII }) {
 		return strings.ToUpper(p) // the same, and quick
@@ -23,9 +22,8 @@ func foldCase(p string) string {
 	}, norm.NFC.String(p)))
 }
 
-// Aliases gives, for new paths, an existing one that is not gone, or an earlier new one,
-// that some file systems take for the same. The folders above count, too: such a system
-// would put both into one folder.
+// Aliases gives, for new paths, an existing one that is not gone, or an earlier new one, that some file systems take
+// for the same. The folders above count, too: such a system would put both into one folder.
 func Aliases(added, existing []string, gone map[string]bool) map[string]string {
 	there := map[string][]string{} // by what they are folded to
 	for _, name := range existing {

@@ -27,8 +27,7 @@ func (r *Repo) State(s *Stage) (files map[string][]byte, gone []string) {
 	return files, gone
 }
 
-// Overlay makes a commit with the state folder of one commit upon another one, and moves
-// the branch of a tree beside that of the run to it.
+// Overlay commits code with the state folder of another commit, and moves the branch of a tree beside the run's to it.
 func (r *Repo) Overlay(ctx context.Context, code, state string, at time.Time) (string, error) {
 	if code == state {
 		return code, nil
@@ -40,8 +39,7 @@ func (r *Repo) Overlay(ctx context.Context, code, state string, at time.Time) (s
 	return id, err
 }
 
-// withState makes a commit on one commit with the state folder of another one, and moves a ref
-// of the run to it.
+// withState commits code with the state folder of another commit, and moves a ref of the run to it.
 func (r *Repo) withState(ctx context.Context, ref, code, state string, at time.Time) (string, error) {
 	found, err := r.lookUp(ctx, state+":"+r.opt.State)
 	if err != nil {
@@ -51,9 +49,8 @@ func (r *Repo) withState(ctx context.Context, ref, code, state string, at time.T
 	return r.makeCommit(ctx, ref, revision{message: "state", time: at, ops: put}, code, true)
 }
 
-// Combine makes a commit on ours with what ours and theirs have changed since base, outside
-// of the state folder. Where that conflicts, or a rename leads to a path that is
-// refused, it has what ours has: those are the conflicts. It needs git 2.38.
+// Combine commits onto ours what ours and theirs changed since base, but for the state folder. At a conflict, or a
+// rename to a refused path, ours counts; those are the conflicts. It needs git 2.38.
 func (r *Repo) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []Conflict, error) {
 	bare := func(files string) (string, error) { // the state folder is none of the work, and nothing is renamed out of it
 		return r.makeCommit(ctx, made, revision{message: "bare", time: at, ops: []op{{kind: 'D', path: r.opt.State}}}, files, true)
@@ -102,8 +99,7 @@ func (r *Repo) opsAs(ctx context.Context, commit string, paths []string) (ops []
 	return ops, err
 }
 
-// WithBase gives a commit, on no branch, with what another one has and what the base has
-// changed from one of its commits to a later one. Where that conflicts there are marks.
+// WithBase gives a commit, on no branch, with what the base changed between two commits; a conflict leaves marks.
 func (r *Repo) WithBase(ctx context.Context, commit, from, to string) (string, error) {
 	name := strings.Join([]string{commit, from, to}, " ")
 	if r.based[name] != "" {
@@ -150,9 +146,8 @@ func compareWithBase(ctx context.Context, git reader, tip, other, known string) 
 	return s, err
 }
 
-// lostCommits counts the commits of known that another one does not have. It is 0 where the
-// history is cut, which hides what the two have in common, and perhaps known itself. Why is how
-// git said that the other one does not have known.
+// lostCommits counts the commits of known that another lacks: 0 in a shallow clone, which hides what they share.
+// Why is the error with which git said that known is no ancestor.
 func lostCommits(ctx context.Context, git reader, known, other string, why error) (int, error) {
 	cut, err := git.git(ctx, "rev-parse", "--is-shallow-repository")
 	if err != nil || strings.TrimSpace(string(cut)) != "false" {
@@ -164,7 +159,6 @@ func lostCommits(ctx context.Context, git reader, known, other string, why error
 	return countCommits(ctx, git, other, known)
 }
 
-// countCommits counts the commits of the second that the first lacks.
 func countCommits(ctx context.Context, git reader, first, second string) (int, error) {
 	out, err := git.git(ctx, "rev-list", "--count", first+".."+second)
 	if err != nil {
@@ -173,8 +167,7 @@ func countCommits(ctx context.Context, git reader, first, second string) (int, e
 	return strconv.Atoi(strings.TrimSpace(string(out)))
 }
 
-// ForParts says that git is too old to bring the commits of parts, or of phases, together
-// that are done at the same time, or that it does not answer.
+// ForParts says that git is too old to merge parts or phases that run at the same time, or does not answer.
 func ForParts(ctx context.Context) error {
 	out, err := call{Env: takeEnviron().Local(), Args: []string{"version"}}.Do(ctx)
 	if err != nil {
@@ -183,7 +176,6 @@ func ForParts(ctx context.Context) error {
 	return tooOld(string(out))
 }
 
-// tooOld is ForParts for what git says of its version.
 func tooOld(says string) error {
 	var major, minor int
 	if n, _ := fmt.Sscanf(says, "git version %d.%d", &major, &minor); n == 2 && (major < 2 || major == 2 && minor < 38) {

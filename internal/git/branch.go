@@ -12,8 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// Tip returns the newest commit of the run, a full hash: for a new branch the
-// commit it starts from.
+// Tip returns the newest commit of the run, a full hash: for a new branch the commit it starts from.
 func (r *Repo) Tip() string { return r.tip }
 
 // New says whether the branch existed nowhere when it was opened.
@@ -68,8 +67,7 @@ func (r *Repo) readLocal() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// setLocal moves the run's ref to the tip. A new branch gets none before its first
-// commit, so that a run that does nothing leaves nothing.
+// setLocal moves the run's ref to the tip. A run without a commit leaves no ref.
 func (r *Repo) setLocal(ctx context.Context) error {
 	if r.isNew || r.localTip == r.tip {
 		return nil
@@ -81,8 +79,7 @@ func (r *Repo) setLocal(ctx context.Context) error {
 	return nil
 }
 
-// forgetLost drops the run's ref when its commit is gone, because the user's
-// repository was made anew.
+// forgetLost drops the run's ref when its commit is gone: the user's repository was made anew.
 func (r *Repo) forgetLost(ctx context.Context) error {
 	if r.localTip == "" || r.localTip == r.checkoutTip {
 		return nil
@@ -95,8 +92,7 @@ func (r *Repo) forgetLost(ctx context.Context) error {
 	return r.forget()
 }
 
-// forgetDeleted drops the run's ref if the branch was published and is gone
-// there: then a person has deleted it.
+// forgetDeleted drops the run's ref if a published branch is gone: a person has deleted it.
 func (r *Repo) forgetDeleted() error {
 	_, err := os.Stat(r.home("published"))
 	if r.localTip == "" || r.checkoutTip != "" || r.remoteTip != "" || err != nil {
@@ -176,9 +172,8 @@ func (r *Repo) containsAll(ctx context.Context, tip string, older ...string) (bo
 	return true, nil
 }
 
-// fetchBranch learns what the remote's branch holds. With bounded, only commits
-// that the default branch has not are fetched: in a shallow clone git would
-// otherwise fetch all the history below them.
+// fetchBranch learns what the remote's branch holds; bounded, it fetches only what the default branch lacks,
+// since a shallow clone would get all the history below.
 func (r *Repo) fetchBranch(ctx context.Context, bounded bool) error {
 	const into = "refs/reprise/remote"
 	r.keptKnown = false
@@ -202,15 +197,13 @@ func (r *Repo) fetchBranch(ctx context.Context, bounded bool) error {
 	return fmt.Errorf("fetch %s from %s: %w", r.opt.Branch, r.opt.Remote, err)
 }
 
-// blocked is the error for a branch that excludes that of the run: git keeps
-// branches like files, and one of the two would have to be a folder.
+// blocked says that branch excludes the run's: git keeps branches like files, and one would have to be a folder.
 func (r *Repo) blocked(branch, where string) error {
 	return &text.CauseError{Why: text.CauseOf("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or give the branches of runs another prefix with REPRISE_BRANCH_PREFIX",
 		"branch", r.opt.Branch, "other", branch+where)}
 }
 
-// markPublished notes that others can see the branch: if it is gone from there
-// later, a person deleted it.
+// markPublished notes that others can see the branch: if it is gone later, a person deleted it.
 func (r *Repo) markPublished() error {
 	if _, err := os.Stat(r.home("published")); err == nil {
 		return nil
@@ -218,9 +211,8 @@ func (r *Repo) markPublished() error {
 	return folders.PutFile(r.home("published"), []byte("yes\n"))
 }
 
-// FindBase gives the newest commit of a branch that is not the run's, as the remote has
-// it, else this repository, and how the tip stands to it. In a shallow clone only what the
-// tip lacks is fetched. From is a commit that both have.
+// FindBase gives the newest commit of a branch that is not the run's, at the remote or else here, and how the tip
+// stands to it; from is a commit that both have. A shallow clone fetches only what the tip lacks.
 func (r *Repo) FindBase(ctx context.Context, branch, from string) (commit string, state BaseState, err error) {
 	if commit, err = r.fetchBase(ctx, branch); err == nil {
 		state, err = compareWithBase(ctx, r.reads(), r.tip, commit, from)
@@ -228,9 +220,8 @@ func (r *Repo) FindBase(ctx context.Context, branch, from string) (commit string
 	return commit, state, err
 }
 
-// Updates reports whether a commit does no more than merge one of the base's into the branch, as
-// people do with a button of the pull request. Base is the newest commit of the base, and known
-// one that both have.
+// Updates reports whether a commit only merges one of the base, as the button of a pull request does. Base is the
+// newest commit of the base, known one that both have.
 func (r *Repo) Updates(ctx context.Context, c LogEntry, base, known string) (bool, error) {
 	if len(c.Parents) != 2 {
 		return false, nil

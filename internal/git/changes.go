@@ -47,8 +47,7 @@ func (r *Repo) whyNot(err error) error {
 	return fmt.Errorf("compare the work tree: %w", err)
 }
 
-// stateChanges compares the state folder with what tip has there, without git
-// and whatever is ignored.
+// stateChanges compares the state folder with the tip, without git and whatever is ignored.
 func (r *Repo) stateChanges() ([]Change, error) {
 	var changes []Change
 	seen := map[string]bool{}
@@ -80,9 +79,8 @@ func (r *Repo) stateChanges() ([]Change, error) {
 	return changes, nil
 }
 
-// unchanged says whether a file has the very bytes of a blob of the tip. Git takes it for changed
-// all the same where it would commit it with other line ends, because .gitattributes came after
-// it. What cannot be read is not: the attempt to commit it says why.
+// unchanged says whether a file has the bytes of a blob of the tip: git lists it all the same if .gitattributes came
+// later, with other line ends. What cannot be read counts as changed: the attempt to commit says why.
 func (r *Repo) unchanged(p string, is, was Type, blob string) bool {
 	if is != was || is != File && is != Executable {
 		return false
@@ -121,8 +119,7 @@ func (r *Repo) compare(ctx context.Context) (changes []Change, err error) {
 	return r.behindLoops(ctx, changes)
 }
 
-// behindLoops adds what is gone because a link that leads to itself stands in place of a
-// folder: git passes over that with a remark.
+// behindLoops adds what is gone behind a link to itself in place of a folder, which git passes over.
 func (r *Repo) behindLoops(ctx context.Context, changes []Change) ([]Change, error) {
 	files, err := r.files(ctx)
 	if err != nil {
@@ -146,8 +143,7 @@ func statusArgs() []string {
 	return []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}
 }
 
-// statusRecords reads what git said: of each path that is not as the index has it, what that has
-// there; neither mode nor id if the path is new. Where only the index is not as the newest commit, there is none.
+// statusRecords reads paths unlike the index, with mode and id there, which a new path lacks.
 func statusRecords(out []byte) (all []op, err error) {
 	for _, record := range records(out) {
 		if name, ok := strings.CutPrefix(record, "? "); ok {
@@ -173,24 +169,20 @@ type Change struct {
 	Was  Type  // what the tip has; None if it was added
 	Size int64 // of what is there now, in bytes
 
-	// Alias is a path of the tip, or of a change before this one, that some file
-	// systems take for the same as this new path; "" if there is none. It can be
-	// a folder, if this one would come to lie in it.
+	// Alias is a path of the tip or of an earlier change that some file systems take for this new one, or for a
+	// folder above it; "" if there is none.
 	Alias string
 	// LinkedFrom are the symbolic links of the tip that lead to this path.
 	LinkedFrom []string
-	// Large says that Git LFS keeps the file, and that it cannot be committed.
-	// Without git-lfs that is every file that is no pointer. With it, it is a
-	// file that has replaced a pointer whose content is missing here, or a
-	// pointer to unknown content.
+	// Large says that Git LFS keeps the file and it cannot be committed: without git-lfs, every file that is no
+	// pointer; with it, one over a pointer whose content is missing here, or a pointer to unknown content.
 	Large bool
 }
 
 // Kind is what happened to a path.
 type Kind string
 
-// The kinds of change. A change of type is one such as from file to symbolic
-// link; a file that became executable is modified.
+// The kinds of change. TypeChanged is as from file to symbolic link; a file that became executable is Modified.
 const (
 	Added       Kind = "added"
 	Modified    Kind = "modified"
@@ -201,8 +193,7 @@ const (
 // Type is what a path is.
 type Type string
 
-// The types of path. A Repository is a submodule, or a folder that somebody
-// made a repository of its own. Other is a pipe, a socket or a device.
+// The types of path. Repository is a submodule or other repository in the tree; Other a pipe, socket or device.
 const (
 	None       Type = ""
 	File       Type = "file"
@@ -272,7 +263,6 @@ func (r *Repo) caseCollisions(ctx context.Context, changes []Change) error {
 	return nil
 }
 
-// linkedFrom notes at each change the symbolic links of the tip that lead to it.
 func (r *Repo) linkedFrom(ctx context.Context, changes []Change, links []entry) error {
 	targets, err := r.reads().targets(ctx, links)
 	if err != nil {
@@ -288,7 +278,6 @@ func (r *Repo) linkedFrom(ctx context.Context, changes []Change, links []entry) 
 	return nil
 }
 
-// aliases notes at each new path another one that some file systems take for the same.
 func aliases(changes []Change, names []string) {
 	gone := map[string]bool{}
 	var added []string

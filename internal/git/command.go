@@ -16,8 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// git runs a command on the run's own git directory. It also starts there, so
-// that a relative path never leads to a file of an agent.
+// git runs a command on the run's git directory, and starts there: no relative path leads to a file of an agent.
 func (r *Repo) git(ctx context.Context, args ...string) ([]byte, error) {
 	return r.gitCall(ctx, call{Args: args})
 }
@@ -39,8 +38,7 @@ func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
 	return r.line(r.src.promisors[0]).do(ctx, c) // any command may ask for an object that is missing
 }
 
-// offline is gitCall for a command that talks to nobody: in a partial clone it
-// finds only what is here.
+// offline is gitCall without any remote: in a partial clone it finds only what is here.
 func (r *Repo) offline(ctx context.Context, c call) ([]byte, error) {
 	c, err := r.placed(r.src.env.Local(), c)
 	if err != nil {
@@ -49,13 +47,11 @@ func (r *Repo) offline(ctx context.Context, c call) ([]byte, error) {
 	return c.Do(ctx)
 }
 
-// placed gives c the run's own directory, and what it and env bring.
 func (r *Repo) placed(env []string, c call) (call, error) {
 	c.Dir, c.Lock, c.Env = r.dir, r.lock, append(r.place(env), c.Env...)
 	return c, r.restoreConfig()
 }
 
-// place points git at the run's own directory.
 func (r *Repo) place(env []string) []string {
 	return append(env, "GIT_DIR="+r.dir, "GIT_WORK_TREE="+r.treePath,
 		"GIT_OBJECT_DIRECTORY="+r.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(r.staged.Dir))
@@ -64,13 +60,11 @@ func (r *Repo) place(env []string) []string {
 // reads is how objects are read, also those of what is staged.
 func (r *Repo) reads() reader { return r.gitCall }
 
-// lookUp gives objects by name.
 func (r *Repo) lookUp(ctx context.Context, names ...string) ([]object, error) {
 	return r.reads().objects(ctx, names...)
 }
 
-// readAt returns the file at path as it is in commit, a full hash. The error
-// wraps fs.ErrNotExist when there is no such commit or no such file in it.
+// readAt reads a file at a commit, a full hash. The error wraps fs.ErrNotExist when either is missing.
 func (r *Repo) readAt(ctx context.Context, commit, path string) ([]byte, error) {
 	if isHash(commit) {
 		if data, err := r.reads().file(ctx, commit, path); !errors.Is(err, fs.ErrNotExist) || !r.src.Shallow || r.remote == nil {
@@ -91,12 +85,10 @@ func (r *Repo) ReadPlain(ctx context.Context, commit, path string) ([]byte, erro
 	return r.reads().plain(ctx, commit, path)
 }
 
-// contains says whether commit old is in the history of commit tip.
 func (r *Repo) contains(ctx context.Context, tip, old string) (bool, error) {
 	return r.reads().contains(ctx, tip, old)
 }
 
-// between lists the paths in which two commits differ.
 func (r *Repo) between(ctx context.Context, from, to string) ([]string, error) {
 	all, err := r.reads().differ(ctx, from, to)
 	var paths []string
@@ -109,7 +101,6 @@ func (r *Repo) between(ctx context.Context, from, to string) ([]string, error) {
 // blobID is the name git gives to a file with this content.
 func (r *Repo) blobID(data []byte) string { return r.src.format.Blob(data) }
 
-// line returns the way to talk with a remote for this run.
 func (r *Repo) line(to *remote) line {
 	return line{src: r.src, remote: to, token: r.opt.Token, patience: r.opt.Patience}
 }
@@ -122,15 +113,13 @@ func (r *Repo) talk(ctx context.Context, args ...string) ([]byte, error) {
 	return r.line(r.remote).do(ctx, call{Dir: r.dir, Env: r.place(nil), Args: args})
 }
 
-// Exchange runs a command, such as push with its flags, against the remote. The refs
-// that it is about follow the address.
+// Exchange runs a command, such as push with its flags, against the remote; the refs it is about follow the address.
 func (r *Repo) Exchange(ctx context.Context, command []string, what ...string) ([]byte, error) {
 	address := map[bool]string{true: r.remote.push, false: r.remote.fetch}[command[0] == "push"]
 	return r.talk(ctx, append(append(command, "--end-of-options", address), what...)...)
 }
 
-// fetchRef fetches a ref of the remote, or a commit, to a ref of the run's own, and gives the
-// commit. Flags are of git fetch.
+// fetchRef fetches a ref or commit of the remote to a ref of the run, and gives the commit. Flags are of git fetch.
 func (r *Repo) fetchRef(ctx context.Context, ref, into string, flags ...string) (string, error) {
 	if _, err := r.talk(ctx, slices.Concat(FetchArgs(), flags, []string{"--end-of-options", r.remote.fetch, "+" + ref + ":" + into})...); err != nil {
 		return "", err
@@ -139,11 +128,9 @@ func (r *Repo) fetchRef(ctx context.Context, ref, into string, flags ...string) 
 	return strings.TrimSpace(string(text)), err
 }
 
-// noSuchRef reports whether a fetch failed because the remote has no such ref.
 func noSuchRef(err error) bool { return strings.Contains(stderrOf(err), "couldn't find remote ref") }
 
-// need makes sure that a commit is here. In a shallow clone an older commit of
-// the run may not be; it is fetched alone.
+// need makes sure that a commit is here: a shallow clone may lack older ones of the run, and fetches each alone.
 func (r *Repo) need(ctx context.Context, commit string) error {
 	if !isHash(commit) {
 		return fmt.Errorf("%q is not the full hash of a commit", commit)
@@ -170,8 +157,7 @@ func (r *Repo) has(ctx context.Context, commit string) (bool, error) {
 // mostBehind is how many commits back the history of a branch goes that is fetched anew.
 const mostBehind = "500"
 
-// refetch fetches the branch anew if its history was cut at a merge. Git does so with
-// what was merged left out: it cuts off all parents of the merge, also those on the branch.
+// refetch fetches the branch anew if it was cut at a merge: git, told to leave out what was merged, cuts all parents.
 func (r *Repo) refetch(ctx context.Context, into string) error {
 	shallow := filepath.Join(r.src.CommonDir, "shallow")
 	before, err := os.ReadFile(shallow)
@@ -203,15 +189,13 @@ type revision struct {
 	time    time.Time
 	ops     []op
 
-	// first is the first parent, where that is not the one that the changes are made
-	// to, which is the second then; "" otherwise.
+	// first is the first parent, if not the one that is changed, which is the second then; "" otherwise.
 	first   string
 	tree    string   // the commit whose files it has before the ops; "" for its parent
 	parents []string // besides the one before
 }
 
-// op is one change of a tree: M (set path to data if inline, else to the blob
-// id), D (delete path), R (rename path to to).
+// op is one change of a tree: M (set path to data if inline, else to blob id), D (delete path), R (rename path to to).
 type op struct {
 	kind byte
 	path string
@@ -227,9 +211,8 @@ type op struct {
 // made is what the newest commit is called that is on no branch.
 const made = "refs/reprise/made"
 
-// makeCommit has git make a commit, of a stream that gitformat fast-import(1) describes, and move
-// a ref of the run to it: without force only on from commits that it has in its history. Each
-// commit and object that it names has to be here.
+// makeCommit commits with a stream of git-fast-import(1), and moves a ref of the run to it; without force only
+// forward. Each commit and object that it names has to be here.
 func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent string, force bool) (string, error) {
 	parents, from := append([]string{parent}, rev.parents...), cmp.Or(rev.tree, parent)
 	if rev.first != "" {
@@ -279,7 +262,6 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 
 func data(b *bytes.Buffer, of []byte) { fmt.Fprintf(b, "data %d\n%s\n", len(of), of) }
 
-// identity is who commits.
 func (r *Repo) identity() string {
 	name, email := r.opt.Name, r.opt.Email
 	if name == "" && email == "" && r.src.UserName != "" && r.src.UserEmail != "" {
@@ -288,7 +270,6 @@ func (r *Repo) identity() string {
 	return identityOf(name, email)
 }
 
-// opsBetween are the ops that make one commit of another.
 func (r *Repo) opsBetween(ctx context.Context, from, to string) ([]op, error) {
 	ops, err := r.reads().differ(ctx, from, to)
 	return deletionsFirst(ops), err

@@ -9,18 +9,12 @@ import (
 	"time"
 )
 
-// Commit makes one commit on the tip, moves the branch to it here, at the
-// remote and in the user's repository, and returns its hash. What is not staged
-// stays uncommitted.
+// Commit makes one commit on the tip, moves the branch to it here, at the remote and in the user's repository, and
+// returns its hash. What is not staged stays uncommitted. If the remote's branch went on without touching the state
+// folder or a path of this run, the commit is made again on top of that, the tree follows, and the hash is the new one's.
 //
-// When the branch at the remote went on and what came touches neither the
-// state folder nor a path of this run, the commit is made again on top of that
-// and the tree brought up to date; the hash is then that of the new one.
-//
-// An error with an empty hash left branch and tree as they were. An error with
-// a hash comes after the commit was made here: a *PushError (it is pushed with
-// the next commit), a *Moved (it stays here; see Options.TakeOther), or a work tree that
-// could not be written to.
+// An error with an empty hash left branch and tree as they were. One with a hash comes after the commit was made: a
+// *PushError (the next commit pushes it), a *Moved (it stays here; see Options.TakeOther), or a tree not written to.
 func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 	if c.Shelve && r.shelf != "" {
 		return r.tip, nil
@@ -90,7 +84,6 @@ func blobsOf(ops []op) []string {
 	return ids
 }
 
-// besides reports whether a commit goes beside the branch.
 func (r *Repo) besides(c Commit) bool { return c.Aside && r.shelf != "" && r.opt.Keep != "" }
 
 // commitAside makes a commit on the record that is kept.
@@ -108,8 +101,7 @@ func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) (err err
 	return r.writeState(c)
 }
 
-// leadOn has a revision go on from where the state folder is, if that is not in
-// the history of the tip.
+// leadOn has a revision follow the commit with the state folder, if the tip's history lacks that.
 func (r *Repo) leadOn(ctx context.Context, rev *revision) error {
 	if r.shelf == "" {
 		return nil
@@ -121,8 +113,7 @@ func (r *Repo) leadOn(ctx context.Context, rev *revision) error {
 	return nil
 }
 
-// plan checks everything that can be wrong with c, and gives the revision that
-// it makes.
+// plan checks everything that can be wrong with c, and gives the revision that it makes.
 func (r *Repo) plan(c Commit) (revision, error) {
 	if err := checkMessage(c); err != nil {
 		return revision{}, err
@@ -151,8 +142,7 @@ func (r *Repo) plan(c Commit) (revision, error) {
 	return revision{message: c.Message, time: c.Time, ops: ops, parents: parents}, nil
 }
 
-// Stage takes changed paths as they are now; one that is gone will be removed
-// from the branch. An error leaves nothing staged.
+// Stage takes paths as they are now; what is gone will be removed from the branch. An error leaves nothing staged.
 func (r *Repo) Stage(ctx context.Context, paths []string) (_ *Stage, err error) {
 	defer wrap(&err, "stage the changes")
 	s := &Stage{Paths: paths, tip: r.tip}
@@ -179,10 +169,8 @@ func (r *Repo) Stage(ctx context.Context, paths []string) (_ *Stage, err error) 
 	return s, err
 }
 
-// EachStaged gives every path of a stage to f, as it is about to be committed,
-// and for a new pointer of Git LFS also what it stands for: that is what is
-// uploaded. The first error ends it. Data is read as f asks for the next, so that
-// not all of it is in memory at once.
+// EachStaged gives f each path of a stage as it will be committed, and what a new pointer of Git LFS stands for,
+// which is uploaded, until an error. Data is read one by one: not all of it is in memory at once.
 func (r *Repo) EachStaged(ctx context.Context, s *Stage, f func(Staged) error) error {
 	var blobs []op
 	for _, o := range s.changes() {
@@ -207,8 +195,7 @@ func (r *Repo) EachStaged(ctx context.Context, s *Stage, f func(Staged) error) e
 	return r.eachLarge(s.large(), f)
 }
 
-// MoveTo makes the work tree equal to a commit, which is the tip from then on. What is
-// not committed is lost, but for files that are ignored.
+// MoveTo makes the work tree equal to a commit, then the tip. Uncommitted work is lost, but for ignored files.
 func (r *Repo) MoveTo(ctx context.Context, commit string) error {
 	if err := r.standing.Still(); err != nil {
 		return err
@@ -220,8 +207,7 @@ func (r *Repo) MoveTo(ctx context.Context, commit string) error {
 	return errors.Join(r.fillLarge(ctx), r.setLocal(ctx))
 }
 
-// Keep makes a commit of what is staged outside of the state folder, on a parent and
-// without that folder. Branch and tree stay as they are. It is "" if nothing is.
+// Keep commits what is staged, but for the state folder, on a parent; branch and tree stay. "" if nothing is staged.
 func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at time.Time) (string, error) {
 	ops := slices.DeleteFunc(s.changes(), func(o op) bool { return Under(o.path, r.opt.State) })
 	if len(ops) == 0 {
@@ -234,8 +220,7 @@ func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at ti
 	return r.makeCommit(ctx, besideRef, rev, parent, true)
 }
 
-// Commit is what goes into one commit: first what is staged, then Moves, then
-// Files.
+// Commit is what goes into one commit: first what is staged, then Moves, then Files.
 type Commit struct {
 	Message string            // with trailers, UTF-8
 	Files   map[string][]byte // files of the state folder and their content; written to the tree as well
@@ -246,27 +231,21 @@ type Commit struct {
 	Time    time.Time         // of author and committer, recorded in UTC
 	Merges  string            // commit that is merged, as the second parent; "" for none
 
-	// Anew says that the state folder has Files and nothing else: what the tip
-	// has there is removed. It goes with neither Moves nor staged files of that
-	// folder.
+	// Anew removes what the tip has in the state folder besides Files. It excludes Moves and staged files there.
 	Anew bool
 
-	// Shelve takes the state folder off the branch, and says so in a trailer of the
-	// message. It stays in the work tree and in the commit before, which Options.Keep
-	// names from then on and where it is read from; the next commit that is none of
-	// this kind puts it back. It goes with nothing else, and does nothing where the
-	// folder is off the branch already.
+	// Shelve takes the state folder off the branch, with a trailer that says so. It stays in the work tree and in the
+	// commit before, which Options.Keep names and reads go to; the next commit without Shelve puts it back. It goes with
+	// nothing else, and does nothing where the folder is off already.
 	Shelve bool
 
-	// Aside makes the commit on the record that Options.Keep names, and leaves the
-	// branch as it is, where the state folder is off that; else it is one like any
-	// other. It has Files alone. It comes first, here as at the remote, or not at all.
+	// Aside commits on the record that Options.Keep names, not on the branch, where the state folder is off that;
+	// else as usual. It has Files alone, and comes first, here as at the remote, or not at all.
 	Aside bool
 }
 
-// Stage is what a commit is to take from the work tree, as objects of git. What
-// is checked, counted and read is exactly what is committed, whatever happens
-// to the files meanwhile. It holds until the next one, and the next commit.
+// Stage is what a commit takes from the work tree, as objects of git: exactly what was checked is committed,
+// whatever happens to the files meanwhile. It holds until the next one, and the next commit.
 type Stage struct {
 	Paths []string // whose changes it has
 
@@ -276,7 +255,6 @@ type Stage struct {
 	pointers []pointer // of Git LFS, among ops
 }
 
-// changes are what it does to the tip; nothing if it is nil.
 func (s *Stage) changes() []op {
 	if s == nil {
 		return nil
@@ -284,7 +262,6 @@ func (s *Stage) changes() []op {
 	return slices.Clone(s.ops)
 }
 
-// large are the pointers of Git LFS in it.
 func (s *Stage) large() []pointer {
 	if s == nil {
 		return nil
@@ -311,8 +288,7 @@ func stagedOf(o op) Staged {
 	return s
 }
 
-// maxState is the size of the largest file of the state folder, and maxJudged
-// that of the largest file that can be judged, in bytes.
+// Sizes in bytes: of the largest file of the state folder, and of the largest that can be judged.
 const (
 	maxState  = 64 << 20
 	maxJudged = maxState

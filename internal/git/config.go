@@ -12,8 +12,7 @@ import (
 // setting is one entry of git's configuration.
 type setting struct{ Key, Value string }
 
-// configuration is the user's configuration as git lists it, read once before any agent
-// runs.
+// configuration is the user's configuration as git lists it, read once before any agent runs.
 type configuration []setting
 
 // parseConfig reads what git config lists with -z.
@@ -41,10 +40,8 @@ func (c configuration) Get(key string) string {
 	return ""
 }
 
-// IgnoresCase says whether names in a repository, of which this is the folder with HEAD, are
-// one file where they differ in capitals alone, as the configuration says. Where it says so of
-// a file system that keeps them apart, perhaps because it came from another machine, git would
-// lose a file that is renamed in this way.
+// IgnoresCase says whether names that differ in capitals alone are one file: as configured, and as HEAD in dir shows.
+// A setting from another machine would have git lose a file that is renamed in this way.
 func (c configuration) IgnoresCase(dir string) bool {
 	upper, err := os.Stat(filepath.Join(dir, "HEAD"))
 	lower, wrong := os.Stat(filepath.Join(dir, "head"))
@@ -64,9 +61,7 @@ func (c configuration) Network() []setting {
 	return out
 }
 
-// BatchMode keeps ssh from asking questions on a terminal that this program
-// has, which would wait for ever. It is left out for users who have set an ssh
-// program of their own.
+// BatchMode keeps ssh from waiting for ever for an answer on a terminal, unless users have set an ssh of their own.
 func (c configuration) BatchMode(env environ) []string {
 	if c.Get("core.sshcommand") != "" || len(env.Pick("GIT_SSH", "GIT_SSH_COMMAND")) > 0 {
 		return nil
@@ -74,8 +69,7 @@ func (c configuration) BatchMode(env environ) []string {
 	return []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes"}
 }
 
-// Author gives the name or the address of the user, which part says, as git finds
-// it for an author.
+// Author gives the user's name or address, as part says, as git finds it for an author.
 func (c configuration) Author(env environ, part string) string {
 	for _, pair := range env.Pick("GIT_AUTHOR_" + part) {
 		if _, value, _ := strings.Cut(pair, "="); value != "" {
@@ -86,8 +80,7 @@ func (c configuration) Author(env environ, part string) string {
 	return cmp.Or(c.Get("author."+key), c.Get("user."+key))
 }
 
-// identityOf is "Name <email>" without anything that would end it early; reprise where
-// one of them is empty.
+// identityOf is "Name <email>" without what would end it early; reprise where one is empty.
 func identityOf(name, email string) string {
 	clean := func(s, fallback string) string {
 		return cmp.Or(strings.TrimSpace(strings.Map(func(c rune) rune {
@@ -108,15 +101,12 @@ func quoted(s string) string {
 // shellWord makes one word of a shell's command line.
 func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// environ is the environment of this process as it was when the Source was
-// found. Every git command gets an environment built from it by name.
+// environ is the environment when the Source was found. Every git command gets one built from it by name.
 type environ []string
 
-// takeEnviron gives the environment of this process as it is now.
 func takeEnviron() environ { return os.Environ() }
 
-// Pick returns the variables with the given names. A name that ends in * is a
-// prefix.
+// Pick returns the variables with the given names. A name that ends in * is a prefix.
 func (e environ) Pick(names ...string) []string {
 	var out []string
 	for _, pair := range e {
@@ -131,8 +121,7 @@ func (e environ) Pick(names ...string) []string {
 	return out
 }
 
-// Path is PATH without the parts that are not absolute: what they lead to
-// depends on the folder that git works in, which may be an agent's.
+// Path is PATH without relative parts, which depend on the folder that git works in, perhaps an agent's.
 func (e environ) Path() string {
 	var parts []string
 	for _, pair := range e.Pick("PATH") {
@@ -158,18 +147,15 @@ func (e environ) always() []string {
 	)
 }
 
-// Local is the environment of a command that talks to nobody: no HOME, no
-// configuration but the repository's, no transport.
+// Local is for commands that talk to nobody: no HOME, no transport, no configuration but the repository's.
 func (e environ) Local() []string {
 	return append(e.always(),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_ALLOW_PROTOCOL=none")
 }
 
-// Network is the environment of a command that talks to the remote. What the
-// user's configuration says about the network comes in as settings, as it was
-// read before any agent ran; no configuration file is read again. HOME is for
-// ssh and for credential helpers.
+// Network is for commands that talk to the remote. The user's settings about the network are as read before any
+// agent ran; no configuration file is read again. HOME is for ssh and for credential helpers.
 func (e environ) Network(settings []setting) []string {
 	env := append(e.always(), e.Pick("HOME", "USER", "LOGNAME", "XDG_*", "DBUS_SESSION_BUS_ADDRESS",
 		"SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GNUPGHOME",
@@ -179,8 +165,7 @@ func (e environ) Network(settings []setting) []string {
 	return append(append(env, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh"), settingsEnviron(settings)...)
 }
 
-// settingsEnviron are the variables that give git these settings, and no configuration
-// file but the repository's.
+// settingsEnviron are the variables that give git these settings, and no configuration but the repository's.
 func settingsEnviron(settings []setting) []string {
 	env := []string{
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
@@ -192,9 +177,7 @@ func settingsEnviron(settings []setting) []string {
 	return env
 }
 
-// Discovery is the environment for finding the user's repository and reading
-// the user's configuration: everything, but for the variables that would point
-// git somewhere else, such as those that a hook gets.
+// Discovery is for finding the user's repository and configuration: all but what points git elsewhere, as in a hook.
 func (e environ) Discovery() []string {
 	var env []string
 	for _, pair := range e {

@@ -22,11 +22,8 @@ type DiffStat struct {
 // maxDiff is how much text of a difference is returned, in bytes.
 const maxDiff = 8 << 20
 
-// Diff returns how the commit of a stage will differ from another commit; with
-// nil, how the tip does. The state folder is left out, and so are paths that are
-// or lie under exclude. The text is cut at 8 MB, and says so; the counts are
-// always whole. Nothing is read from the work tree, which somebody may change
-// meanwhile.
+// Diff returns how the commit of a stage (nil: the tip) differs from another, without the state folder and what is or
+// lies under exclude. The text is cut at 8 MB, and says so; counts are whole. The tree, which may change, is not read.
 func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (string, DiffStat, error) {
 	if s == nil || !s.indexed {
 		return r.diffFrom(ctx, nil, from, r.tip, append(slices.Clip(exclude), r.opt.State))
@@ -34,8 +31,7 @@ func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...strin
 	return r.diffFrom(ctx, []string{"GIT_INDEX_FILE=" + r.staged.Index()}, from, "--cached", append(slices.Clip(exclude), r.opt.State))
 }
 
-// Between gives how one commit differs from another, without paths that are or lie under
-// exclude.
+// Between counts how one commit differs from another, without paths that are or lie under exclude.
 func (r *Repo) Between(ctx context.Context, from, to string, exclude ...string) (DiffStat, error) {
 	_, stat, err := r.diffFrom(ctx, nil, from, to, exclude)
 	return stat, err
@@ -66,10 +62,9 @@ func (r *Repo) diffFrom(ctx context.Context, env []string, from, with string, ex
 // ErrTooLarge is returned when a patch does not fit.
 var ErrTooLarge = errors.New("the patch is too large")
 
-// Patch returns everything uncommitted, new and binary files included, in a
-// form that git apply takes, of at most limit bytes. The largest files are left
-// out, and named at the top, if they would not fit; if what is left is still
-// too large the error is ErrTooLarge. Nothing uncommitted gives no bytes. Options.Scrap is left out.
+// Patch returns all that is uncommitted, new and binary files too but not Options.Scrap, for git apply, in at most
+// limit bytes; none if there is nothing. The largest files are left out, and named at the top, if they do not fit;
+// ErrTooLarge says that the rest does not, either.
 func (r *Repo) Patch(ctx context.Context, limit int64) (_ []byte, err error) {
 	defer wrap(&err, "make a patch")
 	changes, err := r.changes(ctx)
@@ -100,8 +95,7 @@ func (r *Repo) Patch(ctx context.Context, limit int64) (_ []byte, err error) {
 	return b.Bytes(), nil
 }
 
-// fit leaves out what cannot be in a patch, and the largest files until the
-// rest together has at most limit bytes.
+// fit leaves out what cannot be in a patch, and the largest files until the rest has at most limit bytes.
 func fit(changes []Change, limit int64) (keep, left []Change) {
 	var size int64
 	for _, c := range changes {
@@ -132,8 +126,7 @@ type CommitPatch struct {
 // mostPatch is how many bytes of patches are read of one branch.
 const mostPatch = 32 << 20
 
-// parsePatches divides what git log has printed where the mark stands at the
-// beginning of a line.
+// parsePatches divides what git log has printed where the mark begins a line.
 func parsePatches(out []byte, mark string) []CommitPatch {
 	var all []CommitPatch
 	cut := len(out) > mostPatch
@@ -150,14 +143,12 @@ func parsePatches(out []byte, mark string) []CommitPatch {
 	return all
 }
 
-// diffArgs begin every comparison: no program that a file or a configuration
-// could name is run.
+// diffArgs begin every comparison: no program that a file or a configuration could name is run.
 func diffArgs() []string {
 	return []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none"}
 }
 
-// parseStat takes the counts of files and lines that --numstat puts before a patch. Binary
-// files have no lines.
+// parseStat takes the counts that --numstat puts before a patch. Binary files have no lines.
 func parseStat(out []byte) (files, added, deleted int, text []byte) {
 	for len(out) > 0 && out[0] != '\n' {
 		line, rest, _ := bytes.Cut(out, []byte("\n"))
@@ -172,8 +163,7 @@ func parseStat(out []byte) (files, added, deleted int, text []byte) {
 	return files, added, deleted, bytes.TrimPrefix(out, []byte("\n"))
 }
 
-// sortChanges says what an index has to do to show the changes. Repositories,
-// pipes and devices are left out.
+// sortChanges says what an index has to do to show the changes, without repositories, pipes and devices.
 func sortChanges(changes []Change) code {
 	var c code
 	for _, ch := range changes {

@@ -47,8 +47,7 @@ func (e *Error) Command() string {
 // Last is the last message of git; empty if there is none.
 func (e *Error) Last() string { return lastLine(e.Stderr) }
 
-// Unwrap returns what the operating system said. That git could not be started where it was to
-// work does not say that what it was asked about is not there.
+// Unwrap returns the system's error, but no fs.ErrNotExist: where git did not start, nothing was looked for.
 func (e *Error) Unwrap() error {
 	if errors.Is(e.Err, fs.ErrNotExist) {
 		return nil
@@ -69,9 +68,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// fixedSettings are the settings of every git command. They win over all
-// configuration files, including the user's own, which an agent without a
-// sandbox could have changed.
+// fixedSettings win over all configuration files, even the user's own, which an agent without a sandbox can change.
 func fixedSettings() []string {
 	return []string{
 		"-c", "core.hooksPath=/dev/null",
@@ -105,8 +102,7 @@ type call struct {
 // All are the arguments of git.
 func (c call) All() []string { return slices.Concat(fixedSettings(), c.How, c.Args) }
 
-// Do runs the command and returns its standard output. The process group ends
-// with ctx: asked first, so that git removes its lock files, then killed.
+// Do returns the command's standard output. With ctx its group ends: asked first, so that git removes locks, then killed.
 func (c call) Do(ctx context.Context) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", c.All()...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
@@ -140,14 +136,12 @@ func (c call) Do(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), &Error{Args: c.Args, Stderr: text, Err: err}
 }
 
-// wrap says of an error what was tried.
 func wrap(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
 	}
 }
 
-// stdinOf reads b as the standard input of a command: nil for none.
 func stdinOf(b []byte) io.Reader {
 	if b == nil {
 		return nil
@@ -155,7 +149,6 @@ func stdinOf(b []byte) io.Reader {
 	return bytes.NewReader(b)
 }
 
-// exitCode returns the exit status of a git command, or -1.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -164,7 +157,6 @@ func exitCode(err error) int {
 	return -1
 }
 
-// stderrOf returns what the git command behind err said.
 func stderrOf(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -173,11 +165,9 @@ func stderrOf(err error) string {
 	return ""
 }
 
-// privately takes the settings that may hold a login, those of HTTP and of
-// credentials, out of git's environment, which every process of the same user
-// can read. Git reads them from a file without a name instead, which only git
-// and its children have open. On systems without such files the settings stay
-// in the environment.
+// privately takes the settings of HTTP and credentials, which may hold a login, out of git's environment, which any
+// process of the user can read, into a file without a name, open to git and its children alone. On systems without such
+// files they stay in the environment.
 func privately(settings []setting) (open []setting, private string) {
 	if !folders.Nameless {
 		return settings, ""
@@ -200,12 +190,10 @@ func privately(settings []setting) (open []setting, private string) {
 	return append(open, setting{"include.path", privateFile}), b.String()
 }
 
-// privateFile is the file that git finds them by: it is the first that a command
-// is started with besides its standard input and output.
+// privateFile is where git finds them: the first file that a command is started with besides the standard ones.
 const privateFile = "/proc/self/fd/3"
 
-// Files gives a command the files that c wants it to have open. The function it
-// returns closes those of them that nobody else needs.
+// Files gives a command the files that c wants it to have; done closes those that nobody else needs.
 func (c call) Files(cmd *exec.Cmd) (done func(), err error) {
 	done = func() {}
 	if c.Private != "" {
@@ -274,13 +262,11 @@ func Under(p, dir string) bool {
 	return ok && dir != "" && (rest == "" || rest[0] == '/')
 }
 
-// underAny says whether p is one of dirs or lies in one.
 func underAny(p string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return Under(p, strings.TrimSuffix(dir, "/")) })
 }
 
-// overlap says whether one of the paths is, or contains, or lies in, one of the
-// others.
+// overlap says whether one of the paths is, contains or lies in one of the others.
 func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(p string) bool {
 		return slices.ContainsFunc(b, func(q string) bool { return Under(p, q) || Under(q, p) })
@@ -296,8 +282,7 @@ func records(out []byte) []string {
 	return strings.Split(text, "\x00")
 }
 
-// quotePath writes a path the way fast-import and lists of object folders read it.
-// Control characters have been refused before.
+// quotePath writes a path for fast-import and lists of object folders. Control characters were refused before.
 func quotePath(p string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p) + `"`
 }

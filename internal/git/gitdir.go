@@ -36,10 +36,8 @@ func (r *Repo) prepare() error {
 	if err != nil {
 		return err
 	}
-	// The state folder is kept byte for byte, whatever .gitattributes says. Other
-	// files are committed in the encoding that they have in the tree: what is
-	// looked for there, such as a secret, must not come out of a conversion. And
-	// no attribute of the tree hides what changed, from a reviewer or a count.
+	// The state folder is kept byte for byte. Other files keep the encoding of the tree: what is looked for there, such
+	// as a secret, must not come out of a conversion. And no attribute hides what changed, from a reviewer or a count.
 	raw := fmt.Sprintf("* !working-tree-encoding !diff !ident %s\n\"/%s/**\" -text !eol -ident !filter\n", mergeAttributes, r.opt.State)
 	files := map[string]string{
 		"HEAD":            "ref: " + r.ref + "\n",
@@ -61,8 +59,7 @@ func (r *Repo) prepare() error {
 	return errors.Join(r.prepareShallow(), r.prepareLFS())
 }
 
-// prepareShallow copies where the user's history is cut, and keeps the cuts of
-// what was fetched for this run.
+// prepareShallow copies where the user's history is cut, and keeps the cuts of what was fetched for this run.
 func (r *Repo) prepareShallow() error {
 	var lines []string
 	for _, name := range []string{filepath.Join(r.src.CommonDir, "shallow"), r.home("shallow")} {
@@ -79,12 +76,9 @@ func (r *Repo) prepareShallow() error {
 	return folders.PutFile(r.home("shallow"), []byte(strings.Join(slices.Compact(lines), "\n")+"\n"))
 }
 
-// config is the whole configuration of the run's own git directory.
 func (r *Repo) config() string { return r.src.basics() + r.converting() }
 
-// restoreConfig restores the files that decide how git reads this directory. Nobody
-// else should write there; if an agent without a sandbox did, that has no
-// effect.
+// restoreConfig restores the files by which git reads this directory: an agent without a sandbox may have changed them.
 func (r *Repo) restoreConfig() error { return errors.Join(r.guardLFS(), guardDir(r.dir, r.config())) }
 
 // guardDir sees to it that git reads the given configuration in a directory and no other.
@@ -95,8 +89,7 @@ func guardDir(dir, config string) error {
 	return folders.PutFile(filepath.Join(dir, "config"), []byte(config))
 }
 
-// unlockRun opens the run's own folders. A program can close them though it can
-// write to none of them.
+// unlockRun opens the run's own folders, which a program can close though it cannot write to them.
 func (r *Repo) unlockRun() {
 	folders.Unlock(r.root, "git")
 	for _, name := range []string{"homes", "tree"} {
@@ -104,8 +97,7 @@ func (r *Repo) unlockRun() {
 	}
 }
 
-// sweep removes what a killed git command left behind. The run's own lock is
-// held, so nobody else is at work here.
+// sweep removes what a killed git command left behind. The run's lock is held, so nobody else is at work here.
 func (r *Repo) sweep() error {
 	return filepath.WalkDir(r.home(), func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -126,7 +118,6 @@ func (r *Repo) sweep() error {
 	})
 }
 
-// home joins names to the path of the run's own git directory.
 func (r *Repo) home(names ...string) string {
 	return filepath.Join(append([]string{r.dir}, names...)...)
 }
@@ -153,7 +144,7 @@ func (r *Repo) zero() string {
 // Ref is a name and the commit that it is at, a full hash.
 type Ref struct{ Name, Commit string }
 
-// refFormat is how for-each-ref has to print refs for Parse; ls-remote prints them so itself.
+// refFormat is how for-each-ref has to print refs for ParseRefs; ls-remote prints them so itself.
 const refFormat = "--format=%(objectname)%09%(refname)"
 
 // ParseRefs reads what git prints of refs, each on a line of its own that has come to its end.
@@ -176,8 +167,7 @@ func RefsBeginning(prefixes []string) (patterns []string) {
 	return patterns
 }
 
-// refsFetched gives the arguments by which git fetches refs of origin: its branches to where a
-// clone has those of origin, and all else to the same name.
+// refsFetched are the arguments that fetch branches of origin to where a clone has them, and all else to the same name.
 func refsFetched(all []Ref) (args []string) {
 	for _, r := range all {
 		into := r.Name
@@ -189,8 +179,7 @@ func refsFetched(all []Ref) (args []string) {
 	return args
 }
 
-// checkedOut returns the work tree of the user that has a ref checked out, or is
-// rebasing it; "" if none. Dir is the repository's common git directory.
+// checkedOut returns the user's work tree that has a ref checked out, or rebases it; "" if none. Dir is CommonDir.
 func checkedOut(dir, ref string) string {
 	dirs, _ := filepath.Glob(filepath.Join(EscapeGlob(dir), "worktrees", "*"))
 	for _, dir := range append([]string{dir}, dirs...) {
@@ -213,8 +202,7 @@ func workTreeOf(dir string) string {
 	return filepath.Dir(strings.TrimSpace(string(text)))
 }
 
-// checkoutBranch returns the commit of the run's branch in the user's repository.
-// A branch that makes the name impossible there is an error.
+// checkoutBranch returns the commit of the run's branch in the user's repository. A branch in its way is an error.
 func (r *Repo) checkoutBranch(ctx context.Context) (string, error) {
 	if r.opt.Aside != "" {
 		return "", nil
@@ -238,9 +226,7 @@ func (r *Repo) checkoutBranch(ctx context.Context) (string, error) {
 	return commit, nil
 }
 
-// updateCheckout moves the user's branch of the run along. It is a courtesy,
-// because only the ref of the run and the remote count. So it returns a failure
-// as a warning.
+// updateCheckout moves the user's branch along. Only the run's ref and the remote count, so a failure is a warning.
 func (r *Repo) updateCheckout(ctx context.Context, tip string) string {
 	if r.checkoutTip == tip {
 		return ""
@@ -263,9 +249,7 @@ func (r *Repo) updateCheckout(ctx context.Context, tip string) string {
 	return fmt.Sprintf("branch %s of this repository could not be moved along: it was changed meanwhile, or is locked", r.opt.Branch)
 }
 
-// sweepBranchLock removes the lock that a killed process left on the run's
-// branch in the user's repository. A recent one stays, since somebody may be at
-// work.
+// sweepBranchLock removes a killed process's lock on the user's branch. A recent one stays: somebody may be at work.
 func (r *Repo) sweepBranchLock() {
 	name := filepath.Join(r.src.CommonDir, r.ref+".lock")
 	if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > 10*time.Second {

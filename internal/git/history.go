@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Log lists the commits of the branch that the commit from has not, newest
-// first; with "" all of them. Of a merge it goes on with the first parent alone.
+// Log lists the branch's commits that from lacks, newest first; "" for all. Of a merge it follows the first parent.
 func (r *Repo) Log(ctx context.Context, from string) ([]LogEntry, error) {
 	return r.log(ctx, from, "--first-parent")
 }
@@ -38,8 +37,7 @@ func (r *Repo) log(ctx context.Context, from, order string) (_ []LogEntry, err e
 	return parseLog(out)
 }
 
-// Holds reports whether any file of the last commit has a text. Both ways to
-// end a line are the same.
+// Holds reports whether any file of the last commit has a text, however lines end.
 func (r *Repo) Holds(ctx context.Context, text string) (_ bool, err error) {
 	defer wrap(&err, "look for a text in the last commit")
 	wanted := unixLines([]byte(text))
@@ -67,8 +65,7 @@ func (r *Repo) Holds(ctx context.Context, text string) (_ bool, err error) {
 
 func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// shelfOf gives the commit that has the state folder of a commit of the branch,
-// or "".
+// shelfOf gives the commit that has the state folder of a commit of the branch, or "".
 func (r *Repo) shelfOf(ctx context.Context, commit string) (string, error) {
 	if r.isNew { // what it starts from may hold a run that was merged
 		return "", nil
@@ -86,9 +83,8 @@ func (r *Repo) shelfOf(ctx context.Context, commit string) (string, error) {
 	return s.find(ctx, commit)
 }
 
-// Recorded reports whether the record may be from a commit or lead on from it. Where the state
-// folder was taken off the branch that is what the record has in its history, and the commit
-// that took it off; anything else with a record was put on the branch by others.
+// Recorded reports whether the record may be from a commit or lead on from it. With the state folder off the branch
+// that is the record's history, and the commit that took it off; any other record was put there by others.
 func (r *Repo) Recorded(ctx context.Context, c LogEntry) (bool, error) {
 	if r.shelf == "" {
 		return true, nil
@@ -108,8 +104,7 @@ func (r *Repo) SameWork(ctx context.Context, one, other string) (bool, error) {
 	return !slices.ContainsFunc(paths, func(p string) bool { return !Under(p, r.opt.State) }), err
 }
 
-// keptRecord gives the commit that Options.Keep names, at the remote if there is one;
-// "" for none. It is asked for once, and again when the branch is fetched.
+// keptRecord gives the commit that Options.Keep names, at the remote if any; "" for none. It is asked once a fetch.
 func (r *Repo) keptRecord(ctx context.Context) (string, error) {
 	if r.keptKnown || r.opt.Keep == "" {
 		return r.kept, nil
@@ -124,12 +119,10 @@ func (r *Repo) keptRecord(ctx context.Context) (string, error) {
 	return r.kept, err
 }
 
-// keepRef is where the record is kept.
 func (r *Repo) keepRef() string { return KeptRefs + r.opt.Keep }
 
-// ReadFile returns the file at path as it is in commit, a full hash; one of the
-// state folder that was taken off the branch as it was before that. The error
-// wraps fs.ErrNotExist when there is no such commit or no such file in it.
+// ReadFile returns a file in a commit, a full hash; of a state folder taken off the branch, as it was before that.
+// The error wraps fs.ErrNotExist when there is no such commit or file.
 func (r *Repo) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
 	if commit == r.tip && r.state != nil && Under(path, r.opt.State) {
 		return r.readAt(ctx, r.Record(), path)
@@ -168,8 +161,7 @@ type LogEntry struct {
 // Trailer is a line such as "Reprise-Phase: design" at the end of a message.
 type Trailer struct{ Key, Value string }
 
-// logArgs are the arguments of git that list commits in an order, which is an option of git log.
-// The span is a commit, or two with .. between them.
+// logArgs list the commits of a span, which is a commit or A..B; order is an option of git log.
 func logArgs(order, span string) []string {
 	return []string{
 		"log", "-z", order, "--no-color", "--no-show-signature", "--no-decorate",

@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// loadState reads what commit has in the state folder.
 func (r *Repo) loadState(ctx context.Context, commit string) error {
 	shelf := ""
 	files, err := r.reads().below(ctx, commit, r.opt.State)
@@ -27,8 +26,7 @@ func (r *Repo) loadState(ctx context.Context, commit string) error {
 	return err
 }
 
-// Record is the newest commit that has the state folder: the tip, unless the
-// folder was taken off it.
+// Record is the newest commit that has the state folder: the tip, unless the folder was taken off it.
 func (r *Repo) Record() string {
 	if r.shelf != "" {
 		return r.shelf
@@ -36,8 +34,7 @@ func (r *Repo) Record() string {
 	return r.tip
 }
 
-// putBack are the ops that bring the state folder back to a tip that it was
-// taken off.
+// putBack are the ops that bring the state folder back to a tip that it was taken off.
 func (r *Repo) putBack() (ops []op) {
 	if r.shelf == "" {
 		return nil
@@ -48,11 +45,9 @@ func (r *Repo) putBack() (ops []op) {
 	return ops
 }
 
-// takeOff is the op that takes the state folder off the tip.
 func (r *Repo) takeOff() []op { return []op{{kind: 'D', path: r.opt.State}} }
 
-// readTip has git's index hold what the tip does. It does so also for a process that was told
-// to end: what compares the tree relies on it.
+// readTip has the index hold the tip, also in a process that was told to end: what compares the tree relies on it.
 func (r *Repo) readTip(ctx context.Context) error {
 	err := r.sweep()
 	if err == nil {
@@ -103,16 +98,14 @@ func (r *Repo) put(ctx context.Context, env []string, ops []op) error {
 	return err
 }
 
-// code is a list of paths outside the state folder, sorted by what the index
-// has to do with them.
+// code is a list of paths outside the state folder, by what the index has to do with them.
 type code struct {
 	take []string // files and links that are there, or are simply gone
 	drop []string // gone in a way that git would mistake: a folder or a link is in the way
 }
 
-// stageCode puts the paths into the index and returns how it then differs from
-// the tip. Git hashes the files, so that built-in conversions such as line ends are
-// done, and that of Git LFS; no configuration names another driver.
+// stageCode puts paths into the index and returns how it then differs from the tip. Git hashes the files: of all
+// conversions only the built-in ones, such as line ends, and that of Git LFS are done.
 func (r *Repo) stageCode(ctx context.Context, c code) ([]op, error) {
 	if len(c.take)+len(c.drop) == 0 {
 		return nil, nil
@@ -146,8 +139,7 @@ func (r *Repo) files(ctx context.Context) ([]entry, error) {
 	return r.listed.files, nil
 }
 
-// eachBlob reads what ops set and gives it to f, in their order. One that is too large to be
-// looked through is an error. Not all of it is in memory at once.
+// eachBlob gives f what ops set, in order and one at a time. One too large to be looked through is an error.
 func (r *Repo) eachBlob(ctx context.Context, ops []op, f func(o op, data []byte) error) error {
 	var ids []string
 	for _, o := range ops {
@@ -179,9 +171,8 @@ func (r *Repo) eachBlob(ctx context.Context, ops []op, f func(o op, data []byte)
 	return nil
 }
 
-// ReadStaged returns a file of the state folder as the commit of a stage will have
-// it: what is staged, else what the tip has. The error wraps fs.ErrNotExist where
-// there will be no file.
+// ReadStaged reads a file of the state folder as the commit of a stage will have it. The error wraps
+// fs.ErrNotExist where there will be none.
 func (r *Repo) ReadStaged(ctx context.Context, s *Stage, path string) ([]byte, error) {
 	e, there := r.state[path]
 	for _, o := range s.changes() {
@@ -203,8 +194,7 @@ func (r *Repo) ReadStaged(ctx context.Context, s *Stage, path string) ([]byte, e
 	return found[0].Data, nil
 }
 
-// updateIndex puts paths into the index, which env may name; how are arguments
-// for git.
+// updateIndex puts paths into the index, which env may name; how are arguments for git.
 func (r *Repo) updateIndex(ctx context.Context, env, how []string, c code) error {
 	for _, u := range []struct {
 		paths []string
@@ -259,8 +249,7 @@ func (r *Repo) checkState(p string) error {
 	return nil
 }
 
-// stateWith reports whether the state folder has a file or folder, once s is
-// committed.
+// stateWith reports whether the state folder has a file or folder, once s is committed.
 func (r *Repo) stateWith(s *Stage) func(p string) bool {
 	names := map[string]bool{}
 	for p := range r.state {

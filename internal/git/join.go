@@ -9,8 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// join brings this run and what the remote has together, after a push that did
-// not succeed. It says whether the remote now has the tip.
+// join unites this run and the remote after a push that failed, and says whether the remote now has the tip.
 func (r *Repo) join(ctx context.Context) (bool, error) {
 	if r.remoteTip == r.tip {
 		return true, nil // the push had arrived
@@ -33,8 +32,7 @@ func (r *Repo) join(ctx context.Context) (bool, error) {
 	return r.replay(ctx)
 }
 
-// replay makes the commits of this process again on top of the remote's, and says whether
-// there were none that the remote has not.
+// replay makes this process's commits again on top of the remote's, and says whether the remote had them all.
 func (r *Repo) replay(ctx context.Context) (bool, error) {
 	out, err := r.git(ctx, "merge-base", r.tip, r.remoteTip)
 	if exitCode(err) == 1 {
@@ -73,8 +71,7 @@ func (r *Repo) replay(ctx context.Context) (bool, error) {
 	return len(revs) == 0, err
 }
 
-// mayTake refuses the commits of the remote since base if they touch the state
-// folder, a path that this run has changed, or a path with uncommitted changes.
+// mayTake refuses remote commits that touch the state folder, a path this run changed, or an uncommitted change.
 func (r *Repo) mayTake(ctx context.Context, base string, ours []string) error {
 	came, err := r.between(ctx, base, r.remoteTip)
 	if err != nil {
@@ -96,7 +93,6 @@ func (r *Repo) mayTake(ctx context.Context, base string, ours []string) error {
 	return nil
 }
 
-// overtaken says that somebody else has gone on with the run, to that commit.
 func (r *Repo) overtaken(other string) error {
 	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: r.opt.Remote, Why: text.CauseOf("moved_run", "somebody else went on with this run"), Run: true}
 }
@@ -105,8 +101,7 @@ func (r *Repo) moved(why text.Cause) error {
 	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: r.remoteTip, Where: r.opt.Remote, Why: why}
 }
 
-// move takes commit as the tip and brings the work tree along. Changes that are
-// not committed stay; the caller knows that they do not get in the way.
+// move takes commit as the tip and the tree along. Uncommitted changes stay; the caller knows they are not in the way.
 func (r *Repo) move(ctx context.Context, commit string) error {
 	r.unlock() // git writes nothing into a closed folder
 	if _, err := r.git(ctx, "read-tree", "-m", "-u", r.tip, commit); err != nil {
@@ -122,8 +117,7 @@ func (r *Repo) move(ctx context.Context, commit string) error {
 	return r.loadState(ctx, commit)
 }
 
-// Moved says that the branch went on elsewhere in a way that cannot be joined
-// with what is here. Nothing was lost: Local stays as it was.
+// Moved says that the branch went on elsewhere and cannot be joined with what is here. Nothing was lost: Local stays.
 type Moved struct {
 	Branch string
 	Local  string // commit

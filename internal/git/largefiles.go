@@ -13,12 +13,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// inLFS reports whether files are converted on their way into the tree and out
-// of it.
+// inLFS reports whether files are converted on their way into the tree and out of it.
 func (r *Repo) inLFS() bool { return r.largeUsed && r.src.lfs.Program != "" }
 
-// fillLarge replaces pointers in the tree by their files, which are fetched first if
-// they are missing. What stays a pointer is noted, and not tried again.
+// fillLarge replaces pointers in the tree by their files, fetched if missing. What stays a pointer is not tried again.
 func (r *Repo) fillLarge(ctx context.Context) error {
 	if !r.inLFS() {
 		return nil
@@ -56,8 +54,7 @@ func (r *Repo) fillLarge(ctx context.Context) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// pointers lists the files of the tip that Git LFS keeps and that the tree has
-// as the pointers which the tip has.
+// pointers lists the files of the tip in Git LFS that the tree has as the tip's own pointers.
 func (r *Repo) pointers(ctx context.Context) ([]pointer, error) {
 	out, err := r.git(ctx, "ls-files", "-s", "-z", "--", ":(top,attr:filter=lfs)")
 	var found []pointer
@@ -71,7 +68,6 @@ func (r *Repo) pointers(ctx context.Context) ([]pointer, error) {
 	return found, err
 }
 
-// pointerAt reads the pointer that the tree has at a path, if it has one there.
 func (r *Repo) pointerAt(name string) (pointer, bool) {
 	if info, err := r.top.Lstat(name); err != nil || info.Size() > maxPointer {
 		return pointer{}, false
@@ -82,15 +78,11 @@ func (r *Repo) pointerAt(name string) (pointer, bool) {
 	return p, ok && err == nil
 }
 
-// missing reports whether what a pointer stands for is not here.
 func (r *Repo) missing(p pointer) bool {
 	return p.size > 0 && !p.in(r.src.lfs.Storage) && !p.in(r.lfsDir("store"))
 }
 
-// markLarge notes at changes which files Git LFS keeps and cannot be committed as
-// they are. Without git-lfs that is every file that is no pointer. With it, it
-// is a file in place of a pointer whose content is missing here, and a pointer
-// to content that the tip does not have.
+// markLarge sets Change.Large.
 func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 	if !r.largeUsed && !slices.ContainsFunc(changes, func(c Change) bool { return path.Base(c.Path) == ".gitattributes" }) {
 		return nil
@@ -125,7 +117,6 @@ func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 	return nil
 }
 
-// lackLarge says which files are pointers of Git LFS in the work tree.
 func (r *Repo) lackLarge() string {
 	const follows = " in the tree of agents and checks, and what an agent writes in place of a pointer is taken back"
 	switch {
@@ -143,7 +134,6 @@ func (r *Repo) lackLarge() string {
 	return named(slices.Sorted(maps.Keys(r.asPointers)), "stays a pointer", "stay pointers") + " of Git LFS" + follows + " (" + why + ")"
 }
 
-// named gives some of the paths and says what they all are.
 func named(paths []string, one, all string) string {
 	if len(paths) == 1 {
 		return paths[0] + " " + one
@@ -155,7 +145,6 @@ func named(paths []string, one, all string) string {
 	return names + " " + all
 }
 
-// stagedPointers finds the pointers that ops would commit.
 func (r *Repo) stagedPointers(ctx context.Context, ops []op) ([]pointer, error) {
 	r.largeUsed = r.largeUsed || slices.ContainsFunc(ops, func(o op) bool { return path.Base(o.path) == ".gitattributes" })
 	if !r.inLFS() {
@@ -164,7 +153,6 @@ func (r *Repo) stagedPointers(ctx context.Context, ops []op) ([]pointer, error) 
 	return r.pointersAmong(ctx, ops)
 }
 
-// pointersAmong finds the pointers among objects.
 func (r *Repo) pointersAmong(ctx context.Context, ops []op) (pointers []pointer, err error) {
 	ops = slices.DeleteFunc(slices.Clone(ops), func(o op) bool { return o.kind != 'M' || o.inline })
 	sizes, err := r.reads().sizes(ctx, blobsOf(ops))
@@ -187,8 +175,7 @@ func (r *Repo) pointersAmong(ctx context.Context, ops []op) (pointers []pointer,
 	return pointers, err
 }
 
-// newLarge are the pointers to what the user's repository does not have: it was made of files in
-// the tree, and lies where git-lfs has put it.
+// newLarge are the pointers to what the user's repository lacks: made of files in the tree, it lies in the store.
 func (r *Repo) newLarge(pointers []pointer) []pointer {
 	return slices.DeleteFunc(slices.Clone(pointers), func(p pointer) bool {
 		return p.in(r.src.lfs.Storage) || !p.in(r.lfsDir("store"))
@@ -210,8 +197,7 @@ func (r *Repo) eachLarge(pointers []pointer, f func(Staged) error) error {
 	return nil
 }
 
-// keepLarge puts what pointers stand for into the user's repository, before a
-// commit names it. After a dry run nobody else gets the commit.
+// keepLarge gives the user's repository what pointers stand for before a commit names it; not after a dry run.
 func (r *Repo) keepLarge(pointers []pointer) error {
 	for _, p := range r.newLarge(pointers) {
 		if r.opt.DryRun {
@@ -228,8 +214,7 @@ func (r *Repo) keepLarge(pointers []pointer) error {
 	return nil
 }
 
-// fetchLarge has git-lfs fetch what a commit has and is not here into the user's
-// repository. Without it the files stay pointers.
+// fetchLarge has git-lfs fetch what a commit lacks here into the user's repository; else files stay pointers.
 func (r *Repo) fetchLarge(ctx context.Context, commit string) {
 	from := cmp.Or(r.remote, r.src.origin)
 	switch {
@@ -254,8 +239,7 @@ func (r *Repo) transfer(ctx context.Context, with *remote, args ...string) error
 	return err
 }
 
-// uploadLarge brings to the remote what the pointers stand for in the commits that it
-// does not have yet. What is not here is left out: the remote has it, or nobody.
+// uploadLarge sends what pointers of new commits stand for. What is not here, the remote has, or nobody.
 func (r *Repo) uploadLarge(ctx context.Context) error {
 	if !r.inLFS() {
 		return nil

@@ -29,8 +29,7 @@ type lfsSetup struct {
 	Settings []setting // as they were when the Source was found
 }
 
-// findLFS looks for git-lfs. Of the programs that the configuration names only whether it
-// names any counts: what is run is git-lfs itself.
+// findLFS looks for git-lfs, which alone is run: of the programs in the configuration only counts whether there are any.
 func findLFS(all configuration, env environ, commonDir string) lfsSetup {
 	filter := all.Get("filter.lfs.process") + all.Get("filter.lfs.clean")
 	found := lfsSetup{Storage: cmp.Or(all.Get("lfs.storage"), "lfs"), Skips: strings.Contains(filter+all.Get("filter.lfs.smudge"), "--skip")}
@@ -53,15 +52,13 @@ func findLFS(all configuration, env environ, commonDir string) lfsSetup {
 	return found
 }
 
-// sharedLFS are the settings that git-lfs takes from .lfsconfig, which is a file of
-// the repository. None of them names a program.
+// sharedLFS are the settings that git-lfs takes from the repository's .lfsconfig. None of them names a program.
 func sharedLFS(key string) bool {
 	return slices.Contains([]string{"lfs.url", "lfs.pushurl", "lfs.fetchinclude", "lfs.fetchexclude", "lfs.gitprotocol"}, key) ||
 		strings.HasPrefix(key, "lfs.") && strings.HasSuffix(key, ".access") ||
 		strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".lfsurl")
 }
 
-// usesLFS says whether a commit gives files to Git LFS.
 func (r reader) usesLFS(ctx context.Context, commit string) (bool, error) {
 	_, err := r.git(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", commit, "--", ":(top,glob)**/.gitattributes")
 	if err != nil && exitCode(err) != 1 {
@@ -70,15 +67,12 @@ func (r reader) usesLFS(ctx context.Context, commit string) (bool, error) {
 	return err == nil, nil
 }
 
-// Hold makes of a program with its environment one that reaches no network, writes only
-// below the folder write, and reads besides that only programs and the folders read, some
-// of which may come to be later.
+// Hold makes of a program with its environment one that reaches no network, writes only below write, and reads
+// besides that only programs and the folders read, some of which may come to be later.
 type Hold func(argv, env, read []string, write string) (heldArgv, heldEnv []string, err error)
 
-// learnLFS reads which settings git-lfs works with, and finds the command by which git starts
-// it to convert files. That starts in a git directory of its own, with an environment of its own,
-// and without an address to fetch from: what is not here stays a pointer. Of the settings those
-// about converting count.
+// learnLFS reads the settings of git-lfs about converting, and finds the command by which git starts it: in a git
+// directory and environment of its own, and without an address, so that what is not here stays a pointer.
 func (r *Repo) learnLFS(ctx context.Context) error {
 	if r.src.lfs.Program == "" {
 		return nil
@@ -118,9 +112,7 @@ func (r *Repo) learnLFS(ctx context.Context) error {
 	return nil
 }
 
-// lfsConfig reads the .lfsconfig of the default branch. That of the run's
-// branch or tree does not count, since an agent could name another server
-// there.
+// lfsConfig reads .lfsconfig of the default branch: on the run's branch or tree an agent could name another server.
 func (r *Repo) lfsConfig(ctx context.Context) ([]setting, error) {
 	text, err := r.src.ReadFile(ctx, cmp.Or(r.src.defaultHead, r.src.Head), ".lfsconfig")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,16 +130,13 @@ func (r *Repo) lfsConfig(ctx context.Context) ([]setting, error) {
 	return slices.DeleteFunc(parseConfig(list), func(c setting) bool { return !sharedLFS(c.Key) }), nil
 }
 
-// lfsDir joins names to the path of the git directory that git-lfs is given. It
-// has no remote, no work tree and nothing checked out, so that git-lfs finds
-// no .lfsconfig.
+// lfsDir is the git directory of git-lfs: without remote, work tree and checkout, so that it finds no .lfsconfig.
 func (r *Repo) lfsDir(names ...string) string {
 	return r.home(append([]string{"lfs"}, names...)...)
 }
 
-// prepareLFS makes that directory. What files are converted to is kept in its
-// folder store until it is committed, and what the user's repository has is
-// found through the folder users.
+// prepareLFS makes that directory. Its store keeps what files are converted to until it is committed; through
+// users it finds what the user's repository has.
 func (r *Repo) prepareLFS() error {
 	if r.src.lfs.Program == "" {
 		return nil
@@ -157,14 +146,12 @@ func (r *Repo) prepareLFS() error {
 		os.MkdirAll(filepath.Join(users, "objects"), 0o755), os.Symlink(r.src.lfs.Storage, filepath.Join(users, "lfs")), r.guardLFS())
 }
 
-// emptyStore makes the folder store anew.
 func (r *Repo) emptyStore() error {
 	return errors.Join(os.RemoveAll(r.lfsDir("store")), os.MkdirAll(r.lfsDir("store"), 0o755))
 }
 
-// guardLFS is guardDir for that directory. Where the user's repository keeps its
-// files is said in its configuration, not in variables: a remote that is a folder
-// must not take it for its own.
+// guardLFS is guardDir for that directory. The user's storage is named in its configuration, not in variables: a
+// remote that is a folder must not take it for its own.
 func (r *Repo) guardLFS() error {
 	if r.src.lfs.Program == "" {
 		return nil
@@ -176,8 +163,7 @@ func (r *Repo) guardLFS() error {
 	)
 }
 
-// converting is the part of the run's configuration that has git convert files
-// with git-lfs, once its settings are known.
+// converting is the configuration that has git convert files with git-lfs, once its settings are known.
 func (r *Repo) converting() string {
 	if r.converter == "" {
 		return ""
@@ -194,8 +180,7 @@ func unconverted() []string {
 	return []string{"-c", "filter.lfs.process=", "-c", "filter.lfs.required=false"}
 }
 
-// blameLFS names git-lfs in an error if files could not be converted because it
-// does not work: git itself says only that the filter has ended.
+// blameLFS names git-lfs in an error if it does not work: git says only that the filter has ended.
 func (r *Repo) blameLFS(ctx context.Context, err error) error {
 	if r.converter == "" || ctx.Err() != nil {
 		return err
@@ -241,14 +226,12 @@ func largeFile(storage, oid string) string {
 	return filepath.Join(storage, "objects", oid[:2], oid[2:4], oid)
 }
 
-// in reports whether a folder of Git LFS has what the pointer stands for.
 func (p pointer) in(storage string) bool {
 	info, err := os.Lstat(largeFile(storage, p.oid))
 	return err == nil && info.Mode().IsRegular() && info.Size() == p.size
 }
 
-// read gives what the pointer stands for from a folder in which git-lfs works. What lies
-// there and is not that, or lies elsewhere and is only linked, is an error.
+// read gives what the pointer stands for from a folder of git-lfs. Something else there, or a link, is an error.
 func (p pointer) read(storage string) ([]byte, error) {
 	if p.size > maxJudged {
 		return nil, fmt.Errorf("%s has %d bytes, at most %d can be looked through", p.path, p.size, maxJudged)

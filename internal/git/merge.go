@@ -9,8 +9,7 @@ import (
 	"sync"
 )
 
-// mergeAttributes keep what files say of themselves from deciding how they are merged: with
-// merge=union a conflict would show nowhere.
+// mergeAttributes keep files from deciding how they are merged: merge=union would hide a conflict.
 const mergeAttributes = "!merge !conflict-marker-size"
 
 // Names of the two sides, as the marks of a conflict have them.
@@ -19,8 +18,7 @@ const (
 	theirs = "reprise/base"
 )
 
-// conflictMark begins each conflict in a file. Git ends it as the lines of the file end, and adds
-// the path to it where the two sides have the file in different places.
+// conflictMark begins each conflict, with the file's line ends, and the path where the two sides have different ones.
 var conflictMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^<<<<<<< ` + ours + `(:.*)?\r?$`) })
 
 // Marked reports whether a file has marks of a conflict.
@@ -57,8 +55,7 @@ type Version struct {
 	Data   []byte // see Detail; nil of what is no file, or too large, or has a folder at the other side
 }
 
-// What is read of conflicts: the versions of the first MostConflicts, each of at most
-// mostVersion bytes.
+// What is read of conflicts: the first MostConflicts, each version of at most mostVersion bytes.
 const (
 	MostConflicts = 50
 	mostVersion   = 64 << 10
@@ -67,8 +64,7 @@ const (
 // errOldGit says that git cannot merge without a work tree.
 var errOldGit = errors.New("git 2.38 or newer is needed to merge: install it, or merge by hand")
 
-// mergeOf merges the changes that another commit has into a tip. Known is a commit that both
-// have in their history, all of which need not be here, as in a shallow clone.
+// mergeOf merges what another commit changed into a tip. Known is in both histories, which may be cut here.
 func mergeOf(ctx context.Context, git reader, tip, other, known string) (MergeResult, error) {
 	base, err := forkOf(ctx, git, tip, other, known)
 	if err != nil {
@@ -77,8 +73,7 @@ func mergeOf(ctx context.Context, git reader, tip, other, known string) (MergeRe
 	return mergeSince(ctx, git, tip, other, base)
 }
 
-// mergeSince is Of where both sides are compared with a commit that need not be in the history
-// of either.
+// mergeSince is mergeOf from a base that need not be in the history of either.
 func mergeSince(ctx context.Context, git reader, tip, other, base string) (MergeResult, error) {
 	root, err := commitAlone(ctx, git, base)
 	if err != nil {
@@ -110,8 +105,7 @@ func mergeSince(ctx context.Context, git reader, tip, other, base string) (Merge
 	return r, err
 }
 
-// Detail adds to the merge of a tip and another commit what the files in conflict hold,
-// and which paths are mixed.
+// Detail adds to the merge of a tip and another commit what files in conflict hold, and which paths are mixed.
 func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string) error {
 	come, err := git.differ(ctx, tip, r.Commit)
 	theirs, wrong := git.differ(ctx, other, r.Commit)
@@ -195,8 +189,7 @@ func parseConflicts(records []string) ([]Conflict, error) {
 	return all, nil
 }
 
-// forkOf gives the newest commit that two have in common; or, where none is found here,
-// the one that is known.
+// forkOf gives the newest commit that two have in common; known, where none is found here.
 func forkOf(ctx context.Context, git reader, tip, other, known string) (string, error) {
 	out, err := git.git(ctx, "merge-base", tip, other)
 	if exitCode(err) == 1 {

@@ -25,8 +25,7 @@ type object struct {
 	Data []byte
 }
 
-// entry is what a commit or the index has at a path: a file, a symbolic link, a submodule, or
-// a folder. Without an ID there is none.
+// entry is a file, symbolic link, submodule or folder of a commit or the index. Without an ID there is none.
 type entry struct{ Path, Mode, ID string }
 
 // reader runs a command of git where objects are to be read.
@@ -117,8 +116,7 @@ func (r reader) entries(ctx context.Context, commit string, paths []string, flag
 	return all, nil
 }
 
-// below gives the files of a folder of a commit, by their path from the top of
-// the repository: none if there is no such folder.
+// below gives the files of a folder of a commit by their full paths: none if there is no such folder.
 func (r reader) below(ctx context.Context, commit, folder string) (map[string]entry, error) {
 	all, err := r.entries(ctx, commit, []string{folder}, "-r")
 	files := map[string]entry{}
@@ -130,11 +128,9 @@ func (r reader) below(ctx context.Context, commit, folder string) (map[string]en
 	return files, err
 }
 
-// targets are where symbolic links lead, by their paths. Those that lead out of the repository
-// by an absolute path are not among them.
+// targets are where symbolic links lead, by their paths, but for absolute ones out of the repository.
 type targets map[string]string
 
-// targets reads where links lead.
 func (r reader) targets(ctx context.Context, links []entry) (targets, error) {
 	var blobs []string
 	for _, l := range links {
@@ -196,9 +192,7 @@ func (r reader) files(ctx context.Context, commit string, paths ...string) ([][]
 	return data, nil
 }
 
-// plain reads a file as it is in a commit, which is given by its full hash. What a
-// symbolic link says is no text of anybody, and what it leads to is not read: the
-// error wraps folders.ErrNoFile.
+// plain reads an ordinary file at a commit, a full hash. Of a symbolic link the error wraps folders.ErrNoFile.
 func (r reader) plain(ctx context.Context, commit, name string) ([]byte, error) {
 	found, err := r.entries(ctx, commit, []string{name})
 	if err == nil && len(found) == 1 && !strings.HasPrefix(found[0].Mode, "100") {
@@ -207,7 +201,6 @@ func (r reader) plain(ctx context.Context, commit, name string) ([]byte, error) 
 	return r.file(ctx, commit, name)
 }
 
-// contains says whether commit old is in the history of commit tip.
 func (r reader) contains(ctx context.Context, tip, old string) (bool, error) {
 	if tip == old {
 		return true, nil
@@ -249,7 +242,6 @@ func parseRaw(out []byte) (all []op, err error) {
 	return all, nil
 }
 
-// isHash reports whether a text is the full hash of an object.
 func isHash(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

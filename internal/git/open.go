@@ -17,14 +17,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// Open takes the run's folder for this process, finds the newest commit of the
-// branch and brings the work tree to it. The newest is the furthest of what
-// this folder, the user's repository and the remote have; if none of them
-// contains the others, the error is a *Moved. A folder that another process
-// holds is a *lock.Held. Commits that the remote does not have yet are pushed.
-//
-// What a killed process left uncommitted is kept as a patch, see Leftover. No
-// ref is made before the first commit.
+// Open takes the run's folder, finds the newest commit of the branch, brings the work tree to it, and pushes what the
+// remote lacks. The newest is the furthest of this folder, the user's repository and the remote; if none contains the
+// others, the error is a *Moved. A folder that another process holds is a *folders.Held. What a killed process left
+// uncommitted is kept as a patch, see Leftover. No ref is made before the first commit.
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	r := &Repo{opt: o, src: o.Source, ref: "refs/heads/" + o.Branch, here: map[string]bool{}}
 	if err := r.check(ctx); err != nil {
@@ -134,8 +130,7 @@ func (r *Repo) check(ctx context.Context) error {
 // plainBranch is a name with nothing in it that git could refuse.
 var plainBranch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-z][0-9a-z-]*(/[0-9a-z-]+)*$`) })
 
-// checkBranch asks git about a name that is not plain, since git knows the
-// rules. "--branch" takes the next argument as it is, and refuses a leading dash.
+// checkBranch asks git about a name that is not plain. "--branch" takes the next argument as it is, but no dash.
 func (r *Repo) checkBranch(ctx context.Context) error {
 	if plainBranch().MatchString(r.opt.Branch) {
 		return nil
@@ -150,8 +145,7 @@ func (r *Repo) checkBranch(ctx context.Context) error {
 	return nil
 }
 
-// checkStateFolder refuses a new branch whose base has a file, a link or a
-// submodule where the folders above the state folder have to be: it would be lost.
+// checkStateFolder refuses a new branch that would lose what its base has in place of folders above the state folder.
 func (r *Repo) checkStateFolder(ctx context.Context) error {
 	if !r.isNew {
 		return nil
@@ -168,9 +162,7 @@ func (r *Repo) checkStateFolder(ctx context.Context) error {
 	return nil
 }
 
-// bringUp brings the work tree from wherever a process before left it to a
-// commit, which is the tip from then on. Uncommitted changes are kept as a patch
-// first.
+// bringUp brings the work tree to a commit, which is the tip then. Uncommitted changes are kept as a patch first.
 func (r *Repo) bringUp(ctx context.Context, commit string) error {
 	if err := r.learnLFS(ctx); err != nil {
 		return err
@@ -198,8 +190,7 @@ func (r *Repo) bringUp(ctx context.Context, commit string) error {
 	return r.setLocal(ctx)
 }
 
-// matchesLocal brings the index to the run's own commit, which is the tip, and says
-// whether the work tree equals it. Differences are kept as a patch.
+// matchesLocal brings the index to the tip, and says whether the tree equals it. Differences are kept as a patch.
 func (r *Repo) matchesLocal(ctx context.Context) (bool, error) {
 	if _, err := os.Lstat(r.home("index")); errors.Is(err, fs.ErrNotExist) {
 		return false, nil // nothing was checked out here yet
@@ -227,8 +218,7 @@ func (r *Repo) matchesLocal(ctx context.Context) (bool, error) {
 // maxLeftover is the size of the largest patch of leftovers, in bytes.
 const maxLeftover = 32 << 20
 
-// keepLeftover saves what a killed process had not committed. A failure does
-// not stop the run.
+// keepLeftover saves what a killed process had not committed. A failure does not stop the run.
 func (r *Repo) keepLeftover(ctx context.Context) error {
 	patch, err := r.Patch(ctx, maxLeftover)
 	if err != nil {
@@ -285,13 +275,11 @@ type Options struct {
 	Base   string // branch or full hash that a new branch starts from; "" means what is checked out
 	State  string // the state folder, from the top of the repository, such as .reprise/issue-7
 
-	// Scrap is a file whose uncommitted content is in no patch, and not worth one when
-	// it is all that a killed process left behind.
+	// Scrap is a file whose uncommitted content is in no patch, and alone not worth one.
 	Scrap string
 
-	// Keep names the record of the run, such as issue-7, where the branch has it no
-	// longer: refs/reprise/records/issue-7 has it then, at the remote and in the
-	// user's repository. With "" it is kept nowhere.
+	// Keep names the record of the run, such as issue-7, once off the branch: refs/reprise/records/issue-7 has it
+	// then, at the remote and in the user's repository. With "" it is kept nowhere.
 	Keep string
 
 	Remote string // name of the remote to push to, such as origin; "" neither fetches nor pushes
@@ -299,25 +287,20 @@ type Options struct {
 	DryRun bool   // try only: nothing of the user's repository or of the remote is written
 	Aside  string // folder for the objects of a tree beside that of the run: its branch is in Root alone, and nobody is told of it; "": it is the run's
 
-	// Token, if not nil, returns a token for the remote, asked for before each
-	// call. It is used in place of the user's own credentials.
+	// Token, if not nil, gives a token before each call to the remote, in place of the user's own credentials.
 	Token func(context.Context) (string, error)
 
-	// Patience is how long one call to the remote may take; 0 stands for 15
-	// minutes.
+	// Patience is how long one call to the remote may take; 0: 15 minutes.
 	Patience time.Duration
 
-	// TakeOther goes on from where the branch went elsewhere, if that cannot be
-	// joined with what is here, and gives up the commits that are only here.
+	// TakeOther goes on from where the branch went elsewhere, if it cannot be joined, and gives up commits only here.
 	TakeOther bool
 
-	// Fit, if not nil, is asked about the newest commit of a branch that exists,
-	// before anything is moved to it; read gives a file of that commit, as
-	// ReadFile does. What it returns is the error of Open.
+	// Fit, if not nil, is asked about the newest commit of an existing branch before anything moves to it; read is
+	// ReadFile of that. What it returns is the error of Open.
 	Fit func(read func(path string) ([]byte, error)) error
 
-	// Locked, if not nil, is called with the work tree's path once the run's
-	// folder belongs to this process, before anything in the tree is looked at.
+	// Locked, if not nil, gets the work tree's path once this process has the folder, before the tree is looked at.
 	// What it returns, if anything, is a warning.
 	Locked func(tree string) string
 

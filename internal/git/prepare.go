@@ -17,14 +17,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// Prepare makes the work tree ready for an agent. It makes the scratch .git
-// anew, see buildScratch. It removes instructions to agents that the tip does
-// not have, even if a .gitignore hides them, because an agent could have
-// written that, too. Other hidden files stay, such as what a build has
-// installed. It removes pipes, sockets and devices, which git does not see and
-// on which the next program may wait for ever. And it replaces the tip's
-// instructions by those of the base, until the next call of Changes. The state
-// folder is left alone. It returns what was removed.
+// Prepare makes the work tree ready for an agent, and returns what it removed. It makes the scratch .git anew, see
+// buildScratch; removes instructions to agents that the tip lacks, even ignored ones, which an agent could have written;
+// removes pipes, sockets and devices, on which programs may wait for ever; and puts the base's instructions in place of
+// the tip's until the next Changes. The state folder and other ignored files, such as what a build installed, stay.
 func (r *Repo) Prepare(ctx context.Context, g Guard) (removed []string, err error) {
 	defer wrap(&err, "make the work tree ready")
 	if err := r.standing.Still(); err != nil {
@@ -41,11 +37,9 @@ func (r *Repo) Prepare(ctx context.Context, g Guard) (removed []string, err erro
 	return removed, r.instruct(ctx, g)
 }
 
-// RestoreTree makes the work tree equal to a commit, but for paths that are or
-// lie under exclude or in the state folder, and stages what then differs from the tip: the very objects
-// of that commit. What is uncommitted outside exclude is gone first.
-// Submodules stay as they are, with a warning. Errors leave the work tree at
-// the tip or between the two; RestoreAll helps.
+// RestoreTree makes the work tree equal to a commit, but for the state folder and what is or lies under exclude, and
+// stages the difference from the tip: that commit's very objects. Uncommitted work outside exclude is lost; submodules
+// stay, with a warning. Errors leave the tree at the tip or between the two; RestoreAll helps.
 func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string) (_ *Stage, err error) {
 	defer wrap(&err, "bring the work tree to %s", short(commit))
 	if err := r.need(ctx, commit); err != nil {
@@ -94,10 +88,8 @@ func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string
 	return s, err
 }
 
-// CheckOutBeside makes a tree in the folder copies/NAME beside the work tree, where nothing is yet: as a
-// fresh clone has the commit, with a .git for programs. Of the tip, which "" stands for, it has the
-// state folder and the instructions as the work tree has them, and so what keep is true of, which
-// no commit has.
+// CheckOutBeside makes a tree in copies/NAME, where nothing is yet, as a fresh clone has the commit, with a .git. Of
+// the tip, or "", the state folder, the instructions and what keep is true of are as in the work tree.
 func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string, keep func(path string) bool) (err error) {
 	defer wrap(&err, "check out %s beside the work tree", short(cmp.Or(commit, r.tip)))
 	if err := r.checkOutIn(ctx, cmp.Or(commit, r.tip), path.Join("copies", name)); err != nil || commit != "" {
@@ -141,9 +133,8 @@ func (r *Repo) checkOutIn(ctx context.Context, commit, dir string) error {
 	return r.buildScratch(dir, index, commit)
 }
 
-// sameTimes gives the files of a tree the times at which those of the work tree were written: what was
-// built of them counts as new where that is kept. With Git LFS it does not: git would compare the
-// files, see buildScratch.
+// sameTimes gives files the times of those in the work tree: what was built of them stays new. Not with Git LFS:
+// git would compare the files, see buildScratch.
 func (r *Repo) sameTimes(dir string) error {
 	if r.inLFS() {
 		return nil
@@ -161,8 +152,7 @@ func (r *Repo) sameTimes(dir string) error {
 	})
 }
 
-// Clear removes from the work tree what the tip does not have, also what is ignored, but for the
-// state folder.
+// Clear removes from the work tree what the tip does not have, ignored or not, but for the state folder.
 func (r *Repo) Clear(ctx context.Context) error {
 	others, err := r.others(ctx)
 	for _, p := range others {
@@ -184,9 +174,8 @@ func (r *Repo) others(ctx context.Context) ([]string, error) {
 	return all, err
 }
 
-// Merge makes the work tree what the tip and a commit make together, the state folder as
-// the tip has it, and stages that. From is a commit that both have. An error leaves the
-// work tree as RestoreTree does.
+// Merge makes the work tree what the tip and a commit make together, but for the state folder, and stages that.
+// From is a commit that both have. An error leaves the work tree as RestoreTree does.
 func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, MergeResult, error) {
 	result, err := mergeOf(ctx, r.reads(), r.tip, commit, from)
 	if err == nil {
@@ -205,9 +194,7 @@ type Guard struct {
 	Instruct func(path string) bool // is to be as in Base, or nowhere
 }
 
-// removeStrays looks through all of the tree, also through repositories that
-// somebody made there, and through folders that somebody locked. It follows no
-// symbolic link.
+// removeStrays looks through all of the tree, also other repositories and locked folders. It follows no link.
 func (r *Repo) removeStrays(ctx context.Context, instruct func(string) bool) (found []string, err error) {
 	err = folders.Walk(r.top, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -237,9 +224,7 @@ func (r *Repo) removeStrays(ctx context.Context, instruct func(string) bool) (fo
 	return found, err
 }
 
-// instruct writes what the base has of the instructions in which it differs
-// from the tip. Only others can have changed these on the branch, so there is
-// mostly nothing to do.
+// instruct writes the base's instructions that differ from the tip's. Only others can have changed these.
 func (r *Repo) instruct(ctx context.Context, g Guard) error {
 	if g.Base == r.tip {
 		r.instructed = [2]string{g.Base, r.tip}
@@ -272,8 +257,7 @@ func (r *Repo) instruct(ctx context.Context, g Guard) error {
 	return err
 }
 
-// revert brings the files that Prepare has put there for an agent back to the
-// tip. A file that the agent has changed stays, and shows as a change.
+// revert brings files that Prepare put there back to the tip. One that the agent changed shows as a change.
 func (r *Repo) revert(ctx context.Context, changes []Change) ([]Change, error) {
 	var back, rest []Change
 	for _, c := range changes {
@@ -307,11 +291,9 @@ func (r *Repo) fingerprint(p string) string {
 // scratchTemp is where it is made: beside the work tree, where no agent can write.
 const scratchTemp = "scratch"
 
-// buildScratch sees to it that there is a .git in the tree in a folder, which has a commit, as if it were made
-// anew, in place of whatever is there. It shows the agent the branch, the default branch and their history,
-// and git status and git diff what is uncommitted. It borrows the objects of
-// the user's repository by path, so the agent has to be able to read those. No git
-// command of this package ever looks at it.
+// buildScratch puts a .git at a commit into a tree, as if made anew, in place of whatever is there. It shows the
+// branch, the default branch, their history, and what is uncommitted. It borrows the user's objects by path, so the
+// agent has to be able to read those. No git command of this package ever looks at it.
 func (r *Repo) buildScratch(tree, index, commit string) (err error) {
 	defer wrap(&err, "make .git for the agent")
 	files := map[string]string{"HEAD": "ref: " + r.ref + "\n", "config": r.src.basics(), "objects/info/alternates": r.objects() + "\n"}

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// PushError says that the remote did not take the branch. The commit stays and
-// is pushed with the next one.
+// PushError says that the remote did not take the branch. The commit stays and is pushed with the next one.
 type PushError struct {
 	Branch string
 	Remote string // name of the remote
@@ -39,8 +38,7 @@ const (
 	unclearTries = 3
 )
 
-// publish brings the tip to the user's branch, which does not wait for the remote to
-// agree, and to the remote.
+// publish brings the tip to the user's branch, whatever the remote says, and to the remote.
 func (r *Repo) publish(ctx context.Context) error {
 	var err error
 	r.warnOf(r.updateCheckout(ctx, r.tip))
@@ -60,7 +58,7 @@ func (r *Repo) publish(ctx context.Context) error {
 	return r.markPublished()
 }
 
-// push never forces: the remote takes the branch only if nothing came between.
+// push never forces the branch, only Options.Own: the remote takes the branch only if nothing came between.
 func (r *Repo) push(ctx context.Context) error {
 	var last error
 	unclear := 0
@@ -96,9 +94,8 @@ func (r *Repo) push(ctx context.Context) error {
 	return last
 }
 
-// keep has Options.Keep name a commit with the state folder, and gives what it names then. If
-// it names one by now that the commit does not lead on from, somebody else has gone on with the run; or
-// it is that of a run before this one, and stays in its history.
+// keep has Options.Keep name a commit with the state folder, and gives what it names then. One named by now that the
+// commit does not lead on from is of somebody who went on with the run, or of an earlier run and stays in its history.
 func (r *Repo) keep(ctx context.Context, id string) (string, error) {
 	if r.opt.Keep == "" || r.opt.DryRun {
 		return id, nil
@@ -128,8 +125,7 @@ func (r *Repo) keep(ctx context.Context, id string) (string, error) {
 	return id, r.noteKept(ctx, id)
 }
 
-// keepTip is keep for the newest commit with the state folder, and has the tip in the history of what Options.Keep names, and its
-// files beside the state folder.
+// keepTip is keep for the newest record, with the tip in its history, and the tip's files beside the state folder.
 func (r *Repo) keepTip(ctx context.Context, at time.Time) (kept string, err error) {
 	if r.shelf == "" || r.opt.Keep == "" || r.opt.DryRun {
 		return r.keep(ctx, r.Record())
@@ -150,14 +146,12 @@ func (r *Repo) keepTip(ctx context.Context, at time.Time) (kept string, err erro
 	return kept, err
 }
 
-// joinRecords makes a commit with the files of one commit that goes on from a record, and has
-// another commit in its history, too.
+// joinRecords commits the files of one commit on a record, with another commit as the second parent.
 func (r *Repo) joinRecords(ctx context.Context, record, other, files, what string) (string, error) {
 	message := "reprise: the record of a run, and " + what + "\n\n" + recordNote(record)
 	return r.makeCommit(ctx, made, revision{message: message, time: time.Now(), tree: files, parents: []string{other}}, record, true)
 }
 
-// noteKept notes here where the record is kept.
 func (r *Repo) noteKept(ctx context.Context, kept string) error {
 	r.kept, r.keptKnown = kept, true
 	return r.src.moveRef(ctx, r.keepRef(), kept, "")
@@ -169,9 +163,8 @@ func (r *Repo) send(ctx context.Context, what string, flags ...string) error {
 	return err
 }
 
-// squash makes the branch one commit on base, without the state folder. It is the
-// only push that takes a branch back: the remote agrees only if nobody has pushed
-// since, and the record that is kept leads to all that was there.
+// squash makes the branch one commit on base, without the state folder. It is the only push that takes it back:
+// the remote agrees only if nobody has pushed since, and the record that is kept leads to all that was there.
 func (r *Repo) squash(ctx context.Context, c Commit, base, kept string) error {
 	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: r.tip, ops: r.takeOff()}
 	id, err := r.makeCommit(ctx, "refs/reprise/squash", rev, base, true)
@@ -189,8 +182,7 @@ func (r *Repo) squash(ctx context.Context, c Commit, base, kept string) error {
 	return errors.Join(r.readTip(ctx), r.setLocal(ctx))
 }
 
-// pause waits for a random time, up to twice as long with each try: the branch
-// may be held by the git of a killed process that is about to end.
+// pause waits a random time, up to twice as long each try: a killed process's git may still hold the branch.
 func pause(ctx context.Context, try int) error {
 	if try == 0 {
 		return ctx.Err()
@@ -231,9 +223,8 @@ func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
 	return said, err
 }
 
-// pushRefs end the arguments of a push of the tip: where to, and what it sets. Where it puts the state folder back, the
-// record that is kept goes on to it at the same moment: else somebody could have gone
-// on beside the branch, and nobody would see that.
+// pushRefs end the arguments of a push of the tip. Where it puts the state folder back, the kept record moves at the
+// same moment: else somebody could go on beside the branch, and nobody would see that.
 func (r *Repo) pushRefs(ctx context.Context) ([]string, error) {
 	to := []string{"--end-of-options", r.remote.push, r.tip + ":" + r.ref}
 	if r.opt.Own != "" {

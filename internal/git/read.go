@@ -14,10 +14,8 @@ import (
 	"testing/fstest"
 )
 
-// ReadFile returns the file at path, from the top of the repository, as it is
-// in a commit. The commit is given by its full hash, by a full ref, or by the
-// name of a branch here or, if there is none here, on origin. The error wraps
-// fs.ErrNotExist when there is no such commit or no such file in it.
+// ReadFile returns the file at path in a commit: a full hash, a full ref, or a branch here or else on origin. The
+// error wraps fs.ErrNotExist when there is no such commit or file.
 func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error) {
 	commit, err := s.resolve(ctx, ref)
 	if err != nil {
@@ -26,8 +24,7 @@ func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error)
 	return s.reads().file(ctx, commit, path)
 }
 
-// ReadPlain is ReadFile for an ordinary file. The error wraps folders.ErrNoFile where a
-// commit has a folder, a submodule or a symbolic link in its place.
+// ReadPlain is ReadFile, but the error wraps folders.ErrNoFile for a folder, a submodule or a symbolic link.
 func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error) {
 	commit, err := s.resolve(ctx, ref)
 	if err != nil {
@@ -36,8 +33,7 @@ func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error
 	return s.reads().plain(ctx, commit, path)
 }
 
-// ReadKept reads files of a folder that may have been taken off the branch, see Shelf: it is
-// where the first of them is. Each is nil where there is none.
+// ReadKept reads files of a folder that may be off the branch, see Shelf, from where the first is; nil where missing.
 func (s *Source) ReadKept(ctx context.Context, ref, folder string, names ...string) ([][]byte, error) {
 	commit, err := s.resolve(ctx, ref)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,9 +55,8 @@ func (s *Source) ReadKept(ctx context.Context, ref, folder string, names ...stri
 	return s.reads().files(ctx, commit, names...)
 }
 
-// Branches lists the user's branches that are named prefix or lie under it, in
-// the order of their names: "reprise" lists reprise/issue-1, "reprise/issue-1"
-// does not list reprise/issue-10.
+// Branches lists the user's branches named prefix or under it, by name: "reprise" lists reprise/issue-1, but
+// "reprise/issue-1" does not list reprise/issue-10.
 func (s *Source) Branches(ctx context.Context, prefix string) (names []string, err error) {
 	all, err := s.BranchesIn(ctx, "refs/heads/", prefix)
 	for _, b := range all {
@@ -70,8 +65,7 @@ func (s *Source) Branches(ctx context.Context, prefix string) (names []string, e
 	return names, err
 }
 
-// BranchesIn is Branches below another folder of refs, such as
-// "refs/remotes/origin/": what origin had when it was fetched last.
+// BranchesIn is Branches in another folder of refs, such as "refs/remotes/origin/": what was fetched last.
 func (s *Source) BranchesIn(ctx context.Context, folder, prefix string) (all []Ref, err error) {
 	prefix = strings.TrimSuffix(prefix, "/")
 	if strings.ContainsAny(prefix, "*?[\\\x00\n") {
@@ -93,9 +87,8 @@ func (s *Source) refs(ctx context.Context, names ...string) ([]Ref, error) {
 	return ParseRefs(out), err
 }
 
-// Shelf gives the commit that has a folder of a branch, which is given as in
-// ReadFile: its tip or, if the folder was taken off that, the one which a trailer
-// names. The error wraps fs.ErrNotExist where neither is here.
+// Shelf gives the commit with a folder of a branch (as in ReadFile): its tip or, if it was taken off that, the one
+// which a trailer names. The error wraps fs.ErrNotExist where neither is here.
 func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) {
 	commit, err := s.resolve(ctx, ref)
 	if err != nil {
@@ -146,8 +139,7 @@ func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
 	return "", fmt.Errorf("%s: no such branch or commit in this repository: %w", ref, fs.ErrNotExist)
 }
 
-// candidates are the full names that ref may stand for, best first. Names reach
-// git on standard input, where none can pass for an option.
+// candidates are the full names of ref, best first. Git gets them on standard input: none passes for an option.
 func candidates(ref string) []string {
 	if isHash(ref) || strings.HasPrefix(ref, "refs/") {
 		return []string{ref}
@@ -155,9 +147,7 @@ func candidates(ref string) []string {
 	return []string{"refs/heads/" + ref, "refs/remotes/origin/" + ref}
 }
 
-// FS returns a folder as it is in a commit, which is given as in ReadFile.
-// Only regular files are in it: a symbolic link of a repository leads nowhere.
-// It is nil where the commit has no such folder.
+// FS returns a folder of a commit, given as in ReadFile, with regular files alone; nil where there is none.
 func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
 	defer wrap(&err, "read %s in %s", dir, ref)
 	commit, err := s.resolve(ctx, ref)
@@ -209,8 +199,7 @@ func (s *Source) filesBelow(ctx context.Context, commit, dir string) (map[string
 	return s.last.files, nil
 }
 
-// Folders gives the names of the folders right in a folder, as it is in a commit,
-// which is given as in ReadFile: none where there is no such folder.
+// Folders names the folders right in a folder of a commit, given as in ReadFile: none where it is missing.
 func (s *Source) Folders(ctx context.Context, ref, dir string) (names []string, err error) {
 	commit, err := s.resolve(ctx, ref)
 	if err != nil {
@@ -225,11 +214,9 @@ func (s *Source) Folders(ctx context.Context, ref, dir string) (names []string, 
 	return names, err
 }
 
-// Patches gives what those commits changed that are in ref and not in the commit
-// from, and have a trailer with the key; the oldest first. Ref is given as in
-// ReadFile. Files and folders that are named in exclude are left out. What comes
-// after 32 MB is missing. Bare, they are the commits alone, which takes much less time.
-// The error wraps fs.ErrNotExist where a commit is not here.
+// Patches gives what commits of ref that from lacks, with a trailer of the key, changed besides exclude; the oldest
+// first, cut after 32 MB. Ref is given as in ReadFile. Bare gives the commits alone, which takes much less time. The
+// error wraps fs.ErrNotExist where a commit is not here.
 func (s *Source) Patches(ctx context.Context, from, ref, key string, bare bool, exclude ...string) ([]CommitPatch, error) {
 	mark := rand.Text() // no file can have it, so none can pass for a commit
 	out, err := s.compare(ctx, from, ref, []string{
@@ -242,8 +229,7 @@ func (s *Source) Patches(ctx context.Context, from, ref, key string, bare bool, 
 	return parsePatches(out, mark), nil
 }
 
-// Difference gives how ref differs from the commit from, as Patches gives what
-// commits changed.
+// Difference gives how ref differs from the commit from, as Patches gives what commits changed.
 func (s *Source) Difference(ctx context.Context, from, ref string, exclude ...string) (CommitPatch, error) {
 	out, err := s.compare(ctx, from, ref, []string{"diff", "--patch"}, exclude)
 	if err != nil {
@@ -296,8 +282,7 @@ func (s *Source) compare(ctx context.Context, from, ref string, args, exclude []
 	return s.reads()(ctx, call{Args: args, Limit: mostPatch + 1})
 }
 
-// Submodules lists the paths at which the commit that is checked out has
-// submodules.
+// Submodules lists the paths of submodules in the commit that is checked out.
 func (s *Source) Submodules(ctx context.Context) ([]string, error) {
 	all, err := s.reads().all(ctx, s.Head)
 	if err != nil {

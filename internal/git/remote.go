@@ -25,9 +25,8 @@ type remote struct {
 	filter   string // by which it left objects out of a partial clone, such as blob:none
 }
 
-// withToken returns the settings for one call with a token: it is sent to the
-// remote's own host and nowhere else. Credentials and headers of the user are
-// left out, since two of them make servers refuse the call.
+// withToken returns settings that send a token to the remote's own host and nowhere else. Credentials and headers
+// of the user are left out: servers refuse two.
 func (r *remote) withToken(token string) ([]setting, error) {
 	var out []setting
 	for _, s := range r.settings {
@@ -111,8 +110,7 @@ func (l line) await(ctx context.Context, talk func(context.Context) error) error
 	return err
 }
 
-// patience is how long a call to the remote may take, large transfers and the
-// remote's own checks included.
+// patience is how long a call to the remote may take, with large transfers and the remote's own checks.
 const patience = 15 * time.Minute
 
 // errNoAnswer says that a remote which was reached did not come to an end.
@@ -123,8 +121,7 @@ func basicLogin(user, password string) string {
 	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 }
 
-// splitCredentials takes user name and password out of an address, so that
-// they show in no argument and no message, and returns them as settings.
+// splitCredentials moves user name and password of an address to settings, so that no argument or message has them.
 func splitCredentials(address string) (string, []setting) {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -140,8 +137,7 @@ func splitCredentials(address string) (string, []setting) {
 	return u.String(), []setting{{Key: "credential." + strings.TrimSuffix(host, "/") + ".username", Value: user}}
 }
 
-// refusal reads what a push --porcelain that failed has printed: the remote's own words on
-// it, whether the remote will say the same again, and whether it said nothing about the branch.
+// refusal reads what a push --porcelain that failed has printed.
 func refusal(out []byte, stderr string) (a answer) {
 	said := remoteLines(stderr)
 	a.unclear = true
@@ -159,8 +155,7 @@ func refusal(out []byte, stderr string) (a answer) {
 	return a
 }
 
-// raced says whether the remote refused because somebody else was at the same
-// branch at the same moment.
+// raced says whether the remote refused because somebody else was at the branch at the same moment.
 func raced(why string) bool {
 	for _, text := range []string{
 		"cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value",
@@ -194,8 +189,7 @@ func PushArgs() []string {
 	return []string{"push", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"}
 }
 
-// absolute resolves a remote that is a relative path, which git reads from dir,
-// the top of the work tree.
+// absolute resolves a remote that is a relative path, which git reads from dir, the top of the work tree.
 func absolute(dir, address string) string {
 	before, _, colon := strings.Cut(address, ":")
 	if filepath.IsAbs(address) || colon && !strings.Contains(before, "/") {
@@ -204,14 +198,12 @@ func absolute(dir, address string) string {
 	return filepath.Join(dir, address)
 }
 
-// loopback reports whether a host is this machine.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// ownerAndName reads owner/name from the address of a repository on GitHub or
-// a forge like it.
+// ownerAndName reads owner/name from the address of a repository on GitHub or a forge like it.
 func ownerAndName(address string) string {
 	path := ""
 	if u, err := url.Parse(address); err == nil && u.Host != "" {

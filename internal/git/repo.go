@@ -30,8 +30,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// Repo is one run's branch and work tree. Its methods are not for concurrent
-// use; only one Repo in all processes can be open on one root.
+// Repo is one run's branch and tree. It is not for concurrent use; one in all processes can be open on a root.
 type Repo struct {
 	opt      Options
 	src      *Source
@@ -83,30 +82,23 @@ type Repo struct {
 // warn takes a warning, once.
 func (r *Repo) warn(format string, args ...any) { r.warnOf(fmt.Sprintf(format, args...)) }
 
-// warnOf takes a warning, or "" for none.
 func (r *Repo) warnOf(text string) {
 	if text != "" && !slices.Contains(r.texts, text) {
 		r.texts = append(r.texts, text)
 	}
 }
 
-// Leftover returns the path of a patch of what a killed process had not
-// committed, or "" if there was nothing. It lies in the root and stays there.
+// Leftover returns the path of a patch, in the root, of what a killed process had not committed; "" for none.
 func (r *Repo) Leftover() string { return r.leftover }
 
-// Warnings returns what a person should know although nothing stopped for it,
-// each once.
+// Warnings returns what a person should know although nothing stopped for it, each once.
 func (r *Repo) Warnings() []string { return slices.Clone(r.texts) }
 
-// Lacks says what the work tree lacks compared with a clone that a person
-// makes, and what follows from that. A person should know it before anything is
-// spent.
+// Lacks says what the work tree lacks against a person's clone, and what follows: to be known before money is spent.
 func (r *Repo) Lacks() []string { return slices.Clone(r.lacks) }
 
-// Changes compares the work tree with the tip, in the order of the paths. New
-// files that .gitignore hides are not listed, except in the state folder.
-// Folders count only by their files. Instructions that Prepare has put there
-// are removed first.
+// Changes compares the work tree with the tip, in the order of the paths, without folders and new ignored files
+// outside the state folder. Instructions that Prepare has put there are removed first.
 func (r *Repo) Changes(ctx context.Context) ([]Change, error) {
 	changes, err := r.changes(ctx)
 	if err == nil && len(r.overlaid) > 0 {
@@ -130,8 +122,7 @@ func (r *Repo) Paths(ctx context.Context) (paths []string, err error) {
 	return paths, err
 }
 
-// Held returns the beginning of the file that the tip has at path, at most n
-// bytes: of one that Git LFS keeps, what it holds, if that is here.
+// Held returns the first n bytes of the tip's file at path: of one in Git LFS, of what it holds, if that is here.
 func (r *Repo) Held(ctx context.Context, path string, n int) ([]byte, error) {
 	data, err := r.ReadFile(ctx, r.tip, path)
 	p, is := parsePointer(data)
@@ -149,10 +140,8 @@ func (r *Repo) Held(ctx context.Context, path string, n int) ([]byte, error) {
 	return data[:min(n, len(data))], err
 }
 
-// Squash makes of the branch one commit on base, which is in its history. All that was
-// there stays in the history of what Options.Keep names. The state
-// folder stays in the commit that Options.Keep names, as after Commit.Shelve; c has a message
-// and a time alone. An error leaves the branch as it was.
+// Squash makes the branch one commit on base, which is in its history. All that was there, the state folder too, is
+// in what Options.Keep names, as after Commit.Shelve. c has a message and a time alone. An error changes no branch.
 func (r *Repo) Squash(ctx context.Context, c Commit, base string) (err error) {
 	defer wrap(&err, "squash %s", r.opt.Branch)
 	if err := checkMessage(c); err != nil {
@@ -165,8 +154,7 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) (err error) {
 	return r.squash(ctx, c, base, kept)
 }
 
-// Close releases the root for other processes. What is in it stays, except what
-// was staged and not committed.
+// Close releases the root for other processes, and removes what was staged and not committed.
 func (r *Repo) Close() error {
 	kept := os.RemoveAll(r.staged.Dir)
 	for _, root := range []*os.Root{r.top, r.root} {

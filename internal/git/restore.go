@@ -15,9 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// Restore brings paths, and everything below them, back to the tip: what was
-// changed or deleted is as it was, what is new is gone. Paths that have not
-// changed are left alone.
+// Restore brings paths, and everything below them, back to the tip; what is new is gone.
 func (r *Repo) Restore(ctx context.Context, paths []string) (err error) {
 	defer wrap(&err, "restore")
 	changes, err := r.changes(ctx)
@@ -33,8 +31,7 @@ func (r *Repo) Restore(ctx context.Context, paths []string) (err error) {
 	}))
 }
 
-// RestoreAll brings everything back to the tip, but for files that .gitignore
-// hides outside the state folder.
+// RestoreAll brings everything back to the tip, but for ignored files outside the state folder.
 func (r *Repo) RestoreAll(ctx context.Context) (err error) {
 	defer wrap(&err, "restore")
 	changes, err := r.changes(ctx)
@@ -58,8 +55,7 @@ func (r *Repo) restore(ctx context.Context, changes []Change) error {
 	return r.checkOut(ctx, changes)
 }
 
-// reset makes index and work tree equal to the tip. Files that .gitignore
-// hides stay, as they may be costly to make again.
+// reset makes index and work tree equal to the tip. Ignored files stay, as they may be costly to make again.
 func (r *Repo) reset(ctx context.Context) error {
 	r.unlock() // git removes nothing from a closed folder
 	all, err := folders.List(r.top, ".")
@@ -97,8 +93,7 @@ func (r *Repo) reset(ctx context.Context) error {
 	return err
 }
 
-// freeWay removes repositories that stand where the tip has a file, since git
-// would leave them there.
+// freeWay removes repositories that stand where the tip has a file, since git would leave them there.
 func (r *Repo) freeWay(ctx context.Context) error {
 	if _, err := os.Stat(r.home("index")); err != nil {
 		return nil
@@ -188,7 +183,6 @@ func (r *Repo) checkOutPaths(ctx context.Context, env, paths []string) error {
 	return err
 }
 
-// emptySubmodule puts back the empty folder that stands for a submodule.
 func (r *Repo) emptySubmodule(c Change) error {
 	if err := r.clearWay(c.Path); err != nil {
 		return err
@@ -206,8 +200,7 @@ func (r *Repo) isSubmodule(o op) bool {
 	return true
 }
 
-// writeOut does the ops in the work tree, with what the index that env names has.
-// .gitattributes comes first, because it has the rules for line ends.
+// writeOut does ops in the tree, from the index that env names. .gitattributes is first: it has the line end rules.
 func (r *Repo) writeOut(ctx context.Context, env []string, ops []op) error {
 	var rules, rest []string
 	for _, o := range ops {
@@ -232,8 +225,7 @@ func (r *Repo) writeOut(ctx context.Context, env []string, ops []op) error {
 // Tree returns the absolute path of the work tree.
 func (r *Repo) Tree() string { return r.treePath }
 
-// look says what is at a path now. A folder counts only if it is a repository
-// of its own; a path beyond a symbolic link is not there.
+// look says what is at a path now: of folders only repositories count, and beyond a symbolic link is nothing.
 func (r *Repo) look(p string) (Type, int64) {
 	info, err := r.top.Lstat(p)
 	if err != nil || folders.Beyond(r.top, p) {
@@ -248,8 +240,7 @@ func (r *Repo) look(p string) (Type, int64) {
 	return None, 0
 }
 
-// readState reads a file that an agent may have written. It accepts only a
-// regular file of limited size, without a second name and not through a link.
+// readState reads what an agent may have written: only a regular file, not too large, without second name or link.
 func (r *Repo) readState(p string) ([]byte, error) {
 	if folders.Beyond(r.top, p) {
 		return nil, fmt.Errorf("%s: a folder above it is a link or missing", p)
@@ -268,8 +259,7 @@ func (r *Repo) readState(p string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxState))
 }
 
-// walkState visits everything in the state folder that is not a folder, and
-// repositories somebody made there. It follows no symbolic link.
+// walkState visits all that is no folder in the state folder, and repositories there. It follows no symbolic link.
 func (r *Repo) walkState(visit func(p string, info fs.FileInfo) error) error {
 	if folders.Beyond(r.top, r.opt.State+"/x") {
 		return nil
@@ -298,9 +288,7 @@ func (r *Repo) walkState(visit func(p string, info fs.FileInfo) error) error {
 // unlock opens what a program at work in the work tree may have closed.
 func (r *Repo) unlock() { folders.Unlock(r.root, "tree") }
 
-// empty empties index and work tree. Where the run has no commit here, or none
-// any more, the index may name objects that nobody has, and nothing can be
-// compared with them.
+// empty empties index and work tree: without a commit here, the index may name objects that nobody has.
 func (r *Repo) empty() error {
 	if err := os.Remove(r.home("index")); errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was checked out here yet
@@ -327,8 +315,7 @@ func (r *Repo) clearWay(p string) error {
 	return folders.RemoveWithin(r.top, p)
 }
 
-// removeEmpty removes the folders of the state folder that have no file, which
-// git knows nothing of: one of them may stand where a file is to be.
+// removeEmpty removes empty folders of the state folder: one of them may stand where a file is to be.
 func (r *Repo) removeEmpty() {
 	var dirs []string
 	_ = folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere

@@ -11,8 +11,7 @@ import (
 	"sync"
 )
 
-// RecordTrailer names, in the message of a commit that takes the state folder off a branch,
-// the commit that has it last.
+// RecordTrailer names, in a message that takes the state folder off a branch, the commit that has it last.
 const RecordTrailer = "Reprise-Record"
 
 // KeptRefs begin the names under which the records of runs are kept.
@@ -26,32 +25,25 @@ var trailerLine = sync.OnceValue(func() *regexp.Regexp {
 // recordNote gives the line that ends such a message.
 func recordNote(commit string) string { return RecordTrailer + ": " + commit + "\n" }
 
-// shelves are where the state folder of a run is once it was taken off its branch: in the
-// commit that a trailer names.
-//
-// Anybody can write a trailer, even in the title of a pull request, which becomes the
-// message of a merge. So a trailer counts only if what it names can be checked: it is the
-// parent of the commit that has the trailer, as where the folder is taken off, or it is in the
-// history of the record that a remote keeps by name. Where there is such a record, it
-// decides: a run is kept there before its folder leaves the branch.
+// shelves find the state folder of a run that was taken off its branch: in the commit that a trailer names. Anybody
+// can write a trailer, even in the title of a pull request. So one counts only if what it names is the parent of its
+// commit, as where the folder is taken off, or in the history of the record that a remote keeps by name. Where there is
+// such a record, it decides: a run is kept there before its folder leaves the branch.
 type shelves struct {
 	reader
 	folder string
-	// kept gives the commit in which the record is kept by name, or "": it leads on from
-	// the one that the trailer names, which may not be here.
+	// kept gives the record kept by name, or "": it leads on from the trailer's commit, which may not be here.
 	kept func(ctx context.Context) (string, error)
 	// own reports whether this machine itself has kept a commit by name, or one that leads on
 	// from it; nil: what is kept is only known from this machine, and may be of an earlier run.
 	own func(ctx context.Context, commit string) (bool, error)
 }
 
-// shelfDepth is how many commits back a trailer is looked for: people may have committed
-// since.
+// shelfDepth is how many commits back a trailer is looked for: people may have committed since.
 const shelfDepth = 1000
 
-// find gives the commit that has the folder: the given one, or what is kept by name
-// and leads on from the commit of the newest trailer, or else the commit before the one that
-// says that it has the folder. It is "" where there is none.
+// find gives the commit that has the folder: the given one, or what is kept and leads on from the newest trailer's,
+// or else the commit before the one that names it; "" where there is none.
 func (s shelves) find(ctx context.Context, commit string) (string, error) {
 	if is, err := s.has(ctx, commit); is || err != nil {
 		return commit, err
@@ -95,9 +87,8 @@ func (s shelves) keptWith(ctx context.Context) (string, error) {
 	return kept, nil
 }
 
-// believed gives the commit that a trailer leads to: what is kept, if that goes on from the
-// one it names, or else that one, if it comes right before the commit with the trailer.
-// It is "" if the trailer proves nothing or leads to nothing that is here.
+// believed gives where a trailer leads: to what is kept, if that goes on from what it names, else to that, if it
+// comes right before. It is "" if the trailer proves nothing or leads to nothing that is here.
 func (s shelves) believed(ctx context.Context, parent, kept, named string) (string, error) {
 	if is, err := s.has(ctx, named); !is || err != nil {
 		return "", err
@@ -125,10 +116,9 @@ type Record struct {
 	Err  error // why it cannot be read; wraps fs.ErrNotExist where there is none
 }
 
-// Records reads a file of the folders of many runs: as each ref has it whose name is, or lies
-// below, one of within, and of which folderOf gives the folder of a run; "" is for refs of another
-// kind. Three commands of git read all where the folder is at the tip, or was taken off there and
-// the record that is kept is the commit before; more are needed for each that has gone on since.
+// Records reads a file of many runs' folders, of each ref that is or lies below one of within; folderOf gives its
+// folder, "" for refs of another kind. Three commands of git read all whose folder is at the tip, or was taken off there
+// and is in the commit before; each that has gone on since needs more.
 func (s *Source) Records(ctx context.Context, within []string, file string, folderOf func(ref string) string) (all []Record, err error) {
 	listed, err := s.refs(ctx, append(within, KeptRefs)...)
 	if err != nil {

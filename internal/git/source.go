@@ -14,8 +14,7 @@ import (
 	"sync"
 )
 
-// Source is the user's repository as it was when it was found. Its methods
-// only read. It holds no credentials that a caller can see.
+// Source is the user's repository as it was found. Its methods only read. It holds no credentials a caller can see.
 type Source struct {
 	Dir           string // top of the work tree, absolute
 	CommonDir     string // git directory that all its work trees share, absolute
@@ -79,10 +78,8 @@ func (e *NoCommits) Error() string {
 		"for example git commit --allow-empty -m start", e.Dir)
 }
 
-// Find reads the repository whose work tree is dir or a folder above it. The
-// error is a *NotARepository or a *NoCommits if that is the problem. Call it
-// before any agent runs: what the user's configuration says about the network
-// is read here, and never again.
+// Find reads the repository of dir or a folder above it. The error may be a *NotARepository or *NoCommits. Call it
+// before any agent runs: what the user's configuration says about the network is read here, and never again.
 func Find(ctx context.Context, dir string) (*Source, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -117,8 +114,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 // originHead is where git keeps which branch a clone began with.
 const originHead = "refs/remotes/origin/HEAD"
 
-// LFS returns the path of the program git-lfs, if it is in PATH and the user's
-// configuration has it convert files, as git lfs install sets it up; else "".
+// LFS returns the path of git-lfs, if it is in PATH and the user's configuration has it convert files; else "".
 func (s *Source) LFS() string { return s.lfs.Program }
 
 // trusting is the command by which a user has git read a folder of somebody else's.
@@ -126,8 +122,7 @@ func trusting(dir string) string {
 	return "git config --global --add safe.directory " + shellWord(dir)
 }
 
-// locate asks git where the repository is. Git prints one line per question,
-// and stops at the first that it cannot answer.
+// locate asks git where the repository is: it prints a line per question, up to the first it cannot answer.
 func (s *Source) locate(ctx context.Context) error {
 	out, err := s.discovery("rev-parse", "--path-format=absolute",
 		"--is-bare-repository", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
@@ -192,8 +187,7 @@ func (s *Source) findDefault(ctx context.Context) error {
 // addressLine is how git lists an address of a remote.
 var addressLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([^\t\n]+)\t(.*) \((fetch|push)\)`) })
 
-// findRemotes reads which remotes there are. Rewriting rules (url.*.insteadOf) of the user
-// are applied now and never again.
+// findRemotes reads the remotes. Rewriting rules (url.*.insteadOf) of the user are applied now and never again.
 func (s *Source) findRemotes(ctx context.Context) error {
 	s.remotes = map[string]*remote{}
 	if !slices.ContainsFunc(s.config, func(c setting) bool { return strings.HasPrefix(c.Key, "remote.") }) {
@@ -221,9 +215,8 @@ func (s *Source) discovery(args ...string) call {
 	return call{Dir: s.Dir, Env: s.env.Discovery(), Args: args}
 }
 
-// inspect runs git on the user's git directory. It may only run commands that
-// look at refs and objects, or move the run's own branch: none of them runs
-// anything that a configuration file can name.
+// inspect runs git on the user's git directory: only commands that look at refs and objects, or move the run's own
+// branch, since these run nothing that a configuration file can name.
 func (s *Source) inspect(ctx context.Context, args ...string) ([]byte, error) {
 	return s.inspection(args...).Do(ctx)
 }
@@ -241,8 +234,7 @@ func (s *Source) inspection(args ...string) call {
 	return call{Dir: s.CommonDir, Env: append(s.env.Local(), "GIT_DIR="+s.CommonDir), Args: args}
 }
 
-// basics are the settings of a git directory that this package makes. Only what
-// the user's repository says about its file system is copied.
+// basics are the settings of a git directory made here. Of the user's, only those on the file system are copied.
 func (s *Source) basics() string {
 	var b strings.Builder
 	version := "0"
@@ -262,7 +254,6 @@ func (s *Source) basics() string {
 	return b.String()
 }
 
-// objects is the user's object store.
 func (s *Source) objects() string { return filepath.Join(s.CommonDir, "objects") }
 
 // moveRef moves a ref from one commit, from none as zeros, or from whatever it is at as "",

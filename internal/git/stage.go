@@ -48,8 +48,7 @@ func (r *Repo) sortPaths(paths []string) (code, error) {
 	return c, nil
 }
 
-// stateOps are the changes of the state folder that c makes besides what is
-// staged.
+// stateOps are the changes of the state folder that c makes besides what is staged.
 func (r *Repo) stateOps(c Commit) ([]op, error) {
 	var ops []op
 	if c.Anew {
@@ -145,10 +144,8 @@ func (r *Repo) writeState(c Commit) error {
 	return nil
 }
 
-// quarantine is a folder with the objects of what is staged, and nothing else.
-// Only a commit moves its objects to those of the run. So what was refused,
-// such as a secret, is never among them, not even as an object that no commit
-// has.
+// quarantine is a folder with the objects of what is staged. Only a commit moves them to those of the run, so that
+// what was refused, such as a secret, is never among them, not even as an object that no commit has.
 type quarantine struct {
 	Dir  string
 	Into string // the folder where the objects of the run are
@@ -184,8 +181,7 @@ func (q quarantine) Release(ids []string) error {
 // objectFile is where an object lies that has a file of its own.
 func objectFile(folder, id string) string { return filepath.Join(folder, id[:2], id[2:]) }
 
-// Hidden is a path of the work tree that the repository ignores: a file, or a
-// folder with a slash at its end that is ignored as a whole.
+// Hidden is an ignored path of the work tree: a file, or a folder, with a slash at its end, ignored as a whole.
 type Hidden struct {
 	Path    string
 	File    string // that has the rule, such as .gitignore, and the line
@@ -193,9 +189,7 @@ type Hidden struct {
 	Pattern string
 }
 
-// Hidden lists what is ignored in the work tree and was written since a time,
-// in the order of the paths. The state folder is left out: there nothing is
-// ignored.
+// Hidden lists what is ignored outside the state folder and was written since a time, in the order of the paths.
 func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []Hidden, err error) {
 	defer wrap(&err, "look for ignored files")
 	out, err := r.git(ctx, "ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
@@ -224,9 +218,7 @@ func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []Hidden, err err
 
 var errFound = errors.New("found")
 
-// writtenSince reports whether a file, or one in a folder, was written since a
-// time. It follows no symbolic link. File times may be some milliseconds behind
-// the clock.
+// writtenSince reports whether a file, or one in a folder, was written since. File times may be behind the clock.
 func (r *Repo) writtenSince(p string, since time.Time) bool {
 	since = since.Add(-10 * time.Millisecond)
 	return errors.Is(folders.Walk(r.top, p, func(_ string, d fs.DirEntry, err error) error {

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Survey is what origin has of many branches now, fetched to be looked at. Its Source has
-// them as branches of origin, and all that the user's repository holds as objects; the
-// branches of the user are not in it, and nothing of it is in the user's repository.
+// Survey is what origin has of many branches now: its Source has them as branches of origin, and all objects, but no
+// branches, of the user's repository. Nothing of it is in that repository.
 type Survey struct {
 	*Source
 	line  line
@@ -24,10 +23,9 @@ type Survey struct {
 // surveyWithin is how long origin has for an answer.
 const surveyWithin = time.Minute
 
-// NewSurvey fetches the newest commits of refs of origin whose full names begin as within
-// says; of all that there are, choose says which. The token, if not nil, is used in place
-// of the user's own credentials. It lies in dir, which no agent in a sandbox may write to;
-// what a process that was killed has left there is removed. The result has to be closed.
+// NewSurvey fetches the newest commits of origin's refs that begin as within says and that choose picks. The token, if
+// not nil, replaces the user's credentials. It lies in dir, emptied first, which no agent in a sandbox may write to.
+// The result has to be closed.
 func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Context) (string, error), within []string, choose func([]Ref) []Ref) (*Survey, error) {
 	if s.origin == nil {
 		return nil, errors.New("there is no origin")
@@ -52,8 +50,7 @@ func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Co
 	return v, nil
 }
 
-// Need fetches those of some commits that are not here, each alone. One that origin does
-// not give stays missing, and is not asked for again.
+// Need fetches those commits that are not here, each alone. One that origin does not give is not asked for again.
 func (v *Survey) Need(ctx context.Context, commits ...string) error {
 	within, stop := context.WithTimeout(ctx, surveyWithin)
 	defer stop()
@@ -97,11 +94,9 @@ func Only(names ...string) func([]Ref) []Ref {
 	}
 }
 
-// Peek fetches the newest commit of a branch of origin, with the user's own credentials, and leaves
-// no trace of it in the user's repository. It gives how files are read: as they are on the branch or,
-// what that does not have, in the record that is kept by that name, see Options.Keep; of a
-// branch that was pushed by hand, only this repository may have it. The error wraps fs.ErrNotExist if
-// there is no origin or no such branch, and that of read if there is no such file. Done removes what was fetched.
+// Peek fetches a branch of origin with the user's credentials, and leaves no trace in the user's repository. Read
+// gives its files or, what it lacks, those of the kept record, see Options.Keep, which may be here alone. Errors wrap
+// fs.ErrNotExist if there is no origin, branch or file. Done removes what was fetched.
 func (s *Source) Peek(ctx context.Context, branch, kept string) (read func(path string) ([]byte, error), done func(), err error) {
 	if s.origin == nil {
 		return nil, nil, fmt.Errorf("branch %s: there is no origin to look at: %w", branch, fs.ErrNotExist)
@@ -154,8 +149,7 @@ func (s *Source) findPromisors() {
 	}
 }
 
-// Partial returns what was left out of a partial clone, as git was told it, such
-// as "blob:none". It is "" for a clone that is whole.
+// Partial returns what a partial clone left out, such as "blob:none"; "" for a clone that is whole.
 func (s *Source) Partial() string {
 	if len(s.promisors) == 0 {
 		return ""
@@ -178,8 +172,7 @@ func (s *Source) promises() []setting {
 	return out
 }
 
-// reads is how objects are read, which are given by their hash. In a partial clone those
-// that are missing are fetched into the user's repository, as the user's own git would.
+// reads gives objects by hash. A partial clone fetches missing ones into the user's repository, as its git would.
 func (s *Source) reads() reader {
 	if len(s.promisors) == 0 {
 		return s.offline()
@@ -195,9 +188,8 @@ func (s *Source) reads() reader {
 	}
 }
 
-// apart makes a git directory for a while, with nothing in it but where the
-// user's history is cut and what is checked out. What runs there reads no
-// configuration of the user's repository.
+// apart makes a git directory for a while that knows only where the user's history is cut and what is checked out:
+// what runs there reads no configuration of the user's repository.
 func (s *Source) apart() (dir string, remove func(), err error) {
 	if dir, err = os.MkdirTemp("", "reprise-git-"); err != nil {
 		return "", nil, err
@@ -227,8 +219,7 @@ func (s *Source) apartIn(dir string) error {
 	return err
 }
 
-// Behind says how a branch stands to another one, which it began at the commit from; both
-// are given as in ReadFile. Nothing is checked out or left behind.
+// Behind says how a branch stands to another one that it left at from, both as in ReadFile. Nothing is left behind.
 func (s *Source) Behind(ctx context.Context, ref, base, from string) (BaseState, error) {
 	tip, err := s.resolve(ctx, ref)
 	other, none := s.resolve(ctx, base)

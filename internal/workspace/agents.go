@@ -34,12 +34,10 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// SandboxCommand is the hidden command that restricts itself and then becomes
-// an agent's program.
+// SandboxCommand is the hidden command that restricts itself and then becomes an agent's program.
 const SandboxCommand = "sandboxed"
 
-// AgentOptions says what all agents of a run share. It is worked out once, as
-// the sandbox is tried for it, and again when the run is defined anew.
+// AgentOptions says what all agents of a run share, worked out once for a definition, as it tries the sandbox.
 func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, error) {
 	if w.agents != nil {
 		return *w.agents, nil
@@ -67,7 +65,6 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 	return opts, err
 }
 
-// contain puts what the run starts into the sandbox.
 func contain(w *Workspace, how string, opts agents.Options) (agents.Options, error) {
 	helper, err := SandboxHelper()
 	if err != nil {
@@ -104,8 +101,7 @@ func SandboxOf(plan *pipelines.Pipeline) sandbox.Sandbox {
 	return box
 }
 
-// networks lists what each command of the setup, each step, and each check may reach
-// of the network.
+// networks lists what each command of the setup, each step and each check may reach of the network.
 func networks(plan *pipelines.Pipeline) (out []pipelines.Network) {
 	for _, s := range plan.Setup {
 		out = append(out, s.Network)
@@ -119,14 +115,12 @@ func networks(plan *pipelines.Pipeline) (out []pipelines.Network) {
 	return out
 }
 
-// objects lists the folders of git objects that the .git of the work tree
-// borrows: those of the user's repository, or of a rehearsal's own.
+// objects lists the folders of git objects that the tree's .git borrows: the user's, or a rehearsal's own.
 func objects(w *Workspace) []string {
 	return []string{filepath.Join(w.Source.CommonDir, "objects"), filepath.Join(filepath.Dir(w.Repo.Dir()), "git", "objects")}
 }
 
-// Executable is the file of this program: as it was called, if that leads to it,
-// since a program with several names goes by the name.
+// Executable is this program's file: as it was called, if that leads to it, since a program may go by its name.
 func Executable() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -164,8 +158,7 @@ func (w *Workspace) Ready(opts agents.Options) error {
 	return exit.NotAllowed(metadata.Because("no_agent", "missing", Lined(missing), "spare", agents.Rehearsal))
 }
 
-// Missing says why neither an agent nor those that stand in for it are there;
-// nothing if one is.
+// Missing says why neither an agent nor those that stand in for it are there; nothing if one is.
 func (w *Workspace) Missing(name string, opts agents.Options) []metadata.Reason {
 	if rehearsal.Playing(environ.Env{Environ: opts.Environ}.Getenv) {
 		return nil // no program is called
@@ -215,9 +208,8 @@ func needed(plan *pipelines.Pipeline) []string {
 	return out
 }
 
-// SayLacking prints, once and before an agent is called, what of the repository is
-// missing in the work tree, and that there is no sandbox, or which of its usual
-// protections are missing here.
+// SayLacking prints, once and before an agent is called, what the work tree lacks of the repository, and what of the
+// sandbox is missing here.
 func (w *Workspace) SayLacking(env environ.Env) {
 	if w.saidLacking {
 		return
@@ -240,8 +232,7 @@ func (w *Workspace) SayLacking(env environ.Env) {
 	}
 }
 
-// tellHooks has an engine tell the hooks of the pipeline of each record that it commits. It does
-// nothing if there are none, or the run is a rehearsal that leaves nothing behind.
+// tellHooks has an engine tell the pipeline's hooks of each record it commits, but not in a scratch rehearsal.
 func tellHooks(w *Workspace, e *engine.Engine, env environ.Env, o Options, opts agents.Options) {
 	e.Committed = func(context.Context, metadata.Run) {}
 	if len(w.Plan.Hooks) == 0 || o.Scratch {
@@ -265,8 +256,7 @@ func tellHooks(w *Workspace, e *engine.Engine, env environ.Env, o Options, opts 
 	}
 }
 
-// takeNotes reads what people tell all agents that work in the repository, if the pipeline
-// asks for it: from the default branch, as agents have no say there.
+// takeNotes reads what people tell all agents, if the pipeline asks for it: on the default branch, out of agents' reach.
 func (w *opening) takeNotes(ctx context.Context) error {
 	if !w.Plan.Notes || w.backend.Agent != nil { // branches that a test keeps in memory
 		return nil
@@ -295,8 +285,7 @@ func (w *opening) takeNotes(ctx context.Context) error {
 // mostNotes is how much of the notes on a repository agents are told, in bytes.
 const mostNotes = 8 << 10
 
-// notesForAgents gives what agents are told of the notes: nothing of what is no text in UTF-8, and the
-// beginning of a long one. What is wrong continues the name of the file; it is empty for nothing.
+// notesForAgents gives the beginning of the notes, if they are UTF-8; what is wrong continues the file's name.
 func notesForAgents(data []byte) (told, wrong string) {
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return "", "is no text in UTF-8: agents are told nothing of it"

@@ -9,16 +9,13 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// Checkout is the branch of a run with the tree on it, as a workspace uses it: a Tree, whose
-// methods and those of its git.Repo say what each does. It is an interface so that tests can keep
-// branches in memory: what happens between several machines depends on the order in which they
-// reach a branch, and only there can a test choose that order.
+// Checkout is the branch of a run with the tree on it: a Tree, whose methods and those of its git.Repo say what each
+// does. It is an interface so that tests can keep branches in memory, and choose in which order machines reach a branch.
 type Checkout interface {
 	engine.BranchTree
 	// At gives the tree of a branch that started from a commit: its instructions to agents count.
 	At(base string) engine.BranchTree
-	// Record is the newest commit that has the run's folder: the tip, unless that was
-	// taken off it.
+	// Record is the newest commit that has the run's folder: the tip, unless that was taken off it.
 	Record() string
 	New() bool
 	Leftover() string
@@ -45,8 +42,7 @@ func (w *Workspace) Git() Tree {
 	return t
 }
 
-// Backend is where branches live, what a run is defined by, and who works on
-// it. The zero value of Agent means: as the pipeline says.
+// Backend is where branches live, what a run is defined by, and who works on it. A nil Agent: as the pipeline says.
 type Backend struct {
 	// Find looks at the repository that a folder lies in.
 	Find func(ctx context.Context, dir string) (*git.Source, error)
@@ -61,8 +57,7 @@ type Backend struct {
 // backendKey is the key under which a context has a backend.
 type backendKey struct{}
 
-// WithBackend gives a context in which runs do not live in git. Tests of what
-// several machines do at once use it, with branches in memory.
+// WithBackend gives a context in which runs do not live in git, for tests of several machines, with branches in memory.
 func WithBackend(ctx context.Context, b Backend) context.Context {
 	return context.WithValue(ctx, backendKey{}, b)
 }

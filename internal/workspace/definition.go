@@ -24,8 +24,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// EvaluateCommand is the hidden command that evaluates CUE from a repository,
-// in a process of its own with limits.
+// EvaluateCommand is the hidden command that evaluates CUE from a repository, in a process of its own with limits.
 const EvaluateCommand = "evaluate-cue"
 
 // Definition is a pipeline with the prompts that go with it.
@@ -33,16 +32,13 @@ type Definition struct {
 	Plan  *pipelines.Pipeline
 	Words *prompts.Set
 	Why   metadata.Reason // why this pipeline was chosen
-	// Open says that an agent is to judge the issue, and Plan is what is taken if
-	// none can, see choice.Chosen.
+	// Open says that an agent is to judge the issue, and Plan is what is taken if none can, see choice.Chosen.
 	Open bool
-	// Closed says which paths the issue names that no agent may change, before anything is
-	// spent; only known where the definition was read, and not of a run under way.
+	// Closed are the paths the issue names that no agent may change; unknown of a run under way.
 	Closed []metadata.Reason
 	// Workflows are those that the issue names and the pipeline opens.
 	Workflows []string
-	// Defined is the digest of pipeline and prompts before the command line
-	// changed anything about them.
+	// Defined is the digest of pipeline and prompts before the command line changed them.
 	Defined string
 }
 
@@ -65,9 +61,8 @@ func (d *Definition) unwritten() (wrong pipelines.Mistakes) {
 	return wrong
 }
 
-// sources says where pipelines come from: a file that was named, the default
-// branch's .github/reprise, then what is built in. The branch that agents
-// work on has no say.
+// sources says where pipelines come from: a file that was named, the default branch's .github/reprise, then what is
+// built in. The branch that agents work on has no say.
 func sources(ctx context.Context, src *git.Source, pipeline string) (source.Sources, string, error) {
 	eval, err := Evaluator()
 	if err != nil {
@@ -94,8 +89,7 @@ func IsPath(pipeline string) bool {
 	return strings.HasPrefix(pipeline, ".") || filepath.IsAbs(pipeline)
 }
 
-// Evaluator gives what evaluates CUE from a repository: this program, started
-// again with EvaluateCommand. An error says why the program's file is not known.
+// Evaluator evaluates CUE from a repository: this program, started again. An error says why its file is not known.
 func Evaluator() (source.Evaluator, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -159,8 +153,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	return d, err
 }
 
-// applyChoice puts the language that was given over the pipeline's, and takes the folders of
-// this machine out of where its settings come from.
+// applyChoice puts the given language over the pipeline's, and takes this machine's folders out of plan.Origins.
 func applyChoice(plan *pipelines.Pipeline, o Choice) {
 	for setting, file := range plan.Origins {
 		if filepath.IsAbs(file) {
@@ -192,8 +185,7 @@ func (d *Definition) adapt(o Choice) error {
 	return d.Assign(o)
 }
 
-// Assign gives the work to the agent and the model that the command line names, or
-// to the agents that are installed, after it was adjusted to the judgment of the issue.
+// Assign gives the work to the agent and model that were named, or to installed agents, after adjusting to the weight.
 func (d *Definition) Assign(o Choice) error {
 	if o.Weight != "" { // a frozen plan was adjusted before
 		adjust(d.Plan, source.Weight(o.Weight))
@@ -220,8 +212,7 @@ func (d *Definition) Assign(o Choice) error {
 	return nil
 }
 
-// Longest is more than a step of this plan may take, so that a lease which
-// nobody renews is one that nobody holds.
+// Longest is more than a step of this plan may take, so that a lease which nobody renews is one that nobody holds.
 func Longest(plan *pipelines.Pipeline) time.Duration {
 	most := time.Duration(0)
 	for i := range plan.Phases {
@@ -288,12 +279,10 @@ func ChangedSince(ctx context.Context, src *git.Source, run metadata.Run, is iss
 	return "", nil
 }
 
-// Workflows is the folder of the workflows of GitHub, which takes a push of one only with a
-// right of its own.
+// Workflows is the folder of GitHub's workflows; to push one takes a right of its own.
 const Workflows = ".github/workflows"
 
-// name finds out which protected paths an issue names: they are what its agents would be
-// refused, or a person would be asked about.
+// name finds the protected paths that an issue names: agents would be refused them, or a person asked.
 func (d *Definition) name(ctx context.Context, src *git.Source, is issue.Issue) error {
 	var there []string
 	if src != nil {

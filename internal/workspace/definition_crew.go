@@ -12,8 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
-// ReplaceAgents makes one agent do all the work of a pipeline: one that it names,
-// by its name or by its program, or one that reprise knows.
+// ReplaceAgents makes one agent do all the work: one of the pipeline, by name or program, or one that reprise knows.
 func ReplaceAgents(plan *pipelines.Pipeline, name string) error {
 	with, ok := plan.Agents[name]
 	if !ok {
@@ -36,8 +35,7 @@ func ReplaceAgents(plan *pipelines.Pipeline, name string) error {
 	return nil
 }
 
-// install gives the work of agents whose programs are not installed to those that
-// stand in for them or, without one, to others whose programs are.
+// install gives the work of agents that are not installed to those that stand in for them, else to others that are.
 func install(plan *pipelines.Pipeline, installed []string) {
 	there := func(name string) bool {
 		use := plan.Agents[name].Use
@@ -65,8 +63,7 @@ func install(plan *pipelines.Pipeline, installed []string) {
 	}
 }
 
-// give has an agent do a step of a phase, with its model of the tier. A reviewer has
-// another one than the writer, if there is one.
+// give has an agent do a step with its model of the tier. A reviewer has another one than the writer, if there is one.
 func give(plan *pipelines.Pipeline, p *pipelines.Phase, s *pipelines.Step, name string) {
 	agent, writer := plan.Agents[name], plan.Agents[p.Execute.Agent]
 	s.Agent, s.Model = name, agent.Models[s.Tier]
@@ -75,8 +72,7 @@ func give(plan *pipelines.Pipeline, p *pipelines.Phase, s *pipelines.Step, name 
 	}
 }
 
-// thatUses names the agent of a plan with this program: one that may do all that
-// phases grant, and has models, if there is one; "" if there is none.
+// thatUses names the agent with this program, preferably one that may do all and has models; "" if there is none.
 func thatUses(plan *pipelines.Pipeline, program string) (best string) {
 	rank := func(name string) int {
 		a, n := plan.Agents[name], 0
@@ -107,8 +103,7 @@ func phasesOf(plan *pipelines.Pipeline) []*pipelines.Phase {
 	return out
 }
 
-// adjust has a plan work as an issue deserves that an agent has judged. Models that the
-// pipeline names for a step stay.
+// adjust has a plan work as the issue's weight deserves. Models that the pipeline names for a step stay.
 func adjust(plan *pipelines.Pipeline, w source.Weight) {
 	for _, p := range phasesOf(plan) {
 		switch w {

@@ -21,12 +21,10 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// promptsFile is the name of the file in the run's folder that has the frozen
-// prompts.
+// promptsFile is the file in the run's folder that has the frozen prompts.
 const promptsFile = "prompts.json"
 
-// Freeze gives the files that fix what a run works on and by which rules, and
-// their digest.
+// Freeze gives the files that fix what a run works on and by which rules, and their digest.
 func (d Definition) Freeze(is issue.Issue) (files map[string][]byte, digest string, err error) {
 	plan, err := pipelines.Format(d.Plan)
 	if err != nil {
@@ -58,8 +56,7 @@ func FreezeIssue(is issue.Issue) (map[string][]byte, error) {
 	return files, err
 }
 
-// generated has GitHub fold the files of a run's folder where it shows what a pull
-// request changes.
+// generated has GitHub fold the files of a run's folder in pull requests.
 const generated = "* linguist-generated\n"
 
 // digestOf covers the frozen pipeline and prompts.
@@ -67,8 +64,7 @@ func digestOf(plan, words []byte) string {
 	return pipelines.Digest(append(append([]byte{}, plan...), words...))
 }
 
-// Thaw reads back what Freeze made, and refuses it if it is not what the
-// record says.
+// Thaw reads back what Freeze made, and refuses it if it is not what the record says.
 func Thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition, issue.Issue, error) {
 	var d Definition
 	is := issue.Issue{
@@ -107,7 +103,6 @@ func Thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition,
 	return d, is, err
 }
 
-// thawDiscussion reads back what was said below the issue.
 func thawDiscussion(run metadata.Run, read func(name string) ([]byte, error)) (issue.Discussion, error) {
 	if run.Issue.Discussion == "" {
 		return issue.Discussion{}, nil
@@ -132,9 +127,8 @@ type Document struct {
 // mostDocument is the size that a document may have, in bytes.
 const mostDocument = 1 << 20
 
-// Documents gives what people have written for phases of a plan: files that the plan
-// names, as committed gives them, and those of the command line, each as PHASE=PATH, as
-// here gives them, which count over those. All mistakes come at once.
+// Documents gives what people wrote for phases of a plan: files that the plan names, read by committed, and those of
+// the command line (PHASE=PATH), read by here, which count over those. All mistakes come at once.
 func Documents(plan *pipelines.Pipeline, asked []string, committed, here func(path string) ([]byte, error)) (map[string]Document, error) {
 	all, wrong, own := map[string]Document{}, pipelines.Mistakes{}, map[string]bool{}
 	take := func(at pipelines.Mistake, phase, name string, read func(string) ([]byte, error)) {
@@ -203,8 +197,7 @@ func document(plan *pipelines.Pipeline, phase, name string, read func(string) ([
 	return text, ""
 }
 
-// DocumentIn reads a document of people as it lies in a repository: an ordinary file, in
-// folders. A link could lead to what nobody means to hand on, such as the settings of git.
+// DocumentIn reads an ordinary file of a repository. A link could lead to what nobody hands on, as git's settings.
 func DocumentIn(repository, name string) ([]byte, error) {
 	root, err := os.OpenRoot(repository)
 	if err != nil {

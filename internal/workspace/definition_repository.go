@@ -25,9 +25,8 @@ func InForce(src *git.Source) string {
 	return "the default branch " + src.DefaultBranch
 }
 
-// NotInForce lists the pipelines and prompts of the checkout that are not, or
-// read otherwise, in the commit that counts, by their paths in the repository.
-// It is a hint for people: what cannot be read is left out. src may be nil.
+// NotInForce lists the checkout's pipelines and prompts that are not, or read otherwise, in the commit that counts. It
+// is a hint for people: what cannot be read is left out. src may be nil.
 func NotInForce(ctx context.Context, src *git.Source) []string {
 	if src == nil {
 		return nil
@@ -56,8 +55,7 @@ func NotInForce(ctx context.Context, src *git.Source) []string {
 	return out
 }
 
-// isOwn reports whether a file of the folder is a pipeline or a prompt, or has the
-// settings of the repository.
+// isOwn reports whether a file of the folder is a pipeline, a prompt or the settings of the repository.
 func isOwn(name string) bool {
 	top, rest, _ := strings.Cut(name, "/")
 	_, pipeline := source.IsFile(rest)
@@ -67,8 +65,7 @@ func isOwn(name string) bool {
 	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts" && path.Ext(rest) == ".md"
 }
 
-// differs reports whether a file that can be read here reads otherwise there,
-// or is not there. How lines end is no difference.
+// differs reports whether a file that can be read here reads otherwise there, or is missing. Line ends do not count.
 func differs(here, there fs.FS, name string) bool {
 	now, err := fs.ReadFile(here, name)
 	if err != nil || there == nil {
@@ -79,8 +76,7 @@ func differs(here, there fs.FS, name string) bool {
 	return err != nil || !bytes.Equal(lines(now), lines(then))
 }
 
-// onlyHere adds to the error that there is no such pipeline, if the checkout has
-// one: it has to be committed to the default branch before it counts.
+// onlyHere adds to an unknown pipeline's error that the checkout has it: it counts once on the default branch.
 func onlyHere(ctx context.Context, src *git.Source, err error) error {
 	var unknown *source.UnknownError
 	if !errors.As(err, &unknown) {

@@ -21,10 +21,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
-// Vetted checks the pipelines that args name, with their prompts; without args all
-// pipelines of the repository and the built-in ones, and only the latter if src is
-// nil. It gives all mistakes, and each pipeline that was checked: nil for one with
-// mistakes, and for settings.
+// Vetted checks the pipelines that args name, with their prompts; without args all of the repository and the built-in
+// ones, and only these if src is nil. It gives all mistakes, and each pipeline: nil for settings or one with mistakes.
 func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mistakes, []*pipelines.Pipeline, error) {
 	s, _, err := sources(ctx, src, "")
 	if err != nil {
@@ -69,13 +67,10 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mist
 	return all, plans, nil
 }
 
-// vetTime is how long the pipelines of one vet may take together. Each has a
-// limit of its own besides, which many that are made to take long would add up.
+// vetTime is how long the pipelines of one vet may take together: limits of their own would add up.
 const vetTime = 30 * time.Second
 
-// vetEach gives the mistakes of each of the pipelines, checked side by side, and
-// those that have none. One
-// for which there was no time left has that for a mistake.
+// vetEach gives the mistakes of pipelines, checked side by side, and those without any. No time left is a mistake.
 func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Duration) ([]pipelines.Mistakes, []*pipelines.Pipeline, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -119,8 +114,7 @@ func vetSettings(ctx context.Context, file string) error {
 	return err
 }
 
-// mistakesOf gives the mistakes that an error of Define is about: those in the
-// pipeline of that name, or that there is none. Any other error stays one.
+// mistakesOf gives the mistakes of a Define error: in that pipeline, or that there is none. Other errors stay.
 func mistakesOf(ctx context.Context, name string, err error) (pipelines.Mistakes, error) {
 	var mistakes pipelines.Mistakes
 	var usage exit.UsageError

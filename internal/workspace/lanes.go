@@ -24,8 +24,7 @@ import (
 // lanesBeside is the folder of the trees of parts beside the tree of their run.
 func lanesBeside(tree string) string { return filepath.Join(filepath.Dir(tree), "lanes") }
 
-// laneTrees are the trees of parts that are done at the same time, each with homes of its
-// own for the programs that work there.
+// laneTrees are the trees of parts that are done at the same time, each with homes of its own for programs.
 type laneTrees struct {
 	dir     string      // that has a folder for each
 	tree    git.Options // as the tree of the run was opened
@@ -49,8 +48,7 @@ type lane struct {
 	engine *engine.Engine
 }
 
-// Available reports whether there can be trees of parts. Where nobody has asked for them, parts
-// are done one after another with a git that is too old.
+// Available reports whether there can be trees of parts. Unasked for, an old git has parts go one after another.
 func (t *laneTrees) Available(ctx context.Context) bool {
 	t.once.Do(func() {
 		if t.old = git.ForParts(context.WithoutCancel(ctx)); t.old != nil && !t.requested {
@@ -60,8 +58,7 @@ func (t *laneTrees) Available(ctx context.Context) bool {
 	return t.old == nil || t.requested
 }
 
-// Open gives the engine of a part, which works in a tree of its own, as it was left or
-// made anew at a commit.
+// Open gives the engine of a part, in a tree of its own, as it was left or made anew at a commit.
 func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit string) (*engine.Engine, error) {
 	t.mu.Lock()
 	l := t.open[part]
@@ -141,8 +138,7 @@ func (t *laneTrees) Close() (err error) {
 	return err
 }
 
-// Commit refuses: one process writes the branch, and it is not this tree that it does so
-// from.
+// Commit refuses: one process writes the branch, and not from this tree.
 func (l *lane) Commit(context.Context, engine.BranchCommit) error {
 	return errors.New("a part that is done beside others cannot commit to the branch; start again with --jobs 1")
 }
@@ -161,8 +157,7 @@ func (l *lane) Keep(ctx context.Context, s engine.StagedTree, parent, message st
 	return l.Repo.Keep(ctx, s.(staged).stage, parent, message, at.UTC())
 }
 
-// Merge makes a commit of what the branch and a part have changed since base. At a conflict it
-// has what the branch has.
+// Merge makes a commit of what branch and part changed since base. At a conflict it has what the branch has.
 func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, refused func(string) bool) (engine.MergedBase, error) {
 	commit, conflicts, err := l.Repo.Combine(ctx, base, tip, part, at.UTC(), refused)
 	m := engine.MergedBase{Commit: commit, Versions: map[string][]byte{}}
@@ -189,8 +184,7 @@ func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, 
 	return m, err
 }
 
-// crowded reports whether files cannot lie beside one of that name: git gives what a side
-// had elsewhere the name that another side has for it.
+// crowded reports whether files cannot lie beside name, which git gives to what a side had elsewhere.
 func crowded(files map[string][]byte, name string) bool {
 	for other := range files {
 		if git.Under(other, name) || git.Under(name, other) {

@@ -32,8 +32,7 @@ type Recorded struct {
 // Catalogue has the words of the language of the run.
 func (r *Recorded) Catalogue() prompts.Catalogue { return prompts.Words(r.Run.Language) }
 
-// Look reads a run without taking it: another process may be at work on it.
-// Without an id it is the run that is at hand.
+// Look reads a run without taking it: another process may be at work on it. No id: the run at hand.
 func Look(ctx context.Context, env environ.Env, repo, id string) (*Recorded, error) {
 	if id != "" {
 		if err := issue.CheckID(id); err != nil {
@@ -76,10 +75,8 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 	return r, err
 }
 
-// reader gives how files of a run's branch are read: of the branch here, else of
-// the one on origin as it is now, which a clone need not have, else of the record that
-// is kept here of a run whose branch is gone. Where origin does
-// not answer, what it had when it was fetched last is all there is.
+// reader gives how files of a run's branch are read: of the branch here, else of the one on origin now (or as fetched
+// last, if origin does not answer), else of the record that is kept of a run whose branch is gone.
 func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read func(string) ([]byte, error), done func(), err error) {
 	branch := env.Branch(id)
 	here := RecordReader(ctx, r.Source, branch, id)
@@ -104,9 +101,8 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 	return there, done, err
 }
 
-// preferLocal takes the record from the folder that the run has on this machine
-// if that is newer: the branch of the user is not moved along while it is
-// checked out.
+// preferLocal takes the record from the run's folder on this machine if that is newer: the user's branch is not
+// moved along while it is checked out.
 func (r *Recorded) preferLocal(env environ.Env, id string) {
 	here, root := Further(env, r.Source, id, r.Run)
 	if here == nil {
@@ -116,9 +112,7 @@ func (r *Recorded) preferLocal(env environ.Env, id string) {
 	r.Run = *here
 }
 
-// Further gives the record in the folder that the run of an issue has on this
-// machine, and that folder, if the run has got further there than in the record of
-// a branch.
+// Further gives the record in the run's folder on this machine, and that folder, if it is further than the given one.
 func Further(env environ.Env, src *git.Source, id string, than metadata.Run) (*metadata.Run, string) {
 	root, err := HomeFolder(env, src, id)
 	if err != nil {
@@ -156,8 +150,7 @@ func noRun(ctx context.Context, env environ.Env, src *git.Source, id string) err
 	return &NoRunError{exit.UsageError{Err: fmt.Errorf("there is no run for issue %s in this repository; there are: %s", id, strings.Join(ids, ", "))}}
 }
 
-// RunIDs lists the issues that have a branch here whose name is the prefix
-// and an id, in the order of the names.
+// RunIDs lists the issues that have a branch here named prefix and id, in the order of the names.
 func RunIDs(ctx context.Context, src *git.Source, prefix string) ([]string, error) {
 	folder, _ := path.Split(prefix) // a prefix may end within a name, which git lists no branches by
 	branches, err := src.Branches(ctx, folder)
@@ -174,8 +167,7 @@ func RunIDs(ctx context.Context, src *git.Source, prefix string) ([]string, erro
 	return ids, nil
 }
 
-// AmbiguousRun says that a command does not name a run, and that there are
-// several.
+// AmbiguousRun says that a command does not name a run, and that there are several.
 type AmbiguousRun struct {
 	Src *git.Source
 	Ids []string
@@ -186,8 +178,7 @@ func (s AmbiguousRun) Error() string {
 	return "which issue? Give --issue ID; there are runs of: " + strings.Join(s.Ids, ", ")
 }
 
-// CurrentRun gives the id of the run that is meant where none is named: the one
-// whose branch is checked out, else the only one there is.
+// CurrentRun gives the id of the run that is meant by no name: whose branch is checked out, else the only one.
 func CurrentRun(ctx context.Context, env environ.Env, src *git.Source) (string, error) {
 	ids, err := RunIDs(ctx, src, env.Prefix())
 	if err != nil {
@@ -207,8 +198,7 @@ func CurrentRun(ctx context.Context, env environ.Env, src *git.Source) (string, 
 	return "", exit.UsageError{Err: AmbiguousRun{src, ids}}
 }
 
-// InsideRun gives the path of a file below the run's folder, as the branch
-// has it, or "".
+// InsideRun gives the path of a file below the run's folder, as the branch has it, or "".
 func (r *Recorded) InsideRun(env environ.Env, full string) (string, error) {
 	tops, err := r.tops(env)
 	if err != nil {
@@ -223,8 +213,7 @@ func (r *Recorded) InsideRun(env environ.Env, full string) (string, error) {
 	return "", nil
 }
 
-// LinkTo gives the symbolic link that a path, absolute and clean, leads through in the work tree of the
-// run or that of the user, and that tree; both are "" if there is none.
+// LinkTo gives the symbolic link that an absolute, clean path leads through in the run's or user's tree, and that tree.
 func (r *Recorded) LinkTo(env environ.Env, full string) (link, top string, err error) {
 	tops, err := r.tops(env)
 	for _, top := range tops {
@@ -244,8 +233,7 @@ func (r *Recorded) tops(env environ.Env) ([]string, error) {
 	return []string{filepath.Join(root, "tree"), r.Source.Dir}, nil
 }
 
-// Further gives the run as origin has it now, if it has got further there; else, and
-// where origin does not answer, the run as it is.
+// Further gives the run as origin has it now, if it has got further there; else as it is.
 func (r *Recorded) Further(ctx context.Context) *Recorded {
 	read, done, err := r.Source.Peek(ctx, r.Run.BranchName, phases.RecordName(r.Run.IssueNumber))
 	if err != nil {
@@ -272,22 +260,18 @@ const (
 	PhaseTrailer   = "Reprise-Phase"
 )
 
-// Patches gives what the commits with a trailer have changed, the oldest first. The
-// record itself and what the run was defined by are left out. The error wraps
-// fs.ErrNotExist where the commits are not in this repository.
+// Patches gives what the commits with a trailer changed, the oldest first, but for record and definition. The error
+// wraps fs.ErrNotExist where the commits are not in this repository.
 func (r *Recorded) Patches(ctx context.Context, trailer string) ([]git.CommitPatch, error) {
 	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, false, definedBy(r.Run.IssueNumber)...)
 }
 
-// Marked gives the commits with a trailer, the oldest first, without what they have changed,
-// and with those that have changed the record alone.
-// The error is as with Patches.
+// Marked gives the commits with a trailer, as Patches does, without their changes but with those of the record alone.
 func (r *Recorded) Marked(ctx context.Context, trailer string) ([]git.CommitPatch, error) {
 	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, true)
 }
 
-// Change gives what the whole run has changed besides its own folder. The error
-// wraps fs.ErrNotExist as with Patches.
+// Change gives what the whole run changed besides its own folder. The error is as with Patches.
 func (r *Recorded) Change(ctx context.Context) (git.CommitPatch, error) {
 	return r.Source.Difference(ctx, r.Run.BaseCommit, r.Ref(), path.Dir(phases.Folder(r.Run.IssueNumber)))
 }
@@ -297,8 +281,7 @@ func (r *Recorded) Changed(ctx context.Context) ([]git.ChangedFile, error) {
 	return r.Source.Changed(ctx, r.Run.BaseCommit, r.Ref(), path.Dir(phases.Folder(r.Run.IssueNumber)))
 }
 
-// Ref names what has the commits of the run: its branch or, where that is gone, the
-// record that is kept.
+// Ref names what has the commits of the run: its branch or, where that is gone, the kept record.
 func (r *Recorded) Ref() string {
 	if r.Gone {
 		return KeptRef(r.Run.IssueNumber)

@@ -22,8 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Open finds the run of an issue, or prepares a new one. Nothing is
-// committed yet.
+// Open finds the run of an issue, or prepares a new one. Nothing is committed yet.
 func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
 	if err := containment(o.Sandbox).Check(); err != nil {
 		return nil, exit.AsUsage(err)
@@ -129,8 +128,7 @@ func (w *opening) openTree(ctx context.Context) error {
 	return homeless(err, root)
 }
 
-// homeless says of an error that kept the folder of a run from being made or written, how runs
-// get another one.
+// homeless says of an error at the folder of a run how runs get another one.
 func homeless(err error, root string) error {
 	at := new(fs.PathError)
 	if !errors.As(err, &at) || !(at.Op == "mkdir" && strings.HasPrefix(root+"/", at.Path+"/") || errors.Is(err, fs.ErrPermission) && filepath.Dir(at.Path) == root) {
@@ -139,8 +137,7 @@ func homeless(err error, root string) error {
 	return fmt.Errorf("%w: runs have their folders there; change its rights, or name another folder in REPRISE_HOME", err)
 }
 
-// endLeftovers ends what an earlier process, which was killed, has left at work in the
-// tree of a run, and in those of parts beside it.
+// endLeftovers ends what a killed process has left at work in a run's tree, and in those of parts beside it.
 func endLeftovers(tree string) string {
 	n := endIn(tree)
 	lanes, _ := filepath.Glob(filepath.Join(git.EscapeGlob(lanesBeside(tree)), "*", "tree")) // the pattern is well formed
@@ -153,8 +150,7 @@ func endLeftovers(tree string) string {
 	return fmt.Sprintf("a call that was never over had left %s at work in %s: ended", text.Plural(n, "program"), tree)
 }
 
-// endIn ends what an earlier process, which was killed, has left at work
-// in a tree: it would go on writing into what the next call does.
+// endIn ends what a killed process has left at work in a tree: it would write into what the next call does.
 func endIn(tree string) int {
 	n := sandbox.EndLeftovers(tree)
 	left, _ := os.ReadDir(copiesBeside(tree)) // mostly there are none
@@ -166,8 +162,7 @@ func endIn(tree string) int {
 	return n
 }
 
-// pushes says whether commits go to origin: what the command line says, else
-// what the run was started with.
+// pushes says whether commits go to origin: what the command line says, else what the run was started with.
 func (w *opening) pushes(ctx context.Context) (bool, error) {
 	if w.o.Push != nil || w.o.Scratch {
 		return w.o.Push != nil && *w.o.Push, nil
@@ -191,8 +186,7 @@ func (w *opening) pushes(ctx context.Context) (bool, error) {
 	return w.Source.RemoteURL != "" && (w.local == nil || w.local.Execution.Push), nil
 }
 
-// sameTitle refuses an issue file whose id belongs to the run of another issue:
-// that run would be taken for the one that is asked for.
+// sameTitle refuses an issue file whose id belongs to another issue's run, which would be taken for its own.
 func (w *opening) sameTitle(given issue.Issue) error {
 	if w.o.File == "" || w.o.RefreshIssue || slices.Equal(strings.Fields(given.Title), strings.Fields(w.Run.IssueTitle)) {
 		return nil

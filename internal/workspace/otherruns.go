@@ -95,9 +95,8 @@ type OtherRunsConfig struct {
 	Words      prompts.Catalogue                     // in which people are told of them
 }
 
-// OtherRuns are the other runs of the repository, as one run knows them while it works: by
-// their branches here and on origin, and by the records that are kept. What other machines have
-// pushed is fetched: the checkout of a job brings only the default branch. It may be used by several at once.
+// OtherRuns are the repository's other runs as one run knows them: by branches here and on origin, and by kept
+// records. What others pushed is fetched: a job's checkout has only the default branch. Several may use it at once.
 type OtherRuns struct {
 	OtherRunsConfig
 	env environ.Env
@@ -138,9 +137,8 @@ func (n *OtherRuns) forget() {
 	}
 }
 
-// look makes a new survey of origin where the last one is too old; its caller holds afar. There
-// is none for a run that does not go to origin, and where origin does not answer, which a person
-// is told once.
+// look makes a new survey of origin if the last is too old; its caller holds afar. There is none for a run that
+// does not go to origin, or if origin does not answer, which a person is told once.
 func (n *OtherRuns) look(ctx context.Context) error {
 	now := n.env.Now()
 	if !n.Push || !n.askedAt.IsZero() && now.Sub(n.askedAt) < afarFor {
@@ -182,8 +180,7 @@ func (n *OtherRuns) sayOnce(what, format string, args ...any) {
 	}
 }
 
-// newestOf gives those refs of runs that begin with a prefix whose issues were opened last,
-// and how many there are besides.
+// newestOf gives those refs with a prefix whose issues were opened last, and how many are left.
 func newestOf(all []git.Ref, prefix string, most int) (some []git.Ref, left int) {
 	of := map[string]git.Ref{}
 	for _, b := range all {
@@ -198,8 +195,7 @@ func newestOf(all []git.Ref, prefix string, most int) (some []git.Ref, left int)
 	return some, len(ids) - len(some)
 }
 
-// all gives the runs that are known: those that have a branch here, those of origin as the survey
-// has them or, without one, as they were fetched last, and where asked for those whose record is kept.
+// all gives the known runs: with a branch here, on origin (as surveyed, else as fetched last), and kept if asked.
 func (n *OtherRuns) all(ctx context.Context, kept ...string) ([]RefRun, error) {
 	if n.survey == nil {
 		return RefRuns(ctx, n.env, n.Source, append(kept, BranchesHere, BranchesAfar)...)
@@ -212,8 +208,7 @@ func (n *OtherRuns) all(ctx context.Context, kept ...string) ([]RefRun, error) {
 	return append(here, there...), err
 }
 
-// list gives what agents are told of the open runs of other issues, the one that moved last first.
-// One that cannot be read is left out, as it keeps nobody from working.
+// list gives what agents are told of others' open runs, the last moved first. One that cannot be read is left out.
 func (n *OtherRuns) list(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
 	n.afar.Lock()
 	defer n.afar.Unlock()
@@ -269,8 +264,7 @@ func (n *OtherRuns) list(ctx context.Context, run metadata.Run) ([]phases.OtherR
 	return out, nil
 }
 
-// SameFiles says which open runs of other issues change the same files as a run that is
-// looked at, by the branches here and those of origin as they were fetched last.
+// SameFiles says which open runs of other issues change the same files as run, by branches here and as last fetched.
 func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metadata.Run) metadata.Reason {
 	if phases.IsOver(run) {
 		return ""
@@ -282,8 +276,7 @@ func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metada
 	return phases.WhySameFiles(all)
 }
 
-// Tell gives what agents are told, as it was when the phase at hand began or some minutes ago, and
-// says on standard error which runs change the same files, each once.
+// Tell gives what agents are told, as of the phase's beginning or some minutes ago, and warns of same files, each once.
 func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -304,8 +297,7 @@ func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherR
 	return all, nil
 }
 
-// SameFiles says which runs change the same files; none where that cannot be said soon, as a step
-// that needs it says what is wrong.
+// SameFiles says which runs change the same files; none where that fails or takes long: a step that needs it says why.
 func (n *OtherRuns) SameFiles(run metadata.Run) metadata.Reason {
 	ctx, stop := context.WithTimeout(context.Background(), nearTime)
 	defer stop()
@@ -313,9 +305,8 @@ func (n *OtherRuns) SameFiles(run metadata.Run) metadata.Reason {
 	return phases.WhySameFiles(all)
 }
 
-// SpentToday gives what each of the other runs has spent today, where all of them together
-// have a limit: by their branches and records, and by what they have saved on this machine
-// since. A record that cannot be read is told, once.
+// SpentToday gives what each other run has spent today, if all together have a limit: by branches, records and what
+// this machine has saved since. A record that cannot be read is told, once.
 func (n *OtherRuns) SpentToday(ctx context.Context, run metadata.Run) ([]phases.DaySpent, error) {
 	if n.RepoDayUSD == 0 || n.Source == nil {
 		return nil, nil

@@ -110,8 +110,7 @@ func (w *opening) begin(ctx context.Context) error {
 	return w.define(ctx, w.env, w.o, w.Definition)
 }
 
-// base is the branch that a new run starts from; "" if it starts from a commit that is
-// not the tip of one.
+// base is the branch that a new run starts from; "" if it starts from a commit that is not the tip of one.
 func (w *opening) base() string {
 	if isCommit := len(w.o.Base) >= 40; w.o.Base != "" && !isCommit {
 		return strings.TrimPrefix(w.o.Base, "refs/heads/")
@@ -122,8 +121,7 @@ func (w *opening) base() string {
 	return w.Source.Branch
 }
 
-// parse reads the record of a run on its branch, given what reading its file
-// gave.
+// parse reads the record of a run on its branch, given what reading its file gave.
 func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 	name := phases.RecordFile(w.Issue.ID)
 	switch {
@@ -147,9 +145,8 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 	return run, err
 }
 
-// absorb takes in the attempts that were begun on this machine and never
-// committed, and ends those that the record has as begun: parts that were at
-// work when another one was committed.
+// absorb takes in the attempts begun on this machine and never committed, and ends those that the record has as
+// begun: parts that were at work when another one was committed.
 func (w *opening) absorb() {
 	var seen []metadata.Attempt
 	if w.local != nil && w.local.Execution.ID == w.Run.Execution.ID {
@@ -167,8 +164,7 @@ func (w *opening) absorb() {
 	}
 }
 
-// touched takes note of what somebody else has put on the branch behind the
-// newest commit of the run: what was approved is not what is there any more.
+// touched notes what others put on the branch after the run's newest commit: what was approved is not there any more.
 func (w *opening) touched(ctx context.Context) error {
 	log, err := w.Repo.Log(ctx, w.Run.BaseCommit)
 	if err != nil {
@@ -199,8 +195,7 @@ func (w *opening) touched(ctx context.Context) error {
 	return nil
 }
 
-// Restore takes the code back to what it was when the target phase ended, to
-// be committed with the rollback.
+// Restore takes the code back to when the target phase ended, to be committed with the rollback.
 func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine.StagedTree, error) {
 	if phases.MergedSince(w.Run, r.Entry.ToPhase) {
 		return nil, exit.NotAllowed(metadata.Because("restore_merged", "phase", r.Entry.ToPhase))
@@ -214,8 +209,7 @@ func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine
 	return stage, err
 }
 
-// Merge brings into the tree what a commit of the base and the tip make together, to be
-// committed. From is a commit that both have.
+// Merge brings into the tree what a commit of the base and the tip make together. From is a commit both have.
 func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.StagedTree, git.MergeResult, error) {
 	stage, result, err := w.Git().Merge(ctx, commit, from)
 	if err != nil {
@@ -224,9 +218,8 @@ func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.Stag
 	return staged{w.Git(), stage}, result, nil
 }
 
-// EndOf finds the newest commit in which a step of a phase ended: the tree as
-// the phase left it. Other commits, such as that of a rollback, only name the
-// phase.
+// EndOf finds the newest commit in which a step of a phase ended: the tree as the phase left it. Others, such as a
+// rollback's, only name the phase.
 func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 	log, err := w.Repo.Log(ctx, w.Run.BaseCommit)
 	if err != nil {
@@ -245,8 +238,7 @@ func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 	return "", fmt.Errorf("no commit of phase %s is on %s, so there is nothing to restore from: take the run back without --restore", phase, w.Run.BranchName)
 }
 
-// Unchanged refuses an approval of the part of that name, or of what the run waits
-// at, for what has changed since a commit.
+// Unchanged refuses to approve a part, or what the run waits at, for what has changed since a commit.
 func (w *Workspace) Unchanged(ctx context.Context, commit, part string) error {
 	if commit == "" {
 		return nil
@@ -267,8 +259,7 @@ func (w *Workspace) Unchanged(ctx context.Context, commit, part string) error {
 	return err
 }
 
-// recordAt gives the record as a commit of the run has it, and the full hash of
-// the commit, which may be named by its first digits.
+// recordAt gives the record at a commit, which may be named by its first digits, and that commit's full hash.
 func (w *Workspace) recordAt(ctx context.Context, commit string) (string, metadata.Run, error) {
 	log, err := w.Repo.Log(ctx, w.Run.BaseCommit)
 	if err != nil {
@@ -288,11 +279,9 @@ func (w *Workspace) recordAt(ctx context.Context, commit string) (string, metada
 	return "", metadata.Run{}, fmt.Errorf("no commit %s of the run is on %s: git log %[2]s shows those that are", commit, w.Run.BranchName)
 }
 
-// costOfEarlier gives what runs of the issue before that of w have cost in US dollars, for a limit
-// on all of them; each counts what was before it, so the highest sum is all of it. Their records are
-// where a run may have left one: in the commit that this run begins from, in what is kept by name
-// here and, if the run is pushed, on origin, and in the folder of the run (saved; nil: there is
-// none). A note says that one could not be read.
+// costOfEarlier gives what earlier runs of the issue cost, in US dollars, for a limit on all of them: each counts
+// those before it, so the highest sum is all. Their records are in this run's base commit, kept by name here and, if the
+// run is pushed, on origin, and in the run's folder (saved; nil: none). A note says that one could not be read.
 func costOfEarlier(ctx context.Context, w *Workspace, saved *metadata.Run) (usd float64) {
 	kept, file := KeptRef(w.Issue.ID), phases.RecordFile(w.Issue.ID)
 	count := func(run metadata.Run) {

@@ -17,8 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Refresh makes the run go on with the issue as it reads now, with its pipeline
-// and prompts as they are defined now, or both, and commits that.
+// Refresh makes the run go on with the issue, its pipeline and prompts, or both, as they are now, and commits that.
 func (w *Workspace) Refresh(ctx context.Context, env environ.Env, o Options) error {
 	if o.RefreshIssue {
 		now, err := w.issueNow(ctx, env, o)
@@ -57,8 +56,7 @@ func NothingNew(plan *pipelines.Pipeline) metadata.Reason {
 	return metadata.Because("nothing_new", "pipeline", plan.Name)
 }
 
-// Redefine gives the run its pipeline and prompts as they are defined now. The
-// next commit takes them along.
+// Redefine gives the run its pipeline and prompts as they are defined now. The next commit takes them along.
 func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) error {
 	known := IsFindable(w.Run.Pipeline.Source)
 	if o.Part.IsZero() && (o.Pipeline == "" || !known) { // one that need not be named and is, is meant as a whole
@@ -112,9 +110,8 @@ func (w *Workspace) define(ctx context.Context, env environ.Env, o Options, now 
 	return w.takeDocuments(ctx, o)
 }
 
-// takeDocuments gives the run that is about to begin what people have written for its
-// phases: what the pipeline names, as the commit has it that the run starts from, and what
-// the command line names, as it lies in the repository.
+// takeDocuments gives a new run what people wrote for its phases: what the pipeline names, as the base commit has
+// it, and what the command line names, as it lies in the repository.
 func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
 	committed := func(name string) ([]byte, error) { return w.Source.ReadPlain(ctx, w.Repo.Tip(), name) }
 	here := func(name string) ([]byte, error) { return DocumentIn(w.Source.Dir, name) }
@@ -144,8 +141,7 @@ func (w *Workspace) Choose(ctx context.Context, env environ.Env, o Options, name
 	return w.define(ctx, env, o, now)
 }
 
-// issueNow reads the issue of a run that has begun from where the command line
-// says it is.
+// issueNow reads the issue of a run that has begun from where the command line says.
 func (w *Workspace) issueNow(ctx context.Context, env environ.Env, o Options) (issue.Issue, error) {
 	switch {
 	case o.File != "":
@@ -172,8 +168,7 @@ func (w *Workspace) readThere(ctx context.Context, env environ.Env, o Options) (
 	return o.Hear(ctx, *w.there, now)
 }
 
-// Heard says what a person who begins the run should know: its notes, and what of the
-// discussion below the issue, and of the images of both, agents are given.
+// Heard says what a person who begins the run should know: notes, and what agents get of discussion and images.
 func (w *Workspace) Heard() []string {
 	all := slices.Clone(w.Notes)
 	if heard := issue.HeardImages(w.Catalogue(), w.Issue); heard != "" {
@@ -182,8 +177,7 @@ func (w *Workspace) Heard() []string {
 	return all
 }
 
-// TakeIssue makes the run go on with an issue as it reads now. The next commit
-// takes it along.
+// TakeIssue makes the run go on with an issue as it reads now. The next commit takes it along.
 func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error {
 	changed := w.Issue.Differs(now)
 	if changed == "" {

@@ -39,8 +39,7 @@ type record struct {
 	Paths  []string `json:"paths"` // from the top of the tree; the first is kept as 0
 }
 
-// Due says whether commands with this digest have to run: they never did, others
-// did, or something of what they made is gone.
+// Due says whether commands with this digest have to run: they never did, others did, or what they made is gone.
 func (s SetupStore) Due(digest string) bool {
 	r, err := s.read()
 	if err != nil || r.Digest != digest {
@@ -54,8 +53,7 @@ func (s SetupStore) Due(digest string) bool {
 	return false
 }
 
-// Take moves paths out of the tree and keeps them as what was made by commands
-// with this digest. What was kept before is gone.
+// Take moves paths out of the tree and keeps them as made by commands of this digest, in place of what was kept.
 func (s SetupStore) Take(digest string, paths []string) error {
 	if err := s.Forget(); err != nil {
 		return err
@@ -95,9 +93,8 @@ func (s SetupStore) Forget() error {
 	return folders.RemoveAll(filepath.Join(s.Root, keptDir))
 }
 
-// Give copies what is kept into the tree, for agents: all of it after Take, and
-// later what is not there. What an agent does to the copy reaches nobody else. After
-// an interruption the next call gives all of it.
+// Give copies what is kept into the tree, for agents: all of it after Take or an interruption, later what is missing.
+// What an agent does to the copy reaches nobody else.
 func (s SetupStore) Give(ctx context.Context) error {
 	mark := filepath.Join(s.Root, filepath.FromSlash(giving))
 	_, unmarked := os.Lstat(mark)
@@ -110,7 +107,7 @@ func (s SetupStore) Give(ctx context.Context) error {
 	return os.Remove(mark)
 }
 
-// Place copies what is kept into another tree. What is there already the pipeline keeps.
+// Place copies what is kept into another tree, but for what is there already.
 func (s SetupStore) Place(ctx context.Context, dir string) error { return s.place(ctx, dir, false) }
 
 func (s SetupStore) place(ctx context.Context, dir string, anew bool) error {
@@ -174,8 +171,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Digest names commands and the state of what they depend on: lock files, and
-// what the commands name.
+// Digest names commands and the state of what they depend on: lock files, and what the commands name.
 func (s SetupStore) Digest(commands []pipelines.Setup) (string, error) {
 	root, err := os.OpenRoot(filepath.Join(s.Root, treeDir))
 	if err != nil {
@@ -220,8 +216,7 @@ func locks() []string {
 	}
 }
 
-// found gives the files that a pattern names. Folders of what was installed have
-// lock files as well, and thousands of folders.
+// found gives the files that a pattern names, but not in folders of what was installed, which have lock files, too.
 func found(root *os.Root, pattern string) []string {
 	names, err := fs.Glob(root.FS(), pattern)
 	if err != nil {

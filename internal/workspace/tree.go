@@ -24,7 +24,7 @@ import (
 // maxPatch is the most of a broken call's changes that is kept, in bytes.
 const maxPatch = 1 << 20
 
-// Tree is the branch as package phases wants to see it.
+// Tree is the branch as package engine wants to see it.
 type Tree struct {
 	*git.Repo
 	Base string // commit that the branch started from: its instructions to agents count
@@ -45,15 +45,13 @@ func (t Tree) Recover(ctx context.Context, commit, exclude string) (engine.Stage
 	return staged{t, stage}, stage.Paths, nil
 }
 
-// Prepare makes the .git of the tree anew. Instructions to agents that another agent
-// wrote, and hid by a .gitignore, are not left for the next one.
+// Prepare makes the tree's .git anew, and leaves the next agent no hidden instructions of another one.
 func (t Tree) Prepare(ctx context.Context) error {
 	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: pipelines.Instructs})
 	return err
 }
 
-// Changes lists what differs from the tip, with what decides whether a phase may
-// have changed it: the kind of file, its size and its first bytes.
+// Changes lists what differs from the tip, with what decides whether a phase may: kind, size and first bytes of files.
 func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	changes, err := t.Repo.Changes(ctx)
 	if err != nil || len(changes) == 0 {
@@ -104,8 +102,7 @@ func copiesBeside(tree string) string { return filepath.Join(filepath.Dir(tree),
 // CopyDir is the absolute path of the copy of that name.
 func (t Tree) CopyDir(name string) string { return filepath.Join(copiesBeside(t.Tree()), name) }
 
-// Copy makes a tree of a commit, or of the tip, which empty is: with the run's own folder, what the
-// patterns in keep match, and what the setup of the pipeline has made. The function it returns removes it.
+// Copy makes a tree of a commit ("": the tip), with the run's folder, what keep matches and what the setup made.
 func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error) {
 	dir := t.CopyDir(name)
 	remove = func() error { return folders.RemoveAll(dir) }
@@ -125,8 +122,7 @@ func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (rem
 	return remove, nil
 }
 
-// Hidden lists what was written since a time and is ignored, each with the rule
-// that ignores it as people find it: file, line and pattern.
+// Hidden lists what was written since a time and is ignored, each with the rule for it: file, line and pattern.
 func (t Tree) Hidden(ctx context.Context, since time.Time) ([]engine.HiddenFiles, error) {
 	all, err := t.Repo.Hidden(ctx, since)
 	var out []engine.HiddenFiles
@@ -138,9 +134,8 @@ func (t Tree) Hidden(ctx context.Context, since time.Time) ([]engine.HiddenFiles
 
 func plainFile(t git.Type) bool { return t == git.File || t == git.Executable }
 
-// read notes what a file holds, and what the tip has there, if it has a file
-// there and that matters. A file with a second hard link is not read: it may be one
-// from outside of the tree.
+// read notes what a file holds, and what the tip has there if that matters. A file with a second hard link is not
+// read: it may be one from outside of the tree.
 func (t Tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool) error {
 	f, info, err := folders.Open(top, c.Path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, folders.ErrNoFile) {
@@ -191,8 +186,7 @@ func (t Tree) Restore(ctx context.Context, paths ...string) error {
 	return t.Repo.Restore(ctx, paths)
 }
 
-// Patch gives everything that differs from the tip, in git's format. If that is
-// larger than maxPatch, it gives a line that says so.
+// Patch gives everything that differs from the tip, in git's format; a line that says so if it exceeds maxPatch.
 func (t Tree) Patch(ctx context.Context) ([]byte, error) {
 	patch, err := t.Repo.Patch(ctx, maxPatch)
 	if errors.Is(err, git.ErrTooLarge) {
@@ -215,8 +209,7 @@ func diffOf(stat git.DiffStat) metadata.Diff {
 	return metadata.Diff{Files: stat.Files, Lines: stat.Added + stat.Deleted, Added: stat.Added, Deleted: stat.Deleted}
 }
 
-// Commit makes one commit and, where asked, pushes it. An *branch.NotPushed says
-// that the commit was made here and got no further.
+// Commit makes one commit and, where asked, pushes it. An *engine.NotPushed: it was made here and got no further.
 func (t Tree) Commit(ctx context.Context, c engine.BranchCommit) error {
 	g := git.Commit{Message: c.Message, Files: c.Files, Moves: c.Moves, Gone: c.Gone, Anew: c.Anew, Shelve: c.Shelve, Aside: c.Aside, Merges: c.Merges, Time: c.At.UTC().Truncate(time.Second)}
 	if s, ok := c.Staged.(staged); ok {
@@ -256,8 +249,7 @@ func (p provisions) Due() (digest string, due bool, err error) {
 	return digest, err == nil && p.SetupStore.Due(digest), err
 }
 
-// Make runs the commands in a tree without what is ignored, so that what
-// is kept is theirs alone. Files of the work that they change are taken back.
+// Make runs the commands in a tree without ignored files, so that only theirs are kept. Changed work is restored.
 func (p provisions) Make(ctx context.Context, digest string, run func() (bool, error)) error {
 	if err := errors.Join(p.Forget(), p.tree.Clear(ctx)); err != nil {
 		return err

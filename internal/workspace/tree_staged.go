@@ -16,15 +16,13 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// staged is what a commit is to take from a tree, as package phases wants to see
-// it.
+// staged is what a commit is to take from a tree, as package engine wants to see it.
 type staged struct {
 	tree  Tree
 	stage *git.Stage
 }
 
-// Stage takes changed paths as they are now, to be committed; without any, it is
-// the tip.
+// Stage takes changed paths as they are now, to be committed; without any, it is the tip.
 func (t Tree) Stage(ctx context.Context, paths ...string) (engine.StagedTree, error) {
 	stage, err := t.Repo.Stage(ctx, paths)
 	return staged{t, stage}, err
@@ -42,9 +40,8 @@ func (s staged) Each(ctx context.Context, f func(phases.Change, []byte) error) e
 	})
 }
 
-// has reports whether the commit will have something at a path or below it, as
-// far as nothing is removed. In a folder where it changes none of bareParts it is not
-// asked: that folder is what it was.
+// has reports whether the commit will have something at a path or below, as far as nothing is removed. It is not asked
+// of a folder where none of bareParts changes.
 func (s staged) has(ctx context.Context) func(name string) bool {
 	names := map[string]bool{}
 	for _, p := range s.stage.Paths {
@@ -114,8 +111,7 @@ func (t Tree) besides(ctx context.Context, c engine.BranchCommit, g *git.Commit)
 	return err
 }
 
-// bareParts are what git takes a folder for a bare repository by. It then runs
-// what the configuration in there names, for whoever works in that folder.
+// bareParts make git take a folder for a bare repository, whose configuration it runs for whoever works in there.
 var bareParts = []string{"HEAD", "objects", "refs"}
 
 // bareFolders finds folders that have come to look like a bare repository.
@@ -125,8 +121,7 @@ type bareFolders struct {
 	known map[string]bool        // by folder
 }
 
-// above reports whether a path lies in such a folder. One that the last commit
-// has already is somebody's choice.
+// above reports whether a path lies in such a folder. One that the last commit has is somebody's choice.
 func (b bareFolders) above(ctx context.Context, p string) (bool, error) {
 	for dir := path.Dir(p); ; dir = path.Dir(dir) {
 		is, known := b.known[dir]
@@ -167,12 +162,10 @@ type leakGuard struct {
 	repo Checkout
 }
 
-// maxLeaks is how many values, and how many shapes, are found in one file: each
-// is looked for in the last commit, and an agent can write any number.
+// maxLeaks is how many values, and how many shapes, a file is searched for: an agent can write any number.
 const maxLeaks = 20
 
-// Leaks finds the secrets in a file, but for those that the last commit has.
-// The first values and the first shapes are enough to refuse it.
+// Leaks finds secrets in a file that the last commit lacks. The first values and shapes are enough to refuse it.
 func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) ([]engine.Leak, error) {
 	hits, err := g.Find(data)
 	if err != nil || len(hits) == 0 {

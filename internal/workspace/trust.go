@@ -28,8 +28,7 @@ const (
 	mostSaid   = 12        // things that a pipeline does besides
 )
 
-// MarkTrusted notes in the folder that a run has on this machine that it is worked on with the
-// pipeline of that digest.
+// MarkTrusted notes in a run's folder on this machine that it is worked on with the pipeline of that digest.
 func MarkTrusted(root, digest string) error {
 	marks := marks(root)
 	if slices.Contains(marks, digest) {
@@ -51,8 +50,7 @@ func marks(root string) []string {
 	return strings.Fields(string(data))
 }
 
-// checkTrust refuses to go on with a run if its pipeline lets programs do something that the
-// pipeline of that name does not on the default branch, as it is now or was when the run began.
+// checkTrust refuses a run whose pipeline lets programs do what the default branch's does not, now or when it began.
 func (w *opening) checkTrust(ctx context.Context) error {
 	run := w.Run
 	if slices.Contains(marks(filepath.Dir(w.Repo.Dir())), run.Pipeline.Digest) {
@@ -70,8 +68,7 @@ func (w *opening) checkTrust(ctx context.Context) error {
 		run.IssueNumber, run.BranchName, strings.Join(why, "\n- "), more)
 }
 
-// wider says what the pipeline of the run lets programs do and none that can be trusted does,
-// with what the command line said when the run began.
+// wider says what the run's pipeline and first command line let programs do that no trusted pipeline does.
 func (w *opening) wider(ctx context.Context) ([]string, error) {
 	run, plan := w.Run, w.Plan
 	if !IsFindable(run.Pipeline.Source) || !IsFindable(plan.Source) {
@@ -107,8 +104,7 @@ func (w *opening) wider(ctx context.Context) ([]string, error) {
 	return first, nil
 }
 
-// asItBegan gives a repository in whose history of the default branch a commit is, with
-// that commit for the default branch; nil where that cannot be shown.
+// asItBegan gives the repository with base for the default branch, in whose history it is; nil where not shown.
 func asItBegan(ctx context.Context, src *git.Source, base string) *git.Source {
 	if src.DefaultBranch == "" || !hash().MatchString(base) {
 		return nil
@@ -124,8 +120,7 @@ func asItBegan(ctx context.Context, src *git.Source, base string) *git.Source {
 
 var hash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`) })
 
-// widerThan says what one pipeline has that another one does not, of all that decides what
-// programs may do, and which paths it does not protect.
+// widerThan says what plan has that trusted lacks, of what decides what programs may do, and what it leaves unprotected.
 func widerThan(plan, trusted *pipelines.Pipeline) (out []string) {
 	has, had := powers(plan), powers(trusted)
 	for _, what := range slices.Sorted(maps.Keys(has)) {
@@ -141,8 +136,7 @@ func widerThan(plan, trusted *pipelines.Pipeline) (out []string) {
 	return out
 }
 
-// powers are the settings of a pipeline that decide what programs may do. Which of the agents
-// it names do what is no question: a person may have said so when the run began.
+// powers are the settings that decide what programs may do; not which agent does what: a person may have said so.
 func powers(plan *pipelines.Pipeline) map[string]bool {
 	all := map[string]bool{}
 	add := func(what string, value any) { all[what+": "+said(value)] = true }
@@ -194,16 +188,14 @@ func powers(plan *pipelines.Pipeline) map[string]bool {
 	return all
 }
 
-// said is a value as JSON, in which no character can deceive whoever reads it. It is whole: what
-// is cut off could be the same only in the part that is shown.
+// said is a value as JSON in which no character can deceive, and whole: what was cut off could be what differs.
 func said(v any) string {
 	data, _ := json.Marshal(v) // texts, numbers and lists of them
 	return fmt.Sprintf("%+q", data)
 }
 
-// newest gives the place of the newest commit in a log that a step of the run has made and that
-// is one of those wanted; -1 if there is none. With nil all are wanted. Anybody can write the
-// trailers of a run or copy them with a message, so they alone say nothing.
+// newest gives the place in a log of the newest commit made by a step of the run and wanted (nil: any); -1 if none.
+// Anybody can write a run's trailers or copy them, so they alone say nothing.
 func (w *Workspace) newest(ctx context.Context, log []git.LogEntry, wanted func(git.LogEntry) bool) (int, error) {
 	for i, c := range log {
 		if wanted != nil && !wanted(c) {
@@ -216,8 +208,7 @@ func (w *Workspace) newest(ctx context.Context, log []git.LogEntry, wanted func(
 	return -1, nil
 }
 
-// Made reports whether a commit is one of the run: one in which its record went on, or one
-// that takes its folder off the branch and nothing else.
+// Made reports whether a commit is the run's: its record went on, or it takes its folder off the branch, no more.
 func (w *Workspace) Made(ctx context.Context, c git.LogEntry) (bool, error) {
 	for _, t := range c.Trailers {
 		if t.Key == git.RecordTrailer && hash().MatchString(t.Value) {
@@ -247,8 +238,7 @@ func (w *Workspace) step(ctx context.Context, c git.LogEntry) (bool, error) {
 	return w.Repo.Recorded(ctx, c)
 }
 
-// takesOff reports whether a commit has the work of the one that it names for the record, and
-// the record leads on from that.
+// takesOff reports whether a commit has the work of the one that it names, and the record leads on from that.
 func (w *Workspace) takesOff(ctx context.Context, c git.LogEntry, named string) (bool, error) {
 	switch _, err := w.Repo.ReadFile(ctx, named, phases.RecordFile(w.Issue.ID)); {
 	case errors.Is(err, fs.ErrNotExist):

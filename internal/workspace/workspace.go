@@ -41,8 +41,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// Workspace is one run on this machine: its branch and tree, what it was
-// defined by, and its record.
+// Workspace is one run on this machine: its branch and tree, what it was defined by, and its record.
 type Workspace struct {
 	Definition
 	Source     *git.Source
@@ -199,12 +198,10 @@ func (w *Workspace) otherRuns(env environ.Env) *OtherRuns {
 	})
 }
 
-// SameFiles says which open runs of other issues change the same files as the run whose
-// engine was wired.
+// SameFiles says which open runs of other issues change the same files as the run whose engine was wired.
 func (w *Workspace) SameFiles(run metadata.Run) metadata.Reason { return w.others.SameFiles(run) }
 
-// Busy says that another machine works on the run, or nothing: what is done here
-// meanwhile could not be pushed.
+// Busy says that another machine works on the run, or nothing: what is done here could not be pushed.
 func (w *Workspace) Busy(at time.Time) error {
 	lease := w.Run.Execution.Lease
 	if lease == nil || !at.Before(lease.Expires) || !w.Push {
@@ -214,16 +211,13 @@ func (w *Workspace) Busy(at time.Time) error {
 		lease.Owner, w.Issue.ID, lease.Expires.UTC().Format("15:04 UTC"), w.Issue.ID)
 }
 
-// PauseFile is the name of the note, beside the work tree, that a run is being
-// paused.
+// PauseFile is the note, beside the work tree, that a run is being paused.
 const PauseFile = "pause"
 
-// StopTime is how long to wait for a process that was told to stop: it ends its
-// agent, and pushes what there is.
+// StopTime is how long to wait for a process that was told to stop: it ends its agent, and pushes what there is.
 const StopTime = 20 * time.Second
 
-// Paused reports whether a run was interrupted because it is being paused. An
-// older note is of a process that was killed before it could take it away.
+// Paused reports whether a run was interrupted to be paused. An older note is of a process killed before removing it.
 func (w *Workspace) Paused(run metadata.Run) bool {
 	note, err := os.Lstat(filepath.Join(filepath.Dir(w.Repo.Dir()), PauseFile))
 	return run.Status == metadata.Interrupted && err == nil && time.Since(note.ModTime()) < 2*StopTime
@@ -241,8 +235,7 @@ type Options struct {
 	Base    string   // branch that a new run starts from; empty: what is checked out
 	Docs    []string // documents of people for phases of a new run, as PHASE=PATH
 
-	// Jobs is how many parts of a phase, and checks, are done at the same time; 0: as
-	// many parts as the pipeline says, and as many checks as the machine allows.
+	// Jobs is how many parts and checks are done at the same time; 0: as pipeline and machine allow.
 	Jobs int
 
 	Only string     // the part that alone is done, by a machine of its own; empty: all that is due
@@ -259,8 +252,7 @@ type Options struct {
 	Scratch            bool  // work in a temporary folder and leave nothing behind
 }
 
-// checksAtOnce is how many checks run side by side: each may use several processors
-// itself.
+// checksAtOnce is how many checks run side by side: each may use several processors itself.
 func (o Options) checksAtOnce() int {
 	if o.Jobs > 0 {
 		return o.Jobs
@@ -274,8 +266,7 @@ func (o Options) partsAtOnce(plan *pipelines.Pipeline) int { return max(1, cmp.O
 // anew says to begin at the beginning, also where there is a run of this issue.
 func (o Options) anew() bool { return o.Scratch && (o.File != "" || o.Online) }
 
-// Keep refuses what a run that has begun would not go by, though the options
-// ask for it: other phases, another pipeline or another language.
+// Keep refuses other phases, another pipeline or language than a begun run goes by.
 func (o Options) Keep(w *Workspace) error {
 	if len(o.Docs) > 0 {
 		return exit.Usagef("the run of issue %s has begun, and takes no more documents: put the text onto its branch, at the artifact of the phase, or say in a rollback where it is; leave --doc out", w.Issue.ID)
@@ -289,8 +280,7 @@ func (o Options) Keep(w *Workspace) error {
 	return o.sameDefinition(w)
 }
 
-// samePart refuses phases that a run which has begun would not keep to: it would
-// carry out, and spend on, more or others than were asked for.
+// samePart refuses other phases: a run that has begun would do, and spend on, more than was asked for.
 func (o Options) samePart(w *Workspace) error {
 	asked, has := o.Part, w.Plan.Part
 	asked.Skip, has.Skip = slices.Sorted(slices.Values(asked.Skip)), slices.Sorted(slices.Values(has.Skip))
@@ -300,8 +290,7 @@ func (o Options) samePart(w *Workspace) error {
 	return exit.Usagef("the run of issue %s keeps the phases with which it began, so --phases and --jobs off cannot choose others: leave them out, or add --refresh, which takes the pipeline as it is defined now", w.Issue.ID)
 }
 
-// sameDefinition refuses a pipeline or a language that a run which has begun
-// would not take: whoever names one expects it.
+// sameDefinition refuses a pipeline or language that a run which has begun would not take.
 func (o Options) sameDefinition(w *Workspace) error {
 	if o.Pipeline != "" && o.Pipeline != w.Plan.FullName() && filepath.Base(o.Pipeline) != path.Base(w.Plan.Source) {
 		return exit.Usagef("the run of issue %s keeps pipeline %s, with which it began: leave --pipeline %s out, or add --refresh, which goes on with it; what is done stays done",
@@ -313,8 +302,7 @@ func (o Options) sameDefinition(w *Workspace) error {
 	return nil
 }
 
-// HomeBase gives the folder for all that reprise keeps on this machine: REPRISE_HOME or, if that
-// is not set, one in the user's folder of caches.
+// HomeBase gives the folder for all that reprise keeps here: REPRISE_HOME, else one in the user's caches.
 func HomeBase(env environ.Env) (string, error) {
 	if base := env.Getenv("REPRISE_HOME"); base != "" {
 		return base, nil
@@ -323,8 +311,7 @@ func HomeBase(env environ.Env) (string, error) {
 	return filepath.Join(cache, "reprise"), err
 }
 
-// HomeFolder gives the folder where a run lives on this machine. It is outside
-// the repository: many tools pass over what lies below ".git".
+// HomeFolder gives where a run lives here: outside the repository, as many tools pass over what is below ".git".
 func HomeFolder(env environ.Env, src *git.Source, id string) (string, error) {
 	base, err := HomeBase(env)
 	if err != nil {
@@ -334,8 +321,7 @@ func HomeFolder(env environ.Env, src *git.Source, id string) (string, error) {
 	return filepath.Join(base, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id), nil
 }
 
-// RecordFolder is where the record of a run is kept between two commits: beside the work, in
-// its tree.
+// RecordFolder is where a run's record is kept between two commits: beside the work, in its tree.
 func RecordFolder(tree, id string) store.Folder {
 	return store.Folder{Dir: filepath.Join(tree, filepath.FromSlash(phases.Folder(id))), Within: tree}
 }
@@ -352,14 +338,12 @@ func SavedRun(folder, id string) *metadata.Run {
 // KeptRef is the full name by which the record of a run is kept.
 func KeptRef(id string) string { return git.KeptRefs + phases.RecordName(id) }
 
-// RecordReader gives how the record of a run, and what it was defined by, are read from a
-// branch or a commit, also where the folder was taken off it.
+// RecordReader gives how a run's record and definition are read from a ref, also where the folder was taken off it.
 func RecordReader(ctx context.Context, src *git.Source, ref, id string) func(name string) ([]byte, error) {
 	return definition(id, ref, func(names []string) ([][]byte, error) { return src.ReadKept(ctx, ref, phases.Folder(id), names...) })
 }
 
-// definition gives how the record of a run, and what it was defined by, are read: all at once,
-// when the first is asked for. Where says from where.
+// definition gives how a run's record and definition are read: all at once, on the first call. Where is for errors.
 func definition(id, where string, read func(names []string) ([][]byte, error)) func(name string) ([]byte, error) {
 	names := definedBy(id)
 	all := sync.OnceValues(func() ([][]byte, error) { return read(names) })
