@@ -93,7 +93,7 @@ Nothing is done yet. Of what is printed, the phases, those that a rule may inser
 only="grep -E '^(tour: the|[a-z]+:$|  - (name|after)|    then)'"
 reprise 0 explain --issue-file ../issue.md
 say 'A preset runs only a part of it, for less money:'
-only="grep -E '^([a-z]+:$|  - name)'"
+only="grep -E '^(phases:|spare:|  - name)'"
 reprise 0 explain --issue-file ../issue.md --pipeline tour/quick
 
 say '## A question'
