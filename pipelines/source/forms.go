@@ -67,15 +67,6 @@ var forms = map[string]func(m *MistakeList, n *Node){
 // eachText holds a text, or each text of a list, against what says why it is bad.
 func eachText(bad func(string) string) func(m *MistakeList, n *Node) {
 	return func(m *MistakeList, n *Node) {
-		var list []string
-		if json.Unmarshal(n.Scalar, &list) == nil { // which is one value for the fields beside a definition
-			for i, text := range list {
-				if why := bad(text); why != "" {
-					m.Add(n, []any{i}, "%q %s", text, why)
-				}
-			}
-			return
-		}
 		for _, text := range append(n.Items, n) {
 			if text.Kind != ScalarNode || string(text.Scalar) == "null" { // it is wrong already
 				continue
