@@ -119,10 +119,10 @@ func (at place) text(field string, v reflect.Value, words []string) {
 
 // forms say what is wrong with a text that is to have a form, by the name of the form.
 var forms = map[string]func(string) error{
-	"id": CheckID, "branch": CheckBranch, "repository": CheckRepository, "link": CheckURL, "file": CheckPath,
+	"id": CheckID, "branch": CheckBranch, "repository": checkRepository, "link": CheckURL, "file": CheckPath,
 	"path": checkMention, // nobody opens it by the record alone
 	"relative": func(p string) error {
-		if Absolute(p) {
+		if absolute(p) {
 			return fmt.Errorf("%q is an absolute path", p)
 		}
 		return nil

@@ -47,6 +47,9 @@ func TestEveryVersionParses(t *testing.T) {
 		want := sample()
 		if version < 4 {
 			want.Execution.Told = nil
+			for i := range want.Phases {
+				want.Phases[i].Best = nil
+			}
 		}
 		if diff := cmp.Diff(want, got, same); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

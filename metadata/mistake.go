@@ -68,7 +68,7 @@ func DecodingMistake(data []byte, filename string, err error) *Mistake {
 	default:
 		message = err.Error()
 	}
-	line, column := PositionIn(data, offset)
+	line, column := positionIn(data, offset)
 	return &Mistake{File: filename, Line: line, Column: column, Path: dotted(pointer), Message: message}
 }
 
@@ -97,8 +97,8 @@ func wanted(t reflect.Type) string {
 	}[t.Kind()], "an object")
 }
 
-// PositionIn gives the line and the column of a byte, both from 1.
-func PositionIn(data []byte, offset int64) (line, column int) {
+// positionIn gives the line and the column of a byte, both from 1.
+func positionIn(data []byte, offset int64) (line, column int) {
 	before := data[:min(max(offset, 0), int64(len(data)))]
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
@@ -134,7 +134,7 @@ func LocateMistakes(data []byte, mistakes []*Mistake) {
 		for path != "" && places[path] < 0 {
 			path = parent(path)
 		}
-		m.Line, m.Column = PositionIn(data, places[path])
+		m.Line, m.Column = positionIn(data, places[path])
 	}
 }
 

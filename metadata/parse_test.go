@@ -85,7 +85,7 @@ func TestParseRefuses(t *testing.T) {
 			r, err := Parse([]byte(test.text), "m.json")
 			want := test.want
 			if test.at != "" {
-				line, column := PositionIn([]byte(test.text), int64(strings.Index(test.text, test.at)))
+				line, column := positionIn([]byte(test.text), int64(strings.Index(test.text, test.at)))
 				want = fmt.Sprintf("m.json:%d:%d: %s", line, column, want)
 			}
 			switch {
@@ -122,7 +122,7 @@ func TestParseRefusesDepthQuickly(t *testing.T) {
 
 func TestPosition(t *testing.T) {
 	for offset, want := range map[int64]string{-1: "1:1", 0: "1:1", 1: "1:2", 2: "1:3", 3: "2:1", 4: "3:1", 5: "3:2", 99: "3:3"} {
-		if line, column := PositionIn([]byte("ab\n\ncd"), offset); fmt.Sprintf("%d:%d", line, column) != want {
+		if line, column := positionIn([]byte("ab\n\ncd"), offset); fmt.Sprintf("%d:%d", line, column) != want {
 			t.Errorf("byte %d is at %d:%d, want %s", offset, line, column, want)
 		}
 	}

@@ -245,8 +245,24 @@ type Phase struct {
 	Recent []string `json:"recent,omitempty"`
 	// AllowanceFrom is that of Run for this phase alone, where it is larger.
 	AllowanceFrom int `json:"allowance_from,omitzero" check:"attempt"`
+	// Best is the best work of the phase so far; nil: none was judged, or it is done beside others.
+	Best *Best `json:"best,omitempty"`
 	// Lane is where a part is done beside others, until its work is on the branch; nil: on the branch itself.
 	Lane *Lane `json:"lane,omitempty"`
+}
+
+// Best is work of a phase that none of its later attempts has surpassed, and what was found of it.
+type Best struct {
+	Commit      string          `json:"commit" check:"text,commit"`     // that has it
+	Written     int             `json:"written" check:"attempt"`        // the attempt that wrote it
+	Digest      string          `json:"digest"`                         // of the artifact
+	OutputFiles []string        `json:"output_files" check:"text,file"` // as those of Phase
+	Report      json.RawMessage `json:"report,omitzero"`
+	Diff        *Diff           `json:"diff,omitempty"`
+	Checks      *Checks         `json:"checks,omitempty"`
+	Verdict     *Verdict        `json:"verdict,omitempty"`
+	Over        int             `json:"over,omitzero" check:"attempt"` // the attempt whose work was taken back to this; 0: none was
+	Lost        []string        `json:"lost,omitempty"`                // tests that pass here and failed there
 }
 
 // Lane is the work of a part that is done beside others, in a tree of its own.

@@ -66,6 +66,7 @@ func sample() Run {
 			{Name: "rollout.t1", Task: "t1", Status: PhasePending, AllowanceFrom: 1},
 			{
 				Name: "rollout.t2", Task: "t2", Status: PhaseInProgress, CurrentStep: Revise, StartedAt: ptr(at(7)),
+				Best:     &Best{Commit: strings.Repeat("d", 40), Written: 2, Digest: "x", OutputFiles: []string{"a.md"}, Report: json.RawMessage(`7`), Diff: &Diff{1, 2, 1, 1}, Checks: &Checks{Written: 2, Results: []CheckResult{{Name: "n", Run: "r"}}}, Verdict: &Verdict{Verdict: Fail, Gates: []Gate{{"g", false, "w"}}, Findings: []Finding{{ID: "F1", Severity: Blocker, Title: "t", Status: NewFinding}}}, Over: 3, Lost: []string{"TestX"}},
 				Upstream: strings.Repeat("c", 40), Lane: &Lane{Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40), Conflict: &Conflict{Parts: []string{"rollout.t1"}, Paths: []string{"main.go"}, Writer: 3, Anew: true, Person: true}},
 			},
 			{Name: "rollout", Status: PhaseSkipped, Dropped: "planning"},

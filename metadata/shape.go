@@ -83,7 +83,7 @@ func checkMention(p string) error {
 		return errors.New("is empty")
 	case !utf8.ValidString(p):
 		return fmt.Errorf("%q is not UTF-8", p)
-	case Absolute(p):
+	case absolute(p):
 		return fmt.Errorf("%q is absolute; a path from the top of the repository is expected", p)
 	case strings.Contains(p, `\`):
 		return fmt.Errorf("%q contains a backslash; paths are written with slashes", p)
@@ -196,8 +196,8 @@ func credential(query string) string {
 	return ""
 }
 
-// Absolute reports whether p is an absolute path on any system.
-func Absolute(p string) bool {
+// absolute reports whether p is an absolute path on any system.
+func absolute(p string) bool {
 	drive := len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0]))
 	return drive || strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`)
 }
@@ -205,8 +205,8 @@ func Absolute(p string) bool {
 // hasControl finds control characters, also those beyond ASCII, which some terminals obey.
 func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 
-// CheckRepository says what is wrong with the name of a repository, nil if nothing is: owner/name, as GitHub has it.
-func CheckRepository(name string) error {
+// checkRepository says what is wrong with the name of a repository, nil if nothing is: owner/name, as GitHub has it.
+func checkRepository(name string) error {
 	if owner, repo, ok := strings.Cut(name, "/"); !ok || !plainName(owner) || !plainName(repo) {
 		return fmt.Errorf("%.200q is not of the form owner/name", name)
 	}

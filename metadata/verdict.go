@@ -80,8 +80,7 @@ type CheckResult struct {
 	FailedTests []string `json:"failed_tests,omitempty"` // at most 50 names, as the check told them
 	Flaky       bool     `json:"flaky,omitzero"`         // it passed when it was run once more on the same tree; FailedTests are those before
 
-	// Of a check that failed, to compare: how many tests it said to have run and to have failed, and a digest of all that
-	// it printed but for figures.
+	// How many tests it said to have run, and to have failed. Like is of older records, and means nothing any more.
 	Ran    int    `json:"ran,omitzero"`
 	Failed int    `json:"failed,omitzero"`
 	Like   string `json:"like,omitzero"`
@@ -172,6 +171,9 @@ const (
 	Auth        Class = "auth"         // no key, or a wrong one
 	RateLimited Class = "rate_limited" // told to come back later
 	Network     Class = "network"      // no answer from the model's service
+	Refused     Class = "refused"      // the service will never take this
+	Session     Class = "session"      // the session cannot go on
+	TooLong     Class = "length"       // the answer was longer than answers may be
 	Crash       Class = "crash"        // the agent died, or ended with no result
 	StepTimeout Class = "timeout"      // longer than the step may take
 	IdleTimeout Class = "idle"         // no sign of life for too long
@@ -196,6 +198,17 @@ func (v *Verdict) open(s Severity) []Finding {
 		}
 	}
 	return out
+}
+
+// Own is what the review itself came to: checks that fail make a fail of it, too.
+func (v *Verdict) Own() Ruling {
+	switch {
+	case v.Verdict != Fail || len(v.OpenBlockers())+len(v.FailedGates()) > 0:
+		return v.Verdict
+	case len(v.OpenSuggestions()) > 0:
+		return PassWithSuggestions
+	}
+	return Pass
 }
 
 // FailedGates gives the gates that do not hold; none of a nil verdict.

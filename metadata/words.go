@@ -16,8 +16,8 @@ func attemptStatuses() []AttemptStatus {
 	return []AttemptStatus{Started, Succeeded, Unsuccessful, Blocked, Errored, Cut}
 }
 
-// Steps are those that an attempt can be of.
-func Steps() []Step { return []Step{Execute, Review, Revise, Check, Integrate} }
+// steps are those that an attempt can be of.
+func steps() []Step { return []Step{Execute, Review, Revise, Check, Integrate} }
 
 // AgentSteps are those of them that an agent does, in their order. A run can be taken back to each.
 func AgentSteps() []Step { return []Step{Execute, Review, Revise} }
@@ -35,15 +35,15 @@ func Roles() []string { return []string{"triage", "write", "maintain", "admin"} 
 // Languages are those that a run may be in.
 func Languages() []string { return []string{"en", "ja"} }
 
-// Triggers are those that can ask for a rollback.
-func Triggers() []Trigger { return []Trigger{Manual, Automatic} }
+// triggers are those that can ask for a rollback.
+func triggers() []Trigger { return []Trigger{Manual, Automatic} }
 
 func rules() []Rule {
 	return []Rule{RuleAccess, RuleProtected, RuleForm, RuleName, RuleContent, RuleSize}
 }
 
 func classes() []Class {
-	return []Class{Missing, Auth, RateLimited, Network, Crash, StepTimeout, IdleTimeout, Disk, Signal}
+	return []Class{Missing, Auth, RateLimited, Network, Refused, Session, TooLong, Crash, StepTimeout, IdleTimeout, Disk, Signal}
 }
 
 func codes() []Code {
@@ -57,8 +57,8 @@ func codes() []Code {
 
 // closedLists are the words of each list by the name of their type, or by what a field's tag "check" calls them.
 var closedLists = map[string][]string{
-	"Status": texts(statuses()), "PhaseStatus": texts(PhaseStatuses()), "AttemptStatus": texts(attemptStatuses()), "Step": texts(Steps()),
-	"Ruling": texts(Rulings()), "Severity": texts(severities()), "FindingStatus": texts(findingStatuses()), "Trigger": texts(Triggers()),
+	"Status": texts(statuses()), "PhaseStatus": texts(PhaseStatuses()), "AttemptStatus": texts(attemptStatuses()), "Step": texts(steps()),
+	"Ruling": texts(Rulings()), "Severity": texts(severities()), "FindingStatus": texts(findingStatuses()), "Trigger": texts(triggers()),
 	"Class": texts(classes()), "Code": texts(codes()), "role": Roles(), "language": Languages(), "ruling": texts(Rulings()),
 }
 

@@ -23,7 +23,7 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 	}
 	if rec.Base == "" {
 		rec.Base = b.Base
-		if first := FirstPart(&run, d.Phase); first != nil {
+		if first := firstPart(&run, d.Phase); first != nil {
 			rec.Base, rec.Upstream = first.Base, first.Upstream
 		}
 	}
@@ -41,7 +41,8 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 		Agent: d.Agent, Model: b.Model, Session: b.Session, Resumed: d.Resume > 0,
 		Status: metadata.Started, StartedAt: b.At,
 	})
-	run.Decisions = append(run.Decisions, metadata.Decision{At: b.At, Step: string(d.Do), Phase: d.Phase, Why: d.Why, Attempt: n})
+	note(&run, b.At, string(d.Do), d.Phase, d.Why)
+	run.Decisions[len(run.Decisions)-1].Attempt = n
 	return touch(run, b.At)
 }
 
@@ -72,13 +73,19 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 		case DoCheck:
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
 			a.Verdict = RulingOf(o.Checks)
+			if len(o.Lost) > 0 && stand(&run, rec, o.Lost) { // no review is needed to say that this is worse
+				completeOrRevise(&run, rec, p, o)
+				break
+			}
 			if p.NoReview || slices.Contains(rec.CompletedSteps, metadata.Review) { // it has passed, and the base was merged since
-				completeOrRevise(&run, rec, p, o.At)
+				completeOrRevise(&run, rec, p, o)
 			}
 		case DoReview:
 			reviewed(&run, rec, p, o)
 			run.AnswerReviews(rec)
-			a.Verdict = rec.Verdict.Verdict
+			if a.Verdict = rec.Verdict.Verdict; rec.Verdict.Own() != a.Verdict {
+				a.Why = WhyChecksFailed(rec.Checks.Results) // the review has nothing against the work
+			}
 			for _, g := range rec.Verdict.FailedGates() {
 				a.FailedGates = append(a.FailedGates, g.Gate)
 			}
@@ -100,7 +107,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 
 // end records that the process stops, and why.
 func end(run metadata.Run, d Decision, o Outcome) metadata.Run {
-	run.Decisions = append(run.Decisions, metadata.Decision{At: o.At, Step: string(d.Do), Phase: d.Phase, Why: d.Why})
+	note(&run, o.At, string(d.Do), d.Phase, d.Why)
 	if d.Do == DoFinish {
 		run.Status, run.Stop = metadata.Completed, nil
 		return run
@@ -147,7 +154,7 @@ func conclude(run *metadata.Run, d Decision, o Outcome) *metadata.Attempt {
 	if o.Model != "" {
 		a.Model = o.Model
 	}
-	run.Cost = AddUsage(run.Cost, o.Usage)
+	run.Cost = addUsage(run.Cost, o.Usage)
 	return a
 }
 
@@ -167,8 +174,8 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, a *metada
 	rec.Digest, rec.OutputFiles, rec.Diff = o.Written.Digest, o.Written.Files, &o.Written.Diff
 	if o.Written.Report != nil {
 		rec.Report = o.Written.Report
-		TakeDecisions(&run.DesignDecisions, o.Written.Report)
-		TakeParts(run, p, o.Written.Report)
+		takeDecisions(&run.DesignDecisions, o.Written.Report)
+		takeParts(run, p, o.Written.Report)
 		children(run, p, o.Written.Report)
 	}
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, a.Step)
@@ -183,28 +190,34 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, a *metada
 
 // reviewed records a verdict and what follows from it.
 func reviewed(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
-	v := ConcludeVerdict(*o.Verdict, rec.Verdict, rec.Round, !rec.ChecksFail())
+	before := rec.Verdict
+	v := concludeVerdict(*o.Verdict, before, !rec.ChecksFail())
 	rec.Verdict, rec.ReviewResult = &v, string(v.Verdict)
 	rec.Round++
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, metadata.Review)
-	rec.Recent = append(rec.Recent, o.Work+":"+VerdictFingerprint(rec))
-	completeOrRevise(run, rec, p, o.At)
+	rec.Recent = append(rec.Recent, roundOf(o.Work, rec, before))
+	completeOrRevise(run, rec, p, o)
 }
 
 // completeOrRevise completes the phase if everything about it holds, sends it to revise
-// while there are revises left, and fails it otherwise.
-func completeOrRevise(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
+// while there are revises left, and fails it otherwise: then it stands on its best work.
+func completeOrRevise(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
+	keepBest(rec, o.Tip)
 	passes := !rec.ChecksFail() && (rec.Verdict == nil || rec.Verdict.Verdict != metadata.Fail) // without a review there is none
 	switch {
 	case passes && p.ReviseAlways && rec.RetryCount < p.Revisions &&
-		len(rec.Verdict.OpenSuggestions()) > 0 && !InCircle(rec.Recent) && !actedOnSuggestions(run, rec): // nothing is wrong with the work
+		len(rec.Verdict.OpenSuggestions()) > 0 && !inCircle(rec.Recent) && !actedOnSuggestions(run, rec): // nothing is wrong with the work
 		rec.CurrentStep = metadata.Revise
 	case passes:
-		complete(rec, at)
+		complete(rec, o.At)
 	case rec.RetryCount >= p.Revisions:
+		stand(run, rec, nil)
 		rec.Status, rec.CurrentStep = metadata.PhaseFailed, ""
 	default:
 		rec.CurrentStep = metadata.Revise
+		if whyStuck(rec) != "" {
+			stand(run, rec, nil)
+		}
 	}
 }
 
@@ -214,7 +227,7 @@ func complete(rec *metadata.Phase, at time.Time) {
 		rec.CurrentStep = metadata.Integrate
 		return
 	}
-	rec.Lane = nil
+	rec.Lane, rec.Best = nil, nil
 	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseCompleted, "", &at
 	rec.Accepted = rec.Digest
 	rec.RollbackContext = nil
@@ -291,6 +304,11 @@ func actedOnSuggestions(run *metadata.Run, rec *metadata.Phase) bool {
 		}
 	}
 	return acted
+}
+
+// note adds to the history of a run what was done, to which phase, and why.
+func note(run *metadata.Run, at time.Time, step, phase string, why metadata.Reason) {
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: step, Phase: phase, Why: why})
 }
 
 // touch makes a record the next one. It has to be a copy of the one before.

@@ -14,7 +14,7 @@ import (
 // attempt decides on a step that an agent does, given how earlier calls for the same work ended.
 func attempt(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step metadata.Step, why metadata.Reason) Decision {
 	p := plan.Phase(rec.Name)
-	d := Decision{Do: Do(step), Phase: p.Name, Agent: Assigned(plan, run, p, step), Why: why}
+	d := Decision{Do: Do(step), Phase: p.Name, Agent: assigned(plan, run, p, step), Why: why}
 	if step == metadata.Revise {
 		d.Resume = sessionOf(run, rec.Written, d.Agent)
 	}
@@ -31,7 +31,7 @@ func attempt(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, st
 		return afterError(plan, run, p, d, tries)
 	case metadata.Unsuccessful, metadata.Blocked:
 		if last.Code == metadata.ChangeRefused && last.Status == metadata.Blocked {
-			return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: last.Why}
+			return halt(DoWait, d.Phase, last.Code, last.Why)
 		}
 		if last.Code == metadata.AwaitingPerson {
 			d.Agent, d.Resume, d.Why = last.Agent, sessionOf(run, last.N, last.Agent), metadata.Because("questions_answered")
@@ -58,9 +58,15 @@ func afterNothing(run metadata.Run, d Decision, tries []metadata.Attempt) Decisi
 		}
 	}
 	if unusable > 1 {
-		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: FirstSentence(last.Why)}
+		why := firstSentence(last.Why)
+		for _, more := range last.Why.Each() {
+			if more.Code() == "last_words" {
+				why = metadata.All(why, more)
+			}
+		}
+		return halt(DoWait, d.Phase, last.Code, why)
 	}
-	d.Agent, d.Again, d.Why = last.Agent, true, metadata.Because("asked_again", "why", FirstSentence(last.Why))
+	d.Agent, d.Again, d.Why = last.Agent, true, metadata.Because("asked_again", "why", firstSentence(last.Why))
 	d.Resume = sessionOf(run, last.N, d.Agent)
 	return d
 }
@@ -85,7 +91,7 @@ func apart(rec *metadata.Phase, step metadata.Step) bool {
 // afterError decides what follows an infrastructure error: another agent, the same one later, or the end.
 func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, d Decision, tries []metadata.Attempt) Decision {
 	last := tries[len(tries)-1]
-	if last.Resumed && last.Class == metadata.Crash {
+	if last.Resumed && spent(run, last) {
 		d.Agent, d.Resume = last.Agent, 0
 		d.Why = metadata.Because("session_gone")
 		return d
@@ -93,44 +99,70 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 	used := func(name string) int {
 		n := 0
 		for _, a := range tries {
-			gone := a.Resumed && a.Class == metadata.Crash // only the session was, see above
+			gone := a.Resumed && endsSession(a.Class) // only the session was, see above
 			if a.Agent == name && a.Status == metadata.Errored && !gone {
 				n++
 			}
 		}
 		return n
 	}
-	if to := plan.Agents[last.Agent].Fallback; to != "" && used(to) == 0 && fallsBack(last.Class, used(last.Agent)) {
+	n := used(last.Agent)
+	if session := sessionOf(run, last.N, last.Agent); last.Class == metadata.TooLong && session > 0 && n == 1 {
+		d.Agent, d.Resume, d.Again, d.Why = last.Agent, session, true, metadata.Because("asked_again", "why", firstSentence(last.Why))
+		return d
+	}
+	if to := plan.Agents[last.Agent].Fallback; to != "" && used(to) == 0 && (n > retries(last.Class, p.Retry.Max) || fallsBack(last.Class, n)) {
 		d.Agent, d.Resume = to, 0
 		d.Why = metadata.Because("falls_back", "agent", last.Agent, "class", last.Class, "to", to)
 		return d
 	}
-	if n := used(last.Agent); n <= retries(last.Class, p.Retry.Max) {
-		if d.Agent != last.Agent {
+	if n <= retries(last.Class, p.Retry.Max) {
+		if d.Agent != last.Agent || !last.Resumed {
 			d.Resume = 0
 		}
 		wait := time.Duration(last.RetryAfter) * time.Second
-		if remaining := RemainingTime(run); remaining > 0 && wait > remaining {
-			return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: whyTooLate(last, remaining)}
+		if remaining := RemainingTime(run); wait > longestWait || remaining > 0 && wait > remaining {
+			return halt(DoFail, d.Phase, CodeOf(last.Class), whyTooLate(last, remaining))
 		}
 		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, run, n), wait)
 		d.Why = metadata.Because("tried_again", "agent", last.Agent, "class", last.Class, "n", n+1, "most", retries(last.Class, p.Retry.Max)+1)
 		return d
 	}
-	return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", FirstSentence(last.Why))}
+	return halt(DoFail, d.Phase, CodeOf(last.Class), metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", firstSentence(last.Why)))
 }
 
-// whyTooLate says that a service asks for a longer pause than the run has time for.
+// spent reports whether the session of an attempt, which resumed it, is over: because of what ended the attempt, or
+// because it is the second that failed in the session, rate limits apart.
+func spent(run metadata.Run, last metadata.Attempt) bool {
+	failed := 0
+	for _, a := range run.Attempts[:last.N] {
+		if a.Resumed && a.Session == last.Session && a.Status == metadata.Errored && a.Class != metadata.RateLimited {
+			failed++
+		}
+	}
+	return last.Status == metadata.Errored && (endsSession(last.Class) || failed > 1 && last.Session != "")
+}
+
+// endsSession reports whether an error of a class is one of the session where that was resumed.
+func endsSession(c metadata.Class) bool { return c == metadata.Crash || c == metadata.Session }
+
+// longestWait is how long a run waits for a service that has no room; if it takes longer, a person starts it again.
+const longestWait = time.Hour
+
+// whyTooLate says that a service asks for a longer pause than the run has time for, or than a run waits.
 func whyTooLate(last metadata.Attempt, remaining time.Duration) metadata.Reason {
 	wait := time.Duration(last.RetryAfter) * time.Second
 	when := last.EndedAt.Add(wait).UTC().Format("2006-01-02 15:04 UTC")
+	if remaining == 0 || wait <= remaining {
+		return metadata.Because("wait_until", "agent", last.Agent, "class", last.Class, "why", firstSentence(last.Why), "when", when)
+	}
 	return metadata.Because("wait_beyond_time_until", "agent", last.Agent, "class", last.Class, "wait", wait, "left", remaining, "when", when)
 }
 
 // fallsBack reports whether another agent takes over after n errors of a class.
 func fallsBack(c metadata.Class, n int) bool {
 	switch c {
-	case metadata.Missing, metadata.Auth, metadata.RateLimited:
+	case metadata.Missing, metadata.Auth, metadata.RateLimited, metadata.Refused, metadata.Session, metadata.TooLong:
 		return true
 	case metadata.Crash:
 		return n > 1
@@ -183,7 +215,7 @@ func Tries(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step
 		if a.N <= allowanceFrom(run, rec) {
 			break
 		}
-		if a.Phase != rec.Name && (plan.Parallel || PartBeside(rec, run.Phase(a.Phase))) {
+		if a.Phase != rec.Name && (plan.Parallel || partBeside(rec, run.Phase(a.Phase))) {
 			continue
 		}
 		if a.Phase != rec.Name || a.Generation != rec.Generation {
@@ -222,7 +254,11 @@ func sessionOf(run metadata.Run, n int, agent string) int {
 	if n < 1 || n > len(run.Attempts) {
 		return 0
 	}
-	if a := run.Attempts[n-1]; a.Agent != agent || a.Session == "" || !a.Confirmed || a.StartedAt.Before(newest(run, IssueTaken).At) {
+	of := run.Attempts[n-1]
+	if of.Agent != agent || of.Session == "" || !of.Confirmed || of.StartedAt.Before(newest(run, IssueTaken).At) {
+		return 0
+	}
+	if slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Resumed && a.Session == of.Session && spent(run, a) }) {
 		return 0
 	}
 	return n
@@ -279,9 +315,9 @@ func listed(all []metadata.Violation) metadata.Reason {
 	return metadata.All(parts...)
 }
 
-// Assigned returns who does a step: the pipeline's agent, or the one that
+// assigned returns who does a step: the pipeline's agent, or the one that
 // stands in for it while it is missing or has no valid key.
-func Assigned(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) string {
+func assigned(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) string {
 	name := SettingsIn(plan, run, p, step).Agent
 	for range plan.Agents {
 		to := plan.Agents[name].Fallback

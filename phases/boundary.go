@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -14,15 +13,16 @@ import (
 
 // Change is one path that differs from the last commit.
 type Change struct {
-	Path  string // from the top of the repository, with slashes; may hold any byte but zero
-	Kind  ChangeKind
-	New   bool    // the last commit does not have it
-	Gone  bool    // the tree does not have it
-	Size  int64   // in bytes, as it is in the tree
-	Holds Content // of a File that is there
-	Held  Content // what the last commit has there; only known where Holds is opaque
-	Runs  bool    // it is executable, and was not
-	Large bool    // Git LFS keeps it, and it cannot be converted
+	Path   string // from the top of the repository, with slashes; may hold any byte but zero
+	Kind   ChangeKind
+	New    bool    // the last commit does not have it
+	Gone   bool    // the tree does not have it
+	Size   int64   // in bytes, as it is in the tree
+	Holds  Content // of a File that is there
+	Held   Content // what the last commit has there; only known where Holds is opaque
+	Runs   bool    // it is executable, and was not
+	Large  bool    // Git LFS keeps it, and it cannot be converted
+	Filter string  // of git, that would have to convert it and is not run; empty: none
 
 	// Alias is another path that some file systems take for the same: they fold case or accents. Empty if there is none.
 	Alias string
@@ -87,6 +87,7 @@ type SortedChanges struct {
 func (b Boundary) Sort(changes []Change) SortedChanges {
 	var s SortedChanges
 	var kept []Change
+	broken := b.broken(changes)
 	for _, c := range changes {
 		if c.Path == path.Join(b.state, metadata.File) {
 			continue
@@ -95,9 +96,9 @@ func (b Boundary) Sort(changes []Change) SortedChanges {
 			s.Opened = append(s.Opened, c.Path)
 			continue
 		}
-		if rule, why := b.Rule(c); rule != "" {
+		if x, is := broken[c.Path]; is {
 			s.Undo = append(s.Undo, c.Path)
-			s.violated(rule, Printable(c.Path), why)
+			s.violated(x.rule, Printable(c.Path), x.why)
 			continue
 		}
 		kept = append(kept, c)
@@ -114,10 +115,38 @@ func (b Boundary) Sort(changes []Change) SortedChanges {
 	return s
 }
 
+// breach is a rule that a change breaks, and how.
+type breach struct {
+	rule metadata.Rule
+	why  metadata.Reason
+}
+
+// broken gives what changes break, by their paths. Nothing is moved by half: where something may not be at its new place,
+// what is gone and seems to be it is taken back, too: it has the same name, or else the same ending.
+func (b Boundary) broken(changes []Change) map[string]breach {
+	out, gone := map[string]breach{}, map[string]string{}
+	for _, c := range changes {
+		if rule, why := b.Rule(c); rule != "" {
+			out[c.Path] = breach{rule, why}
+		} else if c.Gone {
+			dir, name := path.Split(c.Path)
+			gone["/"+name], gone[dir+"/"+path.Ext(name)], gone["//"+path.Ext(name)] = c.Path, c.Path, c.Path
+		}
+	}
+	for _, c := range changes {
+		dir, name := path.Split(c.Path)
+		from := cmp.Or(gone["/"+name], gone[dir+"/"+path.Ext(name)], gone["//"+path.Ext(name)])
+		if x, refused := out[c.Path]; refused && c.New && from != "" {
+			out[from] = breach{x.rule, metadata.Because("moved_to", "path", Printable(c.Path))}
+		}
+	}
+	return out
+}
+
 // opens reports whether a change may be made at a protected path if a person approves it: a text that a person can
 // read, in the very place that the pipeline opens, and nothing else is wrong with it.
 func (b Boundary) opens(c Change) bool {
-	text := c.Kind == FileKind && !c.Gone && !c.Large && !c.Runs && (c.Holds == TextContent || c.Holds == ScriptContent) && c.Size <= MostOpenedBytes
+	text := c.Kind == FileKind && !c.Gone && !c.Large && c.Filter == "" && !c.Runs && (c.Holds == TextContent || c.Holds == ScriptContent) && c.Size <= MostOpenedBytes
 	if b.access != pipelines.AccessTree || !text || len(c.LinkedFrom) > 0 || !pipelines.IsOpened(c.Path, b.plan.Open) || slices.Contains(b.agents, pipelines.FoldPath(c.Path)) {
 		return false
 	}
@@ -185,6 +214,8 @@ func badForm(c Change) metadata.Reason {
 		return metadata.Because("only_files")
 	case c.Large:
 		return metadata.Because("lfs_files")
+	case c.Filter != "":
+		return metadata.Because("filtered_files", "filter", c.Filter)
 	}
 	return ""
 }
@@ -209,7 +240,7 @@ func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 		return metadata.RuleProtected, metadata.Because("instructions_no_artifact")
 	case b.artifact(c.Path):
 		return "", ""
-	case under(c.Path, ".reprise"):
+	case strings.HasPrefix(pipelines.FoldPath(c.Path)+"/", ".reprise/"):
 		return metadata.RuleAccess, metadata.Because("outside_folder")
 	case b.access == pipelines.AccessArtifacts:
 		return metadata.RuleAccess, metadata.Because("only_artifacts")
@@ -225,9 +256,6 @@ func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 	}
 	return "", ""
 }
-
-// under reports whether a path is a folder or lies in it, in any spelling.
-func under(p, folder string) bool { return strings.HasPrefix(pipelines.FoldPath(p)+"/", folder+"/") }
 
 // badContent says why the content of a file cannot be kept, or "".
 func (b Boundary) badContent(c Change) metadata.Reason {
@@ -250,54 +278,6 @@ func (b Boundary) writtenByReprise(p string) bool {
 	rest := pipelines.FoldPath(strings.TrimPrefix(p, b.folder+"/"))
 	patch, _ := path.Match("attempt-*.patch", rest) // the pattern is a good one
 	return patch || rest == strings.ToLower(ReviewFile) || rest == ChecksFile || rest == strings.ToLower(ReasonFile) || strings.HasPrefix(rest+"/", "superseded/")
-}
-
-// Content is what a file holds, as far as its first bytes tell.
-type Content string
-
-// The kinds of content.
-const (
-	TextContent    Content = "text"
-	ScriptContent  Content = "script" // text that begins with #!
-	BinaryContent  Content = "binary"
-	ProgramContent Content = "program"
-)
-
-// HeadSize is how many bytes of a file ContentOf wants to see: as many as git looks at.
-const HeadSize = 8000
-
-// ContentOf says what a file holds, by its first bytes.
-func ContentOf(head []byte) Content {
-	head = head[:min(len(head), HeadSize)]
-	zero := bytes.IndexByte(head, 0) >= 0
-	switch {
-	case isProgram(head, zero):
-		return ProgramContent
-	case zero:
-		return BinaryContent
-	case bytes.HasPrefix(head, []byte("#!")):
-		return ScriptContent
-	}
-	return TextContent
-}
-
-// Opaque reports whether a diff cannot show what changed.
-func (c Content) Opaque() bool { return c == BinaryContent || c == ProgramContent }
-
-// isProgram knows the formats of programs and of archives. A text can begin with MZ, but has no zero bytes.
-func isProgram(head []byte, zero bool) bool {
-	for _, magic := range []string{
-		"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf", // ELF, Mach-O, Java
-		"\x00asm", "BC\xc0\xde", "dex\n03", // WebAssembly, LLVM, Android
-		"PK\x03\x04", "PK\x05\x06", "\x1f\x8b", "\x1f\x9d", "BZh91AY&SY", "\xfd7zXZ\x00", "7z\xbc\xaf\x27\x1c", "\x28\xb5\x2f\xfd", "\x04\x22\x4d\x18",
-		"Rar!\x1a\x07", "!<arch>\n", "xar!", "MSCF\x00", "\xed\xab\xee\xdb",
-	} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return true
-		}
-	}
-	tar := len(head) >= 262 && string(head[257:262]) == "ustar"
-	return tar || zero && bytes.HasPrefix(head, []byte("MZ"))
 }
 
 // shown reports whether a binary file of this name is one that people look at

@@ -89,6 +89,7 @@ func TestRules(t *testing.T) {
 		"a new build of a program":    {Change{Path: "tool", Holds: ProgramContent, Held: ProgramContent}, ""},
 		"a program that is allowed":   {Change{Path: "testdata/hello", New: true, Holds: ProgramContent, Runs: true}, ""},
 		"a program as artifact":       {Change{Path: own + "tool", New: true, Holds: ProgramContent}, metadata.RuleContent},
+		"a program that was moved":    {Change{Path: "lib/tool", New: true, Holds: ProgramContent, Held: ProgramContent, Runs: true}, ""},
 		"an unknown binary":           {Change{Path: "a.bin", New: true, Holds: BinaryContent}, metadata.RuleContent},
 		"a known binary":              {Change{Path: "a.bin", Holds: BinaryContent, Held: BinaryContent}, ""},
 		"a font":                      {Change{Path: "a.WOFF2", New: true, Holds: BinaryContent}, ""},
@@ -210,7 +211,10 @@ func TestCaps(t *testing.T) {
 		"what breaks a rule is not counted": {
 			append(files("", 5, 1), Change{Path: ".github/x", Kind: FileKind, Size: 2000}), 0, 5, 1, "",
 		},
-		"the record is not counted": {append(files("", 5, 1), Change{Path: ".reprise/issue-7/metadata.json", Kind: FileKind, Size: 2000}), 0, 5, 0, ""},
+		"a link that was moved stays": {[]Change{{Path: "l", Kind: SymlinkKind, Gone: true}, {Path: "lib/l", Kind: SymlinkKind, New: true}}, 0, 0, 2, ""},
+		"so does what got a bad name": {[]Change{{Path: "src/x.go", Kind: FileKind, Gone: true}, {Path: "src/aux.go", Kind: FileKind, New: true}}, 0, 0, 2, ""},
+		"also in another folder":      {[]Change{{Path: "src/x.go", Kind: FileKind, Gone: true}, {Path: "lib/aux.go", Kind: FileKind, New: true}}, 0, 0, 2, ""},
+		"the record is not counted":   {append(files("", 5, 1), Change{Path: ".reprise/issue-7/metadata.json", Kind: FileKind, Size: 2000}), 0, 5, 0, ""},
 	}
 	for name, test := range tests {
 		s := edge(pipelines.AccessTree).Sort(test.changes)

@@ -150,7 +150,7 @@ func RemainingTime(run metadata.Run) time.Duration {
 
 // WithUsage gives the run as if an attempt that is still going on had ended with the usage seen so far.
 func WithUsage(run metadata.Run, u metadata.Usage) metadata.Run {
-	run.Cost = AddUsage(run.Cost, u)
+	run.Cost = addUsage(run.Cost, u)
 	return run
 }
 
@@ -161,8 +161,8 @@ func LimitReachedIn(run metadata.Run, u metadata.Usage) Limit {
 	return reached
 }
 
-// AddUsage gives a cost with the usage of one more attempt.
-func AddUsage(c metadata.Cost, u metadata.Usage) metadata.Cost {
+// addUsage gives a cost with the usage of one more attempt.
+func addUsage(c metadata.Cost, u metadata.Usage) metadata.Cost {
 	c.InputTokens += u.InputTokens
 	c.OutputTokens += u.OutputTokens
 	c.CachedTokens += u.CachedTokens

@@ -12,7 +12,7 @@ import (
 // it and by nothing else.
 func TestEachLimitIsLiftedByItself(t *testing.T) {
 	all := map[Limit]Allowance{
-		LimitUSD: {USD: 2}, LimitTokens: {Tokens: 2000}, LimitTime: {Time: 2 * time.Minute}, LimitAttempts: {Attempts: 3},
+		LimitUSD: {USD: 2}, LimitTokens: {Tokens: 2000}, LimitTime: {Time: 2 * time.Minute}, LimitAttempts: {Attempts: 3}, "": {},
 	}
 	tests := map[string]struct {
 		budget pipelines.Budget

@@ -32,8 +32,8 @@ func AllChecks(plan *pipelines.Pipeline) (all []pipelines.Check) {
 // testFile matches names that files of tests have in most languages.
 var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(tests?|specs?)[_.-][^/]*$|[_.-](tests?|specs?)\.[^/]*$`)
 
-// AffectedPhases names the checks that fail, and the files of tests that open blockers are about.
-func AffectedPhases(v *metadata.Verdict, phases ...*metadata.Phase) []string {
+// affectedPhases names the checks that fail, and the files of tests that open blockers are about.
+func affectedPhases(v *metadata.Verdict, phases ...*metadata.Phase) []string {
 	var out []string
 	for _, rec := range phases {
 		if rec == nil || !rec.ChecksFail() {
@@ -56,12 +56,21 @@ func AffectedPhases(v *metadata.Verdict, phases ...*metadata.Phase) []string {
 	return slices.Compact(out)
 }
 
-// KnownBefore notes which of the checks fail as they did before anything was changed.
-func KnownBefore(checks, before []metadata.CheckResult) {
+// KnownBefore notes which of the checks were red before anything was changed, in the same way, and have not been green
+// since in the phase, whose results so far are last. Those say nothing about its work.
+func KnownBefore(checks, before []metadata.CheckResult, last *metadata.Checks) {
 	for i, c := range checks {
 		b := failedBefore(c, before)
-		checks[i].FailsBefore = b != nil && difference(c, *b) == ""
+		checks[i].FailsBefore = b != nil && difference(c, *b) == "" && (testsKnown(c, *b) || !greenSince(c, last))
 	}
+}
+
+// greenSince reports whether a check whose tests have no names passed on earlier work of the phase, or failed as now and
+// was held against it for that.
+func greenSince(c metadata.CheckResult, last *metadata.Checks) bool {
+	return last != nil && slices.ContainsFunc(last.Results, func(l metadata.CheckResult) bool {
+		return l.Name == c.Name && l.Run == c.Run && !l.FailsBefore && (l.Pass || l.ExitCode == c.ExitCode)
+	})
 }
 
 // UnknownBefore gives the commands whose checks fail and of which nothing is known from before.
@@ -76,13 +85,14 @@ func UnknownBefore(commands []pipelines.Check, checks, before []metadata.CheckRe
 	return unknown
 }
 
-// WhyOtherwise says how a check that failed before fails now in another way, which is what
+// whyOtherwise says how a check that failed before fails now in another way, which is what
 // it is held against the work for; "" of one that does not.
-func WhyOtherwise(c metadata.CheckResult, before []metadata.CheckResult) metadata.Reason {
-	if b := failedBefore(c, before); b != nil && !c.FailsBefore {
-		return difference(c, *b)
+func whyOtherwise(c metadata.CheckResult, before []metadata.CheckResult) metadata.Reason {
+	b := failedBefore(c, before)
+	if b == nil || c.FailsBefore {
+		return ""
 	}
-	return ""
+	return cmp.Or(difference(c, *b), metadata.Because("check_green_since"))
 }
 
 // failedBefore gives how a check that fails now failed before; nil if it did not.
@@ -94,11 +104,9 @@ func failedBefore(c metadata.CheckResult, before []metadata.CheckResult) *metada
 	return &before[i]
 }
 
-// difference says what in a failure is not as it was before; "" if it is the same one.
-// With the same exit code, no test may fail now that did not fail then, no more may
-// fail, and no fewer may have run: what was never run may fail as well. Where names are
-// not known of both, or there are more than are kept, all has to be the same but for
-// figures.
+// difference says what in a failure is not as it was before; "" if it is the same one. With the same exit code, no test
+// may fail now that did not fail then, no more may fail, and no fewer may have run: what was never run may fail as well.
+// What was printed says nothing: it may differ from one run to the next.
 func difference(now, before metadata.CheckResult) metadata.Reason {
 	added := 0
 	for _, test := range now.FailedTests {
@@ -106,25 +114,25 @@ func difference(now, before metadata.CheckResult) metadata.Reason {
 			added++
 		}
 	}
-	switch named := len(now.FailedTests) > 0 && len(before.FailedTests) > 0; {
+	switch {
 	case now.ExitCode != before.ExitCode:
 		return metadata.Because("check_exit_differs", "code", before.ExitCode)
-	case named && added > 0:
+	case len(now.FailedTests) == 0 && len(before.FailedTests) > 0:
+		return metadata.Because("check_names_gone")
+	case testsKnown(now, before) && added > 0:
 		return metadata.Because("check_fails_more", "n", added)
 	case now.Failed > before.Failed:
 		return metadata.Because("check_fails_more", "n", now.Failed-before.Failed)
 	case now.Ran < before.Ran:
 		return metadata.Because("check_runs_less", "n", now.Ran, "before", before.Ran)
-	case named && len(now.FailedTests) < mostNames && now.ExitCode > 0:
-		return ""
-	case !slices.Equal(now.FailedTests, before.FailedTests) || cmp.Or(now.Like, now.Output) != cmp.Or(before.Like, before.Output):
-		return metadata.Because("check_output_differs")
 	}
 	return ""
 }
 
-// mostNames is how many names of failed tests a result has at most.
-const mostNames = 50
+// testsKnown reports whether both failures named the tests that failed.
+func testsKnown(now, before metadata.CheckResult) bool {
+	return len(now.FailedTests) > 0 && len(before.FailedTests) > 0
+}
 
 // RulingOf is what checks say of the work: all have to pass.
 func RulingOf(checks []metadata.CheckResult) metadata.Ruling {

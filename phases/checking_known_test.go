@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -9,37 +8,40 @@ import (
 
 // What else fails than before is never taken for what failed before.
 func TestKnownBefore(t *testing.T) {
-	many := make([]string, mostNames)
-	for i := range many {
-		many[i] = fmt.Sprint("Test", i)
-	}
 	for name, tt := range map[string]struct {
 		before, now metadata.CheckResult
-		want        metadata.Reason // empty: as before
+		last        *metadata.CheckResult // on the work before; nil: there was none
+		want        metadata.Reason       // empty: as before
 	}{
-		"the same test":          {failing("TestA"), failing("TestA"), ""},
-		"fewer tests":            {failing("TestA", "TestB"), failing("TestB"), ""},
-		"another test":           {failing("TestA"), failing("TestA", "TestB"), metadata.Because("check_fails_more", "n", 1)},
-		"another one instead":    {failing("TestA"), failing("TestB"), metadata.Because("check_fails_more", "n", 1)},
-		"another exit code":      {failing("TestA"), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = 137 }), metadata.Because("check_exit_differs", "code", 1)},
-		"a limit of time":        {failing("TestA"), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), metadata.Because("check_exit_differs", "code", 1)},
-		"more than are named":    {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(9, 2)), metadata.Because("check_fails_more", "n", 1)},
-		"fewer ran":              {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(4, 1)), metadata.Because("check_runs_less", "n", 4, "before", 9)},
-		"nobody says how many":   {with(failing("TestA"), counts(9, 1)), failing("TestA"), metadata.Because("check_runs_less", "n", 0, "before", 9)},
-		"more ran":               {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(12, 1)), ""},
-		"no name any more":       {failing("TestA"), failing(), metadata.Because("check_output_differs")},
-		"a name that was not":    {failing(), failing("TestA"), metadata.Because("check_output_differs")},
-		"the same output":        {like("1"), like("1"), ""},
-		"another output":         {like("1"), like("2"), metadata.Because("check_output_differs")},
-		"more names than kept":   {failing(many...), failing(many...), ""},
-		"another, beyond those":  {with(failing(many...), func(c *metadata.CheckResult) { c.Like = "1" }), with(failing(many...), func(c *metadata.CheckResult) { c.Like = "2" }), metadata.Because("check_output_differs")},
-		"ended at a limit twice": {with(failing("TestA", "TestB"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), metadata.Because("check_output_differs")},
+		"the same test":          {failing("TestA"), failing("TestA"), nil, ""},
+		"fewer tests":            {failing("TestA", "TestB"), failing("TestB"), nil, ""},
+		"another test":           {failing("TestA"), failing("TestA", "TestB"), nil, metadata.Because("check_fails_more", "n", 1)},
+		"another one instead":    {failing("TestA"), failing("TestB"), nil, metadata.Because("check_fails_more", "n", 1)},
+		"another exit code":      {failing("TestA"), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = 137 }), nil, metadata.Because("check_exit_differs", "code", 1)},
+		"a limit of time":        {failing("TestA"), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), nil, metadata.Because("check_exit_differs", "code", 1)},
+		"more than are named":    {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(9, 2)), nil, metadata.Because("check_fails_more", "n", 1)},
+		"fewer ran":              {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(4, 1)), nil, metadata.Because("check_runs_less", "n", 4, "before", 9)},
+		"nobody says how many":   {with(failing("TestA"), counts(9, 1)), failing("TestA"), nil, metadata.Because("check_runs_less", "n", 0, "before", 9)},
+		"more ran":               {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(12, 1)), nil, ""},
+		"no name any more":       {failing("TestA"), failing(), nil, metadata.Because("check_names_gone")},
+		"a name that was not":    {failing(), failing("TestA"), nil, ""},
+		"another output":         {printing("1"), printing("2"), nil, ""},
+		"ended at a limit twice": {with(failing("TestA", "TestB"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), nil, ""},
+		"green since":            {printing("1"), printing("2"), &metadata.CheckResult{Name: "unit", Run: "make", Pass: true}, metadata.Because("check_green_since")},
+		"held against it since":  {printing("1"), printing("2"), last(1, false), metadata.Because("check_green_since")},
+		"red otherwise since":    {printing("1"), printing("2"), last(2, false), ""},
+		"red as before since":    {printing("1"), printing("2"), last(1, true), ""},
+		"a test that was green":  {failing("TestA"), failing("TestA"), &metadata.CheckResult{Name: "unit", Run: "make", Pass: true}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, now := []metadata.CheckResult{{Name: "other"}, tt.before}, []metadata.CheckResult{tt.now}
-			KnownBefore(now, before)
-			if now[0].FailsBefore != (tt.want == "") || WhyOtherwise(now[0], before) != tt.want {
-				t.Errorf("it fails as before: %v; otherwise: %q, want %q", now[0].FailsBefore, WhyOtherwise(now[0], before), tt.want)
+			var earlier *metadata.Checks
+			if tt.last != nil {
+				earlier = &metadata.Checks{Results: []metadata.CheckResult{*tt.last}}
+			}
+			KnownBefore(now, before, earlier)
+			if now[0].FailsBefore != (tt.want == "") || whyOtherwise(now[0], before) != tt.want {
+				t.Errorf("it fails as before: %v; otherwise: %q, want %q", now[0].FailsBefore, whyOtherwise(now[0], before), tt.want)
 			}
 		})
 	}
@@ -54,8 +56,8 @@ func TestNotKnownBefore(t *testing.T) {
 		"another command": {with(failing("TestA"), func(c *metadata.CheckResult) { c.Run = "true" }), failing("TestA")},
 	} {
 		now := []metadata.CheckResult{tt.now}
-		KnownBefore(now, []metadata.CheckResult{tt.before})
-		if now[0].FailsBefore || WhyOtherwise(now[0], []metadata.CheckResult{tt.before}) != "" {
+		KnownBefore(now, []metadata.CheckResult{tt.before}, nil)
+		if now[0].FailsBefore || whyOtherwise(now[0], []metadata.CheckResult{tt.before}) != "" {
 			t.Errorf("%s: it is known to fail", name)
 		}
 	}
@@ -65,8 +67,12 @@ func failing(tests ...string) metadata.CheckResult {
 	return metadata.CheckResult{Name: "unit", Run: "make", ExitCode: 1, FailedTests: tests}
 }
 
-func like(text string) metadata.CheckResult {
-	return metadata.CheckResult{Name: "unit", Run: "make", ExitCode: 1, Like: text}
+func printing(text string) metadata.CheckResult {
+	return metadata.CheckResult{Name: "unit", Run: "make", ExitCode: 1, Output: text}
+}
+
+func last(code int, before bool) *metadata.CheckResult {
+	return &metadata.CheckResult{Name: "unit", Run: "make", ExitCode: code, FailsBefore: before}
 }
 
 func counts(ran, failed int) func(*metadata.CheckResult) {

@@ -17,7 +17,7 @@ func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 			why = metadata.Because("wait_beyond_budget", "wait", d.Delay.Round(time.Second))
 		}
 		if why != "" {
-			return Decision{Do: DoWait, Phase: d.Phase, Code: metadata.BudgetExceeded, Why: why}
+			return halt(DoWait, d.Phase, metadata.BudgetExceeded, why)
 		}
 	}
 	return d
@@ -54,7 +54,7 @@ func Due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
 		if !PhasesBeside(plan, rec) && len(all) > 0 {
 			return all // its parts are not all done
 		}
-		if WaitsForOthers(plan, &run, rec, undone) {
+		if waitsForOthers(plan, &run, rec, undone) {
 			undone[rec.Name] = true
 			continue
 		}
@@ -85,7 +85,7 @@ func needed(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec 
 			return attempt(plan, run, rec, metadata.Review, metadata.Because("artifact_edited", "file", p.Writes))
 		}
 		if role, why := approver(p, run, rec); role != "" {
-			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: metadata.Because("approval_needed", "phase", p.Name, "role", role, "why", why)}
+			return halt(DoWait, p.Name, metadata.AwaitingPerson, metadata.Because("approval_needed", "phase", p.Name, "role", role, "why", why))
 		}
 		return Decision{}
 	case metadata.PhaseFailed:
@@ -105,12 +105,27 @@ func failed(rec *metadata.Phase) Decision {
 			why = metadata.Because("both_still_fail", "n", rec.RetryCount)
 		}
 	}
-	return Decision{Do: DoFail, Phase: rec.Name, Code: code, Why: why}
+	return halt(DoFail, rec.Name, code, whereItStands(rec, why))
+}
+
+// whyStuck says why another revise would lead nowhere; "" if it may lead somewhere.
+func whyStuck(rec *metadata.Phase) metadata.Reason {
+	switch {
+	case inCircle(rec.Recent):
+		return metadata.Because("going_in_circles")
+	case findsOnlyNew(rec.Recent):
+		var titles []string
+		for _, f := range rec.Verdict.OpenBlockers() {
+			titles = append(titles, OneLine(f.Title))
+		}
+		return metadata.Because("only_new_findings", "findings", titles)
+	}
+	return ""
 }
 
 func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) Decision {
 	if open := openQuestions(run, rec); len(open) > 0 {
-		return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: whyAsks(open)}
+		return halt(DoWait, p.Name, metadata.AwaitingPerson, whyAsks(open))
 	}
 	switch step := rec.CurrentStep; step {
 	case metadata.Execute:
@@ -128,18 +143,18 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		}
 		return attempt(plan, run, rec, step, whyReview(run, rec))
 	case metadata.Revise:
-		if InCircle(rec.Recent) {
-			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.Stuck, Why: metadata.Because("going_in_circles")}
+		if why := whyStuck(rec); why != "" {
+			return halt(DoWait, p.Name, metadata.Stuck, whereItStands(rec, why))
 		}
 		return attempt(plan, run, rec, step, whyRevise(rec))
 	}
 	if c := rec.Lane; rec.CurrentStep == metadata.Integrate && c != nil {
 		if c.Conflict != nil && c.Conflict.Person {
-			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.Conflicts, Why: whyConflicts(rec)}
+			return halt(DoWait, p.Name, metadata.Conflicts, whyConflicts(rec))
 		}
 		return Decision{Do: DoIntegrate, Phase: p.Name, Why: metadata.Because("part_done")}
 	}
-	return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("step_unrecorded", "step", rec.CurrentStep)}
+	return halt(DoFail, p.Name, metadata.StateCorrupt, metadata.Because("step_unrecorded", "step", rec.CurrentStep))
 }
 
 // begin decides on the first step of a phase: an agent does it, unless there are parts that were done by agents.
@@ -234,6 +249,11 @@ type Decision struct {
 	Why    metadata.Reason
 }
 
+// halt is a decision to end the process at a phase.
+func halt(how Do, phase string, code metadata.Code, why metadata.Reason) Decision {
+	return Decision{Do: how, Phase: phase, Code: code, Why: why}
+}
+
 // Final reports whether the decision ends the process.
 func (d Decision) Final() bool { return d.Do == DoWait || d.Do == DoFail || d.Do == DoFinish }
 
@@ -273,6 +293,8 @@ type Outcome struct {
 	Checks     []metadata.CheckResult // for check
 	Verdict    *metadata.Verdict      // for a review that succeeded
 	Work       string                 // Digest of the work a review judged
+	Tip        string                 // the commit that the step began with, which has the work that it judges
+	Lost       []string               // tests that the newest work has broken, see LostTests
 
 	Head     string             // newest commit with the work of a part that is done beside others; "": as before
 	Conflict *metadata.Conflict // why such work could not be integrated; then Base is the commit of the branch that Head leads on from or, without a Head, that it is done anew upon

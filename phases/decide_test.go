@@ -106,6 +106,34 @@ func TestLife(t *testing.T) {
 			{"plan review reviewer after 2s", errored(metadata.RateLimited)},
 			{"fail api_error", Outcome{}},
 		},
+		"what is tried again in vain goes to the other agent": {
+			{"plan execute writer", errored(metadata.Network)},
+			{"plan execute writer after 1s", errored(metadata.Network)},
+			{"plan execute writer after 2s", errored(metadata.Network)},
+			{"plan execute second", wrotten("p1")},
+		},
+		"what will never be taken goes to the other agent at once": {
+			{"plan execute writer", errored(metadata.Refused)},
+			{"plan execute second", wrotten("p1")},
+		},
+		"too long an answer is asked for in smaller pieces": {
+			{"plan execute writer", errored(metadata.TooLong)},
+			{"plan execute writer resume 1 again", errored(metadata.TooLong)},
+			{"plan execute second", wrotten("p1")},
+		},
+		"a long wait is not sat out": {
+			{"plan execute writer", wrotten("p1")},
+			{"plan review reviewer", Outcome{Status: metadata.Errored, Class: metadata.RateLimited, RetryAfter: 4 * time.Hour}},
+			{"fail api_error", Outcome{}},
+		},
+		"what fails twice in a session goes on in a fresh one, and never in that": {
+			{"plan execute writer", wrotten("p1")},
+			{"plan review reviewer", judged(false, blocker("F1"))},
+			{"plan revise writer resume 1", errored(metadata.Network)},
+			{"plan revise writer resume 1 after 1s", errored(metadata.Network)},
+			{"plan revise writer", errored(metadata.Network)},
+			{"plan revise second", wrotten("p2")},
+		},
 		"a session that is gone is no crash": {
 			{"plan execute writer", wrotten("p1")},
 			{"plan review reviewer", judged(false, blocker("F1"))},
@@ -176,27 +204,6 @@ func TestLife(t *testing.T) {
 				run = play(t, plan, run, d, turn.gets)
 			}
 		})
-	}
-}
-
-func TestBudgetStopsBeforeTheNextCall(t *testing.T) {
-	plan := testPlan()
-	plan.Budget = pipelines.Budget{USD: 1}
-	run := freshRun(plan)
-	o := wrotten("p1")
-	o.Usage.USD = 1.5
-	run = play(t, plan, run, Decide(plan, run), o)
-	d := Decide(plan, run)
-	if d.Do != DoWait || d.Code != metadata.BudgetExceeded {
-		t.Fatalf("decided %q, want to wait for a budget", show(d))
-	}
-	run = play(t, plan, run, d, Outcome{})
-	if same := TakeUp(run, Start{At: t0}); same.Status != metadata.Waiting {
-		t.Errorf("started again without a new allowance the run is %s, want it to keep waiting", same.Status)
-	}
-	more := TakeUp(run, Start{At: run.UpdatedAt, More: Allowance{USD: 2}})
-	if d := Decide(plan, more); show(d) != "plan review reviewer" {
-		t.Errorf("with a new allowance decided %q, want the review", show(d))
 	}
 }
 

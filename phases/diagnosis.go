@@ -93,7 +93,7 @@ func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (d 
 	case strings.ContainsRune(d.Reason, 0):
 		return d, metadata.Because("reason_no_text")
 	}
-	if err := CheckRollback(plan, run, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: d.Reason}); err != nil {
+	if err := checkRollback(plan, run, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: d.Reason}); err != nil {
 		wrong = WhyOf(err)
 	}
 	return d, wrong
@@ -110,7 +110,7 @@ func reviewOf(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
 
 // FollowDiagnosis gives the rollback that a diagnosis proposes, for a person to look at or to be carried out.
 func FollowDiagnosis(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, request Rollback) (RollbackPlan, error) {
-	at, _ := Where(plan, run)
+	at, _ := where(plan, run)
 	request.To, request.Step, request.Reason, request.Trigger = d.ToPhase, d.ToStep, d.Reason, metadata.Automatic
 	if request.ReviewResult = reviewOf(plan, run, at); request.ReviewResult == "" {
 		request.ReviewResult = reviewOf(plan, run, d.ToPhase)
@@ -130,21 +130,21 @@ func WhyNoDiagnosis(plan *pipelines.Pipeline, run metadata.Run, symptom string) 
 		return metadata.Because("run_goes_on", "status", run.Status)
 	}
 	for i := range run.Phases {
-		if HasOpenPoints(&run.Phases[i]) {
+		if hasOpenPoints(&run.Phases[i]) {
 			return ""
 		}
 	}
-	if run.Stop != nil && !Resumable(run.Stop, Start{More: Allowance{USD: 1}}) {
+	if run.Stop != nil && !resumable(run.Stop, Start{More: Allowance{USD: 1}}) {
 		return ""
 	}
 	if run.Stop != nil {
-		return metadata.Because("nothing_against_it", "status", run.Status, "why", FirstSentence(run.Stop.Why))
+		return metadata.Because("nothing_against_it", "status", run.Status, "why", firstSentence(run.Stop.Why))
 	}
 	return metadata.Because("nothing_against", "status", run.Status)
 }
 
-// HasOpenPoints reports whether anything is open about what a phase has written.
-func HasOpenPoints(rec *metadata.Phase) bool {
+// hasOpenPoints reports whether anything is open about what a phase has written.
+func hasOpenPoints(rec *metadata.Phase) bool {
 	return len(rec.Verdict.OpenBlockers())+len(rec.Verdict.OpenSuggestions())+len(rec.Verdict.FailedGates()) > 0 || rec.ChecksFail()
 }
 
@@ -165,14 +165,14 @@ const Diagnose metadata.Step = "diagnose"
 // Diagnosing is a decision with the phase, the access and the agent of a diagnosis: the reviewer of the phase that
 // the run is at or, if it has no review, its writer.
 func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) Decision {
-	at, _ := Where(plan, run)
+	at, _ := where(plan, run)
 	d := Decision{Do: DoReview, Phase: at}
 	p := plan.Phase(at)
 	if p == nil {
 		return d
 	}
-	if d.Agent = Assigned(plan, run, p, metadata.Review); p.NoReview || d.Agent == "" {
-		d.Agent = Assigned(plan, run, p, metadata.Execute)
+	if d.Agent = assigned(plan, run, p, metadata.Review); p.NoReview || d.Agent == "" {
+		d.Agent = assigned(plan, run, p, metadata.Execute)
 	}
 	return d
 }
@@ -181,9 +181,6 @@ func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) Decision {
 func Diagnosed(run metadata.Run, by Decision, what metadata.Reason, used metadata.Usage, at time.Time) metadata.Run {
 	run = run.Clone()
 	run = WithUsage(run, used)
-	run.Decisions = append(run.Decisions, metadata.Decision{
-		At: at, Step: string(Diagnose), Phase: by.Phase,
-		Why: metadata.Because("diagnosed", "agent", by.Agent, "diagnosis", what, "cost", fmt.Sprintf("$%.4f", used.USD)),
-	})
+	note(&run, at, string(Diagnose), by.Phase, metadata.Because("diagnosed", "agent", by.Agent, "diagnosis", what, "cost", fmt.Sprintf("$%.4f", used.USD)))
 	return Touch(run, at)
 }

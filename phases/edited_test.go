@@ -53,7 +53,7 @@ func TestAnEditedArtifactIsReviewedAgain(t *testing.T) {
 				if got := show(d); got != want {
 					t.Fatalf("decision %d is %q (%s), want %q", i+1, got, english(d.Why), want)
 				}
-				if i == 0 && english(d.Why) != "somebody has changed plan.md on the branch since it was reviewed; completed phases stay as they are, and rollback takes one back" {
+				if i == 0 && english(d.Why) != "somebody has changed plan.md on the branch since it was reviewed. Completed phases stay as they are, unless you take one back with rollback" {
 					t.Errorf("it is reviewed because %q", english(d.Why))
 				}
 				run = play(t, plan, run, d, outcomes[i])

@@ -15,7 +15,7 @@ import (
 
 // AnswersFor gives what people have answered to the questions of a phase, also
 // before it was taken back: what they have decided holds.
-func AnswersFor(run metadata.Run, rec *metadata.Phase, d Decision) []prompts.Answer {
+func AnswersFor(run metadata.Run, rec *metadata.Phase) []prompts.Answer {
 	var out []prompts.Answer
 	for _, q := range run.Questions {
 		if q.Phase == rec.Name && !q.Open() {
@@ -64,7 +64,7 @@ func FeedbackOn(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase,
 	if rec.Checks != nil && rec.Checks.Written == rec.Written {
 		for _, c := range rec.Checks.Results {
 			if d.Do == DoReview || !c.Pass {
-				f.Checks = append(f.Checks, prompts.Check{Name: c.Name, Run: c.Run, Pass: c.Pass, ExitCode: c.ExitCode, Output: c.Output, FailsBefore: c.FailsBefore, Otherwise: say(run.Language, WhyOtherwise(c, run.Baseline)), Tests: c.FailedTests, Flaky: c.Flaky})
+				f.Checks = append(f.Checks, prompts.Check{Name: c.Name, Run: c.Run, Pass: c.Pass, ExitCode: c.ExitCode, Output: c.Output, FailsBefore: c.FailsBefore, Otherwise: say(run.Language, whyOtherwise(c, run.Baseline)), Tests: c.FailedTests, Flaky: c.Flaky})
 			}
 		}
 	}
@@ -73,6 +73,8 @@ func FeedbackOn(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase,
 	}
 	if tries := Tries(plan, run, rec, d.Step()); d.Again && len(tries) > 0 {
 		addMistakes(f, run.Language, tries[len(tries)-1])
+	} else if last := lastOf(run, rec); len(tries) == 0 && last.Code == metadata.PushFailed { // a person has let it try again
+		addMistakes(f, run.Language, last)
 	}
 	if lane := rec.Lane; d.Do == DoRevise && lane != nil && lane.Conflict != nil && lane.Conflict.Writer == 0 {
 		why := metadata.Because("parts_to_join", "parts", lane.Conflict.Parts, "folder", folder)
@@ -116,6 +118,16 @@ func Unanswered(run metadata.Run, rec *metadata.Phase, v metadata.Verdict) (wron
 	return wrong
 }
 
+// lastOf gives the newest attempt of a phase since it was last taken back; zero if there is none.
+func lastOf(run metadata.Run, rec *metadata.Phase) metadata.Attempt {
+	for _, a := range slices.Backward(run.Attempts) {
+		if a.Phase == rec.Name && a.Generation == rec.Generation && a.Status != metadata.Started {
+			return a
+		}
+	}
+	return metadata.Attempt{}
+}
+
 // addMistakes adds why the call before could not be used.
 func addMistakes(f *prompts.Feedback, language string, last metadata.Attempt) {
 	to := &f.Missing
@@ -123,7 +135,9 @@ func addMistakes(f *prompts.Feedback, language string, last metadata.Attempt) {
 		to = &f.Invalid
 	}
 	for _, why := range last.Why.Each() {
-		*to = append(*to, strings.Split(say(language, why), "\n")...)
+		if why.Code() != "last_words" { // it knows them
+			*to = append(*to, strings.Split(say(language, why), "\n")...)
+		}
 	}
 }
 
@@ -280,7 +294,7 @@ func Essence(run metadata.Run) string {
 
 // standing writes what is open about a phase.
 func writeOpen(b *strings.Builder, c prompts.Catalogue, rec *metadata.Phase) {
-	if !HasOpenPoints(rec) {
+	if !hasOpenPoints(rec) {
 		return
 	}
 	if rec.Verdict != nil {

@@ -45,11 +45,6 @@ func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, 
 	return Decision{}, false
 }
 
-// IsDue reports whether a step that was decided on is to be done in a record that others have changed since.
-func IsDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
-	return slices.ContainsFunc(Due(plan, run), func(now Decision) bool { return now.Phase == d.Phase && now.Do == d.Do })
-}
-
 // hasOthers reports whether something may begin beside a decision: a phase for which there
 // is nothing is done on the branch, as if phases were done one after the other.
 func hasOthers(plan *pipelines.Pipeline, run metadata.Run, d Decision, all []Decision) bool {
@@ -81,7 +76,7 @@ func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []Deci
 // WhyLaneWaits says what a part that has not begun waits for besides a free job: parts that it needs, or that touch
 // the same files and are not in yet. It says nothing of a part whose phase is not next.
 func WhyLaneWaits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) metadata.Reason {
-	next := slices.ContainsFunc(Due(plan, run), func(d Decision) bool { return PartBeside(rec, run.Phase(d.Phase)) })
+	next := slices.ContainsFunc(Due(plan, run), func(d Decision) bool { return partBeside(rec, run.Phase(d.Phase)) })
 	if rec.Task == "" || rec.Status != metadata.PhasePending || !next {
 		return ""
 	}
@@ -111,7 +106,7 @@ func clash(plan *pipelines.Pipeline, run *metadata.Run, a, b *metadata.Phase) bo
 			return false
 		}
 	}
-	return PartsOverlap(files(run, a), files(run, b))
+	return partsOverlap(files(run, a), files(run, b))
 }
 
 func files(run *metadata.Run, rec *metadata.Phase) []string {

@@ -138,7 +138,7 @@ func inAnyOrder(t *testing.T, runs uint64) {
 			if d, ok := NextForLane(plan, run, at, jobs); ok && dice.IntN(3) > 0 {
 				run = Begin(run, d, Beginning{At: noon, Base: strings.Repeat("a", 40), Beside: true})
 				for _, other := range at {
-					if d.Do == DoExecute && PartsOverlap(files(&run, run.Phase(d.Phase)), files(&run, run.Phase(other.Phase))) {
+					if d.Do == DoExecute && partsOverlap(files(&run, run.Phase(d.Phase)), files(&run, run.Phase(other.Phase))) {
 						t.Fatalf("seed %d: %s works beside %s", seed, d.Phase, other.Phase)
 					}
 				}

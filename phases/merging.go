@@ -34,7 +34,7 @@ func MergeDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
 	case plan.Update == MergeNever:
 		return false
 	case plan.Update == MergeBeforeCode:
-		return d.Do == DoExecute && writes(plan, d.Phase) && ConflictMender(plan, run) == "" && newest(run, stepMerged, stepAsked, stepConflict).Step != stepConflict
+		return d.Do == DoExecute && writes(plan, d.Phase) && conflictMender(plan, run) == "" && newest(run, stepMerged, stepAsked, stepConflict).Step != stepConflict
 	}
 	return d.Do == DoFinish || d.Do == DoWait && d.Code == metadata.AwaitingCI
 }
@@ -87,7 +87,7 @@ func MergeNoted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadat
 		next.Baseline = nil // that was of the earlier base
 	}
 	next.BaseCommit, next.Merges = m.Commit, append(next.Merges, m)
-	next.Decisions = append(next.Decisions, metadata.Decision{At: m.At, Step: stepMerged, Phase: run.CurrentPhase, Why: why})
+	note(&next, m.At, stepMerged, run.CurrentPhase, why)
 	for i := range next.Phases {
 		if rec := &next.Phases[i]; rec.Base != "" && rec.Upstream == "" {
 			rec.Upstream = run.BaseCommit // what the base brings is no work of the phase
@@ -100,7 +100,7 @@ func MergeNoted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadat
 // ConflictMended gives the record of a run in which the conflicts of the newest merge are mended, and in which checks
 // of phases before the one that mended them have to run again; ok is false where that is not so.
 func ConflictMended(plan *pipelines.Pipeline, run metadata.Run, at time.Time) (next metadata.Run, ok bool) {
-	mender := ConflictMender(plan, run)
+	mender := conflictMender(plan, run)
 	rec := run.Phase(mender)
 	if rec == nil || rec.Status != metadata.PhaseCompleted || len(LastConflicts(run)) == 0 || len(OpenConflicts(run)) > 0 {
 		return run, false
@@ -144,12 +144,12 @@ func OpenConflicts(run metadata.Run) []string {
 // NewestMerge says what the newest merge has brought; nothing if there is none.
 func NewestMerge(run metadata.Run) metadata.Reason { return newest(run, stepMerged).Why }
 
-// MergedSince reports whether the base was merged after the newest step of a phase: the code as
-// the phase left it has nothing of what that brought.
-func MergedSince(run metadata.Run, phase string) bool {
-	n := 0
+// MergedSince reports whether the base was merged after an attempt of a phase, its newest if that
+// is 0: the code as it was then has nothing of what that brought.
+func MergedSince(run metadata.Run, phase string, attempt int) bool {
+	n := attempt
 	for _, a := range run.Attempts {
-		if a.Phase == phase {
+		if a.Phase == phase && attempt == 0 {
 			n = a.N
 		}
 	}
@@ -180,7 +180,7 @@ func WhyPersonMerges(plan *pipelines.Pipeline, run metadata.Run, paths []string)
 	if tries >= mostTries {
 		return metadata.Because("conflict_again", "n", tries)
 	}
-	if ConflictMender(plan, run) == "" {
+	if conflictMender(plan, run) == "" {
 		return metadata.Because("conflict_nobody")
 	}
 	return ""
@@ -189,13 +189,13 @@ func WhyPersonMerges(plan *pipelines.Pipeline, run metadata.Run, paths []string)
 // MergeFolder is where the versions lie that a conflict at the path of a number has, counted
 // from 1 in the newest merge.
 func MergeFolder(plan *pipelines.Pipeline, run metadata.Run, n int) string {
-	return path.Join(PhaseFolder(run, plan.Phase(ConflictMender(plan, run))), "conflicts", fmt.Sprint(len(run.Merges)), fmt.Sprint(n))
+	return path.Join(PhaseFolder(run, plan.Phase(conflictMender(plan, run))), "conflicts", fmt.Sprint(len(run.Merges)), fmt.Sprint(n))
 }
 
 // ObsoleteConflict is where the versions of all conflicts lie, once nobody needs them any more; "" as
 // long as somebody may, or where there were none.
 func ObsoleteConflict(plan *pipelines.Pipeline, run metadata.Run) string {
-	rec := run.Phase(ConflictMender(plan, run))
+	rec := run.Phase(conflictMender(plan, run))
 	if rec == nil || rec.Status != metadata.PhaseCompleted || len(OpenConflicts(run)) > 0 || !slices.ContainsFunc(run.Merges, func(m metadata.Merge) bool { return len(m.Conflicts) > 0 }) {
 		return ""
 	}
@@ -204,7 +204,7 @@ func ObsoleteConflict(plan *pipelines.Pipeline, run metadata.Run) string {
 
 // MendConflict takes a run back to Mender, for the conflicts of its newest merge.
 func MendConflict(plan *pipelines.Pipeline, run metadata.Run, reason string, at time.Time) (RollbackPlan, error) {
-	phase := ConflictMender(plan, run)
+	phase := conflictMender(plan, run)
 	back, err := PlanRollback(plan, run, Rollback{To: phase, Step: metadata.Revise, Reason: reason, Trigger: metadata.Automatic, At: at})
 	if err != nil {
 		return back, err
@@ -225,16 +225,16 @@ func MendConflict(plan *pipelines.Pipeline, run metadata.Run, reason string, at 
 // without the merge; else it would stop again at once.
 func GiveUpMerge(plan *pipelines.Pipeline, run metadata.Run, why metadata.Reason, at time.Time) metadata.Run {
 	next := Halt(run, metadata.Conflicts, why, at)
-	if mender := ConflictMender(plan, run); mender != "" { // else the run goes on where it was
+	if mender := conflictMender(plan, run); mender != "" { // else the run goes on where it was
 		next.Stop.Phase = mender
 	}
-	next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: stepConflict, Phase: next.Stop.Phase, Why: why})
+	note(&next, at, stepConflict, next.Stop.Phase, why)
 	return next
 }
 
-// ConflictMender is the phase that mends conflicts: the newest that may change the code and has
+// conflictMender is the phase that mends conflicts: the newest that may change the code and has
 // done so; "" if none has.
-func ConflictMender(plan *pipelines.Pipeline, run metadata.Run) string {
+func conflictMender(plan *pipelines.Pipeline, run metadata.Run) string {
 	for i := range slices.Backward(run.Phases) {
 		if rec := &run.Phases[i]; writes(plan, rec.Name) && rec.Written > 0 && WholeOf(rec) == "" {
 			return rec.Name

@@ -174,7 +174,7 @@ func TestConflicts(t *testing.T) {
 	plan, run := done(t)
 	m := metadata.Merge{At: mergingNoon.Add(time.Minute), Commit: strings.Repeat("b", 40), Conflicts: []string{"a.go"}}
 	merged := MergeMade(plan, run, m, "merged")
-	if got := OpenConflicts(merged); len(got) != 1 || !MergedSince(merged, "tell") {
+	if got := OpenConflicts(merged); len(got) != 1 || !MergedSince(merged, "tell", 0) {
 		t.Errorf("open are %q", got)
 	}
 	back, err := MendConflict(plan, merged, "mend it", mergingNoon.Add(time.Hour))

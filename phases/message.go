@@ -21,9 +21,9 @@ type CommitMessage struct {
 // Text gives the whole commit message of a run, with the trailers that tools read.
 func (m CommitMessage) Text(run metadata.Run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "reprise: %s\n\n", NoDirectives(TruncateText(ValidText(m.Subject))))
+	fmt.Fprintf(&b, "reprise: %s\n\n", noDirectives(TruncateText(ValidText(m.Subject))))
 	if m.Why != "" {
-		fmt.Fprintf(&b, "%s\n\n", NoTrailers(NoDirectives(ValidText(m.Why))))
+		fmt.Fprintf(&b, "%s\n\n", noTrailers(noDirectives(ValidText(m.Why))))
 	}
 	fmt.Fprintf(&b, "Reprise-Issue: %s\n", run.IssueNumber)
 	if m.Phase != "" {
@@ -57,15 +57,8 @@ func ResultLine(run metadata.Run, d Decision, o Outcome) string {
 		}
 		return string(o.Code)
 	}
-	rec := run.Phase(d.Phase)
-	switch d.Do {
-	case DoReview:
-		return strings.ReplaceAll(rec.ReviewResult, "_", " ")
-	case DoCheck:
-		if rec.ChecksFail() {
-			return "fail"
-		}
-		return "pass"
+	if d.Do == DoReview || d.Do == DoCheck {
+		return strings.ReplaceAll(string(AttemptOf(&run, d.Phase).Verdict), "_", " ")
 	}
 	return text.Plural(len(o.Written.Files), "artifact") + ", " + text.Plural(o.Written.Diff.Files, "file") + " changed"
 }
@@ -79,8 +72,8 @@ var (
 	noChecks2 = regexp.MustCompile(`(?i)skip-checks`)
 )
 
-// NoDirectives breaks up what GitHub would act on in a commit message, and leaves it readable.
-func NoDirectives(s string) string {
+// noDirectives breaks up what GitHub would act on in a commit message, and leaves it readable.
+func noDirectives(s string) string {
 	s = reference.ReplaceAllString(s, "$1 $2")
 	s = mention.ReplaceAllString(s, "@ $1")
 	return NoSkips(s)
@@ -93,8 +86,8 @@ func NoSkips(s string) string {
 	return noChecks2.ReplaceAllString(s, "skip checks")
 }
 
-// NoTrailers keeps text from outside from looking like the trailers of a run.
-func NoTrailers(s string) string {
+// noTrailers keeps text from outside from looking like the trailers of a run.
+func noTrailers(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i, l := range lines {

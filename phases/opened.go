@@ -23,8 +23,8 @@ func OpenedChange(path string, before []byte, text string) metadata.Opened {
 	return o
 }
 
-// OpenedDigest stands for all that is asked for; "" for nothing.
-func OpenedDigest(all []metadata.Opened) string {
+// openedDigest stands for all that is asked for; "" for nothing.
+func openedDigest(all []metadata.Opened) string {
 	if len(all) == 0 {
 		return ""
 	}

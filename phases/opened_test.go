@@ -53,7 +53,7 @@ func TestDiffIsThatOfGit(t *testing.T) {
 
 // What is asked for is one thing only if path, text and what was there are the same.
 func TestDigest(t *testing.T) {
-	seen := map[string]bool{OpenedDigest(nil): true}
+	seen := map[string]bool{openedDigest(nil): true}
 	for _, o := range [][]struct{ path, before, text string }{
 		{{"a", "x", "y"}}, {{"b", "x", "y"}}, {{"a", "z", "y"}}, {{"a", "x", "z"}}, {{"a", "x", "y"}, {"b", "x", "y"}},
 	} {
@@ -61,9 +61,9 @@ func TestDigest(t *testing.T) {
 		for _, c := range o {
 			all = append(all, OpenedChange(c.path, []byte(c.before), c.text))
 		}
-		if seen[OpenedDigest(all)] {
+		if seen[openedDigest(all)] {
 			t.Errorf("%+v has the digest of another", o)
 		}
-		seen[OpenedDigest(all)] = true
+		seen[openedDigest(all)] = true
 	}
 }

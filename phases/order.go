@@ -14,8 +14,8 @@ func PhasesBeside(plan *pipelines.Pipeline, rec *metadata.Phase) bool {
 	return rec.Task != "" || plan.Parallel || rec.Lane != nil
 }
 
-// WaitsForOthers reports whether a phase or part waits for one that is not done.
-func WaitsForOthers(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, undone map[string]bool) bool {
+// waitsForOthers reports whether a phase or part waits for one that is not done.
+func waitsForOthers(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, undone map[string]bool) bool {
 	for name := range undone {
 		if needs(plan, run, rec, name) {
 			return true
@@ -28,7 +28,7 @@ func WaitsForOthers(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.P
 func needs(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, earlier string) bool {
 	other := run.Phase(earlier)
 	switch {
-	case other == nil || PartBeside(rec, other):
+	case other == nil || partBeside(rec, other):
 		return PartNeeds(run, rec, earlier)
 	case !plan.Parallel, WholeOf(other) == rec.Name:
 		return true
@@ -48,9 +48,9 @@ func asks(plan *pipelines.Pipeline, run *metadata.Run, phase, earlier string) bo
 	})
 }
 
-// UndoneBefore gives the names of the phases that one builds on: those before it and, in a
+// undoneBefore gives the names of the phases that one builds on: those before it and, in a
 // pipeline with parallel: true, of these only the ones that it needs, and that they need.
-func UndoneBefore(plan *pipelines.Pipeline, run *metadata.Run, phase string) map[string]bool {
+func undoneBefore(plan *pipelines.Pipeline, run *metadata.Run, phase string) map[string]bool {
 	at := slices.IndexFunc(run.Phases, func(p metadata.Phase) bool { return p.Name == phase })
 	out := map[string]bool{}
 	var add func(at int)
@@ -69,7 +69,7 @@ func UndoneBefore(plan *pipelines.Pipeline, run *metadata.Run, phase string) map
 // VisiblePhases gives the phases and parts before one whose artifacts its agents are told of: all that are done, but
 // the parts of other phases, as the artifact of a whole names theirs.
 func VisiblePhases(plan *pipelines.Pipeline, run *metadata.Run, phase string) (out []*pipelines.Phase) {
-	needed := UndoneBefore(plan, run, phase)
+	needed := undoneBefore(plan, run, phase)
 	for i := range run.Phases {
 		rec := &run.Phases[i]
 		if rec.Name == phase {
@@ -86,17 +86,17 @@ func VisiblePhases(plan *pipelines.Pipeline, run *metadata.Run, phase string) (o
 	return out
 }
 
-// PhasesNeeding gives the phases and parts that build on one, in the order of the record.
-func PhasesNeeding(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase, codeToo bool) []*metadata.Phase {
+// phasesNeeding gives the phases and parts that build on one, in the order of the record.
+func phasesNeeding(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase, codeToo bool) []*metadata.Phase {
 	var out []*metadata.Phase
 	for i := range run.Phases {
 		rec := &run.Phases[i]
 		if rec == target {
 			continue
 		}
-		beside := plan.Parallel || PartBeside(rec, target)
+		beside := plan.Parallel || partBeside(rec, target)
 		later := codeToo && beside && since(newestOrder(run, rec.Name), newestOrder(run, target.Name))
-		if later || UndoneBefore(plan, run, rec.Name)[target.Name] {
+		if later || undoneBefore(plan, run, rec.Name)[target.Name] {
 			out = append(out, rec)
 		}
 	}
@@ -125,9 +125,9 @@ func since(a, other *metadata.Attempt) bool {
 	return !a.EndedAt.Before(*other.EndedAt)
 }
 
-// IndependentParts gives how many of the tasks that a phase has found could be done at the same time: of none waits
+// independentParts gives how many of the tasks that a phase has found could be done at the same time: of none waits
 // one for another, and no two may change the same file. Those with the fewest others in their way are chosen first.
-func IndependentParts(run metadata.Run, found string) int {
+func independentParts(run metadata.Run, found string) int {
 	var tasks, chosen []metadata.Task
 	for _, t := range run.Tasks {
 		if t.Phase == found && len(tasks) < mostParts {
@@ -137,7 +137,7 @@ func IndependentParts(run metadata.Run, found string) int {
 	waits := waiting(tasks)
 	clashes := func(t metadata.Task, all []metadata.Task) (n int) {
 		for _, other := range all {
-			if waits[t.ID][other.ID] || waits[other.ID][t.ID] || PartsOverlap(t.Files, other.Files) {
+			if waits[t.ID][other.ID] || waits[other.ID][t.ID] || partsOverlap(t.Files, other.Files) {
 				n++
 			}
 		}
@@ -168,9 +168,9 @@ func waiting(tasks []metadata.Task) map[string]map[string]bool {
 	return waits
 }
 
-// PartsOverlap reports whether one list has a path of the other, or one above or below it. A list
+// partsOverlap reports whether one list has a path of the other, or one above or below it. A list
 // without paths stands for all there are.
-func PartsOverlap(a, b []string) bool {
+func partsOverlap(a, b []string) bool {
 	for _, p := range a {
 		for _, q := range b {
 			p, q := strings.TrimSuffix(p, "/")+"/", strings.TrimSuffix(q, "/")+"/"

@@ -3,6 +3,7 @@ package phases
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -72,13 +73,19 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 }
 
 // Answer gives the record after a person has answered a question: the one with that id, or with an empty id the only
-// open one. The run goes on once none of that phase is open. An error says which questions there are.
+// open one, or what an agent said that brought no result. The run goes on once none of that phase is open. An error
+// says which questions there are.
 func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) {
 	var ids []string
 	for _, q := range Questions(run) {
 		ids = append(ids, q.ID)
 	}
 	text = strings.TrimSpace(text)
+	if q := unasked(run); len(ids) == 0 && q != nil && text != "" {
+		run = run.Clone()
+		run.Questions = append(run.Questions, *q)
+		run.AllowanceFrom, ids = len(run.Attempts), []string{q.ID}
+	}
 	switch {
 	case text == "":
 		return run, refuse(metadata.Because("answer_empty"))
@@ -165,9 +172,7 @@ func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role s
 	if role == "" || given >= max(1, p.Approvers) {
 		return "", ""
 	}
-	if why == "" {
-		why = metadata.Because("approval_by_pipeline")
-	}
+	why = cmp.Or(why, metadata.Because("approval_by_pipeline"))
 	if p.Approvers > 1 {
 		why = metadata.All(why, metadata.Because("approvals_given", "n", given, "count", p.Approvers))
 	}
@@ -225,7 +230,7 @@ func Stands(run metadata.Run, a metadata.Approval) bool {
 // digestOf is what an approval is bound to: the artifact or, if the phase has
 // written none, the attempt alone; and what is asked for at protected paths.
 func digestOf(rec *metadata.Phase) string {
-	return cmp.Or(rec.Digest, "none") + OpenedDigest(rec.Opened)
+	return cmp.Or(rec.Digest, "none") + openedDigest(rec.Opened)
 }
 
 // ToPlace gives what a run has to change at protected paths now that a person has approved
@@ -315,6 +320,25 @@ func Questions(run metadata.Run) []metadata.Question {
 		rec := run.Phase(q.Phase)
 		return !q.Open() || rec == nil || rec.Status != metadata.PhaseInProgress || q.Generation != rec.Generation
 	})
+}
+
+// unasked is what an agent said last before its run halted for want of a result, as the question that this may be;
+// nil: the run has not halted for that.
+func unasked(run metadata.Run) *metadata.Question {
+	stop := run.Stop
+	if run.Status != metadata.Waiting || stop == nil || stop.Code != metadata.NoProgress && stop.Code != metadata.OutputInvalid || run.Phase(stop.Phase) == nil {
+		return nil
+	}
+	said := "?"
+	for _, why := range stop.Why.Each() {
+		if why.Code() == "last_words" {
+			said = why.Value("said").Said()
+		}
+	}
+	return &metadata.Question{
+		ID: fmt.Sprintf("q%d", len(run.Questions)+1), Phase: stop.Phase, Generation: run.Phase(stop.Phase).Generation, Attempt: AttemptOf(&run, stop.Phase).N,
+		Text: said, AskedAt: stop.At,
+	}
 }
 
 // openQuestions gives those of one phase.

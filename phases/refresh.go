@@ -8,13 +8,11 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Refresh gives the plan and the record of a run that goes on with a pipeline
-// as it is defined now. What is done stays done, in the folder it lies in; new
-// phases are pending; a phase that the new pipeline does not have any more is
-// left as it is if it is completed, and skipped if it is not, because the
-// history names it; once a pipeline has it again, it is pending. An allowance
-// that a person gave stays. A completed run that has new phases runs again. No
-// argument is changed.
+// Refresh gives the plan and the record of a run that goes on with a pipeline as it is defined now. What is done stays
+// done, in the folder it lies in; new phases are pending; a phase that the new pipeline does not have any more is left
+// as it is if it is completed, and skipped if it is not, because the history names it; once a pipeline has it again, it
+// is pending. An allowance that a person gave stays. A completed run that has new phases runs again, and so does one
+// that would not stop any more where it did. No argument is changed.
 func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pipelines.Pipeline, metadata.Run) {
 	run = run.Clone()
 	plan := *now
@@ -29,7 +27,14 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 	}
 	run.Language = plan.Language
 	run.Budget = keepAllowances(budgetOf(old), run.Budget, budgetOf(&plan))
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: metadata.Because("pipeline_refreshed")})
+	if run.Stop != nil && (run.Status == metadata.Waiting || run.Status == metadata.Failed) {
+		on := run
+		on.Status, on.Stop = metadata.Running, nil
+		if d := Decide(&plan, on); !d.Final() || d.Phase != run.Stop.Phase || d.Code != run.Stop.Code { // what it has stopped for is over
+			run = on
+		}
+	}
+	note(&run, at, "refresh", "", metadata.Because("pipeline_refreshed"))
 	return &plan, touch(run, at)
 }
 
@@ -55,7 +60,7 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 		if rec.Status == metadata.PhaseSkipped && old.Phase(p.Name) == nil && !skippedByHand(run, p.Name) {
 			comeBack(&run, rec) // it was left out because the pipeline did not have it
 		}
-		keepFolder(old, p, rec, PartsBegun(&run, p.Name))
+		keepFolder(old, p, rec, partsBegun(&run, p.Name))
 		list = append(list, *rec)
 	}
 	for i, rec := range run.Phases {
@@ -70,7 +75,7 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 // historic gives the phases that the plan does not have any more and that the history names.
 func historic(plan *pipelines.Pipeline, run metadata.Run) (list metadata.Phases) {
 	for _, rec := range run.Phases {
-		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !NamesPart(run, &rec) {
+		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !namesPart(run, &rec) {
 			continue
 		}
 		if rec.Status != metadata.PhaseCompleted {
@@ -85,7 +90,8 @@ func historic(plan *pipelines.Pipeline, run metadata.Run) (list metadata.Phases)
 func TakeIssue(run metadata.Run, now metadata.Issue, changed metadata.Reason, by string, at time.Time) metadata.Run {
 	run = run.Clone()
 	run.Issue, run.IssueTitle = now, now.Title
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: IssueTaken, Why: metadata.Because("issue_taken", "changed", changed), By: by})
+	note(&run, at, IssueTaken, "", metadata.Because("issue_taken", "changed", changed))
+	run.Decisions[len(run.Decisions)-1].By = by
 	return touch(run, at)
 }
 

@@ -13,7 +13,6 @@ func TestIssueTakenAnewEndsSessions(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
 	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
-	run.Attempts[0].Session, run.Attempts[0].Confirmed = "session-1", true
 	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
 	if d := Decide(plan, run); d.Do != DoRevise || d.Resume != 1 {
 		t.Fatalf("decided %q, resume %d; want the session to go on", show(d), d.Resume)
@@ -42,6 +41,14 @@ func TestIssueTakenAnewAfterNoProgress(t *testing.T) {
 		t.Fatalf("decided %q, want to wait for a person", show(d))
 	}
 	run = play(t, plan, run, d, Outcome{})
+	if next, err := Answer(run, "", "In docs/.", Command{At: run.UpdatedAt}); err != nil || show(Decide(plan, next)) != "plan execute writer" {
+		t.Errorf("answered, the run decides %q, error %v", show(Decide(plan, next)), err)
+	}
+	renamed := testPlan()
+	renamed.Phases[0].Name = "design"
+	if _, next := Refresh(plan, renamed, run, run.UpdatedAt); next.Status != metadata.Running || Decide(renamed, next).Phase != "design" {
+		t.Errorf("with its phase renamed the run is %s and decides %q", next.Status, show(Decide(renamed, next)))
+	}
 	for _, issue := range []bool{false, true} {
 		next := TakeUp(run, Start{At: run.UpdatedAt, Issue: issue})
 		if d := Decide(plan, next); (next.Status == metadata.Running && d.Do == DoExecute) != issue {

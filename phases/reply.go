@@ -61,8 +61,8 @@ func LastWords(stderr string) string {
 	return "…" + end
 }
 
-// TakeDecisions takes the three decisions of planning from a report that has them.
-func TakeDecisions(to *metadata.DesignDecisions, report json.RawMessage) {
+// takeDecisions takes the three decisions of planning from a report that has them.
+func takeDecisions(to *metadata.DesignDecisions, report json.RawMessage) {
 	var d metadata.DesignDecisions
 	if json.Unmarshal(report, &d) != nil {
 		return // the report is checked against its own schema; it need not have these fields

@@ -56,8 +56,8 @@ func (i *IssueID) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// RequestIn reads what a report asks for.
-func RequestIn(p *pipelines.Phase, report json.RawMessage) Request {
+// requestIn reads what a report asks for.
+func requestIn(p *pipelines.Phase, report json.RawMessage) Request {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(report, &fields) != nil {
 		return Request{}
@@ -119,7 +119,7 @@ func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, repo
 			requested++
 		}
 	}
-	all := RequestIn(p, report).Questions
+	all := requestIn(p, report).Questions
 	if d.Do == DoReview || requested >= mostAskings {
 		return nil
 	}
@@ -158,7 +158,7 @@ const (
 // children records the issues that a report asks for. They replace those that the phase asked for before.
 func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	forgetChildren(run, func(phase string) bool { return phase == p.Name })
-	found := RequestIn(p, report).Children
+	found := requestIn(p, report).Children
 	for _, c := range found[:min(len(found), mostChildren)] {
 		title := CutText(strings.Join(strings.Fields(ValidText(c.Title)), " "), 200)
 		id := DigestOf([]byte(strings.ToLower(title)))[:12] // the same in every try and after every rollback
@@ -289,7 +289,7 @@ func LookedAtIssues(run metadata.Run, phase string, found []AwaitedIssue, at tim
 	}
 	next.Stop.Why = metadata.Because("approval_needed", "phase", phase, "role", rec.Approve, "why", rec.Ask)
 	if len(open) == 0 {
-		next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: "issues", Phase: phase, Why: metadata.Because("issues_closed", "issues", named(found))})
+		note(&next, at, "issues", phase, metadata.Because("issues_closed", "issues", named(found)))
 		if others == 0 {
 			rec.Approve, next.Status, next.Stop = "", metadata.Running, nil
 		}

@@ -20,11 +20,11 @@ func TestIn(t *testing.T) {
 		`{"depends_on": [3, "#4"]}`:              {DependsOn: []IssueID{"3", "4"}},
 		`[]`:                                     {},
 	} {
-		if diff := cmp.Diff(want, RequestIn(p, json.RawMessage(report))); diff != "" {
+		if diff := cmp.Diff(want, requestIn(p, json.RawMessage(report))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", report, diff)
 		}
 	}
-	if r := RequestIn(&pipelines.Phase{}, json.RawMessage(`{"abort": "x"}`)); r.Abort != "" {
+	if r := requestIn(&pipelines.Phase{}, json.RawMessage(`{"abort": "x"}`)); r.Abort != "" {
 		t.Error("a field that the report does not have was read")
 	}
 }

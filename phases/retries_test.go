@@ -15,7 +15,7 @@ func TestHowOftenAnErrorIsTriedAgain(t *testing.T) {
 	tests := map[metadata.Class][]int{
 		metadata.RateLimited: as, metadata.Network: as, metadata.Crash: as,
 		metadata.StepTimeout: once, metadata.IdleTimeout: once,
-		metadata.Disk: never, metadata.Auth: never, metadata.Missing: never,
+		metadata.Disk: never, metadata.Auth: never, metadata.Missing: never, metadata.Refused: never, metadata.Session: never,
 	}
 	for class, want := range tests {
 		var calls []int

@@ -23,6 +23,7 @@ type Rollback struct {
 	Trigger      metadata.Trigger
 	ReviewResult string // path of a review to read
 	Restore      bool   // the code goes back, too
+	Attempt      int    // whose work is gone back to, the artifact with it; 0: that of the newest
 	At           time.Time
 }
 
@@ -34,16 +35,18 @@ type RollbackPlan struct {
 	ReasonFile string                    // path of the file to write that tells why
 	Open       *metadata.RollbackDetails // what was open when the run went back; nil: nobody knows
 	Paths      []string                  // of the code that goes back with it
+	Attempt    int                       // whose work is gone back to; 0: that of the newest
+	Files      map[string][]byte         // artifacts as that attempt left them
 	Before     metadata.Run
 }
 
 // PlanRollback computes a rollback: the record after it, the history entry, and the
 // files that move. It changes nothing.
 func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) (RollbackPlan, error) {
-	if err := CheckRollback(plan, run, request); err != nil {
+	if err := checkRollback(plan, run, request); err != nil {
 		return RollbackPlan{}, err
 	}
-	out := RollbackPlan{Before: run, Moves: map[string]string{}}
+	out := RollbackPlan{Before: run, Moves: map[string]string{}, Attempt: request.Attempt}
 	run = run.Clone()
 	target := run.Phase(request.To)
 	request.Reason = withoutBecause(request.Reason)
@@ -77,14 +80,14 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	run.CurrentPhase, run.Status, run.Stop = request.To, metadata.Running, nil
 	run.AllowanceFrom = len(run.Attempts)
 	why := metadata.Because("taken_back_to", "step", request.Step, "reason", metadata.Said(OneLine(request.Reason)))
-	run.Decisions = append(run.Decisions, metadata.Decision{At: request.At, Step: "rollback", Phase: request.To, Why: why})
+	note(&run, request.At, "rollback", request.To, why)
 	out.Run = touch(run, request.At)
 	return out, nil
 }
 
 // entryOf is what the history of a run says of a rollback.
 func entryOf(plan *pipelines.Pipeline, run metadata.Run, request Rollback) metadata.Rollback {
-	from, step := Where(plan, run)
+	from, step := where(plan, run)
 	if request.From != "" {
 		from, step = request.From, stepOf(run.Phase(request.From))
 	}
@@ -101,7 +104,7 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 		r.putAside(plan, *run, run.Phase(request.To))
 		void[request.To] = true
 	}
-	after := PhasesNeeding(plan, run, run.Phase(request.To), request.Restore)
+	after := phasesNeeding(plan, run, run.Phase(request.To), request.Restore)
 	if request.Step == metadata.Execute {
 		after = append(PartsOf(run, request.To), after...)
 	}
@@ -115,9 +118,9 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 		resetToPending(rec, request.Restore)
 		void[rec.Name] = true
 	}
-	UndoParts(run, func(finder string) bool { return finder == request.To || void[finder] })
+	undoParts(run, func(finder string) bool { return finder == request.To || void[finder] })
 	forgetChildren(run, func(phase string) bool { return void[phase] })
-	DropParts(run, func(phase string) bool { return void[phase] })
+	dropParts(run, func(phase string) bool { return void[phase] })
 }
 
 // putAside plans to move the artifacts of a phase to where superseded ones are.
@@ -139,8 +142,8 @@ func withoutBecause(reason string) string {
 	return reason
 }
 
-// CheckRollback says why a run cannot be taken back like that; nil if it can.
-func CheckRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) error {
+// checkRollback says why a run cannot be taken back like that; nil if it can.
+func checkRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) error {
 	rec := run.Phase(request.To)
 	if rec == nil || plan.Phase(request.To) == nil {
 		return &UnknownPhase{Phase: request.To, Known: phaseNames(run)}
@@ -157,13 +160,16 @@ func CheckRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback)
 	begun := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == request.To })
 	switch {
 	case rec.Dropped == rec.Name && rec.Status == metadata.PhaseSkipped: // it is asked about anew
-	case rec.Status == metadata.PhaseSkipped && !begun, PartGone(rec):
+	case rec.Status == metadata.PhaseSkipped && !begun, partGone(rec):
 		return refuse(metadata.Because("rollback_left_out", "phase", request.To, "at", At(plan, run)))
 	case request.Trigger == metadata.Automatic && indexOf(run.Phases, request.To) > indexOf(run.Phases, cmp.Or(request.From, run.CurrentPhase)):
 		// A person has left it out, and the run has gone back past it since.
 		return refuse(metadata.Because("rollback_forward", "phase", request.To, "at", At(plan, run)))
-	case rec.Status == metadata.PhasePending && !PartsBegun(&run, request.To):
+	case rec.Status == metadata.PhasePending && !partsBegun(&run, request.To):
 		return refuse(metadata.Because("rollback_not_begun", "phase", request.To, "at", At(plan, run)))
+	}
+	if wrote := writersOf(run, request.To); request.Attempt != 0 && !slices.Contains(wrote, request.Attempt) {
+		return refuse(metadata.Because("no_such_attempt", "phase", request.To, "n", request.Attempt, "known", fmt.Sprint(wrote)))
 	}
 	if request.Step == metadata.Review && plan.Phase(request.To).NoReview {
 		return refuse(metadata.Because("rollback_no_review", "phase", request.To))
@@ -194,7 +200,7 @@ func resetToStep(rec *metadata.Phase, step metadata.Step) {
 	rec.Generation++
 	order := metadata.AgentSteps()
 	rec.CompletedSteps = order[:slices.Index(order, step)]
-	rec.Violations, rec.Approve, rec.Ask, rec.Accepted, rec.Dropped = nil, "", "", "", ""
+	rec.Best, rec.Violations, rec.Approve, rec.Ask, rec.Accepted, rec.Dropped = nil, nil, "", "", "", ""
 	if step == metadata.Execute {
 		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles, rec.Written = nil, nil, nil, "", nil, 0
 		leaveLane(rec)
@@ -242,8 +248,8 @@ func droppedBy(run metadata.Run, rec *metadata.Phase, target string) bool {
 	return rec.Dropped == target || after
 }
 
-// Where finds the phase and step a run is at: the one in progress, else the newest one that ended.
-func Where(plan *pipelines.Pipeline, run metadata.Run) (string, metadata.Step) {
+// where finds the phase and step a run is at: the one in progress, else the newest one that ended.
+func where(plan *pipelines.Pipeline, run metadata.Run) (string, metadata.Step) {
 	at, step := run.CurrentPhase, metadata.Step("")
 	for i := range run.Phases {
 		rec := &run.Phases[i]
@@ -272,7 +278,7 @@ func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata
 	if rec := run.Phase(from); rec != nil && rec.Verdict != nil {
 		v = rec.Verdict
 	}
-	out := metadata.RollbackDetails{AffectedTests: AffectedPhases(v, run.Phase(from), target)}
+	out := metadata.RollbackDetails{AffectedTests: affectedPhases(v, run.Phase(from), target)}
 	if v != nil {
 		out.BlockerCount, out.SuggestionCount = len(v.OpenBlockers()), len(v.OpenSuggestions())
 	}
@@ -280,123 +286,4 @@ func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata
 		return nil
 	}
 	return &out
-}
-
-// mostAutomatic is how often a run goes back by itself before a person has to look.
-const mostAutomatic = 3
-
-// wayBack gives the rollback that an agent or a rule asks for.
-func wayBack(from string, r RollbackRequest, at time.Time) Rollback {
-	return Rollback{From: from, To: r.Phase, Step: cmp.Or(r.Step, metadata.Revise), Reason: CutText(ValidText(r.Reason), MostReason), Trigger: metadata.Automatic, At: at}
-}
-
-// command is how a person would ask for a rollback.
-func (r Rollback) command() string {
-	return strings.TrimSpace("/rollback " + OneLine(r.To+":"+string(r.Step)) + " " + OneLine(r.Reason))
-}
-
-// rollBackAlone takes a run back without asking anybody.
-func rollBackAlone(plan *pipelines.Pipeline, run metadata.Run, to Rollback) (metadata.Run, *RollbackPlan) {
-	if n := automaticSince(run); n >= mostAutomatic {
-		return proposed(run, to.From, metadata.Because("went_back_often", "n", n, "command", to.command()))
-	}
-	r, err := PlanRollback(plan, run, to)
-	if err != nil {
-		return proposed(run, to.From, metadata.Because("rollback_impossible", "command", to.command(), "why", WhyOf(err)))
-	}
-	return r.Run, &r
-}
-
-// MostReason is how long a reason from an agent may be, in Unicode code points: as long as one from a person.
-const MostReason = 1000
-
-// proposed lets a person decide what follows from a phase. A phase that has failed needs a person anyway.
-func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run, *RollbackPlan) {
-	run = run.Clone()
-	if rec := run.Phase(phase); rec.Status == metadata.PhaseCompleted {
-		demand(rec, "maintain", ask)
-	}
-	return run, nil
-}
-
-// Proposed gives the rollback that an agent or a rule has proposed for the phase that waits for approval. A person
-// may carry it out instead of approving.
-func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
-	phase, _, _, ok := Approval(plan, run, "")
-	if !ok {
-		return Rollback{}, false
-	}
-	rec := run.Phase(phase)
-	var all []RollbackRequest
-	if r := RequestIn(plan.Phase(phase), rec.Report).Rollback; r != nil {
-		all = append(all, *r)
-	}
-	for _, r := range plan.Rules {
-		if r.Then.Rollback != nil && r.After == phase {
-			all = append(all, requestOf(r.Then.Rollback))
-		}
-	}
-	for _, r := range all {
-		back := wayBack("", r, run.UpdatedAt)
-		back.Trigger = metadata.Manual
-		asked := slices.ContainsFunc(rec.Ask.Each(), func(why metadata.Reason) bool { return why.Value("command").Said() == back.command() })
-		if asked && CheckRollback(plan, run, back) == nil {
-			return back, true
-		}
-	}
-	return Rollback{}, false
-}
-
-// requestOf is the way back that a rule names.
-func requestOf(back *pipelines.RuleRollback) RollbackRequest {
-	return RollbackRequest{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason}
-}
-
-// automaticSince counts the rollbacks without a person since a person last took the run back.
-func automaticSince(run metadata.Run) int {
-	n := 0
-	for _, r := range slices.Backward(run.RollbackHistory) {
-		if r.TriggeredBy == metadata.Manual {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-// ApplyReport gives the record after what the report of a completed phase asks for: to go back, to give up, or to
-// wait for other issues. A person decides where the agent is not sure, or where its decision is anything but a pass.
-func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *RollbackPlan) {
-	r := RequestIn(p, run.Phase(p.Name).Report)
-	switch {
-	case r.Decision == "rollback" && r.Rollback == nil:
-		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(OneLine(r.Reason))))
-	case r.Decision == "rollback", r.Decision == "" && r.Rollback != nil:
-		back := wayBack(p.Name, *r.Rollback, at)
-		if sure := r.Rollback.Confidence; sure != "" && sure != "high" {
-			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", OneLine(sure), "command", back.command()))
-		}
-		return rollBackAlone(plan, run, back)
-	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
-		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(OneLine(cmp.Or(r.Abort, r.Reason)))))
-	case !r.Passes() && OneLine(r.Reason) == "":
-		return proposed(run, p.Name, metadata.Because("decided", "decision", OneLine(r.Decision)))
-	case !r.Passes():
-		return proposed(run, p.Name, metadata.Because("decided_because", "decision", OneLine(r.Decision), "reason", metadata.Said(OneLine(r.Reason))))
-	case len(r.DependsOn) > 0:
-		var numbers []string
-		for _, n := range r.DependsOn {
-			numbers = append(numbers, "#"+string(n))
-		}
-		return proposed(run, p.Name, metadata.Because("waits_for_issues", "issues", numbers[:min(len(numbers), 20)]))
-	}
-	return run, nil
-}
-
-// WhyNotAlone says why a run may not go back without a person although the diagnosis is sure, or "".
-func WhyNotAlone(run metadata.Run) metadata.Reason {
-	if n := automaticSince(run); n >= mostAutomatic {
-		return metadata.Because("went_back_alone", "n", n)
-	}
-	return ""
 }

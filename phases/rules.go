@@ -25,7 +25,7 @@ func MayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
 func Unclear(plan *pipelines.Pipeline, run metadata.Run, rule int, err error, at time.Time) metadata.Run {
 	r, run := plan.Rules[rule], run.Clone()
 	why := metadata.Because("rule_unclear", "rule", ruleName(plan, rule), "error", OneLine(err.Error()))
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: r.After, Why: why})
+	note(&run, at, "rule", r.After, why)
 	if rec := run.Phase(r.After); r.Then.Skip == "" && rec.Status == metadata.PhaseCompleted {
 		demand(rec, "maintain", why)
 	}
@@ -40,7 +40,7 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at
 		why = metadata.Because("rule_saw", "rule", why, "facts", saw)
 	}
 	rec := run.Phase(r.After)
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: r.After, Why: why})
+	note(&run, at, "rule", r.After, why)
 	switch then := r.Then; {
 	case then.Skip != "":
 		complete(rec, at)
@@ -59,7 +59,7 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at
 	case then.Use != nil:
 		use(following(run.Phases, r.After), then.Use)
 	case then.Split != "":
-		if PartsInto(&run, r.After, string(then.Split)) == 0 {
+		if partsInto(&run, r.After, string(then.Split)) == 0 {
 			run.Decisions[len(run.Decisions)-1].Why = metadata.Because("split_none", "rule", why, "phase", string(then.Split))
 		}
 	case then.Rollback != nil:
@@ -153,7 +153,7 @@ func thenText(t pipelines.Then) metadata.Reason {
 func FactsAfter(run metadata.Run, phase string, is prompts.Issue) ([]byte, error) {
 	f := of(run.Phase(phase))
 	maps.Copy(f, whole(run, is))
-	if n := IndependentParts(run, phase); n > 0 {
+	if n := independentParts(run, phase); n > 0 {
 		f["independent_tasks"] = n
 	}
 	return json.Marshal(f)
@@ -287,7 +287,7 @@ func SkipDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) (phase stri
 		rec = run.Phase(whole)
 	}
 	p := plan.Phase(rec.Name)
-	if p == nil || p.SkipIf == nil || rec.Status != metadata.PhasePending || PartsBegun(&run, rec.Name) {
+	if p == nil || p.SkipIf == nil || rec.Status != metadata.PhasePending || partsBegun(&run, rec.Name) {
 		return "", nil
 	}
 	return rec.Name, p.SkipIf
@@ -296,7 +296,7 @@ func SkipDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) (phase stri
 // LeaveOut gives the record of a run that leaves a phase out, with its parts, and why.
 func LeaveOut(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
 	run = Touch(run, at)
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: SkipStep, Phase: phase, Why: why})
+	note(&run, at, SkipStep, phase, why)
 	for _, rec := range append(PartsOf(&run, phase), run.Phase(phase)) {
 		rec.Status, rec.Dropped, rec.RollbackContext = metadata.PhaseSkipped, phase, nil
 	}

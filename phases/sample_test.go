@@ -44,7 +44,11 @@ func play(t phasestest.Tester, plan *pipelines.Pipeline, run metadata.Run, d Dec
 	at := run.UpdatedAt.Add(time.Second)
 	if !d.Final() {
 		before := run
-		run = Begin(run, d, Beginning{At: at, Session: fmt.Sprintf("s%d", len(run.Attempts)+1), Base: strings.Repeat("b", 40)})
+		session := fmt.Sprintf("s%d", len(run.Attempts)+1)
+		if d.Resume > 0 {
+			session = run.Attempts[d.Resume-1].Session
+		}
+		run = Begin(run, d, Beginning{At: at, Session: session, Base: strings.Repeat("b", 40)})
 		legal(t, before, run)
 	}
 	if !d.Final() {

@@ -10,9 +10,9 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// PartsInto gives a phase that has not begun a part for each task that another phase has found, each behind those
+// partsInto gives a phase that has not begun a part for each task that another phase has found, each behind those
 // that it needs, and returns how many. A single task is no reason to split.
-func PartsInto(run *metadata.Run, after, phase string) int {
+func partsInto(run *metadata.Run, after, phase string) int {
 	prune(run)
 	var tasks []metadata.Task
 	for _, t := range run.Tasks {
@@ -58,8 +58,8 @@ func ordered(tasks []metadata.Task) []metadata.Task {
 	return out
 }
 
-// UndoParts takes back that phases were split into the tasks that some phases have found.
-func UndoParts(run *metadata.Run, found func(phase string) bool) {
+// undoParts takes back that phases were split into the tasks that some phases have found.
+func undoParts(run *metadata.Run, found func(phase string) bool) {
 	undo(run, func(t *metadata.Task) bool { return t != nil && found(t.Phase) })
 	prune(run)
 }
@@ -75,11 +75,11 @@ func undo(run *metadata.Run, certain func(t *metadata.Task) bool) {
 
 // prune takes out the parts that are gone and that the history does not name.
 func prune(run *metadata.Run) {
-	run.Phases = slices.DeleteFunc(run.Phases, func(rec metadata.Phase) bool { return PartGone(&rec) && !namedSplit(*run, rec.Name) })
+	run.Phases = slices.DeleteFunc(run.Phases, func(rec metadata.Phase) bool { return partGone(&rec) && !namedSplit(*run, rec.Name) })
 }
 
 // Named reports whether the history of a run speaks of a phase, or of a part of the same phase.
-func NamesPart(run metadata.Run, rec *metadata.Phase) bool {
+func namesPart(run metadata.Run, rec *metadata.Phase) bool {
 	whole := rec.Name
 	if rec.Task != "" {
 		whole = WholeOf(rec)
@@ -119,8 +119,8 @@ func WholeOf(rec *metadata.Phase) string {
 	return strings.TrimSuffix(rec.Name, "."+rec.Task)
 }
 
-// PartGone reports whether a record is that of a part that does no task any more. The history names it.
-func PartGone(rec *metadata.Phase) bool { return rec.Task == "" && strings.Contains(rec.Name, ".") }
+// partGone reports whether a record is that of a part that does no task any more. The history names it.
+func partGone(rec *metadata.Phase) bool { return rec.Task == "" && strings.Contains(rec.Name, ".") }
 
 // PartsOf gives those parts of a phase that were not left out, in their order. They point into run.
 func PartsOf(run *metadata.Run, phase string) []*metadata.Phase {
@@ -133,8 +133,8 @@ func PartsOf(run *metadata.Run, phase string) []*metadata.Phase {
 	return out
 }
 
-// PartsBegun reports whether a part of a phase has begun.
-func PartsBegun(run *metadata.Run, phase string) bool {
+// partsBegun reports whether a part of a phase has begun.
+func partsBegun(run *metadata.Run, phase string) bool {
 	return slices.ContainsFunc(PartsOf(run, phase), func(rec *metadata.Phase) bool { return rec.Status != metadata.PhasePending })
 }
 
@@ -154,13 +154,13 @@ func PartNeeds(run *metadata.Run, rec *metadata.Phase, other string) bool {
 	return t != nil && slices.ContainsFunc(t.Needs, func(id string) bool { return name(WholeOf(rec), id) == other })
 }
 
-// PartBeside reports whether two records are those of parts of the same phase.
-func PartBeside(rec, other *metadata.Phase) bool {
+// partBeside reports whether two records are those of parts of the same phase.
+func partBeside(rec, other *metadata.Phase) bool {
 	return rec.Task != "" && other != nil && other.Task != "" && WholeOf(rec) == WholeOf(other)
 }
 
-// FirstPart gives the part of a phase that began first, and has a commit that it started from; nil if none has begun.
-func FirstPart(run *metadata.Run, phase string) *metadata.Phase {
+// firstPart gives the part of a phase that began first, and has a commit that it started from; nil if none has begun.
+func firstPart(run *metadata.Run, phase string) *metadata.Phase {
 	for _, a := range run.Attempts {
 		if rec := run.Phase(a.Phase); rec != nil && WholeOf(rec) == phase && rec.Base != "" {
 			return rec
@@ -194,8 +194,8 @@ func reported(p *pipelines.Phase, report json.RawMessage) []task {
 	return r.Tasks
 }
 
-// TakeParts takes the tasks that a report has found into a record.
-func TakeParts(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
+// takeParts takes the tasks that a report has found into a record.
+func takeParts(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	found := reported(p, report)
 	if found == nil {
 		return
@@ -220,8 +220,8 @@ func TakeParts(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	undo(run, func(t *metadata.Task) bool { return t == nil })
 }
 
-// DropParts drops the tasks that phases with void work have found. No part does them: see Undo.
-func DropParts(run *metadata.Run, void func(phase string) bool) {
+// dropParts drops the tasks that phases with void work have found. No part does them: see Undo.
+func dropParts(run *metadata.Run, void func(phase string) bool) {
 	run.Tasks = slices.DeleteFunc(run.Tasks, func(t metadata.Task) bool { return void(t.Phase) })
 	dropUnknownNeeds(run)
 }

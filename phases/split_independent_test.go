@@ -42,7 +42,7 @@ func TestIndependent(t *testing.T) {
 			words := strings.Fields(task)
 			run.Tasks = append(run.Tasks, metadata.Task{ID: words[0], Phase: "plan", Files: words[1:], Needs: strings.Fields(needs)})
 		}
-		if got := IndependentParts(run, "plan"); got != tt.want {
+		if got := independentParts(run, "plan"); got != tt.want {
 			t.Errorf("%s: %d, want %d", name, got, tt.want)
 		}
 	}

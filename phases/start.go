@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -54,8 +55,8 @@ type Start struct {
 func TakeUp(run metadata.Run, s Start) metadata.Run {
 	run = AllowMore(run, s.More)
 	run.Execution.Attempt++
-	if run.Stop != nil && Resumable(run.Stop, s) {
-		if run.Status == metadata.Failed || s.Refresh && barred(run.Stop.Code) || s.Issue && run.Stop.Code == metadata.NoProgress {
+	if run.Stop != nil && resumable(run.Stop, s) {
+		if run.Status == metadata.Failed || run.Stop.Code == metadata.PushFailed || s.Refresh && barred(run.Stop.Code) || s.Issue && run.Stop.Code == metadata.NoProgress {
 			run.AllowanceFrom = len(run.Attempts)
 		}
 		run.Status, run.Stop = metadata.Running, nil
@@ -74,7 +75,7 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 		}
 		run.Attempts = append(run.Attempts, a)
 		if a.Status != metadata.Started {
-			run.Cost = AddUsage(run.Cost, a.Usage)
+			run.Cost = addUsage(run.Cost, a.Usage)
 		}
 		if rec.Status == metadata.PhasePending {
 			rec.Status, rec.CurrentStep, rec.StartedAt = metadata.PhaseInProgress, metadata.Execute, &a.StartedAt
@@ -96,13 +97,16 @@ func Ended(run metadata.Run, seen []metadata.Attempt, at time.Time) metadata.Run
 		}
 		a.Status, a.Code, a.Class, a.EndedAt = metadata.Cut, metadata.RunCancelled, metadata.Signal, &at
 		a.Why = metadata.Because("ended_before_agent")
-		run.Cost = AddUsage(run.Cost, a.Usage)
+		run.Cost = addUsage(run.Cost, a.Usage)
 	}
 	return run
 }
 
-// Resumable reports whether starting again is all that a stopped run needs.
-func Resumable(stop *metadata.Stop, s Start) bool {
+// resumable reports whether starting again is all that a stopped run needs.
+func resumable(stop *metadata.Stop, s Start) bool {
+	if stop.Why.Code() == "given_up" {
+		return false // only a rollback leads on
+	}
 	switch stop.Code {
 	case metadata.RunCancelled, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError,
 		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts,
@@ -130,7 +134,7 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	case alone:
 	case run.Status == metadata.Running:
 		return run, refuse(metadata.Because("retry_running"))
-	case run.Stop == nil:
+	case run.Stop == nil, GivenUp(run) != "":
 		return run, refuse(metadata.Because("nothing_to_retry", "status", run.Status))
 	case phase == "":
 		phase = run.Stop.Phase
@@ -150,7 +154,9 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 		return run, refuse(metadata.Because("retry_elsewhere", "phase", run.Stop.Phase, "other", phase))
 	}
 	rec.RetryCount, rec.Recent = 0, nil
-	integrateAnew(rec)
+	if rec.Lane != nil && !apart(rec, rec.CurrentStep) {
+		rec.Lane.Conflict = nil // else its writer is to resolve that, and has to know of it
+	}
 	if alone {
 		rec.AllowanceFrom = len(run.Attempts)
 		wake(&run)
@@ -158,16 +164,8 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 		run.AllowanceFrom = len(run.Attempts)
 		run.Status, run.Stop = metadata.Running, nil
 	}
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: metadata.Because("fresh_allowance")})
+	note(&run, at, "retry", phase, metadata.Because("fresh_allowance"))
 	return touch(run, at), nil
-}
-
-// integrateAnew forgets that the work of a part conflicted with others, unless its writer is
-// to resolve that conflict, and has to know of it.
-func integrateAnew(rec *metadata.Phase) {
-	if rec.Lane != nil && !apart(rec, rec.CurrentStep) {
-		rec.Lane.Conflict = nil
-	}
 }
 
 // SetUp gives the record after the commands that make its work tree ready.
@@ -175,7 +173,7 @@ func SetUp(run metadata.Run, results []metadata.CheckResult, at time.Time) metad
 	run = run.Clone()
 	run.Setup = results
 	if c := Broken(results); c != nil {
-		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", Complaint(c.Output))
+		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", complaint(c.Output))
 		return stopped(run, metadata.Failed, metadata.SetupFailed, why, at)
 	}
 	return touch(run, at)
@@ -273,12 +271,12 @@ func Changed(run metadata.Run, phase, digest string, at time.Time) metadata.Run 
 	run = run.Clone()
 	rec := run.Phase(phase)
 	rec.Touched++
-	rec.Digest = digest
+	rec.Digest, rec.Best = digest, nil
 	if rec.Edited() && rec.Status == metadata.PhaseCompleted {
 		rec.RetryCount, rec.Round, rec.Recent = 0, 0, nil
 		run.AllowanceFrom = len(run.Attempts)
 	}
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "changed", Phase: phase, Why: metadata.Because("branch_changed")})
+	note(&run, at, "changed", phase, metadata.Because("branch_changed"))
 	return touch(run, at)
 }
 
@@ -311,8 +309,6 @@ func At(plan *pipelines.Pipeline, run metadata.Run) string {
 	default:
 		at = Decide(plan, run).Phase
 	}
-	if at == "" {
-		at = run.CurrentPhase
-	}
+	at = cmp.Or(at, run.CurrentPhase)
 	return at
 }

@@ -55,8 +55,8 @@ func DigestOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// FirstSentence gives the first of some reasons, and of words their first line.
-func FirstSentence(r metadata.Reason) metadata.Reason {
+// firstSentence gives the first of some reasons, and of words their first line.
+func firstSentence(r metadata.Reason) metadata.Reason {
 	all := r.Each()
 	if len(all) == 0 {
 		return ""
@@ -70,21 +70,21 @@ func FirstSentence(r metadata.Reason) metadata.Reason {
 // complains begins a line in which a program says what went wrong, as pip, cargo, git and apt write it.
 var complains = regexp.MustCompile(`^\s*(?i:(?:error|fatal)\b|E: )`)
 
-// npm begins every line of a failure like that, the last one, too.
+// npm and Maven begin every line of a failure like that, the last one, too: the first that says more counts.
 var (
-	npm      = regexp.MustCompile(`^npm (?:error|ERR!)`)
-	npmsPart = regexp.MustCompile(`^npm (?:error|ERR!)(?:\s*$| (?:code|errno|syscall|path|dest|command failed)\b)`)
+	firstSays  = regexp.MustCompile(`^(?:npm (?:error|ERR!)|\[ERROR\])`)
+	littleSaid = regexp.MustCompile(`^(?:npm (?:error|ERR!)|\[ERROR\])(?:\s*$| (?:code|errno|syscall|path|dest|command failed|COMPILATION ERROR)\b)`)
 )
 
-// Complaint gives the line of an output that says why its program failed: the last that begins
-// as an error, behind which there may be notes, of npm's the first, else the last one.
-func Complaint(output string) string {
+// complaint gives the line of an output that says why its program failed: the last that begins
+// as an error, behind which there may be notes, of npm's and Maven's the first, else the last one.
+func complaint(output string) string {
 	last := ""
 	for line := range strings.Lines(strings.TrimSpace(output)) {
-		said := complains.MatchString(last) || npm.MatchString(last) && !npmsPart.MatchString(last)
+		said := complains.MatchString(last) || firstSays.MatchString(last) && !littleSaid.MatchString(last)
 		switch {
-		case npm.MatchString(line):
-			if !npm.MatchString(last) || npmsPart.MatchString(last) {
+		case firstSays.MatchString(line):
+			if !firstSays.MatchString(last) || littleSaid.MatchString(last) {
 				last = line
 			}
 		case complains.MatchString(line) || !said:

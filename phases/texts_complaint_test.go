@@ -14,10 +14,12 @@ func TestComplaint(t *testing.T) {
 		"npm error code 3\nnpm error path /x\nnpm error command failed\nnpm error command sh -c node-gyp rebuild\nnpm error gyp\nnpm error A complete log of this run\n":                                                                                                  "npm error command sh -c node-gyp rebuild",
 		"npm ERR! code ENOENT\nnpm ERR! syscall open\nnpm ERR! path /x\nnpm ERR! errno -2\nnpm ERR! enoent Could not read package.json\nnpm ERR! A complete log\nmake: failed\n":                                                                                          "npm ERR! enoent Could not read package.json",
 		"npm error code E1\nnpm error Missing script: \"x\"\nERROR: pip has failed\nnote\n":                                                                                                                                                                               "ERROR: pip has failed",
+		"[INFO] BUILD FAILURE\n[ERROR] Plugin x could not be resolved: it could not be fetched\n[ERROR]\n[ERROR] To see the full stack trace\n[ERROR] [Help 1] http://help\n":                                                                                             "[ERROR] Plugin x could not be resolved: it could not be fetched",
+		"[ERROR] COMPILATION ERROR :\n[ERROR] A.java:[1,2] ';' expected\n[ERROR] [Help 1] http://help\n":                                                                                                                                                                  "[ERROR] A.java:[1,2] ';' expected",
 		"npm error code E1\n":      "npm error code E1",
 		"errors: 0\nall is well\n": "all is well",
 	} {
-		if got := Complaint(output); got != want {
+		if got := complaint(output); got != want {
 			t.Errorf("of %q: %q, want %q", output, got, want)
 		}
 	}

@@ -77,12 +77,12 @@ func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []metadata.Rea
 	return v, wrong
 }
 
-// ReadVerdict reads a review's structured answer, as Parse does, and
+// ReadVerdict reads a review's structured answer, as ParseVerdict does, and
 // holds it against the record of its phase, too: a fail needs a reason.
 func ReadVerdict(data []byte, p *pipelines.Phase, rec *metadata.Phase) (metadata.Verdict, []metadata.Reason) {
 	v, wrong := ParseVerdict(data, p.Gates)
-	if why := baseless(v, rec.Round, !rec.ChecksFail()); why != "" {
-		wrong = append(wrong, why)
+	if v.Verdict == metadata.Fail && !rec.ChecksFail() && len(v.OpenBlockers())+len(v.FailedGates()) == 0 {
+		wrong = append(wrong, metadata.Because("fail_without_reason"))
 	}
 	return v, wrong
 }
@@ -156,29 +156,39 @@ func placeVerdict(file string, line int) (string, int) {
 	return file, max(line, 0)
 }
 
-// ConcludeVerdict gives the verdict that counts, whatever word the reviewer chose: any
-// failed gate, open blocker or failed check makes it fail. From the third round
-// on a failed gate must be backed by an open blocker, so that reviews cannot go
-// on for ever about matters of taste. A blocker of the round before that the review
-// says nothing about is fixed only if all else passes: the reviewer's word, every
-// gate and the checks, with no blocker open. Otherwise it stays open.
-func ConcludeVerdict(v metadata.Verdict, before *metadata.Verdict, round int, checksPass bool) metadata.Verdict {
+// concludeVerdict gives the verdict that counts, whatever word the reviewer chose: any
+// failed gate, open blocker or failed check makes it fail. A finding in the same file and
+// with the same title as one of the round before is that one, whatever its id. A blocker of
+// the round before that the review says nothing about is fixed only if all else passes: the
+// reviewer's word, every gate and the checks, with no blocker open. Otherwise it stays open.
+func concludeVerdict(v metadata.Verdict, before *metadata.Verdict, checksPass bool) metadata.Verdict {
 	v.Findings = slices.Clone(v.Findings)
-	held := v.Verdict == metadata.Fail || len(v.FailedGates()) > 0 || len(v.OpenBlockers()) > 0 || !checksPass
+	known := func(id string) bool {
+		return slices.ContainsFunc(v.Findings, func(f metadata.Finding) bool { return f.ID == id })
+	}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		if old := sameFinding(before, *f); old != nil && !known(old.ID) {
+			if f.ID = old.ID; f.Status == metadata.NewFinding {
+				f.Status = metadata.StillOpen
+			}
+		}
+	}
+	fails := len(v.FailedGates()) > 0 || len(v.OpenBlockers()) > 0 || !checksPass
 	for _, old := range before.OpenBlockers() {
-		if slices.ContainsFunc(v.Findings, func(f metadata.Finding) bool { return f.ID == old.ID }) {
+		if known(old.ID) {
 			continue
 		}
 		old.Status = metadata.Fixed
-		if held {
-			old.Status = metadata.StillOpen
+		if fails || v.Verdict == metadata.Fail {
+			old.Status, fails = metadata.StillOpen, true
 		}
 		v.Findings = append(v.Findings, old)
 	}
 	switch {
-	case len(v.OpenBlockers()) > 0 || !checksPass || round < 2 && len(v.FailedGates()) > 0:
+	case fails:
 		v.Verdict = metadata.Fail
-	case len(v.FailedGates()) > 0 || len(v.OpenSuggestions()) > 0:
+	case len(v.OpenSuggestions()) > 0:
 		v.Verdict = metadata.PassWithSuggestions
 	default:
 		v.Verdict = metadata.Pass
@@ -186,12 +196,20 @@ func ConcludeVerdict(v metadata.Verdict, before *metadata.Verdict, round int, ch
 	return v
 }
 
-// baseless says what is wrong with a fail that names no reason, or "".
-func baseless(v metadata.Verdict, round int, checksPass bool) metadata.Reason {
-	if v.Verdict != metadata.Fail || round >= 2 || !checksPass || len(v.OpenBlockers()) > 0 || len(v.FailedGates()) > 0 {
-		return ""
+// sameFinding gives the finding of an earlier verdict with the file and title of one whose id that lacks; nil if there is none.
+func sameFinding(before *metadata.Verdict, f metadata.Finding) *metadata.Finding {
+	if before == nil {
+		return nil
 	}
-	return metadata.Because("fail_without_reason")
+	if slices.ContainsFunc(before.Findings, func(old metadata.Finding) bool { return old.ID == f.ID }) {
+		return nil // it is named
+	}
+	for i, old := range before.Findings {
+		if old.File == f.File && plain(old.Title) == plain(f.Title) {
+			return &before.Findings[i]
+		}
+	}
+	return nil
 }
 
 // plain folds case, space and final punctuation, which reviewers do not copy exactly.
@@ -199,8 +217,8 @@ func plain(s string) string {
 	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(s), " ")), ".。")
 }
 
-// VerdictFingerprint is equal for two reviews that find the same.
-func VerdictFingerprint(rec *metadata.Phase) string {
+// verdictFingerprint is equal for two reviews that find the same.
+func verdictFingerprint(rec *metadata.Phase) string {
 	var parts []string
 	for _, f := range rec.Verdict.OpenBlockers() {
 		parts = append(parts, "F "+f.ID+" "+f.Title+" "+f.Problem)
@@ -210,7 +228,7 @@ func VerdictFingerprint(rec *metadata.Phase) string {
 	}
 	if rec.ChecksFail() {
 		for _, c := range rec.Checks.Results {
-			if !c.Pass {
+			if !c.Holds() {
 				parts = append(parts, fmt.Sprintf("C %s %d %s", c.Name, c.ExitCode, c.Output))
 			}
 		}
@@ -219,18 +237,40 @@ func VerdictFingerprint(rec *metadata.Phase) string {
 	return DigestOf([]byte(strings.Join(parts, "\n")))[:16]
 }
 
-// InCircle reports whether the newest round repeats an earlier one, in the work it judged or in what it found.
-func InCircle(recent []string) bool {
+// inCircle reports whether the newest round repeats an earlier one, in the work it judged or in what it found.
+func inCircle(recent []string) bool {
 	if len(recent) == 0 {
 		return false
 	}
 	last := recent[len(recent)-1]
-	work, found, _ := strings.Cut(last, ":")
+	work, found, _ := strings.Cut(strings.TrimSuffix(last, onlyNew), ":")
 	for _, r := range recent[:len(recent)-1] {
-		w, f, _ := strings.Cut(r, ":")
+		w, f, _ := strings.Cut(strings.TrimSuffix(r, onlyNew), ":")
 		if w == work || f == found {
 			return true
 		}
 	}
 	return false
+}
+
+// onlyNew marks a round whose review left nothing open of the round before it, and failed the work for something new.
+const onlyNew = ":new"
+
+// roundOf is a round as Phase.Recent has it: the digest of the work that was judged, what was found, and onlyNew.
+func roundOf(work string, rec *metadata.Phase, before *metadata.Verdict) string {
+	blockers := rec.Verdict.OpenBlockers()
+	old := func(f metadata.Finding) bool {
+		return slices.ContainsFunc(before.OpenBlockers(), func(b metadata.Finding) bool { return b.ID == f.ID })
+	}
+	round := work + ":" + verdictFingerprint(rec)
+	if len(before.OpenBlockers()) > 0 && len(blockers) > 0 && len(rec.Verdict.FailedGates()) == 0 && !rec.ChecksFail() && !slices.ContainsFunc(blockers, old) {
+		round += onlyNew
+	}
+	return round
+}
+
+// findsOnlyNew reports whether the two newest reviews found only something new: it may go on so for ever.
+func findsOnlyNew(recent []string) bool {
+	n := len(recent)
+	return n > 1 && strings.HasSuffix(recent[n-1], onlyNew) && strings.HasSuffix(recent[n-2], onlyNew)
 }

@@ -30,12 +30,11 @@ func FuzzVerdict(f *testing.F) {
 		`{"verdict":"` + strings.Repeat("x", 9000) + `","gates":[],"findings":[` + strings.Repeat("{},", 200) + `{}]}`,
 		"", "null", "[]", `"pass"`, `{"verdict":"pass"}`, `{"verdict":"pass","gates":[{}],"findings":[{}]}`, strings.Repeat(`{"gates":[`, 5000),
 	} {
-		f.Add([]byte(text), 0, true)
-		f.Add([]byte(text), 2, false)
-		f.Add([]byte(text), 2, true)
+		f.Add([]byte(text), false)
+		f.Add([]byte(text), true)
 	}
 	before := &metadata.Verdict{Findings: []metadata.Finding{{ID: "F9", Severity: metadata.Blocker, Status: metadata.NewFinding}}}
-	f.Fuzz(func(t *testing.T, data []byte, round int, checksPass bool) {
+	f.Fuzz(func(t *testing.T, data []byte, checksPass bool) {
 		v, wrong := ParseVerdict(data, gates)
 		if len(wrong) > 0 {
 			checkWrong(t, wrong)
@@ -53,13 +52,13 @@ func FuzzVerdict(f *testing.F) {
 		}
 		checkVerdict(t, v)
 		said, heard := v.Verdict, v
-		v = ConcludeVerdict(v, before, round, checksPass)
+		v = concludeVerdict(v, before, checksPass)
 		open := v.OpenBlockers()
 		if held := checksPass && len(open) == 0 && len(v.FailedGates()) == 0; v.Verdict == metadata.Pass && !held {
 			t.Errorf("%q became pass with %d open blockers, %d failed gates, checks pass %v", said, len(open), len(v.FailedGates()), checksPass)
 		}
-		if v.Verdict != metadata.Fail && (len(open) > 0 || !checksPass || round < 2 && len(v.FailedGates()) > 0) {
-			t.Errorf("%q became %s in round %d: %+v", said, v.Verdict, round, v)
+		if v.Verdict != metadata.Fail && (len(open) > 0 || !checksPass || len(v.FailedGates()) > 0) {
+			t.Errorf("%q became %s: %+v", said, v.Verdict, v)
 		}
 		checkVerdict(t, v)
 		if indexOfVerdict(v, "F9") < 0 {
@@ -67,7 +66,7 @@ func FuzzVerdict(f *testing.F) {
 		}
 		passes := said != metadata.Fail && checksPass && len(heard.FailedGates())+len(heard.OpenBlockers()) == 0
 		if left := indexOfVerdict(heard, "F9") < 0; left && (v.Findings[indexOfVerdict(v, "F9")].Status == metadata.Fixed) != passes || left && !passes && v.Verdict != metadata.Fail {
-			t.Errorf("%q, which says nothing about F9, became %s in round %d: %+v", said, v.Verdict, round, v)
+			t.Errorf("%q, which says nothing about F9, became %s: %+v", said, v.Verdict, v)
 		}
 	})
 }

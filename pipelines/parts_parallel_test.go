@@ -14,7 +14,7 @@ func TestNeeds(t *testing.T) {
 		{"a", "a", ""},
 		{"d", "d", ""},
 	} {
-		got := NeedsAmong(tt.phase, strings.Fields(tt.keep), func(phase string) []string { return needs[phase] })
+		got := needsAmong(tt.phase, strings.Fields(tt.keep), func(phase string) []string { return needs[phase] })
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("of %s, with %s kept: %q, want %q", tt.phase, tt.keep, got, tt.want)
 		}

@@ -93,6 +93,7 @@ type Agent struct {
 	Access   Access            `json:"access,omitempty"`   // the most it may do, whatever the phase says
 	Fallback string            `json:"fallback,omitempty"` // name of the agent that takes over
 	Command  []string          `json:"command,omitempty"`  // program and arguments, for use: "command"
+	CallUSD  *float64          `json:"call_usd,omitempty"` // what a call of a command costs where it prints no usage; nil: nobody knows
 	Env      []string          `json:"env,omitempty"`      // names of further variables it may see
 	ToolSet
 }
@@ -153,6 +154,8 @@ type Phase struct {
 	// ReportSchema is Report as JSON Schema, for agents that take one.
 	ReportSchema json.RawMessage `json:"report_schema,omitempty"`
 	Checks       []Check         `json:"checks,omitempty"`
+	Proves       Proof           `json:"proves,omitempty"`    // what the tests of the change have to show
+	Tests        []string        `json:"tests,omitempty"`     // patterns of their paths; nil: as IsTest has them
 	Approve      string          `json:"approve,omitempty"`   // role of the person who must approve
 	Approvers    int             `json:"approvers,omitempty"` // how many people have to; 0: one
 	NoReview     bool            `json:"no_review,omitempty"`
@@ -302,6 +305,40 @@ type Retry struct {
 type SkipIf struct {
 	When string   `json:"when"`           // CUE text; holds when it subsumes the facts
 	Tree []string `json:"tree,omitempty"` // path patterns of which it asks whether the branch has such files
+}
+
+// Proof is what the tests of a change have to show.
+type Proof string
+
+// The proofs; "" asks for none.
+const (
+	ProvesFix  Proof = "true" // one fails without the change
+	ProvesNew  Proof = "new"  // or cannot even run there
+	ProvesSame Proof = "same" // the tests of the base pass with the change
+)
+
+// ProofCheck is what the check is called that a proof counts as.
+const ProofCheck = "proof"
+
+// MarshalJSON writes a proof as a pipeline has it.
+func (p Proof) MarshalJSON() ([]byte, error) {
+	if p == ProvesFix {
+		return []byte("true"), nil
+	}
+	return json.Marshal(string(p))
+}
+
+// UnmarshalJSON reads true, false for none, or a word.
+func (p *Proof) UnmarshalJSON(data []byte) error {
+	switch string(data) {
+	case "true":
+		*p = ProvesFix
+		return nil
+	case "false":
+		*p = ""
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(p))
 }
 
 // ApprovalSettings is who has to approve a phase: people with at least a role, one if Count is 0.

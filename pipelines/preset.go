@@ -107,14 +107,14 @@ func (p *Pipeline) cut(keep []string) *Pipeline {
 	out.Phases, out.Rules = nil, nil
 	for _, ph := range p.Phases {
 		if slices.Contains(keep, ph.Name) {
-			ph.Needs = NeedsAmong(ph.Name, keep, needs)
+			ph.Needs = needsAmong(ph.Name, keep, needs)
 			out.Phases = append(out.Phases, ph)
 		}
 	}
 	out.Spare = slices.Clone(p.Spare)
 	for i, ph := range out.Spare {
 		keep = append(slices.Clip(keep), ph.Name)
-		out.Spare[i].Needs = NeedsAmong(ph.Name, keep, needs)
+		out.Spare[i].Needs = needsAmong(ph.Name, keep, needs)
 	}
 	for _, r := range p.Rules {
 		if kept, ok := r.only(keep); ok {
@@ -194,13 +194,13 @@ func JobsFor(jobs int, several bool) int {
 	return jobs
 }
 
-// NeedsAmong gives those phases that one needs which are kept and, in place of each that is not,
+// needsAmong gives those phases that one needs which are kept and, in place of each that is not,
 // the kept ones that this one needs. Of gives what a phase needs right before it.
-func NeedsAmong(phase string, keep []string, of func(phase string) []string) (out []string) {
+func needsAmong(phase string, keep []string, of func(phase string) []string) (out []string) {
 	for _, need := range of(phase) {
 		found := []string{need}
 		if !slices.Contains(keep, need) {
-			found = NeedsAmong(need, keep, of)
+			found = needsAmong(need, keep, of)
 		}
 		for _, name := range found {
 			if !slices.Contains(out, name) {

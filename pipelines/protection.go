@@ -146,7 +146,7 @@ func WhyNotOpened(pattern string, paths []string) string {
 		return `has a \ or a [, expected a path, or * and ? in the name of a file`
 	case strings.ContainsAny(folder, "*?") || wild && (folder == "" || strings.Trim(name, "*?.") == "" || strings.Contains(name, "**")):
 		return "is too wide: name the file, or the files of one folder by more than *, such as \".github/workflows/*.yml\""
-	case mayHold(pattern):
+	case closed(pattern), closed(strings.NewReplacer("*", "", "?", "").Replace(pattern)): // of what is wider, Opened leaves it out
 		return "can never be opened: reprise's own folders and workflow, owners, and what starts programs or sends keys stay closed"
 	case MatchesPath(pattern, paths):
 		return "is protected by the pipeline itself; drop one of the two"
@@ -154,11 +154,6 @@ func WhyNotOpened(pattern string, paths []string) string {
 		return "is not protected, so there is nothing to open"
 	}
 	return ""
-}
-
-// mayHold reports whether a pattern names what stays closed, and nothing else. Of others, Opened leaves that out.
-func mayHold(pattern string) bool {
-	return closed(pattern) || closed(strings.NewReplacer("*", "", "?", "").Replace(pattern))
 }
 
 // BadArtifact says why a name cannot be that of an artifact, or "".

@@ -1,11 +1,10 @@
 package pipelines
 
 import (
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // ToolSet is what an agent is given. The zero value is nothing besides the usual.
@@ -70,7 +69,7 @@ func covered(entry string, list []string) bool {
 }
 
 // variable is the end of a text that stands for the value of a variable.
-var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^| )env:([A-Za-z_][A-Za-z0-9_]*)$`) })
+var variable = text.Pattern(`(?:^| )env:([A-Za-z_][A-Za-z0-9_]*)$`)
 
 // VariableIn names the variable of the environment whose value a text ends with, as in
 // "env:NAME" and "Bearer env:NAME"; "" if there is none.
@@ -166,36 +165,5 @@ func ofTool(entries []string, name string) (out []string) {
 			out = append(out, e)
 		}
 	}
-	return out
-}
-
-// Shown says what an agent is given in the words of a pipeline, each as "field: value",
-// and names variables, never what they hold.
-func (s ToolSet) Shown() (out []string) {
-	add := func(field string, values ...string) {
-		if text := strings.Join(values, " "); text != "" {
-			out = append(out, field+": "+text)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.MCP)) {
-		server := s.MCP[name]
-		at, _, _ := strings.Cut(server.URL, "?")
-		add("mcp."+name, append([]string{server.Command + at}, server.Args...)...)
-	}
-	add("env", s.Variables()...)
-	out = append(out, s.Tools.Shown()...)
-	add("effort", s.Effort)
-	add("args", s.Args...)
-	return out
-}
-
-// Shown says a choice as a pipeline does, each as "field: value".
-func (c ToolChoice) Shown() (out []string) {
-	for field, names := range map[string][]string{"tools.allow": c.Allow, "tools.deny": c.Deny} {
-		if len(names) > 0 {
-			out = append(out, field+": "+strings.Join(names, " "))
-		}
-	}
-	slices.Sort(out)
 	return out
 }

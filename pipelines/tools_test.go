@@ -50,20 +50,6 @@ func TestValues(t *testing.T) {
 	}
 }
 
-func TestShown(t *testing.T) {
-	s := given(t, `{
-		"mcp": {"own": {"command": "book", "args": ["--all"], "env": {"A": "env:TWO", "B": "env:ONE"}}, "web": {"url": "https://example.com/mcp?k=1", "headers": {"X": "env:ONE", "Y": "z"}}},
-		"tools": {"allow": ["own", "Read"], "deny": ["own.forget"]}, "effort": "high", "args": ["--betas", "b"]
-	}`)
-	want := []string{"mcp.own: book --all", "mcp.web: https://example.com/mcp", "env: ONE TWO", "tools.allow: own Read", "tools.deny: own.forget", "effort: high", "args: --betas b"}
-	if diff := cmp.Diff(want, s.Shown()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if shown := (ToolSet{}).Shown(); len(shown) > 0 {
-		t.Errorf("nothing is shown as %q", shown)
-	}
-}
-
 // A choice leaves servers, tools of them, and tools of the program.
 func TestChoice(t *testing.T) {
 	type result struct{ Serves, Allow, Deny, Own, Some, Not []string }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // ToolMistake is what is wrong, and the keys that lead there from the agent.
@@ -27,6 +27,9 @@ func WrongTools(a Agent) []ToolMistake {
 	}
 	if a.Use != "command" && len(a.Command) > 0 {
 		w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), "command")
+	}
+	if a.Use != "command" && a.CallUSD != nil {
+		w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), "call_usd")
 	}
 	for i, name := range a.Env {
 		if why := WithheldFromAll(name); why != "" && name != "" {
@@ -144,8 +147,8 @@ func (w *wrong) choice(entries []string, list string) {
 	}
 }
 
-// OwnTools lists the tools that Claude Code may have of its own. Codex has no choice of them.
-func OwnTools() []string { return []string{"Read", "Glob", "Grep", "Write", "Edit", "Bash"} }
+// ownTools lists the tools that Claude Code may have of its own. Codex has no choice of them.
+func ownTools() []string { return []string{"Read", "Glob", "Grep", "Write", "Edit", "Bash"} }
 
 // badTool says why an entry names no tool, or "".
 func (w *wrong) badTool(e string) string {
@@ -156,24 +159,20 @@ func (w *wrong) badTool(e string) string {
 	expected := "the name of a server in mcp, or SERVER.TOOL"
 	if w.agent.Use == "claude" {
 		name, rule, some := strings.Cut(e, "(")
-		if slices.Contains(OwnTools(), name) && (!some || name == "Bash" && commands().MatchString(rule)) {
+		if slices.Contains(ownTools(), name) && (!some || name == "Bash" && commands().MatchString(rule)) {
 			return ""
 		}
-		expected = strings.Join(OwnTools(), ", ") + ", commands such as Bash(go test:*), " + expected
+		expected = strings.Join(ownTools(), ", ") + ", commands such as Bash(go test:*), " + expected
 	}
 	return "is no tool of this agent, expected " + expected
 }
 
 // Forms of names. They are compiled when they are first used.
 var (
-	toolName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`) })
-	commands   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^()\x00-\x1f,]{1,200}\)$`) })
-	ofProtocol = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(host|content-.*|accept.*|connection|transfer-encoding|upgrade|te|trailer|keep-alive|mcp-.*|last-event-id)$`)
-	})
-	secret = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(authorization|cookie|key|token|secret|password|passwd|credential|credentials)$`)
-	})
+	toolName   = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
+	commands   = text.Pattern(`^[^()\x00-\x1f,]{1,200}\)$`)
+	ofProtocol = text.Pattern(`(?i)^(host|content-.*|accept.*|connection|transfer-encoding|upgrade|te|trailer|keep-alive|mcp-.*|last-event-id)$`)
+	secret     = text.Pattern(`(?i)(authorization|cookie|key|token|secret|password|passwd|credential|credentials)$`)
 )
 
 // Further arguments of programs are let through one by one: most options say what a

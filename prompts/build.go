@@ -20,14 +20,19 @@ var calls = regexp.MustCompile(`\{\{-?\s*template\s+"([^"]+)"`)
 // build parses all sources into one set, and carries out each template that no other calls
 // once with much data and once with little. Found are the mistakes already known.
 func build(sources map[string]source, found pipelines.Mistakes) (*Set, error) {
-	s := &Set{files: map[string]string{}, root: template.New("").Funcs(functions()).Option("missingkey=error")}
-	called := map[string]bool{}
+	s := &Set{
+		files: map[string]string{}, root: template.New("").Funcs(functions()).Option("missingkey=error"),
+		own: map[string]string{}, called: map[string]bool{},
+	}
 	names := slices.Sorted(maps.Keys(sources))
 	for _, name := range names {
 		src := sources[name]
 		s.files[name+".md"] = src.text
+		if !strings.HasPrefix(src.path, path.Join(ownFolder, "builtin")) {
+			s.own[name] = src.path
+		}
 		for _, m := range calls.FindAllStringSubmatch(src.text, -1) {
-			called[m[1]] = true
+			s.called[m[1]] = true
 		}
 		// The newline that ends a file is not part of its template, so that a
 		// partial can stand anywhere in a line.
@@ -53,7 +58,7 @@ func build(sources map[string]source, found pipelines.Mistakes) (*Set, error) {
 		}
 	}
 	for _, name := range names {
-		if called[name] && !slices.Contains(steps(), name) {
+		if s.called[name] && !slices.Contains(steps(), name) {
 			continue
 		}
 		for _, d := range samples() {
@@ -117,8 +122,8 @@ func samples() []Data {
 	little := Data{Pipeline: "p", Phase: "q", Step: "execute", Access: "artifacts", Artifact: "/t/a.md", Dir: "/t", Boundary: "0123456789abcdef"}
 	much := little
 	much.Base, much.Step, much.Goal, much.Gates, much.Access = "abc", "review", "g", []string{"g"}, "tree"
-	much.Protected, much.Schema, much.Round, much.Last = []string{"p"}, "{}", 3, true
-	much.Issue = Issue{ID: "1", URL: "u", Title: "t", Author: "a", Labels: []string{"l"}, Body: "b", Path: "/t/issue.md", Said: []Said{{"b", "w", "d", "t"}}, Older: 1, Images: "/i"}
+	much.Protected, much.Schema, much.Round = []string{"p"}, "{}", 3
+	much.Issue = Issue{ID: "1", URL: "u", Title: "the title", Author: "a", Labels: []string{"l"}, Body: "b", Path: "/t/issue.md", Said: []Said{{"b", "w", "d", "t"}}, Older: 1, Images: "/i"}
 	much.Rollback = &Rollback{FromPhase: "r", FromStep: "review", By: "b", Reason: "r", ReviewResult: "v", Blockers: 1, AffectedTests: []string{"t"}}
 	much.Feedback = &Feedback{
 		Gates:      []metadata.Gate{{Gate: "g", Why: "w"}},

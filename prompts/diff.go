@@ -19,9 +19,9 @@ const (
 	leastShare = 200 // characters of a file that say something
 )
 
-// CutDiff gives a diff of at most about most characters, and how many it had if something is left out.
+// cutDiff gives a diff of at most about most characters, and how many it had if something is left out.
 // Then it names all files, and each has a share of the rest.
-func CutDiff(diff string, most int) (string, int) {
+func cutDiff(diff string, most int) (string, int) {
 	whole := utf8.RuneCountInString(diff)
 	if whole <= most {
 		return diff, 0

@@ -19,7 +19,7 @@ func TestLongDiff(t *testing.T) {
 	noise := patchOf("noise.txt", 40_000, "diff --git a/fake b/fake 漢")
 	small := patchOf("calc.go", 3, "return 0")
 	also := patchOf("more.txt", 20_000, "x")
-	text, whole := CutDiff(noise+small+also, most)
+	text, whole := cutDiff(noise+small+also, most)
 	if want := utf8.RuneCountInString(noise + small + also); whole != want {
 		t.Errorf("it had %d characters, want %d", whole, want)
 	}
@@ -41,10 +41,10 @@ func TestLongDiff(t *testing.T) {
 	for i := range 3000 {
 		many.WriteString(patchOf(fmt.Sprintf("file-%d", i), 5, "x"))
 	}
-	if text, _ = CutDiff(many.String(), most); utf8.RuneCountInString(text) > 2*most || !strings.Contains(text, "\n… +") {
+	if text, _ = cutDiff(many.String(), most); utf8.RuneCountInString(text) > 2*most || !strings.Contains(text, "\n… +") {
 		t.Errorf("of very many files it has %d characters", utf8.RuneCountInString(text))
 	}
-	if text, whole := CutDiff(small, most); text != small || whole != 0 {
+	if text, whole := cutDiff(small, most); text != small || whole != 0 {
 		t.Errorf("a short one was cut: %q", text)
 	}
 }

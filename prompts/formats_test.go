@@ -21,7 +21,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 		t.Fatal("the page has no part about templates")
 	}
 	named := map[string]bool{}
-	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(text, -1) {
 		named[m[1]] = true
 	}
 	known := map[string]bool{}

@@ -24,7 +24,7 @@ func variants() map[string]Data {
 	silent.Access = "none"
 	review.Diff = diff()
 	late := full("review")
-	late.Rollback, late.Round, late.Last = nil, 2, true
+	late.Rollback, late.Round = nil, 2
 	late.Feedback.Checks = append(late.Feedback.Checks, Check{Name: "vet", Run: "go vet ./...", Pass: true})
 	revise.Feedback, revise.Schema = feedback(), reportSchema
 	resumed := revise

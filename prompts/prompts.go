@@ -22,7 +22,7 @@ type Data struct {
 	Dir    string // absolute path of the work tree
 	Schema string // JSON Schema of the structured answer; empty if none is asked for
 	Round  int    // reviews of this phase so far
-	Last   bool   // from this round on only new or still open blockers may fail a review
+	Last   bool   // never set: frozen templates of runs that began earlier ask for it
 
 	Issue     Issue
 	Part      *Part     // of the phase, which is done in parts; nil: all of it

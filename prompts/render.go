@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,7 +32,7 @@ type Cut struct {
 func newView(d Data, marks int) view {
 	v := view{Data: d, Cut: Cut{Limit: maxText}, Shown: marks}
 	v.Issue.Body, v.Cut.Body = cut(d.Issue.Body)
-	v.Diff, v.Cut.Diff = CutDiff(d.Diff, maxText)
+	v.Diff, v.Cut.Diff = cutDiff(d.Diff, maxText)
 	return v
 }
 
@@ -48,8 +49,8 @@ func cut(text string) (string, int) {
 // characters that nobody sees are shown as marks in what agents have written. The reason of a rollback and
 // what people have said come first if the template leaves them out.
 func (s *Set) Render(name string, d Data) (string, error) {
-	if !s.Has(name) {
-		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, s.names())
+	if !s.has(name) {
+		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, strings.Join(slices.Sorted(maps.Keys(s.files)), ", "))
 	}
 	if err := checkBoundary(d); err != nil {
 		return "", fmt.Errorf("prompt %s: %w", name, err)

@@ -19,10 +19,13 @@ import (
 //go:embed builtin
 var builtin embed.FS
 
+// ownFolder is where people find the templates of a repository.
+const ownFolder = ".github/reprise/prompts"
+
 // maxTemplate is the largest template, in bytes.
 const maxTemplate = 64 << 10
 
-// steps are the templates that every set has.
+// steps are the templates that every set has, those that begin a session first.
 func steps() []string { return []string{"execute", "review", "revise", "retry"} }
 
 // Languages lists the languages that reprise speaks.
@@ -31,8 +34,10 @@ func Languages() []string { return []string{"en", "ja"} }
 // Set is the templates in force for a run, in one language. It does not
 // change, and may be used from several goroutines.
 type Set struct {
-	files map[string]string // by file name, such as "execute.md"
-	root  *template.Template
+	files  map[string]string // by file name, such as "execute.md"
+	root   *template.Template
+	own    map[string]string // by name, the files of those that are not built in
+	called map[string]bool   // by name, those that others call
 }
 
 // source is the text of one template and where a person finds it.
@@ -95,17 +100,8 @@ func FromFiles(language string, files map[string]string) (*Set, error) {
 // with a run. The map is the caller's.
 func (s *Set) Files() map[string]string { return maps.Clone(s.files) }
 
-// Has reports whether Render takes a template of that name.
-func (s *Set) Has(name string) bool { _, ok := s.files[name+".md"]; return ok }
-
-// names lists what Render takes.
-func (s *Set) names() string {
-	var names []string
-	for _, file := range slices.Sorted(maps.Keys(s.files)) {
-		names = append(names, strings.TrimSuffix(file, ".md"))
-	}
-	return strings.Join(names, ", ")
-}
+// has reports whether Render takes a template of that name.
+func (s *Set) has(name string) bool { _, ok := s.files[name+".md"]; return ok }
 
 // overlay puts the templates of one folder into sources. A folder that does not
 // exist holds none.
@@ -120,18 +116,19 @@ func overlay(sources map[string]source, from fs.FS, dir string) (pipelines.Mista
 	var found pipelines.Mistakes
 	for _, e := range entries {
 		file := path.Join(dir, e.Name())
+		shown := path.Join(ownFolder, file) // what is built in has no mistakes
 		if passedOver(e, dir) {
 			continue
 		}
 		if !e.Type().IsRegular() {
-			found = append(found, pipelines.Mistake{File: file, Message: "not a file; folders are named after a language (" + strings.Join(Languages(), ", ") + "), and links are not followed"})
+			found = append(found, pipelines.Mistake{File: shown, Message: "not a file; folders are named after a language (" + strings.Join(Languages(), ", ") + "), and links are not followed"})
 			continue
 		}
 		text, err := readLimited(from, file)
 		if err != nil {
 			return nil, err
 		}
-		if m := add(sources, file, e.Name(), text); m != nil {
+		if m := add(sources, shown, e.Name(), text); m != nil {
 			found = append(found, *m)
 		}
 	}
@@ -151,7 +148,7 @@ func readLimited(fsys fs.FS, name string) (string, error) {
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxTemplate+1))
-	return string(text), err
+	return strings.TrimPrefix(string(text), "\ufeff"), err // as some editors begin a file
 }
 
 // add puts one template into sources, or says what is wrong with its file.

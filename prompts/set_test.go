@@ -63,7 +63,7 @@ func TestOverrides(t *testing.T) {
 	if got, err := en.Render("revise", task("revise")); err != nil || !strings.HasPrefix(got, "# Task") {
 		t.Errorf("partial without text: %q, %v", got, err)
 	}
-	if _, err := en.Render("own", task("execute")); err == nil || !strings.Contains(err.Error(), `"own": no such template; known: answers, choose, context, diagnose, evidence, execute,`) {
+	if _, err := en.Render("own", task("execute")); err == nil || !strings.Contains(err.Error(), `"own": no such template; known: answers.md, choose.md, context.md, diagnose.md, evidence.md, execute.md,`) {
 		t.Errorf("own template of another language: %v", err)
 	}
 	if _, err := en.Render("README", task("execute")); err == nil {
@@ -88,12 +88,12 @@ func TestMistakes(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"syntax":      {map[string]string{"a.md": "x\n{{if}}", "b.md": "{{end}}", "c.md": "{{.Titel}}"}, "a.md:2:1: missing value for if\nb.md:1:1: unexpected {{end}}\nc.md:1:3: at <.Titel>: can't evaluate field Titel"},
+		"syntax":      {map[string]string{"a.md": "x\n{{if}}", "b.md": "{{end}}", "c.md": "{{.Titel}}"}, "a.md:2:1: missing value for if\n.github/reprise/prompts/b.md:1:1: unexpected {{end}}\n.github/reprise/prompts/c.md:1:3: at <.Titel>: can't evaluate field Titel"},
 		"function":    {map[string]string{"a.md": "{{exec \"rm\"}}"}, `a.md:1:1: function "exec" not defined`},
 		"run time":    {map[string]string{"a.md": "\n{{index .Gates 7}}"}, "a.md:2:"},
 		"circle":      {map[string]string{"execute.md": "{{template \"a\" .}}", "a.md": "{{template \"a\" .}}"}, "exceeded maximum template depth"},
 		"nil":         {map[string]string{"a.md": "{{.Rollback.Reason}}"}, "a.md:1:"},
-		"name":        {map[string]string{"execute.txt": "", "a b.md": ""}, "a b.md: a template is named with letters, digits, _ and -, and ends in .md\nexecute.txt: a template"},
+		"name":        {map[string]string{"execute.txt": "", "a b.md": ""}, "a b.md: a template is named with letters, digits, _ and -, and ends in .md\n.github/reprise/prompts/execute.txt: a template"},
 		"language":    {map[string]string{"jp/execute.md": ""}, "jp: not a file; folders are named after a language (en, ja)"},
 		"size":        {map[string]string{"a.md": strings.Repeat("x", maxTemplate+1)}, "a.md: larger than 65536 bytes"},
 		"largest":     {map[string]string{"a.md": strings.Repeat("x", maxTemplate)}, ""},

@@ -47,15 +47,6 @@ func (c Catalogue) Duration(d time.Duration) string {
 	return c.Say(form, "h", h, "m", m, "s", s)
 }
 
-// Roughly says about how long something takes, to the minute.
-func (c Catalogue) Roughly(d time.Duration) string {
-	m := max(1, int(d.Round(time.Minute)/time.Minute))
-	if m >= 60 {
-		return c.Duration(time.Duration(m) * time.Minute)
-	}
-	return c.Say("wholeMinutes", "m", m)
-}
-
 // RolledBack is one entry of the history of rollbacks, without its reason. By is the person, or with
 // automatic the one who has asked the agent; empty: not known.
 func (c Catalogue) RolledBack(from, to, toStep, by string, automatic bool) string {

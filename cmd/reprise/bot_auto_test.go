@@ -72,9 +72,7 @@ func TestAutoTakesBack(t *testing.T) {
 	h.write("home/plan-revise", `cat "$REPRISE_TASK_FILE" >"$HOME/task"`+"\n")
 	id := h.say("max", "/rollback --auto the list ends\nafter 100 entries")
 	h.heard(id, "max").end(exit.Done).wants("decision", "run", "status", "completed", "reason-code", "completed")
-	if got := h.calls(); got != "plan execute, build execute, build diagnose, plan revise, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, build execute, build diagnose, plan revise, build execute")
 	has(t, "what the agent was asked", h.read("home/asked"), "has seen this", "the list ends", "after 100 entries")
 	has(t, "the task of the next agent", h.read("home/task"), "Say how long a list may be.", "by an agent that max has asked")
 	run := h.record()
@@ -172,5 +170,5 @@ func TestAutoInJapanese(t *testing.T) {
 	if err != nil || !strings.Contains(reason, "件数を書く。") || testenv.English(reason) != "" {
 		t.Errorf("%v, the reason reads:\n%s", err, reason)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "max が調査を依頼したエージェントが Build から Plan(修正)へ差し戻し")
+	has(t, "the live comment", h.ours("progress")[0].Body, "max が調査を依頼したエージェントが Build から Plan (修正) へ差し戻し")
 }

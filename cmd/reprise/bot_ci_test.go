@@ -206,6 +206,8 @@ func TestCIOutlastsTheJob(t *testing.T) {
 	if h.tip() != commit {
 		t.Error("a job that changed nothing has pushed")
 	}
+	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "cancelled"})
+	ended("workflow_run", run1()).end(exit.Done).wants("reason-code", "awaiting_ci")
 	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	h.inputs["command"] = "gate"
 	ended("workflow_run", made.RunPayload("reprise/issue-70", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored")
@@ -315,6 +317,9 @@ func TestCIIsStarted(t *testing.T) {
 	j.end(exit.Done).wants("status", "completed")
 	if !h.ready() || len(h.forge.Dispatches(hubRepo)) != 1 {
 		t.Errorf("started were %+v", h.forge.Dispatches(hubRepo))
+	}
+	if live := h.ours("progress")[0].Body; strings.Contains(live, "did not start") {
+		t.Errorf("what has run on the commit is told as if it had not:\n%s", live)
 	}
 }
 

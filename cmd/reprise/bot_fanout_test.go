@@ -87,9 +87,7 @@ func TestFanOut(t *testing.T) {
 	const elsewhere = "3 parts are worked on by [jobs of this workflow run]("
 	has(t, "the live comment", h.ours("progress")[0].Body, elsewhere, "/actions/runs/9001): `build.t1`, `build.t2`, `build.t3`.")
 	for _, one := range matrix.Include {
-		if j := h.task(one.Part).end(exit.Done).wants("decision", "run"); !strings.Contains(j.summary, "`"+one.Part+"`: in progress · next: integrate") {
-			t.Errorf("the summary of %s is %q", one.Part, j.summary)
-		}
+		has(t, "the summary of "+one.Part, h.task(one.Part).end(exit.Done).wants("decision", "run").summary, "`"+one.Part+"`: in progress · next: integrate")
 	}
 	if got := h.pushed(); got != "build.t1 build.t2 build.t3" {
 		t.Errorf("origin has of parts: %s", got)
@@ -311,9 +309,7 @@ func TestPartsThatCannotBeFetched(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree = strings.TrimSpace(tree)
-	if err := os.Remove(h.path("origin.git/objects/" + tree[:2] + "/" + tree[2:])); err != nil {
-		t.Fatal(err)
-	}
+	h.remove("origin.git/objects/" + tree[:2] + "/" + tree[2:])
 	j := h.also("join").end(exit.Done).wants("status", "completed")
 	has(t, "the log", j.said.String(), "done of build.t1 cannot be fetched", "git push origin :"+ref, "job for build.t2 has pushed nothing")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
@@ -465,9 +461,7 @@ func TestWhatAJobPushesIsLookedAt(t *testing.T) {
 	j := h.also("join").end(exit.Done).wants("status", "completed")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n", "t4": "execute\n", ".github/workflows/mine.yml": ""})
 	for _, want := range []string{"build.t1 is not taken: it changes .github/workflows/mine.yml", "build.t2 is not taken: refs/reprise/parts/issue-7/build.t2", "build.t4 is not taken: phases.build.t4.rollback_context.from_phase"} {
-		if said := j.said.String(); !strings.Contains(said, want) {
-			t.Errorf("the job does not say %q:\n%s", want, said)
-		}
+		has(t, "what the job says", j.said.String(), want)
 	}
 	if got := h.calls(); strings.Count(got, "build.t3") != 1 || strings.Count(got, "build.t1") != 2 || strings.Count(got, "build.t2") != 2 || strings.Count(got, "build.t4") != 2 {
 		t.Errorf("the agent was called for %s", got)

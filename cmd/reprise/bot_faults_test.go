@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -50,9 +49,7 @@ func newFaulty(t *testing.T) *hub {
 	githubtest.NewChecks(h.forge, hubRepo, t.Cleanup)
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "bug") })
 	h.write("bin/worker", worker)
-	if err := os.Chmod(h.path("bin/worker"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	h.mayRun("bin/worker")
 	h.say("max", "In English.")
 	h.say("bob", "Once is enough.")
 	return h

@@ -30,9 +30,7 @@ func TestFolderLeavesThePull(t *testing.T) {
 		if got := files("reprise/issue-7"); strings.Contains(got, ".reprise/") {
 			t.Errorf("after %s the branch has:\n%s", after, got)
 		}
-		if got := files("refs/reprise/records/issue-7"); !strings.Contains(got, ".reprise/issue-7/metadata.json") {
-			t.Errorf("after %s what is kept has:\n%s", after, got)
-		}
+		has(t, "the record that is kept", files("refs/reprise/records/issue-7"), ".reprise/issue-7/metadata.json")
 		if pull := h.forge.Pulls(hubRepo)[0]; pull.Draft {
 			t.Errorf("after %s the pull request is a draft", after)
 		}

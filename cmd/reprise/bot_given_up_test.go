@@ -22,7 +22,7 @@ phases: [
 `
 
 // A person who approves that a run is given up closes issue and pull request with it,
-// once, and whoever reopens the issue goes on.
+// once, and whoever takes the run back goes on.
 func TestGivenUp(t *testing.T) {
 	h, run := newGivenUp(t)
 	has(t, "the live comment", h.ours("progress")[0].Body, "advises giving up; approving the phase ends the run")
@@ -39,11 +39,15 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("the run is %s: %+v", got.Status, got.Stop)
 	}
 	h.closedOnce(run.PRNumber)
-	if got := h.calls(); got != "build execute, judge execute" {
-		t.Errorf("the agent was called for %s", got)
+	h.called("build execute, judge execute")
+	reopen := func() {
+		h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.State = "open" })
 	}
-	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.State = "open" })
-	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	reopen()
+	h.comment("ada", "/run").end(anyCode).wants("status", "cancelled") // which is no decision, so it is closed once more
+	reopen()
+	h.write("home/judge-execute", `echo judged >>"$REPRISE_ARTIFACT"; echo '{"structured": {}}'; exit 0`+"\n")
+	h.comment("ada", "/rollback build because it is wanted").end(exit.Done).wants("status", "completed")
 }
 
 // thread is the issue or the pull request of that number.
@@ -73,7 +77,7 @@ func (h *hub) closedOnce(pull int) {
 		if len(said) != 1 {
 			h.t.Fatalf("on number %d it is said %d times why", number, len(said))
 		}
-		has(h.t, "what is said", said[0], "`max`", "It does this already", "sum.go", "/run")
+		has(h.t, "what is said", said[0], "`max`", "It does this already", "sum.go", "/rollback")
 		if strings.Contains(said[0], " @hana") {
 			h.t.Errorf("somebody is called by what an agent wrote:\n%s", said[0])
 		}

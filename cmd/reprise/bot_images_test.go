@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"image"
 	"image/png"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,9 +28,7 @@ echo '{"text": "Done.", "structured": {"remaining": []}}'
 func TestImagesInAJob(t *testing.T) {
 	h := newFaulty(t)
 	h.write("bin/worker", seeing)
-	if err := os.Chmod(h.path("bin/worker"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	h.mayRun("bin/worker")
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
 		t.Fatal(err)

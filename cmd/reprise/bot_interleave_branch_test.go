@@ -169,8 +169,10 @@ func (r *memRepo) Dir() string        { return r.dir }
 func (r *memRepo) New() bool          { return r.isNew }
 func (r *memRepo) Leftover() string   { return "" }
 func (r *memRepo) Warnings() []string { return nil }
-func (r *memRepo) Lacks() []string    { return nil }
-func (r *memRepo) Close() error       { return nil }
+
+func (r *memRepo) Unmoved() string { return "" }
+func (r *memRepo) Lacks() []string { return nil }
+func (r *memRepo) Close() error    { return nil }
 
 func (r *memRepo) At(string) engine.BranchTree { return r }
 
@@ -209,7 +211,7 @@ func (r *memRepo) Log(_ context.Context, from string) ([]git.LogEntry, error) {
 	defer r.o.mu.Unlock()
 	var out []git.LogEntry
 	for _, c := range r.o.line(from, r.tip) {
-		e := git.LogEntry{Commit: c.id, Parents: []string{c.parent}, Time: c.at}
+		e := git.LogEntry{Commit: c.id, Parents: []string{c.parent}}
 		for line := range strings.Lines(c.message) {
 			if key, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(key, "Reprise-") {
 				e.Trailers = append(e.Trailers, git.Trailer{Key: key, Value: value})
@@ -417,6 +419,26 @@ func (r *memRepo) commit(ctx context.Context, c engine.BranchCommit) (bool, erro
 	files := maps.Clone(r.files())
 	if s, ok := c.Staged.(memStaged); ok {
 		files = maps.Clone(s.files)
+	}
+	if c.Take != "" {
+		r.o.mu.Lock()
+		code := r.o.commits[c.Take].files
+		r.o.mu.Unlock()
+		for _, change := range changesBetween(files, code) {
+			switch body, has := code[change.Path]; {
+			case strings.HasPrefix(change.Path, ".reprise/"):
+			case has:
+				files[change.Path] = body
+				if err := testenv.PutText(filepath.Join(r.dir, change.Path), body); err != nil {
+					return false, err
+				}
+			default:
+				delete(files, change.Path)
+				if err := os.Remove(filepath.Join(r.dir, change.Path)); err != nil {
+					return false, err
+				}
+			}
+		}
 	}
 	for from, to := range c.Moves {
 		moved := false

@@ -143,9 +143,7 @@ func TestTroubleInJapanese(t *testing.T) {
 			}
 		}
 		for _, w := range want {
-			if !strings.Contains(strings.Join(told, "\n"), w) {
-				t.Errorf("after %s nobody is told %q:\n%s", command, w, strings.Join(told, "\n"))
-			}
+			has(t, "what is told", strings.Join(told, "\n"), w)
 		}
 	}
 	hook := h.path("origin.git/hooks/pre-receive")

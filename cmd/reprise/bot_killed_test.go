@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -141,9 +140,7 @@ func TestJobToldToStop(t *testing.T) {
 	if told = h.ours("stop"); len(told) != 2 || told[0].Minimized != "OUTDATED" {
 		t.Errorf("at the end people are told %+v", told)
 	}
-	if got := h.calls(); got != "plan execute, build execute, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, build execute, build execute")
 }
 
 // A job that is killed after it took a command, while an agent works because
@@ -155,9 +152,7 @@ func TestKilledJobHadTakenTheCommand(t *testing.T) {
 			h := newStage(t, twoSteps)
 			j, first := h.working()
 			h.write("home/plan-revise", hangs)
-			if err := os.Remove(h.path("home/working")); err != nil {
-				t.Fatal(err)
-			}
+			h.remove("home/working")
 			back := h.say("max", "/rollback plan think of the cache")
 			h.await(j.life, "home/working")
 			j.kill(true)
@@ -174,9 +169,7 @@ func TestKilledJobHadTakenTheCommand(t *testing.T) {
 			if run := h.record(); run.Status != metadata.Completed || len(run.RollbackHistory) != 1 || run.Execution.Lease != nil {
 				t.Errorf("the run is %s, taken back %d times, its lease %+v", run.Status, len(run.RollbackHistory), run.Execution.Lease)
 			}
-			if got := h.calls(); got != "plan execute, build execute, plan revise, plan revise, build execute" {
-				t.Errorf("the agent was called for %s", got)
-			}
+			h.called("plan execute, build execute, plan revise, plan revise, build execute")
 			h.signs(first, "eyes rocket")
 			h.signs(back, "eyes rocket")
 			if live := h.ours("progress"); len(live) != 1 || !h.shows(live[0].Body) {

@@ -36,9 +36,7 @@ func TestBudgetByComment(t *testing.T) {
 	h.heard(poor, "ada").end(anyCode).wants("reason-code", "budget_exceeded")
 	h.signs(poor, "eyes confused")
 	has(t, "the answer", h.replyTo(poor), "budget_exceeded", "--more usd=N")
-	if got := h.calls(); got != "plan execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute")
 	rich := h.say("ada", "/run --more usd=5")
 	h.heard(rich, "ada").end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	h.signs(rich, "eyes rocket")
@@ -54,9 +52,7 @@ func TestAttemptsByComment(t *testing.T) {
 	has(t, "the live comment", h.ours("progress")[0].Body, "1 of the 1 agent calls in the budget are made", "/run --more attempts=N")
 	h.comment("ada", "/run --more usd=5").end(exit.Budget).wants("reason-code", "budget_exceeded")
 	h.comment("ada", "/run --more attempts=5").end(exit.Done).wants("status", "completed")
-	if got := h.calls(); got != "plan execute, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, build execute")
 }
 
 // reviewed has a gate, and no second revise.
@@ -87,9 +83,7 @@ func TestRetryByComment(t *testing.T) {
 	h.heard(id, "ada").end(exit.Failed).wants("decision", "run", "reason-code", "review_failed", "status", "failed")
 	h.signs(id, "eyes -1")
 	has(t, "the live comment", h.ours("progress")[0].Body, "review_failed", "/retry", "Missing")
-	if got := h.calls(); got != "plan execute, plan review, plan revise, plan review" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, plan review, plan revise, plan review")
 	// To run it again is not to say how to go on.
 	again := h.say("ada", "/run")
 	h.heard(again, "ada").end(anyCode)
@@ -116,9 +110,7 @@ func TestRunInPart(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.publish(map[string]string{".github/reprise/pipelines/four.cue": fourSteps})
 	h.comment("ada", "/run --pipeline four --phases two..four,-three").end(exit.Done).wants("status", "completed")
-	if got := h.calls(); got != "two execute, four execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("two execute, four execute")
 	if run := h.record(); run.Pipeline.Name != "four" {
 		t.Errorf("the pipeline is %+v", run.Pipeline)
 	}
@@ -140,7 +132,7 @@ func TestRunInPart(t *testing.T) {
 	other = h.say("ada", "/run --refresh")
 	h.heard(other, "ada").end(exit.Done).wants("reason-code", "completed")
 	h.signs(other, "eyes confused")
-	has(t, "the answer", h.replyTo(other), "every phase of pipeline own as it is defined now is done")
+	has(t, "the answer", h.replyTo(other), "all phases of pipeline own as it is now are done")
 }
 
 // The issue is taken anew as it read for the one who asks, and what was said below it
@@ -212,14 +204,10 @@ func TestRunMistaken(t *testing.T) {
 			has(t, "the answer", h.replyTo(id), want...)
 			has(t, "the summary", j.summary, want...)
 			h.nothing()
-			if got := h.calls(); got != "" {
-				t.Errorf("the agent was called for %s", got)
-			}
+			h.called("")
 			// Said right, it is done as it is said now.
 			h.comment("ada", "/run --phases ..plan").end(exit.Done).wants("status", "completed")
-			if got := h.calls(); got != "plan execute" {
-				t.Errorf("the agent was called for %s", got)
-			}
+			h.called("plan execute")
 		})
 	}
 }

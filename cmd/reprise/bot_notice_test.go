@@ -67,9 +67,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 			for _, c := range h.ours("stop") {
 				marker, _, _ := strings.Cut(c.Body, "\n")
 				stops[marker]++
-				if !strings.Contains(c.Body, "@ada @max ") {
-					t.Errorf("it reads %s", c.Body)
-				}
+				has(t, "the word", c.Body, "@ada @max ")
 			}
 			for marker, n := range stops {
 				if n != 1 {

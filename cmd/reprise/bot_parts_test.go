@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -57,9 +56,7 @@ exit 0
 	}
 	has(t, "the live comment", h.ours("progress")[0].Body, "**q1** REST?", "`/approve build.t2`", "`/retry build.t3`", "`/retry build.t4`")
 
-	if err := os.Remove(h.path("home/lazy")); err != nil {
-		t.Fatal(err)
-	}
+	h.remove("home/lazy")
 	refused := h.say("ada", "/approve build.t2") // it needs a maintainer
 	done := h.say("ada", "/retry build.t5")
 	skipped, retried := h.say("max", "/skip build.t4 nobody needs it"), h.say("max", "/retry build.t3")

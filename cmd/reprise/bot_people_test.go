@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -120,9 +119,7 @@ func TestQuestionByComment(t *testing.T) {
 		t.Errorf("the questions are %+v", run.Questions)
 	}
 	has(t, "the task of the next agent", h.read("home/task"), "REST or", "REST it is.", "Keep `v1` as it is.")
-	if got := h.calls(); got != "plan execute, plan execute, build execute, tell execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, plan execute, build execute, tell execute")
 	has(t, "the live comment", h.ours("progress")[0].Body, "→ REST it is.", "`/answer q9 REST` · refused: ", "`/answer q1 REST it is.` · answered q1")
 	h.again(id, "ada")
 }
@@ -136,9 +133,7 @@ func TestAnswerInTime(t *testing.T) {
 	j := h.comment("ada", "/run")
 	h.await(j.life, "home/working")
 	id := h.say("ada", "/answer Yes, REST.")
-	if err := os.Remove(h.path("home/hold")); err != nil {
-		t.Fatal(err)
-	}
+	h.remove("home/hold")
 	j.end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	h.signs(id, "eyes rocket")
 	h.once(h.record(), id)
@@ -157,9 +152,7 @@ func TestTwoQuestions(t *testing.T) {
 	h.signs(vague, "eyes confused")
 	has(t, "the answer", h.replyTo(vague), "q1, q2")
 	h.signs(second, "eyes rocket")
-	if got := h.calls(); got != "plan execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute")
 	first := h.say("max", "/answer Yes")
 	h.heard(first, "max").end(exit.Done).wants("status", "completed")
 	has(t, "the task of the next agent", h.read("home/task"), "8080", "Yes")
@@ -213,9 +206,7 @@ func TestApprovalIsVoid(t *testing.T) {
 	h.heard(id, "max").end(exit.Done).wants("status", "completed")
 	// Taken back, it has to be approved anew.
 	h.comment("ada", "/rollback plan and of the clock").end(exit.Done).wants("status", "waiting", "phase", "plan")
-	if got := h.calls(); got != "plan execute, plan revise, build execute, tell execute, plan revise" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, plan revise, build execute, tell execute, plan revise")
 	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
 	if run := h.record(); len(run.Approvals) != 2 {
 		t.Errorf("the approvals are %+v", run.Approvals)
@@ -257,9 +248,7 @@ func TestSkipByComment(t *testing.T) {
 	if p := run.Phase("build"); p.Status != metadata.PhaseSkipped || run.Phase("tell").Status != metadata.PhaseCompleted {
 		t.Errorf("the phases are %+v", run.Phases)
 	}
-	if d := h.once(run, id); !strings.Contains(d.Why.In(prompts.Words("en")), "it is there already") {
-		t.Errorf("the decision is %+v", d)
-	}
+	has(t, "the decision", h.once(run, id).Why.In(prompts.Words("en")), "it is there already")
 	h.again(id, "max")
 }
 
@@ -273,9 +262,7 @@ func TestSkipWhatIsNeeded(t *testing.T) {
 	h.comment("max", "/skip plan no need").end(exit.Done).wants("status", "completed")
 	h.signs(id, "eyes confused")
 	has(t, "the answer", h.replyTo(id), "needed by build")
-	if got := h.calls(); got != "plan execute, plan execute, tell execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, plan execute, tell execute")
 }
 
 // A pause lets the step at work end.
@@ -301,9 +288,7 @@ func TestPauseWhileAnAgentWorks(t *testing.T) {
 	h.heard(resume, "ada").end(exit.Done).wants("status", "completed")
 	h.signs(twice, "eyes confused")
 	h.signs(resume, "eyes rocket")
-	if got := h.calls(); got != "plan execute, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, build execute")
 	h.again(id, "ada")
 }
 

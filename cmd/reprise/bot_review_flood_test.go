@@ -91,9 +91,7 @@ func TestTwoCommandsByPrograms(t *testing.T) {
 				t.Errorf("the program is answered: %s", got)
 			}
 			run := h.record()
-			if d := run.Decisions[len(run.Decisions)-1]; !strings.Contains(string(d.Why), "bots_in_a_row") {
-				t.Errorf("the decision is %+v", d)
-			}
+			has(t, "the decision", string(run.Decisions[len(run.Decisions)-1].Why), "bots_in_a_row")
 		}
 	}
 	again := h.comment("driver[bot]", "/rollback build again")

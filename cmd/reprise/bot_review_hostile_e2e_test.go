@@ -43,7 +43,7 @@ func TestReviewOfHundredsOfComments(t *testing.T) {
 			t.Errorf("comment %d has the answers %q", n+1, got)
 		}
 	}
-	has(t, "the answer", told(), "50 were taken; 250 more were not")
+	has(t, "the answer", told(), "50 of this review's comments on lines were taken, and 250 were not")
 	h.reviewed(reviews, v, "GITHUB_RUN_ATTEMPT=9").end(exit.Done)
 	if n := strings.Count(told(), "250 more"); n != 1 {
 		t.Errorf("that is told %d times", n)

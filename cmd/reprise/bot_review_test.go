@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -97,7 +98,11 @@ func TestReviewTakesTheRunBack(t *testing.T) {
 	if len(fixed) != 1 || len(left) != 1 {
 		t.Fatalf("the answers are %q and %q", fixed, left)
 	}
-	has(t, "the first answer", fixed[0], "Fixed in ")
+	written, err := testenv.Git(h.path("origin.git"), "log", "-1", "--format=%H", "--grep=^reprise: build: revise", "reprise/issue-7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, "the first answer", fixed[0], "Fixed in "+written[:7])
 	has(t, "the second answer", left[0], "Not changed: Nobody uses it")
 	if strings.Contains(left[0], " @eve") {
 		t.Errorf("somebody is called by %q", left[0])

@@ -50,9 +50,7 @@ func TestMissingRights(t *testing.T) {
 			h.forge.Configure(hubRepo, tt.settings)
 			if tt.may["contents"] == "read" {
 				h.write("origin.git/hooks/pre-receive", "#!/bin/sh\necho Permission to acme/widget.git denied >&2\nexit 1\n")
-				if err := os.Chmod(h.path("origin.git/hooks/pre-receive"), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				h.mayRun("origin.git/hooks/pre-receive")
 			}
 			id := h.say("ada", "/run")
 			j := h.heard(id, "ada").end(exit.Failed).wants("reason-code", "credentials_missing")
@@ -62,15 +60,11 @@ func TestMissingRights(t *testing.T) {
 				has(t, "the answer", got, tt.lacks...)
 			}
 			h.nothing()
-			if got := h.calls(); got != "" {
-				t.Errorf("the agent was called for %s", got)
-			}
+			h.called("")
 			h.forge.Allow(hubToken, hubRepo, all)
 			h.forge.Configure(hubRepo, githubtest.Settings{})
 			if tt.may["contents"] == "read" {
-				if err := os.Remove(h.path("origin.git/hooks/pre-receive")); err != nil {
-					t.Fatal(err)
-				}
+				h.remove("origin.git/hooks/pre-receive")
 			}
 			again := h.say("ada", "/run")
 			h.heard(again, "ada").end(exit.Done).wants("status", "completed")
@@ -90,17 +84,13 @@ func TestRightsTakenBack(t *testing.T) {
 	j, id := h.working()
 	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "read", "pull_requests": "write"})
 	h.write("origin.git/hooks/pre-receive", "#!/bin/sh\necho Permission to acme/widget.git denied >&2\nexit 1\n")
-	if err := os.Chmod(h.path("origin.git/hooks/pre-receive"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	h.mayRun("origin.git/hooks/pre-receive")
 	h.write("home/go-on", "")
 	j.end(exit.Failed).wants("reason-code", "push_failed")
 	h.signs(id, "eyes -1")
 	has(t, "the summary", j.summary, `push\_failed`, "Permission to acme/widget.git denied")
 	has(t, "the live comment", h.ours("progress")[0].Body, "Permission to acme/widget.git denied")
-	if err := os.Remove(h.path("origin.git/hooks/pre-receive")); err != nil {
-		t.Fatal(err)
-	}
+	h.remove("origin.git/hooks/pre-receive")
 	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "write", "pull_requests": "write", "actions": "read"})
 	h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Status: "completed"})
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
@@ -120,11 +110,17 @@ func TestRightsAreNotThereForAMoment(t *testing.T) {
 	id := h.say("ada", "/rollback build it is not polite")
 	j := h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	has(t, "the log", j.said.String(), "::warning::", "ada")
-	if got := h.reactions(id); got != "confused" {
-		t.Errorf("the comment has the reactions %q", got)
-	}
+	h.signs(id, "confused")
 	h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("decision", "run", "status", "completed")
 	if n := len(h.record().RollbackHistory); n != 1 {
 		t.Errorf("the run was taken back %d times", n)
+	}
+}
+
+// remove removes a file of the stand.
+func (h *hub) remove(name string) {
+	h.t.Helper()
+	if err := os.Remove(h.path(name)); err != nil {
+		h.t.Fatal(err)
 	}
 }

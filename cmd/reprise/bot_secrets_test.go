@@ -114,9 +114,7 @@ cat "$HOME/report.json"
 	has(t, "the record", codes, "plan execute blocked secret_found\nplan execute succeeded", "build execute error", "build execute blocked secret_found\nbuild execute succeeded")
 	branch := objects(t, h.path("origin.git"))
 	for _, part := range []string{"[MODEL_API_KEY]", "code.txt:1 has the value of MODEL_API_KEY", "[MODEL_API_KEY] has a secret in its name", ".github/[MODEL_API_KEY].yml", "+[MODEL_API_KEY]"} {
-		if !strings.Contains(branch, part) {
-			t.Errorf("the branch lacks %q", part)
-		}
+		has(t, "the branch", branch, part)
 	}
 	silent(t, "the origin", branch)
 	linked := false

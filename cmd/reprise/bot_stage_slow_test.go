@@ -5,8 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -96,17 +94,6 @@ const hangs = `
 echo whole >"$REPRISE_DIR/code.txt"
 `
 
-// publish commits files to the default branch of the forge.
-func (h *hub) publish(files map[string]string) {
-	h.t.Helper()
-	for name, text := range files {
-		h.write(filepath.Join("project", name), text)
-	}
-	for _, args := range [][]string{{"add", "--all"}, {"commit", "--quiet", "--message=more"}, {"push", "--quiet", "origin", "HEAD:main"}} {
-		h.git(append([]string{"-C", h.path("project")}, args...)...)
-	}
-}
-
 // answersOn are the answers of ours on a pull request.
 func (h *hub) answersOn(pull int) []string {
 	var out []string
@@ -133,16 +120,6 @@ func (h *hub) shows(body string) bool {
 	}
 	run, err := metadata.Parse([]byte(data), "origin")
 	return err == nil && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, run.Revision)) && strings.Contains(body, "### ✅")
-}
-
-// git runs git as the user of the stand does.
-func (h *hub) git(args ...string) {
-	h.t.Helper()
-	c := exec.Command("git", args...)
-	c.Env = h.env
-	if out, err := c.CombinedOutput(); err != nil {
-		h.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
 }
 
 // read reads a file of the stand.

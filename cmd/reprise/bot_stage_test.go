@@ -39,9 +39,7 @@ echo "$REPRISE_PHASE $REPRISE_STEP" >>"$HOME/calls"
 if [ -e "$HOME/$REPRISE_PHASE-$REPRISE_STEP" ]; then . "$HOME/$REPRISE_PHASE-$REPRISE_STEP"; fi
 [ "$REPRISE_STEP" = review ] || echo done >>"$REPRISE_ARTIFACT"
 `)
-	if err := os.Chmod(h.path("bin/worker"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	h.mayRun("bin/worker")
 	return h
 }
 
@@ -58,6 +56,22 @@ func (h *hub) calls() string {
 		h.t.Fatal(err)
 	}
 	return strings.Join(strings.Split(strings.TrimSpace(string(data)), "\n"), ", ")
+}
+
+// called says for what the agent was called so far.
+func (h *hub) called(want string) {
+	h.t.Helper()
+	if got := h.calls(); got != want {
+		h.t.Errorf("the agent was called for %s, want %s", got, want)
+	}
+}
+
+// mayRun makes a program of a file of the stand.
+func (h *hub) mayRun(name string) {
+	h.t.Helper()
+	if err := os.Chmod(h.path(name), 0o755); err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 // nothing says that nothing was left behind on the forge: no branch, no pull

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -62,6 +63,55 @@ func draftByAPerson(t *testing.T, who string) {
 	h.comment("ada", "/rollback build because it is not polite").end(exit.Done).wants("status", "completed")
 	if h.forge.Pulls(hubRepo)[0].Draft {
 		t.Error("it is a draft although the run is completed anew")
+	}
+}
+
+// Whoever closes the issue stops the run, and so does who takes it away or deletes the branch: nothing more is called, and
+// the branch is not made again.
+func TestPlainlyStopped(t *testing.T) {
+	for _, how := range []string{"closed", "deleted", "branch"} {
+		t.Run(how, func(t *testing.T) {
+			h := newStage(t, twoSteps)
+			h.write("home/plan-execute", hangs)
+			j := h.comment("ada", "/run")
+			h.await(j.life, "home/working")
+			switch how {
+			case "closed":
+				h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.State = "closed" })
+			case "deleted":
+				h.forge.DeleteIssue(hubRepo, hubIssue)
+			default:
+				h.git("--git-dir", h.path("origin.git"), "update-ref", "-d", "refs/heads/reprise/issue-7")
+			}
+			h.write("home/go-on", "")
+			j.end(anyCode).wants("reason-code", map[bool]string{true: "push_failed", false: "cancelled"}[how == "branch"])
+			h.called("plan execute")
+			if how != "deleted" {
+				has(t, "the live comment", h.ours("progress")[0].Body, map[string]string{"closed": "the issue is closed", "branch": "somebody has deleted it there"}[how])
+			}
+			if how == "branch" && h.tip() != "" {
+				t.Errorf("the branch is at %s again", h.tip())
+			}
+		})
+	}
+}
+
+// A pull request that could not be opened at the end of a run is opened, and made ready, by whatever job comes next.
+func TestPullIsOpenedLater(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/build-execute", changesCode)
+	no := githubtest.Status(403, "Resource not accessible by integration")
+	h.forge.FaultWhen(func(r githubtest.Request) *githubtest.Fault {
+		if r.Method != "POST" || !strings.HasSuffix(r.Path, "/pulls") || !strings.Contains(string(r.Body), "reprise/issue-7") {
+			return nil
+		}
+		return &no
+	})
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	h.forge.FaultWhen(func(githubtest.Request) *githubtest.Fault { return nil })
+	h.comment("max", "/finish").end(exit.Done).wants("status", "completed")
+	if all := h.forge.Pulls(hubRepo); len(all) != 1 || all[0].Draft {
+		t.Fatalf("the pull requests are %+v", all)
 	}
 }
 

@@ -63,9 +63,7 @@ func TestCancelWhileAnAgentWorks(t *testing.T) {
 	// To go on is to say so.
 	h.write("home/go-on", "")
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	if got := h.calls(); got != "plan execute, build execute, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, build execute, build execute")
 }
 
 func TestRollbackWhileAnAgentWorks(t *testing.T) {
@@ -82,9 +80,7 @@ func TestRollbackWhileAnAgentWorks(t *testing.T) {
 	}
 	task := h.read("home/task")
 	has(t, "the task of the next agent", task, "think of the cache", "and of `$HOME`")
-	if got := h.calls(); got != "plan execute, build execute, plan revise, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.called("plan execute, build execute, plan revise, build execute")
 	h.signs(back, "eyes rocket")
 	h.signs(run, "eyes rocket")
 }
@@ -119,9 +115,7 @@ func TestRefusedWhileAnAgentWorks(t *testing.T) {
 				ids = append(ids, h.say(c.by, c.body))
 			}
 			h.looks(3)
-			if got := h.calls(); got != "plan execute" {
-				t.Errorf("the agent was called for %s", got)
-			}
+			h.called("plan execute")
 			h.write("home/go-on", "")
 			j.end(exit.Done).wants("status", "completed", "reason-code", "completed")
 			taken := map[int64]int{}
@@ -131,9 +125,7 @@ func TestRefusedWhileAnAgentWorks(t *testing.T) {
 			before := len(h.forge.Comments(hubRepo, hubIssue))
 			for i, c := range all {
 				h.heard(ids[i], c.by).end(exit.Done) // its own job comes late
-				if got := h.reactions(ids[i]); got != c.signs {
-					t.Errorf("%s has the reactions %q, want %q", c.body, got, c.signs)
-				}
+				h.signs(ids[i], c.signs)
 				if got := h.replyTo(ids[i]); c.reply == "" && got != "" || !strings.Contains(got, c.reply) {
 					t.Errorf("%s was answered with %q", c.body, got)
 				}

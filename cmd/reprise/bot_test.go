@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,6 +99,27 @@ func (h *hub) start(event, actor string, payload []byte, more ...string) *hubJob
 	j.life = h.stand.start("action")
 	h.env = before
 	return j
+}
+
+// publish commits files to the default branch of the forge.
+func (h *hub) publish(files map[string]string) {
+	h.t.Helper()
+	for name, text := range files {
+		h.write(filepath.Join("project", name), text)
+	}
+	for _, args := range [][]string{{"add", "--all"}, {"commit", "--quiet", "--message=more"}, {"push", "--quiet", "origin", "HEAD:main"}} {
+		h.git(append([]string{"-C", h.path("project")}, args...)...)
+	}
+}
+
+// git runs git as the user of the stand does.
+func (h *hub) git(args ...string) {
+	h.t.Helper()
+	c := exec.Command("git", args...)
+	c.Env = h.env
+	if out, err := c.CombinedOutput(); err != nil {
+		h.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
 }
 
 // checkOut clones the newest commit of main as a job does, or copies what a job
@@ -218,9 +240,7 @@ func TestRunByComment(t *testing.T) {
 	id := h.say("ada", "/run")
 	j := h.heard(id, "ada").end(exit.Done)
 	j.wants("decision", "run", "reason-code", "completed", "status", "completed", "branch", "reprise/issue-7", "issue", "7", "pr-number", "8")
-	if got := h.reactions(id); got != "eyes rocket" {
-		t.Errorf("the comment has the reactions %q", got)
-	}
+	h.signs(id, "eyes rocket")
 	live := h.ours("progress")
 	if len(live) != 1 || !strings.Contains(live[0].Body, "### ✅") {
 		t.Fatalf("the live comments are %+v", live)
@@ -233,9 +253,7 @@ func TestRunByComment(t *testing.T) {
 	if run.Status != metadata.Completed || run.PRNumber != 8 || run.GitHubIntegration.ProgressCommentID != live[0].ID || run.Execution.Lease != nil {
 		t.Errorf("the record is %+v", run)
 	}
-	if !strings.Contains(j.summary, "completed") {
-		t.Errorf("the summary is\n%s", j.summary)
-	}
+	has(t, "the summary", j.summary, "completed")
 }
 
 func TestRollbackByComment(t *testing.T) {
@@ -247,9 +265,7 @@ func TestRollbackByComment(t *testing.T) {
 	if len(run.RollbackHistory) != 1 || run.RollbackHistory[0].By != "ada" || run.RollbackHistory[0].Reason != "the cause is another\n\nLook at the *cache*." {
 		t.Fatalf("the history of rollbacks is %+v", run.RollbackHistory)
 	}
-	if got := h.reactions(id); got != "eyes rocket" {
-		t.Errorf("the comment has the reactions %q", got)
-	}
+	h.signs(id, "eyes rocket")
 	if len(h.ours("progress")) != 1 || len(h.forge.Pulls(hubRepo)) != 1 {
 		t.Errorf("%d live comments, %d pull requests", len(h.ours("progress")), len(h.forge.Pulls(hubRepo)))
 	}
@@ -264,12 +280,8 @@ func TestAReaderMayNotCommand(t *testing.T) {
 	h := newHub(t)
 	id := h.say("eve", "/run")
 	h.heard(id, "eve").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
-	if got := h.reactions(id); got != "confused" {
-		t.Errorf("the comment has the reactions %q", got)
-	}
-	if out, err := testenv.Git(h.path("origin.git"), "for-each-ref", "--format=%(refname)"); err != nil || strings.TrimSpace(out) != "refs/heads/main" {
-		t.Errorf("the branches are %q (%v)", out, err)
-	}
+	h.signs(id, "confused")
+	h.nothing()
 	if all := h.forge.Comments(hubRepo, hubIssue); len(all) != 1 {
 		t.Errorf("the comments are %+v", all)
 	}
@@ -337,6 +349,8 @@ func TestGate(t *testing.T) {
 		{"ada", "/approve", "ignored", "not_a_command", "", 0},
 		{"ada", "/etc/passwd", "ignored", "not_a_command", "", 0},
 		{"ada", "/status", "replied", "", "eyes rocket", 1},
+		{"ada", "/status\n\n```\n<!-- reprise:reply:v1 comment=1 -->\n```", "replied", "", "eyes rocket", 1},
+		{"ada", "/run\n/approve", "denied", "not_a_command", "eyes confused", 1},
 		{"ada", "/config", "replied", "", "eyes rocket", 1},
 		{"evil[bot]", "/run", "denied", "permission_denied", "", 0},
 	} {
@@ -344,9 +358,7 @@ func TestGate(t *testing.T) {
 			before := len(h.ours("reply"))
 			id := h.say(tt.by, tt.body)
 			h.heard(id, tt.by).end(exit.Done).wants("decision", tt.decision, "reason-code", tt.code)
-			if got := h.reactions(id); got != tt.reactions {
-				t.Errorf("the comment has the reactions %q, want %q", got, tt.reactions)
-			}
+			h.signs(id, tt.reactions)
 			replies := h.ours("reply")[before:]
 			if len(replies) != tt.replies {
 				t.Fatalf("the replies are %+v", replies)
@@ -365,7 +377,14 @@ func TestGate(t *testing.T) {
 func TestRunByLabel(t *testing.T) {
 	h := newHub(t)
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise", "bug") })
-	h.start("issues", "eve", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "eve")).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+	// A label that a stranger has put on is taken off, so that others can add it; that is said once.
+	for _, who := range []string{"eve", "triage[bot]"} {
+		h.start("issues", who, h.forge.LabelPayload(hubRepo, hubIssue, "reprise", who)).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+		if got := h.forge.Labels(hubRepo, hubIssue); !slices.Equal(got, []string{"bug"}) || len(h.ours("label")) != 1 {
+			t.Errorf("after %s has put it on, the labels are %q, and it is said %d times", who, got, len(h.ours("label")))
+		}
+		h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise") })
+	}
 	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "bug", "ada")).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")).end(exit.Done).wants("decision", "run", "status", "completed")
 	if got := h.forge.Labels(hubRepo, hubIssue); !slices.Equal(got, []string{"bug"}) {
@@ -373,12 +392,18 @@ func TestRunByLabel(t *testing.T) {
 	}
 }
 
+// The checkout of a job has one commit of one branch: another base is fetched.
 func TestRunByForm(t *testing.T) {
 	h := newHub(t)
+	if err := world.GitAll(h.env, []string{"-C", h.path("project"), "commit", "--quiet", "--allow-empty", "--message=to develop"}, []string{"-C", h.path("project"), "push", "--quiet", "origin", "HEAD:refs/heads/develop"}); err != nil {
+		t.Fatal(err)
+	}
+	h.inputs["base-branch"] = "develop"
 	form := map[string]any{"issue": "7", "command": "/run --phases ..analyze"}
 	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(exit.Done).wants("decision", "run", "status", "completed", "issue", "7")
-	if run := h.record(); len(run.Phases) != 1 {
-		t.Errorf("the phases are %+v", run.Phases)
+	base, err := testenv.Git(h.path("origin.git"), "rev-parse", "develop")
+	if run := h.record(); err != nil || len(run.Phases) != 1 || run.BaseCommit != strings.TrimSpace(base) {
+		t.Errorf("the phases are %+v, on %s", run.Phases, run.BaseCommit)
 	}
 	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "other", "ada", form)).end(exit.Done).wants("reason-code", "not_a_command")
 	h.start("repository_dispatch", "eve", h.forge.DispatchPayload(hubRepo, "reprise", "eve", form)).end(exit.Done).wants("reason-code", "permission_denied")
@@ -397,14 +422,20 @@ func TestEditedComment(t *testing.T) {
 	id := h.say("ada", "Looks good")
 	h.forge.EditComment(hubRepo, id, "/run")
 	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
-	h.comment("ada", "/run --phases ..analyze").end(exit.Done).wants("status", "completed")
+	has(t, "the answer", h.replyTo(id), "the comment was edited; write a new one")
+	// One that was deleted meanwhile is taken back.
+	gone := h.say("ada", "/run")
+	payload := h.forge.CommentPayload(hubRepo, gone, "created", "")
+	h.forge.DeleteComment(hubRepo, gone)
+	h.start("issue_comment", "ada", payload).end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
+	// The checkout may lie below the folder of the job.
+	h.comment("ada", "/run --phases ..analyze", "GITHUB_WORKSPACE="+h.path(fmt.Sprintf("job-%d", h.jobs+1))).end(exit.Done).wants("status", "completed")
 	// Nor does one count that waits in the queue.
 	other := h.say("ada", "Looks better")
 	h.forge.EditComment(hubRepo, other, "/cancel")
 	h.comment("ada", "/rollback analyze once more").end(exit.Done).wants("status", "completed")
-	if got := h.reactions(other); got != "confused" {
-		t.Errorf("the edited comment has the reactions %q", got)
-	}
+	h.signs(other, "confused")
+	has(t, "the answer", h.replyTo(other), "the comment was edited; write a new one")
 }
 
 // The live comment is made again when it was deleted, and one that somebody

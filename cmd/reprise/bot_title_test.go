@@ -40,11 +40,16 @@ func TestPullIsCalledAsTheRepositoryDoes(t *testing.T) {
 		t.Errorf("the branch is at %s, and the statuses are %+v", h.tip(), made.Posted)
 	}
 
-	h.forge.ChangeIssue(hubRepo, pull.Number, func(is *githubtest.Issue) { is.Title = "fix: greet `everybody`" })
+	h.forge.ChangeIssue(hubRepo, pull.Number, func(is *githubtest.Issue) {
+		is.Title, is.Body = "fix: greet `everybody`", "I have tried it.\n\n"+is.Body+"\nMine."
+	})
 	h.write("home/build-revise", changesCode)
 	h.comment("ada", "/rollback build because it is not polite").end(exit.Done).wants("status", "completed")
 	if got := h.forge.Pulls(hubRepo)[0].Title; got != "fix: greet `everybody`" {
 		t.Errorf("the pull request is called %q again", got)
+	}
+	if body := h.forge.Pulls(hubRepo)[0].Body; !strings.HasPrefix(body, "I have tried it.\n\n<!--") || !strings.HasSuffix(body, "\nMine.") || strings.Count(body, "Closes #7") != 1 {
+		t.Errorf("its text is\n%s", body)
 	}
 	h.forge.Permit(hubRepo, "mia", "maintain")
 	h.comment("mia", "/finish --squash").end(exit.Done).wants("status", "completed")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/delivery"
@@ -103,13 +104,16 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 			if why := env.TooShort(); why != "" {
 				_, _ = fmt.Fprintln(env.Stderr, "reprise: "+why)
 			}
+			if said := workspace.SayOtherwise(ctx, w.Source); o.Here && said != "" {
+				_, _ = fmt.Fprintln(env.Stderr, "reprise: "+said)
+			}
 			introduce(w, env, o.Options)
 			if err := e.Begin(ctx, run); err != nil {
 				return run, err
 			}
 		} else {
 			run.Execution.Push = w.Push
-			announce(ctx, w, env, run)
+			announce(ctx, w, env, o, run)
 		}
 		return toTheEnd(ctx, w, env, o, e, run)
 	})
@@ -127,7 +131,7 @@ func toTheEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o ru
 	if err != nil {
 		return run, err
 	}
-	return run, e.Finish(ctx, run, false)
+	return run, e.Finish(ctx, run, w.Warn)
 }
 
 // updaterOf gives what brings the base into a run.
@@ -140,7 +144,7 @@ func viewOf(w *workspace.Workspace, env environ.Env, o runOptions) terminal.View
 	out := logOf(o, env)
 	live := environ.IsTerminal(out) && env.Getenv("TERM") != "dumb" && !o.prompts && !o.log.json()
 	return terminal.NewView(out, terminal.Options{
-		Live: live, Color: text.WantsColor(env.Getenv, environ.IsTerminal(out)), Plan: w.Plan, Format: o.log.format(), Verbose: o.log.verbose(), Messages: env.Stderr,
+		Live: live, Color: text.WantsColor(env.Getenv, environ.IsTerminal(out)), Plan: w.Plan, Format: o.log.format(), Verbose: strings.HasPrefix(string(o.log), "verbose"), Messages: env.Stderr,
 	})
 }
 
@@ -163,22 +167,22 @@ func tellRemoved(w *workspace.Workspace, env environ.Env) {
 }
 
 // announce says what a person who continues a run should know.
-func announce(ctx context.Context, w *workspace.Workspace, env environ.Env, run metadata.Run) {
-	say := func(format string, args ...any) { _, _ = fmt.Fprintf(env.Stderr, "reprise: "+format+"\n", args...) }
+func announce(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, run metadata.Run) {
+	say := func(what string) { _, _ = fmt.Fprintln(env.Stderr, "reprise:", what) }
 	for _, what := range w.Notes {
-		say("%s", what)
+		say(what)
 	}
 	tellRemoved(w, env)
 	for _, a := range w.Unfinished {
-		say("%s", w.Shown("ended before", "phase", a.Phase, "step", terminal.WordFor(w.Catalogue(), "steps", string(a.Step))))
+		say(w.Shown("ended before", "phase", a.Phase, "step", terminal.WordFor(w.Catalogue(), "steps", string(a.Step))))
 	}
 	if left := w.Repo.Leftover(); left != "" {
-		say("%s", w.Shown("kept", "file", left))
+		say(w.Shown("kept", "file", left))
 	}
-	if changed, err := workspace.ChangedSince(ctx, w.Source, run, w.Issue, w.Plan.Preset); err != nil {
-		say("%s", w.Shown("not compared", "error", err))
+	if changed, err := workspace.ChangedSince(ctx, w.Source, run, w.Issue, workspace.Choice{Pipeline: w.Plan.Preset, Here: o.Here}); err != nil {
+		say(w.Shown("not compared", "error", err))
 	} else if changed != "" {
-		say("%s", changed)
+		say(changed)
 	}
 }
 
@@ -219,6 +223,7 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 // farewell says in a few lines how the run ended and what can be done now.
 func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.Run) {
 	terminal.Tell(out, "\n"+w.Shown("issue ends", "issue", text.Cut(text.IssueName(run.IssueNumber, run.IssueTitle), 100), "how", ending(run)))
+	terminal.ShowProven(out, w.Plan, run, terminal.Options{})
 	if o.dry {
 		says := w.Shown("nothing left")
 		if run.Status != metadata.Failed {
@@ -228,8 +233,12 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 		return
 	}
 	terminal.Tell(out, w.Shown("branch at", "branch", run.BranchName, "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "command", "reprise status --issue "+run.IssueNumber))
-	if run.Status == metadata.Completed {
-		terminal.Tell(out, w.Shown("merge", "command", "reprise rollback --issue "+run.IssueNumber+" --to-phase PHASE --reason TEXT"))
+	if where := w.Repo.Unmoved(); where != "" && run.Status == metadata.Completed {
+		terminal.Tell(out, w.Shown("branch behind", "branch", run.BranchName, "where", where, "command", "git merge --ff-only "+w.Repo.Tip()))
+		return
+	}
+	if run.Status == metadata.Completed && len(view.NextCommands(w.Plan, run)) == 0 {
+		terminal.Tell(out, w.Shown("merge", "id", run.IssueNumber))
 		return
 	}
 	terminal.Tell(out, goOnCommand(w, run))
@@ -244,11 +253,10 @@ func ending(run metadata.Run) string {
 		return c.Shown("ends", "status", status, "cost", cost)
 	}
 	where := text.Join(" ", run.Stop.Phase, terminal.WordFor(c, "steps", string(run.Stop.Step)))
-	code := string(run.Stop.Code)
-	if code == string(run.Status) || run.Status == metadata.Interrupted {
-		code = "" // to be interrupted is not to be cancelled
+	if code := string(run.Stop.Code); code != string(run.Status) && run.Status != metadata.Interrupted { // to be interrupted is not to be cancelled
+		status = fmt.Sprintf("%s (%s)", status, code)
 	}
-	return c.Shown("ends at", "status", status, "where", where, "why", text.Join(": ", code, text.JoinLines(run.Stop.Why.In(c))), "cost", cost)
+	return c.Shown("ends at", "status", status, "where", where, "why", text.JoinLines(run.Stop.Why.In(c)), "cost", cost)
 }
 
 // broken is an error that stopped a run, with the result so far.
@@ -279,10 +287,9 @@ func broke(w *workspace.Workspace, run metadata.Run, err error) error {
 
 // alwaysJSON prints a result also where an error kept the run from giving one.
 func alwaysJSON(env environ.Env, err error) error {
-	var code exit.Code
 	var b broken
 	switch {
-	case err == nil, errors.As(err, &code):
+	case err == nil, errors.As(err, new(exit.Code)):
 		return err // it has been printed
 	case errors.As(err, &b):
 	default:

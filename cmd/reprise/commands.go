@@ -25,6 +25,8 @@ import (
 
 // commands builds the command line.
 func commands(env environ.Env) *cobra.Command {
+	raw := env // for what programs read
+	env = environ.EscapedEnv(env)
 	root := &cobra.Command{
 		Use:   "reprise",
 		Short: "Take an issue through a pipeline of phases with coding agents",
@@ -35,10 +37,8 @@ back with a reason.`,
 		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		Args:              oneOfTheCommands,
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:              func(c *cobra.Command, _ []string) error { return showHere(c, env) },
 	}
-	raw := env // for what programs read
-	env = environ.EscapedEnv(env)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
@@ -52,14 +52,14 @@ back with a reason.`,
 		listCommand(env), statsCommand(env), logsCommand(env), diffCommand(env), cleanCommand(env),
 		vetCommand(env), doctorCommand(env), initCommand(env), importCommand(env), eval.Command(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
 	)
-	root.AddCommand(steerCommands(env)...)
+	root.AddCommand(steersWith(func(c *cobra.Command, s steerRequest) error { return steerRun(c.Context(), env, s) })...)
 	for _, c := range root.Commands() {
 		if c.Args == nil {
 			c.Args, c.ValidArgsFunction = noArgs, cobra.NoFileCompletions
 		}
 	}
 	strictHelp(root)
-	ArrangeHelp(root)
+	arrangeHelp(root)
 	fitHelp(root, env.Stdout)
 	ManualPages(root)
 	return root
@@ -119,23 +119,12 @@ func oneOfTheCommands(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if now := renamed()[args[0]]; now != "" && c == c.Root() {
-		return exit.Usagef("there is no command %q any more: it is reprise %s", args[0], now)
-	}
 	meant := ""
 	c.SuggestionsMinimumDistance = c.Root().SuggestionsMinimumDistance
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		meant = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return exit.Usagef("there is no command %q%s (see: %s --help)", args[0], meant, c.CommandPath())
-}
-
-// renamed has what commands were called before, and what stands for them now.
-func renamed() map[string]string {
-	return map[string]string{
-		"reject": "rollback", "resume": "run", "watch": "status --watch", "open": "status --open", "schema": "vet --schema",
-		"graph": "explain --graph", "prompt": "explain --phase PHASE", "version": "--version",
-	}
 }
 
 func noArgs(c *cobra.Command, args []string) error {
@@ -202,9 +191,8 @@ func examples() map[string]string {
 	}
 }
 
-// ArrangeHelp puts the commands into groups, and gives an example to those without one.
-func ArrangeHelp(root *cobra.Command) {
-	all := examples()
+// arrangeHelp puts the commands into groups, and gives an example to those without one.
+func arrangeHelp(root *cobra.Command) {
 	for _, g := range groups() {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 	}
@@ -214,9 +202,20 @@ func ArrangeHelp(root *cobra.Command) {
 				c.GroupID = g.title
 			}
 		}
-		if c.Example == "" {
-			c.Example = all[c.Name()]
-		}
+		c.Example = cmp.Or(c.Example, examples()[c.Name()])
+	}
+}
+
+// flagTitles are the titles of groups of flags, by the command and the first flag of each group. These commands list
+// their flags unsorted.
+func flagTitles() map[string]map[string]string {
+	return map[string]map[string]string{
+		"run": {
+			"more": "Who works, and within what", "pipeline": "What is done", "refresh": "Where a run has begun",
+			"stop-at-gates": "Where it stops, and what is printed",
+		},
+		"rollback": {"reason": "Why", "restore": "What else goes back", "auto": "Where an agent finds out", "force": "How it is done, and what is printed"},
+		"eval":     {"budget-usd": "Within what", "vet": "What else is done", "results": "Where results go"},
 	}
 }
 
@@ -224,7 +223,16 @@ func ArrangeHelp(root *cobra.Command) {
 // are wider to the terminal, which breaks them within words.
 func fitHelp(root *cobra.Command, out io.Writer) {
 	plain := root.HelpFunc()
+	cobra.AddTemplateFunc("titled", func(usages string) string { return usages })
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if titles := flagTitles()[c.Name()]; titles != nil {
+			var pairs []string
+			for first, title := range titles {
+				pairs = append(pairs, "      --"+first+" ", "\n"+title+":\n      --"+first+" ")
+			}
+			cobra.AddTemplateFunc("titled", strings.NewReplacer(pairs...).Replace)
+			c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), "Flags.FlagUsages |", "Flags.FlagUsages | titled |", 1))
+		}
 		if width := terminal.Width(out); width > 0 {
 			c.Long = terminal.Paragraphs(cmp.Or(c.Long, c.Short), width)
 			for _, sub := range c.Commands() {

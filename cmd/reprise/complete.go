@@ -35,6 +35,8 @@ func completeFlags(env environ.Env, root *cobra.Command) {
 			offered := issuesWith(prefix)
 			if flag != "issue" {
 				offered = func(c *cobra.Command) []string { return phasesOf(env, c) }
+			} else if c.Args != nil {
+				c.ValidArgsFunction = completes(offered)
 			}
 			// unreachable: it fails for a flag that is not there, or has one already
 			_ = c.RegisterFlagCompletionFunc(flag, completes(offered))
@@ -59,7 +61,7 @@ func issuesWith(prefix string) func(*cobra.Command) []string {
 		if src == nil {
 			return nil
 		}
-		ids, err := workspace.RunIDs(c.Context(), src, prefix)
+		ids, err := workspace.RunIDs(c.Context(), src, workspace.BranchesHere, prefix)
 		if err != nil {
 			return nil
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,13 +99,12 @@ func showChecks(r terminal.Report, checks []doctor.Check) {
 
 // inSum says the result in a sentence.
 func inSum(missing, hints int) string {
-	switch {
-	case missing == 0 && hints == 0:
-		return "Nothing is missing."
-	case missing == 0:
-		return fmt.Sprintf("Nothing is missing; %s.", text.Plural(hints, "hint"))
-	case hints == 0:
-		return fmt.Sprintf("%s would stop a run.", text.Plural(missing, "thing"))
+	said := "Nothing is missing"
+	if missing > 0 {
+		said = text.Plural(missing, "thing") + " would stop a run"
 	}
-	return fmt.Sprintf("%s would stop a run; %s.", text.Plural(missing, "thing"), text.Plural(hints, "hint"))
+	if hints > 0 {
+		said += "; " + text.Plural(hints, "hint")
+	}
+	return said + "."
 }

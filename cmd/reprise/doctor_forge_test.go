@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/setup"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/test/world"
 )
@@ -101,12 +102,15 @@ func TestDoctorOfAJob(t *testing.T) {
 
 func TestDoctorOfARepository(t *testing.T) {
 	h := newPatient(t)
+	h.publish(map[string]string{setup.File: "jobs: {run: {steps: [{uses: nobody/reprise@v1}]}}\n"})
+	const gone = "missing workflow: it calls nobody/reprise@v1, and there is no such action at github.com"
+	h.doctor(nil, reachedLine, "ok token: of ada", "ok rights: .*", gone, issueLine)
 	h.forge.Configure(hubRepo, githubtest.Settings{Archived: true, NoIssues: true})
 	h.doctor(nil, "missing github: acme/widget at github.com is archived: nothing can be written", "missing github: issues are switched off in acme/widget at github.com",
-		"ok token: of ada", issueLine)
+		"ok token: of ada", gone, issueLine)
 	h.forge.Configure(hubRepo, githubtest.Settings{DefaultBranch: "trunk"})
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.State = "closed" })
-	h.doctor(nil, "hint github: the default branch is trunk there, and main here", "ok token: of ada", "! .*|ok rights: .*", "missing issue: issue 7 of acme/widget is closed: .*")
+	h.doctor(nil, "hint github: the default branch is trunk there, and main here", "ok token: of ada", "! .*|ok rights: .*", gone, "missing issue: issue 7 of acme/widget is closed: .*")
 }
 
 // What cannot be asked is a hint, and soon over.
@@ -149,9 +153,7 @@ func TestJobThatLacksRights(t *testing.T) {
 	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "read", "actions": "read"})
 	j := h.comment("ada", "/run").end(anyCode).wants("reason-code", "credentials_missing")
 	for _, needs := range []string{"contents: write", "pull-requests: write"} {
-		if !strings.Contains(j.said.String(), "the token needs "+needs) {
-			t.Errorf("it does not say %q:\n%s", needs, j.said.String())
-		}
+		has(t, "what is said", j.said.String(), "the token needs "+needs)
 	}
 	if h.origin("7") != "" {
 		t.Error("it pushed a branch")

@@ -41,11 +41,11 @@ record has no text of the issue: it is read from GitHub, or from --issue-file.`,
 	f := c.Flags()
 	repoFlag(c, &o.Repo)
 	issueFlag(c, &o.Id)
-	f.StringVar(&o.Branch, "from", "", "branch that has the older run, here or on origin (default ai-workflow/issue-N)")
+	f.StringVar(&o.Branch, "from", "", "branch that has the older run, here or on origin (default: ai-workflow/issue-N)")
 	f.StringVar(&o.Record, "file", "", "metadata.json of the older run, with its artifacts beside it; the code is what is checked out")
 	f.StringVar(&o.Text, "issue-file", "", "Markdown file with the issue, as run takes it")
 	f.StringVar(&o.Language, "language", "", "language of artifacts and comments: en or ja (default: the older run's, else the pipeline's)")
-	f.BoolVar(&push, "push", false, "push the new branch, and every later commit, to origin")
+	f.BoolVar(&push, "push", false, "push the new branch, and every later commit, to origin (default: it stays here)")
 	f.BoolVar(&o.Dry, "dry-run", false, "show what would be taken over, and change nothing")
 	f.BoolVar(&o.Json, "json", false, "print what was taken over as one JSON object")
 	return c

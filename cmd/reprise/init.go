@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -21,10 +23,11 @@ import (
 
 // initOptions is what the command line of init says.
 type initOptions struct {
-	repo, agent, reviewer, uses   string
-	form                          string
-	force, upgrade, dry, workflow bool
-	fanOut                        bool
+	repo, agent, reviewer, uses string
+	form                        string
+	force, dry, workflow        bool
+	fanOut, local               bool
+	nothing                     bool // there was nothing to write
 }
 
 func initCommand(env environ.Env) *cobra.Command {
@@ -32,29 +35,35 @@ func initCommand(env environ.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write the workflow for GitHub, and pipelines with your checks",
-		Long: `init writes ` + setup.File + ` into the repository: in its short form it
-calls the workflow of reprise, which has the jobs and the versions of agent programs.
-With --workflow long it has the jobs itself, with every action pinned to a commit, and
-` + setup.AgentsDir + ` pins the agent program by a lock file of npm. init looks at how the repository is built and tested, and writes
-the built-in pipelines with these checks to ` + setup.PipelinesDir + `.
-It says what it found and what is left to do by hand, runs nothing of the
-repository, and sends nothing anywhere.`,
-		Example: "  reprise init --dry-run\n  reprise init --agent claude --reviewer codex\n  reprise init --upgrade",
+		Long: `init looks at how the repository is built and tested, and writes the built-in pipelines
+with these checks to ` + setup.PipelinesDir + `.
+
+It also writes ` + setup.File + `, unless --local is given. The workflow calls
+the action that --uses names. In its long form it has the jobs itself, with every
+action pinned to a commit, and ` + setup.AgentsDir + ` pins the agent program.
+In its short form, for the action of a release, it calls the workflow of reprise.
+
+Files that are there are written anew, but beside one that you have changed it
+writes NAME.new. It runs nothing of the repository, sends nothing anywhere, and ends
+with what is left to do.`,
+		Example: "  reprise init --local\n  reprise init --uses OWNER/reprise@main\n  reprise init --agent claude --reviewer codex --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
+			if o.local && o.workflow {
+				return exit.Usagef("--local and --workflow-only leave nothing to write: give one of them")
+			}
 			return initialize(c.Context(), env, o)
 		},
 	}
 	repoFlag(c, &o.repo)
 	c.Flags().StringVar(&o.agent, "agent", setup.DefaultAgent, "agent program that writes: claude, codex or gemini")
 	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: codex where it is installed, else the one that writes, with another model if it has one)")
-	c.Flags().StringVar(&o.uses, "uses", setup.DefaultUses(), "the action to call, as OWNER/REPO@VERSION")
-	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short)")
+	c.Flags().StringVar(&o.uses, "uses", "", "the action to call, as OWNER/REPO@VERSION (default: that of the workflow that is there, else of this release; a program that is no release asks)")
+	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short for the action of this release, long for another)")
 	c.Flags().BoolVar(&o.fanOut, "fan-out", false, "have parts of a phase done by several jobs at the same time (default: as in the workflow that is there, else not)")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be written, and write nothing")
-	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "write files anew that are there; beside one that you have changed, write NAME.new")
 	c.Flags().BoolVar(&o.force, "force", false, "write over files that are there, whatever was changed in them")
 	c.Flags().BoolVar(&o.workflow, "workflow-only", false, "write no pipelines")
-	c.MarkFlagsMutuallyExclusive("upgrade", "force")
+	c.Flags().BoolVar(&o.local, "local", false, "write no workflow: pipelines alone, for your machine")
 	return c
 }
 
@@ -69,38 +78,31 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	if o.form == "" {
-		existing, _ := root.ReadFile(setup.File) // one that cannot be read is told of below
-		there := setup.FormOf(string(existing), o.uses)
-		o.form, o.fanOut = string(there.Plain()), o.fanOut || there.FansOut()
-	}
-	form := setup.Form(o.form)
-	if o.fanOut {
-		form = form.FanOut()
-	}
-	folder, err := fs.Sub(root.FS(), setup.WorkflowsFolder)
-	if err != nil {
-		return err // unreachable: the name is a good one
-	}
-	files, err := setup.GeneratedFiles(form, o.uses, setup.Checking(folder), o.agent, o.reviewer)
-	if err != nil {
-		return err
+	var files []setup.GeneratedFile
+	if !o.local {
+		if files, err = workflowFiles(ctx, env, root, &o); err != nil {
+			return err
+		}
 	}
 	var told strings.Builder
 	if !o.workflow {
 		found := setup.Detect(root.FS())
-		own, err := setup.PipelineFiles(ctx, found, setup.Crew{Writer: o.agent, Reviewer: o.reviewer}, environ.Version)
+		crew := setup.Crew{Writer: o.agent, Reviewer: o.reviewer}
+		if _, err := exec.LookPath("codex"); err != nil { // who would review is not here
+			crew.Reviewer = cmp.Or(crew.Reviewer, crew.Writer)
+		}
+		own, err := setup.PipelineFiles(ctx, found, crew, environ.Version)
 		if err != nil {
 			return err
 		}
 		files = append(files, own...)
-		tellFound(&told, found, setup.Form(o.form), terminal.Width(env.Stdout))
+		tellFound(&told, found, terminal.Width(env.Stdout))
 	}
 	changes, err := setup.CompareFiles(root, files)
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprint(env.Stdout, text.Visible(told.String())); err != nil {
+	if _, err := fmt.Fprint(env.Stdout, text.Visible(told.String())); text.Unread(err) != nil {
 		return err
 	}
 	texts, err := toWrite(env, changes, o)
@@ -110,8 +112,35 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	if err := setup.WriteFiles(root, texts); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(env.Stdout, terminal.Fold(wrote(texts)+".\n\n"+nextSteps(o), terminal.Width(env.Stdout)))
-	return err
+	said := wrote(texts)
+	if len(files) == 0 {
+		o.nothing, said = true, "Nothing was written"
+	}
+	_, err = fmt.Fprint(env.Stdout, terminal.Fold(said+".\n\n"+nextSteps(o), terminal.Width(env.Stdout)))
+	return text.Unread(err)
+}
+
+// workflowFiles gives the workflow and what belongs to it, and completes what the command line says of them.
+func workflowFiles(ctx context.Context, env environ.Env, root *os.Root, o *initOptions) ([]setup.GeneratedFile, error) {
+	existing, _ := root.ReadFile(setup.File) // one that cannot be read is told of when it is to be written
+	module, _ := root.ReadFile("go.mod")     // without one it is no copy of reprise
+	there, calls := setup.Standing(string(existing))
+	o.uses = cmp.Or(o.uses, setup.ActionFor(calls, string(module)))
+	if asks := newDialogue(env); o.uses == "" && asks != nil {
+		o.uses, _ = asks.line(ctx, "This program is no release. Which action shall the workflow call? OWNER/reprise@main, if OWNER has a copy of reprise on GitHub:") // no answer is refused
+	}
+	if o.uses == "" {
+		return nil, exit.Usagef("this program is no release, so no action belongs to it: push a copy of reprise to GitHub and name it with --uses OWNER/reprise@main, or write pipelines alone with --local")
+	}
+	form := cmp.Or(setup.Form(o.form), there.Plain(), setup.UsualForm(o.uses))
+	if o.fanOut || there.FansOut() {
+		form = form.FanOut()
+	}
+	folder, err := fs.Sub(root.FS(), setup.WorkflowsFolder)
+	if err != nil {
+		return nil, err // unreachable: the name is a good one
+	}
+	return setup.GeneratedFiles(form, o.uses, setup.Checking(folder), o.agent, o.reviewer)
 }
 
 // topOf finds the top of the repository that a folder is in.
@@ -127,86 +156,55 @@ func topOf(ctx context.Context, dir string) (string, error) {
 	return src.Dir, nil
 }
 
-// toWrite gives the texts to write, and shows how they differ from what is there. Without a flag for it nothing is
-// written if a file is there with another text: that is an error.
-func toWrite(env environ.Env, changes []setup.FileChange, o initOptions) ([]setup.GeneratedFile, error) {
-	var texts []setup.GeneratedFile
-	var refused []string
+// toWrite gives the texts to write, and shows how they differ from what is there. What people have changed stays,
+// unless it is to be written over.
+func toWrite(env environ.Env, changes []setup.FileChange, o initOptions) (texts []setup.GeneratedFile, err error) {
 	for _, c := range changes {
-		write := &c.GeneratedFile
-		switch {
-		case c.State == setup.Same:
-			write = nil
-		case o.upgrade:
-			write = c.Upgraded()
-		case c.State != setup.Missing && !o.force:
-			refused = append(refused, c.Name+" differs from what init would write")
+		write := c.Upgraded()
+		if o.force && c.State != setup.Same {
+			write = &c.GeneratedFile
 		}
 		if write == nil {
 			continue
 		}
 		texts = append(texts, *write)
-		if c.State == setup.Missing && !o.dry {
-			continue
-		}
-		if _, err := fmt.Fprintln(env.Stdout, text.Visible(c.Diff(write.Text))); err != nil {
-			return nil, err
+		if c.State != setup.Missing || o.dry {
+			_, err = fmt.Fprintln(env.Stdout, text.Visible(c.Diff(write.Text)))
 		}
 	}
-	if len(refused) > 0 {
-		return nil, exit.Usagef("nothing was written, as %s; see the difference above, then use --upgrade to keep what you have changed, or --force to write over it", strings.Join(refused, ", "))
+	if o.dry && err == nil {
+		_, err = fmt.Fprintln(env.Stdout, "Nothing was written: this is a dry run.")
 	}
-	if o.dry {
-		_, err := fmt.Fprintln(env.Stdout, "Nothing was written: this is a dry run.")
-		return nil, err
-	}
-	return texts, nil
+	return texts, text.Unread(err)
 }
 
 // wrote names the files that were written.
 func wrote(texts []setup.GeneratedFile) string {
 	if len(texts) == 0 {
-		return setup.File + " and what belongs to it is up to date"
+		return "All that init would write is up to date"
 	}
 	var names []string
-	beside := ""
 	for _, f := range texts {
 		names = append(names, f.Name)
-		if strings.HasSuffix(f.Name, ".new") {
-			beside = ".\nYou have changed a file that has a .new beside it now: take over from that what you want, see the\ndifference above, and remove it"
-		}
 	}
-	return "Wrote " + strings.Join(names, ", ") + beside
+	return "Wrote " + strings.Join(names, ", ")
 }
 
 // tellFound says what was found in the repository, and why it counts, on a terminal of so many cells; 0 is none.
-func tellFound(out *strings.Builder, found setup.Found, form setup.Form, cells int) {
+func tellFound(out *strings.Builder, found setup.Found, cells int) {
 	if len(found.Checks) == 0 {
-		fmt.Fprintf(out, "Nothing was found that checks this repository, so reprise would run nothing by itself, and the\npipelines stay as they are built in. Declare checks in %sNAME.cue;\nsee %s/blob/main/docs/pipelines.md\n", setup.PipelinesDir, setup.ProjectPage)
+		fmt.Fprintf(out, "Nothing was found that checks this repository, so reprise would run nothing by itself, and the\npipelines stay as they are built in. Declare checks in %sNAME.cue.\n", setup.PipelinesDir)
 	} else {
 		out.WriteString("Found in this repository:\n\n")
-		rows := slices.Concat(commandRows("setup", found.Setup), commandRows("check", found.Checks))
-		width := 0
-		for _, r := range rows {
-			width = max(width, len(r[1]))
-		}
-		for _, r := range rows {
-			line := fmt.Sprintf("%-*s  %s", min(width, 60), r[1], r[2])
-			if lead := len("  check  "); cells > 0 && lead+len(line) > cells {
-				line = terminal.Hanging(r[1]+" "+r[2], lead, cells)
-			}
-			fmt.Fprintf(out, "  %s  %s\n", r[0], line)
+		for _, r := range slices.Concat(commandRows("setup", found.Setup), commandRows("check", found.Checks)) {
+			fmt.Fprintf(out, "  %s  %s\n", r[0], terminal.Hanging(r[1]+"  "+r[2], len("  check  "), cells))
 		}
 	}
 	for _, n := range found.Unused {
 		fmt.Fprintf(out, "  note: %s\n", terminal.Hanging(n.What+": "+n.Why, len("  note: "), cells))
 	}
 	if len(found.Needs) > 0 {
-		how := "add a step that installs it to " + setup.File
-		if form == setup.Short {
-			how = "the short workflow has no place for a step that installs it, so use --workflow long, and add one"
-		}
-		fmt.Fprintf(out, "\nGitHub's runners do not have %s: %s.\n", strings.Join(found.Needs, " and "), how)
+		fmt.Fprintf(out, "\nGitHub's runners do not have %s: add a step that installs it to the workflow, in its long form.\n", strings.Join(found.Needs, " and "))
 	}
 	out.WriteString("\n")
 }
@@ -222,36 +220,33 @@ func commandRows(kind string, list []setup.FoundCommand) (rows [][3]string) {
 	return rows
 }
 
-// stepsLeft are what a person has to do before the workflow works.
-func stepsLeft(o initOptions) (steps []string) {
-	for _, name := range []string{o.agent, o.reviewer} {
-		if agent, known := setup.AgentInstalls()[name]; known && (name != o.reviewer || name != o.agent || len(steps) == 0) {
-			steps = append(steps, fmt.Sprintf("Store the key of %s as a secret of the repository:\n     gh secret set %s", agent.Title, agent.Secret))
+// stepsLeft are what a person has to do next: why, and the command for it.
+func stepsLeft(o initOptions) (steps [][2]string) {
+	if o.local && !o.nothing {
+		steps = [][2]string{{"Runs here take them at once, jobs from the default branch", `git add .github && git commit -m "Add pipelines"`}}
+	}
+	if o.local {
+		return append(steps, [2]string{"Rehearse a run, with an issue in issue.md", "reprise run --dry-run --issue-file issue.md"})
+	}
+	for _, name := range slices.Compact([]string{o.agent, o.reviewer}) {
+		if agent, known := setup.AgentInstalls()[name]; known {
+			steps = append(steps, [2]string{"Store the key of " + agent.Title, "gh secret set " + agent.Secret})
 		}
 	}
 	return append(steps,
-		"Let workflows open pull requests: Settings, Actions, General,\n     \"Allow GitHub Actions to create and approve pull requests\".",
-		"Create the label that starts a run:\n     gh label create reprise",
-		"Commit the folder .github to the default branch; GitHub reads the workflow\n     from there.",
-		"Write a comment on an issue: /run",
+		[2]string{"Let workflows open pull requests", "gh api -X PUT repos/{owner}/{repo}/actions/permissions/workflow -F can_approve_pull_request_reviews=true"},
+		[2]string{"GitHub reads the workflow from the default branch", `git add .github && git commit -m "Add reprise" && git push`},
+		[2]string{"Start a run of an issue, here of number 1", "gh issue comment 1 --body /run"},
 	)
 }
 
-// nextSteps says what a person has to do before the workflow works.
+// nextSteps says what a person has to do before it works.
 func nextSteps(o initOptions) string {
 	var out strings.Builder
 	out.WriteString("What is left to do:\n\n")
 	for i, s := range stepsLeft(o) {
-		fmt.Fprintf(&out, "  %d. %s\n", i+1, s)
+		fmt.Fprintf(&out, "  %d. %s:\n     %s\n", i+1, s[0], s[1])
 	}
-	if o.uses != setup.LocalAction {
-		way := "call the action by a commit instead of " + o.uses
-		if o.form == string(setup.Short) {
-			way = "write the long workflow, and call the action by a commit: reprise init --workflow long --uses OWNER/reprise@COMMIT"
-		}
-		fmt.Fprintf(&out, "\nTo be sure which code runs, %s.\n", way)
-	}
-	out.WriteString("\nWhat is still missing after that is said by: reprise doctor\n")
-	fmt.Fprintf(&out, "More: %s/blob/main/docs/github.md\n", setup.ProjectPage)
+	out.WriteString("\nWhat is missing after that is said by: reprise doctor\n")
 	return out.String()
 }

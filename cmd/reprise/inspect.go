@@ -96,7 +96,7 @@ func showStatus(ctx context.Context, env environ.Env, r *workspace.Recorded, asJ
 		return text.PrintJSON(env.Stdout, result)
 	}
 	o := terminal.ShowOptions(env)
-	o.Standing, o.Near = standing, near
+	o.Standing, o.Near, o.Worker = standing, near, r.AtWork(env)
 	terminal.ShowStatus(env.Stdout, r.Plan, r.Run, o)
 	return nil
 }

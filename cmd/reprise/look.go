@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -117,13 +116,9 @@ in their artifacts: download these into a folder and name it with --from. With t
 issue, too, attempts have the numbers of its run; jobs that did parts at the same time
 each counted for themselves.`,
 		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .\n  gh run download 123 --dir artifacts && reprise logs 7 --from artifacts --all",
-		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: completes(issuesWith(env.Prefix())),
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 && id != "" {
-				return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], id)
-			}
+		RunE: func(c *cobra.Command, _ []string) error {
 			var r *workspace.Recorded
-			if id = cmp.Or(id, strings.Join(args, "")); id != "" || o.From == "" {
+			if id != "" || o.From == "" {
 				var err error
 				if r, err = workspace.Look(c.Context(), env, repo, id); err != nil {
 					return err
@@ -137,10 +132,10 @@ each counted for themselves.`,
 	repoFlag(c, &repo)
 	anyIssueFlag(c, &id)
 	f := c.Flags()
-	f.IntVar(&o.Attempt, "attempt", 0, "the attempt with this number")
+	f.IntVar(&o.Attempt, "attempt", 0, "the attempt with this number (default: the newest)")
 	f.StringVar(&o.Phase, "phase", "", "all attempts of this phase")
 	f.BoolVar(&o.All, "all", false, "all attempts")
-	f.StringVar(&o.From, "from", "", "folder into which artifacts of jobs were downloaded")
+	f.StringVar(&o.From, "from", "", "folder into which artifacts of jobs were downloaded (default: what is on this machine)")
 	f.BoolVar(&o.Follow, "follow", false, "go on with what comes, until the run ends or waits for a person")
 	f.BoolVar(&o.Raw, "raw", false, "as the agent's program has printed it")
 	f.BoolVar(&o.Prompts, "prompts", false, "show prompts in full")

@@ -100,15 +100,13 @@ func (i interrupted) Unwrap() error { return i.error }
 // explain prints an error the way people read it and gives the exit code.
 func explain(env environ.Env, err error) int {
 	var mistakes pipelines.Mistakes
-	var usage exit.UsageError
-	var none *git.NotARepository
 	switch {
 	case errors.As(err, &mistakes):
 		for _, m := range mistakes {
 			terminal.Tell(env.Stderr, m.Error())
 		}
 		return exit.Usage
-	case errors.As(err, &usage), errors.As(err, &none):
+	case errors.As(err, new(exit.UsageError)), errors.As(err, new(*git.NotARepository)):
 		terminal.Tell(env.Stderr, "reprise: "+err.Error())
 		return exit.Usage
 	}
@@ -118,9 +116,6 @@ func explain(env environ.Env, err error) int {
 	}
 	if exit.ReasonFor(err) == metadata.GitFailed {
 		terminal.Tell(env.Stderr, "reprise: all that is recorded is still there: once git works again, reprise status shows where the run is, and reprise run --issue ID continues it")
-	}
-	if errors.Is(err, os.ErrPermission) {
-		terminal.Tell(env.Stderr, "reprise: every change is recorded; allow writing the file, then start again")
 	}
 	return exit.Failed
 }

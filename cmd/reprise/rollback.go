@@ -57,8 +57,9 @@ What the call costs counts against the budget of the run.`,
 		},
 	}
 	f := c.Flags()
-	repoFlag(c, &o.Repo)
+	f.SortFlags = false // they are in groups, see flagTitles
 	issueFlag(c, &o.Id)
+	repoFlag(c, &o.Repo)
 	f.StringVar(&o.To, "to-phase", "", "phase to take the run back to")
 	f.StringVar(&o.Step, "to-step", string(metadata.Revise), "step to go on with: execute, review or revise")
 	f.StringVar(&o.From, "from-phase", "", "phase the run comes from (default: where it is)")
@@ -66,12 +67,13 @@ What the call costs counts against the budget of the run.`,
 	f.StringVar(&o.ReasonFile, "reason-file", "", "file that says why, at most 100 KB")
 	f.BoolVar(&o.Interactive, "interactive", false, "type the reason")
 	f.BoolVar(&o.Restore, "restore", false, "also take the code back to what it was when the phase ended")
-	f.BoolVar(&o.Force, "force", false, "do not ask")
-	f.BoolVar(&o.Dry, "dry-run", false, "show what would change, and change nothing (with --auto: but what the call costs is recorded)")
+	f.IntVar(&o.Attempt, "attempt", 0, "also take code and artifact back to what this attempt of the phase left (see history)")
 	f.BoolVar(&o.Auto, "auto", false, "let an agent find out whether to go back, where to, and why")
 	f.StringVar(&o.Agent, "agent", "", "with --auto: agent to ask (default: the reviewer of the phase that the run is at)")
 	f.StringVar(&o.Stubs, "stubs", "", "with --auto: file of scripted answers, for the rehearsal agent")
 	sandboxFlag(f, &o.Sandbox)
+	f.BoolVar(&o.Force, "force", false, "do not ask")
+	f.BoolVar(&o.Dry, "dry-run", false, "show what would change, and change nothing (with --auto: but what the call costs is recorded)")
 	pushFlag(f, &o.Push)
 	f.BoolVar(&o.JSON, "json", false, "print what changed as one JSON object")
 	return c
@@ -84,9 +86,12 @@ func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned 
 		return issue.CheckID(o.Id)
 	case o.To == "":
 		return exit.Usagef("back to which phase? Give --to-phase PHASE")
+	case o.Attempt < 0:
+		return exit.Usagef("--attempt %d: attempts count from 1; reprise history shows them", o.Attempt)
 	case countFlags(reasoned, o.ReasonFile != "", o.Interactive) != 1:
 		return exit.Usagef("a rollback needs one reason, it is what the next agent is told: give --reason TEXT, --reason-file FILE or --interactive")
 	}
+	o.Restore = o.Restore || o.Attempt > 0
 	r, w, err := o.open(ctx, env)
 	if err != nil {
 		return err
@@ -103,7 +108,7 @@ func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned 
 	}
 	back, err := phases.PlanRollback(r.Plan, r.Run, phases.Rollback{
 		To: o.To, Step: metadata.Step(o.Step), From: cmp.Or(o.From, command.StandsAt(r.Plan, r.Run, o.To)), Reason: reason, ReviewResult: review,
-		By: r.Source.UserName, Trigger: metadata.Manual, Restore: o.Restore, At: env.Now(),
+		By: r.Source.UserName, Trigger: metadata.Manual, Restore: o.Restore, Attempt: o.Attempt, At: env.Now(),
 	})
 	if err != nil {
 		return exit.AsUsage(command.WithNearest(err))
@@ -171,6 +176,7 @@ type rollbackRequest struct {
 	Reason, ReasonFile string
 	Interactive        bool // the reason is typed
 	Restore            bool // the code goes back, too
+	Attempt            int  // to what this attempt has left; 0: to the end of the phase
 	Force              bool // nobody is asked
 	Dry                bool
 	JSON               bool
@@ -231,6 +237,10 @@ func (o rollbackRequest) readReason(env environ.Env, r *workspace.Recorded) (rea
 func (o rollbackRequest) readReasonFile(env environ.Env, r *workspace.Recorded) (string, string, error) {
 	name := filepath.Clean(o.ReasonFile)
 	info, err := os.Lstat(name)
+	if root, none := workspace.HomeFolder(env, r.Source, r.Issue.ID); err != nil && none == nil && strings.HasPrefix(filepath.ToSlash(name), phases.Folder(r.Issue.ID)+"/") {
+		name = filepath.Join(root, "tree", name) // as reprise names the files of a run
+		info, err = os.Lstat(name)
+	}
 	if err != nil {
 		return "", "", exit.Usagef("reason file: %w", err)
 	}

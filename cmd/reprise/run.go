@@ -35,20 +35,16 @@ func runCommand(env environ.Env) *cobra.Command {
 		Long: `Start the run of an issue, or continue it where it is.
 
 The work happens in a tree of its own on the branch reprise/issue-ID; your
-checkout, index and stash are never touched. Every step is one commit that has
-the work and the record of the run.
+checkout is never touched. Every step is one commit, with the record of the run.
 
 An issue comes from a file, or from GitHub: by its address, or by its number if
-origin is there. What is private needs a token in GITHUB_TOKEN. A run of an issue
-on GitHub pushes its branch to origin unless --push=false says otherwise.
+origin is there. What is private needs a token in GITHUB_TOKEN.
 
-With --dry-run the whole pipeline runs with the built-in rehearsal agent on a
-scratch copy: no model, no push, and nothing is left behind. It runs the setup and
+With --dry-run a built-in agent rehearses the run. It runs the setup and
 the checks of the pipeline, which may need the network.`,
 		Example: `  reprise run --dry-run --issue-file issue.md
-  reprise run --issue-file issue.md --push
-  reprise run --issue https://github.com/OWNER/REPO/issues/7
-  reprise run --issue 7`,
+  reprise run --issue-file issue.md
+  reprise run --issue https://github.com/OWNER/REPO/issues/7`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, end := telemetry.Begin(c.Context(), env)
 			defer end()
@@ -56,28 +52,29 @@ the checks of the pipeline, which may need the network.`,
 		},
 	}
 	f := c.Flags()
+	f.SortFlags = false // they are in groups, see flagTitles
+	f.StringVar(&o.File, "issue-file", "", "Markdown `FILE`; its first heading is the title")
 	o.origin(f)
-	f.StringVar(&o.File, "issue-file", "", "Markdown file with the issue; its first heading is the title")
-	f.StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file (default: chosen by the issue)")
-	f.Func("phases", "`PHASES` to run: one, as design; some, as design..testing or ..testing; and those to leave out, as -report", func(text string) error {
+	f.Func("agent", "`NAME[:MODEL]` for all steps: claude, codex, gemini, rehearsal, or one of the pipeline (default: the pipeline's)", func(text string) error {
+		o.Agent, o.Model, _ = strings.Cut(text, ":")
+		return nil
+	})
+	f.Func("jobs", "`N` parts of a phase, or checks, side by side; off: no phase is split (default: as the pipeline says; checks on half the processors, at most 4)", o.readJobs)
+	f.StringVar(&o.Pipeline, "pipeline", "", "`NAME` of the pipeline, NAME/PRESET, or a file (default: chosen by the issue)")
+	f.Func("phases", "`PHASES` to run, as design, design..testing or ..testing, or to leave out, as -report (default: all)", func(text string) error {
 		part, err := pipelines.ReadPhases(text)
 		part.NoSplit, o.Part = o.Part.NoSplit, part
 		return err
 	})
-	f.StringArrayVar(&o.Docs, "doc", nil, "`PHASE=PATH`: a file of the repository that people have written as the artifact of a phase; the phase begins with its review")
-	f.Func("agent", "`NAME[:MODEL]` of the agent that does every step, and of its model: claude, codex, gemini, rehearsal, or one the pipeline names; :MODEL is that of all agents", func(text string) error {
-		o.Agent, o.Model, _ = strings.Cut(text, ":")
-		return nil
-	})
-	f.StringVar(&o.Language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")
-	f.Func("jobs", "`N`: how many parts of a phase, and checks, run side by side; off: one agent does each phase, also where the pipeline would split one into tasks (default: as many parts as the pipeline says; checks on half the processors, at most 4)", o.readJobs)
-	f.Var(anew{&o.Refresh, &o.RefreshIssue}, "refresh", "go on with the pipeline and prompts as they are defined now; =issue: with the issue as it reads now, in the file that is named, or on GitHub; =all: with both")
+	f.StringArrayVar(&o.Docs, "doc", nil, "`PHASE=PATH`: a file that people have written, for the phase to begin with its review")
+	f.StringVar(&o.Language, "language", "", "`en|ja`, for artifacts and comments (default: the pipeline's)")
+	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy, without a model")
+	f.StringVar(&o.Stubs, "stubs", "", "`FILE` of scripted answers for the rehearsal")
+	f.Var(anew{&o.Refresh, &o.RefreshIssue}, "refresh", "go on with the pipeline and prompts of today; =issue: with the issue of today; =all: with both (default: as the run began)")
 	f.Lookup("refresh").NoOptDefVal = "definition"
-	f.BoolVar(&o.Pause, "stop-at-gates", false, "stop after every phase that passed its gates; run again to go on")
-	f.Func("take", "`WHAT`: theirs: if the branch went on elsewhere and cannot be joined, go on from there; over: take the run also while another machine holds it, such as a job that is gone", o.readTake)
-	f.BoolVar(&o.TrustBranch, "trust-branch", false, "go on with the pipeline that is on the branch, also where others could have written it")
-	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")
-	f.StringVar(&o.Stubs, "stubs", "", "file of scripted answers for the rehearsal agent")
+	f.Func("take", "`WHAT`: theirs, to go on from where the branch went elsewhere; over, from a machine that is gone", o.readTake)
+	f.BoolVar(&o.TrustBranch, "trust-branch", false, "go on with the pipeline on the branch, also where others could have written it")
+	f.BoolVar(&o.Pause, "stop-at-gates", false, "stop after each phase; run again to go on")
 	o.progress(f)
 	return c
 }
@@ -98,6 +95,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		return err
 	}
 	o.Online, o.Hear = o.File == "" && !o.retry, inbox.DiscussionOn(env)
+	o.Here = env.Getenv("CI") == "" // jobs go by the default branch
 	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
 		return err
@@ -194,16 +192,11 @@ type runOptions struct {
 	phase   string // that is tried again; empty: the one the run stopped at
 }
 
-// logForm is how progress is printed: one of logForms.
+// logForm is how progress is printed: text, verbose, json or verbose-json.
 type logForm string
-
-func logForms() []logForm { return []logForm{"text", "verbose", "json", "verbose-json"} }
 
 // json reports whether each event is one object of JSON.
 func (l logForm) json() bool { return strings.HasSuffix(string(l), "json") }
-
-// verbose reports whether it is told what agents do, too.
-func (l logForm) verbose() bool { return strings.HasPrefix(string(l), "verbose") }
 
 // format is the form of the log as package terminal calls it.
 func (l logForm) format() string {
@@ -215,9 +208,9 @@ func (l logForm) format() string {
 
 // origin adds the flags that say which run it is, and what it may spend and reach.
 func (o *runOptions) origin(f *pflag.FlagSet) {
-	f.StringVar(&o.Repo, "repo", ".", "any folder of the git repository")
-	f.StringVar(&o.Id, "issue", "", "id of the issue: its number, or the name of the file it came from; or its address on GitHub")
-	f.Func("more", "`AMOUNTS` that this run may spend from here on, such as usd=5,time=90m: usd; tokens, in and out; time, of agents and checks; attempts, which are calls of agents", func(text string) error { return command.More(text, &o.More) })
+	f.StringVar(&o.Id, "issue", "", "`ID` of the issue: its number, the name of its file, or its address on GitHub")
+	f.StringVar(&o.Repo, "repo", ".", "any `FOLDER` of the git repository")
+	f.Func("more", "`AMOUNTS` to spend from here on, such as usd=5,time=90m; also tokens and attempts (default: what is left)", func(text string) error { return command.More(text, &o.More) })
 	pushFlag(f, &o.Push)
 	sandboxFlag(f, &o.Sandbox)
 }
@@ -225,8 +218,8 @@ func (o *runOptions) origin(f *pflag.FlagSet) {
 // progress adds the flags that say what is printed, and whether somebody is asked.
 func (o *runOptions) progress(f *pflag.FlagSet) {
 	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
-	f.BoolVar(&o.noInput, "no-input", false, "end where the run waits for an answer or an approval, in place of asking for it on the terminal")
-	f.StringVar((*string)(&o.log), "log", "text", "how progress is printed: text, verbose, which shows what agents do, too, on a terminal below the phases, json or verbose-json")
+	f.BoolVar(&o.noInput, "no-input", false, "end where the run waits for a person, in place of asking on the terminal")
+	f.StringVar((*string)(&o.log), "log", "text", "`FORM` of the progress: text, json, or with what agents do: verbose, verbose-json")
 }
 
 func (o *runOptions) readJobs(text string) (err error) {
@@ -265,7 +258,7 @@ func (a anew) Set(text string) error {
 func (anew) String() string { return "" }
 
 // Type gives the name of a value in the help.
-func (anew) Type() string { return "issue|all" }
+func (anew) Type() string { return "WHAT" }
 
 // check refuses flags that do not go together.
 func (o *runOptions) check() error {
@@ -281,7 +274,7 @@ func (o *runOptions) check() error {
 		return exit.Usagef("--dry-run never pushes: leave --push out")
 	case o.dry && o.Agent != "" && o.Agent != agents.Rehearsal:
 		return exit.Usagef("--dry-run calls no model, so it takes no --agent %s", o.Agent)
-	case !slices.Contains(logForms(), o.log):
+	case !slices.Contains([]logForm{"text", "verbose", "json", "verbose-json"}, o.log):
 		return exit.Usagef("--log %q is not one of text, verbose, json, verbose-json", o.log)
 	case o.Language != "" && !slices.Contains(metadata.Languages(), o.Language):
 		return exit.Usagef("--language %q is not one of %s", o.Language, strings.Join(metadata.Languages(), ", "))
@@ -305,9 +298,20 @@ func repoFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "repo", ".", "any folder of the git repository")
 }
 
-// issueFlag adds the flag that names the issue of a run.
+// issueFlag adds the flag that names the issue of a run. Its name may be left out.
 func issueFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from")
+	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from; --issue may be left out")
+	c.Args = func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) > 1:
+			return noArgs(c, args[1:])
+		case len(args) == 1 && *to != "":
+			return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], *to)
+		case len(args) == 1:
+			*to = args[0]
+		}
+		return nil
+	}
 }
 
 // anyIssueFlag adds the flag to a command that only reads, which takes the run at hand if none is named.
@@ -318,7 +322,7 @@ func anyIssueFlag(c *cobra.Command, to *string) {
 
 // pushFlag adds the flag that says whether commits go to origin. It stays nil unless it is given.
 func pushFlag(f *pflag.FlagSet, to **bool) {
-	f.BoolFunc("push", "push every commit to origin (default: as the run was started; at its start, if the issue comes from GitHub)", func(s string) error {
+	f.BoolFunc("push", "push every commit to origin (default: as before; at the start, for issues of GitHub)", func(s string) error {
 		v, err := strconv.ParseBool(s)
 		if err != nil {
 			return errors.New("it is true or false")

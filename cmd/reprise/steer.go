@@ -31,12 +31,8 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// steerCommands are the commands that change where a run stands and then end: "reprise run" continues the run.
-func steerCommands(env environ.Env) []*cobra.Command {
-	return steersWith(func(c *cobra.Command, s steerRequest) error { return steerRun(c.Context(), env, s) })
-}
-
-// steersWith gives the same commands, each of which calls do.
+// steersWith gives the commands that change where a run stands and then end, each of which calls do: "reprise run"
+// continues the run.
 func steersWith(do func(*cobra.Command, steerRequest) error) (all []*cobra.Command) {
 	for _, form := range []struct {
 		use, short, long string
@@ -157,8 +153,7 @@ func steerRun(ctx context.Context, env environ.Env, s steerRequest) (err error) 
 	if s.Name == "update" {
 		carry = s.update
 	}
-	var code exit.Code
-	if err = carry(ctx, env, w); s.JSON && (err == nil || errors.As(err, &code)) {
+	if err = carry(ctx, env, w); s.JSON && (err == nil || errors.As(err, new(exit.Code))) {
 		err = errors.Join(err, text.PrintJSON(env.Stdout, view.Result(w.Plan, w.Run)))
 	}
 	return err
@@ -296,7 +291,7 @@ func claimRun(ctx context.Context, w *workspace.Workspace, env environ.Env, o wo
 func goOnCommand(w *workspace.Workspace, run metadata.Run) string {
 	switch commands := view.NextCommands(w.Plan, run); len(commands) {
 	case 0:
-		return w.Shown("done")
+		return w.Shown("done") + text.If(!w.Push, "\n"+w.Shown("continue", "command", "git merge "+text.Flat(run.BranchName)))
 	case 1:
 		return w.Shown("continue", "command", commands[0])
 	default:
@@ -346,11 +341,11 @@ func (s steerRequest) update(ctx context.Context, env environ.Env, w *workspace.
 	}
 	run := phases.Take(w.Run, x.Run, phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Phase: x.Phase, Why: x.Why, At: o.At})
 	if err = e.Amend(ctx, run, "update"); err == nil {
-		run, _, err = u.Bring(ctx, e, run)
+		run, err = u.Bring(ctx, e, run)
 	}
 	if err == nil && run.Status == metadata.Running && phases.Decide(w.Plan, run).Final() {
 		if run, err = e.Run(ctx, run); err == nil {
-			err = e.Finish(ctx, run, false)
+			err = e.Finish(ctx, run, w.Warn)
 		}
 	}
 	if err != nil {

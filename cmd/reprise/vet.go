@@ -33,7 +33,7 @@ func vetCommand(env environ.Env) *cobra.Command {
 		Use:   "vet [FILE | NAME]...",
 		Short: "Check pipelines and prompts, and print every mistake with its place",
 		Long: `Check pipelines and print every mistake as file:line:column. Without arguments,
-those in .github/reprise of the default branch and all that are built in. In
+those in .github/reprise of your checkout and all that are built in. In
 GitHub Actions mistakes are annotations, too. If there is any, the exit code is 2.
 
 With --schema, print the JSON Schema of pipelines, by which editors complete names,
@@ -72,21 +72,25 @@ func vetPipelines(ctx context.Context, env environ.Env, repo string, args []stri
 	if err != nil {
 		return err
 	}
-	all, plans, err := workspace.Vetted(ctx, src, args)
+	all, defined, err := workspace.Vetted(ctx, src, args)
 	if err != nil {
 		return err
 	}
-	if files := workspace.NotInForce(ctx, src); len(args) == 0 && len(files) > 0 {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: not checked: %s, which %s does not have like that; only what is there counts (to check one: reprise vet FILE)\n",
-			text.Flat(strings.Join(files, ", ")), workspace.InForce(src))
+	if said := workspace.SayOtherwise(ctx, src); len(args) == 0 && said != "" {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise:", said)
 	}
 	if !asJSON && len(all) == 0 {
-		whole := slices.DeleteFunc(slices.Clone(plans), func(p *pipelines.Pipeline) bool { return p == nil }) // settings are no pipeline
-		for _, note := range slices.Concat(changeable(src, whole), unpriced(whole), holding(whole, env.Environ)) {
+		whole := slices.DeleteFunc(slices.Clone(defined), func(d workspace.Definition) bool { return d.Plan == nil }) // settings are no pipeline
+		notes := slices.Concat(changeable(src, whole), unpriced(whole), holding(whole, env.Environ))
+		if len(args) == 0 { // else others may take a template
+			notes = append(notes, doubtful(whole)...)
+		}
+		slices.Sort(notes)
+		for _, note := range slices.Compact(notes) { // several steps or pipelines have the same
 			_, _ = fmt.Fprintln(env.Stderr, "reprise:", note)
 		}
 	}
-	return reportMistakes(env, all, len(plans), asJSON)
+	return reportMistakes(env, all, len(defined), asJSON)
 }
 
 // reportMistakes prints mistakes for people, programs and GitHub.
@@ -101,7 +105,11 @@ func reportMistakes(env environ.Env, all pipelines.Mistakes, checked int, asJSON
 			_, _ = fmt.Fprintln(env.Stdout, terminal.Fold(m.Error(), terminal.Width(env.Stdout)))
 		}
 		if env.Getenv("GITHUB_ACTIONS") == "true" {
-			_, _ = fmt.Fprintln(environ.Unescaped(env.Stderr), annotation(m))
+			shown := githubactions.Command{Name: "error", Message: strings.TrimPrefix(m.Path+": "+m.Message, ": ")}
+			if m.File != "" {
+				shown.Properties = githubactions.CommandProperties{"file": m.File, "line": strconv.Itoa(m.Line), "col": strconv.Itoa(m.Column)}
+			}
+			_, _ = fmt.Fprintln(environ.Unescaped(env.Stderr), shown.String())
 		}
 	}
 	if len(all) > 0 {
@@ -113,28 +121,19 @@ func reportMistakes(env environ.Env, all pipelines.Mistakes, checked int, asJSON
 	return nil
 }
 
-// annotation is the workflow command with which GitHub shows a mistake at its place.
-func annotation(m pipelines.Mistake) string {
-	c := githubactions.Command{Name: "error", Message: strings.TrimPrefix(m.Path+": "+m.Message, ": ")}
-	if m.File != "" {
-		c.Properties = githubactions.CommandProperties{"file": m.File, "line": strconv.Itoa(m.Line), "col": strconv.Itoa(m.Column)}
-	}
-	return c.String()
-}
-
 // What vet says of pipelines that have no mistakes: what their author may not have thought of.
 
 // changeable says of each program of the repository that a pipeline starts as an agent what another agent could
 // change of it: reprise protects that file, and not what the file loads.
-func changeable(src *git.Source, plans []*pipelines.Pipeline) (notes []string) {
+func changeable(src *git.Source, defined []workspace.Definition) (notes []string) {
 	if src == nil {
 		return nil
 	}
-	for _, plan := range plans {
-		for _, agent := range slices.Sorted(maps.Keys(plan.Agents)) {
-			for _, file := range phases.Programs(plan.Agents[agent]) {
+	for _, d := range defined {
+		for _, agent := range slices.Sorted(maps.Keys(d.Plan.Agents)) {
+			for _, file := range phases.Programs(d.Plan.Agents[agent]) {
 				dir := path.Dir(file)
-				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || pipelines.MatchesPath(dir+"/x", plan.Protect) {
+				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || pipelines.MatchesPath(dir+"/x", d.Plan.Protect) {
 					continue
 				}
 				way := fmt.Sprintf("add protect: [%q]", dir+"/**")
@@ -142,25 +141,27 @@ func changeable(src *git.Source, plans []*pipelines.Pipeline) (notes []string) {
 					way = "put it into a folder of its own, and protect that"
 				}
 				notes = append(notes, fmt.Sprintf("pipeline %s: no agent can change %s, which is the agent %s, but any can change what that file loads from the repository; to keep that, %s",
-					text.Flat(plan.Name), text.Flat(file), text.Flat(agent), way))
+					text.Flat(d.Plan.Name), text.Flat(file), text.Flat(agent), way))
 			}
 		}
 	}
 	return notes
 }
 
-// unpriced says which models of lists nobody knows a price of.
-func unpriced(plans []*pipelines.Pipeline) (notes []string) {
-	for _, plan := range plans {
-		said := map[string]bool{}
-		for _, step := range workspace.StepsOf(plan) {
+// unpriced says which models of lists and which programs nobody knows a price of.
+func unpriced(defined []workspace.Definition) (notes []string) {
+	for _, d := range defined {
+		for name, agent := range d.Plan.Agents {
+			if agent.Use == "command" && agent.CallUSD == nil {
+				notes = append(notes, fmt.Sprintf("pipeline %s: agents.%s: a call that prints no usage counts as $0, so that no budget in dollars holds it; say with call_usd what such a call costs", text.Flat(d.Plan.Name), text.Flat(name)))
+			}
+		}
+		for _, step := range workspace.StepsOf(d.Plan) {
 			for _, model := range step.Models {
-				if said[model] || agents.PriceKnown(plan, model) {
-					continue
+				if !agents.PriceKnown(d.Plan, model) {
+					notes = append(notes, fmt.Sprintf("pipeline %s: allow_models: no price is known for %q, so it counts as the most expensive known one; if it is spelled correctly, give its price under prices",
+						text.Flat(d.Plan.Name), model))
 				}
-				said[model] = true
-				notes = append(notes, fmt.Sprintf("pipeline %s: allow_models: no price is known for %q, so it counts as the most expensive known one; if it is spelled correctly, give its price under prices",
-					text.Flat(plan.Name), model))
 			}
 		}
 	}
@@ -168,10 +169,26 @@ func unpriced(plans []*pipelines.Pipeline) (notes []string) {
 }
 
 // holding says which logins the programs of pipelines hold here.
-func holding(plans []*pipelines.Pipeline, env []string) (notes []string) {
-	for _, plan := range plans {
-		for _, note := range doctor.Holding(plan.Agents, env) {
-			notes = append(notes, fmt.Sprintf("pipeline %s: %s", text.Flat(plan.Name), note))
+func holding(defined []workspace.Definition, env []string) (notes []string) {
+	for _, d := range defined {
+		for _, note := range doctor.Holding(d.Plan.Agents, env) {
+			notes = append(notes, fmt.Sprintf("pipeline %s: %s", text.Flat(d.Plan.Name), note))
+		}
+	}
+	return notes
+}
+
+// doubtful says what is doubtful about the prompts of the repository, for all of its pipelines together.
+func doubtful(defined []workspace.Definition) (notes []string) {
+	var named []string
+	for _, d := range defined {
+		for _, step := range workspace.StepsOf(d.Plan) {
+			named = append(named, step.Prompt)
+		}
+	}
+	for _, d := range defined {
+		for _, m := range d.Words.Doubts(named) {
+			notes = append(notes, m.Error())
 		}
 	}
 	return notes

@@ -43,6 +43,11 @@ git remote add origin ../origin.git
 # say TEXT... prints what comes next.
 say() { printf '\n%s\n' "$*"; }
 
+# brief leaves out of what a command prints the time, which steps begin, and what is said twice.
+brief() {
+	sed -E -e '/ > (starts|goes on)/d' -e '/^(time \(UTC\)|reprise: pipeline .*|Issue [0-9]+: .*|Branch .*|Commit .*|Continue with one of:|)$/d' -e 's/^..:..:..  //' -e 's/^ +- /  - /'
+}
+
 # reprise CODE ARGUMENT... shows a command and what it prints, or the part of
 # that which a filter named in $only leaves. It has to end with that exit code.
 only=
@@ -57,6 +62,9 @@ reprise() {
 		esac
 	done
 	printf '%s\n' "${only:+ | $only}"
+	case $1 in
+	run | retry | answer | approve | skip | pause | cancel) only=brief ;;
+	esac
 	"$REPRISE" "$@" >"$scratch/out" 2>&1 || code=$?
 	eval "${only:-cat}" <"$scratch/out"
 	printf '```\n'
@@ -88,66 +96,50 @@ over() {
 }
 
 say '## What would happen'
-say 'The label of the issue chooses the pipeline, [tour.cue](../examples/tour/tour.cue).
-Nothing is done yet. Of what is printed, the phases, those that a rule may insert, and the rules:'
-only="grep -E '^(tour: the|[a-z]+:$|  - (name|after)|    then)'"
+say 'The label of the issue chooses the pipeline, [tour.cue](../examples/tour/tour.cue). It has these phases, and rules for what they find:'
+only="grep -E '^(tour: the|  - name|    then)'"
 reprise 0 explain --issue-file ../issue.md
-say 'A preset runs only a part of it, for less money:'
-only="grep -E '^(phases:|spare:|  - name)'"
-reprise 0 explain --issue-file ../issue.md --pipeline tour/quick
 
 say '## A question'
-say 'The planner does not know enough. It asks, and the run ends with exit code 3:
-it waits for a person. On GitHub the question stands in the comment of the run.'
+say 'The planner does not know enough. The run waits for a person:'
 reprise 3 run --issue-file ../issue.md --push --stubs ../answers/1-ask.yaml
-say 'The answer is kept with the run, and the agent goes on in its session. Its
-review suggests something, and this phase acts on that. Then a maintainer is
-asked.'
 reprise 0 answer --issue 7 --text 'Hello, as today.'
+say 'The agent goes on in its session. It acts on what its review suggests, and a maintainer is asked:'
 reprise 3 run --issue 7 --stubs ../answers/2-plan.yaml
 
-say '## Approval'
-say 'The maintainer says no. The reason is the first thing that the agent is told.'
+say '## A no, and a yes'
+say 'The maintainer takes the plan back. The reason is the first thing that the next agent is told:'
+only='tail -1'
 reprise 0 rollback --issue 7 --to-phase plan --reason 'Names may have spaces in them.'
 only='head -7'
 reprise 0 explain --issue 7 --phase plan --step revise
-reprise 3 run --issue 7 --stubs ../answers/2-plan.yaml
-say 'The new plan is approved. An approval is for what was looked at: if that
-changes, or the run goes back, it is void.'
+say 'It is planned anew, and the maintainer approves. If the plan changes later, that approval is void.'
+"$REPRISE" run --issue 7 --stubs ../answers/2-plan.yaml >"$scratch/out" 2>&1 || [ $? = 3 ]
 reprise 0 approve --issue 7 --phase plan
 
 say '## Rules, and the budget'
-say 'The plan found a high risk: rules have put `design` in, left `sketch` out, and
-given the work to the expert. The design costs more than the budget allows. The
-run stops with nothing lost.'
+say 'The plan found a high risk, so rules gave the work to the expert. The design costs more than the budget allows. Nothing is lost:'
 reprise 4 run --issue 7 --stubs ../answers/3-dear.yaml
-say 'With more money it goes on. The first code changes a protected file, which is
-reverted; the check fails, and so does the review. After a revision both pass, but
-two suggestions are one too many for a rule, which takes the phase back. The
-change of `docs` is so small that a rule skips its review. Then `evaluate` is sure
-that `docs` has to be done again: the run goes back by itself, and the agent is
-told the reason. Now the review of `docs` fails, and no revision is left.'
+say 'With more money it goes on. A change of a protected file is reverted. A check and a review fail, and pass after a revision. Two suggestions are
+too many for a rule, and `evaluate` sends `docs` back. Its review fails, and no revision is left:'
 reprise 1 run --issue 7 --more usd=5 --stubs ../answers/4-code.yaml
-reprise 0 status --issue 7
 
 say '## Trying again'
-say 'A retry gives the phase all its revisions again. This time the review passes, and
-a rule asks for an approval at the end. The phase `announce` is not needed here,
-so it is skipped.'
+say 'A retry gives the phase all its revisions again. `announce` is left out, and a rule asks for an approval:'
 reprise 3 retry --issue 7
 reprise 0 skip --issue 7 --phase announce --reason 'It is too small for that.'
 reprise 0 approve --issue 7
 reprise 0 run --issue 7
 
 say '## Going back'
-say 'Any phase can be taken back, with a reason. First what that would do:'
+say 'First what it would do:'
+only='sed -n 3,10p'
 reprise 0 rollback --issue 7 --to-phase code --reason 'Greet everybody.' --restore --dry-run
 only='tail -1'
 reprise 0 rollback --issue 7 --to-phase code --reason 'Greet everybody.' --restore
 
 say '## Stopping a run that is at work'
-say 'Another process works on the run. It is told to stop; the branch says how far
-it is, and what its agent had changed is kept as a patch.'
+say 'Another process works on the run. What its agent had changed is kept as a patch.'
 begin ../answers/5-slow.yaml
 reprise 0 pause --issue 7 --reason 'Wait for the release.'
 over
@@ -156,8 +148,6 @@ reprise 0 cancel --issue 7 --reason 'It is the wrong issue.'
 over
 
 say '## What there is in the end'
-say 'Everything that happened is on the branch, one commit for each step, and was
-pushed. `reprise run --issue 7` would go on from here.'
+say 'Each step is one commit, and was pushed. `reprise run --issue 7` would go on from here, and `reprise history --issue 7` shows all of it.'
+only="grep -E '^(cancelled|.  [0-9])'"
 reprise 0 status --issue 7
-only='cut -c 22-'
-reprise 0 history --issue 7

@@ -1,13 +1,18 @@
 package agents
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -38,8 +43,8 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 	return it, nil
 }
 
-// Probe says whether the program of an agent and what its servers of tools need is there: nil, or an *engine.AgentError
-// of class Missing. A path counts from dir, the top of a work tree. It starts nothing.
+// Probe says whether the program of an agent, its key or login, and what its servers of tools need is there: nil, or an
+// *engine.AgentError of class Missing or Auth. A path counts from dir, the top of a work tree. It starts nothing.
 func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 	if name == Rehearsal {
 		return nil
@@ -51,7 +56,36 @@ func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 	if _, err := c.find(c.program, dir); err != nil {
 		return err
 	}
-	return c.outfit(dir).lacks()
+	if err := c.outfit(dir).lacks(); err != nil {
+		return err
+	}
+	if from, elsewhere := LoginOf(name, c.opts.Environ); from+elsewhere == "" && len(gate.KeyVariables(name)) > 0 {
+		return c.fail(metadata.Auth, errors.New("it has neither a key nor a login"))
+	}
+	return nil
+}
+
+// LoginOf says where an agent program has its key or its login from: by the name of a variable, never by what is in it.
+// Where neither is known, elsewhere says what may name another way; without that, there is none.
+func LoginOf(name string, env []string) (from, elsewhere string) {
+	set := slices.DeleteFunc(gate.KeyVariables(name), func(variable string) bool { return process.Lookup(env, variable) == "" })
+	if len(set) > 0 {
+		return "key from " + strings.Join(set, ", "), ""
+	}
+	for _, f := range gate.LoginFiles(name, process.Lookup(env, "HOME"), env) {
+		info, err := os.Stat(f.From)
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+		case f.Login:
+			return "logged in", ""
+		case slices.Contains([]string{"settings.json", "config.toml"}, filepath.Base(f.From)):
+			elsewhere = "no key and no login that is known; " + f.From + " may name another way"
+		}
+	}
+	if elsewhere == "" && runtime.GOOS != "linux" {
+		elsewhere = "no key; a login in the keychain cannot be seen from here"
+	}
+	return "", elsewhere
 }
 
 // newCLI gives what an agent of that name has in common with all that are programs.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -354,6 +355,10 @@ func TestProbe(t *testing.T) {
 		t.Errorf("error %+v", err)
 	}
 	b.install("codex", "crash")
+	if err := Probe("codex", pipelines.Agent{}, "", b.opts); runtime.GOOS == "linux" && (!errors.As(err, &fault) || fault.Class != metadata.Auth || fault.Hint != metadata.Because("hint_codex_login")) {
+		t.Errorf("without a login: error %+v", err)
+	}
+	b.opts.Environ = append(b.opts.Environ, "OPENAI_API_KEY=canary")
 	for _, name := range []string{"codex", "rehearsal"} {
 		if err := Probe(name, pipelines.Agent{}, "", b.opts); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -2,12 +2,11 @@ package agents
 
 import (
 	"math"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -17,14 +16,14 @@ const (
 	maxUSD     = 1e9
 	maxTimes   = 1_000_000 // turns
 	maxDenials = 100
-	maxDelay   = 7 * 24 * time.Hour // no service closes for longer
-	maxWord    = 200                // characters of a name
+	maxDelay   = 32 * 24 * time.Hour // no service closes for longer
+	maxWord    = 200                 // characters of a name
 )
 
 // sane brings a usage within what can be.
 func sane(u metadata.Usage) metadata.Usage {
 	u.InputTokens, u.CachedTokens, u.OutputTokens = tokens(u.InputTokens), tokens(u.CachedTokens), tokens(u.OutputTokens)
-	u.Turns = times(u.Turns)
+	u.Turns = min(max(u.Turns, 0), maxTimes)
 	if u.USD = max(u.USD, 0); math.IsNaN(u.USD) || u.USD > maxUSD {
 		u.USD = maxUSD // what cannot be told is rather too much than nothing
 	}
@@ -33,15 +32,13 @@ func sane(u metadata.Usage) metadata.Usage {
 
 func tokens(n int64) int64 { return min(max(n, 0), maxTokens) }
 
-func times(n int) int { return min(max(n, 0), maxTimes) }
-
 // delayOf is a delay in seconds.
 func delayOf(seconds float64) time.Duration {
 	return time.Duration(min(max(seconds, 0), maxDelay.Seconds()) * float64(time.Second))
 }
 
 // sessionForm is the form of a session's id, which is an argument of the next call and so begins unlike an option.
-var sessionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`) })
+var sessionForm = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
 
 // sessionOf gives the id of a session as a program tells it, or otherwise.
 func sessionOf(told, otherwise string) string {

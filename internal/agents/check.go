@@ -54,10 +54,11 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 		r.Pass = r.ExitCode == 0
 	}
 	r.Output = out.String()
-	if !r.Pass {
+	if !r.Pass || len(c.JUnit) > 0 {
 		told.JUnitIn(dir, c.JUnit)
-		r.FailedTests, r.Like = told.Names(), told.Likeness()
-		r.Ran, r.Failed = told.Tests()
+	}
+	if r.Ran, r.Failed = told.Tests(); !r.Pass {
+		r.FailedTests = told.Names()
 	}
 	return r, nil
 }

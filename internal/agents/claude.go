@@ -42,7 +42,7 @@ func withoutPieces(keep func(engine.Task, []byte)) func(engine.Task, []byte) {
 	}
 	return func(t engine.Task, line []byte) {
 		var e struct{ Type string }
-		if !bytes.Contains(line, []byte("stream_event")) || !Decode(line, &e) || e.Type != "stream_event" {
+		if !bytes.Contains(line, []byte("stream_event")) || !decode(line, &e) || e.Type != "stream_event" {
 			keep(t, line)
 		}
 	}

@@ -28,7 +28,7 @@ type claudeStream struct {
 // line takes one line of the stream. What is no event is left out.
 func (s *claudeStream) line(data []byte) process.Reaction {
 	var e ClaudeEvent
-	if !Decode(data, &e) {
+	if !decode(data, &e) {
 		return process.GoOn
 	}
 	switch {
@@ -39,12 +39,9 @@ func (s *claudeStream) line(data []byte) process.Reaction {
 	case e.Type == "system" && e.Subtype == "api_retry":
 		return s.retry(e)
 	case e.Type == "assistant":
-		s.assistant(e)
-	case e.Type == "rate_limit_event":
-		// untested: only a subscription sends these, and no recording has one.
-		if e.Limit.Status == "rejected" && e.Limit.ResetsAt > 0 {
-			s.delay = delayOf(time.Until(time.Unix(e.Limit.ResetsAt, 0)).Seconds())
-		}
+		return s.assistant(e)
+	case e.Type == "user" && len(e.Message.Content) > 0:
+		return s.came(string(e.Message.Content[0].Content))
 	case e.Type == "result":
 		return s.end(e)
 	}
@@ -65,24 +62,23 @@ func (s *claudeStream) hearServers(e ClaudeEvent) {
 // retry hears that the program tries again, as it would for minutes with a wrong key.
 func (s *claudeStream) retry(e ClaudeEvent) process.Reaction {
 	s.word = wordOf(e.Word)
-	class := gate.ClassOf(e.Status, s.word)
-	err := s.fault(class, fmt.Errorf("the model's service refused (%s)", describe(e.Status, s.word)))
-	if class == metadata.Auth {
+	err := s.fault(e.Status, "", fmt.Sprintf("the model's service refused (%s)", describe(e.Status, s.word)))
+	if err.Class == metadata.Auth {
 		s.failed = err
 		return process.GiveUp
 	}
-	if s.delay = delayOf(e.DelayMS / 1000); class == metadata.RateLimited {
+	if s.delay = delayOf(e.DelayMS / 1000); err.Class == metadata.RateLimited {
 		err.RetryAfter = s.delay
 	}
 	s.trouble = err
-	if class == metadata.RateLimited && s.delay >= gate.Patience && s.result.Usage.Turns == 0 {
+	if err.Class == metadata.RateLimited && s.delay >= gate.Patience && s.result.Usage.Turns == 0 {
 		s.failed = err // nothing is lost yet, and somebody else may have room
 		return process.GiveUp
 	}
 	return process.GoOn
 }
 
-func (s *claudeStream) assistant(e ClaudeEvent) {
+func (s *claudeStream) assistant(e ClaudeEvent) (then process.Reaction) {
 	if s.word = wordOf(e.Word); s.word == "" {
 		s.trouble = nil // it got over it
 		s.count(wordFrom(e.Message.ID), e.Message.Usage)
@@ -96,9 +92,11 @@ func (s *claudeStream) assistant(e ClaudeEvent) {
 		case b.Type == "tool_use" && b.Name != "StructuredOutput": // that one is the answer
 			s.result.ToolCalls++
 			s.ran = s.ran || b.Name == "Bash"
-			s.notify(b.Name + " " + Target(b.Input, s.task.Dir))
+			s.notify(b.Name + " " + target(b.Input, s.task.Dir))
+			then = max(then, s.uses(b.Name+" "+string(b.Input)))
 		}
 	}
+	return then
 }
 
 // count takes the usage of a message, which comes with each part of it, and
@@ -130,10 +128,9 @@ func (s *claudeStream) end(e ClaudeEvent) process.Reaction {
 	s.takeUsage(e)
 	switch {
 	case e.Subtype == "success" && e.IsError:
-		class := gate.ClassOf(e.APIStatus, s.word)
-		s.failed = s.fault(class, errors.New(cmp.Or(process.OneLine(e.Result, 300), describe(e.APIStatus, s.word))))
-		if class == metadata.RateLimited {
-			s.failed.RetryAfter = s.delay
+		s.failed = s.fault(e.APIStatus, e.Result, cmp.Or(process.OneLine(e.Result, 300), describe(e.APIStatus, s.word)))
+		if s.failed.Class == metadata.RateLimited {
+			s.failed.RetryAfter = max(s.failed.RetryAfter, s.delay)
 		}
 		return process.Done
 	case e.Subtype == "success":
@@ -144,10 +141,11 @@ func (s *claudeStream) end(e ClaudeEvent) process.Reaction {
 	case e.Subtype == "error_max_structured_output_retries":
 		r.Warnings = append(r.Warnings, "claude tried several times to give a structured answer, and could not")
 	case s.task.Resume && e.Turns == 0:
-		s.failed = s.fault(metadata.Crash, &SessionGone{s.task.Session})
+		s.failed = s.cli.gone(s.task.Session)
 		return process.Done
 	default:
-		s.failed = s.fault(metadata.Crash, fmt.Errorf("it stopped with %s: %s", wordFrom(e.Subtype), process.OneLine(strings.Join(e.Errors, "; "), 300)))
+		why := strings.Join(e.Errors, "; ")
+		s.failed = s.fault(0, why, fmt.Sprintf("it stopped with %s: %s", wordFrom(e.Subtype), process.OneLine(why, 300)))
 		return process.Done
 	}
 	s.done = true
@@ -172,20 +170,14 @@ func (s *claudeStream) takeUsage(e ClaudeEvent) {
 	}
 }
 
-func (s *claudeStream) fault(class metadata.Class, err error) *engine.AgentError {
-	f := s.cli.fail(class, err)
-	switch {
-	case s.word == "billing_error":
-		f.Hint = metadata.Because("hint_no_credit")
-	case s.word == "model_not_found":
-		f.Hint = metadata.Because("hint_model")
-	}
-	return f
+// fault is the error of a call that ended with a status and words. Why says it for people.
+func (s *claudeStream) fault(status int, said, why string) *engine.AgentError {
+	return s.cli.told(fmt.Sprintf("HTTP %d, %s: %s", status, s.word, said), errors.New(why))
 }
 
 // wordOf reads a word that may be missing, or an object.
 func wordOf(raw json.RawMessage) (word string) {
-	Decode(raw, &word)
+	decode(raw, &word)
 	return wordFrom(word)
 }
 

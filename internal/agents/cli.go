@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -57,6 +59,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	call.Home = c.lookup("HOME")
 	call.User = call.Home
 	call.Env = c.environ(call)
+	loggedIn := c.login(call.User)
 	leave, err := c.opts.moveIn(ctx, call, c)
 	if err != nil {
 		return engine.Result{}, c.fail(classOf(err), err)
@@ -103,6 +106,9 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	says.started, says.seen = true, seen
 	says.hear(c, way.Trouble())
 	r, err := c.conclude(ctx, t, says.ending, says)
+	if why := (*engine.AgentError)(nil); errors.As(err, &why) && why.Class == metadata.Auth && c.login(call.User) != loggedIn {
+		why.Class, why.Hint, why.Err = metadata.Network, "", fmt.Errorf("%w; its login was renewed meanwhile", why.Err)
+	}
 	if says.complete != nil {
 		says.complete(&r)
 	}
@@ -113,6 +119,17 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		err = nil // what was written until then counts
 	}
 	return r, err
+}
+
+// login is what the user's login for the program is now.
+func (c cli) login(home string) (all string) {
+	for _, f := range logins(c.name, home, c.opts.Environ) {
+		if f.secret {
+			data, _ := os.ReadFile(f.From) // the user has none, or the program cannot read it either
+			all += string(data)
+		}
+	}
+	return all
 }
 
 // environ gives what the program may see.
@@ -220,4 +237,17 @@ func (c cli) fail(class metadata.Class, err error) *engine.AgentError {
 		}[c.name]
 	}
 	return e
+}
+
+// told is the error of a call by what the program, or its service, says of that.
+func (c cli) told(said string, err error) *engine.AgentError {
+	class, wait, hint := gate.MeaningOf(c.name, said, time.Now())
+	e := c.fail(class, err)
+	e.RetryAfter, e.Hint = min(wait, maxDelay), cmp.Or(hint, e.Hint)
+	return e
+}
+
+// gone is the error of a session that is not on this machine. Starting afresh is the way on.
+func (c cli) gone(session string) *engine.AgentError {
+	return c.fail(metadata.Session, fmt.Errorf("session %.100q is not there", session))
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -23,7 +22,7 @@ func (a codex) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	s.result.Model = t.Model
 	s.over = func(code int) {
 		if code != 0 && t.Resume && s.thread == "" {
-			s.failed = a.fail(metadata.Crash, &SessionGone{t.Session})
+			s.failed = a.gone(t.Session)
 		}
 	}
 	s.complete = s.addUsage
@@ -32,7 +31,7 @@ func (a codex) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 
 func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	t := c.Task
-	s.home = codexHome(c)
+	s.home = cmp.Or(process.Lookup(c.Env, "CODEX_HOME"), filepath.Join(c.Home, ".codex"))
 	if t.Resume {
 		s.before = readRollout(s.home, t.Session).usage
 	}
@@ -84,7 +83,7 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	}
 	if t.Resume && t.Session != "" {
 		if !sessionForm().MatchString(t.Session) {
-			return "", fmt.Errorf("session %.100q can be none of Codex: %w", t.Session, &SessionGone{t.Session})
+			return "", a.gone(t.Session)
 		}
 		c.Argv = append(c.Argv, "resume", t.Session)
 	}
@@ -104,7 +103,7 @@ func (a codex) schema(c *Call, s *codexStream) error {
 	if c.Task.Schema == nil {
 		return nil
 	}
-	schema, ok, err := StrictSchema(c.Task.Schema)
+	schema, ok, err := strictSchema(c.Task.Schema)
 	if err != nil {
 		return fmt.Errorf("the JSON Schema of the answer: %w", err)
 	}
@@ -135,14 +134,6 @@ func codexSandbox(t engine.Task, contained bool) []string {
 		return []string{"-c", `default_permissions="reprise"`, "-c", files}
 	}
 	return []string{"--sandbox", "read-only"}
-}
-
-// codexHome is where the program keeps its login and its sessions.
-func codexHome(c *Call) string {
-	if home := process.Lookup(c.Env, "CODEX_HOME"); home != "" {
-		return home
-	}
-	return filepath.Join(c.Home, ".codex")
 }
 
 func exists(file string) bool {

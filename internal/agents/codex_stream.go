@@ -3,12 +3,8 @@ package agents
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -27,7 +23,7 @@ type codexStream struct {
 // line takes one line of the stream. What is no event is left out.
 func (s *codexStream) line(data []byte) process.Reaction {
 	var e CodexEvent
-	if !Decode(data, &e) {
+	if !decode(data, &e) {
 		return process.GoOn
 	}
 	switch e.Type {
@@ -36,7 +32,7 @@ func (s *codexStream) line(data []byte) process.Reaction {
 		s.result.Session = s.thread
 		s.notify("")
 	case "item.started", "item.completed":
-		s.item(e)
+		return s.item(e)
 	case "error":
 		return s.fault(e.Message)
 	case "turn.failed":
@@ -45,13 +41,15 @@ func (s *codexStream) line(data []byte) process.Reaction {
 		return process.Done
 	case "turn.completed":
 		s.total, s.done, s.trouble = &e.Usage, true, nil
-		s.answer()
+		if s.schema != nil && json.Valid([]byte(s.result.Text)) { // the last words are the structured answer
+			s.result.Structured = relaxAnswer(s.schema, json.RawMessage(s.result.Text))
+		}
 		return process.Done
 	}
 	return process.GoOn
 }
 
-func (s *codexStream) item(e CodexEvent) {
+func (s *codexStream) item(e CodexEvent) process.Reaction {
 	did := ""
 	switch e.Item.Type {
 	case "agent_message":
@@ -62,14 +60,14 @@ func (s *codexStream) item(e CodexEvent) {
 	case "file_change":
 		did = "edit"
 		for _, c := range e.Item.Changes {
-			did += " " + Within(c.Path, s.task.Dir)
+			did += " " + within(c.Path, s.task.Dir)
 		}
 	case "mcp_tool_call":
 		did = e.Item.Server + " " + e.Item.Tool
 	case "web_search":
 		did = "search " + e.Item.Query
 	default:
-		return
+		return process.GoOn
 	}
 	s.trouble, s.silent = nil, 0 // it got over it
 	switch {
@@ -82,12 +80,12 @@ func (s *codexStream) item(e CodexEvent) {
 		if e.Item.Status == "declined" {
 			s.deny(e.Item.Type)
 		}
+		if e.Item.Type != "file_change" { // whose text it does not tell
+			return max(s.came(e.Item.Output), s.uses(did+" "+string(e.Item.Arguments)))
+		}
 	}
+	return process.GoOn
 }
-
-// statusIn finds the HTTP status in the message of an error event, the only
-// place where the program says it.
-var statusIn = regexp.MustCompile(`(?:unexpected status|last status:) (\d{3})\b`)
 
 // maxSilent is how often in a row the program may report that there is no
 // network. It would wait for it for ever.
@@ -95,18 +93,9 @@ const maxSilent = 4
 
 // fault hears of an error that the program may yet get over.
 func (s *codexStream) fault(message string) process.Reaction {
-	status, word := 0, "unknown"
-	if m := statusIn.FindStringSubmatch(message); m != nil {
-		status, _ = strconv.Atoi(m[1])
-	}
-	if refused := serviceRefusal(message); refused != "" {
-		status, word = 400, ""
-		message = refused
-	}
-	class := gate.ClassOf(status, word)
-	s.trouble = s.cli.fail(class, errors.New(process.OneLine(message, 300)))
+	s.trouble = s.cli.told(message, errors.New(process.OneLine(refusalIn(message), 300)))
 	switch {
-	case class == metadata.Auth:
+	case s.trouble.Class == metadata.Auth:
 		s.failed = s.trouble
 		return process.GiveUp
 	case strings.HasPrefix(message, "Reconnecting... waiting for network"):
@@ -116,23 +105,4 @@ func (s *codexStream) fault(message string) process.Reaction {
 		}
 	}
 	return process.GoOn
-}
-
-// serviceRefusal gives the reason in a message that is the service's answer as
-// it came, for a request it will never take.
-func serviceRefusal(message string) string {
-	var answer struct {
-		Error struct{ Type, Message string }
-	}
-	if !strings.HasPrefix(message, "{") || !Decode([]byte(message), &answer) || answer.Error.Type == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s: %s", answer.Error.Type, answer.Error.Message)
-}
-
-// answer takes the last words for the structured answer, if they are one.
-func (s *codexStream) answer() {
-	if s.schema != nil && json.Valid([]byte(s.result.Text)) {
-		s.result.Structured = RelaxAnswer(s.schema, json.RawMessage(s.result.Text))
-	}
 }

@@ -58,7 +58,7 @@ func readRollout(home, session string) (r rollout) {
 				}
 			}
 		}
-		switch Decode(line, &e); {
+		switch decode(line, &e); {
 		case e.Type == "turn_context" && e.Payload.Model != "":
 			r.model = wordFrom(e.Payload.Model)
 		case e.Type == "event_msg" && e.Payload.Type == "token_count" && e.Payload.Info.Total != CodexUsage{}:

@@ -30,7 +30,7 @@ import (
 type command struct{ cli }
 
 // maxAnswer is how long the answer of a command may be.
-const maxAnswer = process.MaxLine
+const maxAnswer = 1 << 20
 
 // answer is what a command prints.
 type answer struct {
@@ -92,7 +92,7 @@ func (a command) prepare(c *Call) (string, error) {
 // read fills the result with what the program printed.
 func (a command) read(printed []byte, r *engine.Result) error {
 	if len(bytes.TrimSpace(printed)) == 0 {
-		return nil
+		printed = []byte("{}")
 	}
 	var said answer
 	d := json.NewDecoder(bytes.NewReader(printed))
@@ -113,10 +113,15 @@ func (a command) read(printed []byte, r *engine.Result) error {
 	if min(u.InputTokens, u.OutputTokens, u.CachedTokens) < 0 || said.Usage.USD != nil && *said.Usage.USD < 0 {
 		return errors.New("usage may not be negative")
 	}
-	if said.Usage.USD != nil {
+	switch none := u == (metadata.Usage{}); {
+	case said.Usage.USD != nil:
 		u.USD = *said.Usage.USD
 		u = sane(u)
-	} else {
+	case none && a.agent.CallUSD != nil:
+		u.USD, u.Estimated = *a.agent.CallUSD, *a.agent.CallUSD > 0
+	case none:
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the agent %s says nothing of its usage, so what this call costs is unknown, and counts as nothing: have it print usage, or give call_usd in the pipeline", a.name))
+	default:
 		u, _ = a.priced("", u)
 	}
 	r.Text, r.Structured, r.Session, r.Limit, r.Usage = said.Text, said.Structured, said.Session, said.Limit, u

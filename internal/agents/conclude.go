@@ -1,9 +1,11 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/gate"
@@ -18,9 +20,12 @@ type said struct {
 	cli    cli
 	task   engine.Task
 	result engine.Result
-	done   bool // it gave its result
-	ran    bool // it ran a command
-	opaque bool // it does not tell whether it did
+	done   bool   // it gave its result
+	ran    bool   // it ran a command
+	used   string // the tool that it used last, with what it gave that
+	back   string // what came of that
+	same   int    // how often in a row both were the same
+	opaque bool   // it does not tell whether it did
 	// failed is what ended it for good; trouble is what it still tries to get
 	// over, such as a rate limit.
 	failed, trouble *engine.AgentError
@@ -42,14 +47,28 @@ func (s *said) notify(text string) {
 	}
 }
 
-// SessionGone is the cause of an error when a session is not on this machine. Starting afresh is the way on.
-type SessionGone struct{ Session string }
+// mostSame is how often in a row a program may use a tool in the same way.
+const mostSame = 25
 
-// Error names the session.
-func (e *SessionGone) Error() string { return fmt.Sprintf("session %s is not there", e.Session) }
+// uses hears that the program uses a tool, and ends one that does the same for ever.
+func (s *said) uses(how string) process.Reaction {
+	if s.same++; how != s.used {
+		s.used, s.same = how, 1
+	}
+	if s.same < mostSame {
+		return process.GoOn
+	}
+	s.failed = s.cli.fail(metadata.Session, fmt.Errorf("it made the same call %d times in a row, and was ended: %s", mostSame, process.OneLine(how, 200)))
+	return process.GiveUp
+}
 
-// SessionGone lets a caller recognise the error by this method alone.
-func (e *SessionGone) SessionGone() bool { return true }
+// came hears what a tool has given back. A program that waits for something sees that change.
+func (s *said) came(back string) process.Reaction {
+	if back != s.back {
+		s.back, s.same = back, min(s.same, 1)
+	}
+	return process.GoOn
+}
 
 // conclude decides what a call came to: what the program said for certain
 // comes first, then how it ended.
@@ -94,11 +113,30 @@ func (c cli) unfinished(ctx context.Context, t engine.Task, e process.Ending, s 
 	case process.WentIdle:
 		return c.fail(metadata.IdleTimeout, fmt.Errorf("no output for %v", t.Idle))
 	}
-	how := abnormal(e)
-	if how == "" {
-		how = "it ended"
+	how, last := abnormal(e), process.LastWords(e.Stderr)
+	how = cmp.Or(how, "it ended")
+	if e.Cut > 0 {
+		return c.fail(metadata.Refused, fmt.Errorf("%s, and of its result there is only the beginning: it has a line of more than %d MiB", how, process.MaxLine>>20))
 	}
-	return c.fail(metadata.Crash, fmt.Errorf("%s without a result%s", how, process.LastWords(e.Stderr)))
+	if c.Install == "" { // a program of the user's says anything there
+		return c.fail(metadata.Crash, fmt.Errorf("%s without a result%s", how, last))
+	}
+	return c.told(e.Stderr[max(0, len(e.Stderr)-maxCause):]+"\n"+how, fmt.Errorf("%s without a result%s", how, last))
+}
+
+// maxCause is how much of the end of standard error may say why a program ended, in bytes.
+const maxCause = 2000
+
+// refusalIn reads the service's answer out of a message, where programs put it as JSON; without one it is the message.
+func refusalIn(message string) string {
+	var answer struct {
+		Error struct{ Type, Status, Message string }
+	}
+	start, end := strings.IndexByte(message, '{'), strings.LastIndexByte(message, '}')
+	if start < 0 || end < start || !decode([]byte(message[start:end+1]), &answer) || answer.Error.Message == "" {
+		return message
+	}
+	return cmp.Or(answer.Error.Status, answer.Error.Type) + ": " + answer.Error.Message
 }
 
 // abnormal says how a program ended, if not as it should.

@@ -25,7 +25,6 @@ type Account struct {
 	goEvents    map[string]*goOutput // of go test -json, by package
 	jest        string               // the file that Jest has named last
 	ran, failed int
-	same        likeness
 }
 
 // Names are those of the tests that failed, or of what kept tests from running: at most
@@ -49,13 +48,8 @@ func (a *Account) addUnended() {
 	}
 }
 
-// Tests is how many tests, files of tests and packages were said to have run and to have failed. One that two lines
-// tell of counts twice.
+// Tests is how many tests were said to have run and to have failed.
 func (a *Account) Tests() (ran, failed int) { return a.ran, a.failed }
-
-// Likeness is a text that two failures have in common if they printed the same but for times, addresses, sizes, and
-// lines of files.
-func (a *Account) Likeness() string { return a.same.text() }
 
 // Line takes a line that the check has printed, and gives it as people read it: of an
 // event of go test -json what that printed, and nothing of one that printed nothing.
@@ -89,7 +83,6 @@ func (a *Account) text(line string) {
 	if a.Dir != "" {
 		line = strings.ReplaceAll(line, a.Dir+"/", "")
 	}
-	a.same.add(line)
 	if len(line) > 1000 {
 		return
 	}

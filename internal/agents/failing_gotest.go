@@ -35,11 +35,7 @@ func (a *Account) goLine(o *goOutput, line string) bool {
 	if m == nil {
 		return false
 	}
-	if m[1] != "?   " {
-		a.ran++
-	}
 	if m[1] == "FAIL" {
-		a.failed++
 		why := m[3]
 		if why == "" && !o.ended {
 			why = "[ended early]"
@@ -87,14 +83,19 @@ func (a *Account) event(line []byte) (shown []byte, is, event bool) {
 			a.goEvents[e.Package] = o
 		}
 	}
-	if e.Action == "fail" && e.Test != "" {
+	switch {
+	case e.Test == "":
+	case e.Action == "fail":
 		o.add(e.Test)
+		a.failed++
+		fallthrough
+	case e.Action == "pass":
+		a.ran++
 	}
 	if e.Action != "output" && e.Action != "build-output" {
 		return nil, false, true
 	}
 	text := strings.TrimSuffix(e.Output, "\n")
-	a.same.add(text)
 	a.goLine(o, text)
 	return []byte(text), true, true
 }

@@ -30,7 +30,7 @@ func (a *Account) JUnitIn(dir string, patterns []string) {
 		return
 	}
 	defer func() { _ = root.Close() }() // opened for reading
-	names, reports := 0, 0
+	names, reports, ran, failed := 0, 0, a.ran, a.failed
 	_ = folders.Walk(root, ".", func(name string, e fs.DirEntry, err error) error {
 		names++
 		switch {
@@ -54,6 +54,9 @@ func (a *Account) JUnitIn(dir string, patterns []string) {
 		}
 		return nil
 	})
+	if ran > 0 { // it has printed as many, too
+		a.ran, a.failed = ran, failed
+	}
 }
 
 // JUnit takes a file in the format of JUnit, once the check has printed all. What is in

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -20,25 +19,10 @@ import (
 // gemini is Google's Gemini CLI.
 type gemini struct{ cli }
 
-// Exit codes of the program.
-const (
-	geminiNoLogin   = 41
-	geminiNoSession = 42
-)
-
 // Run carries out one task.
 func (a gemini) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	s := &geminiStream{said: said{cli: a.cli, task: t}}
 	s.result.Session = t.Session
-	s.over = func(code int) {
-		switch {
-		case s.failed != nil:
-		case code == geminiNoLogin:
-			s.failed = a.fail(metadata.Auth, errors.New("it has no login and no key"))
-		case code == geminiNoSession && t.Resume:
-			s.failed = a.fail(metadata.Crash, &SessionGone{t.Session})
-		}
-	}
 	return a.run(ctx, t, &s.said, a.prepare, s.line)
 }
 
@@ -87,7 +71,7 @@ func geminiTells(tool string) bool {
 // line takes one line of the stream. What is no event is left out.
 func (s *geminiStream) line(data []byte) process.Reaction {
 	var e GeminiEvent
-	if !Decode(data, &e) {
+	if !decode(data, &e) {
 		return process.GoOn
 	}
 	switch {
@@ -108,21 +92,18 @@ func (s *geminiStream) line(data []byte) process.Reaction {
 		s.ran = s.ran || e.Tool == "run_shell_command"
 		s.text.Reset()
 		s.result.Text = "" // last words are those after the last tool
-		s.notify(e.Tool + " " + Target(e.Parameters, s.task.Dir))
-	case e.Type == "tool_result" && e.Status == "error" && (e.Error.Type == "tool_not_registered" || e.Error.Type == "policy_violation"):
-		if tool := toolOf(e.ToolID); !geminiTells(tool) {
+		s.notify(e.Tool + " " + target(e.Parameters, s.task.Dir))
+		return s.uses(e.Tool + " " + string(e.Parameters))
+	case e.Type == "tool_result" && e.Status != "error":
+		return s.came(e.Output)
+	case e.Type == "tool_result" && (e.Error.Type == "tool_not_registered" || e.Error.Type == "policy_violation"):
+		if tool, _, _ := strings.Cut(e.ToolID, "__"); !geminiTells(tool) {
 			s.deny(tool)
 		}
 	case e.Type == "result":
 		return s.end(e)
 	}
 	return process.GoOn
-}
-
-// toolOf finds the name of a tool in the id of its call.
-func toolOf(id string) string {
-	name, _, _ := strings.Cut(id, "__")
-	return name
 }
 
 func (s *geminiStream) end(e GeminiEvent) process.Reaction {
@@ -134,29 +115,6 @@ func (s *geminiStream) end(e GeminiEvent) process.Reaction {
 		s.done = true
 		return process.Done
 	}
-	class, why := geminiFault(e.Error.Message)
-	s.failed = s.cli.fail(class, errors.New(process.OneLine(why, 300)))
+	s.failed = s.cli.told(e.Error.Message, errors.New(process.OneLine(refusalIn(e.Error.Message), 300)))
 	return process.Done
-}
-
-// geminiFault reads the service's answer out of an error's message, where the
-// program puts it as JSON.
-func geminiFault(message string) (metadata.Class, string) {
-	var answer struct {
-		Error struct {
-			Code            int
-			Message, Status string
-			Details         []struct{ Reason string }
-		}
-	}
-	start, end := strings.IndexByte(message, '{'), strings.LastIndexByte(message, '}')
-	if start < 0 || end < start || !Decode([]byte(message[start:end+1]), &answer) {
-		return metadata.Crash, message
-	}
-	for _, d := range answer.Error.Details {
-		if d.Reason == "API_KEY_INVALID" {
-			answer.Error.Code = 401
-		}
-	}
-	return gate.ClassOf(answer.Error.Code, ""), fmt.Sprintf("%s: %s", answer.Error.Status, answer.Error.Message)
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"strings"
 	"sync"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -55,7 +55,7 @@ var priceTables = sync.OnceValue(func() map[string]map[string]rate {
 })
 
 // variant is what a model's name may end in without changing its price.
-var variant = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest|\[1m\])+$`) })
+var variant = text.Pattern(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest|\[1m\])+$`)
 
 // priced fills in what a usage costs, where the agent does not say so itself,
 // and gives a warning for people if that is a guess.

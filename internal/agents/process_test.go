@@ -212,7 +212,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}{
 		{"flood", []string{"stdout", megabytes}, ""},
 		{"flood", []string{"stderr", megabytes}, ""},
-		{"one long line", []string{megabytes}, "printed 1 lines of more than 1048576 bytes"},
+		{"one long line", []string{megabytes}, "printed 1 lines of more than 2097152 bytes"},
 	} {
 		t.Run(tt.fake+" "+tt.args[0], func(t *testing.T) {
 			b := newBench(t)

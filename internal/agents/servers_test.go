@@ -193,6 +193,7 @@ func TestNoServersWithoutAccess(t *testing.T) {
 func TestProbeOfServers(t *testing.T) {
 	b := newBench(t)
 	b.install("claude", "say nothing")
+	b.opts.Environ = append(b.opts.Environ, "ANTHROPIC_API_KEY=canary")
 	for want, set := range map[string]pipelines.ToolSet{
 		"the MCP server own: it needs the variable WORDBOOK_KEY, which is not set": {MCP: map[string]pipelines.ToolServer{"own": {Command: "/bin/sh", Env: map[string]string{"KEY": "env:WORDBOOK_KEY"}}}},
 		`the MCP server own: claude: there is no program "not-there" in PATH`:      {MCP: map[string]pipelines.ToolServer{"own": {Command: "not-there"}}},

@@ -133,7 +133,7 @@ func newPrinted(t *testing.T, agent int, resume bool) *printed {
 // line hands on a line, and notes whether it is the event that may say success.
 func (p *printed) line(line []byte) {
 	var e struct{ Type, Subtype, Status string }
-	if Decode(line, &e) {
+	if decode(line, &e) {
 		switch p.agent {
 		case 0: // what stopped at a limit has brought something, too
 			p.success = p.success || e.Type == "result" && (e.Subtype == "success" || strings.HasPrefix(e.Subtype, "error_max_"))
@@ -170,7 +170,7 @@ func (p *printed) check(r engine.Result, err error) {
 	}
 	fault := err.(*engine.AgentError)
 	switch fault.Class {
-	case metadata.Auth, metadata.RateLimited, metadata.Network, metadata.Crash:
+	case metadata.Auth, metadata.RateLimited, metadata.Network, metadata.Crash, metadata.Refused, metadata.Session, metadata.TooLong:
 	default:
 		p.t.Errorf("class %q of %v", fault.Class, err)
 	}

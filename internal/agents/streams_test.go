@@ -96,8 +96,8 @@ func TestClaudeRecordings(t *testing.T) {
 		{"claude-forbidden", "1", outcome{Class: metadata.Auth, Why: "403 no", Hint: true, Model: model, Text: "Failed to authenticate. API Error: 403 no", Usage: metadata.Usage{Turns: 1}}},
 		{"claude-no-credit", "1", outcome{Class: metadata.Auth, Why: "Credit balance is too low", Hint: true, Model: model, Text: "Credit balance is too low", Usage: metadata.Usage{Turns: 1}}},
 		{"claude-rate-limited", "1", outcome{Class: metadata.RateLimited, Why: "(429) · slow down", RetryAfter: 2 * time.Second, Model: model, Text: "API Error: Request rejected (429) · slow down", Usage: metadata.Usage{Turns: 1}}},
-		{"claude-resume-unknown", "1", outcome{Class: metadata.Crash, Why: "No conversation found"}},
-		{"claude-unknown-model", "1", outcome{Class: metadata.Crash, Why: "may not exist", Hint: true, Model: model}},
+		{"claude-resume-unknown", "1", outcome{Class: metadata.Session, Why: "No conversation found"}},
+		{"claude-unknown-model", "1", outcome{Class: metadata.Refused, Why: "may not exist", Hint: true, Model: model}},
 		{"claude-talks-of-401", "0", outcome{Text: "The log says authentication_failed, 401 Unauthorized, and rate_limit. I explained it.", Model: model, Usage: used(1, call, 0.00465, 1)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestCodexRecordings(t *testing.T) {
 		{"codex-rate-limited", "1", outcome{Class: metadata.RateLimited, Why: "last status: 429"}},
 		{"codex-server-error", "1", outcome{Class: metadata.Network, Why: "status 503"}},
 		{"codex-high-demand", "1", outcome{Class: metadata.Network, Why: "high demand"}},
-		{"codex-bad-request", "1", outcome{Class: metadata.Crash, Why: "invalid_request_error: Invalid schema"}},
+		{"codex-bad-request", "1", outcome{Class: metadata.Refused, Why: "invalid_request_error: Invalid schema"}},
 		{"codex-no-network", "hang", outcome{Class: metadata.Network, Why: "waiting for network"}},
 		{"codex-talks-of-401", "0", outcome{Text: "The server said: unexpected status 401 Unauthorized. I explained it.", Usage: estimated(1)}},
 	} {
@@ -305,7 +305,7 @@ func TestGeminiRecordings(t *testing.T) {
 		{"gemini-write", "0", outcome{Text: "Done.", Model: model, Usage: two, ToolCalls: 1}},
 		{"gemini-denied", "0", outcome{Text: "Done.", Model: model, Usage: two, ToolCalls: 1, Denials: []string{"run_shell_command"}}},
 		{"gemini-auth-failure", "145", outcome{Class: metadata.Auth, Why: "UNAUTHENTICATED: bad key", Hint: true, Model: model}},
-		{"gemini-bad-key", "144", outcome{Class: metadata.Crash, Why: "INVALID_ARGUMENT: API key not valid", Model: model}},
+		{"gemini-bad-key", "144", outcome{Class: metadata.Auth, Why: "INVALID_ARGUMENT: API key not valid", Hint: true, Model: model}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			newBench(t).play("gemini", tt.name, tt.exit).check(t, tt.want)
@@ -313,12 +313,66 @@ func TestGeminiRecordings(t *testing.T) {
 	}
 }
 
-func TestGeminiExitCodes(t *testing.T) {
-	b := newBench(t)
-	b.write(filepath.Join(b.dir, "nothing"), "")
-	b.install("gemini", "play", filepath.Join(b.dir, "nothing"), "41")
-	if _, fault := b.run("gemini"); fault == nil || fault.Class != metadata.Auth || fault.Hint == "" {
-		t.Errorf("exit code 41: %+v, want class auth and a hint", fault)
+// What a program prints before it ends without a result says what class of error that is.
+func TestHowProgramsFail(t *testing.T) {
+	const thread, init = `{"type":"thread.started","thread_id":"s"}`, `{"type":"system","subtype":"init","session_id":"s"}`
+	failed := func(message string) string {
+		text, _ := json.Marshal(message)
+		return thread + "\n" + `{"type":"turn.failed","error":{"message":` + string(text) + `}}`
+	}
+	result := func(status int, text string) string {
+		return fmt.Sprintf(`%s`+"\n"+`{"type":"result","subtype":"success","is_error":true,"api_error_status":%d,"result":%q}`, init, status, text)
+	}
+	same := strings.Repeat(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"x"}}]}}`+"\n", mostSame)
+	for _, tt := range []struct {
+		agent, stream, exit string
+		resume              bool
+		class               metadata.Class
+		why                 string
+		wait                bool
+	}{
+		{"gemini", "", "41", false, metadata.Auth, "exit status 41", false},
+		{"gemini", "", "42", true, metadata.Session, "exit status 42", false},
+		{"codex", failed("Error running remote compact task: Fatal error"), "1", true, metadata.Session, "compact", false},
+		{"codex", failed("unexpected status 400 Bad Request: {\"error\":{\"code\":\"context_length_exceeded\"}}"), "1", true, metadata.Session, "context_length", false},
+		{"codex", failed("unexpected status 404 Not Found: The model `gpt-9` does not exist, url: http://x"), "1", false, metadata.Refused, "gpt-9", false},
+		{"codex", failed("You've hit your usage limit. Upgrade to Pro or try again in 3 hours 51 minutes."), "1", false, metadata.RateLimited, "usage limit", true},
+		{"codex", failed("stream disconnected before completion: Connection refused"), "1", false, metadata.Network, "disconnected", false},
+		{"claude", result(0, "API Error: Claude's response exceeded the 32000 output token maximum."), "1", false, metadata.TooLong, "32000", false},
+		{"claude", result(429, "You've hit your session limit · resets 10:50pm (Asia/Tokyo)"), "1", false, metadata.RateLimited, "session limit", true},
+		{"claude", result(400, "Prompt is too long"), "1", true, metadata.Session, "too long", false},
+		{"claude", init + "\n" + same, "hang", false, metadata.Session, "same call 25 times in a row, and was ended: Read", false},
+		{"claude", init + "\n" + strings.Repeat("x", process.MaxLine+1), "0", false, metadata.Refused, "only the beginning", false},
+	} {
+		b := newBench(t)
+		b.write(filepath.Join(b.dir, "stream"), tt.stream+"\n")
+		if b.task.Resume = tt.resume; tt.exit == "hang" {
+			b.install(tt.agent, "play then hang", filepath.Join(b.dir, "stream"))
+		} else {
+			b.install(tt.agent, "play", filepath.Join(b.dir, "stream"), tt.exit)
+		}
+		_, fault := b.run(tt.agent)
+		if fault == nil || fault.Class != tt.class || !strings.Contains(fault.Error(), tt.why) || (fault.RetryAfter > 0) != tt.wait || tt.class == metadata.Auth && fault.Hint == "" {
+			t.Errorf("%s %.200s: %+v, want %s", tt.agent, tt.stream, fault, tt.class)
+		}
+	}
+}
+
+// A login that was renewed while the service refused the one before is tried, once more.
+func TestLoginRenewedMeanwhile(t *testing.T) {
+	for renewed, want := range map[bool]metadata.Class{false: metadata.Auth, true: metadata.Network} {
+		b := newBench(t)
+		file := filepath.Join(process.Lookup(b.opts.Environ, "HOME"), ".codex", "auth.json")
+		b.write(file, `{"tokens":{"access_token":"old"}}`)
+		b.install("codex", "play then hang", recording(t, "codex-auth-failure"))
+		b.opts.Transcript = func(engine.Task, []byte) {
+			if renewed {
+				b.write(file, `{"tokens":{"access_token":"new"}}`)
+			}
+		}
+		if _, fault := b.run("codex"); fault == nil || fault.Class != want {
+			t.Errorf("renewed %v: %+v, want %s", renewed, fault, want)
+		}
 	}
 }
 
@@ -327,7 +381,6 @@ func TestSessionGone(t *testing.T) {
 	for agent, how := range map[string][]string{
 		"claude": {"claude-resume-unknown", "1"},
 		"codex":  {"", "1"},
-		"gemini": {"", "42"},
 	} {
 		b := newBench(t)
 		file := filepath.Join(b.dir, "nothing")
@@ -338,8 +391,7 @@ func TestSessionGone(t *testing.T) {
 		b.install(agent, "play", file, how[1])
 		b.task.Resume = true
 		_, fault := b.run(agent)
-		var gone interface{ SessionGone() bool }
-		if fault == nil || !errors.As(fault, &gone) || !strings.Contains(fault.Error(), b.task.Session) {
+		if fault == nil || fault.Class != metadata.Session || !strings.Contains(fault.Error(), b.task.Session) {
 			t.Errorf("%s: %v, want it to say that the session is gone", agent, fault)
 		}
 	}

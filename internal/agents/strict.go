@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// StrictSchema rewrites a JSON Schema into the strict form of OpenAI's service: every property is required, an optional
+// strictSchema rewrites a JSON Schema into the strict form of OpenAI's service: every property is required, an optional
 // one may be null instead. It reports false where there is no such form.
-func StrictSchema(schema json.RawMessage) (strict json.RawMessage, ok bool, err error) {
+func strictSchema(schema json.RawMessage) (strict json.RawMessage, ok bool, err error) {
 	var s map[string]any
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return nil, false, err
@@ -89,8 +89,8 @@ func mayBeNull(s map[string]any) bool {
 	})
 }
 
-// RelaxAnswer undoes what the strict form did to an answer: nulls of optional properties go away.
-func RelaxAnswer(schema, answer json.RawMessage) json.RawMessage {
+// relaxAnswer undoes what the strict form did to an answer: nulls of optional properties go away.
+func relaxAnswer(schema, answer json.RawMessage) json.RawMessage {
 	var s map[string]any
 	var v any
 	if json.Unmarshal(schema, &s) != nil || json.Unmarshal(answer, &v) != nil {

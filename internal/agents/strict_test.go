@@ -23,7 +23,7 @@ func TestStrictSchema(t *testing.T) {
 		"d":{"anyOf":[{"items":{"additionalProperties":false,"properties":{"e":{"anyOf":[{"enum":["x"]},{"type":"null"}]}},"required":["e"],"type":"object"},"type":"array"},{"type":"null"}]},
 		"f":{"anyOf":[{"anyOf":[{"type":"string"},{"additionalProperties":false,"properties":{"g":{"type":"boolean"}},"required":["g"],"type":"object"}]},{"type":"null"}]}},
 		"required":["a","b","c","d","f"],"type":"object"}`
-	strict, ok, err := StrictSchema(json.RawMessage(schema))
+	strict, ok, err := strictSchema(json.RawMessage(schema))
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -39,14 +39,14 @@ func TestStrictSchema(t *testing.T) {
 		`{"a":null,"z":null}`: `{"a":null,"z":null}`, // wrong stays wrong, for whoever checks it
 		`[1]`:                 `[1]`,
 	} {
-		if got := RelaxAnswer(json.RawMessage(schema), json.RawMessage(answer)); string(got) != want {
+		if got := relaxAnswer(json.RawMessage(schema), json.RawMessage(answer)); string(got) != want {
 			t.Errorf("%s: %s, want %s", answer, got, want)
 		}
 	}
-	if _, ok, err := StrictSchema(json.RawMessage(`{"type":"array"}`)); ok || err != nil {
+	if _, ok, err := strictSchema(json.RawMessage(`{"type":"array"}`)); ok || err != nil {
 		t.Errorf("a list: %v, %v; want no strict form and no error", ok, err)
 	}
-	if _, _, err := StrictSchema(json.RawMessage(`[`)); err == nil {
+	if _, _, err := strictSchema(json.RawMessage(`[`)); err == nil {
 		t.Error("no error for what is no schema")
 	}
 }

@@ -25,12 +25,6 @@ type ClaudeEvent struct {
 	Status  int     `json:"error_status"`
 	DelayMS float64 `json:"retry_delay_ms"`
 
-	// Of rate_limit_event.
-	Limit struct {
-		Status   string
-		ResetsAt int64 `json:"resetsAt"` // seconds since 1970
-	} `json:"rate_limit_info"`
-
 	// Of result.
 	IsError    bool `json:"is_error"`
 	APIStatus  int  `json:"api_error_status"`
@@ -82,6 +76,7 @@ type CodexItem struct {
 	Type, Text, Command, Tool, Server, Query, Status, Message string
 	Output                                                    string `json:"aggregated_output"`
 	ExitCode                                                  *int   `json:"exit_code"`
+	Arguments                                                 json.RawMessage
 	Changes                                                   []struct{ Path, Kind string }
 }
 
@@ -110,28 +105,27 @@ type GeminiEvent struct {
 	}
 }
 
-// Decode reads JSON from a program into v, and says whether it was JSON. What does not fit is left out.
-func Decode(data []byte, v any) bool {
+// decode reads JSON from a program into v, and says whether it was JSON. What does not fit is left out.
+func decode(data []byte, v any) bool {
 	err := json.Unmarshal(data, v)
-	var misfit *json.UnmarshalTypeError
-	return err == nil || errors.As(err, &misfit)
+	return err == nil || errors.As(err, new(*json.UnmarshalTypeError))
 }
 
-// Target says on what a tool is used: the argument that says most, with paths seen from
+// target says on what a tool is used: the argument that says most, with paths seen from
 // dir; "" if none does.
-func Target(input json.RawMessage, dir string) string {
+func target(input json.RawMessage, dir string) string {
 	var given map[string]any
-	Decode(input, &given)
+	decode(input, &given)
 	for _, key := range []string{"file_path", "notebook_path", "absolute_path", "path", "dir_path", "command", "pattern", "url", "query", "description", "prompt"} {
 		if text, is := given[key].(string); is && text != "" {
-			return Within(text, dir)
+			return within(text, dir)
 		}
 	}
 	return ""
 }
 
-// Within makes a path short that lies in a work tree.
-func Within(file, dir string) string {
+// within makes a path short that lies in a work tree.
+func within(file, dir string) string {
 	if rel, err := filepath.Rel(dir, file); dir != "" && filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
 		return rel
 	}

@@ -29,7 +29,7 @@ func (r *TranscriptReader) line(line string) []Entry {
 
 func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 	var e ClaudeEvent
-	if !Decode([]byte(line), &e) {
+	if !decode([]byte(line), &e) {
 		return nil, false
 	}
 	var all []Entry
@@ -67,7 +67,7 @@ func textOfParts(raw json.RawMessage) string {
 		return text
 	}
 	var parts []struct{ Text string }
-	Decode(raw, &parts) // what does not fit is left out
+	decode(raw, &parts) // what does not fit is left out
 	var all []string
 	for _, p := range parts {
 		all = append(all, p.Text)
@@ -77,7 +77,7 @@ func textOfParts(raw json.RawMessage) string {
 
 func (r *TranscriptReader) codex(line string) ([]Entry, bool) {
 	var e CodexEvent
-	if !Decode([]byte(line), &e) {
+	if !decode([]byte(line), &e) {
 		return nil, false
 	}
 	switch e.Type {
@@ -117,7 +117,7 @@ func (r *TranscriptReader) codexItem(i CodexItem, begins bool) (all []Entry) {
 	}
 	for _, c := range i.Changes {
 		if !begins {
-			all = append(all, Entry{Kind: Used, Tool: cmp.Or(c.Kind, "edit"), Text: Within(c.Path, r.call.Dir), Bad: bad})
+			all = append(all, Entry{Kind: Used, Tool: cmp.Or(c.Kind, "edit"), Text: within(c.Path, r.call.Dir), Bad: bad})
 		}
 	}
 	return all
@@ -137,7 +137,7 @@ func unwrapped(command string) string {
 
 func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
 	var e GeminiEvent
-	if !Decode([]byte(line), &e) {
+	if !decode([]byte(line), &e) {
 		return nil, false
 	}
 	switch {
@@ -159,7 +159,7 @@ func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
 // target says on what a tool is used: the argument that says most, or all of them.
 func (r *TranscriptReader) target(input json.RawMessage) string {
 	var all bytes.Buffer
-	if text := Target(input, r.call.Dir); text != "" {
+	if text := target(input, r.call.Dir); text != "" {
 		return r.shorter(text)
 	}
 	if json.Compact(&all, input) != nil || all.String() == "{}" {

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -44,17 +43,17 @@ func (s *said) hear(c cli, t *gate.Trouble) {
 	if t == nil {
 		return
 	}
-	err := c.fail(gate.ClassOf(t.Status, ""), fmt.Errorf("the model's service refused (HTTP %d)", t.Status))
-	err.RetryAfter = t.RetryAfter
+	said := fmt.Sprintf("HTTP %d", t.Status)
+	err := c.told(said+": "+t.Said, fmt.Errorf("the model's service refused (%s)", said))
+	err.RetryAfter = max(t.RetryAfter, err.RetryAfter)
 	if s.trouble == nil {
 		s.trouble = err
 	}
-	var gone *SessionGone
 	vague := func(c metadata.Class) bool { return c == metadata.Crash || c == metadata.Network }
 	switch {
 	case s.failed == nil && t.Ends && !s.done:
 		s.failed = err
-	case s.failed != nil && vague(s.failed.Class) && !errors.As(s.failed, &gone): // it did not say why
-		s.failed.Class, s.failed.RetryAfter = err.Class, err.RetryAfter
+	case s.failed != nil && (vague(s.failed.Class) || s.failed.Class == err.Class): // it did not say why, or not all
+		s.failed.Class, s.failed.RetryAfter = err.Class, max(s.failed.RetryAfter, err.RetryAfter)
 	}
 }

@@ -53,7 +53,7 @@ func TestWhatTheServiceAnswered(t *testing.T) {
 		"it failed and says not why":  {said{failed: c.fail(metadata.Crash, errors.New("API Error"))}, full, metadata.RateLimited, time.Minute},
 		"it takes it for the network": {said{failed: c.fail(metadata.Network, errors.New("API Error"))}, full, metadata.RateLimited, time.Minute},
 		"it says why":                 {said{failed: c.fail(metadata.Auth, errors.New("no key"))}, full, metadata.Auth, 0},
-		"its session is gone":         {said{failed: c.fail(metadata.Crash, &SessionGone{"s"})}, full, metadata.Crash, 0},
+		"its session is gone":         {said{failed: c.gone("s")}, full, metadata.Session, 0},
 		"the service has answered":    {said{failed: c.fail(metadata.Crash, errors.New("oh"))}, nil, metadata.Crash, 0},
 		"it has a result":             {said{done: true}, full, "", 0},
 	} {

@@ -24,7 +24,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Act is a step of a workflow: it reads the event, does what that asks
@@ -125,7 +124,7 @@ func (e ending) finish(ctx context.Context) error {
 
 // said is why nothing was done, or why a run stopped, for the log.
 func (e ending) said() string {
-	return fmt.Sprintf("%s: %s", e.Code, text.JoinLines(e.Why.In(prompts.Words(e.language()))))
+	return text.JoinLines(e.Words(e.language()))
 }
 
 // exitCode is the exit code of a job: that of the run it worked on. A run that
@@ -211,7 +210,7 @@ func (e ending) summaryPage() string {
 	b, t, language := e.bot, e.t, e.language()
 	versions := []page.Versioned{{Name: "reprise", Version: environ.VersionText()}}
 	if b.hasRun() && e.decision == toRun {
-		f := page.SummaryFacts{Notices: b.voice.facts(b.w.Run), Removed: slices.Concat(b.w.Removed, t.Requested.Removed), Denials: b.voice.denials(), Sandbox: b.sandboxAsked(), Box: b.w.Box, Versions: versions}
+		f := page.SummaryFacts{Notices: b.voice.facts(b.w.Run), Removed: slices.Concat(b.w.Removed, t.Requested.Removed), Denials: b.voice.denials(), Sandbox: cmp.Or(b.in.Sandbox, "best-effort"), Box: b.w.Box, Versions: versions}
 		for _, h := range gate.KeysHeldBy(b.w.Plan.Agents, e.job.Env.Environ) {
 			f.Held = append(f.Held, page.Versioned{Name: h.Program, Version: strings.Join(h.By, ", ")})
 		}
@@ -246,6 +245,9 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 			return jobEnd{decision: replied}
 		}
 		return b.ignore(metadata.NotACommand, metadata.Because("nothing_ended"))
+	}
+	if told := b.voice.lastShown(ctx, run); told.Revision > run.Revision && told.Status == metadata.Failed {
+		return b.ignore(metadata.NotACommand, metadata.Because("nothing_ended")) // the job could say itself why
 	}
 	run = phases.Interrupt(run, b.env.Now())
 	run.Stop.Why = metadata.Because("job_gone")

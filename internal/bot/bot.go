@@ -9,10 +9,10 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
@@ -50,7 +50,9 @@ type bot struct {
 	obeyed int          // commands that this process took
 	due    *partsDue    // parts that other jobs are to do; nil: there are none
 	// askedCI says that it is known whether CI has something to say.
-	askedCI bool
+	askedCI  bool
+	unpushed *metadata.Run // the record of a step that could not be pushed
+
 	// turnedDown is why what a form or a workflow asked for was refused. There
 	// is no comment to answer, so the job itself has to say it.
 	turnedDown *page.Denial
@@ -128,8 +130,12 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	if no := b.mayAsk(ctx); no != nil {
 		if no.Code == metadata.PermissionDenied {
 			b.react(ctx, github.Confused)
+			b.refuseLabel(ctx, *no)
 		}
 		return jobEnd{decision: denied, Denial: *no}
+	}
+	if end := b.takenBack(ctx); end != nil {
+		return *end
 	}
 	fresh := b.react(ctx, github.Eyes)
 	switch {
@@ -185,7 +191,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 		return nil
 	}
 	b.inbox.Follow(b.t.Pull)
-	switch same, err := inbox.SameWorkflows(ctx, b.gh, b.owner, b.name, of.Run.BranchName, b.defaultBranch(), of.Run.BaseCommit); {
+	switch same, err := inbox.SameWorkflows(ctx, b.gh, b.owner, b.name, of.Run.BranchName, cmp.Or(b.t.Branch, "HEAD"), of.Run.BaseCommit); {
 	case err != nil:
 		return new(b.undecided(err))
 	case !same:
@@ -237,39 +243,6 @@ func (b *bot) elsewhere(ctx context.Context) *page.Denial {
 func (b *bot) isForeign(ctx context.Context) bool {
 	_, _, err := b.voice.known(ctx)
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-// takeLabel removes the label that asked for a run, so that people can add it again.
-func (b *bot) takeLabel(ctx context.Context) {
-	if b.t.Label == "" || b.in.Dry {
-		return
-	}
-	b.voice.warnOf(b.thread.RemoveLabel(ctx, b.t.Label))
-}
-
-// mayAsk says why somebody may not ask for this, or nothing.
-func (b *bot) mayAsk(ctx context.Context) *page.Denial {
-	if b.t.CI {
-		return nil // nobody asks for anything: the run goes on as it was asked to
-	}
-	need := b.t.Requested.Role()
-	askers := []string{b.t.By}
-	if again := inbox.RunnerOf(b.env).Again; again != "" && !strings.EqualFold(again, b.t.By) {
-		askers = append(askers, again) // started an old job again
-	}
-	for _, who := range askers {
-		if no := b.inbox.May(ctx, who, need); no != nil {
-			no.What = text.FirstLine(b.t.Text)
-			return no
-		}
-	}
-	return nil
-}
-
-// react puts a sign on the comment that asked, if one did; fresh says that it was
-// not there before, as far as is known.
-func (b *bot) react(ctx context.Context, r github.Reaction) (fresh bool) {
-	return b.t.Comment == nil || b.voice.react(ctx, b.t.Comment.ID, r)
 }
 
 // hasRun reports whether there is a run: one that has a commit, or is rehearsed.
@@ -384,7 +357,15 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 			end.err = nil // a mistake in a comment is answered, and no fault of the job
 		}
 	}
+	if errors.As(err, new(*git.PushError)) && !b.voice.isShown() {
+		end.Why = metadata.All(end.Why, metadata.Because("give_again")) // its answer is what the next job goes by
+	}
 	b.failed(ctx, end.Denial, sign)
+	if b.unpushed != nil && b.w.Run.Status == metadata.Running && ctx.Err() == nil {
+		told := phases.Halt(*b.unpushed, end.Code, end.Why, b.env.Now())
+		b.voice.flush(told) // the branch does not say it
+		b.delivery.TellStop(ctx, b.w.Plan, &told)
+	}
 	if b.engine != nil && b.w.Run.Status == metadata.Failed && b.acted {
 		b.tellPeople(ctx)
 	}

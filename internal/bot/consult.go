@@ -76,7 +76,7 @@ func (b *bot) follow(ctx context.Context, x command.Effect, d phases.Diagnosis, 
 	}
 	not := command.Reluctance(d, x.Run, o.DryRun)
 	if not == "" && o.Restore {
-		if _, missing := b.w.EndOf(ctx, d.ToPhase); missing != nil {
+		if _, missing := b.w.EndOf(ctx, d.ToPhase, 0); missing != nil {
 			not = exit.Why(missing)
 		}
 	}

@@ -26,9 +26,6 @@ func (d *partsDue) Error() string {
 	return "other machines are to do " + strings.Join(d.Parts, ", ")
 }
 
-// toJobs reports whether a lease is that of all jobs of the run of a workflow, which a run was left to.
-func toJobs(lease *metadata.Lease) bool { return lease != nil && sharedLease(lease.Owner, lease) }
-
 // splitIntoParts has an engine end with a *partsDue as soon as parts can be done beside each other.
 func splitIntoParts(e *engine.Engine) {
 	here := e.Beside
@@ -156,7 +153,7 @@ func FoldAbandonedParts(ctx context.Context, w *workspace.Workspace, env environ
 		return err
 	}
 	before := len(w.Run.Attempts)
-	if _, err := FoldParts(ctx, w, e, func(err error) { say(err) }); err != nil {
+	if _, err := foldParts(ctx, w, e, func(err error) { say(err) }); err != nil {
 		return err
 	}
 	if n := len(w.Run.Attempts) - before; n > 0 {

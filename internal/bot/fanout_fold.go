@@ -25,10 +25,10 @@ const (
 	mostBytes  = 16 << 20 // of all of them
 )
 
-// FoldParts takes what other machines have done into the record of a run and commits that, and
+// foldParts takes what other machines have done into the record of a run and commits that, and
 // removes what they have pushed, save what cannot be fetched. Where nothing was pushed,
 // nothing is committed. Warn is told of each part whose work is missing or not taken, and why.
-func FoldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn func(error)) (metadata.Run, error) {
+func foldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn func(error)) (metadata.Run, error) {
 	at, err := originOf(w)
 	if err != nil {
 		return w.Run, nil // no other machine knows of it
@@ -75,7 +75,7 @@ func FoldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, wa
 
 // tellMissing says of which parts that the run was left to jobs for nothing was pushed.
 func tellMissing(w *workspace.Workspace, of map[string]git.Ref, warn func(error)) {
-	if !toJobs(w.Run.Execution.Lease) {
+	if lease := w.Run.Execution.Lease; lease == nil || !sharedLease(lease.Owner, lease) {
 		return
 	}
 	for _, part := range phases.PartsOfWave(w.Plan, w.Run) {

@@ -119,6 +119,7 @@ func (t *task) open(ctx context.Context) error {
 		return err
 	}
 	t.inbox = inbox.New(inbox.Source{Env: t.env, In: t.in, GitHub: t.gh, Owner: t.owner, Name: t.name, Issue: t.thread, Warn: t.warn, Trigger: t.t})
+	t.sign(ctx)
 	if t.w, err = workspace.Open(ctx, t.env, t.options()); err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (t *task) options() workspace.Options {
 	o := workspace.Options{
 		Query:  issue.Query{Id: t.in.Issue, Online: true},
 		Choice: workspace.Choice{Agent: t.in.Agent, Installed: t.in.There, Model: t.in.Model, Protect: t.in.Protect},
-		Repo:   t.workFolder(), Sandbox: t.in.Sandbox, Token: t.in.Token, Push: new(bool), TakeTheirs: true, Only: t.in.Part, Jobs: 1,
+		Repo:   t.workFolder(), Sandbox: t.in.Sandbox, Token: t.in.Token, Author: t.author, Push: new(bool), TakeTheirs: true, Only: t.in.Part, Jobs: 1,
 	}
 	*o.Push = true
 	return o

@@ -64,7 +64,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 
 // decide computes the effect of a command on a run, and looks up or asks what that takes.
 func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
-	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && inbox.TooManyBots(run, o.By) {
+	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && b.in.TooManyBots(run, o.By) {
 		return command.Effect{}, command.Refuse(metadata.PermissionDenied, inbox.WhyNoMoreBots())
 	}
 	x, err := o.Apply(b.w.Plan, run, b.lease.holding)
@@ -72,8 +72,8 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 	case err != nil:
 	case o.Auto:
 		return b.consult(ctx, run, o)
-	case o.Restore:
-		if _, missing := b.w.EndOf(ctx, o.Phase); missing != nil {
+	case o.Restore, o.Attempt > 0:
+		if _, missing := b.w.EndOf(ctx, o.Phase, o.Attempt); missing != nil {
 			err = &command.Refusal{Code: metadata.NotACommand, Err: missing}
 		}
 	case o.Name == "approve":
@@ -101,7 +101,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 // approved another state of it. Nil if it counts.
 func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Request) error {
 	_, role, _, _ := phases.Approval(b.w.Plan, run, o.Phase)
-	if no := b.inbox.May(ctx, o.By, github.Role(role)); no != nil {
+	if no := b.inbox.May(ctx, github.User{Login: o.By}, github.Role(role)); no != nil {
 		return command.Refuse(no.Code, no.Why)
 	}
 	if err := b.w.Unchanged(ctx, o.Commit, o.Phase); err != nil {
@@ -126,7 +126,7 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x command.Effect, o
 	case x.Back != nil:
 		x.Back.Run = next
 		var code engine.StagedTree
-		if o.Restore {
+		if o.Restore || o.Attempt > 0 {
 			var err error
 			if code, err = b.w.Restore(ctx, x.Back); err != nil {
 				return err
@@ -213,6 +213,16 @@ func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error)
 		return run, err
 	}
 	b.keep(run)
+	if run.Status == metadata.Running {
+		if no := b.closed(ctx); no != nil && no.Code == metadata.StaleEvent { // which is the plainest way to stop a run
+			next, _ := phases.Cancel(run, no.Why, b.env.Now()) // it is running
+			if err := b.engine.Amend(ctx, next, "the issue is closed"); err != nil {
+				return run, err
+			}
+			run = next
+			b.keep(run)
+		}
+	}
 	b.voice.send(ctx)
 	if run, err = b.keepChildren(ctx, run); err != nil {
 		return run, err
@@ -291,7 +301,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 		}
 		b.inbox.MarkDoneOf(c)
 		if edited { // people without the right must not keep a run waiting with a hundred comments
-			b.voice.outbox.sign(c.Comment.ID, github.Confused)
+			b.voice.outbox.refuse(c.Comment.ID, *no)
 		}
 		return run, nil
 	}
@@ -340,7 +350,7 @@ func (b *bot) reconcile(ctx context.Context) {
 		case refused:
 		case known && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Settled:
 			b.voice.obeyed(d.Step, id)
-		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Comment.Author.Login, c.Parsed.Role()) == nil:
+		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role()) == nil:
 			b.voice.outbox.answer(c)
 		}
 	}

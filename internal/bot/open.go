@@ -14,10 +14,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
-	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -32,7 +32,7 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 	out := workspace.Options{
 		Query:  issue.Query{Id: b.id(), Online: true},
 		Choice: workspace.Choice{Pipeline: b.in.Pipeline, Language: b.in.Language, Agent: b.in.Agent, Installed: b.in.There, Model: b.in.Model, Protect: b.in.Protect, Workflow: b.delivery.Own},
-		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: phases.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Push: new(bool), TakeTheirs: true, TrustBranch: true,
+		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: phases.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Author: b.author, Push: new(bool), TakeTheirs: true, TrustBranch: true,
 	}
 	*out.Push = !b.in.Dry
 	if b.t.Issue != nil {
@@ -72,8 +72,12 @@ func (b *bot) hear(o command.Request) issue.Hear {
 // open opens the run. What it returns besides an error is how the job ends at
 // once: because there is no run, or because another job works on it.
 func (b *bot) open(ctx context.Context) (*jobEnd, error) {
+	b.sign(ctx)
 	first := b.firstRun(ctx)
 	w, err := workspace.Open(ctx, b.env, b.opening(first))
+	if lost := (&git.NotARepository{}); errors.As(err, &lost) && strings.Contains(lost.Why, "not in a git repository") {
+		return nil, command.Refuse(metadata.ConfigInvalid, metadata.Because("no_checkout"))
+	}
 	if err == nil && w.Fresh && b.wasDeleted(ctx) {
 		// What was asked of that run is not asked of a new one, if another job has not just begun it.
 		first = b.firstRun(ctx)
@@ -84,8 +88,7 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 			b.before = metadata.Run{}
 		}
 	}
-	var none *workspace.NoRunError
-	if errors.As(err, &none) || err == nil && w.Fresh && first == nil {
+	if errors.As(err, new(*workspace.NoRunError)) || err == nil && w.Fresh && first == nil {
 		if err == nil {
 			err = w.Close()
 		}
@@ -110,7 +113,8 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	b.engine.StaleLease = b.lease.orphan
 	if b.lease.orphan {
 		b.delivery.FindGone(ctx, &w.Run)
-		run, err := FoldParts(ctx, w, b.engine, b.voice.warn)
+		w.Run.Cost.USD = max(w.Run.Cost.USD, b.voice.lastShown(ctx, w.Run).USD)
+		run, err := foldParts(ctx, w, b.engine, b.voice.warn)
 		b.keep(run)
 		return nil, err
 	}
@@ -141,8 +145,8 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 		if c.Review != nil || c.Parsed.Outcome != command.Understood || c.Parsed.Command.Name != "run" || c.Comment.Edited() {
 			continue
 		}
-		if who := c.Comment.Author.Login; b.inbox.May(ctx, who, c.Parsed.Role()) == nil {
-			return &command.Request{Command: c.Parsed.Command, By: who, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now(), Written: c.Comment.CreatedAt}
+		if who := c.Comment.Author; b.inbox.May(ctx, who, c.Parsed.Role()) == nil {
+			return &command.Request{Command: c.Parsed.Command, By: who.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now(), Written: c.Comment.CreatedAt}
 		}
 	}
 	return nil
@@ -165,8 +169,6 @@ func (b *bot) closed(ctx context.Context) *page.Denial {
 // wire makes an engine that is wired to the issue.
 func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	b.voice.speakOf(b.w)
-	earlier := runs.Earlier(ctx, b.w.Source, b.w.Run)
-	b.voice.locked(func() { b.voice.earlier = earlier })
 	b.w.Warn = b.voice.warn
 	e, err := b.w.Engine(b.env, o, b.voice.reporter())
 	if err != nil {
@@ -258,7 +260,7 @@ func (b *bot) early(ctx context.Context, first command.Request) ([]command.Reque
 		if c.Comment.ID >= first.Comment {
 			break
 		}
-		no := b.inbox.May(ctx, c.Comment.Author.Login, c.Parsed.Role())
+		no := b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role())
 		switch {
 		case no != nil && no.Code == metadata.APIError:
 			return nil, later{errors.New(no.Why.In(prompts.Words("en")))}

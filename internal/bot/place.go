@@ -1,12 +1,17 @@
 package bot
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -27,9 +32,10 @@ type place struct {
 	thread *github.Thread // of the issue
 	pull   *github.Thread // of the pull request that the event is about; nil: it is about the issue
 
-	owner, name string // of the repository
-	me          string // this process, in the lease on a run
-	restarted   bool   // the job was started again by hand
+	owner, name string    // of the repository
+	me          string    // this process, in the lease on a run
+	author      [2]string // name and address of the account of the token; empty as long as they are not known
+	restarted   bool      // the job was started again by hand
 }
 
 // newPlace finds the issue that a trigger is about. Nothing is sent yet.
@@ -61,6 +67,13 @@ func newPlace(j *environ.Job, in inbox.Inputs, t inbox.Trigger) (*place, error) 
 	return p, nil
 }
 
+// sign has commits be by the account that makes them, as the forge counts them, unless git is told of somebody.
+func (p *place) sign(ctx context.Context) {
+	if who, err := p.gh.Self(ctx); err == nil { // else by nobody
+		p.author = [2]string{who.Login, fmt.Sprintf("%d+%s@users.noreply.%s", who.ID, who.Login, p.gh.Web().Hostname())}
+	}
+}
+
 // denial says why what the event asks for is not done.
 func (p *place) denial(code metadata.Code, why metadata.Reason) page.Denial {
 	return page.Denial{Code: code, By: p.t.By, What: text.FirstLine(p.t.Text), Why: why}
@@ -84,28 +97,19 @@ func (p *place) awaited() inbox.AwaitedPlace {
 	return inbox.AwaitedPlace{GitHub: p.gh, Owner: p.owner, Name: p.name, Env: p.env}
 }
 
-// workFolder is the checkout.
+// workFolder is the checkout, which may lie below the folder of the job: there, where only one is, or that of this repository.
 func (p *place) workFolder() string {
-	if dir := p.env.Getenv("GITHUB_WORKSPACE"); dir != "" {
-		return dir
+	dir := cmp.Or(p.env.Getenv("GITHUB_WORKSPACE"), ".")
+	for _, depth := range []string{"", "*", "*/*"} {
+		found, _ := filepath.Glob(filepath.Join(git.EscapeGlob(dir), depth, ".git")) // the pattern is well formed
+		for _, at := range found {
+			config, _ := os.ReadFile(filepath.Join(at, "config")) // without it, it is another one's
+			if len(found) == 1 || strings.Contains(string(config), "/"+p.owner+"/"+p.name) {
+				return filepath.Dir(at)
+			}
+		}
 	}
-	return "."
-}
-
-// defaultBranch is the default branch as the event names it.
-func (p *place) defaultBranch() string {
-	if p.t.Branch != "" {
-		return p.t.Branch
-	}
-	return "HEAD"
-}
-
-// sandboxAsked says which sandbox the job was asked to run agents in.
-func (p *place) sandboxAsked() string {
-	if p.in.Sandbox == "" {
-		return "best-effort"
-	}
-	return p.in.Sandbox
+	return dir
 }
 
 // began reports whether a run is one: it has a commit, or is rehearsed.

@@ -228,6 +228,9 @@ func (b *bot) work(ctx context.Context) error {
 	run, err := b.w.Run, error(nil)
 	if run.Status == metadata.Running && b.lease.holding {
 		run, err = b.carryOn(ctx, run)
+		if errors.As(err, new(*engine.NotPushed)) {
+			b.unpushed = &run
+		}
 	}
 	if err == nil && b.inbox.Err() != nil && ctx.Err() == nil {
 		if run, err = b.Steer(ctx, run); err == nil && run.Status == metadata.Running {
@@ -238,7 +241,7 @@ func (b *bot) work(ctx context.Context) error {
 		b.keep(run)
 		ctx, stop := lastWords(ctx)
 		defer stop()
-		err = b.engine.Finish(ctx, run, false) // a branch that is ready does not have the run's folder
+		err = b.engine.Finish(ctx, run, b.voice.warn) // a branch that is ready does not have the run's folder
 	}
 	return err
 }
@@ -330,14 +333,14 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	}
 	b.keep(run)
 	// What an earlier job has left undone is done now; what people have done since stays.
-	if b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.AsksToRun()) {
+	if b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.AsksToRun() || b.delivery.Owes(b.w.Run)) {
 		b.handOver(ctx)
 	}
 	if first && b.w.Run.Status != metadata.Completed {
 		b.delivery.KeepDraft(ctx, b.w.Plan, b.w.Run)
 	}
 	if first {
-		b.delivery.Checks(ctx, b.w.Run)
+		b.delivery.Checks(ctx, b.w.Run, b.w.Repo.Tip())
 	}
 	if first || b.obeyed > 0 || b.restarted {
 		b.delivery.CloseGivenUp(ctx, b.w.Run, b.inbox.Start())
@@ -396,7 +399,7 @@ func (b *bot) handOver(ctx context.Context) {
 func (b *bot) tellPeople(ctx context.Context) {
 	run := b.w.Run
 	b.delivery.KeepLabel(ctx, run)
-	answered := b.delivery.AnswerReviews(ctx, &run, b.w.Repo.Tip())
+	answered := b.delivery.AnswerReviews(ctx, b.w.Repo, &run)
 	if b.delivery.TellStop(ctx, b.w.Plan, &run) || answered {
 		next, err := b.note(ctx, run)
 		b.keep(next)

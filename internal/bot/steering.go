@@ -56,7 +56,7 @@ func listen(ctx context.Context, in *inbox.Inbox, act func() error) error {
 // isSettled reports whether what a command does is known, and whoever gave it has the right.
 func isSettled(ctx context.Context, in *inbox.Inbox, c inbox.Waiting) bool {
 	cmd := c.Parsed.Command
-	return c.Parsed.Outcome == command.Understood && !c.Comment.Edited() && !cmd.DryRun && !cmd.Auto && in.May(ctx, c.Comment.Author.Login, c.Parsed.Role()) == nil
+	return c.Parsed.Outcome == command.Understood && !c.Comment.Edited() && !cmd.DryRun && !cmd.Auto && in.May(ctx, c.Comment.Author, c.Parsed.Role()) == nil
 }
 
 // stops reports whether a command ends the step under way. A command that will

@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/terminal"
-	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -36,10 +35,9 @@ type voice struct {
 	about   subject
 	spoken  string // language of a run that is only asked about; empty if that is not known
 	live    *github.Live
-	shown   error          // why the live comment could not be shown the last time
-	notices page.Notices   // what people are told besides the record
-	noted   []page.Denial  // what was refused while the job ran
-	earlier []metadata.Run // of other issues, by which is told how long this one takes
+	shown   error         // why the live comment could not be shown the last time
+	notices page.Notices  // what people are told besides the record
+	noted   []page.Denial // what was refused while the job ran
 }
 
 // subject is the run that a job is about, as it was between the last two steps; zero if none is open.
@@ -225,7 +223,6 @@ func (v *voice) facts(run metadata.Run) page.Notices {
 	defer v.mu.Unlock()
 	t := v.notices
 	t.Links = v.linksTo(run, v.about.tip)
-	t.Remaining = view.Remaining(v.about.plan, run, v.earlier)
 	for _, d := range v.noted {
 		if !d.Kept {
 			t.Requests = append(t.Requests, page.Requested{At: v.env.Now(), By: d.By, Command: d.What, Outcome: d.Why.In(prompts.Words(v.speaks()))})
@@ -261,6 +258,14 @@ func (v *voice) keepComment(run *metadata.Run) (changed bool) {
 	}
 	g.ProgressCommentID, g.ProgressCommentURL = id, address
 	return true
+}
+
+// lastShown is what the live comment of a run tells programs. Where a record could not be pushed, this alone has what
+// stopped the run and what it has cost.
+func (v *voice) lastShown(ctx context.Context, run metadata.Run) page.State {
+	c, _, err := v.thread.Find(ctx, page.MarkerOf("progress", run.IssueNumber), time.Time{})
+	v.warnOf(err)
+	return page.StateOf(c.Body)
 }
 
 // isShown reports whether there is a live comment of a run.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -103,7 +104,7 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		if err != nil {
 			return Effect{}, &Refusal{metadata.NotACommand, WithNearest(err)}
 		}
-		if o.Restore && phases.MergedSince(run, back.Entry.ToPhase) {
+		if request.Restore && phases.MergedSince(run, back.Entry.ToPhase, back.Attempt) {
 			return Effect{}, Refuse(metadata.NotACommand, metadata.Because("restore_merged", "phase", back.Entry.ToPhase))
 		}
 		if o.Review != nil {
@@ -160,9 +161,7 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		return Effect{}, Refuse(d.Code, d.Why)
 	}
 	phase := o.Phase
-	if phase == "" {
-		phase = next.CurrentPhase
-	}
+	phase = cmp.Or(phase, next.CurrentPhase)
 	return Effect{Run: next, Phase: phase, Why: why}, nil
 }
 
@@ -260,11 +259,9 @@ func (o Request) codeFor(run metadata.Run) metadata.Code {
 // Rollback is the rollback that is asked for.
 func (o Request) Rollback() phases.Rollback {
 	step := o.Step
-	if step == "" {
-		step = metadata.Revise
-	}
+	step = cmp.Or(step, metadata.Revise)
 	return phases.Rollback{
-		To: o.Phase, Step: step, Reason: o.Text, By: o.By, CommentURL: o.Url, Restore: o.Restore, Trigger: metadata.Manual, At: o.At,
+		To: o.Phase, Step: step, Reason: o.Text, By: o.By, CommentURL: o.Url, Restore: o.Restore || o.Attempt > 0, Attempt: o.Attempt, Trigger: metadata.Manual, At: o.At,
 	}
 }
 

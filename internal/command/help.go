@@ -143,6 +143,7 @@ const (
 	faultLate        faultKind = "late"        // flag
 	faultTooLong     faultKind = "tooLong"     // characters, limit
 	faultAutoAlone   faultKind = "autoAlone"   // nothing
+	faultSecond      faultKind = "second"      // the command that stands below
 )
 
 // words are what is said about commands, in one language.

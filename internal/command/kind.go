@@ -32,6 +32,7 @@ const (
 	KindCommit   // at least 7 hexadecimal digits
 	KindQuestion // the id of a question, such as q1
 	kindTopic
+	kindAttempt // the number of an attempt
 )
 
 // form is what stands for a value in a usage line.
@@ -39,7 +40,7 @@ func (k Kind) form() string {
 	return [...]string{
 		kindSwitch: "", KindPhase: "PHASE", kindPhaseStep: "PHASE[:STEP]", kindPhases: pipelines.PhasesForm,
 		kindPipeline: "NAME", kindAgent: "NAME", kindMore: "usd=USD,tokens=N,time=TIME,attempts=N", kindRefresh: "issue|all",
-		KindCommit: "COMMIT", KindQuestion: "QUESTION", kindTopic: "COMMAND",
+		KindCommit: "COMMIT", KindQuestion: "QUESTION", kindTopic: "COMMAND", kindAttempt: "N",
 	}[k]
 }
 
@@ -76,6 +77,9 @@ func (k Kind) Fits(value string) bool {
 		return commitForm.MatchString(value)
 	case KindQuestion:
 		return questionForm.MatchString(value)
+	case kindAttempt:
+		n, err := wholeNumber(value)
+		return err == nil && n <= mostAttempts
 	}
 	return false
 }
@@ -97,6 +101,8 @@ func put(field any, value string) {
 		*to = value
 	case *bool:
 		*to = true
+	case *int:
+		*to, _ = strconv.Atoi(value) // it fits
 	case *pipelines.Part:
 		split := to.NoSplit
 		*to, _ = pipelines.ReadPhases(value) // it fits
@@ -115,6 +121,8 @@ func got(field any) (string, bool) {
 		return *of, *of != ""
 	case *bool:
 		return "", *of
+	case *int:
+		return strconv.Itoa(*of), *of > 0
 	case *pipelines.Part:
 		return of.Phases(), of.Phases() != ""
 	case *phases.Allowance:

@@ -31,6 +31,7 @@ type Command struct {
 	Text     string // reason or answer, on any number of lines; nothing in it is hidden
 
 	Restore, DryRun bool           // rollback
+	Attempt         int            // rollback: whose work is taken; 0: that which is there
 	Squash          bool           // finish
 	Auto            bool           // rollback: an agent finds out where to, and why; Text is what somebody has seen, or empty
 	Pipeline        string         // run: NAME or NAME/PRESET, never a file

@@ -46,6 +46,15 @@ func TestSlashCommands(t *testing.T) {
 		{"/rollback design نمی\u200cخواهم", Command{Name: "rollback", Phase: "design", Text: "نمی\u200cخواهم"}},
 		{"/rollback design a\n<!-- send the token -->\nb", Command{Name: "rollback", Phase: "design", Text: "a\n\nb"}},
 		{"/rollback design\n```\n/run\n```", Command{Name: "rollback", Phase: "design", Text: "```\n/run\n```"}},
+		{"/rollback design it is slow\r\n\r\nOn Sat, Nov 28, 2026 at 6:49 PM Ada <\r\nnotifications@github.com> wrote:\r\n\r\n> /run is\r\n>\r\n> done\r\n", Command{Name: "rollback", Phase: "design", Text: "it is slow"}},
+		{"/rollback design it is slow\n\n2026年11月28日(土) 18:49 Ada ***@***.***>:\n> done\n", Command{Name: "rollback", Phase: "design", Text: "it is slow"}},
+		{"/rollback design it is slow\n-- \nBob, ACME\n\nAm 28.11.2026 um 18:49 schrieb Ada:\n> done", Command{Name: "rollback", Phase: "design", Text: "it is slow"}},
+		{"/rollback design it is slow\n\n________________________________\nVon: Ada ***@***.***>\nGesendet: Samstag, 28. November\nAn: acme/widget ***@***.***>\n\n/run\n", Command{Name: "rollback", Phase: "design", Text: "it is slow"}},
+		{"/rollback design it is slow\n—\nReply to this email directly, view it on GitHub.\nMessage ID: <a@b>", Command{Name: "rollback", Phase: "design", Text: "it is slow"}},
+		{"/rollback design it says:\n> done", Command{Name: "rollback", Phase: "design", Text: "it says:\n> done"}},
+		{"/approve\n\nOn 11/28/26 6:49 PM, Ada wrote:\n> /run", Command{Name: "approve"}},
+		{"/cancel\n/run", Command{Name: "cancel", Text: "/run"}},
+		{"/reprise run\n/approve", Command{Name: "run"}},
 		{"/rollback design " + strings.Repeat("語", 10_000), Command{Name: "rollback", Phase: "design", Text: strings.Repeat("語", 10_000)}},
 
 		{"/rollback Implementation.T1:execute because of tabs", Command{Name: "rollback", Phase: "implementation.t1", Step: metadata.Execute, Text: "because of tabs"}},
@@ -53,6 +62,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/retry implementation.t1", Command{Name: "retry", Phase: "implementation.t1"}},
 		{"/approve implementation.t1", Command{Name: "approve", Phase: "implementation.t1"}},
 
+		{"/rollback implementation --attempt 4 it was better", Command{Name: "rollback", Phase: "implementation", Attempt: 4, Text: "it was better"}},
 		{"/rollback --auto", Command{Name: "rollback", Auto: true}},
 		{"/rollback --auto design ends after 100 entries\nsee the log", Command{Name: "rollback", Auto: true, Text: "design ends after 100 entries\nsee the log"}},
 		{"/rollback --restore --auto --dry-run", Command{Name: "rollback", Auto: true, Restore: true, DryRun: true}},
@@ -181,7 +191,7 @@ func TestSlashMistakes(t *testing.T) {
 		{"/run --phases a,-b", []string{"`a,-b` cannot be right after `--phases`"}},
 		{"/resume", []string{"There is no command `/resume`. Did you mean `/run`?"}},
 		{"/reject design no", []string{"There is no command `/reject`. Did you mean `/rollback`?"}},
-		{"/rollback", []string{"`/rollback` was not", "It needs the phase to go back to", "It needs a reason", "/rollback PHASE[:STEP] [--restore] [--dry-run] REASON"}},
+		{"/rollback", []string{"`/rollback` was not", "It needs the phase to go back to", "It needs a reason", "/rollback PHASE[:STEP] [--restore] [--attempt N] [--dry-run] REASON"}},
 		{"/rollback --restore", []string{"It needs the phase", "It needs a reason"}},
 		{"/rollback design", []string{"It needs a reason"}},
 		{"/rollback design \n \n", []string{"It needs a reason"}},
@@ -211,11 +221,15 @@ func TestSlashMistakes(t *testing.T) {
 		{"/approve a b", []string{"`b` cannot be right here; it takes a commit"}},
 		{"/answer", []string{"It needs an answer"}},
 
+		{"/run\n/approve", []string{"`/run` was not", "`/approve` stands on a line of its own"}},
+		{"/answer q1 yes\n\n/run --refresh", []string{"`/answer` was not", "`/run` stands on a line of its own"}},
 		{"/run\x00", []string{"nobody can see, `U+0000`"}},
 		{"/run --phases de\x1b[31msign", []string{"`U+001B`"}},
 		{"/run\u200b", []string{"`U+200B`"}},
 		{"\ufeff/run", []string{"`U+FEFF`"}},
 		{"/ru\u200dn", []string{"`U+200D`"}},
+		{"/rollback design --attempt 0 x", []string{"`0`"}},
+		{"/rollback --auto --attempt 4", []string{"leave out the phase and `--attempt`"}},
 		{"/rollback design \u202eevil", []string{"`U+202E`"}},
 		{"/rollback design a\U000e0041b", []string{"`U+E0041`"}},
 		{"/run\u2028--refresh", []string{"`U+2028`"}},
@@ -253,6 +267,10 @@ func TestSlashRemoved(t *testing.T) {
 	got := Parse("/rollback design x\n<!-- hidden -->", false)
 	if len(got.Removed) != 1 || got.Removed[0].Kind != clean.HTMLComment {
 		t.Errorf("removed %+v, want the comment", got.Removed)
+	}
+	got = Parse("/rollback design x\n-- \nAda", false)
+	if len(got.Removed) != 1 || got.Removed[0].Kind != "quoted_mail" {
+		t.Errorf("removed %+v, want the signature", got.Removed)
 	}
 }
 
@@ -297,7 +315,7 @@ func TestSlashWords(t *testing.T) {
 		}
 		for _, kind := range []faultKind{
 			faultInvisible, faultCommented, faultNoCommand, faultUnknown, faultUnknownNear, faultMissing, faultBad, faultBadFlag, faultBadStep,
-			faultExtra, faultNoFlag, faultNoFlagNear, faultTwice, faultNeedsValue, faultNoValue, faultLate, faultTooLong, faultAutoAlone,
+			faultExtra, faultNoFlag, faultNoFlagNear, faultTwice, faultNeedsValue, faultNoValue, faultLate, faultTooLong, faultAutoAlone, faultSecond,
 		} {
 			args := make([]string, strings.Count(en.Say("command.faults."+string(kind)), "{"))
 			for i := range args {

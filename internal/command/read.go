@@ -20,6 +20,7 @@ type reader struct {
 	spec    Spec
 	command Command
 	seen    []string // flags
+	called  bool     // by the name of reprise
 	faults  []fault
 	removed []clean.Removal
 }
@@ -66,7 +67,7 @@ func (r *reader) readName(bare bool) bool {
 	}
 	ours := bare
 	if fold(name) == "reprise" {
-		ours, name = true, "help"
+		ours, r.called, name = true, true, "help"
 		if next := r.take(); next != "" {
 			name = strings.TrimPrefix(next, "/")
 		}
@@ -92,7 +93,7 @@ func (r *reader) readName(bare bool) bool {
 
 // nearCommand gives the command that a name was probably meant to be, or "".
 func nearCommand(name string) string {
-	if now := Renamed()[fold(name)]; now != "" {
+	if now := renamed()[fold(name)]; now != "" {
 		return now
 	}
 	var names []string
@@ -132,7 +133,7 @@ func (r *reader) readArguments() {
 			r.readPhaseStep(r.take())
 		case arg.Kind == kindTopic:
 			r.readTopic(r.take())
-		case arg.Optional && r.fitsLater(i, value):
+		case arg.Optional && slices.ContainsFunc(r.spec.Args[i+1:], func(later param) bool { return later.Kind.Fits(value) }): // which is meant then
 		case arg.Kind.Fits(value):
 			r.take()
 			put(arg.field(&r.command), value)
@@ -142,12 +143,6 @@ func (r *reader) readArguments() {
 			r.fault(faultBad, word, arg.Kind.form())
 		}
 	}
-}
-
-// fitsLater reports whether a value also fits an argument behind the i-th,
-// which is then the one that is meant.
-func (r *reader) fitsLater(i int, value string) bool {
-	return slices.ContainsFunc(r.spec.Args[i+1:], func(a param) bool { return a.Kind.Fits(value) })
 }
 
 func (r *reader) readPhaseStep(word string) {
@@ -195,6 +190,8 @@ func (r *reader) readText() {
 		if word := r.peek(); word != "" {
 			r.fault(faultExtra, word)
 		}
+		below, _ := clean.Mail(r.rest)
+		r.second(below)
 		return
 	}
 	for word := range strings.FieldsSeq(r.line) {
@@ -205,9 +202,11 @@ func (r *reader) readText() {
 		}
 	}
 	// The text begins behind a word, and GitHub reads it so: it begins no block.
-	text, removed := clean.Text(lead + strings.TrimSpace(r.line+"\n"+r.rest))
-	r.removed = removed
-	r.command.Text = strings.TrimSpace(strings.TrimPrefix(text, lead))
+	text, hidden := clean.Text(lead + strings.TrimSpace(r.line+"\n"+r.rest))
+	text, mail := clean.Mail(text)
+	r.removed = append(hidden, mail...)
+	r.command.Text = strings.TrimSpace(strings.TrimPrefix(text, strings.TrimSpace(lead)))
+	r.second(r.command.Text)
 	if n := utf8.RuneCountInString(r.command.Text); n > MaxReason {
 		r.fault(faultTooLong, strconv.Itoa(n), strconv.Itoa(MaxReason))
 	} else if n == 0 && r.spec.textFor(&r.command) == mustText {
@@ -215,9 +214,25 @@ func (r *reader) readText() {
 	}
 }
 
+// second finds another command on a line of its own, which would be lost, or be taken for text. Whatever stands below,
+// a command that stops the run does.
+func (r *reader) second(below string) {
+	if r.command.Name == "cancel" || r.command.Name == "pause" {
+		return
+	}
+	fenced := false
+	for line := range strings.Lines(below) {
+		fenced = fenced != strings.HasPrefix(strings.TrimSpace(line), "```")
+		if !fenced && strings.HasPrefix(line, "/") && (!r.called || strings.HasPrefix(fold(line), "/reprise")) && Parse(line, false).Outcome == Understood {
+			r.fault(faultSecond, strings.Fields(line)[0])
+			return
+		}
+	}
+}
+
 // compare finds flags that contradict each other.
 func (r *reader) compare() {
-	if c := r.command; c.Auto && c.Phase != "" {
+	if c := r.command; c.Auto && (c.Phase != "" || c.Attempt > 0) {
 		r.fault(faultAutoAlone)
 	}
 }

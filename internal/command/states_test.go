@@ -3,12 +3,9 @@ package command
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
@@ -157,52 +154,21 @@ func decided(d phases.Decision) string {
 	return text.Join(": ", text.Join(" ", string(d.Do), d.Phase), d.Why.In(prompts.Words("en")))
 }
 
-// TestStatesPage holds the page for users against what the program does: each
-// cell of its tables is what came of that command.
+// TestStatesPage makes the page of the reference: each cell of its tables is what came of that command.
 func TestStatesPage(t *testing.T) {
-	const file = "../../docs/states.md"
 	plan, all := standings(t)
 	var b strings.Builder
 	b.WriteString("# What a command does\n\n" +
-		"This page shows every state of a run, and what each [command](commands.md) does\nin it. The tables are made by giving each command to each run. The run has two\n" +
-		"phases: `design`, which a maintainer has to approve, and `code`, which needs it.\n" +
-		"In the tables `a` is the agent that reviews, and `max` the person who gives commands; \"it stopped\"\nstands for the reason why a run stopped.\n" +
-		"\"No\" means that the command is refused: a reply gives the\n[reason code](reason-codes.md), and nothing changes except that the command is recorded.\n\n" +
-		"`/status`, `/help`, `/config` and `/rollback --dry-run` are answered at any time.\n" +
-		"With `--auto`, `/rollback` waits its turn, even with `--dry-run`: an agent is asked,\nand the run goes back only if that agent is sure. Otherwise a reply has the command\nthat it proposes.\n" +
-		"Without a run only `/run` does something.\n\n" +
-		"While a step is at work, `/cancel` and `/rollback` end it, and its changes are kept\nas a patch; the other commands, including `/pause` and `/rollback --auto`, wait until\nthe step ends. `/cancel`, and `/rollback` with a phase, also end the call of an agent\nthat looks for the fault.\n\n" +
-		"The commands of the local program do the same, with these differences:\n\n" +
-		"- Where `/run` is refused, `reprise run` says what the run is waiting for (exit\n  code 3) or that it is completed (exit code 0).\n" +
-		"- `reprise pause` and `reprise cancel` end the step at work in another process of\n  this machine, and its changes are kept as a patch.\n" +
-		"- Other commands that change a run are refused while another process works on it.\n" +
-		"- No role is needed.\n")
-	b.WriteString("\n## What people have done to the pull request, the issue or the branch\n\n" +
-		"On GitHub reprise checks this before it spends anything. The live comment says what it found or, if a command is refused, the reply does.\n\n" +
-		"| situation | what follows |\n|---|---|\n" +
-		"| the pull request is already merged | commands are carried out; the live comment says that the new work is only on the branch, and asks you to open another pull request for it. `/finish --squash` is refused |\n" +
-		"| the pull request is closed | the same; the live comment asks you to reopen it, or to open another one. reprise does not reopen it |\n" +
-		"| a person made the pull request a draft after the run was completed | `/run` leaves it a draft and says so; it is marked ready when the run is completed again. As long as a run is at work, it is a draft anyway. |\n" +
-		"| the issue is closed | no, `stale_event`: the issue is closed; reopen it first. `/cancel` is carried out, and questions are answered |\n" +
-		"| the branch of the run was deleted | no, `no_run`: restore the branch, or comment `/run`, which begins a new run and says so. Earlier commands do not apply to the new run. `/status` is answered from the [record that is kept](runs.md#a-folder-that-was-taken-off-the-branch) |\n")
+		"Each [command](../commands.md) was given to a run in each state. The run has two phases: `design`, which a maintainer has\n" +
+		"to approve, and `code`, which needs it. `a` is the agent that reviews, and `max` gives the commands. \"No\" means that the\n" +
+		"command is refused for that [reason](reason-codes.md).\n")
 	for _, s := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n| command | what happens |\n|---|---|\n", text.Capitalize(s.name))
 		for _, text := range asking() {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", text, strings.ReplaceAll(outcome(t, plan, s, text), "|", "\\|"))
 		}
 	}
-	if *progresstest.UpdateViews {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("%s is not what the program does (-page +program):\n%s", file, diff)
-	}
+	progresstest.Golden(t, "../../../docs/reference/states.md", b.String())
 }
 
 // Each command of the table that changes a run has a row in the page.

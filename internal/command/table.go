@@ -39,9 +39,9 @@ type param struct {
 	field func(*Command) any
 }
 
-// Renamed has the names that commands had before, and those that they have now. People
+// renamed has the names that commands had before, and those that they have now. People
 // who use the older one are told the newer one.
-func Renamed() map[string]string { return map[string]string{"resume": "run", "reject": "rollback"} }
+func renamed() map[string]string { return map[string]string{"resume": "run", "reject": "rollback"} }
 
 // Table lists every command, in the order people see them.
 func Table() []Spec {
@@ -62,6 +62,7 @@ func Table() []Spec {
 			Args: []param{{Kind: kindPhaseStep, field: phase.field}},
 			Flags: []param{
 				{Name: "restore", Kind: kindSwitch, field: func(c *Command) any { return &c.Restore }},
+				{Name: "attempt", Kind: kindAttempt, field: func(c *Command) any { return &c.Attempt }},
 				{Name: "dry-run", Kind: kindSwitch, field: func(c *Command) any { return &c.DryRun }},
 				{Name: "auto", Kind: kindSwitch, Instead: true, field: func(c *Command) any { return &c.Auto }},
 			},
@@ -148,7 +149,7 @@ func (s Spec) usage() string {
 	}
 	usual, other := s, s
 	usual.Flags = slices.DeleteFunc(slices.Clone(s.Flags), func(p param) bool { return p.Instead })
-	other.Name, other.Args, other.Flags, other.Text = s.Name+" "+f.usage(), nil, usual.Flags, mayText
+	other.Name, other.Args, other.Flags, other.Text = s.Name+" "+f.usage(), nil, slices.DeleteFunc(slices.Clone(usual.Flags), func(p param) bool { return p.Kind == kindAttempt }), mayText
 	return usual.usageLine() + "\n" + other.usageLine()
 }
 

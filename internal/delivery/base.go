@@ -108,19 +108,17 @@ func (u *BaseUpdater) Run(ctx context.Context, e *engine.Engine, run metadata.Ru
 	}
 }
 
-// Bring brings the base in at once, and reports whether there was anything to bring. That the
-// base cannot be looked at is an error here: somebody waits for it.
-func (u *BaseUpdater) Bring(ctx context.Context, e *engine.Engine, run metadata.Run) (next metadata.Run, brought bool, err error) {
+// Bring brings the base in at once. That it cannot be looked at is an error here: somebody waits for it.
+func (u *BaseUpdater) Bring(ctx context.Context, e *engine.Engine, run metadata.Run) (next metadata.Run, err error) {
 	var unknown error
 	defer func(warn func(error)) { u.Warn = warn }(u.Warn)
 	u.Warn = func(err error) { unknown = err }
 	for u.due(ctx, run, phases.Decision{}) {
 		if run, err = u.step(ctx, e, run); err != nil || run.Status != metadata.Running {
-			return run, true, err
+			return run, err
 		}
-		brought = true
 	}
-	return run, brought, unknown
+	return run, unknown
 }
 
 // Look asks how the branch stands to its base now, and reports whether there is anything to bring in.
@@ -216,9 +214,9 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 		}
 	}
 	staged, result, err := u.Workspace.Merge(ctx, u.commit, run.BaseCommit)
-	var unfit *git.Unfit
+	unfit, isUnfit := errors.AsType[*git.Unfit](err)
 	switch {
-	case errors.As(err, &unfit): // each time anew, until it has another name there
+	case isUnfit: // each time anew, until it has another name there
 		return u.giveUp(ctx, e, run, metadata.Because("base_name_unfit", "branch", name, "path", shown([]string{unfit.Path})[0]))
 	case err != nil:
 		return run, err

@@ -26,12 +26,6 @@ func (d *Delivery) checks() *github.Checks {
 	return d.ran
 }
 
-// runOn gives what others run on a commit.
-func (d *Delivery) runOn(ctx context.Context, commit string) ([]github.Check, error) {
-	all, err := d.checks().Of(ctx, commit)
-	return ofOthers(all), err
-}
-
 // HasCI reports whether CI has something to say of the work of a run, and tells people if it has not: no workflow
 // would start, and nothing else runs on commits of the repository.
 func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Run) bool {
@@ -48,7 +42,7 @@ func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Ru
 	if starts && !pushesQuietly(ctx, d.GitHub) {
 		return true
 	}
-	all, err := d.runOn(ctx, run.BaseCommit)
+	all, err := d.checks().Of(ctx, run.BaseCommit)
 	d.Voice.warnOf(err)
 	if slices.ContainsFunc(all, func(c github.Check) bool { return !c.Job && c.Workflow == "" }) {
 		return true
@@ -67,7 +61,7 @@ func (d *Delivery) StartCI(ctx context.Context, rule pipelines.CI, run metadata.
 		return
 	}
 	d.started = commit
-	all, err := d.runOn(ctx, commit)
+	all, err := d.checks().Of(ctx, commit)
 	d.Voice.warnOf(err)
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
@@ -88,8 +82,8 @@ func (d *Delivery) dispatch(ctx context.Context, file string, run metadata.Run) 
 
 // LookAtCI asks what CI says of a commit.
 func (d *Delivery) LookAtCI(ctx context.Context, rule pipelines.CI, commit string) (CIVerdict, error) {
-	all, err := d.runOn(ctx, commit)
-	return JudgeCI(rule, all), err
+	all, err := d.checks().Of(ctx, commit)
+	return judgeCI(rule, all), err
 }
 
 // Evidence is what CI says of the checks that failed. What cannot be read is left out, with a warning.
@@ -99,20 +93,17 @@ func (d *Delivery) Evidence(ctx context.Context, failed []github.Check, mask fun
 		var notes []github.Annotation
 		var log []byte
 		var noNotes, noLog error
-		if c.Run > 0 && i < MostFailed {
+		if c.Run > 0 && i < mostFailed {
 			notes, noNotes = d.checks().Annotations(ctx, c)
 			if c.Job {
-				log, noLog = d.checks().Log(ctx, c, LogBytes)
+				log, noLog = d.checks().Log(ctx, c, logBytes)
 			}
 		}
 		d.Voice.warnOf(errors.Join(noNotes, noLog))
-		out = append(out, CheckResult(c, notes, log, mask))
+		out = append(out, checkResult(c, notes, log, mask))
 	}
 	return out
 }
-
-// errChanged says that a pull request is at another commit than CI was good on.
-var errChanged = errors.New("the pull request has changed")
 
 // Ready takes the pull request of a run out of the drafts if it is at that commit, and nothing else. One that
 // somebody closed stays closed, with a warning. If the commit changes at that very moment, it is a draft again.
@@ -139,7 +130,7 @@ func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) e
 }
 
 func changed(pull github.Pull, commit string) error {
-	return errors.Join(errChanged, exit.NotAllowed(metadata.Because("ci_changed", "head", ShortCommit(pull.Commit), "commit", ShortCommit(commit))))
+	return exit.NotAllowed(metadata.Because("ci_changed", "head", ShortCommit(pull.Commit), "commit", ShortCommit(commit)))
 }
 
 // open reads the pull request of a run. The error is a refusal where it takes no more work.
@@ -154,13 +145,6 @@ func (d *Delivery) open(ctx context.Context, run metadata.Run) (github.Pull, err
 }
 
 func isRefusal(err error) bool { return errors.As(err, new(*phases.Refusal)) }
-
-func unlessRefusal(err error) error {
-	if isRefusal(err) {
-		return nil
-	}
-	return err
-}
 
 // Look tells people, before anything is spent, that the pull request of a run takes no more work.
 func (d *Delivery) Look(ctx context.Context, run metadata.Run) {
@@ -180,7 +164,9 @@ func (d *Delivery) Redraft(ctx context.Context, run metadata.Run) {
 	if err == nil && !pull.Draft {
 		err = d.redraft(ctx, pull)
 	}
-	d.Voice.warnOf(unlessRefusal(err))
+	if !isRefusal(err) {
+		d.Voice.warnOf(err)
+	}
 }
 
 // redraft takes back that a pull request is ready. A forge without drafts leaves it.

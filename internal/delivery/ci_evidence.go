@@ -3,22 +3,21 @@ package delivery
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Limits of what is taken of CI, in checks, annotations, lines and characters.
 const (
-	MostFailed = 5       // checks whose words are taken
-	LogBytes   = 256_000 // of the end of a log that are read
+	mostFailed = 5       // checks whose words are taken
+	logBytes   = 256_000 // of the end of a log that are read
 	mostName   = 80
 	mostNotes  = 20
 	mostNote   = 500
@@ -28,9 +27,9 @@ const (
 )
 
 var (
-	fileForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*\.ya?ml$`) })
-	notInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\pL\pN ._/():,+-]`) })
-	stampForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\x{FEFF}?\d{4}-\d\d-\d\dT[\d:.]+Z `) })
+	fileForm  = text.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]*\.ya?ml$`)
+	notInName = text.Pattern(`[^\pL\pN ._/():,+-]`)
+	stampForm = text.Pattern(`^\x{FEFF}?\d{4}-\d\d-\d\dT[\d:.]+Z `)
 )
 
 // Marks at the beginning of lines in logs of GitHub.
@@ -39,10 +38,8 @@ const (
 	errorLine = mark + "error]"
 )
 
-func isFile(name string) bool { return fileForm().MatchString(name) }
-
-// CheckName is the name of a check without what would have an effect where it is shown.
-func CheckName(name string) string {
+// checkName is the name of a check without what would have an effect where it is shown.
+func checkName(name string) string {
 	name = notInName().ReplaceAllString(strings.Join(strings.Fields(strings.ToValidUTF8(name, "")), " "), "_")
 	if runes := []rune(name); len(runes) > mostName {
 		name = string(runes[:mostName-1]) + "…"
@@ -54,16 +51,16 @@ func CheckName(name string) string {
 func CheckNames(all []github.Check) []string {
 	var out []string
 	for _, c := range all {
-		out = append(out, CheckName(c.Name))
+		out = append(out, checkName(c.Name))
 	}
 	return out
 }
 
-// CheckResult is a failed check as the record of a run has it, with what CI says of it:
+// checkResult is a failed check as the record of a run has it, with what CI says of it:
 // words of strangers, which mask rids of secrets.
-func CheckResult(c github.Check, notes []github.Annotation, log []byte, mask func(string) string) metadata.CheckResult {
+func checkResult(c github.Check, notes []github.Annotation, log []byte, mask func(string) string) metadata.CheckResult {
 	var parts []string
-	if said := words(c.Said, mostNote, mask); said != "" {
+	if said := words(c.Said, mask); said != "" {
 		parts = append(parts, "It ended with: "+said)
 	}
 	for i, n := range order(notes) {
@@ -75,16 +72,16 @@ func CheckResult(c github.Check, notes []github.Annotation, log []byte, mask fun
 		if metadata.CheckPath(n.Path) == nil {
 			at = fmt.Sprintf("%s:%d: ", n.Path, n.Line)
 		}
-		parts = append(parts, at+words(strings.TrimSpace(n.Title+" "+n.Message), mostNote, mask))
+		parts = append(parts, at+words(strings.TrimSpace(n.Title+" "+n.Message), mask))
 	}
 	if end := ending(log, mask); end != "" {
 		parts = append(parts, end)
 	}
 	run := "CI"
-	if isFile(c.Workflow) {
+	if fileForm().MatchString(c.Workflow) {
 		run += " in " + c.Workflow
 	}
-	return metadata.CheckResult{Name: "ci/" + CheckName(c.Name), Run: run, ExitCode: 1, Output: strings.Join(parts, "\n")}
+	return metadata.CheckResult{Name: "ci/" + checkName(c.Name), Run: run, ExitCode: 1, Output: strings.Join(parts, "\n")}
 }
 
 // order puts what says of failures before the rest, and leaves out mere notices.
@@ -100,11 +97,11 @@ func order(notes []github.Annotation) (out []github.Annotation) {
 }
 
 // words are those of strangers on one line.
-func words(s string, most int, mask func(string) string) string {
+func words(s string, mask func(string) string) string {
 	s, _ = clean.Text(mask(ansi.Strip(strings.ToValidUTF8(s, "\uFFFD"))))
 	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > most {
-		s = string(runes[:most-1]) + "…"
+	if runes := []rune(s); len(runes) > mostNote {
+		s = string(runes[:mostNote-1]) + "…"
 	}
 	return s
 }
@@ -123,7 +120,7 @@ func ending(log []byte, mask func(string) string) string {
 			last = i
 		}
 	}
-	if len(log) == LogBytes && last > 0 {
+	if len(log) == logBytes && last > 0 {
 		lines, last = lines[1:], last-1 // the first one is cut off
 	}
 	var kept []string

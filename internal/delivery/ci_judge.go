@@ -40,17 +40,17 @@ type CIVerdict struct {
 	Skipped int // alone they say nothing of the work
 	Failed  []github.Check
 	Pending []string // names of those that have not ended
-	Missing []string // what the pipeline requires and has not started
+	Missing []string // what the pipeline requires and has not started, and what was cancelled
 	AtWork  bool     // a workflow is at work, whether it counts or not: what is missing may come after it
 }
 
-// JudgeCI holds the checks of a commit against what the pipeline requires. A name is
+// judgeCI holds the checks of a commit against what the pipeline requires. A name is
 // that of a check, or of its workflow or its file.
-func JudgeCI(rule pipelines.CI, all []github.Check) CIVerdict {
+func judgeCI(rule pipelines.CI, all []github.Check) CIVerdict {
 	var v CIVerdict
 	for _, name := range rule.Required {
 		if !slices.ContainsFunc(all, func(c github.Check) bool { return named(c, name) }) {
-			v.Missing = append(v.Missing, CheckName(name))
+			v.Missing = append(v.Missing, checkName(name))
 		}
 	}
 	for _, c := range all {
@@ -64,8 +64,12 @@ func JudgeCI(rule pipelines.CI, all []github.Check) CIVerdict {
 			v.Skipped++
 		case c.State == github.Failed:
 			v.Failed = append(v.Failed, c)
+		case c.State == github.Stopped && slices.ContainsFunc(all, func(o github.Check) bool { return o.State == github.Failed && o.Workflow == c.Workflow }):
+			// It was cancelled because that one has failed.
+		case c.State == github.Stopped:
+			v.Missing = append(v.Missing, checkName(c.Name+" (cancelled)"))
 		default:
-			v.Pending = append(v.Pending, CheckName(c.Name))
+			v.Pending = append(v.Pending, checkName(c.Name))
 		}
 	}
 	return v
@@ -98,5 +102,5 @@ func (v CIVerdict) Silent(commit string) metadata.Reason {
 
 // CIFiles are the workflows that a pipeline requires by the names of their files.
 func CIFiles(rule pipelines.CI) []string {
-	return slices.DeleteFunc(slices.Clone([]string(rule.Required)), func(name string) bool { return !isFile(name) })
+	return slices.DeleteFunc(slices.Clone([]string(rule.Required)), func(name string) bool { return !fileForm().MatchString(name) })
 }

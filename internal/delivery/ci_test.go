@@ -34,13 +34,14 @@ func TestLimits(t *testing.T) {
 // A pipeline that asks nothing of CI hears nothing good of it.
 func TestNothingIsNotGood(t *testing.T) {
 	all := []github.Check{{Name: "build", State: github.Passed}, {Name: "lint", State: github.Failed}}
-	if v := JudgeCI(pipelines.CI{Required: pipelines.Names{}}, all); v.State() != CINothing {
+	if v := judgeCI(pipelines.CI{Required: pipelines.Names{}}, all); v.State() != CINothing {
 		t.Errorf("it is %s: %+v", v.State(), v)
 	}
 }
 
 func TestJudge(t *testing.T) {
 	green, red := github.Check{Name: "build", Workflow: "ci.yml", Title: "CI", State: github.Passed}, github.Check{Name: "lint", State: github.Failed}
+	stopped := github.Check{Name: "test", State: github.Stopped}
 	late := github.Check{Name: "slow", Workflow: "slow.yml", State: github.Pending}
 	skipped := github.Check{Name: "test", Workflow: "ci.yml", State: github.Skipped} // as it is on a draft
 	for _, tt := range []struct {
@@ -61,9 +62,11 @@ func TestJudge(t *testing.T) {
 		{nil, []github.Check{skipped, green}, CIGreen, 0},
 		{nil, []github.Check{skipped, red}, CIRed, 1},
 		{[]string{"slow.yml"}, []github.Check{green, late}, CIPending, 0},
+		{nil, []github.Check{green, stopped}, CIPending, 0}, // by a person, who may start it again
+		{nil, []github.Check{stopped, red}, CIRed, 1},
 		{[]string{"other.yml"}, []github.Check{green, red}, CIPending, 0},
 	} {
-		v := JudgeCI(pipelines.CI{Required: tt.required}, tt.all)
+		v := judgeCI(pipelines.CI{Required: tt.required}, tt.all)
 		if v.State() != tt.want || len(v.Failed) != tt.failed {
 			t.Errorf("of %q in %+v: %s, %+v", tt.required, tt.all, v.State(), v)
 		}
@@ -82,7 +85,7 @@ func TestResult(t *testing.T) {
 		fmt.Fprintf(&log, "2026-03-04T05:06:07.1234567Z line %d\r\n", i)
 	}
 	log.WriteString("2026-03-04T05:06:07.1234567Z \x1b[31m##[group]Run\x1b[0m\n2026-03-04T05:06:07.1234567Z \x1b[31mFAIL\x1b[0m hunter2\u202e\n2026-03-04T05:06:07.1234567Z ##[error]Process ended with 1\nPost job cleanup.\n")
-	got := CheckResult(github.Check{Name: "test `$(x)`\n# Do as I say " + strings.Repeat("y", 200), Workflow: "ci.yml", Said: "failure"}, []github.Annotation{
+	got := checkResult(github.Check{Name: "test `$(x)`\n# Do as I say " + strings.Repeat("y", 200), Workflow: "ci.yml", Said: "failure"}, []github.Annotation{
 		{Path: "../../etc/passwd", Line: 3, Level: "failure", Message: "one <!-- hidden --> hunter2\n## two"},
 		{Path: "a.go", Line: 3, Level: "notice", Message: "never mind"},
 	}, []byte(log.String()), mask)
@@ -99,14 +102,14 @@ func TestResult(t *testing.T) {
 			t.Errorf("it has %q:\n%s", no, got.Output)
 		}
 	}
-	for _, long := range []string{strings.Repeat("x", LogBytes), "2026-03-04T05:06:07.1234567Z the cause\n##[error]" + strings.Repeat("x", 2*mostLog)} {
-		said := CheckResult(github.Check{}, nil, []byte(long), mask).Output
+	for _, long := range []string{strings.Repeat("x", logBytes), "2026-03-04T05:06:07.1234567Z the cause\n##[error]" + strings.Repeat("x", 2*mostLog)} {
+		said := checkResult(github.Check{}, nil, []byte(long), mask).Output
 		if n := len([]rune(said)); n > mostLog || !strings.Contains(said, "xxx…") || strings.Contains(long, "cause") && !strings.Contains(said, "the cause\nerror: xxx") {
 			t.Errorf("of a long line there are %d characters:\n%.200s", n, said)
 		}
 	}
-	if CheckName("\x00\n") != "_" || CheckName("") != "unnamed" {
-		t.Errorf("names without any are %q and %q", CheckName("\x00\n"), CheckName(""))
+	if checkName("\x00\n") != "_" || checkName("") != "unnamed" {
+		t.Errorf("names without any are %q and %q", checkName("\x00\n"), checkName(""))
 	}
 }
 
@@ -155,7 +158,7 @@ func TestMiss(t *testing.T) {
 	for _, v := range []CIVerdict{
 		{Pending: []string{"test"}},
 		{Pending: []string{"test"}, Missing: []string{"lint"}},
-		JudgeCI(pipelines.CI{Required: pipelines.Names{"lint"}}, []github.Check{before}),
+		judgeCI(pipelines.CI{Required: pipelines.Names{"lint"}}, []github.Check{before}),
 	} {
 		if _, ok := MissCI(run, commit, v, noon); ok {
 			t.Errorf("people are told of %+v", v)
@@ -164,9 +167,9 @@ func TestMiss(t *testing.T) {
 	other := github.Check{Name: "coverage", State: github.Pending}                                   // of no workflow, and so may never end
 	held := github.Check{Name: "deploy", Workflow: "deploy.yml", State: github.Pending, Waits: true} // which may take a month
 	for want, v := range map[string]CIVerdict{
-		"what the pipeline requires of CI has not started on c0ffee0: unit":             JudgeCI(pipelines.CI{Required: pipelines.Names{"unit"}}, []github.Check{held}),
+		"what the pipeline requires of CI has not started on c0ffee0: unit":             judgeCI(pipelines.CI{Required: pipelines.Names{"unit"}}, []github.Check{held}),
 		"what the pipeline requires of CI has not started on c0ffee0: lint":             {Passed: 1, Missing: []string{"lint"}},
-		"what the pipeline requires of CI has not started on c0ffee0: test":             JudgeCI(pipelines.CI{Required: pipelines.Names{"test"}}, []github.Check{other}),
+		"what the pipeline requires of CI has not started on c0ffee0: test":             judgeCI(pipelines.CI{Required: pipelines.Names{"test"}}, []github.Check{other}),
 		"nothing of CI has run on c0ffee0, though it did on earlier commits of the run": {},
 	} {
 		next, ok := MissCI(run, commit, v, noon)

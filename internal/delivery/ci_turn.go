@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -74,7 +75,7 @@ func FixCI(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []m
 	next, rec := &back.Run, back.Run.Phase(phase)
 	results := failed
 	if rec.Checks != nil && rec.Checks.Written == rec.Written {
-		results = slices.Concat(slices.DeleteFunc(slices.Clone(rec.Checks.Results), isCI), failed)
+		results = slices.Concat(slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return strings.HasPrefix(c.Name, "ci/") }), failed)
 	}
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: results}
 	next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: fixing, Phase: phase, Why: metadata.Because("ci_red", "commit", ShortCommit(commit), "names", names(failed))})
@@ -112,8 +113,6 @@ func changedCheck(plan *pipelines.Pipeline, run metadata.Run) string {
 	}
 	return ""
 }
-
-func isCI(c metadata.CheckResult) bool { return len(c.Name) > 3 && c.Name[:3] == "ci/" }
 
 func names(results []metadata.CheckResult) []string {
 	var out []string

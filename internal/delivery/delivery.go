@@ -95,7 +95,7 @@ func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *me
 	}
 	d.triedPull = true
 	pull, err := d.GitHub.OpenPull(ctx, d.Owner, d.Name, github.Pull{
-		Head: run.BranchName, Base: d.Base(w), Title: d.newTitle(ctx, d.Base(w), *run), Body: page.DraftBody(w.Plan, *run, d.pullFacts(*run)), Draft: true,
+		Head: run.BranchName, Base: d.Base(w), Title: d.newTitle(ctx, d.Base(w), *run), Body: page.Described("", page.DraftBody(w.Plan, *run, d.pullFacts(*run))), Draft: true,
 	})
 	if err != nil {
 		d.Voice.Warn(err)
@@ -167,24 +167,10 @@ func (d *Delivery) Squashable(ctx context.Context, run metadata.Run) (title stri
 // FindPull notes the pull request of a run in its record, if that does not have it yet:
 // the step after it was opened commits that.
 func (d *Delivery) FindPull(ctx context.Context, run *metadata.Run) {
-	if run.PRNumber != 0 {
-		return
-	}
-	var open []struct {
-		Number int `json:"number"`
-		Head   struct {
-			Ref string `json:"ref"`
-		} `json:"head"`
-	}
-	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
-		What: "find the pull request of " + run.BranchName, Needs: "pull-requests: read",
-		Path: "/pulls?state=open&head=" + url.QueryEscape(d.Owner+":"+run.BranchName),
-	}, &open)
-	d.Voice.warnOf(err)
-	for _, p := range open {
-		if p.Head.Ref == run.BranchName { // not every forge looks at the query
-			run.PRNumber = p.Number
-		}
+	if run.PRNumber == 0 {
+		found, _, err := d.GitHub.FindPull(ctx, d.Owner, d.Name, github.Pull{Head: run.BranchName})
+		d.Voice.warnOf(err)
+		run.PRNumber = found.Number
 	}
 }
 
@@ -193,7 +179,16 @@ func (d *Delivery) KeepDraft(ctx context.Context, plan *pipelines.Pipeline, run 
 	if run.PRNumber == 0 || d.Expired() {
 		return
 	}
-	d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, page.DraftBody(plan, run, d.pullFacts(run))))
+	d.describe(ctx, run, page.DraftBody(plan, run, d.pullFacts(run)))
+}
+
+// describe gives the pull request of a run our text, and leaves what others have written there.
+func (d *Delivery) describe(ctx context.Context, run metadata.Run, own string) {
+	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	if err == nil {
+		err = d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, page.Described(pull.Body, own))
+	}
+	d.Voice.warnOf(err)
 }
 
 func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
@@ -204,6 +199,14 @@ func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
 	}
 	return f
 }
+
+// Owes reports whether a completed run still lacks its pull request, or people were told of its end while that was a draft.
+func (d *Delivery) Owes(run metadata.Run) bool {
+	return d.In.Pull && hasCode(run) && run.PRNumber == 0 || strings.HasSuffix(run.GitHubIntegration.NoticeFor, unready)
+}
+
+// unready ends what the record says that people were told of a run whose pull request could not be made ready.
+const unready = "-draft"
 
 // HandOver brings the pull request of a completed run to its last form, marks it ready, and opens an issue for what
 // is left to do. All of it can be done again: what is there is found, and what is missing is made. But a pull request
@@ -219,8 +222,7 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 		// The text will say that the pull request was handed over. If it could not be marked
 		// ready and nobody is told, that is not true yet.
 		if len(d.mentioned(run)) > 0 || !d.unready {
-			body := page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
-			d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, body))
+			d.describe(ctx, run, page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run)))
 		}
 	}
 	d.Voice.warnOf(d.followUp(ctx, run))
@@ -269,13 +271,15 @@ func (d *Delivery) followUp(ctx context.Context, run metadata.Run) error {
 
 // Checks sees to the workflows that GitHub does not start for a push with the token of a workflow: they are started
 // where the workflow file names them and the run is completed, and people are told in any case.
-func (d *Delivery) Checks(ctx context.Context, run metadata.Run) {
+func (d *Delivery) Checks(ctx context.Context, run metadata.Run, commit string) {
 	if !hasCode(run) || !pushesQuietly(ctx, d.GitHub) {
 		return
 	}
+	all, err := d.checks().Of(ctx, commit)
+	d.Voice.warnOf(err)
+	ran := slices.ContainsFunc(all, func(c github.Check) bool { return c.Workflow != "" })
 	// A workflow that is named may have no push among its events.
-	none := setup.HasChecks(d.Folder) || len(d.In.Dispatch) > 0
-	d.Voice.Change(func(n *page.Notices) { n.NoChecks = none })
+	d.Voice.Change(func(n *page.Notices) { n.NoChecks = !ran && (setup.HasChecks(d.Folder) || len(d.In.Dispatch) > 0) })
 	if run.Status != metadata.Completed || run.CI != nil { // then they were started before it was completed
 		return
 	}

@@ -30,7 +30,7 @@ type FinishWay struct {
 // committed next. Every error leaves the branch as it was; a *command.Refusal says what is in the way.
 func Finish(ctx context.Context, w *workspace.Workspace, e *engine.Engine, next metadata.Run, way FinishWay, at time.Time) (metadata.Run, error) {
 	if !way.Squash {
-		return next, e.Finish(ctx, w.Run, true)
+		return next, e.Finish(ctx, w.Run, nil)
 	}
 	from, err := squashOn(ctx, w, way.Title, at)
 	if err == nil && from != w.Run.BaseCommit {

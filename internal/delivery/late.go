@@ -35,7 +35,9 @@ func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run me
 	}
 	pull, err := d.open(ctx, run)
 	if err != nil || pull.Commit != commit {
-		d.Voice.warnOf(unlessRefusal(err))
+		if !isRefusal(err) {
+			d.Voice.warnOf(err)
+		}
 		return false
 	}
 	who := d.mentioned(run)
@@ -44,7 +46,7 @@ func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run me
 	}
 	facts := d.Voice.Facts(run)
 	facts.CI = metadata.Because("ci_red", "commit", ShortCommit(commit), "names", CheckNames(v.Failed))
-	marker := page.LateMarker(run.IssueNumber, stop)
+	marker := page.MarkerOf("late", run.IssueNumber+"/"+stop.Key)
 	_, err = d.thread().Post(ctx, marker, page.LateCI(marker, who, plan, run, facts), time.Time{})
 	d.Voice.warnOf(err)
 	return true
@@ -81,7 +83,7 @@ func TellUnstarted(ctx context.Context, d *Delivery, run metadata.Run, u Unstart
 	if u.For.Review != nil {
 		does = ""
 	}
-	marker, language := page.UnstartedMarker(fmt.Sprint(d.Issue), key), cmp.Or(run.Language, d.In.Language, "en")
+	marker, language := page.MarkerOf("unstarted", fmt.Sprint(d.Issue)+"/"+key), cmp.Or(run.Language, d.In.Language, "en")
 	body := page.Unstarted(marker, language, d.mentionedFor(run, by), does, d.Voice.Facts(run).Job)
 	_, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, body, from)
 	d.Voice.warnOf(err)

@@ -2,10 +2,14 @@ package delivery
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -13,7 +17,7 @@ import (
 // conversation what became of what was said, and then its author is asked for another review. It notes in the record
 // which are answered. One that could not be is a warning, and tried again by the next job; what was said already is
 // found then.
-func (d *Delivery) AnswerReviews(ctx context.Context, run *metadata.Run, commit string) (changed bool) {
+func (d *Delivery) AnswerReviews(ctx context.Context, repo workspace.Checkout, run *metadata.Run) (changed bool) {
 	if d.Expired() || run.PRNumber == 0 {
 		return false
 	}
@@ -24,7 +28,10 @@ func (d *Delivery) AnswerReviews(ctx context.Context, run *metadata.Run, commit 
 		if v.Answered || v.Refused == "" && run.Status != metadata.Completed || ctx.Err() != nil {
 			continue
 		}
-		err := d.answerReview(ctx, pull, next, *v, commit)
+		commit, err := writtenIn(ctx, repo, next, v.Phase)
+		if err == nil {
+			err = d.answerReview(ctx, pull, next, *v, commit)
+		}
 		d.Voice.warnOf(err)
 		if err == nil {
 			v.Answered, changed = true, true
@@ -34,6 +41,20 @@ func (d *Delivery) AnswerReviews(ctx context.Context, run *metadata.Run, commit 
 		*run = next
 	}
 	return changed
+}
+
+// writtenIn gives the commit in which a phase has last written its work; the newest of all if there is none, as after the
+// branch was made one.
+func writtenIn(ctx context.Context, repo workspace.Checkout, run metadata.Run, phase string) (string, error) {
+	log, err := repo.Log(ctx, run.BaseCommit)
+	if rec := run.Phase(phase); rec != nil {
+		for _, c := range log {
+			if slices.Contains(c.Trailers, git.Trailer{Key: workspace.AttemptTrailer, Value: fmt.Sprint(rec.Written)}) {
+				return c.Commit, nil
+			}
+		}
+	}
+	return repo.Tip(), err
 }
 
 // answerReview answers one review. Programs get no answer when they are refused: they might answer that.

@@ -12,16 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// ofOthers leaves out what reprise itself says of a commit.
-func ofOthers(all []github.Check) (out []github.Check) {
-	for _, c := range all {
-		if c.Name != github.OwnStatus || c.Job || c.Workflow != "" {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // Statuses keep a commit status at the newest commit of a branch, where the pipeline asks for it.
 type Statuses struct {
 	*Delivery
@@ -35,7 +25,7 @@ type said struct{ commit, state, text string }
 // Keep has the status of a commit say how a run stands, if it does not yet. A token that
 // may not do that is a warning, once; the run goes on.
 func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metadata.Run, commit string) {
-	now := said{commit: commit, state: stateOf(run), text: describe(plan, run)}
+	now := said{commit: commit, state: stateOf(run), text: describe(run)}
 	if !plan.Statuses || s.refused || commit == "" || now == s.newest || s.Expired() {
 		return
 	}
@@ -68,7 +58,7 @@ func stateOf(run metadata.Run) string {
 const mostDescribed = 140
 
 // describe says where a run is: its phase and step, or how it has ended.
-func describe(plan *pipelines.Pipeline, run metadata.Run) string {
+func describe(run metadata.Run) string {
 	words := prompts.Words(run.Language)
 	parts := []string{words.Word("statuses", string(run.Status))}
 	if rec := run.Phase(run.CurrentPhase); rec != nil && run.Status != metadata.Completed {

@@ -5,15 +5,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -27,7 +26,7 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 	who := d.mentioned(*run)
 	told := stop.Key
 	if d.unready { // so that the next job does not think that somebody has made it a draft
-		told += "-draft"
+		told += unready
 	}
 	if !ok || len(who) == 0 || slices.Contains([]string{stop.Key, told}, run.GitHubIntegration.NoticeFor) || d.Expired() {
 		return false
@@ -82,7 +81,7 @@ func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {
 	}
 }
 
-var loginForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`) })
+var loginForm = text.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
 
 // mentioned are the people that are mentioned: of programs there is nobody to tell.
 func (d *Delivery) mentioned(run metadata.Run) []string { return d.mentionedFor(run, "") }

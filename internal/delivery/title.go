@@ -2,11 +2,10 @@ package delivery
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -18,9 +17,7 @@ const (
 )
 
 // withKind is a title with a kind: "fix: words", "feat(api)!: words".
-var withKind = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(feat|fix|docs|style|refactor|perf|test|build|ci|chore|revert)(\([^()]+\))?!?: \S`)
-})
+var withKind = text.Pattern(`^(feat|fix|docs|style|refactor|perf|test|build|ci|chore|revert)(\([^()]+\))?!?: \S`)
 
 // titleOf gives the title of the pull request of a run: the one given, and before it the kind of the change if at
 // least four in five of the subjects of commits have one, merges left out.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -110,7 +108,10 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 		return lacking(name, err.Error(), "")
 	}
 	v, err := saysVersion(ctx, p.env, path)
-	if err != nil {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded): // as on a machine that is busy
+		return hinted(name, err.Error(), "see how long this takes: "+name+" --version")
+	case err != nil:
 		return lacking(name, fmt.Sprintf("%s cannot be started: %v", path, err), fmt.Sprintf("install it again: npm install -g %s@%s", install.Package, install.Version))
 	}
 	return p.key(name, v, install)
@@ -118,41 +119,19 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 
 // notThere says why a program cannot be used, and what its agent says to do.
 func notThere(name string, err error) Check {
-	var gone *engine.AgentError
-	if errors.As(err, &gone) {
+	if gone, ok := errors.AsType[*engine.AgentError](err); ok {
 		return lacking(name, gone.Err.Error(), gone.Hint.In(prompts.Words("en")))
 	}
 	return lacking(name, err.Error(), "")
 }
 
-// key says where an agent program of a version has its key from: by the name of
-// the variable or file, never by what is in it.
+// key says where an agent program of a version has its key from.
 func (p programs) key(name, version string, install setup.AgentInstall) Check {
-	found := "version " + version
-	set := slices.DeleteFunc(gate.KeyVariables(name), func(variable string) bool { return p.env.Getenv(variable) == "" })
-	loggedIn, settings := false, ""
-	for _, f := range gate.LoginFiles(name, p.env.Getenv("HOME"), p.env.Environ) {
-		switch {
-		case !isFile(f.From):
-		case f.Login:
-			loggedIn = true
-		case slices.Contains([]string{"settings.json", "config.toml"}, filepath.Base(f.From)):
-			settings = f.From
-		}
+	from, elsewhere := agents.LoginOf(name, p.env.Environ)
+	if from == "" {
+		return hinted(name, "version "+version+", "+elsewhere, "run "+name+" once and log in, or set "+install.Secret)
 	}
-	login := "run " + name + " once and log in, or set " + install.Secret
-	switch {
-	case len(set) > 0:
-		found += ", key from " + strings.Join(set, ", ")
-	case loggedIn:
-		found += ", logged in"
-	case settings != "":
-		return hinted(name, found+", no key and no login that is known; "+settings+" may name another way", login)
-	case runtime.GOOS != "linux":
-		return hinted(name, found+", no key; a login in the keychain cannot be seen from here", login)
-	default:
-		return lacking(name, found+", but neither a key nor a login", login)
-	}
+	found := "version " + version + ", " + from
 	for _, holds := range Holding(map[string]pipelines.Agent{name: {Use: name}}, p.env.Environ) {
 		found += "; " + holds
 	}
@@ -160,11 +139,6 @@ func (p programs) key(name, version string, install setup.AgentInstall) Check {
 		return hinted(name, fmt.Sprintf("%s; tried is version %s", found, install.Version), fmt.Sprintf("if it makes trouble: npm install -g %s@%s", install.Package, install.Version))
 	}
 	return well(name, found)
-}
-
-func isFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // ownFolder is where pipelines of a repository are.

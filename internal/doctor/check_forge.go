@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/setup"
 )
 
 // AnswerTime is the longest that doctor waits for one answer of the forge.
@@ -73,14 +75,29 @@ func (c *forgeCheck) examine(ctx context.Context, number string) *issue.Issue {
 	} else if c.token(ctx) && !c.repository.Archived {
 		c.rights(ctx)
 	}
+	c.action(ctx)
 	return c.issue(ctx, number)
+}
+
+// action says that the workflow of the default branch calls an action that is not there.
+func (c *forgeCheck) action(ctx context.Context) {
+	text, _ := c.src.ReadFile(ctx, c.src.Trusted(), setup.File) // workflowFiles tells of one that cannot be read
+	_, uses := setup.Standing(string(text))
+	repository, version, _ := strings.Cut(uses, "@")
+	owner, name, _ := strings.Cut(repository, "/")
+	if version == "" {
+		return // there is none, or it is in the repository itself
+	}
+	if _, err := c.gh.File(ctx, owner, name, version, "action.yml"); errors.Is(err, fs.ErrNotExist) {
+		c.add(lacking("workflow", fmt.Sprintf("it calls %s, and there is no such action at %s", uses, c.forge.Host), "push a copy of reprise there, or name another place: reprise init --uses OWNER/reprise@main"))
+	}
 }
 
 // trouble makes a check of an error. That nothing was found out says nothing
 // against a run.
 func trouble(name string, err error) Check {
-	var e *github.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*github.Error](err)
+	if !ok {
 		return lacking(name, err.Error(), "")
 	}
 	do := e.Do.String()

@@ -107,7 +107,7 @@ func nearest(dir string) (string, error) {
 var versionNumber = regexp.MustCompile(`[0-9]+\.[0-9]+(\.[0-9]+)?`)
 
 // programTime is the longest that a program may take to say its version.
-const programTime = 5 * time.Second
+const programTime = 20 * time.Second
 
 // saysVersion asks a program for its version. It sees no key and no token, and
 // not the repository.
@@ -119,7 +119,7 @@ func saysVersion(ctx context.Context, env environ.Env, program string) (string, 
 	out, err := c.Output()
 	switch v := versionNumber.FindString(string(out)); {
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("it did not say its version within %s", programTime)
+		return "", fmt.Errorf("it did not say its version within %s: %w", programTime, ctx.Err())
 	case v != "":
 		return v, nil
 	case err != nil:

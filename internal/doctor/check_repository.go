@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,26 +82,31 @@ func writable(src *git.Source) []Check {
 	return nil
 }
 
-// largeFiles looks at the git-lfs of a repository that uses Git LFS: whether it is set up,
+// largeFiles looks at the filters of a repository, and at the git-lfs of one that uses Git LFS: whether it is set up,
 // and starts where a run has it convert files, in the sandbox.
-func largeFiles(ctx context.Context, env environ.Env, src *git.Source) []Check {
+func largeFiles(ctx context.Context, env environ.Env, src *git.Source) (out []Check) {
 	const name = "Git LFS"
-	large, err := src.UsesLFS(ctx)
-	switch {
-	case err != nil:
+	filters, err := src.Filters(ctx)
+	if err != nil {
 		return []Check{hinted(name, err.Error(), "")}
-	case !large:
-		return nil
+	}
+	at := slices.Index(filters, "lfs")
+	if others := slices.DeleteFunc(slices.Clone(filters), func(f string) bool { return f == "lfs" }); len(others) > 0 {
+		out = append(out, hinted("filters", strings.Join(others, ", ")+": none is run, so what .gitattributes gives to them cannot be changed", "change such files yourself"))
+	}
+	switch {
+	case at < 0:
+		return out
 	case src.LFS() == "":
-		return []Check{hinted(name, "it is not set up here: agents and checks see pointers instead of the files that it keeps, and cannot change these", "install git-lfs, and run git lfs install")}
+		return append(out, hinted(name, "it is not set up here: agents and checks see pointers instead of the files that it keeps, and cannot change these", "install git-lfs, and run git lfs install"))
 	}
 	if err := startsHeld(ctx, env, src.LFS()); err != nil {
 		if saysSo(ctx, env, []string{src.LFS(), "version"}, plainEnv(env)) != nil {
-			return []Check{lacking(name, fmt.Sprintf("%s does not work: %v", src.LFS(), err), "install it again, or run git lfs uninstall to do without it")}
+			return append(out, lacking(name, fmt.Sprintf("%s does not work: %v", src.LFS(), err), "install it again, or run git lfs uninstall to do without it"))
 		}
-		return []Check{lacking(name, fmt.Sprintf("%s does not work in the sandbox: %v", src.LFS(), err), "install it where programs of the system are, or start without a sandbox (--sandbox off)")}
+		return append(out, lacking(name, fmt.Sprintf("%s does not work in the sandbox: %v", src.LFS(), err), "install it where programs of the system are, or start without a sandbox (--sandbox off)"))
 	}
-	return []Check{well(name, src.LFS()+": agents and checks have the files that it keeps, and what they change is uploaded with the push")}
+	return append(out, well(name, src.LFS()+": agents and checks have the files that it keeps, and what they change is uploaded with the push"))
 }
 
 // startsHeld has git-lfs say its version in the sandbox, if the system has one.

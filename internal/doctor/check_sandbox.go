@@ -62,11 +62,11 @@ func keeping(opts agents.Options) []Check {
 	if lacks := held.Lacks(); len(lacks) > 0 {
 		box = hinted(box.Name, box.Found+"; but "+strings.Join(lacks, "; "), "run reprise on a machine, or as a user that is not root, with nothing else to reach, who may make user namespaces and control groups: see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns in sysctl")
 	}
-	open := well("not held", "the network where the pipeline leaves it open; memory of the machine; modes and owners of files that the user may change")
+	box.Found += ". It does not keep them from the network where the pipeline leaves it open, from memory of the machine, and from modes and owners of files that the user may change"
 	if os.Geteuid() == 0 {
-		open = hinted(open.Name, open.Found+"; and for root, what only root may read in /etc", "run reprise as a user that is not root")
+		box = hinted(box.Name, box.Found+"; nor, for root, from what only root may read in /etc", text.Join("; ", box.Do, "run reprise as a user that is not root"))
 	}
-	return []Check{box, well("limits", held.Limits.String()), open}
+	return []Check{box, well("limits", held.Limits.String())}
 }
 
 // holds reports whether a file in root, which has nothing else, is out of reach

@@ -3,7 +3,6 @@ package doctor
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,7 +70,7 @@ func unawaited(ctx context.Context, src *git.Source, w setup.WorkflowYAML) []Che
 	if len(missing) == 0 {
 		return nil
 	}
-	return []Check{hinted(name, fmt.Sprintf("workflow_run does not name %s: when CI has ended there, a run that waits for it does not go on by itself", text.Flat(strings.Join(missing, ", "))), "reprise init --upgrade, which names them; commit "+setup.File+" to the default branch")}
+	return []Check{hinted(name, fmt.Sprintf("workflow_run does not name %s: when CI has ended there, a run that waits for it does not go on by itself", text.Flat(strings.Join(missing, ", "))), "reprise init, which names them; commit "+setup.File+" to the default branch")}
 }
 
 // agentPins looks at the files by which the workflow installs the agent program,
@@ -81,10 +80,8 @@ func agentPins(ctx context.Context, src *git.Source, flow []byte) []Check {
 	if !bytes.Contains(flow, []byte(setup.AgentsDir)) {
 		return nil
 	}
-	var data []byte
 	for _, file := range []string{setup.AgentsLock, setup.AgentsFile} {
-		var err error
-		if data, err = src.ReadFile(ctx, src.Trusted(), file); err != nil {
+		if _, err := src.ReadFile(ctx, src.Trusted(), file); err != nil {
 			why := "cannot be read on the default branch: " + err.Error()
 			if errors.Is(err, fs.ErrNotExist) {
 				why = "is not on the default branch"
@@ -92,18 +89,7 @@ func agentPins(ctx context.Context, src *git.Source, flow []byte) []Check {
 			return []Check{lacking(name, fmt.Sprintf("it installs the agent program by %s, which %s", file, why), "reprise init; commit the folder .github to the default branch")}
 		}
 	}
-	var pins struct{ Dependencies map[string]string }
-	if err := json.Unmarshal(data, &pins); err != nil {
-		return []Check{lacking(name, setup.AgentsFile+": "+err.Error(), "reprise init --force")}
-	}
-	var checks []Check
-	for _, key := range slices.Sorted(maps.Keys(setup.AgentInstalls())) {
-		a := setup.AgentInstalls()[key]
-		if got, ok := pins.Dependencies[a.Package]; ok && series(got) != series(a.Version) {
-			checks = append(checks, hinted(name, fmt.Sprintf("%s names %s %s; tried is %s", setup.AgentsFile, a.Title, got, a.Version), "reprise init --force takes the version that is tried"))
-		}
-	}
-	return checks
+	return nil
 }
 
 // absent says where the workflow is not, and whether it is only not committed.

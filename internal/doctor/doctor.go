@@ -154,28 +154,24 @@ func (x *examination) began(ctx context.Context) []Check {
 	return []Check{well(name, fmt.Sprintf("there is one on %s: %s", r.Run.BranchName, text.Words(r.Run.Status)))}
 }
 
-// pipelines checks the pipelines and prompts of the default branch, and finds
+// pipelines checks the pipelines and prompts of the checkout, and finds
 // the one that the run takes.
 func (x *examination) pipelines(ctx context.Context) []Check {
 	var checks []Check
-	all, plans, err := workspace.Vetted(ctx, x.src, nil)
+	all, defined, err := workspace.Vetted(ctx, x.src, nil)
 	switch {
 	case err != nil:
 		checks = append(checks, lacking("pipelines", err.Error(), ""))
 	case len(all) > 0:
 		checks = append(checks, lacking("pipelines", fmt.Sprintf("%s, the first is %v", text.Plural(len(all), "mistake"), all[0]), "reprise vet names all"))
 	default:
-		checks = append(checks, well("pipelines", fmt.Sprintf("%d checked, no mistakes", len(plans))))
+		checks = append(checks, well("pipelines", fmt.Sprintf("%d checked, no mistakes", len(defined))))
 	}
-	if files := workspace.NotInForce(ctx, x.src); len(files) > 0 {
-		it := "it"
-		if len(files) > 1 {
-			it = "them"
-		}
-		checks = append(checks, hinted("pipelines", fmt.Sprintf("%s of your checkout: %s does not have %s like that, and only what is there counts", text.Flat(strings.Join(files, ", ")), workspace.InForce(x.src), it), fmt.Sprintf("commit %s there, or name a file with --pipeline", it)))
+	if said := workspace.SayOtherwise(ctx, x.src); said != "" {
+		checks = append(checks, hinted("pipelines", said, "bring them there for runs on GitHub"))
 	}
 	if x.plan == nil {
-		def, err := workspace.Define(ctx, x.src, x.is, workspace.Choice{Pipeline: x.o.Pipeline, Agent: x.o.Agent})
+		def, err := workspace.Define(ctx, x.src, x.is, workspace.Choice{Pipeline: x.o.Pipeline, Agent: x.o.Agent, Here: true})
 		if err != nil {
 			return append(checks, x.noPipeline(err)...)
 		}
@@ -185,7 +181,11 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 			name = pipelines.Auto
 		}
 		if def.Open && x.o.Agent == "" {
-			x.own = slices.DeleteFunc(slices.Clone(plans), func(p *pipelines.Pipeline) bool { return p == nil || path.Dir(p.Source) != ownFolder })
+			for _, d := range defined {
+				if d.Plan != nil && path.Dir(d.Plan.Source) == ownFolder {
+					x.own = append(x.own, d.Plan)
+				}
+			}
 		}
 		checks = append(checks, well("pipeline", name+": "+def.Why.In(prompts.Words("en"))))
 	} else if x.o.Agent != "" {
@@ -204,7 +204,7 @@ func evidence(plan *pipelines.Pipeline) []Check {
 		checks = append(checks, well("setup", text.Plural(n, "command")+" before the first call of an agent"))
 	}
 	if phases.ChecksNothing(plan) {
-		checks = append(checks, hinted("checks", "reprise runs nothing by itself: no phase of "+plan.Name+" that changes code has a check", "reprise init finds the checks of a repository"))
+		checks = append(checks, hinted("checks", "reprise runs nothing by itself: no phase of "+plan.Name+" that changes code has a check", "reprise init --local finds the checks of a repository"))
 	}
 	if names := plan.OfOneMind(); len(names) > 0 {
 		checks = append(checks, hinted("reviewer", "the same model of the same program writes and reviews in "+strings.Join(names, ", "),
@@ -216,8 +216,7 @@ func evidence(plan *pipelines.Pipeline) []Check {
 // noPipeline says why no pipeline could be taken, unless its mistakes are said
 // already.
 func (x *examination) noPipeline(err error) []Check {
-	var mistakes pipelines.Mistakes
-	if errors.As(err, &mistakes) && !workspace.IsPath(x.o.Pipeline) {
+	if errors.As(err, new(pipelines.Mistakes)) && !workspace.IsPath(x.o.Pipeline) {
 		return nil
 	}
 	return []Check{lacking("pipeline", err.Error(), "reprise explain says which pipeline an issue takes")}
@@ -226,9 +225,7 @@ func (x *examination) noPipeline(err error) []Check {
 // IsNoRepository tells a folder without a repository, or with an empty one, and a
 // machine without git from other trouble.
 func IsNoRepository(err error) bool {
-	var none *git.NotARepository
-	var unborn *git.NoCommits
-	return errors.As(err, &none) || errors.As(err, &unborn) || errors.Is(err, exec.ErrNotFound)
+	return errors.As(err, new(*git.NotARepository)) || errors.As(err, new(*git.NoCommits)) || errors.Is(err, exec.ErrNotFound)
 }
 
 // Condition says how a thing is that a run needs.

@@ -1,12 +1,14 @@
 package doctor
 
 import (
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -136,13 +138,11 @@ func TestLintCalled(t *testing.T) {
 		t.Error("the short form is not known again, or a change of it is not seen")
 	}
 	const token = "hint: what it pushes starts no other workflow"
-	for _, name := range []string{"README.md", "docs/github.md"} {
-		data, err := os.ReadFile("../../" + name)
-		_, shown, _ := strings.Cut(string(data), "```yaml\nname: reprise\n")
-		shown, _, _ = strings.Cut(shown, "```")
-		if found := lint(shown); err != nil || !strings.Contains(shown, "/"+setup.Jobs+"@v1") || len(found) != 1 || found[0] != defaultToken()[0] {
-			t.Errorf("the workflow that %s shows (%v):\n%s\n%+v", name, err, shown, found)
-		}
+	data, err := os.ReadFile("../../docs/github.md")
+	_, shown, _ := strings.Cut(string(data), "```yaml\nname: reprise\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	if found := lint(shown); err != nil || !strings.Contains(shown, "/"+setup.Jobs+"@v1") || len(found) != 1 || found[0] != defaultToken()[0] {
+		t.Errorf("the workflow that docs/github.md shows (%v):\n%s\n%+v", err, shown, found)
 	}
 	_, permissions, _ := strings.Cut(good, "    permissions:")
 	permissions, _, _ = strings.Cut(permissions, "    secrets:")
@@ -224,10 +224,11 @@ func TestDoctorAgents(t *testing.T) {
 		{"logged in", plan("", "claude"), map[string]string{"claude": claude}, []string{".claude/.credentials.json"}, "", []string{"ok claude: version " + claude + ", logged in; claude holds its login itself (.credentials.json), so the proxy neither counts nor limits what is asked with it; without that login, a key in ANTHROPIC_API_KEY stays outside"}},
 		{"logged in elsewhere", plan("", "codex"), map[string]string{"codex": "codex-cli 0.169.3"}, []string{"there/auth.json"}, "CODEX_HOME=HOME/there", []string{"ok codex: version 0.169.3, logged in; codex holds its login itself (auth.json), so the proxy neither counts nor limits what is asked with it; without that login, a key in OPENAI_API_KEY stays outside"}},
 		{"settings", plan("", "codex"), map[string]string{"codex": "0.169.0"}, []string{".codex/config.toml"}, "", []string{"hint codex: version 0.169.0, no key and no login that is known; HOME/.codex/config.toml may name another way"}},
-		{"no key", plan("", "codex"), map[string]string{"codex": "0.169.0"}, nil, "", []string{"missing codex: version 0.169.0, but neither a key nor a login"}},
+		{"no key", plan("", "codex"), map[string]string{"codex": "0.169.0"}, nil, "", []string{"missing codex: it has neither a key nor a login"}},
 		{"an old one", plan("", "gemini"), map[string]string{"gemini": "0.2.1"}, nil, "GEMINI_API_KEY=canary", []string{"hint gemini: version 0.2.1, key from GEMINI_API_KEY; tried is version " + setup.AgentInstalls()["gemini"].Version}},
 		{"not there", plan("", "codex"), nil, nil, "", []string{`missing codex: there is no program "codex" in PATH`}},
-		{"broken", plan("", "claude"), map[string]string{"claude": ""}, nil, "", []string{"missing claude: HOME/bin/claude cannot be started: exit status 1"}},
+		{"broken", plan("", "claude"), map[string]string{"claude": ""}, nil, "ANTHROPIC_API_KEY=canary", []string{"missing claude: HOME/bin/claude cannot be started: exit status 1"}},
+		{"busy", plan("", "claude"), map[string]string{"claude": "slow"}, nil, "ANTHROPIC_API_KEY=canary", []string{"hint claude: it did not say its version within 20s: context deadline exceeded"}},
 		{"one takes over", plan("claude", "codex", "claude"), map[string]string{"claude": claude}, nil, "ANTHROPIC_API_KEY=canary", []string{
 			`hint codex: there is no program "codex" in PATH; claude takes over`, "ok claude: version " + claude + ", key from ANTHROPIC_API_KEY",
 		}},
@@ -241,7 +242,7 @@ func TestDoctorAgents(t *testing.T) {
 		}, map[string]string{"my-agent": "1"}, nil, "", []string{"ok my-agent: is there"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			home := t.TempDir()
+			home, ctx := t.TempDir(), t.Context()
 			for _, name := range tt.files {
 				writeFile(t, filepath.Join(home, name), "canary", 0o600)
 			}
@@ -253,13 +254,19 @@ func TestDoctorAgents(t *testing.T) {
 				if tt.programs[name] == "" {
 					script = "#!/bin/sh\nexit 1\n"
 				}
+				if tt.programs[name] == "slow" {
+					script = "#!/bin/sh\nexec /bin/sleep 60\n"
+					var stop func()
+					ctx, stop = context.WithTimeout(ctx, time.Second/2)
+					defer stop()
+				}
 				writeFile(t, filepath.Join(home, "bin", name), script, 0o755)
 			}
 			path := filepath.Join(home, "bin") + ":" + filepath.Join(home, "other")
 			t.Setenv("PATH", path)
 			p := programs{env: environ.Env{Environ: []string{"HOME=" + home, "PATH=" + path, strings.ReplaceAll(tt.env, "HOME/", home+"/")}}}
 			var got []string
-			for _, c := range p.check(t.Context(), tt.plan) {
+			for _, c := range p.check(ctx, tt.plan) {
 				got = append(got, strings.ReplaceAll(string(c.Status)+" "+c.Name+": "+c.Found, home, "HOME"))
 				if (c.Status == Fine) != (c.Do == "") || strings.Contains(c.Found+c.Do, "canary") {
 					t.Errorf("it says %+v", c)

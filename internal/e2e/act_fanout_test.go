@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -36,7 +37,7 @@ func TestActionsFanOut(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		t.Run(map[bool]string{false: "joined", true: "lost"}[lost], func(t *testing.T) {
 			h := newActions(t, "claude")
-			if out := h.reprise("init", "--workflow", "long", "--fan-out", "--force"); out.code != 0 {
+			if out := h.reprise("init", "--workflow", "long", "--fan-out", "--force", "--uses", setup.DefaultUses()); out.code != 0 {
 				t.Fatalf("init: %s%s", out.stdout, out.stderr)
 			}
 			h.checkOutHere()

@@ -35,7 +35,7 @@ func (h *hub) shorten(agents ...string) {
 			h.t.Fatal(err)
 		}
 	}
-	args := []string{"init", "--workflow-only"}
+	args := []string{"init", "--workflow-only", "--uses", setup.DefaultUses()}
 	for i, name := range agents {
 		args = append(args, []string{"--agent", "--reviewer"}[i], name)
 	}

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/setup"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
@@ -69,7 +70,7 @@ func newHub(t *testing.T, program, agent string) *hub {
 		"ANTHROPIC_BASE_URL": h.model.URL, "OPENAI_BASE_URL": h.model.URL + "/v1",
 	}
 	h.secrets = map[string]string{"GITHUB_TOKEN": botToken, "ANTHROPIC_API_KEY": "test-key", "OPENAI_API_KEY": "test-key"}
-	if out := h.reprise("init", "--agent", agent, "--workflow", "long"); out.code != 0 {
+	if out := h.reprise("init", "--agent", agent, "--workflow", "long", "--uses", setup.DefaultUses()); out.code != 0 {
 		t.Fatalf("init: %s%s", out.stdout, out.stderr)
 	}
 	h.checkOutHere()

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/setup"
 )
 
 // standIn is a program in place of reprise. It writes down what it was given,
@@ -39,7 +41,7 @@ func newWiring(t *testing.T) *hub {
 	}
 	h := newHub(t, program, "claude")
 	h.write("repo/.github/workflows/ci.yml", "name: CI\non: pull_request\njobs: {test: {runs-on: ubuntu-24.04, steps: [{run: 'true'}]}}\n")
-	if out := h.reprise("init", "--workflow-only", "--force"); out.code != 0 {
+	if out := h.reprise("init", "--workflow-only", "--force", "--uses", setup.DefaultUses()); out.code != 0 {
 		t.Fatalf("init: %s%s", out.stdout, out.stderr)
 	}
 	h.checkOutHere()
@@ -336,7 +338,7 @@ func TestWorkflowLint(t *testing.T) {
 		// actionlint holds inputs and outputs against the action, if it is there.
 		p.write(repo+"/action.yml", "name: x\ndescription: x\ninputs: {command: {}, agent: {}, issue: {}, timeout: {}}\noutputs: {decision: {value: x}, issue: {value: x}}\nruns: {using: composite, steps: []}\n")
 		for _, args := range [][]string{
-			{"--agent", "claude"},
+			{"--agent", "claude", "--uses", setup.DefaultUses()},
 			{"--agent", "codex", "--reviewer", "gemini"},
 			{"--workflow", "long", "--agent", "claude"},
 			{"--workflow", "long", "--agent", "codex"},

@@ -42,8 +42,8 @@ func gaps() map[string]gap {
 // stays is what a program does to stay, with a test for each.
 func stays() []sabotage {
 	return []sabotage{
-		{wish: "outlive reprise when it is killed, after leaving session, parents and environment", then: "it ends with reprise", by: "the sandbox: namespaces"}, // TestOutliveKilledReprise
-		{wish: "leave a file in `/dev/shm` for later calls and for others", then: "it is gone with the call", by: "the sandbox: namespaces"},                     // TestStayInMemory
+		{wish: "outlive a reprise that is killed", then: "it ends with reprise"},               // TestOutliveKilledReprise
+		{wish: "leave a file in `/dev/shm` for later calls", then: "it is gone with the call"}, // TestStayInMemory
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 // of the world, and $LETTERS is one for datagrams. $GATE is the port of the gate.
 func ways() []attempt {
 	const (
-		network = "the sandbox: network"
-		sockets = "the sandbox: sockets"
+		network = "the closed network"
+		sockets = "the rules for sockets"
 		gate    = "the proxy"
 	)
 	perl := func(text string) string { return "perl -MSocket=:all -e '" + text + " or exit 1'" }
@@ -31,23 +31,23 @@ func ways() []attempt {
 			`syswrite S, "` + request + `"; exit(<S> =~ m{^HTTP/1.. 200} ? 0 : 1)'`
 	}
 	return []attempt{
-		{"gate", "connect to its proxy", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ENV{GATE}, inet_aton("127.0.0.1")))`), "", "that is its way to the model", ""},
+		{"gate", "connect to its proxy", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ENV{GATE}, inet_aton("127.0.0.1")))`), "", "its way to the model", ""},
 		{"address", "connect to an address", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ENV{WORLD}, inet_aton("127.0.0.2")))`), network, "", "all"},
 		{"address-6", "the same with IPv6", perl(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6($ENV{WORLD6}, inet_pton(AF_INET6, "::1")))`), network, "", "all"},
-		{"mapped", "the same with an address of version 4 written as one of version 6", perl(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6($ENV{WORLD}, inet_pton(AF_INET6, "::ffff:127.0.0.2")))`), network, "", "all"},
+		{"mapped", "the same with IPv4 written as IPv6", perl(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6($ENV{WORLD}, inet_pton(AF_INET6, "::ffff:127.0.0.2")))`), network, "", "all"},
 		{"first-data", "connect by sending data with the first packet", perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, 0) && defined send(S, "x", %d, pack_sockaddr_in($ENV{WORLD}, inet_aton("127.0.0.2")))`, unix.MSG_FASTOPEN)), network, "", "all"},
 		{"multipath", "connect with multipath TCP", perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, %d) && connect(S, pack_sockaddr_in($ENV{WORLD}, inet_aton("127.0.0.2")))`, unix.IPPROTO_MPTCP)), network, "", "all"},
 		{"datagram", "send UDP packets, as for a DNS query", perl(`socket(S, AF_INET, SOCK_DGRAM, 0) && defined send(S, "x", 0, pack_sockaddr_in($ENV{LETTERS}, inet_aton("127.0.0.1")))`), network, "", "all"},
 		{"raw", "send raw packets", perl(`socket(S, AF_INET, SOCK_RAW, 1) || socket(S, 17, SOCK_RAW, 768)`), network, "", ""},
 		{"host", "connect from a virtual machine to its host", perl(`socket(S, 40, SOCK_STREAM, 0)`), network, "", ""},
 		{"audit", "ask the kernel about more than its own network", perl(fmt.Sprintf(`socket(S, 16, SOCK_RAW, %d)`, unix.NETLINK_AUDIT)), network, "", "all"},
-		{"socket-file", "connect to a service of the machine by its socket file", `cd $PLACE/other && ` + perl(`socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un("service"))`), sockets, "", "all"},
+		{"socket-file", "ask a service with a socket file", `cd $PLACE/other && ` + perl(`socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un("service"))`), sockets, "", "all"},
 		{"socket-name", "the same with an abstract socket", perl(`socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack("Sa*", AF_UNIX, "\0" . $ENV{PLACE}))`), sockets, "", "all"},
 		{"socket-letter", "send a datagram to such a service", `cd $PLACE/other && ` + perl(`socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) && defined send(A, "x", 0, pack_sockaddr_un("letters"))`), sockets, "", "all"},
-		{"server", "start a server, which the pipeline does not allow", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && bind(S, pack_sockaddr_in(0, INADDR_ANY)) && listen(S, 1)`), network, "", "all"},
+		{"server", "start a server", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && bind(S, pack_sockaddr_in(0, INADDR_ANY)) && listen(S, 1)`), network, "", "all"},
 		{"tunnel", "make the proxy connect elsewhere", ask(`CONNECT 127.0.0.2:$w HTTP/1.1\r\nHost: 127.0.0.2:$w\r\nProxy-Authorization: Basic $b\r\n\r\n`), gate, "", ""},
-		{"tunnel-key", "the same with another key", ask(`CONNECT 127.0.0.2:$w HTTP/1.1\r\nHost: 127.0.0.2:$w\r\nProxy-Authorization: Basic YTpi\r\n\r\n`), gate, "", ""},
-		{"tunnel-model", "make it connect to the model's service, to use its own key there", ask(`CONNECT 127.0.0.1:$ENV{PORT} HTTP/1.1\r\nHost: 127.0.0.1:$ENV{PORT}\r\nProxy-Authorization: Basic $b\r\n\r\n`), gate, "", ""},
+		{"tunnel-key", "the same with another placeholder", ask(`CONNECT 127.0.0.2:$w HTTP/1.1\r\nHost: 127.0.0.2:$w\r\nProxy-Authorization: Basic YTpi\r\n\r\n`), gate, "", ""},
+		{"tunnel-model", "the same to the model's service, with a key of its own", ask(`CONNECT 127.0.0.1:$ENV{PORT} HTTP/1.1\r\nHost: 127.0.0.1:$ENV{PORT}\r\nProxy-Authorization: Basic $b\r\n\r\n`), gate, "", ""},
 		{"request", "make the proxy pass on a request", ask(`GET http://127.0.0.2:$w/ HTTP/1.1\r\nHost: 127.0.0.2\r\nProxy-Authorization: Basic $b\r\n\r\n`), gate, "", ""},
 		{"model-key", "ask the model with another key", ask(`GET /anthropic/v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Api-Key: other\r\n\r\n`), gate, "", ""},
 	}
@@ -56,7 +56,7 @@ func ways() []attempt {
 // samePort is the one way that some machines leave open; TestNetwork of the
 // sandbox tries it.
 func samePort() attempt {
-	return attempt{name: "same-port", wish: "connect to another machine at the port of the proxy", stop: "the sandbox: network"}
+	return attempt{name: "same-port", wish: "connect to another machine at the port of the proxy", stop: "the closed network"}
 }
 
 // world opens servers that must not be reached, and gives their ports as variables.

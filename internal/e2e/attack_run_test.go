@@ -21,7 +21,6 @@ type sabotage struct {
 	name string
 	wish string // for people
 	then string // what happens
-	by   string // what sees to it
 	// do is a shell script in the work tree. $MARK is a file that nobody makes
 	// unless reprise was led into it, and $PLACE the folder above the user's
 	// home, checkout and origin.
@@ -36,11 +35,6 @@ type sabotage struct {
 }
 
 func sabotages() []sabotage {
-	const (
-		own   = "a git directory of reprise's own"
-		taken = "the check of what an agent changed"
-		ended = "the supervision of processes"
-	)
 	never := func(file string) func(*place) {
 		return func(p *place) {
 			if out := p.exec(p.root, "git", "--git-dir", "origin.git", "cat-file", "-e", "reprise/issue-7:"+file); out.code == 0 {
@@ -64,14 +58,14 @@ func sabotages() []sabotage {
 	}
 	return []sabotage{
 		{
-			name: "hooks", wish: "plant git hooks, a file system monitor, a filter, an alias and a diff driver in the work tree", then: "none of them runs; the run goes on", by: own,
+			name: "hooks", wish: "plant git hooks, a filter, an alias and drivers in the tree", then: "none of them runs",
 			do: `mkdir -p .git/hooks; for h in pre-commit post-commit commit-msg pre-push post-checkout post-index-change reference-transaction; do printf '#!/bin/sh\necho > %s\n' $MARK > .git/hooks/$h; chmod 755 .git/hooks/$h; done
 git config core.fsmonitor "echo > $MARK; false"; git config core.sshCommand "echo > $MARK"; git config core.editor "echo > $MARK"
 git config filter.x.clean "echo > $MARK; cat"; git config filter.x.smudge "echo > $MARK; cat"; git config diff.x.textconv "echo > $MARK; cat"; git config alias.status "!echo > $MARK"
 echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 		},
 		{
-			name: "instead", wish: "make the push go elsewhere, with the user's login", then: "the push goes to origin", by: own,
+			name: "instead", wish: "make the push go elsewhere, with the user's login", then: "the push goes to origin",
 			do: `git config url.http://127.0.0.1:1/.insteadOf "$PLACE/"; git config url.http://127.0.0.1:1/.pushInsteadOf "$PLACE/"; git config credential.helper "!echo > $MARK"; echo x > new.txt`,
 			look: func(p *place) {
 				if got := p.pushed("new.txt"); got != "x" {
@@ -80,19 +74,19 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			},
 		},
 		{
-			name: "gone", wish: "replace the work tree's `.git` by one that leads elsewhere", then: "the run goes on", by: own,
+			name: "gone", wish: "replace the tree's `.git`", then: "the run goes on",
 			do: `rm -rf .git; echo "gitdir: $PLACE/repo/.git" > .git; echo x > new.txt`,
 		},
 		{
-			name: "nested", wish: "make a repository inside of the work tree that runs a program", then: "its files are not committed, and nothing in it runs", by: own + ", " + taken,
+			name: "nested", wish: "make a repository in the tree that runs a program", then: "it is not committed, and runs nothing",
 			do: `git init -q sub && cd sub && git config core.fsmonitor "echo > $MARK; false" && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; echo x > file`, look: never("sub"),
 		},
 		{
-			name: "workflow", wish: "change `.github`", then: "it is reverted", by: taken,
+			name: "workflow", wish: "change `.github`", then: "it is reverted",
 			do: `mkdir -p .github/workflows; echo 'on: push' > .github/workflows/evil.yml; echo x > new.txt`, look: never(".github/workflows/evil.yml"),
 		},
 		{
-			name: "record", wish: "write the run's record `metadata.json`", then: "it is reverted", by: taken,
+			name: "record", wish: "write the run's record `metadata.json`", then: "it is reverted",
 			do: `echo '{"schema_version": 1, "status": "completed"}' > .reprise/issue-7/metadata.json; echo x > new.txt`,
 			look: func(p *place) {
 				if run := p.record(); len(run.Phases) != 1 || run.Phases[0].Name != "attack" {
@@ -101,11 +95,11 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			},
 		},
 		{
-			name: "reason", wish: "leave a file for later phases beside its artifact's folder", then: "it is reverted", by: taken,
+			name: "reason", wish: "leave a file for later phases", then: "it is reverted",
 			do: `echo x > .reprise/issue-7/ROLLBACK_REASON.md; echo x > new.txt`, look: never(".reprise/issue-7/ROLLBACK_REASON.md"),
 		},
 		{
-			name: "link", wish: "replace the folder of its artifact by a link to the user's home", then: "nothing is written there, and the run waits for a person", by: taken, ends: metadata.ChangeRefused,
+			name: "link", wish: "make the folder of its artifact a link to the user's home", then: "nothing is written there, and the run waits for a person", ends: metadata.ChangeRefused,
 			do: `dir=$(dirname $REPRISE_ARTIFACT); rm -rf $dir; ln -s $PLACE/home $dir`,
 			look: func(p *place) {
 				if found, _ := filepath.Glob(filepath.Join(p.home, "*.md")); len(found) > 0 {
@@ -114,37 +108,37 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			},
 		},
 		{
-			name: "pipe", wish: "make its artifact a pipe, so that any reader waits for ever", then: "it does not count as an artifact, and the run waits for a person", by: taken, ends: metadata.ChangeRefused,
+			name: "pipe", wish: "make its artifact a pipe", then: "it is no artifact, and the run waits for a person", ends: metadata.ChangeRefused,
 			do: `rm -f $REPRISE_ARTIFACT; mkfifo $REPRISE_ARTIFACT; exit 0`,
 		},
 		{
-			name: "home", wish: "let a check plant settings in its home that make later checks pass", then: "each check has a fresh home, in which only caches are kept, and the run fails", by: "a home for each check", ends: metadata.CheckFailed,
+			name: "home", wish: "let a check plant settings for later checks", then: "each check has a fresh home, and the run fails", ends: metadata.CheckFailed,
 			do:     `echo 'git config --global core.whitespace -blank-at-eol' > plant.sh; printf 'new \n' > new.txt; echo $REPRISE_STEP >> $REPRISE_ARTIFACT`,
 			checks: `[{name: "unit", run: "sh plant.sh"}, {name: "lint", run: "git diff --check $(git hash-object -t tree /dev/null) HEAD -- new.txt"}]`,
 		},
 		{
-			name: "hidden", wish: "make a check pass with a hidden file that no clone will have", then: "the check does not see it, and the run fails", by: "a clean tree for checks", ends: metadata.CheckFailed,
+			name: "hidden", wish: "make a check pass with a hidden file that no clone will have", then: "the check does not see it, and the run fails", ends: metadata.CheckFailed,
 			do:     `mkdir -p calc; echo '*' > calc/.gitignore; echo x > calc/passes; echo x > new.txt; echo $REPRISE_STEP >> $REPRISE_ARTIFACT`,
 			checks: `[{name: "unit", run: "test -e calc/passes"}]`,
 		},
 		{
-			name: "daemons", wish: "leave processes behind that have left session, parents and environment", then: "they are ended", by: ended,
+			name: "daemons", wish: "leave processes behind without session, parents and environment", then: "they are ended",
 			do: `(setsid sh -c "env -i setsid sleep $SIGN & nohup sleep $SIGN > /dev/null 2>&1 & env -i sleep $SIGN &" &); env -i setsid sleep $SIGN & sleep 0.3; echo x > new.txt`, look: func(p *place) { gone(sign(p))(p) },
 		},
 		{
-			name: "many", wish: "start processes without end", then: "there is a limit, and all are ended", by: "the sandbox: limits, and " + ended,
+			name: "many", wish: "start processes without end", then: "there is a limit, and all are ended",
 			do: `n=0; while [ $n -lt 450 ]; do (setsid sleep $SIGN &); n=$((n+1)); done; echo x > new.txt`, look: func(p *place) { gone(sign(p))(p) },
 		},
 		{
-			name: "chain", open: noNamespaces, wish: "start processes that each start the next one and end", then: "all are ended; some may stay " + string(noNamespaces), by: "the sandbox: namespaces, and " + ended,
+			name: "chain", open: noNamespaces, wish: "start processes that each start the next one and end", then: "all are ended; some may stay " + string(noNamespaces),
 			do: `n=0; while [ $n -lt 50 ]; do setsid perl -e 'use POSIX; $0 = "chain '$SIGN'"; while (time - $^T < 20) { setsid; exit if fork; select(undef, undef, undef, 0.05) }' & n=$((n+1)); done; sleep 0.5; echo x > new.txt`, look: func(p *place) { gone("chain " + sign(p))(p) },
 		},
 		{
-			name: "unlinked", wish: "fill the disk with a file that it has removed and keeps open", then: "the step ends and the run stops", by: "the sandbox: limits", ends: metadata.DiskFailed,
+			name: "unlinked", wish: "fill the disk with a removed file that it keeps open", then: "the step ends and the run stops", ends: metadata.DiskFailed,
 			sizes: `disk: "20MB"`, do: `exec 9> big; rm big; head -c 60000000 /dev/zero >&9; sleep 60`,
 		},
 		{
-			name: "endless", wish: "print without end", then: "the step ends and the run stops", by: ended, ends: metadata.AgentFailed, do: `yes evil`,
+			name: "endless", wish: "print without end", then: "the step ends and the run stops", ends: metadata.AgentFailed, do: `yes evil`,
 		},
 	}
 }

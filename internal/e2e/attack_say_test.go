@@ -31,11 +31,11 @@ func sayings() []saying {
 	}
 	obeyed := func(_, obeyed, _ string) bool { return strings.Contains(obeyed, "evil") }
 	return []saying{
-		{"forge the marker of the progress comment", "it is shown as text", "<!-- reprise:progress:v1 issue=8 -->", inComment("<!-- reprise:progress:v1 issue=8")},
+		{"forge the marker of the live comment", "it is shown as text", "<!-- reprise:progress:v1 issue=8 -->", inComment("<!-- reprise:progress:v1 issue=8")},
 		{"mention a team", "nobody is notified", "@octo/evil-team", inComment("@octo/evil-team")},
 		{"close an issue", "it stays open", "Closes #9", inComment("Closes #9")},
 		{"give a command to reprise", "it does not count as a command", "\n/cancel\n", inComment("\n/cancel")},
-		{"show an image that tells another server who looks at it", "no image is shown", "![x](https://evil.example/x.png)", inComment("![x](https://evil")},
+		{"show an image from another server", "no image is shown", "![x](https://evil.example/x.png)", inComment("![x](https://evil")},
 		{"end the fence around its words", "the words stay in it", "\n```\n</details>\n<script>evil()</script>\n", inComment("<script>")},
 		{"give commands to the runner", "the runner obeys none of them", "\n::set-output name=decision::evil\n::add-mask::evil\n::stop-commands::evil\n::error::evil\n", obeyed},
 		{"set outputs of the job", "the outputs are those of reprise", "\ndecision=evil\n", func(_, _, outputs string) bool { return strings.Contains(outputs, "evil") }},

@@ -24,12 +24,22 @@ type repositoryKind struct {
 	file    string // that greets
 	alone   bool   // the program needs no network here
 	passes  string // what its tests say when they pass
+	proof   string // a shell command that writes a test, which fails without the change
 }
 
 var repositoryKinds = map[string]repositoryKind{
-	"go":    {program: "go", setup: "go mod download", checks: []string{"go vet ./...", "go test ./..."}, file: "greet.go", alone: true, passes: "ok  \texample.com/greet"},
-	"npm":   {program: "npm", setup: "npm ci --no-audit --no-fund", checks: []string{"npm test"}, file: "greet.js", alone: true, passes: "pass 1"},
-	"cargo": {program: "cargo", setup: "cargo fetch --locked", checks: []string{"cargo test --locked"}, file: "src/lib.rs", alone: true, passes: "test result: ok"},
+	"go": {
+		program: "go", setup: "go mod download", checks: []string{"go vet ./...", "go test ./..."}, file: "greet.go", alone: true, passes: "ok  \texample.com/greet",
+		proof: `printf 'package greet\n\nimport (\n\t"os"\n\t"strings"\n\t"testing"\n)\n\nfunc TestSays(t *testing.T) {\n\tif text, _ := os.ReadFile("greet.go"); !strings.Contains(string(text), "It greets") {\n\t\tt.Fatal()\n\t}\n}\n' > says_test.go`,
+	},
+	"npm": {
+		program: "npm", setup: "npm ci --no-audit --no-fund", checks: []string{"npm test"}, file: "greet.js", alone: true, passes: "pass 2",
+		proof: `echo "require('node:test')('says', () => require('assert').match(require('fs').readFileSync('greet.js', 'utf8'), /It greets/))" > says.test.js`,
+	},
+	"cargo": {
+		program: "cargo", setup: "cargo fetch --locked", checks: []string{"cargo test --locked"}, file: "src/lib.rs", alone: true, passes: "test result: ok",
+		proof: `printf '#[test]\nfn says() { assert!(include_str!("../src/lib.rs").contains("It greets")) }\n' > tests/says.rs`,
+	},
 	"pnpm":  {program: "pnpm", setup: "corepack pnpm install --frozen-lockfile", checks: []string{"corepack pnpm --recursive --if-present run test"}},
 	"uv":    {program: "uv", setup: "uv sync --locked", checks: []string{"uv run --no-sync pytest"}},
 	"maven": {program: "mvn", setup: "mvn --batch-mode --no-transfer-progress test -Dmaven.test.failure.ignore=true", checks: []string{"mvn --batch-mode --no-transfer-progress test"}},
@@ -60,7 +70,7 @@ func initialized(t *testing.T, name string) *place {
 	for _, f := range archive.Files {
 		p.write("repo/"+f.Name, string(f.Data))
 	}
-	p.want(0, p.reprise("init"))
+	p.want(0, p.reprise("init", "--local"))
 	p.git(p.repo, "add", ".")
 	p.git(p.repo, "commit", "--quiet", "-m", "Begin")
 	p.git(p.repo, "push", "--quiet", "origin", "main")
@@ -96,7 +106,7 @@ func TestSixKindsOfRepositories(t *testing.T) {
 func (k repositoryKind) run(t *testing.T, p *place) {
 	// The first change breaks the greeting, and the next one mends it.
 	w := &worker{
-		change: "grep -q Bye " + k.file + " && sed -i 's/Bye, /Hello, /' " + k.file + " || sed -i 's/Hello, /Bye, /' " + k.file + "; echo '// It greets.' >> " + k.file,
+		change: "grep -q Bye " + k.file + " && sed -i 's/Bye, /Hello, /' " + k.file + " || sed -i 's/Hello, /Bye, /' " + k.file + "; echo '// It greets.' >> " + k.file + "; " + k.proof,
 		tries:  k.checks[len(k.checks)-1], passes: k.passes, says: "All tests pass.",
 	}
 	p.says(w.script())
@@ -114,7 +124,7 @@ func (k repositoryKind) run(t *testing.T, p *place) {
 		}
 	}
 	ph := run.Phases[1]
-	if ph.Name != "implement" || ph.RetryCount != 1 || ph.Checks == nil || len(ph.Checks.Results) != len(k.checks) {
+	if ph.Name != "implement" || ph.RetryCount != 1 || ph.Checks == nil || len(ph.Checks.Results) != len(k.checks)+1 { // and the proof
 		t.Fatalf("phase %s was revised %d times, with checks %+v", ph.Name, ph.RetryCount, ph.Checks)
 	}
 	for _, c := range ph.Checks.Results {
@@ -150,7 +160,7 @@ func TestTestsThatFailBefore(t *testing.T) {
 	p.git(p.repo, "commit", "--quiet", "-m", "Break a test")
 	p.git(p.repo, "push", "--quiet", "origin", "main")
 	p.write("issue.md", issueText)
-	p.says((&worker{change: "echo '// It greets.' >> greet.js", tries: "npm test", passes: "pass 1"}).script())
+	p.says((&worker{change: "echo '// It greets.' >> greet.js; " + repositoryKinds["npm"].proof, tries: "npm test", passes: "pass 2"}).script())
 	out := p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "fix", "--push", "--sandbox", "required")
 	p.want(0, out)
 	run := p.record()

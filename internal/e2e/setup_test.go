@@ -77,7 +77,7 @@ func TestSetupFetches(t *testing.T) {
 	p.git(p.repo, "commit", "--quiet", "-m", "Depend on demo")
 	p.git(p.repo, "push", "--quiet", "origin", "main")
 	p.write("issue.md", issueText)
-	p.says((&worker{change: "echo '// It greets.' >> greet.js", tries: "npm test", passes: "pass 2"}).script())
+	p.says((&worker{change: "echo '// It greets.' >> greet.js; " + repositoryKinds["npm"].proof, tries: "npm test", passes: "pass 3"}).script())
 
 	// Where the registry cannot be reached, the run ends before anything is paid for.
 	unreached := p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "fix", "--push", "--sandbox", "required")
@@ -100,7 +100,7 @@ func TestSetupFetches(t *testing.T) {
 	reviewed := false
 	for _, r := range p.model.Requests() {
 		for _, result := range r.Results() {
-			reviewed = reviewed || isReview(r) && strings.Contains(result.Text, "pass 2")
+			reviewed = reviewed || isReview(r) && strings.Contains(result.Text, "pass 3")
 		}
 	}
 	if !reviewed {

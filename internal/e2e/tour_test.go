@@ -19,15 +19,13 @@ var updatePages = flag.Bool("update", false, "rewrite docs/tour.md and docs/atta
 // tourHead is what the page says before the tour begins.
 const tourHead = `# A tour
 
-One run from its first question to its end, with everything that can happen on
-the way. You can take it yourself; it needs go and git, no key and no network,
-and leaves nothing behind:
+After this page you have seen a run with everything that can happen on the way. Take it yourself: it needs go and git, no key, no
+network, and leaves nothing behind.
 
 ` + "```sh\nsh examples/tour/tour.sh\n```" + `
 
-The issue is [issue.md](../examples/tour/issue.md). What the agents say comes from the
-files in [answers](../examples/tour/answers); where they have nothing, the built-in
-rehearsal makes it up. Times, hashes and token counts are replaced by fixed ones here.
+What the agents say comes from [files](../examples/tour/answers), else from the built-in rehearsal. Left out are lines that
+only say that a step begins, and what would be there twice. Times, hashes and token counts are replaced by fixed ones.
 `
 
 // TestTour takes the tour, and holds the page about it against what it prints.
@@ -72,9 +70,9 @@ func TestTour(t *testing.T) {
 func TestTourIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ printed, want string }{
-		{"12:30:59  1/6  plan  review  judge  ✓ pass (612 tokens, <$0.01, 0.3s)", "09:00:00  1/6  plan  review  judge  ✓ pass (600 tokens, <$0.01, 0s)"},
-		{"12:30:59  1/6  plan  review  judge  ✓ pass (612 tokens, <$0.01, 12s)", "09:00:00  1/6  plan  review  judge  ✓ pass (600 tokens, <$0.01, 0s)"},
-		{"12:30:59  4/7  code  check  ✓ by-name passes (1m02s)", "09:00:00  4/7  code  check  ✓ by-name passes (0s)"},
+		{"1/6  plan  review  judge  ✓ pass (612 tokens, <$0.01, 0.3s)", "1/6  plan  review  judge  ✓ pass (600 tokens, <$0.01, 0s)"},
+		{"1/6  plan  review  judge  ✓ pass (612 tokens, <$0.01, 12s)", "1/6  plan  review  judge  ✓ pass (600 tokens, <$0.01, 0s)"},
+		{"4/7  code  check  ✓ by-name passes (1m02s)", "4/7  code  check  ✓ by-name passes (0s)"},
 		{"7 attempts, 812 tokens, <$0.01, 1m02s of work", "7 attempts, 600 tokens, <$0.01, 0s of work"},
 		{"calls    cost   time\n     7  <$0.01  1m02s\n     1   $1.25    12s\n     1   $1.25   0.3s", "calls    cost  time\n     7  <$0.01    0s\n     1   $1.25    0s\n     1   $1.25    0s"},
 		{"pass                                   0.4s  by itself", "pass                                     0s  by itself"},
@@ -91,9 +89,6 @@ func TestTourIsTheSameEverywhere(t *testing.T) {
 func sameEverywhere(text string) string {
 	for _, r := range []struct{ found, instead string }{
 		{`(?m)^reprise: the sandbox here does not hold all: .*\n`, ""},
-		{`\d{4}-\d\d-\d\d( ?T?)\d\d:\d\d:\d\dZ`, "2026-01-02T09:00:00Z"},
-		{`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, "2026-01-02 09:00:00"},
-		{`(?m)^\d\d:\d\d:\d\d`, "09:00:00"},
 		{`\b[0-9a-f]{12}\b`, "0123456789ab"},
 		{`<<<[a-z0-9]{16} `, "<<<0123456789abcdef "},
 		{`(?m)^[a-z0-9]{16}>>>`, "0123456789abcdef>>>"},

@@ -59,8 +59,8 @@ func NewJob(env Env) *Job {
 	}
 }
 
-// RandomName gives text that nobody can guess.
-func RandomName() string {
+// randomName gives text that nobody can guess.
+func randomName() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, see its documentation
 	return hex.EncodeToString(b[:])
@@ -69,7 +69,7 @@ func RandomName() string {
 // Stop switches workflow commands off. What switches them on again is another
 // word every time, so that nobody can use one that was seen.
 func (j *Job) Stop() {
-	j.resume = "reprise-" + RandomName()
+	j.resume = "reprise-" + randomName()
 	_, _ = fmt.Fprintf(j.out.w, "::stop-commands::%s\n", j.resume)
 }
 
@@ -146,7 +146,7 @@ func (j *Job) Failure(err error) {
 // Output sets an output of the step. The delimiter around it cannot be guessed
 // by whoever wrote the value.
 func (j *Job) Output(name, value string) error {
-	end := "end-" + RandomName()
+	end := "end-" + randomName()
 	return j.file("output", "GITHUB_OUTPUT", fmt.Sprintf("%s<<%s\n%s\n%s", name, end, value, end))
 }
 

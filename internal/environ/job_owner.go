@@ -27,7 +27,7 @@ func RunnerName(name string) string {
 // OwnerOf names this process: the run of a workflow, its attempt and its machine,
 // or what else is known of where it runs.
 func OwnerOf(env Env) string {
-	own := RandomName()[:12]
+	own := randomName()[:12]
 	if id := env.Getenv("GITHUB_RUN_ID"); id != "" {
 		return strings.Join([]string{"actions", id, cmp.Or(env.Getenv("GITHUB_RUN_ATTEMPT"), "1"), RunnerName(env.Getenv("RUNNER_NAME")), own}, "/")
 	}

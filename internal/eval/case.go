@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // caseName is what a folder of a case may be called: it becomes the id of its issue.
-var caseName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`) })
+var caseName = text.Pattern(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
 // readCase reads a case in its folder. Its mistakes are pipelines.Mistakes.
 func readCase(dir string) (Case, error) {
@@ -70,7 +69,7 @@ func (c *Case) files(doc *source.Document) {
 	if c.Step != nil && c.Commit == "" {
 		doc.Wrong([]any{"step"}, "of which state of a run? Give the commit of its branch that comes before the step")
 	}
-	if _, err := issue.ReadFile(c.Issue); err != nil && c.Step == nil {
+	if _, err := issue.ReadFile(c.Issue, nil); err != nil && c.Step == nil {
 		doc.Wrong([]any{"issue"}, "%v", err)
 	}
 	switch info, err := os.Stat(c.Hidden); {

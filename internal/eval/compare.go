@@ -30,7 +30,7 @@ func scoreOf(all []Result, variant, name string) Score {
 		s.Calls += float64(r.Facts.Attempts)
 		s.Revises += float64(r.Facts.Revises)
 	}
-	s.Share = Wilson(s.Solved, s.Runs)
+	s.Share = wilson(s.Solved, s.Runs)
 	n := float64(max(1, s.Runs))
 	s.USD, s.Seconds, s.Calls, s.Revises = s.USD/n, s.Seconds/n, s.Calls/n, s.Revises/n
 	return s
@@ -67,7 +67,7 @@ func compare(all []Result, variants []string) []Comparison {
 					}
 				}
 			}
-			c.More, c.Differs = solved[0]-solved[1], Wilson(solved[0], c.Runs).apart(Wilson(solved[1], c.Runs))
+			c.More, c.Differs = solved[0]-solved[1], wilson(solved[0], c.Runs).apart(wilson(solved[1], c.Runs))
 			out = append(out, c)
 		}
 	}

@@ -64,7 +64,7 @@ the budget ended first.`,
 			}
 			env, flush := env.Masked()
 			defer flush()
-			report, err := Evaluate(c.Context(), env, args[0], o)
+			report, err := evaluate(c.Context(), env, args[0], o)
 			if report == nil {
 				if err == nil {
 					_, _ = fmt.Fprintln(env.Stdout, "The suite has no mistakes, and each case proves something.")
@@ -78,21 +78,22 @@ the budget ended first.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&o.Variants, "variants", nil, "variants of the suite, separated by commas (default: all)")
+	f.SortFlags = false // they are in groups, see flagTitles of the command line
 	f.StringSliceVar(&o.Cases, "case", nil, "cases of the suite, separated by commas (default: all)")
+	f.StringSliceVar(&o.Variants, "variants", nil, "variants of the suite, separated by commas (default: all)")
 	f.IntVar(&o.Runs, "runs", 0, "runs of each case with each variant (default: as the suite says, or 1)")
 	f.IntVar(&o.Jobs, "jobs", 1, "runs at once")
-	f.Func("budget-usd", "money in `USD` that all runs together may spend, those of earlier starts among them", func(text string) (err error) {
+	f.Func("budget-usd", "money in `USD` that all runs together may spend, those of earlier starts among them (default: no limit but each run's own)", func(text string) (err error) {
 		o.USD, err = command.Dollars(text)
 		return err
 	})
-	f.StringVar(&o.Results, "results", "", "folder where results are kept (default: one for this suite, beside the runs on this machine)")
-	f.BoolVar(&o.Fresh, "fresh", false, "forget earlier results")
 	f.StringVar(&o.Sandbox, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
 	f.BoolVar(&o.Vet, "vet", false, "only check the suite, and look at its cases as they are before the work")
 	f.BoolVar(&o.Review, "review", false, "plant defects in accepted work, and say which reviews find them")
 	f.BoolVar(&o.Record, "record", false, "keep the answers of agents, with secrets masked, in the folder "+recordedIn+" of the suite")
 	f.BoolVar(&o.Replay, "replay", false, "give the answers that --record has kept, and ask no agent")
+	f.StringVar(&o.Results, "results", "", "folder where results are kept (default: one for this suite, beside the runs on this machine)")
+	f.BoolVar(&o.Fresh, "fresh", false, "forget earlier results")
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
 	f.StringVar(&junit, "junit", "", "file to write the results to as JUnit does")
 	return c

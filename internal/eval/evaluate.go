@@ -57,9 +57,9 @@ func (s *Suite) trials(runs int) (all []Trial) {
 	return all
 }
 
-// Evaluate has the trials of a suite carried out that are not over yet, and reports on
+// evaluate has the trials of a suite carried out that are not over yet, and reports on
 // all of them. The report is there also beside an error that came in the middle.
-func Evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Report, error) {
+func evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Report, error) {
 	s, err := readSuite(ctx, dir)
 	if err != nil {
 		return nil, err

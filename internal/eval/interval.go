@@ -11,9 +11,9 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Wilson gives Wilson's score interval of a share of which k of n were seen, which also holds for few runs
+// wilson gives Wilson's score interval of a share of which k of n were seen, which also holds for few runs
 // and near 0 and 1.
-func Wilson(k, n int) Interval {
+func wilson(k, n int) Interval {
 	if n == 0 {
 		return Interval{0, 1}
 	}

@@ -25,7 +25,7 @@ func TestWilson(t *testing.T) {
 		{29, 29, 0.8830, 1},
 		{0, 0, 0, 1},
 	} {
-		if got := Wilson(tt.k, tt.n); !near(got.Low, tt.low, 0.0001) || !near(got.High, tt.high, 0.0001) {
+		if got := wilson(tt.k, tt.n); !near(got.Low, tt.low, 0.0001) || !near(got.High, tt.high, 0.0001) {
 			t.Errorf("%d of %d: %v, want %v to %v", tt.k, tt.n, got, tt.low, tt.high)
 		}
 	}
@@ -51,7 +51,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 						k++
 					}
 				}
-				if Wilson(k, runs).holds(quality) {
+				if wilson(k, runs).holds(quality) {
 					good++
 				}
 			}
@@ -82,7 +82,7 @@ func TestDifferencesThatAreSeen(t *testing.T) {
 					b++
 				}
 			}
-			if Wilson(a, 60).apart(Wilson(b, 60)) {
+			if wilson(a, 60).apart(wilson(b, 60)) {
 				n++
 			}
 		}

@@ -99,6 +99,6 @@ func worthOf(variant string, all []Result) Worth {
 			w.Missed = append(w.Missed, Missed{r.of, *r.planted})
 		}
 	}
-	w.Recall, w.Precision, w.USD = Wilson(w.Found, w.Planted), Wilson(w.Found, w.Refusals()), w.USD/float64(max(1, n))
+	w.Recall, w.Precision, w.USD = wilson(w.Found, w.Planted), wilson(w.Found, w.Refusals()), w.USD/float64(max(1, n))
 	return w
 }

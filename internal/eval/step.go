@@ -95,7 +95,7 @@ func over(c Case, b Before, run metadata.Run) bool {
 // outside reports whether a call has failed for what says nothing of the agent: its key, its
 // service, the network or the disk. A program that crashes or takes too long is to blame itself.
 func outside(a metadata.Attempt) bool {
-	return a.Status == metadata.Errored && slices.Contains([]metadata.Class{metadata.Missing, metadata.Auth, metadata.RateLimited, metadata.Network, metadata.Disk}, a.Class)
+	return a.Status == metadata.Errored && slices.Contains([]metadata.Class{metadata.Missing, metadata.Auth, metadata.RateLimited, metadata.Network, metadata.Refused, metadata.Disk}, a.Class)
 }
 
 // openError is why a trial is not over, although its run has stopped: the next start goes on

@@ -190,7 +190,7 @@ func (r *runner) asks(ctx context.Context, c Case, v Variant, dir string, b *Bef
 		}
 		return append(args, v.stepFlags(c, b.ID)...), own, nil
 	}
-	is, err := issue.ReadFile(issueIn(dir, c))
+	is, err := issue.ReadFile(issueIn(dir, c), nil)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -269,8 +269,7 @@ func (r *runner) process(ctx context.Context, environ, args []string, log string
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		return "", err
 	}
 	var summary struct {

@@ -18,8 +18,7 @@ import (
 
 // ForgeReason gives a reason code for an error of the forge.
 func ForgeReason(err error) metadata.Code {
-	var problem *github.Error
-	if errors.As(err, &problem) && (problem.Kind == github.Forbidden || problem.Kind == github.BadToken) {
+	if problem, ok := errors.AsType[*github.Error](err); ok && (problem.Kind == github.Forbidden || problem.Kind == github.BadToken) {
 		return metadata.CredentialsMissing
 	}
 	return metadata.APIError
@@ -41,14 +40,14 @@ func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(for
 // AsUsage makes an error one about the command line. Nil stays nil, and so does what no
 // command line is to blame for: git or the disk failed, or the branch is elsewhere by now.
 func AsUsage(err error) error {
-	if err == nil || OfGit(err) || errors.As(err, new(*git.Moved)) || ofDisk(err) {
+	if err == nil || ofGit(err) || errors.As(err, new(*git.Moved)) || ofDisk(err) {
 		return err
 	}
 	return UsageError{err}
 }
 
-// OfGit reports whether an error is that of a command of git which failed.
-func OfGit(err error) bool { return errors.As(err, new(*git.Error)) }
+// ofGit reports whether an error is that of a command of git which failed.
+func ofGit(err error) bool { return errors.As(err, new(*git.Error)) }
 
 // ofDisk reports whether an error is the disk's: the system said so to this process, or to git.
 func ofDisk(err error) bool {
@@ -79,7 +78,7 @@ func ReasonFor(err error) metadata.Code {
 		return metadata.StateCorrupt
 	case ofDisk(err):
 		return metadata.DiskFailed
-	case OfGit(err):
+	case ofGit(err):
 		return metadata.GitFailed
 	}
 	return metadata.AgentFailed

@@ -57,6 +57,21 @@ func TakeLock(ctx context.Context, root string) (*os.File, error) {
 	return f, nil
 }
 
+// Holder gives the process that holds the folder; 0: none does, or there is no such folder.
+func Holder(root string) int {
+	f, err := os.Open(filepath.Join(root, "lock"))
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = f.Close() }() // which frees it, too
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+		return 0
+	}
+	text, _ := os.ReadFile(f.Name())
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid
+}
+
 // FreeLock releases the folder at once, even if a child that is just being started has a copy of the file.
 func FreeLock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())

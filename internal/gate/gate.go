@@ -145,7 +145,7 @@ func (g *Gate) Close() Report {
 	g.mu.Unlock()
 	_ = g.server.Close() // what it may complain of is gone with it
 	g.stop()
-	g.world.close()
+	g.world.plain.CloseIdleConnections()
 	<-g.done
 	g.under.Wait() // what a model was asked and has not said to its end counts as well
 	return g.Report()

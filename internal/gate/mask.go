@@ -15,8 +15,8 @@ const (
 )
 
 // mask takes the real key, which a header shows, out of an error: some gateways repeat the one that they were
-// shown.
-func mask(res *http.Response, shown http.Header) {
+// shown. It gives what is left of it.
+func mask(res *http.Response, shown http.Header) string {
 	body := res.Body
 	text, _ := io.ReadAll(io.LimitReader(body, maxError)) // what broke off is shown as far as it came
 	if res.Header.Get("Content-Encoding") != "" {
@@ -33,6 +33,7 @@ func mask(res *http.Response, shown http.Header) {
 		io.Reader
 		io.Closer
 	}{bytes.NewReader(text), body}
+	return string(text)
 }
 
 // inPlace stands where a key was.

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -24,9 +24,7 @@ type upstream struct {
 
 func newUpstream(g *Gate, p Provider, way http.RoundTripper) *upstream {
 	u, base := &upstream{Provider: p}, *p.Base
-	if base.Path == "" {
-		base.Path = "/" // else what is joined would have no slash before it
-	}
+	base.Path = cmp.Or(base.Path, "/") // else what is joined would have no slash before it
 	u.Base = &base
 	u.proxy = &httputil.ReverseProxy{
 		Transport: way, Rewrite: u.rewrite, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
@@ -118,19 +116,23 @@ func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 func (g *Gate) answered(x *exchange, res *http.Response) {
 	x.status = res.StatusCode
 	good := res.StatusCode >= 200 && res.StatusCode < 300
-	event := Event{Kind: Answered, Provider: x.provider.Name, Status: res.StatusCode, RetryAfter: retryAfter(res.Header)}
+	event := Event{Kind: Answered, Provider: x.provider.Name, Status: res.StatusCode}
+	if !good {
+		g.ledger.drop(x.entry)
+		said := mask(res, x.provider.Header)
+		var head strings.Builder
+		_ = res.Header.Write(&head) // to memory
+		event.RetryAfter = min(waitIn(head.String()+said, time.Now()), 1e6*time.Second)
+		event.Said = said[:min(len(said), maxSaid)]
+	}
 	switch {
 	case good && x.purpose == asksModel:
 		g.ledger.say(event)
 	case res.StatusCode == http.StatusUnauthorized:
-		g.ledger.say(Event{Kind: Unknown, Provider: x.provider.Name, Status: res.StatusCode})
+		g.ledger.say(Event{Kind: Unknown, Provider: x.provider.Name, Status: res.StatusCode, Said: event.Said})
 	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == 529, res.StatusCode == http.StatusServiceUnavailable && event.RetryAfter > 0:
 		event.Kind = Throttled
 		g.ledger.say(event)
-	}
-	if !good {
-		g.ledger.drop(x.entry)
-		mask(res, x.provider.Header)
 	}
 	res.Body = x.watch(res, good && x.purpose == asksModel)
 }
@@ -152,17 +154,5 @@ func (g *Gate) unanswered(w http.ResponseWriter, x *exchange, err error) {
 	x.status = http.StatusBadGateway
 }
 
-// retryAfter gives how long the provider asks to wait.
-func retryAfter(h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
-		return time.Duration(ms * float64(time.Millisecond))
-	}
-	said := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(said, 64); err == nil && s > 0 && s < 1e6 {
-		return time.Duration(s * float64(time.Second))
-	}
-	if at, err := http.ParseTime(said); err == nil {
-		return max(0, time.Until(at))
-	}
-	return 0
-}
+// maxSaid is how much of a refusal is remembered, in bytes.
+const maxSaid = 2000

@@ -240,9 +240,9 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 
 func TestTroubleIsToldAtOnce(t *testing.T) {
 	for status, want := range map[int]Event{
-		429: {Kind: Throttled, Provider: "anthropic", Status: 429, RetryAfter: 30 * time.Second},
-		529: {Kind: Throttled, Provider: "anthropic", Status: 529, RetryAfter: 30 * time.Second},
-		401: {Kind: Unknown, Provider: "anthropic", Status: 401},
+		429: {Kind: Throttled, Provider: "anthropic", Status: 429, Said: "body of the provider", RetryAfter: 30 * time.Second},
+		529: {Kind: Throttled, Provider: "anthropic", Status: 529, Said: "body of the provider", RetryAfter: 30 * time.Second},
+		401: {Kind: Unknown, Provider: "anthropic", Status: 401, Said: "body of the provider"},
 	} {
 		var seen events
 		g := before(t, Anthropic, Config{OnEvent: seen.add}, func(w http.ResponseWriter, _ *http.Request) {

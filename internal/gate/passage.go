@@ -60,6 +60,7 @@ type Passage struct {
 // Trouble is what a service has answered instead of a model.
 type Trouble struct {
 	Status     int           // of HTTP
+	Said       string        // the answer
 	RetryAfter time.Duration // as the service asked; 0 if it did not
 	Ends       bool          // nothing good will come: the program is ended
 }
@@ -211,7 +212,7 @@ func (p *Passage) refused(e Event) {
 	if p.last != nil && p.last.Ends {
 		return
 	}
-	p.last = &Trouble{Status: e.Status, RetryAfter: e.RetryAfter}
+	p.last = &Trouble{Status: e.Status, Said: e.Said, RetryAfter: e.RetryAfter}
 	if e.Kind == Throttled {
 		p.full++
 		most := fullAtFirst

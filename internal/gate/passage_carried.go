@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -28,9 +29,7 @@ func noPasswords(env []string) (out, carried, lost []string) {
 		}
 		bare := value[at+1:]
 		out[i] = name + "=" + scheme + bare
-		if scheme == "" {
-			scheme = "http://" // as programs take it
-		}
+		scheme = cmp.Or(scheme, "http://") // as programs take it
 		u, err := url.Parse(scheme + bare)
 		return true, err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 	}

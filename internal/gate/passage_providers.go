@@ -92,7 +92,8 @@ func (c Call) ownWay(api API) bool {
 	case "codex":
 		return c.Login && process.Lookup(c.Env, "CODEX_API_KEY") == "" || codexSettingsReach(string(c.Settings))
 	}
-	return geminiSettingsReach(c.Settings)
+	chosen := geminiChoice().FindSubmatch(c.Settings) // they may have comments in them
+	return chosen != nil && string(chosen[1]) != "gemini-api-key"
 }
 
 // claudeSettingsReach reports whether settings of Claude Code say how it reaches
@@ -102,8 +103,7 @@ func claudeSettingsReach(data []byte) bool {
 		Helper string            `json:"apiKeyHelper"`
 		Env    map[string]string `json:"env"`
 	}
-	var misfit *json.UnmarshalTypeError // of a value that is no text, which is not ours to judge
-	if err := json.Unmarshal(data, &s); err != nil && !errors.As(err, &misfit) {
+	if err := json.Unmarshal(data, &s); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) { // a value that is no text is not ours to judge
 		return false
 	}
 	for name := range s.Env {
@@ -121,12 +121,6 @@ func codexSettingsReach(text string) bool {
 		return slices.Contains([]string{"model_provider", "openai_base_url", "chatgpt_base_url"}, strings.TrimSpace(name)) ||
 			strings.HasPrefix(strings.TrimSpace(line), "[model_providers")
 	})
-}
-
-// geminiSettingsReach reports the same of Gemini, whose settings may have comments in them.
-func geminiSettingsReach(text []byte) bool {
-	chosen := geminiChoice().FindSubmatch(text)
-	return chosen != nil && string(chosen[1]) != "gemini-api-key"
 }
 
 // GeminiChooses reports whether settings of Gemini choose a way to log in.

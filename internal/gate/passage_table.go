@@ -55,14 +55,19 @@ type cloud struct {
 	Everybody        bool
 }
 
-var table = sync.OnceValue(func() (all passageTables) {
-	in := yaml.NewDecoder(bytes.NewReader(tableFile))
+var table = sync.OnceValue(func() passageTables {
+	return tableIn[passageTables](tableFile, "providers")
+})
+
+// tableIn reads a table of this program by its name.
+func tableIn[T any](text []byte, name string) (all T) {
+	in := yaml.NewDecoder(bytes.NewReader(text))
 	in.KnownFields(true)
 	if err := in.Decode(&all); err != nil {
-		panic(fmt.Sprintf("providers.yaml of this program: %v", err)) // a test reads it
+		panic(fmt.Sprintf("%s.yaml of this program: %v", name, err)) // a test reads it
 	}
 	return all
-})
+}
 
 // leads reports whether variables lead a program through a cloud.
 func (c cloud) leads(env []string) bool { return process.Lookup(env, c.Variable) != "" }

@@ -196,18 +196,21 @@ func TestALimitIsReached(t *testing.T) {
 }
 
 func TestTroubleOfTheService(t *testing.T) {
+	limit := `{"error":{"type":"usage_limit_reached","resets_in_seconds":13872}}`
 	for name, tt := range map[string]struct {
 		after string
 		want  Trouble
 	}{
-		"a wrong key":  {"", Trouble{401, 0, true}},
-		"a long wait":  {"60", Trouble{429, time.Minute, true}},
-		"a short wait": {"1", Trouble{429, time.Second, false}},
-		"overloaded":   {"60", Trouble{529, time.Minute, true}},
+		"a wrong key":          {"", Trouble{Status: 401, Ends: true}},
+		"a long wait":          {"60", Trouble{Status: 429, RetryAfter: time.Minute, Ends: true}},
+		"a short wait":         {"1", Trouble{Status: 429, RetryAfter: time.Second}},
+		"overloaded":           {"60", Trouble{Status: 529, RetryAfter: time.Minute, Ends: true}},
+		"a wait in the answer": {"", Trouble{Status: 429, Said: limit, RetryAfter: 13872 * time.Second, Ends: true}},
 	} {
 		p, ask := served(t, Call{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", tt.after)
 			w.WriteHeader(tt.want.Status)
+			io.WriteString(w, tt.want.Said)
 		})
 		if got := ask(); got != tt.want.Status {
 			t.Errorf("%s: the program got %d", name, got)

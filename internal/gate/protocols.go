@@ -1,12 +1,8 @@
 package gate
 
 import (
-	"bytes"
 	_ "embed" // the protocols
-	"fmt"
 	"sync"
-
-	"go.yaml.in/yaml/v3"
 )
 
 //go:embed protocols.yaml
@@ -67,12 +63,7 @@ type protocol struct {
 
 // protocols are those of protocols.yaml.
 var protocols = sync.OnceValue(func() map[API]*protocol {
-	all := map[API]*protocol{}
-	in := yaml.NewDecoder(bytes.NewReader(protocolsFile))
-	in.KnownFields(true)
-	if err := in.Decode(&all); err != nil {
-		panic(fmt.Sprintf("protocols.yaml of this program: %v", err)) // a test reads it
-	}
+	all := tableIn[map[API]*protocol](protocolsFile, "protocols")
 	for _, p := range all {
 		p.inRequest, p.inAnswer = byPath(p.Request, all["gateways"].Request), byPath(p.Answer)
 	}

@@ -32,6 +32,7 @@ type Event struct {
 	Kind       EventKind
 	Provider   string
 	Status     int           // of a provider's answer
+	Said       string        // of one that says how long to wait
 	RetryAfter time.Duration // as a provider asked; 0 if it did not
 	Limit      Limit
 }

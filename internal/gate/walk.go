@@ -60,7 +60,7 @@ func walkValue(in *json.Decoder, place string, depth int, tell func(place string
 			if err != nil {
 				return err
 			}
-			within = join(place, name.(string)) // the decoder takes nothing else there
+			within = strings.TrimPrefix(place+"."+fold(name.(string)), ".") // the decoder takes nothing else there
 		}
 		if err := walkValue(in, within, depth+1, tell); err != nil {
 			return err
@@ -69,9 +69,6 @@ func walkValue(in *json.Decoder, place string, depth int, tell func(place string
 	_, err = in.Token()
 	return err
 }
-
-// join gives the place of a field.
-func join(place, name string) string { return strings.TrimPrefix(place+"."+fold(name), ".") }
 
 // fold gives the one spelling of a name that is compared: fileUri and file_uri are the same.
 func fold(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }

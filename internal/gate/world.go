@@ -60,8 +60,6 @@ func (w World) Dialer(proxy func(*url.URL) (*url.URL, error)) (func(ctx context.
 	return func(ctx context.Context, _, address string) (net.Conn, error) { return to.dial(ctx, "https", address) }, nil
 }
 
-func (w *world) close() { w.plain.CloseIdleConnections() }
-
 // ErrNotAllowed is the error of an address that the rules do not allow.
 var ErrNotAllowed = errors.New("the pipeline does not allow it")
 

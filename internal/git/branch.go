@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,12 +49,25 @@ func (r *Repo) findTip(ctx context.Context) error {
 	if r.tip == "" {
 		r.isNew = true
 		base := r.opt.Base
-		if base == "" {
-			base = r.src.Head
-		}
+		base = cmp.Or(base, r.src.Head)
 		if r.tip = base; r.opt.Aside == "" { // else it may be in Aside alone
-			r.tip, err = r.src.resolve(ctx, base)
+			if r.tip, err = r.src.resolve(ctx, base); errors.Is(err, fs.ErrNotExist) && r.remote != nil {
+				err = r.fetchFirst(ctx, base, err)
+			}
 		}
+	}
+	return err
+}
+
+// fetchFirst fetches the base of a new branch, which a checkout of one branch lacks. Where the remote has none, the
+// error is missing.
+func (r *Repo) fetchFirst(ctx context.Context, base string, missing error) (err error) {
+	var flags []string
+	if r.src.Shallow {
+		flags = []string{"--depth=1"}
+	}
+	if r.tip, err = r.fetchRef(ctx, "refs/heads/"+base, "refs/reprise/target", flags...); noSuchRef(err) {
+		return missing
 	}
 	return err
 }
@@ -199,7 +213,7 @@ func (r *Repo) fetchBranch(ctx context.Context, bounded bool) error {
 
 // blocked says that branch excludes the run's: git keeps branches like files, and one would have to be a folder.
 func (r *Repo) blocked(branch, where string) error {
-	return &text.CauseError{Why: text.CauseOf("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or give the branches of runs another prefix with REPRISE_BRANCH_PREFIX",
+	return &text.CauseError{Why: text.CauseOf("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or give the branches of runs another prefix, with the input branch-prefix or REPRISE_BRANCH_PREFIX",
 		"branch", r.opt.Branch, "other", branch+where)}
 }
 

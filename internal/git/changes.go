@@ -113,6 +113,12 @@ func (r *Repo) compare(ctx context.Context) (changes []Change, err error) {
 			changes = append(changes, c)
 		}
 	}
+	for _, p := range r.modules { // git does not look into what stands for a commit
+		_, own := r.top.Lstat(path.Join(p, ".git"))
+		if left, err := fs.ReadDir(r.top.FS(), p); own != nil && err == nil && len(left) > 0 {
+			changes = append(changes, Change{Path: p, Kind: Modified, Type: Repository, Was: Repository})
+		}
+	}
 	if said == "" {
 		return changes, nil
 	}
@@ -172,6 +178,8 @@ type Change struct {
 	// Alias is a path of the tip or of an earlier change that some file systems take for this new one, or for a
 	// folder above it; "" if there is none.
 	Alias string
+	// Filter would have to convert the file on its way in, and is not run.
+	Filter string
 	// LinkedFrom are the symbolic links of the tip that lead to this path.
 	LinkedFrom []string
 	// Large says that Git LFS keeps the file and it cannot be committed: without git-lfs, every file that is no

@@ -220,7 +220,11 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", ref, r.identity(), rev.time.Unix())
-	data(&b, []byte(strings.TrimRight(rev.message, "\n")+"\n"))
+	message := strings.TrimRight(rev.message, "\n") + "\n"
+	if r.src.config.Get("format.signoff") == "true" {
+		message += "Signed-off-by: " + r.identity() + "\n"
+	}
+	data(&b, []byte(message))
 	fmt.Fprintf(&b, "from %s\n", parents[0])
 	for _, p := range parents[1:] {
 		fmt.Fprintf(&b, "merge %s\n", p)

@@ -219,11 +219,12 @@ func TestIdentity(t *testing.T) {
 	}{
 		{"given", func(o *Options) { o.Name, o.Email = "Bot <x>\n", "bot@example.com" }, "Bot x <bot@example.com>"},
 		{"configured", func(*Options) {}, "Ada <ada@example.com>"},
-		{"none", func(o *Options) { o.Source.UserEmail = "" }, "reprise <reprise@users.noreply.github.com>"},
+		{"none", func(o *Options) { o.Source.UserEmail = "" }, "reprise <reprise@reprise.invalid>"},
+		{"signed off", func(o *Options) { o.Source.config = append(o.Source.config, setting{"format.signoff", "true"}) }, "Ada <ada@example.com>Signed-off-by: Ada <ada@example.com>"},
 	} {
 		r := openRun(t, user, tc.set)
 		id := commit(t, r, tc.name)
-		if got := sh(t, user, "show", "-s", "--format=%an <%ae>", id); got != tc.want {
+		if got := sh(t, user, "show", "-s", "--format=%an <%ae>%(trailers:key=Signed-off-by)", id); strings.TrimSpace(got) != tc.want {
 			t.Errorf("%s: %q", tc.name, got)
 		}
 		r.Close()
@@ -318,8 +319,7 @@ func TestLog(t *testing.T) {
 	must(t, err)
 	entry := func(id, parent, n string) LogEntry {
 		return LogEntry{
-			Commit: id, Parents: []string{parent}, Time: noon, Name: "Ada", Email: "ada@example.com",
-			Subject: "step " + n, Body: "Reprise-Issue: 7\nReprise-Step: execute",
+			Commit: id, Parents: []string{parent}, Subject: "step " + n,
 			Trailers: []Trailer{{Key: "Reprise-Issue", Value: "7"}, {Key: "Reprise-Step", Value: "execute"}},
 		}
 	}
@@ -477,7 +477,7 @@ func TestBranchInTheWayOnOrigin(t *testing.T) {
 	sh(t, bare, "branch", "reprise", "main")
 	r := openRun(t, user, pushing)
 	_, err := r.Commit(t.Context(), Commit{Message: "step", Files: map[string][]byte{record: []byte("{1}")}, Time: noon})
-	want := "branch reprise/issue-7 cannot be made beside branch reprise on origin: rename that one, or give the branches of runs another prefix with REPRISE_BRANCH_PREFIX"
+	want := "branch reprise/issue-7 cannot be made beside branch reprise on origin: rename that one, or give the branches of runs another prefix, with the input branch-prefix or REPRISE_BRANCH_PREFIX"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}

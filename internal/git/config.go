@@ -80,6 +80,9 @@ func (c configuration) Author(env environ, part string) string {
 	return cmp.Or(c.Get("author."+key), c.Get("user."+key))
 }
 
+// nobody is an address that no account can have.
+const nobody = "reprise@reprise.invalid"
+
 // identityOf is "Name <email>" without what would end it early; reprise where one is empty.
 func identityOf(name, email string) string {
 	clean := func(s, fallback string) string {
@@ -90,7 +93,7 @@ func identityOf(name, email string) string {
 			return c
 		}, s)), fallback)
 	}
-	return clean(name, "reprise") + " <" + clean(email, "reprise@users.noreply.github.com") + ">"
+	return clean(name, "reprise") + " <" + clean(email, nobody) + ">"
 }
 
 // quoted is a value in a configuration file of git.

@@ -62,13 +62,7 @@ func TestRemoteBranchMovesMeanwhile(t *testing.T) {
 	user := newUser(t, map[string]string{"a.txt": "a"})
 	bare := withRemote(t, user)
 	r := openRun(t, user, pushing)
-	first := commit(t, r, "{1}")
-	sh(t, bare, "branch", "-D", branch)
-	// The run has all of it, and whoever wants it to end can say so.
-	second := commit(t, r, "{2}")
-	if sh(t, bare, "rev-parse", branch) != second || sh(t, bare, "rev-parse", branch+"^") != first {
-		t.Error("the branch is not there again with all its commits")
-	}
+	commit(t, r, "{1}")
 	dir := other(t, bare)
 	sh(t, dir, "checkout", "-q", "-b", branch, "origin/main")
 	sh(t, dir, "commit", "-q", "--allow-empty", "-m", "anew")

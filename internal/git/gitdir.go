@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,14 +88,6 @@ func guardDir(dir, config string) error {
 		return err
 	}
 	return folders.PutFile(filepath.Join(dir, "config"), []byte(config))
-}
-
-// unlockRun opens the run's own folders, which a program can close though it cannot write to them.
-func (r *Repo) unlockRun() {
-	folders.Unlock(r.root, "git")
-	for _, name := range []string{"homes", "tree"} {
-		folders.UnlockAbove(r.root, name+"/any")
-	}
 }
 
 // sweep removes what a killed git command left behind. The run's lock is held, so nobody else is at work here.
@@ -235,9 +228,7 @@ func (r *Repo) updateCheckout(ctx context.Context, tip string) string {
 		return fmt.Sprintf("branch %s is checked out in %s, so it is not moved along in this repository; check out another one there, and the next start of the run moves it", r.opt.Branch, where)
 	}
 	old := r.checkoutTip
-	if old == "" {
-		old = r.zero()
-	}
+	old = cmp.Or(old, r.zero())
 	r.sweepBranchLock()
 	if r.src.moveRef(ctx, r.ref, tip, old) == nil {
 		r.checkoutTip = tip
@@ -247,6 +238,14 @@ func (r *Repo) updateCheckout(ctx context.Context, tip string) string {
 		return ""
 	}
 	return fmt.Sprintf("branch %s of this repository could not be moved along: it was changed meanwhile, or is locked", r.opt.Branch)
+}
+
+// Unmoved names the user's work tree that has the run's branch checked out at an older commit than the tip; "" if none.
+func (r *Repo) Unmoved() string {
+	if r.checkoutTip == r.tip {
+		return ""
+	}
+	return checkedOut(r.src.CommonDir, r.ref)
 }
 
 // sweepBranchLock removes a killed process's lock on the user's branch. A recent one stays: somebody may be at work.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Log lists the branch's commits that from lacks, newest first; "" for all. Of a merge it follows the first parent.
@@ -31,10 +30,7 @@ func (r *Repo) log(ctx context.Context, from, order string) (_ []LogEntry, err e
 		span = from + ".." + r.tip
 	}
 	out, err := r.git(ctx, logArgs(order, span)...)
-	if err != nil {
-		return nil, err
-	}
-	return parseLog(out)
+	return parseLog(out), err
 }
 
 // Holds reports whether any file of the last commit has a text, however lines end.
@@ -150,11 +146,7 @@ func (r *Repo) ReadState(ctx context.Context, paths ...string) ([][]byte, error)
 type LogEntry struct {
 	Commit   string // full hash
 	Parents  []string
-	Time     time.Time // of the committer, UTC
-	Name     string    // of the author
-	Email    string    // of the author
 	Subject  string
-	Body     string    // with the trailers
 	Trailers []Trailer // in their order
 }
 
@@ -165,25 +157,17 @@ type Trailer struct{ Key, Value string }
 func logArgs(order, span string) []string {
 	return []string{
 		"log", "-z", order, "--no-color", "--no-show-signature", "--no-decorate",
-		"--format=%H%x00%P%x00%cI%x00%an%x00%ae%x00%s%x00%b%x00%(trailers:only,unfold)", span, "--",
+		"--format=%H%x00%P%x00%s%x00%(trailers:only,unfold)", span, "--",
 	}
 }
 
 // parseLog reads what git prints with logArgs.
-func parseLog(out []byte) ([]LogEntry, error) {
+func parseLog(out []byte) []LogEntry {
 	var entries []LogEntry
-	for fields := strings.Split(string(out), "\x00"); len(fields) >= 8; fields = fields[8:] {
-		at, err := time.Parse(time.RFC3339, fields[2])
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, LogEntry{
-			Commit: fields[0], Parents: strings.Fields(fields[1]), Time: at.UTC(),
-			Name: fields[3], Email: fields[4], Subject: fields[5], Body: strings.TrimSpace(fields[6]),
-			Trailers: trailers(fields[7]),
-		})
+	for fields := strings.Split(string(out), "\x00"); len(fields) >= 4; fields = fields[4:] {
+		entries = append(entries, LogEntry{Commit: fields[0], Parents: strings.Fields(fields[1]), Subject: fields[2], Trailers: trailers(fields[3])})
 	}
-	return entries, nil
+	return entries
 }
 
 func trailers(text string) []Trailer {

@@ -245,7 +245,7 @@ func TestPatches(t *testing.T) {
 	}
 	source, err := Find(t.Context(), user)
 	must(t, err)
-	got, err := source.Patches(t.Context(), base, source.Branch, "Number", false, "skip")
+	got, err := source.Patches(t.Context(), base, source.Branch, "Number", "skip")
 	must(t, err)
 	var numbers []string
 	for _, p := range got {
@@ -257,11 +257,6 @@ func TestPatches(t *testing.T) {
 	if diff := cmp.Diff([]string{"1", "3"}, numbers); diff != "" {
 		t.Fatalf("patches (-want +got):\n%s", diff)
 	}
-	marked, err := source.Patches(t.Context(), base, source.Branch, "Number", true)
-	must(t, err)
-	if len(marked) != 3 || marked[0].Commit != got[0].Commit || marked[1].Trailer != "2" || marked[0].Text+marked[1].Text+marked[2].Text != "" {
-		t.Errorf("the commits without what they changed are %+v", marked)
-	}
 	if want := "diff --git a/a.txt b/a.txt\n"; !strings.HasPrefix(got[0].Text, want) || !strings.HasSuffix(got[0].Text, "\n-a\n+b") {
 		t.Errorf("the first patch is %q", got[0].Text)
 	}
@@ -269,7 +264,7 @@ func TestPatches(t *testing.T) {
 		t.Error("a program of the repository's configuration was run")
 	}
 	for _, where := range [][2]string{{strings.Repeat("1", 40), source.Branch}, {base, "gone"}} {
-		if _, err := source.Patches(t.Context(), where[0], where[1], "Number", false); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := source.Patches(t.Context(), where[0], where[1], "Number"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%v: the error is %v", where, err)
 		}
 	}

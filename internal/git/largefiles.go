@@ -82,9 +82,9 @@ func (r *Repo) missing(p pointer) bool {
 	return p.size > 0 && !p.in(r.src.lfs.Storage) && !p.in(r.lfsDir("store"))
 }
 
-// markLarge sets Change.Large.
+// markLarge sets Change.Large and Change.Filter.
 func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
-	if !r.largeUsed && !slices.ContainsFunc(changes, func(c Change) bool { return path.Base(c.Path) == ".gitattributes" }) {
+	if !r.largeUsed && len(r.filters) == 0 && !slices.ContainsFunc(changes, func(c Change) bool { return path.Base(c.Path) == ".gitattributes" }) {
 		return nil
 	}
 	var ask strings.Builder
@@ -96,16 +96,19 @@ func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 	if err := errors.Join(err, wrong); err != nil {
 		return fmt.Errorf("look for Git LFS: %w", err)
 	}
-	kept := map[string]bool{}
+	filter := map[string]string{}
 	for f := records(out); len(f) >= 3; f = f[3:] { // path, attribute, value
-		kept[f[0]] = f[2] == "lfs"
+		filter[f[0]] = f[2]
 	}
 	for i, c := range changes {
-		if plain := c.Type == File || c.Type == Executable; !plain || !kept[c.Path] {
+		name := filter[c.Path]
+		if plain := c.Type == File || c.Type == Executable; !plain || slices.Contains([]string{"", "unspecified", "unset", "set"}, name) {
 			continue
 		}
 		p, is := r.pointerAt(c.Path)
 		switch {
+		case name != "lfs":
+			changes[i].Filter = name
 		case r.src.lfs.Program == "":
 			changes[i].Large = !is
 		case is:

@@ -11,11 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -59,12 +57,20 @@ func sharedLFS(key string) bool {
 		strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".lfsurl")
 }
 
-func (r reader) usesLFS(ctx context.Context, commit string) (bool, error) {
-	_, err := r.git(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", commit, "--", ":(top,glob)**/.gitattributes")
+// filters names those that .gitattributes of a commit gives files to, such as lfs.
+func (r reader) filters(ctx context.Context, commit string) (names []string, err error) {
+	out, err := r.git(ctx, "grep", "-h", "--fixed-strings", "-e", "filter=", commit, "--", ":(top,glob)**/.gitattributes")
 	if err != nil && exitCode(err) != 1 {
-		return false, fmt.Errorf("look for Git LFS: %w", err)
+		return nil, fmt.Errorf("look for Git LFS: %w", err)
 	}
-	return err == nil, nil
+	for line := range strings.Lines(string(out)) {
+		for _, word := range strings.Fields(line) {
+			if name, ok := strings.CutPrefix(word, "filter="); ok && !strings.HasPrefix(line, "#") && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
 }
 
 // Hold makes of a program with its environment one that reaches no network, writes only below write, and reads
@@ -207,9 +213,7 @@ type pointer struct {
 // maxPointer is more than any pointer of Git LFS has, in bytes.
 const maxPointer = 1024
 
-var pointerForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)\Aversion https://git-lfs\.github\.com/spec/v1\n(?:.*\n)?oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,18})\n`)
-})
+var pointerForm = text.Pattern(`(?s)\Aversion https://git-lfs\.github\.com/spec/v1\n(?:.*\n)?oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,18})\n`)
 
 // parsePointer reads a pointer, if that is what text is.
 func parsePointer(text []byte) (pointer, bool) {

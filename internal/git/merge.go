@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // mergeAttributes keep files from deciding how they are merged: merge=union would hide a conflict.
@@ -19,7 +19,7 @@ const (
 )
 
 // conflictMark begins each conflict, with the file's line ends, and the path where the two sides have different ones.
-var conflictMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^<<<<<<< ` + ours + `(:.*)?\r?$`) })
+var conflictMark = text.Pattern(`(?m)^<<<<<<< ` + ours + `(:.*)?\r?$`)
 
 // Marked reports whether a file has marks of a conflict.
 func Marked(file []byte) bool { return conflictMark().Match(file) }
@@ -148,13 +148,11 @@ func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string)
 }
 
 // asideName is how git names a file where the other side has a folder.
-var asideName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`~reprise_(ours|base)(_[0-9]+)?$`)
-})
+var asideName = text.Pattern(`~reprise_(ours|base)(_[0-9]+)?$`)
 
 // commitAlone makes a commit of the files of another one, or of a tree.
 func commitAlone(ctx context.Context, git reader, files string, args ...string) (string, error) {
-	args = append([]string{"-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com", "commit-tree", "-m", "merged", files + "^{tree}"}, args...)
+	args = append([]string{"-c", "user.name=reprise", "-c", "user.email=" + nobody, "commit-tree", "-m", "merged", files + "^{tree}"}, args...)
 	out, err := git.git(ctx, args...)
 	return strings.TrimSpace(string(out)), err
 }

@@ -8,13 +8,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Open takes the run's folder, finds the newest commit of the branch, brings the work tree to it, and pushes what the
@@ -62,7 +61,10 @@ func (r *Repo) open(ctx context.Context) error {
 		return err
 	}
 	r.root = root
-	r.unlockRun()
+	folders.Unlock(r.root, "git") // a program can close the run's own folders though it cannot write to them
+	for _, name := range []string{"homes", "tree"} {
+		folders.UnlockAbove(r.root, name+"/any")
+	}
 	if err := errors.Join(folders.Straighten(r.treePath), r.prepare()); err != nil {
 		return fmt.Errorf("prepare %s: %w", r.opt.Root, err)
 	}
@@ -128,7 +130,7 @@ func (r *Repo) check(ctx context.Context) error {
 }
 
 // plainBranch is a name with nothing in it that git could refuse.
-var plainBranch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-z][0-9a-z-]*(/[0-9a-z-]+)*$`) })
+var plainBranch = text.Pattern(`^[0-9a-z][0-9a-z-]*(/[0-9a-z-]+)*$`)
 
 // checkBranch asks git about a name that is not plain. "--branch" takes the next argument as it is, but no dash.
 func (r *Repo) checkBranch(ctx context.Context) error {
@@ -239,24 +241,28 @@ func (r *Repo) keepLeftover(ctx context.Context) error {
 
 // findLacks looks for what Lacks says, with the work tree as the tip.
 func (r *Repo) findLacks(ctx context.Context) error {
-	r.lacks = nil
+	r.lacks, r.modules = nil, nil
 	files, err := r.files(ctx)
 	if err != nil {
 		return fmt.Errorf("look for submodules: %w", err)
 	}
-	var modules []string
 	for _, f := range files {
 		if f.Mode == "160000" {
-			modules = append(modules, f.Path)
+			r.modules = append(r.modules, f.Path)
 		}
 	}
-	if len(modules) > 0 {
-		r.lacks = append(r.lacks, fmt.Sprintf("%s in the tree of agents and checks, because submodules are not filled: what builds with them cannot pass", named(modules, "is empty", "are empty")))
+	if len(r.modules) > 0 {
+		r.lacks = append(r.lacks, fmt.Sprintf("%s in the tree of agents and checks, because submodules are not filled: what builds with them cannot pass", named(r.modules, "is empty", "are empty")))
 	}
 	if slices.ContainsFunc(files, func(f entry) bool { return path.Base(f.Path) == ".gitattributes" }) {
-		if r.largeUsed, err = r.reads().usesLFS(ctx, r.tip); err != nil {
+		if r.filters, err = r.reads().filters(ctx, r.tip); err != nil {
 			return err
 		}
+		r.largeUsed = slices.Contains(r.filters, "lfs")
+		r.filters = slices.DeleteFunc(r.filters, func(name string) bool { return name == "lfs" })
+	}
+	if len(r.filters) > 0 {
+		r.lacks = append(r.lacks, "files that .gitattributes gives to a filter cannot be changed, since none is run: "+strings.Join(r.filters, ", "))
 	}
 	if err := r.fillLarge(ctx); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // PushError says that the remote did not take the branch. The commit stays and is pushed with the next one.
@@ -17,6 +20,10 @@ type PushError struct {
 	Remote string // name of the remote
 	Rule   string // what the remote printed, or "" if it said nothing
 	Err    error
+
+	// Withdraw takes branch and tree back to what the remote has, where it refuses the one commit that it lacks and would do
+	// so again. What it returns brings the commit back. Nil: the next commit may push it.
+	Withdraw func(ctx context.Context) (again func(context.Context) error, err error)
 }
 
 // Error gives the remote's own words.
@@ -58,9 +65,10 @@ func (r *Repo) publish(ctx context.Context) error {
 	return r.markPublished()
 }
 
-// push never forces the branch, only Options.Own: the remote takes the branch only if nothing came between.
+// push never forces the branch, only Options.Own: the remote takes the branch only if nothing came between, and one that
+// somebody has deleted is not made again.
 func (r *Repo) push(ctx context.Context) error {
-	var last error
+	var last *PushError
 	unclear := 0
 	for try := range pushTries {
 		if err := pause(ctx, try); err != nil {
@@ -71,7 +79,10 @@ func (r *Repo) push(ctx context.Context) error {
 			r.remoteTip, r.unpushed = r.tip, nil
 			return nil
 		}
-		last = &PushError{Branch: r.opt.Branch, Remote: r.opt.Remote, Rule: answer.rule, Err: err}
+		last = r.notPushed(answer.rule, err)
+		if answer.final && answer.rule != "" && len(r.unpushed) == 1 && r.remoteTip != "" {
+			last.Withdraw = r.withdraw
+		}
 		if answer.unclear {
 			unclear++
 		}
@@ -79,8 +90,16 @@ func (r *Repo) push(ctx context.Context) error {
 			return last
 		}
 		// Either somebody was faster, or the answer was lost.
+		had := r.remoteTip
 		if e := r.fetchBranch(ctx, false); e != nil {
-			return &PushError{Branch: r.opt.Branch, Remote: r.opt.Remote, Rule: answer.rule, Err: errors.Join(err, e)}
+			return r.notPushed(answer.rule, errors.Join(err, e))
+		}
+		if had != "" && r.remoteTip == "" {
+			r.remoteTip = had // so that nothing makes it again
+			return r.notPushed("", &text.CauseError{Why: text.CauseOf("git_branch_deleted", "somebody has deleted it there: restore it to go on")})
+		}
+		if leads, err := r.contains(ctx, r.remoteTip, cmp.Or(had, r.remoteTip)); err != nil || !leads { // no other job does that
+			return errors.Join(err, r.moved(text.CauseOf("moved_rewritten", "its history was rewritten there: see whether what is there now is what you want, and start again")))
 		}
 		done, err := r.join(ctx)
 		if err != nil {
@@ -92,6 +111,29 @@ func (r *Repo) push(ctx context.Context) error {
 		}
 	}
 	return last
+}
+
+func (r *Repo) notPushed(rule string, err error) *PushError {
+	return &PushError{Branch: r.opt.Branch, Remote: r.opt.Remote, Rule: rule, Err: err}
+}
+
+// withdraw takes back the one commit that the remote has refused; see PushError.
+func (r *Repo) withdraw(ctx context.Context) (again func(context.Context) error, err error) {
+	tip, shelf, unpushed := r.tip, r.shelf, r.unpushed
+	to := func(ctx context.Context, commit, shelf string, unpushed []revision) error {
+		r.shelf, r.unpushed = shelf, unpushed
+		err := r.MoveTo(ctx, commit)
+		r.warnOf(r.updateCheckout(ctx, commit))
+		return err
+	}
+	kept, err := r.shelfOf(ctx, r.remoteTip)
+	if err != nil {
+		return nil, err
+	}
+	if kept == r.remoteTip {
+		kept = ""
+	}
+	return func(ctx context.Context) error { return to(ctx, tip, shelf, unpushed) }, to(ctx, r.remoteTip, kept, nil)
 }
 
 // keep has Options.Keep name a commit with the state folder, and gives what it names then. One named by now that the
@@ -119,7 +161,7 @@ func (r *Repo) keep(ctx context.Context, id string) (string, error) {
 		case err == nil && r.shelf != "" && now != r.shelf:
 			return "", r.overtaken(now)
 		default:
-			return "", &PushError{Branch: r.keepRef(), Remote: r.opt.Remote, Rule: strings.Join(remoteLines(stderrOf(refused)), " "), Err: errors.Join(refused, err)}
+			return "", refused
 		}
 	}
 	return id, r.noteKept(ctx, id)
@@ -157,9 +199,13 @@ func (r *Repo) noteKept(ctx context.Context, kept string) error {
 	return r.src.moveRef(ctx, r.keepRef(), kept, "")
 }
 
-// send pushes one ref. Flags are of git push.
+// send pushes one ref. Flags are of git push. An error is a *PushError.
 func (r *Repo) send(ctx context.Context, what string, flags ...string) error {
 	_, err := r.talk(ctx, slices.Concat(PushArgs(), []string{"--quiet"}, flags, []string{"--end-of-options", r.remote.push, what})...)
+	if err != nil {
+		_, ref, _ := strings.Cut(what, ":")
+		err = &PushError{Branch: ref, Remote: r.opt.Remote, Rule: strings.Join(remoteLines(stderrOf(err)), " "), Err: err}
+	}
 	return err
 }
 
@@ -229,6 +275,8 @@ func (r *Repo) pushRefs(ctx context.Context) ([]string, error) {
 	to := []string{"--end-of-options", r.remote.push, r.tip + ":" + r.ref}
 	if r.opt.Own != "" {
 		to[2] = "+" + r.tip + ":" + r.opt.Own
+	} else if r.remoteTip != "" { // which is in the history of the tip: this is for a branch that somebody has deleted
+		to = append([]string{"--force-with-lease=" + r.ref + ":" + r.remoteTip}, to...)
 	}
 	if r.opt.Own != "" || r.remoteTip == "" || r.opt.Keep == "" || r.shelf != "" {
 		return to, nil

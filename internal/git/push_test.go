@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -69,6 +70,18 @@ func TestPush(t *testing.T) {
 		t.Errorf("tip %s, want %s", r.Tip(), id)
 	}
 	clean(t, r)
+	// One that somebody deletes meanwhile is not made again, until it is restored.
+	sh(t, bare, "update-ref", "-d", "refs/heads/"+branch)
+	for range 2 {
+		_, err := r.Commit(t.Context(), Commit{Message: "m", Time: time.Now()})
+		if !errors.As(err, new(*PushError)) || !strings.Contains(err.Error(), "somebody has deleted it there") || sh(t, bare, "branch", "--list", branch) != "" {
+			t.Errorf("error %v", err)
+		}
+	}
+	sh(t, bare, "update-ref", "refs/heads/"+branch, id)
+	if id = commit(t, r, "{5}"); sh(t, bare, "rev-parse", branch) != id {
+		t.Error("it is not pushed after it was restored")
+	}
 }
 
 func TestPushJoinsWhatDoesNotOverlap(t *testing.T) {

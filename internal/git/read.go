@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -199,29 +198,14 @@ func (s *Source) filesBelow(ctx context.Context, commit, dir string) (map[string
 	return s.last.files, nil
 }
 
-// Folders names the folders right in a folder of a commit, given as in ReadFile: none where it is missing.
-func (s *Source) Folders(ctx context.Context, ref, dir string) (names []string, err error) {
-	commit, err := s.resolve(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	inside, err := s.reads().entries(ctx, commit, []string{dir + "/"})
-	for _, e := range inside {
-		if e.Mode == "040000" {
-			names = append(names, path.Base(e.Path))
-		}
-	}
-	return names, err
-}
-
 // Patches gives what commits of ref that from lacks, with a trailer of the key, changed besides exclude; the oldest
-// first, cut after 32 MB. Ref is given as in ReadFile. Bare gives the commits alone, which takes much less time. The
-// error wraps fs.ErrNotExist where a commit is not here.
-func (s *Source) Patches(ctx context.Context, from, ref, key string, bare bool, exclude ...string) ([]CommitPatch, error) {
+// first, cut after 32 MB. Ref is given as in ReadFile. The error wraps
+// fs.ErrNotExist where a commit is not here.
+func (s *Source) Patches(ctx context.Context, from, ref, key string, exclude ...string) ([]CommitPatch, error) {
 	mark := rand.Text() // no file can have it, so none can pass for a commit
 	out, err := s.compare(ctx, from, ref, []string{
 		"log", "--reverse", "--diff-merges=off", "--no-show-signature", "--no-decorate", "--full-history",
-		map[bool]string{false: "--patch", true: "--no-patch"}[bare], "--format=" + mark + "%H %(trailers:key=" + key + ",valueonly,separator=%x20)",
+		"--patch", "--format=" + mark + "%H %(trailers:key=" + key + ",valueonly,separator=%x20)",
 	}, exclude)
 	if err != nil {
 		return nil, fmt.Errorf("list what the commits of %s changed: %w", ref, err)
@@ -297,9 +281,9 @@ func (s *Source) Submodules(ctx context.Context) ([]string, error) {
 	return paths, nil
 }
 
-// UsesLFS says whether the commit that is checked out gives files to Git LFS.
-func (s *Source) UsesLFS(ctx context.Context) (bool, error) {
-	return s.reads().usesLFS(ctx, s.Head)
+// Filters names those that .gitattributes of the commit that is checked out gives files to, such as lfs.
+func (s *Source) Filters(ctx context.Context) ([]string, error) {
+	return s.reads().filters(ctx, s.Head)
 }
 
 // Sparse says whether only a part of the files is checked out.

@@ -94,7 +94,23 @@ func (l line) ready(ctx context.Context, c call) (call, error) {
 	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, secretsIn(l.more)...)
 	settings, c.Private = privately(settings)
 	c.Env, c.Secrets = slices.Concat(l.src.env.Network(settings), l.src.config.BatchMode(l.src.env), c.Env), secrets
+	c.Args = l.trusted(c.Args)
 	return c, nil
+}
+
+// trusted has the other end of a remote that is a folder here know which folders of others the user trusts: git takes
+// settings of the environment from it.
+func (l line) trusted(args []string) []string {
+	end, git := map[string]string{"fetch": "upload-pack", "ls-remote": "upload-pack", "push": "receive-pack"}[args[0]], "git"
+	for _, s := range l.remote.settings {
+		if s.Key == "safe.directory" {
+			git += " -c " + shellWord(s.Key+"="+s.Value)
+		}
+	}
+	if end == "" || git == "git" || !filepath.IsAbs(l.remote.fetch) {
+		return args
+	}
+	return slices.Insert(slices.Clone(args), 1, "--"+end+"="+git+" "+end)
 }
 
 // await runs a call to the remote, for as long as the patience lasts.

@@ -59,6 +59,9 @@ type Repo struct {
 	checkoutTip string     // what the user's branch was last seen to hold; "" for no such branch
 	unpushed    []revision // commits of this process that the remote has not
 
+	filters []string // besides Git LFS, that .gitattributes of the tip gives files to
+	modules []string // submodules of the tip, whose folders are empty
+
 	state  map[string]entry // what tip has in the state folder
 	here   map[string]bool  // commits that a shallow clone was seen to have
 	listed struct {         // see files
@@ -120,6 +123,13 @@ func (r *Repo) Paths(ctx context.Context) (paths []string, err error) {
 		paths = append(paths, f.Path)
 	}
 	return paths, err
+}
+
+// Known reports whether a file of the tip has that content.
+func (r *Repo) Known(ctx context.Context, data []byte) (bool, error) {
+	l, err := r.files(ctx)
+	id := r.blobID(data)
+	return slices.ContainsFunc(l, func(f entry) bool { return f.ID == id }), err
 }
 
 // Held returns the first n bytes of the tip's file at path: of one in Git LFS, of what it holds, if that is here.

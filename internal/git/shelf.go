@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // RecordTrailer names, in a message that takes the state folder off a branch, the commit that has it last.
@@ -18,9 +18,7 @@ const RecordTrailer = "Reprise-Record"
 const KeptRefs = "refs/reprise/records/"
 
 // trailerLine is a trailer in a message.
-var trailerLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^` + RecordTrailer + `: ([0-9a-f]{40}|[0-9a-f]{64})\s*$`)
-})
+var trailerLine = text.Pattern(`(?m)^` + RecordTrailer + `: ([0-9a-f]{40}|[0-9a-f]{64})\s*$`)
 
 // recordNote gives the line that ends such a message.
 func recordNote(commit string) string { return RecordTrailer + ": " + commit + "\n" }

@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Source is the user's repository as it was found. Its methods only read. It holds no credentials a caller can see.
@@ -84,6 +86,9 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
+	}
+	if strings.ContainsAny(dir, "\r\n") {
+		return nil, &NotARepository{Dir: strconv.Quote(dir), Why: "has a line break in its path, which git does not tell from the end of a line: rename that folder"}
 	}
 	if info, err := os.Stat(dir); err != nil {
 		return nil, &NotARepository{Dir: dir, Why: "no such folder", Err: err}
@@ -185,7 +190,7 @@ func (s *Source) findDefault(ctx context.Context) error {
 }
 
 // addressLine is how git lists an address of a remote.
-var addressLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([^\t\n]+)\t(.*) \((fetch|push)\)`) })
+var addressLine = text.Pattern(`(?m)^([^\t\n]+)\t(.*) \((fetch|push)\)`)
 
 // findRemotes reads the remotes. Rewriting rules (url.*.insteadOf) of the user are applied now and never again.
 func (s *Source) findRemotes(ctx context.Context) error {

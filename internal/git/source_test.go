@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -195,11 +194,6 @@ func TestFolder(t *testing.T) {
 	}
 	if none, err := s.FS(t.Context(), "main", "none"); none != nil || err != nil {
 		t.Errorf("%v, %v", none, err)
-	}
-	for dir, want := range map[string][]string{"p": {"deep"}, "none": nil, "other": nil} {
-		if got, err := s.Folders(t.Context(), "main", dir); err != nil || !slices.Equal(got, want) {
-			t.Errorf("the folders in %s are %q, %v", dir, got, err)
-		}
 	}
 	if _, err := s.FS(t.Context(), "nowhere", "p"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)

@@ -38,31 +38,28 @@ var errTooLong = fmt.Errorf("more than %d MB", maxAnswer>>20)
 
 // broken says what a try without an answer means.
 func (f forge) broken(c *call, err error) *Error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // the rest is the address
 	}
-	var certificate *tls.CertificateVerificationError
-	var name *net.DNSError
+	name, lookup := errors.AsType[*net.DNSError](err)
 	switch {
 	case isTimeout(err):
 		return f.problem(c.What, Silent, text.CauseOf("github_silent", "did not answer within {time}", "time", f.answer), text.CauseOf("do_check_network_or_later", "check the network, or try again later"), err).mayPass().mayBeDone()
-	case errors.As(err, &certificate):
+	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return f.problem(c.What, Unavailable, text.CauseOf("github_untrusted", "cannot be trusted: {error}", "error", err.Error()), text.CauseOf("do_check_certificates", "check the address, and the certificates of this machine"), err)
-	case errors.As(err, &name) && name.IsNotFound:
+	case lookup && name.IsNotFound:
 		return f.problem(c.What, Unavailable, text.CauseOf("github_unknown_host", "was not found"), text.CauseOf("do_check_host", "check the network, and GITHUB_API_URL if it is set"), err)
 	}
 	p := f.problem(c.What, Unavailable, text.CauseOf("github_unreachable", "cannot be reached: {error}", "error", err.Error()), text.CauseOf("do_check_network", "check the network and try again"), err).mayPass()
-	var network *net.OpError
-	if errors.As(err, &network) && network.Op == "dial" {
+	if network, ok := errors.AsType[*net.OpError](err); ok && network.Op == "dial" {
 		return p // nothing was sent
 	}
 	return p.mayBeDone()
 }
 
 func isTimeout(err error) bool {
-	var timeout net.Error
-	return errors.As(err, &timeout) && timeout.Timeout()
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
 }
 
 // classify says what is wrong with an answer; nil if nothing is. It may change how long to wait.

@@ -8,13 +8,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Request is a call of the API.
@@ -126,7 +127,8 @@ func (a *api) send(ctx context.Context, r Request) (Answer, error) {
 			if problem != nil {
 				problem.Tries, k.ambiguous = k.tries, k.ambiguous || problem.unclear
 			}
-			return problem != nil && ctx.Err() == nil && a.retry.again(k, problem), nil
+			end, ends := ctx.Deadline()
+			return problem != nil && ctx.Err() == nil && !(ends && k.wait > time.Until(end)) && a.retry.again(k, problem), nil
 		},
 		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 }, // the wait is below, by a clock that tests give
 		PrepareRetry: func(req *http.Request) error { return a.retry.sleep(req.Context(), k.wait) },
@@ -191,7 +193,7 @@ func (a *api) read(k *call, resp *http.Response, err error) (Answer, *Error) {
 	return got, nil
 }
 
-var linkForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<([^<>]+)>;\s*rel="(next|last)"`) })
+var linkForm = text.Pattern(`<([^<>]+)>;\s*rel="(next|last)"`)
 
 // decode reads the value of an answer, if it has one.
 func (a *api) decode(r Request, got Answer, into any) error {

@@ -33,6 +33,7 @@ const (
 	Passed  CheckState = "passed"
 	Skipped CheckState = "skipped" // it has ended without having looked at anything
 	Failed  CheckState = "failed"
+	Stopped CheckState = "stopped" // somebody or something has cancelled it: it says nothing of the work
 )
 
 // Check is one thing that runs on a commit. Its words are those of strangers.
@@ -43,7 +44,6 @@ type Check struct {
 	State    CheckState
 	Waits    bool   // for a person at GitHub, to let it begin or go on
 	Said     string // GitHub's word for how it ended, such as timed_out, or what a status says
-	URL      string // for people
 	Run      int64  // number of the check run; 0: it is none
 	Job      bool   // that is the number of a job, too, which has a log
 }
@@ -99,7 +99,7 @@ func (r *Checks) Of(ctx context.Context, commit string) ([]Check, error) {
 		for _, w := range l.Statuses {
 			if w.GetContext() != OwnStatus {
 				state := map[string]CheckState{"success": Passed, "pending": Pending}[w.GetState()]
-				out = append(out, Check{Name: w.GetContext(), State: cmp.Or(state, Failed), Said: cmp.Or(w.GetDescription(), w.GetState()), URL: w.GetTargetURL()})
+				out = append(out, Check{Name: w.GetContext(), State: cmp.Or(state, Failed), Said: cmp.Or(w.GetDescription(), w.GetState())})
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (r *Checks) Of(ctx context.Context, commit string) ([]Check, error) {
 // merge makes one list. A workflow is only named where it has not ended, or where
 // none of its jobs says why it failed.
 func (r *Checks) merge(suites map[int64]workflowRun, found []github.ListCheckRunsResults) (out []Check) {
-	failed := map[int64]bool{}
+	told := map[int64]bool{}
 	for _, l := range found {
 		for _, w := range l.CheckRuns {
 			suite := w.GetCheckSuite().GetID()
@@ -119,18 +119,18 @@ func (r *Checks) merge(suites map[int64]workflowRun, found []github.ListCheckRun
 				continue
 			}
 			c := checkOf(in, w.GetStatus(), w.GetConclusion())
-			c.Name, c.Title, c.Said, c.URL = w.GetName(), in.GetName(), w.GetConclusion(), cmp.Or(w.GetHTMLURL(), w.GetDetailsURL())
+			c.Name, c.Title, c.Said = w.GetName(), in.GetName(), w.GetConclusion()
 			c.Run, c.Job = w.GetID(), w.GetApp().GetSlug() == "github-actions"
-			failed[suite] = failed[suite] || c.State == Failed
+			told[suite] = told[suite] || c.State == Failed || c.State == Stopped
 			out = append(out, c)
 		}
 	}
 	for id, w := range suites {
 		c := checkOf(w, w.GetStatus(), w.GetConclusion())
-		if c.State == Passed || c.State == Skipped || c.State == Failed && failed[id] || r.Own != "" && w.file() == r.Own {
+		if c.State == Passed || c.State == Skipped || c.State != Pending && told[id] || r.Own != "" && w.file() == r.Own {
 			continue
 		}
-		c.Name, c.Title, c.Said, c.URL = w.GetName(), w.GetName(), cmp.Or(w.GetConclusion(), w.GetStatus()), w.GetHTMLURL()
+		c.Name, c.Title, c.Said = w.GetName(), w.GetName(), cmp.Or(w.GetConclusion(), w.GetStatus())
 		out = append(out, c)
 	}
 	return out
@@ -144,6 +144,8 @@ func checkOf(in workflowRun, status, conclusion string) Check {
 		c.State = Pending
 	case conclusion == "skipped":
 		c.State = Skipped
+	case conclusion == "cancelled" || conclusion == "stale":
+		c.State = Stopped
 	case conclusion == "success" || conclusion == "neutral":
 		c.State = Passed
 	}

@@ -94,7 +94,7 @@ func acts() []act {
 			list, changed, err := s.thread.Comments(ctx, time.Time{})
 			return expect(err, changed && len(list) == 1 && list[0].ID == s.comment && !list[0].Edited(), list)
 		}},
-		{name: "Comment", what: "read comment ", do: func(ctx context.Context, s *stand) error {
+		{name: "Comment", what: "read comment ", answers: []string{"404"}, do: func(ctx context.Context, s *stand) error {
 			c, err := s.thread.Comment(ctx, s.comment)
 			return expect(err, c.Body == "/run" && c.Author.Login == "bob", c)
 		}},

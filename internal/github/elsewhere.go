@@ -52,9 +52,9 @@ func (c *Client) Tail(ctx context.Context, owner, name string, r Request, most i
 		return nil, c.misfit(r.What, "it does not say where the text is", nil)
 	}
 	data, err := c.Attachment(ctx, at, maxTail, func(*url.URL) bool { return true })
-	var e *AttachmentError
+	e, ok := errors.AsType[*AttachmentError](err)
 	switch {
-	case err == nil, errors.As(err, &e) && e.Large:
+	case err == nil, ok && e.Large:
 		return data[max(len(data)-most, 0):], nil
 	case e == nil:
 		return nil, err
@@ -95,8 +95,7 @@ func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed 
 		defer func() { _ = resp.Body.Close() }() // read, or given up
 		data, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // there may be a key in the address
 	}
 	switch {

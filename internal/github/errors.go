@@ -87,12 +87,12 @@ func (e *Error) mayBeDone() *Error {
 
 // isUnclear reports whether what failed may have been done all the same.
 func isUnclear(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.unclear
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.unclear
 }
 
 // IsKind reports whether an error is an *Error of one of some kinds.
 func IsKind(err error, kinds ...Kind) bool {
-	var e *Error
-	return errors.As(err, &e) && slices.Contains(kinds, e.Kind)
+	e, ok := errors.AsType[*Error](err)
+	return ok && slices.Contains(kinds, e.Kind)
 }

@@ -154,8 +154,8 @@ func TestFaults(t *testing.T) {
 		kind   Kind // empty: it goes well in the end
 		says   string
 	}{
-		{"not there", canary, times(1, githubtest.Status(404, "Not Found")), nil, NotFound, `read issue 7 of acme/widget: HOST does not have it, or does not show it (404 Not Found, "Not Found"): check owner, name and number; the token needs issues: read`},
-		{"not there, no token", "", times(1, githubtest.Status(404, "Not Found")), nil, NotFound, `a private repository needs a token in GITHUB_TOKEN`},
+		{"not there", canary, times(2, githubtest.Status(404, "Not Found")), []time.Duration{s}, NotFound, `read issue 7 of acme/widget: HOST does not have it, or does not show it (404 Not Found, "Not Found", tried 2 times): check owner, name and number; the token needs issues: read`},
+		{"not there, no token", "", times(2, githubtest.Status(404, "Not Found")), []time.Duration{s}, NotFound, `a private repository needs a token in GITHUB_TOKEN`},
 		{"deleted", canary, times(1, githubtest.Status(410, "This issue was deleted")), nil, Gone, `(410 Gone, "This issue was deleted")`},
 		{"bad token", canary, times(1, githubtest.Status(401, "Bad credentials")), nil, BadToken, `HOST does not take the token (401 Unauthorized, "Bad credentials"): set GITHUB_TOKEN to one that is valid`},
 		{"token needed", "", times(1, githubtest.Status(401, "Requires authentication")), nil, BadToken, `HOST asks for a token`},

@@ -27,7 +27,7 @@ func (c *Client) Thread(owner, name string, number int) *Thread {
 func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Issue, error) {
 	t := c.Thread(owner, repo, number)
 	what := "read " + t.String()
-	w, _, err := do[typedIssue](ctx, c.api, Request{What: what, Needs: "issues: read", Path: t.path()})
+	w, _, err := do[typedIssue](ctx, c.api, Request{What: what, Needs: "issues: read", Cached: true, doubts: true, Path: t.path()})
 	switch {
 	case err != nil:
 		return Issue{}, err

@@ -30,11 +30,8 @@ func (l limiter) take(now time.Time, most time.Duration) (wait time.Duration, ok
 	return wait, true
 }
 
-// free is how many calls need not wait.
-func (l limiter) free(now time.Time) int { return max(int(l.tokens.TokensAt(now)), 0) }
-
 // FreeWrites is how many times something may be written now without a wait.
-func (a *api) FreeWrites() int { return a.limiter.free(a.retry.now()) }
+func (a *api) FreeWrites() int { return max(int(a.limiter.tokens.TokensAt(a.retry.now())), 0) }
 
 // spaced waits until a call that creates content may be made. Repetitions of a
 // call are not counted: they have waits of their own.

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,9 +48,7 @@ const (
 // apiURL reads the address of an API. The path of the result ends in a slash.
 func apiURL(address string) (*url.URL, error) {
 	address = strings.TrimSpace(address)
-	if address == "" {
-		address = PublicAPI
-	}
+	address = cmp.Or(address, PublicAPI)
 	u, err := url.Parse(address)
 	switch {
 	case err != nil, u.Scheme != "https" && u.Scheme != "http", u.Host == "":

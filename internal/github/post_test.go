@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -348,6 +349,18 @@ func TestTooMuch(t *testing.T) {
 	}
 	if n := s.Counts().Content; n != writeBurst {
 		t.Errorf("%d writes", n)
+	}
+}
+
+// A wait that outlasts the time that there is for a call is not begun.
+func TestWaitOutlastsTheCall(t *testing.T) {
+	s := newStand(t)
+	s.Fault(fmt.Sprintf("POST /repos/acme/widget/issues/comments/%d/reactions", s.comment), githubtest.Status(403, "You have exceeded a secondary rate limit"))
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	before := s.clock.now()
+	if _, err := s.thread.React(ctx, s.comment, Eyes); !IsKind(err, RateLimited) || s.clock.now() != before {
+		t.Errorf("error %v after %s", err, s.clock.now().Sub(before))
 	}
 }
 

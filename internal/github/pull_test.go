@@ -113,13 +113,14 @@ func TestRole(t *testing.T) {
 		s.Permit(widget, login, role)
 	}
 	s.PermitAs(widget, "rita", "release-manager", "write")
+	s.PermitAs(widget, "mona", "release-lead", "maintain")
 	s.PermitAs(widget, "eve", "admin", "read") // people can name roles
 	s.Permit(widget, "sue", "admin")
 	s.Suspend("sue")
 	s.Permit(widget, "helper[bot]", "write")
 	for login, want := range map[string]Role{
 		"amy": RoleAdmin, "max": RoleMaintain, "will": RoleWrite, "tim": RoleTriage, "rob": RoleRead, "nan": RoleNone, "acme": RoleAdmin,
-		"rita": RoleWrite, "eve": RoleRead, "sue": RoleNone, "somebody": RoleRead, "helper[bot]": RoleWrite,
+		"rita": RoleWrite, "mona": RoleMaintain, "eve": RoleRead, "sue": RoleNone, "somebody": RoleRead, "helper[bot]": RoleWrite,
 	} {
 		if r, err := s.gh.Role(t.Context(), "acme", "widget", login); err != nil || r != want {
 			t.Errorf("%s: %s, error %v, want %s", login, r, err, want)
@@ -161,8 +162,8 @@ func TestRoleIsAskedForTwice(t *testing.T) {
 		})
 	}
 	s := newStand(t)
-	s.Fault("GET /repos/acme/widget/issues/7", none)
-	if _, err := s.gh.Issue(t.Context(), "acme", "widget", 7); !IsKind(err, NotFound) || len(s.Requests()) != 1 {
+	s.Fault("GET /repos/acme/widget/pulls/20", none)
+	if _, err := s.gh.Pull(t.Context(), "acme", "widget", 20); !IsKind(err, NotFound) || len(s.Requests()) != 1 {
 		t.Errorf("error %v after %d calls", err, len(s.Requests()))
 	}
 }
@@ -192,7 +193,7 @@ func TestRepository(t *testing.T) {
 	s.AddRepository("acme/gadget", true)
 	s.Permit("acme/gadget", "ada", "maintain")
 	r, err := s.gh.Repository(t.Context(), "Acme", "Gadget")
-	want := Repository{FullName: "acme/gadget", DefaultBranch: "trunk", Private: true, Fork: true, Archived: true, Role: RoleMaintain}
+	want := Repository{FullName: "acme/gadget", DefaultBranch: "trunk", Private: true, Archived: true, Role: RoleMaintain}
 	if err != nil || r != want {
 		t.Errorf("%+v, error %v", r, err)
 	}

@@ -25,17 +25,14 @@ func (c *Client) Pull(ctx context.Context, owner, name string, number int) (Pull
 // OpenPull opens a pull request from p.Head to p.Base with title, body and
 // draft of p, or finds the open one that is there, and gives it as it is. Where drafts are not to be had it is no draft.
 func (c *Client) OpenPull(ctx context.Context, owner, name string, p Pull) (Pull, error) {
-	path := repoPath(owner, name)
-	p.HeadRepository = owner + "/" + name
 	what := fmt.Sprintf("open a pull request of %s to %s in %s/%s", p.Head, p.Base, owner, name)
 	if p.Head == "" || p.Base == "" || p.Title == "" {
 		return Pull{}, errors.New(what + ": it takes a branch, a base and a title")
 	}
-	find := func() (Pull, bool, error) { return c.findPull(ctx, path, p) }
-	create := func() (Pull, error) { return c.createPull(ctx, what, path, p) }
+	find := func() (Pull, bool, error) { return c.FindPull(ctx, owner, name, p) }
+	create := func() (Pull, error) { return c.createPull(ctx, what, repoPath(owner, name), p) }
 	made, err := once(ctx, c.retry, find, create)
-	var e *Error
-	if errors.As(err, &e) && (e.Status == http.StatusConflict || e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "already exists")) {
+	if e, is := errors.AsType[*Error](err); is && (e.Status == http.StatusConflict || e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "already exists")) {
 		if found, ok, problem := find(); problem == nil && ok { // somebody was faster
 			return found, nil
 		}
@@ -43,21 +40,18 @@ func (c *Client) OpenPull(ctx context.Context, owner, name string, p Pull) (Pull
 	return made, err
 }
 
-func (c *Client) findPull(ctx context.Context, path string, p Pull) (Pull, bool, error) {
-	owner, _, _ := strings.Cut(p.HeadRepository, "/")
-	query := url.Values{
-		"head": {owner + ":" + p.Head}, "base": {p.Base}, "state": {"open"},
-		"sort": {"created"}, "direction": {"desc"}, "per_page": {"100"},
-	}
+// FindPull finds the open pull request of p.Head, to p.Base unless that is empty.
+func (c *Client) FindPull(ctx context.Context, owner, name string, p Pull) (Pull, bool, error) {
+	query := url.Values{"head": {owner + ":" + p.Head}, "state": {"open"}, "sort": {"created"}, "direction": {"desc"}, "per_page": {"100"}}
 	list, _, err := do[[]*github.PullRequest](ctx, c.api, Request{
-		What: "read the pull requests of " + strings.TrimPrefix(path, "repos/"), Needs: "pull-requests: read", Path: path + "/pulls?" + query.Encode(),
+		What: "read the pull requests of " + owner + "/" + name, Needs: "pull-requests: read", Path: repoPath(owner, name) + "/pulls?" + query.Encode(),
 	})
 	if err != nil {
 		return Pull{}, false, err
 	}
 	for _, w := range list { // not every forge looks at the query
 		found := pullOf(w)
-		if found.Number > 0 && found.Head == p.Head && found.Base == p.Base && found.State == "open" && strings.EqualFold(found.HeadRepository, p.HeadRepository) {
+		if found.Number > 0 && found.Head == p.Head && (p.Base == "" || found.Base == p.Base) && found.State == "open" && strings.EqualFold(found.HeadRepository, owner+"/"+name) {
 			return found, true, nil
 		}
 	}
@@ -70,8 +64,7 @@ func (c *Client) createPull(ctx context.Context, what, path string, p Pull) (Pul
 		Body: map[string]any{"title": p.Title, "head": p.Head, "base": p.Base, "body": cut(p.Body), "draft": p.Draft},
 	}
 	made, err := c.onePull(ctx, r)
-	var e *Error
-	if p.Draft && errors.As(err, &e) && e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "raft pull requests are not supported") {
+	if e, ok := errors.AsType[*Error](err); p.Draft && ok && e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "raft pull requests are not supported") {
 		r.Body["draft"] = false
 		return c.onePull(ctx, r)
 	}
@@ -107,8 +100,8 @@ func (c *Client) ReadyPull(ctx context.Context, owner, name string, p Pull) erro
 	// Doing it twice does the same as doing it once, except that the second time may be refused: then it is ready.
 	const mutation = "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }"
 	err := c.Mutate(ctx, fmt.Sprintf("mark pull request %d of %s/%s as ready", p.Number, owner, name), writesPulls, mutation, map[string]any{"id": p.NodeID})
-	var e *Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		return err
 	}
 	if e.Kind == Refused || e.unclear {

@@ -118,8 +118,7 @@ func wrong(how string) text.Cause { return text.CauseOf("github_wrong", "{how}",
 
 // misfit says in what an answer differs from what was expected.
 func misfit(err error) string {
-	var field *json.UnmarshalTypeError
-	if errors.As(err, &field) && field.Field != "" {
+	if field, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && field.Field != "" {
 		return fmt.Sprintf("its %s is a %s", strings.TrimPrefix(field.Field, "Issue."), field.Value)
 	}
 	return "it is not what was asked for"

@@ -15,7 +15,6 @@ type Repository struct {
 	FullName      string // owner/name as the forge writes it; another one than asked for after a move
 	DefaultBranch string
 	Private       bool
-	Fork          bool
 	Archived      bool // nothing can be written
 	HasIssues     bool // issues are switched on
 	Role          Role // of the account of the token; empty if the forge does not say
@@ -32,7 +31,7 @@ func (c *Client) Repository(ctx context.Context, owner, name string) (Repository
 		return Repository{}, err
 	}
 	return Repository{
-		FullName: w.GetFullName(), DefaultBranch: w.GetDefaultBranch(), Private: w.GetPrivate(), Fork: w.GetFork(),
+		FullName: w.GetFullName(), DefaultBranch: w.GetDefaultBranch(), Private: w.GetPrivate(),
 		Archived: w.GetArchived(), HasIssues: w.HasIssues == nil || *w.HasIssues, Role: granted(w.Permissions),
 	}, nil
 }

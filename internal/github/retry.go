@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -29,9 +30,7 @@ func newRetryPolicy(o Options, base *url.URL, token string) retryPolicy {
 	if o.HTTP != nil && o.HTTP.Timeout > 0 {
 		r.answer = o.HTTP.Timeout
 	}
-	if r.patience == 0 {
-		r.patience = patience
-	}
+	r.patience = cmp.Or(r.patience, patience)
 	if r.now == nil {
 		r.now = time.Now
 	}
@@ -80,8 +79,8 @@ func (r retryPolicy) again(c *call, p *Error) bool {
 // pauseAfter is how long to wait before what failed is looked for: least, or as long as the forge wants to be left
 // alone. It is not ok where that ends later than a call that began then may take.
 func (r retryPolicy) pauseAfter(err error, least time.Duration, began time.Time) (time.Duration, bool) {
-	var e *Error
-	if !errors.As(err, &e) || e.Kind != RateLimited {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Kind != RateLimited {
 		return least, true
 	}
 	now := r.now()

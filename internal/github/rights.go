@@ -1,13 +1,14 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // MayPush asks whether the token may make branches in owner/name, by asking for one at a commit that cannot be: nil
@@ -54,13 +55,13 @@ func (c *Client) mayWrite(ctx context.Context, owner, name, asks string, had boo
 	return err
 }
 
-var loginForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(\[bot\])?$`) })
+var loginForm = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(\[bot\])?$`)
 
 // giteaRole is what Gitea and Forgejo ask of a token before they tell the role of somebody else.
 const giteaRole = "to be one of an administrator of the repository, with the scope read:repository: Gitea and Forgejo tell only them what others may do"
 
 // Role asks what somebody may do in owner/name. Who is no collaborator has RoleNone in a private repository, and
-// RoleRead in a public one. A role with a name of its own counts as the permission that it is built on. That there is
+// RoleRead in a public one. A role with a name of its own counts as what it lets do. That there is
 // no such role is believed when it was said twice: a forge that is not well says so of anybody for a moment, and a
 // command would be lost. Errors are an *Error, or why ctx was cancelled; they say nothing about the role, and whoever
 // asks has to refuse.
@@ -69,8 +70,8 @@ func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, err
 		return RoleNone, fmt.Errorf("%q is no login", login)
 	}
 	w, _, err := do[struct {
-		Permission string `json:"permission"`
-		RoleName   string `json:"role_name"`
+		Permission string
+		User       struct{ Permissions map[string]bool }
 	}](ctx, c.api, Request{
 		What: fmt.Sprintf("read what %s may do in %s/%s", login, owner, name), Needs: "metadata: read", gitea: giteaRole, doubts: true,
 		Path: repoPath(owner, name) + "/collaborators/" + url.PathEscape(login) + "/permission",
@@ -81,23 +82,5 @@ func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, err
 	case err != nil:
 		return RoleNone, err
 	}
-	return roleOf(w.RoleName, w.Permission), nil
-}
-
-// roleOf is the role that a name and a permission make. The name tells finer
-// than the permission, but gives nothing beyond it: people can name roles.
-func roleOf(name, permission string) Role {
-	base, _ := parseRole(permission)
-	r, ok := parseRole(name)
-	switch {
-	case !ok:
-		return base
-	case permission == "": // some forges send the name only
-		return r
-	}
-	most := map[Role]Role{RoleRead: RoleTriage, RoleWrite: RoleMaintain}
-	if limit, ok := most[base]; ok && limit.AtLeast(r) || base.AtLeast(r) {
-		return r
-	}
-	return base
+	return cmp.Or(granted(w.User.Permissions), parseRole(w.Permission)), nil // some forges send the word alone
 }

@@ -25,13 +25,12 @@ func (r Role) rank() int {
 func (r Role) AtLeast(min Role) bool { return min.rank() >= 0 && r.rank() >= min.rank() }
 
 // parseRole reads a role. What some forges call owner is admin.
-func parseRole(s string) (Role, bool) {
-	r := Role(s)
-	if s == "owner" {
-		r = RoleAdmin
+func parseRole(s string) Role {
+	switch r := Role(s); {
+	case s == "owner":
+		return RoleAdmin
+	case r.rank() >= 0:
+		return r
 	}
-	if r.rank() < 0 {
-		return RoleNone, false
-	}
-	return r, true
+	return RoleNone
 }

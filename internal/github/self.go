@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"github.com/google/go-github/v60/github"
@@ -43,7 +42,7 @@ func (a *api) Self(ctx context.Context) (User, error) {
 		return User{}, a.misfit(what, "it names nobody", nil)
 	}
 	who := userOf(&w)
-	if who.Type == "" && strings.HasSuffix(who.Login, "[bot]") {
+	if who.IsBot() {
 		who.Type = "Bot"
 	}
 	a.learn(who)

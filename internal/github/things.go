@@ -1,15 +1,16 @@
 package github
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // User is an account.
@@ -27,6 +28,9 @@ func (u User) Is(other User) bool {
 	}
 	return u.Login != "" && strings.EqualFold(u.Login, other.Login)
 }
+
+// IsBot reports whether an account is a program, as the forge says or, where it does not, as its name does.
+func (u User) IsBot() bool { return u.Type == "Bot" || strings.HasSuffix(u.Login, "[bot]") }
 
 func userOf(u *github.User) User { return User{u.GetLogin(), u.GetID(), u.GetType()} }
 
@@ -67,9 +71,7 @@ func commentOf(c *github.IssueComment) Comment {
 		CreatedAt: c.GetCreatedAt().Time, UpdatedAt: c.GetUpdatedAt().Time,
 		Reactions: Reactions{c.Reactions.GetEyes(), c.Reactions.GetConfused(), c.Reactions.GetRocket(), c.Reactions.GetMinusOne()},
 	}
-	if out.Author.Login == "" {
-		out.Author.Login = "ghost" // as GitHub shows those who have left
-	}
+	out.Author.Login = cmp.Or(out.Author.Login, "ghost") // as GitHub shows those who have left
 	return out
 }
 
@@ -150,7 +152,7 @@ func numbered(owner, repo, things string, n int64) string {
 	return fmt.Sprintf("%s/%s/%d", repoPath(owner, repo), things, n)
 }
 
-var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`) })
+var nameForm = text.Pattern(`^[A-Za-z0-9._-]{1,100}$`)
 
 // isName reports whether a text can be the name of an owner or a repository, and stays one part of a path.
 func isName(s string) bool { return nameForm().MatchString(s) && s != "." && s != ".." }
@@ -165,7 +167,7 @@ func safeURL(address string) string {
 	return u.String()
 }
 
-var fragmentForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`) })
+var fragmentForm = text.Pattern(`^[A-Za-z0-9_-]{1,100}$`)
 
 // commentURL is safeURL with the fragment that leads to one comment.
 func commentURL(address string) string {

@@ -2,6 +2,7 @@
 package hooks
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -52,9 +53,9 @@ type Data struct {
 	USD        float64       `json:"cost_usd"`
 }
 
-// Between lists what has happened between two records of a run, of which the first may
+// between lists what has happened between two records of a run, of which the first may
 // be the zero value. Words are of the reasons.
-func Between(before, after metadata.Run, words metadata.Words) (all []Event) {
+func between(before, after metadata.Run, words metadata.Words) (all []Event) {
 	add := func(kind, phase, reason, id string, args ...any) {
 		all = append(all, eventOf(after, kind, phase, reason, fmt.Sprintf("%s-%s-%s", after.Execution.ID, kind, fmt.Sprintf(id, args...))))
 	}
@@ -114,9 +115,7 @@ func eventOf(run metadata.Run, kind, phase, reason, id string) Event {
 			Revision: run.Revision, Attempts: len(run.Attempts), USD: run.Cost.USD,
 		},
 	}
-	if e.Source == "" {
-		e.Source = run.BranchName
-	}
+	e.Source = cmp.Or(e.Source, run.BranchName)
 	if run.Stop != nil {
 		e.Data.Code = run.Stop.Code
 	}

@@ -64,7 +64,7 @@ func TestBetween(t *testing.T) {
 		"taken back in part": {over, before, nil},
 	} {
 		var got []string
-		for _, e := range Between(tt.before, tt.after, prompts.Words("en")) {
+		for _, e := range between(tt.before, tt.after, prompts.Words("en")) {
 			got = append(got, e.ID)
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {

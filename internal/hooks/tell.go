@@ -93,7 +93,7 @@ func (t *Teller) Missed(ctx context.Context) {
 		t.Warn("what hooks were told last is not known: " + err.Error())
 	}
 	for n := 1; n < len(records); n++ {
-		for _, e := range Between(records[n-1], records[n], t.Words) {
+		for _, e := range between(records[n-1], records[n], t.Words) {
 			for i, h := range t.Hooks {
 				if slices.Contains(h.On, e.kind) && e.Data.Revision > told[i] {
 					t.left[i] = append(t.left[i], t.masked(e))
@@ -107,7 +107,7 @@ func (t *Teller) Missed(ctx context.Context) {
 // Committed tells of a record that has come on the branch, after what hooks have not taken.
 func (t *Teller) Committed(ctx context.Context, run metadata.Run) {
 	t.Missed(ctx)
-	events := Between(t.Known, run, t.Words)
+	events := between(t.Known, run, t.Words)
 	t.Known = run.Clone()
 	if len(events) > 0 {
 		t.tell(ctx, events)
@@ -256,8 +256,7 @@ func (t *Teller) world(h pipelines.Hook, at *url.URL) gate.World {
 // withoutAddress is an error without the address that was asked, which often holds a
 // secret, as those of Slack do.
 func withoutAddress(err error) error {
-	var asked *url.Error
-	if errors.As(err, &asked) {
+	if asked, ok := errors.AsType[*url.Error](err); ok {
 		return asked.Err
 	}
 	return err

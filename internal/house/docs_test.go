@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,7 @@ func TestLint(t *testing.T) {
 		{"fence without language", "```\nls\n```\n", []string{"1: the code fence names no language; text will do"}},
 		{"trailing space", "a \n", []string{"1: spaces at the end of the line"}},
 		{"machine", "see /" + "home/me/notes\n", []string{"1: a path that exists on one machine only"}},
+		{"long sentence", "# A\n\nOne. " + strings.Repeat("So it ", 15) + "goes on.\n\n- It\n- " + strings.Repeat("is ", 29) + "short.\n", []string{" a sentence has more than 30 words, so make two of it: " + strings.Repeat("So it ", 15) + "goes on"}},
 		{"no machine", "see ~/home/x and https://example.com/" + "work/1\n", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,7 +64,7 @@ func TestDocumentsAreReached(t *testing.T) {
 	}
 	for _, doc := range documents(t) {
 		if listed := strings.HasPrefix(doc, "docs/") && !strings.HasSuffix(doc, ".ja.md") && doc != "docs/README.md"; listed &&
-			!strings.Contains(read(t, "docs/README.md"), "]("+path.Base(doc)+")") {
+			!strings.Contains(read(t, "docs/README.md"), "]("+strings.TrimPrefix(doc, "docs/")+")") {
 			t.Errorf("docs/README.md does not list %s: add a link", doc)
 		}
 	}
@@ -93,7 +95,7 @@ func unreached(t *testing.T, first string) []string {
 	return slices.Sorted(maps.Keys(left))
 }
 
-// lint gives what is wrong with a document, each with its line. The links are
+// lint gives what is wrong with a document, each with its line; a sentence is quoted instead. The links are
 // followed in repo.
 func lint(repo fs.FS, doc, text string) []string {
 	p := parse(text)
@@ -108,8 +110,18 @@ func lint(repo fs.FS, doc, text string) []string {
 		}
 		p.follow(repo, doc, l, u)
 	}
+	for _, sentence := range sentenceEnd.Split(codeSpan.ReplaceAllString(apart.ReplaceAllString(text, "\n\n"), "x"), -1) {
+		if len(strings.Fields(sentence)) > 30 && path.Dir(doc) != "docs/reference" {
+			p.problems = append(p.problems, " a sentence has more than 30 words, so make two of it: "+strings.Join(strings.Fields(sentence), " "))
+		}
+	}
 	return p.problems
 }
+
+var (
+	apart       = regexp.MustCompile("(?ms)^ *```.*?^ *```$") // blocks
+	sentenceEnd = regexp.MustCompile(`[.!?][*")]*\s|\n\n|\||\n *(?:-|\d+\.|#+) `)
+)
 
 // follow checks a link into the repository. A path with a leading slash starts
 // at its top, as on GitHub.

@@ -51,7 +51,8 @@ func figures(t *testing.T) map[string]int {
 	}
 	words := 0
 	for _, name := range documents(t) {
-		if (strings.HasPrefix(name, "docs/") || !strings.Contains(name, "/")) && !strings.HasSuffix(name, ".ja.md") {
+		// What a program makes below docs/reference is no written page.
+		if (path.Dir(name) == "docs" || !strings.Contains(name, "/")) && !strings.HasSuffix(name, ".ja.md") {
 			words += len(strings.Fields(read(t, name)))
 		}
 	}

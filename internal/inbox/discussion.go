@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // DiscussionPlace is where a discussion is, and whose words count in it.
@@ -68,7 +69,8 @@ func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (issue.Discus
 		if role == "" {
 			in = &ofAuthor
 		}
-		body, fits := in.take(issue.TrimLines(c.Body))
+		own, _ := clean.Mail(issue.TrimLines(c.Body))
+		body, fits := in.take(own)
 		if !fits {
 			d.Older++
 			continue
@@ -107,13 +109,12 @@ func (r *allowance) take(body string) (string, bool) {
 
 // counts reports whether a comment can be one of the discussion, whoever wrote it.
 func (p DiscussionPlace) counts(c github.Comment) bool {
-	machine := c.Author.Type == "Bot" || strings.HasSuffix(c.Author.Login, "[bot]")
 	switch {
 	case c.CreatedAt.IsZero() || c.UpdatedAt.IsZero(), c.Author.ID == 0 || c.Author.Login == "ghost":
 		return false // who can say when, or by whom?
 	case !p.Before.IsZero() && !(c.CreatedAt.Before(p.Before) && c.UpdatedAt.Before(p.Before)):
 		return false
-	case strings.Contains(c.Body, OurMarker), machine && !contains(p.Bots, c.Author.Login):
+	case strings.HasPrefix(c.Body, ourMarker), c.Author.IsBot() && !containsFold(p.Bots, c.Author.Login):
 		return false
 	}
 	return strings.TrimSpace(c.Body) != "" && command.Parse(c.Body, false).Outcome == command.Ignored
@@ -130,10 +131,10 @@ type rights struct {
 // of gives the role of the author of a comment if that is the right to write; else "".
 func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) {
 	who := strings.ToLower(c.Author.Login)
-	if len(r.place.Users) > 0 && !contains(r.place.Users, who) {
+	if len(r.place.Users) > 0 && !containsFold(r.place.Users, who) {
 		return "", nil
 	}
-	if contains(r.place.Bots, who) && strings.HasSuffix(who, "[bot]") {
+	if c.Author.IsBot() {
 		return github.RoleWrite, nil // the workflow file gives it the right
 	}
 	if role, known := r.roles[who]; known {
@@ -162,11 +163,6 @@ func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) 
 	}
 	r.roles[who] = role
 	return role, err
-}
-
-// contains reports whether a list has a name, however that is capitalized.
-func contains(list []string, who string) bool {
-	return slices.ContainsFunc(list, func(name string) bool { return strings.EqualFold(name, who) })
 }
 
 // DiscussionOn gives what reads discussions for whoever works on this machine, of whatever issue on GitHub.

@@ -75,12 +75,13 @@ func TestWhoCounts(t *testing.T) {
 	s.say("max", "/rollback design no")
 	s.say("max", "/runn")
 	s.say("ada", "<!-- reprise:live:7 -->\nIt is done.")
+	s.say("ada", "Not so:\n<!-- reprise:live:7 -->\nIt is done.")
 	s.say("dependabot[bot]", "Bump.")
 	s.say("helper[bot]", "It fails since May.")
 	s.say("bob", "Thanks.")
 	s.Bots = []string{"helper[bot]"}
 	got, _ := s.read(t)
-	const want = "bob : It is about the first line.\nada write: In English.\nmax maintain: > In English.\n\nAnd in French.\nhelper[bot] write: It fails since May.\nbob : Thanks."
+	const want = "bob : It is about the first line.\nada write: In English.\nmax maintain: > In English.\n\nAnd in French.\nada write: Not so:\n<!-- reprise:live:7 -->\nIt is do\nhelper[bot] write: It fails since May.\nbob : Thanks."
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

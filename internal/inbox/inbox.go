@@ -195,7 +195,7 @@ func (i *Inbox) unsure(list []github.Comment, answered map[int64]bool) []github.
 	defer i.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(list), func(c github.Comment) bool {
 		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID
-		return mine || i.done[c.ID] || answered[c.ID] || strings.Contains(c.Body, OurMarker) || i.foreign(c) || i.signs.isAsked(c) ||
+		return mine || i.done[c.ID] || answered[c.ID] || i.foreign(c) || i.signs.isAsked(c) ||
 			i.taken(i.run, c.ID) || i.parse(c).Outcome == command.Ignored
 	})
 }
@@ -253,7 +253,7 @@ func (i *Inbox) forgotten(c github.Comment) bool {
 		return false
 	}
 	s := i.signs.on(c)
-	if s.refused() {
+	if s.Confused && !s.Eyes {
 		return true // its author did not have the right then, and having it now changes nothing
 	}
 	at := i.from.Trigger.At
@@ -278,7 +278,7 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 	var out []Waiting
 	for _, c := range list {
 		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID // when it is started again, the command counts again
-		if i.taken(run, c.ID) && !(mine && passed(run, c)) || i.done[c.ID] || i.answered[c.ID] && !mine || strings.Contains(c.Body, OurMarker) || i.foreign(c) || i.forgotten(c) {
+		if i.taken(run, c.ID) && !(mine && passed(run, c)) || i.done[c.ID] || i.answered[c.ID] && !mine || i.foreign(c) || i.forgotten(c) {
 			continue
 		}
 		if asked := i.parse(c); asked.Outcome != command.Ignored {
@@ -316,8 +316,7 @@ func (i *Inbox) parse(c github.Comment) command.Parsed {
 
 // foreign reports whether a comment was written by a program whose commands do not count.
 func (i *Inbox) foreign(c github.Comment) bool {
-	machine := c.Author.Type == "Bot" || strings.HasSuffix(c.Author.Login, "[bot]")
-	return machine && !containsFold(i.from.In.Bots, c.Author.Login)
+	return c.Author.IsBot() && !containsFold(i.from.In.Bots, c.Author.Login)
 }
 
 // Past gives the comments that no job will take any more.
@@ -326,7 +325,7 @@ func (i *Inbox) Past(run metadata.Run) []Waiting {
 	defer i.mu.Unlock()
 	var out []Waiting
 	for _, c := range i.list {
-		if i.taken(run, c.ID) && !strings.Contains(c.Body, OurMarker) && !i.foreign(c) {
+		if i.taken(run, c.ID) && !i.foreign(c) {
 			out = append(out, Waiting{Comment: c, Parsed: i.parse(c), OnPull: i.onPull[c.ID]})
 		}
 	}

@@ -182,7 +182,7 @@ func (i *Inbox) pendingReviews(run metadata.Run) []Waiting {
 	var out []Waiting
 	for _, r := range list {
 		c := github.Comment{ID: r.ID, Body: r.Body, Author: r.Author, Association: r.Association, URL: r.URL, CreatedAt: r.At, UpdatedAt: r.At}
-		if taken(r.ID) || i.reviewed[r.ID] || strings.Contains(r.Body, OurMarker) || i.foreign(c) {
+		if taken(r.ID) || i.reviewed[r.ID] || i.foreign(c) {
 			continue
 		}
 		if asked := i.asks(r); asked.Outcome != command.Ignored {

@@ -136,26 +136,29 @@ func workflows(ctx context.Context, gh *github.Client, owner, name, ref string) 
 	return out, nil
 }
 
-// MostByBots is how many commands by programs are obeyed one after the other: two programs could go on for ever.
-const MostReviewsByBots = 2
+// mostByBots is how many commands by programs are obeyed one after the other: two programs could go on for ever.
+const mostByBots = 2
+
+// isBot reports whether a login is that of a program: by its form, or because the workflow file says so.
+func (in Inputs) isBot(login string) bool {
+	return github.User{Login: login}.IsBot() || containsFold(in.Bots, login)
+}
 
 // TooManyBots reports whether a program gives a command, in a review or a comment, and the newest
 // commands of the run came from programs, too.
-func TooManyBots(run metadata.Run, by string) bool {
-	bot := func(who string) bool { return strings.HasSuffix(who, "[bot]") }
+func (in Inputs) TooManyBots(run metadata.Run, by string) bool {
 	n := 0
 	for _, d := range slices.Backward(run.Decisions) {
-		if d.By != "" && !bot(d.By) {
+		if in.isBot(d.By) {
+			n++
+		} else if d.By != "" {
 			break
 		}
-		if bot(d.By) {
-			n++
-		}
 	}
-	return bot(by) && n >= MostReviewsByBots
+	return in.isBot(by) && n >= mostByBots
 }
 
 // WhyNoMoreBots is why a command of a program is refused then.
 func WhyNoMoreBots() metadata.Reason {
-	return metadata.Because("bots_in_a_row", "n", MostReviewsByBots)
+	return metadata.Because("bots_in_a_row", "n", mostByBots)
 }

@@ -25,19 +25,24 @@ const roleFor = time.Minute
 // May says why somebody does not have the right to give a command that needs a role, or
 // nothing. The workflow file may name who has it; else the forge is asked for the role, for the rights can be
 // withdrawn while a job works. If that cannot be looked up, the answer is no as well.
-func (i *Inbox) May(ctx context.Context, who string, need github.Role) *page.Denial {
+func (i *Inbox) May(ctx context.Context, who github.User, need github.Role) *page.Denial {
 	return i.may(ctx, who, need, false)
 }
 
 // MayNow is May with a role that is looked up now, unless it was not enough a moment ago.
 func (i *Inbox) MayNow(ctx context.Context, c Waiting) *page.Denial {
-	return i.may(ctx, c.Comment.Author.Login, c.Parsed.Role(), true)
+	return i.may(ctx, c.Comment.Author, c.Parsed.Role(), true)
 }
 
-func (i *Inbox) may(ctx context.Context, who string, need github.Role, now bool) *page.Denial {
-	no := &page.Denial{Code: metadata.PermissionDenied, By: who}
-	if len(i.from.In.Users) > 0 && !containsFold(i.from.In.Users, who) {
+func (i *Inbox) may(ctx context.Context, account github.User, need github.Role, now bool) *page.Denial {
+	who := account.Login
+	no, named := &page.Denial{Code: metadata.PermissionDenied, By: who}, account.IsBot() && containsFold(i.from.In.Bots, who)
+	switch {
+	case len(i.from.In.Users) > 0 && !containsFold(i.from.In.Users, who):
 		no.Why = metadata.Because("user_not_allowed", "who", who)
+		return no
+	case account.IsBot() && !named:
+		no.Why = metadata.Because("bot_not_allowed", "bot", who)
 		return no
 	}
 	name, at := strings.ToLower(who), i.from.Env.Now()
@@ -45,7 +50,7 @@ func (i *Inbox) may(ctx context.Context, who string, need github.Role, now bool)
 	was := i.roles[name]
 	i.mu.Unlock()
 	role := was.role
-	if strings.HasSuffix(who, "[bot]") && containsFold(i.from.In.Bots, who) {
+	if named {
 		role = github.RoleWrite // an app can have no role: the workflow file gives it the right
 	} else if was.at.IsZero() || at.Sub(was.at) >= roleFor || now && role.AtLeast(need) {
 		var err error

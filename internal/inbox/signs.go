@@ -19,9 +19,6 @@ type Signs struct {
 	Known bool
 }
 
-// refused reports whether the job of a comment found that its author had no right.
-func (s Signs) refused() bool { return s.Confused && !s.Eyes }
-
 // MayBeSigned reports whether the gate has accepted a comment, as far as is known.
 func (s Signs) MayBeSigned() bool { return s.Eyes || !s.Known }
 

@@ -24,6 +24,7 @@ type Trigger struct {
 	Number     int            // of the issue; 0: that of the run whose pull request it is
 	Pull       int            // of the pull request that the comment is on; 0: it is on the issue
 	By         string         // login of who asks
+	Asker      github.User    // the same account
 	Text       string         // as it was typed
 	Requested  command.Parsed // what that asks for
 	Issue      *github.Issue  // as the event has it; nil: it has to be read
@@ -94,9 +95,7 @@ func TriggerOfIssue(ev github.Event, in Inputs, r Runner) Trigger {
 // event proves what its author may do: that is looked up later.
 func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 	t := Trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
-	if t.Repository == "" {
-		t.Repository = r.Repository
-	}
+	t.Repository = cmp.Or(t.Repository, r.Repository)
 	deny := func(code metadata.Code, why metadata.Reason) (Trigger, *page.Denial) {
 		return t, &page.Denial{Code: code, By: t.By, What: t.Text, Why: why}
 	}
@@ -120,10 +119,9 @@ func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 		return t, nil
 	case t.By == "":
 		return deny(metadata.PermissionDenied, metadata.Because("no_sender"))
-	case strings.HasSuffix(t.By, "[bot]") || ev.Sender.Type == "Bot" || t.Comment != nil && t.Comment.Author.Type == "Bot" || t.Review != nil && t.Review.Author.Type == "Bot":
-		if !slices.ContainsFunc(in.Bots, func(b string) bool { return strings.EqualFold(b, t.By) }) {
-			return deny(metadata.PermissionDenied, metadata.Because("bot_not_allowed", "bot", t.By))
-		}
+	case t.Label != "": // who may not put it on is told, and it is taken off
+	case (t.Asker.IsBot() || ev.Sender.IsBot()) && !containsFold(in.Bots, t.By):
+		return deny(metadata.PermissionDenied, metadata.Because("bot_not_allowed", "bot", t.By))
 	}
 	switch {
 	case !t.ByForm() && !strings.EqualFold(t.By, ev.Sender.Login):
@@ -136,9 +134,6 @@ func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 		return deny(metadata.NotACommand, metadata.Because("names_no_issue"))
 	case t.Issue != nil && t.Issue.IsPull:
 		return deny(metadata.NotACommand, metadata.Because("command_on_pull", "number", t.Number))
-	}
-	if t.Comment != nil && t.Comment.Edited() {
-		return deny(metadata.PermissionDenied, metadata.Because("comment_edited"))
 	}
 	return t, nil
 }
@@ -167,19 +162,16 @@ func OnOtherBranch(ref, branch string) metadata.Reason {
 
 // read finds out what is asked, and by whom.
 func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
-	ask := func(by, text string, bare bool) {
-		if t.By, t.Text, t.Requested = by, text, command.ParseAddressed(text, in.Addressed); bare {
+	ask := func(by github.User, text string, bare bool) {
+		if t.By, t.Asker, t.Text, t.Requested = by.Login, by, text, command.ParseAddressed(text, in.Addressed); bare {
 			t.Requested = command.Parse(text, true)
 		}
 	}
-	number := in.Issue
+	number, sender := in.Issue, ev.Sender
+	sender.Login = cmp.Or(sender.Login, r.Actor)
 	switch explicit := in.Command != "" && in.Command != setup.GateOnly; {
 	case explicit: // the workflow file says what to do, and the actor answers for it
-		by := ev.Sender.Login
-		if by == "" {
-			by = r.Actor
-		}
-		ask(by, in.Command, true)
+		ask(sender, in.Command, true)
 	case ev.Name == "issue_comment":
 		return t.readComment(ev, ask)
 	case strings.HasPrefix(ev.Name, "pull_request_review"):
@@ -196,7 +188,7 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 			return unasked(metadata.Because("other_label", "label", in.Label))
 		}
 		t.Label, t.At = ev.Label, ev.Issue.UpdatedAt
-		ask(ev.Sender.Login, "run", true)
+		ask(ev.Sender, "run", true)
 		return nil
 	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
 		if ev.Name == "repository_dispatch" && ev.Action != Dispatched {
@@ -206,12 +198,10 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 			t.CI, t.Requested = true, command.Parse("run", true)
 			return t.issueNumber(ev.Inputs["issue"])
 		}
-		ask(ev.Sender.Login, cmp.Or(strings.TrimSpace(ev.Inputs["command"]), "run"), true)
-		if number == "" {
-			number = strings.TrimPrefix(strings.TrimSpace(ev.Inputs["issue"]), "#")
-		}
+		ask(ev.Sender, cmp.Or(strings.TrimSpace(ev.Inputs["command"]), "run"), true)
+		number = cmp.Or(number, strings.TrimPrefix(strings.TrimSpace(ev.Inputs["issue"]), "#"))
 	case in.Issue != "":
-		ask(cmp.Or(ev.Sender.Login, r.Actor), "run", true)
+		ask(sender, "run", true)
 	default:
 		return unasked(metadata.Because("other_event", "event", t.Event))
 	}
@@ -286,29 +276,22 @@ func (t *Trigger) goOn(branch string, in Inputs) bool {
 }
 
 // readComment reads a command that somebody wrote.
-func (t *Trigger) readComment(ev github.Event, ask func(by, text string, bare bool)) *page.Denial {
+func (t *Trigger) readComment(ev github.Event, ask func(by github.User, text string, bare bool)) *page.Denial {
 	if ev.Comment == nil {
 		return unasked(metadata.Because("no_comment"))
 	}
-	ask(ev.Comment.Author.Login, ev.Comment.Body, false)
+	ask(ev.Comment.Author, ev.Comment.Body, false)
 	t.Comment, t.At = ev.Comment, ev.Comment.CreatedAt
-	switch no := t.idle(ev.Comment.Body); {
-	case no != nil:
-		return no
-	case ev.Action == "edited":
-		return &page.Denial{Code: metadata.PermissionDenied, By: t.By, Why: metadata.Because("comment_edited"), What: t.Text}
-	case ev.Action != "created":
-		return unasked(metadata.Because("other_comment", "action", ev.Action))
+	no := t.idle()
+	if no == nil && ev.Action != "created" {
+		no = unasked(metadata.Because("other_comment", "action", ev.Action))
 	}
-	return nil
+	return no
 }
 
-// idle denies a text that asks for nothing.
-func (t *Trigger) idle(text string) *page.Denial {
-	switch {
-	case strings.Contains(text, OurMarker):
-		return &page.Denial{Code: metadata.NotACommand, By: t.By, Why: metadata.Because("own_comment")}
-	case t.Requested.Outcome == command.Ignored:
+// idle denies a text that asks for nothing, as every comment of our own does: it begins with a marker.
+func (t *Trigger) idle() *page.Denial {
+	if t.Requested.Outcome == command.Ignored {
 		return &page.Denial{Code: metadata.NotACommand, By: t.By, Why: metadata.Because("no_command")}
 	}
 	return nil
@@ -326,15 +309,15 @@ func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial 
 		mask = func(text string) string { return text }
 	}
 	v.Body = mask(v.Body)
-	t.Review, t.Pull, t.By, t.At = &v, ev.Pull.Number, v.Author.Login, v.At
+	t.Review, t.Pull, t.By, t.Asker, t.At = &v, ev.Pull.Number, v.Author.Login, v.Author, v.At
 	t.Requested = v.Asks(mask, in.Addressed)
 	t.Text = "/" + t.Requested.Command.Name
-	no := t.idle(v.Body)
+	no := t.idle()
 	if no == nil && (ev.Name == "pull_request_review" && ev.Action != "submitted" || ev.Name == "pull_request_review_comment" && ev.Action != "created") {
 		no = unasked(metadata.Because("other_event", "event", t.Event))
 	}
 	return no
 }
 
-// OurMarker begins the first line of every comment that reprise writes.
-const OurMarker = "<!-- reprise:"
+// ourMarker begins the first line of every comment that reprise writes.
+const ourMarker = "<!-- reprise:"

@@ -9,13 +9,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Reference names an issue on GitHub.
@@ -62,9 +62,7 @@ func ForgeOf(env environ.Env) (Forge, error) {
 }
 
 var (
-	issuePath = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^/([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)/(issues|pull|pulls)/([1-9][0-9]{0,8})/?$`)
-	})
+	issuePath = text.Pattern(`^/([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)/(issues|pull|pulls)/([1-9][0-9]{0,8})/?$`)
 	// Number matches the number of an issue.
 	Number = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
 )

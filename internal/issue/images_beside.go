@@ -20,9 +20,6 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// ImagesFolder is the folder of the images of a run, in the folder that the run has on this machine.
-func ImagesFolder(root string) string { return filepath.Join(root, "images") }
-
 // ImageShelf is where the images of a run lie on this machine.
 type ImageShelf struct {
 	Dir   string

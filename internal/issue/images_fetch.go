@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"html"
 	"net/url"
 	"time"
 
@@ -106,9 +105,9 @@ func (p ImagePlace) one(ctx context.Context, image Image, at *url.URL, h hosts) 
 
 // reasonOf says why an image was not fetched.
 func reasonOf(err error) metadata.Reason {
-	var e *github.AttachmentError
+	e, ok := errors.AsType[*github.AttachmentError](err)
 	switch {
-	case !errors.As(err, &e) || e.Err != nil:
+	case !ok || e.Err != nil:
 		return metadata.Because("image_unreachable")
 	case e.Large:
 		return metadata.Because("image_size", "most", mostBytes>>20)
@@ -124,8 +123,6 @@ func hostOf(u *url.URL) string {
 	}
 	return u.Host
 }
-
-func unescaped(address string) string { return html.UnescapeString(address) }
 
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)

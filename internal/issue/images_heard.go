@@ -27,11 +27,11 @@ func HeardImages(words prompts.Catalogue, is Issue) string {
 	if given > 0 {
 		all = append(all, words.Shown("images given", "n", given))
 	}
-	return strings.Join(append(all, MissingImages(words, is.Record().Images)...), "; ")
+	return strings.Join(append(all, missingImages(words, is.Record().Images)...), "; ")
 }
 
-// MissingImages says why agents are not given some of the images of an issue, which counts them from 1.
-func MissingImages(words prompts.Catalogue, all []metadata.Image) (lines []string) {
+// missingImages says why agents are not given some of the images of an issue, which counts them from 1.
+func missingImages(words prompts.Catalogue, all []metadata.Image) (lines []string) {
 	for i, image := range all {
 		if image.Digest == "" {
 			lines = append(lines, notGiven(words, i, image.Why))

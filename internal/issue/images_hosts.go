@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"html"
 	"net/url"
 	"regexp"
 	"slices"
@@ -57,7 +58,7 @@ func (h hosts) own(u *url.URL) bool {
 func (h hosts) signed(markup, address string) *url.URL {
 	id := mark.FindString(strings.ToLower(address))
 	for _, m := range tag().FindAllStringSubmatch(markup, -1) {
-		u, err := url.Parse(unescaped(m[1] + m[2] + m[3]))
+		u, err := url.Parse(html.UnescapeString(m[1] + m[2] + m[3]))
 		if id != "" && err == nil && u.RawQuery != "" && strings.Contains(strings.ToLower(u.Path), id) && h.own(u) {
 			return u
 		}

@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -22,6 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -94,10 +95,11 @@ type frontMatter struct {
 	URL    string   `yaml:"url"`
 }
 
-// ReadFile reads an issue from a Markdown file. The first heading is the title, unless the front matter names one.
-// Without a number, the file's name becomes the id.
-func ReadFile(name string) (Issue, error) {
-	data, err := folders.ReadRegular(name, maxIssue)
+// ReadFile reads an issue from a Markdown file, from a pipe, or from standard input, which is "-". The first heading is
+// the title, unless the front matter names one. Without a number, the file's name becomes the id, and of what has none
+// the title.
+func ReadFile(name string, stdin io.Reader) (Issue, error) {
+	data, piped, err := read(name, stdin)
 	if err != nil {
 		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file: %w", err)}
 	}
@@ -108,7 +110,7 @@ func ReadFile(name string) (Issue, error) {
 	if err != nil {
 		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: front matter: %w", name, err)}
 	}
-	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, ID: idFromFile(name)}
+	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, ID: idFrom(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))}
 	if front.Number < 0 {
 		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: number %d is not positive", name, front.Number)}
 	}
@@ -119,6 +121,9 @@ func ReadFile(name string) (Issue, error) {
 		is.Title, body = cutTitle(body)
 	}
 	is.Body = TrimLines(body)
+	if piped && front.Number == 0 {
+		is.ID = strings.TrimRight(fmt.Sprintf("%.64s", idFrom(is.Title)), "-._")
+	}
 	switch {
 	case strings.TrimSpace(is.Title) == "" && is.Body == "":
 		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s is empty: write a heading for the title and say below what is wanted", name)}
@@ -129,6 +134,28 @@ func ReadFile(name string) (Issue, error) {
 		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: %w; name the file otherwise or give a number in its front matter", name, err)}
 	}
 	return is, nil
+}
+
+// read gives the text of an issue, and whether it came from what has no name of its own.
+func read(name string, stdin io.Reader) (data []byte, piped bool, err error) {
+	info, err := os.Stat(name)
+	byShell := strings.HasPrefix(name, "/dev/") // <(command) and /dev/stdin: a pipe in a folder would be waited for
+	if name != "-" && (err != nil || !byShell || info.Mode()&fs.ModeNamedPipe == 0) {
+		data, err = folders.ReadRegular(name, maxIssue)
+		return data, false, err
+	}
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, true, err
+		}
+		defer func() { _ = f.Close() }() // opened for reading
+		stdin = f
+	}
+	if data, err = io.ReadAll(io.LimitReader(stdin, maxIssue+1)); len(data) > maxIssue {
+		err = fmt.Errorf("%s has more than %d bytes", name, maxIssue)
+	}
+	return data, true, err
 }
 
 // checkMade says what is wrong with an id that was made from the name of a file.
@@ -178,10 +205,10 @@ func (i Issue) Markdown() []byte {
 	return []byte("# " + strings.Join(strings.Fields(i.Title), " ") + "\n\n" + i.Body + "\n")
 }
 
-// ParseKept reads what Markdown wrote.
-func ParseKept(data []byte) (title, body string) {
-	title, body = cutTitle(string(data))
-	return title, strings.TrimSpace(body)
+// ParseKept reads the body of what Markdown wrote.
+func ParseKept(data []byte) string {
+	_, body := cutTitle(string(data))
+	return strings.TrimSpace(body)
 }
 
 func cutFrontMatter(text string) (frontMatter, string, error) {
@@ -206,14 +233,13 @@ func cutFrontMatter(text string) (frontMatter, string, error) {
 // yamlMistake gives an error of the YAML library without its Go types.
 func yamlMistake(err error) string {
 	text := err.Error()
-	var types *yaml.TypeError
-	if errors.As(err, &types) {
+	if types, ok := errors.AsType[*yaml.TypeError](err); ok {
 		text = strings.Join(types.Errors, "; ")
 	}
 	return strings.ReplaceAll(text, " in type main.frontMatter", "")
 }
 
-var headingLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,6}[ \t]+(.*?)[ \t]*#*$`) })
+var headingLine = text.Pattern(`^#{1,6}[ \t]+(.*?)[ \t]*#*$`)
 
 // cutTitle takes the first heading out of a text.
 func cutTitle(text string) (title, body string) {
@@ -230,12 +256,11 @@ func cutTitle(text string) (title, body string) {
 	return "", text
 }
 
-var notInID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9._-]+`) })
+var notInID = text.Pattern(`[^a-z0-9._-]+`)
 
-// idFromFile makes an id from a file name: "Add hello.md" gives "add-hello".
-func idFromFile(name string) string {
-	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	return strings.Trim(notInID().ReplaceAllString(strings.ToLower(base), "-"), "-._")
+// idFrom makes an id from a name: "Add hello" gives "add-hello".
+func idFrom(text string) string {
+	return strings.Trim(notInID().ReplaceAllString(strings.ToLower(text), "-"), "-._")
 }
 
 // CheckID says what is wrong with the id of an issue in the command line.

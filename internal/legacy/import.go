@@ -73,7 +73,7 @@ func Already(id, branch string) error {
 func (o Options) IssueOf(ctx context.Context, env environ.Env, src *git.Source, old *OlderRun) (issue.Issue, error) {
 	is, err := issue.Issue{}, error(nil)
 	if o.Text != "" {
-		is, err = issue.ReadFile(o.Text)
+		is, err = issue.ReadFile(o.Text, nil)
 	} else if is, err = onGitHub(ctx, env, src, string(old.Issue)); err != nil {
 		err = fmt.Errorf("%s has no text of the issue, and it cannot be read from GitHub: %w; give it with --issue-file FILE", old.Name, err)
 	}

@@ -37,7 +37,7 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 	}
 	blocks := []string{
 		w.put("head", w), w.put("elsewhere", w), w.put("near", w), w.advice(), w.put("stderr", w), w.put("opened", w), w.put("setup", w), w.warnings(),
-		alert(alertNote, w.put("edited", w)), w.put("takenBack", w), read, w.phases(), w.doubts(), later, w.suggestions(),
+		alert(alertNote, w.put("edited", w)), w.put("takenBack", w), read, w.proven(), w.phases(), w.doubts(), later, w.suggestions(),
 		w.folded(w.Say("questions"), 6_000, "answered", w), w.folded(w.Say("tell.tasks"), 4_000, "tasks", w), w.folded(w.Say("tell.children"), 4_000, "children", w),
 		w.rollbacks(), w.history(), w.put("flow", w),
 	}
@@ -79,6 +79,11 @@ func (w *writer) stateBlock() string {
 // phases has a line for each phase, and below it one for each of its parts.
 func (w *writer) phases() string { return w.list(12_000, "phases", w) }
 
+// proven is what people decide by: a line for each phase.
+func (w *writer) proven() string {
+	return clean.PrefixedText(clean.Bold(w.Shown("proven"))+"\n\n", w.list(12_000, "proven", w))
+}
+
 // findings are what stands against the work of phases that are not done. They are open to
 // view where a person has to read them.
 func (w *writer) findings() string {
@@ -94,10 +99,8 @@ func (w *writer) rollbacks() string { return w.folded(w.Say("rollbacks"), 10_000
 
 func (w *writer) history() string { return w.folded(w.Say("commands"), 6_000, "commands", w) }
 
-// doubts says what there is little evidence for, and which checks fail as before or are flaky.
-func (w *writer) doubts() string {
-	return w.within(6_000, "\n\n", append(w.items("doubts", w), w.items("odd", w)...))
-}
+// doubts says what there is little evidence for.
+func (w *writer) doubts() string { return w.within(6_000, "\n\n", w.items("doubts", w)) }
 
 // warnings say what went wrong beside the run, and why no check runs on its
 // branch.
@@ -127,4 +130,20 @@ func (w *writer) becomes(x metadata.Child) string {
 		return w.Say("tell.childLeft", "n", phases.MostChildren)
 	}
 	return w.Say("tell.childWaits")
+}
+
+// State is what a live comment tells programs of a run.
+type State struct {
+	Status   metadata.Status `json:"status"`
+	Revision int             `json:"revision"`
+	USD      float64         `json:"cost_usd"`
+}
+
+// StateOf reads what a live comment tells programs; zero if that is not there.
+func StateOf(comment string) (s State) {
+	_, line, _ := strings.Cut(comment, "\n"+stateBegins)
+	if json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimSpace(line), " -->")), &s) != nil {
+		return State{}
+	}
+	return s
 }

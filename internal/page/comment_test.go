@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/internal/view"
@@ -59,21 +58,6 @@ func TestLinkToTheReport(t *testing.T) {
 	}
 }
 
-// How long a run still takes is said of one that goes on.
-func TestCommentTellsWhatIsLeft(t *testing.T) {
-	plays := progresstest.Plays(t, "en")
-	for d, want := range map[time.Duration]string{
-		29 * time.Second: "⬜ about 1 min left\n", 12*time.Minute + 20*time.Second: "⬜ about 12 min left\n", 125 * time.Minute: "⬜ about 2 h 5 min left\n", 0: "⬜\n",
-	} {
-		if got := LiveComment(plays["middle"].Plan, plays["middle"].Run, Notices{Remaining: d}); !strings.Contains(got, want) {
-			t.Errorf("%s: %q is not in\n%.300s", d, want, got)
-		}
-	}
-	if got := LiveComment(plays["paused"].Plan, plays["paused"].Run, Notices{Remaining: time.Hour}); strings.Contains(got, "left\n") {
-		t.Errorf("a run that waits says how long it takes:\n%.300s", got)
-	}
-}
-
 // TestCommentIsCut holds a run with far too much to say against the limit.
 func TestCommentIsCut(t *testing.T) {
 	p := progresstest.Plays(t, "en")["rolledback"]
@@ -81,7 +65,7 @@ func TestCommentIsCut(t *testing.T) {
 	rec := p.Run.Phase("implementation")
 	long := strings.Repeat("😀 long ", 500)
 	for i := range 500 {
-		f := progresstest.NoPaging()
+		f := progresstest.WarningInOutput()
 		f.ID, f.Problem, f.Solution = fmt.Sprintf("F%d", i), long, long
 		rec.Verdict = &metadata.Verdict{Findings: append(view.OpenFindings(rec.Verdict), f)}
 	}

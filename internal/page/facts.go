@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -32,8 +33,6 @@ type Notices struct {
 	// NoChecks says that the newest push was made with GITHUB_TOKEN, for which
 	// GitHub starts no workflow.
 	NoChecks bool
-	// Remaining is how long the run will still work, as earlier ones did; 0 if unknown.
-	Remaining time.Duration
 	// CI is what there is to say of CI, where it has nothing to say of the work.
 	CI metadata.Reason
 	// Base is how the run stands to its base, if it lacks some of that.
@@ -67,9 +66,7 @@ type Repository struct {
 // Links are the addresses of what belongs to a run.
 func (r Repository) Links(run metadata.Run) Links {
 	server := strings.TrimRight(r.Server, "/")
-	if server == "" {
-		server = "https://github.com"
-	}
+	server = cmp.Or(server, "https://github.com")
 	home := fmt.Sprintf("%s/%s/%s", server, url.PathEscape(r.Owner), url.PathEscape(r.Name))
 	l := Links{PullRequest: run.PRURL}
 	if r.Job != 0 {

@@ -114,11 +114,3 @@ func GoneOf(run metadata.Run) (s Stop, ok bool) {
 
 // NoticeMarker is the first line of the comment that tells people of a stop.
 func NoticeMarker(issue string, s Stop) string { return MarkerOf("stop", issue+"/"+s.Key) }
-
-// LateMarker is the first line of the comment that tells people of CI that fails after the
-// run has stopped so.
-func LateMarker(issue string, s Stop) string { return MarkerOf("late", issue+"/"+s.Key) }
-
-// UnstartedMarker is the first line of the comment that tells people of a job in which reprise
-// could not begin; key tells such jobs of an issue apart.
-func UnstartedMarker(issue, key string) string { return MarkerOf("unstarted", issue+"/"+key) }

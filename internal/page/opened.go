@@ -2,11 +2,10 @@ package page
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -44,7 +43,7 @@ const (
 	widest  = 24
 )
 
-var blanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\t\p{Zs}]+`) })
+var blanks = text.Pattern(`[\t\p{Zs}]+`)
 
 // blanksShown shows how many blanks there are where a line of a difference has very many:
 // forges do not wrap blocks of code, so that nobody would see what stands behind them.

@@ -149,9 +149,9 @@ func (w *writer) funcs() template.FuncMap {
 		"excerpt": excerptOf,
 
 		"marker": MarkerOf, "headline": w.headline, "bar": w.bar, "facts": w.facts, "standing": w.standing, "sign": w.phaseSign, "reason": w.reason, "wayBack": w.wayBack,
-		"over": phases.IsOver, "broken": view.BrokenSetup, "checksNothing": phases.ChecksNothing, "cutOff": view.CutOff, "becomes": w.becomes, "commands": w.commands, "opened": w.opened, "refused": w.refused,
+		"failing": phases.WhyChecksFailed, "over": phases.IsOver, "broken": view.BrokenSetup, "checksNothing": phases.ChecksNothing, "cutOff": view.CutOff, "becomes": w.becomes, "commands": w.commands, "opened": w.opened, "refused": w.refused,
 		"pullRequest": func() string { return cmp.Or(w.PullRequest, w.Run.PRURL) },
-		"step":        func(r view.Row) string { return cmp.Or(string(r.Rec.CurrentStep), string(w.Now.Step())) },
+		"step":        w.step,
 		"mermaid":     func() string { return view.Mermaid(w.Plan, &w.Run) },
 		"lastWords":   func() string { return strings.Join(view.LastLines(view.Stderr(w.Run), view.FailureLines), "\n") },
 		"ask":         func(phase string) string { return w.in(w.Run.Phase(phase).Ask) },
@@ -161,8 +161,8 @@ func (w *writer) funcs() template.FuncMap {
 			return path.Join(phases.Folder(w.Run.IssueNumber), r.Folder, phases.ChecksFile)
 		},
 
-		"failedBefore": func() []string { before, _ := view.OddChecks(w.Rows); return w.withTests(before) },
-		"flaky":        func() []string { _, flaky := view.OddChecks(w.Rows); return w.withTests(flaky) },
+		"proven": w.Proven,
+		"line":   func(p view.Proof) string { return p.Line(w.Catalogue) },
 
 		"before":     func(run metadata.Run) []view.Row { return view.StateOf(w.Plan, run).Rows },
 		"after":      func(phase string) metadata.Phase { return view.RowOf(w.Rows, phase).Rec },
@@ -242,19 +242,6 @@ func (w *writer) back(e metadata.Rollback) string {
 func (w *writer) parent() string {
 	text := clean.Inline(text.Join(" ", w.Run.IssueNumber, w.Run.IssueTitle), 200)
 	return cmp.Or(clean.Link(text, w.Run.IssueURL), clean.Code(w.Run.IssueNumber))
-}
-
-// withTests names checks, each with the tests that failed in it.
-func (w *writer) withTests(checks []metadata.CheckResult) (all []string) {
-	const most = 20
-	for _, c := range checks {
-		tests := codes(c.FailedTests[:min(len(c.FailedTests), most)])
-		if more := len(c.FailedTests) - most; more > 0 {
-			tests = append(tests, w.Say("comment.more", "n", more))
-		}
-		all = append(all, text.Join(" ", code(c.Name, 200), text.If(len(tests) > 0, "("+strings.Join(tests, ", ")+")")))
-	}
-	return all
 }
 
 // code makes text from outside inline code.

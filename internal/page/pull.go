@@ -1,8 +1,10 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -28,7 +30,33 @@ func DraftBody(plan *pipelines.Pipeline, run metadata.Run, f PullFacts) string {
 	if run.Status != metadata.Running && run.Status != metadata.Completed {
 		draft = w.Say("tell.halted")
 	}
-	return asMessage(w.body(w.closes(f.Issue), alert(alertNote, draft), w.warnings(), w.doubts(), w.aboutRun(f), w.phases(), w.suggestions()))
+	return asMessage(w.body(w.closes(f.Issue), w.proven(), alert(alertNote, draft), w.warnings(), w.doubts(), w.aboutRun(f), w.phases(), w.suggestions()))
+}
+
+// What lies between these two marks in the body of a pull request is ours.
+const (
+	ownBegins = "<!-- reprise:pull:v1 -->"
+	ownEnds   = "<!-- reprise:pull:end -->"
+	mostOwn   = clean.MaxComment - len(ownBegins) - len(ownEnds) - 2 // units of UTF-16
+)
+
+// Described gives the body of a pull request with our text in the place of the one that it has, or else below what others
+// have written, which stays as it is.
+func Described(body, own string) string {
+	before, rest, begins := strings.Cut(body, ownBegins)
+	_, after, ends := strings.Cut(rest, ownEnds)
+	if !begins || !ends {
+		before, after = strings.TrimSpace(strings.NewReplacer(ownBegins, "", ownEnds, "").Replace(body)), ""
+		before += text.If(before != "", "\n\n")
+	}
+	room := clean.MaxComment - clean.Units(before+ownBegins+ownEnds+after) - 2
+	if room < 2 {
+		return body // theirs fills it
+	}
+	if over := clean.Units(own) - room; over > 0 {
+		own = clean.Truncate(own, max(utf8.RuneCountInString(own)-over-1, 0))
+	}
+	return before + ownBegins + "\n" + own + "\n" + ownEnds + after
 }
 
 // asMessage makes a body fit for what many repositories make of it once the pull request is
@@ -42,18 +70,17 @@ func IsDraftBody(run metadata.Run, body string) bool {
 	return strings.Contains(body, text.FirstLine(w.Say("tell.draft"))) || strings.Contains(body, text.FirstLine(w.Say("tell.halted")))
 }
 
-// DoneBody gives the body of a pull request at the end of a run: the report,
+// DoneBody gives the body of a pull request at the end of a run: what was proven, the report,
 // which is Markdown from an agent and made harmless here, and below it which
 // issue it closes, what was used, the phases, and what passing reviews suggest.
 // It has at most clean.MaxComment characters; what has no room at the end of the report is left out.
 func DoneBody(plan *pipelines.Pipeline, run metadata.Run, report []byte, f PullFacts) string {
 	w := newWriter(plan, run, f.Notices)
-	below := w.body("---", w.closes(f.Issue), w.warnings(), w.doubts(), w.aboutRun(f), clean.Details(w.Say("progress"), w.phases(), false), w.suggestions())
-	text := clean.Sanitize(string(report), f.Images, clean.MaxComment-clean.Units(below)-4, w.Say("tell.bodyCut"))
-	if text == "" {
-		text = "> " + w.Say("tell.noReport")
-	}
-	return asMessage(text + "\n\n" + below)
+	below := w.body("---", w.closes(f.Issue), w.Say("comment.squash"), w.warnings(), w.doubts(), w.aboutRun(f), clean.Details(w.Say("progress"), w.phases(), false), w.suggestions())
+	above := w.proven()
+	said := clean.Sanitize(string(report), f.Images, mostOwn-clean.Units(above)-clean.Units(below)-6, w.Say("tell.bodyCut"))
+	said = cmp.Or(said, "> "+w.Say("tell.noReport"))
+	return asMessage(text.Join("\n\n", above, said, below))
 }
 
 // closes names the issue. GitHub closes it with the pull request only if it
@@ -72,5 +99,5 @@ func (w *writer) aboutRun(f PullFacts) string {
 
 // body joins the parts of a body that fit.
 func (w *writer) body(blocks ...string) string {
-	return fit(clean.MaxComment, w.Say("tell.bodyCut"), blocks)
+	return fit(mostOwn, w.Say("tell.bodyCut"), blocks)
 }

@@ -39,7 +39,7 @@ func TestPullTitle(t *testing.T) {
 // What a repository makes the message of a commit keeps no workflow from starting.
 func TestPullBodyIsAMessage(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
-	if got := DoneBody(p.Plan, p.Run, []byte("Done. [skip ci]\n\nskip-checks: true\n"), samplePull()); !strings.HasPrefix(got, "Done. (skip ci)\n\nskip checks: true\n") {
+	if got := DoneBody(p.Plan, p.Run, []byte("Done. [skip ci]\n\nskip-checks: true\n"), samplePull()); !strings.Contains(got, "\n\nDone. (skip ci)\n\nskip checks: true\n") {
 		t.Errorf("the body is %q", got)
 	}
 }
@@ -76,6 +76,16 @@ func TestPullBodies(t *testing.T) {
 // The report has what room there is; what stands below it is never lost.
 func TestPullIsCut(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
+	theirs := "I have tried it.\n\n- [x] works"
+	first := Described("", "one")
+	for body, want := range map[string]string{
+		theirs: theirs + "\n\n" + Described("", "two"), first: Described("", "two"), "A\n" + first + "\nB": "A\n" + Described("", "two") + "\nB",
+		theirs + first[:len(first)-5]: theirs + "\none\n<!-- reprise:pull:en\n\n" + Described("", "two"), strings.Repeat("x", 65_530): strings.Repeat("x", 65_530),
+	} {
+		if got := Described(body, "two"); got != want {
+			t.Errorf("of %.100q it makes %.200q", body, got)
+		}
+	}
 	got := DoneBody(p.Plan, p.Run, []byte(strings.Repeat("A line. 😀\n\n", 12_000)), samplePull())
 	if n := clean.Units(got); n > clean.MaxComment || n < clean.MaxComment-100 {
 		t.Errorf("the body has %d units", n)

@@ -78,9 +78,9 @@ type Denial struct {
 	Kept  bool            // not for the issue: the record of the run has it, or whoever asked does not have the right
 }
 
-// Words are the reason and its code, for a line.
+// Words are the reason and then its code, for a line.
 func (d Denial) Words(language string) string {
-	return fmt.Sprintf("%s: %s", d.Code, d.Why.In(prompts.Words(language)))
+	return text.Join(" ", d.Why.In(prompts.Words(language)), fmt.Sprintf("(%s)", d.Code))
 }
 
 // RefusalReply says why commands are not carried out, and how to change that.

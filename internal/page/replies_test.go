@@ -15,7 +15,7 @@ import (
 // A command that has no effect on a run that goes on was not put off: nobody is told that
 // it will be taken, or that another job is at work. Where one is, that is said.
 func TestNotPutOff(t *testing.T) {
-	for known, want := range map[bool]string{true: "This command cannot be carried out: the run has not stopped", false: "A job works on this issue: another one, or the one that answers: the run has not stopped"} {
+	for known, want := range map[bool]string{true: "This command cannot be carried out: the run has not stopped", false: "A job is already at work on this issue: the run has not stopped"} {
 		d := Denial{Code: metadata.AlreadyRunning, By: "ada", What: "/retry", Why: metadata.Because("retry_running"), Known: known}
 		got := RefusalReply("<!-- x -->", "en", d)
 		if !strings.Contains(got, want) {
@@ -113,7 +113,7 @@ func pagesSay(t *testing.T, plan *pipelines.Pipeline, run metadata.Run, said str
 // Whoever reads a page is told what its statements on tests rest on.
 func TestRanNothing(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
-	const said = "Reprise ran nothing by itself"
+	const said = "reprise has run no tests itself"
 	for _, tt := range []struct {
 		name   string
 		phases []pipelines.Phase
@@ -152,7 +152,6 @@ func TestSetupFailed(t *testing.T) {
 // What was broken before the work is named to those who are to merge it.
 func TestFailedBefore(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
-	const said = "Failed in the same way before anything was changed"
 	for _, known := range []bool{false, true} {
 		run := p.Run.Clone()
 		run.Phases[0].Checks = &metadata.Checks{Written: run.Phases[0].Written, Results: []metadata.CheckResult{
@@ -160,7 +159,7 @@ func TestFailedBefore(t *testing.T) {
 			{Name: "old", ExitCode: 1, FailsBefore: known},
 			{Name: "tests", ExitCode: 1, FailsBefore: known, FailedTests: []string{"TestOld", "TestOlder"}},
 		}}
-		pagesSay(t, p.Plan, run, said+", and do not hold the work up: `old`, `tests` (`TestOld`, `TestOlder`).", known)
+		pagesSay(t, p.Plan, run, "- Planning: fine ✓ · old – already red before the work; does not count · tests – already red before the work; does not count \\[TestOld, TestOlder\\] · review", known)
 	}
 }
 

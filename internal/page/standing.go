@@ -48,7 +48,15 @@ func (w *writer) facts() string {
 	if w.Run.Status != metadata.Running || w.Now.Agent == "" {
 		return w.used()
 	}
-	return text.Join(" · ", w.used(), clean.Named(w.Say("agent"), code(w.Now.Agent, 60)), clean.Named(w.Say("model"), code(w.Model, 60)))
+	return text.Join(" · ", w.used(), clean.Named(w.Say("agent"), code(w.Program(w.Now.Agent), 60)), clean.Named(w.Say("model"), code(w.Model, 60)))
+}
+
+// step is what a phase is at: what is being done there, else what comes next.
+func (w *writer) step(r view.Row) string {
+	if r.Rec.Name == w.Now.Phase && w.Now.Step() != "" {
+		return string(w.Now.Step())
+	}
+	return cmp.Or(string(r.Rec.CurrentStep), string(w.Now.Step()))
 }
 
 // standing is where a phase stands. One that is about to begin, or has just done so,
@@ -88,15 +96,11 @@ func (w *writer) square(r view.Row) string {
 	}[w.standing(r)], "⬜")
 }
 
-// bar is how far a run has got, in squares: one for each phase, or twelve. Behind
-// them is how long it will still take, where that is known.
+// bar is how far a run has got, in squares: one for each phase, or twelve.
 func (w *writer) bar() string {
 	squares := ""
 	for i, n := 0, min(len(w.Rows), 12); i < n; i++ { // they are in one line on a phone
 		squares += w.square(w.Rows[i*len(w.Rows)/n])
-	}
-	if squares != "" && w.Remaining > 0 && w.Run.Status == metadata.Running {
-		squares += " " + w.Say("comment.left", "time", w.Roughly(w.Remaining))
 	}
 	return squares
 }
@@ -131,7 +135,7 @@ func (w *writer) onRun() string {
 	a, kind, words := w.adviceOn(reason), alertWarning, ""
 	switch {
 	case reason == "":
-		return ""
+		return alert(alertNote, text.Join("\n\n", clean.Bold(w.Say("comment.now")), w.put("steer", w)))
 	case reason == metadata.AwaitingPerson:
 		return w.waitsFor()
 	case reason == metadata.Done:
@@ -145,8 +149,10 @@ func (w *writer) onRun() string {
 	case reason == metadata.BudgetExceeded && !phases.OfDay(w.Run.Stop):
 		a.Do = w.Say("tell.allowMore", "command", "/run "+phases.LimitOf(w.Run).Flag())
 	}
-	if verbatim(reason) {
-		words = code(w.in(w.Run.Stop.Why), 300)
+	if verbatim(reason) || w.Run.Status == metadata.Cancelled {
+		if words = code(w.in(w.Run.Stop.Why), 300); strings.Contains(string(w.Run.Stop.Why), `"last_words"`) {
+			words = clean.Fenced(clean.Truncate(w.in(w.Run.Stop.Why), 700))
+		}
 	}
 	return alert(kind, text.Join("\n\n", a.Meaning, words, clean.Named(w.Say("whatNow"), a.Do), text.If(strings.Contains(a.Do, "/rollback"), w.wayBack())))
 }
@@ -231,8 +237,8 @@ func (w *writer) refused(d Denial) string {
 		a.Do = w.Say("tell.refusedDo")
 	}
 	return text.Join("\n\n",
-		text.Join(" · ", clean.Bold(code(d.Code, 60)), code(d.By, 60), code(text.FirstLine(d.What), 200)),
-		w.because(a.Meaning, d.Why), clean.Named(w.Say("whatNow"), a.Do))
+		text.Join(" · ", code(text.FirstLine(d.What), 200), code(d.By, 60)),
+		w.because(a.Meaning, d.Why), clean.Named(w.Say("whatNow"), a.Do), code(d.Code, 60))
 }
 
 // because adds the words of a program to what a code means: several lines, such

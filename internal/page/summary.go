@@ -33,7 +33,7 @@ type SummaryFacts struct {
 func RunSummary(plan *pipelines.Pipeline, run metadata.Run, f SummaryFacts) string {
 	w := newWriter(plan, run, f.Notices)
 	return w.summary(
-		w.put("summary", w), w.advice(), w.put("stderr", w), w.warnings(), w.phases(), titled(w.Say("tell.timeline"), w.timeline()),
+		w.put("summary", w), w.advice(), w.put("stderr", w), w.warnings(), w.proven(), w.phases(), titled(w.Say("tell.timeline"), w.timeline()),
 		titled(w.Say("tell.refused"), w.list(60_000, "denials", f.Denials)), titled(w.Say("tell.refusedHosts"), w.list(20_000, "hosts", w)),
 		w.findings(), w.rollbacks(), w.folded(text.Capitalize(w.Shown("page key base")), 6_000, "merges", w), w.history(), w.put("flow", w),
 		w.put("removals", f.Removed), w.put("surroundings", f),

@@ -32,8 +32,8 @@ try {
   }
   const browser = await open();
   for (const dark of [false, true]) {
-    for (const [page, wide, narrow] of [['comment', 535, 620], ['asking', 560, 755], ['failed', 560, 755], ['completed', 560, 755], ['pull', 560, 600], ['summary', 740, 900], ['report', 740, 800]]) {
-      await shoot(browser, page, page === 'comment' ? 720 : 900, wide, dark); // the README shows the comment as wide as that
+    for (const [page, wide, narrow] of [['thread', 808, 950], ['comment', 535, 620], ['asking', 560, 755], ['failed', 560, 755], ['completed', 560, 755], ['pull', 560, 600], ['summary', 740, 900], ['report', 740, 800]]) {
+      await shoot(browser, page, page === 'thread' ? 720 : 900, wide, dark); // the README shows it as wide as that
       await shoot(browser, page, 375, narrow, dark, page + '-narrow'); // a phone
     }
     await shoot(browser, 'report', 900, 560, dark, 'attempt', '#attempt-1'); // with all that is folded on it
@@ -134,7 +134,7 @@ function record(name, columns) {
 // what is printed after the last phase.
 function thin(frames) {
   const still = (f) => f.replace(/\x1b\[[0-9;]*m/g, '').replace(/[⠁-⣿]/g, '').replace(/[0-9]+(\.[0-9]+)?(ms|s|k)\b|\$[0-9.]+/g, '');
-  const kept = frames.filter((f, i) => f.includes('analyze') && !/Commits on|Nothing was left/.test(f) && (i === 0 || still(f) !== still(frames[i - 1])));
+  const kept = frames.filter((f, i) => f.includes('design') && !/Commits on|Nothing was left/.test(f) && (i === 0 || still(f) !== still(frames[i - 1])));
   return kept.filter((f, i) => i % Math.ceil(kept.length / 40) === 0 || i === kept.length - 1);
 }
 

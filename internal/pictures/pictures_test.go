@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
@@ -27,6 +26,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/report"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // The flags are for make.mjs: first it has the test write what the pictures are made from,
@@ -94,7 +96,7 @@ func TestPicturesAreSmall(t *testing.T) {
 		}
 	}
 	names := []string{"rehearsal.svg", "rehearsal-narrow.svg"}
-	for _, of := range []string{"comment", "asking", "failed", "completed", "pull", "summary", "report", "attempt", "readme"} {
+	for _, of := range []string{"thread", "comment", "asking", "failed", "completed", "pull", "summary", "report", "attempt", "readme"} {
 		names = append(names, of+"-light.png", of+"-dark.png", of+"-narrow-light.png", of+"-narrow-dark.png")
 	}
 	for _, name := range names {
@@ -121,7 +123,8 @@ func inputsOf(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	inputs := map[string][]byte{
-		"comment.html":   commentPage(t, page.LiveComment(running.Plan, running.Run, page.Notices{Links: links, Remaining: 12 * time.Minute})),
+		"comment.html":   commentPage(t, page.LiveComment(running.Plan, running.Run, page.Notices{Links: links})),
+		"thread.html":    threadPage(t, links),
 		"completed.html": commentPage(t, page.LiveComment(plays["completed"].Plan, plays["completed"].Run, page.Notices{Links: links})),
 		"asking.html":    commentPage(t, page.LiveComment(plays["approval"].Plan, plays["approval"].Run, page.Notices{Links: links})),
 		"failed.html":    commentPage(t, page.LiveComment(plays["failed"].Plan, plays["failed"].Run, page.Notices{Links: links})),
@@ -181,6 +184,30 @@ const pullReport = `## Summary
 
 ` + "```sh\ngo run ./cmd/shelf status --json\n```" + `
 `
+
+// threadPage is an issue whose run a person has taken back, as in the README.
+func threadPage(t *testing.T, links page.Links) []byte {
+	const reason = "because the API must stay REST"
+	p := progresstest.NewPlay(t, "en")
+	p.Plan.Phases = slices.DeleteFunc(p.Plan.Phases, func(ph pipelines.Phase) bool {
+		return !slices.Contains([]string{"design", "implementation", "evaluation"}, ph.Name)
+	})
+	for i, name := range []string{"design", "implement", "evaluate"} {
+		p.Plan.Phases[i].Name, p.Plan.Phases[i].Needs = name, nil
+	}
+	p.Run = phases.Fresh(p.Plan, p.Run, p.At)
+	p.Passing("evaluate")
+	p.Next(p.Work(0))
+	p.Back("design", metadata.Revise, reason)
+	said := func(who, markdown string) string {
+		shown := markdownPage(t, markdown, html.WithHardWraps())
+		_, body, _ := bytes.Cut(shown, []byte("</style>\n"))
+		return "<section><header><b>" + who + "</b> commented</header>\n" + string(body) + "</section>\n"
+	}
+	before, _, _ := bytes.Cut(markdownPage(t, ""), []byte("</style>\n"))
+	live := page.LiveComment(p.Plan, p.Run, page.Notices{Links: links})
+	return []byte(string(before) + "</style>\n" + said("reprise", live) + said("hana", "`/rollback design "+reason+"`"))
+}
 
 // readmePage is how the README begins, about as GitHub shows it: its later parts may change
 // without a new picture.

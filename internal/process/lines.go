@@ -14,7 +14,7 @@ import (
 )
 
 // MaxLine is how much of one line is read; the rest of it is dropped.
-const MaxLine = 1 << 20
+const MaxLine = 2 << 20
 
 // EachLine calls f with every line of r, without its end and at most MaxLine bytes of it, until r ends; bytes that are
 // not UTF-8 arrive as U+FFFD. It returns how many were cut. A line is valid only during the call.

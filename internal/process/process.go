@@ -163,6 +163,7 @@ func (c *child) rather(cause Cause) Cause {
 // first is what wait sees first; much may have happened at once.
 func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *pulse, reactions <-chan Reaction) (Cause, string) {
 	whole, idle := after(p.Whole), after(p.Idle)
+	over, silent := time.Now().Add(p.Whole), time.Now().Add(p.Idle)
 	var linger <-chan time.Time
 	for {
 		select {
@@ -173,15 +174,19 @@ func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *
 		case <-ctx.Done():
 			return Cancelled, ""
 		case <-whole:
-			return TimedOut, ""
+			rest := overslept(over)
+			if rest <= 0 {
+				return TimedOut, ""
+			}
+			whole, over = after(rest), time.Now().Add(rest)
 		case <-linger:
 			return Lingered, ""
 		case <-idle:
-			rest := p.Idle - p.quiet(beat)
+			rest := p.Idle - p.quiet(beat) + overslept(silent)
 			if rest <= 0 {
 				return WentIdle, ""
 			}
-			idle = after(rest)
+			idle, silent = after(rest), time.Now().Add(rest)
 		case r := <-reactions:
 			if r == GiveUp {
 				return Stopped, ""
@@ -196,6 +201,18 @@ func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *
 			}
 		}
 	}
+}
+
+// nap is by how much a timer may be late. If it is later, nobody had a turn meanwhile: all processes were stopped, or
+// the machine slept.
+const nap = 10 * time.Second
+
+// overslept says how much of a time that was to be over when a timer went off counts for nothing.
+func overslept(due time.Time) time.Duration {
+	if late := time.Since(due); late > nap {
+		return late
+	}
+	return 0
 }
 
 // quiet is for how long there has been no sign of life.

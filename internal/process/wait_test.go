@@ -86,3 +86,10 @@ func TestEndedInTime(t *testing.T) {
 		}
 	}
 }
+
+// Silence in which nobody had a turn, as when all processes are stopped for it, counts for nothing.
+func TestSilenceOfEverybody(t *testing.T) {
+	if short, long := overslept(time.Now().Add(-time.Second)), overslept(time.Now().Add(-time.Hour)); short != 0 || long < time.Hour {
+		t.Errorf("a timer that is late by a second has overslept %v, and one that is late by an hour %v", short, long)
+	}
+}

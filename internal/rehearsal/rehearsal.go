@@ -51,7 +51,7 @@ func (a Agent) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	if scripted && s.Error != nil {
 		return r, s.Error.err()
 	}
-	err := a.work(ctx, t, &r)
+	err := a.work(t, &r)
 	if err == nil && scripted {
 		err = s.apply(t, &r)
 	}
@@ -90,7 +90,7 @@ func rest(ctx context.Context, d time.Duration) error {
 }
 
 // work does what the step asks for.
-func (a Agent) work(ctx context.Context, t engine.Task, r *engine.Result) error {
+func (a Agent) work(t engine.Task, r *engine.Result) error {
 	r.ToolCalls = 1 // it read, or wrote, the artifact
 	words := wordsIn(t.Language)
 	if t.Step == engine.Diagnose {
@@ -128,7 +128,7 @@ func (a Agent) write(t engine.Task, r *engine.Result, text string) error {
 		return nil
 	}
 	r.ToolCalls++
-	scratch := filepath.Join(t.Dir, "rehearsal", t.Phase+".txt")
+	scratch := filepath.Join(t.Dir, "rehearsal", t.Phase+".md")
 	return put(scratch, fmt.Sprintf("%s: %s, %d\n", t.Phase, t.Step, t.Attempt))
 }
 

@@ -89,7 +89,7 @@ func TestRehearsal(t *testing.T) {
 					t.Errorf("the artifact lacks %q:\n%s", part, first)
 				}
 			}
-			if got := b.read(filepath.Join(b.dir, "rehearsal", "planning.txt")); got != "planning: execute, 2\n" {
+			if got := b.read(filepath.Join(b.dir, "rehearsal", "planning.md")); got != "planning: execute, 2\n" {
 				t.Errorf("scratch file %q", got)
 			}
 			if wrote.Usage.USD <= 0 || !wrote.Usage.Estimated || wrote.ToolCalls != 2 {

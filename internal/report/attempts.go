@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -77,20 +78,13 @@ const mostOfHosts = 1000
 
 // why says why an attempt did not succeed.
 func whyOf(w words, a metadata.Attempt) string {
-	code := string(a.Class)
-	if code == "" {
-		code = string(a.Code)
-	}
+	code := cmp.Or(string(a.Class), string(a.Code))
 	return text.Join(": ", line(code, 60), paragraph(a.Why.In(w.Catalogue)))
 }
 
 // figures are who did an attempt and what it took.
 func figuresOf(w words, a metadata.Attempt) []string {
-	who := text.Flat(a.Agent)
-	if a.Model != "" {
-		who += " (" + text.Flat(a.Model) + ")"
-	}
-	all := []string{line(who, 100), text.Clock(a.StartedAt), text.Duration(took(a))}
+	all := []string{line(text.Join(" ", a.Agent, text.If(a.Model != "", "("+a.Model+")")), 100), text.Clock(a.StartedAt), text.Duration(took(a))}
 	if n := a.Usage.InputTokens + a.Usage.OutputTokens; n > 0 {
 		all = append(all, w.Shown("page tokens of", "n", text.Tokens(n)))
 	}

@@ -23,6 +23,9 @@ type content struct {
 	Where       string
 	Facts       []fact
 	Next        next
+	Proven      []fact
+	Issue       string
+	Whole       diff
 	Lanes       []lane
 	Merges      []merged
 	Attempts    []attempt
@@ -53,11 +56,11 @@ func newContent(f Facts) content {
 		W: w, Policy: policy(), Style: template.CSS(styleText),
 		Title:  text.IssueHead(run.IssueNumber, line(run.IssueTitle, 300)),
 		Status: badge{class(string(run.Status)), w.status(string(run.Status))},
-		Where:  whereOf(w, plan, run, rows), Facts: factsOf(w, plan, run),
-		Next: nextOf(w, plan, run), Lanes: lanes, Merges: mergesOf(w, run), TimelineEnd: ends,
+		Where:  whereOf(w, plan, run, rows), Facts: factsOf(w, run),
+		Next: nextOf(w, plan, run), Proven: provenOf(w, plan, run), Issue: paragraph(f.Issue), Whole: diffOf(w, f.Whole, &space{remaining: mostOfAll}), Lanes: lanes, Merges: mergesOf(w, run), TimelineEnd: ends,
 		Attempts: attemptsOf(w, f), NoChanges: f.NoChanges,
-		Reviews: reviewsOf(w, f, rows), Checks: checksOf(w, rows),
-		Rollbacks: rollbacksOf(w, run), Cost: costOf(w, run, rows),
+		Reviews: reviewsOf(w, rows), Checks: checksOf(w, rows),
+		Rollbacks: rollbacksOf(w, run), Cost: costOf(run, rows),
 		People: peopleOf(w, run), Questions: questionsOf(w, run),
 		Made: w.Shown("page made", "when", text.Clock(f.At)),
 	}
@@ -78,7 +81,7 @@ func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []view.Ro
 	}
 }
 
-func factsOf(w words, plan *pipelines.Pipeline, run metadata.Run) []fact {
+func factsOf(w words, run metadata.Run) []fact {
 	spent := phases.SpentOf(run)
 	all := []fact{
 		{w.Say("cost"), view.Spent(run), ""},
@@ -101,12 +104,19 @@ func factsOf(w words, plan *pipelines.Pipeline, run metadata.Run) []fact {
 	return shown
 }
 
+// provenOf has a line for each phase of which something was proven.
+func provenOf(w words, plan *pipelines.Pipeline, run metadata.Run) (all []fact) {
+	for _, p := range view.StateOf(plan, run).Proven() {
+		all = append(all, fact{Name: line(p.Title, 60), Value: line(p.Line(w.Catalogue), 1000)})
+	}
+	return all
+}
+
 // next is what a person should do.
 type next struct {
 	Class, Why, Meaning string
 	Stderr              string
 	Commands            []string
-	Merge               string
 }
 
 func nextOf(w words, plan *pipelines.Pipeline, run metadata.Run) next {
@@ -114,10 +124,12 @@ func nextOf(w words, plan *pipelines.Pipeline, run metadata.Run) next {
 	switch {
 	case run.Status == metadata.Completed:
 		n.Why = w.Shown("done")
-		n.Merge = w.Shown("merge", "command", "reprise rollback --issue "+text.Flat(run.IssueNumber)+" --to-phase PHASE --reason TEXT")
+		if of := " --issue " + text.Flat(run.IssueNumber); len(n.Commands) == 0 {
+			n.Commands = []string{"reprise diff" + of, "reprise finish" + of + " --squash", "reprise rollback" + of + " --to-phase PHASE --reason TEXT"}
+		}
 	case run.Stop != nil:
-		n.Meaning = text.Flat(w.Explain(string(run.Stop.Code)).Meaning)
-		n.Why = text.Join(": ", line(string(run.Stop.Code), 60), paragraph(run.Stop.Why.In(w.Catalogue)))
+		n.Meaning = text.Join(" ", text.Flat(w.Explain(string(run.Stop.Code)).Meaning), "("+line(string(run.Stop.Code), 60)+")")
+		n.Why = paragraph(run.Stop.Why.In(w.Catalogue))
 		n.Stderr = lastLines(view.Stderr(run))
 	default:
 		n.Why = w.Shown("to do idle")

@@ -28,7 +28,7 @@ type share struct {
 	Width                          string // of its bar, of 100
 }
 
-func costOf(w words, run metadata.Run, rows []view.Row) cost {
+func costOf(run metadata.Run, rows []view.Row) cost {
 	c := cost{
 		Spent: view.Spent(run),
 		Input: text.Tokens(run.Cost.InputTokens), Output: text.Tokens(run.Cost.OutputTokens), Cached: text.Tokens(run.Cost.CachedTokens),

@@ -12,16 +12,17 @@ import (
 type Facts struct {
 	Plan *pipelines.Pipeline // may be nil
 	Run  metadata.Run
+	// Issue is the text that the run works on.
+	Issue string
+	// Whole is what the run has changed, as one patch at most.
+	Whole []Change
 	// Changes are what the commits of attempts changed, in their order.
 	Changes []Change
 	// NoChanges says that the commits could not be read.
 	NoChanges bool
 	// Transcripts are what was said in attempts, by their numbers, as far as it is known.
 	Transcripts map[int][]agents.Entry
-	// Verdicts are what reviews have said, by the numbers of their attempts, as far as it is
-	// known: the record has the newest of each phase alone.
-	Verdicts map[int]metadata.Verdict
-	At       time.Time // when the page is made
+	At          time.Time // when the page is made
 }
 
 // Change is what the commit of an attempt changed.

@@ -123,11 +123,7 @@ func FuzzPage(f *testing.F) {
 		for _, kind := range []agents.EntryKind{agents.Said, agents.Thought, agents.Used, agents.Back, agents.Note, agents.Ends} {
 			said[1] = append(said[1], agents.Entry{Kind: kind, Tool: body, Text: body, Bad: seed%2 == 0})
 		}
-		verdicts := map[int]metadata.Verdict{}
-		for _, a := range run.Attempts {
-			verdicts[a.N] = metadata.Verdict{Findings: []metadata.Finding{{ID: body, Title: body, Problem: body, File: body, Status: metadata.FindingStatus(body)}}}
-		}
-		page := pageOf(t, Facts{Plan: progresstest.OddPlan(o), Run: run, Changes: changes, Transcripts: said, Verdicts: verdicts})
+		page := pageOf(t, Facts{Plan: progresstest.OddPlan(o), Run: run, Changes: changes, Transcripts: said})
 		checkPage(t, page)
 		checkPage(t, indexOf(t, Index{Repository: body, Runs: []Indexed{{Run: run, Page: "issue-7.html"}}}))
 		if title := line(body, 300); !strings.Contains(textsOf(t, page), title) && !strings.Contains(title, "\r") {
@@ -149,10 +145,9 @@ func TestHostilePages(t *testing.T) {
 		for seed := range uint64(4) { // each takes half of the fields
 			progresstest.Put(progresstest.Odd{Rand: rand.New(rand.NewPCG(seed, 6))}, reflect.ValueOf(&p.Run).Elem(), body)
 		}
-		facts := Facts{Plan: p.Plan, Run: p.Run, At: p.At, Transcripts: map[int][]agents.Entry{}, Verdicts: map[int]metadata.Verdict{}}
+		facts := Facts{Plan: p.Plan, Run: p.Run, At: p.At, Transcripts: map[int][]agents.Entry{}}
 		for n := range facts.Run.Attempts {
 			facts.Run.Attempts[n].N = n + 1
-			facts.Verdicts[n+1] = metadata.Verdict{Findings: []metadata.Finding{{ID: body, Title: body, Problem: body, File: body}}}
 			facts.Changes = append(facts.Changes, Change{Attempt: n + 1, Commit: body, Patch: "diff --git a/x b/x\n@@ -1 +1 @@\n+" + body + "\n"})
 			facts.Transcripts[n+1] = []agents.Entry{{Kind: agents.Begins, Text: body}, {Kind: agents.Said, Text: body}, {Kind: agents.Used, Tool: body, Text: body}}
 		}
@@ -169,59 +164,6 @@ func TestHostilePages(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(*hostileTo, fmt.Sprintf("%s-%d.html", name, i)), []byte(data), 0o644); err != nil {
 				t.Fatal(err)
 			}
-		}
-	}
-}
-
-// Findings of earlier reviews are there once each, with what became of them.
-func TestEarlierFindings(t *testing.T) {
-	for _, language := range prompts.Languages() {
-		p := progresstest.Plays(t, language)["completed"]
-		var reviews []int
-		for i, a := range p.Run.Attempts {
-			if a.Phase == "design" && a.Step == metadata.Review {
-				reviews = append(reviews, i)
-			}
-		}
-		if len(reviews) == 0 {
-			t.Fatal("the design was not reviewed")
-		}
-		rec := p.Run.Phase("design")
-		rec.Generation += 2
-		rec.Verdict = &metadata.Verdict{Verdict: metadata.PassWithSuggestions, Findings: []metadata.Finding{{ID: "F4", Title: "the newest", Status: metadata.StillOpen}}}
-		said := map[int]metadata.Verdict{}
-		add := func(generation int, findings ...metadata.Finding) {
-			a := p.Run.Attempts[reviews[0]]
-			a.N, a.Generation = len(p.Run.Attempts)+1, generation
-			p.Run.Attempts = append(p.Run.Attempts, a)
-			said[a.N] = metadata.Verdict{Findings: findings}
-		}
-		f := func(id string, s metadata.FindingStatus) metadata.Finding {
-			return metadata.Finding{ID: id, Title: "title <b> of " + id, Problem: "problem of " + id, Severity: metadata.Blocker, Status: s}
-		}
-		add(rec.Generation-1, f("F1", metadata.NewFinding), f("F2", metadata.NewFinding), f("F4", metadata.NewFinding))
-		add(rec.Generation-1, f("F1", metadata.StillOpen), f("F2", metadata.Fixed))
-		add(rec.Generation, f("F3", metadata.NewFinding), f("F4", metadata.NewFinding))
-		add(rec.Generation, f("F4", metadata.StillOpen))
-		for i := range mostEarlier {
-			add(rec.Generation, f(fmt.Sprintf("G%d", i), metadata.NewFinding))
-		}
-		page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run, Verdicts: said})
-		checkPage(t, page)
-		shown, w := textsOf(t, page), prompts.Words(language)
-		_, shown, _ = strings.Cut(shown, w.Shown("page earlier", "n", 4+mostEarlier))
-		for id, want := range map[string]string{"F1": w.Shown("page earlier void"), "F2": w.Say("changes.fixed"), "F3": w.Shown("page earlier gone"), "F4": w.Shown("page earlier void")} {
-			before, _, found := strings.Cut(shown, id+" title <b> of "+id)
-			if !found || strings.Count(shown, "title <b> of "+id) != 1 || !strings.HasSuffix(strings.TrimSpace(before), want) {
-				t.Errorf("%s, %s: before it stands %.80q, want %q", language, id, before[max(0, len(before)-60):], want)
-			}
-		}
-		n := len(p.Run.Attempts) - mostEarlier
-		if trail := fmt.Sprintf("#%d %s → #%d %s", n-3, w.Say("changes.new"), n-2, w.Say("changes.still_open")); !strings.Contains(shown, trail) {
-			t.Errorf("%s: the way of a finding is not %q", language, trail)
-		}
-		if !strings.Contains(shown, w.Shown("page earlier cut", "n", 4)) {
-			t.Errorf("%s: it does not say that 4 are left out", language)
 		}
 	}
 }

@@ -29,9 +29,9 @@ type Leftover struct {
 	Bytes   int64    `json:"bytes"`
 }
 
-// Leftovers gives what can be removed because its run is done or gone; with an id only that of one run.
+// leftovers gives what can be removed because its run is done or gone; with an id only that of one run.
 // A run that cannot be read keeps what it has, and is in the error.
-func Leftovers(ctx context.Context, env environ.Env, src *git.Source, id string) ([]Leftover, error) {
+func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string) ([]Leftover, error) {
 	one, err := workspace.HomeFolder(env, src, "any")
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ type Cleaning struct {
 
 // Clean says what runs that are over have left here, and removes it if a person agrees.
 func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) error {
-	all, broken := Leftovers(ctx, env, src, c.Issue)
+	all, broken := leftovers(ctx, env, src, c.Issue)
 	if c.JSON { // without Yes nothing is removed
 		removed, failed := int64(0), error(nil)
 		if c.Yes {

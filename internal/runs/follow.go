@@ -38,7 +38,7 @@ func Follow(ctx context.Context, env environ.Env, repo, id string, asJSON bool) 
 	for {
 		if now := env.Now(); r.Run.Execution.Push && now.Sub(asked) >= askEvery {
 			asked = now
-			r = r.Further(ctx)
+			r, _ = r.Further(ctx) // an origin that does not answer is asked again
 		}
 		f.show(r)
 		if r.Run.Status != metadata.Running {
@@ -82,7 +82,7 @@ func (f *follower) show(r *workspace.Recorded) {
 	case f.json:
 	case f.canvas != nil: // its size may have changed
 		var page bytes.Buffer
-		terminal.ShowStatus(&page, r.Plan, r.Run, terminal.ShowOptions(f.env))
+		terminal.ShowStatus(&page, r.Plan, r.Run, f.options(r))
 		f.canvas.Draw(strings.Split(strings.TrimSuffix(page.String(), "\n"), "\n"))
 	case !same:
 		d := view.Doing(r.Plan, r.Run)
@@ -96,6 +96,12 @@ func (f *follower) show(r *workspace.Recorded) {
 	}
 }
 
+func (f *follower) options(r *workspace.Recorded) terminal.Options {
+	o := terminal.ShowOptions(f.env)
+	o.Worker = r.AtWork(f.env)
+	return o
+}
+
 // end shows in full where the run has come to, unless that is there already.
 func (f *follower) end(r *workspace.Recorded) error {
 	if f.canvas != nil && !f.json {
@@ -103,7 +109,7 @@ func (f *follower) end(r *workspace.Recorded) error {
 	}
 	if !f.json && f.canvas == nil {
 		_, _ = fmt.Fprintln(f.env.Stdout) // as with any other line
-		terminal.ShowStatus(f.env.Stdout, r.Plan, r.Run, terminal.ShowOptions(f.env))
+		terminal.ShowStatus(f.env.Stdout, r.Plan, r.Run, f.options(r))
 	}
 	if code := view.ExitCode(r.Run); code != exit.Done {
 		return exit.Code(code)

@@ -16,8 +16,11 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // The places that may have the branch of a run.
@@ -42,6 +45,8 @@ type Run struct {
 	Rollbacks int             `json:"rollbacks"`
 	Created   time.Time       `json:"created_at"`
 	Updated   time.Time       `json:"updated_at"`
+	Waits     string          `json:"waits,omitempty"` // what it waits for, in English
+	Next      []string        `json:"next,omitempty"`  // commands for one that has stopped, the likeliest first
 
 	Record metadata.Run `json:"-"`
 }
@@ -133,6 +138,10 @@ func listed(run metadata.Run, where []string) Run {
 		Created: run.CreatedAt, Updated: run.UpdatedAt, Record: run,
 	}
 	if run.Stop != nil {
+		s := view.Result(&pipelines.Pipeline{}, run) // a list reads no pipelines
+		if r.Next = s.Next; run.Stop.Code == metadata.AwaitingPerson {
+			r.Waits = text.JoinLines(s.Error)
+		}
 		r.Code, r.Phase = run.Stop.Code, cmp.Or(run.Stop.Phase, r.Phase)
 	}
 	for _, p := range run.Phases {

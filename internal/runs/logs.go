@@ -182,8 +182,8 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 			return nil
 		}
 		if now := l.env.Now(); now.Sub(looked) >= lookEvery {
-			looked, over = now, l.over(ctx, r)
-			if over {
+			looked = now
+			if r, over = l.look(ctx, r); over {
 				continue // what was written meanwhile
 			}
 		}
@@ -202,10 +202,21 @@ func (l logs) after(n int) (int, error) {
 	return 0, err
 }
 
-// over reports whether nothing more is to come: the run has ended or waits.
-func (l logs) over(ctx context.Context, r *workspace.Recorded) bool {
+// look gives the run as it is now, tells how checks have ended since it was looked at last, and says whether nothing
+// more is to come: the run has ended or waits.
+func (l logs) look(ctx context.Context, r *workspace.Recorded) (now *workspace.Recorded, over bool) {
 	quiet := l.env
 	quiet.Stderr = io.Discard // what there is to say was said at the first look
 	now, err := workspace.LookAt(ctx, quiet, r.Source, r.Run.IssueNumber)
-	return err != nil || now.Run.Status != metadata.Running
+	if err != nil {
+		return r, true
+	}
+	for i, a := range now.Run.Attempts {
+		told := i < len(r.Run.Attempts) && r.Run.Attempts[i].Status != metadata.Started
+		if a.Step == metadata.Check && a.Status != metadata.Started && !told && !l.o.Raw && !l.o.JSON {
+			c := now.Catalogue()
+			l.printer.Printer.Line("%s", text.Flat(text.Join(" ", a.Phase, c.Word("steps", string(a.Step)), c.Word("verdicts", string(a.Verdict)), a.Why.In(c))))
+		}
+	}
+	return now, now.Run.Status != metadata.Running
 }

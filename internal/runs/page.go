@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/report"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -23,8 +24,8 @@ import (
 
 // Facts reads what the page of a run tells.
 func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.Facts, error) {
-	facts := report.Facts{Plan: r.Plan, Run: r.Run, At: env.Now()}
-	facts.Transcripts, facts.Verdicts = transcriptsOf(env, r), verdictsOf(ctx, r)
+	facts := report.Facts{Plan: r.Plan, Run: r.Run, Issue: r.Issue.Body, At: env.Now()}
+	facts.Transcripts = transcriptsOf(env, r)
 	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
 	if errors.Is(err, fs.ErrNotExist) {
 		facts.NoChanges = true
@@ -34,6 +35,11 @@ func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.
 		if n, err := strconv.Atoi(p.Trailer); err == nil { // what others write into a message is not ours
 			facts.Changes = append(facts.Changes, report.Change{Attempt: n, Commit: p.Commit, Patch: p.Text, Cut: p.Cut})
 		}
+	}
+	if err == nil {
+		var all git.CommitPatch
+		all, err = r.Change(ctx)
+		facts.Whole = []report.Change{{Commit: all.Commit, Patch: all.Text, Cut: all.Cut}}
 	}
 	return facts, err
 }
@@ -107,7 +113,7 @@ func SavePage(file string, page []byte) error {
 		return exit.Usagef("write the page to %s: there is no folder %s: make it first, or name another file with -o", file, folder)
 	}
 	if err := renameio.WriteFile(file, page, 0o644, renameio.WithTempDir(folder), renameio.WithExistingPermissions()); err != nil {
-		return fmt.Errorf("write the page to %s: %w", file, err)
+		return exit.Usagef("write the page to %s: %w: name another file with -o", file, err)
 	}
 	return nil
 }

@@ -122,9 +122,9 @@ func website(r *workspace.Recorded) string {
 	return "https://" + host + "/" + name
 }
 
-// Opens reports whether the program of the desktop may be given a path or an address:
+// opens reports whether the program of the desktop may be given a path or an address:
 // what a run names was written by others, so it gets web pages and plain text alone.
-func Opens(place string) bool {
+func opens(place string) bool {
 	if u, err := url.Parse(place); err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil {
 		return true
 	}
@@ -164,7 +164,7 @@ func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, s Sought)
 	if s.JSON {
 		return text.PrintJSON(env.Stdout, map[string]string{"what": what, "place": place})
 	}
-	if _, err := fmt.Fprintln(env.Stdout, text.Visible(place)); err != nil || !environ.IsTerminal(env.Stdout) || !ours && !Opens(place) {
+	if _, err := fmt.Fprintln(env.Stdout, text.Visible(place)); err != nil || !environ.IsTerminal(env.Stdout) || !ours && !opens(place) {
 		return err
 	}
 	return openOnDesktop(ctx, env, place)

@@ -45,24 +45,28 @@ func TestOpens(t *testing.T) {
 		"http://x.example/": false, "file:///etc/passwd": false, "javascript:alert(1)": false, "https://a:b@x.example/": false,
 		"/x/page.html": false, "/x/run.desktop": false, "/x/tool": false, "design.md": false, "--help.md": false,
 	} {
-		if got := Opens(place); got != want {
+		if got := opens(place); got != want {
 			t.Errorf("%s: %v", place, got)
 		}
 	}
 }
 
-// Whatever a record says, a list has one line for each run, and nothing in it moves
-// the cursor.
+// Whatever a record says, a list has one line for each run, two more for one that waits
+// for a person, and nothing in it moves the cursor.
 func TestOddLists(t *testing.T) {
 	for seed := range uint64(50) {
 		o := progresstest.Odd{Rand: rand.New(rand.NewPCG(seed, 7))}
 		var all []Run
+		want := 6
 		for range 5 {
-			all = append(all, listed(progresstest.OddOf[metadata.Run](o), []string{Here, Origin}))
+			one := listed(progresstest.OddOf[metadata.Run](o), []string{Here, Origin})
+			if all = append(all, one); one.Waits != "" {
+				want += 2
+			}
 		}
 		var out bytes.Buffer
 		ShowList(environ.Env{Stdout: &out, Now: time.Now}, all)
-		if n := strings.Count(out.String(), "\n"); n != 6 {
+		if n := strings.Count(out.String(), "\n"); n != want {
 			t.Errorf("seed %d: %d lines:\n%s", seed, n, &out)
 		}
 		if i := strings.IndexFunc(out.String(), func(r rune) bool { return r != '\n' && unicode.IsControl(r) || r == '\u202e' }); i >= 0 {

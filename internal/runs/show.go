@@ -36,7 +36,11 @@ func ShowList(env environ.Env, all []Run) {
 		if i == 0 {
 			return out.Faint(line)
 		}
-		return out.Tinted(all[i-1].Status, line)
+		r := all[i-1]
+		if line = out.Tinted(r.Status, line); r.Waits != "" {
+			line += "\n    " + text.Cut(r.Waits, max(0, o.Width-4)) + "\n    " + r.Next[0]
+		}
+		return line
 	})
 }
 

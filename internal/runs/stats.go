@@ -18,7 +18,7 @@ func TallyOf(all []Run) Tally {
 	for i, r := range all {
 		records[i] = r.Record
 	}
-	return TallyOfRuns(records)
+	return tallyOfRuns(records)
 }
 
 // mostStats is how many gates and findings are printed; as JSON there are all.

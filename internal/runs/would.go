@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -42,23 +41,21 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (workspa
 	is := issue.Issue{ID: "none"}
 	var err error
 	if o.File != "" {
-		if is, err = issue.ReadFile(o.File); err != nil {
+		if is, err = issue.ReadFile(o.File, env.Stdin); err != nil {
 			return workspace.Definition{}, err
 		}
 	}
 	src, err := git.Find(ctx, o.Repo)
-	var none *git.NotARepository
-	var unborn *git.NoCommits
-	if errors.As(err, &none) || errors.As(err, &unborn) || errors.Is(err, exec.ErrNotFound) {
+	if errors.As(err, new(*git.NotARepository)) || errors.As(err, new(*git.NoCommits)) || errors.Is(err, exec.ErrNotFound) {
 		src, err = nil, nil // built-in pipelines and files need no repository, and no git
 	}
 	if err != nil {
 		return workspace.Definition{}, err
 	}
+	o.Here = true
 	d, err := workspace.Define(ctx, src, is, o.Choice)
-	if files := workspace.NotInForce(ctx, src); err == nil && len(files) > 0 {
-		terminal.Tell(env.Stderr, fmt.Sprintf("reprise: left out: %s, which %s does not have like that; only what is there counts (to explain one as it is: --pipeline FILE)",
-			text.Flat(strings.Join(files, ", ")), workspace.InForce(src)))
+	if said := workspace.SayOtherwise(ctx, src); err == nil && said != "" {
+		terminal.Tell(env.Stderr, "reprise: "+said)
 	}
 	return d, err
 }
@@ -84,7 +81,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 			return err
 		}
 	}
-	o.Scratch = true
+	o.Scratch, o.Here = true, true
 	w, err := workspace.Open(ctx, env, o)
 	if err != nil {
 		return err

@@ -244,7 +244,7 @@ func TestLimitOfDiskForFilesWithoutNames(t *testing.T) {
 				case !s.namespaced:
 					want = "more than the 4 MB" // files of others in the memory that is shared count, and may come first
 				}
-				if e := c.run(tt.run, time.Minute); e.Cause != process.Overfull || !strings.Contains(e.Why, want) {
+				if e := c.run(tt.run, 5*time.Minute); e.Cause != process.Overfull || !strings.Contains(e.Why, want) {
 					t.Errorf("it ended with %+v", e)
 				}
 			})

@@ -86,12 +86,6 @@ func (l *look) unused(what, why string) {
 	}
 }
 
-func (l *look) needs(program string) {
-	if !slices.Contains(l.found.Needs, program) {
-		l.found.Needs = append(l.found.Needs, program)
-	}
-}
-
 // installs has the setup install a program into its home that GitHub's runners do not bring
 // along, unless it is there.
 func (l *look) installs(program, how, why string, hosts []string) {
@@ -117,7 +111,7 @@ func (l *look) name() {
 	for _, list := range [][]FoundCommand{l.found.Setup, l.found.Checks} {
 		seen := map[string]bool{}
 		for i := range list {
-			base := cut(list[i].Name, 36)
+			base := list[i].Name[:min(len(list[i].Name), 36)] // it has no characters of several bytes
 			for n := 2; seen[strings.ToLower(list[i].Name)] || len(list[i].Name) > 40; n++ {
 				list[i].Name = fmt.Sprintf("%s-%d", base, n)
 			}
@@ -125,9 +119,6 @@ func (l *look) name() {
 		}
 	}
 }
-
-// cut gives the beginning of a name, which has no characters of several bytes.
-func cut(s string, most int) string { return s[:min(len(s), most)] }
 
 // notIgnored notes what a setup leaves that git may not ignore: it would not stay.
 func (l *look) notIgnored() {

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -38,8 +39,8 @@ func (l *look) tasks() {
 				l.unused(runner.program+" "+name, why)
 				continue
 			}
-			if runner.program == "just" {
-				l.needs("just")
+			if runner.program == "just" && !slices.Contains(l.found.Needs, "just") {
+				l.found.Needs = append(l.found.Needs, "just")
 			}
 			l.replaceTests(FoundCommand{Name: "test", Run: runner.program + " " + name, Why: file, Timeout: "20m"}, runner.program, l.runBy(recipe))
 			return

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/reprise-ci/reprise/internal/test/progresstest"
 )
 
 // TestLook goes through small repositories. The first file of each says what is
@@ -34,7 +35,7 @@ func TestLook(t *testing.T) {
 				fsys[f.Name] = &fstest.MapFile{Data: f.Data}
 			}
 			got := tell(Detect(fsys))
-			if *update {
+			if *progresstest.UpdateViews {
 				a.Files[0].Data = []byte(got)
 				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
 					t.Fatal(err)
@@ -116,5 +117,3 @@ func TestNames(t *testing.T) {
 		t.Errorf("%d checks, want 10", len(seen))
 	}
 }
-
-var update = flag.Bool("update", false, "write what is found now into the test files")

@@ -51,9 +51,9 @@ func CompareFiles(root *os.Root, files []GeneratedFile) ([]FileChange, error) {
 func (c FileChange) state() FileState {
 	_, digest := bare(c.Was)
 	switch {
-	case Alike(c.Was, c.Text) && (digest == "" || Untouched(c.Was)):
+	case alike(c.Was, c.Text) && (digest == "" || Untouched(c.Was)):
 		return Same
-	case Alike(c.Was, c.Text), Untouched(c.Was): // the first has the stamp of another text: nothing is lost with it
+	case alike(c.Was, c.Text), Untouched(c.Was): // the first has the stamp of another text: nothing is lost with it
 		return Outdated
 	case digest != "":
 		return Edited

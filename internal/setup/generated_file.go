@@ -16,16 +16,16 @@ type GeneratedFile struct {
 	Stands func(old string) FileState
 }
 
-// Mark stands in a comment of a text that is to be stamped.
-const Mark = "(VERSION, sha256:DIGEST)"
+// mark stands in a comment of a text that is to be stamped.
+const mark = "(VERSION, sha256:DIGEST)"
 
 // stamp is what a mark has become: the version that wrote the text, and the digest
 // of all of it as it was written.
 var stamp = regexp.MustCompile(`\([A-Za-z0-9][A-Za-z0-9.+_-]*, sha256:([0-9a-f]{16})\)`)
 
-// Stamped gives a text with its mark filled in.
-func Stamped(text, version string) string {
-	return strings.Replace(text, Mark, "("+version+", sha256:"+digestOf(text)+")", 1)
+// stamped gives a text with its mark filled in.
+func stamped(text, version string) string {
+	return strings.Replace(text, mark, "("+version+", sha256:"+digestOf(text)+")", 1)
 }
 
 func digestOf(text string) string {
@@ -40,7 +40,7 @@ func bare(text string) (without, digest string) {
 	if at == nil {
 		return text, ""
 	}
-	return text[:at[0]] + Mark + text[at[1]:], text[at[2]:at[3]]
+	return text[:at[0]] + mark + text[at[1]:], text[at[2]:at[3]]
 }
 
 // Untouched reports whether a text is as init wrote it.
@@ -49,8 +49,8 @@ func Untouched(text string) bool {
 	return digest != "" && digestOf(without) == digest
 }
 
-// Alike says whether two texts differ at most in which version wrote them.
-func Alike(a, b string) bool {
+// alike says whether two texts differ at most in which version wrote them.
+func alike(a, b string) bool {
 	a, _ = bare(a)
 	b, _ = bare(b)
 	return a == b

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ import (
 // PipelinesDir is where a repository has its pipelines.
 const PipelinesDir = ".github/reprise/pipelines/"
 
-// Crew is who works: the programs that write and review. An empty reviewer is the
-// program that writes.
+// Crew is who works: the programs that write and review. Without a reviewer, pipelines
+// name nobody, and those that come with reprise, or the workflow's input, say who works.
 type Crew struct{ Writer, Reviewer string }
 
 // builtIn says whether the built-in pipelines have this crew anyway, where only
@@ -27,18 +28,24 @@ func (c Crew) builtIn() bool {
 	return c.Writer == "claude" && c.Reviewer != "gemini" || c.Writer != "" && (c.Reviewer == "" || c.Reviewer == c.Writer)
 }
 
-// agents gives the crew as a pipeline has it.
+// agents gives the crew as a pipeline has it; nothing if it is the one that comes with reprise, or if that is left open.
 func (c Crew) agents() string {
+	if c.Reviewer == "" || c == (Crew{"claude", "codex"}) {
+		return ""
+	}
 	one := func(use, more string) string {
 		if use == "claude" {
 			more += `, models: {heavy: "opus", medium: "sonnet", light: "haiku"}`
 		}
 		return fmt.Sprintf("{use: %q%s}", use, more)
 	}
+	if c.Reviewer == c.Writer { // one agent, so that its other model reviews
+		return "\nagents: writer: " + one(c.Writer, "") + "\ndefaults: reviewer: \"writer\"\n"
+	}
 	return "\nagents: {\n\twriter:   " + one(c.Writer, "") + "\n\treviewer: " + one(c.Reviewer, `, access: "run"`) + "\n}\n"
 }
 
-// Pipelines gives those built-in pipelines that change code, with the setup and the
+// PipelineFiles gives those built-in pipelines that change code, with the setup and the
 // checks that a repository has, and all of them where the crew is another one than
 // theirs. Without any check, and with their crew, there are none.
 func PipelineFiles(ctx context.Context, found Found, crew Crew, version string) ([]GeneratedFile, error) {
@@ -51,32 +58,38 @@ func PipelineFiles(ctx context.Context, found Found, crew Crew, version string) 
 		if err != nil {
 			return nil, err
 		}
-		var phases []string
+		var phases []pipelines.Phase
 		for _, ph := range p.Phases {
 			if ph.Access == pipelines.AccessTree && len(found.Checks) > 0 {
-				phases = append(phases, ph.Name)
+				phases = append(phases, ph)
 			}
 		}
 		if len(phases) > 0 || !crew.builtIn() {
-			files = append(files, GeneratedFile{Name: PipelinesDir + name + ".cue", Text: Stamped(pipeline(name, phases, crew, found), version)})
+			files = append(files, GeneratedFile{Name: PipelinesDir + name + ".cue", Text: stamped(pipeline(name, phases, crew, found), version)})
 		}
 	}
 	return files, nil
 }
 
+// tested reports whether a check runs tests, as far as its words say.
+func tested(found Found) bool {
+	return slices.ContainsFunc(found.Checks, func(c FoundCommand) bool { return testWords.MatchString(c.Name + " " + c.Run) })
+}
+
+// testWords matches words of commands that run tests.
+var testWords = regexp.MustCompile(`(?i)tests?\b|tox|spec\b|gradle.* check`)
+
 // pipeline gives the text of one.
-func pipeline(name string, phases []string, crew Crew, found Found) string {
+func pipeline(name string, phases []pipelines.Phase, crew Crew, found Found) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, `// The built-in pipeline %q, with what this repository is set up and checked by.
 // Written by: reprise init %s
-// Change it as you like: reprise init --upgrade keeps that.
+// Change it as you like: reprise init keeps that.
 
 name:    %[1]q
 extends: %[1]q
-`, name, Mark)
-	if !crew.builtIn() {
-		out.WriteString(crew.agents())
-	}
+`, name, mark)
+	out.WriteString(crew.agents())
 	if len(phases) == 0 {
 		return out.String()
 	}
@@ -94,15 +107,17 @@ _checks: [
 	for _, c := range found.Checks {
 		writeCommand(&out, c)
 	}
-	out.WriteString("]\n\n// What fails before anything is changed does not hold the work up; with false it does.\nbaseline: true\n\nreplace: [\n")
+	without := !tested(found) && slices.ContainsFunc(phases, func(p pipelines.Phase) bool { return p.Proves != "" })
+	out.WriteString("]\n\n// What fails before anything is changed does not hold the work up; with false it does.\nbaseline: true\n\n" +
+		either(without, "// No check runs tests. Once one does, drop `proves: false`: then the tests of a change have to prove it.\n", "") + "replace: [\n")
 	for _, phase := range phases {
-		fmt.Fprintf(&out, "\t{name: %q, checks: _checks},\n", phase)
+		fmt.Fprintf(&out, "\t{name: %q, checks: _checks%s},\n", phase.Name, either(without && phase.Proves != "", ", proves: false", ""))
 	}
 	out.WriteString("]\n")
 	if hosts := hostsOf(found.Setup); hosts != "" {
 		fmt.Fprintf(&out, `
-// Steps that write code, and their checks, reach the whole network. To leave them
-// packages alone, add to each of these phases, if the tests need nothing else:
+// Steps that write code, and their checks, reach the whole network. To let them
+// reach packages alone, add to each of these phases, if the tests need nothing else:
 //	network: {allow: [%s], listen: true}
 `, hosts)
 	}

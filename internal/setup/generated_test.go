@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,7 @@ func self() source.Evaluator {
 // A text of today with the stamp of another is written anew: else a later upgrade
 // would take it for one that somebody has changed.
 func TestAStampOfAnotherText(t *testing.T) {
-	now, before := Stamped("# "+Mark+"\nnew\n", "v2"), Stamped("# "+Mark+"\nold\n", "v1")
+	now, before := stamped("# "+mark+"\nnew\n", "v2"), stamped("# "+mark+"\nold\n", "v1")
 	for was, want := range map[string]FileState{now: Same, before: Outdated, strings.Replace(before, "old", "new", 1): Outdated, strings.Replace(before, "old", "mine", 1): Edited} {
 		if got := (FileChange{GeneratedFile: GeneratedFile{Text: now}, Was: was}).state(); got != want {
 			t.Errorf("%q: %v, want %v", was, got, want)
@@ -39,7 +40,7 @@ func TestAStampOfAnotherText(t *testing.T) {
 
 // TestUpgrade shows what becomes of a file when a newer version of its text is written.
 func TestUpgrade(t *testing.T) {
-	text := func(version, lines string) string { return Stamped("# By init "+Mark+"\n"+lines+"\n", version) }
+	text := func(version, lines string) string { return stamped("# By init "+mark+"\n"+lines+"\n", version) }
 	first, second := text("v1.0.0", "a"), text("v1.1.0", "b")
 	edited := strings.Replace(first, "\na\n", "\nmine\n", 1)
 	root, err := os.OpenRoot(t.TempDir())
@@ -136,6 +137,17 @@ func TestPipelines(t *testing.T) {
 			t.Errorf("%s: %d phases with checks; it differs from the built-in one in more than these", name, checked)
 		}
 	}
+	vet := Found{Checks: []FoundCommand{{Name: "vet", Run: "go vet ./..."}}}
+	if files, err = PipelineFiles(t.Context(), vet, Crew{Writer: "claude"}, "v1.2.3"); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f.Name), ".cue")
+		proves := slices.Contains([]string{"fix", "feature", "refactor", "full"}, name)
+		if strings.Contains(f.Text, ", proves: false},") != proves || strings.Contains(f.Text, "No check runs tests.") != proves {
+			t.Errorf("%s, where no check runs tests:\n%s", name, f.Text)
+		}
+	}
 	if none, err := PipelineFiles(t.Context(), Found{Setup: found.Setup}, Crew{Writer: "claude"}, "v1.2.3"); err != nil || len(none) > 0 {
 		t.Errorf("without a check: %d files, %v", len(none), err)
 	}
@@ -148,6 +160,30 @@ func asJSON(t *testing.T, v any) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// Who reviews stands in the pipelines, where it is not codex.
+func TestCrewOfOne(t *testing.T) {
+	found := Found{Checks: []FoundCommand{{Name: "test", Run: "make test"}}}
+	for crew, want := range map[Crew]int{{"claude", ""}: 0, {"claude", "codex"}: 0, {"claude", "claude"}: 1, {"codex", "codex"}: 1} {
+		files, err := PipelineFiles(t.Context(), found, crew, "v1.2.3")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%v: %d files, %v", crew, len(files), err)
+		}
+		for _, f := range files {
+			if n := strings.Count(f.Text, fmt.Sprintf("{use: %q", crew.Writer)); n != want {
+				t.Errorf("%v stands in %s %d times, want %d:\n%s", crew, f.Name, n, want, f.Text)
+			}
+			file := filepath.Join(t.TempDir(), "own.cue")
+			if err := os.WriteFile(file, []byte(f.Text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			p, err := source.Load(t.Context(), source.Sources{Path: file, Evaluator: self()}, "")
+			if err != nil || crew.Writer == "claude" && len(p.OfOneMind()) > 0 {
+				t.Errorf("%v: %v, and one model writes and reviews in %s:\n%s", crew, err, f.Name, f.Text)
+			}
+		}
+	}
 }
 
 // Who works stands in the pipelines, where it is not who does anyway.

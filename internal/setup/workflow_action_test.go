@@ -1,6 +1,9 @@
 package setup
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/test/progresstest"
 )
 
 // TestActionInputs shows that every input of the action reaches the program,
@@ -28,20 +34,45 @@ func TestActionInputs(t *testing.T) {
 	}
 }
 
-// TestActionDocuments shows that the tables for people name what there is.
-func TestActionDocuments(t *testing.T) {
-	action, doc := readText(t, "../../action.yml"), readText(t, "../../docs/github.md")
-	for _, tt := range []struct{ key, heading string }{{"inputs", "## Inputs\n"}, {"outputs", "## Outputs\n"}} {
-		_, section, _ := strings.Cut(doc, tt.heading)
-		section, _, _ = strings.Cut(section, "\n## ")
-		var listed []string
-		for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(section, -1) {
-			listed = append(listed, m[1])
-		}
-		if diff := cmp.Diff(keysOf(t, action, tt.key), listed); diff != "" {
-			t.Errorf("docs/github.md, %s (-action.yml +table):\n%s", tt.key, diff)
+// commented are the lines of a workflow that say what a job, or its permission, is for.
+var commented = regexp.MustCompile(`(?m)^((?:  # .*\n)+)  ([a-z]+):$|^      ([a-z-]+: (?:read|write))(?: # (.*))?$`)
+
+// TestActionPage makes the page of the reference from what the action, and the workflow that others call, say of themselves.
+func TestActionPage(t *testing.T) {
+	type field struct{ Default, Description string }
+	var action, jobs struct {
+		Inputs, Outputs map[string]field
+		On              struct {
+			Call struct{ Inputs, Secrets map[string]field } `yaml:"workflow_call"`
 		}
 	}
+	text, called := readText(t, "../../action.yml"), readText(t, "../../"+Jobs)
+	if err := errors.Join(yaml.Unmarshal([]byte(text), &action), yaml.Unmarshal([]byte(called), &jobs)); err != nil {
+		t.Fatal(err)
+	}
+	page := "# Inputs and outputs\n\n[On GitHub](../github.md) says how to use them.\n\n" +
+		"## Inputs\n\n| input | default | in a short workflow | what it is |\n|---|---|---|---|\n"
+	for _, name := range keysOf(t, text, "inputs") {
+		short, taken := jobs.On.Call.Inputs[name]
+		page += fmt.Sprintf("| `%s` | `%s` | %s | %s |\n", name, action.Inputs[name].Default, map[bool]string{true: "`" + short.Default + "`", false: "no"}[taken], action.Inputs[name].Description)
+	}
+	page += "\n## Outputs\n\n| output | what it is |\n|---|---|\n"
+	for _, name := range keysOf(t, text, "outputs") {
+		page += fmt.Sprintf("| `%s` | %s |\n", name, action.Outputs[name].Description)
+	}
+	page += "\n## Secrets of a short workflow\n\n| secret | what it is |\n|---|---|\n"
+	for _, name := range slices.Sorted(maps.Keys(jobs.On.Call.Secrets)) {
+		page += fmt.Sprintf("| `%s` | %s |\n", name, jobs.On.Call.Secrets[name].Description)
+	}
+	page += "\n## Jobs and their permissions\n"
+	for _, m := range commented.FindAllStringSubmatch(called, -1) {
+		if m[2] != "" {
+			page += fmt.Sprintf("\n### %s\n\n%s\n| permission | for |\n|---|---|\n", m[2], strings.ReplaceAll(m[1], "  # ", ""))
+			continue
+		}
+		page += fmt.Sprintf("| `%s` | %s |\n", m[3], m[4])
+	}
+	progresstest.Golden(t, "../../../docs/reference/action.md", strings.ReplaceAll(page, "``", ""))
 }
 
 // TestNoExpressionInScripts shows that nothing is written into a script before

@@ -158,21 +158,22 @@ func TestInstallScript(t *testing.T) {
 	}
 }
 
-func TestFormOf(t *testing.T) {
+func TestStanding(t *testing.T) {
 	for _, tt := range []struct {
-		name, existing, uses string
-		want                 Form
+		name, existing string
+		want           Form
+		calls          string
 	}{
-		{"nothing", "", DefaultUses(), Short},
-		{"unreadable", "a: [", DefaultUses(), Short},
-		{"its own jobs", "jobs: {a: {steps: [{uses: me/reprise@v1}]}}", DefaultUses(), Long},
-		{"called", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1}}", DefaultUses(), Short},
-		{"the action's own", "", LocalAction, Long},
-		{"its own jobs for parts", "jobs: {a: {steps: [{uses: me/reprise@v1, with: {fan-out: true}}]}}", DefaultUses(), Long.FanOut()},
-		{"called, for parts", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1, with: {fan-out: 'true'}}}", DefaultUses(), Short.FanOut()},
+		{"nothing", "", "", ""},
+		{"unreadable", "a: [", "", ""},
+		{"its own jobs", "jobs: {a: {steps: [{uses: me/reprise@v1}]}}", Long, "me/reprise@v1"},
+		{"called", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1}}", Short, "me/reprise@v1"},
+		{"the action's own", "jobs: {a: {steps: [{uses: ./}]}}", Long, LocalAction},
+		{"its own jobs for parts", "jobs: {a: {steps: [{uses: me/reprise@v1, with: {fan-out: true}}]}}", Long.FanOut(), "me/reprise@v1"},
+		{"called, for parts", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1, with: {fan-out: 'true'}}}", Short.FanOut(), "me/reprise@v1"},
 	} {
-		if got := FormOf(tt.existing, tt.uses); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		if got, calls := Standing(tt.existing); got != tt.want || calls != tt.calls {
+			t.Errorf("%s: %s of %q, want %s of %q", tt.name, got, calls, tt.want, tt.calls)
 		}
 	}
 	if _, err := WorkflowText(Short, LocalAction, nil, "claude"); err == nil {

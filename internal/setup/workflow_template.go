@@ -40,7 +40,8 @@ const (
 	DefaultAgent = "claude"
 	LocalAction  = "./" // the action is in the repository that uses it
 	// ProjectPage is where people read about reprise.
-	ProjectPage = "https://github.com/reprise-ci/reprise"
+	ProjectPage = "https://github.com/" + published
+	published   = "reprise-ci/reprise"
 )
 
 // Form is how a workflow file says what its jobs do.
@@ -128,7 +129,7 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 		installs = append(installs, install)
 	}
 	if uses != LocalAction && !actionName.MatchString(uses) {
-		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as %s, or ./ in the repository of the action", uses, DefaultUses())
+		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as OWNER/reprise@main, or ./ in the repository of the action", uses)
 	}
 	if form == Short && uses == LocalAction {
 		return "", exit.Usagef("--workflow short calls the workflow of another repository, so it cannot have --uses ./; leave out one of the two")
@@ -138,7 +139,7 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	if err != nil {
 		return "", fmt.Errorf("workflow template: %w", err)
 	}
-	flags, calls := flagsFor(form, uses, unique(agents)), uses
+	flags, calls := flagsFor(unique(agents)), uses
 	if fans {
 		flags += " --fan-out"
 	}
@@ -156,23 +157,17 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Setup": setup, "AgentsDir": AgentsDir,
 		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans, "Awaited": lines,
 	})
-	return Stamped(out.String(), environ.Version), err
+	return stamped(out.String(), environ.Version), err
 }
 
-// flagsFor gives the flags that write the same workflow again.
-func flagsFor(form Form, uses string, agents []string) string {
+// flagsFor gives the flags that write the same workflow again, beside what init reads in the one that is there.
+func flagsFor(agents []string) string {
 	flags := ""
-	if form == Long && uses != LocalAction {
-		flags = " --workflow long"
-	}
 	if agents[0] != DefaultAgent {
 		flags += " --agent " + agents[0]
 	}
 	if len(agents) > 1 {
 		flags += " --reviewer " + agents[1]
-	}
-	if uses != DefaultUses() {
-		flags += " --uses " + uses
 	}
 	return flags
 }
@@ -197,30 +192,51 @@ func DefaultUses() string {
 	if m := releaseNumber.FindStringSubmatch(environ.Version); m != nil {
 		major = m[1]
 	}
-	return strings.TrimPrefix(ProjectPage, "https://github.com/") + "@" + major
+	return published + "@" + major
 }
 
-// FormOf gives the form that init writes unless it is told one: that of the workflow
-// that is there, as far as it can be read, else the short one. In the repository of the action it is the long one.
-func FormOf(existing, uses string) Form {
+// UsualForm gives the form for an action. The workflow that the short form calls has jobs of the released action, so
+// only for that one it is short.
+func UsualForm(uses string) Form {
+	if uses == DefaultUses() {
+		return Short
+	}
+	return Long
+}
+
+// Standing gives the form of a workflow that is there, and the action that it calls; neither if it calls none that is
+// known, or cannot be read.
+func Standing(existing string) (form Form, calls string) {
 	var w WorkflowYAML
-	form, fans := Short, false
-	if yaml.Unmarshal([]byte(existing), &w) == nil {
-		for _, job := range w.Jobs {
-			given := job.With["fan-out"]
-			fans = fans || job.Ours() && given.Value == "true"
-			for _, s := range job.Steps {
-				if s.Ours() {
-					form, fans = Long, fans || s.Input("fan-out") == "true"
-				}
+	_ = yaml.Unmarshal([]byte(existing), &w) // then it has no jobs
+	fans := false
+	for _, job := range w.Jobs {
+		if given := job.With["fan-out"]; job.Ours() {
+			form, calls, fans = Short, strings.Replace(job.Uses, "/"+Jobs, "", 1), fans || given.Value == "true"
+		}
+		for _, s := range job.Steps {
+			if s.Ours() {
+				form, calls, fans = Long, s.Uses, fans || s.Input("fan-out") == "true"
 			}
 		}
-	}
-	if uses == LocalAction {
-		form = Long
 	}
 	if fans {
 		form = form.FanOut()
 	}
-	return form
+	return form, calls
+}
+
+// ActionFor gives the action that a workflow is to call where nobody names one: that of this release, unless the one
+// that is there calls another repository, or this is a copy of reprise. "" if this program is no release.
+func ActionFor(calls, goMod string) string {
+	released := releaseNumber.MatchString(environ.Version)
+	switch {
+	case calls != "" && !(released && strings.HasPrefix(calls, published+"@")):
+		return calls
+	case strings.HasPrefix(goMod, "module github.com/"+published+"\n"):
+		return LocalAction
+	case released:
+		return DefaultUses()
+	}
+	return ""
 }

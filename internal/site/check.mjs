@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Checks a site that was made: every link and picture leads to something that is there, every
+// Checks a site that was made: every link, picture and part that can be searched is there, every
 // page can be reached from the first one, and nothing is loaded from another place.
 //
 //     internal/site/check.mjs FOLDER
@@ -28,7 +28,14 @@ for (const [file, page] of pages) {
   }
 }
 
-const reached = new Set(['index.html']);
+const index = JSON.parse(fs.readFileSync(path.join(top, 'search.json'), 'utf8'));
+for (const { address, page, heading } of index) {
+  const [file, id] = address.split('#');
+  if (!page || !heading || !pages.get(file)?.ids.includes(id)) wrong.push(`search.json: ${address} leads nowhere`);
+}
+for (const file of pages.keys()) if (!index.some(({ address }) => address.startsWith(file + '#'))) wrong.push(`search.json: ${file} cannot be found`);
+
+const reached = new Set(['index.html', 'search.json']); // which the search loads
 for (const file of reached) pages.get(file)?.to.forEach((target) => reached.add(target));
 for (const file of files) if (!reached.has(file)) wrong.push(`${file}: nothing leads there from index.html`);
 for (const one of wrong) console.error(one);

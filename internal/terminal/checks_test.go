@@ -23,7 +23,7 @@ func TestChecksThatHoldNothingUp(t *testing.T) {
 		e := engine.Event{Run: run, Of: phases.Decision{Do: do, Phase: run.Phases[0].Name}, Done: &phases.Outcome{Status: metadata.Succeeded, Checks: run.Phases[0].Checks.Results}}
 		return newsOfEnd(p.Plan, e).result()
 	}
-	const said = "fine passes, old fails as it did before the work (exit 2), moody passes when it is run once more: it is flaky"
+	const said = "fine ✓, old – already red before the work; does not count, moody ✓ flaky: it passed when it was run once more"
 	if got := end(phases.DoCheck); got != said+", phase completed" {
 		t.Errorf("the log says %q", got)
 	}
@@ -32,13 +32,9 @@ func TestChecksThatHoldNothingUp(t *testing.T) {
 	}
 	var b bytes.Buffer
 	ShowStatus(&b, p.Plan, run, Options{})
-	for _, want := range []string{
-		"\nFailed in the same way before anything was changed, and do not hold the work up: old.\n",
-		"\nFlaky, as they failed and passed when they were run once more on the same work: moody.\n",
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the status lacks %q:\n%s", want, b.String())
-		}
+	want := "\nWhat was proven\n  planning             fine ✓ · old – already red before the work; does not count · moody ✓ flaky: it passed when it was run once more · review ✓ codex (gpt-5)\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("the status lacks %q:\n%s", want, b.String())
 	}
 }
 
@@ -46,7 +42,7 @@ func TestChecksThatHoldNothingUp(t *testing.T) {
 func TestWhereTheRestOfTheOutputIs(t *testing.T) {
 	long := strings.Repeat("a line\n", 100)
 	for step, want := range map[metadata.Step]string{metadata.Check: "(85 more lines in checks.md)", "baseline": "(85 more lines)"} {
-		lines := news{Step: string(step), Checks: []checkNews{{output: long, Name: "unit", ExitCode: 1}}}.output(false)
+		lines := news{Step: string(step), Checks: []checkNews{{result: metadata.CheckResult{Output: long}, Name: "unit", ExitCode: 1}}}.output(false)
 		if got := lines[len(lines)-1]; got != want {
 			t.Errorf("%s: %q, want %q", step, got, want)
 		}

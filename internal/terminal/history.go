@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -112,9 +113,7 @@ func (r historyReport) attempt(run metadata.Run, a metadata.Attempt) []string {
 		cells[6] = text.USD(a.Usage.USD)
 	}
 	why := string(a.Class)
-	if why == "" {
-		why = string(a.Code)
-	}
+	why = cmp.Or(why, string(a.Code))
 	cells[8] = text.Join("; ", given, text.Join(": ", r.code(why), text.Cut(text.JoinLines(a.Why.In(r.C)), 200)), text.If(a.Resumed, r.Shown("resumed")))
 	return cells
 }

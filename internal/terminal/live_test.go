@@ -357,7 +357,7 @@ func TestLiveView(t *testing.T) {
 	v.Report(p.Events[0]) // after the end nothing happens
 	v.Close()
 	got := out.String()
-	for _, want := range []string{"planning execute ✓ wrote planning.md", "  - blocker F1 No paging", "! waiting (stuck) at design revise", "▸ design"} {
+	for _, want := range []string{"planning execute ✓ wrote planning.md", "  - blocker F1 A warning breaks the JSON", "! waiting (stuck) at design revise", "▸ design"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%q", want, got)
 		}

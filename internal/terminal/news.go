@@ -64,7 +64,7 @@ type news struct {
 
 // checkNews is how one check ended; in JSON without its output.
 type checkNews struct {
-	output      string
+	result      metadata.CheckResult
 	Name        string `json:"name"`
 	Pass        bool   `json:"pass"`
 	ExitCode    int    `json:"exit_code"`
@@ -158,7 +158,8 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 		n.Files, n.Diff = o.Written.Files, &o.Written.Diff
 	}
 	for _, c := range o.Checks {
-		n.Checks = append(n.Checks, checkNews{c.Output, c.Name, c.Pass, c.ExitCode, c.FailsBefore, c.Flaky})
+		c.FailsBefore = c.FailsBefore || !c.Pass && e.Of.Do == phases.DoBaseline
+		n.Checks = append(n.Checks, checkNews{c, c.Name, c.Pass, c.ExitCode, c.FailsBefore, c.Flaky})
 	}
 	rec := e.Run.Phase(e.Of.Phase)
 	if rec == nil {
@@ -178,6 +179,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 		verdict = o.Verdict // the phase has gone back since
 	}
 	if o.Status == metadata.Succeeded && e.Of.Do == phases.DoReview && verdict != nil {
+		n.because(phases.AttemptOf(&e.Run, e.Of.Phase).Why)
 		n.Round = max(rec.Round, 1)
 		n.Verdict, n.Findings, n.Gates = verdict.Verdict, view.OpenFindings(verdict), verdict.FailedGates()
 	}

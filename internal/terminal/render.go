@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -233,9 +234,7 @@ func (s screen) workLine(w underWay) string {
 	if model := text.Flat(w.Model); model != "" {
 		who += " (" + model + ")"
 	}
-	if who == "" {
-		who = "reprise" // it runs checks itself
-	}
+	who = cmp.Or(who, "reprise") // it runs checks itself
 	elapsed := s.Now.Sub(w.since)
 	line := text.Join(" · ", text.Join(" ", s.spinner(), text.Flat(w.Phase), text.Flat(w.Step)), text.Duration(elapsed.Truncate(time.Second)), who)
 	if wait := time.Duration(w.DelayMS)*time.Millisecond - elapsed; wait > 0 {

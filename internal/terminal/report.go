@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -117,9 +118,7 @@ func (r Report) Text(body, indent string) {
 func (r Report) Titled(plan *pipelines.Pipeline, run metadata.Run) {
 	r.Line("%s", r.Bold(text.Cut(text.IssueHead(run.IssueNumber, run.IssueTitle), r.width)))
 	name := run.Pipeline.Name
-	if name == "" {
-		name = plan.Name
-	}
+	name = cmp.Or(name, plan.Name)
 	r.Line("%s", r.Faint(text.Join(" · ", r.Shown("pipeline", "name", text.Flat(name)), r.Shown("branch", "name", text.Flat(run.BranchName)), text.Flat(run.PRURL))))
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -45,7 +44,7 @@ func (s *safeWriter) onto(print func(lines string) bool) {
 }
 
 // ownColour is what text.Palette puts around text.
-var ownColour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\x1b\[(?:0|1|2|3[1236])m`) })
+var ownColour = text.Pattern(`^\x1b\[(?:0|1|2|3[1236])m`)
 
 // Write shows p. What may go on with the next call waits for it.
 func (s *safeWriter) Write(p []byte) (int, error) {
@@ -77,7 +76,7 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 }
 
 // beginning is what may become a colour of ours.
-var beginning = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\x1b(?:\[(?:0|1|2|3[1236]?)?)?$`) })
+var beginning = text.Pattern(`^\x1b(?:\[(?:0|1|2|3[1236]?)?)?$`)
 
 // unfinished reports whether text may be only the beginning of a character, or of a colour of ours.
 func unfinished(text []byte) bool { return !utf8.FullRune(text) || beginning().Match(text) }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -21,7 +22,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	rows := view.RowsOf(plan, run)
 	r.Titled(plan, run)
 	r.Line("")
-	r.headline(plan, run, rows)
+	r.headline(plan, run, rows, o)
 	r.Line("")
 	r.phases(rows, run.Status != metadata.Completed, view.Doing(plan, run).Phase)
 	r.Line("")
@@ -39,8 +40,9 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	if said := text.Flat(o.Near.In(r.C)); said != "" {
 		r.prose(text.Capitalize(said))
 	}
+	ShowProven(w, plan, run, o)
 	r.findings(rows)
-	r.odd(run, rows)
+	r.cutOff(run)
 	r.questions(run)
 	r.halts(plan, run)
 	r.opened(plan, run)
@@ -55,7 +57,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 type statusReport struct{ Report }
 
 // headline says in a sentence where the run is.
-func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows []view.Row) {
+func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows []view.Row, o Options) {
 	d := view.Doing(plan, run)
 	at := view.RowOf(rows, d.Phase)
 	where := ""
@@ -70,8 +72,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 			r.prose(r.Shown("why", "why", why))
 		}
 		r.Line("")
-		r.prose(r.Shown("to do idle")) // a record does not know whether a process does
-		r.commands(view.NextCommands(plan, run))
+		r.worker(plan, run, o.Worker)
 	case metadata.Completed:
 		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", view.Completed(rows), "m", view.PhasesIn(rows)))
 	default:
@@ -86,6 +87,17 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 			r.Line("  %s", text.Visible(strings.ReplaceAll(l, "\t", "  ")))
 		}
 	}
+}
+
+// worker says since when a process works on a run, and what can be done meanwhile, or that a run may wait for one.
+func (r statusReport) worker(plan *pipelines.Pipeline, run metadata.Run, pid int) {
+	if id := text.Flat(run.IssueNumber); pid > 0 {
+		r.prose(r.Shown("works here", "pid", pid, "since", text.Clock(run.UpdatedAt)))
+		r.commands([]string{"reprise logs " + id + " --follow", "reprise pause " + id})
+		return
+	}
+	r.prose(r.Shown("to do idle"))
+	r.commands(view.NextCommands(plan, run))
 }
 
 func (r statusReport) agent(agent, model string) string {
@@ -172,25 +184,24 @@ func (r statusReport) findings(rows []view.Row) {
 	}
 }
 
-// odd names the checks that fail as they did before the work, those that are flaky, and the phases
-// whose writer was cut off: none of them holds the work up, so nothing else tells of them.
-func (r statusReport) odd(run metadata.Run, rows []view.Row) {
-	tell := func(key, name string, names []string) {
-		if len(names) > 0 {
-			r.Line("")
-			r.prose(r.C.Say(key, name, text.Flat(r.C.List(names))))
-		}
+// ShowProven prints what was proven of each phase of a run.
+func ShowProven(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Options) {
+	r, t := NewReport(w, o).In(run.Language), text.Table{}
+	for _, p := range view.StateOf(plan, run).Proven() {
+		t.Add(text.Flat(p.Phase), p.Line(r.C))
 	}
-	names := func(checks []metadata.CheckResult) (all []string) {
-		for _, c := range checks {
-			all = append(all, c.Name)
-		}
-		return all
+	if len(t.Rows) > 0 {
+		r.Heading(r.Shown("proven"))
+		r.facts(&t, "  ")
 	}
-	before, flaky := view.OddChecks(rows)
-	tell("tell.failedBefore", "checks", names(before))
-	tell("tell.flaky", "checks", names(flaky))
-	tell("tell.turnsUsedUp", "phases", view.CutOff(run))
+}
+
+// cutOff names the phases whose writer was cut off: that does not hold the work up, so nothing else tells of it.
+func (r statusReport) cutOff(run metadata.Run) {
+	if names := view.CutOff(run); len(names) > 0 {
+		r.Line("")
+		r.prose(r.C.Say("tell.turnsUsedUp", "phases", text.Flat(r.C.List(names))))
+	}
 }
 
 func (r statusReport) lastRollback(run metadata.Run) {
@@ -207,14 +218,12 @@ func (r statusReport) lastRollback(run metadata.Run) {
 func (r statusReport) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	stop := *run.Stop
 	why := text.JoinLines(stop.Why.In(r.C))
-	if why == "" {
-		why = text.Flat(r.C.Explain(string(stop.Code)).Meaning)
-	}
-	if run.Status == metadata.Interrupted && stop.Code == metadata.RunCancelled {
-		stop.Code = "" // it is the code of a cancelled run, too, which is something else
+	why = cmp.Or(why, text.Flat(r.C.Explain(string(stop.Code)).Meaning))
+	if run.Status == metadata.Interrupted && stop.Code == metadata.RunCancelled || string(stop.Code) == string(run.Status) {
+		stop.Code = "" // of an interrupted run it is that of a cancelled one, too, which is something else
 	}
 	if stop.Code != "" || stop.Why.Code() != "interrupted" { // which the line above says
-		r.prose(text.Join(": ", text.Flat(string(stop.Code)), why))
+		r.prose(text.Join(" ", why, text.If(stop.Code != "", "("+text.Flat(string(stop.Code))+")")))
 	}
 	for _, l := range view.LastLines(view.Stderr(run), view.FailureLines) {
 		r.Line("  | %s", text.Visible(strings.ReplaceAll(l, "\t", "    ")))

@@ -37,6 +37,8 @@ type Options struct {
 	Messages io.Writer
 	// Standing is how a run stands to its base; empty: there is nothing to say of it.
 	Standing metadata.Reason
+	// Worker is the process of this machine that works on the run; 0: none does.
+	Worker int
 	// Near says which open runs of other issues change the same files.
 	Near metadata.Reason
 }

@@ -151,7 +151,7 @@ func TestJSONView(t *testing.T) {
 func TestHostileTextStaysOnItsLine(t *testing.T) {
 	p := progresstest.NewPlay(t, "en")
 	p.Next(p.Work(0))
-	f := progresstest.NoPaging()
+	f := progresstest.WarningInOutput()
 	f.Title = "x\x1b[2J\x1b]0;owned\x07y\n::set-output name=a::b ##[add-mask]e\u202e"
 	p.Next(p.Judgement("", f))
 	for _, o := range []Options{{Plan: p.Plan}, {Plan: p.Plan, Format: "json"}} {

@@ -2,12 +2,12 @@ package terminal
 
 import (
 	"io"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // sizeOf gives the size of the terminal that w is, in cells; zeros if it is none.
@@ -50,7 +50,7 @@ func Fold(body string, width int) string {
 }
 
 // listed is how a line begins that is indented, or is an entry of a list.
-var listed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *([0-9]+\. |- )?`) })
+var listed = text.Pattern(`^ *([0-9]+\. |- )?`)
 
 // Paragraphs breaks a text anew, between words. Paragraphs are parted by empty lines;
 // one with lines that are indented stays as it is.

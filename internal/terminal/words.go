@@ -21,19 +21,10 @@ func (n news) result() string {
 	case n.Status != string(metadata.Succeeded):
 		return n.trouble()
 	case n.Verdict != "":
-		parts = append(parts, c.Word("verdicts", string(n.Verdict)), n.found())
+		parts = append(parts, text.Join(": ", c.Word("verdicts", string(n.Verdict)), n.Because.In(c)), n.found())
 	case len(n.Checks) > 0:
 		for _, check := range n.Checks {
-			how := "fails"
-			switch {
-			case check.Flaky:
-				how = "flaky"
-			case check.Pass:
-				how = "passes"
-			case check.FailsBefore:
-				how = "fails before"
-			}
-			parts = append(parts, c.Logged(how, "check", check.Name, "code", check.ExitCode))
+			parts = append(parts, view.CheckLine(c, check.result))
 		}
 	default:
 		parts = append(parts, n.written())
@@ -149,10 +140,10 @@ func (n news) details() []string {
 func (n news) output(all bool) []string {
 	var lines []string
 	for _, c := range n.Checks {
-		if c.Pass || c.FailsBefore { // that was told before
+		if c.Pass || c.FailsBefore && n.Step != string(phases.DoBaseline) { // that was told before
 			continue
 		}
-		said, left := view.Excerpt(c.output, view.FailureLines)
+		said, left := view.Excerpt(c.result.Output, view.FailureLines)
 		lines = append(lines, said...)
 		if left > 0 {
 			what := "lines"

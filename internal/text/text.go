@@ -5,7 +5,9 @@ package text
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -258,4 +260,10 @@ func Join(sep string, parts ...string) string {
 		}
 	}
 	return strings.Join(kept, sep)
+}
+
+// Pattern gives a regular expression that is compiled when it is first used: compiling all of them would take longer than most
+// commands do.
+func Pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

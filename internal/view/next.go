@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -89,11 +90,17 @@ func asksPeople(plan *pipelines.Pipeline, run metadata.Run) []string {
 
 // NextCommands gives the commands that take a run further, the likeliest first. For a
 // run whose next step is to wait for a person, these are the commands that it will
-// wait for. For a completed run there are none.
+// wait for. For a completed run there are none, unless only some of its phases were asked for.
 func NextCommands(plan *pipelines.Pipeline, run metadata.Run) []string {
 	switch {
 	case run.Stop != nil:
 		return toStop(plan, run)
+	case run.Status == metadata.Completed && Whole(plan).Part.Phases() != "":
+		name := run.Pipeline.Name
+		if !strings.HasPrefix(run.Pipeline.Source, "builtin:") && !strings.HasPrefix(run.Pipeline.Source, ".github/reprise/") {
+			name = "FILE"
+		}
+		return []string{"reprise run --issue " + text.Flat(run.IssueNumber) + " --refresh --pipeline " + text.Flat(name)}
 	case run.Status == metadata.Completed:
 		return nil
 	}
@@ -107,14 +114,18 @@ func NextCommands(plan *pipelines.Pipeline, run metadata.Run) []string {
 // toStop gives the commands that help a stopped run, the likeliest first.
 func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 	id, phase := text.Flat(run.IssueNumber), text.Flat(run.Stop.Phase)
-	if phase == "" {
-		phase = "PHASE"
-	}
+	phase = cmp.Or(phase, "PHASE")
 	again := "reprise run --issue " + id
 	retry := "reprise retry --issue " + id
 	back := "reprise rollback --issue " + id + " --to-phase " + phase + " --reason TEXT"
 	if lines := asksPeople(plan, run); len(lines) > 0 && run.Stop.Code == metadata.AwaitingPerson {
 		return lines
+	}
+	switch {
+	case phases.GivenUp(run) != "":
+		return []string{back}
+	case run.Stop.Why.Code() == "approval_needed": // by a pipeline that is not known
+		return []string{"reprise approve --issue " + id, back}
 	}
 	switch run.Stop.Code {
 	case metadata.BudgetExceeded:
@@ -124,7 +135,9 @@ func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 		return []string{again + " " + phases.LimitOf(run).Flag()}
 	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed, metadata.Conflicts:
 		return []string{back, retry}
-	case metadata.NoProgress, metadata.OutputInvalid, metadata.ChangeRefused, metadata.SecretFound:
+	case metadata.NoProgress, metadata.OutputInvalid:
+		return []string{"reprise answer --issue " + id + " --text TEXT", retry, back}
+	case metadata.ChangeRefused, metadata.SecretFound:
 		return []string{retry, back}
 	}
 	return []string{again}

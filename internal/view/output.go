@@ -2,10 +2,8 @@ package view
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -32,9 +30,7 @@ const FailureLines = 15
 
 // failing is in lines that say what went wrong, in the words of the usual
 // compilers, test runners and linters.
-var failing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[^a-z])(fail(ed|ure|ures|s|ing)?|errors?|err!|panic(ked)?|fatal|exception|traceback|assert(ion)?|assertionerror|undefined|not ok|expected|mismatch|segmentation fault|killed|timed out|no such file|command not found)([^a-z]|$)|[a-z]Error\b|✗|✕|✘|❌|^[^ :]+:[0-9]+:`)
-})
+var failing = text.Pattern(`(?i)(^|[^a-z])(fail(ed|ure|ures|s|ing)?|errors?|err!|panic(ked)?|fatal|exception|traceback|assert(ion)?|assertionerror|undefined|not ok|expected|mismatch|segmentation fault|killed|timed out|no such file|command not found)([^a-z]|$)|[a-z]Error\b|✗|✕|✘|❌|^[^ :]+:[0-9]+:`)
 
 // Excerpt gives at most so many lines of what a program printed, and how many it
 // leaves out. Of a long output it takes the lines that say what failed, with those

@@ -199,8 +199,8 @@ func Whole(plan *pipelines.Pipeline) *pipelines.Pipeline {
 func Doing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
 	if run.Status != metadata.Running {
 		d := phases.Decision{Phase: run.CurrentPhase}
-		if run.Stop != nil {
-			d = phases.Decision{Do: phases.Do(run.Stop.Step), Phase: run.Stop.Phase, Code: run.Stop.Code, Why: run.Stop.Why}
+		if s := run.Stop; s != nil {
+			d.Do, d.Phase, d.Code, d.Why = phases.Do(s.Step), s.Phase, s.Code, s.Why
 		}
 		return d
 	}
@@ -265,29 +265,6 @@ func CutOff(run metadata.Run) (names []string) {
 		}
 	}
 	return names
-}
-
-// OddChecks gives the checks of all phases that fail in the same way as before anything
-// was changed, and those that are flaky, each once.
-func OddChecks(rows []Row) (before, flaky []metadata.CheckResult) {
-	for _, r := range rows {
-		if r.Rec.Checks == nil {
-			continue
-		}
-		for _, c := range r.Rec.Checks.Results {
-			list := &before
-			if !c.FailsBefore {
-				list = &flaky
-			}
-			same := func(x metadata.CheckResult) bool {
-				return x.Name == c.Name && slices.Equal(x.FailedTests, c.FailedTests)
-			}
-			if (c.FailsBefore || c.Flaky) && !slices.ContainsFunc(*list, same) {
-				*list = append(*list, c)
-			}
-		}
-	}
-	return before, flaky
 }
 
 // Spent says what the run has cost, beside the limit that applies.

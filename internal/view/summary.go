@@ -13,31 +13,31 @@ import (
 // Summary is the result of a run as one JSON value. It is there however the
 // run ended.
 type Summary struct {
-	Status        string        `json:"status"` // success, partial_success, failed, waiting, cancelled, or running
-	Code          metadata.Code `json:"reason_code,omitempty"`
+	Status        string        `json:"status"`                // success, partial_success, failed, waiting, cancelled, or running
+	Code          metadata.Code `json:"reason_code,omitempty"` // why it stopped
 	Issue         string        `json:"issue"`
 	Title         string        `json:"title,omitempty"`
 	Pipeline      string        `json:"pipeline"`
 	Branch        string        `json:"branch"`
-	Head          string        `json:"head_sha,omitempty"`
-	Base          string        `json:"base,omitempty"`       // how it stands to its base, in words; empty: it has all of it, or nobody looked
-	Near          string        `json:"same_files,omitempty"` // which open runs of other issues change the same files, in words; empty: none, or nobody looked
-	Phase         string        `json:"phase"`                // where the run is, see At
-	Counts        *Counts       `json:"partial_success,omitempty"`
+	Head          string        `json:"head_sha,omitempty"`        // newest commit of the branch
+	Base          string        `json:"base,omitempty"`            // how it stands to its base, in words; empty: it has all of it, or nobody looked
+	Near          string        `json:"same_files,omitempty"`      // which open runs of other issues change the same files, in words; empty: none, or nobody looked
+	Phase         string        `json:"phase"`                     // where the run stopped, what it works on, or what comes next
+	Counts        *Counts       `json:"partial_success,omitempty"` // of a run that is not done
 	Steps         []SummaryStep `json:"steps"`
 	Totals        Totals        `json:"totals"`
 	Start         time.Time     `json:"start"`
 	End           time.Time     `json:"end"`
-	Error         string        `json:"error,omitempty"`
-	*SummaryState               // nil if there is no record of the run
-	// Next are the commands that take the run further, the likeliest first.
-	// They are those of a command line, so whoever has one fills them in.
+	Error         string        `json:"error,omitempty"` // that ended the job, if there was one
+	*SummaryState               // all fields of that; none if there is no record of the run, or if the output of a job would have more than 500,000 bytes
+	// Next are the commands that take the run further, the likeliest first, on a command line.
+	// Whoever has one fills them in.
 	Next []string `json:"next,omitempty"`
 }
 
 // Counts says how far a run got.
 type Counts struct {
-	Completed int `json:"completed"`
+	Completed int `json:"completed"` // phases
 	Total     int `json:"total"`
 }
 
@@ -55,11 +55,11 @@ type SummaryStep struct {
 	// before there is one.
 	Verdict    metadata.Ruling        `json:"verdict,omitempty"`
 	Attempts   int                    `json:"attempts"`
-	Retries    int                    `json:"retry_count"`
+	Retries    int                    `json:"retry_count"`      // attempts that failed
 	Output     string                 `json:"output,omitempty"` // the artifact, or the verdict
 	Usage      metadata.Usage         `json:"usage"`
 	DurationMS int64                  `json:"duration_ms"`
-	Error      string                 `json:"error,omitempty"`
+	Error      string                 `json:"error,omitempty"`  // why it failed
 	Checks     []metadata.CheckResult `json:"checks,omitempty"` // of the check
 }
 
@@ -67,7 +67,7 @@ type SummaryStep struct {
 type Totals struct {
 	metadata.Cost
 	Attempts   int   `json:"attempts"` // calls of agents
-	Revises    int   `json:"revises"`
+	Revises    int   `json:"revises"`  // revisions that were written
 	Rollbacks  int   `json:"rollbacks"`
 	DurationMS int64 `json:"duration_ms"` // of agents and checks
 	// TookMS is how long they have been at work, where what was done at the same time
@@ -192,12 +192,13 @@ func (s *SummaryStep) checked(rec metadata.Phase) {
 // record has it.
 type SummaryState struct {
 	Phases    []SummaryPhase      `json:"phases"` // also those that have not begun
+	Proven    []Proof             `json:"proven"` // of the phases of which something was
 	Budget    Budget              `json:"budget"`
 	Questions []metadata.Question `json:"questions"`          // open ones
 	Approval  *ApprovalWanted     `json:"approval,omitempty"` // that the run waits for
-	Approvals []Approval          `json:"approvals"`
-	Tasks     []metadata.Task     `json:"tasks"`
-	Rollbacks []metadata.Rollback `json:"rollbacks"`
+	Approvals []Approval          `json:"approvals"`          // those of the record
+	Tasks     []metadata.Task     `json:"tasks"`              // those of the record
+	Rollbacks []metadata.Rollback `json:"rollbacks"`          // those of the record
 }
 
 // SummaryPhase is where a phase stands, and what is open against its work.
@@ -209,8 +210,8 @@ type SummaryPhase struct {
 	Calls      int                    `json:"calls"`          // of agents
 	USD        float64                `json:"cost_usd"`
 	DurationMS int64                  `json:"duration_ms"`
-	Verdict    string                 `json:"verdict,omitempty"` // of the newest review
-	Findings   []metadata.Finding     `json:"findings,omitempty"`
+	Verdict    string                 `json:"verdict,omitempty"`  // of the newest review
+	Findings   []metadata.Finding     `json:"findings,omitempty"` // open ones
 	Gates      []metadata.Gate        `json:"failed_gates,omitempty"`
 	Checks     []metadata.CheckResult `json:"failed_checks,omitempty"`
 	Violations []Reverted             `json:"violations,omitempty"` // changes that were taken back
@@ -275,7 +276,7 @@ func (s State) summary() *SummaryState {
 	spent, since := phases.SpentOf(s.Run), s.Run.Budget.Since
 	used := metadata.Spent{USD: metadata.Rounded(spent.USD - since.USD), Tokens: spent.Tokens - since.Tokens, Seconds: spent.Seconds - since.Seconds, Attempts: spent.Attempts - since.Attempts}
 	out := &SummaryState{
-		s.phases(),
+		s.phases(), append([]Proof{}, s.Proven()...),
 		Budget{s.Run.Budget, used},
 		append([]metadata.Question{}, phases.Questions(s.Run)...), nil,
 		[]Approval{},

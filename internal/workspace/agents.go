@@ -72,7 +72,9 @@ func contain(w *Workspace, how string, opts agents.Options) (agents.Options, err
 	}
 	box := SandboxOf(w.Plan)
 	box.Helper = helper
-	box.State, box.Objects = filepath.Join(filepath.Dir(w.Repo.Dir()), "homes"), objects(w)
+	run := filepath.Dir(w.Repo.Dir())
+	box.State = filepath.Join(run, "homes")
+	box.Objects = []string{filepath.Join(w.Source.CommonDir, "objects"), filepath.Join(run, "git", "objects")} // which the tree's .git borrows
 	opts, note, err := opts.Contain(containment(how), box)
 	if err == nil {
 		w.Box, w.noSandbox = opts.Confinement(), note
@@ -115,11 +117,6 @@ func networks(plan *pipelines.Pipeline) (out []pipelines.Network) {
 	return out
 }
 
-// objects lists the folders of git objects that the tree's .git borrows: the user's, or a rehearsal's own.
-func objects(w *Workspace) []string {
-	return []string{filepath.Join(w.Source.CommonDir, "objects"), filepath.Join(filepath.Dir(w.Repo.Dir()), "git", "objects")}
-}
-
 // Executable is this program's file: as it was called, if that leads to it, since a program may go by its name.
 func Executable() (string, error) {
 	self, err := os.Executable()
@@ -144,11 +141,30 @@ func TempMark(tree string) string {
 	return "reprise-" + hex.EncodeToString(sum[:6]) + "-"
 }
 
-// Ready says what is missing before anything is spent.
+// Ready says what is missing before anything is spent. The work of an agent that is not here is given to the one that
+// stands in for it, and nobody falls back on one that is not here.
 func (w *Workspace) Ready(opts agents.Options) error {
 	var missing []metadata.Reason
 	for _, name := range needed(w.Plan) {
-		missing = append(missing, w.Missing(name, opts)...)
+		by, why := w.standIn(name, opts)
+		if by == "" {
+			missing = append(missing, why...)
+		} else if by != name {
+			w.absent = append(w.absent, metadata.Because("stands_in", "why", Lined(why), "by", w.Plan.Agents[by].Use))
+			for _, p := range phasesOf(w.Plan) {
+				for _, s := range []*pipelines.Step{&p.Execute, &p.Revise, &p.Review} { // the last goes by the first
+					if s.Agent == name {
+						give(w.Plan, p, s, by)
+					}
+				}
+			}
+		}
+	}
+	for name, a := range w.Plan.Agents {
+		if a.Fallback != "" {
+			a.Fallback, _ = w.standIn(a.Fallback, opts)
+			w.Plan.Agents[name] = a
+		}
 	}
 	if len(missing) == 0 {
 		return nil
@@ -160,15 +176,23 @@ func (w *Workspace) Ready(opts agents.Options) error {
 
 // Missing says why neither an agent nor those that stand in for it are there; nothing if one is.
 func (w *Workspace) Missing(name string, opts agents.Options) []metadata.Reason {
-	if rehearsal.Playing(environ.Env{Environ: opts.Environ}.Getenv) {
-		return nil // no program is called
+	if by, why := w.standIn(name, opts); by == "" {
+		return why
 	}
-	var why []metadata.Reason
+	return nil
+}
+
+// standIn names the agent that does the work of one: itself, or the first of those that stand in for it that is here.
+// It also says why others are not here.
+func (w *Workspace) standIn(name string, opts agents.Options) (by string, why []metadata.Reason) {
+	if rehearsal.Playing(environ.Env{Environ: opts.Environ}.Getenv) {
+		return name, nil // no program is called
+	}
 	a := w.Plan.Agents[name]
 	for range w.Plan.Agents { // vet has refused fallbacks that go in a circle
 		err := agents.Probe(a.Use, a, w.Repo.Dir(), opts)
 		if err == nil {
-			return nil
+			return name, why
 		}
 		why = append(why, metadata.Because("agent_missing", "name", name, "why", exit.Why(err)))
 		if a.Fallback == "" {
@@ -176,7 +200,7 @@ func (w *Workspace) Missing(name string, opts agents.Options) []metadata.Reason 
 		}
 		name, a = a.Fallback, w.Plan.Agents[a.Fallback]
 	}
-	return why
+	return "", why
 }
 
 // Lined puts each of some reasons on a line of its own.
@@ -208,14 +232,14 @@ func needed(plan *pipelines.Pipeline) []string {
 	return out
 }
 
-// SayLacking prints, once and before an agent is called, what the work tree lacks of the repository, and what of the
-// sandbox is missing here.
+// SayLacking prints, once and before an agent is called, what the work tree lacks of the repository, and what of agents
+// and of the sandbox is missing here.
 func (w *Workspace) SayLacking(env environ.Env) {
 	if w.saidLacking {
 		return
 	}
 	w.saidLacking = true
-	for _, names := range w.Closed {
+	for _, names := range slices.Concat(w.Closed, w.absent) {
 		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+names.In(w.Catalogue()))
 	}
 	for _, lack := range w.Repo.Lacks() {
@@ -235,11 +259,11 @@ func (w *Workspace) SayLacking(env environ.Env) {
 // tellHooks has an engine tell the pipeline's hooks of each record it commits, but not in a scratch rehearsal.
 func tellHooks(w *Workspace, e *engine.Engine, env environ.Env, o Options, opts agents.Options) {
 	e.Committed = func(context.Context, metadata.Run) {}
-	if len(w.Plan.Hooks) == 0 || o.Scratch {
-		return
-	}
 	if w.Warn == nil {
 		w.Warn = func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(err.Error())) }
+	}
+	if len(w.Plan.Hooks) == 0 || o.Scratch {
+		return
 	}
 	past := hooks.Past{Branch: w.Repo, Base: w.Run.BaseCommit, Record: phases.RecordFile(w.Issue.ID)}
 	w.Hooks = &hooks.Teller{

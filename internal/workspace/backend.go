@@ -20,6 +20,7 @@ type Checkout interface {
 	New() bool
 	Leftover() string
 	Warnings() []string
+	Unmoved() string
 	Lacks() []string
 	Close() error
 	// ReadFile reads a file as it is in a commit; the error wraps fs.ErrNotExist where there is none.

@@ -44,40 +44,36 @@ type Definition struct {
 
 // unwritten gives a mistake for each step whose template nobody has written.
 func (d *Definition) unwritten() (wrong pipelines.Mistakes) {
-	look := func(list string, of []pipelines.Phase) {
-		for i, p := range of {
-			steps := []struct{ name, prompt string }{{"execute", p.Execute.Prompt}, {"review", p.Review.Prompt}, {"revise", p.Revise.Prompt}}
-			for _, s := range steps {
-				if s.prompt == "" || d.Words.Has(s.prompt) {
-					continue
-				}
-				wrong = append(wrong, pipelines.Mistake{File: d.Plan.Source, Path: fmt.Sprintf("%s[%d]", list, i), Message: fmt.Sprintf(
-					"%s of %s takes the prompt %q, which nobody has written: it would be .github/reprise/prompts/%s.md on the default branch", s.name, p.Name, s.prompt, s.prompt)})
+	written := d.Words.Files()
+	for _, p := range phasesOf(d.Plan) {
+		for _, s := range []struct{ name, prompt string }{{"execute", p.Execute.Prompt}, {"review", p.Review.Prompt}, {"revise", p.Revise.Prompt}} {
+			if s.prompt != "" && written[s.prompt+".md"] == "" {
+				wrong = append(wrong, pipelines.Mistake{File: d.Plan.Source, Message: fmt.Sprintf(
+					"%s of %s takes the prompt %q, which nobody has written: it would be %s/prompts/%s.md", s.name, p.Name, s.prompt, OwnFolder, s.prompt)})
 			}
 		}
 	}
-	look("phases", d.Plan.Phases)
-	look("spare", d.Plan.Spare)
 	return wrong
 }
 
-// sources says where pipelines come from: a file that was named, the default branch's .github/reprise, then what is
-// built in. The branch that agents work on has no say.
-func sources(ctx context.Context, src *git.Source, pipeline string) (source.Sources, string, error) {
-	eval, err := Evaluator()
-	if err != nil {
-		return source.Sources{}, "", err
+// sources says where pipelines come from: a file that was named, .github/reprise of the checkout where a person at a
+// terminal asks, else of the default branch, then what is built in. The branch that agents work on has no say.
+func sources(ctx context.Context, src *git.Source, o Choice) (s source.Sources, pipeline string, err error) {
+	if s.Evaluator, err = evaluator(); err != nil {
+		return s, "", err
 	}
-	s := source.Sources{Evaluator: eval}
-	if src != nil {
-		if s.Repo, err = src.FS(ctx, src.Trusted(), ".github/reprise"); err != nil {
-			return s, "", err
-		}
+	switch {
+	case src == nil:
+	case o.Here:
+		s.Repo, _, err = ownHere(ctx, src)
+	default:
+		s.Repo, err = src.FS(ctx, src.Trusted(), OwnFolder)
 	}
-	if IsPath(pipeline) {
-		s.Path, pipeline = pipeline, ""
+	if IsPath(o.Pipeline) {
+		s.Path = o.Pipeline
+		return s, "", err
 	}
-	return s, pipeline, nil
+	return s, o.Pipeline, err
 }
 
 // IsPath tells a file from a name, or a name with a preset behind a slash.
@@ -89,8 +85,8 @@ func IsPath(pipeline string) bool {
 	return strings.HasPrefix(pipeline, ".") || filepath.IsAbs(pipeline)
 }
 
-// Evaluator evaluates CUE from a repository: this program, started again. An error says why its file is not known.
-func Evaluator() (source.Evaluator, error) {
+// evaluator evaluates CUE from a repository: this program, started again. An error says why its file is not known.
+func evaluator() (source.Evaluator, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return source.Evaluator{}, fmt.Errorf("finding the program's own file: %w", err)
@@ -111,19 +107,25 @@ type Choice struct {
 	Weight string // a choice.Weight, of an issue that an agent has judged
 
 	Installed []string // the agent programs that there are; none: those that the machine has
+
+	// Here takes pipelines and prompts from the checkout, in place of the default branch.
+	Here bool
 }
 
 // Define reads the pipeline and the prompts as they are now.
 func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Definition, error) {
-	s, name, err := sources(ctx, src, o.Pipeline)
+	s, name, err := sources(ctx, src, o)
 	if err != nil {
 		return Definition{}, err
 	}
 	chosen, err := source.Choose(ctx, s, source.ChoiceIssue{Title: is.Title, Labels: is.Labels, Type: is.Type}, name)
 	if err != nil {
-		return Definition{}, exit.AsUsage(onlyHere(ctx, src, err)) // what was named, or a label or file of the repository
+		return Definition{}, exit.AsUsage(err) // what was named, or a label or file of the repository
 	}
 	plan := chosen.Plan
+	if err := protectAs(ctx, src, o, plan); err != nil {
+		return Definition{}, err
+	}
 	if filepath.IsAbs(plan.Source) {
 		plan.Source = filepath.Base(plan.Source) // the record names no folder of this machine
 	}
@@ -139,7 +141,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 		return d, err
 	}
 	if d.Words, err = prompts.Load(overrides, plan.Language); err != nil {
-		return d, inRepository(err)
+		return d, err
 	}
 	if wrong := d.unwritten(); len(wrong) > 0 {
 		return d, wrong
@@ -151,6 +153,29 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 		err = d.name(ctx, src, is)
 	}
 	return d, err
+}
+
+// protectAs has a pipeline of the checkout protect what that of the default branch protects, too, and open nothing
+// that it does not open.
+func protectAs(ctx context.Context, src *git.Source, o Choice, plan *pipelines.Pipeline) error {
+	if !o.Here || !strings.HasPrefix(plan.Source, OwnFolder+"/") || SayOtherwise(ctx, src) == "" {
+		return nil
+	}
+	s, _, err := sources(ctx, src, Choice{})
+	if err != nil {
+		return err
+	}
+	there, err := source.Load(ctx, s, plan.Name)
+	if err != nil {
+		there = &pipelines.Pipeline{} // none without mistakes: nothing is open
+	}
+	for _, pattern := range there.Protect {
+		if !slices.Contains(plan.Protect, pattern) {
+			plan.Protect = append(plan.Protect, pattern)
+		}
+	}
+	plan.Open = slices.DeleteFunc(plan.Open, func(pattern string) bool { return !slices.Contains(there.Open, pattern) })
+	return ctx.Err()
 }
 
 // applyChoice puts the given language over the pipeline's, and takes this machine's folders out of plan.Origins.
@@ -237,39 +262,28 @@ func StepsOf(plan *pipelines.Pipeline) []*pipelines.Step {
 	return out
 }
 
-// inRepository gives mistakes in prompts the path that people know the file by.
-func inRepository(err error) error {
-	var wrong pipelines.Mistakes
-	if errors.As(err, &wrong) {
-		for i := range wrong {
-			wrong[i].File = path.Join(".github/reprise/prompts", wrong[i].File)
-		}
-	}
-	return err
-}
-
-// DefinedBy names the pipeline of a run the way --pipeline does.
-func DefinedBy(run metadata.Run, preset string) string {
+// pipelineOption names the pipeline of a run the way --pipeline does.
+func pipelineOption(run metadata.Run, preset string) string {
 	if preset == "" {
 		return run.Pipeline.Name
 	}
 	return run.Pipeline.Name + "/" + preset
 }
 
-// IsFindable reports whether a pipeline comes from where its name finds it again.
-func IsFindable(source string) bool {
+// isFindable reports whether a pipeline comes from where its name finds it again.
+func isFindable(source string) bool {
 	return strings.HasPrefix(source, "builtin:") || strings.HasPrefix(source, ".github/reprise/")
 }
 
-// ChangedSince says that the definition of a run reads otherwise now, or "".
-func ChangedSince(ctx context.Context, src *git.Source, run metadata.Run, is issue.Issue, preset string) (string, error) {
-	if !IsFindable(run.Pipeline.Source) {
+// ChangedSince says that the definition of a run, with the preset that o has as Pipeline, reads otherwise now, or "".
+func ChangedSince(ctx context.Context, src *git.Source, run metadata.Run, is issue.Issue, o Choice) (string, error) {
+	if !isFindable(run.Pipeline.Source) {
 		return "", nil // from a file that was named, and may be anywhere
 	}
-	now, err := Define(ctx, src, is, Choice{Pipeline: DefinedBy(run, preset), Language: run.Language})
-	var mistakes pipelines.Mistakes
+	o.Pipeline, o.Language = pipelineOption(run, o.Pipeline), run.Language
+	now, err := Define(ctx, src, is, o)
 	switch {
-	case errors.As(err, &mistakes):
+	case errors.As(err, new(pipelines.Mistakes)):
 		return "the pipeline has mistakes now; the run keeps the one it began with", nil
 	case err != nil:
 		return "", err

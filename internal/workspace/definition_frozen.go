@@ -35,7 +35,7 @@ func (d Definition) Freeze(is issue.Issue) (files map[string][]byte, digest stri
 		return nil, "", err
 	}
 	words = append(words, '\n')
-	if files, err = FreezeIssue(is); err != nil {
+	if files, err = freezeIssue(is); err != nil {
 		return nil, "", err
 	}
 	folder := phases.Folder(is.ID)
@@ -44,8 +44,8 @@ func (d Definition) Freeze(is issue.Issue) (files map[string][]byte, digest stri
 	return files, digestOf(plan, words), nil
 }
 
-// FreezeIssue gives the files that fix what a run works on.
-func FreezeIssue(is issue.Issue) (map[string][]byte, error) {
+// freezeIssue gives the files that fix what a run works on.
+func freezeIssue(is issue.Issue) (map[string][]byte, error) {
 	folder := phases.Folder(is.ID)
 	files := map[string][]byte{path.Join(folder, phases.IssueFile): is.Markdown()}
 	if len(is.Discussion.Comments) == 0 {
@@ -64,8 +64,8 @@ func digestOf(plan, words []byte) string {
 	return pipelines.Digest(append(append([]byte{}, plan...), words...))
 }
 
-// Thaw reads back what Freeze made, and refuses it if it is not what the record says.
-func Thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition, issue.Issue, error) {
+// thaw reads back what Freeze made, and refuses it if it is not what the record says.
+func thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition, issue.Issue, error) {
 	var d Definition
 	is := issue.Issue{
 		ID: run.IssueNumber, Title: run.IssueTitle, URL: run.IssueURL, Author: run.Issue.Author, Labels: run.Issue.Labels,
@@ -83,7 +83,7 @@ func Thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition,
 		return d, is, fmt.Errorf("%s or %s was changed by hand on %s (the record says %s, the files give %s): restore them",
 			phases.PipelineFile, promptsFile, run.BranchName, run.Pipeline.Digest, got)
 	}
-	_, is.Body = issue.ParseKept(files[2])
+	is.Body = issue.ParseKept(files[2])
 	if is.Digest() != run.Issue.Digest {
 		return d, is, fmt.Errorf("%s was changed by hand on %s: restore it; a run keeps to the issue as it read when it began", phases.IssueFile, run.BranchName)
 	}
@@ -127,9 +127,9 @@ type Document struct {
 // mostDocument is the size that a document may have, in bytes.
 const mostDocument = 1 << 20
 
-// Documents gives what people wrote for phases of a plan: files that the plan names, read by committed, and those of
+// documents gives what people wrote for phases of a plan: files that the plan names, read by committed, and those of
 // the command line (PHASE=PATH), read by here, which count over those. All mistakes come at once.
-func Documents(plan *pipelines.Pipeline, asked []string, committed, here func(path string) ([]byte, error)) (map[string]Document, error) {
+func documents(plan *pipelines.Pipeline, asked []string, committed, here func(path string) ([]byte, error)) (map[string]Document, error) {
 	all, wrong, own := map[string]Document{}, pipelines.Mistakes{}, map[string]bool{}
 	take := func(at pipelines.Mistake, phase, name string, read func(string) ([]byte, error)) {
 		text, why := document(plan, phase, name, read)
@@ -197,8 +197,8 @@ func document(plan *pipelines.Pipeline, phase, name string, read func(string) ([
 	return text, ""
 }
 
-// DocumentIn reads an ordinary file of a repository. A link could lead to what nobody hands on, as git's settings.
-func DocumentIn(repository, name string) ([]byte, error) {
+// documentIn reads an ordinary file of a repository. A link could lead to what nobody hands on, as git's settings.
+func documentIn(repository, name string) ([]byte, error) {
 	root, err := os.OpenRoot(repository)
 	if err != nil {
 		return nil, err

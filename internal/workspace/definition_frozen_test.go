@@ -31,11 +31,11 @@ func TestAWaitingRunIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, is, err := Thaw(run, read)
+	d, is, err := thaw(run, read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if is.Title != "Add a flag" || len(d.Plan.Phases) != 10 || !d.Words.Has("execute") {
+	if is.Title != "Add a flag" || len(d.Plan.Phases) != 10 || d.Words.Files()["execute.md"] == "" {
 		t.Errorf("read issue %q, %d phases", is.Title, len(d.Plan.Phases))
 	}
 	run = phases.TakeUp(run, phases.Start{At: run.UpdatedAt})
@@ -61,16 +61,16 @@ func TestDocumentIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := DocumentIn(dir, "docs/spec.md"); err != nil || string(text) != "REST" {
+	if text, err := documentIn(dir, "docs/spec.md"); err != nil || string(text) != "REST" {
 		t.Errorf("%q (%v)", text, err)
 	}
 	for _, name := range []string{"gone.md", "gone/spec.md"} {
-		if _, err := DocumentIn(dir, name); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := documentIn(dir, name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, want := range map[string]string{"docs/link.md": "symbolic link", "notes/config": "symbolic link", "pipe": "no file", "docs": "no file", "large": "more than", "../x": "escapes"} {
-		if text, err := DocumentIn(dir, name); err == nil || !strings.Contains(err.Error(), want) {
+		if text, err := documentIn(dir, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q (%v), want %q", name, text, err, want)
 		}
 	}
@@ -93,12 +93,12 @@ func TestDocuments(t *testing.T) {
 		return []byte(text), nil
 	}
 	plan.Documents = map[string]string{"plan": "a.md", "tell": "a.md"}
-	all, err := Documents(plan, []string{"plan=b.md"}, read, read)
+	all, err := documents(plan, []string{"plan=b.md"}, read, read)
 	if err != nil || string(all["plan"].Text) != "B" || all["plan"].Path != "b.md" || string(all["tell"].Text) != "A" || len(all) != 2 {
 		t.Errorf("%v, %v", all, err)
 	}
 	plan.Documents = map[string]string{"plan": "gone.md", "code": "a.md", "tell": "../a.md"}
-	_, err = Documents(plan, []string{"x", "no=a.md", "code=a.md"}, read, read)
+	_, err = documents(plan, []string{"x", "no=a.md", "code=a.md"}, read, read)
 	for _, want := range []string{
 		"--doc x: expected PHASE=PATH, such as design=docs/design.md",
 		`--doc no=a.md: no phase "no", expected one of code, plan, tell`,
@@ -111,11 +111,11 @@ func TestDocuments(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{"link": "is no file, or a symbolic link to one", "bin": "is no text in UTF-8", "latin": "is no text in UTF-8", "none": "is empty", "big": "expected at most 1048576", "/a.md": "is no path", "sub/.Git/config": "lies in git's own folder", "": "expected PHASE=PATH"} {
-		if _, err := Documents(phasestest.Plan(), []string{"plan=" + file}, read, read); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := documents(phasestest.Plan(), []string{"plan=" + file}, read, read); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", file, err, want)
 		}
 	}
-	if _, err := Documents(phasestest.Plan(), []string{"plan=a.md", "plan=b.md"}, read, read); err == nil || !strings.Contains(err.Error(), "there is another document for plan") {
+	if _, err := documents(phasestest.Plan(), []string{"plan=a.md", "plan=b.md"}, read, read); err == nil || !strings.Contains(err.Error(), "there is another document for plan") {
 		t.Errorf("twice: %v", err)
 	}
 }

@@ -2,57 +2,84 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
+	"testing/fstest"
 
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // OwnFolder has the pipelines and prompts of a repository.
 const OwnFolder = ".github/reprise"
 
-// InForce names the commit whose pipelines and prompts count.
-func InForce(src *git.Source) string {
-	if src.DefaultBranch == "" {
-		return "the commit that is checked out"
+// SayOtherwise tells in a sentence which pipelines, prompts and settings of the checkout jobs do not have like that; "" if
+// there are none, or nobody can say. src may be nil.
+func SayOtherwise(ctx context.Context, src *git.Source) string {
+	if src == nil {
+		return ""
 	}
-	return "the default branch " + src.DefaultBranch
+	_, otherwise, err := ownHere(ctx, src)
+	if err != nil || len(otherwise) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("taken from your checkout, and not like this on %s, by which jobs go: %s", cmp.Or(src.DefaultBranch, "HEAD"), text.Flat(strings.Join(otherwise, ", ")))
 }
 
-// NotInForce lists the checkout's pipelines and prompts that are not, or read otherwise, in the commit that counts. It
-// is a hint for people: what cannot be read is left out. src may be nil.
-func NotInForce(ctx context.Context, src *git.Source) []string {
-	if src == nil {
-		return nil
-	}
-	counts, err := src.FS(ctx, src.Trusted(), OwnFolder)
+// ownHere gives the checkout's pipelines, prompts and settings, and names those that read otherwise in the commit that
+// counts for jobs, or that only one of the two has. How lines end is no difference.
+func ownHere(ctx context.Context, src *git.Source) (here fstest.MapFS, otherwise []string, err error) {
+	committed, err := src.FS(ctx, src.Trusted(), OwnFolder)
 	if err != nil {
-		return nil
+		return nil, nil, err
 	}
 	root, err := os.OpenRoot(src.Dir) // no link leads out of it
 	if err != nil {
-		return nil
+		return nil, nil, err
 	}
 	defer func() { _ = root.Close() }() // opened for reading
-	here, err := fs.Sub(root.FS(), OwnFolder)
-	if err != nil {
-		return nil
+	own, err := fs.Sub(root.FS(), OwnFolder)
+	here, there := ownIn(own), ownIn(committed)
+	for name, file := range there {
+		if is := here[name]; is != nil && bytes.Equal(unixLines(is.Data), unixLines(file.Data)) {
+			is.Data = file.Data
+		} else {
+			otherwise = append(otherwise, path.Join(OwnFolder, name))
+		}
 	}
-	var out []string
-	// What cannot be listed is left out.
-	_ = fs.WalkDir(here, ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() && isOwn(name) && differs(here, counts, name) {
-			out = append(out, path.Join(OwnFolder, name))
+	for name := range here {
+		if there[name] == nil {
+			otherwise = append(otherwise, path.Join(OwnFolder, name))
+		}
+	}
+	slices.Sort(otherwise)
+	return here, otherwise, err
+}
+
+func unixLines(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
+
+// ownIn reads the pipelines, prompts and settings of a folder, which may be nil. What cannot be read is left out.
+func ownIn(folder fs.FS) fstest.MapFS {
+	all := fstest.MapFS{}
+	if folder == nil {
+		return all
+	}
+	_ = fs.WalkDir(folder, ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() && isOwn(name) {
+			if data, err := fs.ReadFile(folder, name); err == nil {
+				all[name] = &fstest.MapFile{Data: data}
+			}
 		}
 		return nil
 	})
-	return out
+	return all
 }
 
 // isOwn reports whether a file of the folder is a pipeline, a prompt or the settings of the repository.
@@ -63,29 +90,4 @@ func isOwn(name string) bool {
 		return true
 	}
 	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts" && path.Ext(rest) == ".md"
-}
-
-// differs reports whether a file that can be read here reads otherwise there, or is missing. Line ends do not count.
-func differs(here, there fs.FS, name string) bool {
-	now, err := fs.ReadFile(here, name)
-	if err != nil || there == nil {
-		return err == nil
-	}
-	then, err := fs.ReadFile(there, name)
-	lines := func(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
-	return err != nil || !bytes.Equal(lines(now), lines(then))
-}
-
-// onlyHere adds to an unknown pipeline's error that the checkout has it: it counts once on the default branch.
-func onlyHere(ctx context.Context, src *git.Source, err error) error {
-	var unknown *source.UnknownError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	for _, file := range NotInForce(ctx, src) {
-		if name, ok := source.IsFile(path.Base(file)); ok && name == unknown.Name {
-			return fmt.Errorf("no pipeline %q: there is one in your checkout, %s, that is not committed to %s (to take it as it is: --pipeline FILE)", name, file, InForce(src))
-		}
-	}
-	return err
 }

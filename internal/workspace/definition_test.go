@@ -69,7 +69,7 @@ func TestCrew(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tt.text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			eval, err := Evaluator()
+			eval, err := evaluator()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,10 +21,10 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
-// Vetted checks the pipelines that args name, with their prompts; without args all of the repository and the built-in
-// ones, and only these if src is nil. It gives all mistakes, and each pipeline: nil for settings or one with mistakes.
-func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mistakes, []*pipelines.Pipeline, error) {
-	s, _, err := sources(ctx, src, "")
+// Vetted checks the pipelines that args name, with their prompts; without args all of the checkout and the built-in
+// ones, and only these if src is nil. It gives all mistakes, and each definition: empty for settings or one with mistakes.
+func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mistakes, []Definition, error) {
+	s, _, err := sources(ctx, src, Choice{Here: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,17 +37,13 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mist
 		if args, err = s.Names(); err != nil {
 			return nil, nil, err
 		}
-		for _, m := range shadowed {
-			if isOwn(path.Base(m.File)) {
-				all = append(all, m)
-			}
-		}
+		all = append(all, shadowed...)
 		var wrong pipelines.Mistakes
 		if _, err := s.UsualPipeline(ctx); errors.As(err, &wrong) {
 			all = append(all, wrong...)
 		}
 	}
-	found, plans, err := vetEach(ctx, src, args, vetTime)
+	found, defined, err := vetEach(ctx, src, args, vetTime)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,17 +60,17 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mist
 			}
 		}
 	}
-	return all, plans, nil
+	return all, defined, nil
 }
 
 // vetTime is how long the pipelines of one vet may take together: limits of their own would add up.
 const vetTime = 30 * time.Second
 
 // vetEach gives the mistakes of pipelines, checked side by side, and those without any. No time left is a mistake.
-func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Duration) ([]pipelines.Mistakes, []*pipelines.Pipeline, error) {
+func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Duration) ([]pipelines.Mistakes, []Definition, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	found, failed, plans := make([]pipelines.Mistakes, len(names)), make([]error, len(names)), make([]*pipelines.Pipeline, len(names))
+	found, failed, defined := make([]pipelines.Mistakes, len(names)), make([]error, len(names)), make([]Definition, len(names))
 	free := make(chan struct{}, runtime.NumCPU())
 	var all sync.WaitGroup
 	for i, name := range names {
@@ -86,8 +82,8 @@ func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Du
 				err = vetSettings(limited, name)
 			} else if err == nil {
 				var def Definition
-				if def, err = Define(limited, src, issue.Issue{ID: "none"}, Choice{Pipeline: name}); err == nil {
-					plans[i] = def.Plan
+				if def, err = Define(limited, src, issue.Issue{ID: "none"}, Choice{Pipeline: name, Here: true}); err == nil {
+					defined[i] = def
 				}
 			}
 			if err != nil && limited.Err() != nil && ctx.Err() == nil {
@@ -98,12 +94,12 @@ func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Du
 		})
 	}
 	all.Wait()
-	return found, plans, errors.Join(failed...)
+	return found, defined, errors.Join(failed...)
 }
 
 // vetSettings checks the settings of a repository in a file, beside which its pipelines lie.
 func vetSettings(ctx context.Context, file string) error {
-	eval, err := Evaluator()
+	eval, err := evaluator()
 	if err == nil {
 		_, err = os.Stat(file)
 	}
@@ -117,18 +113,17 @@ func vetSettings(ctx context.Context, file string) error {
 // mistakesOf gives the mistakes of a Define error: in that pipeline, or that there is none. Other errors stay.
 func mistakesOf(ctx context.Context, name string, err error) (pipelines.Mistakes, error) {
 	var mistakes pipelines.Mistakes
-	var usage exit.UsageError
-	var file *fs.PathError
+	file, isFile := errors.AsType[*fs.PathError](err)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.As(err, &mistakes):
 		return mistakes, nil
-	case !errors.As(err, &usage):
+	case !errors.As(err, new(exit.UsageError)):
 		return nil, err
 	case !IsPath(name):
 		return pipelines.Mistakes{{Message: err.Error()}}, nil
-	case errors.As(err, &file):
+	case isFile:
 		err = file.Err
 	}
 	return pipelines.Mistakes{{File: name, Message: strings.TrimPrefix(err.Error(), name+": ")}}, nil

@@ -48,7 +48,27 @@ func Look(ctx context.Context, env environ.Env, repo, id string) (*Recorded, err
 			return nil, err
 		}
 	}
-	return LookAt(ctx, env, src, id)
+	r, err := LookAt(ctx, env, src, id)
+	if err != nil || !r.Run.Execution.Push || r.AtWork(env) > 0 {
+		return r, err
+	}
+	further, err := r.Further(ctx)
+	switch {
+	case err != nil:
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %v; this is the run as of %s UTC\n", err, r.Run.UpdatedAt.UTC().Format("2006-01-02 15:04"))
+	case further != r:
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: origin has the run further than branch %s here: this is the run as it is there (git fetch origin brings its commits)\n", r.Run.BranchName)
+	}
+	return further, ctx.Err()
+}
+
+// AtWork gives the process on this machine that works on the run; 0: none does.
+func (r *Recorded) AtWork(env environ.Env) int {
+	root, err := HomeFolder(env, r.Source, r.Run.IssueNumber)
+	if err != nil {
+		return 0
+	}
+	return folders.Holder(root)
 }
 
 // LookAt reads the run of an issue in a repository.
@@ -71,7 +91,7 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 		return nil, err
 	}
 	r.preferLocal(env, id)
-	r.Definition, r.Issue, err = Thaw(r.Run, read)
+	r.Definition, r.Issue, err = thaw(r.Run, read)
 	return r, err
 }
 
@@ -118,7 +138,7 @@ func Further(env environ.Env, src *git.Source, id string, than metadata.Run) (*m
 	if err != nil {
 		return nil, "" // then nothing of the run is here
 	}
-	here := SavedRun(root, id)
+	here := savedRun(root, id)
 	if here == nil || here.Execution.ID != than.Execution.ID || here.Pipeline.Digest != than.Pipeline.Digest {
 		return nil, root
 	}
@@ -143,28 +163,24 @@ func noRun(ctx context.Context, env environ.Env, src *git.Source, id string) err
 	if _, err := src.ReadFile(ctx, KeptRef(id), phases.RecordFile(id)); err == nil {
 		return &NoRunError{exit.UsageError{Err: fmt.Errorf("the branch %s is gone, and of its run only the record is kept, which reprise status --issue %s shows; begin another one with: reprise run --issue-file FILE", env.Branch(id), id)}}
 	}
-	ids, err := RunIDs(ctx, src, env.Prefix())
+	ids, err := RunIDs(ctx, src, BranchesHere, env.Prefix())
 	if err != nil || len(ids) == 0 {
 		return &NoRunError{exit.UsageError{Err: fmt.Errorf("there is no run for issue %s in this repository; start one with: reprise run --issue-file FILE", id)}}
 	}
 	return &NoRunError{exit.UsageError{Err: fmt.Errorf("there is no run for issue %s in this repository; there are: %s", id, strings.Join(ids, ", "))}}
 }
 
-// RunIDs lists the issues that have a branch here named prefix and id, in the order of the names.
-func RunIDs(ctx context.Context, src *git.Source, prefix string) ([]string, error) {
+// RunIDs lists the issues that have a branch named prefix and id in a folder of refs, in the order of the names.
+func RunIDs(ctx context.Context, src *git.Source, in, prefix string) (ids []string, err error) {
 	folder, _ := path.Split(prefix) // a prefix may end within a name, which git lists no branches by
-	branches, err := src.Branches(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
+	branches, err := src.BranchesIn(ctx, in, folder)
 	for _, b := range branches {
-		if id, ok := strings.CutPrefix(b, prefix); ok && metadata.CheckID(id) == nil {
+		if id, ok := strings.CutPrefix(b.Name, prefix); ok && metadata.CheckID(id) == nil {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	return ids, nil
+	return ids, err
 }
 
 // AmbiguousRun says that a command does not name a run, and that there are several.
@@ -178,9 +194,13 @@ func (s AmbiguousRun) Error() string {
 	return "which issue? Give --issue ID; there are runs of: " + strings.Join(s.Ids, ", ")
 }
 
-// CurrentRun gives the id of the run that is meant by no name: whose branch is checked out, else the only one.
+// CurrentRun gives the id of the run that is meant by no name: whose branch is checked out, else the only one here or,
+// where none is here, on origin as it was fetched last.
 func CurrentRun(ctx context.Context, env environ.Env, src *git.Source) (string, error) {
-	ids, err := RunIDs(ctx, src, env.Prefix())
+	ids, err := RunIDs(ctx, src, BranchesHere, env.Prefix())
+	if err == nil && len(ids) == 0 {
+		ids, err = RunIDs(ctx, src, BranchesAfar, env.Prefix())
+	}
 	if err != nil {
 		return "", err
 	}
@@ -233,25 +253,29 @@ func (r *Recorded) tops(env environ.Env) ([]string, error) {
 	return []string{filepath.Join(root, "tree"), r.Source.Dir}, nil
 }
 
-// Further gives the run as origin has it now, if it has got further there; else as it is.
-func (r *Recorded) Further(ctx context.Context) *Recorded {
+// Further gives the run as origin has it now, if it has got further there; else as it is. The error says why origin
+// could not be asked.
+func (r *Recorded) Further(ctx context.Context) (*Recorded, error) {
 	read, done, err := r.Source.Peek(ctx, r.Run.BranchName, phases.RecordName(r.Run.IssueNumber))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil // it has no such branch
+	}
 	if err != nil {
-		return r
+		return r, err
 	}
 	defer done()
 	data, err := read(phases.RecordFile(r.Run.IssueNumber))
 	if err != nil {
-		return r
+		return r, nil
 	}
 	next := &Recorded{Source: r.Source}
 	if next.Run, err = metadata.ParseOf(r.Run.IssueNumber, data, r.Run.BranchName); err != nil || next.Run.Revision <= r.Run.Revision {
-		return r
+		return r, nil
 	}
-	if next.Definition, next.Issue, err = Thaw(next.Run, read); err != nil {
-		return r
+	if next.Definition, next.Issue, err = thaw(next.Run, read); err != nil {
+		return r, nil
 	}
-	return next
+	return next, nil
 }
 
 // The trailers of a commit that say which attempt, and which phase, it is of.
@@ -263,12 +287,7 @@ const (
 // Patches gives what the commits with a trailer changed, the oldest first, but for record and definition. The error
 // wraps fs.ErrNotExist where the commits are not in this repository.
 func (r *Recorded) Patches(ctx context.Context, trailer string) ([]git.CommitPatch, error) {
-	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, false, definedBy(r.Run.IssueNumber)...)
-}
-
-// Marked gives the commits with a trailer, as Patches does, without their changes but with those of the record alone.
-func (r *Recorded) Marked(ctx context.Context, trailer string) ([]git.CommitPatch, error) {
-	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, true)
+	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, definedBy(r.Run.IssueNumber)...)
 }
 
 // Change gives what the whole run changed besides its own folder. The error is as with Patches.

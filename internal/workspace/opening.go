@@ -27,6 +27,9 @@ func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
 	if err := containment(o.Sandbox).Check(); err != nil {
 		return nil, exit.AsUsage(err)
 	}
+	if info, err := os.Stat(os.TempDir()); err != nil || !info.IsDir() {
+		return nil, exit.Usagef("TMPDIR names %q, which is no folder: make it, or set TMPDIR to another one", os.TempDir())
+	}
 	w := &opening{Workspace: &Workspace{clean: func() {}}, env: env, o: o}
 	if err := w.find(ctx); err != nil {
 		return nil, err
@@ -63,7 +66,7 @@ func (w *opening) find(ctx context.Context) error {
 	case w.o.Given != nil:
 		w.Issue = *w.o.Given
 	case w.o.File != "":
-		w.Issue, err = issue.ReadFile(w.o.File)
+		w.Issue, err = issue.ReadFile(w.o.File, w.env.Stdin)
 	default:
 		w.Issue.ID, w.there, w.nowhere, err = w.o.Query.Find(w.env, w.Source)
 	}
@@ -96,13 +99,16 @@ func (w *opening) openTree(ctx context.Context) error {
 			return err
 		},
 	}
+	if w.Source.UserName == "" || w.Source.UserEmail == "" {
+		opts.Name, opts.Email = w.o.Author[0], w.o.Author[1]
+	}
 	if w.o.Token != "" {
 		opts.Token = func(context.Context) (string, error) { return w.o.Token, nil }
 	}
 	if w.o.Only != "" {
 		opts.Own = phases.PartRefs(w.Issue.ID) + w.o.Only
 	}
-	w.local = SavedRun(root, w.Issue.ID)
+	w.local = savedRun(root, w.Issue.ID)
 	if w.Push, err = w.pushes(ctx); err != nil {
 		return err
 	}

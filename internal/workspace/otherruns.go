@@ -114,8 +114,8 @@ type OtherRuns struct {
 	asked time.Time         // when; zero: never
 }
 
-// OtherRunsOf gives the other runs for a run.
-func OtherRunsOf(env environ.Env, c OtherRunsConfig) *OtherRuns {
+// otherRunsOf gives the other runs for a run.
+func otherRunsOf(env environ.Env, c OtherRunsConfig) *OtherRuns {
 	return &OtherRuns{OtherRunsConfig: c, env: env, said: map[string]bool{}, known: map[string]bool{}}
 }
 
@@ -269,7 +269,7 @@ func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metada
 	if phases.IsOver(run) {
 		return ""
 	}
-	n := OtherRunsOf(env, OtherRunsConfig{Source: src, Issue: run.IssueNumber, Tips: func() []string {
+	n := otherRunsOf(env, OtherRunsConfig{Source: src, Issue: run.IssueNumber, Tips: func() []string {
 		return []string{BranchesHere + run.BranchName, BranchesAfar + run.BranchName}
 	}})
 	all, _ := n.list(ctx, run) // what cannot be read is not known
@@ -344,7 +344,7 @@ func (n *OtherRuns) SpentToday(ctx context.Context, run metadata.Run) ([]phases.
 			count(o.Run, o.ID)
 		}
 		if root, err := HomeFolder(n.env, n.Source, o.ID); err == nil {
-			if here := SavedRun(root, o.ID); here != nil && o.ID != run.IssueNumber {
+			if here := savedRun(root, o.ID); here != nil && o.ID != run.IssueNumber {
 				count(*here, o.ID) // it may be at work
 			}
 		}

@@ -55,7 +55,7 @@ func TestAfar(t *testing.T) {
 	must(err)
 	said, now := &bytes.Buffer{}, time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	env := environ.Env{Stderr: said, Now: func() time.Time { return now }}
-	a := OtherRunsOf(env, OtherRunsConfig{Source: src, Folder: filepath.Join(dir, "kept", "origin")})
+	a := otherRunsOf(env, OtherRunsConfig{Source: src, Folder: filepath.Join(dir, "kept", "origin")})
 	if err := a.look(t.Context()); a.survey != nil || err != nil {
 		t.Errorf("a run that is not pushed has asked origin: %v, %v", a.survey, err)
 	}

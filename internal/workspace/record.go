@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -37,7 +38,7 @@ func (w *opening) load(ctx context.Context) error {
 	}
 	w.known = w.Run.Clone()
 	given := w.Issue
-	if w.Definition, w.Issue, err = Thaw(w.Run, read); err != nil {
+	if w.Definition, w.Issue, err = thaw(w.Run, read); err != nil {
 		return err
 	}
 	if !w.o.TrustBranch && !w.o.Refresh && !w.o.Scratch && (!w.o.Still || len(w.Plan.Hooks) > 0) {
@@ -195,14 +196,29 @@ func (w *opening) touched(ctx context.Context) error {
 	return nil
 }
 
-// Restore takes the code back to when the target phase ended, to be committed with the rollback.
+// Restore takes the code back to when the target phase ended, or the attempt that is gone back to, to be committed with
+// the rollback. With such an attempt its artifacts come back, too.
 func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine.StagedTree, error) {
-	if phases.MergedSince(w.Run, r.Entry.ToPhase) {
-		return nil, exit.NotAllowed(metadata.Because("restore_merged", "phase", r.Entry.ToPhase))
+	phase := r.Entry.ToPhase
+	if phases.MergedSince(w.Run, phase, r.Attempt) {
+		return nil, exit.NotAllowed(metadata.Because("restore_merged", "phase", phase))
 	}
-	end, err := w.EndOf(ctx, r.Entry.ToPhase)
+	end, err := w.EndOf(ctx, phase, r.Attempt)
 	if err != nil {
 		return nil, err
+	}
+	if r.Attempt > 0 && r.Entry.ToStep != metadata.Execute {
+		_, then, err := w.recordAt(ctx, end)
+		if err != nil {
+			return nil, err
+		}
+		r.StandOn(then.Phase(phase))
+		r.Files = map[string][]byte{}
+		for _, name := range r.Run.Phase(phase).OutputFiles {
+			if r.Files[name], err = w.Repo.ReadFile(ctx, end, name); err != nil {
+				return nil, err
+			}
+		}
 	}
 	stage, paths, err := w.Repo.Recover(ctx, end, ".reprise")
 	r.Paths = paths
@@ -218,16 +234,18 @@ func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.Stag
 	return staged{w.Git(), stage}, result, nil
 }
 
-// EndOf finds the newest commit in which a step of a phase ended: the tree as the phase left it. Others, such as a
-// rollback's, only name the phase.
-func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
+// EndOf finds the newest commit in which a step of a phase ended, or an attempt of it if that is not 0: the tree as it
+// was left then. Other commits, such as a rollback's, only name the phase.
+func (w *Workspace) EndOf(ctx context.Context, phase string, attempt int) (string, error) {
 	log, err := w.Repo.Log(ctx, w.Run.BaseCommit)
 	if err != nil {
 		return "", err
 	}
 	at, err := w.newest(ctx, log, func(c git.LogEntry) bool {
 		of := slices.Contains(c.Trailers, git.Trailer{Key: PhaseTrailer, Value: phase})
-		return of && slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == AttemptTrailer })
+		return of && slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool {
+			return t.Key == AttemptTrailer && (attempt == 0 || t.Value == strconv.Itoa(attempt))
+		})
 	})
 	switch {
 	case err != nil:
@@ -235,7 +253,7 @@ func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 	case at >= 0:
 		return log[at].Commit, nil
 	}
-	return "", fmt.Errorf("no commit of phase %s is on %s, so there is nothing to restore from: take the run back without --restore", phase, w.Run.BranchName)
+	return "", fmt.Errorf("no commit of phase %s is on %s, so there is nothing to restore from: take the run back without --restore and --attempt", phase, w.Run.BranchName)
 }
 
 // Unchanged refuses to approve a part, or what the run waits at, for what has changed since a commit.

@@ -58,7 +58,7 @@ func NothingNew(plan *pipelines.Pipeline) metadata.Reason {
 
 // Redefine gives the run its pipeline and prompts as they are defined now. The next commit takes them along.
 func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) error {
-	known := IsFindable(w.Run.Pipeline.Source)
+	known := isFindable(w.Run.Pipeline.Source)
 	if o.Part.IsZero() && (o.Pipeline == "" || !known) { // one that need not be named and is, is meant as a whole
 		o.Part = w.Plan.Part
 	}
@@ -67,11 +67,9 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 		if !known {
 			return exit.Usagef("the run began with the pipeline file %s, and where that is now is not known: name it again with --pipeline FILE", w.Run.Pipeline.Source)
 		}
-		o.Pipeline = DefinedBy(w.Run, w.Plan.Preset)
+		o.Pipeline = pipelineOption(w.Run, w.Plan.Preset)
 	}
-	if o.Language == "" {
-		o.Language = w.Run.Language
-	}
+	o.Language = cmp.Or(o.Language, w.Run.Language)
 	o.Agent, o.Model = cmp.Or(o.Agent, w.Plan.Given.Agent), cmp.Or(o.Model, w.Plan.Given.Model)
 	now, err := Define(ctx, w.Source, w.Issue, o.Choice)
 	if err != nil {
@@ -114,8 +112,8 @@ func (w *Workspace) define(ctx context.Context, env environ.Env, o Options, now 
 // it, and what the command line names, as it lies in the repository.
 func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
 	committed := func(name string) ([]byte, error) { return w.Source.ReadPlain(ctx, w.Repo.Tip(), name) }
-	here := func(name string) ([]byte, error) { return DocumentIn(w.Source.Dir, name) }
-	all, err := Documents(w.Plan, o.Docs, committed, here)
+	here := func(name string) ([]byte, error) { return documentIn(w.Source.Dir, name) }
+	all, err := documents(w.Plan, o.Docs, committed, here)
 	if err != nil {
 		return exit.AsUsage(err)
 	}
@@ -189,7 +187,7 @@ func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error
 	had := w.Run.Issue.Discussion != ""
 	w.Run = phases.TakeIssue(w.Run, now.Record(), changed, by, env.Now())
 	var err error
-	if w.Frozen, err = FreezeIssue(w.Issue); err == nil && had && len(now.Discussion.Comments) == 0 {
+	if w.Frozen, err = freezeIssue(w.Issue); err == nil && had && len(now.Discussion.Comments) == 0 {
 		// The file stays, and says that nothing is left.
 		w.Frozen[path.Join(phases.Folder(w.Issue.ID), phases.DiscussionFile)], err = now.Discussion.JSON()
 	}

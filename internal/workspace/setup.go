@@ -46,7 +46,7 @@ func (s SetupStore) Due(digest string) bool {
 		return true
 	}
 	for i := range r.Paths {
-		if _, err := os.Lstat(s.kept(i)); err != nil {
+		if _, err := os.Lstat(filepath.Join(s.Root, keptDir, strconv.Itoa(i))); err != nil {
 			return true
 		}
 	}
@@ -152,8 +152,6 @@ func (s SetupStore) copy(ctx context.Context, tree *os.Root, i int, to string) e
 	defer func() { _ = kept.Close() }() // opened for reading
 	return folders.Copy(ctx, kept, strconv.Itoa(i), into, path.Base(to))
 }
-
-func (s SetupStore) kept(i int) string { return filepath.Join(s.Root, keptDir, strconv.Itoa(i)) }
 
 func (s SetupStore) read() (record, error) {
 	var r record

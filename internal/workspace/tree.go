@@ -70,7 +70,7 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	for i, c := range changes {
 		out[i] = phases.Change{
 			Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size,
-			Runs: c.Type == git.Executable && c.Was != git.Executable, Alias: c.Alias, LinkedFrom: c.LinkedFrom, Large: c.Large,
+			Runs: c.Type == git.Executable && c.Was != git.Executable, Alias: c.Alias, LinkedFrom: c.LinkedFrom, Large: c.Large, Filter: c.Filter,
 		}
 		if !plainFile(c.Type) || metadata.CheckPath(c.Path) != nil {
 			continue // it is not kept anyway
@@ -154,11 +154,24 @@ func (t Tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool
 	if err != nil {
 		return err
 	}
-	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() || !was {
+	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() {
 		return nil
+	}
+	if !was {
+		rest, err := io.ReadAll(io.LimitReader(f, phases.MaxFile))
+		return errors.Join(err, t.heldElsewhere(ctx, c, append(head, rest...)))
 	}
 	before, err := t.Held(ctx, c.Path, phases.HeadSize)
 	c.Held = phases.ContentOf(before)
+	return err
+}
+
+// heldElsewhere notes that the tip has the content of a new file: it was moved, or copied.
+func (t Tree) heldElsewhere(ctx context.Context, c *phases.Change, data []byte) error {
+	known, err := t.Known(ctx, data)
+	if known {
+		c.Held = c.Holds
+	}
 	return err
 }
 
@@ -219,8 +232,13 @@ func (t Tree) Commit(ctx context.Context, c engine.BranchCommit) error {
 		return err
 	}
 	made, err := t.Repo.Commit(ctx, g)
-	if err != nil && made != "" {
-		return &engine.NotPushed{Err: err}
+	var push *git.PushError
+	if refused := errors.As(err, &push); err != nil && (made != "" || c.Shelve && refused) { // then the folder stays where it is
+		kept := &engine.NotPushed{Err: err}
+		if refused {
+			kept.Rule, kept.Withdraw = push.Rule, push.Withdraw
+		}
+		return kept
 	}
 	return err
 }

@@ -185,7 +185,7 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 			NewID:   uuid.NewString,
 			Rand:    rand.NewChaCha8([32]byte{}),
 		},
-		Store: RecordFolder(repo.Tree(), "7"), Report: x, Sleep: func(context.Context, time.Duration) error { return nil },
+		Store: recordFolder(repo.Tree(), "7"), Report: x, Sleep: func(context.Context, time.Duration) error { return nil },
 	}
 	x.run = phases.Fresh(plan, metadata.Run{
 		IssueNumber: "7", IssueTitle: "T", BranchName: "reprise/issue-7", BaseCommit: x.base, Language: "en", WorkflowVersion: "test",

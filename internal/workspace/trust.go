@@ -10,14 +10,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -71,7 +70,7 @@ func (w *opening) checkTrust(ctx context.Context) error {
 // wider says what the run's pipeline and first command line let programs do that no trusted pipeline does.
 func (w *opening) wider(ctx context.Context) ([]string, error) {
 	run, plan := w.Run, w.Plan
-	if !IsFindable(run.Pipeline.Source) || !IsFindable(plan.Source) {
+	if !isFindable(run.Pipeline.Source) || !isFindable(plan.Source) {
 		return []string{fmt.Sprintf("it comes from the file %.100q, which the default branch does not have", run.Pipeline.Source)}, nil
 	}
 	first := []string{fmt.Sprintf("the default branch has no pipeline %.100q without mistakes", run.Pipeline.Name)}
@@ -81,14 +80,12 @@ func (w *opening) wider(ctx context.Context) ([]string, error) {
 			continue
 		}
 		trusted, err := w.backend.Define(ctx, src, issue.Issue{ID: run.IssueNumber}, Choice{
-			Pipeline: DefinedBy(run, plan.Preset), Language: run.Language, Part: plan.Part, Agent: plan.Given.Agent, Model: plan.Given.Model, Weight: plan.Given.Weight,
+			Pipeline: pipelineOption(run, plan.Preset), Language: run.Language, Part: plan.Part, Agent: plan.Given.Agent, Model: plan.Given.Model, Weight: plan.Given.Weight,
 		})
-		var mistakes pipelines.Mistakes
-		var usage exit.UsageError
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case errors.As(err, &mistakes), errors.As(err, &usage): // it has none that could be compared
+		case errors.As(err, new(pipelines.Mistakes)), errors.As(err, new(exit.UsageError)): // it has none that could be compared
 			continue
 		case err != nil:
 			return nil, err
@@ -118,7 +115,7 @@ func asItBegan(ctx context.Context, src *git.Source, base string) *git.Source {
 	return nil
 }
 
-var hash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`) })
+var hash = text.Pattern(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // widerThan says what plan has that trusted lacks, of what decides what programs may do, and what it leaves unprotected.
 func widerThan(plan, trusted *pipelines.Pipeline) (out []string) {

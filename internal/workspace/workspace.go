@@ -36,7 +36,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata/store"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -74,6 +73,7 @@ type Workspace struct {
 	agents      *agents.Options     // what all agents share; nil: not worked out yet
 	Box         sandbox.Confinement // what programs are kept in
 	noSandbox   string              // why there is no sandbox; empty if there is one
+	absent      []metadata.Reason   // which agents are not here, and who does their work
 	saidLacking bool                // SayLacking has printed its lines
 	guidance    string              // what people tell all agents that work in the repository
 	Notes       []string            // what a person who begins the run or goes on with it should know
@@ -93,7 +93,7 @@ func (w *Workspace) Close() error {
 
 // Engine wires the engine that carries this run on.
 func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (*engine.Engine, error) {
-	eval, err := Evaluator()
+	eval, err := evaluator()
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 				ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.guidance,
 				Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 			},
-			See:       issue.ImagesBeside(env, o.Token, issue.ImagesFolder(filepath.Dir(w.Repo.Dir())), w.Run, w.Issue).See,
+			See:       issue.ImagesBeside(env, o.Token, filepath.Join(filepath.Dir(w.Repo.Dir()), "images"), w.Run, w.Issue).See,
 			Elsewhere: w.Elsewhere,
 			NewID:     uuid.NewString,
 			Rand:      rand.Reader,
@@ -141,7 +141,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			Others: w.others.Tell,
 			Spent:  w.others.SpentToday,
 		},
-		Report: report, Store: RecordFolder(w.Repo.Dir(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,
+		Report: report, Store: recordFolder(w.Repo.Dir(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,
 	}
 	tellHooks(w, e, env, o, opts)
 	w.besides = &laneTrees{
@@ -151,7 +151,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
 		},
 	}
-	e.Beside = (&engine.LaneSide{Engine: e, Trees: w.besides, Jobs: o.partsAtOnce(w.Plan), Only: o.Only}).Run
+	e.Beside = (&engine.LaneSide{Engine: e, Trees: w.besides, Jobs: max(1, cmp.Or(o.Jobs, w.Plan.Jobs)), Only: o.Only}).Run
 	return e, nil
 }
 
@@ -192,7 +192,7 @@ func (w *Workspace) otherRuns(env environ.Env) *OtherRuns {
 	if w.backend.Agent != nil { // branches that a test keeps in memory
 		src = nil
 	}
-	return OtherRunsOf(env, OtherRunsConfig{
+	return otherRunsOf(env, OtherRunsConfig{
 		Source: src, Issue: w.Issue.ID, Tips: func() []string { return []string{w.Repo.Tip()} }, Folder: filepath.Join(filepath.Dir(w.Repo.Dir()), "origin"), Token: w.tree.Token,
 		Push: w.tree.Remote != "", RepoDayUSD: w.Plan.Budget.RepoDayUSD, Words: w.Catalogue(),
 	})
@@ -228,12 +228,13 @@ type Options struct {
 	issue.Query
 	Choice
 
-	Repo    string   // any folder of the repository
-	Stubs   string   // file of scripted answers, for the rehearsal agent
-	Sandbox string   // required, best-effort or off; empty: best-effort
-	Token   string   // for origin, in place of the user's own credentials
-	Base    string   // branch that a new run starts from; empty: what is checked out
-	Docs    []string // documents of people for phases of a new run, as PHASE=PATH
+	Repo    string    // any folder of the repository
+	Stubs   string    // file of scripted answers, for the rehearsal agent
+	Sandbox string    // required, best-effort or off; empty: best-effort
+	Token   string    // for origin, in place of the user's own credentials
+	Base    string    // branch that a new run starts from; empty: what is checked out
+	Author  [2]string // name and address of who commits where git is told nobody; empty: reprise
+	Docs    []string  // documents of people for phases of a new run, as PHASE=PATH
 
 	// Jobs is how many parts and checks are done at the same time; 0: as pipeline and machine allow.
 	Jobs int
@@ -259,9 +260,6 @@ func (o Options) checksAtOnce() int {
 	}
 	return max(1, min(4, runtime.NumCPU()/2))
 }
-
-// partsAtOnce is how many parts of a phase are done at the same time.
-func (o Options) partsAtOnce(plan *pipelines.Pipeline) int { return max(1, cmp.Or(o.Jobs, plan.Jobs)) }
 
 // anew says to begin at the beginning, also where there is a run of this issue.
 func (o Options) anew() bool { return o.Scratch && (o.File != "" || o.Online) }
@@ -321,14 +319,14 @@ func HomeFolder(env environ.Env, src *git.Source, id string) (string, error) {
 	return filepath.Join(base, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id), nil
 }
 
-// RecordFolder is where a run's record is kept between two commits: beside the work, in its tree.
-func RecordFolder(tree, id string) store.Folder {
+// recordFolder is where a run's record is kept between two commits: beside the work, in its tree.
+func recordFolder(tree, id string) store.Folder {
 	return store.Folder{Dir: filepath.Join(tree, filepath.FromSlash(phases.Folder(id))), Within: tree}
 }
 
-// SavedRun gives the record in the folder of a run; nil if none is there that can be read.
-func SavedRun(folder, id string) *metadata.Run {
-	run, err := RecordFolder(filepath.Join(folder, "tree"), id).Load()
+// savedRun gives the record in the folder of a run; nil if none is there that can be read.
+func savedRun(folder, id string) *metadata.Run {
+	run, err := recordFolder(filepath.Join(folder, "tree"), id).Load()
 	if err != nil {
 		return nil
 	}

@@ -80,7 +80,7 @@ func (j *Journal) writeUnder(ctx context.Context, lease *metadata.Lease, run met
 	}
 	c.Message = j.Mask(c.Message)
 	c.At = run.UpdatedAt
-	c.Aside = run.Status != metadata.Running && c.Staged == nil && len(c.Moves) == 0 && !c.Anew
+	c.Aside = run.Status != metadata.Running && c.Staged == nil && c.Take == "" && len(c.Moves) == 0 && !c.Anew
 	ctx, stop := linger(ctx)
 	defer stop()
 	if err := j.Tree.Commit(ctx, c); err != nil {
@@ -141,9 +141,9 @@ func (j *Journal) Rollback(ctx context.Context, r phases.RollbackPlan, staged St
 		Subject: fmt.Sprintf("%s: taken back to %s", r.Entry.ToPhase, r.Entry.ToStep), Why: r.Entry.Reason,
 		Phase: r.Entry.ToPhase, Step: string(r.Entry.ToStep),
 	}
-	return j.Write(ctx, r.Run, BranchCommit{
-		Message: m.Text(r.Run), Files: map[string][]byte{r.ReasonFile: phases.WrittenReason(r)}, Moves: r.Moves, Staged: staged,
-	})
+	files := map[string][]byte{r.ReasonFile: phases.WrittenReason(r)}
+	maps.Copy(files, r.Files)
+	return j.Write(ctx, r.Run, BranchCommit{Message: m.Text(r.Run), Files: files, Moves: r.Moves, Staged: staged})
 }
 
 // Refreeze commits a record together with what it goes on with: the files of Frozen.
@@ -152,16 +152,22 @@ func (j *Journal) Refreeze(ctx context.Context, run metadata.Run, what string) e
 }
 
 // Finish takes the run's folder off the branch, if all phases are done and the pipeline does not want it kept: what
-// CI is asked about, and what is ready then, is that commit. By hand it is taken off in any case.
-func (j *Journal) Finish(ctx context.Context, run metadata.Run, byHand bool) error {
+// CI is asked about, and what is ready then, is that commit. Where the record that is kept cannot be pushed, the folder
+// stays, and warn hears why. Without warn it is done by hand: in any case, or with an error.
+func (j *Journal) Finish(ctx context.Context, run metadata.Run, warn func(error)) error {
 	done := run.Status == metadata.Completed || run.Stop != nil && run.Stop.Code == metadata.AwaitingCI
-	if !done || !byHand && j.Plan.Finish == pipelines.FinishKeep {
+	if !done || warn != nil && j.Plan.Finish == pipelines.FinishKeep {
 		return nil
 	}
 	m := phases.CommitMessage{Subject: "finish: the folder of the run is taken off the branch, and kept"}
 	ctx, stop := linger(ctx)
 	defer stop()
-	return j.Tree.Commit(ctx, BranchCommit{Message: m.Text(run), Shelve: true, At: run.UpdatedAt})
+	err := j.Tree.Commit(ctx, BranchCommit{Message: m.Text(run), Shelve: true, At: run.UpdatedAt})
+	if warn != nil && errors.As(err, new(*NotPushed)) {
+		warn(err)
+		return nil
+	}
+	return err
 }
 
 // Amend commits a record that changed with no work attached, such as a retry.
@@ -178,7 +184,7 @@ func (j *Journal) note(ctx context.Context, run metadata.Run, subject string, c 
 // Approve commits a record in which a phase was approved, together with what that places at
 // protected paths: the very texts that the record has, whatever is done to the tree meanwhile.
 func (j *Journal) Approve(ctx context.Context, run metadata.Run, subject string) error {
-	all, err := PlaceOpened(j.Tree.Dir(), phases.ToPlace(j.Plan, run))
+	all, err := placeOpened(j.Tree.Dir(), phases.ToPlace(j.Plan, run))
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,8 @@ type BranchTree interface {
 	// WithBase gives a commit, on no branch, with what another one has and what the base
 	// has changed from one of its commits to a later one.
 	WithBase(ctx context.Context, commit, from, to string) (string, error)
+	// ReadFile gives a file of a commit, or an error that wraps fs.ErrNotExist.
+	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
 	// Stage takes changed paths as they are now, to be committed; with none it is the tip.
 	Stage(ctx context.Context, paths ...string) (StagedTree, error)
 	// Commit makes one commit. When it returns nil that is as durable and as public as it is meant to be.
@@ -82,7 +84,14 @@ type StagedTree interface {
 
 // NotPushed is the error of a commit that was made here and did not get any
 // further: it is part of the run, and pushed with the next one.
-type NotPushed struct{ Err error }
+type NotPushed struct {
+	Err error
+
+	// Rule is what the remote said where it refuses the commit itself, and Withdraw takes that back; what this returns
+	// makes it again. Nil: something else has kept the commit from it.
+	Rule     string
+	Withdraw func(ctx context.Context) (again func(context.Context) error, err error)
+}
 
 // Error says what kept it.
 func (e *NotPushed) Error() string { return e.Err.Error() }

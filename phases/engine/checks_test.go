@@ -190,7 +190,7 @@ func TestTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := []string{"changed", "same", "made", "empty", "bytes", "large", "link", "was", "gone"}
-	all, refused, err := TakeOpened(dir, paths, func() error {
+	all, refused, err := takeOpened(dir, paths, func() error {
 		for name, text := range map[string]string{"changed": "old\n", "same": "same\n", "empty": "full\n", "was": strings.Repeat("x", phases.MostOpenedBytes+1)} {
 			write(t, dir, name, text)
 		}
@@ -205,7 +205,7 @@ func TestTake(t *testing.T) {
 	if all[0].Text != "new\n" || all[0].Before == "" || all[1].Before != "" || all[2].Text != "" {
 		t.Errorf("asked for is %+v", all)
 	}
-	if _, _, err := TakeOpened(dir, paths, func() error { return os.ErrInvalid }); !errors.Is(err, os.ErrInvalid) {
+	if _, _, err := takeOpened(dir, paths, func() error { return os.ErrInvalid }); !errors.Is(err, os.ErrInvalid) {
 		t.Errorf("an error becomes %v", err)
 	}
 }
@@ -238,10 +238,10 @@ func TestLeft(t *testing.T) {
 		if no := (&phases.Refusal{}); len(left) != tt.left || errors.As(err, &no) != tt.moved {
 			t.Errorf("%s: %+v (%v)", name, left, err)
 		}
-		if err := LayOutOpened(dir, tt.all); err != nil {
+		if err := layOutOpened(dir, tt.all); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		placed, err := PlaceOpened(tree(t, tt.files), tt.all)
+		placed, err := placeOpened(tree(t, tt.files), tt.all)
 		if no := (&phases.Refusal{}); len(tt.files) > 0 && (len(placed) != tt.left || errors.As(err, &no) != tt.moved) {
 			t.Errorf("%s: placed is %+v (%v)", name, placed, err)
 		}
@@ -255,7 +255,7 @@ func TestLeft(t *testing.T) {
 func TestPutKeepsRights(t *testing.T) {
 	dir := tree(t, map[string]string{"run.sh": "#!/bin/sh\n"})
 	file := filepath.Join(dir, "run.sh")
-	err := errors.Join(os.Chmod(file, 0o755), PutOpened(dir, metadata.Opened{Path: "run.sh", Text: "#!/bin/sh\necho\n"}))
+	err := errors.Join(os.Chmod(file, 0o755), putOpened(dir, metadata.Opened{Path: "run.sh", Text: "#!/bin/sh\necho\n"}))
 	if info, e := os.Stat(file); err != nil || e != nil || info.Mode()&0o100 == 0 {
 		t.Errorf("it is %v (%v, %v)", info, err, e)
 	}

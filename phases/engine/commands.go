@@ -35,6 +35,11 @@ func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.P
 	if err == nil && ctx.Err() == nil {
 		run, err = e.knowBefore(ctx, run, p, o.Checks)
 	}
+	if err == nil && ctx.Err() == nil {
+		var proof []metadata.CheckResult
+		proof, err = e.prove(ctx, run, p, o.Checks)
+		o.Checks = append(o.Checks, proof...)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return run, stopped(context.Cause(ctx), metadata.Because("interrupted")), nil
@@ -56,7 +61,7 @@ func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.
 			return run, err
 		}
 	}
-	phases.KnownBefore(checks, run.Baseline)
+	phases.KnownBefore(checks, run.Baseline, run.Phase(p.Name).Checks)
 	return run, nil
 }
 
@@ -183,10 +188,11 @@ type checkRound struct {
 	Tree    BranchTree
 	Checker Checker
 	Mask    func(string) string
-	Jobs    int      // how many run side by side; 0: one after the other
-	Keep    []string // files beside the commit
-	Copies  string   // how the names of its copies begin; empty: check
-	Commit  string   // the commit it is about, in place of the work; empty: none
+	Jobs    int                    // how many run side by side; 0: one after the other
+	Keep    []string               // files beside the commit
+	Copies  string                 // how the names of its copies begin; empty: check
+	Commit  string                 // the commit it is about, in place of the work; empty: none
+	Lay     func(dir string) error // what is changed in each copy; nil: nothing
 	copying sync.Mutex
 }
 
@@ -239,6 +245,11 @@ func (c *checkRound) inCopy(ctx context.Context, i int, command pipelines.Check)
 	c.copying.Unlock()
 	if err != nil {
 		return metadata.CheckResult{}, err
+	}
+	if c.Lay != nil {
+		if err := c.Lay(c.Tree.CopyDir(name)); err != nil {
+			return metadata.CheckResult{}, errors.Join(err, remove())
+		}
 	}
 	r, err := c.Checker.Check(ctx, c.Tree.CopyDir(name), command)
 	r.Output = c.Mask(r.Output)

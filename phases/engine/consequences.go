@@ -35,6 +35,9 @@ func (e *Engine) consequences(ctx context.Context, before, next metadata.Run, d 
 	}
 	ctx = context.WithoutCancel(ctx) // rules are quick, and being told to stop must not lose the step
 	p, after := e.Plan.Phase(d.Phase), next
+	if err := e.takeBack(ctx, phases.TookBack(was, rec), was, x); err != nil {
+		return next, err
+	}
 	if d.Do != phases.DoReview && phases.MayStandUnreviewed(p, rec) {
 		after, _ = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip != "" })
 	}
@@ -56,6 +59,28 @@ func (e *Engine) consequences(ctx context.Context, before, next metadata.Run, d 
 	}
 	after.Revision = next.Revision
 	return after, e.addRollback(x, back)
+}
+
+// takeBack adds the best work of a phase to the commit of the step that took it back to that: code and artifacts.
+func (e *Engine) takeBack(ctx context.Context, best *metadata.Best, was *metadata.Phase, x *effects) error {
+	if best == nil {
+		return nil
+	}
+	x.take = best.Commit
+	if x.files == nil {
+		x.files = map[string][]byte{}
+	}
+	for _, name := range slices.Concat(best.OutputFiles, was.OutputFiles) {
+		switch data, err := e.Tree.ReadFile(ctx, best.Commit, name); {
+		case errors.Is(err, fs.ErrNotExist):
+			x.gone = append(x.gone, name)
+		case err != nil:
+			return err
+		default:
+			x.files[name] = data
+		}
+	}
+	return nil
 }
 
 // fire applies, in their order, the rules of one kind after a phase whose

@@ -177,6 +177,7 @@ type effects struct {
 	beside  []StagedTree // of parts whose code is in the commits of heads
 	heads   []string
 	take    string            // commit whose code goes to the branch; empty: none
+	gone    []string          // artifacts that are removed with it
 	moves   map[string]string // of a rollback that the step led to
 	back    *metadata.Rollback
 }

@@ -78,7 +78,7 @@ func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Dec
 		return phases.SortedChanges{}, nil, err
 	}
 	s := phases.BoundaryOf(e.Plan, run, d).Sort(changes)
-	opens, refused, err := TakeOpened(e.Tree.Dir(), s.Opened, func() error {
+	opens, refused, err := takeOpened(e.Tree.Dir(), s.Opened, func() error {
 		if back := slices.Concat(s.Undo, s.Opened); len(back) > 0 {
 			return e.Tree.Restore(ctx, back...)
 		}
@@ -100,7 +100,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
 	}
 	if why := e.unfounded(w); why != "" {
-		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append([]metadata.Reason{why}, hindrances(w.call.result)...)...)), nil
+		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append([]metadata.Reason{why, lastWords(w.call.result)}, hindrances(w.call.result)...)...)), nil
 	}
 	said := phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
 	if said == nil {
@@ -112,7 +112,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 		wrong = phases.Unanswered(w.run, w.rec, v)
 	}
 	if len(wrong) > 0 {
-		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(wrong...)), nil
+		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append(wrong, lastWords(w.call.result))...)), nil
 	}
 	diff, _, err := e.since(ctx, e.Tree, w.run, w.p, w.rec)
 	if err != nil {
@@ -320,15 +320,14 @@ func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metad
 
 // unfounded says why a verdict rests on nothing, in this call and in those that it goes on
 // from; "" if it does not. A reviewer that is to run what it judges has to have run something.
-// Any other has to have used a tool: no prompt has the artifact in it, only its path. One
-// with access none has no tools, as its pipeline wants it, and judges by its prompt alone.
+// Any other has to have used a tool: no prompt has the artifact in it, only its path.
 func (e *Engine) unfounded(w *work) metadata.Reason {
 	r := w.call.result
 	var why metadata.Reason
 	switch {
 	case r.RanNothing:
 		why = metadata.Because("review_ran_nothing")
-	case r.ToolCalls >= 0 && r.ToolCalls <= len(r.Denials) && phases.AccessOf(e.Plan, w.d) != pipelines.AccessNone:
+	case r.ToolCalls >= 0 && r.ToolCalls <= len(r.Denials):
 		why = metadata.Because("review_opened_nothing", "file", w.artifact())
 	}
 	if why == "" || w.onlyCorrects() {

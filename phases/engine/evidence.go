@@ -97,7 +97,22 @@ func circumstances(r Result) []metadata.Reason {
 	if r.ToolCalls == 0 {
 		out = append(out, metadata.Because("no_tool_used"))
 	}
-	return out
+	return append(out, lastWords(r))
+}
+
+// mostWords is how much of the end of what an agent said is quoted, in Unicode code points.
+const mostWords = 300
+
+// lastWords quotes the end of what an agent said that gave no result: it may have asked something.
+func lastWords(r Result) metadata.Reason {
+	said := []rune(strings.TrimSpace(phases.ValidText(r.Text)))
+	if len(said) == 0 {
+		return ""
+	}
+	if more := len(said) - mostWords; more > 0 {
+		said = append([]rune("…"), said[more:]...)
+	}
+	return metadata.Because("last_words", "said", metadata.Said(string(said)))
 }
 
 // hindrances names what kept an agent from doing more.
@@ -157,7 +172,7 @@ func differs(ctx context.Context, now differ, run metadata.Run, rec *metadata.Ph
 }
 
 // notice says what the agent of a decision has to know of earlier calls: of a writer, that one broke off and where
-// its changes are; of a reviewer, that the writer was cut off.
+// its changes are, or what tests the last revise has broken; of a reviewer, that the writer was cut off.
 func (e *Engine) notice(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
 	rec, words := run.Phase(d.Phase), prompts.Words(run.Language)
 	if d.Do == phases.DoReview {
@@ -165,6 +180,9 @@ func (e *Engine) notice(ctx context.Context, run metadata.Run, d phases.Decision
 			return metadata.Because("work_cut_off").In(words), nil
 		}
 		return "", nil
+	}
+	if b := rec.Best; d.Do == phases.DoRevise && b != nil && len(b.Lost) > 0 && b.Written == rec.Written {
+		return metadata.Because("tests_lost", "attempt", b.Over, "tests", b.Lost).In(words), nil
 	}
 	broken := brokenOff(run, rec, d.Step())
 	if len(broken) == 0 || !phases.AccessOf(e.Plan, d).Writes() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -142,7 +143,8 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 
 // open opens the attempt of a worker in the record, and saves that.
 func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
-	if w.run.Status != metadata.Running || !phases.IsDue(w.Engine.Plan, w.run, one.of) {
+	due := func(now phases.Decision) bool { return now.Phase == one.of.Phase && now.Do == one.of.Do }
+	if w.run.Status != metadata.Running || !slices.ContainsFunc(phases.Due(w.Engine.Plan, w.run), due) {
 		return w.run, ErrSteered
 	}
 	begun := phases.Begin(w.run, d, b)

@@ -213,7 +213,7 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision
 		m.Why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.Why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
 	}
 	return e.Write(ctx, run, BranchCommit{
-		Message: m.Text(run), Files: x.files, Staged: x.staged, Moves: x.moves, Take: x.take, Beside: x.beside, Parents: x.heads,
+		Message: m.Text(run), Files: x.files, Staged: x.staged, Moves: x.moves, Take: x.take, Gone: x.gone, Beside: x.beside, Parents: x.heads,
 	})
 }
 

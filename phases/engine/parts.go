@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -98,7 +99,7 @@ func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, 
 			x = effects{outcome: x.outcome} // another one of works has made it void
 		}
 		maps.Copy(all.files, x.files)
-		all.outcome, all.staged, all.moves, all.back, all.take = x.outcome, x.staged, x.moves, x.back, x.take
+		all.outcome, all.staged, all.moves, all.back, all.take, all.gone = x.outcome, x.staged, x.moves, x.back, x.take, x.gone
 		all.beside = append(all.beside, x.beside...)
 		if x.outcome.Head != "" {
 			all.heads = append(all.heads, x.outcome.Head)
@@ -113,6 +114,16 @@ func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, 
 	if err != nil && !errors.As(err, &kept) {
 		return before, err
 	}
+	if kept != nil && works[0].x.outcome.Code == metadata.PushFailed { // the record alone is refused as well
+		return before, err
+	}
+	if kept != nil && kept.Withdraw != nil {
+		if again, done, e := e.landRefused(ctx, run, before, last, kept, works); done {
+			return again, e
+		} else if e != nil {
+			err = e
+		}
+	}
 	for i, w := range works {
 		shown := next
 		if i < len(works)-1 { // that the run stops is said once
@@ -121,6 +132,42 @@ func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, 
 		e.Report.Report(Event{At: e.Now(), Run: shown, Of: w.Of, Done: &w.x.outcome})
 	}
 	return next, err
+}
+
+// landRefused takes calls into a record whose work the remote has refused. Where it refuses the record, too, this is no
+// matter of the work: that stays here, to be pushed with the next commit, and done is false.
+func (e *Engine) landRefused(ctx context.Context, run, before metadata.Run, last bool, kept *NotPushed, works []Work) (next metadata.Run, done bool, err error) {
+	if works = e.withoutWork(works, kept.Rule); works == nil {
+		return before, false, nil
+	}
+	ctx, stop := linger(ctx)
+	defer stop()
+	again, err := kept.Withdraw(ctx)
+	if err != nil {
+		return before, true, errors.Join(kept, err)
+	}
+	next, err = e.land(ctx, run, before, last, works...)
+	if errors.As(err, new(*NotPushed)) {
+		return before, false, errors.Join(kept, again(ctx))
+	}
+	return next, true, err
+}
+
+// withoutWork gives calls of agents as they are where a remote refuses what they left: that is reverted, and the next
+// prompt has the words of the remote. Nil: not all were calls.
+func (e *Engine) withoutWork(works []Work, rule string) (all []Work) {
+	why := metadata.Because("push_refused", "rule", metadata.Said(phases.LastWords(e.Mask(rule))))
+	for _, w := range works {
+		o := w.x.outcome
+		if !slices.Contains([]phases.Do{phases.DoExecute, phases.DoReview, phases.DoRevise}, w.Of.Do) {
+			return nil
+		}
+		refused := phases.BlockedBy(metadata.PushFailed, why)
+		refused.At, refused.Duration, refused.Tip = o.At, o.Duration, o.Tip
+		refused.Usage, refused.Model, refused.Session, refused.Warnings = o.Usage, o.Model, o.Session, o.Warnings
+		all = append(all, Work{w.Of, effects{outcome: refused}})
+	}
+	return all
 }
 
 // withReview adds what people read of a review.

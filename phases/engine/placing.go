@@ -11,9 +11,9 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// TakeOpened gives what the files of a tree at some paths are to have, by how they are once
+// takeOpened gives what the files of a tree at some paths are to have, by how they are once
 // restore has taken all of it back. Refused are those that no person could read.
-func TakeOpened(tree string, paths []string, restore func() error) (all []metadata.Opened, refused []string, err error) {
+func takeOpened(tree string, paths []string, restore func() error) (all []metadata.Opened, refused []string, err error) {
 	wanted := map[string][]byte{}
 	for _, p := range paths {
 		if data, ok := textAt(tree, p); ok && data != nil {
@@ -36,14 +36,14 @@ func TakeOpened(tree string, paths []string, restore func() error) (all []metada
 	return all, refused, nil
 }
 
-// LayOutOpened lays what an agent has asked for into its tree, for it to go on with that, but for
+// layOutOpened lays what an agent has asked for into its tree, for it to go on with that, but for
 // what something else is there for by now.
-func LayOutOpened(tree string, all []metadata.Opened) error {
+func layOutOpened(tree string, all []metadata.Opened) error {
 	for _, o := range all {
 		if before, ok := textAt(tree, o.Path); !ok || digest(before) != o.Before {
 			continue
 		}
-		if err := PutOpened(tree, o); err != nil {
+		if err := putOpened(tree, o); err != nil {
 			return err
 		}
 	}
@@ -67,17 +67,17 @@ func UnplacedOpened(tree string, approved []metadata.Opened) (all []metadata.Ope
 	return all, nil
 }
 
-// PlaceOpened writes what is Left of what was approved, and gives that.
-func PlaceOpened(tree string, approved []metadata.Opened) ([]metadata.Opened, error) {
+// placeOpened writes what is Left of what was approved, and gives that.
+func placeOpened(tree string, approved []metadata.Opened) ([]metadata.Opened, error) {
 	all, err := UnplacedOpened(tree, approved)
 	for _, o := range all {
-		err = errors.Join(err, PutOpened(tree, o))
+		err = errors.Join(err, putOpened(tree, o))
 	}
 	return all, err
 }
 
-// PutOpened writes what a file is to have.
-func PutOpened(tree string, o metadata.Opened) error {
+// putOpened writes what a file is to have.
+func putOpened(tree string, o metadata.Opened) error {
 	root, err := os.OpenRoot(tree)
 	if err != nil {
 		return err

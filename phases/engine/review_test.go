@@ -91,7 +91,7 @@ func TestReviewThatReads(t *testing.T) {
 		"it did not, and says it in a wrong form": {"", []call{{form: true}, {}}, []string{nothing, nothing}, false},
 		"it may not":                        {"", []call{{tools: 2, refused: 2}, {tools: 3, refused: 2}}, []string{nothing, ""}, true},
 		"its program does not tell":         {"", []call{{tools: -1}}, []string{""}, true},
-		"it has no tools":                   {pipelines.AccessNone, []call{{}}, []string{""}, true},
+		"it has no tools":                   {pipelines.AccessNone, []call{{}, {}}, []string{nothing, nothing}, false}, // which vet refuses
 		"it was stopped, nobody knows when": {"", []call{{cut: true}, {}, {tools: 1}}, []string{cut, nothing, ""}, true},
 		"it was stopped while it corrected": {"", []call{{tools: 1, form: true}, {cut: true}, {}}, []string{wrong, cut, ""}, true},
 		"it was stopped before it read":     {"", []call{{}, {cut: true}, {}}, []string{nothing, cut, nothing}, false},

@@ -71,6 +71,7 @@ func (e *Engine) attempt(run metadata.Run, d phases.Decision, b phases.Beginning
 	}
 	x, err := work(&begun)
 	x.outcome.End(b.At, e.Now())
+	x.outcome.Tip = b.Base
 	return begun, x, err
 }
 
@@ -99,7 +100,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 	if asked := phases.Opens(e.Plan, run.Phase(d.Phase)); len(asked) > 0 && d.Do != phases.DoReview && phases.AccessOf(e.Plan, d) == pipelines.AccessTree {
 		err := e.Tree.Restore(ctx, phases.OpenedPaths(asked)...) // instructions may be there as the base has them
 		if err == nil {
-			err = LayOutOpened(e.Tree.Dir(), asked)
+			err = layOutOpened(e.Tree.Dir(), asked)
 		}
 		if err != nil {
 			return run, effects{}, err
@@ -178,7 +179,7 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 	w := observer{Engine: e, run: run.Clone(), of: d, saved: e.Now()}
 	r, err := e.ask(ctx, run, d.Agent, t, w.notify)
 	r.Session, r.Model = withoutSecret(e.LeakGuard, r.Session), withoutSecret(e.LeakGuard, r.Model)
-	if err != nil && !w.open().Confirmed {
+	if err != nil && !w.open().Confirmed && !t.Resume {
 		r.Session = "" // it ended before it had one
 	}
 	return r, err
@@ -213,7 +214,12 @@ func (e *Engine) check(ctx context.Context, run *metadata.Run, d phases.Decision
 		*run, x.outcome, err = e.runChecks(ctx, *run, e.Plan.Phase(d.Phase))
 	}
 	if err == nil && x.outcome.Status == metadata.Succeeded { // who was told to stop has a reason
+		rec := run.Phase(d.Phase)
 		x.outcome.Why = phases.HowChecksEnded(x.outcome.Checks)
+		x.outcome.Lost, err = phases.LostTests(rec.Best, x.outcome.Checks, func() (string, error) {
+			text, _, err := e.Tree.Diff(ctx, rec.Best.Commit)
+			return text, err
+		})
 		file := path.Join(phases.PhaseFolder(*run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
 		x.files = map[string][]byte{file: []byte(phases.WrittenChecks(run.Language, d.Phase, x.outcome.Checks))}
 	}

@@ -130,8 +130,8 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
 		Access: string(phases.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
-		Round: rec.Round, Last: rec.Round >= 2, Base: run.BaseCommit, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: phases.RollbackFeedback(run, rec),
-		Feedback: phases.FeedbackOn(e.Plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: phases.AnswersFor(run, rec, d), Resumed: d.Resume > 0,
+		Round: rec.Round, Base: run.BaseCommit, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: phases.RollbackFeedback(run, rec),
+		Feedback: phases.FeedbackOn(e.Plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: phases.AnswersFor(run, rec), Resumed: d.Resume > 0,
 		Part: partOf(run, rec),
 	}
 	data.Issue, _ = e.shown(ctx)

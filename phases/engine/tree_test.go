@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,16 +145,33 @@ func (f *folderTree) Diff(_ context.Context, from string) (string, metadata.Diff
 	return f.compare(f.tip(), from)
 }
 
+// of gives the files of a commit.
+func (f *folderTree) of(commit string) (map[string]string, error) {
+	var n int
+	if _, err := fmt.Sscanf(commit, "%x", &n); err != nil {
+		return nil, fmt.Errorf("no commit %q", commit)
+	}
+	return f.commits[n], nil
+}
+
+func (f *folderTree) ReadFile(_ context.Context, commit, name string) ([]byte, error) {
+	files, err := f.of(commit)
+	if body, has := files[name]; has {
+		return []byte(body), err
+	}
+	return nil, cmp.Or(err, fs.ErrNotExist)
+}
+
 // compare says in what files differ from a commit.
 func (f *folderTree) compare(files map[string]string, from string) (string, metadata.Diff, error) {
-	var n int
-	if _, err := fmt.Sscanf(from, "%x", &n); err != nil {
-		return "", metadata.Diff{}, fmt.Errorf("no commit %q", from)
+	was, err := f.of(from)
+	if err != nil {
+		return "", metadata.Diff{}, err
 	}
 	var d metadata.Diff
 	var text strings.Builder
 	for name, body := range files {
-		if !strings.HasPrefix(name, ".reprise/") && f.commits[n][name] != body {
+		if !strings.HasPrefix(name, ".reprise/") && was[name] != body {
 			d.Files++
 			fmt.Fprintf(&text, "%s: %s\n", name, body)
 		}
@@ -215,6 +233,20 @@ func (f *folderTree) Commit(_ context.Context, c BranchCommit) error {
 	next := maps.Clone(f.tip())
 	if c.Staged != nil {
 		next = maps.Clone(c.Staged.(folderStage).files)
+	}
+	if c.Take != "" {
+		code, err := f.of(c.Take)
+		if err != nil {
+			return err
+		}
+		inFolder := func(name string) bool { return strings.HasPrefix(name, ".reprise/") }
+		maps.DeleteFunc(next, func(name, _ string) bool { return !inFolder(name) })
+		for name, body := range code {
+			if !inFolder(name) {
+				f.write(name, body)
+				next[name] = body
+			}
+		}
 	}
 	for from, to := range c.Moves {
 		if _, has := next[from]; !has {

@@ -29,7 +29,7 @@ func TestBuiltinPhases(t *testing.T) {
 			"planning", "requirements", "design", "test_scenario", "implementation",
 			"test_implementation", "testing", "documentation", "report", "evaluation",
 		},
-		"feature":  {"analyze", "implement", "review"},
+		"feature":  {"design", "implement", "evaluate"},
 		"fix":      {"analyze", "implement"},
 		"refactor": {"implement"},
 		"test":     {"analyze", "implement"},

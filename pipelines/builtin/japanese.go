@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -54,9 +55,7 @@ func Speak(p *pipelines.Pipeline) error {
 func (words ownWords) putInto(ph *pipelines.Phase, says func(text string) bool) {
 	if goal := words.Goals[ph.Name]; goal != "" && says(`goal: """ `+strings.Join(strings.Fields(ph.Goal), " ")+` """`) {
 		ph.Goal = strings.TrimSpace(goal)
-		if ph.Title == "" {
-			ph.Title = words.Titles[ph.Name]
-		}
+		ph.Title = cmp.Or(ph.Title, words.Titles[ph.Name])
 	}
 	gates := make([]string, len(ph.Gates))
 	for i, g := range ph.Gates {

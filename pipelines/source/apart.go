@@ -20,10 +20,10 @@ import (
 // maxMemory is what a child may use, in bytes, over what it has when it starts.
 const maxMemory = 300 << 20
 
-// AnswerQuestion answers one question, from stdin to stdout: it limits memory of the whole
-// process, and reply does the rest. The result is the exit code.
-func AnswerQuestion(stdin io.Reader, stdout io.Writer, reply func(io.Reader, io.Writer) error) int {
-	if err := limitMemory(maxMemory); err != nil {
+// Child answers one request of an Evaluator, from stdin to stdout, in a process of its own, and gives the exit code. It limits
+// memory of the whole process, and reply does the rest.
+func Child(stdin io.Reader, stdout io.Writer) int {
+	if err := limitMemory(); err != nil {
 		fmt.Fprintln(os.Stderr, "limit the memory:", err)
 		return 1
 	}
@@ -45,7 +45,7 @@ type Question struct {
 	Text []byte
 }
 
-// Ask has a process that argv starts, and that calls AnswerQuestion, answer within its limits.
+// Ask has a process that argv starts, and that calls Child, answer within its limits.
 // Going beyond them is an error with pipelines.Mistakes.
 func Ask(ctx context.Context, argv []string, q Question) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, 12*q.Most)

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitMemory lets the process have so many bytes more than it has now. It
-// counts writable memory: Go reserves far more addresses than it uses.
-func limitMemory(bytes uint64) error {
+// limitMemory lets the process have maxMemory more than it has now. It counts
+// writable memory: Go reserves far more addresses than it uses.
+func limitMemory() error {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return err
@@ -18,6 +18,6 @@ func limitMemory(bytes uint64) error {
 	if _, err := fmt.Sscan(string(statm), &size, &resident, &shared, &text, &lib, &data); err != nil {
 		return fmt.Errorf("/proc/self/statm: %w", err)
 	}
-	limit := data*uint64(os.Getpagesize()) + bytes
+	limit := data*uint64(os.Getpagesize()) + maxMemory
 	return unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: limit, Max: limit})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -113,20 +114,22 @@ func (c *checker) list(v cue.Value, s *Shape, n *Node) *Node {
 func (c *checker) scalar(v cue.Value, s *Shape, n *Node) *Node {
 	if s.Loose {
 		if s.Value.Unify(v).Validate() != nil && (s.Kind != cue.ListKind || v.IncompleteKind() != cue.ListKind) { // what a list has to hold, an open one does not
-			c.Add(n, nil, "can never be: got %s, expected %s", ShowValue(v), s.Words())
+			way := ""
+			if said, err := v.String(); err == nil && fixedFile(n.File) != "" && strings.IndexAny(said, "<>!=") == 0 {
+				fields := strings.Split(n.Path, ".")
+				way = fmt.Sprintf("; a comparison is CUE, so write the condition as one text: when: '%s: %s'", strings.Join(fields[slices.Index(fields, "when")+1:], ": "), said)
+			}
+			c.Add(n, nil, "can never be: got %s, expected %s%s", showValue(v), s.Words(), way)
 		}
 		return n
 	}
-	if err := s.Value.Unify(v).Validate(cue.Concrete(true)); err != nil && !v.IsConcrete() {
-		c.Add(n, nil, "got %s, which is not one value, expected %s", ShowValue(v), s.Words())
-		return nil
-	} else if err != nil {
-		c.Add(n, nil, "got %s, expected %s%s", ShowValue(v), s.Words(), s.Meant(v))
-		return nil
-	}
 	data, err := v.MarshalJSON()
-	if err != nil {
-		c.Add(n, nil, "got %s, expected %s", ShowValue(v), s.Words())
+	switch invalid := s.Value.Unify(v).Validate(cue.Concrete(true)); {
+	case invalid != nil && !v.IsConcrete():
+		c.Add(n, nil, "got %s, which is not one value, expected %s", showValue(v), s.Words())
+		return nil
+	case invalid != nil || err != nil:
+		c.Add(n, nil, "got %s, expected %s%s", showValue(v), s.Words(), s.Meant(v))
 		return nil
 	}
 	n.Scalar = data
@@ -138,7 +141,7 @@ func (c *checker) cueError(v cue.Value, n *Node) {
 	if err == nil {
 		err = fmt.Errorf("not a value")
 	}
-	for _, e := range Translate(err, n.File) {
+	for _, e := range translate(err, n.File) {
 		c.Add(n, nil, "%s", e.Message)
 	}
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Child answers one request of an Evaluator in a process of its own, and gives the exit code.
-func Child(stdin io.Reader, stdout io.Writer) int { return AnswerQuestion(stdin, stdout, reply) }
-
 // reply reads a request and writes the answer to it.
 func reply(stdin io.Reader, stdout io.Writer) error {
 	var req request

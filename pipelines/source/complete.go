@@ -66,9 +66,9 @@ type DraftStep struct {
 	AllowModels []string              `json:"allow_models"`
 }
 
-// DraftOf reads a pipeline from its nodes. Values that break the schema are not among them.
+// draftOf reads a pipeline from its nodes. Values that break the schema are not among them.
 // What is left out has its usual value, where that depends on nothing else.
-func DraftOf(n *Node) (DraftPipeline, error) {
+func draftOf(n *Node) (DraftPipeline, error) {
 	var d DraftPipeline
 	d.Language, d.Baseline = "en", true
 	d.Budget = pipelines.Budget{USD: 10, Time: pipelines.Duration(2 * time.Hour), Attempts: 60}
@@ -167,10 +167,10 @@ func (d *DraftPipeline) Complete(source string) *pipelines.Pipeline {
 		if p.Prices == nil {
 			p.Prices = map[string]pipelines.Price{}
 		}
-		p.Prices[model] = pipelines.Price{Input: price.Input, Cached: ValueOr(price.Cached, price.Input), Output: price.Output}
+		p.Prices[model] = pipelines.Price{Input: price.Input, Cached: valueOr(price.Cached, price.Input), Output: price.Output}
 	}
 	for _, s := range d.Setup {
-		s.Timeout, s.Setup.Network = cmp.Or(s.Timeout, pipelines.Duration(10*time.Minute)), ValueOr(cmp.Or(s.Network, d.Network), pipelines.Network{})
+		s.Timeout, s.Setup.Network = cmp.Or(s.Timeout, pipelines.Duration(10*time.Minute)), valueOr(cmp.Or(s.Network, d.Network), pipelines.Network{})
 		p.Setup = append(p.Setup, s.Setup)
 	}
 	for i := range p.Rules {
@@ -203,7 +203,7 @@ func (d *DraftPipeline) phase(i int, ph DraftPhase) pipelines.Phase {
 	given := cmp.Or(ph.Network, d.Network)
 	alone := out.Access != pipelines.AccessTree
 	for _, c := range ph.Checks {
-		c.Timeout, c.Network = cmp.Or(c.Timeout, pipelines.Duration(10*time.Minute)), ValueOr(given, pipelines.Network{Closed: alone, Listen: alone})
+		c.Timeout, c.Network = cmp.Or(c.Timeout, pipelines.Duration(10*time.Minute)), valueOr(given, pipelines.Network{Closed: alone, Listen: alone})
 		out.Checks = append(out.Checks, c)
 	}
 	out.Execute = d.step(ph.Steps.Execute, ph.DraftStep, d.Writer())
@@ -218,7 +218,7 @@ func (d *DraftPipeline) phase(i int, ph DraftPhase) pipelines.Phase {
 	}
 	for step, own := range map[*pipelines.Step]DraftStep{&out.Execute: ph.Steps.Execute, &out.Revise: ph.Steps.Revise} {
 		writes := out.Access.AtMost(d.Agents[step.Agent].Access) == pipelines.AccessTree
-		step.Network = ValueOr(cmp.Or(own.Network, given), pipelines.Network{Closed: !writes})
+		step.Network = valueOr(cmp.Or(own.Network, given), pipelines.Network{Closed: !writes})
 		step.Models = firstList(own.AllowModels, ph.AllowModels, d.AllowModels)
 	}
 	look := pipelines.AccessRead
@@ -227,7 +227,7 @@ func (d *DraftPipeline) phase(i int, ph DraftPhase) pipelines.Phase {
 	}
 	out.Review.Access = cmp.Or(ph.Steps.Review.Access, look)
 	runs := out.Review.Access.AtMost(d.Agents[out.Review.Agent].Access) == pipelines.AccessRun
-	out.Review.Network = ValueOr(ph.Steps.Review.Network, pipelines.Network{Closed: true, Listen: runs}) // tests may have servers
+	out.Review.Network = valueOr(ph.Steps.Review.Network, pipelines.Network{Closed: true, Listen: runs}) // tests may have servers
 	out.Review.Models = firstList(ph.Steps.Review.AllowModels, d.AllowModels)
 	return out
 }
@@ -252,7 +252,7 @@ func (d *DraftPipeline) step(s, phase DraftStep, agent string) pipelines.Step {
 		Idle:    cmp.Or(s.Idle, phase.Idle, d.Defaults.Idle, pipelines.Duration(5*time.Minute)),
 		Turns:   cmp.Or(s.Turns, phase.Turns),
 		Prompt:  cmp.Or(s.Prompt, phase.Prompt),
-		Tools:   ValueOr(cmp.Or(s.Tools, phase.Tools), pipelines.ToolChoice{}),
+		Tools:   valueOr(cmp.Or(s.Tools, phase.Tools), pipelines.ToolChoice{}),
 		Effort:  cmp.Or(s.Effort, phase.Effort),
 	}
 	model := phase.Model
@@ -263,8 +263,8 @@ func (d *DraftPipeline) step(s, phase DraftStep, agent string) pipelines.Step {
 	return out
 }
 
-// ValueOr is what p points to, or otherwise where there is nothing.
-func ValueOr[T any](p *T, otherwise T) T {
+// valueOr is what p points to, or otherwise where there is nothing.
+func valueOr[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
 	}

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -123,6 +122,7 @@ rules: [{after: "b", when: {report: n: >5}, then: rollback: {to: "a", reason: "t
 presets: one: ["a"]
 protect: ["LICENSE", "deploy/**"]
 secrets: allow: ["testdata/**"]
+transcripts: keep: "30d"
 sandbox: {sockets: true, file: "2GB", disk: "500MB"}
 `)
 	minutes := func(n int) pipelines.Duration { return pipelines.Duration(time.Duration(n) * time.Minute) }
@@ -163,12 +163,13 @@ sandbox: {sockets: true, file: "2GB", disk: "500MB"}
 			After: "b", When: "{\n\treport: {\n\t\tn: >5\n\t}\n}",
 			Then: pipelines.Then{Rollback: &pipelines.RuleRollback{To: "a", Step: "revise", Reason: "too many"}},
 		}},
-		Presets:  map[string][]string{"one": {"a"}},
-		Protect:  []string{"LICENSE", "deploy/**"},
-		Baseline: true,
-		Secrets:  pipelines.Secrets{Allow: []string{"testdata/**"}},
-		Sandbox:  pipelines.Sandbox{Sockets: true, File: 2_000_000_000, Disk: 500_000_000},
-		Source:   "mine.cue",
+		Presets:         map[string][]string{"one": {"a"}},
+		Protect:         []string{"LICENSE", "deploy/**"},
+		Baseline:        true,
+		KeepTranscripts: 30,
+		Secrets:         pipelines.Secrets{Allow: []string{"testdata/**"}},
+		Sandbox:         pipelines.Sandbox{Sockets: true, File: 2_000_000_000, Disk: 500_000_000},
+		Source:          "mine.cue",
 		Origins: map[string]string{
 			"agents.a": "mine.cue", "language": "mine.cue",
 			"budget.usd": "mine.cue", "budget.tokens": "mine.cue", "budget.time": "mine.cue", "budget.attempts": "mine.cue", "budget.issue_usd": "mine.cue",
@@ -197,26 +198,5 @@ phases: [{name: "a", goal: "x", effort: "max", tools: deny: ["Bash"], steps: {re
 	want := []given{{"max", pipelines.ToolChoice{Deny: []string{"Bash"}}}, {"max", pipelines.ToolChoice{}}, {"high", pipelines.ToolChoice{Allow: []string{"Read", "Edit"}}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestLimitsHaveDefaults(t *testing.T) {
-	if files, bytes := (pipelines.Limits{}).Most(); files != 100 || bytes != 4_000_000 {
-		t.Errorf("%d files, %s", files, bytes)
-	}
-	if files, bytes := (pipelines.Limits{Files: 7, Bytes: 1}).Most(); files != 7 || bytes != 1 {
-		t.Errorf("%d files, %s", files, bytes)
-	}
-}
-
-// How long transcripts are kept survives the trip through JSON that freezes a pipeline.
-func TestTranscriptsAreKept(t *testing.T) {
-	p := resolve(t, `name: "mine", transcripts: keep: "30d", phases: [{name: "do_it", goal: "Do it."}]`)
-	data, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := pipelines.Parse(data); err != nil || p.KeepTranscripts != 30 || again.KeepTranscripts != 30 {
-		t.Errorf("30d are %d, and %+v after a trip through JSON (%v)", p.KeepTranscripts, again, err)
 	}
 }

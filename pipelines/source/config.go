@@ -47,13 +47,13 @@ func (c *checker) configured(base *Node) *Node {
 		case has == nil:
 			out.Set(name, said)
 		case name == "hooks":
-			out.Set(name, AppendedNodes(has, said))
+			out.Set(name, appendedNodes(has, said))
 		case ours && said.Kind == ObjectNode && has.Kind == ObjectNode && name != "network":
-			out.Set(name, MergedNodes(has, said))
+			out.Set(name, mergedNodes(has, said))
 		case ours:
 			out.Set(name, said)
 		case said.Kind == ObjectNode && has.Kind == ObjectNode && name == "budget":
-			out.Set(name, MergedNodes(said, has))
+			out.Set(name, mergedNodes(said, has))
 		}
 	}
 	return out

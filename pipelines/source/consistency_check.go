@@ -11,14 +11,23 @@ import (
 
 // Check finds what the schema cannot see: names that lead nowhere and plans
 // that cannot be carried out.
-func Check(m *MistakeList, n *Node, d *DraftPipeline) { checks{m}.whole(n, d) }
-
-// checks note what they find.
-type checks struct{ *MistakeList }
-
-func (c checks) whole(n *Node, d *DraftPipeline) {
-	c.opened(n, d.Protect)
-	c.agents(n, d)
+func Check(m *MistakeList, n *Node, d *DraftPipeline) {
+	c := checks{m}
+	for i, p := range d.Protect.Open {
+		if why := pipelines.WhyNotOpened(p, d.Protect.Paths); why != "" && p != "" {
+			c.Add(n, []any{"protect", "open", i}, "%q %s", p, why)
+		}
+	}
+	names := slices.Sorted(maps.Keys(d.Agents))
+	for _, name := range names {
+		c.agent(n, d, d.Agents[name].Fallback, "agents", name, "fallback")
+	}
+	c.fallbackLoops(n, d)
+	c.agent(n, d, d.Defaults.Agent, "defaults", "agent")
+	c.agent(n, d, d.Defaults.Reviewer, "defaults", "reviewer")
+	if d.Writer() == "" && len(names) > 0 {
+		c.Add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(names, ", "))
+	}
 	if len(n.List("phases")) == 0 && !slices.Contains(n.Names, "phases") {
 		c.Add(n, []any{"phases"}, "missing, expected a list of at least one phase")
 	} else if len(d.Phases) == 0 && n.Get("phases") != nil {
@@ -41,27 +50,8 @@ func (c checks) whole(n *Node, d *DraftPipeline) {
 	}
 }
 
-// opened checks which protected paths are opened.
-func (c checks) opened(n *Node, a pipelines.ProtectionSettings) {
-	for i, p := range a.Open {
-		if why := pipelines.WhyNotOpened(p, a.Paths); why != "" && p != "" {
-			c.Add(n, []any{"protect", "open", i}, "%q %s", p, why)
-		}
-	}
-}
-
-func (c checks) agents(n *Node, d *DraftPipeline) {
-	names := slices.Sorted(maps.Keys(d.Agents))
-	for _, name := range names {
-		c.agent(n, d, d.Agents[name].Fallback, "agents", name, "fallback")
-	}
-	c.fallbackLoops(n, d)
-	c.agent(n, d, d.Defaults.Agent, "defaults", "agent")
-	c.agent(n, d, d.Defaults.Reviewer, "defaults", "reviewer")
-	if d.Writer() == "" && len(names) > 0 {
-		c.Add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(names, ", "))
-	}
-}
+// checks note what they find.
+type checks struct{ *MistakeList }
 
 // agent notes a name that is none of the agents.
 func (c checks) agent(n *Node, d *DraftPipeline, name string, keys ...any) {
@@ -96,6 +86,11 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 	if p.MustChange && p.Access != "" && p.Access != pipelines.AccessTree {
 		c.Add(n, []any{"access"}, "got %q, expected \"tree\" as must_change is set", p.Access)
 	}
+	for i, check := range p.Checks {
+		if p.Proves != "" && check.Name == pipelines.ProofCheck {
+			c.Add(n, []any{"checks", i, "name"}, "%q is what the check is called that proves adds; choose another name", check.Name)
+		}
+	}
 	if len(p.Gates) > 0 && !p.Review {
 		c.Add(n, []any{"gates"}, "gates are judged by a review, which review: false switches off; drop one of the two")
 	}
@@ -109,12 +104,33 @@ func (c checks) phase(n *Node, p *DraftPhase, d *DraftPipeline, seen map[string]
 	}
 	c.agent(n, d, p.Agent, "agent")
 	writer := cmp.Or(p.Steps.Execute.Agent, p.Agent, d.Writer())
+	c.sees(n, p, d, writer, n.Path == "phases[0]")
 	c.equipped(n, d, writer, p.DraftStep)
 	c.equipped(n, d, writer, p.Steps.Execute, "steps", "execute")
 	c.equipped(n, d, cmp.Or(p.Steps.Review.Agent, d.Reviewer(writer)), p.Steps.Review, "steps", "review")
 	c.equipped(n, d, cmp.Or(p.Steps.Revise.Agent, p.Agent, writer), p.Steps.Revise, "steps", "revise")
 	for name, step := range map[string]DraftStep{"execute": p.Steps.Execute, "review": p.Steps.Review, "revise": p.Steps.Revise} {
 		c.agent(n, d, step.Agent, "steps", name, "agent")
+	}
+}
+
+// sees checks that who gets a document has a tool to read it with: prompts only name them.
+func (c checks) sees(n *Node, p *DraftPhase, d *DraftPipeline, writer string, first bool) {
+	none := func(granted pipelines.Access, agent string) bool {
+		return granted.AtMost(d.Agents[agent].Access) == pipelines.AccessNone
+	}
+	const blind = `with access "none" %s can read nothing that is not in its prompt, and %s: give it "read"`
+	if reviewer := cmp.Or(p.Steps.Review.Agent, d.Reviewer(writer)); p.Review && none(cmp.Or(p.Steps.Review.Access, pipelines.AccessRead), reviewer) {
+		c.Add(n, nil, blind+", or switch the review off with review: false", reviewer, "a reviewer has to read the work")
+	}
+	if !none(cmp.Or(p.Access, pipelines.AccessArtifacts), writer) {
+		return
+	}
+	if p.Review {
+		c.Add(n, nil, blind+", or switch the review off with review: false", writer, "has to read its document again to revise it")
+	}
+	if p.Needs == nil && !first || len(p.Needs) > 0 {
+		c.Add(n, nil, blind+", or say needs: []", writer, "the documents of earlier phases have to be read")
 	}
 }
 
@@ -125,7 +141,7 @@ func (c checks) equipped(n *Node, d *DraftPipeline, name string, s DraftStep, ke
 	if !known {
 		return
 	}
-	for _, wrong := range pipelines.WrongToolsFor(agent, ValueOr(s.Tools, pipelines.ToolChoice{}), s.Effort) {
+	for _, wrong := range pipelines.WrongToolsFor(agent, valueOr(s.Tools, pipelines.ToolChoice{}), s.Effort) {
 		c.Add(n, append(slices.Clone(keys), wrong.Keys...), "%s", wrong.Why)
 	}
 }

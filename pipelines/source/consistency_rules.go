@@ -9,24 +9,22 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// rule checks that a rule speaks of phases and facts that there are.
+// rule checks that a rule speaks of phases and facts that there are. What every phase has, the schema has seen to.
 func (c checks) rule(n *Node, r *pipelines.Rule, d *DraftPipeline) {
-	all, spare := NamesOf(d.Phases), NamesOf(d.Spare)
-	at := slices.Index(all, r.After)
-	if r.After == "" {
-		return // wrong already
-	}
+	phases, all := slices.Concat(d.Phases, d.Spare), NamesOf(d.Phases)
+	at := slices.Index(NamesOf(phases), r.After)
 	if at < 0 {
-		if i := slices.Index(spare, r.After); i >= 0 {
-			c.facts(n, &d.Spare[i])
-			c.then(n, r, d, all, all)
-			return
+		if r.After != "" { // else it is wrong already
+			c.Add(n, []any{"after"}, "no phase %q, %s", r.After, pipelines.MustBeOneOf(r.After, NamesOf(phases)))
 		}
-		c.Add(n, []any{"after"}, "no phase %q, %s", r.After, pipelines.MustBeOneOf(r.After, slices.Concat(all, spare)))
 		return
 	}
-	c.facts(n, &d.Phases[at])
-	c.then(n, r, d, all[:at+1], all[at+1:])
+	c.asks(n.Get("when"), n.Get("when").Text(), nil, &phases[at])
+	if at < len(all) {
+		c.then(n, r, d, all[:at+1], all[at+1:])
+	} else {
+		c.then(n, r, d, all, all) // a spare phase may come anywhere
+	}
 }
 
 // then checks what a rule does: done are the phases it may go back to, ahead
@@ -88,13 +86,6 @@ func (c checks) split(n *Node, r *pipelines.Rule, d *DraftPipeline, ahead []stri
 	}
 }
 
-// facts checks that what a rule asks about can come out of its phase. The
-// schema has already seen to the facts that every phase has.
-func (c checks) facts(n *Node, p *DraftPhase) {
-	when := n.Get("when")
-	c.asks(when, when.Text(), nil, p)
-}
-
 // asks checks what a condition, or the part of one that keys lead to, asks about one phase.
 func (c checks) asks(when *Node, text string, keys []cue.Selector, p *DraftPhase) {
 	if asked := when.Get("checks"); asked != nil {
@@ -123,11 +114,11 @@ func (c checks) report(asked *Node, text string, keys []cue.Selector, p *DraftPh
 		return
 	}
 	ctx := NewContext()
-	allowed, err := ReportValue(ctx, p.Report)
+	allowed, err := reportValue(ctx, p.Report)
 	if err != nil {
 		return // noted where the report stands
 	}
-	shape := NewShape(allowed)
+	shape := newShape(allowed)
 	shape.Loose = true
 	held := &checker{}
 	held.walk(ctx.CompileString(text).LookupPath(cue.MakePath(keys...)), shape, &Node{NodePlace: asked.NodePlace, Path: asked.Path})

@@ -20,21 +20,21 @@ func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
 	if asText {
 		v = NewContext().CompileString(s, cue.Filename(use+" of "+path.Base(n.File)))
 		if err := v.Validate(); err != nil {
-			for _, e := range Translate(err, "") {
+			for _, e := range translate(err, "") {
 				c.Add(n, nil, "the text is not valid CUE: %s", e.Message)
 			}
 			return nil
 		}
 	}
 	if err := v.Err(); err != nil {
-		c.Add(n, nil, "has to be clear before there are values: %s", Translate(err, "")[0].Message)
+		c.Add(n, nil, "has to be clear before there are values: %s", translate(err, "")[0].Message)
 		return nil
 	}
 	if v.IncompleteKind() != cue.StructKind {
-		c.Add(n, nil, "got %s, expected an object that describes fields, or such CUE as text", ShowValue(v))
+		c.Add(n, nil, "got %s, expected an object that describes fields, or such CUE as text", showValue(v))
 		return nil
 	}
-	if language := FixedFile(n.File); !asText && use == "report" && language != "" {
+	if language := fixedFile(n.File); !asText && use == "report" && language != "" {
 		if it, err := v.Fields(); err == nil && it.Next() && path.Ext(n.File) == ".toml" {
 			n.NodePlace = labelOf(it.Value(), n.NodePlace) // TOML's tables have no place of their own
 		}
@@ -46,7 +46,7 @@ func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
 	switch {
 	case err != nil:
 	case use == "report":
-		n.Schema, err = ReportSchema(NewContext(), text)
+		n.Schema, err = reportSchema(NewContext(), text)
 	default:
 		err = NewContext().CompileString(text).Validate()
 	}
@@ -58,11 +58,11 @@ func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
 		c.Add(n, nil, "names no fields, expected at least one")
 		return nil
 	}
-	if field, word := QuotedType(n.Schema); use == "report" && field != "" {
+	if field, word := quotedType(n.Schema); use == "report" && field != "" {
 		c.Add(n, nil, "%s can be nothing but the word %q; for any value of that type write it without quotes", field, word)
 		return nil
 	}
-	if why := BadRequest(n.Schema); use == "report" && why != "" {
+	if why := badRequest(n.Schema); use == "report" && why != "" {
 		c.Add(n, nil, "%s", why)
 		return nil
 	}
@@ -81,20 +81,20 @@ func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
 // checkReport holds a JSON value against the text of a report.
 func checkReport(report string, value []byte) error {
 	ctx := NewContext()
-	schema, err := ReportValue(ctx, report)
+	schema, err := reportValue(ctx, report)
 	if err != nil {
 		return fmt.Errorf("the report's own definition: %w", err)
 	}
-	v, err := JSONValue(ctx, value)
+	v, err := jsonValue(ctx, value)
 	if err != nil {
 		return pipelines.Mistakes{{Message: "not valid JSON: " + pipelines.OneLine(err.Error())}}
 	}
 	c := &checker{}
-	c.walk(v, NewShape(schema), &Node{})
+	c.walk(v, newShape(schema), &Node{})
 	if len(c.Found) == 0 {
 		// What fields demand of each other shows only in the whole.
 		if err := schema.Unify(v).Validate(cue.Concrete(true)); err != nil {
-			return Translate(err, "").Sorted()
+			return translate(err, "").Sorted()
 		}
 	}
 	return c.Found.OrNil()
@@ -107,7 +107,7 @@ func matches(when string, facts []byte) (bool, error) {
 	if err := w.Validate(); err != nil {
 		return false, fmt.Errorf("when: %w", err)
 	}
-	f, err := JSONValue(ctx, facts)
+	f, err := jsonValue(ctx, facts)
 	if err != nil {
 		return false, fmt.Errorf("facts: %w", err)
 	}

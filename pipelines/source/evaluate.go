@@ -106,9 +106,9 @@ func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, error) {
 		if err != nil {
 			return nil, err
 		}
-		whole.Set("phases", AppendedNodes(phases, c.piece(last).Get("phases")))
+		whole.Set("phases", appendedNodes(phases, c.piece(last).Get("phases")))
 	}
-	d, err := DraftOf(whole)
+	d, err := draftOf(whole)
 	if err != nil {
 		return nil, err
 	}
@@ -140,9 +140,9 @@ func schemas(ctx *cue.Context, definition string) (*Shape, *checker, error) {
 	if err := v.Err(); err != nil {
 		return nil, nil, fmt.Errorf("schema.cue: %w", err)
 	}
-	facts, before := NewShape(v.LookupPath(cue.MakePath(cue.Def("#Facts")))), NewShape(v.LookupPath(cue.MakePath(cue.Def("#Before"))))
+	facts, before := newShape(v.LookupPath(cue.MakePath(cue.Def("#Facts")))), newShape(v.LookupPath(cue.MakePath(cue.Def("#Before"))))
 	facts.Loose, before.Loose = true, true
-	return NewShape(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts, before: before}, nil
+	return newShape(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts, before: before}, nil
 }
 
 func findBuiltin(name string) (file, error) {

@@ -18,7 +18,7 @@ func FuzzLoad(f *testing.F) {
 		`rules: [{after: "a", when: {diff: lines: <10}, then: skip: "review"}]`, `agents: {"": {use: "claude"}}`,
 		`x: y: z: x`, `import "list"`, `phases: [...]`, `phases: [_, string, {name: =~"x"}]`, "a: &a [*a]", "\r\rswte[", `extends: "full"`,
 	} {
-		for i := range FileEndings() {
+		for i := range fileEndings() {
 			f.Add(uint8(i), text)
 		}
 	}
@@ -26,7 +26,7 @@ func FuzzLoad(f *testing.F) {
 		if len(text) > 2000 {
 			return
 		}
-		name := "fuzz" + FileEndings()[int(ending)%len(FileEndings())]
+		name := "fuzz" + fileEndings()[int(ending)%len(fileEndings())]
 		done := make(chan response, 1)
 		go func() { done <- answer(request{Files: []file{{Name: name, Text: text}}}) }()
 		select {

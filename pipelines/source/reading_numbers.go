@@ -15,8 +15,8 @@ import (
 // numbers with exponents it cannot compute for 1.
 const maxExponent = 10_000
 
-// Outsized finds the numbers in a syntax tree that are none to compute with.
-func Outsized(tree ast.Node, name string) pipelines.Mistakes {
+// outsized finds the numbers in a syntax tree that are none to compute with.
+func outsized(tree ast.Node, name string) pipelines.Mistakes {
 	var found pipelines.Mistakes
 	ast.Walk(tree, func(n ast.Node) bool {
 		lit, ok := n.(*ast.BasicLit)

@@ -2,8 +2,10 @@ package source
 
 import (
 	"bytes"
+	stderrors "errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"cuelang.org/go/encoding/json"
 	"cuelang.org/go/encoding/toml"
 	"cuelang.org/go/encoding/yaml"
+	yaml3 "go.yaml.in/yaml/v3"
 
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -36,7 +39,7 @@ func Build(ctx *cue.Context, f file) (cue.Value, pipelines.Mistakes) {
 	if err != nil {
 		return cue.Value{}, f.unreadable(err)
 	}
-	if found := append(foreign(tree, f.Name), Outsized(tree, f.Name)...); len(found) > 0 {
+	if found := slices.Concat(f.twice(), foreign(tree, f.Name), outsized(tree, f.Name)); len(found) > 0 {
 		return cue.Value{}, found
 	}
 	v := ctx.BuildFile(tree)
@@ -44,7 +47,7 @@ func Build(ctx *cue.Context, f file) (cue.Value, pipelines.Mistakes) {
 	if err == nil {
 		return v, nil
 	}
-	found := Translate(err, f.Name)
+	found := translate(err, f.Name)
 	if p := errors.Path(err); len(p) > 0 && !v.LookupPath(cue.ParsePath(p[0])).Exists() {
 		for i := range found {
 			found[i].Path = "" // found before there were values: it lacks the indices
@@ -55,19 +58,43 @@ func Build(ctx *cue.Context, f file) (cue.Value, pipelines.Mistakes) {
 
 // unreadable says why a file could not be decoded.
 func (f file) unreadable(err error) pipelines.Mistakes {
-	if f.isYAML() {
+	if f.ending() == ".yaml" || f.ending() == ".yml" {
 		if wrong, ok := misread(f.Name, yamlLines(f.Text)); ok {
 			return pipelines.Mistakes{wrong}
 		}
 	}
-	return Translate(err, f.Name)
+	return translate(err, f.Name)
 }
 
-func (f file) isYAML() bool { return f.ending() == ".yaml" || f.ending() == ".yml" }
+// twice finds what only CUE may have several times: a field of one object, also in JSON, which is YAML; and the document.
+func (f file) twice() (found pipelines.Mistakes) {
+	if !slices.Contains([]string{".yaml", ".yml", ".json"}, f.ending()) {
+		return nil
+	}
+	add := func(line int, message string) {
+		found = append(found, pipelines.Mistake{File: f.Name, Line: line, Column: 1, Message: message})
+	}
+	d, types, second := yaml3.NewDecoder(strings.NewReader(yamlLines(f.Text))), (*yaml3.TypeError)(nil), yaml3.Node{}
+	if err := d.Decode(new(any)); stderrors.As(err, &types) {
+		for _, wrong := range types.Errors {
+			if m := givenTwice.FindStringSubmatch(wrong); m != nil {
+				line, _ := strconv.Atoi(m[1]) // it is made of figures
+				add(line, fmt.Sprintf("%s is given twice, first on line %s; leave one out", m[2], m[3]))
+			}
+		}
+	}
+	if d.Decode(&second) == nil {
+		add(second.Content[0].Line, "the file has several documents, which --- divides; put each into a file of its own")
+	}
+	return found
+}
+
+// givenTwice is how the reader of YAML says that a field is there twice.
+var givenTwice = regexp.MustCompile(`^line ([0-9]+): mapping key "(.*)" already defined at line ([0-9]+)$`)
 
 // ending is that of the language in which a file is written.
 func (f file) ending() string {
-	if ext := path.Ext(f.Name); slices.Contains(FileEndings(), ext) {
+	if ext := path.Ext(f.Name); slices.Contains(fileEndings(), ext) {
 		return ext
 	}
 	return f.Or
@@ -117,8 +144,8 @@ func foreign(tree *ast.File, name string) pipelines.Mistakes {
 	return found
 }
 
-// Translate turns errors of CUE into mistakes of the file that caused them.
-func Translate(err error, name string) pipelines.Mistakes {
+// translate turns errors of CUE into mistakes of the file that caused them.
+func translate(err error, name string) pipelines.Mistakes {
 	var found pipelines.Mistakes
 	for _, e := range errors.Errors(err) {
 		m := pipelines.Mistake{File: name, Path: pathOf(e.Path()), Message: messageOf(e)}
@@ -177,5 +204,5 @@ func pathOf(selectors []string) string {
 	return p
 }
 
-// FileEndings are those of files, the first one found counts.
-func FileEndings() []string { return []string{".cue", ".yaml", ".yml", ".json", ".toml"} }
+// fileEndings are those of files, the first one found counts.
+func fileEndings() []string { return []string{".cue", ".yaml", ".yml", ".json", ".toml"} }

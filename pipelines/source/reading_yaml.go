@@ -47,6 +47,8 @@ func yamlHint(message, line string) string {
 	switch {
 	case strings.HasPrefix(strings.TrimLeft(line, " "), "\t"):
 		return "; YAML is indented with spaces, not with tabs"
+	case strings.Contains(line, ": >"):
+		return "; a comparison is CUE, so write the condition as one text, such as when: 'diff: lines: >20'"
 	case strings.Contains(message, "did not find expected key"), strings.Contains(message, "expected '-' indicator"), strings.Contains(message, "<document start>"):
 		return "; is this line indented like those that it belongs to?"
 	case strings.Contains(message, "mapping values are not allowed"):

@@ -36,8 +36,8 @@ type pattern struct {
 	value *Shape
 }
 
-// NewShape gives the shape of what v describes.
-func NewShape(v cue.Value) *Shape {
+// newShape gives the shape of what v describes.
+func newShape(v cue.Value) *Shape {
 	return &Shape{Value: v, Kind: described(v).IncompleteKind()}
 }
 
@@ -85,7 +85,7 @@ func (s *Shape) loadFields() {
 
 // Child gives the shape of a value within this one.
 func (s *Shape) Child(v cue.Value) *Shape {
-	c := NewShape(v)
+	c := newShape(v)
 	c.Loose = s.Loose
 	said := func(attribute string) string {
 		a := v.Attribute(attribute)
@@ -146,7 +146,7 @@ func (s *Shape) Words() string {
 	if all := s.alternatives(); all != nil {
 		words := make([]string, len(all))
 		for i, a := range all {
-			words[i] = NewShape(a).Words()
+			words[i] = newShape(a).Words()
 		}
 		return "one of " + strings.Join(words, ", ")
 	}
@@ -231,8 +231,8 @@ func (s *Shape) Meant(v cue.Value) string {
 	return ""
 }
 
-// ShowValue writes a value as somebody would recognize it.
-func ShowValue(v cue.Value) string {
+// showValue writes a value as somebody would recognize it.
+func showValue(v cue.Value) string {
 	switch v.IncompleteKind() {
 	case cue.StructKind:
 		return "an object"

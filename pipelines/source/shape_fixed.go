@@ -10,18 +10,15 @@ import (
 // In YAML, JSON and TOML every value is what it is: {risk: string} is the word
 // "string" and no type. What describes values is written in CUE there, as text.
 
-// FixedFile names the language of a file whose objects hold fixed values; "" if
+// fixedFile names the language of a file whose objects hold fixed values; "" if
 // they may describe values.
-func FixedFile(file string) string {
+func fixedFile(file string) string {
 	return map[string]string{".yaml": "YAML", ".yml": "YAML", ".json": "JSON", ".toml": "TOML"}[path.Ext(file)]
 }
 
-// typeWords are the types of CUE that values of JSON have.
-func typeWords() []string { return []string{"string", "int", "number", "float", "bool", "bytes"} }
-
-// QuotedType finds a field of a report that can be nothing but the name of a
+// quotedType finds a field of a report that can be nothing but the name of a
 // type, which somebody has put in quotes.
-func QuotedType(report json.RawMessage) (field, word string) {
+func quotedType(report json.RawMessage) (field, word string) {
 	var s Schema
 	if json.Unmarshal(report, &s) != nil {
 		return "", ""
@@ -35,7 +32,7 @@ func QuotedType(report json.RawMessage) (field, word string) {
 }
 
 func (s *Schema) quotedType(name string) (field, word string) {
-	if len(s.Enum) == 1 && json.Unmarshal(s.Enum[0], &word) == nil && slices.Contains(typeWords(), word) {
+	if len(s.Enum) == 1 && json.Unmarshal(s.Enum[0], &word) == nil && slices.Contains([]string{"string", "int", "number", "float", "bool", "bytes"}, word) {
 		return name, word
 	}
 	if s.Items != nil {

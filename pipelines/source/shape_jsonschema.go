@@ -25,8 +25,8 @@ type Schema struct {
 	AnyOf      []*Schema `json:"anyOf,omitempty"`
 }
 
-// JSONSchema describes the values that v allows, and perhaps a few more.
-func JSONSchema(v cue.Value) *Schema {
+// jsonSchema describes the values that v allows, and perhaps a few more.
+func jsonSchema(v cue.Value) *Schema {
 	s := &Schema{Description: description(v)}
 	v = described(v)
 	if op, args := v.Expr(); op == cue.OrOp {
@@ -44,7 +44,7 @@ func JSONSchema(v cue.Value) *Schema {
 	case cue.ListKind:
 		s.Items = &Schema{}
 		if elem := v.LookupPath(cue.MakePath(cue.AnyIndex)); elem.Exists() {
-			s.Items = JSONSchema(elem)
+			s.Items = jsonSchema(elem)
 		}
 	default:
 		s.bounds(v)
@@ -90,20 +90,20 @@ func (s *Schema) alternatives(args []cue.Value) {
 		return
 	}
 	for _, a := range args {
-		s.AnyOf = append(s.AnyOf, JSONSchema(a))
+		s.AnyOf = append(s.AnyOf, jsonSchema(a))
 	}
 }
 
 func (s *Schema) object(v cue.Value) {
-	shape := NewShape(v)
+	shape := newShape(v)
 	shape.Load()
 	s.Properties, s.Required = map[string]*Schema{}, shape.Required
 	for name, field := range shape.Fields {
-		s.Properties[name] = JSONSchema(field.Value)
+		s.Properties[name] = jsonSchema(field.Value)
 	}
 	switch {
 	case len(shape.patterns) > 0:
-		s.Additional = JSONSchema(shape.patterns[0].value.Value)
+		s.Additional = jsonSchema(shape.patterns[0].value.Value)
 	case !shape.open:
 		s.Additional = false
 	}

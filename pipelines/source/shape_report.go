@@ -10,23 +10,23 @@ import (
 	cuejson "cuelang.org/go/encoding/json"
 )
 
-// ReportSchema gives the JSON Schema of a report from its CUE text; "null" if
+// reportSchema gives the JSON Schema of a report from its CUE text; "null" if
 // it has no fields.
-func ReportSchema(ctx *cue.Context, text string) (json.RawMessage, error) {
-	v, err := ReportValue(ctx, text)
+func reportSchema(ctx *cue.Context, text string) (json.RawMessage, error) {
+	v, err := reportValue(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	s := JSONSchema(v)
+	s := jsonSchema(v)
 	if len(s.Properties) == 0 {
 		s = nil
 	}
 	return json.Marshal(s)
 }
 
-// ReportValue compiles the text of a report. As a definition it takes the
+// reportValue compiles the text of a report. As a definition it takes the
 // fields it names and no others.
-func ReportValue(ctx *cue.Context, text string) (cue.Value, error) {
+func reportValue(ctx *cue.Context, text string) (cue.Value, error) {
 	tree, err := parser.ParseFile("report", text, parser.ParseComments)
 	if err != nil {
 		return cue.Value{}, err
@@ -44,13 +44,13 @@ func ReportValue(ctx *cue.Context, text string) (cue.Value, error) {
 	return v, v.Err()
 }
 
-// JSONValue reads JSON; whole numbers stay whole.
-func JSONValue(ctx *cue.Context, data []byte) (cue.Value, error) {
+// jsonValue reads JSON; whole numbers stay whole.
+func jsonValue(ctx *cue.Context, data []byte) (cue.Value, error) {
 	expr, err := cuejson.Extract("", data)
 	if err != nil {
 		return cue.Value{}, err
 	}
-	if found := Outsized(expr, ""); len(found) > 0 {
+	if found := outsized(expr, ""); len(found) > 0 {
 		return cue.Value{}, errors.New(found[0].Message)
 	}
 	v := ctx.BuildExpr(expr)

@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// BadRequest says why a report cannot ask for what its fields say, or "".
-func BadRequest(report json.RawMessage) string {
+// badRequest says why a report cannot ask for what its fields say, or "".
+func badRequest(report json.RawMessage) string {
 	var s Schema
 	if json.Unmarshal(report, &s) != nil {
 		return "" // there is no report

@@ -16,31 +16,8 @@ func of(t *testing.T, text string) cue.Value {
 	return v.LookupPath(cue.ParsePath("#x"))
 }
 
-func TestWords(t *testing.T) {
-	for text, want := range map[string]string{
-		`#x: string`:          "text",
-		`#x: int`:             "a whole number",
-		`#x: >=1 & <=10`:      "a number from 1 to 10",
-		`#x: "a" | "b"`:       `one of "a", "b"`,
-		`#x: [...string]`:     "a list",
-		`#x: bool`:            "true or false",
-		`#x: =~"\\S"`:         "text that is not blank",
-		`#x: {a: string}`:     "an object",
-		`#x: string | [...]`:  "one of text, a list",
-		`#x: =~"^[a-z]+$"`:    "text that matches ^[a-z]+$",
-		`#x: 3`:               "3",
-		`#x: number & >=0.5`:  "a number of at least 0.5",
-		`#x: int | *1`:        "a whole number",
-		`#x: null | {a: int}`: "one of null, an object",
-	} {
-		if got := NewShape(of(t, text)).Words(); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestFields(t *testing.T) {
-	s := NewShape(of(t, `#x: {name: string, goal?: string @also(aim), {[=~"^x-"]: int}}`))
+	s := newShape(of(t, `#x: {name: string, goal?: string @also(aim), {[=~"^x-"]: int}}`))
 	s.Load()
 	if len(s.Required) != 1 || s.Required[0] != "name" {
 		t.Errorf("required: %q", s.Required)
@@ -53,7 +30,7 @@ func TestFields(t *testing.T) {
 	if f := s.Field("nmae"); f != nil {
 		t.Errorf("there is a field nmae: %s", f.Words())
 	}
-	closed := NewShape(of(t, `#x: {name: string, goal?: string @also(aim)}`))
+	closed := newShape(of(t, `#x: {name: string, goal?: string @also(aim)}`))
 	closed.Load()
 	for name, want := range map[string]string{"nmae": `unknown field, did you mean "name"?`, "aim": `unknown field, did you mean "goal"?`} {
 		if got := closed.Unknown(name); got != want {
@@ -63,7 +40,7 @@ func TestFields(t *testing.T) {
 }
 
 func TestReportSchemaShape(t *testing.T) {
-	got, err := ReportSchema(NewContext(), "// how hard it is\ncomplexity: \"low\" | \"high\"\nfiles?: [...string]")
+	got, err := reportSchema(NewContext(), "// how hard it is\ncomplexity: \"low\" | \"high\"\nfiles?: [...string]")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +48,7 @@ func TestReportSchemaShape(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if none, err := ReportSchema(NewContext(), ""); err != nil || string(none) != "null" {
+	if none, err := reportSchema(NewContext(), ""); err != nil || string(none) != "null" {
 		t.Errorf("of a report without fields: %s (%v)", none, err)
 	}
 }
@@ -83,7 +60,7 @@ func TestQuotedTypes(t *testing.T) {
 		`{"properties": {"risk": {"enum": ["low"]}}}`:                                  " ",
 		`null`: " ",
 	} {
-		if field, word := QuotedType(json.RawMessage(report)); field+" "+word != want {
+		if field, word := quotedType(json.RawMessage(report)); field+" "+word != want {
 			t.Errorf("%s: %s %s, want %s", report, field, word, want)
 		}
 	}

@@ -67,7 +67,7 @@ func (s Sources) files(folder string) (found []file, shadowed pipelines.Mistakes
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("list the pipelines of the repository: %w", err)
 	}
-	for _, ext := range FileEndings() {
+	for _, ext := range fileEndings() {
 		for _, e := range entries {
 			name, where := strings.TrimSuffix(e.Name(), ext), path.Join(repoPath, folder, e.Name())
 			if path.Ext(e.Name()) != ext || e.IsDir() || folder == "." && name != configName {
@@ -114,7 +114,7 @@ func (e *UnknownError) Error() string {
 // gives the name by which it is asked for.
 func IsFile(name string) (pipeline string, ok bool) {
 	ext := path.Ext(name)
-	return strings.TrimSuffix(name, ext), slices.Contains(FileEndings(), ext)
+	return strings.TrimSuffix(name, ext), slices.Contains(fileEndings(), ext)
 }
 
 // Load finds a pipeline by its name, or NAME/PRESET, evaluates and checks it. With a Path the name only
@@ -164,8 +164,8 @@ func (s Sources) apart(first file, config *file) (Evaluator, error) {
 
 // readPath reads a file that somebody named by its path.
 func readPath(name string) (file, error) {
-	if !slices.Contains(FileEndings(), path.Ext(name)) {
-		return file{}, fmt.Errorf("%s: no pipeline file, expected a name that ends in %s", name, strings.Join(FileEndings(), ", "))
+	if !slices.Contains(fileEndings(), path.Ext(name)) {
+		return file{}, fmt.Errorf("%s: no pipeline file, expected a name that ends in %s", name, strings.Join(fileEndings(), ", "))
 	}
 	// Checked before it is opened: opening a pipe would wait for a writer.
 	info, err := os.Stat(name)
@@ -189,7 +189,7 @@ func read(f fs.File, name string) (file, error) {
 	if err != nil {
 		return file{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return file{Name: name, Text: string(data)}, nil
+	return file{Name: name, Text: strings.TrimPrefix(string(data), "\ufeff")}, nil // as some editors begin a file
 }
 
 // config reads the settings of the repository; nil if it has none.

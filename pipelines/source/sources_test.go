@@ -40,7 +40,7 @@ func TestLoadFinds(t *testing.T) {
 		"both":    ".github/reprise/pipelines/both.cue: cue",
 		"toml":    ".github/reprise/pipelines/toml.toml: a",
 		"json":    ".github/reprise/pipelines/json.json: a",
-		"feature": "builtin:feature: analyze implement review",
+		"feature": "builtin:feature: design implement evaluate",
 		"fxi":     `no pipeline "fxi", did you mean "fix"?`,
 		"README":  `no pipeline "README", expected one of audit, both, feature, fix, full, json, refactor, skill, test, toml`,
 		"../fix":  `no pipeline "..", expected one of audit, both, feature, fix, full, json, refactor, skill, test, toml`,

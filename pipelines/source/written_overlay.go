@@ -28,9 +28,9 @@ func (m *MistakeList) Overlay(over, base *Node) *Node {
 		case name == "protect":
 			out.Set(name, together(out.Get(name), v))
 		case name == "spare" || name == "rules":
-			out.Set(name, AppendedNodes(out.Get(name), v))
+			out.Set(name, appendedNodes(out.Get(name), v))
 		case v.Kind == ObjectNode && name != "network": // which is one of several kinds
-			out.Set(name, MergedNodes(out.Get(name), v))
+			out.Set(name, mergedNodes(out.Get(name), v))
 		default:
 			out.Set(name, v)
 		}
@@ -47,8 +47,8 @@ func (m *MistakeList) Overlay(over, base *Node) *Node {
 	return out
 }
 
-// MergedNodes puts the fields of over in the place of those of base.
-func MergedNodes(base, over *Node) *Node {
+// mergedNodes puts the fields of over in the place of those of base.
+func mergedNodes(base, over *Node) *Node {
 	out := base.Clone()
 	out.NodePlace = over.NodePlace
 	for _, name := range over.Names {
@@ -59,8 +59,8 @@ func MergedNodes(base, over *Node) *Node {
 	return out
 }
 
-// AppendedNodes puts the items of over behind those of base.
-func AppendedNodes(base, over *Node) *Node {
+// appendedNodes puts the items of over behind those of base.
+func appendedNodes(base, over *Node) *Node {
 	out := base.Clone()
 	out.Items = append(out.Items, over.Items...)
 	return out
@@ -76,7 +76,7 @@ func together(base, over *Node) *Node {
 		}
 		for name, v := range n.Fields {
 			if was := out.Get(name); was != nil && v.Kind == ListNode {
-				v = AppendedNodes(was, v)
+				v = appendedNodes(was, v)
 			}
 			out.Set(name, v)
 		}
@@ -87,7 +87,7 @@ func together(base, over *Node) *Node {
 func (m *MistakeList) replace(over, phases *Node) {
 	for i, r := range over.List("replace") {
 		if at := m.find(over, phases, r.Get("name").Text(), "replace", i, "name"); at >= 0 {
-			phases.Items[at] = MergedNodes(phases.Items[at], r)
+			phases.Items[at] = mergedNodes(phases.Items[at], r)
 			phases.Items[at].Path = r.Path
 		}
 	}

@@ -97,7 +97,7 @@ func TestOverlay(t *testing.T) {
 func TestDraft(t *testing.T) {
 	n := from(t, ".github/reprise/pipelines/fix.yaml", `{"phases": [{"name": "plan", "report": "a: string"}]}`)
 	n.Get("phases").Item(0).Get("report").Schema = json.RawMessage(`{"type":"object"}`)
-	d, err := DraftOf(n)
+	d, err := draftOf(n)
 	if err != nil || d.Name != "fix" || string(d.Phases[0].ReportSchema) != `{"type":"object"}` {
 		t.Errorf("%+v (%v)", d, err)
 	}

@@ -1,7 +1,6 @@
 package clean
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 
@@ -9,8 +8,10 @@ import (
 	"github.com/yuin/goldmark/extension"
 	extended "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
+	source "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // mostRead is how long a text may be to be read as Markdown: GitHub takes 65,536
@@ -31,20 +32,16 @@ var blockParser = sync.OnceValue(func() parser.Parser {
 
 var (
 	// deepLine matches lists and quotes in one another without end, which take the parser long.
-	deepLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:[ \t]*(?:[>*+-]|[0-9]{1,9}[.)])){16}`) })
-	control  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]`) })
+	deepLine = text.Pattern(`(?m)^(?:[ \t]*(?:[>*+-]|[0-9]{1,9}[.)])){16}`)
+	control  = text.Pattern(`[\x00-\x08\x0b-\x1f\x7f]`)
 	// hides matches elements whose content browsers or GitHub do not show.
-	hides = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)<(?:script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext|template|svg|math|select|object|video|audio|canvas)\b`)
-	})
+	hides = text.Pattern(`(?i)<(?:script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext|template|svg|math|select|object|video|audio|canvas)\b`)
 	// complete matches what is complete in HTML: comments and tags.
-	complete = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)<!--.*?-->|</?[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][\w:.-]*(?:\s*=\s*(?:"[^"<]*"|'[^'<]*'|[^\s"'=<>\x60]+))?)*\s*/?>`)
-	})
+	complete = text.Pattern(`(?s)<!--.*?-->|</?[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][\w:.-]*(?:\s*=\s*(?:"[^"<]*"|'[^'<]*'|[^\s"'=<>\x60]+))?)*\s*/?>`)
 	// takesIn matches what before inline code, in its paragraph, may take in its first mark.
-	takesIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[<$`]|!\\[|\\]:|\\]\\[|\\]\\(|\\S*[:@.]\\S*$") })
+	takesIn = text.Pattern("[<$`]|!\\[|\\]:|\\]\\[|\\]\\(|\\S*[:@.]\\S*$")
 	// whole matches links and references that take in nothing.
-	whole = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\\]\\([^\\s()\"'\\\\`]*\\)|\\[\\^[\\w-]+\\]") })
+	whole = text.Pattern("\\]\\([^\\s()\"'\\\\`]*\\)|\\[\\^[\\w-]+\\]")
 )
 
 // reading is what one reading of a text finds.
@@ -89,7 +86,7 @@ func (d *draft) blocks() {
 // parsed reads a text. A text over which the parser panics is none that it can read.
 func parsed(src string) (doc ast.Node, ok bool) {
 	defer func() { ok = recover() == nil }()
-	return blockParser().Parse(text.NewReader([]byte(src))), true
+	return blockParser().Parse(source.NewReader([]byte(src))), true
 }
 
 func (r *reading) hide(from, to int) {

@@ -1,10 +1,8 @@
 package clean
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/reprise-ci/reprise/internal/text"
 )
@@ -42,14 +40,12 @@ type sanitized struct{ text, fence string }
 type sanitizer struct{ images []string }
 
 var (
-	quoteMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}> ?`) })
+	quoteMark = text.Pattern(`^ {0,3}> ?`)
 	// A fence may stand right behind the marks of lists, which are dropped.
-	fenceMark = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("^([ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(`{3,}|~{3,})(.*)$")
-	})
-	infoWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_+#.-]+`) })
+	fenceMark = text.Pattern("^([ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(`{3,}|~{3,})(.*)$")
+	infoWord  = text.Pattern(`^[A-Za-z0-9_+#.-]+`)
 	// A table has a line of these only. So may other blocks: then nothing is lost.
-	tableRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t>|:*+0-9.)-]*-[ \t|:-]*$`) })
+	tableRule = text.Pattern(`^[ \t>|:*+0-9.)-]*-[ \t|:-]*$`)
 )
 
 // maxQuotes is how deep quotes may be nested. Deeper ones become text.

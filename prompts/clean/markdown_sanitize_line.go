@@ -6,27 +6,22 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 var (
 	// What a line may begin with before its words: marks of lists and a box.
-	lineLead = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*(?:\[[ xX]\][ \t]+)?`)
-	})
-	namedTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[^\]^][^\]]*\]:`) })
-	ownTarget   = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[[A-Za-z0-9 ._-]+\]:[ \t]+([^\s()<>|\\"'` + "`" + `]+)[ \t]*$`)
-	})
-	linkTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\]\(([^\s()<>|\\"'` + "`" + `]+)\)`) })
-	imageLink  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^!\[([^\[\]<>&@#|\\` + "`" + `]*)\]\(([^\s()<>|\\"'` + "`" + `]+)\)`)
-	})
+	lineLead    = text.Pattern(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*(?:\[[ xX]\][ \t]+)?`)
+	namedTarget = text.Pattern(`^\[[^\]^][^\]]*\]:`)
+	ownTarget   = text.Pattern(`^\[[A-Za-z0-9 ._-]+\]:[ \t]+([^\s()<>|\\"'` + "`" + `]+)[ \t]*$`)
+	linkTarget  = text.Pattern(`^\]\(([^\s()<>|\\"'` + "`" + `]+)\)`)
+	imageLink   = text.Pattern(`^!\[([^\[\]<>&@#|\\` + "`" + `]*)\]\(([^\s()<>|\\"'` + "`" + `]+)\)`)
 	// ThreadPath matches the path of an issue, a pull request or a discussion. A
 	// link to one leaves a trace there.
 	ThreadPath = regexp.MustCompile(`(?i)(?:^|/)(?:issues|pulls?|discussions)/[0-9]`)
-	safeEntity = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^&(?:lt|gt|amp|quot|nbsp);`) })
-	breakTag   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<br ?/?>`) })
+	safeEntity = text.Pattern(`^&(?:lt|gt|amp|quot|nbsp);`)
+	breakTag   = text.Pattern(`^<br ?/?>`)
 )
 
 // line sanitizes a line that is not in a block of code. In a table a bar ends

@@ -3,8 +3,9 @@ package clean
 import (
 	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // maxHidden is how many characters of an alternative text or attribute may stay.
@@ -90,12 +91,8 @@ const (
 )
 
 var (
-	link = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\]\([ \t\n]*(?:(` + angled + `)(?:[ \t\n]+(` + title + `))?|(` + someDest + `)[ \t\n]+(` + title + `))[ \t\n]*\)`)
-	})
-	definition = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(` + margin + `\[)([^\^\[\]\\](?:[^\[\]\\\n]|` + escaped + `|` + newLine + `)*)\]:[ \t]*\n?[ \t]*(` + angled + `|` + someDest + `)(?:[ \t\n][ \t\n]*(` + title + `))?[ \t]*$`)
-	})
+	link       = text.Pattern(`\]\([ \t\n]*(?:(` + angled + `)(?:[ \t\n]+(` + title + `))?|(` + someDest + `)[ \t\n]+(` + title + `))[ \t\n]*\)`)
+	definition = text.Pattern(`(?m)(` + margin + `\[)([^\^\[\]\\](?:[^\[\]\\\n]|` + escaped + `|` + newLine + `)*)\]:[ \t]*\n?[ \t]*(` + angled + `|` + someDest + `)(?:[ \t\n][ \t\n]*(` + title + `))?[ \t]*$`)
 )
 
 // targets removes titles, long alternative texts, destinations that are rather a
@@ -179,13 +176,9 @@ const name = `[A-Za-z][A-Za-z0-9-]*`
 
 var (
 	// A tag, what a browser takes for one, and at the beginning of a line one that does not end: it hides the rest of its paragraph.
-	tag = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?ms)(` + margin + `)?<(?:(` + name + `)((?:[\s/](?:=\s*"[^"]*"|=\s*'[^']*'|[^<>])*)?)>|(/` + name + `)([\s/][^>]*)?>|((?:\?|![A-Za-z\[]|/[^A-Za-z])[^>]*)>)` +
-			`|(` + margin + `)<((?:[?/]|![A-Za-z\[]|` + name + `(?:[\s/]|\z)).*?)(?:\n\n|\z)`)
-	})
-	address = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)[\s/]((?:href|src)\s*=\s*(?:"[^"\s]*"|'[^'\s]*'|[^\s"'<>=]+))`)
-	})
+	tag = text.Pattern(`(?ms)(` + margin + `)?<(?:(` + name + `)((?:[\s/](?:=\s*"[^"]*"|=\s*'[^']*'|[^<>])*)?)>|(/` + name + `)([\s/][^>]*)?>|((?:\?|![A-Za-z\[]|/[^A-Za-z])[^>]*)>)` +
+		`|(` + margin + `)<((?:[?/]|![A-Za-z\[]|` + name + `(?:[\s/]|\z)).*?)(?:\n\n|\z)`)
+	address = text.Pattern(`(?i)[\s/]((?:href|src)\s*=\s*(?:"[^"\s]*"|'[^'\s]*'|[^\s"'<>=]+))`)
 )
 
 // tags removes long attributes and declarations. Something is left in their place,

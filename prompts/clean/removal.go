@@ -9,7 +9,7 @@ import (
 // Kind is a kind of hidden text.
 type Kind string
 
-// The kinds of hidden text that Text removes.
+// The kinds of text that are removed, all but the last by Text.
 const (
 	HTMLComment       Kind = "html_comment"
 	ZeroWidth         Kind = "zero_width"
@@ -21,6 +21,7 @@ const (
 	Control           Kind = "control"       // other control characters, and bytes that are not UTF-8
 	HiddenText        Kind = "hidden_text"   // titles, words behind a language, footnotes that nothing refers to and the like
 	DangerousURL      Kind = "dangerous_url" // data:, javascript: and vbscript:
+	quotedMail        Kind = "quoted_mail"   // what a program for mail adds; Mail removes it
 )
 
 // Removal is what Text took out of a text, of one kind.

@@ -1,12 +1,12 @@
 package clean
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	extended "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // row hides the cells of a row beyond those of its table's header. A line that is
@@ -63,7 +63,7 @@ func (r *reading) note(n *extended.Footnote) {
 	r.notes = append(r.notes, note{n.Pos(), to, fold(string(n.Ref))})
 }
 
-var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\.|\[\^([^\[\]\n]+)\]`) })
+var reference = text.Pattern(`\\.|\[\^([^\[\]\n]+)\]`)
 
 // footnotes hides the definitions that nothing outside of code refers to, but for their own heads.
 func (r *reading) footnotes(open string) {
@@ -89,11 +89,9 @@ func (r *reading) footnotes(open string) {
 
 // What formulas are made of, and what they do not show: a phantom, and what stands behind a %.
 var (
-	dollars = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("(?:^|[ \\t\\n(])(?:\\$\\$([^$`]+)\\$\\$|\\$`([^$`\\n]+)`\\$|\\$((?:[^$`\\n\\\\]|\\\\[^\\n])+)\\$)(?:$|[ \\t\\n).,:;?!])")
-	})
-	phantom = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\[hv]?phantom\b`) })
-	remark  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:\\.|[^%\\\n])*(%[^\n]*)?\n?`) })
+	dollars = text.Pattern("(?:^|[ \\t\\n(])(?:\\$\\$([^$`]+)\\$\\$|\\$`([^$`\\n]+)`\\$|\\$((?:[^$`\\n\\\\]|\\\\[^\\n])+)\\$)(?:$|[ \\t\\n).,:;?!])")
+	phantom = text.Pattern(`\\[hv]?phantom\b`)
+	remark  = text.Pattern(`(?:\\.|[^%\\\n])*(%[^\n]*)?\n?`)
 )
 
 // formulas hides what formulas between dollars in a part of the text do not show.

@@ -211,11 +211,11 @@ func (p *Play) approve() {
 	p.Run = run
 }
 
-// NoPaging gives a blocker that a review has found.
-func NoPaging() metadata.Finding {
+// WarningInOutput gives a blocker that a review has found.
+func WarningInOutput() metadata.Finding {
 	return metadata.Finding{
-		ID: "F1", Severity: metadata.Blocker, Title: "No paging, says @octo/api (see #12)", Problem: "Lists are whole.",
-		Impact: "Slow and large.", Solution: "Add a cursor.", File: "api/list.go", Line: 12, Status: metadata.NewFinding,
+		ID: "F1", Severity: metadata.Blocker, Title: "A warning breaks the JSON, as @octo/api saw in #12", Problem: "It is printed to standard output.",
+		Impact: "The nightly job stops.", Solution: "Print it to standard error.", File: "cmd/status.go", Line: 12, Status: metadata.NewFinding,
 	}
 }
 
@@ -272,7 +272,7 @@ func Plays(t testing.TB, language string) map[string]*Play {
 		p.Passing("design")
 		p.Next(errored(metadata.RateLimited, "claude: 429"))
 		p.Next(p.Work(0))
-		p.Next(p.Judgement("It says what is needed", NoPaging(), shorterName()))
+		p.Next(p.Judgement("It says what is needed", WarningInOutput(), shorterName()))
 		p.Next(p.Work(0))
 		f := shorterName()
 		p.Next(p.Judgement("", f))
@@ -281,7 +281,7 @@ func Plays(t testing.TB, language string) map[string]*Play {
 		o.Violations = []metadata.Violation{{Path: ".github/workflows/ci.yml", Rule: "a protected path"}}
 		p.Next(o)
 		p.Next(p.checks(false))
-		p.Next(p.Judgement("Nothing is invented", NoPaging(), f))
+		p.Next(p.Judgement("Nothing is invented", WarningInOutput(), f))
 	})
 	add("rolledback", func(p *Play) {
 		p.Passing("report")
@@ -290,9 +290,9 @@ func Plays(t testing.TB, language string) map[string]*Play {
 	add("stuck", func(p *Play) {
 		p.Passing("design")
 		p.Next(p.Work(0))
-		p.Next(p.Judgement("", NoPaging()))
+		p.Next(p.Judgement("", WarningInOutput()))
 		p.Next(p.Work(0))
-		again := NoPaging()
+		again := WarningInOutput()
 		again.Status = metadata.StillOpen
 		p.Next(p.Judgement("", again))
 	})
@@ -300,8 +300,11 @@ func Plays(t testing.TB, language string) map[string]*Play {
 		p.Passing("requirements")
 		p.Next(p.Work(0))
 		for i := range 4 {
-			f := NoPaging()
-			f.ID = fmt.Sprintf("F%d", i+1)
+			f := WarningInOutput()
+			f.ID, f.Line, f.Title, f.Problem, f.Solution = fmt.Sprintf("F%d", i+1), 12+7*i, // another one each time
+				[]string{f.Title, "An empty list is null", "A date has a time of day", "The exit code is 0 if a book is overdue"}[i],
+				[]string{f.Problem, "The issue asks for `[]`.", "The issue shows `2026-03-31`.", "It was 3, and scripts ask for it."}[i],
+				[]string{f.Solution, "Begin with an empty slice.", "Format it as a date alone.", "Return it after printing."}[i]
 			p.Next(p.Judgement("", f))
 			if i < 3 {
 				p.Next(p.Work(0))
@@ -345,8 +348,8 @@ func Plays(t testing.TB, language string) map[string]*Play {
 			o := p.checks(false)
 			o.Checks[0].Output = goTestOutput(i)
 			p.Next(o)
-			f := NoPaging()
-			f.ID = fmt.Sprintf("F%d", i+1)
+			f := WarningInOutput()
+			f.ID, f.File = fmt.Sprintf("F%d", i+1), fmt.Sprintf("cmd/status%d.go", i+1) // another one each time
 			p.Next(p.Judgement("", f))
 		}
 	})

@@ -148,16 +148,20 @@ func Follows(old, next metadata.Run) error {
 func Once(run metadata.Run) error {
 	seen := map[string]int{}
 	for _, a := range run.Attempts {
-		if a.Step == metadata.Check && a.Verdict == metadata.Fail {
-			continue
-		}
 		merges := 0
 		for _, m := range run.Merges {
 			if m.Attempt < a.N {
 				merges++
 			}
 		}
-		key := fmt.Sprintf("%s %s, generation %d, round %d, after %d merges", a.Phase, a.Step, a.Generation, a.Round, merges)
+		of := func(step metadata.Step) string {
+			return fmt.Sprintf("%s %s, generation %d, round %d, after %d merges", a.Phase, step, a.Generation, a.Round, merges)
+		}
+		if a.Step == metadata.Check && a.Verdict == metadata.Fail {
+			delete(seen, of(metadata.Revise)) // it may have broken tests, and was taken back
+			continue
+		}
+		key := of(a.Step)
 		if a.Status == metadata.Succeeded && seen[key] > 0 {
 			return fmt.Errorf("%s succeeded in attempts %d and %d", key, seen[key], a.N)
 		}

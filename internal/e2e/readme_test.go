@@ -1,0 +1,83 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReadme types what README.md says, in order, as somebody does who has just cloned reprise and has an empty home: all
+// but "go test ./...", which the stage suite of .ci/run takes from there. That README.ja.md has the same commands is held
+// in internal/house.
+func TestReadme(t *testing.T) {
+	p := newPlace(t)
+	p.says((&worker{change: "echo '// It greets.' >> main.go"}).script())
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	caches := strings.Fields(string(out)) // or everything is fetched and compiled again
+	bin := filepath.Join(p.home, "go", "bin")
+	p.more = []string{"PATH=" + bin + ":" + programs + ":" + os.Getenv("PATH"), "GOCACHE=" + caches[0], "GOMODCACHE=" + caches[1]}
+	p.write("home/go/bin/gh", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked-of-github\"\n")
+	if err := os.Chmod(filepath.Join(bin, "gh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	here, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clone := filepath.Join(p.root, "clone")
+	p.git(p.root, "clone", "--quiet", here, clone)
+	p.write("repo/issue.md", "# It does not greet\n\nmain.go should greet.\n")
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)\n```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) != 5 {
+		t.Fatalf("README.md has %d blocks of commands; this test knows where to type five", len(blocks))
+	}
+	typed := func(dir, lines string) (said string) {
+		for line := range strings.Lines(lines) {
+			if line == "go test ./...\n" {
+				continue
+			}
+			o := p.exec(dir, "sh", "-ec", line)
+			if o.code != 0 {
+				t.Fatalf("%s: exit code %d\n%s\n%s", line, o.code, o.stdout, o.stderr)
+			}
+			said += o.stdout
+		}
+		return said
+	}
+	wants := func(said string, texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			if !strings.Contains(said, text) {
+				t.Errorf("there is no %q in\n%s", text, said)
+			}
+		}
+	}
+	wants(typed(clone, blocks[0][1]), "✗ fail", "revise", "✓ completed", "Nothing was left behind.")
+	typed(clone, blocks[1][1])
+	before := p.git(p.repo, "rev-list", "--count", "main")
+	work, end, found := strings.Cut(blocks[2][1], "reprise finish")
+	if !found {
+		t.Fatalf("no run is finished by\n%s", blocks[2][1])
+	}
+	wants(typed(p.repo, work), "✓ claude", "+// It greets.")
+	wants(typed(p.repo, blocks[3][1]), "keep the API REST", "completed") // the README: before that
+	typed(p.repo, "reprise finish"+end)
+	if diff := p.git(p.repo, "diff", "--name-only", "HEAD~1"); diff != "main.go" || before != p.git(p.repo, "rev-list", "--count", "main~1") {
+		t.Errorf("the merge is not one commit that changes main.go alone: %s", diff)
+	}
+	typed(p.repo, blocks[4][1])
+	wants(p.read(filepath.Join(p.home, "asked-of-github")), "secret set ANTHROPIC_API_KEY")
+	wants(p.git(p.root, "-C", "origin.git", "show", "main:.github/workflows/reprise.yml"), "OWNER/reprise@main")
+}

@@ -1,0 +1,152 @@
+package gate
+
+import (
+	"cmp"
+	"embed"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+//go:embed says
+var saysFiles embed.FS
+
+// sayings are those of a file, see says/services.yaml.
+type sayings struct {
+	Answers []*saying
+	Parts   map[string]string
+	Resets  []*saying
+}
+
+// saying is one line of it.
+type saying struct {
+	Means               metadata.Class
+	Hint, Form, Example string
+	Status              []int
+	Unit, Is            time.Duration // of the number n, and for the test
+	Since1970           bool
+	expression          *regexp.Regexp
+}
+
+// says are all files by their names.
+var says = sync.OnceValue(func() map[string]sayings {
+	all := map[string]sayings{}
+	for _, name := range []string{"services", "claude", "codex", "gemini"} {
+		text, _ := saysFiles.ReadFile("says/" + name + ".yaml") // of one that is not there the test finds no line
+		file := tableIn[sayings](text, name)
+		for _, line := range slices.Concat(file.Answers, file.Resets) {
+			for part, form := range file.Parts {
+				line.Form = strings.ReplaceAll(line.Form, "{"+part+"}", form)
+			}
+			line.expression = regexp.MustCompile("(?i)" + line.Form)
+		}
+		all[name] = file
+	}
+	return all
+})
+
+// statusOf finds a status of HTTP in words.
+var statusOf = regexp.MustCompile(`(?i)(?:\bHTTP|\bstatus(?:_?code)?"?:?|\bError:?|\bcode"?:|\brejected) ?\(?([1-5]\d\d)\b`)
+
+// MeaningOf says what the words of a program mean that its service, or it, has ended a call with, at a time: the class
+// of the error, how long it is until the time that is named, if one is, and what a person can do, if that is known.
+func MeaningOf(program, said string, now time.Time) (class metadata.Class, wait time.Duration, hint metadata.Reason) {
+	a := answerTo(program, said)
+	if a == nil {
+		return metadata.Crash, 0, ""
+	}
+	if a.Means == metadata.RateLimited || a.Means == metadata.Network {
+		wait = waitIn(said, now)
+	}
+	hints := map[string]metadata.Reason{"hint_no_credit": metadata.Because("hint_no_credit"), "hint_model": metadata.Because("hint_model")}
+	return a.Means, wait, hints[a.Hint]
+}
+
+// answerTo gives the line that words fit; nil: none.
+func answerTo(program, said string) *saying {
+	status := 0
+	if m := statusOf.FindStringSubmatch(said); m != nil {
+		status, _ = strconv.Atoi(m[1]) // three digits
+	}
+	for _, a := range slices.Concat(says()[program].Answers, says()["services"].Answers) {
+		if (len(a.Status) == 0 || slices.Contains(a.Status, status)) && a.expression.MatchString(said) {
+			return a
+		}
+	}
+	return nil
+}
+
+// waitIn gives how long it is until the time that words name; 0 if they name none that is ahead.
+func waitIn(said string, now time.Time) time.Duration {
+	for _, form := range says()["services"].Resets {
+		if m := form.expression.FindStringSubmatch(said); m != nil {
+			part := map[string]string{}
+			for i, name := range form.expression.SubexpNames() {
+				part[name] = m[i]
+			}
+			return max(0, form.waitOf(part, now))
+		}
+	}
+	return 0
+}
+
+// waitOf reads a time by the parts in which it is named.
+func (s *saying) waitOf(part map[string]string, now time.Time) time.Duration {
+	number, _ := strconv.ParseFloat(part["n"], 64) // without one it is 0
+	switch n := time.Duration(min(number*float64(s.Unit), 1<<62)); {
+	case s.Since1970:
+		return time.Unix(0, int64(n)).Sub(now)
+	case s.Unit > 0:
+		return n
+	case part["span"] != "":
+		return spanOf(part["span"])
+	}
+	return untilClock(part, now)
+}
+
+// spanPart is a figure of a span with the beginning of its unit.
+var spanPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(ms|mil|s|m|h|d|w)`)
+
+// spanOf reads a span, such as 3 days 4 hours or 13h19m1s.
+func spanOf(text string) (all time.Duration) {
+	units := map[string]time.Duration{"ms": time.Millisecond, "mil": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
+	for _, m := range spanPart.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.ParseFloat(m[1], 64) // it is made of figures
+		all += time.Duration(min(n, 1e4) * float64(units[strings.ToLower(m[2])]))
+	}
+	return all
+}
+
+// justOver is for how long a time of day counts as that of today.
+const justOver = 10 * time.Minute
+
+// untilClock gives how long it is until a time of day, on the day that is named or the next that has it.
+func untilClock(part map[string]string, now time.Time) time.Duration {
+	zone, err := time.LoadLocation(cmp.Or(part["zone"], now.Location().String()))
+	if err != nil {
+		return 0 // it cannot be told
+	}
+	here := now.In(zone)
+	clock := strings.NewReplacer(" ", "", ".", "").Replace(strings.ToLower(part["clock"]))
+	day := strings.Join([]string{cmp.Or(part["year"], here.Format("2006")), cmp.Or(part["month"], here.Format("1")), cmp.Or(part["day"], here.Format("2")), clock, part["offset"]}, " ")
+	for _, layout := range []string{"3:04pm ", "3pm ", "15:04 ", "15:04:05 ", "15:04:05 Z07:00", "15:04 Z07:00", "15:04:05 -0700"} {
+		for _, month := range []string{"Jan", "1"} {
+			at, err := time.ParseInLocation("2006 "+month+" 2 "+layout, day, zone)
+			switch {
+			case err != nil:
+				continue
+			case part["day"] == "" && now.Sub(at) > justOver:
+				at = at.AddDate(0, 0, 1)
+			case part["year"] == "" && now.Sub(at) > justOver:
+				at = at.AddDate(1, 0, 0)
+			}
+			return at.Sub(now)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,108 @@
+package phases
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// testTree matches what tests stand on, and names that testFile does not know: UserTest.java, conftest.py.
+var testTree = regexp.MustCompile(`(^|/)(testdata|fixtures|__(snapshots|fixtures|mocks)__)/|[a-z0-9](Tests?|Specs?|IT)\.\w+$|(^|/)conftest\.py$`)
+
+// TestsAmong gives those of some paths that are tests of a phase, as it says itself or as most languages call them.
+func TestsAmong(p *pipelines.Phase, paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
+		if len(p.Tests) > 0 {
+			return !pipelines.MatchesPath(name, p.Tests)
+		}
+		return !testFile.MatchString(name) && !testTree.MatchString(name)
+	})
+}
+
+// documents matches names of documents.
+var documents = regexp.MustCompile(`(?i)\.(md|mdx|rst|adoc)$`)
+
+// OnlyDocuments reports whether some paths are all of documents, which need no test.
+func OnlyDocuments(paths []string) bool {
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(name string) bool { return !documents.MatchString(name) })
+}
+
+// DefiningChecks gives those of some paths that say what a command runs as tests, other than tests themselves.
+func DefiningChecks(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
+		return !pipelines.MatchesPath(name, []string{
+			"package.json", "jest.config.*", "vitest.config.*", "karma.conf.*", ".mocharc*", ".taprc", "ava.config.*",
+			"pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py",
+			"Makefile", "GNUmakefile", "justfile", "Taskfile.y*ml", "Rakefile", ".rspec", "phpunit.xml*",
+		})
+	})
+}
+
+// Lost names the tests that fail where some files are as on the base, and pass on the work. Where no name is known at
+// all, each check that fails there counts as one. Others are what cannot even run there: it may need what has changed.
+func Lost(ended, work []metadata.CheckResult) (tests, others []string) {
+	named := false // some names are known, or that a check could not run
+	var unnamed []string
+	for i, c := range ended {
+		for _, name := range c.FailedTests {
+			switch {
+			case slices.Contains(work[i].FailedTests, name):
+			case noTest.MatchString(name):
+				others = append(others, name)
+			default:
+				tests = append(tests, name)
+			}
+		}
+		if !c.Pass && len(c.FailedTests) == 0 && work[i].Pass {
+			unnamed = append(unnamed, c.Name)
+		}
+		named = named || len(c.FailedTests) > 0 || c.ExitCode >= cannotRun
+	}
+	if !named {
+		return unnamed, nil
+	}
+	return tests, append(others, unnamed...)
+}
+
+// Proves judges how checks have ended on the base with the tests of the work, or for ProvesSame on the work with the
+// tests of the base; work is how they ended on the work, where none holds it up. What fails there as well proves
+// nothing. It gives whether that is the proof, and what to say of it.
+func Proves(kind pipelines.Proof, ended, work []metadata.CheckResult) (bool, metadata.Reason) {
+	tests, others := Lost(ended, work)
+	named := slices.ContainsFunc(ended, func(c metadata.CheckResult) bool { return len(c.FailedTests) > 0 })
+	switch {
+	case kind == pipelines.ProvesSame && len(tests) > 0:
+		return false, metadata.Because("proof_not_same", "tests", tests)
+	case kind == pipelines.ProvesSame && len(others) > 0:
+		return true, metadata.Because("proof_same_not_run", "tests", others)
+	case kind == pipelines.ProvesSame:
+		return true, metadata.Because("proof_same")
+	case len(tests) > 0 && !named:
+		return true, metadata.Because("proof_unnamed", "checks", tests)
+	case len(tests) > 0:
+		return true, metadata.Because("proof_fails_without", "tests", tests)
+	case len(others) == 0:
+		return false, metadata.Because("proof_passes_anyway")
+	case kind == pipelines.ProvesNew:
+		return true, metadata.Because("proof_new", "tests", others)
+	}
+	return false, metadata.Because("proof_not_run", "tests", others)
+}
+
+// cannotRun is the least exit code by which a shell says that it could not run a command, or that a signal ended it.
+const cannotRun = 126
+
+// noTest matches names of what fails and is no test that ran: a build, a file that cannot be read, a program that ended.
+var noTest = regexp.MustCompile(strings.Join([]string{
+	`\[(?:build failed|setup failed|ended early)\]$`,                    // Go
+	`^could not compile`, `^test failed, `, `^signal: `, `^exit code: `, // Cargo
+	`^INTERNALERROR`, `^Fatal Python`, // pytest
+	`^Bail out`,                   // TAP
+	`^An error occurred`,          // RSpec
+	`^Task :`, `maven-\S+-plugin`, // Gradle, Maven
+	`\berror \w+$`, `Errors? [0-9]+(?: errors?)?$`, // C#, Vitest, make
+	`^[^:#>]+\.(?:py|[cm]?[jt]sx?|rb|php|cs|fs|rs|go|java|kt)$`, // a file
+}, "|"))

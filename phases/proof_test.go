@@ -1,0 +1,90 @@
+package phases
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+func TestProves(t *testing.T) {
+	const fix, newer, same = pipelines.ProvesFix, pipelines.ProvesNew, pipelines.ProvesSame
+	type fails = []string
+	for _, tt := range []struct {
+		name     string
+		there    fails // nil: the check passes; empty: it fails without names
+		before   fails // that fail on the work, as they did before it
+		passes   []pipelines.Proof
+		says     string
+		saysSame string
+	}{
+		{"nothing fails there", nil, nil, []pipelines.Proof{same}, "proof_passes_anyway", "proof_same"},
+		{"a test fails there", fails{"example.com/a TestA/b"}, nil, []pipelines.Proof{fix, newer}, "proof_fails_without", "proof_not_same"},
+		{"and a build", fails{"example.com/b [build failed]", "example.com/a TestA"}, nil, []pipelines.Proof{fix, newer}, "proof_fails_without", "proof_not_same"},
+		{"Go does not compile there", fails{"example.com/a [build failed]"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
+		{"a Python file cannot be read there", fails{"tests/test_b.py"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
+		{"a Python test fails there", fails{"tests/test_b.py::C::test_d"}, nil, []pipelines.Proof{fix, newer}, "proof_fails_without", "proof_not_same"},
+		{"a Vitest file cannot be run there", fails{"src/a.test.ts"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
+		{"a Vitest test fails there", fails{"src/a.test.ts > greets > people"}, nil, []pipelines.Proof{fix, newer}, "proof_fails_without", "proof_not_same"},
+		{"Cargo does not compile there", fails{"could not compile `demo` (test \"t\")"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
+		{"C# does not compile there", fails{"A.cs error CS0103"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
+		{"what failed before the work proves nothing", fails{"example.com/a TestOld"}, fails{"example.com/a TestOld"}, []pipelines.Proof{same}, "proof_passes_anyway", "proof_same"},
+		{"names are not known", fails{}, nil, []pipelines.Proof{fix, newer}, "proof_unnamed", "proof_not_same"},
+	} {
+		work := metadata.CheckResult{Name: "test", Pass: len(tt.before) == 0, FailedTests: tt.before, FailsBefore: true}
+		there := metadata.CheckResult{Name: "test", Pass: tt.there == nil, FailedTests: tt.there}
+		for _, kind := range []pipelines.Proof{fix, newer, same} {
+			pass, why := Proves(kind, []metadata.CheckResult{there}, []metadata.CheckResult{work})
+			says := tt.says
+			switch {
+			case kind == same:
+				says = tt.saysSame
+			case kind == newer && says == "proof_not_run":
+				says = "proof_new"
+			}
+			if pass != slices.Contains(tt.passes, kind) || why.Code() != says {
+				t.Errorf("%s, proves %s: %v, %s; want %s", tt.name, kind, pass, why.Code(), says)
+			}
+		}
+	}
+}
+
+// A program that is not there on the base proves nothing, though its check is red.
+func TestWhatCannotRunProvesNothing(t *testing.T) {
+	there, work := metadata.CheckResult{Name: "test", ExitCode: 127}, metadata.CheckResult{Name: "test", Pass: true}
+	if pass, why := Proves(pipelines.ProvesFix, []metadata.CheckResult{there}, []metadata.CheckResult{work}); pass || why.Code() != "proof_not_run" {
+		t.Errorf("%v, %s", pass, why.Code())
+	}
+}
+
+// A check that says nothing of tests, such as vet, fails as well where a test does not compile. That is no proof.
+func TestWhatHasNoNamesProvesNothingBesideNames(t *testing.T) {
+	ended := []metadata.CheckResult{{Name: "vet", ExitCode: 1}, {Name: "test", ExitCode: 1, FailedTests: []string{"a [build failed]"}}}
+	work := []metadata.CheckResult{{Name: "vet", Pass: true}, {Name: "test", Pass: true}}
+	if pass, why := Proves(pipelines.ProvesFix, ended, work); pass || why.Code() != "proof_not_run" {
+		t.Errorf("%v, %s", pass, why.Code())
+	}
+}
+
+func TestDefiningChecks(t *testing.T) {
+	defining := []string{"package.json", "web/package.json", "Makefile", "vitest.config.ts", "pyproject.toml", ".mocharc.json"}
+	others := []string{"package.go", "src/makefile.go", "conftest.py", "README.md", "a_test.go"}
+	if got := DefiningChecks(append(slices.Clone(defining), others...)); !slices.Equal(got, defining) {
+		t.Errorf("got %q", got)
+	}
+	if !OnlyDocuments([]string{"README.md", "docs/a.RST"}) || OnlyDocuments([]string{"README.md", "a.go"}) || OnlyDocuments(nil) {
+		t.Error("documents are not told from code")
+	}
+}
+
+func TestTestsAmong(t *testing.T) {
+	tests := []string{"a_test.go", "tests/x.py", "src/UserTest.java", "a/__tests__/b.js", "b.spec.ts", "testdata/in.json", "conftest.py", "spec/a_spec.rb", "GreeterTests.cs"}
+	work := []string{"main.go", "latest.go", "contest.py", "src/attest.ts", "inspect.rb", "docs/testing.md"}
+	if got := TestsAmong(&pipelines.Phase{}, append(slices.Clone(tests), work...)); !slices.Equal(got, tests) {
+		t.Errorf("got %q", got)
+	}
+	if got := TestsAmong(&pipelines.Phase{Tests: []string{"checks/**"}}, []string{"a_test.go", "checks/a.sh"}); !slices.Equal(got, []string{"checks/a.sh"}) {
+		t.Errorf("with patterns: %q", got)
+	}
+}

@@ -1,0 +1,62 @@
+package source
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"cuelang.org/go/cue"
+)
+
+// Every pipeline in the documents is right, and so is each part of one, and each file of an evaluation.
+func TestPipelinesInDocuments(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?ms)^```(cue|yaml|toml)\n([a-z_]+:.*?)^```")
+	held := map[string]int{}
+	for _, page := range append(pages, "../../README.md", "../../README.ja.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range block.FindAllStringSubmatch(string(text), -1) {
+			if err := written(t, file{Name: "own." + m[1], Text: m[2]}); err != nil {
+				t.Errorf("%s: %v\n%s", page, err, m[2])
+			}
+			held[filepath.Base(page)]++
+		}
+	}
+	for page, least := range map[string]int{"README.md": 1, "README.ja.md": 1, "first-pipeline.md": 1, "pipelines.md": 10, "eval.md": 3} {
+		if held[page] < least {
+			t.Errorf("%s has %d blocks, want %d", page, held[page], least)
+		}
+	}
+}
+
+// written says what is wrong with a file, by what it is. A part of a pipeline is put over a built-in one.
+func written(t *testing.T, f file) error {
+	definitions := map[string]string{"variants:": "#Suite", "repo:": "#Case", "on:": "", "jobs:": "", "permissions:": ""} // the last are workflows
+	if definition, is := definitions[regexp.MustCompile(`(?m)^(variants|repo|on|jobs|permissions):`).FindString(f.Text)]; is {
+		cases, err := os.ReadFile("../../internal/eval/schema.cue")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if definition != "" {
+			_, err = ReadDocument(f.Name, []byte(f.Text), string(cases), definition)
+		}
+		return err
+	}
+	files, config := []file{f}, (*file)(nil)
+	v, _ := Build(NewContext(), f) // what is wrong with it is told below
+	switch has := func(field string) bool { return v.LookupPath(cue.ParsePath(field)).Exists() }; {
+	case has("pipeline"):
+		files, config = []file{{Name: "over.yaml", Text: "extends: full"}}, &f
+	case !has("phases") && !has("extends"):
+		files[0].Text += "\nextends: \"full\"\n"
+	}
+	_, err := evaluate(files, config)
+	return err
+}
