@@ -22,13 +22,13 @@ func (r *Repo) changes(ctx context.Context) ([]Change, error) {
 		return nil, err
 	}
 	r.unlock()
+	changes, err := r.stateChanges() // first: while git runs long, pipes are taken out of its way
+	if err != nil {
+		return nil, err
+	}
 	found, err := r.compare(ctx)
 	if err != nil {
 		return nil, r.whyNot(err)
-	}
-	changes, err := r.stateChanges()
-	if err != nil {
-		return nil, err
 	}
 	for _, c := range found {
 		if !Under(c.Path, r.opt.State) { // the index need not know about that
