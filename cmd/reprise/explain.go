@@ -25,15 +25,18 @@ type explainOptions struct {
 	workspace.Options
 	prompt runs.PromptQuery // and JSON for all that is explained
 	graph  bool             // draw it
+	whole  bool             // every setting
 	all    bool             // every prompt of a rehearsal
 }
 
 func explainCommand(env environ.Env) *cobra.Command {
 	var o explainOptions
 	c := &cobra.Command{
-		Use:   "explain [--issue-file FILE | --issue ID | --pipeline NAME] [--graph | --phase PHASE | --prompts]",
+		Use:   "explain [--issue-file FILE | --issue ID | --pipeline NAME] [--settings | --graph | --phase PHASE | --prompts]",
 		Short: "Show which pipeline an issue takes, why, and what it would do",
-		Long: `Show which pipeline an issue takes, why, and what it would do.
+		Long: `Show which pipeline an issue takes, why, and what it would do, in a few lines for each phase.
+
+With --settings, show every setting that has a value, and where it comes from.
 
 With --graph, draw the pipeline of a run as a graph in Mermaid, with colours for where each phase
 stands and an arrow for each way that the run was taken back; or a pipeline that no run
@@ -43,15 +46,15 @@ With --phase, print exactly what an agent would be told in a step of that phase.
 --prompts, rehearse the whole pipeline as reprise run --dry-run does, and print every
 prompt.`,
 		Example: `  reprise explain --issue-file issue.md
-  reprise explain --pipeline full
+  reprise explain --pipeline full --settings
   reprise explain --issue 7 --graph
   reprise explain --pipeline full --graph >full.mmd
   reprise explain --issue 7 --phase design --step revise
   reprise explain --issue-file issue.md --prompts`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
-			case countFlags(o.graph, o.prompt.Phase != "", o.all) > 1:
-				return exit.Usagef("--graph, --phase and --prompts each show something else: give one of them")
+			case countFlags(o.whole, o.graph, o.prompt.Phase != "", o.all) > 1:
+				return exit.Usagef("--settings, --graph, --phase and --prompts each show something else: give one of them")
 			case o.graph:
 				return drawGraph(c.Context(), env, o)
 			case o.prompt.Phase != "":
@@ -72,6 +75,7 @@ prompt.`,
 	f.StringVar(&o.File, "issue-file", "", "Markdown file with the issue")
 	f.StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file (default: chosen by the issue)")
 	f.StringVar(&o.Language, "language", "", "of prompts: en or ja (default: the pipeline's)")
+	f.BoolVar(&o.whole, "settings", false, "show every setting")
 	f.BoolVar(&o.graph, "graph", false, "draw a graph")
 	f.StringVar(&o.prompt.Phase, "phase", "", "print the prompt of this phase")
 	f.StringVar(&o.prompt.Step, "step", string(metadata.Execute), "with --phase: execute, review or revise")
@@ -107,6 +111,10 @@ func explainPlan(ctx context.Context, env environ.Env, o explainOptions) error {
 	terminal.Tell(env.Stdout, said)
 	for _, names := range d.Closed {
 		_, _ = fmt.Fprintf(env.Stdout, "Note: %s\n\n", names.In(prompts.Words("en")))
+	}
+	if !o.whole {
+		terminal.Tell(env.Stdout, view.Outline(d.Plan)+"Every setting: the same with --settings")
+		return nil
 	}
 	_, err = fmt.Fprint(env.Stdout, view.Settings(d.Plan))
 	return text.Unread(err)

@@ -96,8 +96,7 @@ over() {
 }
 
 say '## What would happen'
-say 'The label of the issue chooses the pipeline, [tour.cue](../examples/tour/tour.cue). It has these phases, and rules for what they find:'
-only="grep -E '^(tour: the|  - name|    then)'"
+say 'The label of the issue chooses the pipeline, [tour.cue](../examples/tour/tour.cue):'
 reprise 0 explain --issue-file ../issue.md
 
 say '## A question'

@@ -51,7 +51,7 @@ phases: [{name: "analyze", goal: "Find the word.", writes: "analysis.md", review
 			}
 			return m.Say("Done.")
 		})
-		explained := p.reprise("explain", "--issue-file", "../issue.md", "--pipeline", "../served.cue")
+		explained := p.reprise("explain", "--issue-file", "../issue.md", "--pipeline", "../served.cue", "--settings")
 		if !strings.Contains(explained.stdout, "command: wordbook") || !strings.Contains(explained.stdout, "env:WORDBOOK_KEY") {
 			t.Errorf("explain says nothing of the servers:\n%s%s", explained.stdout, explained.stderr)
 		}

@@ -87,7 +87,7 @@ func TestSixKindsOfRepositories(t *testing.T) {
 			p := initialized(t, name)
 			p.want(0, p.reprise("vet"))
 			p.write("issue.md", issueText)
-			explained := p.reprise("explain", "--issue-file", "../issue.md", "--pipeline", "fix").stdout
+			explained := p.reprise("explain", "--issue-file", "../issue.md", "--pipeline", "fix", "--settings").stdout
 			for _, command := range append([]string{k.setup}, k.checks...) {
 				if written := p.read(filepath.Join(p.repo, ".github/reprise/pipelines/fix.cue")); !strings.Contains(written, `"`+command) || !strings.Contains(explained, command) {
 					t.Errorf("init has not written %q, or a run would not do it:\n%s\n%s", command, written, explained)

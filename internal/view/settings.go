@@ -35,7 +35,13 @@ func Settings(plan *pipelines.Pipeline) string {
 		fmt.Fprintf(&out, "# from %s: %s\n", text.Flat(file), text.Flat(strings.Join(o.Settings, ", ")))
 	}
 	shown.Origins = nil
-	data, err := json.Marshal(shown)
+	return strings.NewReplacer("##[", "## [", "\t", "  ").Replace(text.Visible(out.String() + inYAML(shown)))
+}
+
+// inYAML writes a value as people do, short parts on one line.
+func inYAML(value any) string {
+	var out bytes.Buffer
+	data, err := json.Marshal(value)
 	var doc yaml.Node
 	if err == nil {
 		err = yaml.Unmarshal([]byte(text.Visible(string(data))), &doc) // JSON is YAML, and keeps the order
@@ -49,7 +55,7 @@ func Settings(plan *pipelines.Pipeline) string {
 	if err != nil {
 		return err.Error() + "\n" // an amount that JSON cannot hold
 	}
-	return strings.NewReplacer("##[", "## [", "\t", "  ").Replace(text.Visible(out.String()))
+	return out.String()
 }
 
 // widest is how many bytes a part of the settings may have on one line.

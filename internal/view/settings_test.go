@@ -22,3 +22,14 @@ func TestSettings(t *testing.T) {
 	plan.Agents["writer"] = writer
 	progresstest.Golden(t, "settings.yaml", view.Settings(plan))
 }
+
+// An outline tells what a phase does in two lines or a few.
+func TestOutline(t *testing.T) {
+	plan := progresstest.SamplePlan("en")
+	plan.Phases = slices.Clone(plan.Phases)
+	plan.Setup = []pipelines.Setup{{Check: pipelines.Check{Run: "npm ci"}}}
+	plan.Phases[1].SkipIf, plan.Phases[1].Proves = &pipelines.SkipIf{When: "{\n\tlines: <3\n}"}, pipelines.ProvesFix
+	plan.Phases[1].Checks = []pipelines.Check{{Name: "unit"}, {Name: "li\x1bnt"}}
+	plan.Phases[0].Approve, plan.Phases[0].Approvers = "maintain", 2
+	progresstest.Golden(t, "outline.txt", view.Outline(plan))
+}
