@@ -57,9 +57,10 @@ type Run struct {
 	Questions  []Question    `json:"questions"`
 	Approvals  []Approval    `json:"approvals"`
 	Children   []Child       `json:"children,omitempty"`
-	Reviews    []PullReview  `json:"reviews,omitempty"` // in the order in which they were taken
-	CI         *CI           `json:"ci,omitempty"`      // nil: nobody asks what it says
-	Merges     []Merge       `json:"merges,omitempty"`  // of the base into the branch, in their order
+	Reviews    []PullReview  `json:"reviews,omitempty"`   // in the order in which they were taken
+	CI         *CI           `json:"ci,omitempty"`        // nil: nobody asks what it says
+	Unchecked  Reason        `json:"unchecked,omitempty"` // why nothing of CI has looked at the work; empty: it has, or nobody knows
+	Merges     []Merge       `json:"merges,omitempty"`    // of the base into the branch, in their order
 	Budget     Budget        `json:"budget"`
 	Setup      []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
 	Baseline   []CheckResult `json:"baseline,omitempty"` // how checks ended without the work, on the newest base, as far as that is known

@@ -84,7 +84,7 @@ func sample() Run {
 		Pipeline:          Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0a", 32), Definition: "sha256:" + strings.Repeat("0b", 32), Source: "builtin:full"},
 		Execution:         Execution{ID: "run-1", Attempt: 2, Push: true, Lease: &Lease{Owner: "job-3", Fence: 4, Expires: at(20)}, Told: []int{8, 9}},
 		Cursor:            "IC_1", PullCursor: "IC_2",
-		CI: &CI{After: 2, Commit: commit}, BaseBranch: "main",
+		CI: &CI{After: 2, Commit: commit}, Unchecked: Because("ci_none"), BaseBranch: "main",
 		Merges: []Merge{{At: at(8), Commit: commit, Conflicts: []string{"a.go"}, Attempt: 1}},
 		Reviews: []PullReview{{
 			ID: 80, At: at(6), By: "alice", URL: link + "#pullrequestreview-80", Phase: "design", Refused: Because("nobody"), Answered: true,

@@ -409,5 +409,18 @@ func TestNoCI(t *testing.T) {
 	if run := h.record(); run.CI != nil || !h.ready() {
 		t.Errorf("what CI says is %+v", run.CI)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "No CI is configured")
+	told := func() string { return h.ours("progress")[0].Body + h.forge.Pulls(hubRepo)[0].Body }
+	refused := func() { h.comment("ada", "/run").end(exit.Done).wants("status", "completed") }
+	if got := strings.Count(told(), "No CI is configured"); got != 2 {
+		t.Errorf("comment and pull request tell %d times of it", got)
+	}
+	refused()
+	if got := strings.Count(told(), "No CI is configured"); got != 2 {
+		t.Errorf("after a command that does nothing they tell %d times of it", got)
+	}
+	githubtest.NewChecks(h.forge, hubRepo, t.Cleanup).Set(h.tip(), githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	refused()
+	if got := strings.Count(told(), "No CI is configured"); got != 0 {
+		t.Errorf("once CI has run they tell %d times that there is none", got)
+	}
 }

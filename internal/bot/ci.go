@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -20,8 +19,11 @@ type holdGate struct{ *bot }
 // ask notes in the record of a run that goes on that CI is to speak before it is completed,
 // where there is any; its pull request is a draft until then. The next step commits that.
 func (b holdGate) ask(ctx context.Context, run *metadata.Run) {
-	if run.CI == nil && !b.askedCI && b.delivery.HasCI(ctx, b.w.Plan.CI, *run) {
-		run.CI = &metadata.CI{}
+	if run.CI == nil && !b.askedCI {
+		var has bool
+		if has, run.Unchecked = b.delivery.HasCI(ctx, b.w.Plan.CI, *run); has {
+			run.CI = &metadata.CI{}
+		}
 	}
 	b.askedCI = true
 	if run.AwaitsCI() || run.CI != nil && !phases.Decide(b.w.Plan, *run).Final() { // a step is ahead
@@ -47,10 +49,9 @@ func (b holdGate) await(ctx context.Context) (more bool, err error) {
 	commit, rule := b.w.Repo.Tip(), b.w.Plan.CI
 	switch {
 	case run.PRNumber == 0:
-		return b.pass(ctx, "", "")
+		return b.pass(ctx, "", "", "")
 	case delivery.CIOff(rule): // by now
-		b.voice.change(func(n *page.Notices) { n.CI = metadata.Because("ci_unasked") })
-		return b.pass(ctx, commit, "")
+		return b.pass(ctx, commit, "", metadata.Because("ci_unasked"))
 	}
 	b.delivery.StartCI(ctx, rule, run, commit)
 	wait, _ := delivery.MostWait(rule)
@@ -73,10 +74,9 @@ func (b holdGate) await(ctx context.Context) (more bool, err error) {
 		case state == delivery.CIRed, over && len(v.Failed) > 0:
 			return b.fail(ctx, commit, v)
 		case state == delivery.CIGreen && same >= looksGood:
-			return b.pass(ctx, commit, commit)
+			return b.pass(ctx, commit, commit, "")
 		case state == delivery.CINothing && !delivery.CISpoke(run) && passed >= min(wait, startsSoon):
-			b.voice.change(func(n *page.Notices) { n.CI = v.Silent(commit) })
-			return b.pass(ctx, commit, "")
+			return b.pass(ctx, commit, "", v.Silent(commit))
 		case over && (state == delivery.CIPending || state == delivery.CINothing):
 			if next, ok := delivery.MissCI(run, commit, v, b.env.Now()); ok {
 				return b.turn(ctx, next, "CI has not come") // and people are told
@@ -111,8 +111,8 @@ func (b holdGate) show(run metadata.Run, commit string, v delivery.CIVerdict) {
 }
 
 // pass makes the pull request ready, if it is still at a commit, and records that the run is completed, and which
-// commit CI was good on. Empty: there is no pull request, or nothing that CI has said.
-func (b holdGate) pass(ctx context.Context, at, good string) (bool, error) {
+// commit CI was good on, or why none. Empty: there is no pull request, or nothing that CI has said.
+func (b holdGate) pass(ctx context.Context, at, good string, none metadata.Reason) (bool, error) {
 	run := b.w.Run
 	if at != "" {
 		if err := b.delivery.Ready(ctx, run, at); err != nil {
@@ -125,7 +125,7 @@ func (b holdGate) pass(ctx context.Context, at, good string) (bool, error) {
 	if good == "" {
 		subject = "nothing of CI is waited for"
 	}
-	return b.turn(ctx, delivery.PassCI(b.w.Plan, run, good, b.env.Now()), subject)
+	return b.turn(ctx, delivery.PassCI(b.w.Plan, run, good, none, b.env.Now()), subject)
 }
 
 // fail has the work revised for what failed, or stops the run for a person.

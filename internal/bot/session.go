@@ -332,6 +332,10 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		return b.broke(ctx, err)
 	}
 	b.keep(run)
+	if b.acted {
+		b.delivery.LookAtChecks(ctx, b.w.Plan.CI, &run, b.w.Repo.Tip())
+		b.keep(run)
+	}
 	// What an earlier job has left undone is done now; what people have done since stays.
 	if b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.AsksToRun() || b.delivery.Owes(b.w.Run)) {
 		b.handOver(ctx)
@@ -340,7 +344,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		b.delivery.KeepDraft(ctx, b.w.Plan, b.w.Run)
 	}
 	if first {
-		b.delivery.Checks(ctx, b.w.Run, b.w.Repo.Tip())
+		b.delivery.StartChecks(ctx, b.w.Run)
 	}
 	if first || b.obeyed > 0 || b.restarted {
 		b.delivery.CloseGivenUp(ctx, b.w.Run, b.inbox.Start())

@@ -26,31 +26,30 @@ func (d *Delivery) checks() *github.Checks {
 	return d.ran
 }
 
-// HasCI reports whether CI has something to say of the work of a run, and tells people if it has not: no workflow
+// HasCI reports whether CI has something to say of the work of a run, and why not: no workflow
 // would start, and nothing else runs on commits of the repository.
-func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Run) bool {
+func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Run) (has bool, why metadata.Reason) {
 	switch {
 	case !d.In.Pull:
-		return false
+		return false, ""
 	case CIOff(rule):
-		d.Voice.Change(func(n *page.Notices) { n.CI = metadata.Because("ci_unasked") })
-		return false
+		return false, metadata.Because("ci_unasked")
 	case len(rule.Required) > 0, len(d.In.Dispatch) > 0:
-		return true
+		return true, ""
 	}
 	starts := setup.HasChecks(d.Folder)
 	if starts && !pushesQuietly(ctx, d.GitHub) {
-		return true
+		return true, ""
 	}
 	all, err := d.checks().Of(ctx, run.BaseCommit)
 	d.Voice.warnOf(err)
 	if slices.ContainsFunc(all, func(c github.Check) bool { return !c.Job && c.Workflow == "" }) {
-		return true
+		return true, ""
 	}
 	if !starts && err == nil {
-		d.Voice.Change(func(n *page.Notices) { n.CI = metadata.Because("ci_none") })
+		why = metadata.Because("ci_none")
 	}
-	return false
+	return false, why
 }
 
 // StartCI starts the workflows that are named for it, where a push starts none and

@@ -141,7 +141,7 @@ const commit = "c0ffee0123456789c0ffee0123456789c0ffee01"
 // A run is completed once CI is good, and until something is done to the work.
 func TestPass(t *testing.T) {
 	plan, run := stopped(t)
-	next := PassCI(plan, run, commit, noon)
+	next := PassCI(plan, run, commit, "", noon)
 	if err := metadata.CheckNext(run, next); err != nil || next.Status != metadata.Completed || next.Stop != nil || next.AwaitsCI() || WaitsForCI(next) {
 		t.Errorf("the run is %s, %+v (%v)", next.Status, next.CI, err)
 	}

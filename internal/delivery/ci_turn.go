@@ -46,10 +46,10 @@ func CILate(run metadata.Run) bool {
 	return run.Status == metadata.Completed && run.CI != nil && run.CI.Commit == "" && run.PRNumber > 0
 }
 
-// PassCI gives the record of a run after CI was good on a commit; empty: nothing has run there.
-func PassCI(plan *pipelines.Pipeline, run metadata.Run, commit string, at time.Time) metadata.Run {
+// PassCI gives the record of a run after CI was good on a commit; empty: nothing has run there, and why not.
+func PassCI(plan *pipelines.Pipeline, run metadata.Run, commit string, none metadata.Reason, at time.Time) metadata.Run {
 	next := run.Clone()
-	next.CI = &metadata.CI{After: len(run.Attempts), Commit: commit}
+	next.CI, next.Unchecked = &metadata.CI{After: len(run.Attempts), Commit: commit}, none
 	next.Status, next.Stop = metadata.Running, nil
 	if d := phases.Decide(plan, next); d.Final() {
 		next = phases.Apply(plan, next, d, phases.Outcome{At: at})

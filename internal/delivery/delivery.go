@@ -269,19 +269,29 @@ func (d *Delivery) followUp(ctx context.Context, run metadata.Run) error {
 	return err
 }
 
-// Checks sees to the workflows that GitHub does not start for a push with the token of a workflow: they are started
-// where the workflow file names them and the run is completed, and people are told in any case.
-func (d *Delivery) Checks(ctx context.Context, run metadata.Run, commit string) {
-	if !hasCode(run) || !pushesQuietly(ctx, d.GitHub) {
+// LookAtChecks sees what has run on the newest commit of a run: people are told where GitHub has started nothing for a
+// push with the token of a workflow, and no longer that nothing has looked at the work where something has.
+func (d *Delivery) LookAtChecks(ctx context.Context, rule pipelines.CI, run *metadata.Run, commit string) {
+	quiet := hasCode(*run) && pushesQuietly(ctx, d.GitHub)
+	if !quiet && run.Unchecked == "" {
 		return
 	}
 	all, err := d.checks().Of(ctx, commit)
 	d.Voice.warnOf(err)
+	if v := judgeCI(rule, all); v.Passed+len(v.Failed) > 0 {
+		run.Unchecked = ""
+	}
 	ran := slices.ContainsFunc(all, func(c github.Check) bool { return c.Workflow != "" })
 	// A workflow that is named may have no push among its events.
-	d.Voice.Change(func(n *page.Notices) { n.NoChecks = !ran && (setup.HasChecks(d.Folder) || len(d.In.Dispatch) > 0) })
-	if run.Status != metadata.Completed || run.CI != nil { // then they were started before it was completed
-		return
+	d.Voice.Change(func(n *page.Notices) {
+		n.NoChecks = quiet && !ran && (setup.HasChecks(d.Folder) || len(d.In.Dispatch) > 0)
+	})
+}
+
+// StartChecks starts the workflows that the workflow file names, where GitHub does not: once a run is completed.
+func (d *Delivery) StartChecks(ctx context.Context, run metadata.Run) {
+	if !hasCode(run) || run.Status != metadata.Completed || run.CI != nil || !pushesQuietly(ctx, d.GitHub) {
+		return // with CI, they were started before it was completed
 	}
 	for _, file := range d.In.Dispatch {
 		d.dispatch(ctx, file, run)

@@ -44,10 +44,9 @@ func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run me
 	if len(who) == 0 {
 		return true
 	}
-	facts := d.Voice.Facts(run)
-	facts.CI = metadata.Because("ci_red", "commit", ShortCommit(commit), "names", CheckNames(v.Failed))
+	red := metadata.Because("ci_red", "commit", ShortCommit(commit), "names", CheckNames(v.Failed))
 	marker := page.MarkerOf("late", run.IssueNumber+"/"+stop.Key)
-	_, err = d.thread().Post(ctx, marker, page.LateCI(marker, who, plan, run, facts), time.Time{})
+	_, err = d.thread().Post(ctx, marker, page.LateCI(marker, who, plan, run, red, d.Voice.Facts(run)), time.Time{})
 	d.Voice.warnOf(err)
 	return true
 }

@@ -33,8 +33,6 @@ type Notices struct {
 	// NoChecks says that the newest push was made with GITHUB_TOKEN, for which
 	// GitHub starts no workflow.
 	NoChecks bool
-	// CI is what there is to say of CI, where it has nothing to say of the work.
-	CI metadata.Reason
 	// Base is how the run stands to its base, if it lacks some of that.
 	Base metadata.Reason
 	// Near says which open runs of other issues change the same files.

@@ -27,9 +27,12 @@ func sampleTold() Notices {
 		Requests: []Requested{{At: progresstest.Nine.Add(time.Hour), By: "eve", Command: "/run --fast\nnow, @hana", Outcome: "refused: permission_denied", URL: "https://github.com/octo/hello/issues/7#issuecomment-9"}},
 		Warnings: []string{"open the pull request: @octo/team has not allowed it, see https://evil.example"},
 		NoChecks: true, Dispatched: []string{"ci.yml"},
-		CI:   metadata.Because("ci_red", "commit", "c0ffee0", "names", []string{"test <b>", "@octo/team"}),
 		Near: metadata.Because("same_files", "issue", "9", "files", []string{"a_b.go", "/approve @octo/team <b>"}),
 	}
+}
+
+func sampleRed() metadata.Reason {
+	return metadata.Because("ci_red", "commit", "c0ffee0", "names", []string{"test <b>", "@octo/team"})
 }
 
 func sampleSummary() SummaryFacts {
@@ -63,7 +66,7 @@ func everything(plan *pipelines.Pipeline, run metadata.Run, back phases.Rollback
 		"pull-draft": DraftBody(plan, run, p),
 		"pull-done":  DoneBody(plan, run, []byte(report), p),
 		"notice":     Notice(sampleMarker, nil, plan, run, s.Notices),
-		"late":       LateCI(sampleMarker, nil, plan, run, s.Notices),
+		"late":       LateCI(sampleMarker, nil, plan, run, sampleRed(), s.Notices),
 		"unstarted":  Unstarted(sampleMarker, run.Language, nil, e.Denial.What, s.Job),
 		"config":     ConfigReply(sampleMarker, run.Language, plan, c),
 		"rollback":   RollbackReply(sampleMarker, plan, back),
@@ -81,6 +84,7 @@ func everything(plan *pipelines.Pipeline, run metadata.Run, back phases.Rollback
 func TestTell(t *testing.T) {
 	for _, language := range []string{"en", "ja"} {
 		p := progresstest.Plays(t, language)["rolledback"]
+		p.Run.Unchecked = sampleRed()
 		p.Run.Decisions = append(p.Run.Decisions, metadata.Decision{At: progresstest.Nine.Add(time.Minute), Step: "retry", Phase: "design", Why: "tried again", By: "hana", Comment: 4})
 		back, err := phases.PlanRollback(p.Plan, p.Run, phases.Rollback{
 			To: "planning", Step: metadata.Execute, Reason: "Ask @octo/team first.\n\n/run nothing.", By: "hana", Trigger: metadata.Manual,

@@ -37,9 +37,9 @@ func mentions(who []string) string {
 
 // LateCI tells people that CI, which had nothing to say before the run was completed, fails, as
 // the notices say of it.
-func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
+func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, red metadata.Reason, t Notices) string {
 	w := newWriter(plan, run, t)
-	return w.reply(marker, text.Join(" ", mentions(who), clean.Bold("❌ "+clean.Inline(w.in(t.CI), 500))),
+	return w.reply(marker, text.Join(" ", mentions(who), clean.Bold("❌ "+clean.Inline(w.in(red), 500))),
 		alert(alertWarning, text.Join("\n\n", w.Say("comment.lateCI"), clean.Bold(w.Say("comment.now")), w.wayBack())), w.put("ways on", w))
 }
 
