@@ -86,10 +86,17 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	}
 	var told strings.Builder
 	if !o.workflow {
+		if _, err := setup.InstallsOf(o.agent, o.reviewer); err != nil {
+			return err
+		}
 		found := setup.Detect(root.FS())
 		crew := setup.Crew{Writer: o.agent, Reviewer: o.reviewer}
-		if _, err := exec.LookPath("codex"); err != nil { // who would review is not here
-			crew.Reviewer = cmp.Or(crew.Reviewer, crew.Writer)
+		reviewer := "codex"
+		if _, err := exec.LookPath(reviewer); err != nil { // who would review is not here
+			reviewer = o.agent
+		}
+		if reviewer == o.agent || o.local && o.agent != setup.DefaultAgent { // no workflow says who writes
+			crew.Reviewer = cmp.Or(o.reviewer, reviewer)
 		}
 		own, err := setup.PipelineFiles(ctx, found, crew, environ.Version)
 		if err != nil {
@@ -228,10 +235,9 @@ func stepsLeft(o initOptions) (steps [][2]string) {
 	if o.local {
 		return append(steps, [2]string{"Rehearse a run, with an issue in issue.md", "reprise run --dry-run --issue-file issue.md"})
 	}
-	for _, name := range slices.Compact([]string{o.agent, o.reviewer}) {
-		if agent, known := setup.AgentInstalls()[name]; known {
-			steps = append(steps, [2]string{"Store the key of " + agent.Title, "gh secret set " + agent.Secret})
-		}
+	installs, _ := setup.InstallsOf(o.agent, o.reviewer) // they are known by now
+	for _, agent := range installs {
+		steps = append(steps, [2]string{"Store the key of " + agent.Title, "gh secret set " + agent.Secret})
 	}
 	return append(steps,
 		[2]string{"Let workflows open pull requests", "gh api -X PUT repos/{owner}/{repo}/actions/permissions/workflow -F can_approve_pull_request_reviews=true"},

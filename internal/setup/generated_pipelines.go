@@ -25,7 +25,7 @@ type Crew struct{ Writer, Reviewer string }
 // builtIn says whether the built-in pipelines have this crew anyway, where only
 // these programs are installed.
 func (c Crew) builtIn() bool {
-	return c.Writer == "claude" && c.Reviewer != "gemini" || c.Writer != "" && (c.Reviewer == "" || c.Reviewer == c.Writer)
+	return c.agents() == "" || c == Crew{"claude", "claude"}
 }
 
 // agents gives the crew as a pipeline has it; nothing if it is the one that comes with reprise, or if that is left open.

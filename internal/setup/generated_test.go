@@ -189,7 +189,8 @@ func TestCrewOfOne(t *testing.T) {
 // Who works stands in the pipelines, where it is not who does anyway.
 func TestCrew(t *testing.T) {
 	for crew, want := range map[Crew]string{
-		{Writer: "claude"}: "", {Writer: "claude", Reviewer: "codex"}: "", {Writer: "codex"}: "", {Writer: "gemini", Reviewer: "gemini"}: "",
+		{Writer: "claude"}: "", {Writer: "claude", Reviewer: "codex"}: "", {Writer: "codex"}: "",
+		{Writer: "gemini", Reviewer: "gemini"}: "writer: {use: \"gemini\"}\ndefaults: reviewer: \"writer\"\n",
 		{Writer: "codex", Reviewer: "claude"}:  "agents: {\n\twriter:   {use: \"codex\"}\n\treviewer: {use: \"claude\", access: \"run\", models: {heavy: \"opus\", medium: \"sonnet\", light: \"haiku\"}}\n}\n",
 		{Writer: "claude", Reviewer: "gemini"}: "reviewer: {use: \"gemini\", access: \"run\"}",
 	} {

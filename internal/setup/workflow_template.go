@@ -112,6 +112,19 @@ func GeneratedFiles(form Form, uses string, awaited []string, agents ...string) 
 // actionName is what a workflow may name as an action of another repository.
 var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
+// InstallsOf says how the programs of who writes and who reviews are installed, or that one is not known.
+func InstallsOf(agents ...string) (installs []AgentInstall, err error) {
+	for i, agent := range unique(agents) {
+		install, ok := AgentInstalls()[agent]
+		if !ok {
+			names := strings.Join(slices.Sorted(maps.Keys(AgentInstalls())), ", ")
+			return nil, exit.Usagef("--%s %.40q: init knows %s; for another one, write with one of these, and change what was written", []string{"agent", "reviewer"}[min(i, 1)], agent, names)
+		}
+		installs = append(installs, install)
+	}
+	return installs, nil
+}
+
 // WorkflowText gives the workflow that calls the action uses, is started when an awaited one has ended on the branch of
 // a run, and installs who writes and, after it, who reviews.
 func WorkflowText(form Form, uses string, awaited []string, agents ...string) (string, error) {
@@ -119,14 +132,9 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	if form = form.Plain(); form != Short && form != Long {
 		return "", exit.Usagef("--workflow %.20q: there are short and long", form)
 	}
-	var installs []AgentInstall
-	for i, agent := range unique(agents) {
-		install, ok := AgentInstalls()[agent]
-		if !ok {
-			names := strings.Join(slices.Sorted(maps.Keys(AgentInstalls())), ", ")
-			return "", exit.Usagef("--%s %.40q: a workflow can install %s; for another one, write the workflow with one of these and change its steps", []string{"agent", "reviewer"}[min(i, 1)], agent, names)
-		}
-		installs = append(installs, install)
+	installs, err := InstallsOf(agents...)
+	if err != nil {
+		return "", err
 	}
 	if uses != LocalAction && !actionName.MatchString(uses) {
 		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as OWNER/reprise@main, or ./ in the repository of the action", uses)
