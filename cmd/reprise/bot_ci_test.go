@@ -79,6 +79,7 @@ func TestCIIsAGate(t *testing.T) {
 	if out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", second); err != nil || strings.Contains(out, ".reprise/") || h.tip() != second {
 		t.Errorf("CI was good on %s, and the branch is at %s with (%v):\n%s", second, h.tip(), err, out)
 	}
+	h.late(made, second, "nightly.yml")
 	run := h.record()
 	if run.CI == nil || run.CI.Commit != second || len(run.RollbackHistory) != 1 || run.RollbackHistory[0].TriggeredBy != metadata.Automatic || run.Execution.Lease != nil {
 		t.Errorf("the record is %+v, with the rollbacks %+v", run.CI, run.RollbackHistory)
@@ -364,26 +365,33 @@ func TestCISkipsDrafts(t *testing.T) {
 		t.Fatalf("people are told %+v", told)
 	}
 	has(t, "what people are told", told[0].Body, "@ada", "Completed", "All of CI was skipped on "+commit[:7])
+	h.late(made, commit, "ci.yml")
+}
+
+// late has CI fail on the commit of a completed run, which people are told of once, and then pass.
+func (h *hub) late(made *githubtest.Checks, commit, workflow string) {
+	h.t.Helper()
 	ended := func(command string) *hubJob {
 		h.inputs["command"] = command
-		return h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done)
+		return h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, workflow, "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done)
 	}
 	ended("gate").wants("decision", "ignored", "reason-code", "not_a_command")
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "failure"})
+	made.Set(commit, githubtest.Check{Name: "late test", Workflow: workflow, Title: "CI", Conclusion: "failure"})
 	for range 2 {
 		ended("gate").wants("decision", "run", "issue", "7")
 		ended("").wants("decision", "replied")
 		late := h.said("late")
 		if len(late) != 1 {
-			t.Fatalf("of late CI people are told %+v", late)
+			h.t.Fatalf("of late CI people are told %+v", late)
 		}
-		has(t, "that word", late[0].Body, "@ada", "CI fails on "+commit[:7]+": test", "`/rollback PHASE REASON`", "`build`")
+		has(h.t, "that word", late[0].Body, "@ada", "CI fails on "+commit[:7]+": late test", "`/rollback PHASE REASON`", "`build`")
 	}
 	if run := h.record(); run.Status != metadata.Completed || h.tip() != commit || len(h.said("stop")) != 1 {
-		t.Errorf("then the run is %s at %s", run.Status, h.tip())
+		h.t.Errorf("then the run is %s at %s", run.Status, h.tip())
 	}
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
+	made.Set(commit, githubtest.Check{Name: "late test", Workflow: workflow, Title: "CI", Conclusion: "success"})
 	ended("gate").wants("decision", "ignored", "reason-code", "not_a_command")
+	delete(h.inputs, "command")
 }
 
 // Where a pipeline asks nothing of CI, nobody waits for it, also if it fails. People are
@@ -404,6 +412,7 @@ func TestCIIsNotAsked(t *testing.T) {
 // Where there is no CI, people are told, and nobody waits.
 func TestNoCI(t *testing.T) {
 	h := newStage(t, twoSteps)
+	h.inputs["notify"] = "commander"
 	h.write("home/build-execute", changesCode)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	if run := h.record(); run.CI != nil || !h.ready() {
@@ -418,9 +427,11 @@ func TestNoCI(t *testing.T) {
 	if got := strings.Count(told(), "No CI is configured"); got != 2 {
 		t.Errorf("after a command that does nothing they tell %d times of it", got)
 	}
-	githubtest.NewChecks(h.forge, hubRepo, t.Cleanup).Set(h.tip(), githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made := githubtest.NewChecks(h.forge, hubRepo, t.Cleanup)
+	made.Set(h.tip(), githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	refused()
 	if got := strings.Count(told(), "No CI is configured"); got != 0 {
 		t.Errorf("once CI has run they tell %d times that there is none", got)
 	}
+	h.late(made, h.tip(), "ci.yml")
 }

@@ -129,10 +129,16 @@ func TestPullRequestIsClosed(t *testing.T) {
 	if all := h.forge.Pulls(hubRepo); len(all) != 1 || all[0].State != "closed" {
 		t.Errorf("the pull requests are %+v", all)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "is closed")
+	live := h.ours("progress")[0].Body
+	if has(t, "the live comment", live, "is closed"); strings.Contains(live, "Squash and merge") {
+		t.Errorf("it advises to merge:\n%s", live)
+	}
 	h.forge.With(hubRepo, func(d *githubtest.Desk) { d.Pull(n).Merged = true })
 	h.comment("ada", "/rollback build again").end(exit.Done).wants("status", "completed", "pr-number", fmt.Sprint(n))
-	has(t, "the live comment", h.ours("progress")[0].Body, "is merged already")
+	live = h.ours("progress")[0].Body
+	if has(t, "the live comment", live, "is merged already"); strings.Contains(live, "Squash and merge") {
+		t.Errorf("it advises to merge:\n%s", live)
+	}
 }
 
 // GitHub starts no workflow for a push with the token of a workflow: people

@@ -147,6 +147,9 @@ func (v *voice) sendAll(ctx context.Context, stop func() bool) {
 			}
 		case aSign:
 			v.react(ctx, m.comment, m.sign)
+			if other := map[github.Reaction]github.Reaction{github.Rocket: github.ThumbsDown, github.ThumbsDown: github.Rocket}[m.sign]; v.restarted && other != "" && !v.in.Dry {
+				v.warnOf(v.thread.TakeBack(ctx, m.comment, other)) // the first start of the job may have said that
+			}
 		}
 		if ctx.Err() == nil {
 			v.outbox.sent(next)

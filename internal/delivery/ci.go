@@ -140,6 +140,7 @@ func (d *Delivery) open(ctx context.Context, run metadata.Run) (github.Pull, err
 	} else if err == nil && pull.State == "closed" {
 		err = exit.NotAllowed(metadata.Because("pull_closed", "number", pull.Number))
 	}
+	d.Voice.Change(func(n *page.Notices) { n.Shut = isRefusal(err) })
 	return pull, err
 }
 

@@ -40,10 +40,9 @@ func CISpoke(run metadata.Run) bool {
 		slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Step == fixing })
 }
 
-// CILate reports whether a run was completed although CI, which was asked, had nothing to say
-// of its work: what CI says after that is for people.
+// CILate reports whether what CI says of a run now is for people: it is completed, and has a pull request.
 func CILate(run metadata.Run) bool {
-	return run.Status == metadata.Completed && run.CI != nil && run.CI.Commit == "" && run.PRNumber > 0
+	return run.Status == metadata.Completed && run.PRNumber > 0
 }
 
 // PassCI gives the record of a run after CI was good on a commit; empty: nothing has run there, and why not.

@@ -21,11 +21,11 @@ func GoesOnAlone(run metadata.Run) bool {
 }
 
 // TellLate writes one comment, however often it is asked, if CI fails on the commit at which
-// the pull request of a run is that was completed before CI had anything to say. It reports
+// the pull request of a completed run is: on that which CI was good on, if there is one. It reports
 // whether that is so. Nothing is noted in the record: a commit could start CI anew.
 func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run metadata.Run, commit string) bool {
 	stop, ok := page.StopOf(run)
-	if !ok || !CILate(run) || CIOff(plan.CI) {
+	if !ok || !CILate(run) || CIOff(plan.CI) || run.CI != nil && run.CI.Commit != "" && run.CI.Commit != commit {
 		return false
 	}
 	v, err := d.LookAtCI(ctx, plan.CI, commit)

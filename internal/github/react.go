@@ -42,6 +42,27 @@ const mostReactedPages = 3
 // of a run may act for. Whole is false if others of them may be among those that were not read: the comment has very
 // many, or the forge does not say whose the token is.
 func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, whole bool, err error) {
+	found, whole, err := t.reacted(ctx, comment)
+	for _, r := range found {
+		ours = append(ours, Reaction(r.GetContent()))
+	}
+	return ours, whole, err
+}
+
+// TakeBack takes a reaction of ours off a comment, if it is there.
+func (t *Thread) TakeBack(ctx context.Context, comment int64, r Reaction) error {
+	found, _, err := t.reacted(ctx, comment)
+	for _, is := range found {
+		if err == nil && Reaction(is.GetContent()) == r {
+			_, _, err = do[any](ctx, t.c, Request{
+				What: fmt.Sprintf("take a reaction off comment %d of %s", comment, t), Needs: "issues: write", Method: http.MethodDelete, Path: fmt.Sprintf("%s/reactions/%d", t.commentPath(comment), is.GetID()),
+			})
+		}
+	}
+	return err
+}
+
+func (t *Thread) reacted(ctx context.Context, comment int64) (ours []*github.Reaction, whole bool, err error) {
 	me, known, err := t.c.whoami(ctx)
 	if err != nil || !known {
 		return nil, false, err
@@ -55,7 +76,7 @@ func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, w
 		}
 		for _, r := range list {
 			if by := userOf(r.User); by.Is(me) || by.Login == workflowsLogin && by.Type == "Bot" {
-				ours = append(ours, Reaction(r.GetContent()))
+				ours = append(ours, r)
 			}
 		}
 		if !got.follows(len(list)) {

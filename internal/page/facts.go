@@ -39,6 +39,8 @@ type Notices struct {
 	Near metadata.Reason
 	// Elsewhere are the parts that jobs of the same run of the workflow work on.
 	Elsewhere []string
+	// Shut says that the pull request takes no more work, which a warning explains.
+	Shut bool
 	// Dispatched are the workflow files that were started because of that.
 	Dispatched []string
 }

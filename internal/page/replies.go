@@ -35,8 +35,7 @@ func mentions(who []string) string {
 	return strings.Join(names, " ")
 }
 
-// LateCI tells people that CI, which had nothing to say before the run was completed, fails, as
-// the notices say of it.
+// LateCI tells people that CI fails of a run that was completed before.
 func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, red metadata.Reason, t Notices) string {
 	w := newWriter(plan, run, t)
 	return w.reply(marker, text.Join(" ", mentions(who), clean.Bold("❌ "+clean.Inline(w.in(red), 500))),
