@@ -54,7 +54,7 @@ type indexedRun struct {
 	Status           badge
 	Phase, USD, Took string
 	Rollbacks        int
-	Moved            string
+	Moved, Waits     string
 }
 
 // phaseSums are what a phase came to in all runs.
@@ -78,10 +78,14 @@ func newIndexView(x Index) indexView {
 		Made: w.Shown("index made", "n", len(x.Runs), "when", text.Clock(x.At)),
 	}
 	for _, r := range x.Runs {
+		waits := ""
+		if r.Run.Stop != nil {
+			waits = line(r.Run.Stop.Why.In(w.Catalogue), 300)
+		}
 		v.Runs = append(v.Runs, indexedRun{
 			Page: r.Page, Name: text.IssueHead(r.Run.IssueNumber, line(r.Run.IssueTitle, 120)), Link: link(r.Run.PRURL),
 			Status: badge{class(string(r.Run.Status)), w.status(string(r.Run.Status))}, Phase: line(r.Run.CurrentPhase, 60),
-			USD: text.USD(r.Run.Cost.USD), Took: text.Duration(lasted(r.Run)), Rollbacks: len(r.Run.RollbackHistory), Moved: text.Clock(r.Run.UpdatedAt),
+			USD: text.USD(r.Run.Cost.USD), Took: text.Duration(lasted(r.Run)), Rollbacks: len(r.Run.RollbackHistory), Moved: text.Clock(r.Run.UpdatedAt), Waits: waits,
 		})
 	}
 	return v

@@ -51,8 +51,8 @@ type Run struct {
 	Record metadata.Run `json:"-"`
 }
 
-// List gives all runs that have a branch here or on origin, as it was fetched last; the one that moved last comes
-// first. A run that cannot be read is in the error, and keeps none of the others from being listed.
+// List gives all runs that have a branch here or on origin, as it was fetched last: those that people have to look at
+// first, and of the others the one that moved last. A run that cannot be read is in the error, and keeps none of the others from being listed.
 func List(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
 	return list(ctx, env, src, workspace.BranchesHere, workspace.BranchesAfar)
 }
@@ -84,7 +84,12 @@ func list(ctx context.Context, env environ.Env, src *git.Source, in ...string) (
 		}
 		all = append(all, listed(run, where))
 	}
-	slices.SortStableFunc(all, func(a, b Run) int { return b.Updated.Compare(a.Updated) })
+	slices.SortStableFunc(all, func(a, b Run) int {
+		if waits := a.Waits != ""; waits != (b.Waits != "") {
+			return map[bool]int{true: -1, false: 1}[waits]
+		}
+		return b.Updated.Compare(a.Updated)
+	})
 	return all, errors.Join(broken...)
 }
 
@@ -139,7 +144,7 @@ func listed(run metadata.Run, where []string) Run {
 	}
 	if run.Stop != nil {
 		s := view.Result(&pipelines.Pipeline{}, run) // a list reads no pipelines
-		if r.Next = s.Next; run.Stop.Code == metadata.AwaitingPerson {
+		if r.Next = s.Next; run.Status == metadata.Waiting || run.Status == metadata.Failed {
 			r.Waits = text.JoinLines(s.Error)
 		}
 		r.Code, r.Phase = run.Stop.Code, cmp.Or(run.Stop.Phase, r.Phase)
