@@ -33,7 +33,7 @@ const (
 // OtherRunOf says of another run what agents are told.
 func OtherRunOf(run metadata.Run, files, own []string) OtherRun {
 	short := func(s string) string { return text.Cut(text.Flat(s), mostText) }
-	o := OtherRun{ID: short(run.IssueNumber), Title: short(run.IssueTitle), Status: string(run.Status), Phase: run.CurrentPhase}
+	o := OtherRun{ID: short(run.IssueNumber), Title: short(run.IssueTitle), Status: string(run.Status), Phase: AtHand(run)}
 	for _, t := range run.Tasks[:min(len(run.Tasks), mostTasks)] {
 		o.Tasks = append(o.Tasks, short(t.Title))
 	}

@@ -292,8 +292,21 @@ func Halt(run metadata.Run, code metadata.Code, why metadata.Reason, at time.Tim
 // stopped gives the next record of a run that stops where it is.
 func stopped(run metadata.Run, status metadata.Status, code metadata.Code, why metadata.Reason, at time.Time) metadata.Run {
 	run = run.Clone()
-	run.Status, run.Stop = status, &metadata.Stop{Code: code, Why: why, Phase: run.CurrentPhase, At: at}
+	run.Status, run.Stop = status, &metadata.Stop{Code: code, Why: why, Phase: AtHand(run), At: at}
 	return touch(run, at)
+}
+
+// AtHand is At for where the pipeline is not known.
+func AtHand(run metadata.Run) string {
+	if run.Stop != nil && run.Stop.Phase != "" {
+		return run.Stop.Phase
+	}
+	for i := indexOf(run.Phases, run.CurrentPhase); run.Status == metadata.Running && i >= 0 && i < len(run.Phases); i++ {
+		if p := run.Phases[i]; p.Status != metadata.PhaseCompleted && p.Status != metadata.PhaseSkipped {
+			return p.Name
+		}
+	}
+	return run.CurrentPhase
 }
 
 // At gives the phase that a run is at: where it stopped, what it works on, or what comes next.

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -61,7 +62,7 @@ const mostDescribed = 140
 func describe(run metadata.Run) string {
 	words := prompts.Words(run.Language)
 	parts := []string{words.Word("statuses", string(run.Status))}
-	if rec := run.Phase(run.CurrentPhase); rec != nil && run.Status != metadata.Completed {
+	if rec := run.Phase(phases.AtHand(run)); rec != nil && run.Status != metadata.Completed {
 		parts = append(parts, rec.Name)
 		if rec.CurrentStep != "" {
 			parts = append(parts, words.Word("steps", string(rec.CurrentStep)))

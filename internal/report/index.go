@@ -84,7 +84,7 @@ func newIndexView(x Index) indexView {
 		}
 		v.Runs = append(v.Runs, indexedRun{
 			Page: r.Page, Name: text.IssueHead(r.Run.IssueNumber, line(r.Run.IssueTitle, 120)), Link: link(r.Run.PRURL),
-			Status: badge{class(string(r.Run.Status)), w.status(string(r.Run.Status))}, Phase: line(r.Run.CurrentPhase, 60),
+			Status: badge{class(string(r.Run.Status)), w.status(string(r.Run.Status))}, Phase: line(phases.AtHand(r.Run), 60),
 			USD: text.USD(r.Run.Cost.USD), Took: text.Duration(lasted(r.Run)), Rollbacks: len(r.Run.RollbackHistory), Moved: text.Clock(r.Run.UpdatedAt), Waits: waits,
 		})
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -138,7 +139,7 @@ func later(a, b metadata.Run) bool {
 // listed gives what a list tells about a run.
 func listed(run metadata.Run, where []string) Run {
 	r := Run{
-		Issue: run.IssueNumber, Title: run.IssueTitle, Status: run.Status, Phase: run.CurrentPhase, Phases: len(run.Phases),
+		Issue: run.IssueNumber, Title: run.IssueTitle, Status: run.Status, Phase: phases.AtHand(run), Phases: len(run.Phases),
 		Pipeline: run.Pipeline.Name, Branch: run.BranchName, Where: where, USD: metadata.Rounded(run.Cost.USD), Rollbacks: len(run.RollbackHistory),
 		Created: run.CreatedAt, Updated: run.UpdatedAt, Record: run,
 	}
