@@ -417,18 +417,6 @@ func TestStartedAgain(t *testing.T) {
 	h.heard(id, "max").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 }
 
-// A comment has the sign of how its command ended at last, and no other.
-func TestStartedAgainWithAnotherEnd(t *testing.T) {
-	h := newStage(t, twoSteps)
-	id := h.say("ada", "/run")
-	h.write("home/plan-execute", "exit 7\n")
-	h.heard(id, "ada", "GITHUB_RUN_ID=9001").end(exit.Failed)
-	h.signs(id, "eyes -1")
-	h.remove("home/plan-execute")
-	h.heard(id, "ada", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("status", "completed")
-	h.signs(id, "eyes rocket")
-}
-
 func TestEditedComment(t *testing.T) {
 	h := newHub(t)
 	id := h.say("ada", "Looks good")
