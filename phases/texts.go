@@ -67,8 +67,11 @@ func firstSentence(r metadata.Reason) metadata.Reason {
 	return all[0]
 }
 
-// complains begins a line in which a program says what went wrong, as pip, cargo, git and apt write it.
-var complains = regexp.MustCompile(`^\s*(?i:(?:error|fatal)\b|E: )`)
+// complains begins a line in which a program says what went wrong, as pip, cargo, git, apt, Python and reprise write it.
+var complains = regexp.MustCompile(`^\s*(?:(?i:(?:error|fatal)\b|E: )|\w+(?:Error|Exception): |reprise: )`)
+
+// codeAlone is a line of pip's that has no sentence.
+var codeAlone = regexp.MustCompile(`^\s*error: [a-z]+(?:-[a-z]+)+\s*$`)
 
 // npm and Maven begin every line of a failure like that, the last one, too: the first that says more counts.
 var (
@@ -87,7 +90,7 @@ func complaint(output string) string {
 			if !firstSays.MatchString(last) || littleSaid.MatchString(last) {
 				last = line
 			}
-		case complains.MatchString(line) || !said:
+		case complains.MatchString(line) && !(said && codeAlone.MatchString(line)) || !said:
 			last = line
 		}
 	}

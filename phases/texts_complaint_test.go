@@ -16,6 +16,9 @@ func TestComplaint(t *testing.T) {
 		"npm error code E1\nnpm error Missing script: \"x\"\nERROR: pip has failed\nnote\n":                                                                                                                                                                               "ERROR: pip has failed",
 		"[INFO] BUILD FAILURE\n[ERROR] Plugin x could not be resolved: it could not be fetched\n[ERROR]\n[ERROR] To see the full stack trace\n[ERROR] [Help 1] http://help\n":                                                                                             "[ERROR] Plugin x could not be resolved: it could not be fetched",
 		"[ERROR] COMPILATION ERROR :\n[ERROR] A.java:[1,2] ';' expected\n[ERROR] [Help 1] http://help\n":                                                                                                                                                                  "[ERROR] A.java:[1,2] ';' expected",
+		"  error: subprocess-exited-with-error\n  ModuleNotFoundError: No module named 'x'\n  [end of output]\nerror: metadata-generation-failed\nhint: See above\n":                                                                                                      "ModuleNotFoundError: No module named 'x'",
+		"error: externally-managed-environment\nnote: a note\n":                                    "error: externally-managed-environment",
+		"ERROR: No matching distribution found for x\n\nreprise: it was refused hosts: pypi.org\n": "reprise: it was refused hosts: pypi.org",
 		"npm error code E1\n":      "npm error code E1",
 		"errors: 0\nall is well\n": "all is well",
 	} {

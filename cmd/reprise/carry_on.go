@@ -241,7 +241,7 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 		terminal.Tell(out, w.Shown("merge", "id", run.IssueNumber))
 		return
 	}
-	terminal.Tell(out, goOnCommand(w, run))
+	terminal.Tell(out, strings.Join(append([]string{goOnCommand(w, run)}, view.Cautions(run)...), "\n"))
 }
 
 // ending says how a run ended.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
@@ -46,7 +48,7 @@ func showHere(c *cobra.Command, env environ.Env) error {
 	default:
 		var all []runs.Run
 		all, err = runs.List(c.Context(), env, src)
-		offers = ofRuns(env, src, all)
+		offers = ofRuns(c.Context(), env, src, all)
 	}
 	if len(offers) == 0 {
 		if _, none := os.Stat(filepath.Join(src.Dir, setup.PipelinesDir)); none != nil {
@@ -69,8 +71,8 @@ func showHere(c *cobra.Command, env environ.Env) error {
 	return err
 }
 
-// ofRuns gives what can be done about runs: first where a person is waited for, last what is completed.
-func ofRuns(env environ.Env, src *git.Source, all []runs.Run) (offers []offer) {
+// ofRuns gives what can be done about runs: first where a person is waited for, last what is completed and not merged.
+func ofRuns(ctx context.Context, env environ.Env, src *git.Source, all []runs.Run) (offers []offer) {
 	order := []metadata.Status{metadata.Waiting, metadata.Failed, metadata.Interrupted, metadata.Running, metadata.Completed}
 	slices.SortStableFunc(all, func(a, b runs.Run) int {
 		return cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status))
@@ -79,10 +81,10 @@ func ofRuns(env environ.Env, src *git.Source, all []runs.Run) (offers []offer) {
 		of := " --issue " + text.Flat(r.Issue)
 		says, commands := "begun, and no process here works on it", []string{"reprise run" + of}
 		switch {
-		case r.Status == metadata.Cancelled:
+		case r.Status == metadata.Cancelled, r.Status == metadata.Completed && src.Merged(ctx, r.Branch):
 			continue
 		case r.Status == metadata.Completed:
-			says, commands = "completed", []string{"reprise diff" + of, "reprise finish" + of + " --squash"}
+			says, commands = "completed", view.EndCommands(r.Record)[:2]
 		case (&workspace.Recorded{Source: src, Run: r.Record}).AtWork(env) > 0:
 			says, commands = "at work", []string{"reprise status" + of + " --watch"}
 		case r.Record.Stop != nil:

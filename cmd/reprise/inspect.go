@@ -97,6 +97,7 @@ func showStatus(ctx context.Context, env environ.Env, r *workspace.Recorded, asJ
 	}
 	o := terminal.ShowOptions(env)
 	o.Standing, o.Near, o.Worker = standing, near, r.AtWork(env)
+	o.Merged = r.Gone || r.Source.Merged(ctx, r.Run.BranchName)
 	terminal.ShowStatus(env.Stdout, r.Plan, r.Run, o)
 	return nil
 }

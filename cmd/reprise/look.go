@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -90,6 +92,9 @@ artifacts.`,
 			patches, err := runs.Change(c.Context(), r, part)
 			if err != nil {
 				return err
+			}
+			if !slices.ContainsFunc(patches, func(p git.CommitPatch) bool { return p.Text != "" }) {
+				_, _ = fmt.Fprintln(env.Stderr, "reprise: nothing was changed, besides the run's own folder")
 			}
 			runs.ShowChange(terminal.NewReport(env.Stdout, terminal.ShowOptions(env)), patches)
 			return nil

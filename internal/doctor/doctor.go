@@ -63,6 +63,7 @@ func Examine(ctx context.Context, env environ.Env, o Options) ([]Check, error) {
 		x.pipelines,
 		func(ctx context.Context) []Check { return triedSandbox(ctx, env, x.plan) },
 		x.agents,
+		func(context.Context) []Check { return commands(x.plans()) },
 	} {
 		checks = append(checks, look(ctx)...)
 		if ctx.Err() != nil {
@@ -124,16 +125,22 @@ func (x *examination) agents(ctx context.Context) []Check {
 	if x.src != nil {
 		p.dir = x.src.Dir
 	}
-	checks, plans := []Check(nil), x.own
+	checks := p.check(ctx, x.plan)
 	if len(x.own) > 0 {
 		checks = p.needed(ctx, x.own, x.plan)
-	} else {
-		checks, plans = p.check(ctx, x.plan), []*pipelines.Pipeline{x.plan}
 	}
 	if x.o.Online {
-		checks = append(checks, p.online(ctx, plans)...)
+		checks = append(checks, p.online(ctx, x.plans())...)
 	}
 	return checks
+}
+
+// plans are the pipelines that the run may take.
+func (x *examination) plans() []*pipelines.Pipeline {
+	if len(x.own) > 0 || x.plan == nil {
+		return x.own
+	}
+	return []*pipelines.Pipeline{x.plan}
 }
 
 // began says how the run of the issue is, if there is one, and takes its

@@ -117,6 +117,16 @@ func (s *Source) Contains(ctx context.Context, commit, older string) (bool, erro
 	return s.offline().contains(ctx, commit, older)
 }
 
+// Merged reports whether what is checked out has all commits of another branch.
+func (s *Source) Merged(ctx context.Context, branch string) bool {
+	tip, err := s.resolve(ctx, branch)
+	if err != nil || branch == s.Branch {
+		return false
+	}
+	in, err := s.Contains(ctx, s.Head, tip)
+	return err == nil && in
+}
+
 // resolve returns the commit that ref stands for, in the sense of ReadFile.
 func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
 	if isHash(ref) && (ref == s.Head || ref == s.defaultHead) {

@@ -124,8 +124,8 @@ func nextOf(w words, plan *pipelines.Pipeline, run metadata.Run) next {
 	switch {
 	case run.Status == metadata.Completed:
 		n.Why = w.Shown("done")
-		if of := " --issue " + text.Flat(run.IssueNumber); len(n.Commands) == 0 {
-			n.Commands = []string{"reprise diff" + of, "reprise finish" + of + " --squash", "reprise rollback" + of + " --to-phase PHASE --reason TEXT"}
+		if len(n.Commands) == 0 {
+			n.Commands = view.EndCommands(run)
 		}
 	case run.Stop != nil:
 		n.Meaning = text.Join(" ", text.Flat(w.Explain(string(run.Stop.Code)).Meaning), "("+line(string(run.Stop.Code), 60)+")")

@@ -239,6 +239,8 @@ func mark(n news, p text.Palette) string {
 	switch {
 	case n.Code == metadata.AwaitingPerson:
 		return p.Yellow("?") // nothing is wrong: it has a question
+	case good && slices.ContainsFunc(n.Checks, func(c checkNews) bool { return c.FailsBefore }):
+		return p.Yellow("–") // red before the work
 	case good:
 		return p.Green("✓")
 	case n.Status == string(metadata.Succeeded):

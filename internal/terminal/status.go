@@ -75,6 +75,14 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 		r.worker(plan, run, o.Worker)
 	case metadata.Completed:
 		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", view.Completed(rows), "m", view.PhasesIn(rows)))
+		commands := view.NextCommands(plan, run)
+		if len(commands) == 0 && !o.Merged {
+			commands = view.EndCommands(run)
+		}
+		if len(commands) > 0 {
+			r.Line("\n%s", r.Shown("to do"))
+			r.commands(commands)
+		}
 	default:
 		r.prose(r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C, "steps", string(d.Do))))
 	}
@@ -231,6 +239,9 @@ func (r statusReport) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	r.Line("")
 	r.Line("%s", r.Shown("to do"))
 	r.commands(view.NextCommands(plan, run))
+	for _, said := range view.Cautions(run) {
+		r.prose(text.Flat(said))
+	}
 }
 
 // commands prints command lines.

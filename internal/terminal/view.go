@@ -39,6 +39,8 @@ type Options struct {
 	Standing metadata.Reason
 	// Worker is the process of this machine that works on the run; 0: none does.
 	Worker int
+	// Merged tells that the branch of the run is merged or gone.
+	Merged bool
 	// Near says which open runs of other issues change the same files.
 	Near metadata.Reason
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Result gives the result of a run for programs, with the commands that take
@@ -111,6 +112,24 @@ func NextCommands(plan *pipelines.Pipeline, run metadata.Run) []string {
 	return []string{"reprise run --issue " + text.Flat(run.IssueNumber)}
 }
 
+// EndCommands gives the commands for a completed run that nothing takes further.
+func EndCommands(run metadata.Run) []string {
+	of := " --issue " + text.Flat(run.IssueNumber)
+	return []string{"reprise diff" + of, "reprise finish" + of + " --squash", "reprise rollback" + of + " --to-phase PHASE --reason TEXT"}
+}
+
+// Cautions says of a run that has stopped before its end what its commands do not.
+func Cautions(run metadata.Run) (all []string) {
+	c := prompts.Words(run.Language)
+	if BrokenSetup(run) != nil {
+		all = append(all, c.Shown("change setup", "file", run.Pipeline.Source))
+	}
+	if run.Status != metadata.Completed {
+		all = append(all, c.Shown("not to merge", "folder", phases.Folder(run.IssueNumber)))
+	}
+	return all
+}
+
 // toStop gives the commands that help a stopped run, the likeliest first.
 func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 	id, phase := text.Flat(run.IssueNumber), text.Flat(run.Stop.Phase)
@@ -139,6 +158,8 @@ func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 		return []string{"reprise answer --issue " + id + " --text TEXT", retry, back}
 	case metadata.ChangeRefused, metadata.SecretFound:
 		return []string{retry, back}
+	case metadata.SetupFailed:
+		return []string{again, again + " --refresh"}
 	}
 	return []string{again}
 }
