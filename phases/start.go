@@ -289,10 +289,14 @@ func Halt(run metadata.Run, code metadata.Code, why metadata.Reason, at time.Tim
 	return stopped(run, metadata.Failed, code, why, at)
 }
 
-// stopped gives the next record of a run that stops where it is.
+// stopped gives the next record of a run that stops where it is; one that waits does so after what was done last.
 func stopped(run metadata.Run, status metadata.Status, code metadata.Code, why metadata.Reason, at time.Time) metadata.Run {
 	run = run.Clone()
-	run.Status, run.Stop = status, &metadata.Stop{Code: code, Why: why, Phase: AtHand(run), At: at}
+	phase := run.CurrentPhase
+	if status != metadata.Waiting {
+		phase = AtHand(run)
+	}
+	run.Status, run.Stop = status, &metadata.Stop{Code: code, Why: why, Phase: phase, At: at}
 	return touch(run, at)
 }
 

@@ -116,3 +116,38 @@ func TestRollbackOfALockedBranch(t *testing.T) {
 		t.Errorf("the rollback is nowhere: %+v", run.Decisions)
 	}
 }
+
+// A base that the server does not let us merge stays unmerged: people are told the words of the server and what to do. The
+// run goes on once a person has updated the branch, and nothing is paid again.
+func TestServerRefusesTheBase(t *testing.T) {
+	const said = "refusing to allow a GitHub App to create or update workflow .github/workflows/ci.yml without workflows permission"
+	h := newStage(t, twoSteps)
+	h.write("origin.git/hooks/update", `#!/bin/sh
+[ "$1" != refs/heads/reprise/issue-7 ] || git cat-file -e "$2:.github/workflows/late.yml" 2>/dev/null || ! git cat-file -e "$3:.github/workflows/late.yml" 2>/dev/null || [ -e "$(dirname "$0")/by-hand" ] ||
+	{ echo "`+said+`" >&2; exit 1; }
+`)
+	h.mayRun("origin.git/hooks/update")
+	h.write("home/build-execute", changesCode+fmt.Sprintf(`
+git clone --quiet --branch=main "file://%s" "$HOME/moving"
+cd "$HOME/moving" && mkdir -p .github/workflows && echo 'on: push' >.github/workflows/late.yml && git add --all
+git -c user.name=P -c user.email=p@example.com commit --quiet --message='the base gets a workflow' && git push --quiet || exit 9
+`, h.path("origin.git")))
+	h.comment("ada", "/run").end(exit.Failed).wants("status", "failed", "reason-code", "conflict")
+	has(t, "the live comment", h.ours("progress")[0].Body, said, "a person with the right has to update the branch with main")
+	if run := h.record(); run.Stop == nil || run.Execution.Lease != nil {
+		t.Errorf("the record is %s, %+v, with the lease %+v", run.Status, run.Stop, run.Execution.Lease)
+	}
+	h.comment("ada", "/run").end(exit.Failed).wants("reason-code", "conflict")
+
+	h.write("origin.git/hooks/by-hand", "")
+	clone := h.path("theirs")
+	h.git("clone", "--quiet", "--branch=reprise/issue-7", "file://"+h.path("origin.git"), clone)
+	h.git("-C", clone, "merge", "--quiet", "--no-edit", "origin/main")
+	h.git("-C", clone, "push", "--quiet")
+	h.remove("origin.git/hooks/by-hand")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	h.called("plan execute, build execute")
+	if h.forge.Pulls(hubRepo)[0].Draft {
+		t.Error("the pull request is a draft")
+	}
+}

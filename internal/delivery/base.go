@@ -252,7 +252,20 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 			}
 		}
 	}
-	return u.record(ctx, e, next, u.commit, staged, files)
+	merged, err := u.record(ctx, e, next, u.commit, staged, files)
+	if kept := (&engine.NotPushed{}); errors.As(err, &kept) && kept.Withdraw != nil { // what the base has is not ours to change
+		again, failed := kept.Withdraw(ctx)
+		if failed != nil {
+			return run, errors.Join(err, failed)
+		}
+		e.Tree = u.Workspace.Repo.At(run.BaseCommit)
+		next, failed = u.giveUp(ctx, e, run, metadata.Because("base_refused", "branch", name, "rule", metadata.Said(phases.LastWords(e.Mask(kept.Rule)))))
+		if errors.As(failed, new(*engine.NotPushed)) { // this is no matter of the base
+			return run, errors.Join(err, again(ctx))
+		}
+		return next, failed
+	}
+	return merged, err
 }
 
 // isText reports whether a conflict is one of texts, which an agent can mend.
