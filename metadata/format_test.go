@@ -46,7 +46,7 @@ func TestEveryVersionParses(t *testing.T) {
 		}
 		want := sample()
 		if version < 4 {
-			want.Execution.Told, want.Unchecked = nil, ""
+			want.Execution.Told, want.Unchecked, want.Attempts[0].Usage.Unknown = nil, "", false
 			for i := range want.Phases {
 				want.Phases[i].Best = nil
 			}

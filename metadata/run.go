@@ -371,6 +371,7 @@ type Usage struct {
 	Turns        int     `json:"turns"`
 	USD          float64 `json:"cost_usd"`
 	Estimated    bool    `json:"estimated,omitzero"` // priced from a table, not by the agent
+	Unknown      bool    `json:"unknown,omitzero"`   // nobody knows what it cost, and it counts as nothing
 	ByGate       bool    `json:"by_gate,omitzero"`   // counted by the proxy, as the agent said nothing, or less
 }
 

@@ -101,7 +101,7 @@ func sample() Run {
 		Attempts: []Attempt{
 			{
 				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Confirmed: true, Status: Succeeded, FailedGates: []string{"Sound"}, Broke: "protected,size", Refused: "example.com:443 (2)",
-				Usage:      Usage{InputTokens: 1000, OutputTokens: 200, CachedTokens: 5000, Turns: 3, USD: 9.875, Estimated: true, ByGate: true},
+				Usage:      Usage{InputTokens: 1000, OutputTokens: 200, CachedTokens: 5000, Turns: 3, USD: 9.875, Estimated: true, Unknown: true, ByGate: true},
 				DurationMS: 60000, StartedAt: at(0), EndedAt: ptr(at(1)),
 			},
 			{N: 2, Phase: "planning", Step: Review, Agent: "reviewer", Status: Succeeded, Verdict: Pass, StartedAt: at(1), EndedAt: ptr(at(2))},

@@ -239,6 +239,7 @@ func (u Usage) Plus(v Usage) Usage {
 	u.Turns += v.Turns
 	u.USD += v.USD
 	u.Estimated = u.Estimated || v.Estimated
+	u.Unknown = u.Unknown || v.Unknown
 	u.ByGate = u.ByGate || v.ByGate
 	return u
 }

@@ -248,7 +248,7 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 func ending(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	status := terminal.WordFor(c, "statuses", string(run.Status))
-	cost := text.Join(", ", c.Shown("attempts", "n", phases.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)), view.Together(c, run))
+	cost := text.Join(", ", c.Shown("attempts", "n", phases.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)+view.Unpriced(run)), view.Together(c, run))
 	if run.Stop == nil {
 		return c.Shown("ends", "status", status, "cost", cost)
 	}

@@ -120,6 +120,7 @@ func (a command) read(printed []byte, r *engine.Result) error {
 	case none && a.agent.CallUSD != nil:
 		u.USD, u.Estimated = *a.agent.CallUSD, *a.agent.CallUSD > 0
 	case none:
+		u.Unknown = true
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the agent %s says nothing of its usage, so what this call costs is unknown, and counts as nothing: have it print usage, or give call_usd in the pipeline", a.name))
 	default:
 		u, _ = a.priced("", u)

@@ -40,7 +40,7 @@ func (w *writer) used() string {
 	estimated := slices.ContainsFunc(w.Run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
 	elapsed := w.Run.UpdatedAt.Sub(w.Run.CreatedAt)
 	return text.Join(" · ",
-		clean.Named(w.Say("cost"), w.Spent(used, limit, estimated)), text.If(elapsed >= time.Second, clean.Named(w.Say("elapsed"), w.Duration(elapsed))), view.Together(w.Catalogue, w.Run))
+		clean.Named(w.Say("cost"), w.Spent(used, limit, estimated)+view.Unpriced(w.Run)), text.If(elapsed >= time.Second, clean.Named(w.Say("elapsed"), w.Duration(elapsed))), view.Together(w.Catalogue, w.Run))
 }
 
 // facts are what the run has used, and who is at work.

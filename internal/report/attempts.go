@@ -94,6 +94,9 @@ func figuresOf(w words, a metadata.Attempt) []string {
 	if a.Usage.USD > 0 {
 		all = append(all, text.USD(a.Usage.USD))
 	}
+	if a.Usage.Unknown {
+		all = append(all, w.Shown("unpriced", "n", 1))
+	}
 	if a.Usage.ByGate {
 		all = append(all, w.Shown("page by gate"))
 	}

@@ -109,7 +109,7 @@ func (r historyReport) attempt(run metadata.Run, a metadata.Attempt) []string {
 	if n := a.Usage.InputTokens + a.Usage.OutputTokens; n > 0 {
 		cells[5] = text.Tokens(n)
 	}
-	if a.Usage.USD > 0 {
+	if cells[6] = text.If(a.Usage.Unknown, "?"); a.Usage.USD > 0 {
 		cells[6] = text.USD(a.Usage.USD)
 	}
 	why := string(a.Class)

@@ -267,8 +267,21 @@ func CutOff(run metadata.Run) (names []string) {
 	return names
 }
 
+// Unpriced says, behind a sum, how many calls are not in it because nobody knows what they cost; "" if there are none.
+func Unpriced(run metadata.Run) string {
+	n := 0
+	for _, a := range run.Attempts {
+		if a.Usage.Unknown {
+			n++
+		}
+	}
+	return text.If(n > 0, " + "+prompts.Words(run.Language).Shown("unpriced", "n", n))
+}
+
 // Spent says what the run has cost, beside the limit that applies.
-func Spent(run metadata.Run) string {
+func Spent(run metadata.Run) string { return spent(run) + Unpriced(run) }
+
+func spent(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	used, b := run.Cost.USD-run.Budget.Since.USD, run.Budget
 	switch {
