@@ -223,7 +223,9 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 	}
 	d, target := Decide(plan, r.Run), r.Run.Phase(to)
 	whole := WholeOf(r.Run.Phase(d.Phase))
-	if notYet := run.Phase(to).Status == metadata.PhaseSkipped || whole != "" && whole == WholeOf(target); notYet && target.RollbackContext != nil {
+	before := run.Phase(to)
+	again := before.RollbackContext != nil && indexOf(r.Run.Phases, d.Phase) < indexOf(r.Run.Phases, to) // a reason waits there already
+	if notYet := before.Status == metadata.PhaseSkipped || again || whole != "" && whole == WholeOf(target); notYet && target.RollbackContext != nil {
 		return r.Run // the run has not come to it yet, or another part is under way
 	}
 	if d.Phase != to && whole != to || r.Run.Phase(d.Phase).RollbackContext == nil {
