@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -35,26 +34,9 @@ func TestReadme(t *testing.T) {
 	clone := filepath.Join(p.root, "clone")
 	p.git(p.root, "clone", "--quiet", here, clone)
 	p.write("repo/issue.md", "# It does not greet\n\nmain.go should greet.\n")
-	page, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)\n```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	blocks := shellBlocks(t, "README.md")
 	if len(blocks) != 5 {
 		t.Fatalf("README.md has %d blocks of commands; this test knows where to type five", len(blocks))
-	}
-	typed := func(dir, lines string) (said string) {
-		for line := range strings.Lines(lines) {
-			if line == "go test ./...\n" {
-				continue
-			}
-			o := p.exec(dir, "sh", "-ec", line)
-			if o.code != 0 {
-				t.Fatalf("%s: exit code %d\n%s\n%s", line, o.code, o.stdout, o.stderr)
-			}
-			said += o.stdout
-		}
-		return said
 	}
 	wants := func(said string, texts ...string) {
 		t.Helper()
@@ -64,20 +46,20 @@ func TestReadme(t *testing.T) {
 			}
 		}
 	}
-	wants(typed(clone, blocks[0][1]), "✗ fail", "revise", "✓ completed", "Nothing was left behind.")
-	typed(clone, blocks[1][1])
+	wants(p.typed(clone, strings.Replace(blocks[0], "go test ./...\n", "", 1), 0), "✗ fail", "revise", "✓ completed", "Nothing was left behind.")
+	p.typed(clone, blocks[1], 0)
 	before := p.git(p.repo, "rev-list", "--count", "main")
-	work, end, found := strings.Cut(blocks[2][1], "reprise finish")
+	work, end, found := strings.Cut(blocks[2], "reprise finish")
 	if !found {
-		t.Fatalf("no run is finished by\n%s", blocks[2][1])
+		t.Fatalf("no run is finished by\n%s", blocks[2])
 	}
-	wants(typed(p.repo, work), "✓ claude", "+// It greets.")
-	wants(typed(p.repo, blocks[3][1]), "keep the API REST", "completed") // the README: before that
-	typed(p.repo, "reprise finish"+end)
+	wants(p.typed(p.repo, work, 0), "✓ claude", "+// It greets.")
+	wants(p.typed(p.repo, blocks[3], 0), "keep the API REST", "completed") // the README: before that
+	p.typed(p.repo, "reprise finish"+end, 0)
 	if diff := p.git(p.repo, "diff", "--name-only", "HEAD~1"); diff != "main.go" || before != p.git(p.repo, "rev-list", "--count", "main~1") {
 		t.Errorf("the merge is not one commit that changes main.go alone: %s", diff)
 	}
-	typed(p.repo, blocks[4][1])
+	p.typed(p.repo, blocks[4], 0)
 	wants(p.read(filepath.Join(p.home, "asked-of-github")), "secret set ANTHROPIC_API_KEY")
 	wants(p.git(p.root, "-C", "origin.git", "show", "main:.github/workflows/reprise.yml"), "OWNER/reprise@main")
 }
