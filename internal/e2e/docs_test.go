@@ -50,7 +50,7 @@ func TestDocs(t *testing.T) {
 	const names = "its capitals stand for names"
 	pages := map[string][]any{
 		"commands.md":       {0},
-		"eval.md":           {"TestEval and internal/scripts do so", names},
+		"eval.md":           {"the stage evaluation of .ci/run does so", names},
 		"evidence.md":       {0},
 		"first-pipeline.md": {waits, waits, waits, 0},
 		"formats.md":        {"it is a part of a program"},
