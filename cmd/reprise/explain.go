@@ -113,8 +113,8 @@ func explainPlan(ctx context.Context, env environ.Env, o explainOptions) error {
 		_, _ = fmt.Fprintf(env.Stdout, "Note: %s\n\n", names.In(prompts.Words("en")))
 	}
 	if !o.whole {
-		terminal.Tell(env.Stdout, view.Outline(d.Plan)+"Every setting: the same with --settings")
-		return nil
+		_, err = fmt.Fprint(env.Stdout, terminal.Fold(view.Outline(d.Plan)+"Every setting: the same with --settings\n", terminal.Width(env.Stdout)))
+		return text.Unread(err)
 	}
 	_, err = fmt.Fprint(env.Stdout, view.Settings(d.Plan))
 	return text.Unread(err)
