@@ -224,3 +224,32 @@ func TestAClosedNetworkHasTheModelAlone(t *testing.T) {
 		}
 	})
 }
+
+// A service on this machine that the user's own settings of a program name is reached out of a closed network.
+func TestAServiceOnThisMachineThatSettingsName(t *testing.T) {
+	self, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		p.says(m.Always(m.Say("Done.")))
+		p.write("home/.claude/settings.json", fmt.Sprintf(`{"env":{"ANTHROPIC_BASE_URL":%q}}`, p.model.URL))
+		p.write("home/.codex/config.toml", fmt.Sprintf("model_provider = \"mine\"\n[model_providers.mine]\nname = \"mine\"\nbase_url = %q\nwire_api = \"responses\"\n", p.model.URL+"/v1"))
+		opts, note, err := agents.Options{Environ: p.environ()}.Contain(sandbox.Required, sandbox.Sandbox{
+			Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true,
+		})
+		if err != nil || note != "" {
+			t.Fatal(note, err)
+		}
+		a, err := agents.For(use, pipelines.Agent{Use: use}, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		task := p.task(pipelines.AccessTree)
+		task.Network = pipelines.Network{Closed: true}
+		if r, err := a.Run(t.Context(), task); err != nil || r.Text != "Done." {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}

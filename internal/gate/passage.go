@@ -138,8 +138,8 @@ func (p *Passage) point(providers []Provider, variables []string) {
 		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"} { // Yarn from version 2 on reads its own
 			set(name, p.gate.ProxyURL())
 		}
-		set("NO_PROXY", "127.0.0.1,localhost,::1")
-		set("no_proxy", "127.0.0.1,localhost,::1")
+		set("NO_PROXY", p.near())
+		set("no_proxy", p.near())
 		set("JAVA_TOOL_OPTIONS", strings.TrimSpace(process.Lookup(p.Env, "JAVA_TOOL_OPTIONS")+" "+properties(p.gate.Port())))
 		return
 	}
@@ -151,6 +151,14 @@ func (p *Passage) point(providers []Provider, variables []string) {
 			set(name, strings.TrimPrefix(now+",127.0.0.1,localhost", ","))
 		}
 	}
+}
+
+// near are the names of this machine that a program asks without the gate: not those of hosts that the gate lets
+// through, as a network of its own has no other way to them.
+func (p *Passage) near() string {
+	return strings.Join(slices.DeleteFunc([]string{"127.0.0.1", "localhost", "::1"}, func(name string) bool {
+		return slices.ContainsFunc(p.gate.world.rules, func(r rule) bool { return r.host == name })
+	}), ",")
 }
 
 // properties lead Java programs through the gate, which do not know the variables. Maven

@@ -1,11 +1,17 @@
 package gate
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // A program whose login cannot stay outside reaches its service by itself; any other
@@ -44,5 +50,34 @@ func TestRefusals(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A host of this machine that settings name, or the pipeline allows, is asked for by the gate, as a network of the
+// call's own has no other way to it; all else there stays the call's.
+func TestHostsOfThisMachine(t *testing.T) {
+	there := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer there.Close()
+	host := strings.TrimPrefix(there.URL, "http://")
+	closed := pipelines.Network{Closed: true}
+	for name, c := range map[string]Call{
+		"settings": {Agent: "codex", Settings: []byte("model_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"" + there.URL + "/v1\"\n"), Network: closed, Apart: true},
+		"pipeline": {Network: pipelines.Network{Closed: true, Allow: []string{host}}},
+		"neither":  {Network: closed, Apart: true},
+	} {
+		p := openedPassage(t, c)
+		asks, err := url.Parse(process.Lookup(p.Env, "HTTP_PROXY"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := (&http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(asks)}}).Get(there.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		byGate := !strings.HasPrefix(process.Lookup(p.Env, "NO_PROXY"), "127.0.0.1")
+		if want := name != "neither"; byGate != want || (res.StatusCode == http.StatusOK) != want {
+			t.Errorf("%s: NO_PROXY is %q, status %d", name, process.Lookup(p.Env, "NO_PROXY"), res.StatusCode)
+		}
 	}
 }
