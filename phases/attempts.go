@@ -143,8 +143,11 @@ func spent(run metadata.Run, last metadata.Attempt) bool {
 	return last.Status == metadata.Errored && (endsSession(last.Class) || failed > 1 && last.Session != "")
 }
 
-// endsSession reports whether an error of a class is one of the session where that was resumed.
-func endsSession(c metadata.Class) bool { return c == metadata.Crash || c == metadata.Session }
+// endsSession reports whether an error of a class is one of the session where that was resumed: what a service refuses
+// may be what was said before, however it words that.
+func endsSession(c metadata.Class) bool {
+	return c == metadata.Crash || c == metadata.Session || c == metadata.Refused
+}
 
 // longestWait is how long a run waits for a service that has no room; if it takes longer, a person starts it again.
 const longestWait = time.Hour

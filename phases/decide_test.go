@@ -116,6 +116,13 @@ func TestLife(t *testing.T) {
 			{"plan execute writer", errored(metadata.Refused)},
 			{"plan execute second", wrotten("p1")},
 		},
+		"what will never be taken in a session goes on in a fresh one first": {
+			{"plan execute writer", wrotten("p1")},
+			{"plan review reviewer", judged(false, blocker("F1"))},
+			{"plan revise writer resume 1", errored(metadata.Refused)},
+			{"plan revise writer", errored(metadata.Refused)},
+			{"plan revise second", wrotten("p2")},
+		},
 		"too long an answer is asked for in smaller pieces": {
 			{"plan execute writer", errored(metadata.TooLong)},
 			{"plan execute writer resume 1 again", errored(metadata.TooLong)},

@@ -204,11 +204,7 @@ func isBareScript(program string) bool {
 }
 
 func (c cli) missing(why error) *engine.AgentError {
-	e := c.fail(metadata.Missing, why)
-	if c.Install != "" {
-		e.Hint = metadata.Because("hint_install", "command", c.Install)
-	}
-	return e
+	return c.fail(metadata.Missing, why)
 }
 
 // notStarted names an error of starting a program.
@@ -231,7 +227,10 @@ func classOf(err error) metadata.Class {
 
 func (c cli) fail(class metadata.Class, err error) *engine.AgentError {
 	e := &engine.AgentError{Class: class, Agent: c.name, Err: err}
-	if class == metadata.Auth {
+	switch {
+	case class == metadata.Missing && c.Install != "":
+		e.Hint = metadata.Because("hint_install", "command", c.Install)
+	case class == metadata.Auth:
 		e.Hint = map[string]metadata.Reason{
 			"claude": metadata.Because("hint_claude_login"), "codex": metadata.Because("hint_codex_login"), "gemini": metadata.Because("hint_gemini_login"),
 		}[c.name]

@@ -341,6 +341,8 @@ func TestHowProgramsFail(t *testing.T) {
 		{"claude", result(0, "API Error: Claude's response exceeded the 32000 output token maximum."), "1", false, metadata.TooLong, "32000", false},
 		{"claude", result(429, "You've hit your session limit · resets 10:50pm (Asia/Tokyo)"), "1", false, metadata.RateLimited, "session limit", true},
 		{"claude", result(400, "Prompt is too long"), "1", true, metadata.Session, "too long", false},
+		{"claude", result(429, "API Error: Extra usage is required for 1M context"), "1", false, metadata.Refused, "1M context", false},
+		{"codex", failed("Please try again in 35.8s."), "1", false, metadata.RateLimited, "35.8s", true},
 		{"claude", init + "\n" + same, "hang", false, metadata.Session, "same call 25 times in a row, and was ended: Read", false},
 		{"claude", init + "\n" + strings.Repeat("x", process.MaxLine+1), "0", false, metadata.Refused, "only the beginning", false},
 	} {

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -54,6 +55,6 @@ func (s *said) hear(c cli, t *gate.Trouble) {
 	case s.failed == nil && t.Ends && !s.done:
 		s.failed = err
 	case s.failed != nil && (vague(s.failed.Class) || s.failed.Class == err.Class): // it did not say why, or not all
-		s.failed.Class, s.failed.RetryAfter = err.Class, max(s.failed.RetryAfter, err.RetryAfter)
+		s.failed.Class, s.failed.RetryAfter, s.failed.Hint = err.Class, max(s.failed.RetryAfter, err.RetryAfter), cmp.Or(s.failed.Hint, err.Hint)
 	}
 }

@@ -18,9 +18,9 @@ var saysFiles embed.FS
 
 // sayings are those of a file, see says/services.yaml.
 type sayings struct {
-	Answers []*saying
-	Parts   map[string]string
-	Resets  []*saying
+	Answers      []*saying
+	Parts, Zones map[string]string
+	Resets       []*saying
 }
 
 // saying is one line of it.
@@ -40,8 +40,10 @@ var says = sync.OnceValue(func() map[string]sayings {
 		text, _ := saysFiles.ReadFile("says/" + name + ".yaml") // of one that is not there the test finds no line
 		file := tableIn[sayings](text, name)
 		for _, line := range slices.Concat(file.Answers, file.Resets) {
-			for part, form := range file.Parts {
-				line.Form = strings.ReplaceAll(line.Form, "{"+part+"}", form)
+			for range 2 { // a part may have others
+				for part, form := range file.Parts {
+					line.Form = strings.ReplaceAll(line.Form, "{"+part+"}", form)
+				}
 			}
 			line.expression = regexp.MustCompile("(?i)" + line.Form)
 		}
@@ -58,6 +60,9 @@ var statusOf = regexp.MustCompile(`(?i)(?:\bHTTP|\bstatus(?:_?code)?"?:?|\bError
 func MeaningOf(program, said string, now time.Time) (class metadata.Class, wait time.Duration, hint metadata.Reason) {
 	a := answerTo(program, said)
 	if a == nil {
+		if wait = waitIn(said, now); wait > 0 { // whatever it is, somebody says when it is over
+			return metadata.RateLimited, wait, ""
+		}
 		return metadata.Crash, 0, ""
 	}
 	if a.Means == metadata.RateLimited || a.Means == metadata.Network {
@@ -81,8 +86,16 @@ func answerTo(program, said string) *saying {
 	return nil
 }
 
+var (
+	// period is how often something happens, which is no time.
+	period = regexp.MustCompile(`(?i)\bevery \d+ ?\w+`)
+	// one is how people write a figure.
+	one = regexp.MustCompile(`(?i)\ban? (minute|hour|day|week)\b`)
+)
+
 // waitIn gives how long it is until the time that words name; 0 if they name none that is ahead.
 func waitIn(said string, now time.Time) time.Duration {
+	said = one.ReplaceAllString(period.ReplaceAllString(said, ""), "1 $1")
 	for _, form := range says()["services"].Resets {
 		if m := form.expression.FindStringSubmatch(said); m != nil {
 			part := map[string]string{}
@@ -122,31 +135,73 @@ func spanOf(text string) (all time.Duration) {
 	return all
 }
 
-// justOver is for how long a time of day counts as that of today.
-const justOver = 10 * time.Minute
+// justOver is for how long a time of day counts as that of today; a day without a year is the nearest one.
+const (
+	justOver = 10 * time.Minute
+	halfYear = 183 * 24 * time.Hour
+)
 
 // untilClock gives how long it is until a time of day, on the day that is named or the next that has it.
 func untilClock(part map[string]string, now time.Time) time.Duration {
-	zone, err := time.LoadLocation(cmp.Or(part["zone"], now.Location().String()))
+	name := part["zone"]
+	if !strings.Contains(name, "/") {
+		name = cmp.Or(says()["services"].Zones[strings.ToUpper(name[:min(len(name), 1)])], name)
+	}
+	zone, err := time.LoadLocation(cmp.Or(name, now.Location().String()))
 	if err != nil {
 		return 0 // it cannot be told
 	}
+	if part["offset"] != "" {
+		zone = zoneAt(part["offset"])
+	}
 	here := now.In(zone)
-	clock := strings.NewReplacer(" ", "", ".", "").Replace(strings.ToLower(part["clock"]))
-	day := strings.Join([]string{cmp.Or(part["year"], here.Format("2006")), cmp.Or(part["month"], here.Format("1")), cmp.Or(part["day"], here.Format("2")), clock, part["offset"]}, " ")
-	for _, layout := range []string{"3:04pm ", "3pm ", "15:04 ", "15:04:05 ", "15:04:05 Z07:00", "15:04 Z07:00", "15:04:05 -0700"} {
+	clock := strings.NewReplacer(" ", "", ".", "", "midnight", "0:00", "noon", "12:00").Replace(strings.ToLower(cmp.Or(part["clock"], "0:00")))
+	day := strings.Join([]string{cmp.Or(part["year"], here.Format("2006")), cmp.Or(part["month"], here.Format("1")), cmp.Or(part["day"], here.Format("2")), clock}, " ")
+	for _, layout := range []string{"3:04pm", "3pm", "15:04", "15:04:05"} {
 		for _, month := range []string{"Jan", "1"} {
 			at, err := time.ParseInLocation("2006 "+month+" 2 "+layout, day, zone)
 			switch {
 			case err != nil:
 				continue
+			case part["weekday"] != "":
+				at = at.AddDate(0, 0, daysUntil(strings.ToLower(part["weekday"]), here, at))
 			case part["day"] == "" && now.Sub(at) > justOver:
 				at = at.AddDate(0, 0, 1)
-			case part["year"] == "" && now.Sub(at) > justOver:
+			case part["year"] == "" && part["day"] != "" && now.Sub(at) > halfYear:
 				at = at.AddDate(1, 0, 0)
 			}
 			return at.Sub(now)
 		}
 	}
 	return 0
+}
+
+// zoneAt is the zone that is so far from UTC, such as +2, -0330 or Z.
+func zoneAt(offset string) *time.Location {
+	digits := strings.ReplaceAll(strings.TrimLeft(offset, "+-Zz"), ":", "")
+	if len(digits) < 3 {
+		digits += "00"
+	}
+	n, _ := strconv.Atoi(digits) // four digits at most
+	seconds := (n/100*60 + n%100) * 60
+	if strings.HasPrefix(offset, "-") {
+		seconds = -seconds
+	}
+	return time.FixedZone("", seconds)
+}
+
+// daysUntil gives in how many days a day of the week is, or the same a week later where its time of day is over.
+func daysUntil(day string, here, at time.Time) int {
+	switch day {
+	case "today":
+		return 0
+	case "tomorrow":
+		return 1
+	}
+	for days := range 8 {
+		if then := at.AddDate(0, 0, days); strings.HasPrefix(strings.ToLower(then.Weekday().String()), day[:3]) && here.Sub(then) <= justOver {
+			return days
+		}
+	}
+	return 0 // unreachable: a week has each of them
 }

@@ -3,6 +3,8 @@ package gate
 import (
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // Each line of the files in says reads its own example, and nothing before it does.
@@ -28,10 +30,23 @@ func TestSayings(t *testing.T) {
 		"try again at 7:00 PM":                                0, // a minute ago: now
 		"try again at 6:00 PM":                                23*time.Hour - time.Minute,
 		"resets 3pm (Nowhere/Atlantis)":                       0,
+		"resets Sep 15 at 7pm":                                0, // this year's
+		"wait for limits to reset (every 5h and every week.)": 0,
+		"try again in an hour":                                time.Hour,
+		"try again after 2026-12-01":                          52*time.Hour + 59*time.Minute,
+		"resets Sat, 6:00 PM":                                 7*24*time.Hour - 61*time.Minute,
+		"resets today at 8pm":                                 59 * time.Minute,
+		"resets 5pm PST":                                      6*time.Hour - time.Minute,
 		"limit of 30000 tokens in 1 minute. Try again in 20s": 20 * time.Second,
 	} {
 		if got := waitIn(said, now); got != want {
 			t.Errorf("%q is in %v, want %v", said, got, want)
 		}
+	}
+	if got := waitIn("reset at 2026-11-28T20:01:00Z", now.In(time.FixedZone("", 9*3600))); got != time.Hour {
+		t.Errorf("a time of UTC is in %v elsewhere, want an hour", got)
+	}
+	if class, wait, _ := MeaningOf("codex", "The service rests. Please retry in 20s.", now); class != metadata.RateLimited || wait != 20*time.Second {
+		t.Errorf("words that nobody knows, with a time, mean %s in %v", class, wait)
 	}
 }
