@@ -77,7 +77,8 @@ type CheckResult struct {
 	DurationMS  int64  `json:"duration_ms"`
 	FailsBefore bool   `json:"fails_before,omitzero"` // in the same way, before anything was changed
 
-	FailedTests []string `json:"failed_tests,omitempty"` // at most 50 names, as the check told them
+	// At most 50 names, as the check told them. Of a proof that passes: those of earlier tests that fail with the change.
+	FailedTests []string `json:"failed_tests,omitempty"`
 	Flaky       bool     `json:"flaky,omitzero"`         // it passed when it was run once more on the same tree; FailedTests are those before
 
 	// How many tests it said to have run, and to have failed. Like is of older records, and means nothing any more.

@@ -74,6 +74,8 @@ func CheckLine(c prompts.Catalogue, k metadata.CheckResult) string {
 	switch {
 	case k.Flaky:
 		sign = "✓ " + c.Shown("proven flaky")
+	case k.Pass && len(k.FailedTests) > 0:
+		sign = "✓ " + c.Shown("proven lost")
 	case k.Pass:
 		sign = "✓"
 	case k.FailsBefore:

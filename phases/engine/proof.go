@@ -23,14 +23,46 @@ func (e *Engine) prove(ctx context.Context, run metadata.Run, p *pipelines.Phase
 	}
 	start := e.Now()
 	pass, why, err := e.proof(ctx, run, p, checks)
+	var lost []string
+	if err == nil && pass && p.Proves != pipelines.ProvesSame {
+		lost, err = e.lost(ctx, run, p, checks)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if len(lost) > 0 {
+		why = metadata.All(why, metadata.Because("proof_lost", "tests", lost))
 	}
 	return []metadata.CheckResult{{
 		Name: pipelines.ProofCheck, Run: "proves: " + string(p.Proves), Pass: pass, ExitCode: map[bool]int{false: 1}[pass],
 		Output: e.Mask(why.In(prompts.Words(run.Language))), DurationMS: e.Now().Sub(start).Milliseconds(),
+		FailedTests: lost,
 	}}, nil
 }
+
+// lost names the tests of the base that the work changes, renames, skips or deletes, and that fail with the work as they
+// were. A change may need that, so it is for a reviewer to judge.
+func (e *Engine) lost(ctx context.Context, run metadata.Run, p *pipelines.Phase, checks []metadata.CheckResult) ([]string, error) {
+	patch, _, err := e.Tree.Diff(ctx, run.BaseCommit)
+	if err != nil {
+		return nil, err
+	}
+	changed, _ := phases.ChangedInPatch(patch)
+	before, err := e.read(ctx, run.BaseCommit, phases.TestsAmong(p, changed)) // without the new ones, which may have their names
+	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(before)), func(data []byte) bool { return data != nil }) {
+		return nil, err
+	}
+	ended, err := e.with(ctx, p, "", before)
+	if err != nil {
+		return nil, err
+	}
+	tests, others := phases.Lost(ended, checks)
+	lost := append(tests, others...)
+	return lost[:min(len(lost), mostLost)], nil
+}
+
+// mostLost is how many names of lost tests are recorded.
+const mostLost = 50
 
 // proof gives whether the work is proven, and what to say of it. The checks of its phase run on the base with the tests
 // of the work, or on the work with the tests of the base. Where the work changes what a check runs, they also run on
