@@ -100,7 +100,7 @@ func Parse(text string, bare bool) Parsed {
 func ParseAddressed(text string, addressed bool) Parsed {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	called := strings.Fields(uncoded(strings.TrimSpace(first)))
-	if addressed && (len(called) == 0 || fold(called[0]) != "/reprise") {
+	if addressed && (len(called) == 0 || !isReprise(strings.TrimPrefix(called[0], "/")) || called[0][0] != '/') {
 		return Parsed{}
 	}
 	return Parse(text, false)

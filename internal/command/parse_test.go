@@ -77,6 +77,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/status", Command{Name: "status"}},
 		{"/config", Command{Name: "config"}},
 		{"/reprise", Command{Name: "help"}},
+		{"/reprise: run", Command{Name: "run"}},
 		{"/help", Command{Name: "help"}},
 		{"/reprise help /Rollback", Command{Name: "help", Topic: "rollback"}},
 		{"/help skip", Command{Name: "help", Topic: "skip"}},
@@ -155,6 +156,8 @@ func TestSlashMistakes(t *testing.T) {
 	}{
 		{"/runn", []string{"no command `/runn`. Did you mean `/run`?"}},
 		{"/run.", []string{"Did you mean `/run`?"}},
+		{"/approve.", []string{"no command `/approve.`. Did you mean `/approve`?"}},
+		{"/retry！", []string{"Did you mean `/retry`?"}},
 		{"/rollbak design x", []string{"no command `/rollbak`. Did you mean `/rollback`?"}},
 		{"/hlep", []string{"Did you mean `/help`?"}},
 		{"/reprise fly", []string{"There is no command `/fly`."}},

@@ -66,7 +66,7 @@ func (r *reader) readName(bare bool) bool {
 		return false
 	}
 	ours := bare
-	if fold(name) == "reprise" {
+	if isReprise(name) {
 		ours, r.called, name = true, true, "help"
 		if next := r.take(); next != "" {
 			name = strings.TrimPrefix(next, "/")
@@ -91,8 +91,17 @@ func (r *reader) readName(bare bool) bool {
 	return true
 }
 
-// nearCommand gives the command that a name was probably meant to be, or "".
+// isReprise reports whether a word is our name, with whatever people write behind that.
+func isReprise(word string) bool {
+	return fold(strings.TrimRight(word, ".,:;!。、：！")) == "reprise"
+}
+
+// nearCommand gives the command that a name was probably meant to be, or "". One with a full stop behind it is near.
 func nearCommand(name string) string {
+	name = strings.TrimRight(name, ".,:;!?。、：！？")
+	if spec, ok := specOf(fold(name)); ok {
+		return spec.Name
+	}
 	if now := renamed()[fold(name)]; now != "" {
 		return now
 	}

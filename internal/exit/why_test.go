@@ -37,6 +37,8 @@ func TestCausesInBothLanguages(t *testing.T) {
 		{forbidden, `api.github.com が許可しませんでした。トークンに権限「issues: write」が必要です`},
 		{nested, `JSON ではなく Web ページが返されました`},
 		{lost, `git push が失敗しました: 「unable to access`},
+		{&git.Error{Args: []string{"lfs", "push"}, Stderr: "batch response: This repository exceeded its LFS budget.\nerror: failed to push some refs to 'https://x/'\n", Err: errors.New("exit status 2")}, `This repository exceeded its LFS budget`},
+		{&git.Error{Args: []string{"push"}, Stderr: "remote: error: GH013: no\nremote: \nerror: failed to push some refs to 'https://x/'\n", Err: errors.New("exit status 1")}, `failed to push some refs`},
 		{&git.PushError{Branch: "b", Remote: "origin", Err: lost}, `b を origin にプッシュできませんでした: git push が失敗しました`},
 		{&git.PushError{Branch: "b", Remote: "origin", Rule: "GH006: Protected branch update failed", Err: lost}, `リモートの応答: 「GH006: Protected branch update failed」`},
 		{&git.Moved{Branch: "b", Local: strings.Repeat("a", 40), Other: strings.Repeat("b", 40), Where: "origin", Why: text.CauseOf("moved_files", "both changed the same files")}, `双方が同じファイルを変更しました`},

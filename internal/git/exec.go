@@ -55,9 +55,16 @@ func (e *Error) Unwrap() error {
 	return e.Err
 }
 
-// lastLine prefers git's own "fatal:" or "error:" line to whatever follows it.
+// lastLine prefers git's own "fatal:" or "error:" line to whatever follows it, and what a helper such as Git LFS has said
+// to git's line that the push has failed.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
+	helpers := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+		return slices.ContainsFunc([]string{"error: failed to push some refs", "remote:", "To ", " !", "hint:"}, func(of string) bool { return strings.HasPrefix(line, of) })
+	})
+	if len(helpers) > 0 {
+		lines = helpers
+	}
 	for _, line := range lines {
 		for _, p := range []string{"fatal: ", "error: "} {
 			if rest, ok := strings.CutPrefix(line, p); ok {

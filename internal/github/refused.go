@@ -60,8 +60,12 @@ func (f forge) allow(c *call, h http.Header, said string) text.Cause {
 		return text.CauseOf("do_new_issue", "go on in a new issue")
 	case strings.Contains(said, "archived"):
 		return text.CauseOf("do_unarchive", "take the repository out of the archive")
-	case h.Get("X-Github-Sso") != "":
+	case h.Get("X-Github-Sso") != "" || strings.Contains(said, "saml"): // a query has no such header
 		return text.CauseOf("do_sign_on", "authorize the token for the single sign-on of the organization")
+	case strings.Contains(said, "ip allow list"):
+		return text.CauseOf("do_allow_address", "put the address of this machine on that list, or work on a machine that is on it")
+	case strings.Contains(said, "organization") && (strings.Contains(said, "forbids") || strings.Contains(said, "restrictions")):
+		return text.CauseOf("do_other_token", "give a token of a kind that the organization takes, such as that of an app")
 	}
 	return f.moreRights(c, h)
 }
@@ -106,7 +110,7 @@ func (f forge) said(body []byte) string {
 // clean makes a foreign text fit for a terminal: one short line, no token.
 func (f forge) clean(text string) string {
 	text = strings.Join(strings.FieldsFunc(f.redact(text), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
-	const most = 200
+	const most = 300
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "..."
 	}

@@ -93,3 +93,19 @@ func TestServes(t *testing.T) {
 		}
 	}
 }
+
+// The title is the first heading, in either form that Markdown has.
+func TestTitle(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"# Fix the list\n\nIt ends.\n":                     {"Fix the list", "It ends."},
+		"Fix the list\r\n============\r\n\r\nIt ends.\r\n": {"Fix the list", "It ends."},
+		"\ufeffFix the list\n===\nIt ends.\n":              {"Fix the list", "It ends."},
+		"```\na\n===\n```\n# Fix the list\n":               {"Fix the list", "```\na\n===\n```"},
+		"Please.\n\n# Fix the list\n":                      {"Fix the list", "Please."},
+	} {
+		is, err := ReadFile("-", strings.NewReader(text))
+		if err != nil || is.Title != want[0] || is.Body != want[1] {
+			t.Errorf("%q: title %q, body %q, %v; want %q", text, is.Title, is.Body, err, want)
+		}
+	}
+}

@@ -241,7 +241,10 @@ func yamlMistake(err error) string {
 
 var headingLine = text.Pattern(`^#{1,6}[ \t]+(.*?)[ \t]*#*$`)
 
-// cutTitle takes the first heading out of a text.
+// underline makes a heading of the line above it. One of dashes may as well be a rule.
+var underline = text.Pattern(`^ {0,3}=+[ \t]*$`)
+
+// cutTitle takes the first heading out of a text: a line that begins with #, or that is underlined with =.
 func cutTitle(text string) (title, body string) {
 	lines := strings.Split(text, "\n")
 	fenced := false
@@ -251,6 +254,9 @@ func cutTitle(text string) (title, body string) {
 		}
 		if m := headingLine().FindStringSubmatch(l); m != nil && !fenced {
 			return m[1], strings.Join(append(lines[:i:i], lines[i+1:]...), "\n")
+		}
+		if title := strings.TrimSpace(l); i+1 < len(lines) && title != "" && !fenced && underline().MatchString(lines[i+1]) {
+			return title, strings.Join(append(lines[:i:i], lines[i+2:]...), "\n")
 		}
 	}
 	return "", text
