@@ -79,7 +79,7 @@ type CheckResult struct {
 
 	// At most 50 names, as the check told them. Of a proof that passes: those of earlier tests that fail with the change.
 	FailedTests []string `json:"failed_tests,omitempty"`
-	Flaky       bool     `json:"flaky,omitzero"`         // it passed when it was run once more on the same tree; FailedTests are those before
+	Flaky       bool     `json:"flaky,omitzero"` // it passed when it was run once more on the same tree; FailedTests are those before
 
 	// How many tests it said to have run, and to have failed. Like is of older records, and means nothing any more.
 	Ran    int    `json:"ran,omitzero"`
