@@ -40,11 +40,8 @@ func DoPart(ctx context.Context, env environ.Env) error {
 	t := &task{place: &place{job: j, env: j.Env, in: in}}
 	became, shown := "", ""
 	if err == nil {
-		if in.Timeout > 0 {
-			var stop context.CancelFunc
-			ctx, stop = context.WithTimeoutCause(ctx, in.Timeout, engine.ErrTimeUp)
-			defer stop()
-		}
+		ctx, stop := in.Within(ctx)
+		defer stop()
 		became, shown, err = t.do(ctx)
 	}
 	decision := "run"

@@ -21,11 +21,8 @@ import (
 // session opens the run of the issue, takes the commands that wait, and works
 // until there is nothing more to do or a person is needed.
 func (b *bot) session(ctx context.Context) jobEnd {
-	if b.in.Timeout > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, b.in.Timeout, engine.ErrTimeUp)
-		defer stop()
-	}
+	ctx, stop := b.in.Within(ctx)
+	defer stop()
 	b.delivery = newDelivery(b.place, b.voice)
 	b.statuses = &delivery.Statuses{Delivery: b.delivery}
 	no := b.closed(ctx)

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // Inputs are the inputs of the action, as a workflow file sets them. Its author is trusted, but may make mistakes.
@@ -29,6 +31,7 @@ type Inputs struct {
 	Model     string
 	USD       float64
 	Timeout   time.Duration // of the run; 0: the pipeline's
+	AppToken  bool          // Token was made by an app, and not for this job
 	Users     []string      // empty: everybody with the right
 	Bots      []string      // exact names
 	Notify    []string      // who is called when a run stops: logins, or Commander; empty: nobody
@@ -112,6 +115,7 @@ func readInputs(j *environ.Job) (Inputs, error) {
 	}
 	in.Dry, in.Pull, in.Show, in.FanOut = yes("dry-run", false), yes("create-pr", true), yes("show-output", false), yes("fan-out", false)
 	in.Upload = yes("upload", false)
+	in.AppToken = strings.HasPrefix(in.Token, "ghs_") && !yes("own-token", true)
 	if slices.Contains(setup.OnlyForms(), in.Command) && in.Issue == "" {
 		bad("issue", "it is missing; with the command %s, give the output issue of the gate", in.Command)
 	}
@@ -173,6 +177,21 @@ func readInputs(j *environ.Job) (Inputs, error) {
 		bad("pipeline, agent", "a name has a space or a line break")
 	}
 	return in, errors.Join(wrong...)
+}
+
+// appTime is how long a job works with the token of an app, which ends an hour after it was made: most of that, as it was
+// made some steps before.
+const appTime = 50 * time.Minute
+
+// Within gives a context that ends when the job has to stop in good order.
+func (in Inputs) Within(ctx context.Context) (context.Context, context.CancelFunc) {
+	switch {
+	case in.AppToken && (in.Timeout == 0 || in.Timeout > appTime):
+		return context.WithTimeoutCause(ctx, appTime, engine.ErrTokenUp)
+	case in.Timeout > 0:
+		return context.WithTimeoutCause(ctx, in.Timeout, engine.ErrTimeUp)
+	}
+	return ctx, func() {}
 }
 
 // list reads names that stand on lines or between commas.

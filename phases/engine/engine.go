@@ -188,6 +188,9 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrTimeUp is such a cause, too: the time that was allowed for this process is over.
 var ErrTimeUp = fmt.Errorf("the time that this job may work is over: %w", ErrInterrupted)
 
+// ErrTokenUp is a cause of that kind: the token that work is pushed with ends soon.
+var ErrTokenUp = fmt.Errorf("the token of this job ends soon: %w", ErrTimeUp)
+
 // ErrSteered is the cause of a context that was cancelled because people want
 // the run to go another way than the step under way does.
 var ErrSteered = errors.New("people asked for something else")
@@ -203,9 +206,17 @@ var errBudget = errors.New("the budget is used up")
 func stopped(cause error, why metadata.Reason) phases.Outcome {
 	o := phases.Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: why}
 	if errors.Is(cause, ErrTimeUp) {
-		o.Code, o.Why = metadata.TimedOut, metadata.Because("time_over")
+		o.Code, o.Why = metadata.TimedOut, whyUp(cause)
 	}
 	return o
+}
+
+// whyUp says why the time of this process is over.
+func whyUp(cause error) metadata.Reason {
+	if errors.Is(cause, ErrTokenUp) {
+		return metadata.Because("token_over")
+	}
+	return metadata.Because("time_over")
 }
 
 // Steering is how people reach a run that is under way.

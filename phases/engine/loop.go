@@ -181,8 +181,8 @@ func (e *Engine) stopAfter(ctx context.Context, next metadata.Run, d phases.Deci
 // interrupted records that reprise was told to stop between two steps.
 func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	next := phases.Interrupt(run, e.Now())
-	if errors.Is(context.Cause(ctx), ErrTimeUp) {
-		next.Stop.Code, next.Stop.Why = metadata.TimedOut, metadata.Because("time_over")
+	if cause := context.Cause(ctx); errors.Is(cause, ErrTimeUp) {
+		next.Stop.Code, next.Stop.Why = metadata.TimedOut, whyUp(cause)
 	}
 	if err := e.Amend(ctx, next, "interrupted"); err != nil {
 		return run, err
