@@ -46,6 +46,9 @@ func TestSayings(t *testing.T) {
 	if got := waitIn("reset at 2026-11-28T20:01:00Z", now.In(time.FixedZone("", 9*3600))); got != time.Hour {
 		t.Errorf("a time of UTC is in %v elsewhere, want an hour", got)
 	}
+	if class, _, hint := MeaningOf("gemini", `[API Error: {"error":{"code":404,"message":"models/gemini-9 is not found for API version v1beta"}}]`, now); class != metadata.Refused || hint == "" {
+		t.Errorf("a model that is not found means %s, with the hint %q", class, hint)
+	}
 	if class, wait, _ := MeaningOf("codex", "The service rests. Please retry in 20s.", now); class != metadata.RateLimited || wait != 20*time.Second {
 		t.Errorf("words that nobody knows, with a time, mean %s in %v", class, wait)
 	}
