@@ -99,7 +99,7 @@ const cannotRun = 126
 var noTest = regexp.MustCompile(strings.Join([]string{
 	`\[(?:build failed|setup failed|ended early)\]$`,                    // Go
 	`^could not compile`, `^test failed, `, `^signal: `, `^exit code: `, // Cargo
-	`^INTERNALERROR`, `^Fatal Python`, // pytest
+	`^INTERNALERROR`, `^Fatal Python`, `unittest\.loader\._FailedTest`, // pytest, unittest
 	`^Bail out`,                   // TAP
 	`^An error occurred`,          // RSpec
 	`^Task :`, `maven-\S+-plugin`, // Gradle, Maven
