@@ -24,6 +24,7 @@ func TestProves(t *testing.T) {
 		{"and a build", fails{"example.com/b [build failed]", "example.com/a TestA"}, nil, []pipelines.Proof{fix, newer}, "proof_fails_without", "proof_not_same"},
 		{"Go does not compile there", fails{"example.com/a [build failed]"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
 		{"a Python file cannot be read there", fails{"tests/test_b.py"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
+		{"a Python module cannot be imported there", fails{"test_hi (unittest.loader._FailedTest.test_hi)"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
 		{"a Python test fails there", fails{"tests/test_b.py::C::test_d"}, nil, []pipelines.Proof{fix, newer}, "proof_fails_without", "proof_not_same"},
 		{"a Vitest file cannot be run there", fails{"src/a.test.ts"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
 		{"a Vitest test fails there", fails{"src/a.test.ts > greets > people"}, nil, []pipelines.Proof{fix, newer}, "proof_fails_without", "proof_not_same"},
