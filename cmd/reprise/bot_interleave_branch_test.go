@@ -315,6 +315,8 @@ func (s memStaged) Diff(_ context.Context, from string) (string, metadata.Diff, 
 	return s.r.diff(from, s.files)
 }
 
+func (r *memRepo) WithOthers(_ context.Context, commit, _ string) (string, error) { return commit, nil }
+
 func (r *memRepo) WithBase(_ context.Context, commit, _, _ string) (string, error) {
 	return commit, nil
 }

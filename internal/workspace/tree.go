@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -211,6 +212,19 @@ func (t Tree) Patch(ctx context.Context) ([]byte, error) {
 // Diff gives how the tip differs from a commit, the run's own folder left out.
 func (t Tree) Diff(ctx context.Context, from string) (string, metadata.Diff, error) {
 	return t.diff(ctx, from, nil)
+}
+
+// WithOthers gives a commit, on no branch, with what another one has and what others than the run have put on the
+// branch since a third one.
+func (t Tree) WithOthers(ctx context.Context, commit, since string) (string, error) {
+	log, err := t.Log(ctx, since)
+	for _, c := range slices.Backward(log) {
+		ours := slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == "Reprise-Issue" })
+		if err == nil && !ours && len(c.Parents) > 0 {
+			commit, err = t.WithBase(ctx, commit, c.Parents[0], c.Commit)
+		}
+	}
+	return commit, err
 }
 
 func (t Tree) diff(ctx context.Context, from string, s *git.Stage) (string, metadata.Diff, error) {

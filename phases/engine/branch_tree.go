@@ -36,6 +36,9 @@ type BranchTree interface {
 	// WithBase gives a commit, on no branch, with what another one has and what the base
 	// has changed from one of its commits to a later one.
 	WithBase(ctx context.Context, commit, from, to string) (string, error)
+	// WithOthers gives a commit, on no branch, with what another one has and what others than the run have put on the
+	// branch since a third one.
+	WithOthers(ctx context.Context, commit, since string) (string, error)
 	// ReadFile gives a file of a commit, or an error that wraps fs.ErrNotExist.
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
 	// Stage takes changed paths as they are now, to be committed; with none it is the tip.

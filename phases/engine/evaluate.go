@@ -240,10 +240,11 @@ func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written,
 		l.missing = append(l.missing, metadata.Because("is_unchanged", "file", w.artifact()))
 	}
 	written.Digest = sum
-	if _, written.Diff, err = e.since(ctx, w.staged, w.run, w.p, w.rec); err != nil {
+	changed := false
+	if written.Diff, changed, err = e.own(ctx, w.staged, w.run, w.p, w.rec); err != nil {
 		return written, l, err
 	}
-	if w.p.MustChange && len(w.opens) == 0 && !differs(ctx, w.staged, w.run, w.rec, written.Diff) {
+	if w.p.MustChange && len(w.opens) == 0 && !changed {
 		l.missing = append(l.missing, metadata.Because("tree_unchanged"))
 	}
 	if w.changes.Over != "" {

@@ -145,30 +145,50 @@ type differ interface {
 
 // since gives what changed in the code since the phase began.
 func (e *Engine) since(ctx context.Context, now differ, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (text string, d metadata.Diff, err error) {
-	if p.Access != pipelines.AccessTree || rec.Base == "" {
-		return "", metadata.Diff{}, nil
-	}
-	from := rec.Base
-	switch {
-	case rec.Lane != nil && rec.Lane.Conflict != nil:
-		from = rec.Lane.Base // what was merged before is the work of others
-	case rec.Lane == nil && rec.Upstream != "":
-		from, err = e.Tree.WithBase(ctx, from, rec.Upstream, run.BaseCommit)
-	}
-	if err != nil {
+	from, err := e.began(ctx, run, p, rec)
+	if from == "" || err != nil {
 		return "", metadata.Diff{}, err
 	}
 	return now.Diff(ctx, from)
 }
 
-// differs reports whether a phase that has to change the code did so: in its first generation since it began, later
-// since the run began, because code is kept over a rollback.
-func differs(ctx context.Context, now differ, run metadata.Run, rec *metadata.Phase, since metadata.Diff) bool {
-	if since.Files > 0 || rec.Generation == 0 {
-		return since.Files > 0
+// began is the commit with the code that the phase began with, or "".
+func (e *Engine) began(ctx context.Context, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (string, error) {
+	switch {
+	case p.Access != pipelines.AccessTree:
+		return "", nil
+	case rec.Lane != nil && rec.Lane.Conflict != nil:
+		return rec.Lane.Base, nil // what was merged before is the work of others
+	case rec.Lane == nil && rec.Upstream != "":
+		return e.Tree.WithBase(ctx, rec.Base, rec.Upstream, run.BaseCommit)
 	}
-	_, all, err := now.Diff(ctx, run.BaseCommit)
-	return err == nil && all.Files > 0
+	return rec.Base, nil
+}
+
+// own gives how much of what changed since the phase began is the run's: people may have put commits of theirs on the
+// branch meanwhile. Changed says whether a phase that has to change the code did so: in its first generation since it
+// began, later since the run began, because code is kept over a rollback.
+func (e *Engine) own(ctx context.Context, now differ, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (d metadata.Diff, changed bool, err error) {
+	from, err := e.began(ctx, run, p, rec)
+	if from == "" || err != nil {
+		return d, false, err
+	}
+	if d, err = e.ownSince(ctx, now, from, rec.Base, rec); d.Files > 0 || rec.Generation == 0 || !p.MustChange || err != nil {
+		return d, d.Files > 0, err
+	}
+	all, unknown := e.ownSince(ctx, now, run.BaseCommit, run.BaseCommit, rec)
+	return d, unknown == nil && all.Files > 0, nil
+}
+
+// ownSince gives how the code differs from a commit, without what others have put on the branch since another one.
+func (e *Engine) ownSince(ctx context.Context, now differ, from, since string, rec *metadata.Phase) (d metadata.Diff, err error) {
+	if rec.Lane == nil { // else nobody else reaches its tree
+		from, err = e.Tree.WithOthers(ctx, from, since)
+	}
+	if err == nil {
+		_, d, err = now.Diff(ctx, from)
+	}
+	return d, err
 }
 
 // notice says what the agent of a decision has to know of earlier calls: of a writer, that one broke off and where

@@ -184,7 +184,7 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	if err != nil {
 		return effects{}, err
 	}
-	_, changed, err := e.since(ctx, tip, run, e.Plan.Phase(d.Phase), run.Phase(d.Phase))
+	changed, _, err := e.own(ctx, tip, run, e.Plan.Phase(d.Phase), run.Phase(d.Phase))
 	return e.writes(run, d, []byte(e.Mask(phases.WrittenParts(run, d.Phase))), changed), err
 }
 
