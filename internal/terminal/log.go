@@ -270,5 +270,5 @@ func stopLine(n news, p text.Palette) string {
 	if n.Status == string(metadata.Failed) {
 		sign = p.Red("✗ " + ended)
 	}
-	return text.Join(": ", text.Join(" ", sign, where), text.Cut(text.Flat(n.Because.In(c)), 300)) + "; " + body
+	return text.Join(": ", text.Join(" ", sign, where), text.If(!n.said, text.Cut(text.Flat(n.Because.In(c)), 300))) + "; " + body
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/text"
@@ -19,6 +20,7 @@ import (
 type news struct {
 	language string // of the run
 	rules    []metadata.Reason
+	said     bool // the end of the call before, or of a stop the newest, has given the same reason
 
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"` // begin, end, activity, merge of the base, skip_if before a phase, or stop when the run goes no further; left is another, see left
@@ -141,6 +143,10 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 	n := newsAbout(plan, e, e.Of)
 	n.Event, n.Status, n.Code, n.Class = "end", string(o.Status), o.Code, o.Class
 	n.because(o.Why)
+	if all := e.Run.Attempts; len(all) > 1 && (e.Of.Again || e.Of.Delay > 0) && o.Why != "" {
+		last, before := all[len(all)-1], all[len(all)-2]
+		n.said = last.Why == o.Why && before.Why == o.Why && before.Phase == last.Phase && before.Step == last.Step
+	}
 	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, metadata.Rounded(o.Usage.USD)
 	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), view.AllReverted(o.Violations), o.Stderr
 	n.Warnings = o.Warnings
@@ -213,6 +219,9 @@ func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
 	n := newsAbout(plan, e, phases.Decision{Phase: d.Phase})
 	n.Event, n.Status, n.Code, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, 0, string(d.Do)
 	n.because(d.Why)
+	if all := e.Run.Attempts; len(all) > 0 && all[len(all)-1].Why != "" {
+		n.said = strings.Contains(n.Why, all[len(all)-1].Why.In(prompts.Words("en")))
+	}
 	if e.Run.Status == metadata.Completed {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}

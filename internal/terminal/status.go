@@ -233,7 +233,7 @@ func (r statusReport) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	if stop.Code != "" || stop.Why.Code() != "interrupted" { // which the line above says
 		r.prose(text.Join(" ", why, text.If(stop.Code != "", "("+text.Flat(string(stop.Code))+")")))
 	}
-	for _, l := range view.LastLines(view.Stderr(run), view.FailureLines) {
+	for _, l := range view.Unsaid(view.Stderr(run), why) {
 		r.Line("  | %s", text.Visible(strings.ReplaceAll(l, "\t", "    ")))
 	}
 	r.Line("")

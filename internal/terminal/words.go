@@ -53,6 +53,9 @@ func (n news) trouble() string {
 	if n.Status == string(metadata.Cut) {
 		what = n.words().Logged("interrupted")
 	}
+	if n.said {
+		return text.Join(", ", what, n.words().Logged("as before"))
+	}
 	if why := text.JoinLines(n.Because.In(prompts.Words(n.language))); why != what && n.Because.Code() != "interrupted" {
 		return text.Join(": ", what, text.Cut(why, 200))
 	}
@@ -154,7 +157,7 @@ func (n news) output(all bool) []string {
 		}
 	}
 	if all || n.Status != string(metadata.Succeeded) {
-		lines = append(lines, view.LastLines(n.Stderr, view.FailureLines)...)
+		lines = append(lines, view.Unsaid(n.Stderr, text.Cut(text.JoinLines(n.Because.In(n.words())), 200))...)
 	}
 	for i, l := range lines {
 		lines[i] = strings.ReplaceAll(text.Visible(strings.ReplaceAll(l, "\t", "    ")), "##[", "## [")

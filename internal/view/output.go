@@ -84,6 +84,15 @@ func LastLines(text string, most int) []string {
 	return lines[max(0, len(lines)-most):]
 }
 
+// Unsaid gives the last lines that a program wrote to standard error, but for the very last if the reason has it.
+func Unsaid(stderr, reason string) []string {
+	lines := LastLines(stderr, FailureLines)
+	if last := len(lines) - 1; last >= 0 && strings.Contains(reason, strings.TrimSpace(lines[last])) {
+		lines = lines[:last]
+	}
+	return lines
+}
+
 // Place says where a finding is, such as "api/list.go:12", or "".
 func Place(f metadata.Finding) string {
 	if f.File == "" || f.Line <= 0 {
