@@ -137,7 +137,9 @@ func (f *folderTree) Patch(ctx context.Context) ([]byte, error) {
 	return fmt.Append(nil, changes), nil
 }
 
-func (f *folderTree) WithOthers(_ context.Context, commit, _ string) (string, error) { return commit, nil }
+func (f *folderTree) WithOthers(_ context.Context, commit, _ string) (string, error) {
+	return commit, nil
+}
 
 func (f *folderTree) WithBase(_ context.Context, commit, _, _ string) (string, error) {
 	return commit, nil
