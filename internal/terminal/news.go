@@ -219,7 +219,7 @@ func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
 	n := newsAbout(plan, e, phases.Decision{Phase: d.Phase})
 	n.Event, n.Status, n.Code, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, 0, string(d.Do)
 	n.because(d.Why)
-	if all := e.Run.Attempts; len(all) > 0 && all[len(all)-1].Why != "" {
+	if all := e.Run.Attempts; len(all) > 0 && all[len(all)-1].Why != "" && e.Run.Status != metadata.Interrupted {
 		n.said = strings.Contains(n.Why, all[len(all)-1].Why.In(prompts.Words("en")))
 	}
 	if e.Run.Status == metadata.Completed {
