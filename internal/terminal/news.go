@@ -219,8 +219,9 @@ func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
 	n := newsAbout(plan, e, phases.Decision{Phase: d.Phase})
 	n.Event, n.Status, n.Code, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, 0, string(d.Do)
 	n.because(d.Why)
-	if all := e.Run.Attempts; len(all) > 0 && all[len(all)-1].Why != "" && e.Run.Status != metadata.Interrupted {
-		n.said = strings.Contains(n.Why, all[len(all)-1].Why.In(prompts.Words("en")))
+	if all := e.Run.Attempts; len(all) > 0 && e.Run.Status != metadata.Interrupted {
+		last := all[len(all)-1]
+		n.said = last.Status != metadata.Succeeded && last.Why != "" && strings.Contains(n.Why, last.Why.In(prompts.Words("en")))
 	}
 	if e.Run.Status == metadata.Completed {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
