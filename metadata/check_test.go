@@ -54,7 +54,7 @@ func mistakes() map[string]func(r *Run) {
 		"stop: is missing: a run that is waiting says why":                       func(r *Run) { r.Stop = nil },
 		"stop: is set, but the run is running":                                   func(r *Run) { r.Status = Running },
 		"stop: is set, but the run is completed":                                 func(r *Run) { r.Status = Completed },
-		`stop.code: "tired" is not one of not_a_command`:                         func(r *Run) { r.Stop.Code = "tired" },
+		`stop.code: "tired" is not one of nothing_done`:                          func(r *Run) { r.Stop.Code = "tired" },
 		"stop.why: is missing":                                                   func(r *Run) { r.Stop.Why = " \n" },
 		`stop.phase: there is no phase "deploy"`:                                 func(r *Run) { r.Stop.Phase = "deploy" },
 		`stop.step: "look" is not one of execute, review, revise, check`:         func(r *Run) { r.Stop.Step = "look" },

@@ -115,7 +115,7 @@ func versionOf(data []byte, filename string) (int, error) {
 var (
 	olderSteps = map[string]string{"reject": "rollback", "resume": "run"}
 	olderCodes = map[Code]Code{
-		"no_trigger": NotACommand, "bot_denied": PermissionDenied, "fork_denied": PermissionDenied, "confused_deputy": PermissionDenied,
+		"no_trigger": NothingDone, "bot_denied": PermissionDenied, "fork_denied": PermissionDenied, "confused_deputy": PermissionDenied,
 		"edited_comment": PermissionDenied, "day_budget": BudgetExceeded, "protected_path": ChangeRefused, "patch_too_large": ChangeRefused,
 	}
 )

@@ -159,7 +159,7 @@ func TestParseOf(t *testing.T) {
 // Records have the names that reason codes and steps had when they were written.
 func TestOlderNames(t *testing.T) {
 	for was, now := range map[string]Code{
-		"no_trigger": NotACommand, "bot_denied": PermissionDenied, "fork_denied": PermissionDenied, "confused_deputy": PermissionDenied,
+		"no_trigger": NothingDone, "bot_denied": PermissionDenied, "fork_denied": PermissionDenied, "confused_deputy": PermissionDenied,
 		"edited_comment": PermissionDenied, "day_budget": BudgetExceeded, "protected_path": ChangeRefused, "patch_too_large": ChangeRefused, "stuck": Stuck,
 	} {
 		run := sample()

@@ -131,7 +131,7 @@ type Code string
 
 // The reason codes.
 const (
-	NotACommand        Code = "not_a_command"     // nothing was asked that can be done
+	NothingDone        Code = "nothing_done"      // nothing was asked that can be done
 	PermissionDenied   Code = "permission_denied" // not by that person or program, or not in that way
 	APIError           Code = "api_error"
 	ConfigInvalid      Code = "config_invalid"

@@ -48,7 +48,7 @@ func classes() []Class {
 
 func codes() []Code {
 	return []Code{
-		NotACommand, PermissionDenied, APIError,
+		NothingDone, PermissionDenied, APIError,
 		ConfigInvalid, CredentialsMissing, AgentFailed, GitFailed, DiskFailed, SetupFailed, AlreadyRunning, StaleEvent, NoRun,
 		RefChanged, BudgetExceeded, TimedOut, NoProgress, Stuck, Conflicts, OutputInvalid, ReviewFailed, CheckFailed, AwaitingCI, CIFailed,
 		ChangeRefused, SecretFound, PushFailed, StateCorrupt, RunCancelled, AwaitingPerson, Done,

@@ -212,14 +212,14 @@ func TestCIOutlastsTheJob(t *testing.T) {
 	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	h.inputs["command"] = "gate"
 	ended("workflow_run", made.RunPayload("reprise/issue-70", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored")
-	ended("workflow_run", made.RunPayload("feature", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
+	ended("workflow_run", made.RunPayload("feature", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 	fork := strings.Replace(string(run1()), `"head_repository":{`, `"head_repository":{"full_name":"eve/widget",`, 1)
 	fork = strings.Replace(fork, `"full_name":"acme/widget"`, `"full_name":"eve/widget"`, 1)
-	ended("workflow_run", []byte(fork)).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
+	ended("workflow_run", []byte(fork)).end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 	ended("workflow_run", run1()).end(exit.Done).wants("decision", "run", "issue", "7")
 	ended("check_suite", made.SuitePayload("reprise/issue-7", commit, "robot")).end(exit.Done).wants("decision", "run", "issue", "7")
 	ended("status", made.StatusPayload("reprise/issue-7", commit, "other/ci", "success", "robot")).end(exit.Done).wants("decision", "run", "issue", "7")
-	ended("status", made.StatusPayload("reprise/issue-7", commit, "other/ci", "pending", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
+	ended("status", made.StatusPayload("reprise/issue-7", commit, "other/ci", "pending", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 	delete(h.inputs, "command")
 	ended("workflow_run", run1()).end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	if run := h.record(); !h.ready() || run.CI.Commit != commit {
@@ -238,7 +238,7 @@ func TestCIOutlastsTheJob(t *testing.T) {
 		t.Error("the pull request is a draft at the end")
 	}
 	h.inputs["command"] = "gate"
-	ended("check_suite", made.SuitePayload("reprise/issue-7", commit, "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
+	ended("check_suite", made.SuitePayload("reprise/issue-7", commit, "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 }
 
 // After so many revisions a person is told; and if it was not the work, CI alone
@@ -375,7 +375,7 @@ func (h *hub) late(made *githubtest.Checks, commit, workflow string) {
 		h.inputs["command"] = command
 		return h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, workflow, "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done)
 	}
-	ended("gate").wants("decision", "ignored", "reason-code", "not_a_command")
+	ended("gate").wants("decision", "ignored", "reason-code", "nothing_done")
 	made.Set(commit, githubtest.Check{Name: "late test", Workflow: workflow, Title: "CI", Conclusion: "failure"})
 	for range 2 {
 		ended("gate").wants("decision", "run", "issue", "7")
@@ -390,7 +390,7 @@ func (h *hub) late(made *githubtest.Checks, commit, workflow string) {
 		h.t.Errorf("then the run is %s at %s", run.Status, h.tip())
 	}
 	made.Set(commit, githubtest.Check{Name: "late test", Workflow: workflow, Title: "CI", Conclusion: "success"})
-	ended("gate").wants("decision", "ignored", "reason-code", "not_a_command")
+	ended("gate").wants("decision", "ignored", "reason-code", "nothing_done")
 	delete(h.inputs, "command")
 }
 

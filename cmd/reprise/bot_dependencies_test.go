@@ -34,7 +34,7 @@ func TestDependencies(t *testing.T) {
 		return h.start("issues", actor, h.forge.IssuePayload(hubRepo, n, "closed", actor))
 	}
 	before := h.forge.Counts().Calls
-	closing(4, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
+	closing(4, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 	if n := h.forge.Counts().Calls - before; n > 1 {
 		t.Errorf("where no run waits, an issue that is closed costs %d calls", n)
 	}
@@ -51,7 +51,7 @@ exit 0
 		has(t, "the live comment", strings.ReplaceAll(h.ours("progress")[0].Body, "`", ""), why)
 	}
 	waits("it needs these issues to be done first: #3 (Parse it)")
-	closing(5, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
+	closing(5, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 
 	gate := h.inputs["command"]
 	h.inputs["command"] = "gate"

@@ -22,7 +22,7 @@ func TestJobThatNeverBegan(t *testing.T) {
 		return h.heard(id, "ada", "GITHUB_RUN_ID="+run, "GITHUB_WORKSPACE="+h.path("nowhere")).end(exit.Done)
 	}
 	for _, ended := range []string{"", "cancelled", "skipped", "denied", "run"} {
-		end(first, ended, "9001").wants("decision", "ignored", "reason-code", "not_a_command")
+		end(first, ended, "9001").wants("decision", "ignored", "reason-code", "nothing_done")
 	}
 	if told := h.ours("unstarted"); len(told) != 0 {
 		t.Fatalf("people are told %+v", told)
@@ -44,7 +44,7 @@ func TestJobThatNeverBegan(t *testing.T) {
 		delete(h.inputs, name)
 	}
 	h.heard(second, "ada").end(exit.Done).wants("status", "completed")
-	end(second, "failure", "9003").wants("decision", "ignored", "reason-code", "not_a_command")
+	end(second, "failure", "9003").wants("decision", "ignored", "reason-code", "nothing_done")
 	if told = h.ours("unstarted"); len(told) != 2 {
 		t.Errorf("of a command that was taken people are told %+v", told)
 	}
@@ -63,7 +63,7 @@ func TestJobThatIsGone(t *testing.T) {
 	end := func(run string) *hubJob {
 		return h.start("issue_comment", "ada", []byte("{}"), "GITHUB_RUN_ID="+run, "GITHUB_WORKSPACE="+h.path("nowhere")).end(exit.Done)
 	}
-	end("4711").wants("decision", "ignored", "reason-code", "not_a_command") // another one may be at work
+	end("4711").wants("decision", "ignored", "reason-code", "nothing_done") // another one may be at work
 	if now := h.ours("progress"); len(now) != 1 || now[0].Body != before[0].Body {
 		t.Errorf("the live comment is %+v", now)
 	}
@@ -91,7 +91,7 @@ func TestJobThatIsGone(t *testing.T) {
 		t.Errorf("people are told at the end: %+v", stops)
 	}
 	h.inputs["command"], h.inputs["issue"] = setup.EndOnly, fmt.Sprint(hubIssue)
-	end("9001").wants("decision", "ignored", "reason-code", "not_a_command")
+	end("9001").wants("decision", "ignored", "reason-code", "nothing_done")
 	if len(h.ours("stop")) != 2 {
 		t.Error("a job that ended in good order is told of")
 	}

@@ -33,7 +33,7 @@ func TestIssueIsNoPlaceForARun(t *testing.T) {
 		}, "denied", "stale_event", "", ""},
 		{"a pull request", func(h *hub) {
 			h.forge.AddIssue(hubRepo, githubtest.Issue{Number: hubIssue, Title: "Say hello", Author: "bob", Pull: true})
-		}, "denied", "not_a_command", "is a pull request", "confused"},
+		}, "denied", "nothing_done", "is a pull request", "confused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newStage(t, twoSteps)
@@ -219,7 +219,7 @@ func TestPullRequestsAreNoIssues(t *testing.T) {
 	h := newStage(t, twoSteps)
 	n := h.forge.AddPull(hubRepo, githubtest.Pull{Title: "A change", Author: "bob", Head: "main"})
 	id := h.forge.AddComment(hubRepo, n, githubtest.Comment{Author: "ada", Body: "/run"})
-	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "not_a_command")
+	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "nothing_done")
 	payload := func(head string) []byte {
 		return []byte(`{"action": "opened", "number": 8, "pull_request": {"number": 8, "head": {"ref": "x", "repo": ` + head + `}}, "repository": {"full_name": "acme/widget"}, "sender": {"login": "ada", "type": "User"}}`)
 	}

@@ -164,7 +164,7 @@ func TestApprovalByComment(t *testing.T) {
 	h := newCrew(t, peopled)
 	h.comment("ada", "/run").end(exit.Done).wants("reason-code", "waiting", "status", "waiting", "phase", "plan")
 	has(t, "the live comment", h.ours("progress")[0].Body, "maintain", "/approve")
-	h.comment("max", "LGTM, approve").end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
+	h.comment("max", "LGTM, approve").end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 	refused := map[int64]string{
 		h.say("max", "I would say\n/approve"): "",
 		h.say("ada", "/approve plan"):         "`permission_denied`",

@@ -93,12 +93,12 @@ func TestCommandsOnOtherPulls(t *testing.T) {
 		signs   string
 		answers int
 	}{
-		{"of somebody", githubtest.Pull{Head: "topic", Body: "<!-- reprise:pull issue=7 -->\nCloses #7"}, "ada", "/run", "not_a_command", "confused", 1},
-		{"of somebody, a name that others share", githubtest.Pull{Head: "topic"}, "ada", "/approve", "not_a_command", "", 0},
-		{"of somebody, a mistake", githubtest.Pull{Head: "topic"}, "ada", "/rolback x", "not_a_command", "", 0},
+		{"of somebody", githubtest.Pull{Head: "topic", Body: "<!-- reprise:pull issue=7 -->\nCloses #7"}, "ada", "/run", "nothing_done", "confused", 1},
+		{"of somebody, a name that others share", githubtest.Pull{Head: "topic"}, "ada", "/approve", "nothing_done", "", 0},
+		{"of somebody, a mistake", githubtest.Pull{Head: "topic"}, "ada", "/rolback x", "nothing_done", "", 0},
 		{"of somebody, by a stranger", githubtest.Pull{Head: "topic"}, "eve", "/run", "permission_denied", "", 0},
-		{"a branch with such a name, and no record", githubtest.Pull{Head: "reprise/issue-9"}, "ada", "/status", "not_a_command", "confused", 1},
-		{"a branch of that name in a fork", githubtest.Pull{Head: "reprise/issue-7", HeadRepository: "eve/widget"}, "ada", "/run", "not_a_command", "confused", 1},
+		{"a branch with such a name, and no record", githubtest.Pull{Head: "reprise/issue-9"}, "ada", "/status", "nothing_done", "confused", 1},
+		{"a branch of that name in a fork", githubtest.Pull{Head: "reprise/issue-7", HeadRepository: "eve/widget"}, "ada", "/run", "nothing_done", "confused", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h.forge.AddRepository("eve/widget", false)

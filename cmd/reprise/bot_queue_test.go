@@ -114,5 +114,5 @@ func TestFormIsObeyedOnce(t *testing.T) {
 	}
 	// A form has no comment to be answered in: the job says that it was refused.
 	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7", "command": "/rollback nowhere x"})).
-		end(exit.Failed).wants("decision", "denied", "reason-code", "not_a_command")
+		end(exit.Failed).wants("decision", "denied", "reason-code", "nothing_done")
 }

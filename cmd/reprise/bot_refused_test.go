@@ -103,7 +103,7 @@ func TestReaderIsAskedForOnce(t *testing.T) {
 func TestCommandThatIsNoText(t *testing.T) {
 	h := newHub(t)
 	payload := h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7", "command": []any{"/cancel"}})
-	h.start("repository_dispatch", "ada", payload).end(anyCode).wants("reason-code", "not_a_command")
+	h.start("repository_dispatch", "ada", payload).end(anyCode).wants("reason-code", "nothing_done")
 	h.nothing()
 }
 

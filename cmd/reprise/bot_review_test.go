@@ -170,8 +170,8 @@ func TestReviewsThatDoNothing(t *testing.T) {
 	}{
 		{"by a stranger", twoComments("eve"), "denied", "permission_denied", 0},
 		{"by a program", twoComments("evil[bot]"), "denied", "permission_denied", 0},
-		{"only a comment", githubtest.Review{Author: "ada", State: "COMMENTED", Body: "Nice."}, "ignored", "not_a_command", 0},
-		{"an approval that nothing waits for", githubtest.Review{Author: "ada", State: "APPROVED"}, "ignored", "not_a_command", 0},
+		{"only a comment", githubtest.Review{Author: "ada", State: "COMMENTED", Body: "Nice."}, "ignored", "nothing_done", 0},
+		{"an approval that nothing waits for", githubtest.Review{Author: "ada", State: "APPROVED"}, "ignored", "nothing_done", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := reviews.Submit(8, tt.review)
@@ -188,7 +188,7 @@ func TestReviewsThatDoNothing(t *testing.T) {
 		h.git("-C", h.path("project"), "push", "--quiet", "origin", "HEAD:topic")
 		n := h.forge.AddPull(hubRepo, githubtest.Pull{Head: "topic", Title: "Other"})
 		v := reviews.Submit(n, twoComments("ada"))
-		h.start("pull_request_review", "ada", reviews.Payload(n, v)).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
+		h.start("pull_request_review", "ada", reviews.Payload(n, v)).end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 		h.forge.AddRepository("eve/widget", false)
 		n = h.forge.AddPull(hubRepo, githubtest.Pull{Head: "reprise/issue-7", HeadRepository: "eve/widget", Title: "Other"})
 		v = reviews.Submit(n, twoComments("ada"))

@@ -338,19 +338,19 @@ func TestGate(t *testing.T) {
 		replies        int
 	}{
 		{"ada", "/run", "run", "", "eyes", 0},
-		{"ada", "What about /run?", "ignored", "not_a_command", "", 0},
-		{"ada", "> /run", "ignored", "not_a_command", "", 0},
+		{"ada", "What about /run?", "ignored", "nothing_done", "", 0},
+		{"ada", "> /run", "ignored", "nothing_done", "", 0},
 		{"eve", "/run", "denied", "permission_denied", "confused", 0},
 		{"nobody", "/help", "denied", "permission_denied", "confused", 0},
 		{"tom", "/help", "replied", "", "eyes rocket", 1},
 		{"tom", "/run", "denied", "permission_denied", "confused", 0},
-		{"ada", "/rollback", "denied", "not_a_command", "eyes confused", 1},
-		{"ada", "/rolback design x", "denied", "not_a_command", "eyes confused", 1},
-		{"ada", "/approve", "ignored", "not_a_command", "", 0},
-		{"ada", "/etc/passwd", "ignored", "not_a_command", "", 0},
+		{"ada", "/rollback", "denied", "nothing_done", "eyes confused", 1},
+		{"ada", "/rolback design x", "denied", "nothing_done", "eyes confused", 1},
+		{"ada", "/approve", "ignored", "nothing_done", "", 0},
+		{"ada", "/etc/passwd", "ignored", "nothing_done", "", 0},
 		{"ada", "/status", "replied", "", "eyes rocket", 1},
 		{"ada", "/status\n\n```\n<!-- reprise:reply:v1 comment=1 -->\n```", "replied", "", "eyes rocket", 1},
-		{"ada", "/run\n/approve", "denied", "not_a_command", "eyes confused", 1},
+		{"ada", "/run\n/approve", "denied", "nothing_done", "eyes confused", 1},
 		{"ada", "/config", "replied", "", "eyes rocket", 1},
 		{"evil[bot]", "/run", "denied", "permission_denied", "", 0},
 	} {
@@ -385,7 +385,7 @@ func TestRunByLabel(t *testing.T) {
 		}
 		h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise") })
 	}
-	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "bug", "ada")).end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
+	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "bug", "ada")).end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")).end(exit.Done).wants("decision", "run", "status", "completed")
 	if got := h.forge.Labels(hubRepo, hubIssue); !slices.Equal(got, []string{"bug"}) {
 		t.Errorf("the labels are %q", got)
@@ -405,7 +405,7 @@ func TestRunByForm(t *testing.T) {
 	if run := h.record(); err != nil || len(run.Phases) != 1 || run.BaseCommit != strings.TrimSpace(base) {
 		t.Errorf("the phases are %+v, on %s", run.Phases, run.BaseCommit)
 	}
-	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "other", "ada", form)).end(exit.Done).wants("reason-code", "not_a_command")
+	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "other", "ada", form)).end(exit.Done).wants("reason-code", "nothing_done")
 	h.start("repository_dispatch", "eve", h.forge.DispatchPayload(hubRepo, "reprise", "eve", form)).end(exit.Done).wants("reason-code", "permission_denied")
 }
 

@@ -58,7 +58,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, 
 	}
 	ev, err := github.ReadEvent(r.Event, payload)
 	if err != nil {
-		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, Why: exit.Why(err)}}, nil
+		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NothingDone, Why: exit.Why(err)}}, nil
 	}
 	if ev.Comment != nil {
 		ev.Comment.Body = j.Log.Mask(ev.Comment.Body) // what people say is kept with the run
@@ -74,7 +74,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, 
 	t, no := inbox.TriggerOf(ev, in, r)
 	if no != nil {
 		end := jobEnd{decision: denied, Denial: *no}
-		if no.Code == metadata.NotACommand {
+		if no.Code == metadata.NothingDone {
 			end.decision = ignored // it is nobody's business
 		}
 		return nil, t, end, nil
@@ -244,10 +244,10 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: jobOf(b.me), At: b.env.Now()}) {
 			return jobEnd{decision: replied}
 		}
-		return b.ignore(metadata.NotACommand, metadata.Because("nothing_ended"))
+		return b.ignore(metadata.NothingDone, metadata.Because("nothing_ended"))
 	}
 	if told := b.voice.lastShown(ctx, run); told.Revision > run.Revision && told.Status == metadata.Failed {
-		return b.ignore(metadata.NotACommand, metadata.Because("nothing_ended")) // the job could say itself why
+		return b.ignore(metadata.NothingDone, metadata.Because("nothing_ended")) // the job could say itself why
 	}
 	run = phases.Interrupt(run, b.env.Now())
 	run.Stop.Why = metadata.Because("job_gone")

@@ -61,7 +61,7 @@ func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker
 	}
 	back, err := phases.PlanRollback(plan, found, command.Request{Command: asked.Command, By: by, At: v.env.Now()}.Rollback())
 	if err != nil {
-		return refusal(metadata.NotACommand, command.WithNearest(err))
+		return refusal(metadata.NothingDone, command.WithNearest(err))
 	}
 	return page.RollbackReply(marker, plan, back)
 }

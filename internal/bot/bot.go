@@ -125,7 +125,7 @@ func (b *bot) act(ctx context.Context) jobEnd {
 			return *end
 		}
 	} else if asked.Outcome == command.Understood && asked.Command.Spec().Shared && b.isForeign(ctx) {
-		return b.ignore(metadata.NotACommand, metadata.Because("no_run_about"))
+		return b.ignore(metadata.NothingDone, metadata.Because("no_run_about"))
 	}
 	if no := b.mayAsk(ctx); no != nil {
 		if no.Code == metadata.PermissionDenied {
@@ -156,7 +156,7 @@ func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return b.undecided(err)
 	case err != nil || !delivery.GoesOnAlone(run) && !(b.t.Red && delivery.CILate(run)):
-		return b.ignore(metadata.NotACommand, metadata.Because("no_wait_for_ci"))
+		return b.ignore(metadata.NothingDone, metadata.Because("no_wait_for_ci"))
 	}
 	return jobEnd{decision: toRun}
 }
@@ -173,7 +173,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	if err != nil {
 		return new(b.undecided(err))
 	}
-	d := b.denial(metadata.NotACommand, metadata.Because("command_on_pull", "number", b.t.Pull))
+	d := b.denial(metadata.NothingDone, metadata.Because("command_on_pull", "number", b.t.Pull))
 	asked := b.t.Requested
 	switch {
 	case of == nil && (b.t.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
@@ -209,7 +209,7 @@ func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
 	case err != nil:
 		return new(b.undecided(err))
 	case len(all) == 0:
-		return new(b.ignore(metadata.NotACommand, metadata.Because("nobody_waits", "number", b.t.Closed)))
+		return new(b.ignore(metadata.NothingDone, metadata.Because("nobody_waits", "number", b.t.Closed)))
 	case b.in.Command != setup.GateOnly: // which has no right to
 		b.voice.warnOf(b.awaited().Wake(ctx, all[1:]))
 	}
@@ -267,7 +267,7 @@ func (b *bot) turnTo(w *workspace.Workspace) {
 func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 	end := jobEnd{decision: replied}
 	if b.t.Requested.Outcome == command.Mistaken {
-		end.decision, end.Denial = denied, b.denial(metadata.NotACommand, metadata.Said(text.OneLine(b.t.Requested.Reply(b.voice.language()))))
+		end.decision, end.Denial = denied, b.denial(metadata.NothingDone, metadata.Said(text.OneLine(b.t.Requested.Reply(b.voice.language()))))
 	}
 	if v := b.t.Review; v != nil {
 		b.tellReview(ctx, b.voice.answerText(ctx, b.t.Requested, b.t.By, page.ReviewMarker(v.ID)))

@@ -72,7 +72,7 @@ func (b *bot) follow(ctx context.Context, x command.Effect, d phases.Diagnosis, 
 	x.Phase = d.ToPhase
 	back, err := phases.FollowDiagnosis(b.w.Plan, x.Run, d, phases.Rollback{By: o.By, CommentURL: o.Url, Restore: o.Restore, At: b.env.Now()})
 	if err != nil {
-		return x, command.Refuse(metadata.NotACommand, metadata.Because("rollback_impossible", "command", metadata.Said(command.ProposedBy(d, o.Restore).Line()), "why", exit.Why(err)))
+		return x, command.Refuse(metadata.NothingDone, metadata.Because("rollback_impossible", "command", metadata.Said(command.ProposedBy(d, o.Restore).Line()), "why", exit.Why(err)))
 	}
 	not := command.Reluctance(d, x.Run, o.DryRun)
 	if not == "" && o.Restore {

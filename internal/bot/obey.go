@@ -74,7 +74,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 		return b.consult(ctx, run, o)
 	case o.Restore, o.Attempt > 0:
 		if _, missing := b.w.EndOf(ctx, o.Phase, o.Attempt); missing != nil {
-			err = &command.Refusal{Code: metadata.NotACommand, Err: missing}
+			err = &command.Refusal{Code: metadata.NothingDone, Err: missing}
 		}
 	case o.Name == "approve":
 		if err = b.mayApprove(ctx, run, o); err == nil {
@@ -86,7 +86,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 			title, err = b.delivery.Squashable(ctx, run)
 		}
 		if merged := (&phases.Refusal{}); errors.As(err, &merged) {
-			err = &command.Refusal{Code: metadata.NotACommand, Err: err}
+			err = &command.Refusal{Code: metadata.NothingDone, Err: err}
 		}
 		if err == nil {
 			x.Run, err = delivery.Finish(ctx, b.w, b.engine, x.Run, delivery.FinishWay{Squash: o.Squash, Title: title}, o.At)
@@ -183,7 +183,7 @@ func (b *bot) takeIssue(ctx context.Context, o command.Request) error {
 	now.Mask(b.env)
 	b.w.Removed = append(b.w.Removed, now.Clean()...)
 	if err := b.w.TakeIssue(b.env, now, o.By); err != nil {
-		return &command.Refusal{Code: metadata.NotACommand, Err: err}
+		return &command.Refusal{Code: metadata.NothingDone, Err: err}
 	}
 	b.tellTaken()
 	return nil
@@ -344,7 +344,7 @@ func (b *bot) reconcile(ctx context.Context) {
 		}
 		switch answered := b.inbox.IsAnswered(id); {
 		case refused && !answered && why != inbox.WhyNoMoreBots():
-			b.voice.outbox.refuse(id, page.Denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
+			b.voice.outbox.refuse(id, page.Denial{Code: metadata.NothingDone, By: d.By, What: "/" + d.Step, Why: why, Known: true})
 		case refused && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
 			b.voice.outbox.sign(id, github.Confused)
 		case refused:

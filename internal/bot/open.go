@@ -290,7 +290,7 @@ type DryRunner func(ctx context.Context, env environ.Env, w *workspace.Workspace
 // scratch copy. Nothing is written to the forge.
 func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
 	if !b.t.AsksToRun() {
-		return b.ignore(metadata.NotACommand, metadata.Because("rehearses_run"))
+		return b.ignore(metadata.NothingDone, metadata.Because("rehearses_run"))
 	}
 	o := b.opening(&command.Request{Command: b.t.Requested.Command})
 	o.Scratch, o.Agent, o.Token = true, agents.Rehearsal, ""

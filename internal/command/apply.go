@@ -95,17 +95,17 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		}
 		if o.Phase == "" {
 			if o.Phase = newestTree(plan, run); o.Phase == "" {
-				return Effect{}, Refuse(metadata.NotACommand, metadata.Because("no_code_to_revise"))
+				return Effect{}, Refuse(metadata.NothingDone, metadata.Because("no_code_to_revise"))
 			}
 		}
 		request := o.Rollback()
 		request.From = StandsAt(plan, run, o.Phase)
 		back, err := phases.PlanRollback(plan, run, request)
 		if err != nil {
-			return Effect{}, &Refusal{metadata.NotACommand, WithNearest(err)}
+			return Effect{}, &Refusal{metadata.NothingDone, WithNearest(err)}
 		}
 		if request.Restore && phases.MergedSince(run, back.Entry.ToPhase, back.Attempt) {
-			return Effect{}, Refuse(metadata.NotACommand, metadata.Because("restore_merged", "phase", back.Entry.ToPhase))
+			return Effect{}, Refuse(metadata.NothingDone, metadata.Because("restore_merged", "phase", back.Entry.ToPhase))
 		}
 		if o.Review != nil {
 			hold(back.Run.Phase(back.Entry.ToPhase), o.Review.Comments)
@@ -130,7 +130,7 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 			why = metadata.Because("squashed")
 		}
 		if run.Status != metadata.Completed {
-			return Effect{}, Refuse(metadata.NotACommand, metadata.Because("not_to_finish", "status", run.Status))
+			return Effect{}, Refuse(metadata.NothingDone, metadata.Because("not_to_finish", "status", run.Status))
 		}
 	case "skip":
 		next, err = phases.Skip(plan, run, o.Phase, o.At)
@@ -152,7 +152,7 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 			why = metadata.Because("answered_it")
 		}
 	default:
-		return Effect{}, Refuse(metadata.NotACommand, metadata.Because("command_unknown", "command", o.Name))
+		return Effect{}, Refuse(metadata.NothingDone, metadata.Because("command_unknown", "command", o.Name))
 	}
 	if err != nil {
 		return Effect{}, &Refusal{o.codeFor(run), WithNearest(err)}
@@ -245,7 +245,7 @@ func (o Request) noted(what metadata.Reason) metadata.Reason {
 func (o Request) codeFor(run metadata.Run) metadata.Code {
 	switch {
 	case o.Name == "approve" || o.Name == "answer" || o.Name == "skip":
-		return metadata.NotACommand
+		return metadata.NothingDone
 	case run.Status == metadata.Running:
 		return metadata.AlreadyRunning
 	case run.Status == metadata.Completed:
@@ -253,7 +253,7 @@ func (o Request) codeFor(run metadata.Run) metadata.Code {
 	case run.Status == metadata.Cancelled:
 		return metadata.RunCancelled
 	}
-	return metadata.NotACommand
+	return metadata.NothingDone
 }
 
 // Rollback is the rollback that is asked for.
@@ -312,9 +312,9 @@ func (o Request) keepsTo(plan *pipelines.Pipeline) error {
 	switch {
 	case o.Refresh.Definition:
 	case o.Pipeline != "" && o.Pipeline != plan.FullName():
-		return Refuse(metadata.NotACommand, metadata.Because("keeps_pipeline", "pipeline", plan.FullName(), "other", o.Pipeline))
+		return Refuse(metadata.NothingDone, metadata.Because("keeps_pipeline", "pipeline", plan.FullName(), "other", o.Pipeline))
 	case !o.Part.IsZero():
-		return Refuse(metadata.NotACommand, metadata.Because("keeps_phases"))
+		return Refuse(metadata.NothingDone, metadata.Because("keeps_phases"))
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ import (
 func (o Request) consult(plan *pipelines.Pipeline, run metadata.Run) (Effect, error) {
 	switch why := phases.WhyNoDiagnosis(plan, run, o.Text); {
 	case why.Code() == "no_phase_begun":
-		return Effect{}, Refuse(metadata.NotACommand, why)
+		return Effect{}, Refuse(metadata.NothingDone, why)
 	case why != "":
-		return Effect{}, Refuse(metadata.NotACommand, metadata.Because("not_asked", "why", why))
+		return Effect{}, Refuse(metadata.NothingDone, metadata.Because("not_asked", "why", why))
 	}
 	if over := engine.SpentUp(run); over != nil {
 		return Effect{}, Refuse(metadata.BudgetExceeded, metadata.Because("not_asked", "why", over.Why()))

@@ -43,7 +43,7 @@ func Finish(ctx context.Context, w *workspace.Workspace, e *engine.Engine, next 
 func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time.Time) (from string, err error) {
 	run := w.Run
 	if run.BranchName == w.Source.DefaultBranch {
-		return from, command.Refuse(metadata.NotACommand, metadata.Because("squash_default_branch", "branch", run.BranchName))
+		return from, command.Refuse(metadata.NothingDone, metadata.Because("squash_default_branch", "branch", run.BranchName))
 	}
 	from, updates, err := updated(ctx, w)
 	if err != nil {
@@ -54,7 +54,7 @@ func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time
 		return from, err
 	}
 	if len(log) == 0 {
-		return from, command.Refuse(metadata.NotACommand, metadata.Because("squash_nothing"))
+		return from, command.Refuse(metadata.NothingDone, metadata.Because("squash_nothing"))
 	}
 	if isOne, err := squashed(ctx, w, log); isOne || err != nil {
 		return from, err
@@ -64,7 +64,7 @@ func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time
 		case err != nil:
 			return from, err
 		case !ours && !slices.Contains(updates, c.Commit):
-			return from, command.Refuse(metadata.NotACommand, metadata.Because("squash_others", "commit", fmt.Sprintf("%.12s", c.Commit), "subject", metadata.Said(text.Flat(c.Subject))))
+			return from, command.Refuse(metadata.NothingDone, metadata.Because("squash_others", "commit", fmt.Sprintf("%.12s", c.Commit), "subject", metadata.Said(text.Flat(c.Subject))))
 		}
 	}
 	message := cmp.Or(phases.NoSkips(text.Flat(title)), page.PullTitle(run)) + "\n\nReprise-Issue: " + run.IssueNumber + "\n"

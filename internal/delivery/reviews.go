@@ -64,7 +64,7 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 		if bot {
 			return nil
 		}
-		refusal := page.RefusalReply(marker, run.Language, page.Denial{Code: metadata.NotACommand, By: v.By, Why: v.Refused, Known: true})
+		refusal := page.RefusalReply(marker, run.Language, page.Denial{Code: metadata.NothingDone, By: v.By, Why: v.Refused, Known: true})
 		_, err := d.GitHub.Thread(d.Owner, d.Name, run.PRNumber).Post(ctx, marker, refusal, since(v.At))
 		return err
 	}

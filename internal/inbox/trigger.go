@@ -131,23 +131,23 @@ func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 	case t.Issue != nil && t.Issue.IsPull && t.Comment != nil:
 		t.Pull, t.Number, t.Issue = t.Number, 0, nil
 	case t.Number == 0 && t.Pull == 0:
-		return deny(metadata.NotACommand, metadata.Because("names_no_issue"))
+		return deny(metadata.NothingDone, metadata.Because("names_no_issue"))
 	case t.Issue != nil && t.Issue.IsPull:
-		return deny(metadata.NotACommand, metadata.Because("command_on_pull", "number", t.Number))
+		return deny(metadata.NothingDone, metadata.Because("command_on_pull", "number", t.Number))
 	}
 	return t, nil
 }
 
 // unasked denies what asks for nothing.
 func unasked(why metadata.Reason) *page.Denial {
-	return &page.Denial{Code: metadata.NotACommand, Why: why}
+	return &page.Denial{Code: metadata.NothingDone, Why: why}
 }
 
 // issueNumber sets the number of the issue from a text.
 func (t *Trigger) issueNumber(text string) *page.Denial {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > 1e9 {
-		return &page.Denial{Code: metadata.NotACommand, By: t.By, What: t.Text, Why: metadata.Because("no_number", "number", clean.Truncate(text, 40))}
+		return &page.Denial{Code: metadata.NothingDone, By: t.By, What: t.Text, Why: metadata.Because("no_number", "number", clean.Truncate(text, 40))}
 	}
 	if n != t.Number {
 		t.Number, t.Issue = n, nil
@@ -292,7 +292,7 @@ func (t *Trigger) readComment(ev github.Event, ask func(by github.User, text str
 // idle denies a text that asks for nothing, as every comment of our own does: it begins with a marker.
 func (t *Trigger) idle() *page.Denial {
 	if t.Requested.Outcome == command.Ignored {
-		return &page.Denial{Code: metadata.NotACommand, By: t.By, Why: metadata.Because("no_command")}
+		return &page.Denial{Code: metadata.NothingDone, By: t.By, Why: metadata.Because("no_command")}
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func WhyNoWork(is github.Issue, err error) (metadata.Code, metadata.Reason) {
 	case is.Locked:
 		return metadata.StaleEvent, metadata.Because("issue_locked")
 	case is.IsPull:
-		return metadata.NotACommand, metadata.Because("is_a_pull", "number", is.Number)
+		return metadata.NothingDone, metadata.Because("is_a_pull", "number", is.Number)
 	}
 	return "", ""
 }

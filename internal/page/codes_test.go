@@ -18,7 +18,7 @@ import (
 
 // closedCodes is the promise to programs: codes come to it and never go.
 const closedCodes = `agent_failed already_running api_error awaiting_ci budget_exceeded cancelled change_refused check_failed ci_failed completed config_invalid
-	conflict credentials_missing disk_failed git_failed no_progress no_run not_a_command output_invalid permission_denied push_failed ref_changed
+	conflict credentials_missing disk_failed git_failed no_progress no_run nothing_done output_invalid permission_denied push_failed ref_changed
 	review_failed secret_found setup_failed stale_event state_corrupt stuck timed_out waiting`
 
 func TestCodesAreClosed(t *testing.T) {

@@ -226,19 +226,19 @@ func (w *writer) wayBack() string {
 func (w *writer) refused(d Denial) string {
 	a := w.adviceOn(d.Code)
 	if d.Known && d.Code == metadata.AlreadyRunning { // it was not put off: it has no effect on a run that goes on
-		a = w.adviceOn(metadata.NotACommand)
+		a = w.adviceOn(metadata.NothingDone)
 	}
 	switch asked := d.Why.Code(); {
 	case asked == "undiagnosed", asked == "not_asked" && d.Code == metadata.BudgetExceeded:
 		a.Do = w.Say("tell.nameDo")
-	case asked == "not_asked" && d.Code == metadata.NotACommand:
+	case asked == "not_asked" && d.Code == metadata.NothingDone:
 		a.Do = w.Say("tell.seenDo")
-	case d.Known && (d.Code == metadata.NotACommand || d.Code == metadata.AlreadyRunning):
+	case d.Known && (d.Code == metadata.NothingDone || d.Code == metadata.AlreadyRunning):
 		a.Do = w.Say("tell.refusedDo")
 	}
 	return text.Join("\n\n",
 		text.Join(" · ", code(text.FirstLine(d.What), 200), code(d.By, 60)),
-		w.because(a.Meaning, d.Why), clean.Named(w.Say("whatNow"), a.Do), text.If(!d.Known || d.Code != metadata.NotACommand, code(d.Code, 60))) // it is one
+		w.because(a.Meaning, d.Why), clean.Named(w.Say("whatNow"), a.Do), text.If(!d.Known || d.Code != metadata.NothingDone, code(d.Code, 60)))
 }
 
 // because adds the words of a program to what a code means: several lines, such
