@@ -42,7 +42,7 @@ func (p *place) typed(dir, lines string, code int) (said string) {
 	return said
 }
 
-// TestDocs types what the pages say, in order, in a repository with an issue in issue.md and a pushed run of issue 7.
+// TestDocs types what the pages say, in order, in a repository with an issue in hello.md and a pushed run of issue 7.
 // A block is typed if its last line has an exit code here; a reason says who else tries it, or why nobody can.
 func TestDocs(t *testing.T) {
 	const github, waits = "it needs github.com", 3
@@ -82,7 +82,7 @@ func TestDocs(t *testing.T) {
 			p.git(p.repo, "add", ".")
 			p.git(p.repo, "commit", "--quiet", "-m", "Be a module")
 			p.git(p.repo, "push", "--quiet")
-			p.write("repo/issue.md", text)
+			p.write("repo/hello.md", text)
 			p.write("7.md", text)
 			team, err := os.ReadFile("../../docs/first-pipeline.md")
 			if err != nil {

@@ -33,7 +33,7 @@ func TestReadme(t *testing.T) {
 	}
 	clone := filepath.Join(p.root, "clone")
 	p.git(p.root, "clone", "--quiet", here, clone)
-	p.write("repo/issue.md", "# It does not greet\n\nmain.go should greet.\n")
+	p.write("repo/hello.md", "# It does not greet\n\nmain.go should greet.\n")
 	blocks := shellBlocks(t, "README.md")
 	if len(blocks) != 5 {
 		t.Fatalf("README.md has %d blocks of commands; this test knows where to type five", len(blocks))

@@ -434,6 +434,18 @@ func TestSince(t *testing.T) {
 	}
 }
 
+// A webhook is tried on this machine without a certificate.
+func TestAHookOnThisMachine(t *testing.T) {
+	told := 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told++ }))
+	defer server.Close()
+	teller, warned := telling(t, pipelines.Hook{On: []string{Start}, URL: strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/x"})
+	step(t, teller, metadata.Run{}, record())
+	if told != 1 || len(*warned) > 0 {
+		t.Errorf("told %d times, warned %q", told, *warned)
+	}
+}
+
 // A name that leads to this machine is refused in words that say what to do.
 func TestANameOfThisMachineIsRefused(t *testing.T) {
 	teller, warned := telling(t, pipelines.Hook{On: []string{Start}, URL: "https://LOCALHOST:9/"})

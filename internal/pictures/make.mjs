@@ -110,13 +110,13 @@ function record(name, columns) {
   const repo = path.join(ground, 'shelf'), program = path.join(ground, 'reprise'), socket = path.join(ground, 'tmux');
   run('go', ['build', '-o', program, './cmd/reprise'], { cwd: top });
   fs.mkdirSync(repo, { recursive: true });
-  fs.copyFileSync(path.join(top, 'examples/issue.md'), path.join(repo, 'issue.md'));
+  fs.copyFileSync(path.join(top, 'examples/issue.md'), path.join(repo, 'hello.md'));
   for (const args of [['init', '-q', '-b', 'main'], ['add', '.'], ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '-qm', 'Shelf']]) {
     run('git', args, { cwd: repo });
   }
   const tmux = (...args) => run('tmux', ['-S', socket, ...args]);
   const ended = path.join(ground, 'ended');
-  const live = `clear; printf '$ reprise run --dry-run --issue-file issue.md\\n'; '${program}' run --dry-run --issue-file issue.md; touch '${ended}'; sleep 600`;
+  const live = `clear; printf '$ reprise run --dry-run --issue-file hello.md\\n'; '${program}' run --dry-run --issue-file hello.md; touch '${ended}'; sleep 600`;
   tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(columns), '-y', String(lines), '-c', repo, 'sh', '-c', live);
   const frames = [];
   for (let i = 0; i < 1200 && !fs.existsSync(ended); i++) {
