@@ -19,6 +19,7 @@ type Call struct {
 	Env      []string // of the program, with the keys in it
 	Settings []byte   // of the user for the program: settings.json of Claude Code, config.toml of Codex
 	Login    bool     // Codex has a login in a file
+	Resumed  bool     // it goes on with the session of an earlier call
 
 	Turns   int               // limit; 0 means none
 	USD     float64           // limit; 0 means none

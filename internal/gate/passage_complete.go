@@ -14,7 +14,7 @@ import (
 // Complete adds to the result of a call what has come through: its usage, what was
 // refused, and the limit that was reached.
 func (p *Passage) Complete(seen Report, r *engine.Result) {
-	correctUsage(p.call.Agent, seen, r)
+	correctUsage(p.call, seen, r)
 	for _, model := range seen.Models {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused; `allow_models: [%q]` would allow it", p.call.Agent, model, model))
 	}
@@ -73,7 +73,7 @@ const tolerance = 0.05
 
 // correctUsage takes the gate's figures where the program gives none, or others: nothing that is less than what came
 // through.
-func correctUsage(agent string, seen Report, r *engine.Result) {
+func correctUsage(c Call, seen Report, r *engine.Result) {
 	total, estimated, most, largest := Tokens{}, false, "", int64(-1)
 	for _, model := range slices.Sorted(maps.Keys(seen.Usage)) {
 		u := seen.Usage[model]
@@ -88,7 +88,7 @@ func correctUsage(agent string, seen Report, r *engine.Result) {
 		r.Usage.USD += seen.Extra
 	}
 	if !covers(theirs, ours) {
-		why := fmt.Sprintf("%s says that it used %d tokens (%d of output), and answers with %d tokens (%d of output) came through, which counts", agent, sumOf(theirs), theirs.OutputTokens, sumOf(ours), ours.OutputTokens)
+		why := fmt.Sprintf("%s says that it used %d tokens (%d of output), and answers with %d tokens (%d of output) came through, which counts", c.Agent, sumOf(theirs), theirs.OutputTokens, sumOf(ours), ours.OutputTokens)
 		if estimated {
 			why += "; some of them did not say what they used, and it was worked out from how long they are"
 		}
@@ -99,9 +99,13 @@ func correctUsage(agent string, seen Report, r *engine.Result) {
 		r.Usage = ours
 		r.Usage.USD, r.Usage.Turns, r.Usage.Estimated, r.Usage.ByGate = seen.USD, turns, seen.USD > 0, true
 	}
+	// Where no more tokens were used than came through, a cost beyond theirs is the total of all calls of the session.
+	if c.Resumed && !theirs.Estimated && seen.USD > 0 && covers(ours, theirs) && theirs.USD > (1+tolerance)*seen.USD {
+		r.Usage.USD, r.Usage.Estimated, r.Usage.ByGate = seen.USD, true, true
+	}
 	if cents := seen.USD - r.Usage.USD; cents > 1e-9 { // less is how sums are rounded
 		if !theirs.Estimated && cents > tolerance*seen.USD && theirs.USD > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it cost $%.4f, and what came through costs $%.4f by its prices, which counts", agent, theirs.USD, seen.USD))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it cost $%.4f, and what came through costs $%.4f by its prices, which counts", c.Agent, theirs.USD, seen.USD))
 		}
 		r.Usage.USD, r.Usage.Estimated, r.Usage.ByGate = seen.USD, true, true
 	}

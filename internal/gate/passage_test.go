@@ -321,10 +321,11 @@ func TestWhoseFiguresCount(t *testing.T) {
 		"one broke off, and no own":     {broken, metadata.Usage{}, gates, 1},
 		"with a search":                 {searched, with(near, 0.4, true), with(near, 0.65, true), 0},
 		"knows of the search":           {searched, near, near, 0},
+		"a session that goes on":        {seen, with(near, 0.6, false), raised(near), 0},
 		"long prompts":                  {seen, with(near, 0.2, true), raised(near), 0},
 	} {
 		r := engine.Result{Usage: tt.own}
-		correctUsage("x", tt.seen, &r)
+		correctUsage(Call{Agent: "x", Resumed: name == "a session that goes on"}, tt.seen, &r)
 		if r.Usage != tt.want || len(r.Warnings) != tt.warnings {
 			t.Errorf("%s: %+v, %q; want %+v", name, r.Usage, r.Warnings, tt.want)
 		}
