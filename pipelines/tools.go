@@ -1,6 +1,9 @@
 package pipelines
 
 import (
+	"fmt"
+	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -166,4 +169,225 @@ func ofTool(entries []string, name string) (out []string) {
 		}
 	}
 	return out
+}
+
+// ToolMistake is what is wrong, and the keys that lead there from the agent.
+type ToolMistake struct {
+	Keys []any
+	Why  string
+}
+
+// programs are those that take what a Set has.
+func programs() []string { return []string{"claude", "codex"} }
+
+// WrongTools says all that is wrong with what an agent is given, in order. That it has the right form is known.
+func WrongTools(a Agent) []ToolMistake {
+	w := &wrong{agent: a}
+	if a.Use == "command" && len(a.Command) == 0 {
+		w.add("missing, expected the program that use: \"command\" runs", "command")
+	}
+	if a.Use != "command" && len(a.Command) > 0 {
+		w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), "command")
+	}
+	if a.Use != "command" && a.CallUSD != nil {
+		w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), "call_usd")
+	}
+	for i, name := range a.Env {
+		if why := WithheldFromAll(name); why != "" && name != "" {
+			w.add(name+": "+why, "env", i)
+		}
+	}
+	if !slices.Contains(programs(), a.Use) {
+		w.unknown()
+		return w.found
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.MCP)) {
+		w.server(name, a.MCP[name])
+	}
+	w.chosen(a.Tools, a.Effort)
+	w.args()
+	return w.found
+}
+
+// WrongFor says what is wrong with the tools and the effort that a phase or a step names for an agent.
+func WrongToolsFor(a Agent, c ToolChoice, effort string) []ToolMistake {
+	w := &wrong{agent: Agent{Use: a.Use, ToolSet: ToolSet{MCP: a.MCP}}}
+	if slices.Contains(programs(), a.Use) {
+		w.chosen(c, effort)
+		return w.found
+	}
+	w.agent.ToolSet = ToolSet{Tools: c, Effort: effort}
+	w.unknown()
+	return w.found
+}
+
+func (w *wrong) chosen(c ToolChoice, effort string) {
+	w.choice(c.Allow, "allow")
+	w.choice(c.Deny, "deny")
+	if w.agent.Use == "codex" && effort == "max" {
+		w.add(`got "max", which codex does not have; its highest is "xhigh"`, "effort")
+	}
+}
+
+type wrong struct {
+	agent Agent
+	found []ToolMistake
+}
+
+func (w *wrong) add(why string, keys ...any) { w.found = append(w.found, ToolMistake{keys, why}) }
+
+// unknown notes what a program does not take at all.
+func (w *wrong) unknown() {
+	a, but := w.agent, "; only "+strings.Join(programs(), " and ")+" do"
+	for field, given := range map[string]bool{"mcp": len(a.MCP) > 0, "tools": len(a.Tools.Allow)+len(a.Tools.Deny) > 0, "effort": a.Effort != "", "args": len(a.Args) > 0} {
+		if given && a.Use != "" {
+			w.add(fmt.Sprintf("agent %s does not take %s%s", a.Use, field, but), field)
+		}
+	}
+	slices.SortFunc(w.found, func(a, b ToolMistake) int { return strings.Compare(fmt.Sprint(a.Keys), fmt.Sprint(b.Keys)) })
+}
+
+func (w *wrong) server(name string, s ToolServer) {
+	switch {
+	case strings.Contains(name, "__") || strings.HasSuffix(name, "_"):
+		w.add("two _ in a row, or one at the end, stand between server and tool; name it otherwise", "mcp", name)
+	case (s.Command == "") == (s.URL == ""):
+		w.add("expected one of command, a program of MCP, and url, the address of a server", "mcp", name)
+	case s.Command != "" && len(s.Headers) > 0:
+		w.add("only for a server with url; a command has env", "mcp", name, "headers")
+	case s.URL != "" && len(s.Args)+len(s.Env) > 0:
+		w.add("only for a server with command; one with url has headers", "mcp", name, map[bool]string{true: "args", false: "env"}[len(s.Args) > 0])
+	}
+	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "") {
+		w.add("expected an address such as https://example.com/mcp, without a user and without #", "mcp", name, "url")
+	}
+	if u, _ := url.Parse(s.URL); u != nil && u.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) && len((ToolSet{MCP: map[string]ToolServer{name: s}}).Variables()) > 0 {
+		w.add("anybody on the way could read the variables in its headers; expected https://", "mcp", name, "url")
+	}
+	for _, text := range slices.Concat([]string{s.Command}, s.Args) {
+		if strings.ContainsRune(text, 0) {
+			w.add("no text of a command line has a zero byte", "mcp", name)
+		}
+	}
+	for field, texts := range map[string]map[string]string{"env": s.Env, "headers": s.Headers} {
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			if why := badValue(field, key, texts[key]); why != "" {
+				w.add(why, "mcp", name, field, key)
+			}
+		}
+	}
+}
+
+// badValue says what is wrong with a variable or a header of a server, or "".
+func badValue(field, key, text string) string {
+	from := VariableIn(text)
+	if from != "" {
+		if why := WithheldFromAll(from); why != "" {
+			return from + ": " + why
+		}
+	}
+	switch {
+	case strings.ContainsAny(text, "\r\n\x00"):
+		return "expected one line"
+	case field == "env" && WithheldFromAll(key) != "":
+		return WithheldFromAll(key)
+	case field == "headers" && ofProtocol().MatchString(key):
+		return "the protocol sets this header itself"
+	case from == "" && secret().MatchString(key):
+		return `this holds a secret, and the file may be read by others; expected a variable, as "env:NAME" or "Bearer env:NAME"`
+	}
+	return ""
+}
+
+// choice checks entries that name tools.
+func (w *wrong) choice(entries []string, list string) {
+	for i, e := range entries {
+		if why := w.badTool(e); e != "" && why != "" {
+			w.add(fmt.Sprintf("%q %s", e, why), "tools", list, i)
+		}
+	}
+}
+
+// ownTools lists the tools that Claude Code may have of its own. Codex has no choice of them.
+func ownTools() []string { return []string{"Read", "Glob", "Grep", "Write", "Edit", "Bash"} }
+
+// badTool says why an entry names no tool, or "".
+func (w *wrong) badTool(e string) string {
+	server, tool, one := strings.Cut(e, ".")
+	if _, known := w.agent.MCP[server]; known && (!one || toolName().MatchString(tool)) {
+		return ""
+	}
+	expected := "the name of a server in mcp, or SERVER.TOOL"
+	if w.agent.Use == "claude" {
+		name, rule, some := strings.Cut(e, "(")
+		if slices.Contains(ownTools(), name) && (!some || name == "Bash" && commands().MatchString(rule)) {
+			return ""
+		}
+		expected = strings.Join(ownTools(), ", ") + ", commands such as Bash(go test:*), " + expected
+	}
+	return "is no tool of this agent, expected " + expected
+}
+
+// Forms of names. They are compiled when they are first used.
+var (
+	toolName   = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
+	commands   = text.Pattern(`^[^()\x00-\x1f,]{1,200}\)$`)
+	ofProtocol = text.Pattern(`(?i)^(host|content-.*|accept.*|connection|transfer-encoding|upgrade|te|trailer|keep-alive|mcp-.*|last-event-id)$`)
+	secret     = text.Pattern(`(?i)(authorization|cookie|key|token|secret|password|passwd|credential|credentials)$`)
+)
+
+// Further arguments of programs are let through one by one: most options say what a
+// program may do, which files it takes its settings from, or how it reports to
+// reprise, and each release may have new ones.
+
+// claudeOptions are those of Claude Code, and whether a value follows.
+func claudeOptions() map[string]bool {
+	return map[string]bool{"--append-system-prompt": true, "--betas": true, "--fallback-model": true, "--exclude-dynamic-system-prompt-sections": false}
+}
+
+// codexSettings are those that -c may set.
+func codexSettings() []string {
+	return []string{
+		"developer_instructions", "model_auto_compact_token_limit", "model_context_window", "model_reasoning_summary", "model_verbosity", "tool_output_token_limit",
+	}
+}
+
+// args notes each argument that is not let through.
+func (w *wrong) args() {
+	all := w.agent.Args
+	for i := 0; i < len(all); i++ {
+		at := i
+		name, value, has := strings.Cut(all[i], "=")
+		needs, known := claudeOptions()[name]
+		if w.agent.Use == "codex" {
+			needs, known = true, name == "-c" || name == "--config"
+		}
+		if known && needs && !has && i+1 < len(all) {
+			i++
+			value, has = all[i], true
+		}
+		if why := w.badArgument(name, value, known, needs, has); why != "" {
+			w.add(why, "args", at)
+		}
+	}
+}
+
+// badArgument says why an option with a value is not let through, or "".
+func (w *wrong) badArgument(name, value string, known, needs, has bool) string {
+	switch {
+	case !known && w.agent.Use == "codex":
+		return fmt.Sprintf("%q could open the sandbox or change what reprise relies on, expected -c with one of %s", name, strings.Join(codexSettings(), ", "))
+	case !known:
+		return fmt.Sprintf("%q could open the sandbox or change what reprise relies on, expected one of %s", name, strings.Join(slices.Sorted(maps.Keys(claudeOptions())), ", "))
+	case needs && (!has || value == ""):
+		return name + " needs a value"
+	case !needs && has:
+		return name + " takes no value"
+	case strings.HasPrefix(value, "-") || strings.ContainsRune(value, 0):
+		return fmt.Sprintf("%q is no value of %s", value, name)
+	}
+	if setting, given, _ := strings.Cut(value, "="); w.agent.Use == "codex" && (!slices.Contains(codexSettings(), setting) || given == "" || strings.ContainsAny(given, "\r\n")) {
+		return fmt.Sprintf("%q could open the sandbox or change what reprise relies on, expected NAME=VALUE on one line, with one of %s", setting, strings.Join(codexSettings(), ", "))
+	}
+	return ""
 }

@@ -1,14 +1,18 @@
 package environ
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/sethvargo/go-githubactions"
 
@@ -200,4 +204,113 @@ func (j *Job) ResultsDir() (string, error) {
 		return "", nil
 	}
 	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// CommandEscaper is a writer to the log of a job on GitHub, through which no line gets as a workflow command: one that
+// begins with :: behind any space, or has ##[ anywhere.
+type CommandEscaper struct {
+	mu     sync.Mutex
+	w      io.Writer
+	inside bool // a line, behind the space it begins with
+	hashes int  // that stand right before
+}
+
+// NewCommandEscaper gives a writer to the log behind w.
+func NewCommandEscaper(w io.Writer) *CommandEscaper { return &CommandEscaper{w: w} }
+
+// Write writes p so that nothing in it is a command. It reports len(p) also
+// where it wrote more.
+func (i *CommandEscaper) Write(p []byte) (int, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	out := make([]byte, 0, len(p)+16)
+	for _, c := range p {
+		switch {
+		case c == '\n' || c == '\r':
+			i.inside = false
+		case c == ':' && !i.inside:
+			out = append(out, "| "...)
+			i.inside = true
+		case c > ' ' && c < utf8.RuneSelf: // other characters may be space as well
+			i.inside = true
+		}
+		if c == '[' && i.hashes >= 2 {
+			out = append(out, ' ')
+		}
+		if i.hashes++; c != '#' {
+			i.hashes = 0
+		}
+		out = append(out, c)
+	}
+	if _, err := i.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// EscapedEnv gives the environment of a command whose output is the log of a job on
+// GitHub, if it is; elsewhere lines are only lines.
+func EscapedEnv(e Env) Env {
+	if e.Getenv("GITHUB_ACTIONS") == "true" {
+		e.Stdout, e.Stderr = NewCommandEscaper(e.Stdout), NewCommandEscaper(e.Stderr)
+	}
+	return e
+}
+
+// Unescaped gives the writer for workflow commands of our own.
+func Unescaped(w io.Writer) io.Writer {
+	if i, ok := w.(*CommandEscaper); ok {
+		return i.w
+	}
+	return w
+}
+
+// Holder is a process as it stands in the lease on a run. Jobs of one run of a workflow are told apart by the machine,
+// and processes on it by what is random.
+type Holder struct {
+	Run     int64 // of the workflow
+	Attempt int
+	Runner  string // the machine; empty if it has no name
+	random  string
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// RunnerName is the name of a machine as it stands in a lease.
+func RunnerName(name string) string {
+	name = unfit.ReplaceAllString(name, "-")
+	return name[:min(len(name), 60)]
+}
+
+// OwnerOf names this process: the run of a workflow, its attempt and its machine,
+// or what else is known of where it runs.
+func OwnerOf(env Env) string {
+	own := randomName()[:12]
+	if id := env.Getenv("GITHUB_RUN_ID"); id != "" {
+		return strings.Join([]string{"actions", id, cmp.Or(env.Getenv("GITHUB_RUN_ATTEMPT"), "1"), RunnerName(env.Getenv("RUNNER_NAME")), own}, "/")
+	}
+	return "process/" + own
+}
+
+// ParseOwner reads what OwnerOf wrote, also as it was before it named a machine.
+func ParseOwner(owner string) (Holder, bool) {
+	parts := strings.Split(owner, "/")
+	if parts[0] != "actions" || len(parts) != 3 && len(parts) != 5 {
+		return Holder{}, false
+	}
+	id, err := strconv.ParseInt(parts[1], 10, 64)
+	attempt, err2 := strconv.Atoi(parts[2])
+	h := Holder{Run: id, Attempt: attempt}
+	if len(parts) == 5 {
+		h.Runner, h.random = parts[3], parts[4]
+	}
+	return h, err == nil && err2 == nil
+}
+
+// SameJob reports whether two processes, as OwnerOf names them, are of jobs of the same run of
+// a workflow and of the same attempt.
+func SameJob(a, b string) bool {
+	one, known := ParseOwner(a)
+	other, ok := ParseOwner(b)
+	return known && ok && one.Run == other.Run && one.Attempt == other.Attempt
 }

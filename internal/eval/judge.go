@@ -8,15 +8,24 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"cuelang.org/go/cue"
+	cuejson "cuelang.org/go/encoding/json"
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // judge runs the commands of cases, and holds what became of a run against what was
@@ -159,4 +168,139 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 		misses = append(misses, fmt.Sprintf("%s: ended with %d: %s", r.Name, r.ExitCode, agents.LastWords(r.Output)))
 	}
 	return misses, err
+}
+
+// unmet says, sorted, what keeps the facts, a JSON object, from being among the values that the CUE text
+// describes.
+func unmet(text string, facts []byte) ([]string, error) {
+	ctx := source.NewContext()
+	want := ctx.CompileString(text, cue.Filename("expect"))
+	expr, err := cuejson.Extract("facts", facts)
+	if err := errors.Join(want.Validate(), err); err != nil {
+		return nil, err
+	}
+	found := misses(want, ctx.BuildExpr(expr), "")
+	slices.Sort(found)
+	return found, nil
+}
+
+// misses goes down as far as both have fields, so that each miss is one of its own.
+func misses(want, got cue.Value, path string) (found []string) {
+	if want.Subsume(got, cue.Final()) == nil {
+		return nil
+	}
+	whole := fmt.Sprintf("%sgot %s, expected %s", prefixed(path), written(got), written(want))
+	fields, err := want.Fields()
+	if err != nil || got.IncompleteKind() != cue.StructKind {
+		return []string{whole}
+	}
+	for fields.Next() {
+		at := fieldPath(path, fields.Selector().Unquoted())
+		if there := got.LookupPath(cue.MakePath(cue.Str(fields.Selector().Unquoted()))); there.Exists() {
+			found = append(found, misses(fields.Value(), there, at)...)
+		} else {
+			found = append(found, fmt.Sprintf("%sthere is none, expected %s", prefixed(at), written(fields.Value())))
+		}
+	}
+	if len(found) == 0 { // what fields demand of each other
+		found = []string{whole}
+	}
+	return found
+}
+
+// fieldPath is the path of a field.
+func fieldPath(path, name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		return path + "[" + strconv.Quote(name) + "]"
+	}
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func prefixed(path string) string {
+	if path == "" {
+		return ""
+	}
+	return path + ": "
+}
+
+// written is a value on one line.
+func written(v cue.Value) string {
+	return strings.Join(strings.FieldsFunc(fmt.Sprint(v), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// Facts are what can be expected of a run; schema.cue has what they mean.
+type Facts struct {
+	Status   string                     `json:"status"`
+	Code     metadata.Code              `json:"code"`
+	Phase    string                     `json:"phase"`
+	Verdicts map[string]metadata.Ruling `json:"verdicts"`
+	Report   map[string]json.RawMessage `json:"report"`
+	Diff     struct {
+		Files   int `json:"files"`
+		Added   int `json:"added"`
+		Deleted int `json:"deleted"`
+	} `json:"diff"`
+	Files map[string]Lines `json:"files"`
+	Cost  struct {
+		USD    float64 `json:"usd"`
+		Tokens int64   `json:"tokens"`
+	} `json:"cost"`
+	Attempts  int `json:"attempts"`
+	Revises   int `json:"revises"`
+	Rollbacks int `json:"rollbacks"`
+	Questions int `json:"questions"`
+	Findings  struct {
+		Blockers    int            `json:"blockers"`
+		Suggestions int            `json:"suggestions"`
+		Files       map[string]int `json:"files"`
+	} `json:"findings"`
+	Seconds float64 `json:"seconds"` // of agents and checks
+}
+
+// Lines are how much of a file was changed.
+type Lines struct {
+	Added   int `json:"added"`
+	Deleted int `json:"deleted"`
+}
+
+// factsOf reads what became of a run.
+func factsOf(ctx context.Context, r *workspace.Recorded) (Facts, error) {
+	f := Facts{Verdicts: map[string]metadata.Ruling{}, Report: map[string]json.RawMessage{}, Files: map[string]Lines{}}
+	f.Findings.Files = map[string]int{}
+	s, spent := view.Result(r.Plan, r.Run), phases.SpentOf(r.Run)
+	f.Status, f.Code, f.Phase = s.Status, s.Code, s.Phase
+	f.Cost.USD, f.Cost.Tokens = r.Run.Cost.USD, spent.Tokens
+	f.Attempts, f.Revises, f.Rollbacks = s.Totals.Attempts, s.Totals.Revises, s.Totals.Rollbacks
+	f.Questions, f.Seconds = len(phases.Questions(r.Run)), float64(s.Totals.DurationMS)/1000
+	for _, p := range r.Run.Phases {
+		if p.Report != nil {
+			f.Report[p.Name] = p.Report
+		}
+		if p.Verdict == nil {
+			continue
+		}
+		f.Verdicts[p.Name] = p.Verdict.Verdict
+		for _, one := range p.Verdict.Findings {
+			if one.Severity == metadata.Blocker {
+				f.Findings.Blockers++
+			} else {
+				f.Findings.Suggestions++
+			}
+			if one.File != "" {
+				f.Findings.Files[one.File]++
+			}
+		}
+	}
+	change, err := r.Changed(ctx)
+	if err != nil {
+		return f, fmt.Errorf("reading what the run changed: %w", err)
+	}
+	for _, c := range change {
+		f.Files[c.Path] = Lines{c.Added, c.Deleted}
+		f.Diff.Files, f.Diff.Added, f.Diff.Deleted = f.Diff.Files+1, f.Diff.Added+c.Added, f.Diff.Deleted+c.Deleted
+	}
+	return f, nil
 }

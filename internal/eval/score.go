@@ -2,9 +2,12 @@ package eval
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -101,4 +104,132 @@ func worthOf(variant string, all []Result) Worth {
 	}
 	w.Recall, w.Precision, w.USD = wilson(w.Found, w.Planted), wilson(w.Found, w.Refusals()), w.USD/float64(max(1, n))
 	return w
+}
+
+// Score is what a variant came to, over all cases or in one.
+type Score struct {
+	Variant string   `json:"variant"`
+	Case    string   `json:"case,omitempty"` // empty: all
+	Solved  int      `json:"solved"`
+	Runs    int      `json:"runs"`
+	Share   Interval `json:"solved_interval"` // 95 % by Wilson, of all runs like these
+	// Means of a run.
+	USD     float64 `json:"cost_usd"`
+	Seconds float64 `json:"seconds"` // of agents and checks
+	Calls   float64 `json:"calls"`
+	Revises float64 `json:"revises"`
+}
+
+// scoreOf sums up the results of a variant, in one case or, without a name, in all.
+func scoreOf(all []Result, variant, name string) Score {
+	s := Score{Variant: variant, Case: name}
+	for _, r := range all {
+		if r.Variant != variant || name != "" && r.Case != name {
+			continue
+		}
+		s.Runs++
+		if r.Solved {
+			s.Solved++
+		}
+		s.USD += r.Facts.Cost.USD
+		s.Seconds += r.Facts.Seconds
+		s.Calls += float64(r.Facts.Attempts)
+		s.Revises += float64(r.Facts.Revises)
+	}
+	s.Share = wilson(s.Solved, s.Runs)
+	n := float64(max(1, s.Runs))
+	s.USD, s.Seconds, s.Calls, s.Revises = s.USD/n, s.Seconds/n, s.Calls/n, s.Revises/n
+	return s
+}
+
+// Comparison is two variants in the runs that both have done.
+type Comparison struct {
+	First   string `json:"first"`
+	Second  string `json:"second"`
+	Runs    int    `json:"runs"`        // of each
+	More    int    `json:"solved_more"` // runs that the first solves more than the second
+	Differs bool   `json:"differs"`     // one can be seen to solve more: the intervals of their shares are apart
+}
+
+// compare compares each variant with each that comes after it.
+func compare(all []Result, variants []string) []Comparison {
+	at := map[Trial]Result{}
+	for _, r := range all {
+		at[r.Trial] = r
+	}
+	out := []Comparison{}
+	for i, first := range variants {
+		for _, second := range variants[i+1:] {
+			c, solved := Comparison{First: first, Second: second}, [2]int{}
+			for _, a := range all {
+				b, both := at[Trial{second, a.Case, a.Run}]
+				if a.Variant != first || !both {
+					continue
+				}
+				c.Runs++
+				for i, r := range []Result{a, b} {
+					if r.Solved {
+						solved[i]++
+					}
+				}
+			}
+			c.More, c.Differs = solved[0]-solved[1], wilson(solved[0], c.Runs).apart(wilson(solved[1], c.Runs))
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// z is the quantile of the normal distribution that leaves 5 % outside.
+const z = 1.959963984540054
+
+// Interval is where a figure lies with 95 % confidence.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// wilson gives Wilson's score interval of a share of which k of n were seen, which also holds for few runs
+// and near 0 and 1.
+func wilson(k, n int) Interval {
+	if n == 0 {
+		return Interval{0, 1}
+	}
+	share, runs := float64(k)/float64(n), float64(n)
+	middle := share + z*z/(2*runs)
+	half := z * math.Sqrt(share*(1-share)/runs+z*z/(4*runs*runs))
+	whole := 1 + z*z/runs
+	i := Interval{max(0, (middle-half)/whole), min(1, (middle+half)/whole)}
+	if k == 0 {
+		i.Low = 0 // which rounding may miss
+	}
+	if k == n {
+		i.High = 1
+	}
+	return i
+}
+
+// apart reports whether two intervals have nothing in common.
+func (i Interval) apart(o Interval) bool { return i.High < o.Low || o.High < i.Low }
+
+// showReviews prints for people what reviews are worth.
+func (r Report) showReviews(out terminal.Report) {
+	t := text.Table{Align: "lrrrrrr"}
+	t.Add("variant", "found", "95 % between", "right refusals", "95 % between", "false alarms", "cost")
+	for _, w := range r.Reviews {
+		t.Add(w.Variant, fmt.Sprintf("%d of %d", w.Found, w.Planted), bounds(w.Recall), fmt.Sprintf("%d of %d", w.Found, w.Refusals()), bounds(w.Precision), fmt.Sprintf("%d of %d", w.Wolf, w.Good), text.USD(w.USD))
+	}
+	r.table(out, t)
+	out.Line("")
+	var missed, silent []string
+	for _, w := range r.Reviews {
+		for _, m := range w.Missed {
+			missed = append(missed, w.Variant+", "+m.Case+": "+m.String())
+		}
+		for _, s := range w.Silent {
+			silent = append(silent, w.Variant+", "+s.Case+": "+s.Why)
+		}
+	}
+	few(out, "missed: ", missed)
+	few(out, "no verdict, so it does not count: ", silent)
 }

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -146,4 +150,139 @@ func reviewed(c Case, b Before, run metadata.Run) (said *metadata.Verdict, why s
 		}
 	}
 	return nil, cmp.Or(why, "it was not begun")
+}
+
+// freeze makes of a repository at a commit of a run one in which that run is as it was
+// then: its branch, with the mistakes that the case plants, and main where it began.
+func freeze(ctx context.Context, c Case, g repository) error {
+	id, err := runAt(ctx, g, c.Commit)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(g.dir, filepath.FromSlash(phases.RecordFile(id)))
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	run, err := metadata.Parse(data, phases.RecordFile(id))
+	if err != nil {
+		return err
+	}
+	// Where the run was at work, and who spoke with whom there, is nothing to go on with.
+	run.Execution.Lease, run.Execution.Push = nil, false
+	for i := range run.Attempts {
+		run.Attempts[i].Session, run.Attempts[i].Confirmed = "", false
+	}
+	if data, err = metadata.Format(run); err != nil {
+		return err
+	}
+	if err := errors.Join(os.WriteFile(file, data, 0o644), c.plant(g.dir)); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"checkout", "--quiet", "-b", environ.BranchPrefix + id},
+		{"add", "--all"},
+		{"commit", "--quiet", "--no-verify", "--amend", "--no-edit"},
+		{"checkout", "--quiet", "-B", "main", run.BaseCommit},
+	} {
+		if _, err := g.git(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return g.forget(ctx) // what was planted is not read off what is unreachable
+}
+
+// runAt gives the issue of the run whose record the commit that is checked out, or else the
+// newest before it, has changed.
+func runAt(ctx context.Context, g repository, commit string) (string, error) {
+	name, err := g.git(ctx, "log", "--max-count=1", "--format=", "--name-only", "--diff-filter=AM", "--", phases.RecordFile("*"))
+	if err != nil {
+		return "", err
+	}
+	name, _, _ = strings.Cut(strings.TrimSpace(name), "\n")
+	id, is := strings.CutPrefix(path.Base(path.Dir(name)), "issue-")
+	if !is {
+		return "", fmt.Errorf("%s is no commit of a run: it has no record of one", commit)
+	}
+	return id, nil
+}
+
+// forReview leaves of the suite the reviews of accepted work: each as it was, and once with each defect that
+// it plants. Work that the case says has to be refused has a defect as it is.
+func (e *evaluation) forReview(ctx context.Context) error {
+	var all []Case
+	for _, c := range e.suite.Cases {
+		if c.Step == nil {
+			continue
+		}
+		bad, err := refused(c)
+		if err != nil {
+			return err
+		}
+		if bad {
+			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &Mutation{}
+			all = append(all, c)
+			continue
+		}
+		found, err := e.defectsFor(ctx, c)
+		if err != nil {
+			return err
+		}
+		c.of, c.Expect, c.Mutation, c.Checks, c.Still = c.Name, "_", nil, nil, nil
+		all = append(all, c)
+		for i, d := range found {
+			c.Name, c.planted, c.Mutation = fmt.Sprintf("%s+%d", c.of, i+1), &found[i], []Mutation{d}
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return exit.Usagef("no case of the suite is a review of accepted work; its case.cue has commit and step: {phase: PHASE, step: \"review\"}")
+	}
+	e.suite.Cases = all
+	return nil
+}
+
+// refused reports whether a case expects that its work is refused as it is: people have found
+// what a review had missed.
+func refused(c Case) (bool, error) {
+	if len(c.Mutation) > 0 {
+		return false, nil
+	}
+	passed, err := json.Marshal(map[string]any{"verdicts": map[string]metadata.Ruling{c.Step.Phase: metadata.Pass}})
+	if err != nil {
+		return false, err
+	}
+	misses, err := unmet(c.Expect, passed)
+	if err != nil {
+		return false, fmt.Errorf("what case %s expects: %w", c.Name, err)
+	}
+	return slices.ContainsFunc(misses, func(m string) bool { return strings.HasPrefix(m, "verdicts."+c.Step.Phase+": got ") }), nil
+}
+
+// defectsFor gives the defects that a case plants, with the lines that they are on.
+func (e *evaluation) defectsFor(ctx context.Context, c Case) (all []Mutation, err error) {
+	for i, m := range c.Mutation {
+		content, err := repository{dir: c.Repo, environ: e.env.Environ}.git(ctx, "show", c.Commit+":"+m.File)
+		if n := strings.Count(content, m.Find); err != nil || n != 1 {
+			c.doc.Wrong([]any{"mutation", i, "find"}, "%s has the text %q %d times; it has to be there exactly once", m.File, m.Find, n)
+			continue
+		}
+		before, _, _ := strings.Cut(content, m.Find)
+		m.line = 1 + strings.Count(before, "\n")
+		all = append(all, m)
+	}
+	return all, c.doc.Mistakes()
+}
+
+// worth sums up what the reviews said, for each variant.
+func (e *evaluation) worth(all []Result) []Worth {
+	for i := range all {
+		c, _ := e.of(all[i].Trial)
+		all[i].of, all[i].planted = c.of, c.planted
+	}
+	out := []Worth{}
+	for _, v := range e.suite.Variants {
+		out = append(out, worthOf(v.Name, all))
+	}
+	return out
 }

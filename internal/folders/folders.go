@@ -9,6 +9,7 @@ package folders
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,11 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"syscall"
+	"time"
 )
 
 // What the owner of a folder needs to change what is in it, and the owner of a file to look at it.
@@ -237,4 +242,121 @@ func walk(root *os.Root, name string, entry fs.DirEntry, visit fs.WalkDirFunc) e
 		}
 	}
 	return nil
+}
+
+// Held says who holds the folder of a run.
+type Held struct {
+	Root string
+	PID  int // 0 if unknown
+}
+
+// Error names the process.
+func (e *Held) Error() string {
+	return fmt.Sprintf("%s: another process works on this run (process %d): wait for it, or end it", e.Root, e.PID)
+}
+
+// TakeLock takes the folder for this process, until the file is closed or the process ends. Git commands that write
+// to the run's own directory inherit the lock, so it waits for one that has outlived its process.
+func TakeLock(ctx context.Context, root string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for wait := 0; ; wait++ {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		text, _ := os.ReadFile(f.Name())
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		atWork := pid > 0 && syscall.Kill(pid, 0) != syscall.ESRCH
+		if atWork || wait >= lockTries || ctx.Err() != nil {
+			f.Close()
+			return nil, &Held{Root: root, PID: pid}
+		}
+		time.Sleep(lockPause)
+	}
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", root, err)
+	}
+	return f, nil
+}
+
+// Holder gives the process that holds the folder; 0: none does, or there is no such folder.
+func Holder(root string) int {
+	f, err := os.Open(filepath.Join(root, "lock"))
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = f.Close() }() // which frees it, too
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+		return 0
+	}
+	text, _ := os.ReadFile(f.Name())
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid
+}
+
+// FreeLock releases the folder at once, even if a child that is just being started has a copy of the file.
+func FreeLock(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
+// How long a dead process's command may go on, and one that took the lock may take to write its number: ten seconds.
+const (
+	lockTries = 500
+	lockPause = 20 * time.Millisecond
+)
+
+// pipeWait is how long a git command runs before the work tree is looked through for pipes.
+const pipeWait = time.Second
+
+// ReleaseFromPipes takes pipes out of the folder "tree" while a git command runs, until stop is called. Git opens what
+// it finds as .gitignore, .gitattributes or in the place of a file, and would wait for ever at a pipe that somebody put
+// there. Few commands run long enough for the tree to be looked through at all.
+func ReleaseFromPipes(root *os.Root) (stop func()) {
+	var mu sync.Mutex
+	stopped, wait := false, pipeWait
+	var timer *time.Timer
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(wait, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if stopped {
+			return
+		}
+		removePipes(root)
+		wait *= 2 // it may be a large tree
+		timer.Reset(wait)
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		timer.Stop()
+	}
+}
+
+// removePipes removes the pipes of the work tree. Whoever waits for one to be written to finds it empty.
+func removePipes(root *os.Root) {
+	_ = Walk(root, "tree", func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
+		if err != nil || d.Type()&fs.ModeNamedPipe == 0 {
+			return nil // what is gone or locked, git does not open either
+		}
+		// Open while it is removed, it keeps nobody waiting who opens it just now.
+		f, err := root.OpenFile(p, os.O_RDWR|syscall.O_NONBLOCK, 0)
+		_ = root.Remove(p) // somebody else may have
+		if err == nil {
+			_ = f.Close() // nothing was written
+		}
+		return nil
+	})
 }

@@ -1,3 +1,11 @@
+// Package gate is what stands between one call of an agent and the network: an
+// HTTP proxy on loopback that is opened for the call and closed with it.
+//
+// Requests to a model go through it under a placeholder, for which it puts in the
+// real key. It reads from the answers, as they stream by, what was used, and
+// refuses what goes past the limits of the call. Everything else goes through it as
+// through any HTTP proxy, to the hosts that were allowed. What is within TLS stays
+// closed to it: only requests to a model are addressed to the gate itself.
 package gate
 
 import (
@@ -16,6 +24,8 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -278,4 +288,81 @@ func proxyOf(f func(*url.URL) (*url.URL, error)) func(*http.Request) (*url.URL, 
 		return nil
 	}
 	return func(r *http.Request) (*url.URL, error) { return f(r.URL) }
+}
+
+// Usage is what requests to one model came to.
+type Usage struct {
+	Requests  int // that were answered, or broke off on the way
+	Tokens    Tokens
+	Estimated bool // some of them did not say what they used
+}
+
+// Report is what a gate has seen so far.
+type Report struct {
+	Usage   map[string]Usage // by model
+	Turns   int              // requests to a model that were answered, or are being answered
+	USD     float64
+	Extra   float64     // of USD, what the usual price of tokens does not explain: tools of the service, and being served sooner
+	Refused []Refused   // hosts, by name
+	Models  []string    // that were asked for and refused
+	Limit   Limit       // that a request was refused for
+	Tools   []ServerUse // servers of tools, by name
+}
+
+// Refused is an address that was not allowed.
+type Refused struct {
+	Host  string // with its port
+	Count int
+}
+
+// Event is what has to be known before a call is over.
+type Event struct {
+	Kind       EventKind
+	Provider   string
+	Status     int           // of a provider's answer
+	Said       string        // of one that says how long to wait
+	RetryAfter time.Duration // as a provider asked; 0 if it did not
+	Limit      Limit
+}
+
+// EventKind says what happened.
+type EventKind int
+
+// What happens.
+const (
+	Answered   EventKind = iota // a model has begun to answer
+	Throttled                   // the provider has no room: status 429 or 529
+	Unknown                     // the provider does not know the key: status 401
+	LimitEnded                  // a request was refused because a limit is reached
+)
+
+// Programs in Java take the address of a proxy from properties, and most take no password
+// from there. So a client that shows nothing at all is known by its user, who has to be the
+// gate's own. That lets nobody out: the sandbox of a closed network leads to the gate of the
+// same call alone, and a program without one needs no gate.
+
+// nobody is the user by which the system shows one whom it has no number for.
+const nobody = 65534
+
+// tables are the system's lists of connections. Java has those of version 4 in the second.
+var tables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
+
+// isOwn reports whether a request comes from a process of the gate's own user, as the system says.
+func isOwn(r *http.Request) bool {
+	client, err := netip.ParseAddrPort(r.RemoteAddr)
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(interface{ AddrPort() netip.AddrPort })
+	if err != nil || !ok || client.Addr() != at.AddrPort().Addr() {
+		return false
+	}
+	return slices.ContainsFunc(tables, func(name string) bool {
+		list, _ := os.ReadFile(name) // there is none on other systems
+		return owns(list, client.Port(), at.AddrPort().Port(), os.Geteuid())
+	})
+}
+
+// owns looks in such a list for a user's socket between two ports of 127.0.0.1; a closed one belongs to nobody.
+func owns(list []byte, client, server uint16, user int) bool {
+	end := func(port uint16) string { return fmt.Sprintf("(?:0{16}F{4}0{4})?0100007F:%04X", port) }
+	line := fmt.Sprintf(`(?m)^ *\d+: %s %s 01 \S+ \S+ \S+ +%d +\d+ +[1-9]`, end(client), end(server), user)
+	return user >= 0 && user != nobody && regexp.MustCompile(line).Match(list)
 }

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"bytes"
+	_ "embed" // the table
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +13,11 @@ import (
 	"strings"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // customHeaders is a variable with headers that Claude Code adds to its requests.
@@ -131,3 +137,169 @@ func GeminiChooses(text []byte) bool { return geminiChoice().Match(text) }
 var geminiChoice = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:selectedType|selectedAuthType)"\s*:\s*"([^"]+)"`)
 })
+
+//go:embed providers.yaml
+var tableFile []byte
+
+// tables is what providers.yaml says.
+type passageTables struct {
+	Services  []service
+	Addresses []string
+	Programs  map[string]program
+}
+
+// service is where a provider is, and which variables say so.
+type service struct {
+	API    API `yaml:"api"`
+	Usual  string
+	Bases  []string
+	Models string
+	Keys   []secretKey
+}
+
+// secretKey is a variable with a key, and the header in which that is shown.
+type secretKey struct {
+	Variable, Header, Prefix string
+	Login                    bool // it is made for one program
+}
+
+// program is one that comes with ways of its own to its models.
+type program struct {
+	API                   API `yaml:"api"`
+	Folder, Instead, Home string
+	Settings              []string
+	Login                 string
+	Hosts, Errands        []string
+	Clouds                []cloud
+}
+
+// cloud is a way to models through another company.
+type cloud struct {
+	Name, Variable   string
+	Regions, Hosts   []string
+	Settings, Logins []string
+	Everybody        bool
+}
+
+var table = sync.OnceValue(func() passageTables {
+	return tableIn[passageTables](tableFile, "providers")
+})
+
+// tableIn reads a table of this program by its name.
+func tableIn[T any](text []byte, name string) (all T) {
+	in := yaml.NewDecoder(bytes.NewReader(text))
+	in.KnownFields(true)
+	if err := in.Decode(&all); err != nil {
+		panic(fmt.Sprintf("%s.yaml of this program: %v", name, err)) // a test reads it
+	}
+	return all
+}
+
+// leads reports whether variables lead a program through a cloud.
+func (c cloud) leads(env []string) bool { return process.Lookup(env, c.Variable) != "" }
+
+// hasKey reports whether a key for a service is set: one that any program can use, or a
+// login that is made for one.
+func hasKey(api API, env []string, login bool) bool {
+	return slices.ContainsFunc(table().Services, func(s service) bool {
+		return s.API == api && slices.ContainsFunc(s.Keys, func(k secretKey) bool { return k.Login == login && process.Lookup(env, k.Variable) != "" })
+	})
+}
+
+// mayAsk says which models a call may ask: those named for the agent and, unless all are listed, any known to be no
+// dearer. nil: any.
+func (c Call) mayAsk() func(provider, model string) bool {
+	if len(c.Models) == 0 && !c.Exact {
+		return nil
+	}
+	named := slices.Clone(c.Models)
+	for _, kv := range c.Env { // what an alias stands for
+		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "ANTHROPIC_") && strings.HasSuffix(name, "_MODEL") {
+			named = append(named, value)
+		}
+	}
+	return func(_, asked string) bool {
+		return slices.ContainsFunc(named, func(name string) bool { return sameModel(name, asked) || !c.Exact && c.noDearer(asked, name) })
+	}
+}
+
+// sameModel reports whether a service was asked for the model of a name: an alias
+// such as opus or gemini-pro stands for any with it in its name.
+func sameModel(name, asked string) bool {
+	name, asked = plain(name), plain(asked)
+	return name == asked || !strings.ContainsAny(name, "0123456789") && name != "" && strings.Contains(asked, name) ||
+		name == "opusplan" && (strings.Contains(asked, "opus") || strings.Contains(asked, "sonnet")) ||
+		name == "default" || name == "best"
+}
+
+// plain is the name of a model without the date of its version and the like.
+func plain(name string) string {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "[1m]"), "-latest")
+	return variant().ReplaceAllString(name, "")
+}
+
+var variant = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2})+$`) })
+
+// noDearer reports whether both models have a known price, and one costs no more
+// than the other, whatever it is used for.
+func (c Call) noDearer(one, other string) bool {
+	for _, u := range []metadata.Usage{{InputTokens: 1e6}, {CachedTokens: 1e6}, {OutputTokens: 1e6}} {
+		for _, prompt := range []int64{0, 1e9} { // of requests of usual length, and of the longest
+			a, known1 := c.Price(one, u, prompt)
+			b, known2 := c.Price(other, u, prompt)
+			if !known1 || !known2 || a > b {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// hosts are those that a program has to reach by itself, with a login that cannot stay outside.
+func (c Call) hosts() (out []string) {
+	p, known := table().Programs[c.Agent]
+	cloud := slices.IndexFunc(p.Clouds, func(cloud cloud) bool { return len(cloud.Hosts) > 0 && cloud.leads(c.Env) })
+	switch {
+	case cloud >= 0:
+		region := "us-east-1"
+		for _, name := range slices.Backward(p.Clouds[cloud].Regions) {
+			if value := process.Lookup(c.Env, name); label().MatchString(value) {
+				region = value
+			}
+		}
+		for _, host := range p.Clouds[cloud].Hosts {
+			out = append(out, strings.ReplaceAll(host, "REGION", region))
+		}
+	case known && (c.ownWay(p.API) || !hasKey(p.API, c.Env, false) && !hasKey(p.API, c.Env, true)): // not through the gate
+		out = slices.Clone(p.Hosts)
+	default:
+		return nil
+	}
+	for _, name := range table().Addresses {
+		out = append(out, hostsIn(process.Lookup(c.Env, name))...)
+	}
+	return append(out, hostsIn(string(c.Settings))...)
+}
+
+var (
+	passageAddress = regexp.MustCompile(`https?://[^\s"'<>\\]+`)
+	label          = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9-]{1,40}$`) })
+)
+
+// hostsIn lists the hosts of the addresses in a text of the user's.
+func hostsIn(text string) (out []string) {
+	for _, a := range passageAddress.FindAllString(text, -1) {
+		u, err := url.Parse(a)
+		if err != nil {
+			continue
+		}
+		host := u.Host
+		if u.Port() == "" {
+			host = u.Hostname()
+		}
+		if pipelines.BadHost(host) == "" {
+			out = append(out, host)
+		}
+	}
+	return out
+}

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // retryPolicy is what a client repeats, and how long it waits before.
@@ -86,4 +89,100 @@ func (r retryPolicy) pauseAfter(err error, least time.Duration, began time.Time)
 	now := r.now()
 	wait := max(e.Until.Sub(now), least)
 	return wait, now.Add(wait).Sub(began) <= r.patience
+}
+
+// limiter spaces the calls that create content, because GitHub stops who makes
+// too many: one every ten seconds on average, ten at once after a rest.
+type limiter struct{ tokens *rate.Limiter }
+
+const (
+	writeEvery = 10 * time.Second
+	writeBurst = 10
+)
+
+func newLimiter() limiter { return limiter{rate.NewLimiter(rate.Every(writeEvery), writeBurst)} }
+
+// take says how long to wait before one more, and counts it. It does not count it if that is longer than most.
+func (l limiter) take(now time.Time, most time.Duration) (wait time.Duration, ok bool) {
+	one := l.tokens.ReserveN(now, 1)
+	wait = one.DelayFrom(now)
+	if wait > most {
+		one.CancelAt(now)
+		return wait, false
+	}
+	return wait, true
+}
+
+// FreeWrites is how many times something may be written now without a wait.
+func (a *api) FreeWrites() int { return max(int(a.limiter.tokens.TokensAt(a.retry.now())), 0) }
+
+// spaced waits until a call that creates content may be made. Repetitions of a
+// call are not counted: they have waits of their own.
+func (a *api) spaced(ctx context.Context, k *call) error {
+	if k.reads || k.Method != http.MethodPost && k.Method != http.MethodPatch {
+		return nil
+	}
+	wait, ok := a.limiter.take(a.retry.now(), a.retry.patience)
+	switch {
+	case !ok:
+		k.wait = wait
+		return a.retry.tooMuch(k)
+	case wait == 0:
+		return nil
+	}
+	if err := a.retry.slow(ctx, wait); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	return nil
+}
+
+// errNobody says that a search cannot tell what is our own, because the forge does not say who we are.
+var errNobody = errors.New("it is not known who the token belongs to")
+
+const maxPosts = 3
+
+// once finds something, or creates it if it is not there, and leaves no more
+// than one. What got lost between a request and its answer is looked for before
+// the request is made again, after a pause in which it can be carried out.
+func once[T any](ctx context.Context, r retryPolicy, find func() (T, bool, error), create func() (T, error)) (T, error) {
+	var none T
+	var lost error
+	began := r.now()
+	for try := 0; ; try++ {
+		found, ok, err := find()
+		switch {
+		case err == nil && ok:
+			return found, nil
+		case lost != nil && (err != nil || try == maxPosts || r.now().Sub(began) > r.patience):
+			return none, unseen(ctx, lost, err)
+		case err != nil && !errors.Is(err, errNobody):
+			return none, err
+		}
+		made, err := create()
+		if err == nil || !isUnclear(err) {
+			return made, err
+		}
+		lost = err
+		wait, ok := r.pauseAfter(err, firstPause<<try, began)
+		if !ok {
+			return none, lost
+		}
+		if err := r.sleep(ctx, wait); err != nil {
+			return none, unseen(ctx, lost, err)
+		}
+	}
+}
+
+// unseen is for what may be there, and could not be looked for.
+func unseen(ctx context.Context, lost, why error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case why == nil:
+		return lost
+	}
+	return fmt.Errorf("%w (whether it was done all the same could not be seen: %w)", lost, why)
 }

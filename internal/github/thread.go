@@ -2,7 +2,9 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -10,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/text"
-
 	"github.com/google/go-github/v60/github"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Thread is the conversation under one issue or pull request.
@@ -152,4 +154,191 @@ func (t *Thread) Newest(ctx context.Context, requests int) (list []Comment, whol
 func sorted(all []Comment) []Comment {
 	slices.SortFunc(all, func(a, b Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
 	return slices.CompactFunc(all, func(a, b Comment) bool { return a.ID == b.ID })
+}
+
+// Post puts a comment with a marker, or finds the one that is there: a comment by the account of the token whose
+// first line is exactly marker, made or changed at since or later. However often it is called, and whatever happens
+// on the way, there is one. Marker is an HTML comment on one line; body is given without it or with it. What is
+// longer than a comment may be is cut off.
+func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time) (Comment, error) {
+	text, err := marked(marker, body)
+	if err != nil {
+		return Comment{}, fmt.Errorf("comment on %s: %w", t, err)
+	}
+	made := false
+	c, err := once(ctx, t.c.retry,
+		func() (Comment, bool, error) { return t.find(ctx, marker, since) },
+		func() (Comment, error) {
+			made = true
+			return t.create(ctx, text)
+		},
+	)
+	if err != nil || !made {
+		return c, err
+	}
+	// Another process may have looked when there was none, too.
+	switch first, found, err := t.find(ctx, marker, since); {
+	case err != nil && !errors.Is(err, errNobody):
+		return c, err
+	case err == nil && found && first.ID < c.ID:
+		return first, nil
+	}
+	return c, nil // also where a list lags behind
+}
+
+// Find looks for the comment of our own that begins with marker and that was written or changed since a time, as Post
+// does.
+func (t *Thread) Find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
+	c, found, err := t.find(ctx, marker, since)
+	if errors.Is(err, errNobody) {
+		err = nil
+	}
+	return c, found, err
+}
+
+// find looks for the comment of our own that begins with marker. A marker alone proves nothing: anybody can write
+// one. Of several that were made at once, the oldest stays, and whoever sees the others takes them away: their own
+// maker may have been cut off before it looked again.
+func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
+	me, known, err := t.c.whoami(ctx)
+	switch {
+	case err != nil:
+		return Comment{}, false, err
+	case !known:
+		return Comment{}, false, errNobody
+	}
+	list, err := t.read(ctx, since)
+	if err != nil {
+		return Comment{}, false, err
+	}
+	var first Comment
+	for _, c := range list {
+		switch {
+		case !me.Is(c.Author) || firstLine(c.Body) != marker:
+		case first.ID == 0:
+			first = c
+		default:
+			if err := t.takeAway(ctx, c.ID); err != nil {
+				return first, true, err
+			}
+		}
+	}
+	return first, first.ID != 0, nil
+}
+
+// takeAway deletes a comment that is there twice.
+func (t *Thread) takeAway(ctx context.Context, id int64) error {
+	_, _, err := do[any](ctx, t.c, Request{
+		What: fmt.Sprintf("take away comment %d of %s, which is there twice", id, t), Needs: "issues: write", Method: http.MethodDelete, Path: t.commentPath(id),
+	})
+	if IsKind(err, NotFound, Gone) {
+		return nil
+	}
+	return err
+}
+
+func (t *Thread) create(ctx context.Context, text string) (Comment, error) {
+	what := "comment on " + t.String()
+	w, _, err := do[github.IssueComment](ctx, t.c, Request{
+		What: what, Needs: "issues: write", Method: http.MethodPost, Path: t.path() + "/comments", Body: map[string]any{"body": text},
+	})
+	if err == nil && w.GetID() == 0 {
+		err = t.c.misfit(what, "what it sent is no comment", nil)
+	}
+	if err != nil {
+		return Comment{}, err
+	}
+	t.c.learn(userOf(w.User))
+	return commentOf(&w), nil
+}
+
+// Reaction is one of the little pictures that people put on comments.
+type Reaction string
+
+// The reactions that reprise uses.
+const (
+	Eyes       Reaction = "eyes"
+	Rocket     Reaction = "rocket"
+	ThumbsDown Reaction = "-1"
+	Confused   Reaction = "confused"
+)
+
+// React puts a reaction on a comment. Fresh is false if the account of the token had it there already. Where the
+// answer to a first try was lost, nobody can tell, and fresh is true.
+func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, err error) {
+	// The same reaction by the same account twice is one reaction.
+	w, got, err := do[struct{ User *github.User }](ctx, t.c, Request{
+		What: fmt.Sprintf("react to comment %d of %s", comment, t), Needs: "issues: write", Method: http.MethodPost, Repeatable: true,
+		Path: t.commentPath(comment) + "/reactions", Body: map[string]any{"content": r},
+	})
+	if err != nil {
+		return false, err
+	}
+	t.c.learn(userOf(w.User))
+	return got.status == http.StatusCreated || got.ambiguous, nil
+}
+
+// mostReactedPages is how many pages of a hundred reactions Reacted reads.
+const mostReactedPages = 3
+
+// Reacted reads which reactions a comment has of this client's account or of the account of workflows, which the gate
+// of a run may act for. Whole is false if others of them may be among those that were not read: the comment has very
+// many, or the forge does not say whose the token is.
+func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, whole bool, err error) {
+	found, whole, err := t.reacted(ctx, comment)
+	for _, r := range found {
+		ours = append(ours, Reaction(r.GetContent()))
+	}
+	return ours, whole, err
+}
+
+// TakeBack takes a reaction of ours off a comment, if it is there.
+func (t *Thread) TakeBack(ctx context.Context, comment int64, r Reaction) error {
+	found, _, err := t.reacted(ctx, comment)
+	for _, is := range found {
+		if err == nil && Reaction(is.GetContent()) == r {
+			_, _, err = do[any](ctx, t.c, Request{
+				What: fmt.Sprintf("take a reaction off comment %d of %s", comment, t), Needs: "issues: write", Method: http.MethodDelete, Path: fmt.Sprintf("%s/reactions/%d", t.commentPath(comment), is.GetID()),
+			})
+		}
+	}
+	return err
+}
+
+func (t *Thread) reacted(ctx context.Context, comment int64) (ours []*github.Reaction, whole bool, err error) {
+	me, known, err := t.c.whoami(ctx)
+	if err != nil || !known {
+		return nil, false, err
+	}
+	for n := 1; n <= mostReactedPages; n++ {
+		list, got, err := do[[]*github.Reaction](ctx, t.c, Request{
+			What: fmt.Sprintf("read the reactions to comment %d of %s", comment, t), Needs: "issues: read", Path: fmt.Sprintf("%s/reactions?per_page=%d&page=%d", t.commentPath(comment), perPage, n),
+		})
+		if err != nil {
+			return nil, false, err
+		}
+		for _, r := range list {
+			if by := userOf(r.User); by.Is(me) || by.Login == workflowsLogin && by.Type == "Bot" {
+				ours = append(ours, r)
+			}
+		}
+		if !got.follows(len(list)) {
+			return ours, true, nil
+		}
+	}
+	return ours, false, nil
+}
+
+// workflowsLogin is the account of the token that each job has.
+const workflowsLogin = "github-actions[bot]"
+
+// RemoveLabel takes a label off the issue, if it is there.
+func (t *Thread) RemoveLabel(ctx context.Context, name string) error {
+	_, _, err := do[any](ctx, t.c, Request{
+		What: fmt.Sprintf("take the label %q off %s", name, t), Needs: "issues: write", Method: http.MethodDelete, Path: t.path() + "/labels/" + url.PathEscape(name),
+	})
+	if IsKind(err, NotFound) {
+		return nil
+	}
+	return err
 }

@@ -1,11 +1,21 @@
 package issue
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"html"
+	"image"
+	_ "image/gif"  // so that their size is read
+	_ "image/jpeg" // so that their size is read
+	_ "image/png"  // so that their size is read
 	"net/url"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
@@ -127,4 +137,107 @@ func hostOf(u *url.URL) string {
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// hosts are where one GitHub keeps what people attach to texts.
+type hosts struct {
+	web *url.URL // where people see it
+}
+
+var (
+	// attachment matches the paths of attachments on the host that people see.
+	attachment = regexp.MustCompile(`^/(user-attachments/assets/|storage/user/[0-9]+/files/|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/assets/[0-9]+/)[0-9A-Za-z-]+$`)
+	// mark matches what an attachment is known by, at each of its addresses.
+	mark = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+)
+
+// The hosts of attachments at github.com, besides itself: those that stand in texts, and where github.com leads to.
+var (
+	inTexts = []string{"user-images.githubusercontent.com", "private-user-images.githubusercontent.com"}
+	stores  = []string{"github-production-user-asset-6210df.s3.amazonaws.com"}
+)
+
+// public reports whether this is github.com.
+func (h hosts) public() bool { return h.web.Host == "github.com" }
+
+// attached reports whether an address that stands in a text is one of an attachment.
+func (h hosts) attached(u *url.URL) bool {
+	if u.User != nil || u.Scheme != h.web.Scheme {
+		return false
+	}
+	host := strings.ToLower(u.Host)
+	if host == h.web.Host {
+		return attachment.MatchString(u.Path)
+	}
+	return slices.Contains(inTexts, host) || !h.public() && host == "media."+h.web.Host
+}
+
+// own reports whether an address that GitHub itself has led to is one of its own.
+func (h hosts) own(u *url.URL) bool {
+	host := strings.ToLower(u.Host)
+	switch {
+	case u.User != nil || u.Scheme != h.web.Scheme:
+		return false
+	case host == h.web.Host, slices.Contains(inTexts, host), slices.Contains(stores, host):
+		return true
+	}
+	return !h.public() && strings.HasSuffix(host, "."+h.web.Host)
+}
+
+// signed finds in the HTML of a text the address under which everybody gets an
+// attachment, for some minutes; nil: there is none.
+func (h hosts) signed(markup, address string) *url.URL {
+	id := mark.FindString(strings.ToLower(address))
+	for _, m := range tag().FindAllStringSubmatch(markup, -1) {
+		u, err := url.Parse(html.UnescapeString(m[1] + m[2] + m[3]))
+		if id != "" && err == nil && u.RawQuery != "" && strings.Contains(strings.ToLower(u.Path), id) && h.own(u) {
+			return u
+		}
+	}
+	return nil
+}
+
+// The most that an image may have.
+const (
+	mostBytes = 5 << 20
+	mostSide  = 8_000      // pixels: models take no more
+	mostArea  = 40_000_000 // pixels
+)
+
+// kindOf tells by the bytes which kind of image they are, or why an agent does not get
+// them. Only their head is read: nothing is unpacked.
+func kindOf(data []byte) (kind string, why metadata.Reason) {
+	var size image.Config
+	var err error
+	if width, height, ok := webp(data); ok {
+		kind, size = "webp", image.Config{Width: width, Height: height}
+	} else if size, kind, err = image.DecodeConfig(bytes.NewReader(data)); err != nil {
+		return "", metadata.Because("image_kind")
+	}
+	if side := max(size.Width, size.Height); min(size.Width, size.Height) < 1 || side > mostSide || size.Width*size.Height > mostArea {
+		return "", metadata.Because("image_area", "width", size.Width, "height", size.Height)
+	}
+	return kind, ""
+}
+
+// kinds are the types that a file can have, as its name says them.
+var kinds = []string{"gif", "jpeg", "png", "webp"}
+
+// webp reads the size out of the head of a WebP file, in each of its three forms.
+func webp(data []byte) (width, height int, ok bool) {
+	if len(data) < 30 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
+		return 0, 0, false
+	}
+	little := binary.LittleEndian
+	switch body := data[20:]; string(data[12:16]) {
+	case "VP8 ": // after three bytes of the frame and three that begin a key frame
+		return int(little.Uint16(body[6:]) & 0x3fff), int(little.Uint16(body[8:]) & 0x3fff), body[3] == 0x9d && body[4] == 0x01 && body[5] == 0x2a
+	case "VP8L":
+		bits := little.Uint32(body[1:])
+		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1, body[0] == 0x2f
+	case "VP8X":
+		three := func(at int) int { return int(body[at]) | int(body[at+1])<<8 | int(body[at+2])<<16 }
+		return three(4) + 1, three(7) + 1, true
+	}
+	return 0, 0, false
 }

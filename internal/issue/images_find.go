@@ -1,17 +1,29 @@
 package issue
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"html"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
+	markdown "github.com/yuin/goldmark/text"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 var tag = sync.OnceValue(func() *regexp.Regexp {
@@ -53,7 +65,7 @@ func seen(body string) (all []string) {
 		return nil
 	}
 	src := []byte(body)
-	markup := func(lines *text.Segments) {
+	markup := func(lines *markdown.Segments) {
 		var b strings.Builder
 		for i := range lines.Len() {
 			line := lines.At(i)
@@ -63,7 +75,7 @@ func seen(body string) (all []string) {
 			all = append(all, html.UnescapeString(m[1]+m[2]+m[3]))
 		}
 	}
-	_ = ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(src)), func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function gives no error
+	_ = ast.Walk(goldmark.DefaultParser().Parse(markdown.NewReader(src)), func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function gives no error
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -96,4 +108,187 @@ func named(body string, said map[string]string) string {
 		}
 	}
 	return body
+}
+
+// HeardImages says what of the discussion below an issue, and of the images of both, agents are
+// given; "" if there is none of either.
+func HeardImages(words prompts.Catalogue, is Issue) string {
+	var all []string
+	switch d, who := is.Discussion, strings.Join(is.Discussion.By(), ", "); {
+	case len(d.Comments) == 0:
+	case d.Older > 0:
+		all = append(all, words.Shown("heard in part", "n", len(d.Comments), "who", who, "older", d.Older))
+	default:
+		all = append(all, words.Shown("heard", "n", len(d.Comments), "who", who))
+	}
+	given := 0
+	for _, image := range is.Images {
+		if image.Digest != "" {
+			given++
+		}
+	}
+	if given > 0 {
+		all = append(all, words.Shown("images given", "n", given))
+	}
+	return strings.Join(append(all, missingImages(words, is.Record().Images)...), "; ")
+}
+
+// missingImages says why agents are not given some of the images of an issue, which counts them from 1.
+func missingImages(words prompts.Catalogue, all []metadata.Image) (lines []string) {
+	for i, image := range all {
+		if image.Digest == "" {
+			lines = append(lines, notGiven(words, i, image.Why))
+		}
+	}
+	return lines
+}
+
+func notGiven(words prompts.Catalogue, i int, why metadata.Reason) string {
+	return words.Shown("image not given", "n", i+1, "why", why.In(words))
+}
+
+// ImageShelf is where the images of a run lie on this machine.
+type ImageShelf struct {
+	Dir   string
+	Issue Issue // with the images that the record has
+	Words prompts.Catalogue
+	// Place gives where they are fetched again if they are not here; an error says why they cannot be.
+	Place func() (ImagePlace, error)
+	Warn  func(text string) // tells what is missing
+
+	mu        sync.Mutex
+	described *prompts.Issue
+	have      []string
+}
+
+// ImagesBeside gives the shelf of a run in a folder of this machine.
+func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue) *ImageShelf {
+	return &ImageShelf{
+		Dir: dir, Issue: is, Words: prompts.Words(run.Language),
+		Warn: func(line string) { _, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", text.Flat(line)) },
+		Place: func() (ImagePlace, error) {
+			f, err := ForgeOf(env)
+			if err != nil {
+				return ImagePlace{}, err
+			}
+			gh, err := Client(env, f, cmp.Or(token, f.Token), env.Stderr)
+			owner, name, _ := strings.Cut(run.Repository, "/")
+			number, _ := strconv.Atoi(run.IssueNumber) // else the forge has no such issue
+			return ImagePlace{GitHub: gh, Owner: owner, Name: name, Number: number}, err
+		},
+	}
+}
+
+// See gives the issue as agents are told it, in which each image is named by its number and file, and the files.
+// Images that are not on this machine are fetched again; one that is gone is said to be. Files are looked for once.
+func (s *ImageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, []string) {
+	if len(s.Issue.Images) == 0 {
+		return is, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.described == nil {
+		said := map[string]string{}
+		s.have = nil
+		why := s.fill(ctx)
+		for i, image := range s.Issue.Images {
+			file := s.file(i, image)
+			switch {
+			case file == "":
+				said[image.URL] = notGiven(s.Words, i, image.Why)
+			case why[image.URL] != "":
+				said[image.URL] = notGiven(s.Words, i, why[image.URL])
+				s.Warn(notGiven(prompts.Words("en"), i, why[image.URL]))
+			default:
+				said[image.URL], s.have = s.Words.Shown("image at", "n", i+1, "file", file), append(s.have, file)
+			}
+		}
+		is.Body, is.Said = named(is.Body, said), slices.Clone(is.Said)
+		for i := range is.Said {
+			is.Said[i].Text = named(is.Said[i].Text, said)
+		}
+		if len(s.have) > 0 {
+			is.Images = s.Dir
+		}
+		if ctx.Err() != nil {
+			return is, s.have // what is missing was not looked for
+		}
+		s.described = &is
+	}
+	return *s.described, s.have
+}
+
+// file names the file of an image; "" of one that was never fetched, or of which the record
+// says what reprise never writes: others can push a record.
+func (s *ImageShelf) file(i int, image Image) string {
+	sum := strings.TrimPrefix(image.Digest, "sha256:")
+	if !isSum.MatchString(sum) || !slices.Contains(kinds, image.Type) {
+		return ""
+	}
+	return filepath.Join(s.Dir, strconv.Itoa(i+1)+"-"+sum[:12]+"."+image.Type)
+}
+
+var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// fill brings the files that are missing, and says why it could not, by the addresses of images.
+func (s *ImageShelf) fill(ctx context.Context) map[string]metadata.Reason {
+	missing, why := map[string]Image{}, map[string]metadata.Reason{}
+	for i, image := range s.Issue.Images {
+		if file := s.file(i, image); file != "" && !s.has(file, image) {
+			missing[image.URL] = image
+		}
+	}
+	s.refetch(ctx, missing)
+	for i, image := range s.Issue.Images {
+		found, ok := missing[image.URL]
+		switch {
+		case !ok:
+		case len(found.Data) == 0:
+			why[image.URL] = cmp.Or(found.Why, metadata.Because("image_unreachable"))
+		case digest(found.Data) != image.Digest:
+			why[image.URL] = metadata.Because("image_changed")
+		default:
+			if err := s.write(s.file(i, image), found.Data); err != nil {
+				why[image.URL] = metadata.Because("image_not_kept", "error", err.Error())
+			}
+		}
+	}
+	return why
+}
+
+// refetch fetches images that are missing on this machine, unless their bytes are known.
+func (s *ImageShelf) refetch(ctx context.Context, missing map[string]Image) {
+	wanted := func(address string) bool {
+		image, ok := missing[address]
+		return ok && len(image.Data) == 0
+	}
+	if !slices.ContainsFunc(s.Issue.Images, func(image Image) bool { return wanted(image.URL) }) {
+		return
+	}
+	place, err := s.Place()
+	if err != nil {
+		s.Warn(err.Error())
+		return
+	}
+	all, _ := place.fetch(ctx, sources(s.Issue), wanted) // what is not there is unreachable
+	for _, image := range all {
+		missing[image.URL] = image
+	}
+}
+
+// has reports whether a file is there and has what was fetched.
+func (s *ImageShelf) has(name string, image Image) bool {
+	data, err := folders.ReadRegular(name, mostBytes)
+	return err == nil && digest(data) == image.Digest
+}
+
+// write keeps the bytes of an image. A file that is there was not what it should be.
+func (s *ImageShelf) write(name string, data []byte) error {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("replacing what lies there: %w", err)
+	}
+	return os.WriteFile(name, data, fs.FileMode(0o400))
 }

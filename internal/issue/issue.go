@@ -4,6 +4,7 @@ package issue
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -286,4 +288,37 @@ func NewestFirst[V any](of map[string]V) []string {
 	return slices.SortedFunc(maps.Keys(of), func(a, b string) int {
 		return cmp.Or(len(b)-len(a), strings.Compare(b, a))
 	})
+}
+
+// Right is something that a token has to be allowed, and a question that finds out without doing it.
+type Right struct {
+	Name string // as workflows write it
+	Ask  func(ctx context.Context) error
+}
+
+// RightsOf lists what a run asks of a token: to push, and to open a pull request to base unless that is empty.
+func RightsOf(gh *github.Client, owner, name, base string) []Right {
+	rights := []Right{{"contents: write", func(ctx context.Context) error { return gh.MayPush(ctx, owner, name) }}}
+	if base != "" {
+		rights = append(rights, Right{"pull-requests: write", func(ctx context.Context) error { return gh.MayOpenPull(ctx, owner, name, base) }})
+	}
+	return rights
+}
+
+// WhyNoWork says why no work is done on an issue, as the forge gave it or the
+// error that it gave instead; the code is empty if work may be done.
+func WhyNoWork(is github.Issue, err error) (metadata.Code, metadata.Reason) {
+	switch {
+	case github.IsKind(err, github.NotFound, github.Gone):
+		return metadata.StaleEvent, exit.Why(err)
+	case err != nil:
+		return exit.ForgeReason(err), exit.Why(err)
+	case is.State == "closed":
+		return metadata.StaleEvent, metadata.Because("issue_closed")
+	case is.Locked:
+		return metadata.StaleEvent, metadata.Because("issue_locked")
+	case is.IsPull:
+		return metadata.NothingDone, metadata.Because("is_a_pull", "number", is.Number)
+	}
+	return "", ""
 }

@@ -7,13 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -104,3 +112,226 @@ type place struct {
 
 // numbered is the folder of an older run.
 func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", OlderFolder, id) }
+
+// OlderPrefix begins the names of the older system's own branches.
+const OlderPrefix = "ai-workflow/issue-"
+
+// Find reads the older run that the command line names.
+func (o Options) Find(ctx context.Context, src *git.Source) (*OlderRun, error) {
+	var data []byte
+	var err error
+	old := &OlderRun{}
+	if o.Record != "" {
+		data, err = old.onDisk(o.Record)
+	} else {
+		data, err = old.onBranch(ctx, src, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := old.parse(data); err != nil {
+		return nil, exit.AsUsage(err)
+	}
+	id := string(old.Issue)
+	if o.Id != "" && o.Id != id {
+		return nil, exit.Usagef("%s is of issue %s, not of %s", old.Name, id, o.Id)
+	}
+	old.Top, old.said = numbered(id), cmp.Or(old.said, old.Name)
+	return old, nil
+}
+
+// onDisk reads a record from a file, and takes the folder it is in for that of
+// the run.
+func (old *OlderRun) onDisk(file string) ([]byte, error) {
+	data, err := folders.ReadRegular(file, metadata.MaxSize)
+	if err != nil {
+		return nil, exit.Usagef("older record: %w", err)
+	}
+	// Nothing is read through a symbolic link that leads out of the folder. It is open as long as
+	// its files are in use.
+	root, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	old.Name, old.said, old.files = file, filepath.Base(file), root.FS()
+	return data, nil
+}
+
+// onBranch reads a record from a branch, of the issue that the flag or the name of the branch says.
+func (old *OlderRun) onBranch(ctx context.Context, src *git.Source, o Options) ([]byte, error) {
+	if old.Base = o.Branch; old.Base == "" {
+		old.Base = OlderPrefix + o.Id
+	}
+	id := o.Id
+	if named, is := strings.CutPrefix(path.Base(old.Base), "issue-"); id == "" && is && metadata.CheckID(named) == nil {
+		id = named
+	}
+	if id == "" {
+		return nil, exit.Usagef("which run of branch %s? Say it with --issue ID", old.Base)
+	}
+	data, err := old.read(ctx, src, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Usagef("there is no %s, here or fetched from origin: name the branch that has the older run with --from BRANCH, or its %s with --file FILE", old.Name, metadata.File)
+	}
+	return data, err
+}
+
+// read reads the record of an issue on the branch, and what lies beside it.
+func (old *OlderRun) read(ctx context.Context, src *git.Source, id string) ([]byte, error) {
+	old.Name = old.Base + ":" + path.Join(numbered(id), metadata.File)
+	files, err := src.FS(ctx, old.Base, numbered(id))
+	if err != nil || files == nil {
+		return nil, cmp.Or(err, fs.ErrNotExist)
+	}
+	old.files = files
+	return fs.ReadFile(files, metadata.File)
+}
+
+// maxOlderFile is the most that is taken over of an artifact or a review, in bytes.
+const maxOlderFile = 4 << 20
+
+// document is a file of an older phase.
+type document struct {
+	path string // from the top of the repository
+	data []byte
+}
+
+// documents lists the Markdown files that an older phase wrote and that are not empty, the artifact first.
+func (old *OlderRun) documents(phase string, listed []string) (out []document, err error) {
+	names, err := fs.Glob(old.files, "*/output/*.md")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		full := path.Join(old.Top, name)
+		if !ofPhase(name, phase) || metadata.CheckPath(full) != nil {
+			continue
+		}
+		data, err := readOlder(old.files, name)
+		if err != nil {
+			return nil, err
+		}
+		if strings.TrimSpace(string(data)) != "" {
+			out = append(out, document{full, data})
+		}
+	}
+	rank := func(d document) int {
+		switch {
+		case slices.ContainsFunc(listed, func(l string) bool { return strings.HasSuffix(l, d.path) }):
+			return 0
+		case strings.HasPrefix(plainName(d.path), phase):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(out, func(a, b document) int { return cmp.Compare(rank(a), rank(b)) })
+	return out, nil
+}
+
+// review gives the newest review of an older phase, empty if there is none.
+func (old *OlderRun) review(phase string) (string, error) {
+	names, err := fs.Glob(old.files, "*/review/result.md")
+	for _, name := range names {
+		if ofPhase(name, phase) {
+			data, err := readOlder(old.files, name)
+			return strings.ToValidUTF8(strings.TrimSpace(string(data)), "\uFFFD"), err
+		}
+	}
+	return "", err
+}
+
+// ofPhase reports whether a file is in the folder of a phase, such as 03_test_scenario.
+func ofPhase(name, phase string) bool {
+	folder, _, _ := strings.Cut(name, "/")
+	_, of, _ := strings.Cut(folder, "_")
+	return plainName(of) == phase
+}
+
+// readOlder reads a regular file that is not too large to be kept. A link that leads out of the
+// folder is none.
+func readOlder(files fs.FS, name string) ([]byte, error) {
+	info, err := fs.Lstat(files, name) // opening a pipe would wait
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case info.Size() > maxOlderFile:
+		return nil, exit.Usagef("%s has %d bytes; the limit is %d: make it smaller, or take it away", name, info.Size(), maxOlderFile)
+	}
+	return fs.ReadFile(files, name)
+}
+
+// plainName gives the name of a file or folder without its ending, spelt as
+// phases are.
+func plainName(p string) string {
+	base := path.Base(p)
+	return strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(base, path.Ext(base))), "-", "_")
+}
+
+// Tell says what was taken over, what was not and why, and how to go on.
+func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error {
+	if o.Json {
+		out := map[string]any{
+			"dry_run": o.Dry, "issue": w.Run.IssueNumber, "from": t.Old.Name, "branch": w.Run.BranchName, "base_commit": w.Run.BaseCommit,
+			"pushed": w.Push && !o.Dry, "status": w.Run.Status, "phases": t.Taken, "dropped": text.List(t.Old.Notes),
+		}
+		if !o.Dry {
+			out["head_sha"] = w.Repo.Tip()
+		}
+		return text.PrintJSON(env.Stdout, out)
+	}
+	r := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
+	r.Titled(w.Plan, w.Run)
+	r.Line("%s", "from "+text.Flat(t.Old.Name))
+	r.Line("")
+	r.Table(takeoverTable(t), "")
+	r.Line("")
+	r.Line("%s spent", text.USD(w.Run.Cost.USD))
+	if len(t.Old.Notes) > 0 {
+		r.Heading("Not taken over as it was")
+		for _, n := range t.Old.Notes {
+			r.Line("  %s: %s", text.Flat(n.What), text.Flat(n.Why))
+		}
+	}
+	r.Line("")
+	if o.Dry {
+		r.Line("Dry run: nothing was changed.")
+		return nil
+	}
+	start := "It starts where the older branch ends, which stays as it is."
+	if t.Old.Base == "" {
+		start = "It starts at what is checked out."
+	}
+	r.Line("Branch %s at %.12s. %s", w.Run.BranchName, w.Repo.Tip(), start)
+	goOn(r, w.Run, t.Old)
+	return nil
+}
+
+// takeoverTable shows what became of each phase.
+func takeoverTable(t *Takeover) *text.Table {
+	out := &text.Table{}
+	out.Add("", "phase", "was", "is", "artifact")
+	for _, p := range t.Taken {
+		files := slices.Sorted(maps.Keys(p.Artifacts))
+		for i, f := range files {
+			files[i] = strings.TrimPrefix(f, t.Old.Top+"/")
+		}
+		out.Add(view.Sign(p.Status), text.Flat(p.Name), text.Words(p.Was), text.Words(p.Status), text.Flat(strings.Join(files, " ")))
+	}
+	return out
+}
+
+// goOn says what can be done now.
+func goOn(r terminal.Report, run metadata.Run, old *OlderRun) {
+	id := run.IssueNumber
+	if run.Status == metadata.Completed {
+		r.Line("Every phase is done. To take one back: reprise rollback --issue %s --to-phase PHASE --reason TEXT", id)
+	} else {
+		r.Line("Go on with: reprise run --issue %s", id)
+	}
+	// A branch that does not start from the older one cannot be pushed over it.
+	if head := old.Branch; run.PRNumber > 0 && head == old.Base && head != "" && head != run.BranchName {
+		r.Line("Pull request %d shows %s. For it to show what comes now, too: git push origin %s:%s", run.PRNumber, text.Flat(head), run.BranchName, text.Flat(head))
+	}
+}

@@ -2,7 +2,12 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
 )
 
 // Head keeps the first bytes that are written to it, at most Limit of them; 0 means
@@ -45,3 +50,53 @@ func (t *Tail) Write(p []byte) (int, error) {
 
 // String is what is kept.
 func (t *Tail) String() string { return string(t.data) }
+
+// RunBounded runs a command, and gives all that is printed until it has ended to two writers, where exec.Cmd waits for
+// everybody who holds the pipes open, or loses the end of it. The error is that of the command.
+func RunBounded(cmd *exec.Cmd, stdout, stderr io.Writer) error {
+	var ours, theirs [2]*os.File
+	defer func() {
+		for _, f := range append(ours[:], theirs[:]...) {
+			_ = f.Close() // nil, closed, or only read from
+		}
+	}()
+	for i := range ours {
+		var err error
+		if ours[i], theirs[i], err = os.Pipe(); err != nil {
+			return err
+		}
+	}
+	cmd.Stdout, cmd.Stderr = theirs[0], theirs[1]
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var read sync.WaitGroup
+	for i, to := range []io.Writer{stdout, stderr} {
+		_ = theirs[i].Close() // the command has it
+		read.Go(func() { _, _ = io.Copy(to, &RestOfOutput{Pipe: ours[i]}) })
+	}
+	err := cmd.Wait()
+	for _, f := range ours {
+		_ = f.SetReadDeadline(time.Now()) // pipes have one
+	}
+	read.Wait()
+	return err
+}
+
+// RestOfOutput reads a pipe to its end and, once its deadline is over, to the end of what is in it then.
+type RestOfOutput struct {
+	Pipe *os.File
+	late int // bytes read since the deadline
+}
+
+// Read reads. An error is the end.
+func (r *RestOfOutput) Read(p []byte) (int, error) {
+	n, err := r.Pipe.Read(p)
+	const most = 1 << 20 // bytes that a pipe holds; somebody who is not ours may go on writing
+	if errors.Is(err, os.ErrDeadlineExceeded) && r.late < most {
+		_ = r.Pipe.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // what is there is read before that is asked for
+		n, err = r.Pipe.Read(p)
+		r.late += n
+	}
+	return n, err
+}

@@ -3,17 +3,23 @@
 package rehearsal
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
@@ -178,4 +184,96 @@ func pretend(t engine.Task, r engine.Result) metadata.Usage {
 	}
 	u.USD = (float64(u.InputTokens) + 5*float64(u.OutputTokens)) / 1e6
 	return u
+}
+
+// diagnose proposes what the stored verdicts say, without a model: back to the
+// first phase that has an open blocker, to have it revised.
+func diagnose(t engine.Task, words spoken, r *engine.Result) error {
+	data, err := os.ReadFile(t.Artifact)
+	if err != nil {
+		return err
+	}
+	run, err := metadata.Parse(data, t.Artifact)
+	if err != nil {
+		return err
+	}
+	d := phases.Diagnosis{Confidence: phases.HighConfidence, Analysis: words["sound"]}
+	if phase, reason := blocked(run); reason != "" {
+		d = phases.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: phases.HighConfidence, Analysis: reason}
+	}
+	r.Text = engine.Proposal(d, run.Language)
+	r.Structured, err = json.Marshal(d)
+	return err
+}
+
+// blocked finds the first phase that has an open blocker, and says what.
+func blocked(run metadata.Run) (phase, reason string) {
+	for _, p := range run.Phases {
+		if p.Status == metadata.PhaseSkipped || p.Verdict == nil {
+			continue
+		}
+		for _, f := range p.Verdict.Findings {
+			if f.Severity == metadata.Blocker && f.Status != metadata.Fixed {
+				return p.Name, process.OneLine(fmt.Sprintf("%s: %s. %s", f.ID, f.Title, cmp.Or(f.Solution, f.Problem)), 900)
+			}
+		}
+	}
+	return "", ""
+}
+
+// spoken is what a rehearsal writes, in one language, by the names in words.json.
+type spoken map[string]string
+
+//go:embed words.json
+var allWords []byte
+
+// inLanguages are the words of all languages.
+var inLanguages = sync.OnceValue(func() (all map[string]spoken) {
+	if err := json.Unmarshal(allWords, &all); err != nil {
+		panic(err) // it is part of the program
+	}
+	return all
+})
+
+// wordsIn gives the words of a language, or the English ones.
+func wordsIn(language string) spoken {
+	if words := inLanguages()[language]; words != nil {
+		return words
+	}
+	return inLanguages()["en"]
+}
+
+// document is a plausible artifact.
+func (w spoken) document(t engine.Task) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n"+w["about"]+"\n", process.OneLine(t.Title, 200), t.Phase, t.Attempt)
+	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w["goal"], strings.TrimSpace(t.Goal))
+	for _, g := range t.Gates {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", process.OneLine(g, 200), w["gate"])
+	}
+	if reason := rollbackReason(t.Prompt); reason != "" {
+		fmt.Fprintf(&b, "\n## %s\n\n> %s\n", w["reason"], strings.ReplaceAll(reason, "\n", "\n> "))
+	}
+	if t.Step == metadata.Revise {
+		fmt.Fprintf(&b, "\n%s\n\n"+w["fix"]+"\n", w["revised"], theFinding)
+	}
+	return b.String()
+}
+
+// rollbackHead matches the beginning of a prompt that starts with the reason
+// of a rollback, up to the reason: a heading, a sentence, and a fence.
+var rollbackHead = regexp.MustCompile(`\A\s*# [^\n]*\n\n[^\n]*\n\n<<<(\S+) reason\n`)
+
+// rollbackReason finds the reason of a rollback at the start of a prompt.
+func rollbackReason(prompt string) string {
+	m := rollbackHead.FindStringSubmatchIndex(prompt)
+	if m == nil {
+		return ""
+	}
+	boundary := prompt[m[2]:m[3]]
+	reason, _, ok := strings.Cut(prompt[m[1]:], "\n"+boundary+">>>")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(reason)
 }

@@ -8,10 +8,23 @@ package report
 
 import (
 	"bufio"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"html/template"
 	"io"
+	"net/url"
+	"regexp"
 	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 //go:embed head.html
@@ -36,4 +49,256 @@ func write(w io.Writer, text string, content any) error {
 		return err
 	}
 	return out.Flush()
+}
+
+// content is the page as the template writes it: every value is a line or a text
+// that can be shown.
+type content struct {
+	W           words
+	Policy      string
+	Style       template.CSS
+	Title       string
+	Status      badge
+	Where       string
+	Facts       []fact
+	Next        next
+	Proven      []fact
+	Issue       string
+	Whole       diff
+	Lanes       []lane
+	Merges      []merged
+	Attempts    []attempt
+	NoChanges   bool
+	Reviews     []review
+	Checks      []check
+	Rollbacks   []rollback
+	Cost        cost
+	People      []said
+	Questions   []question
+	Made        string
+	TimelineEnd []string // when it begins and ends
+}
+
+// badge is a word with a colour.
+type badge struct{ Class, Word string }
+
+// fact is a line of the headline.
+type fact struct{ Name, Value, Link string }
+
+func newContent(f Facts) content {
+	plan := view.Whole(f.Plan)
+	w := words{prompts.Words(f.Run.Language), plan}
+	run := f.Run
+	rows := view.RowsOf(plan, run)
+	lanes, ends := lanesOf(w, run, rows)
+	return content{
+		W: w, Policy: policy(), Style: template.CSS(styleText),
+		Title:  text.IssueHead(run.IssueNumber, line(run.IssueTitle, 300)),
+		Status: badge{class(string(run.Status)), w.status(string(run.Status))},
+		Where:  whereOf(w, plan, run, rows), Facts: factsOf(w, run),
+		Next: nextOf(w, plan, run), Proven: provenOf(w, plan, run), Issue: paragraph(f.Issue), Whole: diffOf(w, f.Whole, &space{remaining: mostOfAll}), Lanes: lanes, Merges: mergesOf(w, run), TimelineEnd: ends,
+		Attempts: attemptsOf(w, f), NoChanges: f.NoChanges,
+		Reviews: reviewsOf(w, rows), Checks: checksOf(w, rows),
+		Rollbacks: rollbacksOf(w, run), Cost: costOf(run, rows),
+		People: peopleOf(w, run), Questions: questionsOf(w, run),
+		Made: w.Shown("page made", "when", text.Clock(f.At)),
+	}
+}
+
+// where says at which phase and step the run is.
+func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []view.Row) string {
+	total := view.PhasesIn(rows)
+	d := view.Doing(plan, run)
+	at := view.RowOf(rows, d.Phase)
+	switch {
+	case at.Number == 0 || run.Status == metadata.Completed:
+		return w.Shown("phases", "n", view.Completed(rows), "m", total)
+	case d.Do == "": // it stopped between steps
+		return w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", total)
+	default:
+		return w.Headline(at.Number, total, text.Flat(at.Title), string(d.Do))
+	}
+}
+
+func factsOf(w words, run metadata.Run) []fact {
+	spent := phases.SpentOf(run)
+	all := []fact{
+		{w.Say("cost"), view.Spent(run), ""},
+		{w.Say("elapsed"), text.Duration(run.UpdatedAt.Sub(run.CreatedAt)), ""},
+		{w.Shown("page work"), text.Duration(time.Duration(spent.Seconds) * time.Second), ""},
+		{w.Shown("page at once"), view.Together(w.Catalogue, run), ""},
+		{w.Say("attempts"), text.Tokens(int64(phases.SpentOf(run).Attempts)), ""},
+		{w.Say("pipeline"), line(text.Join(" ", run.Pipeline.Name), 60), ""},
+		{w.Say("branch"), line(run.BranchName, 120), ""},
+		{w.Shown("page issue"), named(run.IssueURL), link(run.IssueURL)},
+		{w.Say("pullRequest"), named(run.PRURL), link(run.PRURL)},
+		{w.Shown("page begun"), text.Clock(run.CreatedAt) + " UTC", ""},
+	}
+	var shown []fact
+	for _, f := range all {
+		if f.Value != "" {
+			shown = append(shown, f)
+		}
+	}
+	return shown
+}
+
+// provenOf has a line for each phase of which something was proven.
+func provenOf(w words, plan *pipelines.Pipeline, run metadata.Run) (all []fact) {
+	for _, p := range view.StateOf(plan, run).Proven() {
+		all = append(all, fact{Name: line(p.Title, 60), Value: line(p.Line(w.Catalogue), 1000)})
+	}
+	return all
+}
+
+// next is what a person should do.
+type next struct {
+	Class, Why, Meaning string
+	Stderr              string
+	Commands            []string
+}
+
+func nextOf(w words, plan *pipelines.Pipeline, run metadata.Run) next {
+	n := next{Class: class(string(run.Status)), Commands: view.NextCommands(plan, run)}
+	switch {
+	case run.Status == metadata.Completed:
+		n.Why = w.Shown("done")
+		if len(n.Commands) == 0 {
+			n.Commands = view.EndCommands(run)
+		}
+	case run.Stop != nil:
+		n.Meaning = text.Join(" ", text.Flat(w.Explain(string(run.Stop.Code)).Meaning), "("+line(string(run.Stop.Code), 60)+")")
+		n.Why = paragraph(run.Stop.Why.In(w.Catalogue))
+		n.Stderr = lastLines(view.Stderr(run))
+	default:
+		n.Why = w.Shown("to do idle")
+	}
+	return n
+}
+
+// Facts are what a page tells.
+type Facts struct {
+	Plan *pipelines.Pipeline // may be nil
+	Run  metadata.Run
+	// Issue is the text that the run works on.
+	Issue string
+	// Whole is what the run has changed, as one patch at most.
+	Whole []Change
+	// Changes are what the commits of attempts changed, in their order.
+	Changes []Change
+	// NoChanges says that the commits could not be read.
+	NoChanges bool
+	// Transcripts are what was said in attempts, by their numbers, as far as it is known.
+	Transcripts map[int][]agents.Entry
+	At          time.Time // when the page is made
+}
+
+// Change is what the commit of an attempt changed.
+type Change struct {
+	Attempt int
+	Commit  string
+	Patch   string // as git diff prints it
+	Cut     bool   // the end of the patch is missing
+}
+
+//go:embed page.css
+var styleText string
+
+// policy allows a browser the style of the page and nothing else.
+func policy() string {
+	sum := sha256.Sum256([]byte(styleText))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+// words are what the page says in a language, and of a pipeline.
+type words struct {
+	prompts.Catalogue
+	plan *pipelines.Pipeline
+}
+
+// phase is what people read in the place of the name of a phase.
+func (w words) phase(name string) string {
+	if name == "" {
+		return ""
+	}
+	return line(view.TitleOf(w.plan, name), 60)
+}
+
+// line makes a text one line of at most so many cells.
+func line(s string, most int) string { return text.Cut(text.Flat(s), most) }
+
+// longest is how many characters of one text are shown: nobody reads more.
+const longest = 4000
+
+// paragraph keeps the lines of a text. The end of a very long one is cut off.
+func paragraph(s string) string {
+	if len(s) > longest {
+		if r := []rune(s); len(r) > longest {
+			s = string(r[:longest]) + "…"
+		}
+	}
+	return text.Visible(s)
+}
+
+// ending is like paragraph, for what a program has printed: it keeps the end.
+func ending(s string) string {
+	if r := []rune(s); len(r) > longest {
+		s = "…" + string(r[len(r)-longest:])
+	}
+	return text.Visible(s)
+}
+
+// link gives an address that a page may lead to, else "". No name of a host has quotes, brackets or
+// parentheses, and the page would write those with a percent sign, which leads to another host.
+func link(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(u.Host, `"'()<>`) {
+		return ""
+	}
+	return u.String()
+}
+
+// onForge finds the owner, the repository and the number in the path of an issue's or a pull request's address.
+var onForge = regexp.MustCompile(`^/([^/]+/[^/]+)/(?:issues|pull|pulls)/([0-9]+)$`)
+
+// named is how people name an issue or a pull request: OWNER/NAME#NUMBER, or its whole address where that cannot be told.
+func named(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		if m := onForge.FindStringSubmatch(u.Path); m != nil {
+			address = m[1] + "#" + m[2]
+		}
+	}
+	return line(address, 200)
+}
+
+func (w words) status(s string) string { return w.word("statuses", s) }
+
+// word gives the word for a key, or the key itself as people write it.
+func (w words) word(kind, key string) string {
+	return line(text.Words(w.Word(kind, key)), 60)
+}
+
+// class names the colour for how something stands.
+func class(s string) string {
+	switch s {
+	case "completed", "succeeded", "pass", "fixed":
+		return "good"
+	case "failed", "fail", "error", "blocked", "blocker":
+		return "bad"
+	case "waiting", "pass_with_suggestions", "interrupted", "suggestion", "still_open", "cancelled":
+		return "open"
+	case "running", "in_progress", "started":
+		return "busy"
+	}
+	return "none"
+}
+
+// lastLines gives the end of what a program has printed.
+func lastLines(s string) string {
+	var out string
+	for _, l := range view.LastLines(s, view.FailureLines) {
+		out += text.Visible(l) + "\n"
+	}
+	return out
 }

@@ -1,7 +1,13 @@
+// Package sandbox holds programs that somebody else wrote: it says what of the
+// machine one may reach and use up, whatever it is told and whoever it runs as. A
+// helper process puts the limits on itself and then becomes the program; Landlock,
+// filters of system calls, namespaces and control groups keep them.
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 )
@@ -124,4 +130,173 @@ func (s Sandbox) refuses(network NetworkBond, why string) error {
 		return nil
 	}
 	return fmt.Errorf("the sandbox is required, and the pipeline lists hosts, but nothing here keeps programs from others: use Linux 6.7 or newer with Landlock, or a system that lets this user make namespaces (%s), or say `network: \"open\"` in the pipeline", why)
+}
+
+// Limits are what the sandbox allows one call to use up. 0 stands for the
+// usual.
+type Limits struct {
+	// File is the most that one file may have, in bytes; usually 1 GB.
+	File uint64
+	// Disk is the most that a call may write into its tree, its home and its
+	// temporary folder together, in bytes; usually 4 GB. It is looked at
+	// every second, or for a twentieth of the time where that takes longer.
+	Disk uint64
+	// Spare is what a call must leave free on the disk, in bytes; usually
+	// 200 MB.
+	Spare uint64
+	// Processes is the most that a call may have at once, threads counted;
+	// usually 4096. Root is held to it by a control group. Others are held to
+	// it in a user namespace, and without one to so many more than the machine
+	// has when the call begins.
+	Processes uint64
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		File: cmp.Or(l.File, 1e9), Disk: cmp.Or(l.Disk, 4e9),
+		Spare: cmp.Or(l.Spare, 200e6), Processes: cmp.Or(l.Processes, 4096),
+	}
+}
+
+// Size writes bytes for people, in the units that the limits are set in: "4 GB",
+// "500 MB".
+func Size(n uint64) string {
+	if n >= 1e9 {
+		return fmt.Sprintf("%.3g GB", float64(n)/1e9)
+	}
+	return fmt.Sprintf("%d MB", n/1e6)
+}
+
+// String lists the limits for people.
+func (l Limits) String() string {
+	return fmt.Sprintf("a file %s, a call %s of disk, %d processes", Size(l.File), Size(l.Disk), l.Processes)
+}
+
+// Network is what a call may reach of the network when that is not all of it:
+// the gate of the call, a proxy on loopback that decides about the rest.
+type Network struct {
+	Port   uint16 // of the gate; 0: there is none, and nothing is reached
+	Listen bool   // servers of its own on loopback, where it has a network of its own
+}
+
+// closed is the policy of a network that is not open. With namespaces, a call has a network of its own with a listener
+// that leads to the gate; else Landlock allows connections by port alone, and a filter refuses what is not TCP.
+type closed struct {
+	Network
+	Own bool `json:",omitempty"` // it has a network of its own
+}
+
+// Held says what the sandbox holds on this machine.
+type Held struct {
+	Landlock int         // the version of Landlock
+	Signals  bool        // no signals to processes outside
+	Sockets  bool        // no services that listen on a socket file
+	Own      bool        // programs may have socket files of their own
+	Opened   bool        // only Sandbox.Sockets is why Sockets does not hold
+	Open     string      // why the number of processes has no limit; "" if it has
+	Together Bond        // what ends all processes of a call
+	Apart    string      // why that is not Namespaces; "" if it is
+	Closed   bool        // some calls may not reach all of the network
+	Network  NetworkBond // what keeps them from the rest
+	NoNet    string      // why that is not OwnNetwork; "" if it is
+	Limits   Limits      // those in force
+}
+
+// Held says what the sandbox holds. To find out, it may make a control group and
+// remove it.
+func (s *Sandbox) Held() Held { return heldHere(*s) }
+
+// Apart reports whether a call with a closed network has one of its own. A nil
+// sandbox gives none.
+func (s *Sandbox) Apart() bool { return s != nil && s.together.network }
+
+// Confinement says what a sandbox keeps programs in; a nil one keeps them in nothing.
+type Confinement struct {
+	Known bool
+	Held  *Held // nil: they were kept in nothing
+	Root  bool  // reprise had the rights of root
+}
+
+// Confinement says what a sandbox keeps programs in; a nil one keeps them in nothing.
+func (s *Sandbox) Confinement() Confinement {
+	c := Confinement{Known: true, Root: os.Geteuid() == 0}
+	if s != nil {
+		held := s.Held()
+		c.Held = &held
+	}
+	return c
+}
+
+// Lacks lists what this machine does not hold though others do, each as a sentence without its end.
+func (h Held) Lacks() (out []string) {
+	if !h.Signals {
+		out = append(out, "signals to other processes are not kept back (Linux 6.12 does that)")
+	}
+	if !h.Sockets {
+		lack := "services that listen on a socket file, such as Docker's, can be reached"
+		if h.Opened {
+			lack += ", as the pipeline says `sandbox: sockets: true`"
+		}
+		out = append(out, lack)
+	}
+	if h.Open != "" {
+		out = append(out, "the number of processes has no limit: "+h.Open)
+	}
+	if h.Closed {
+		switch h.Network {
+		case PortAlone:
+			out = append(out, "where the pipeline closes the network, programs still reach any server that has the port of the call's proxy, and can start none themselves, because a call has no network of its own ("+h.NoNet+")")
+		case NoBond:
+			out = append(out, "where the pipeline closes the network, programs still reach all of it by TCP (Linux 6.7 or newer prevents that), because a call has no network of its own ("+h.NoNet+")")
+		}
+	}
+	switch h.Together {
+	case ControlGroup:
+		out = append(out, "files in /dev/shm stay after a call, which has no namespaces of its own ("+h.Apart+")")
+	case Marks:
+		out = append(out, "processes that hide may outlive reprise when it is killed, and files in /dev/shm stay after a call, which has no namespaces of its own ("+h.Apart+")")
+	}
+	return out
+}
+
+// Bond says by what all processes of a call end when it does, whatever they do
+// to hide, and after reprise was killed.
+type Bond string
+
+// The kinds of it, from the one that holds most.
+const (
+	Namespaces   Bond = "namespaces"    // at once, and so do its shared memory and queues
+	ControlGroup Bond = "control group" // at once; after reprise was killed, when it starts again
+	Marks        Bond = "marks"         // as far as they can be told: by their environment, session and parents
+)
+
+// NetworkBond says what keeps calls from what they may not reach of the network.
+type NetworkBond string
+
+// The kinds of it, from the one that holds most.
+const (
+	OwnNetwork NetworkBond = "own network" // a network in which there is nothing else
+	PortAlone  NetworkBond = "port"        // of a server; any machine may have one there
+	NoBond     NetworkBond = ""            // nothing
+)
+
+// word says what separation is for Held.
+func (s separation) word() Bond {
+	switch {
+	case s.namespaced:
+		return Namespaces
+	case s.group:
+		return ControlGroup
+	}
+	return Marks
+}
+
+// separation says how the processes of a call are kept together.
+type separation struct {
+	namespaced bool   // in namespaces of their own, which end with the call
+	why        string // they are not
+	group      bool   // in a control group instead
+
+	network bool   // calls can have a network of their own
+	noNet   string // why they cannot
 }

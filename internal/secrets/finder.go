@@ -1,3 +1,12 @@
+// Package secrets is about what must not be seen: it finds it in a text, and
+// masks it. It is asked where a text leaves: by package github for what is posted, by
+// package environ for what is printed, by package leak for what is committed.
+//
+// A secret is a value that the user has, such as a token in a variable, or a
+// text with the shape of one, such as a key of AWS. A value is known, so it is
+// found however a program may have written it: encoded, escaped, cut to pieces
+// or backwards. A shape is found as it stands; the shapes are the rules that
+// come with gitleaks, and are read when the first text is looked through.
 package secrets
 
 import (
@@ -122,4 +131,158 @@ func apart(hits []Hit) []Hit {
 		out = append(out, h)
 	}
 	return out
+}
+
+// needles are strings that are looked for all at once, in time that grows with the text alone.
+type needles struct {
+	words []string
+	heads []bool           // by the first two bytes: some word begins so
+	begin map[uint16][]int // the words that do
+	fold  [256]byte        // what a byte counts as
+}
+
+// newNeedles prepares to look for words of two bytes or more, with fold
+// whether letters are large or small. The words are in small letters then.
+func newNeedles(words []string, fold bool) *needles {
+	n := &needles{words: words, heads: make([]bool, 1<<16), begin: map[uint16][]int{}}
+	for i := range n.fold {
+		n.fold[i] = byte(i)
+		if fold && 'A' <= i && i <= 'Z' {
+			n.fold[i] = byte(i) + 'a' - 'A'
+		}
+	}
+	for i, w := range words {
+		if len(w) < 2 {
+			continue // unreachable: no value and no rule is that short
+		}
+		h := uint16(w[0])<<8 | uint16(w[1])
+		n.heads[h] = true
+		n.begin[h] = append(n.begin[h], i)
+	}
+	return n
+}
+
+// each calls found for every place where a word stands, in the order of places.
+func (n *needles) each(text []byte, found func(at, word int)) {
+	if len(n.words) == 0 || len(text) < 2 {
+		return
+	}
+	h := uint16(n.fold[text[0]])
+	for i, c := range text[1:] {
+		h = h<<8 | uint16(n.fold[c])
+		if !n.heads[h] {
+			continue
+		}
+		for _, w := range n.begin[h] {
+			if n.stands(text[i:], n.words[w]) {
+				found(i, w)
+			}
+		}
+	}
+}
+
+func (n *needles) stands(text []byte, word string) bool {
+	if len(text) < len(word) {
+		return false
+	}
+	for i := 2; i < len(word); i++ {
+		if n.fold[text[i]] != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// known finds the forms of values.
+type known struct {
+	exact, bare           *needles
+	exactNames, bareNames []string // of the secrets that needles are forms of
+}
+
+// newKnown prepares to look for secrets.
+func newKnown(all []Secret) *known {
+	k := &known{}
+	var exact, letters []string
+	for _, s := range all {
+		for _, f := range s.forms() {
+			b := string(bare([]byte(f)))
+			if len(b) >= minBare && !slices.Contains(letters, b) {
+				letters, k.bareNames = append(letters, b), append(k.bareNames, s.Name)
+			}
+			// Also where the bare form is looked for: it leaves out the signs at
+			// both ends.
+			if len(f) >= MinLength && !slices.Contains(exact, f) {
+				exact, k.exactNames = append(exact, f), append(k.exactNames, s.Name)
+			}
+		}
+	}
+	k.exact, k.bare = newNeedles(exact, false), newNeedles(letters, false)
+	return k
+}
+
+// find gives where forms of values stand.
+func (k *known) find(text []byte) []Hit {
+	var out []Hit
+	k.exact.each(text, func(at, word int) {
+		out = append(out, Hit{Start: at, End: at + len(k.exact.words[word]), Name: k.exactNames[word], Known: true})
+	})
+	if len(k.bare.words) == 0 {
+		return out
+	}
+	for _, written := range [][]byte{text, unescaped(text), undumped(text)} {
+		if written == nil {
+			continue
+		}
+		start := cursor{text: written}
+		k.bare.each(bare(written), func(at, word int) {
+			start.move(at - start.bare)
+			end := start
+			end.move(len(k.bare.words[word]) - 1)
+			out = append(out, Hit{Start: start.at, End: end.at + 1, Name: k.bareNames[word], Known: true})
+		})
+	}
+	return out
+}
+
+// bare leaves out of a text all but letters and digits, so that nothing between the pieces of a value hides it.
+func bare(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if n := silent(text[i:]); n > 0 {
+			i += n - 1
+			continue
+		}
+		out = append(out, text[i])
+	}
+	return out
+}
+
+// silent gives how many bytes at the start of a text are left out.
+func silent(text []byte) int {
+	switch c := text[0]; {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return 0
+	case c == '\\' && len(text) > 1 && (text[1] == 'n' || text[1] == 'r' || text[1] == 't'):
+		return 2
+	}
+	return 1
+}
+
+// cursor is a place in a text and in what bare makes of it.
+type cursor struct {
+	text     []byte
+	at, bare int
+}
+
+// move goes n letters on, and stands on a letter then: one that there is.
+func (c *cursor) move(n int) {
+	for c.bare += n; ; n-- {
+		for s := silent(c.text[c.at:]); s > 0; s = silent(c.text[c.at:]) {
+			c.at += s
+		}
+		if n == 0 {
+			return
+		}
+		c.at++
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Size is a number of bytes that reads and writes as text, such as "4MB" or
@@ -51,4 +52,37 @@ func (s *Size) UnmarshalText(b []byte) error {
 		}
 	}
 	return fmt.Errorf("%q is no size such as \"4MB\" or \"500kB\"", b)
+}
+
+// Days is a number of days that reads and writes as text, such as "14d".
+type Days int
+
+// Duration is how long that is, each day having 24 hours.
+func (d Days) Duration() time.Duration { return time.Duration(d) * 24 * time.Hour }
+
+// MarshalText gives the number with its unit.
+func (d Days) MarshalText() ([]byte, error) { return []byte(strconv.Itoa(int(d)) + "d"), nil }
+
+// UnmarshalText reads what MarshalText gives. The error names the text.
+func (d *Days) UnmarshalText(b []byte) error {
+	digits, is := strings.CutSuffix(string(b), "d")
+	n, err := strconv.Atoi(digits)
+	if !is || err != nil || n < 0 {
+		return fmt.Errorf("%q is no number of days, such as 14d", b)
+	}
+	*d = Days(n)
+	return nil
+}
+
+// Duration is a time.Duration that reads and writes as text, such as "20m".
+type Time time.Duration
+
+// MarshalText gives the duration as time.Duration prints it.
+func (d Time) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what time.ParseDuration reads.
+func (d *Time) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	*d = Time(v)
+	return err
 }

@@ -267,3 +267,118 @@ func Join(sep string, parts ...string) string {
 func Pattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
+
+// Invisible reports whether a character takes up no room, or changes how others
+// are laid out or read instead of being shown: control characters, those that
+// format, select a variant or are left out by default, ends of lines that are
+// none in Markdown, and code points that are no characters. Line breaks and tabs
+// are not; joiners and selectors are, though some scripts and emoji need them:
+// whoever asks has to look at what stands around.
+func Invisible(r rune) bool {
+	switch {
+	case r == '\n', r == '\t':
+		return false
+	case r < 0x7f: // nearly all there is, and the tables below take long
+		return r < ' '
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r), unicode.Is(unicode.Egyptian_Hieroglyphs, r):
+		return false // formats that are drawn
+	}
+	return unicode.In(r,
+		unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
+}
+
+// Reorders reports whether a character changes the order in which others are
+// shown.
+func Reorders(r rune) bool {
+	return unicode.Is(unicode.Bidi_Control, r) || r >= 0x206a && r <= 0x206f // the latter are deprecated
+}
+
+// Tag reports whether a character is one of those that repeat ASCII without
+// being shown.
+func Tag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
+
+// Joiner reports whether a character joins those beside it or keeps them apart.
+func Joiner(r rune) bool { return r == 0x200c || r == 0x200d }
+
+// Emoji reports whether c is in a block of emoji.
+func Emoji(c rune) bool {
+	return c >= 0x1f000 && c <= 0x1faff || c >= 0x2600 && c <= 0x27bf || c >= 0x2190 && c <= 0x21ff ||
+		c >= 0x2300 && c <= 0x23ff || c >= 0x25a0 && c <= 0x25ff || c >= 0x2b00 && c <= 0x2bff ||
+		c == 0xa9 || c == 0xae || c == 0x203c || c == 0x2049 || c == 0x2122 || c == 0x2139 || c == 0x24c2 ||
+		c == 0x2934 || c == 0x2935 || c == 0x3030 || c == 0x303d || c == 0x3297 || c == 0x3299
+}
+
+// Joined reports whether c belongs to a script that needs joiners to be
+// written correctly, such as Persian and the scripts of India: between letters,
+// and where a letter has another form than it would have alone.
+func Joined(c rune) bool {
+	return unicode.In(c, unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Mongolian, unicode.Devanagari, unicode.Bengali,
+		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam,
+		unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese, unicode.Javanese, unicode.Adlam,
+		unicode.Mandaic, unicode.Hanifi_Rohingya, unicode.Chakma, unicode.Newa, unicode.Tirhuta, unicode.Grantha, unicode.Kaithi)
+}
+
+// Edits counts the letters to insert, delete, replace or swap to get from a to
+// b. It stops counting at 3.
+func Edits(a, b string) int {
+	if len(a) > len(b)+2 || len(b) > len(a)+2 {
+		return 3
+	}
+	before, prev, row := []int(nil), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, prev, row = prev, row, make([]int, len(b)+1)
+	}
+	return min(prev[len(b)], 3)
+}
+
+// isNumber reports whether an issue has a number. One of a file has a name.
+func isNumber(id string) bool { return id != "" && strings.Trim(id, "0123456789") == "" }
+
+// IssueHead begins a text about an issue: with its number and title, as #7 Say hello, or, if
+// it is of a file, with the name of that: hello: Say hello to nobody.
+func IssueHead(id, title string) string {
+	if isNumber(id) {
+		return Join(" ", "#"+id, Flat(title))
+	}
+	return Join(": ", Flat(id), Flat(title))
+}
+
+// IssueName names an issue where little is said of it: by its number, as Issue 7, or by its
+// title if it has none.
+func IssueName(id, title string) string {
+	if isNumber(id) {
+		return "Issue " + id
+	}
+	if title = Flat(title); title != "" {
+		return title
+	}
+	return Flat(id)
+}
+
+// WantsColor reports whether output is coloured, by the habits that terminal
+// programs share: never with NO_COLOR or on a dumb terminal, else on a
+// terminal or where CLICOLOR_FORCE asks for it.
+func WantsColor(getenv func(string) string, terminal bool) bool {
+	switch {
+	case getenv("NO_COLOR") != "":
+		return false
+	case getenv("CLICOLOR_FORCE") != "" && getenv("CLICOLOR_FORCE") != "0":
+		return true
+	}
+	return terminal && getenv("TERM") != "dumb"
+}

@@ -3,11 +3,14 @@ package source
 import (
 	"encoding/json"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/format"
 
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -165,4 +168,197 @@ func labelOf(v cue.Value, otherwise NodePlace) NodePlace {
 		return NodePlace{File: p.Filename(), Line: p.Line(), Column: p.Column()}
 	}
 	return placeOf(v, otherwise)
+}
+
+// constraint takes down CUE that describes values as text that stands by
+// itself, which is how a frozen pipeline keeps it.
+func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
+	s, err := v.String()
+	asText := err == nil
+	if asText {
+		v = NewContext().CompileString(s, cue.Filename(use+" of "+path.Base(n.File)))
+		if err := v.Validate(); err != nil {
+			for _, e := range translate(err, "") {
+				c.Add(n, nil, "the text is not valid CUE: %s", e.Message)
+			}
+			return nil
+		}
+	}
+	if err := v.Err(); err != nil {
+		c.Add(n, nil, "has to be clear before there are values: %s", translate(err, "")[0].Message)
+		return nil
+	}
+	if v.IncompleteKind() != cue.StructKind {
+		c.Add(n, nil, "got %s, expected an object that describes fields, or such CUE as text", showValue(v))
+		return nil
+	}
+	if language := fixedFile(n.File); !asText && use == "report" && language != "" {
+		if it, err := v.Fields(); err == nil && it.Next() && path.Ext(n.File) == ".toml" {
+			n.NodePlace = labelOf(it.Value(), n.NodePlace) // TOML's tables have no place of their own
+		}
+		c.Add(n, nil, "got an object, which holds fixed values in %s; describe the fields in CUE, as one text, such as 'risk: string, files: [...string]'", language)
+		return nil
+	}
+	data, err := format.Node(v.Syntax(cue.Docs(true), cue.InlineImports(true)))
+	text := strings.TrimSpace(string(data))
+	switch {
+	case err != nil:
+	case use == "report":
+		n.Schema, err = reportSchema(NewContext(), text)
+	default:
+		err = NewContext().CompileString(text).Validate()
+	}
+	if err != nil {
+		c.Add(n, nil, "cannot stand without the rest of the file: %v; write it out here", err)
+		return nil
+	}
+	if use == "report" && string(n.Schema) == "null" {
+		c.Add(n, nil, "names no fields, expected at least one")
+		return nil
+	}
+	if field, word := quotedType(n.Schema); use == "report" && field != "" {
+		c.Add(n, nil, "%s can be nothing but the word %q; for any value of that type write it without quotes", field, word)
+		return nil
+	}
+	if why := badRequest(n.Schema); use == "report" && why != "" {
+		c.Add(n, nil, "%s", why)
+		return nil
+	}
+	if facts := map[string]*Shape{"when": c.facts, "skip": c.before}[use]; facts != nil {
+		asked := c.walk(v, facts, &Node{NodePlace: n.NodePlace, Path: n.Path})
+		if asked == nil {
+			return nil
+		}
+		n.Names, n.Fields = asked.Names, asked.Fields
+	}
+	n.Kind = ScalarNode
+	n.Scalar, _ = json.Marshal(text) // a string always has a JSON form
+	return n
+}
+
+// checkReport holds a JSON value against the text of a report.
+func checkReport(report string, value []byte) error {
+	ctx := NewContext()
+	schema, err := reportValue(ctx, report)
+	if err != nil {
+		return fmt.Errorf("the report's own definition: %w", err)
+	}
+	v, err := jsonValue(ctx, value)
+	if err != nil {
+		return pipelines.Mistakes{{Message: "not valid JSON: " + pipelines.OneLine(err.Error())}}
+	}
+	c := &checker{}
+	c.walk(v, newShape(schema), &Node{})
+	if len(c.Found) == 0 {
+		// What fields demand of each other shows only in the whole.
+		if err := schema.Unify(v).Validate(cue.Concrete(true)); err != nil {
+			return translate(err, "").Sorted()
+		}
+	}
+	return c.Found.OrNil()
+}
+
+// matches tells whether the facts are among the values that the text describes.
+func matches(when string, facts []byte) (bool, error) {
+	ctx := NewContext()
+	w := ctx.CompileString(when, cue.Filename("when"))
+	if err := w.Validate(); err != nil {
+		return false, fmt.Errorf("when: %w", err)
+	}
+	f, err := jsonValue(ctx, facts)
+	if err != nil {
+		return false, fmt.Errorf("facts: %w", err)
+	}
+	return w.Subsume(f, cue.Final()) == nil, nil
+}
+
+// maxGoal is the most bytes a goal may have: longer ones crowd out the issue.
+const maxGoal = 10_000
+
+// forms note what is wrong with a value that fits its type, by what the attribute @form of a
+// field calls them.
+var forms = map[string]func(m *MistakeList, n *Node){
+	"pattern":  eachText(pipelines.BadPattern),
+	"host":     eachText(pipelines.BadHost),
+	"artifact": eachText(pipelines.BadArtifact),
+	"once": func(m *MistakeList, n *Node) {
+		m.repeated(n, n.Items, "%q again")
+	},
+	"names": func(m *MistakeList, n *Node) {
+		var names []*Node
+		for _, item := range n.Items {
+			names = append(names, item.Get("name"))
+		}
+		m.repeated(n, names, "%q is already the name of another command here", "name")
+	},
+	"goal": func(m *MistakeList, n *Node) {
+		if size := len(n.Text()); size > maxGoal {
+			m.Add(n, nil, "%d bytes, expected at most %d; put the rest into a file of the repository and name it here", size, maxGoal)
+		}
+	},
+	"regexp": func(m *MistakeList, n *Node) {
+		if _, err := regexp.Compile(n.Text()); err != nil {
+			m.Add(n, nil, "%v", err)
+		}
+	},
+	"variables": func(m *MistakeList, n *Node) {
+		for _, name := range n.FieldNames() {
+			if why := pipelines.WithheldFromChecks(name); why != "" {
+				m.Add(n, []any{name}, "%s", why)
+			}
+		}
+	},
+	"agents": func(m *MistakeList, n *Node) {
+		for _, name := range n.FieldNames() {
+			var agent pipelines.Agent
+			_ = n.Get(name).decode(&agent) // what is right of it counts
+			for _, wrong := range pipelines.WrongTools(agent) {
+				m.Add(n.Get(name), wrong.Keys, "%s", wrong.Why)
+			}
+		}
+	},
+	"hooks": func(m *MistakeList, n *Node) {
+		for i, item := range n.Items {
+			var hook pipelines.Hook
+			_ = item.decode(&hook) // what is right of it counts
+			if why := hook.Wrong(); why != "" {
+				m.Add(n, []any{i}, "%s", why)
+			}
+		}
+	},
+}
+
+// eachText holds a text, or each text of a list, against what says why it is bad.
+func eachText(bad func(string) string) func(m *MistakeList, n *Node) {
+	return func(m *MistakeList, n *Node) {
+		for _, text := range append(n.Items, n) {
+			if text.Kind != ScalarNode || string(text.Scalar) == "null" { // it is wrong already
+				continue
+			}
+			if why := bad(text.Text()); why != "" {
+				m.Add(text, nil, "%q %s", text.Text(), why)
+			}
+		}
+	}
+}
+
+// repeated notes each text of a list that is the same as one before it; keys lead to it from
+// its item in n.
+func (m *MistakeList) repeated(n *Node, list []*Node, format string, keys ...any) {
+	var seen []string
+	for i, item := range list {
+		if text := item.Text(); text != "" && slices.Contains(seen, text) {
+			m.Add(n, append([]any{i}, keys...), format, text)
+		}
+		seen = append(seen, item.Text())
+	}
+}
+
+// decode reads what is right of a value.
+func (n *Node) decode(into any) error {
+	data, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"cuelang.org/go/cue"
 
@@ -151,4 +152,121 @@ func findBuiltin(name string) (file, error) {
 		return file{}, &UnknownError{Name: name, Known: builtin.Names()}
 	}
 	return file{Name: builtin.Prefix + name, Text: text, Own: true}, nil
+}
+
+// Document is a file of values that fits a schema. It knows where each stands.
+type Document struct {
+	root *Node
+	own  MistakeList
+}
+
+// ReadDocument holds a file, in the language of its ending or else YAML, against a definition in CUE text.
+// What is right is in the document also beside mistakes, unless it is nil. It is evaluated in this process
+// and without limits, so it has to come from the person at the terminal.
+func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
+	ctx := NewContext()
+	whole := ctx.CompileString(schema)
+	s := whole.LookupPath(cue.MakePath(cue.Def(definition)))
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("the schema of %s: %w", name, err)
+	}
+	v, found := Build(ctx, file{Name: name, Text: string(text), Or: ".yaml"})
+	if len(found) > 0 {
+		return nil, found.Sorted()
+	}
+	c := &checker{}
+	if facts := whole.LookupPath(cue.MakePath(cue.Def("#Facts"))); facts.Exists() {
+		c.facts = (&Shape{Loose: true}).Child(facts)
+	}
+	n := c.walk(v, (&Shape{}).Child(s), &Node{NodePlace: NodePlace{File: name, Line: 1, Column: 1}})
+	if n == nil {
+		return nil, c.Found.OrNil()
+	}
+	return &Document{root: n}, c.Found.OrNil()
+}
+
+// Decode reads the values, as JSON has them.
+func (d *Document) Decode(into any) error { return d.root.decode(into) }
+
+// Wrote reports whether a field is written, be it right or wrong.
+func (d *Document) Wrote(field string) bool { return slices.Contains(d.root.Names, field) }
+
+// Wrong notes a mistake that the schema cannot see, at the value that keys lead
+// to: names of fields and indices of items.
+func (d *Document) Wrong(keys []any, format string, args ...any) {
+	d.own.Add(d.root, keys, format, args...)
+}
+
+// Mistakes are those that were noted, or nil.
+func (d *Document) Mistakes() error { return d.own.Found.OrNil() }
+
+// usual evaluates the settings of a repository by themselves: what they name as pipeline,
+// with its place, or nil.
+func usual(config file) (*pipelines.Mistake, error) {
+	c := &checker{}
+	n, err := c.settings(NewContext(), config)
+	named := n.Get("pipeline")
+	if err = cmp.Or(err, c.Found.OrNil()); err != nil || named == nil {
+		return nil, err
+	}
+	return &pipelines.Mistake{File: named.File, Line: named.Line, Column: named.Column, Path: named.Path, Message: named.Text()}, nil
+}
+
+// settings reads the settings of a repository; nil, and noted, if there is nothing in it
+// to go on with.
+func (c *checker) settings(ctx *cue.Context, config file) (*Node, error) {
+	schema, _, err := schemas(ctx, "#Config")
+	if err != nil {
+		return nil, err
+	}
+	return c.file(ctx, config, schema), nil
+}
+
+// configured puts the settings of the repository over a built-in pipeline, or under one of
+// the repository.
+func (c *checker) configured(base *Node) *Node {
+	if c.Config == nil {
+		return base
+	}
+	out, ours := base.Clone(), strings.HasPrefix(base.File, builtin.Prefix)
+	for _, name := range c.Config.Names {
+		said, has := c.Config.Get(name), out.Get(name)
+		switch {
+		case said == nil || name == "pipeline":
+		case has == nil:
+			out.Set(name, said)
+		case name == "hooks":
+			out.Set(name, appendedNodes(has, said))
+		case ours && said.Kind == ObjectNode && has.Kind == ObjectNode && name != "network":
+			out.Set(name, mergedNodes(has, said))
+		case ours:
+			out.Set(name, said)
+		case said.Kind == ObjectNode && has.Kind == ObjectNode && name == "budget":
+			out.Set(name, mergedNodes(said, has))
+		}
+	}
+	return out
+}
+
+// origins says which file each setting comes from that the settings of a repository may
+// have, such as budget.usd, or agents.writer.
+func origins(whole *Node) map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{"language", "network", "finish"} {
+		if n := whole.Get(name); n != nil {
+			out[name] = n.File
+		}
+	}
+	for _, name := range []string{"budget", "agents"} {
+		for _, field := range whole.Get(name).FieldNames() {
+			out[name+"."+field] = whole.Get(name).Get(field).File
+		}
+	}
+	for i, hook := range whole.List("hooks") {
+		out[fmt.Sprintf("hooks[%d]", i)] = hook.File
+	}
+	if len(out) > 0 {
+		return out
+	}
+	return nil
 }

@@ -3,8 +3,12 @@
 package clean
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"unicode/utf8"
 )
 
 // maxRounds is how often a text is cleaned, as what is taken out may have hidden something else.
@@ -83,4 +87,129 @@ func (d *draft) apply(edits []edit) {
 	if len(edits) > 0 {
 		d.src, d.open = src.String()+d.src[at:], open.String()+d.open[at:]
 	}
+}
+
+// Kind is a kind of hidden text.
+type Kind string
+
+// The kinds of text that are removed, all but the last by Text.
+const (
+	HTMLComment       Kind = "html_comment"
+	ZeroWidth         Kind = "zero_width"
+	Bidi              Kind = "bidi"               // controls that reorder text
+	Tag               Kind = "tag"                // Unicode tag characters
+	VariationSelector Kind = "variation_selector" // except where it selects a glyph
+	SoftHyphen        Kind = "soft_hyphen"
+	ANSI              Kind = "ansi"          // terminal escapes
+	Control           Kind = "control"       // other control characters, and bytes that are not UTF-8
+	HiddenText        Kind = "hidden_text"   // titles, words behind a language, footnotes that nothing refers to and the like
+	DangerousURL      Kind = "dangerous_url" // data:, javascript: and vbscript:
+	quotedMail        Kind = "quoted_mail"   // what a program for mail adds; Mail removes it
+)
+
+// Removal is what Text took out of a text, of one kind.
+type Removal struct {
+	Kind   Kind
+	Count  int    // characters, or whole comments, sequences, titles and so on
+	Sample string // the beginning of the first: ASCII letters, digits and the like; all else as {hex}; at most 60 bytes
+}
+
+// maxSample is the most bytes of a Removal.Sample.
+const maxSample = 60
+
+// recorder collects what was removed.
+type recorder struct{ list []Removal }
+
+// add counts a removal. The text of the first one of its kind is the sample.
+func (r *recorder) add(k Kind, text string) {
+	for i := range r.list {
+		if r.list[i].Kind == k {
+			r.list[i].Count++
+			return
+		}
+	}
+	r.list = append(r.list, Removal{k, 1, sample(text)})
+}
+
+func (r *recorder) has(k Kind) bool {
+	return slices.ContainsFunc(r.list, func(x Removal) bool { return x.Kind == k })
+}
+
+// sample makes a removed text fit to be shown anywhere.
+func sample(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if c >= 0xE0020 && c <= 0xE007E {
+			c -= 0xE0000 // tag characters spell ASCII; people should see what
+		}
+		s := string(c)
+		if c < ' ' || c > '~' || strings.ContainsRune("<>&`@#[](){}!|*_~\\/:\"'", c) {
+			s = fmt.Sprintf("{%X}", c)
+		}
+		if b.Len()+len(s) > maxSample-len("...") {
+			b.WriteString("...")
+			break
+		}
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+// mailForms are how that begins what a program for mail adds below one's own words: the headers of the mail that is
+// answered, that mail as a quotation below who wrote it and when, a signature, or a footer.
+var mailForms = sync.OnceValue(func() *regexp.Regexp {
+	const when, quoted = `(?:\d[:./-]\d|\d{4})`, `[:：]\s*\n(?:\s*\n)*(?:>.*\n|\s*\n)*>.*\s*\z`
+	return regexp.MustCompile(`(?m)^(?:` + strings.Join([]string{
+		`(?:[-_]{5,}.*\n)?\*?[\pL ]{2,12}:\*? .*@.*\n(?:\*?[\pL ]{2,12}:\*? .*\n){2}`,
+		`.*` + when + `.*\n[^\d\n]*@.*` + quoted,
+		`.*(?:@|` + when + `).*` + quoted,
+		`-- \r?$`,
+		`(?:—\s*\n)?(?:Reply to this email directly|You are receiving this because|Message ID: <)`,
+		`(?:Sent from my |Get Outlook for |Von meinem .* gesendet|Envoyé de mon |iPhoneから送信)`,
+	}, "|") + `)`)
+})
+
+// Mail takes off a text what a program for mail has added below it. A quotation that nobody is said to have written
+// stays: it may be what the text is about.
+func Mail(text string) (own string, removed []Removal) {
+	r := &recorder{}
+	for range maxRounds {
+		at := mailForms().FindStringIndex(text)
+		if at == nil {
+			break
+		}
+		r.add(quotedMail, text[at[0]:])
+		text = strings.TrimRight(text[:at[0]], " \t\r\n")
+	}
+	return text, r.list
+}
+
+// Mark gives a text with a mark such as <U+202E> in the place of every character that nobody would see, for
+// who reviews a change, and how many these are. Emoji and scripts keep what they need.
+func Mark(text string) (marked string, count int) {
+	if plain(text) {
+		return text, 0
+	}
+	var b strings.Builder
+	var prev rune
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRuneInString(text[i:])
+		switch kind, n := hidden(prev, c, text[i:], size); {
+		case c == '\n' || c == '\t' || c == '\r' && strings.HasPrefix(text[i+size:], "\n"):
+			b.WriteString(text[i : i+size])
+		case c == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, "<0x%02X>", text[i])
+			count++
+		case kind != "" || c == '\u2028' || c == '\u2029':
+			fmt.Fprintf(&b, "<U+%04X>", c)
+			count++
+		default:
+			b.WriteString(text[i : i+n])
+			size = n
+			c, _ = utf8.DecodeLastRuneInString(text[i : i+n])
+		}
+		prev = c
+		i += size
+	}
+	return b.String(), count
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	stderrors "errors"
 	"fmt"
+	"io"
 	"path"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -206,3 +208,84 @@ func pathOf(selectors []string) string {
 
 // fileEndings are those of files, the first one found counts.
 func fileEndings() []string { return []string{".cue", ".yaml", ".yml", ".json", ".toml"} }
+
+// maxExponent is the most digits that a number may be moved by. CUE takes
+// numbers with exponents it cannot compute for 1.
+const maxExponent = 10_000
+
+// outsized finds the numbers in a syntax tree that are none to compute with.
+func outsized(tree ast.Node, name string) pipelines.Mistakes {
+	var found pipelines.Mistakes
+	ast.Walk(tree, func(n ast.Node) bool {
+		lit, ok := n.(*ast.BasicLit)
+		if ok && (lit.Kind == token.FLOAT || lit.Kind == token.INT) && !computable(lit.Value) {
+			p := lit.Pos()
+			found = append(found, pipelines.Mistake{
+				File: name, Line: p.Line(), Column: p.Column(),
+				Message: fmt.Sprintf("the number %.40s has an exponent beyond %d; write one that can be computed with", lit.Value, maxExponent),
+			})
+		}
+		return true
+	}, nil)
+	return found
+}
+
+func computable(number string) bool {
+	if strings.HasPrefix(number, "0x") || strings.HasPrefix(number, "0X") {
+		return true
+	}
+	_, exponent, ok := strings.Cut(strings.ToLower(strings.ReplaceAll(number, "_", "")), "e")
+	if !ok {
+		return true
+	}
+	n, err := strconv.Atoi(exponent)
+	return err == nil && -maxExponent <= n && n <= maxExponent
+}
+
+// misread gives the mistake that keeps a text from being YAML; false if it is YAML. Its line is the first
+// up to which the reader comes to the same end as with the whole text.
+func misread(name, text string) (pipelines.Mistake, bool) {
+	wrong := syntaxError(text)
+	if wrong == "" {
+		return pipelines.Mistake{}, false
+	}
+	lines := strings.SplitAfter(text, "\n")
+	n := sort.Search(len(lines)-1, func(i int) bool { return syntaxError(strings.Join(lines[:i+1], "")) == wrong })
+	line := strings.TrimRight(lines[n], "\n")
+	column := len(line) - len(strings.TrimLeft(line, " \t")) + 1
+	message := wrong
+	if place, rest, ok := strings.Cut(wrong, ": "); ok && strings.HasPrefix(place, "line ") {
+		message = rest
+	}
+	return pipelines.Mistake{File: name, Line: n + 1, Column: column, Message: pipelines.OneLine(message) + yamlHint(message, line)}, true
+}
+
+// syntaxError is what the reader of YAML says of a text; "" if nothing.
+func syntaxError(text string) string {
+	for d := yaml3.NewDecoder(strings.NewReader(text)); ; {
+		var n yaml3.Node
+		switch err := d.Decode(&n); {
+		case stderrors.Is(err, io.EOF):
+			return ""
+		case err != nil:
+			return strings.TrimPrefix(err.Error(), "yaml: ")
+		}
+	}
+}
+
+// yamlHint says in plain words what is mostly behind a message of the reader.
+func yamlHint(message, line string) string {
+	switch {
+	case strings.HasPrefix(strings.TrimLeft(line, " "), "\t"):
+		return "; YAML is indented with spaces, not with tabs"
+	case strings.Contains(line, ": >"):
+		return "; a comparison is CUE, so write the condition as one text, such as when: 'diff: lines: >20'"
+	case strings.Contains(message, "did not find expected key"), strings.Contains(message, "expected '-' indicator"), strings.Contains(message, "<document start>"):
+		return "; is this line indented like those that it belongs to?"
+	case strings.Contains(message, "mapping values are not allowed"):
+		return "; is this line indented too far, or a text with a colon in it not in quotes?"
+	case strings.Contains(message, "could not find expected ':'"):
+		return "; expected name: value"
+	}
+	return ""
+}
