@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,12 +21,13 @@ type said struct {
 	cli    cli
 	task   engine.Task
 	result engine.Result
-	done   bool   // it gave its result
-	ran    bool   // it ran a command
-	used   string // the tool that it used last, with what it gave that
-	back   string // what came of that
-	same   int    // how often in a row both were the same
-	opaque bool   // it does not tell whether it did
+	done   bool // it gave its result
+	ran    bool // it ran a command
+	opaque bool // it does not tell whether it did
+	// used are the tools that it used last, with what it gave them, newest first, and back what came of them. again
+	// is for how many uses in a row each has been that of so many before, and nothing new came.
+	used, back [longestCircle]string
+	again      [longestCircle]int
 	// failed is what ended it for good; trouble is what it still tries to get
 	// over, such as a rate limit.
 	failed, trouble *engine.AgentError
@@ -47,25 +49,32 @@ func (s *said) notify(text string) {
 	}
 }
 
-// mostSame is how often in a row a program may use a tool in the same way.
-const mostSame = 25
+// mostSame is how often in a row a program may use tools in the same way, longestCircle how many one after the other.
+const mostSame, longestCircle = 25, 4
 
 // uses hears that the program uses a tool, and ends one that does the same for ever.
 func (s *said) uses(how string) process.Reaction {
-	if s.same++; how != s.used {
-		s.used, s.same = how, 1
+	reaction := process.GoOn
+	for i, before := range s.used {
+		if s.again[i]++; how != before {
+			s.again[i] = 0
+		}
+		if s.again[i] == (mostSame-1)*(i+1) {
+			s.failed = s.cli.fail(metadata.Session, fmt.Errorf("it made the same call %d times in a row, and was ended: %s", mostSame, process.OneLine(how, 200)))
+			reaction = process.GiveUp
+		}
 	}
-	if s.same < mostSame {
-		return process.GoOn
-	}
-	s.failed = s.cli.fail(metadata.Session, fmt.Errorf("it made the same call %d times in a row, and was ended: %s", mostSame, process.OneLine(how, 200)))
-	return process.GiveUp
+	copy(s.used[1:], s.used[:])
+	s.used[0] = how
+	return reaction
 }
 
 // came hears what a tool has given back. A program that waits for something sees that change.
 func (s *said) came(back string) process.Reaction {
-	if back != s.back {
-		s.back, s.same = back, min(s.same, 1)
+	if !slices.Contains(s.back[:], back) {
+		s.again = [longestCircle]int{}
+		copy(s.back[1:], s.back[:])
+		s.back[0] = back
 	}
 	return process.GoOn
 }

@@ -26,13 +26,17 @@ const (
 // folder of the bench.
 func fakes() map[string]func(args []string) int {
 	return map[string]func([]string) int{
-		"play": func(args []string) int { // a recording, then an exit code
+		"play": func(args []string) int { // a recording, then an exit code, or words and the code 1
 			data, err := os.ReadFile(args[1])
 			if err != nil {
 				return 99
 			}
 			os.Stdout.Write(data)
-			code, _ := strconv.Atoi(args[2])
+			code, err := strconv.Atoi(args[2])
+			if err != nil {
+				fmt.Fprintln(os.Stderr, args[2])
+				return 1
+			}
 			return code
 		},
 		"play then hang": func(args []string) int {

@@ -100,6 +100,10 @@ func (s *geminiStream) line(data []byte) process.Reaction {
 		if tool, _, _ := strings.Cut(e.ToolID, "__"); !geminiTells(tool) {
 			s.deny(tool)
 		}
+	case e.Type == "error": // after which it may call its end a success
+		if err := s.cli.told(e.Message, errors.New(process.OneLine(e.Message, 300))); err.Class == metadata.Session {
+			s.failed = err
+		}
 	case e.Type == "result":
 		return s.end(e)
 	}
@@ -111,10 +115,12 @@ func (s *geminiStream) end(e GeminiEvent) process.Reaction {
 	var warning []string
 	s.result.Usage, warning = s.cli.priced(s.result.Model, u)
 	s.result.Warnings = append(s.result.Warnings, warning...)
-	if e.Status == "success" {
+	switch {
+	case s.failed != nil:
+	case e.Status == "success":
 		s.done = true
-		return process.Done
+	default:
+		s.failed = s.cli.told(e.Error.Message, errors.New(process.OneLine(refusalIn(e.Error.Message), 300)))
 	}
-	s.failed = s.cli.told(e.Error.Message, errors.New(process.OneLine(refusalIn(e.Error.Message), 300)))
 	return process.Done
 }

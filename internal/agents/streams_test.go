@@ -323,7 +323,8 @@ func TestHowProgramsFail(t *testing.T) {
 	result := func(status int, text string) string {
 		return fmt.Sprintf(`%s`+"\n"+`{"type":"result","subtype":"success","is_error":true,"api_error_status":%d,"result":%q}`, init, status, text)
 	}
-	same := strings.Repeat(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"x"}}]}}`+"\n", mostSame)
+	const same = `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"x"}}]}}` + "\n"
+	other := strings.ReplaceAll(same, "Read", "Grep")
 	for _, tt := range []struct {
 		agent, stream, exit string
 		resume              bool
@@ -343,7 +344,12 @@ func TestHowProgramsFail(t *testing.T) {
 		{"claude", result(400, "Prompt is too long"), "1", true, metadata.Session, "too long", false},
 		{"claude", result(429, "API Error: Extra usage is required for 1M context"), "1", false, metadata.Refused, "1M context", false},
 		{"codex", failed("Please try again in 35.8s."), "1", false, metadata.RateLimited, "35.8s", true},
-		{"claude", init + "\n" + same, "hang", false, metadata.Session, "same call 25 times in a row, and was ended: Read", false},
+		{"claude", init + "\n" + strings.Repeat(same+other, mostSame), "hang", false, metadata.Session, "same call 25 times in a row, and was ended: Grep", false},
+		{"gemini", `{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}` + "\n" + `{"type":"result","status":"success"}`, "0", false, metadata.Session, "Loop detected", false},
+		{"codex", "", "required MCP servers failed to initialize: docs: connection closed: initialize response", false, metadata.Refused, "MCP servers", false},
+		{"claude", "", "Error: EMFILE: too many open files\n    at openSync (node:fs:601:3) {\n  errno: -24\n}\n\nNode.js v22.1.0", false, metadata.Crash, "result: Error: EMFILE: too many open files", false},
+		{"claude", "", "FATAL ERROR: Reached heap limit\n----- Native stack trace -----\n\n 1: 0xb7a8c1 node::OOMErrorHandler", false, metadata.Crash, "result: FATAL ERROR: Reached heap limit", false},
+		{"claude", init + "\n" + strings.Repeat(same, mostSame), "hang", false, metadata.Session, "same call 25 times in a row, and was ended: Read", false},
 		{"claude", init + "\n" + strings.Repeat("x", process.MaxLine+1), "0", false, metadata.Refused, "only the beginning", false},
 	} {
 		b := newBench(t)

@@ -90,15 +90,15 @@ type CodexUsage struct {
 
 // GeminiEvent is a line that Gemini prints.
 type GeminiEvent struct {
-	Type, Role, Content, Status, Output string
-	Session                             string `json:"session_id"`
-	Model                               string
-	Delta                               bool
-	Tool                                string          `json:"tool_name"`
-	ToolID                              string          `json:"tool_id"`
-	Parameters                          json.RawMessage `json:"parameters"`
-	Error                               struct{ Type, Message string }
-	Stats                               struct {
+	Type, Role, Content, Status, Output, Message string
+	Session                                      string `json:"session_id"`
+	Model                                        string
+	Delta                                        bool
+	Tool                                         string          `json:"tool_name"`
+	ToolID                                       string          `json:"tool_id"`
+	Parameters                                   json.RawMessage `json:"parameters"`
+	Error                                        struct{ Type, Message string }
+	Stats                                        struct {
 		Input  int64 `json:"input_tokens"` // cached ones are among them
 		Output int64 `json:"output_tokens"`
 		Cached int64

@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"embed"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,12 +40,14 @@ var says = sync.OnceValue(func() map[string]sayings {
 	for _, name := range []string{"services", "claude", "codex", "gemini"} {
 		text, _ := saysFiles.ReadFile("says/" + name + ".yaml") // of one that is not there the test finds no line
 		file := tableIn[sayings](text, name)
+		zones := strings.Join(slices.Sorted(maps.Keys(file.Zones)), "|")
 		for _, line := range slices.Concat(file.Answers, file.Resets) {
 			for range 2 { // a part may have others
 				for part, form := range file.Parts {
 					line.Form = strings.ReplaceAll(line.Form, "{"+part+"}", form)
 				}
 			}
+			line.Form = strings.ReplaceAll(line.Form, "{zones}", zones)
 			line.expression = regexp.MustCompile("(?i)" + line.Form)
 		}
 		all[name] = file
@@ -125,8 +128,11 @@ func (s *saying) waitOf(part map[string]string, now time.Time) time.Duration {
 // spanPart is a figure of a span with the beginning of its unit.
 var spanPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(ms|mil|s|m|h|d|w)`)
 
-// spanOf reads a span, such as 3 days 4 hours or 13h19m1s.
+// spanOf reads a span, such as 3 days 4 hours, 13h19m1s or 02:41:10.
 func spanOf(text string) (all time.Duration) {
+	if at := strings.Split(text, ":"); len(at) == 3 {
+		text = at[0] + "h" + at[1] + "m" + at[2] + "s"
+	}
 	units := map[string]time.Duration{"ms": time.Millisecond, "mil": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 	for _, m := range spanPart.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.ParseFloat(m[1], 64) // it is made of figures
@@ -144,8 +150,10 @@ const (
 // untilClock gives how long it is until a time of day, on the day that is named or the next that has it.
 func untilClock(part map[string]string, now time.Time) time.Duration {
 	name := part["zone"]
-	if !strings.Contains(name, "/") {
-		name = cmp.Or(says()["services"].Zones[strings.ToUpper(name[:min(len(name), 1)])], name)
+	for short, place := range says()["services"].Zones {
+		if regexp.MustCompile("(?i)^(?:" + short + ")$").MatchString(name) {
+			name = place
+		}
 	}
 	zone, err := time.LoadLocation(cmp.Or(name, now.Location().String()))
 	if err != nil {
@@ -176,9 +184,9 @@ func untilClock(part map[string]string, now time.Time) time.Duration {
 	return 0
 }
 
-// zoneAt is the zone that is so far from UTC, such as +2, -0330 or Z.
+// zoneAt is the zone that is so far from UTC, such as +2 or -0330.
 func zoneAt(offset string) *time.Location {
-	digits := strings.ReplaceAll(strings.TrimLeft(offset, "+-Zz"), ":", "")
+	digits := strings.ReplaceAll(strings.TrimLeft(offset, "+-"), ":", "")
 	if len(digits) < 3 {
 		digits += "00"
 	}

@@ -37,6 +37,11 @@ func TestSayings(t *testing.T) {
 		"resets Sat, 6:00 PM":                                 7*24*time.Hour - 61*time.Minute,
 		"resets today at 8pm":                                 59 * time.Minute,
 		"resets 5pm PST":                                      6*time.Hour - time.Minute,
+		"resets at 10pm IST":                                  21*time.Hour + 29*time.Minute,
+		"resets at 2026-11-28 22:00:00 PST":                   10*time.Hour + 59*time.Minute,
+		`"resets_at": "2026-11-29T08:00:00+09:00"`:            3*time.Hour + 59*time.Minute,
+		"reset: 2026/11/30 10:00, for 3 tries":                38*time.Hour + 59*time.Minute,
+		"RateLimit-Reset: 90\nDate: Sat":                      90 * time.Second,
 		"limit of 30000 tokens in 1 minute. Try again in 20s": 20 * time.Second,
 	} {
 		if got := waitIn(said, now); got != want {

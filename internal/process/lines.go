@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -153,11 +154,21 @@ func OneLine(s string, n int) string {
 	return s
 }
 
+// below is what stands below the line that says what went wrong: where that was, and in which version.
+var below = regexp.MustCompile(`^(?:\s|$|[\]})]|\d+: 0x|-{3,}|Node\.js v\d|note: )`)
+
 // LastWords quotes the last line of what a program complained, after a colon;
 // it is empty if there is none.
 func LastWords(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	if last := OneLine(lines[len(lines)-1], 200); last != "" {
+	words := lines[len(lines)-1]
+	for _, line := range slices.Backward(lines) {
+		if !below.MatchString(line) {
+			words = line
+			break
+		}
+	}
+	if last := OneLine(words, 200); last != "" {
 		return ": " + last
 	}
 	return ""
