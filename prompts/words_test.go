@@ -121,7 +121,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range constants(t, "clean/removal.go", "Kind") {
+	for _, kind := range constants(t, "clean/clean.go", "Kind") {
 		if Words("en").words["kinds."+kind] == "" {
 			t.Errorf("no word for the kind %q", kind)
 		}

@@ -49,7 +49,7 @@ func (e evaluated) solved() map[string]int {
 }
 
 // Claude Code solves the case, and Codex claims to: a check that neither of them sees tells
-// them apart. Their answers are kept, and played back without a key and without a request.
+// them apart.
 func TestEvaluatesPrograms(t *testing.T) {
 	p := newPlace(t)
 	works, lies := (&worker{change: changes}).script(), (&worker{change: "printf '\\n// hullo\\n' >>main.go"}).script()
@@ -70,28 +70,14 @@ func TestEvaluatesPrograms(t *testing.T) {
 		t.Errorf("with a key that nobody knows: %+v", none)
 	}
 	p.says(both)
-	live := p.evaluate(1, "--record", "--jobs", "2")
+	live := p.evaluate(1, "--jobs", "2")
 	if got := live.solved(); got["claude"] != 1 || got["codex"] != 0 || len(live.Results) != 2 || live.Variants[0].USD <= 0 {
 		t.Fatalf("%+v", live)
 	}
-	asked := p.model.Requests()
-	for _, r := range asked {
+	for _, r := range p.model.Requests() {
 		if strings.Contains(string(r.Body), "cat want") || strings.Contains(string(r.Body), canary) {
 			t.Errorf("request %d holds what no agent may see", r.N)
 		}
-	}
-	p.more = []string{"ANTHROPIC_API_KEY=", "OPENAI_API_KEY="}
-	played := p.evaluate(1, "--replay")
-	if got := played.solved(); got["claude"] != 1 || got["codex"] != 0 || len(played.Results[0].Stale)+len(played.Results[1].Stale) > 0 {
-		t.Errorf("played back: %+v", played)
-	}
-	if now := len(p.model.Requests()); now != len(asked) {
-		t.Errorf("playing back asked the model %d times", now-len(asked))
-	}
-	// Another goal is another prompt: what was answered does not count for it.
-	p.write("suite/greeting/issue.md", issueText+"\nIn capitals.\n")
-	if stale := p.evaluate(1, "--replay", "--variants", "claude"); stale.solved()["claude"] != 0 || len(stale.Results[0].Stale) == 0 {
-		t.Errorf("after the issue was changed: %+v", stale)
 	}
 }
 

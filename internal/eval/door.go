@@ -32,10 +32,6 @@ Each run is one of reprise run in a repository of its own. Finished runs are kep
 same command continues where it was stopped; --budget-usd counts the finished runs, too. A
 case whose checks pass before the work proves nothing, and is refused.
 
-With --record the answers of agents are kept, and with --replay they are given again, at no
-cost: use this to try changes of pipelines and prompts. A run whose prompts are no longer
-those that were answered is stale, and counts as not solved.
-
 With --review the cases that are a review of accepted work are run as they are and with
 each of their mutations planted. A defect counts as found if the review refuses the work and
 names the file, and the line if it names any. Refusing the unchanged work is a false alarm.
@@ -58,9 +54,6 @@ the budget ended first.`,
 			}
 			if o.Review && junit != "" {
 				return exit.Usagef("what reviews are worth has no JUnit; --json has all of it")
-			}
-			if o.Record && o.Replay {
-				return exit.Usagef("--record asks agents, and --replay asks none: give one of them")
 			}
 			env, flush := env.Masked()
 			defer flush()
@@ -90,8 +83,6 @@ the budget ended first.`,
 	f.StringVar(&o.Sandbox, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
 	f.BoolVar(&o.Vet, "vet", false, "only check the suite, and look at its cases as they are before the work")
 	f.BoolVar(&o.Review, "review", false, "plant defects in accepted work, and say which reviews find them")
-	f.BoolVar(&o.Record, "record", false, "keep the answers of agents, with secrets masked, in the folder "+recordedIn+" of the suite")
-	f.BoolVar(&o.Replay, "replay", false, "give the answers that --record has kept, and ask no agent")
 	f.StringVar(&o.Results, "results", "", "folder where results are kept (default: one for this suite, beside the runs on this machine)")
 	f.BoolVar(&o.Fresh, "fresh", false, "forget earlier results")
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")

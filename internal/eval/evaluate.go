@@ -35,8 +35,6 @@ type Options struct {
 	Vet      bool     // only look at the cases before the work: there is no report
 	Sandbox  string   // required, best-effort or off
 	Review   bool     // find out what the reviews of the suite are worth
-	Record   bool     // keep the answers of agents beside the suite
-	Replay   bool     // give the answers that are kept, and call no agent; nothing is taken from earlier results
 }
 
 // order compares trials: the first runs of all come before the second ones, so that what
@@ -78,9 +76,6 @@ func evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Rep
 	if o.Review {
 		o.Results = filepath.Join(o.Results, "review")
 	}
-	if o.Replay {
-		o.Results, o.Fresh = filepath.Join(o.Results, "replayed"), true
-	}
 	known, err := openResults(ctx, o.Results)
 	if err != nil {
 		return nil, err
@@ -91,9 +86,7 @@ func evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Rep
 			return nil, err
 		}
 	}
-	answers := recordings{filepath.Join(dir, recordedIn), o.Record, o.Replay}
-	e := &evaluation{env: env, suite: s, options: o, known: known, answers: answers, keys: map[[2]string]string{}}
-	return e.run(ctx)
+	return (&evaluation{env: env, suite: s, options: o, known: known, keys: map[[2]string]string{}}).run(ctx)
 }
 
 // evaluation is one process that evaluates a suite.
@@ -102,7 +95,6 @@ type evaluation struct {
 	suite   *Suite
 	options Options
 	known   *results
-	answers recordings
 	keys    map[[2]string]string // by case and variant
 }
 
@@ -133,7 +125,7 @@ func (e *evaluation) run(ctx context.Context) (*Report, error) {
 	if err := e.prepare(ctx, j); err != nil || e.options.Vet {
 		return nil, err
 	}
-	r := &runner{e.env, self, how, filepath.Join(e.known.dir, "work"), judges, e.answers}
+	r := &runner{e.env, self, how, filepath.Join(e.known.dir, "work"), judges}
 	report, err := e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (Result, error) {
 		c, v := e.of(t)
 		return r.do(ctx, t, c, v, usd)
@@ -242,12 +234,6 @@ const least = 0.01
 // over by the time that one fails, or ctx ends, is in the report, too.
 func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 	asked := e.suite.trials(cmp.Or(e.options.Runs, e.suite.Runs))
-	if e.answers.plays {
-		var err error
-		if asked, err = e.suite.played(asked, e.answers); err != nil {
-			return nil, err
-		}
-	}
 	w := &work{left: math.Inf(1), free: max(1, e.options.Jobs)}
 	if e.options.USD > 0 {
 		w.left = e.options.USD
@@ -258,7 +244,7 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 		switch {
 		case err != nil:
 			return nil, exit.AsUsage(err)
-		case is && (!e.answers.record || e.answers.has(t)):
+		case is:
 			w.over, w.left = append(w.over, r), w.left-r.Facts.Cost.USD
 		default:
 			open = append(open, t)
@@ -293,7 +279,7 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 	report := reportOn(e.suite, w.over, len(asked))
 	slices.Sort(w.open)
 	report.Unanswered = text.List(w.open)
-	report.Short, report.Folder, report.Earlier, report.Replayed = w.short, e.known.dir, earlier, e.answers.plays
+	report.Short, report.Folder, report.Earlier = w.short, e.known.dir, earlier
 	return &report, err
 }
 

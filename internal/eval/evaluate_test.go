@@ -39,7 +39,7 @@ func evaluating(t testing.TB, dir string, o Options, cases int, variants ...stri
 	}
 	t.Cleanup(func() { _ = known.close() })
 	now := func() time.Time { return time.Unix(1000, 0).UTC() }
-	return &evaluation{environ.Env{Stderr: io.Discard, Now: now}, s, o, known, recordings{}, map[[2]string]string{}}
+	return &evaluation{environ.Env{Stderr: io.Discard, Now: now}, s, o, known, map[[2]string]string{}}
 }
 
 // fake is an agent of known quality: in so many of 100 runs it solves the case.
@@ -257,7 +257,7 @@ func evaluateUntilKilled(dir string) int {
 		fmt.Println(err)
 		return 1
 	}
-	e := &evaluation{environ.Env{Stderr: io.Discard, Now: time.Now}, &Suite{Runs: 1, Cases: make([]Case, 1), Variants: []Variant{{Name: "a"}}}, Options{Runs: 100, Jobs: 3}, known, recordings{}, map[[2]string]string{}}
+	e := &evaluation{environ.Env{Stderr: io.Discard, Now: time.Now}, &Suite{Runs: 1, Cases: make([]Case, 1), Variants: []Variant{{Name: "a"}}}, Options{Runs: 100, Jobs: 3}, known, map[[2]string]string{}}
 	e.suite.Cases[0].Name = "case-00"
 	_, err = e.carryOut(context.Background(), func(_ context.Context, at Trial, _ float64) (Result, error) {
 		fmt.Println(at)

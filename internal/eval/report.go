@@ -39,7 +39,6 @@ type Report struct {
 	USD         float64      `json:"cost_usd"`          // of all that are over
 	Folder      string       `json:"results_in"`        // where the results are kept
 	Earlier     int          `json:"taken_earlier"`     // results that were there already
-	Replayed    bool         `json:"replayed"`          // with recorded answers: the costs are those of the recording
 	Reviews     []Worth      `json:"reviews,omitempty"` // of --review: what those of each variant are worth
 }
 
@@ -111,14 +110,7 @@ func (r Report) showCases(out terminal.Report) {
 
 // showEnd prints what is said of every evaluation.
 func (r Report) showEnd(out terminal.Report) {
-	if stale := r.stale(); len(stale) > 0 {
-		out.Line("%s", out.Yellow(fmt.Sprintf("Stale: %s. What was recorded answers other prompts; record it anew: reprise eval %s --record --fresh", strings.Join(stale, ", "), text.QuoteShell(r.Suite))))
-	}
-	if r.Replayed {
-		out.Line("%s with recorded answers, which had cost %s; now nothing was spent", text.Plural(len(r.Results), "run"), text.USD(r.USD))
-	} else {
-		out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
-	}
+	out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
 	few(out, "not over: ", r.Unanswered)
 	if r.Missing > 0 {
 		why := "the same command goes on with them"
@@ -127,17 +119,6 @@ func (r Report) showEnd(out terminal.Report) {
 		}
 		out.Line("%s", out.Yellow(fmt.Sprintf("This is a part: %s not over (%s)", text.Plural(r.Missing, "run")+text.If(r.Missing == 1, " is")+text.If(r.Missing != 1, " are"), why)))
 	}
-}
-
-// stale names the cases with a run that asks otherwise than it was recorded.
-func (r Report) stale() (cases []string) {
-	for _, one := range r.Results {
-		if len(one.Stale) > 0 && !slices.Contains(cases, one.Case) {
-			cases = append(cases, one.Case)
-		}
-	}
-	slices.Sort(cases)
-	return cases
 }
 
 func (r Report) table(out terminal.Report, t text.Table) {

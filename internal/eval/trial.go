@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -26,7 +25,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -49,7 +47,6 @@ type Result struct {
 	Key    string            `json:"key"` // of what it was made from: another case or variant has another one
 	Solved bool              `json:"solved"`
 	Misses []string          `json:"misses,omitempty"` // why it is not solved
-	Stale  []string          `json:"stale,omitempty"`  // what was asked otherwise than when it was recorded
 	Facts  Facts             `json:"facts"`
 	Review *metadata.Verdict `json:"review,omitempty"` // of a step that is one
 	Why    string            `json:"why,omitempty"`    // a review gave no verdict
@@ -75,24 +72,16 @@ type runner struct {
 	sandbox string
 	folder  string            // for what is made and removed again
 	judges  map[string]*judge // by variant: none finds what the work of another has left in a cache
-	answers recordings
 }
 
 // do carries out a trial, or goes on with it where it was left. It may spend as much as
 // usd says, in US dollars. What it costs is told also where it fails.
 func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64) (Result, error) {
 	out := Result{Trial: t}
-	if r.answers.plays && !r.answers.has(t) {
-		out.Stale = []string{"no run of it is recorded"}
-		return out.judged(nil), nil
-	}
 	dir := filepath.Join(r.folder, v.Name, fmt.Sprintf("%s-%d", c.Name, t.Run))
 	repo := filepath.Join(dir, "repo")
-	if _, err := os.Stat(repo); err != nil || !r.answers.begun(dir) {
+	if _, err := os.Stat(repo); err != nil {
 		if err := r.begin(ctx, c, v, dir); err != nil {
-			return out, err
-		}
-		if err := r.answers.begin(t, dir); err != nil {
 			return out, err
 		}
 	}
@@ -102,7 +91,6 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 	}
 	env := r.env
 	env.Environ = append(r.environ(), "REPRISE_HOME="+filepath.Join(dir, "home"), runVariable+"="+strconv.Itoa(t.Run))
-	env.Environ = append(env.Environ, r.answers.variables(dir)...)
 	args, own, err := r.asks(ctx, c, v, dir, &start)
 	if err != nil {
 		return out, err
@@ -125,10 +113,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 		if at, err = workspace.Look(ctx, env, repo, start.ID); err != nil {
 			return out, fmt.Errorf("%w (%s)", err, said)
 		}
-		if out.Stale, err = r.answers.stale(dir); err != nil {
-			return out, err
-		}
-		if !over(c, start, at.Run) && !cut(at, own) && len(out.Stale) == 0 {
+		if !over(c, start, at.Run) && !cut(at, own) {
 			out.Spent = at.Run.Cost.USD - spent
 			return out, cmp.Or(unanswered(at.Run), fmt.Errorf("the run did not come to an end: %s", said))
 		}
@@ -141,14 +126,11 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 	if cut(at, own) {
 		return out, errCut
 	}
-	misses, err := r.judges[v.Name].after(ctx, c, out.Facts, repo, at.Run.BranchName)
-	if err != nil {
+	if out.Misses, err = r.judges[v.Name].after(ctx, c, out.Facts, repo, at.Run.BranchName); err != nil {
 		return out, err
 	}
-	if err := r.answers.keep(t, dir); err != nil {
-		return out, err
-	}
-	return out.judged(misses), folders.RemoveAll(dir)
+	out.Solved = len(out.Misses) == 0
+	return out, folders.RemoveAll(dir)
 }
 
 // cut reports whether a run was ended before it had spent what it may spend by itself.
@@ -205,7 +187,7 @@ func (r *runner) asks(ctx context.Context, c Case, v Variant, dir string, b *Bef
 func (r *runner) environ() []string {
 	return slices.DeleteFunc(apart(r.env.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == rehearsal.Records || name == rehearsal.Plays || name == runVariable
+		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == runVariable
 	})
 }
 
@@ -280,104 +262,4 @@ func (r *runner) process(ctx context.Context, environ, args []string, log string
 		return "", fmt.Errorf("reprise run ended with %d: %s", code, strings.TrimSpace(errs.String()))
 	}
 	return summary.Error, nil
-}
-
-// recordings are the answers of agents that are kept beside a suite, a file for each
-// trial. The zero value keeps none and plays none.
-type recordings struct {
-	dir           string
-	record, plays bool
-}
-
-// recordedIn is the folder of a suite with the recordings.
-const recordedIn = "recorded"
-
-func (r recordings) file(t Trial) string {
-	return filepath.Join(r.dir, t.Variant, t.Case, fmt.Sprintf("%d.jsonl", t.Run))
-}
-
-func (r recordings) has(t Trial) bool {
-	_, err := os.Stat(r.file(t))
-	return err == nil
-}
-
-// own is the recording of a trial in the folder where it is carried out.
-func own(dir string) string { return filepath.Join(dir, "recording.jsonl") }
-
-// begun reports whether a trial that was begun in a folder can be gone on with: what it
-// asked so far is recorded, where it is to be.
-func (r recordings) begun(dir string) bool {
-	_, err := os.Stat(own(dir))
-	return err == nil || !r.record && !r.plays
-}
-
-// begin makes what a trial records in, or what it plays.
-func (r recordings) begin(t Trial, dir string) (err error) {
-	var data []byte
-	if r.plays {
-		if data, err = os.ReadFile(r.file(t)); err != nil {
-			return err
-		}
-	}
-	if r.plays || r.record {
-		err = os.WriteFile(own(dir), data, 0o600)
-	}
-	return err
-}
-
-// variables are what a process is told in which the trial is carried out.
-func (r recordings) variables(dir string) []string {
-	switch {
-	case r.plays:
-		return []string{rehearsal.Plays + "=" + own(dir)}
-	case r.record:
-		return []string{rehearsal.Records + "=" + own(dir)}
-	}
-	return nil
-}
-
-// keep puts the recording of a trial that is over beside the suite.
-func (r recordings) keep(t Trial, dir string) error {
-	if !r.record {
-		return nil
-	}
-	data, err := os.ReadFile(own(dir))
-	if err != nil {
-		return err
-	}
-	return writeWhole(r.file(t), data)
-}
-
-// played leaves of the trials those that are recorded, and the first of each case, which is
-// stale without a recording. The suite is left with the variants of which there are some.
-func (s *Suite) played(all []Trial, r recordings) ([]Trial, error) {
-	some := map[string]bool{} // by variant
-	for _, t := range all {
-		some[t.Variant] = some[t.Variant] || r.has(t)
-	}
-	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return !some[v.Name] })
-	if len(s.Variants) == 0 {
-		return nil, exit.Usagef("no run of these is recorded in %s; record some first: reprise eval %s --record", r.dir, text.QuoteShell(s.dir))
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(t Trial) bool { return !some[t.Variant] || t.Run > 1 && !r.has(t) }), nil
-}
-
-// judged gives a result with what is stale about it, which keeps it from being solved: the
-// answers are to other questions.
-func (r Result) judged(misses []string) Result {
-	for _, s := range r.Stale {
-		r.Misses = append(r.Misses, "stale: "+s)
-	}
-	r.Misses = append(r.Misses, misses...)
-	r.Solved = len(r.Misses) == 0
-	return r
-}
-
-// stale gives which call of a trial was asked otherwise than it was recorded.
-func (r recordings) stale(dir string) ([]string, error) {
-	said, err := os.ReadFile(rehearsal.StaleFile(own(dir)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return []string{string(said)}, err
 }

@@ -1,5 +1,5 @@
-// Package rehearsal is the agent that needs no key, no network and no model: it answers from samples, from
-// stubs, or from a recording of other agents, which it makes, too.
+// Package rehearsal is the agent that needs no key, no network and no model: it answers from samples, or
+// from stubs.
 package rehearsal
 
 import (

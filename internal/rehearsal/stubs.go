@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -136,11 +138,26 @@ func (c stub) apply(t engine.Task, r *engine.Result) error {
 		r.Usage = metadata.Usage{InputTokens: c.Usage.Input, OutputTokens: c.Usage.Output, CachedTokens: c.Usage.Cached, USD: c.Usage.USD, Turns: 1}
 	}
 	r.Limit = c.Limit
-	files := map[string]change{}
-	for name, text := range c.Files {
-		files[name] = change{Text: &text}
+	return write(t.Dir, c.Files)
+}
+
+// write puts files into a tree. It never leaves the tree, whatever links are in it.
+func write(dir string, files map[string]string) error {
+	if len(files) == 0 {
+		return nil
 	}
-	return write(t.Dir, files)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // nothing is written through it
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		at := filepath.FromSlash(name)
+		if err := errors.Join(root.RemoveAll(at), root.MkdirAll(filepath.Dir(at), 0o755), root.WriteFile(at, []byte(files[name]), 0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // err is the error an entry scripts.

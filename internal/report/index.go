@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
@@ -44,7 +44,7 @@ type indexView struct {
 	Title  string
 	Facts  []fact
 	Runs   []indexedRun
-	Phases []phaseSums
+	Phases []phaseRow
 	Made   string
 }
 
@@ -57,12 +57,10 @@ type indexedRun struct {
 	Moved, Waits     string
 }
 
-// phaseSums are what a phase came to in all runs.
-type phaseSums struct {
-	Name                        string
-	Rollbacks, Attempts, Failed int
-	USD, Failures               string
-	usd                         float64
+// phaseRow is what a phase came to in all runs.
+type phaseRow struct {
+	Name, USD, Failures string
+	Runs, Rollbacks     int
 }
 
 func newIndexView(x Index) indexView {
@@ -70,11 +68,15 @@ func newIndexView(x Index) indexView {
 	if len(x.Runs) > 0 {
 		language = x.Runs[0].Run.Language
 	}
-	w := words{Catalogue: prompts.Words(language)}
+	records := make([]metadata.Run, len(x.Runs))
+	for i, r := range x.Runs {
+		records[i] = r.Run
+	}
+	w, all := words{Catalogue: prompts.Words(language)}, view.TallyOf(records)
 	v := indexView{
 		W: w, Policy: policy(), Style: template.CSS(styleText),
 		Title: w.Shown("index title", "repository", line(x.Repository, 100)),
-		Facts: sumsOf(w, x.Runs), Phases: phasesOf(w, x.Runs),
+		Facts: sumsOf(w, all), Phases: phasesOf(w, all),
 		Made: w.Shown("index made", "n", len(x.Runs), "when", text.Clock(x.At)),
 	}
 	for _, r := range x.Runs {
@@ -95,63 +97,27 @@ func newIndexView(x Index) indexView {
 func lasted(run metadata.Run) time.Duration { return max(run.UpdatedAt.Sub(run.CreatedAt), 0) }
 
 // sumsOf gives what all runs came to.
-func sumsOf(w words, all []Indexed) []fact {
-	ended, completed, usd, done := 0, 0, 0.0, 0.0
-	var took []time.Duration
-	for _, r := range all {
-		usd += r.Run.Cost.USD
-		switch r.Run.Status {
-		case metadata.Completed:
-			completed++
-			done += r.Run.Cost.USD
-			took = append(took, lasted(r.Run))
-			ended++
-		case metadata.Failed, metadata.Cancelled:
-			ended++
-		}
+func sumsOf(w words, t view.Tally) []fact {
+	facts := []fact{{w.Say("cost"), text.USD(t.USD), ""}}
+	if ended := t.Completed.Runs + t.Statuses[string(metadata.Failed)] + t.Statuses[string(metadata.Cancelled)]; ended > 0 {
+		percent := fmt.Sprintf("%.0f", 100*float64(t.Completed.Runs)/float64(ended))
+		facts = append(facts, fact{w.Shown("index success"), w.Shown("index success of", "n", t.Completed.Runs, "m", ended, "percent", percent), ""})
 	}
-	facts := []fact{{w.Say("cost"), text.USD(usd), ""}}
-	if ended > 0 {
-		facts = append(facts, fact{w.Shown("index success"), w.Shown("index success of", "n", completed, "m", ended, "percent", fmt.Sprintf("%.0f", 100*float64(completed)/float64(ended))), ""})
-	}
-	if completed > 0 {
-		slices.Sort(took)
-		facts = append(facts, fact{w.Shown("index per run"), text.USD(done / float64(completed)), ""},
-			fact{w.Shown("index time"), text.Duration(took[len(took)/2]), ""})
+	if t.Completed.Runs > 0 {
+		took := time.Duration(t.Completed.Seconds * float64(time.Second))
+		facts = append(facts, fact{w.Shown("index per run"), text.USD(t.Completed.USD), ""}, fact{w.Shown("index time"), text.Duration(took), ""})
 	}
 	return facts
 }
 
-// phasesOf adds up the phases of all runs by name, those with most rollbacks first.
-func phasesOf(w words, all []Indexed) []phaseSums {
-	var sums []phaseSums
-	at := map[string]int{}
-	of := func(name string) *phaseSums {
-		if _, known := at[name]; !known {
-			at[name] = len(sums)
-			sums = append(sums, phaseSums{Name: line(name, 60)})
+// phasesOf gives the rows of the phases.
+func phasesOf(w words, t view.Tally) (rows []phaseRow) {
+	for _, p := range t.Phases {
+		row := phaseRow{line(p.Name, 60), text.USD(p.USD), "", p.Runs, p.ByPeople + p.ByItself}
+		if p.Failed > 0 {
+			row.Failures = w.Shown("index failed", "n", p.Failed)
 		}
-		return &sums[at[name]]
+		rows = append(rows, row)
 	}
-	for _, r := range all {
-		for _, p := range r.Run.Phases {
-			of(p.Name).Failed += count(p.Status == metadata.PhaseFailed)
-		}
-		for _, a := range r.Run.Attempts {
-			s := of(a.Phase)
-			s.Attempts += count(phases.IsCall(a))
-			s.usd += a.Usage.USD
-		}
-		for _, b := range r.Run.RollbackHistory {
-			of(b.ToPhase).Rollbacks++
-		}
-	}
-	for i := range sums {
-		sums[i].USD = text.USD(sums[i].usd)
-		if n := sums[i].Failed; n > 0 {
-			sums[i].Failures = w.Shown("index failed", "n", n)
-		}
-	}
-	slices.SortStableFunc(sums, func(a, b phaseSums) int { return b.Rollbacks - a.Rollbacks })
-	return sums
+	return rows
 }

@@ -9,16 +9,17 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
 // TallyOf adds up runs.
-func TallyOf(all []Run) Tally {
+func TallyOf(all []Run) view.Tally {
 	records := make([]metadata.Run, len(all))
 	for i, r := range all {
 		records[i] = r.Record
 	}
-	return tallyOfRuns(records)
+	return view.TallyOf(records)
 }
 
 // mostStats is how many gates and findings are printed; as JSON there are all.
@@ -28,7 +29,7 @@ const mostStats = 15
 const enoughJudged = 5
 
 // ShowStats prints what runs came to.
-func ShowStats(env environ.Env, t Tally) {
+func ShowStats(env environ.Env, t view.Tally) {
 	o := terminal.ShowOptions(env)
 	out, narrow := terminal.NewReport(env.Stdout, o), o.Width > 0 && o.Width < 90
 	say := func(format string, args ...any) { terminal.Tell(env.Stdout, fmt.Sprintf(format, args...)) }
@@ -50,13 +51,13 @@ func ShowStats(env environ.Env, t Tally) {
 	if narrow {
 		most = 17 // of a name, so that all other columns have room on 50
 	}
-	statsTable(out, "Phases", columns{[]string{"phase", wide("runs"), "failed", "rejected", wide("checks failed"), wide("unusable"), "back", "cost", wide("work")}, "lrrrrrrrr"}, t.Phases, func(p Phase) []string {
+	statsTable(out, "Phases", columns{[]string{"phase", wide("runs"), "failed", "rejected", wide("checks failed"), wide("unusable"), "back", "cost", wide("work")}, "lrrrrrrrr"}, t.Phases, func(p view.Phase) []string {
 		return []string{
 			text.Cut(text.Flat(p.Name), most), wide(fmt.Sprint(p.Runs)), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), wide(ofSome(p.ChecksFail, p.Checks)), wide(fmt.Sprint(p.Unusable)),
 			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), wide(text.Duration(seconds(p.Seconds))),
 		}
 	})
-	var fail, never []Gate
+	var fail, never []view.Gate
 	for _, g := range t.Gates {
 		switch {
 		case g.Failed > 0:
@@ -65,18 +66,18 @@ func ShowStats(env environ.Env, t Tally) {
 			never = append(never, g)
 		}
 	}
-	gate := func(g Gate) []string {
+	gate := func(g view.Gate) []string {
 		return []string{ofSome(g.Failed, g.Judged), text.Flat(g.Phase), text.Cut(text.Flat(g.Gate), 100)}
 	}
 	statsTable(out, "Gates that fail", columns{[]string{"failed", "phase", "gate"}, "rll"}, fail, gate)
 	statsTable(out, fmt.Sprintf("Gates that never fail, judged at least %d times", enoughJudged), columns{[]string{"failed", "phase", "gate"}, "rll"}, never, gate)
-	statsTable(out, "Reviewers", columns{[]string{"agent", "model", "reviews", "rejected", "missed"}, "llrrr"}, t.Reviewers, func(r Reviewer) []string {
+	statsTable(out, "Reviewers", columns{[]string{"agent", "model", "reviews", "rejected", "missed"}, "llrrr"}, t.Reviewers, func(r view.Reviewer) []string {
 		return []string{text.Flat(r.Agent), text.Flat(r.Model), fmt.Sprint(r.Reviews), fmt.Sprint(r.Rejected), fmt.Sprint(r.Missed)}
 	})
-	statsTable(out, "Models", columns{[]string{"model", "calls", "tokens", "cost"}, "lrrr"}, t.Models, func(m Model) []string {
+	statsTable(out, "Models", columns{[]string{"model", "calls", "tokens", "cost"}, "lrrr"}, t.Models, func(m view.Model) []string {
 		return []string{text.Flat(m.Model), fmt.Sprint(m.Calls), text.Tokens(m.Tokens), text.USD(m.USD)}
 	})
-	statsTable(out, "What people found that a review had passed", columns{[]string{"issue", "phase", "reviewer", "what"}, "llll"}, t.Missed, func(m Missed) []string {
+	statsTable(out, "What people found that a review had passed", columns{[]string{"issue", "phase", "reviewer", "what"}, "llll"}, t.Missed, func(m view.Missed) []string {
 		return []string{text.Flat(m.Issue), text.Flat(m.Phase), text.Flat(m.Agent), text.Cut(text.Flat(text.FirstLine(m.What)), 100)}
 	})
 }

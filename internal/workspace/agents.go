@@ -185,9 +185,6 @@ func (w *Workspace) Missing(name string, opts agents.Options) []metadata.Reason 
 // standIn names the agent that does the work of one: itself, or the first of those that stand in for it that is here.
 // It also says why others are not here.
 func (w *Workspace) standIn(name string, opts agents.Options) (by string, why []metadata.Reason) {
-	if rehearsal.Playing(environ.Env{Environ: opts.Environ}.Getenv) {
-		return name, nil // no program is called
-	}
 	a := w.Plan.Agents[name]
 	for range w.Plan.Agents { // vet has refused fallbacks that go in a circle
 		err := agents.Probe(a.Use, a, w.Repo.Dir(), opts)

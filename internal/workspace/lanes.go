@@ -31,7 +31,7 @@ type laneTrees struct {
 	base    string      // commit that the branch started from
 	mark    func(tree string) string
 	opts    agents.Options
-	calls   func(agents.Options, engine.BranchTree) func(string) (engine.Agent, error)
+	calls   func(agents.Options) func(string) (engine.Agent, error)
 	secrets *secrets.Finder
 
 	requested bool           // somebody has asked for several at once, so that there is no other way
@@ -87,7 +87,7 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	opts.Sweep()
 	e := like.Aside(l)
 	e.Installer = opts.ForSetup()
-	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(l.Tree, like.Plan.Setup), leakGuard{t.secrets, l.Tree}
+	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts), provisionsFor(l.Tree, like.Plan.Setup), leakGuard{t.secrets, l.Tree}
 	l.engine = e
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -30,7 +30,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/hooks"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/metadata/store"
@@ -102,10 +101,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		return nil, err
 	}
 	opts.Sweep() // the run is this process's alone
-	calls, err := w.calls(env, &opts)
-	if err != nil {
-		return nil, err
-	}
+	calls := w.calls(env, &opts)
 	w.others.Close() // of an engine before
 	w.others = w.otherRuns(env)
 	e := &engine.Engine{
@@ -114,7 +110,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		},
 		Calls: engine.Calls{
 			Prompts: w.Words,
-			Agent:   calls(opts, w.Repo.At(w.Run.BaseCommit)),
+			Agent:   calls(opts),
 			Issue: prompts.Issue{
 				ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.guidance,
 				Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
@@ -155,27 +151,23 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	return e, nil
 }
 
-// calls gives what makes the agents that work in a tree, by their names in the pipeline.
-func (w *Workspace) calls(env environ.Env, opts *agents.Options) (func(agents.Options, engine.BranchTree) func(string) (engine.Agent, error), error) {
+// calls gives what makes the agents of some options, by their names in the pipeline.
+func (w *Workspace) calls(env environ.Env, opts *agents.Options) func(agents.Options) func(string) (engine.Agent, error) {
 	if given := w.backend.Agent; given != nil {
-		return func(agents.Options, engine.BranchTree) func(string) (engine.Agent, error) { return given }, nil
-	}
-	recorded, err := rehearsal.OpenRecording(env.Getenv, env.Finder().Mask)
-	if err != nil {
-		return nil, exit.AsUsage(err)
+		return func(agents.Options) func(string) (engine.Agent, error) { return given }
 	}
 	keeper := agents.NewKeeper(agents.TranscriptsFolder(filepath.Dir(w.Repo.Dir())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
 	opts.Transcript = keeper.Line
-	return func(opts agents.Options, tree engine.BranchTree) func(string) (engine.Agent, error) {
+	return func(opts agents.Options) func(string) (engine.Agent, error) {
 		return func(name string) (engine.Agent, error) {
 			use := w.Plan.Agents[name].Use
-			a, err := recorded.Agent(tree, func() (engine.Agent, error) { return agents.For(use, w.Plan.Agents[name], opts) })
+			a, err := agents.For(use, w.Plan.Agents[name], opts)
 			if err != nil {
 				return nil, err
 			}
 			return keeper.Agent(name, use, a), nil
 		}
-	}, nil
+	}
 }
 
 // Catalogue has the words of the language of the run.

@@ -1,4 +1,4 @@
-package runs
+package view
 
 import (
 	"testing"
@@ -49,7 +49,7 @@ func TestOf(t *testing.T) {
 		Attempts:        []metadata.Attempt{blocked, attempt(2, metadata.Review, metadata.Fail, "Sound")},
 		RollbackHistory: []metadata.Rollback{{Timestamp: taken, ToPhase: "design", Reason: "the review said so, too", TriggeredBy: metadata.Manual}},
 	}
-	got := tallyOfRuns([]metadata.Run{first, second})
+	got := TallyOf([]metadata.Run{first, second})
 	want := Tally{
 		Runs: 2, Statuses: map[string]int{"completed": 1, "failed": 1}, USD: 3, Stops: map[string]int{"review_failed": 1},
 		Completed: Sum{Runs: 1, USD: 2, Seconds: 3600, Attempts: 4},
@@ -67,7 +67,7 @@ func TestOf(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if none := tallyOfRuns(nil); none.Phases == nil || none.Missed == nil || none.Completed.USD != 0 {
+	if none := TallyOf(nil); none.Phases == nil || none.Missed == nil || none.Completed.USD != 0 {
 		t.Errorf("of no runs: %+v", none)
 	}
 }
@@ -80,7 +80,7 @@ func TestSumsAreRounded(t *testing.T) {
 		a.Usage.USD = usd
 		runs = append(runs, metadata.Run{Status: metadata.Completed, Cost: metadata.Cost{USD: usd}, Phases: metadata.Phases{{Name: "design"}}, Attempts: []metadata.Attempt{a}})
 	}
-	if got := tallyOfRuns(runs); got.USD != 0.3 || got.Phases[0].USD != 0.3 || got.Models[0].USD != 0.3 || got.Completed.USD != 0.15 {
+	if got := TallyOf(runs); got.USD != 0.3 || got.Phases[0].USD != 0.3 || got.Models[0].USD != 0.3 || got.Completed.USD != 0.15 {
 		t.Errorf("in all %v, of the phase %v, of the model %v, at the median %v", got.USD, got.Phases[0].USD, got.Models[0].USD, got.Completed.USD)
 	}
 }

@@ -1,4 +1,4 @@
-package runs
+package view
 
 import (
 	"cmp"
@@ -87,8 +87,8 @@ type Missed struct {
 	Model   string    `json:"model,omitempty"`
 }
 
-// tallyOfRuns adds up runs, of which there may be none.
-func tallyOfRuns(runs []metadata.Run) Tally {
+// TallyOf adds up runs, of which there may be none.
+func TallyOf(runs []metadata.Run) Tally {
 	c := counts{
 		Tally:  Tally{Runs: len(runs), Statuses: map[string]int{}, Stops: map[string]int{}, Missed: []Missed{}},
 		phases: map[string]*Phase{}, gates: map[[2]string]*Gate{}, reviewers: map[[2]string]*Reviewer{}, models: map[string]*Model{},
