@@ -1,17 +1,37 @@
+// Package agents is the door to the agent programs. An agent gets one task,
+// works on it, and says what came of it: Claude Code, Codex and Gemini are
+// programs with typed streams, "command" is any program that reads a task and
+// prints a result as JSON, and "rehearsal" is built in and needs neither key
+// nor network.
+//
+// Every program gets only the environment it needs, never reprise's own tokens.
+// Package process runs it under supervision, and package sandbox holds it. What it
+// says about itself is read from the typed events of its stream, never from prose.
 package agents
 
 import (
+	"cmp"
+	_ "embed" // the programs
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/rehearsal"
+	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -101,4 +121,203 @@ func newCLI(name string, a pipelines.Agent, opts Options) cli {
 		c.name = filepath.Base(c.program)
 	}
 	return c
+}
+
+// Rehearsal is the agent that needs no program, key or network.
+const Rehearsal = "rehearsal"
+
+// Options are what all agents of a run share. The zero value is usable.
+type Options struct {
+	// Environ is reprise's own environment, as os.Environ gives it; nil stands
+	// for that. An agent gets the few variables of it that it needs.
+	Environ []string
+	// Temp is the folder in which each call gets a temporary folder of its
+	// own; empty stands for the system's.
+	Temp string
+	// Mark begins the names of those folders, so that Sweep finds them. It
+	// belongs to one run on this machine; empty stands for one nobody sweeps.
+	Mark string
+	// Prices are laid over the built-in price table, by model.
+	Prices map[string]pipelines.Price
+	// Grace is the time between asking a program to end and ending it; 0
+	// stands for 10 s.
+	Grace time.Duration
+	// Linger is the time a program has to end by itself after it has given its
+	// result; 0 stands for 5 s.
+	Linger time.Duration
+	// Contained says that something else limits what agents may do, so that
+	// Codex need not nest its own sandbox in it. Contain sets it.
+	Contained bool
+	// Sandbox, if not nil, may change what is about to be started. Contain sets
+	// it.
+	Sandbox  func(Call) (Call, error)
+	installs bool             // see ForSetup
+	box      *sandbox.Sandbox // gives programs homes of their own; nil: they have the user's
+	// Learn, if not nil, is told the secrets in the user's logins and settings
+	// that a program is about to see, and those of logins that it has renewed.
+	Learn func(agent string, secrets []string)
+	// Transcript, if not nil, is given each line that a program prints, as it
+	// comes: valid UTF-8, at most 1 MB. It is valid only during the call.
+	Transcript func(t engine.Task, line []byte)
+
+	// Proxy gives the proxy of the user for an address, or nil, as net/http takes it.
+	// If Proxy is nil, no model is asked through one.
+	Proxy func(*url.URL) (*url.URL, error)
+
+	// Rehearsal is the agent that needs no program.
+	Rehearsal rehearsal.Agent
+}
+
+// Call is a program about to be started for a task; a check has none.
+type Call struct {
+	sandbox.Call
+	Task engine.Task
+
+	servers servers
+	hears   func(gate.API) bool // see passage.Hears
+}
+
+// patience is how long a tool may take, in milliseconds: less than the agent may be silent,
+// so that the program goes on without it. 0 means that nothing limits it.
+func (c *Call) patience() int64 {
+	idle := c.Task.Idle.Milliseconds()
+	return max(idle-30_000, idle/2)
+}
+
+// withDefaults fills in what was left empty.
+func (o Options) withDefaults() Options {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.Grace == 0 {
+		o.Grace = 10 * time.Second
+	}
+	if o.Linger == 0 {
+		o.Linger = 5 * time.Second
+	}
+	return o
+}
+
+//go:embed programs.yaml
+var programsFile []byte
+
+// knownProgram is what programs.yaml says of one.
+type knownProgram struct {
+	Install             string
+	Variables, Sessions []string
+	Clouds              map[string][]string
+	Renewal             renewal
+}
+
+var programs = sync.OnceValue(func() (all map[string]knownProgram) {
+	if err := yaml.Unmarshal(programsFile, &all); err != nil {
+		panic("programs.yaml: " + err.Error()) // unreachable: every test reads it
+	}
+	return all
+})
+
+// wayOf is what a call's way to its models has to know of it.
+func wayOf(c cli, call *Call) gate.Call {
+	t := call.Task
+	way := gate.Call{
+		Agent: c.name, Env: call.Env, Resumed: t.Resume, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network, Apart: c.opts.box.Apart(),
+	}
+	if c.check != nil {
+		way.Agent = ""
+	}
+	if way.Exact = t.Models != nil; way.Exact || t.Model != "" {
+		way.Models = slices.Concat(slices.Collect(maps.Values(c.agent.Models)), t.Models)
+	}
+	if t.Model != "" {
+		way.Models = append(way.Models, t.Model)
+	}
+	for _, f := range logins(c.name, call.User, c.opts.Environ) {
+		data, err := os.ReadFile(f.From) // what we cannot read, the program cannot either
+		switch filepath.Base(f.From) {
+		case "settings.json", "config.toml":
+			way.Settings = data
+		case "auth.json":
+			way.Login = err == nil
+		}
+	}
+	return way
+}
+
+// hear adds to what a program said of itself what its service answered it.
+func (s *said) hear(c cli, t *gate.Trouble) {
+	if t == nil {
+		return
+	}
+	said := fmt.Sprintf("HTTP %d", t.Status)
+	err := c.told(said+": "+t.Said, fmt.Errorf("the model's service refused (%s)", said))
+	err.RetryAfter = max(t.RetryAfter, err.RetryAfter)
+	if s.trouble == nil {
+		s.trouble = err
+	}
+	vague := func(c metadata.Class) bool { return c == metadata.Crash || c == metadata.Network }
+	switch {
+	case s.failed == nil && t.Ends && !s.done:
+		s.failed = err
+	case s.failed != nil && (vague(s.failed.Class) || s.failed.Class == err.Class): // it did not say why, or not all
+		s.failed.Class, s.failed.RetryAfter, s.failed.Hint = err.Class, max(s.failed.RetryAfter, err.RetryAfter), cmp.Or(s.failed.Hint, err.Hint)
+	}
+}
+
+// makeTemp makes the temporary folder of a call.
+func (o Options) makeTemp() (string, error) {
+	return os.MkdirTemp(o.Temp, cmp.Or(o.Mark, "reprise-"))
+}
+
+// Sweep removes the temporary folders of calls whose process was killed, by Mark. No other process may be calling
+// agents with the same mark.
+func (o Options) Sweep() {
+	if o.Mark == "" {
+		return
+	}
+	dir := cmp.Or(o.Temp, os.TempDir())
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // it is found out when the next one is made
+	}
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), o.Mark) {
+			_ = folders.RemoveAll(filepath.Join(dir, e.Name())) // somebody else's, made to look alike
+		}
+	}
+}
+
+// commonVars are the variables every agent may see. A name may end in "*".
+func commonVars() []string {
+	return []string{
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+		// Where programs are that others have installed: rust's, and those of version managers.
+		"RUSTUP_HOME", "PYENV_ROOT", "RBENV_ROOT", "NVM_DIR", "VOLTA_HOME", "ASDF_DATA_DIR", "MISE_DATA_DIR",
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+	}
+}
+
+// environ builds what an agent gets to see: the variables of base that are in
+// allowed and not empty, as a secret is that nobody has stored, and those of set, which win.
+func environ(base, allowed []string, set map[string]string) []string {
+	var env []string
+	for _, kv := range base {
+		name, value, _ := strings.Cut(kv, "=")
+		if _, mine := set[name]; mine || value == "" || pipelines.WithheldFromAll(name) != "" || !listed(allowed, name) {
+			continue
+		}
+		env = append(env, kv)
+	}
+	for name, value := range set {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+func listed(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, name)
+		return ok
+	})
 }

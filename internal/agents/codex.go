@@ -3,12 +3,19 @@ package agents
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -139,4 +146,185 @@ func codexSandbox(t engine.Task, contained bool) []string {
 func exists(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
+}
+
+// codexStream reads the events of Codex.
+type codexStream struct {
+	said
+	home   string
+	schema json.RawMessage // as it was asked for; nil if none was
+	thread string          // its session
+	before CodexUsage      // what the session had used before this call
+	total  *CodexUsage     // what it has used now
+	silent int             // times in a row that the network was not there
+}
+
+// line takes one line of the stream. What is no event is left out.
+func (s *codexStream) line(data []byte) process.Reaction {
+	var e CodexEvent
+	if !decode(data, &e) {
+		return process.GoOn
+	}
+	switch e.Type {
+	case "thread.started":
+		s.thread = sessionOf(e.Thread, s.thread)
+		s.result.Session = s.thread
+		s.notify("")
+	case "item.started", "item.completed":
+		return s.item(e)
+	case "error":
+		return s.fault(e.Message)
+	case "turn.failed":
+		s.fault(e.Error.Message)
+		s.failed = s.trouble
+		return process.Done
+	case "turn.completed":
+		s.total, s.done, s.trouble = &e.Usage, true, nil
+		if s.schema != nil && json.Valid([]byte(s.result.Text)) { // the last words are the structured answer
+			s.result.Structured = relaxAnswer(s.schema, json.RawMessage(s.result.Text))
+		}
+		return process.Done
+	}
+	return process.GoOn
+}
+
+func (s *codexStream) item(e CodexEvent) process.Reaction {
+	did := ""
+	switch e.Item.Type {
+	case "agent_message":
+		did = e.Item.Text
+		s.result.Text = e.Item.Text
+	case "command_execution":
+		did, s.ran = e.Item.Command, true
+	case "file_change":
+		did = "edit"
+		for _, c := range e.Item.Changes {
+			did += " " + within(c.Path, s.task.Dir)
+		}
+	case "mcp_tool_call":
+		did = e.Item.Server + " " + e.Item.Tool
+	case "web_search":
+		did = "search " + e.Item.Query
+	default:
+		return process.GoOn
+	}
+	s.trouble, s.silent = nil, 0 // it got over it
+	switch {
+	case e.Type == "item.started":
+		s.notify(did)
+	case e.Item.Type == "agent_message":
+		s.notify(did)
+	default:
+		s.result.ToolCalls++
+		if e.Item.Status == "declined" {
+			s.deny(e.Item.Type)
+		}
+		if e.Item.Type != "file_change" { // whose text it does not tell
+			return max(s.came(e.Item.Output), s.uses(did+" "+string(e.Item.Arguments)))
+		}
+	}
+	return process.GoOn
+}
+
+// maxSilent is how often in a row the program may report that there is no
+// network. It would wait for it for ever.
+const maxSilent = 4
+
+// fault hears of an error that the program may yet get over.
+func (s *codexStream) fault(message string) process.Reaction {
+	s.trouble = s.cli.told(message, errors.New(process.OneLine(refusalIn(message), 300)))
+	switch {
+	case s.trouble.Class == metadata.Auth:
+		s.failed = s.trouble
+		return process.GiveUp
+	case strings.HasPrefix(message, "Reconnecting... waiting for network"):
+		if s.silent++; s.silent >= maxSilent {
+			s.failed = s.trouble
+			return process.GiveUp
+		}
+	}
+	return process.GoOn
+}
+
+// rollout is what the program's own record of a session knows.
+type rollout struct {
+	usage CodexUsage
+	model string
+	found bool
+}
+
+// maxRollout is more than the record of any session has, in bytes. Of more the
+// beginning counts.
+const maxRollout = 1 << 30
+
+// readRollout reads the program's record of a session. It alone names the
+// model, and the usage of a call that did not come to its end.
+func readRollout(home, session string) (r rollout) {
+	if session == "" || strings.ContainsAny(session, `*?[\/`) {
+		return r
+	}
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return r
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	last := ""
+	_ = folders.Walk(root, "sessions", func(name string, _ fs.DirEntry, err error) error { // the visits fail nowhere
+		if ok, _ := path.Match("sessions/*/*/*/rollout-*"+session+".jsonl", name); ok && err == nil {
+			last = name
+		}
+		return nil
+	})
+	f, _, err := folders.Open(root, last) // the program may have put anything there
+	if err != nil {
+		return r
+	}
+	defer func() { _ = f.Close() }() // opened for reading
+	r.found = true
+	process.EachLine(io.LimitReader(f, maxRollout), func(line []byte) {
+		var e struct {
+			Type    string
+			Payload struct {
+				Type, Model string
+				Info        struct {
+					Total CodexUsage `json:"total_token_usage"`
+				}
+			}
+		}
+		switch decode(line, &e); {
+		case e.Type == "turn_context" && e.Payload.Model != "":
+			r.model = wordFrom(e.Payload.Model)
+		case e.Type == "event_msg" && e.Payload.Type == "token_count" && e.Payload.Info.Total != CodexUsage{}:
+			total := e.Payload.Info.Total
+			r.usage = CodexUsage{tokens(total.Input), tokens(total.Cached), tokens(total.Output)}
+		}
+	})
+	return r
+}
+
+// addUsage fills in what the call used and what that costs.
+func (s *codexStream) addUsage(r *engine.Result) {
+	if s.thread == "" {
+		return // nothing was asked of the service
+	}
+	record := readRollout(s.home, s.thread)
+	if record.model != "" {
+		r.Model = record.model
+	}
+	now := record.usage
+	if s.total != nil {
+		now = *s.total
+	}
+	if s.task.Resume && s.before == (CodexUsage{}) && now != (CodexUsage{}) {
+		r.Warnings = append(r.Warnings, "codex counts the usage of a whole session, and its record of this one was not found: what earlier calls used may be counted twice")
+	}
+	now.Input, now.Cached, now.Output = tokens(now.Input), tokens(now.Cached), tokens(now.Output)
+	used := CodexUsage{now.Input - s.before.Input, now.Cached - s.before.Cached, now.Output - s.before.Output}
+	u := metadata.Usage{InputTokens: max(0, used.Input-used.Cached), CachedTokens: max(0, used.Cached), OutputTokens: max(0, used.Output)}
+	if s.done {
+		u.Turns = 1
+	}
+	var warning []string
+	r.Usage, warning = s.cli.priced(r.Model, u)
+	r.Warnings = append(r.Warnings, warning...)
 }

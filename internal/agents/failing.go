@@ -1,11 +1,25 @@
 package agents
 
 import (
+	_ "embed"
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // The most that is kept: names, and characters of one.
@@ -98,4 +112,217 @@ func (a *Account) text(line string) {
 	}
 	ran, failed := counted(line)
 	a.ran, a.failed = a.ran+ran, a.failed+failed
+}
+
+//go:embed failing.yaml
+var formsFile []byte
+
+// form is one way in which a line of output tells of tests, see failing.yaml.
+type form struct {
+	Of, Has, Form string
+	Ran           []string
+	Behind        bool // the figures stand behind their words
+
+	Example, Name string // for the test
+	Is            []int
+
+	expression *regexp.Regexp
+}
+
+func (f *form) find(line string) []string {
+	if !strings.Contains(line, f.Has) {
+		return nil
+	}
+	return f.expression.FindStringSubmatch(line)
+}
+
+// knownForms are all that are known.
+type knownForms struct {
+	Names, Counts []*form
+	Failed        []string
+}
+
+var forms = sync.OnceValue(func() (all knownForms) {
+	if err := yaml.Unmarshal(formsFile, &all); err != nil {
+		panic("failing.yaml: " + err.Error()) // unreachable: a test reads it
+	}
+	for _, f := range slices.Concat(all.Names, all.Counts) {
+		f.expression = regexp.MustCompile(f.Form)
+	}
+	return all
+})
+
+// named gives what a line names as failed, if anything.
+func named(line string) (name string, is bool) {
+	for _, f := range forms().Names {
+		if m := f.find(line); m != nil {
+			return strings.Join(m[1:], " "), true
+		}
+	}
+	return "", false
+}
+
+var (
+	figureFirst = regexp.MustCompile(`\b([0-9]{1,9}) ([a-z]+)`)
+	wordFirst   = regexp.MustCompile(`([A-Za-z]+)[:= ] *([0-9]{1,9})\b`)
+)
+
+// counted gives how many tests a line says have run and failed.
+func counted(line string) (ran, failed int) {
+	i := slices.IndexFunc(forms().Counts, func(f *form) bool { return f.find(line) != nil })
+	if i < 0 {
+		return 0, 0
+	}
+	f, amounts, figure, word := forms().Counts[i], figureFirst, 1, 2
+	if f.Behind {
+		amounts, figure, word = wordFirst, 2, 1
+	}
+	for _, m := range amounts.FindAllStringSubmatch(line, -1) {
+		n, _ := strconv.Atoi(m[figure]) // it is made of at most nine figures
+		w := strings.ToLower(m[word])
+		if slices.Contains(f.Ran, w) {
+			ran += n
+		}
+		if slices.Contains(forms().Failed, w) {
+			failed += n
+		}
+	}
+	return ran, failed
+}
+
+var (
+	jestFile = regexp.MustCompile(`^ ?(PASS|FAIL) +(?:\S+ )?(\S+\.[cm]?[jt]sx?)(?: \([0-9.]+ m?s\))?$`)
+	jestTest = regexp.MustCompile(`^\s*● (\S.*\S)$`)
+)
+
+// jestLine gives what a line of Jest names as failed, which names a file and then what
+// failed in it.
+func (a *Account) jestLine(line string) (name string, is bool) {
+	if m := jestFile.FindStringSubmatch(line); m != nil {
+		if a.jest = m[2]; m[1] == "FAIL" {
+			name = a.jest
+		}
+		return name, true
+	}
+	m := jestTest.FindStringSubmatch(line)
+	if m == nil || m[1] == "Console" { // a heading
+		return "", false
+	}
+	return strings.TrimPrefix(a.jest+" › "+m[1], " › "), true
+}
+
+// The most that is looked at after a check: names in its tree, files in the JUnit
+// format, and bytes of one.
+const (
+	mostNames   = 200_000
+	mostReports = 2_000
+	mostReport  = 16 << 20
+)
+
+// JUnitIn takes the names of tests from the files below dir that patterns name, and from those of Maven and Gradle.
+// What cannot be read tells nothing.
+func (a *Account) JUnitIn(dir string, patterns []string) {
+	patterns = append(slices.Clone(patterns), "surefire-reports/**", "failsafe-reports/**", "build/test-results/**")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	names, reports, ran, failed := 0, 0, a.ran, a.failed
+	_ = folders.Walk(root, ".", func(name string, e fs.DirEntry, err error) error {
+		names++
+		switch {
+		case err != nil:
+			return nil
+		case names > mostNames || reports > mostReports:
+			return fs.SkipAll
+		case e.IsDir() && (name == ".git" || e.Name() == "node_modules"):
+			return fs.SkipDir
+		case !strings.HasSuffix(name, ".xml") || !pipelines.MatchesPath(name, patterns):
+			return nil
+		}
+		reports++
+		f, info, err := folders.Open(root, name)
+		if err != nil {
+			return nil
+		}
+		defer func() { _ = f.Close() }() // opened for reading
+		if info.Size() <= mostReport {
+			a.JUnit(f)
+		}
+		return nil
+	})
+	if ran > 0 { // it has printed as many, too
+		a.ran, a.failed = ran, failed
+	}
+}
+
+// JUnit takes a file in the format of JUnit, once the check has printed all. What is in
+// another form is left out.
+func (a *Account) JUnit(file io.Reader) {
+	a.addUnended()
+	d := xml.NewDecoder(file)
+	d.Strict = false
+	suite, name, told := "", "", false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			if syntax := (*xml.SyntaxError)(nil); suite != "" && errors.As(err, &syntax) {
+				a.add(suite + " [cut off]") // by a crash
+			}
+			return
+		}
+		if end, is := token.(xml.EndElement); is && end.Name.Local == "testcase" {
+			name = ""
+		}
+		start, is := token.(xml.StartElement)
+		switch {
+		case !is:
+		case start.Name.Local == "testsuite":
+			suite, name = attribute(start, "name"), ""
+		case start.Name.Local == "testcase":
+			name, told = strings.TrimPrefix(attribute(start, "classname")+" "+attribute(start, "name"), " "), false
+			a.ran++
+		case start.Name.Local == "failure" || start.Name.Local == "error":
+			if name == "" { // outside of a test
+				name = strings.TrimSpace(suite + " [" + start.Name.Local + "]")
+			}
+			if !told {
+				a.failed++
+			}
+			a.add(name)
+			told = true // once is enough
+		}
+	}
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// mostWords is how much of a line is quoted, in terminal cells.
+const mostWords = 200
+
+// LastWords quotes one line of what a command printed: the first that speaks of a failure, else
+// the last one.
+func LastWords(output string) string {
+	said := ""
+	for line := range strings.Lines(output) {
+		if line = text.Flat(line); line == "" {
+			continue
+		}
+		said = line
+		if small := strings.ToLower(line); strings.Contains(small, "fail") || strings.Contains(small, "error") || strings.HasPrefix(small, "not ok") {
+			break
+		}
+	}
+	if said == "" {
+		return "it printed nothing"
+	}
+	return text.Cut(said, mostWords)
 }

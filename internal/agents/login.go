@@ -3,10 +3,15 @@ package agents
 import (
 	"encoding/base64"
 	"encoding/json"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/gate"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/sandbox"
 )
 
 // renewal says which fields of a login's file a program changes when it renews the login, see
@@ -163,4 +168,26 @@ func plainFields() []string {
 func namesSecret(name string) bool {
 	name = strings.ToUpper(name)
 	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASSWORD"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// login is a file of the user's that a program needs in its own home.
+type login struct {
+	*sandbox.File
+	secret bool // it is a login, and no settings
+}
+
+// logins lists the files of an agent: its login, and the settings that decide
+// how it reaches its service.
+func logins(agent, home string, env []string) (out []login) {
+	for _, f := range gate.LoginFiles(agent, home, env) {
+		file := &sandbox.File{From: f.From, To: f.To}
+		if f.Renewed {
+			file.Renews = programs()[agent].Renewal.renews
+		}
+		if agent == "gemini" && filepath.Base(f.From) == "settings.json" && process.Lookup(env, "GEMINI_API_KEY") != "" {
+			file.Shape = chosenKey
+		}
+		out = append(out, login{file, f.Login})
+	}
+	return out
 }

@@ -5,9 +5,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Log lists the branch's commits that from lacks, newest first; "" for all. Of a merge it follows the first parent.
@@ -178,4 +182,169 @@ func trailers(text string) []Trailer {
 		}
 	}
 	return out
+}
+
+// RecordTrailer names, in a message that takes the state folder off a branch, the commit that has it last.
+const RecordTrailer = "Reprise-Record"
+
+// KeptRefs begin the names under which the records of runs are kept.
+const KeptRefs = "refs/reprise/records/"
+
+// trailerLine is a trailer in a message.
+var trailerLine = text.Pattern(`(?m)^` + RecordTrailer + `: ([0-9a-f]{40}|[0-9a-f]{64})\s*$`)
+
+// recordNote gives the line that ends such a message.
+func recordNote(commit string) string { return RecordTrailer + ": " + commit + "\n" }
+
+// shelves find the state folder of a run that was taken off its branch: in the commit that a trailer names. Anybody
+// can write a trailer, even in the title of a pull request. So one counts only if what it names is the parent of its
+// commit, as where the folder is taken off, or in the history of the record that a remote keeps by name. Where there is
+// such a record, it decides: a run is kept there before its folder leaves the branch.
+type shelves struct {
+	reader
+	folder string
+	// kept gives the record kept by name, or "": it leads on from the trailer's commit, which may not be here.
+	kept func(ctx context.Context) (string, error)
+	// own reports whether this machine itself has kept a commit by name, or one that leads on
+	// from it; nil: what is kept is only known from this machine, and may be of an earlier run.
+	own func(ctx context.Context, commit string) (bool, error)
+}
+
+// shelfDepth is how many commits back a trailer is looked for: people may have committed since.
+const shelfDepth = 1000
+
+// find gives the commit that has the folder: the given one, or what is kept and leads on from the newest trailer's,
+// or else the commit before the one that names it; "" where there is none.
+func (s shelves) find(ctx context.Context, commit string) (string, error) {
+	if is, err := s.has(ctx, commit); is || err != nil {
+		return commit, err
+	}
+	out, err := s.git(ctx, "log", "-z", "--first-parent", fmt.Sprintf("-n%d", shelfDepth), "--no-show-signature", "--no-decorate",
+		"--format=%P%x00%(trailers:key="+RecordTrailer+")", commit, "--")
+	kept, asked := "", false
+	for fields := strings.Split(string(out), "\x00"); len(fields) >= 2; fields = fields[2:] {
+		parent, _, _ := strings.Cut(fields[0], " ")
+		for _, named := range trailerLine().FindAllStringSubmatch(fields[1], -1) {
+			if !asked && err == nil {
+				kept, err = s.keptWith(ctx)
+				asked = true
+			}
+			if err != nil {
+				return "", err
+			}
+			if found, err := s.believed(ctx, parent, kept, named[1]); found != "" || err != nil {
+				return found, err
+			}
+		}
+	}
+	return kept, err
+}
+
+// has reports whether a commit has the folder; one that is not here has not.
+func (s shelves) has(ctx context.Context, commit string) (bool, error) {
+	found, err := s.objects(ctx, commit+":"+s.folder)
+	return err == nil && found[0].Kind == "tree", err
+}
+
+// keptWith gives what is kept by name, if that has the folder.
+func (s shelves) keptWith(ctx context.Context) (string, error) {
+	kept, err := s.kept(ctx)
+	if kept == "" || err != nil {
+		return "", err
+	}
+	if is, err := s.has(ctx, kept); !is || err != nil {
+		return "", err
+	}
+	return kept, nil
+}
+
+// believed gives where a trailer leads: to what is kept, if that goes on from what it names, else to that, if it
+// comes right before. It is "" if the trailer proves nothing or leads to nothing that is here.
+func (s shelves) believed(ctx context.Context, parent, kept, named string) (string, error) {
+	if is, err := s.has(ctx, named); !is || err != nil {
+		return "", err
+	}
+	if kept != "" {
+		if leads, err := s.contains(ctx, kept, named); leads || err != nil {
+			return kept, err
+		}
+	}
+	if named != parent {
+		return "", nil
+	}
+	if kept != "" && s.own != nil {
+		if is, err := s.own(ctx, named); !is || err != nil {
+			return "", err
+		}
+	}
+	return named, nil
+}
+
+// Record is a file of a run's folder as a ref has it.
+type Record struct {
+	Ref
+	Data []byte
+	Err  error // why it cannot be read; wraps fs.ErrNotExist where there is none
+}
+
+// Records reads a file of many runs' folders, of each ref that is or lies below one of within; folderOf gives its
+// folder, "" for refs of another kind. Three commands of git read all whose folder is at the tip, or was taken off there
+// and is in the commit before; each that has gone on since needs more.
+func (s *Source) Records(ctx context.Context, within []string, file string, folderOf func(ref string) string) (all []Record, err error) {
+	listed, err := s.refs(ctx, append(within, KeptRefs)...)
+	if err != nil {
+		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
+	}
+	kept, names := map[string]string{}, []string(nil)
+	for _, ref := range listed {
+		if strings.HasPrefix(ref.Name, KeptRefs) {
+			kept[ref.Name] = ref.Commit
+		}
+		if folder := folderOf(ref.Name); folder != "" {
+			all = append(all, Record{Ref: ref})
+			names = append(names, ref.Commit, ref.Commit+":"+folder+"/"+file)
+		}
+	}
+	tips, shelved := s.some(ctx, names), []string(nil)
+	for i, r := range all { // the commit that a tip names, if that comes right before it and is what is kept by name, if anything is
+		before, held := "", kept[KeptRefs+path.Base(folderOf(r.Name))]
+		_, parents, _ := strings.Cut(string(tips[2*i].Data), "\n")
+		if m := trailerLine().FindStringSubmatch(parents); m != nil && strings.HasPrefix(parents, "parent "+m[1]) && cmp.Or(held, m[1]) == m[1] {
+			before = m[1]
+		}
+		shelved = append(shelved, cmp.Or(before, r.Commit)+":"+folderOf(r.Name)+"/"+file)
+	}
+	for i, found := range s.some(ctx, shelved) {
+		r := &all[i]
+		switch tip := tips[2*i+1]; {
+		case tip.Kind == "blob":
+			r.Data = tip.Data
+		case found.Kind == "blob":
+			r.Data = found.Data
+		default:
+			r.Data, r.Err = s.readKept(ctx, r.Commit, folderOf(r.Name), file)
+		}
+	}
+	return all, nil
+}
+
+// readKept reads one file of a folder as ReadKept does; the error wraps fs.ErrNotExist where there is none.
+func (s *Source) readKept(ctx context.Context, commit, folder, file string) ([]byte, error) {
+	data, err := s.ReadKept(ctx, commit, folder, folder+"/"+file)
+	if err != nil {
+		return nil, err
+	}
+	if data[0] == nil {
+		return nil, fmt.Errorf("read %s/%s at %s: %w", folder, file, commit, fs.ErrNotExist)
+	}
+	return data[0], nil
+}
+
+// some gives those objects that can be read: none where one of them is broken.
+func (s *Source) some(ctx context.Context, names []string) []object {
+	found, err := s.reads().objects(ctx, names...)
+	if err != nil {
+		return make([]object, len(names))
+	}
+	return found
 }

@@ -6,14 +6,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 
+	"github.com/google/renameio/v2"
+
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/report"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -73,6 +80,119 @@ func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) (
 		return nil, err
 	}
 	facts.Transcripts = nil
+	var page bytes.Buffer
+	err = report.Write(&page, facts)
+	return page.Bytes(), err
+}
+
+// Facts reads what the page of a run tells.
+func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.Facts, error) {
+	facts := report.Facts{Plan: r.Plan, Run: r.Run, Issue: r.Issue.Body, At: env.Now()}
+	facts.Transcripts = transcriptsOf(env, r)
+	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
+	if errors.Is(err, fs.ErrNotExist) {
+		facts.NoChanges = true
+		return facts, nil
+	}
+	for _, p := range patches {
+		if n, err := strconv.Atoi(p.Trailer); err == nil { // what others write into a message is not ours
+			facts.Changes = append(facts.Changes, report.Change{Attempt: n, Commit: p.Commit, Patch: p.Text, Cut: p.Cut})
+		}
+	}
+	if err == nil {
+		var all git.CommitPatch
+		all, err = r.Change(ctx)
+		facts.Whole = []report.Change{{Commit: all.Commit, Patch: all.Text, Cut: all.Cut}}
+	}
+	return facts, err
+}
+
+// mostOfTalk is how much of transcripts is read for a page, in bytes: more than it shows.
+const mostOfTalk = 1 << 20
+
+// transcriptsOf reads the newest transcripts of a run that are on this machine.
+func transcriptsOf(env environ.Env, r *workspace.Recorded) map[int][]agents.Entry {
+	all, read := map[int][]agents.Entry{}, 0
+	root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID)
+	if err != nil {
+		return all // then there is nothing of the run here
+	}
+	dir := agents.TranscriptsFolder(root)
+	attempts, err := agents.KeptAttempts(dir)
+	if err != nil {
+		return all // the page is whole without them
+	}
+	for _, n := range slices.Backward(attempts) {
+		entries, err := agents.ReadTranscript(dir, n)
+		if err != nil || read > mostOfTalk {
+			break
+		}
+		read += sizeOf(entries)
+		all[n] = entries
+	}
+	return all
+}
+
+// sizeOf is how much text a transcript has, in bytes.
+func sizeOf(entries []agents.Entry) (n int) {
+	for _, e := range entries {
+		n += len(e.Text)
+	}
+	return n
+}
+
+// Written is what a program is told of pages that were written.
+type Written struct {
+	Issue string   `json:"issue,omitempty"` // of one run
+	File  string   `json:"file"`            // the page to begin with
+	Bytes int      `json:"bytes"`           // of that one
+	Pages []string `json:"pages,omitempty"` // of each run, in the same folder
+}
+
+// WritePage writes a page to a file, or to standard output, and says so.
+func WritePage(env environ.Env, file string, page []byte) error {
+	if file == "-" {
+		_, err := env.Stdout.Write(page)
+		return text.Unread(err)
+	}
+	if err := SavePage(file, page); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(env.Stdout, "Wrote %s (%d kB)\n", file, (len(page)+999)/1000)
+	return err
+}
+
+// SavePage writes a page to a file, whole or not at all.
+func SavePage(file string, page []byte) error {
+	info, err := os.Stat(file)
+	switch {
+	case err == nil && info.IsDir():
+		return exit.Usagef("%s is a folder: name a file in it with -o", file)
+	case err == nil && !info.Mode().IsRegular():
+		return exit.Usagef("%s is no file that could be replaced: name another one with -o, or - for standard output", file)
+	}
+	folder := filepath.Dir(file)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return exit.Usagef("write the page to %s: there is no folder %s: make it first, or name another file with -o", file, folder)
+	}
+	if err := renameio.WriteFile(file, page, 0o644, renameio.WithTempDir(folder), renameio.WithExistingPermissions()); err != nil {
+		return exit.Usagef("write the page to %s: %w: name another file with -o", file, err)
+	}
+	return nil
+}
+
+// Page gives the page of a run. Besides the transcripts that this machine has, it shows those
+// in the folder downloaded, which has artifacts of jobs; "" is none.
+func Page(ctx context.Context, env environ.Env, r *workspace.Recorded, downloaded string) ([]byte, error) {
+	facts, err := Facts(ctx, env, r)
+	if err != nil {
+		return nil, err
+	}
+	if downloaded != "" {
+		if err := addDownloaded(facts.Transcripts, r.Run, downloaded); err != nil {
+			return nil, err
+		}
+	}
 	var page bytes.Buffer
 	err = report.Write(&page, facts)
 	return page.Bytes(), err

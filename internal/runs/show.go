@@ -5,15 +5,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // ShowList prints runs as a table, in which each line fits the terminal.
@@ -80,4 +90,166 @@ func ShowSeveral(ctx context.Context, env environ.Env, s workspace.AmbiguousRun,
 	out.Line("")
 	out.Line("One of them is shown with: reprise status --issue ID")
 	return errors.Join(broken...)
+}
+
+// The files of a job.
+const (
+	resultFile = "result.json"
+	pageFile   = "report.html"
+)
+
+// mostOfTalk is how much of transcripts is kept, in bytes.
+const resultsMostOfTalk = 32 << 20
+
+// KeepResults leaves the result of a run in the folder that the job has for what its workflow may keep, if there is
+// one, and with all also the page of the run and the transcripts. Only a result that cannot be written is an error.
+// Warn is told of what else could not be kept: the run is none the worse for it.
+func KeepResults(ctx context.Context, j *environ.Job, w *workspace.Workspace, result string, all bool, warn func(error)) error {
+	dir, err := j.ResultsDir()
+	if err != nil {
+		warn(err)
+	}
+	if err != nil || dir == "" {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(dir, resultFile), []byte(j.Known(result)+"\n"), 0o644); err != nil || !all {
+		return err
+	}
+	for _, err := range []error{keepPage(ctx, j, w, dir), keepTalk(j, w, dir)} {
+		if err != nil {
+			warn(err)
+		}
+	}
+	return nil
+}
+
+// KeepTalk leaves there the transcripts that this machine has of the run.
+func KeepTalk(j *environ.Job, w *workspace.Workspace) error {
+	dir, err := j.ResultsDir()
+	if err != nil || dir == "" {
+		return err
+	}
+	return keepTalk(j, w, dir)
+}
+
+func keepPage(ctx context.Context, j *environ.Job, w *workspace.Workspace, dir string) error {
+	r := &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}
+	page, missing := Page(ctx, j.Env, r, j.EarlierResultsDir())
+	err := missing
+	if missing != nil { // then without what earlier jobs said
+		page, err = Page(ctx, j.Env, r, "")
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, pageFile), []byte(j.Known(string(page))), 0o600)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("keep the page of the run: %w", err)
+	case missing != nil:
+		return fmt.Errorf("the page of the run does not have what was said in earlier jobs: %w", missing)
+	}
+	return nil
+}
+
+func keepTalk(j *environ.Job, w *workspace.Workspace, dir string) error {
+	root, err := workspace.HomeFolder(j.Env, w.Source, w.Issue.ID)
+	left := 0
+	if err == nil {
+		left, err = agents.CopyTranscripts(agents.TranscriptsFolder(root), agents.TranscriptsFolder(dir), resultsMostOfTalk, j.Known)
+	}
+	if err != nil {
+		return fmt.Errorf("keep transcripts of the run: %w", err)
+	}
+	if left > 0 {
+		return fmt.Errorf("%d files with transcripts of the run are not uploaded: a job keeps at most %d MiB of them, the newest first", left, resultsMostOfTalk>>20)
+	}
+	return nil
+}
+
+// History gives the history of a run for programs, with dollars as Rounded gives them.
+func History(run metadata.Run) map[string]any {
+	cost := run.Cost
+	cost.USD = metadata.Rounded(cost.USD)
+	attempts := slices.Clone(run.Attempts)
+	for i := range attempts {
+		attempts[i].Usage.USD = metadata.Rounded(attempts[i].Usage.USD)
+	}
+	return map[string]any{
+		"issue": run.IssueNumber, "pipeline": run.Pipeline, "status": run.Status, "cost": cost,
+		"attempts": text.List(attempts), "decisions": text.List(run.Decisions), "rollbacks": text.List(run.RollbackHistory),
+		"questions": text.List(run.Questions), "approvals": text.List(run.Approvals), "tasks": text.List(run.Tasks), "children": text.List(run.Children),
+	}
+}
+
+// Part is of what the change is asked for; the zero value is the whole run.
+type Part struct {
+	Phase   string
+	Attempt int
+}
+
+// Change gives what a run has changed besides its own folder, or all that a part of it has.
+func Change(ctx context.Context, r *workspace.Recorded, part Part) ([]git.CommitPatch, error) {
+	patches, err := change(ctx, r, part)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Usagef("the commits of the run are not in this repository; fetch them first: git fetch origin %s", r.Run.BranchName)
+	}
+	return patches, err
+}
+
+func change(ctx context.Context, r *workspace.Recorded, part Part) ([]git.CommitPatch, error) {
+	key, value := workspace.PhaseTrailer, part.Phase
+	switch {
+	case part.Phase != "" && part.Attempt != 0:
+		return nil, exit.Usagef("--phase and --attempt each name a part of the run: give one of them")
+	case part.Phase != "" && r.Run.Phase(part.Phase) == nil:
+		return nil, exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: part.Phase, Known: names(r.Run)}))
+	case part.Attempt != 0 && !slices.ContainsFunc(r.Run.Attempts, func(a metadata.Attempt) bool { return a.N == part.Attempt }):
+		return nil, exit.Usagef("there is no attempt %d; the run of issue %s has %s: see reprise history", part.Attempt, r.Run.IssueNumber, text.Plural(len(r.Run.Attempts), "attempt"))
+	case part.Attempt != 0:
+		key, value = workspace.AttemptTrailer, strconv.Itoa(part.Attempt)
+	case part.Phase == "":
+		whole, err := r.Change(ctx)
+		return []git.CommitPatch{whole}, err
+	}
+	patches, err := r.Patches(ctx, key)
+	return slices.DeleteFunc(patches, func(p git.CommitPatch) bool { return p.Trailer != value || p.Text == "" }), err
+}
+
+func names(run metadata.Run) (all []string) {
+	for _, p := range run.Phases {
+		all = append(all, p.Name)
+	}
+	return all
+}
+
+// ShowChange prints patches as git does, with colours on a terminal.
+func ShowChange(out terminal.Report, patches []git.CommitPatch) {
+	for _, p := range patches {
+		if p.Commit != "" {
+			out.Line("%s", out.Yellow("commit "+p.Commit))
+		}
+		hunk := false
+		for line := range strings.Lines(p.Text) {
+			line = strings.TrimSuffix(line, "\n")
+			switch hunk = inHunk(line, hunk); {
+			case strings.HasPrefix(line, "@@"):
+				line = out.Cyan(line)
+			case !hunk:
+				line = out.Bold(line)
+			case strings.HasPrefix(line, "+"):
+				line = out.Green(line)
+			case strings.HasPrefix(line, "-"):
+				line = out.Red(line)
+			}
+			_, _ = fmt.Fprintln(out.W, line) // with the spaces at its end
+		}
+		if p.Cut {
+			out.Line("%s", out.Yellow("... the rest is left out: the change is larger than 32 MB"))
+		}
+	}
+}
+
+// inHunk says whether a line of a patch is one of a file, given whether the one before it is.
+func inHunk(line string, before bool) bool {
+	return strings.HasPrefix(line, "@@") || before && !strings.HasPrefix(line, "diff --git ")
 }

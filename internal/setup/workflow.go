@@ -1,13 +1,24 @@
 package setup
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/mod/semver"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // GateOnly is the command that only says whether there is something to do.
@@ -104,3 +115,175 @@ func (s WorkflowStep) Command() string {
 func (s WorkflowStep) Ours() bool { return s.Uses == LocalAction || ourAction.MatchString(s.Uses) }
 
 var ourAction = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise@`)
+
+// Awaited gives the names below workflow_run in what starts a workflow. A pattern for several names is no name.
+func (w WorkflowYAML) Awaited() (names []string) {
+	var on struct {
+		Run struct {
+			Workflows oneOrMore `yaml:"workflows"`
+		} `yaml:"workflow_run"`
+	}
+	if w.On.Kind != yaml.MappingNode || w.On.Decode(&on) != nil {
+		return nil
+	}
+	for _, pattern := range on.Run.Workflows {
+		if name := escaped.ReplaceAllString(pattern, "$1"); literally(name) == pattern {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// oneOrMore are texts of which one may stand without a list.
+type oneOrMore []string
+
+// UnmarshalYAML reads one text or a list of texts.
+func (o *oneOrMore) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*o = oneOrMore{n.Value}
+		return nil
+	}
+	return n.Decode((*[]string)(o))
+}
+
+// GitHub reads the names below workflow_run as patterns, although its documents do not
+// say so: https://github.com/actions/runner/issues/854
+var (
+	special = regexp.MustCompile(`[\\*?+!\[\]]`)
+	escaped = regexp.MustCompile(`\\(.)`)
+)
+
+// literally gives the pattern that is one name and no other.
+func literally(name string) string { return special.ReplaceAllString(name, `\$0`) }
+
+// Folder is where GitHub finds workflows, from the top of a repository.
+const WorkflowsFolder = ".github/workflows"
+
+// HasChecks reports whether a repository has a workflow that a push or a pull
+// request would start.
+func HasChecks(dir string) bool {
+	return len(Checking(os.DirFS(filepath.Join(dir, WorkflowsFolder)))) > 0
+}
+
+// Checking gives the names of the workflows in a folder that a push to a branch or a pull request would start, each
+// once. As on GitHub, one without a name has that of its file.
+func Checking(folder fs.FS) (names []string) {
+	for _, w := range startedByWork(folder) {
+		if name := cmp.Or(w.Name, w.file); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// anyOn looks for an event in what a workflow is started by: one name, a list
+// of names, or names with settings.
+func anyOn(on *yaml.Node) bool {
+	switch on.Kind {
+	case yaml.ScalarNode:
+		return on.Value == "push" || on.Value == "pull_request"
+	case yaml.SequenceNode:
+		return slices.ContainsFunc(on.Content, anyOn)
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(on.Content); i += 2 {
+			if event := on.Content[i]; anyOn(event) && (event.Value != "push" || onWork(on.Content[i+1])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onWork reports whether a push to a branch that somebody works on can start what has these filters: not where they
+// name tags alone, or nothing but certain branches.
+func onWork(push *yaml.Node) bool {
+	var f struct {
+		Branches oneOrMore `yaml:"branches"`
+		Ignored  oneOrMore `yaml:"branches-ignore"`
+		Tags     oneOrMore `yaml:"tags"`
+		NoTags   oneOrMore `yaml:"tags-ignore"`
+	}
+	if push.Kind != yaml.MappingNode || push.Decode(&f) != nil {
+		return true
+	}
+	if len(f.Branches) > 0 {
+		return slices.ContainsFunc(f.Branches, func(b string) bool {
+			return special.MatchString(b) || strings.HasPrefix(b, environ.BranchPrefix)
+		})
+	}
+	return len(f.Ignored) > 0 || len(f.Tags)+len(f.NoTags) == 0
+}
+
+// pinned is what is looked at of a package.json and of its lock file.
+type pinned struct {
+	Dependencies map[string]string
+	Packages     map[string]struct{ Dependencies map[string]string }
+}
+
+// pins gives a file of npm that installs some agents. A test holds that no package is needed by two.
+func pins(name string, agents []string) (string, error) {
+	var first []byte
+	var all map[string]any
+	for _, agent := range agents {
+		data, err := agentLocks.ReadFile(path.Join("init_agents", agent, name))
+		if err != nil {
+			return "", err
+		}
+		var one map[string]any
+		if err := json.Unmarshal(data, &one); err != nil {
+			return "", fmt.Errorf("%s of %s: %w", name, agent, err)
+		}
+		if first == nil {
+			first, all = data, one
+			continue
+		}
+		join(all, one)
+	}
+	if len(agents) == 1 {
+		return string(first), nil
+	}
+	joined, err := text.JSON(all)
+	return string(joined), err
+}
+
+// join adds to an object what another one has besides.
+func join(to, from map[string]any) {
+	for key, value := range from {
+		if inner, is := to[key].(map[string]any); is {
+			if more, is := value.(map[string]any); is {
+				join(inner, more)
+				continue
+			}
+		}
+		to[key] = value
+	}
+}
+
+// versions gives the versions of the agent programs that a file of npm names.
+func versions(text string) map[string]string {
+	var p pinned
+	if json.Unmarshal([]byte(text), &p) != nil {
+		return nil
+	}
+	if p.Dependencies != nil {
+		return p.Dependencies
+	}
+	return p.Packages[""].Dependencies
+}
+
+// stands says of an older text of a file whether it is to stay: a version that is newer
+// than ours comes from people, or from a bot of theirs.
+func stands(text string) func(string) FileState {
+	return func(old string) FileState {
+		ours, theirs := versions(text), versions(old)
+		if !maps.EqualFunc(ours, theirs, func(string, string) bool { return true }) {
+			return Foreign // it names other agent programs
+		}
+		for program, version := range ours {
+			if semver.Compare("v"+theirs[program], "v"+version) < 0 {
+				return Outdated
+			}
+		}
+		return Same
+	}
+}

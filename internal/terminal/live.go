@@ -1,16 +1,25 @@
+// Package terminal is what people and programs read in a terminal or a log: the
+// progress of a run while it works, and reports on where it stands, what happened
+// and what its pipeline is.
 package terminal
 
 import (
+	"bytes"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // liveView keeps a picture of the run at the bottom of a terminal. What is
@@ -184,4 +193,158 @@ func linesTaken(lines []string, width int) int {
 		}
 	}
 	return n
+}
+
+// Canvas is a place at the bottom of a terminal at which lines are drawn over those
+// that were drawn before. Their texts have to be harmless: they are not looked at.
+type Canvas struct {
+	w     io.Writer
+	drawn []string
+	width int
+}
+
+// NewCanvas gives a canvas on a terminal, or nil if w is none.
+func NewCanvas(w io.Writer) *Canvas {
+	if !environ.IsTerminal(w) {
+		return nil
+	}
+	return &Canvas{w: drawing(w)}
+}
+
+// Draw shows lines in place of those before. Of more than fit the first are shown.
+func (c *Canvas) Draw(lines []string) {
+	width, height, ok := sizeOf(c.w)
+	if ok {
+		lines = lines[:min(len(lines), max(height-1, 1))] // the cursor needs a line
+		for i, l := range lines {
+			lines[i] = ansi.Truncate(l, width, "")
+		}
+	}
+	// What cannot be drawn stops nothing.
+	_, _ = io.WriteString(c.w, repaint(c.drawn, nil, lines, width, width != c.width))
+	c.drawn, c.width = lines, width
+}
+
+// Ring calls the person at the terminal, as the run goes no further.
+func (c *Canvas) Ring(run metadata.Run) {
+	_, _ = io.WriteString(c.w, ring(run)) // who cannot be called finds out
+}
+
+// safeWriter writes to a terminal. What others wrote is printed there, too:
+// of control characters only line ends, tabs and our own colours have an
+// effect, all else is shown. See text.Visible. Messages of ours break between words.
+type safeWriter struct {
+	terminal *os.File // not embedded: it has more ways to write than Write
+
+	mu   sync.Mutex
+	rest []byte // the beginning of a character or of a colour
+	// above prints lines above a picture that stands on the terminal; it gives false if none does
+	above func(string) bool
+}
+
+// NewSafeWriter gives the writer for a stream of this process: one that is no
+// terminal stays as it is, as programs have to read what was written.
+func NewSafeWriter(f *os.File) io.Writer {
+	if environ.IsTerminal(f) {
+		return &safeWriter{terminal: f}
+	}
+	return f
+}
+
+// Fd is for what asks whether it is a terminal, and how large.
+func (s *safeWriter) Fd() uintptr { return s.terminal.Fd() }
+
+// onto has lines that are written given to print, which says whether it takes them; nil ends that.
+func (s *safeWriter) onto(print func(lines string) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.above = print
+}
+
+// ownColour is what text.Palette puts around text.
+var ownColour = text.Pattern(`^\x1b\[(?:0|1|2|3[1236])m`)
+
+// Write shows p. What may go on with the next call waits for it.
+func (s *safeWriter) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body := append(s.rest, p...)
+	if width, _, ok := sizeOf(s); ok && bytes.HasPrefix(body, []byte("reprise: ")) {
+		body = []byte(folded(string(body), width))
+	}
+	var out bytes.Buffer
+	for len(body) > 0 && !unfinished(body) {
+		if m := ownColour().Find(body); m != nil {
+			out.Write(m)
+			body = body[len(m):]
+			continue
+		}
+		_, n := utf8.DecodeRune(body)
+		out.WriteString(text.Visible(string(body[:n])))
+		body = body[n:]
+	}
+	s.rest = append([]byte(nil), body...)
+	if lines, whole := strings.CutSuffix(out.String(), "\n"); whole && s.above != nil && s.above(lines) {
+		return len(p), nil
+	}
+	if _, err := s.terminal.Write(out.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// beginning is what may become a colour of ours.
+var beginning = text.Pattern(`^\x1b(?:\[(?:0|1|2|3[1236]?)?)?$`)
+
+// unfinished reports whether text may be only the beginning of a character, or of a colour of ours.
+func unfinished(text []byte) bool { return !utf8.FullRune(text) || beginning().Match(text) }
+
+// drawing gives what a picture is drawn on, which moves the cursor: its texts
+// are made harmless one by one.
+func drawing(w io.Writer) io.Writer {
+	if s, ok := w.(*safeWriter); ok {
+		return s.terminal
+	}
+	return w
+}
+
+// View shows people how a run goes. Report may be called from several
+// goroutines. Close leaves the terminal as it was found, and may be called
+// again.
+type View interface {
+	engine.Reporter
+	Close()
+}
+
+// Options says how to show a run.
+type Options struct {
+	Live    bool                // keep a picture up to date; w must be a terminal, and the format "text"
+	Color   bool                // see text.WantsColor
+	Verbose bool                // also tell what agents do in between
+	Format  string              // "text", or "json" for one object per line
+	Plan    *pipelines.Pipeline // of the run; nil if it is not known yet
+	Width   int                 // of the terminal in cells; 0 if unknown
+	// Group begins a group of lines that the page of a job can fold, and ends the one before; ""
+	// only ends it. Nil: lines have no groups.
+	Group func(title string)
+	// Messages is where else the program writes meanwhile. What goes to a terminal is printed
+	// above the picture.
+	Messages io.Writer
+	// Standing is how a run stands to its base; empty: there is nothing to say of it.
+	Standing metadata.Reason
+	// Worker is the process of this machine that works on the run; 0: none does.
+	Worker int
+	// Merged tells that the branch of the run is merged or gone.
+	Merged bool
+	// Near says which open runs of other issues change the same files.
+	Near metadata.Reason
+}
+
+// NewView gives the view that o asks for. It writes to w and nowhere else.
+func NewView(w io.Writer, o Options) View {
+	o.Plan = view.Whole(o.Plan)
+	if o.Live {
+		return newLiveView(w, o)
+	}
+	return &logView{p: text.Printer{W: w, Palette: text.Palette(o.Color)}, o: o}
 }

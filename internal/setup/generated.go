@@ -3,12 +3,20 @@ package setup
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
@@ -166,4 +174,138 @@ func quote(s string) string {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // a string can always be encoded
 	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// FileState is how a file that init would write stands to what is there.
+type FileState int
+
+// The states of a file.
+const (
+	Missing  FileState = iota // nothing is there
+	Same                      // it is there, with this text
+	Outdated                  // it is there as an older version wrote it
+	Edited                    // somebody has changed what was written
+	Foreign                   // init did not write what is there
+)
+
+// FileChange is a file that init would write, and what is there.
+type FileChange struct {
+	GeneratedFile
+	State FileState
+	Was   string // what is there
+}
+
+// CompareFiles looks at what is there.
+func CompareFiles(root *os.Root, files []GeneratedFile) ([]FileChange, error) {
+	var changes []FileChange
+	for _, f := range files {
+		c := FileChange{GeneratedFile: f}
+		old, err := root.ReadFile(f.Name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", f.Name, err)
+		default:
+			c.Was = string(old)
+			c.State = c.state()
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+func (c FileChange) state() FileState {
+	_, digest := bare(c.Was)
+	switch {
+	case alike(c.Was, c.Text) && (digest == "" || Untouched(c.Was)):
+		return Same
+	case alike(c.Was, c.Text), Untouched(c.Was): // the first has the stamp of another text: nothing is lost with it
+		return Outdated
+	case digest != "":
+		return Edited
+	}
+	return Foreign
+}
+
+// Diff shows what writing the file would change, in the unified format.
+func (c FileChange) Diff(now string) string {
+	return string(diff.Diff("a/"+c.Name, []byte(c.Was), "b/"+c.Name, []byte(now)))
+}
+
+// Upgraded gives what is to be written so that what people have changed stays: beside such a file, NAME.new. nil:
+// nothing.
+func (c FileChange) Upgraded() *GeneratedFile {
+	state := c.State
+	if state == Foreign && c.Stands != nil {
+		state = c.Stands(c.Was)
+	}
+	switch state {
+	case Same:
+		return nil
+	case Missing, Outdated:
+		return &c.GeneratedFile
+	}
+	return &GeneratedFile{Name: c.Name + ".new", Text: c.Text}
+}
+
+// WriteFiles puts texts in place, by name.
+func WriteFiles(root *os.Root, texts []GeneratedFile) error {
+	for _, f := range texts {
+		if err := root.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
+			return fmt.Errorf("make the folder of %s: %w", f.Name, err)
+		}
+		if err := root.WriteFile(f.Name, []byte(f.Text), 0o644); err != nil {
+			return fmt.Errorf("write %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// GeneratedFile is one that init writes.
+type GeneratedFile struct {
+	Name string // from the top of the repository
+	Text string
+	// Stands says how the text that is there stands to this one, of a file without a
+	// stamp: Same if it is to stay, Outdated if it may go. May be nil.
+	Stands func(old string) FileState
+}
+
+// mark stands in a comment of a text that is to be stamped.
+const mark = "(VERSION, sha256:DIGEST)"
+
+// stamp is what a mark has become: the version that wrote the text, and the digest
+// of all of it as it was written.
+var stamp = regexp.MustCompile(`\([A-Za-z0-9][A-Za-z0-9.+_-]*, sha256:([0-9a-f]{16})\)`)
+
+// stamped gives a text with its mark filled in.
+func stamped(text, version string) string {
+	return strings.Replace(text, mark, "("+version+", sha256:"+digestOf(text)+")", 1)
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// bare gives a text without what its stamp says, and the digest of it. Of a text
+// without a stamp the digest is empty.
+func bare(text string) (without, digest string) {
+	at := stamp.FindStringSubmatchIndex(text)
+	if at == nil {
+		return text, ""
+	}
+	return text[:at[0]] + mark + text[at[1]:], text[at[2]:at[3]]
+}
+
+// Untouched reports whether a text is as init wrote it.
+func Untouched(text string) bool {
+	without, digest := bare(text)
+	return digest != "" && digestOf(without) == digest
+}
+
+// alike says whether two texts differ at most in which version wrote them.
+func alike(a, b string) bool {
+	a, _ = bare(a)
+	b, _ = bare(b)
+	return a == b
 }
