@@ -199,7 +199,8 @@ func (r *reader) readText() {
 		if word := r.peek(); word != "" {
 			r.fault(faultExtra, word)
 		}
-		below, _ := clean.Mail(r.rest)
+		below, _ := clean.Text(r.rest)
+		below, _ = clean.Mail(below)
 		r.second(below)
 		return
 	}
@@ -229,10 +230,8 @@ func (r *reader) second(below string) {
 	if r.command.Name == "cancel" || r.command.Name == "pause" {
 		return
 	}
-	fenced := false
-	for line := range strings.Lines(below) {
-		fenced = fenced != strings.HasPrefix(strings.TrimSpace(line), "```")
-		if !fenced && strings.HasPrefix(line, "/") && (!r.called || strings.HasPrefix(fold(line), "/reprise")) && Parse(line, false).Outcome == Understood {
+	for line := range strings.Lines(clean.Prose(below)) {
+		if strings.HasPrefix(line, "/") && (!r.called || strings.HasPrefix(fold(line), "/reprise")) && Parse(line, false).Outcome == Understood {
 			r.fault(faultSecond, strings.Fields(line)[0])
 			return
 		}

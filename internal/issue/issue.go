@@ -98,8 +98,8 @@ type frontMatter struct {
 }
 
 // ReadFile reads an issue from a Markdown file, from a pipe, or from standard input, which is "-". The first heading is
-// the title, unless the front matter names one. Without a number, the file's name becomes the id, and of what has none
-// the title.
+// the title, unless the front matter names one. Without a number, the file's name becomes the id, and of what has none,
+// or is called issue, the title.
 func ReadFile(name string, stdin io.Reader) (Issue, error) {
 	data, piped, err := read(name, stdin)
 	if err != nil {
@@ -113,18 +113,20 @@ func ReadFile(name string, stdin io.Reader) (Issue, error) {
 		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: front matter: %w", name, err)}
 	}
 	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, ID: idFrom(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))}
+	if piped {
+		is.ID = ""
+	}
 	if front.Number < 0 {
 		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: number %d is not positive", name, front.Number)}
-	}
-	if front.Number > 0 {
-		is.ID = fmt.Sprint(front.Number)
 	}
 	if is.Title == "" {
 		is.Title, body = cutTitle(body)
 	}
 	is.Body = TrimLines(body)
-	if piped && front.Number == 0 {
-		is.ID = strings.TrimRight(fmt.Sprintf("%.64s", idFrom(is.Title)), "-._")
+	if front.Number > 0 {
+		is.ID = fmt.Sprint(front.Number)
+	} else if is.ID == "" || is.ID == "issue" {
+		is.ID = cmp.Or(strings.TrimRight(fmt.Sprintf("%.64s", idFrom(is.Title)), "-._"), is.ID)
 	}
 	switch {
 	case strings.TrimSpace(is.Title) == "" && is.Body == "":
@@ -163,7 +165,7 @@ func read(name string, stdin io.Reader) (data []byte, piped bool, err error) {
 // checkMade says what is wrong with an id that was made from the name of a file.
 func checkMade(id string) error {
 	if id == "" {
-		return errors.New("its name gives no id: that takes a letter from a to z or a digit")
+		return errors.New("neither its name nor its title gives an id: that takes a letter from a to z or a digit")
 	}
 	if err := metadata.CheckID(id); err != nil {
 		return fmt.Errorf("the id from its name: %w", err)

@@ -238,7 +238,7 @@ func (w *writer) refused(d Denial) string {
 	}
 	return text.Join("\n\n",
 		text.Join(" · ", code(text.FirstLine(d.What), 200), code(d.By, 60)),
-		w.because(a.Meaning, d.Why), clean.Named(w.Say("whatNow"), a.Do), text.If(!d.Known || d.Code != metadata.NothingDone, code(d.Code, 60)))
+		w.because(a.Meaning, d.Why), clean.Named(w.Say("whatNow"), a.Do), code(d.Code, 60))
 }
 
 // because adds the words of a program to what a code means: several lines, such

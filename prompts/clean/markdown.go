@@ -39,6 +39,13 @@ func Code(text string) string {
 	return "`" + strings.ReplaceAll(text, "<!--", "<! --") + "`"
 }
 
+// Prose is a text with an x for every byte that GitHub surely shows as code.
+func Prose(text string) string {
+	d := &draft{src: text, open: text, r: &recorder{}}
+	d.blocks()
+	return d.open
+}
+
 // Fenced makes text from outside a block of code that it cannot end.
 func Fenced(text string) string {
 	text, _ = Quoted(text)
