@@ -3,8 +3,12 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -210,6 +214,32 @@ func TestAllowedBot(t *testing.T) {
 			h.heard(id, bot).end(exit.Done).wants("decision", "run", "status", "completed")
 			h.signs(id, "eyes rocket")
 		})
+	}
+}
+
+// Commits are by the account of the token, as GitHub counts them, where git is told of nobody.
+func TestCommitsAreByTheAccount(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/build-execute", changesCode)
+	h.comment("ada", "/run", "GIT_CONFIG_GLOBAL="+h.path("none")).end(exit.Done)
+	by, err := testenv.Git(h.path("origin.git"), "log", "--format=%an <%ae>, %cn <%ce>", "main.."+environ.BranchPrefix+"7")
+	bot := "github-actions[bot] <41898282+github-actions[bot]@users.noreply." + strings.Split(strings.TrimPrefix(h.forge.URL, "http://"), ":")[0] + ">"
+	if who := slices.Compact(strings.Split(strings.TrimSpace(by), "\n")); err != nil || !slices.Equal(who, []string{bot + ", " + bot}) {
+		t.Errorf("the commits are by %q, error %v", who, err)
+	}
+}
+
+// Nobody waits a minute for a sign: the gate lets the job begin though GitHub takes no reaction for now.
+func TestASignKeepsNobodyWaiting(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.inputs["command"] = "gate"
+	id := h.say("ada", "/run")
+	limit := githubtest.Status(http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+	h.forge.Fault(fmt.Sprintf("POST /repos/%s/issues/comments/%d/reactions", hubRepo, id), slices.Repeat([]githubtest.Fault{limit}, 9)...)
+	began := time.Now()
+	h.heard(id, "ada").end(exit.Done).wants("decision", "run", "issue", "7")
+	if took := time.Since(began); took > 50*time.Second {
+		t.Errorf("the gate took %v", took)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -55,7 +56,7 @@ with what is left to do.`,
 		},
 	}
 	repoFlag(c, &o.repo)
-	c.Flags().StringVar(&o.agent, "agent", setup.DefaultAgent, "agent program that writes: claude, codex or gemini")
+	c.Flags().StringVar(&o.agent, "agent", "", "agent program that writes: claude, codex or gemini (default: the first of them that is installed, else claude)")
 	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: codex where it is installed, else the one that writes, with another model if it has one)")
 	c.Flags().StringVar(&o.uses, "uses", "", "the action to call, as OWNER/REPO@VERSION (default: that of the workflow that is there, else of this release; a program that is no release asks)")
 	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short for the action of this release, long for another)")
@@ -69,6 +70,7 @@ with what is left to do.`,
 
 // initialize writes the files and says what is next.
 func initialize(ctx context.Context, env environ.Env, o initOptions) (err error) {
+	o.agent = cmp.Or(o.agent, installed(agents.Programs()...), setup.DefaultAgent)
 	top, err := topOf(ctx, o.repo)
 	if err != nil {
 		return err
@@ -91,10 +93,7 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		}
 		found := setup.Detect(root.FS())
 		crew := setup.Crew{Writer: o.agent, Reviewer: o.reviewer}
-		reviewer := "codex"
-		if _, err := exec.LookPath(reviewer); err != nil { // who would review is not here
-			reviewer = o.agent
-		}
+		reviewer := cmp.Or(installed("codex"), o.agent)
 		if reviewer == o.agent || o.local && o.agent != setup.DefaultAgent { // no workflow says who writes
 			crew.Reviewer = cmp.Or(o.reviewer, reviewer)
 		}
@@ -125,6 +124,16 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	}
 	_, err = fmt.Fprint(env.Stdout, terminal.Fold(said+".\n\n"+nextSteps(o), terminal.Width(env.Stdout)))
 	return text.Unread(err)
+}
+
+// installed is the first of some programs that is here.
+func installed(programs ...string) string {
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err == nil {
+			return p
+		}
+	}
+	return ""
 }
 
 // workflowFiles gives the workflow and what belongs to it, and completes what the command line says of them.

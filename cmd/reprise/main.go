@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -40,8 +42,34 @@ func live(env environ.Env) {
 	go heed(signals, stop, func() { os.Exit(exit.Cancelled) })
 	env.Stdin, env.Stdout, env.Stderr, env.Environ = environ.Interruptible{File: os.Stdin, Ctx: ctx}, terminal.NewSafeWriter(os.Stdout), terminal.NewSafeWriter(os.Stderr), os.Environ()
 	env.Now = func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
-	os.Exit(run(ctx, os.Args[1:], env))
+	lost := &losing{file: os.Stdout}
+	if env.Stdout == os.Stdout { // no terminal, which is never full
+		env.Stdout = lost
+	}
+	code := run(ctx, os.Args[1:], env)
+	if why := lost.why.Load(); why != nil && code == exit.Done {
+		code = explain(env, *why)
+	}
+	os.Exit(code)
 }
+
+// losing is a stream of this process that keeps why something was not written to it, unless nobody reads any more.
+type losing struct {
+	file *os.File // not embedded: it has more ways to write than Write
+	why  atomic.Pointer[error]
+}
+
+// Write writes p.
+func (l *losing) Write(p []byte) (int, error) {
+	n, err := l.file.Write(p)
+	if text.Unread(err) != nil {
+		l.why.Store(&err)
+	}
+	return n, err
+}
+
+// Fd is for what asks whether it is a terminal.
+func (l *losing) Fd() uintptr { return l.file.Fd() }
 
 // heed stops the process when it is told to and, asked twice, leaves what is under way as it
 // is. A terminal that is closed says so twice, itself and by its shell: that is asked once.
@@ -122,11 +150,11 @@ func explain(env environ.Env, err error) int {
 
 // takingTheirs is the command that goes on from where a branch went elsewhere.
 func takingTheirs(env environ.Env, moved *git.Moved) string {
-	text := "reprise run --issue " + strings.TrimPrefix(moved.Branch, env.Prefix()) + " --take theirs"
+	command := "reprise run --issue " + strings.TrimPrefix(moved.Branch, env.Prefix()) + " --take theirs"
 	if moved.Where == "origin" {
-		text += " --push"
+		command += " --push"
 	}
-	return text
+	return command
 }
 
 // keepInherited keeps the files that reprise was started with from every program that reprise starts: a shell or a

@@ -126,6 +126,9 @@ func newCLI(name string, a pipelines.Agent, opts Options) cli {
 // Rehearsal is the agent that needs no program, key or network.
 const Rehearsal = "rehearsal"
 
+// Programs names the agent programs that reprise knows by name; one comes before those that are taken in its place.
+func Programs() []string { return []string{"claude", "codex", "gemini"} }
+
 // Options are what all agents of a run share. The zero value is usable.
 type Options struct {
 	// Environ is reprise's own environment, as os.Environ gives it; nil stands

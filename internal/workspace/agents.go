@@ -170,8 +170,13 @@ func (w *Workspace) Ready(opts agents.Options) error {
 		return nil
 	}
 	slices.Sort(missing)
-	missing = slices.Compact(missing)
-	return exit.NotAllowed(metadata.Because("no_agent", "missing", Lined(missing), "spare", agents.Rehearsal))
+	instead := metadata.Because("instead_rehearsal")
+	for _, use := range agents.Programs() {
+		if agents.Probe(use, pipelines.Agent{Use: use}, w.Repo.Dir(), opts) == nil {
+			instead = metadata.Because("instead_agent", "agent", use)
+		}
+	}
+	return exit.NotAllowed(metadata.Because("no_agent", "missing", Lined(slices.Compact(missing)), "instead", instead))
 }
 
 // Missing says why neither an agent nor those that stand in for it are there; nothing if one is.
@@ -191,7 +196,7 @@ func (w *Workspace) standIn(name string, opts agents.Options) (by string, why []
 		if err == nil {
 			return name, why
 		}
-		why = append(why, metadata.Because("agent_missing", "name", name, "why", exit.Why(err)))
+		why = append(why, exit.Why(err))
 		if a.Fallback == "" {
 			break
 		}
