@@ -24,6 +24,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 func vetCommand(env environ.Env) *cobra.Command {
@@ -79,11 +80,26 @@ func vetPipelines(ctx context.Context, env environ.Env, repo string, args []stri
 	if said := workspace.SayOtherwise(ctx, src); len(args) == 0 && said != "" {
 		_, _ = fmt.Fprintln(env.Stderr, "reprise:", said)
 	}
+	var words []*prompts.Set
+	if src != nil && len(args) == 0 { // else others may take a template
+		var wrong pipelines.Mistakes
+		if words, wrong, err = workspace.VetPrompts(ctx, src); err != nil {
+			return err
+		}
+		for _, m := range wrong {
+			if !slices.Contains(all, m) {
+				all = append(all, m)
+			}
+		}
+	}
 	if !asJSON && len(all) == 0 {
 		whole := slices.DeleteFunc(slices.Clone(defined), func(d workspace.Definition) bool { return d.Plan == nil }) // settings are no pipeline
 		notes := slices.Concat(changeable(src, whole), unpriced(whole), holding(whole, env.Environ))
-		if len(args) == 0 { // else others may take a template
-			notes = append(notes, doubtful(whole)...)
+		notes = append(notes, doubtful(whole, words)...)
+		if src != nil && len(args) == 0 {
+			if unread := workspace.Unread(src); len(unread) > 0 {
+				notes = append(notes, "nothing reads "+text.Flat(strings.Join(unread, ", "))+": pipelines lie in .github/reprise/pipelines and end in .yaml, .yml, .cue, .json or .toml, prompts in .github/reprise/prompts and end in .md, settings are .github/reprise/config.yaml")
+			}
 		}
 		slices.Sort(notes)
 		for _, note := range slices.Compact(notes) { // several steps or pipelines have the same
@@ -179,15 +195,15 @@ func holding(defined []workspace.Definition, env []string) (notes []string) {
 }
 
 // doubtful says what is doubtful about the prompts of the repository, for all of its pipelines together.
-func doubtful(defined []workspace.Definition) (notes []string) {
+func doubtful(defined []workspace.Definition, words []*prompts.Set) (notes []string) {
 	var named []string
 	for _, d := range defined {
 		for _, step := range workspace.StepsOf(d.Plan) {
 			named = append(named, step.Prompt)
 		}
 	}
-	for _, d := range defined {
-		for _, m := range d.Words.Doubts(named) {
+	for _, w := range words {
+		for _, m := range w.Doubts(named) {
 			notes = append(notes, m.Error())
 		}
 	}

@@ -13,7 +13,9 @@ import (
 	"testing/fstest"
 
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
@@ -72,9 +74,10 @@ func ownIn(folder fs.FS) fstest.MapFS {
 		return all
 	}
 	_ = fs.WalkDir(folder, ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() && isOwn(name) {
-			if data, err := fs.ReadFile(folder, name); err == nil {
-				all[name] = &fstest.MapFile{Data: data}
+		if err == nil && !e.IsDir() && isOwn(name) {
+			data, err := fs.ReadFile(folder, name)
+			if link := !e.Type().IsRegular(); err == nil && !link || link && strings.HasPrefix(name, "prompts/") { // where a link is a mistake
+				all[name] = &fstest.MapFile{Data: data, Mode: e.Type()}
 			}
 		}
 		return nil
@@ -89,5 +92,22 @@ func isOwn(name string) bool {
 	if known, is := source.IsFile(name); is && known == "config" {
 		return true
 	}
-	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts" && path.Ext(rest) == ".md"
+	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts"
+}
+
+// Unread names files of the checkout that look like pipelines, prompts or settings, and that nothing reads where they are.
+func Unread(src *git.Source) (names []string) {
+	_ = fs.WalkDir(os.DirFS(src.Dir), OwnFolder, func(name string, e fs.DirEntry, err error) error {
+		inside := strings.TrimPrefix(name, OwnFolder+"/")
+		ext := strings.ToLower(path.Ext(name))
+		_, pipeline := source.IsFile(ext)
+		switch {
+		case err != nil || e.IsDir() && inside == path.Base(setup.AgentsDir):
+			return fs.SkipDir
+		case e.Type().IsRegular() && !isOwn(inside) && (pipeline || ext == ".md") && name != pipelines.NotesFile && !strings.EqualFold(path.Base(name), "README.md"):
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names
 }

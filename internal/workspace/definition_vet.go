@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Vetted checks the pipelines that args name, with their prompts; without args all of the checkout and the built-in
@@ -61,6 +62,29 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mist
 		}
 	}
 	return all, defined, nil
+}
+
+// VetPrompts gives the prompts of the checkout in each language, and all of their mistakes.
+func VetPrompts(ctx context.Context, src *git.Source) (sets []*prompts.Set, wrong pipelines.Mistakes, err error) {
+	here, _, err := ownHere(ctx, src)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := fs.Sub(here, "prompts")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, language := range prompts.Languages() {
+		set, err := prompts.Load(own, language)
+		if found := (pipelines.Mistakes{}); errors.As(err, &found) {
+			wrong = append(wrong, found...)
+		} else if err != nil {
+			return nil, nil, err
+		} else {
+			sets = append(sets, set)
+		}
+	}
+	return sets, wrong, nil
 }
 
 // vetTime is how long the pipelines of one vet may take together: limits of their own would add up.
