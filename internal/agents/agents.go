@@ -25,13 +25,12 @@ import (
 	"sync"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -212,11 +211,8 @@ type knownProgram struct {
 	Renewal             renewal
 }
 
-var programs = sync.OnceValue(func() (all map[string]knownProgram) {
-	if err := yaml.Unmarshal(programsFile, &all); err != nil {
-		panic("programs.yaml: " + err.Error()) // unreachable: every test reads it
-	}
-	return all
+var programs = sync.OnceValue(func() map[string]knownProgram {
+	return text.TableIn(map[string]knownProgram{}, programsFile)
 })
 
 // wayOf is what a call's way to its models has to know of it.

@@ -15,8 +15,6 @@ import (
 	"sync"
 	"unicode"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -142,10 +140,8 @@ type knownForms struct {
 	Failed        []string
 }
 
-var forms = sync.OnceValue(func() (all knownForms) {
-	if err := yaml.Unmarshal(formsFile, &all); err != nil {
-		panic("failing.yaml: " + err.Error()) // unreachable: a test reads it
-	}
+var forms = sync.OnceValue(func() knownForms {
+	all := text.TableIn(knownForms{}, formsFile)
 	for _, f := range slices.Concat(all.Names, all.Counts) {
 		f.expression = regexp.MustCompile(f.Form)
 	}

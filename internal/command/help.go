@@ -100,7 +100,7 @@ func (w words) facts(s Spec) []string {
 func (c Command) String() string {
 	spec, line := c.Spec(), "/"+c.Name
 	for _, f := range spec.Flags {
-		if value, ok := got(f.field(&c)); ok {
+		if value, ok := got(f.in(&c)); ok {
 			line += " --" + f.Name
 			if value != "" {
 				line += "=" + value
@@ -108,7 +108,7 @@ func (c Command) String() string {
 		}
 	}
 	for _, a := range spec.Args {
-		if value, ok := got(a.field(&c)); ok {
+		if value, ok := got(a.in(&c)); ok {
 			line += " " + value
 		}
 		if a.Kind == kindPhaseStep && c.Step != "" {

@@ -15,34 +15,26 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Kind is a kind of value. Each has a form that leaves no room for a
-// value that begins with a hyphen, leads to a file, or means something to a
-// shell.
-type Kind int
+// Kind is a kind of value, see table.yaml.
+type Kind string
 
 const (
-	kindSwitch    Kind = iota // a flag without a value
-	KindPhase                 // the name of a phase
-	kindPhaseStep             // PHASE or PHASE:STEP
-	kindPhases                // which phases, as pipelines.ReadPhases takes it
-	kindPipeline
-	kindAgent
-	kindMore     // what more may be spent, as More takes it
-	kindRefresh  // what is taken anew; a flag that can stand without a value
-	KindCommit   // at least 7 hexadecimal digits
-	KindQuestion // the id of a question, such as q1
-	kindTopic
-	kindAttempt // the number of an attempt
+	kindSwitch    Kind = "switch"
+	KindPhase     Kind = "phase" // the name of a phase
+	kindPhaseStep Kind = "step"  // PHASE or PHASE:STEP
+	kindPhases    Kind = "phases"
+	kindPipeline  Kind = "pipeline"
+	kindAgent     Kind = "agent"
+	kindMore      Kind = "more"
+	kindRefresh   Kind = "refresh"
+	KindCommit    Kind = "commit"   // at least 7 hexadecimal digits
+	KindQuestion  Kind = "question" // the id of a question, such as q1
+	kindTopic     Kind = "topic"
+	kindAttempt   Kind = "attempt"
 )
 
 // form is what stands for a value in a usage line.
-func (k Kind) form() string {
-	return [...]string{
-		kindSwitch: "", KindPhase: "PHASE", kindPhaseStep: "PHASE[:STEP]", kindPhases: pipelines.PhasesForm,
-		kindPipeline: "NAME", kindAgent: "NAME", kindMore: "usd=USD,tokens=N,time=TIME,attempts=N", kindRefresh: "issue|all",
-		KindCommit: "COMMIT", KindQuestion: "QUESTION", kindTopic: "COMMAND", kindAttempt: "N",
-	}[k]
-}
+func (k Kind) form() string { return table().Kinds[k] }
 
 // The forms of names. Only ASCII letters are made small: others have look-alikes.
 var (

@@ -145,7 +145,7 @@ func (r *reader) readArguments() {
 		case arg.Optional && slices.ContainsFunc(r.spec.Args[i+1:], func(later param) bool { return later.Kind.Fits(value) }): // which is meant then
 		case arg.Kind.Fits(value):
 			r.take()
-			put(arg.field(&r.command), value)
+			put(arg.in(&r.command), value)
 		case arg.Optional && r.spec.Text != noText: // it begins the text
 		default:
 			r.take()
@@ -278,7 +278,7 @@ func (r *reader) readFlag(flag param, value string, given bool) {
 		if given {
 			r.fault(faultNoValue, name)
 		}
-		put(flag.field(&r.command), "")
+		put(flag.in(&r.command), "")
 		return
 	}
 	if !given && flag.Kind != kindRefresh {
@@ -288,13 +288,13 @@ func (r *reader) readFlag(flag param, value string, given bool) {
 	}
 	switch {
 	case flag.Kind == kindRefresh && !given:
-		put(flag.field(&r.command), "")
+		put(flag.in(&r.command), "")
 	case value == "":
 		r.fault(faultNeedsValue, name, flag.usage())
 	case !flag.Kind.Fits(fold(value)):
 		r.fault(faultBadFlag, value, flag.Kind.form(), name)
 	default:
-		put(flag.field(&r.command), fold(value))
+		put(flag.in(&r.command), fold(value))
 	}
 }
 

@@ -1,94 +1,70 @@
 package command
 
 import (
+	_ "embed"
+	"reflect"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// Spec describes a command.
+// Spec describes a command, see table.yaml.
 type Spec struct {
-	Name   string
-	Args   []param // in this order
-	Flags  []param // before or behind the arguments, and before the text
-	Text   textRule
-	Role   github.Role // least right that it takes, unless configured
-	Run    bool        // there has to be a run
-	Now    bool        // answered at once, also while a run is at work
-	Shared bool        // other programs know the name, too: without a run it is for them
+	Name             string
+	Args             []param // in this order
+	Flags            []param // before or behind the arguments, and before the text
+	Text             textRule
+	Role             github.Role // least right that it takes, unless configured
+	Run, Now, Shared bool
 }
 
 // textRule says whether a command takes text.
-type textRule int
+type textRule string
 
 const (
-	noText textRule = iota
-	mayText
-	mustText
+	noText   textRule = ""
+	mayText  textRule = "may"
+	mustText textRule = "must"
 )
 
 // param is an argument or a flag.
 type param struct {
 	Name     string // of a flag, without hyphens
 	Kind     Kind
-	Optional bool // for arguments; flags always are
-	Instead  bool // of a switch: it stands for the arguments, and the text may be left out
+	Field    string // of Command, that keeps its value
+	Optional bool   // for arguments; flags always are
+	Instead  bool
+}
 
-	// field gives where its value is kept: a *string, *bool, *pipelines.Part,
-	// *budget.Allowance or *Anew.
-	field func(*Command) any
+// in gives where a command keeps its value: a *string, *bool, *int, *pipelines.Part, *phases.Allowance or *Anew.
+func (p param) in(c *Command) any {
+	field := reflect.ValueOf(c).Elem()
+	for name := range strings.SplitSeq(p.Field, ".") {
+		field = field.FieldByName(name)
+	}
+	return field.Addr().Interface()
 }
 
 // renamed has the names that commands had before, and those that they have now. People
 // who use the older one are told the newer one.
 func renamed() map[string]string { return map[string]string{"resume": "run", "reject": "rollback"} }
 
+//go:embed table.yaml
+var tableFile []byte
+
+var table = sync.OnceValue(func() (t struct {
+	Kinds    map[Kind]string
+	Commands []Spec
+},
+) {
+	return text.TableIn(t, tableFile)
+})
+
 // Table lists every command, in the order people see them.
-func Table() []Spec {
-	phase := param{Kind: KindPhase, field: func(c *Command) any { return &c.Phase }}
-	maybePhase := param{Kind: KindPhase, Optional: true, field: phase.field}
-	more := param{Name: "more", Kind: kindMore, field: func(c *Command) any { return &c.More }}
-	return []Spec{
-		{Name: "run", Role: github.RoleWrite, Flags: []param{
-			{Name: "pipeline", Kind: kindPipeline, field: func(c *Command) any { return &c.Pipeline }},
-			{Name: "phases", Kind: kindPhases, field: func(c *Command) any { return &c.Part }},
-			{Name: "no-split", Kind: kindSwitch, field: func(c *Command) any { return &c.Part.NoSplit }},
-			{Name: "agent", Kind: kindAgent, field: func(c *Command) any { return &c.Agent }},
-			{Name: "refresh", Kind: kindRefresh, field: func(c *Command) any { return &c.Refresh }},
-			more,
-		}},
-		{
-			Name: "rollback", Role: github.RoleWrite, Run: true, Text: mustText,
-			Args: []param{{Kind: kindPhaseStep, field: phase.field}},
-			Flags: []param{
-				{Name: "restore", Kind: kindSwitch, field: func(c *Command) any { return &c.Restore }},
-				{Name: "attempt", Kind: kindAttempt, field: func(c *Command) any { return &c.Attempt }},
-				{Name: "dry-run", Kind: kindSwitch, field: func(c *Command) any { return &c.DryRun }},
-				{Name: "auto", Kind: kindSwitch, Instead: true, field: func(c *Command) any { return &c.Auto }},
-			},
-		},
-		{Name: "retry", Role: github.RoleWrite, Run: true, Args: []param{maybePhase}, Flags: []param{more}},
-		{Name: "update", Role: github.RoleWrite, Run: true},
-		{Name: "pause", Role: github.RoleWrite, Run: true, Shared: true, Text: mayText},
-		{Name: "cancel", Role: github.RoleWrite, Run: true, Text: mayText},
-		{Name: "approve", Role: github.RoleWrite, Run: true, Shared: true, Args: []param{
-			maybePhase,
-			{Kind: KindCommit, Optional: true, field: func(c *Command) any { return &c.Commit }},
-		}},
-		{Name: "answer", Role: github.RoleWrite, Run: true, Shared: true, Text: mustText, Args: []param{
-			{Kind: KindQuestion, Optional: true, field: func(c *Command) any { return &c.Question }},
-		}},
-		{Name: "skip", Role: github.RoleMaintain, Run: true, Shared: true, Args: []param{phase}, Text: mustText},
-		{Name: "finish", Role: github.RoleMaintain, Run: true, Flags: []param{
-			{Name: "squash", Kind: kindSwitch, field: func(c *Command) any { return &c.Squash }},
-		}},
-		{Name: "status", Role: github.RoleTriage, Now: true},
-		{Name: "help", Role: github.RoleTriage, Now: true, Args: []param{
-			{Kind: kindTopic, Optional: true, field: func(c *Command) any { return &c.Topic }},
-		}},
-		{Name: "config", Role: github.RoleTriage, Now: true},
-	}
-}
+func Table() []Spec { return table().Commands }
 
 // specOf finds a command of the table by its name.
 func specOf(name string) (Spec, bool) {
@@ -133,7 +109,7 @@ func (s Spec) instead() (param, bool) {
 // textFor says whether a command takes text, as far as it was read.
 func (s Spec) textFor(c *Command) textRule {
 	if f, ok := s.instead(); ok && s.Text == mustText {
-		if _, given := got(f.field(c)); given {
+		if _, given := got(f.in(c)); given {
 			return mayText
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -38,8 +39,8 @@ type saying struct {
 var says = sync.OnceValue(func() map[string]sayings {
 	all := map[string]sayings{}
 	for _, name := range []string{"services", "claude", "codex", "gemini"} {
-		text, _ := saysFiles.ReadFile("says/" + name + ".yaml") // of one that is not there the test finds no line
-		file := tableIn[sayings](text, name)
+		said, _ := saysFiles.ReadFile("says/" + name + ".yaml") // of one that is not there the test finds no line
+		file := text.TableIn(sayings{}, said)
 		zones := strings.Join(slices.Sorted(maps.Keys(file.Zones)), "|")
 		for _, line := range slices.Concat(file.Answers, file.Resets) {
 			for range 2 { // a part may have others

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"bytes"
 	_ "embed" // the table
 	"encoding/json"
 	"errors"
@@ -13,9 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -182,18 +180,8 @@ type cloud struct {
 }
 
 var table = sync.OnceValue(func() passageTables {
-	return tableIn[passageTables](tableFile, "providers")
+	return text.TableIn(passageTables{}, tableFile)
 })
-
-// tableIn reads a table of this program by its name.
-func tableIn[T any](text []byte, name string) (all T) {
-	in := yaml.NewDecoder(bytes.NewReader(text))
-	in.KnownFields(true)
-	if err := in.Decode(&all); err != nil {
-		panic(fmt.Sprintf("%s.yaml of this program: %v", name, err)) // a test reads it
-	}
-	return all
-}
 
 // leads reports whether variables lead a program through a cloud.
 func (c cloud) leads(env []string) bool { return process.Lookup(env, c.Variable) != "" }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 //go:embed protocols.yaml
@@ -69,7 +71,7 @@ type protocol struct {
 
 // protocols are those of protocols.yaml.
 var protocols = sync.OnceValue(func() map[API]*protocol {
-	all := tableIn[map[API]*protocol](protocolsFile, "protocols")
+	all := text.TableIn(map[API]*protocol{}, protocolsFile)
 	for _, p := range all {
 		p.inRequest, p.inAnswer = byPath(p.Request, all["gateways"].Request), byPath(p.Answer)
 	}

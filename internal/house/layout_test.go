@@ -16,7 +16,7 @@ import (
 const layout = `
 internal/process github.com/google/uuid golang.org/x/sys
 internal/secrets github.com/pelletier/go-toml
-internal/text github.com/charmbracelet/x
+internal/text github.com/charmbracelet/x go.yaml.in/yaml
 metadata github.com/go-json-experiment/json
 internal/folders github.com/google/renameio golang.org/x/sys golang.org/x/text
 internal/github github.com/google/go-github github.com/hashicorp/go-retryablehttp golang.org/x/time
@@ -32,7 +32,7 @@ phases
 pipelines/source cuelang.org/go go.yaml.in/yaml golang.org/x/sys
 phases/engine
 internal/exit
-internal/gate go.yaml.in/yaml
+internal/gate
 internal/rehearsal
 internal/agents github.com/google/uuid go.yaml.in/yaml
 internal/command

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/pelletier/go-toml/v2"
-	"go.yaml.in/yaml/v3"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 //go:embed languages.yaml
@@ -56,12 +56,7 @@ type condition struct {
 	Text, Mentions, Word string
 }
 
-var known = sync.OnceValue(func() (all languages) {
-	if err := yaml.Unmarshal(languagesFile, &all); err != nil {
-		panic("languages.yaml: " + err.Error()) // unreachable: a test reads it
-	}
-	return all
-})
+var known = sync.OnceValue(func() languages { return text.TableIn(languages{}, languagesFile) })
 
 // usualHosts are those that a package manager fetches from.
 func usualHosts(of string) []string { return slices.Clone(known().Hosts[of]) }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"syscall"
 	"unicode/utf16"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // EscapeJSON writes JSON so that it is the same value, nothing in it counts as a
@@ -60,4 +62,15 @@ func JSON(v any) ([]byte, error) {
 	enc.SetIndent("", "  ")
 	err := enc.Encode(v)
 	return out.Bytes(), err
+}
+
+// TableIn reads a YAML file that is part of this program into a value, and gives that. The file has to be
+// right, which a test of its package sees to.
+func TableIn[T any](all T, file []byte) T {
+	in := yaml.NewDecoder(bytes.NewReader(file))
+	in.KnownFields(true)
+	if err := in.Decode(&all); err != nil {
+		panic(fmt.Sprintf("a table of this program, %.60q: %v", file, err))
+	}
+	return all
 }
