@@ -3,11 +3,22 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/sethvargo/go-githubactions"
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/doctor"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -15,6 +26,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
 	"github.com/reprise-ci/reprise/prompts"
@@ -118,4 +130,187 @@ func explainPlan(ctx context.Context, env environ.Env, o explainOptions) error {
 	}
 	_, err = fmt.Fprint(env.Stdout, view.Settings(d.Plan))
 	return text.Unread(err)
+}
+
+func vetCommand(env environ.Env) *cobra.Command {
+	var repo string
+	var asJSON, schema bool
+	c := &cobra.Command{
+		Use:   "vet [FILE | NAME]...",
+		Short: "Check pipelines and prompts, and print every mistake with its place",
+		Long: `Check pipelines and print every mistake as file:line:column. Without arguments,
+those in .github/reprise of your checkout and all that are built in. In
+GitHub Actions mistakes are annotations, too. If there is any, the exit code is 2.
+
+With --schema, print the JSON Schema of pipelines, by which editors complete names,
+explain fields and mark mistakes in YAML and JSON. In a pipeline in YAML, name the file
+that you have saved it in on the first line:
+
+  # yaml-language-server: $schema=../pipeline.schema.json`,
+		Example: `  reprise vet
+  reprise vet .github/reprise/pipelines/own.cue
+  reprise vet --schema >.github/reprise/pipeline.schema.json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if schema && len(args) > 0 {
+				return exit.Usagef("--schema is the same for all pipelines: leave %s out", args[0])
+			}
+			if schema {
+				_, err := fmt.Fprint(env.Stdout, pipelines.JSONSchema)
+				return text.Unread(err)
+			}
+			return vetPipelines(c.Context(), env, repo, args, asJSON)
+		},
+	}
+	repoFlag(c, &repo)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the mistakes as a JSON array")
+	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of pipelines, for editors")
+	return c
+}
+
+// vetPipelines checks the pipelines that args name, or those in force if they name none, and
+// reports all mistakes of all of them: an exit code as the error if there is one.
+func vetPipelines(ctx context.Context, env environ.Env, repo string, args []string, asJSON bool) error {
+	src, err := git.Find(ctx, repo)
+	if doctor.IsNoRepository(err) {
+		src, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	all, defined, err := workspace.Vetted(ctx, src, args)
+	if err != nil {
+		return err
+	}
+	if said := workspace.SayOtherwise(ctx, src); len(args) == 0 && said != "" {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise:", said)
+	}
+	var words []*prompts.Set
+	if src != nil && len(args) == 0 { // else others may take a template
+		var wrong pipelines.Mistakes
+		if words, wrong, err = workspace.VetPrompts(ctx, src); err != nil {
+			return err
+		}
+		for _, m := range wrong {
+			if !slices.Contains(all, m) {
+				all = append(all, m)
+			}
+		}
+	}
+	if !asJSON && len(all) == 0 {
+		whole := slices.DeleteFunc(slices.Clone(defined), func(d workspace.Definition) bool { return d.Plan == nil }) // settings are no pipeline
+		notes := slices.Concat(changeable(src, whole), unpriced(whole), holding(whole, env.Environ))
+		notes = append(notes, doubtful(whole, words)...)
+		if src != nil && len(args) == 0 {
+			if unread := workspace.Unread(src); len(unread) > 0 {
+				notes = append(notes, "nothing reads "+text.Flat(strings.Join(unread, ", "))+": pipelines lie in .github/reprise/pipelines and end in .yaml, .yml, .cue, .json or .toml, prompts in .github/reprise/prompts and end in .md, settings are .github/reprise/config.yaml")
+			}
+		}
+		slices.Sort(notes)
+		for _, note := range slices.Compact(notes) { // several steps or pipelines have the same
+			_, _ = fmt.Fprintln(env.Stderr, "reprise:", note)
+		}
+	}
+	return reportMistakes(env, all, len(defined), asJSON)
+}
+
+// reportMistakes prints mistakes for people, programs and GitHub.
+func reportMistakes(env environ.Env, all pipelines.Mistakes, checked int, asJSON bool) error {
+	if asJSON {
+		if err := text.PrintJSON(env.Stdout, all); err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if !asJSON {
+			_, _ = fmt.Fprintln(env.Stdout, terminal.Fold(m.Error(), terminal.Width(env.Stdout)))
+		}
+		if env.Getenv("GITHUB_ACTIONS") == "true" {
+			shown := githubactions.Command{Name: "error", Message: strings.TrimPrefix(m.Path+": "+m.Message, ": ")}
+			if m.File != "" {
+				shown.Properties = githubactions.CommandProperties{"file": m.File, "line": strconv.Itoa(m.Line), "col": strconv.Itoa(m.Column)}
+			}
+			_, _ = fmt.Fprintln(environ.Unescaped(env.Stderr), shown.String())
+		}
+	}
+	if len(all) > 0 {
+		return exit.Code(exit.Usage)
+	}
+	if !asJSON {
+		_, _ = fmt.Fprintf(env.Stdout, "%d checked, no mistakes\n", checked)
+	}
+	return nil
+}
+
+// What vet says of pipelines that have no mistakes: what their author may not have thought of.
+
+// changeable says of each program of the repository that a pipeline starts as an agent what another agent could
+// change of it: reprise protects that file, and not what the file loads.
+func changeable(src *git.Source, defined []workspace.Definition) (notes []string) {
+	if src == nil {
+		return nil
+	}
+	for _, d := range defined {
+		for _, agent := range slices.Sorted(maps.Keys(d.Plan.Agents)) {
+			for _, file := range phases.Programs(d.Plan.Agents[agent]) {
+				dir := path.Dir(file)
+				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || pipelines.MatchesPath(dir+"/x", d.Plan.Protect) {
+					continue
+				}
+				way := fmt.Sprintf("add protect: [%q]", dir+"/**")
+				if dir == "." {
+					way = "put it into a folder of its own, and protect that"
+				}
+				notes = append(notes, fmt.Sprintf("pipeline %s: no agent can change %s, which is the agent %s, but any can change what that file loads from the repository; to keep that, %s",
+					text.Flat(d.Plan.Name), text.Flat(file), text.Flat(agent), way))
+			}
+		}
+	}
+	return notes
+}
+
+// unpriced says which models of lists and which programs nobody knows a price of.
+func unpriced(defined []workspace.Definition) (notes []string) {
+	for _, d := range defined {
+		for name, agent := range d.Plan.Agents {
+			if agent.Use == "command" && agent.CallUSD == nil {
+				notes = append(notes, fmt.Sprintf("pipeline %s: agents.%s: a call that prints no usage counts as $0, so that no budget in dollars holds it; say with call_usd what such a call costs", text.Flat(d.Plan.Name), text.Flat(name)))
+			}
+		}
+		for _, step := range workspace.StepsOf(d.Plan) {
+			for _, model := range step.Models {
+				if !agents.PriceKnown(d.Plan, model) {
+					notes = append(notes, fmt.Sprintf("pipeline %s: allow_models: no price is known for %q, so it counts as the most expensive known one; if it is spelled correctly, give its price under prices",
+						text.Flat(d.Plan.Name), model))
+				}
+			}
+		}
+	}
+	return notes
+}
+
+// holding says which logins the programs of pipelines hold here.
+func holding(defined []workspace.Definition, env []string) (notes []string) {
+	for _, d := range defined {
+		for _, note := range doctor.Holding(d.Plan.Agents, env) {
+			notes = append(notes, fmt.Sprintf("pipeline %s: %s", text.Flat(d.Plan.Name), note))
+		}
+	}
+	return notes
+}
+
+// doubtful says what is doubtful about the prompts of the repository, for all of its pipelines together.
+func doubtful(defined []workspace.Definition, words []*prompts.Set) (notes []string) {
+	var named []string
+	for _, d := range defined {
+		for _, step := range workspace.StepsOf(d.Plan) {
+			named = append(named, step.Prompt)
+		}
+	}
+	for _, w := range words {
+		for _, m := range w.Doubts(named) {
+			notes = append(notes, m.Error())
+		}
+	}
+	return notes
 }

@@ -10,10 +10,13 @@ import (
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/git"
-
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // ForgeReason gives a reason code for an error of the forge.
@@ -99,3 +102,108 @@ type Code int
 
 // Error exists so that a command can return it.
 func (Code) Error() string { return "" }
+
+// Why gives the reason of an error, together with what was being done; one that is not known is quoted.
+func Why(err error) metadata.Reason {
+	var own interface{ Why() metadata.Reason }
+	if errors.As(err, &own) {
+		return own.Why()
+	}
+	why, words := known(err)
+	switch doing, is := strings.CutSuffix(err.Error(), words); {
+	case words == "", !is:
+		return metadata.Because("failed", "error", metadata.Said(err.Error()))
+	case doing != "":
+		return metadata.Because("failed_within", "doing", metadata.Said(strings.TrimSuffix(doing, ": ")), "why", why)
+	}
+	return why
+}
+
+// known finds an error of git, GitHub or the like within err, and gives its reason
+// and its words in English; nothing if there is none.
+func known(err error) (why metadata.Reason, words string) {
+	var hub *github.Error
+	var push *git.PushError
+	var moved *git.Moved
+	var caused *text.CauseError
+	var failed *git.Error
+	var agent *engine.AgentError
+	switch {
+	case errors.As(err, &agent):
+		return engine.WhyBroke(agent, strings.Clone), agent.Error()
+	case errors.As(err, &hub):
+		return whyNotOnGitHub(hub), hub.Error()
+	case errors.As(err, &push):
+		return whyNotPushed(push), push.Error()
+	case errors.As(err, &moved):
+		return whyMoved(moved), moved.Error()
+	case errors.As(err, &caused):
+		return WhyCause(caused.Why), caused.Error()
+	case errors.As(err, &failed):
+		return whyGitFailed(failed), failed.Error()
+	}
+	return "", ""
+}
+
+// WhyCause is a cause as a reason.
+func WhyCause(c text.Cause) metadata.Reason {
+	if c.Code == "" {
+		return ""
+	}
+	values := make([]any, len(c.Values))
+	for i, v := range c.Values {
+		values[i] = v
+		if of, ok := v.(text.Cause); ok {
+			values[i] = WhyCause(of)
+		}
+	}
+	return metadata.Because(c.Code, values...)
+}
+
+func whyNotOnGitHub(e *github.Error) metadata.Reason {
+	var answer []metadata.Reason
+	for _, said := range e.Answer() {
+		answer = append(answer, metadata.Said(said))
+	}
+	if e.Tries > 1 {
+		answer = append(answer, metadata.Because("github_tries", "n", e.Tries))
+	}
+	if len(answer) == 0 {
+		return metadata.Because("github_failed", "what", e.What, "host", e.Host, "why", WhyCause(e.Why), "do", WhyCause(e.Do))
+	}
+	return metadata.Because("github_failed_saying", "what", e.What, "host", e.Host, "why", WhyCause(e.Why), "answer", answer, "do", WhyCause(e.Do))
+}
+
+func whyNotPushed(e *git.PushError) metadata.Reason {
+	if e.Rule == "" {
+		return metadata.Because("git_not_pushed", "branch", e.Branch, "remote", e.Remote, "why", Why(e.Err))
+	}
+	return metadata.Because("git_push_refused", "branch", e.Branch, "remote", e.Remote, "why", Why(e.Err), "rule", metadata.Said(e.Rule))
+}
+
+func whyMoved(e *git.Moved) metadata.Reason {
+	at := func(commit string) string { return fmt.Sprintf("%.12s", commit) }
+	if e.Where == "this repository" {
+		return metadata.Because("git_moved_here", "branch", e.Branch, "other", at(e.Other), "local", at(e.Local), "why", WhyCause(e.Why))
+	}
+	return metadata.Because("git_moved", "branch", e.Branch, "other", at(e.Other), "where", e.Where, "local", at(e.Local), "why", WhyCause(e.Why))
+}
+
+func whyGitFailed(e *git.Error) metadata.Reason {
+	if said := e.Last(); said != "" {
+		return metadata.Because("git_said", "command", e.Command(), "said", metadata.Said(said), "error", metadata.Said(fmt.Sprint(e.Err)))
+	}
+	return metadata.Because("git_ended", "command", e.Command(), "error", metadata.Said(fmt.Sprint(e.Err)))
+}
+
+// InEnglish is an error that says the reason that another one has.
+type InEnglish struct{ Err error }
+
+// Error says the reason, in English.
+func (e InEnglish) Error() string { return phases.WhyOf(e.Err).In(prompts.Words("en")) }
+
+// Unwrap returns the error with the reason.
+func (e InEnglish) Unwrap() error { return e.Err }
+
+// NotAllowed is the error of what a run as it stands does not allow.
+func NotAllowed(why metadata.Reason) error { return InEnglish{&phases.Refusal{Reason: why}} }

@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/workspace"
 
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -26,7 +26,7 @@ type Leftover struct {
 	Issue   string   `json:"issue"`
 	Why     string   `json:"why"` // completed, cancelled, or gone: it has no branch any more
 	Folders []string `json:"folders"`
-	Bytes   int64    `json:"bytes"`
+	Bytes   uint64   `json:"bytes"`
 }
 
 // leftovers gives what can be removed because its run is done or gone; with an id only that of one run.
@@ -92,13 +92,13 @@ func temporary(root string) []string {
 }
 
 // size adds up the files in a folder, as far as it can be read.
-func size(dir string) (bytes int64) {
+func size(dir string) (bytes uint64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // what cannot be read does not count
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			bytes += info.Size()
+			bytes += uint64(info.Size())
 		}
 		return nil
 	})
@@ -120,17 +120,6 @@ func (l Leftover) remove(ctx context.Context) error {
 	return failed
 }
 
-// Bytes prints a size for people.
-func Bytes(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1000_000:
-		return fmt.Sprintf("%d kB", (n+999)/1000)
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + " MB"
-}
-
 // Cleaning says what Clean does.
 type Cleaning struct {
 	Issue string // only what this run has left; "" for all runs
@@ -142,7 +131,7 @@ type Cleaning struct {
 func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) error {
 	all, broken := leftovers(ctx, env, src, c.Issue)
 	if c.JSON { // without Yes nothing is removed
-		removed, failed := int64(0), error(nil)
+		removed, failed := uint64(0), error(nil)
 		if c.Yes {
 			removed, failed = remove(ctx, all)
 		}
@@ -153,14 +142,14 @@ func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) er
 		return broken
 	}
 	out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
-	t, sum := text.Table{Align: "llr"}, int64(0)
+	t, sum := text.Table{Align: "llr"}, uint64(0)
 	t.Add("issue", "run is", "size", "folder")
 	for _, l := range all {
 		sum += l.Bytes
-		t.Add(text.Flat(l.Issue), l.Why, Bytes(l.Bytes), text.Flat(l.Folders[0]))
+		t.Add(text.Flat(l.Issue), l.Why, sandbox.Size(l.Bytes), text.Flat(l.Folders[0]))
 	}
 	out.Fitted(&t, nil)
-	out.Line("%s in all. Branches and records stay.", Bytes(sum))
+	out.Line("%s in all. Branches and records stay.", sandbox.Size(sum))
 	if !c.Yes {
 		if !environ.IsTerminal(env.Stdin) {
 			return errors.Join(broken, exit.Usagef("nothing was removed: to remove it, add --yes"))
@@ -172,12 +161,12 @@ func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) er
 	}
 	removed, failed := remove(ctx, all)
 	if removed > 0 {
-		out.Line("Removed %s.", Bytes(removed))
+		out.Line("Removed %s.", sandbox.Size(removed))
 	}
 	return errors.Join(broken, failed)
 }
 
-func remove(ctx context.Context, all []Leftover) (bytes int64, failed error) {
+func remove(ctx context.Context, all []Leftover) (bytes uint64, failed error) {
 	for _, l := range all {
 		err := l.remove(ctx)
 		if failed = errors.Join(failed, err); err == nil {

@@ -158,13 +158,15 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Size writes bytes for people, in the units that the limits are set in: "4 GB",
-// "500 MB".
+// Size writes bytes for people: "4 GB", "500 MB", "12 kB".
 func Size(n uint64) string {
-	if n >= 1e9 {
+	switch {
+	case n >= 1e9:
 		return fmt.Sprintf("%.3g GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%d MB", n/1e6)
 	}
-	return fmt.Sprintf("%d MB", n/1e6)
+	return fmt.Sprintf("%d kB", n/1e3)
 }
 
 // String lists the limits for people.
