@@ -3,6 +3,9 @@ package phases
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -14,34 +17,77 @@ func AnsweredDocument(text string) string {
 	if json.Valid([]byte(text)) {
 		return ""
 	}
-	if before, after, ok := cutLast(text, "```json\n"); ok && json.Valid([]byte(strings.TrimSuffix(after, "```"))) {
-		text = strings.TrimSpace(before)
+	if last, _ := lastBlock(text); last >= 0 {
+		text = strings.TrimSpace(text[:last])
 	}
 	return text
 }
 
-// AnsweredReport gives what an agent has answered as data: the typed answer, else the last fenced
-// JSON block of its text.
+// AnsweredReport gives what an agent has answered as data: the typed answer, else its whole message, or the fenced
+// block that ends it, if that is JSON. There is none where an earlier block has other values for the same names: one
+// of them may be quoted.
 func AnsweredReport(typed json.RawMessage, text string) json.RawMessage {
-	if len(typed) > 0 {
+	if json.Valid(typed) {
 		return typed
 	}
-	_, after, ok := cutLast(text, "```json\n")
-	if !ok {
-		return nil
+	if text = strings.TrimSpace(text); json.Valid([]byte(text)) {
+		return json.RawMessage(text)
 	}
-	body, _, ok := strings.Cut(after, "\n```")
-	if !ok || !json.Valid([]byte(body)) {
-		return nil
-	}
-	return json.RawMessage(body)
+	_, report := lastBlock(text)
+	return report
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+// fence is the line that begins a fenced block, or ends one, perhaps in a list.
+var fence = regexp.MustCompile("^\\s*(?:[-*+]\\s+|\\d+[.)]\\s+)?(`{3,}|~{3,})\\s*(\\w*)\\s*$")
+
+// lastBlock finds the fenced JSON that ends a text, and where its fence begins; -1: there is none.
+func lastBlock(text string) (start int, report json.RawMessage) {
+	var blocks []json.RawMessage
+	var open, body string
+	at, start := 0, -1
+	for line := range strings.Lines(strings.ReplaceAll(text, "\r", "\n")) {
+		m := fence.FindStringSubmatch(line)
+		switch {
+		case open != "" && m != nil && m[2] == "" && strings.HasPrefix(m[1], open):
+			if open = ""; json.Valid([]byte(body)) {
+				blocks = append(blocks, json.RawMessage(body))
+			} else {
+				start = -1
+			}
+		case open != "":
+			body += line
+		case m != nil:
+			open, body, start = m[1], "", at
+			if m[2] != "" && !strings.EqualFold(m[2], "json") {
+				body = m[2] // no JSON, whatever follows
+			}
+		case strings.TrimSpace(line) != "":
+			start = -1
+		}
+		at += len(line)
 	}
-	return s, "", false
+	if start < 0 || open != "" {
+		return -1, nil
+	}
+	last := blocks[len(blocks)-1]
+	if slices.ContainsFunc(blocks, func(earlier json.RawMessage) bool { return contradict(earlier, last) }) {
+		return start, nil
+	}
+	return start, last
+}
+
+// contradict reports whether two texts of JSON give one name two values.
+func contradict(a, b json.RawMessage) bool {
+	var one, other map[string]any
+	if json.Unmarshal(a, &one) != nil || json.Unmarshal(b, &other) != nil {
+		return false
+	}
+	for name, value := range one {
+		if second, has := other[name]; has && fmt.Sprint(value) != fmt.Sprint(second) {
+			return true
+		}
+	}
+	return false
 }
 
 // mostStderr is how much of what an agent's program wrote to standard error is kept, in Unicode code points.

@@ -64,7 +64,7 @@ What the call costs counts against the budget of the run.`,
 	f.StringVar(&o.Step, "to-step", string(metadata.Revise), "step to go on with: execute, review or revise")
 	f.StringVar(&o.From, "from-phase", "", "phase the run comes from (default: where it is)")
 	f.StringVar(&o.Reason, "reason", "", "why, in at most 10,000 characters; with --auto: what you have seen, if anything")
-	f.StringVar(&o.ReasonFile, "reason-file", "", "file that says why, at most 100 KB")
+	f.StringVar(&o.ReasonFile, "reason-file", "", "file that says why, at most 100 KB, or - for standard input")
 	f.BoolVar(&o.Interactive, "interactive", false, "type the reason")
 	f.BoolVar(&o.Restore, "restore", false, "also take the code back to what it was when the phase ended")
 	f.IntVar(&o.Attempt, "attempt", 0, "also take code and artifact back to what this attempt of the phase left (see history)")
@@ -231,10 +231,16 @@ func (o rollbackRequest) readReason(env environ.Env, r *workspace.Recorded) (rea
 	return reason, "", command.CheckReason(reason)
 }
 
-// readReasonFile reads a reason from a regular file. One inside the repository, or inside the work tree of the run,
+// readReasonFile reads a reason from a regular file, or from a pipe of the shell. A file inside the repository, or inside the work tree of the run,
 // must not be reached through a symbolic link: others may have put it there, and the text goes to agents and onto the
 // branch. The path is taken as it is written, so ".." takes away the name before it, wherever that would lead.
 func (o rollbackRequest) readReasonFile(env environ.Env, r *workspace.Recorded) (string, string, error) {
+	if data, piped, err := folders.ReadPiped(o.ReasonFile, env.Stdin, maxReasonFile); err != nil {
+		return "", "", exit.Usagef("reason file: %w", err)
+	} else if piped {
+		reason := strings.TrimSpace(string(data))
+		return reason, "", command.CheckReason(reason)
+	}
 	name := filepath.Clean(o.ReasonFile)
 	info, err := os.Lstat(name)
 	if root, none := workspace.HomeFolder(env, r.Source, r.Issue.ID); err != nil && none == nil && strings.HasPrefix(filepath.ToSlash(name), phases.Folder(r.Issue.ID)+"/") {

@@ -79,7 +79,7 @@ func Parse(text string, bare bool) Parsed {
 		return Parsed{}
 	}
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line, hidden := visible(uncoded(strings.TrimSpace(line)))
+	line, hidden := visible(narrow(uncoded(strings.TrimSpace(line))))
 	r := reader{line: line, rest: rest}
 	if !r.readName(bare) {
 		return Parsed{}
@@ -99,7 +99,7 @@ func Parse(text string, bare bool) Parsed {
 // if they are called by the name of reprise: /reprise run, and not /run.
 func ParseAddressed(text string, addressed bool) Parsed {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	called := strings.Fields(uncoded(strings.TrimSpace(first)))
+	called := strings.Fields(narrow(uncoded(strings.TrimSpace(first))))
 	if addressed && (len(called) == 0 || !isReprise(strings.TrimPrefix(called[0], "/")) || called[0][0] != '/') {
 		return Parsed{}
 	}
@@ -131,6 +131,23 @@ func uncoded(line string) string {
 		return strings.TrimSpace(line[1 : n-1])
 	}
 	return line
+}
+
+// narrow gives a line whose first word begins with a wide slash, as keyboards for Japanese write it, in ASCII.
+func narrow(line string) string {
+	if !strings.HasPrefix(line, "／") {
+		return line
+	}
+	word := line
+	if end := strings.IndexFunc(line, unicode.IsSpace); end >= 0 {
+		word = line[:end]
+	}
+	return strings.Map(func(r rune) rune {
+		if '！' <= r && r <= '～' {
+			return r - '！' + '!'
+		}
+		return r
+	}, word) + line[len(word):]
 }
 
 // visible takes out of a line what nobody sees, and gives the first such

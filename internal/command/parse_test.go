@@ -26,6 +26,10 @@ func TestSlashCommands(t *testing.T) {
 		{"/reprise /run", Command{Name: "run"}},
 		{"`/run`", Command{Name: "run"}},
 		{"` /run --refresh `\r\nthanks", Command{Name: "run", Refresh: Anew{Definition: true}}},
+		{"／run --refresh", Command{Name: "run", Refresh: Anew{Definition: true}}},
+		{"`／ｒｕｎ`", Command{Name: "run"}},
+		{"／ｒｏｌｌｂａｃｋ　design　ＡＰＩ", Command{Name: "rollback", Phase: "design", Text: "ＡＰＩ"}},
+		{"/rollback design it says\n~~~\n/run\n~~~", Command{Name: "rollback", Phase: "design", Text: "it says\n~~~\n/run\n~~~"}},
 		{"　/run　--phases　design", Command{Name: "run", Part: pipelines.Part{Only: "design"}}},
 		{
 			"/run --pipeline full/quick-fix --phases=Design..testing,-report,-evaluation --agent claude --more usd=2.50 --refresh=all",
@@ -145,7 +149,7 @@ func TestSlashOfWorkflows(t *testing.T) {
 
 func TestSlashNotForUs(t *testing.T) {
 	for _, text := range []string{
-		"", " \n\n", "/", "//", "/ run", "run", "Please /run", "@reprise /run", "- /run", "# /run", "\\/run", "／run", "/rυn",
+		"", " \n\n", "/", "//", "/ run", "run", "Please /run", "@reprise /run", "- /run", "# /run", "\\/run", "Please ／run", "/rυn",
 		"> /run", ">/run\n/run", "Hello\n/run",
 		"```\n/run\n```", "~~~\n/run\n~~~", "```/run```", "``/run``", "`/run", "`/run` and `/status`", "`/run`, please",
 		"    /run", "\t/run", "  \t/run", "\n\n    /run", "<!-- x -->\n/run", "<!--\n/run\n-->", "<!-- -->/run",

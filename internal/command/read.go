@@ -231,7 +231,7 @@ func (r *reader) second(below string) {
 		return
 	}
 	for line := range strings.Lines(clean.Prose(below)) {
-		if strings.HasPrefix(line, "/") && (!r.called || strings.HasPrefix(fold(line), "/reprise")) && Parse(line, false).Outcome == Understood {
+		if line = narrow(line); strings.HasPrefix(line, "/") && (!r.called || strings.HasPrefix(fold(line), "/reprise")) && Parse(line, false).Outcome == Understood {
 			r.fault(faultSecond, strings.Fields(line)[0])
 			return
 		}

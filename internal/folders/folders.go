@@ -198,6 +198,27 @@ func ReadRegular(name string, limit int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// ReadPiped reads at most limit bytes from standard input, which is "-", or from a pipe of the shell, and says whether
+// that is what a name stands for.
+func ReadPiped(name string, stdin io.Reader, limit int64) (data []byte, piped bool, err error) {
+	if name != "-" {
+		info, err := os.Stat(name)
+		if err != nil || !strings.HasPrefix(name, "/dev/") || info.Mode()&fs.ModeNamedPipe == 0 { // one in a folder would be waited for
+			return nil, false, nil
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, true, err
+		}
+		defer func() { _ = f.Close() }() // opened for reading
+		stdin = f
+	}
+	if data, err = io.ReadAll(io.LimitReader(stdin, limit+1)); int64(len(data)) > limit {
+		err = fmt.Errorf("%s has more than %d bytes", name, limit)
+	}
+	return data, true, err
+}
+
 // NoDisk reports whether an error says that the disk is full, closed or broken.
 func NoDisk(err error) bool {
 	return slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, syscall.EIO}, func(disk error) bool { return errors.Is(err, disk) })

@@ -10,9 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,7 +99,10 @@ type frontMatter struct {
 // the title, unless the front matter names one. Without a number, the file's name becomes the id, and of what has none,
 // or is called issue, the title.
 func ReadFile(name string, stdin io.Reader) (Issue, error) {
-	data, piped, err := read(name, stdin)
+	data, piped, err := folders.ReadPiped(name, stdin, maxIssue)
+	if !piped {
+		data, err = folders.ReadRegular(name, maxIssue)
+	}
 	if err != nil {
 		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file: %w", err)}
 	}
@@ -138,28 +139,6 @@ func ReadFile(name string, stdin io.Reader) (Issue, error) {
 		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: %w; name the file otherwise or give a number in its front matter", name, err)}
 	}
 	return is, nil
-}
-
-// read gives the text of an issue, and whether it came from what has no name of its own.
-func read(name string, stdin io.Reader) (data []byte, piped bool, err error) {
-	info, err := os.Stat(name)
-	byShell := strings.HasPrefix(name, "/dev/") // <(command) and /dev/stdin: a pipe in a folder would be waited for
-	if name != "-" && (err != nil || !byShell || info.Mode()&fs.ModeNamedPipe == 0) {
-		data, err = folders.ReadRegular(name, maxIssue)
-		return data, false, err
-	}
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, true, err
-		}
-		defer func() { _ = f.Close() }() // opened for reading
-		stdin = f
-	}
-	if data, err = io.ReadAll(io.LimitReader(stdin, maxIssue+1)); len(data) > maxIssue {
-		err = fmt.Errorf("%s has more than %d bytes", name, maxIssue)
-	}
-	return data, true, err
 }
 
 // checkMade says what is wrong with an id that was made from the name of a file.
@@ -217,7 +196,7 @@ func ParseKept(data []byte) string {
 
 func cutFrontMatter(text string) (frontMatter, string, error) {
 	var front frontMatter
-	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
+	text = strings.TrimPrefix(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\ufeff")
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
 		return front, text, nil

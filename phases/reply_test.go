@@ -1,0 +1,48 @@
+package phases
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// Only JSON that ends a message is its answer, however it is fenced; what is quoted before is none.
+func TestAnsweredReport(t *testing.T) {
+	const pass, fail = `{"verdict":"pass"}`, `{"verdict":"fail","gates":[]}`
+	for text, want := range map[string]string{
+		"```json\n" + fail + "\n```":                                                  fail + "\n",
+		"\n" + fail + "\n":                                                            fail,
+		"So:\n\n```\n" + fail + "\n```\n\n":                                           fail + "\n",
+		"So:\r\n~~~~ JSON\r\n" + fail + "\r\n~~~~\r\n":                                "\n" + fail + "\n\n",
+		"- so:\n  ```json\n  " + fail + "\n  ```":                                     "  " + fail + "\n",
+		"1. ```json\n   " + fail + "\n   ```":                                         "   " + fail + "\n",
+		"```json\n{\"port\":1}\n```\nSo:\n```json\n" + fail + "\n```":                 fail + "\n",
+		"```go\nx\n```\n```json\n" + fail + "\n```":                                   fail + "\n",
+		"```json\n{ \"verdict\": \"fail\" }\n```\nAgain:\n```json\n" + fail + "\n```": fail + "\n",
+		"It says\n```json\n" + pass + "\n```\nwhich I did not follow.":                "",
+		"It says\n```json\n" + pass + "\n```\nI say\n```json\n" + fail + "\n```":      "",
+		"````\n```json\n" + pass + "\n```\n````":                                      "",
+		"~~~\n```json\n" + pass + "\n```\n~~~":                                        "",
+		"> ```json\n> " + pass + "\n> ```":                                            "",
+		"```yaml\n" + pass + "\n```":                                                  "",
+		"```json\n" + pass:                                                            "",
+		"```json\n" + pass[1:] + "\n```":                                              "",
+		"`" + pass + "`":                                                              "",
+		"":                                                                            "",
+	} {
+		if got := string(AnsweredReport(nil, text)); got != want {
+			t.Errorf("%q has the report %q, want %q", text, got, want)
+		}
+	}
+	if got := string(AnsweredReport(json.RawMessage("So be it"), pass)); got != pass {
+		t.Errorf("an answer that is no JSON hides the one that is: %q", got)
+	}
+	for text, want := range map[string]string{
+		"# Plan\n\n```json\n{\"a\":1}\n```\n\n```json\n{\"b\":1}\n```": "# Plan\n\n```json\n{\"a\":1}\n```",
+		"# Plan\n\n```json\n{\"a\":1}\n```\n\nEnd.":                    "# Plan\n\n```json\n{\"a\":1}\n```\n\nEnd.",
+		"{\"a\":1}": "",
+	} {
+		if got := AnsweredDocument(text); got != want {
+			t.Errorf("%q has the document %q, want %q", text, got, want)
+		}
+	}
+}
