@@ -70,9 +70,48 @@ func TestLabelsAreGivenLater(t *testing.T) {
 		t.Errorf("the pull request has the labels %q", got)
 	}
 	h.forge.ChangeIssue(hubRepo, pull, func(is *githubtest.Issue) { is.Labels = nil })
+	h.comment("max", "/status").end(exit.Done)
 	h.comment("ada", "/rollback build because it is not polite").end(exit.Done).wants("status", "completed")
 	if got := h.forge.Labels(hubRepo, pull); len(got) > 0 {
 		t.Errorf("it has the labels %q again", got)
+	}
+}
+
+// What the job that completed a run could not do is done by the next one, whatever that was started for, and once: a gate
+// that only answers has it begin.
+func TestErrandsAreDoneLater(t *testing.T) {
+	h := newFaulty(t)
+	broken := githubtest.Status(502, "down")
+	h.forge.FaultWhen(func(r githubtest.Request) *githubtest.Fault {
+		if r.Method != "POST" || !strings.HasSuffix(r.Path, "/labels") && !strings.HasSuffix(r.Path, "/pulls") {
+			return nil
+		}
+		return &broken
+	})
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	h.forge.FaultWhen(func(r githubtest.Request) *githubtest.Fault {
+		if r.Method != "POST" || !strings.HasSuffix(r.Path, "/labels") {
+			return nil
+		}
+		return &broken
+	})
+	h.comment("max", "/status").end(exit.Done)
+	if all := h.forge.Pulls(hubRepo); len(all) != 1 || all[0].Draft {
+		t.Fatalf("the pull requests are %+v", all)
+	}
+	pull := h.forge.Pulls(hubRepo)[0].Number
+	h.forge.FaultWhen(func(githubtest.Request) *githubtest.Fault { return nil })
+	for _, gate := range []string{"run", "replied"} {
+		asked := h.say("max", "/status")
+		h.inputs["command"] = "gate"
+		h.heard(asked, "max").end(exit.Done).wants("decision", gate)
+		delete(h.inputs, "command")
+		h.heard(asked, "max").end(exit.Done).wants("decision", "replied")
+		has(t, "the answer", h.replyTo(asked), "Completed") // there is one
+		if got := h.forge.Labels(hubRepo, pull); slices.Contains(got, "bug") != (gate == "run") {
+			t.Errorf("where the gate says %s the pull request has the labels %q", gate, got)
+		}
+		h.forge.ChangeIssue(hubRepo, pull, func(is *githubtest.Issue) { is.Labels = nil })
 	}
 }
 

@@ -142,11 +142,21 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	case b.t.CI && b.in.Command == setup.GateOnly:
 		return b.mayGoOn(ctx)
 	case asked.Outcome == command.Mistaken, asked.Command.Now():
-		return b.replyNow(ctx, fresh)
-	case b.in.Command == setup.GateOnly:
+		end := b.replyNow(ctx, fresh)
+		if end.decision != replied || !b.owes(ctx) {
+			return end
+		}
+	}
+	if b.in.Command == setup.GateOnly {
 		return jobEnd{decision: toRun}
 	}
 	return b.session(ctx)
+}
+
+// owes reports whether a job is worth starting for what an earlier one has left undone.
+func (b *bot) owes(ctx context.Context) bool {
+	plan, run, err := b.voice.known(ctx)
+	return err == nil && !b.in.Dry && newDelivery(b.place, b.voice).Owes(plan, run)
 }
 
 // mayGoOn says whether a run may go on because CI has ended on its branch, or because an

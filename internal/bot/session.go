@@ -160,6 +160,13 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 		return jobEnd{decision: replied}
 	}
 	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && delivery.GoesOnAlone(b.w.Run)) {
+		if b.delivery.Owes(b.w.Plan, b.w.Run) {
+			end := b.finish(ctx)
+			if end.err == nil {
+				end = jobEnd{decision: replied}
+			}
+			return end
+		}
 		return b.ignore(metadata.StaleEvent, metadata.Because("taken_elsewhere"))
 	}
 	for {
@@ -334,7 +341,8 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		b.keep(run)
 	}
 	// What an earlier job has left undone is done now; what people have done since stays.
-	if b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.AsksToRun() || b.delivery.Owes(b.w.Run)) {
+	owes := b.delivery.Owes(b.w.Plan, b.w.Run)
+	if owes || b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.AsksToRun()) {
 		b.handOver(ctx)
 	}
 	if first && b.w.Run.Status != metadata.Completed {
@@ -343,7 +351,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	if first {
 		b.delivery.StartChecks(ctx, b.w.Run)
 	}
-	if first || b.obeyed > 0 || b.restarted {
+	if first || b.obeyed > 0 || b.restarted || owes {
 		b.delivery.CloseGivenUp(ctx, b.w.Run, b.inbox.Start())
 		b.tellPeople(ctx)
 	}

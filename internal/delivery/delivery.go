@@ -108,7 +108,7 @@ func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *me
 // keepLabels gives the pull request of a run the labels of its issue once, and notes that in the record: what people
 // do with them later stays. A call that fails is tried again like the one that opens a pull request.
 func (d *Delivery) keepLabels(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run, last bool) (changed bool) {
-	if d.Expired() || plan.Labels != pipelines.LabelsCopy || run.PRNumber == 0 || run.GitHubIntegration.LabelsOn == run.PRNumber || d.triedLabels && !last {
+	if d.Expired() || !lacksLabels(plan, *run) || d.triedLabels && !last {
 		return false
 	}
 	d.triedLabels = true
@@ -200,9 +200,16 @@ func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
 	return f
 }
 
-// Owes reports whether a completed run still lacks its pull request, or people were told of its end while that was a draft.
-func (d *Delivery) Owes(run metadata.Run) bool {
-	return d.In.Pull && hasCode(run) && run.PRNumber == 0 || strings.HasSuffix(run.GitHubIntegration.NoticeFor, unready)
+// Owes reports whether an earlier job of a completed run has left something undone: there is no pull request, that has
+// no labels yet, or people were told of the end while it was a draft.
+func (d *Delivery) Owes(plan *pipelines.Pipeline, run metadata.Run) bool {
+	return run.Status == metadata.Completed &&
+		(d.In.Pull && hasCode(run) && run.PRNumber == 0 || lacksLabels(plan, run) || strings.HasSuffix(run.GitHubIntegration.NoticeFor, unready))
+}
+
+// lacksLabels reports whether the pull request of a run is to get the labels of its issue, and did not yet.
+func lacksLabels(plan *pipelines.Pipeline, run metadata.Run) bool {
+	return plan.Labels == pipelines.LabelsCopy && run.PRNumber != 0 && run.GitHubIntegration.LabelsOn != run.PRNumber
 }
 
 // unready ends what the record says that people were told of a run whose pull request could not be made ready.

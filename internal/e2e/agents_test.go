@@ -173,7 +173,8 @@ func TestServiceErrors(t *testing.T) {
 				if ae.Agent == "" || test.class == metadata.Auth && ae.Hint == "" {
 					t.Errorf("error %+v, want the agent's name and a hint", ae)
 				}
-				if use == "claude" && test.class == metadata.RateLimited && ae.RetryAfter != 30*time.Second {
+				// Claude Code says for how long it would wait itself, which in 2.1.332 is up to a quarter more than it was told.
+				if use == "claude" && test.class == metadata.RateLimited && (ae.RetryAfter < 30*time.Second || ae.RetryAfter > 38*time.Second) {
 					t.Errorf("come back after %v, want 30s", ae.RetryAfter)
 				}
 			})

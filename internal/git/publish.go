@@ -26,13 +26,16 @@ type PushError struct {
 	Withdraw func(ctx context.Context) (again func(context.Context) error, err error)
 }
 
-// Error gives the remote's own words.
+// mostRule is how much of a remote's words an error quotes, in terminal cells.
+const mostRule = 1000
+
+// Error gives the remote's own words, or their beginning.
 func (e *PushError) Error() string {
-	text := fmt.Sprintf("push %s to %s: %v", e.Branch, e.Remote, e.Err)
+	said := fmt.Sprintf("push %s to %s: %v", e.Branch, e.Remote, e.Err)
 	if e.Rule != "" {
-		text += ": " + e.Rule
+		said += ": " + text.Cut(text.Flat(e.Rule), mostRule)
 	}
-	return text
+	return said
 }
 
 // Unwrap returns what git said.

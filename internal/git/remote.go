@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -184,12 +185,14 @@ func raced(why string) bool {
 	return false
 }
 
-// remoteLines returns what the remote printed for people.
+// remoteLines returns what the remote printed for people, as they would read it.
 func remoteLines(stderr string) []string {
 	var said []string
 	for line := range strings.Lines(stderr) {
-		if text, ok := strings.CutPrefix(line, "remote:"); ok && strings.TrimSpace(text) != "" {
-			said = append(said, strings.TrimSpace(text))
+		if text, ok := strings.CutPrefix(line, "remote:"); ok {
+			if text = strings.TrimSpace(process.Printable(text)); text != "" {
+				said = append(said, text)
+			}
 		}
 	}
 	return said

@@ -99,7 +99,7 @@ func TestTitle(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"# Fix the list\n\nIt ends.\n":                     {"Fix the list", "It ends."},
 		"Fix the list\r\n============\r\n\r\nIt ends.\r\n": {"Fix the list", "It ends."},
-		"# Fix the list\r\rIt ends.\r":                       {"Fix the list", "It ends."},
+		"# Fix the list\r\rIt ends.\r":                     {"Fix the list", "It ends."},
 		"\ufeffFix the list\n===\nIt ends.\n":              {"Fix the list", "It ends."},
 		"```\na\n===\n```\n# Fix the list\n":               {"Fix the list", "```\na\n===\n```"},
 		"Please.\n\n# Fix the list\n":                      {"Fix the list", "Please."},

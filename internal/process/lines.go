@@ -98,7 +98,7 @@ const maxWord = 4 << 10
 func (e *Excerpt) String() string {
 	tail := e.tail[max(0, len(e.tail)-e.TailMax):]
 	if e.Total == int64(len(e.head)+len(tail)) {
-		return printable(string(e.head) + string(tail))
+		return Printable(string(e.head) + string(tail))
 	}
 	// What is cut may be a sequence, or a secret, of which a part is not found as one.
 	head := e.head
@@ -116,7 +116,7 @@ func (e *Excerpt) String() string {
 	}
 	left := e.Total - int64(len(head)+len(tail))
 	// Each by itself: a sequence that was cut would take along what follows.
-	return printable(string(head)) + fmt.Sprintf("\n[%d bytes left out]\n", left) + printable(string(tail))
+	return Printable(string(head)) + fmt.Sprintf("\n[%d bytes left out]\n", left) + Printable(string(tail))
 }
 
 var (
@@ -129,9 +129,9 @@ var (
 	overwritten = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^.*\r([^\r\n])`) })
 )
 
-// printable gives the text that a terminal would show, without what moves its
+// Printable gives the text that a terminal would show, without what moves its
 // cursor, colours or hides text.
-func printable(s string) string {
+func Printable(s string) string {
 	s = sequences().ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
 	s = overwritten().ReplaceAllString(s, "$1")
 	return strings.Map(func(r rune) rune {
@@ -147,7 +147,7 @@ func OneLine(s string, n int) string {
 	if len(s) > 8*n {
 		s = s[:8*n]
 	}
-	s = strings.Join(strings.Fields(printable(s)), " ")
+	s = strings.Join(strings.Fields(Printable(s)), " ")
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}

@@ -80,7 +80,7 @@ func TestPrintable(t *testing.T) {
 		"a\tb\x00\x08c\x7f":                                      "a\tbc",
 		"array[36m] stays":                                       "array[36m] stays",
 	} {
-		if got := printable(in); got != want {
+		if got := Printable(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}

@@ -222,8 +222,9 @@ func (r Report) Tinted(s metadata.Status, line string) string {
 
 // Tell prints a message for a person, which may have several lines. On a terminal it
 // breaks lines between words: the terminal would break within them. Elsewhere a line
-// stays one.
+// stays one. What a terminal would obey is shown: the message may quote others.
 func Tell(w io.Writer, message string) {
+	message = text.Visible(message)
 	if width, _, ok := sizeOf(w); ok {
 		message = folded(message, width)
 	}
