@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // ended is a stage whose run is completed, with a pull request.
@@ -67,30 +68,36 @@ func draftByAPerson(t *testing.T, who string) {
 }
 
 // Whoever closes the issue stops the run, and so does who takes it away or deletes the branch: nothing more is called, and
-// the branch is not made again.
+// the branch is not made again, nor is a rewritten one overwritten.
 func TestPlainlyStopped(t *testing.T) {
-	for _, how := range []string{"closed", "deleted", "branch"} {
+	for _, how := range []string{"closed", "deleted", "branch", "rewound"} {
 		t.Run(how, func(t *testing.T) {
 			h := newStage(t, twoSteps)
 			h.write("home/plan-execute", hangs)
 			j := h.comment("ada", "/run")
 			h.await(j.life, "home/working")
+			base, err := testenv.Git(h.path("origin.git"), "rev-parse", "main")
+			if err != nil {
+				t.Fatal(err)
+			}
 			switch how {
 			case "closed":
 				h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.State = "closed" })
 			case "deleted":
 				h.forge.DeleteIssue(hubRepo, hubIssue)
+			case "rewound":
+				h.git("--git-dir", h.path("origin.git"), "update-ref", "refs/heads/reprise/issue-7", "main")
 			default:
 				h.git("--git-dir", h.path("origin.git"), "update-ref", "-d", "refs/heads/reprise/issue-7")
 			}
 			h.write("home/go-on", "")
-			j.end(anyCode).wants("reason-code", map[bool]string{true: "push_failed", false: "cancelled"}[how == "branch"])
+			j.end(anyCode).wants("reason-code", map[string]string{"closed": "cancelled", "deleted": "cancelled", "branch": "push_failed", "rewound": "ref_changed"}[how])
 			h.called("plan execute")
 			if how != "deleted" {
-				has(t, "the live comment", h.ours("progress")[0].Body, map[string]string{"closed": "the issue is closed", "branch": "somebody has deleted it there"}[how])
+				has(t, "the live comment", h.ours("progress")[0].Body, map[string]string{"closed": "the issue is closed", "branch": "somebody has deleted it there", "rewound": "its history was rewritten there"}[how])
 			}
-			if how == "branch" && h.tip() != "" {
-				t.Errorf("the branch is at %s again", h.tip())
+			if now := h.tip(); how == "branch" && now != "" || how == "rewound" && now != strings.TrimSpace(base) {
+				t.Errorf("the branch is at %s again", now)
 			}
 		})
 	}
