@@ -274,7 +274,7 @@ func unpriced(defined []workspace.Definition) (notes []string) {
 	for _, d := range defined {
 		for name, agent := range d.Plan.Agents {
 			if agent.Use == "command" && agent.CallUSD == nil {
-				notes = append(notes, fmt.Sprintf("pipeline %s: agents.%s: a call that prints no usage counts as $0, so that no budget in dollars holds it; say with call_usd what such a call costs", text.Flat(d.Plan.Name), text.Flat(name)))
+				notes = append(notes, fmt.Sprintf("pipeline %s: agents.%s: %s; say with call_usd what such a call costs", text.Flat(d.Plan.Name), text.Flat(name), doctor.Unpriced))
 			}
 		}
 		for _, step := range workspace.StepsOf(d.Plan) {

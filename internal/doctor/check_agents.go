@@ -104,7 +104,10 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 		return notThere(name, err)
 	}
 	install, known := setup.AgentInstalls()[a.Use]
-	if !known {
+	switch {
+	case a.CallUSD == nil && !known:
+		return hinted(name, "is there; "+Unpriced, "say with call_usd what such a call costs")
+	case !known:
 		return well(name, "is there")
 	}
 	path, err := exec.LookPath(name)
@@ -120,6 +123,9 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 	}
 	return p.key(name, v, install)
 }
+
+// Unpriced says what comes of a program without a price.
+const Unpriced = "what a call that prints no usage costs is unknown, so no budget in dollars holds it"
 
 // notThere says why a program cannot be used, and what its agent says to do.
 func notThere(name string, err error) Check {

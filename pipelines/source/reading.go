@@ -65,7 +65,13 @@ func (f file) unreadable(err error) pipelines.Mistakes {
 			return pipelines.Mistakes{wrong}
 		}
 	}
-	return translate(err, f.Name)
+	found := translate(err, f.Name)
+	for i, m := range found {
+		if f.ending() == ".json" && strings.HasPrefix(m.Message, "invalid character '/'") {
+			found[i].Message += "; JSON has no comments: leave them out, or write CUE in a file that ends in .cue"
+		}
+	}
+	return found
 }
 
 // twice finds what only CUE may have several times: a field of one object, also in JSON, which is YAML; and the document.
