@@ -41,6 +41,9 @@ is new on origin, fetch first.`,
 			return text.PrintJSON(env.Stdout, map[string]any{"runs": text.List(all)})
 		}
 		runs.ShowList(env, all)
+		if slices.ContainsFunc(all, func(r runs.Run) bool { return slices.Contains(r.Where, runs.Origin) }) {
+			_, _ = fmt.Fprintln(env.Stderr, "reprise: origin is shown as it was fetched last; git fetch origin brings what is new there")
+		}
 		return nil
 	})
 }

@@ -31,7 +31,7 @@ func rollbackCommand(env environ.Env) *cobra.Command {
 	var o rollbackRequest
 	c := &cobra.Command{
 		Use:   "rollback --issue ID (--to-phase PHASE (--reason TEXT | --reason-file FILE | --interactive) | --auto)",
-		Short: "Take a run back to a phase, with a reason",
+		Short: "Take a run back to a phase, with a reason", SuggestFor: []string{"reject"},
 		Long: `Take a run back to a step of a phase. The reason reaches the next agent, first
 thing in its prompt; later phases run again. Nothing is deleted: what later
 phases wrote is kept under superseded/, and the history of the branch only grows.

@@ -31,7 +31,7 @@ func runCommand(env environ.Env) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "run (--issue-file FILE | --issue URL | --issue ID)",
-		Short: "Start or continue the run of an issue",
+		Short: "Start or continue the run of an issue", SuggestFor: []string{"resume"},
 		Long: `Start the run of an issue, or continue it where it is.
 
 The work happens in a tree of its own on the branch reprise/issue-ID; your
