@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,7 +70,11 @@ func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time
 		}
 	}
 	message := cmp.Or(phases.NoSkips(text.Flat(title)), page.PullTitle(run)) + "\n\nReprise-Issue: " + run.IssueNumber + "\n"
-	return from, w.Git().Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, from)
+	err = w.Git().Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, from)
+	if errors.As(err, new(*git.PushError)) { // it may not be rewritten
+		err = fmt.Errorf("%w; the branch is as it was: git merge --squash, or the squash button of a pull request, makes one commit of it where it is merged", err)
+	}
+	return from, err
 }
 
 // squashed reports whether the branch is one commit already.
