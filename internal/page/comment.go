@@ -3,11 +3,15 @@ package page
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
@@ -146,4 +150,150 @@ func StateOf(comment string) (s State) {
 		return State{}
 	}
 	return s
+}
+
+// Links are addresses that a comment points at. Those that are empty are left
+// out.
+type Links struct {
+	Job         string // of the job that works on the run
+	Branch      string
+	PullRequest string // if empty, the one that the record names
+	Report      string // the page of the run, or where it can be downloaded
+	Files       string // what a path from the top of the repository is appended to
+}
+
+// Notices is what is known of a run beside its record, for those who read about
+// it. The zero value says nothing.
+type Notices struct {
+	Links
+	// Requests are commands that the record does not have, such as refused ones,
+	// in any order. Those that it has are found there.
+	Requests []Requested
+	// Warnings are what went wrong beside the run, such as why there is no
+	// pull request, each a sentence of a program.
+	Warnings []string
+	// NoChecks says that the newest push was made with GITHUB_TOKEN, for which
+	// GitHub starts no workflow.
+	NoChecks bool
+	// Base is how the run stands to its base, if it lacks some of that.
+	Base metadata.Reason
+	// Near says which open runs of other issues change the same files.
+	Near metadata.Reason
+	// Elsewhere are the parts that jobs of the same run of the workflow work on.
+	Elsewhere []string
+	// Shut says that the pull request takes no more work, which a warning explains.
+	Shut bool
+	// Dispatched are the workflow files that were started because of that.
+	Dispatched []string
+}
+
+// Requested is a command that somebody gave, and what became of it.
+type Requested struct {
+	At      time.Time
+	By      string // login; empty if unknown
+	Command string // as it was typed; its first line is shown
+	Outcome string // a sentence, or empty
+	URL     string // of the comment; may be empty
+}
+
+// Repository is where what belongs to a run is found.
+type Repository struct {
+	Server      string // of the forge; empty: GitHub's
+	Owner, Name string
+	Job         int64  // the run of the workflow; 0: none
+	Tip         string // the newest commit that has the run's record; empty: it is not open
+	Uploads     bool   // the job keeps the page of the run when it ends
+}
+
+// Links are the addresses of what belongs to a run.
+func (r Repository) Links(run metadata.Run) Links {
+	server := strings.TrimRight(r.Server, "/")
+	server = cmp.Or(server, "https://github.com")
+	home := fmt.Sprintf("%s/%s/%s", server, url.PathEscape(r.Owner), url.PathEscape(r.Name))
+	l := Links{PullRequest: run.PRURL}
+	if r.Job != 0 {
+		l.Job = fmt.Sprintf("%s/actions/runs/%d", home, r.Job)
+		if r.Uploads && run.Status != metadata.Running {
+			l.Report = l.Job + "#artifacts"
+		}
+	}
+	if r.Tip != "" {
+		l.Branch = home + "/tree/" + (&url.URL{Path: run.BranchName}).EscapedPath()
+		l.Files = home + "/blob/" + r.Tip + "/"
+	}
+	return l
+}
+
+// columns is how wide a timeline is: more has no room on a phone.
+const columns = 36
+
+// timeline draws which phase was at work when, as bars of text, without the time that the
+// run waited between them. What became of a phase is a sign before it: GitHub gives such
+// a text no colours.
+func (w *writer) timeline() string {
+	spans, all := spansOf(w.Run)
+	if all == 0 {
+		return ""
+	}
+	var lines []string
+	for _, r := range w.Rows {
+		bar := barOf(spans[r.Rec.Name], all)
+		if bar == "" {
+			continue
+		}
+		worked := time.Duration(0)
+		for _, s := range spans[r.Rec.Name] {
+			worked += s.to - s.from
+		}
+		name, took := text.Cut(view.Label(r.Title), columns-12), w.Duration(worked)
+		gap := max(1, columns-ansi.StringWidth(name)-ansi.StringWidth(took))
+		lines = append(lines, w.square(r)+" "+name+strings.Repeat(" ", gap)+took, "   "+bar)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "```text\n" + strings.Join(lines, "\n") + "\n```\n\n" + w.Say("tell.bars")
+}
+
+// span is an attempt among all the time that was worked.
+type span struct {
+	from, to time.Duration
+	judges   bool // it checks or reviews
+}
+
+// spansOf gives the attempts of a run by phase, and how long the run was at work. One that
+// is open lasts until now.
+func spansOf(run metadata.Run) (of map[string][]span, all time.Duration) {
+	const longest = 24 * time.Hour // of one attempt: a clock may have jumped
+	attempts := slices.Clone(run.Attempts)
+	slices.SortStableFunc(attempts, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
+	at := view.AxisOf(attempts, func(a metadata.Attempt) time.Duration {
+		if a.Status == metadata.Started {
+			return min(max(run.UpdatedAt.Sub(a.StartedAt), 0), longest)
+		}
+		return time.Duration(min(max(a.DurationMS, 0), longest.Milliseconds())) * time.Millisecond
+	}, 0, 0)
+	of = map[string][]span{}
+	for i, a := range attempts {
+		of[a.Phase] = append(of[a.Phase], span{at.Starts[i], at.Starts[i] + at.Widths[i], a.Step == metadata.Review || a.Step == metadata.Check})
+	}
+	return of, at.All
+}
+
+// barOf draws the attempts of a phase; each is seen, however short it was.
+func barOf(spans []span, all time.Duration) string {
+	bar := []rune(strings.Repeat(" ", columns))
+	for _, judges := range []bool{true, false} { // work covers what judged it in the same column
+		for _, s := range spans {
+			if s.judges != judges {
+				continue
+			}
+			from := min(int(float64(s.from)/float64(all)*columns), columns-1)
+			to := max(from+1, int(float64(s.to)/float64(all)*columns))
+			for i := from; i < min(to, columns); i++ {
+				bar[i] = map[bool]rune{true: '▒', false: '█'}[judges]
+			}
+		}
+	}
+	return strings.TrimRight(string(bar), " ")
 }
