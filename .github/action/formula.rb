@@ -28,7 +28,6 @@ class Reprise < Formula
 
   def install
     bin.install "reprise"
-    man1.install Dir["man/man1/*"]
     generate_completions_from_executable(bin/"reprise", "completion")
   end
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs reprise @VERSION@ with its manual pages for the user who runs this:
+# Installs reprise @VERSION@ for the user who runs this:
 #
 #   curl -fsSL https://github.com/@REPOSITORY@/releases/download/@VERSION@/install.sh | sh
 #
-#   REPRISE_PREFIX         where bin and share/man go; ~/.local unless it is given
+#   REPRISE_PREFIX         where bin goes; ~/.local unless it is given
 #   REPRISE_RELEASES_URL   another place for the files of all releases, such as
 #                          a mirror inside a network: https://... or file:///...
 #
@@ -46,9 +46,8 @@ install() {
 	want=$(echo "$sums" | grep -F "  $archive") || fail "@VERSION@ has no $archive"
 	[ "${got%% *}" = "${want%% *}" ] ||
 		fail "$archive is not what @VERSION@ is made of: its SHA-256 is ${got%% *}, and must be ${want%% *}"
-	mkdir -p "$scratch/files" "$prefix/bin" "$prefix/share/man/man1"
+	mkdir -p "$scratch/files" "$prefix/bin"
 	tar -xzf "$scratch/$archive" -C "$scratch/files"
-	cp "$scratch/files/man/man1/"* "$prefix/share/man/man1/"
 	# In one move: a reprise that is at work keeps its own file.
 	cp "$scratch/files/reprise" "$prefix/bin/.reprise.$$"
 	mv "$prefix/bin/.reprise.$$" "$prefix/bin/reprise"

@@ -66,7 +66,6 @@ back with a reason.`,
 	strictHelp(root)
 	arrangeHelp(root)
 	fitHelp(root, env.Stdout)
-	ManualPages(root)
 	return root
 }
 

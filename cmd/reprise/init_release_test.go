@@ -38,8 +38,8 @@ func (m *machine) installs(script string) (string, bool) {
 	return string(out), err == nil
 }
 
-// The script of a release installs the program and its manual for one user, and
-// nothing that is not the release.
+// The script of a release installs the program for one user, and nothing that is
+// not the release.
 func TestInstallScript(t *testing.T) {
 	m := newMachine(t)
 	m.describe()
@@ -54,9 +54,6 @@ func TestInstallScript(t *testing.T) {
 	said, err := exec.Command(m.path("home/.local/bin/reprise"), "hello").Output()
 	if err != nil || !strings.HasPrefix(string(said), "started hello") {
 		t.Errorf("the program says %q, %v", said, err)
-	}
-	if text := readText(t, m.path("home/.local/share/man/man1/reprise.1")); text != "a page\n" {
-		t.Errorf("the manual is %q", text)
 	}
 
 	m.env["REPRISE_PREFIX"] = m.path("another place")

@@ -95,12 +95,10 @@ func (m *machine) release(version, program string) string {
 	var archive bytes.Buffer
 	z := gzip.NewWriter(&archive)
 	w := tar.NewWriter(z)
-	for name, text := range map[string]string{"reprise": program, "man/man1/reprise.1": "a page\n"} {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))}); err != nil {
-			m.t.Fatal(err)
-		}
-		fmt.Fprint(w, text)
+	if err := w.WriteHeader(&tar.Header{Name: "reprise", Mode: 0o755, Size: int64(len(program))}); err != nil {
+		m.t.Fatal(err)
 	}
+	fmt.Fprint(w, program)
 	w.Close()
 	z.Close()
 	name := archiveName(version)

@@ -86,7 +86,7 @@ func (r *Repo) unchanged(p string, is, was Type, blob string) bool {
 		return false
 	}
 	data, err := r.readState(p)
-	return err == nil && r.blobID(data) == blob
+	return err == nil && blobID(data) == blob
 }
 
 // compare gives the changes outside of the state folder: what became of known files, and what is new.

@@ -99,7 +99,6 @@ func (r *Repo) between(ctx context.Context, from, to string) ([]string, error) {
 }
 
 // blobID is the name git gives to a file with this content.
-func (r *Repo) blobID(data []byte) string { return r.src.format.Blob(data) }
 
 func (r *Repo) line(to *remote) line {
 	return line{src: r.src, remote: to, token: r.opt.Token, patience: r.opt.Patience}

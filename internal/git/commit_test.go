@@ -168,7 +168,7 @@ func TestCommitFailsWhole(t *testing.T) {
 	bad, wall := "", ""
 	for wall == "" || there(wall) { // other objects lie in a folder by chance
 		bad += "odd"
-		wall = filepath.Join(r.objects(), r.blobID([]byte(bad))[:2])
+		wall = filepath.Join(r.objects(), blobID([]byte(bad))[:2])
 	}
 	write(t, r.Tree()+"/bad.txt", bad)
 	before := changed(t, r)

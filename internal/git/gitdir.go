@@ -127,12 +127,7 @@ func (r *Repo) objects() string {
 }
 
 // zero is the hash that git uses for "nothing".
-func (r *Repo) zero() string {
-	if r.src.format.SHA256 {
-		return strings.Repeat("0", 64)
-	}
-	return strings.Repeat("0", 40)
-}
+const zero = "0000000000000000000000000000000000000000"
 
 // Ref is a name and the commit that it is at, a full hash.
 type Ref struct{ Name, Commit string }
@@ -228,7 +223,7 @@ func (r *Repo) updateCheckout(ctx context.Context, tip string) string {
 		return fmt.Sprintf("branch %s is checked out in %s, so it is not moved along in this repository; check out another one there, and the next start of the run moves it", r.opt.Branch, where)
 	}
 	old := r.checkoutTip
-	old = cmp.Or(old, r.zero())
+	old = cmp.Or(old, zero)
 	r.sweepBranchLock()
 	if r.src.moveRef(ctx, r.ref, tip, old) == nil {
 		r.checkoutTip = tip

@@ -89,7 +89,7 @@ func (r *Repo) put(ctx context.Context, env []string, ops []op) error {
 	var list strings.Builder
 	for _, o := range ops {
 		if o.kind == 'D' {
-			fmt.Fprintf(&list, "0 %s\t%s\x00", r.zero(), o.path)
+			fmt.Fprintf(&list, "0 %s\t%s\x00", zero, o.path)
 		} else {
 			fmt.Fprintf(&list, "%s %s\t%s\x00", o.mode, o.id, o.path)
 		}

@@ -74,7 +74,7 @@ func (r *Repo) pointerAt(name string) (pointer, bool) {
 	}
 	data, err := r.readState(name)
 	p, ok := parsePointer(data)
-	p.path, p.id = name, r.blobID(data)
+	p.path, p.id = name, blobID(data)
 	return p, ok && err == nil
 }
 

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"path"
 	"slices"
@@ -243,18 +241,12 @@ func parseRaw(out []byte) (all []op, err error) {
 }
 
 func isHash(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+	return len(s) == len(zero) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// objectFormat is how the objects of a repository are named: by SHA-1 or by SHA-256.
-type objectFormat struct{ SHA256 bool }
-
-// Blob is the name of a file with this content.
-func (f objectFormat) Blob(data []byte) string {
-	var h hash.Hash = sha1.New()
-	if f.SHA256 {
-		h = sha256.New()
-	}
+// blobID is the name of a file with this content.
+func blobID(data []byte) string {
+	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00", len(data))
 	h.Write(data)
 	return hex.EncodeToString(h.Sum(nil))

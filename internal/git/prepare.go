@@ -280,7 +280,7 @@ func (r *Repo) fingerprint(p string) string {
 	switch what {
 	case File, Executable:
 		data, err := r.readState(p)
-		return fmt.Sprint(what, " ", r.blobID(data), err)
+		return fmt.Sprint(what, " ", blobID(data), err)
 	case Symlink:
 		target, err := r.top.Readlink(p)
 		return fmt.Sprint(what, " ", target, err)

@@ -128,7 +128,7 @@ func (r *Repo) Paths(ctx context.Context) (paths []string, err error) {
 // Known reports whether a file of the tip has that content.
 func (r *Repo) Known(ctx context.Context, data []byte) (bool, error) {
 	l, err := r.files(ctx)
-	id := r.blobID(data)
+	id := blobID(data)
 	return slices.ContainsFunc(l, func(f entry) bool { return f.ID == id }), err
 }
 

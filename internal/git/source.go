@@ -35,8 +35,7 @@ type Source struct {
 	defaultHead string             // commit of DefaultBranch
 	remotes     map[string]*remote // by their names
 	origin      *remote
-	promisors   []*remote    // those that send what a partial clone has left out, whenever a command needs it; none: the repository has all its objects
-	format      objectFormat // of the names of objects
+	promisors   []*remote // those that send what a partial clone has left out, whenever a command needs it; none: the repository has all its objects
 	lfs         lfsSetup
 	last        *lastFiles
 }
@@ -153,7 +152,10 @@ func (s *Source) locate(ctx context.Context) error {
 		return fmt.Errorf("git cannot read %s: %w", s.Dir, cmp.Or(err, fmt.Errorf("git rev-parse answered %q", out)))
 	}
 	s.CommonDir, s.Dir, s.Head = lines[1], lines[4], lines[5]
-	s.Shallow, s.format.SHA256 = lines[2] == "true", lines[3] == "sha256"
+	if lines[3] != "sha1" {
+		return &NotARepository{Dir: s.Dir, Why: "names its objects by " + lines[3] + ", which GitHub and reprise do not know: name a repository that was made with git init --object-format=sha1"}
+	}
+	s.Shallow = lines[2] == "true"
 	s.Branch, _ = strings.CutPrefix(lines[6], "refs/heads/")
 	if lines[6] == "HEAD" {
 		s.Branch = ""
@@ -242,19 +244,11 @@ func (s *Source) inspection(args ...string) call {
 // basics are the settings of a git directory made here. Of the user's, only those on the file system are copied.
 func (s *Source) basics() string {
 	var b strings.Builder
-	version := "0"
-	if s.format.SHA256 {
-		version = "1"
-	}
-	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = %s\n\tbare = false\n\tlogAllRefUpdates = false\n", version)
-	fmt.Fprintf(&b, "\tignorecase = %t\n", s.config.IgnoresCase(s.CommonDir))
+	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogAllRefUpdates = false\n\tignorecase = %t\n", s.config.IgnoresCase(s.CommonDir))
 	for _, key := range []string{"filemode", "symlinks", "precomposeunicode"} {
 		if v := s.config.Get("core." + key); v == "true" || v == "false" {
 			fmt.Fprintf(&b, "\t%s = %s\n", key, v)
 		}
-	}
-	if s.format.SHA256 {
-		b.WriteString("[extensions]\n\tobjectFormat = sha256\n")
 	}
 	return b.String()
 }

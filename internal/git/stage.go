@@ -81,7 +81,7 @@ func (r *Repo) stateOps(c Commit) ([]op, error) {
 		if err := r.checkState(p); err != nil {
 			return nil, err
 		}
-		ops = append(ops, op{kind: 'M', path: p, mode: "100644", inline: true, data: c.Files[p], id: r.blobID(c.Files[p])})
+		ops = append(ops, op{kind: 'M', path: p, mode: "100644", inline: true, data: c.Files[p], id: blobID(c.Files[p])})
 	}
 	return ops, nil
 }
@@ -109,7 +109,7 @@ func (r *Repo) statePath(p string) (op, error) {
 	if typeOf(info) == Executable {
 		mode = "100755"
 	}
-	return op{kind: 'M', path: p, mode: mode, was: r.state[p].Mode, inline: true, data: data, id: r.blobID(data)}, nil
+	return op{kind: 'M', path: p, mode: mode, was: r.state[p].Mode, inline: true, data: data, id: blobID(data)}, nil
 }
 
 // writeState does in the tree what the commit did to the state folder.

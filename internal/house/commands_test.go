@@ -35,27 +35,6 @@ func TestDocumentedCommands(t *testing.T) {
 	if left := strings.Contains(help[""], "Additional Commands:"); left {
 		t.Errorf("a command is in no group:\n%s", help[""])
 	}
-	manualPages(t, program, help)
-}
-
-// manualPages holds the pages that a release has against the help.
-func manualPages(t *testing.T, program string, help helpTexts) {
-	t.Helper()
-	dir := t.TempDir()
-	c := exec.Command(program, "man", dir)
-	c.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "SOURCE_DATE_EPOCH=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("writing manual pages: %v\n%s", err, out)
-	}
-	for name := range help {
-		if name == "help" {
-			continue // which every page says of itself
-		}
-		page, err := os.ReadFile(filepath.Join(dir, strings.TrimSuffix("reprise-"+name, "-")+".1"))
-		if err != nil || !strings.Contains(string(page), `"Jan 1970"`) || !strings.Contains(string(page), ".SH SYNOPSIS") {
-			t.Errorf("the manual page of reprise %s: %v\n%.300s", name, err, page)
-		}
-	}
 }
 
 func TestHelpLint(t *testing.T) {
@@ -97,11 +76,11 @@ var (
 	firstWord     = regexp.MustCompile(`^[a-z][a-z-]*`) // a placeholder has capitals or dots
 )
 
-// built builds the program as a release does that writes manual pages.
+// built builds the program as a release does.
 func built(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "reprise")
-	args := []string{"build", "-tags", "man", "-ldflags=-s -w", "-o", program}
+	args := []string{"build", "-ldflags=-s -w", "-o", program}
 	if raced() {
 		args = append(args, "-race") // its packages are built already
 	}
