@@ -37,7 +37,7 @@ internal/rehearsal
 internal/agents github.com/google/uuid go.yaml.in/yaml
 internal/command
 internal/hooks
-internal/issue github.com/yuin/goldmark go.yaml.in/yaml
+internal/issue github.com/yuin/goldmark go.yaml.in/yaml golang.org/x/image
 internal/view github.com/charmbracelet/x go.yaml.in/yaml
 internal/setup github.com/pelletier/go-toml github.com/rogpeppe/go-internal go.yaml.in/yaml golang.org/x/mod
 internal/page github.com/charmbracelet/x
