@@ -106,8 +106,7 @@ func nameCommands(root *cobra.Command, args []string) error {
 
 // flagMistake says which flag was probably meant by one that is not there.
 func flagMistake(c *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
 		typed := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -issue, too
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

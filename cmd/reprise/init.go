@@ -163,8 +163,7 @@ func workflowFiles(ctx context.Context, env environ.Env, root *os.Root, o *initO
 // topOf finds the top of the repository that a folder is in.
 func topOf(ctx context.Context, dir string) (string, error) {
 	src, err := git.Find(ctx, dir)
-	var unborn *git.NoCommits
-	if errors.As(err, &unborn) {
+	if unborn, is := errors.AsType[*git.NoCommits](err); is {
 		return unborn.Dir, nil
 	}
 	if err != nil {

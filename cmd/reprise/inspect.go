@@ -58,8 +58,7 @@ Markdown, JSON or plain text.`,
 				return runs.Follow(c.Context(), env, repo, id, s.JSON)
 			}
 			r, err := workspace.Look(c.Context(), env, repo, id)
-			var several workspace.AmbiguousRun
-			if !opens && errors.As(err, &several) {
+			if several, are := errors.AsType[workspace.AmbiguousRun](err); are && !opens {
 				return runs.ShowSeveral(c.Context(), env, several, s.JSON)
 			}
 			if err != nil {

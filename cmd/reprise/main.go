@@ -98,8 +98,7 @@ func run(ctx context.Context, args []string, env environ.Env) int {
 		err = root.ExecuteContext(ctx)
 	}
 	env = environ.EscapedEnv(env)
-	var said exit.Code
-	if errors.As(err, &said) {
+	if said, is := errors.AsType[exit.Code](err); is {
 		return int(said)
 	}
 	if err == nil {

@@ -144,8 +144,7 @@ func propose(ctx context.Context, w *workspace.Workspace, env environ.Env, about
 
 // undiagnosed says why there is no diagnosis, and what to do instead.
 func undiagnosed(w *workspace.Workspace, env environ.Env, a automatic, err error) error {
-	var over *engine.OverBudget
-	if errors.As(err, &over) {
+	if over, is := errors.AsType[*engine.OverBudget](err); is {
 		_, _ = fmt.Fprintf(env.Stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s %s\n", over, w.Issue.ID, over.Limit.Flag())
 		return exit.Code(exit.Budget)
 	}

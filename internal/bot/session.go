@@ -257,8 +257,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 		return run, err
 	}
 	err = b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), run)
-	var no *command.Refusal
-	if errors.As(err, &no) { // it is stopped by what is outside of it
+	if no, is := errors.AsType[*command.Refusal](err); is { // it is stopped by what is outside of it
 		next := phases.Halt(run, no.Code, no.Why(), b.env.Now())
 		noted := b.engine.Amend(ctx, next, "stopped: "+string(no.Code))
 		if noted == nil {

@@ -125,8 +125,7 @@ func (a *asking) task() (engine.Task, error) {
 
 // failed says why there is no judgment.
 func (a *asking) failed(err error) metadata.Reason {
-	var broke *engine.AgentError
-	if errors.As(err, &broke) {
+	if broke, is := errors.AsType[*engine.AgentError](err); is {
 		return engine.WhyBroke(broke, a.env.Finder().Mask)
 	}
 	return metadata.Because("failed", "error", metadata.Said(text.FirstLine(a.env.Finder().Mask(err.Error()))))

@@ -217,8 +217,7 @@ func newestTree(plan *pipelines.Pipeline, run metadata.Run) string {
 // WithNearest puts an error into words, and adds to one about a phase that is not there
 // which one was probably meant.
 func WithNearest(err error) error {
-	var unknown *phases.UnknownPhase
-	if errors.As(err, &unknown) {
+	if unknown, is := errors.AsType[*phases.UnknownPhase](err); is {
 		if near := Nearest(unknown.Phase, unknown.Known); near != "" {
 			return exit.NotAllowed(metadata.Because("did_you_mean", "why", unknown.Why(), "near", near))
 		}

@@ -105,8 +105,10 @@ func (Code) Error() string { return "" }
 
 // Why gives the reason of an error, together with what was being done; one that is not known is quoted.
 func Why(err error) metadata.Reason {
-	var own interface{ Why() metadata.Reason }
-	if errors.As(err, &own) {
+	if own, is := errors.AsType[interface {
+		error
+		Why() metadata.Reason
+	}](err); is {
 		return own.Why()
 	}
 	why, words := known(err)
@@ -122,25 +124,23 @@ func Why(err error) metadata.Reason {
 // known finds an error of git, GitHub or the like within err, and gives its reason
 // and its words in English; nothing if there is none.
 func known(err error) (why metadata.Reason, words string) {
-	var hub *github.Error
-	var push *git.PushError
-	var moved *git.Moved
-	var caused *text.CauseError
-	var failed *git.Error
-	var agent *engine.AgentError
-	switch {
-	case errors.As(err, &agent):
-		return engine.WhyBroke(agent, strings.Clone), agent.Error()
-	case errors.As(err, &hub):
-		return whyNotOnGitHub(hub), hub.Error()
-	case errors.As(err, &push):
-		return whyNotPushed(push), push.Error()
-	case errors.As(err, &moved):
-		return whyMoved(moved), moved.Error()
-	case errors.As(err, &caused):
-		return WhyCause(caused.Why), caused.Error()
-	case errors.As(err, &failed):
-		return whyGitFailed(failed), failed.Error()
+	if e, is := errors.AsType[*engine.AgentError](err); is {
+		return engine.WhyBroke(e, strings.Clone), e.Error()
+	}
+	if e, is := errors.AsType[*github.Error](err); is {
+		return whyNotOnGitHub(e), e.Error()
+	}
+	if e, is := errors.AsType[*git.PushError](err); is {
+		return whyNotPushed(e), e.Error()
+	}
+	if e, is := errors.AsType[*git.Moved](err); is {
+		return whyMoved(e), e.Error()
+	}
+	if e, is := errors.AsType[*text.CauseError](err); is {
+		return WhyCause(e.Why), e.Error()
+	}
+	if e, is := errors.AsType[*git.Error](err); is {
+		return whyGitFailed(e), e.Error()
 	}
 	return "", ""
 }

@@ -32,8 +32,7 @@ func (e *Engine) failed(err error) metadata.Reason {
 	if why := phases.WhyOf(err); why.Code() != "" {
 		return why
 	}
-	var broke *AgentError
-	if errors.As(err, &broke) {
+	if broke, is := errors.AsType[*AgentError](err); is {
 		return WhyBroke(broke, func(text string) string { return phases.OneLine(e.Mask(text)) })
 	}
 	return metadata.Because("failed", "error", metadata.Said(phases.OneLine(e.Mask(err.Error()))))
