@@ -1,7 +1,9 @@
 package prompts
 
 import (
+	"bytes"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +18,6 @@ import (
 	"text/template/parse"
 	"unicode/utf8"
 
-	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -275,23 +276,17 @@ func functions() template.FuncMap {
 	}
 }
 
+//go:embed samples.json
+var samplesFile []byte
+
 // samples are two tasks: one with everything set, one with as little as can be.
-func samples() []Data {
-	little := Data{Pipeline: "p", Phase: "q", Step: "execute", Access: "artifacts", Artifact: "/t/a.md", Dir: "/t", Boundary: "0123456789abcdef"}
-	much := little
-	much.Base, much.Step, much.Goal, much.Gates, much.Access = "abc", "review", "g", []string{"g"}, "tree"
-	much.Protected, much.Schema, much.Round = []string{"p"}, "{}", 3
-	much.Issue = Issue{ID: "1", URL: "u", Title: "the title", Author: "a", Labels: []string{"l"}, Body: "b", Path: "/t/issue.md", Said: []Said{{"b", "w", "d", "t"}}, Older: 1, Images: "/i"}
-	much.Rollback = &Rollback{FromPhase: "r", FromStep: "review", By: "b", Reason: "r", ReviewResult: "v", Blockers: 1, AffectedTests: []string{"t"}}
-	much.Feedback = &Feedback{
-		Gates:      []metadata.Gate{{Gate: "g", Why: "w"}},
-		Findings:   []metadata.Finding{{ID: "F1", Severity: "blocker", Title: "t", File: "f", Line: 1, Status: "new"}},
-		Checks:     []Check{{Name: "c", Run: "r", Output: "o", Tests: []string{"t"}}},
-		Violations: []string{"v"}, Missing: []string{"m"}, Invalid: []string{"i"},
-		Conflict: "c", Paths: []string{"p"}, Notice: "n",
+func samples() (all []Data) {
+	in := json.NewDecoder(bytes.NewReader(samplesFile))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&all); err != nil {
+		panic("samples.json: " + err.Error()) // unreachable: a test reads it
 	}
-	much.Documents, much.Diff, much.State = []Document{{"p", "/t/d.md"}}, "d", "s"
-	return []Data{much, little}
+	return all
 }
 
 // mistakeOf takes the place out of an error of text/template.
