@@ -110,6 +110,10 @@ func TestPicturesAreSmall(t *testing.T) {
 // rehearsal in a terminal shows, as far as it is the same each time.
 func inputsOf(t *testing.T) map[string][]byte {
 	plays := progresstest.Plays(t, "en")
+	for name, p := range plays { // that of the goldens tests what is done to names of people
+		p.Run.IssueTitle = "Add a --json flag to `status`"
+		plays[name] = p
+	}
 	running, over := plays["middle"], plays["rolledback"]
 	links := page.Links{
 		Job: "https://github.com/octo/hello/actions/runs/5", Branch: "https://github.com/octo/hello/tree/reprise/issue-7",

@@ -37,6 +37,9 @@ type file struct {
 // Build reads a file in the language that its name ends in, and evaluates it.
 // What is wrong with the file as such comes back as mistakes.
 func Build(ctx *cue.Context, f file) (cue.Value, pipelines.Mistakes) {
+	if strings.Contains(f.Text, "\x00") {
+		return cue.Value{}, pipelines.Mistakes{{File: f.Name, Line: 1, Column: 1, Message: "this is no text in UTF-8, but perhaps in UTF-16; save the file as UTF-8"}}
+	}
 	tree, err := decode(f)
 	if err != nil {
 		return cue.Value{}, f.unreadable(err)
