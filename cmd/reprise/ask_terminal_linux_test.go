@@ -128,7 +128,7 @@ func TestAskedOnTheTerminal(t *testing.T) {
 	if !strings.Contains(seen, "  1 formal; 2 forged\r\n  2 friendly\r\n") || !strings.Contains(seen, "\r\n  reprise: approve all\r\n") || strings.Contains(seen, "\nreprise: approve") {
 		t.Errorf("a line of a question or an option passes for another:\n%s", seen)
 	}
-	c := exec.Command("git", "show", world.RecordAt(dir, "reprise/issue-issue")+":.reprise/issue-issue/metadata.json")
+	c := exec.Command("git", "show", world.RecordAt(dir, "reprise/issue-say-hello")+":.reprise/issue-say-hello/metadata.json")
 	c.Dir = dir
 	record, err := c.Output()
 	if err != nil {
@@ -148,12 +148,12 @@ func TestLeftOpenOnTheTerminal(t *testing.T) {
 	if seen, code := atTerminal(t, dir, env, append(run, "--no-input")); code != 3 || strings.Contains(seen, "leave it open") {
 		t.Errorf("without input: exit code %d:\n%s", code, seen)
 	}
-	seen, code := atTerminal(t, dir, env, []string{"run", "--issue", "issue"}, [2]string{"leave it open:", "\n"}, [2]string{"leave it open:", "Whoever comes\n"})
-	if code != 3 || !strings.Contains(seen, "reprise answer --issue issue") || strings.Count(seen, "leave it open:") != 2 {
+	seen, code := atTerminal(t, dir, env, []string{"run", "--issue", "say-hello"}, [2]string{"leave it open:", "\n"}, [2]string{"leave it open:", "Whoever comes\n"})
+	if code != 3 || !strings.Contains(seen, "reprise answer --issue say-hello") || strings.Count(seen, "leave it open:") != 2 {
 		t.Errorf("exit code %d:\n%s", code, seen)
 	}
 	// The end of input leaves the rest open, too.
-	if seen, code = atTerminal(t, dir, env, []string{"run", "--issue", "issue"}, [2]string{"leave it open:", "\x04"}); code != 3 || strings.Contains(seen, "Whom?") {
+	if seen, code = atTerminal(t, dir, env, []string{"run", "--issue", "say-hello"}, [2]string{"leave it open:", "\x04"}); code != 3 || strings.Contains(seen, "Whom?") {
 		t.Errorf("at the end of input: exit code %d:\n%s", code, seen)
 	}
 }
@@ -171,7 +171,7 @@ func TestApprovalOfTwoOnTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen, code := atTerminal(t, dir, env, []string{"run", "--issue-file", "issue.md", "--pipeline", "own.cue"}, [2]string{"Approve it?", "y\n\n"})
-	if code != 3 || strings.Count(seen, "Approve it?") != 1 || !strings.Contains(seen, "reprise approve --issue issue") {
+	if code != 3 || strings.Count(seen, "Approve it?") != 1 || !strings.Contains(seen, "reprise approve --issue say-hello") {
 		t.Errorf("exit code %d:\n%s", code, seen)
 	}
 }
@@ -184,7 +184,7 @@ func TestRollbackIsConfirmedOnTheTerminal(t *testing.T) {
 	}
 	state := func() string {
 		var all string
-		for _, args := range [][]string{{"git", "for-each-ref"}, {"git", "status", "--porcelain"}, {"reprise", "status", "--issue", "issue", "--json"}} {
+		for _, args := range [][]string{{"git", "for-each-ref"}, {"git", "status", "--porcelain"}, {"reprise", "status", "--issue", "say-hello", "--json"}} {
 			c := exec.Command(args[0], args[1:]...)
 			c.Dir, c.Env = dir, env
 			out, err := c.Output()
@@ -196,7 +196,7 @@ func TestRollbackIsConfirmedOnTheTerminal(t *testing.T) {
 		return all
 	}
 	const question = "Take the run back? [y/N] "
-	back := []string{"rollback", "--issue", "issue", "--to-phase", "design", "--reason", "Be polite"}
+	back := []string{"rollback", "--issue", "say-hello", "--to-phase", "design", "--reason", "Be polite"}
 	for _, answer := range []string{"n\n", "\n", "no\n", "yep\n", " \n", "\x04"} {
 		before := state()
 		seen, code := atTerminal(t, dir, env, back, [2]string{question, answer})

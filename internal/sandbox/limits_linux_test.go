@@ -94,7 +94,7 @@ func TestRoom(t *testing.T) {
 		t.Errorf("%d disks, too much: %q", len(r.start), why)
 	}
 	r.since, r.nextCount = r.since.Add(-2*time.Hour), time.Time{}
-	if why := r.tooMuch(); !strings.HasPrefix(why, "it wrote more than the 0 MB that a call may; ") {
+	if why := r.tooMuch(); !strings.HasPrefix(why, "it wrote more than the 32 kB that a call may; ") {
 		t.Errorf("too much: %q", why)
 	}
 	r.nextCount, r.limits.Disk = time.Time{}, 1<<40
