@@ -42,7 +42,8 @@ func DefiningChecks(paths []string) []string {
 }
 
 // Lost names the tests that fail where some files are as on the base, and pass on the work. Where no name is known at
-// all, each check that fails there counts as one. Others are what cannot even run there: it may need what has changed.
+// all, each check that fails there, or has more tests that fail, counts as one. Others are what cannot even run there: it
+// may need what has changed.
 func Lost(ended, work []metadata.CheckResult) (tests, others []string) {
 	named := false // some names are known, or that a check could not run
 	var unnamed []string
@@ -56,7 +57,7 @@ func Lost(ended, work []metadata.CheckResult) (tests, others []string) {
 				tests = append(tests, name)
 			}
 		}
-		if !c.Pass && len(c.FailedTests) == 0 && work[i].Pass {
+		if !c.Pass && len(c.FailedTests) == 0 && (work[i].Pass || c.Failed > work[i].Failed) {
 			unnamed = append(unnamed, c.Name)
 		}
 		named = named || len(c.FailedTests) > 0 || c.ExitCode >= cannotRun
@@ -72,8 +73,20 @@ func Lost(ended, work []metadata.CheckResult) (tests, others []string) {
 // nothing. It gives whether that is the proof, and what to say of it.
 func Proves(kind pipelines.Proof, ended, work []metadata.CheckResult) (bool, metadata.Reason) {
 	tests, others := Lost(ended, work)
-	named := slices.ContainsFunc(ended, func(c metadata.CheckResult) bool { return len(c.FailedTests) > 0 })
+	// Silent are, where nothing else is known, checks that fail on the work as well, before a test has run.
+	named, silent := false, []string(nil)
+	for i, c := range ended {
+		named = named || len(c.FailedTests) > 0
+		ran := slices.ContainsFunc(c.FailedTests, func(name string) bool { return !noTest.MatchString(name) }) || c.Ran > len(c.FailedTests)
+		if len(tests)+len(others) == 0 && !c.Pass && !work[i].Pass && !ran {
+			silent = append(silent, c.Name)
+		}
+	}
 	switch {
+	case len(silent) == len(ended):
+		return false, metadata.Because("proof_none_runs", "checks", silent)
+	case len(silent) > 0 && kind != pipelines.ProvesSame:
+		return false, metadata.Because("proof_some_red", "checks", silent)
 	case kind == pipelines.ProvesSame && len(tests) > 0:
 		return false, metadata.Because("proof_not_same", "tests", tests)
 	case kind == pipelines.ProvesSame && len(others) > 0:

@@ -31,9 +31,11 @@ func TestProves(t *testing.T) {
 		{"Cargo does not compile there", fails{"could not compile `demo` (test \"t\")"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
 		{"C# does not compile there", fails{"A.cs error CS0103"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
 		{"what failed before the work proves nothing", fails{"example.com/a TestOld"}, fails{"example.com/a TestOld"}, []pipelines.Proof{same}, "proof_passes_anyway", "proof_same"},
+		{"what is red before and names nothing tells nothing", fails{}, fails{}, nil, "proof_none_runs", "proof_none_runs"},
+		{"nor does what cannot read its tests", fails{"tests/test_b.py"}, fails{"tests/test_b.py"}, nil, "proof_none_runs", "proof_none_runs"},
 		{"names are not known", fails{}, nil, []pipelines.Proof{fix, newer}, "proof_unnamed", "proof_not_same"},
 	} {
-		work := metadata.CheckResult{Name: "test", Pass: len(tt.before) == 0, FailedTests: tt.before, FailsBefore: true}
+		work := metadata.CheckResult{Name: "test", Pass: tt.before == nil, FailedTests: tt.before, FailsBefore: true}
 		there := metadata.CheckResult{Name: "test", Pass: tt.there == nil, FailedTests: tt.there}
 		for _, kind := range []pipelines.Proof{fix, newer, same} {
 			pass, why := Proves(kind, []metadata.CheckResult{there}, []metadata.CheckResult{work})
@@ -65,6 +67,33 @@ func TestWhatHasNoNamesProvesNothingBesideNames(t *testing.T) {
 	work := []metadata.CheckResult{{Name: "vet", Pass: true}, {Name: "test", Pass: true}}
 	if pass, why := Proves(pipelines.ProvesFix, ended, work); pass || why.Code() != "proof_not_run" {
 		t.Errorf("%v, %s", pass, why.Code())
+	}
+}
+
+// What is red before the work as well is told apart by the tests that ran, also where they have no names.
+func TestWhatIsRedBefore(t *testing.T) {
+	type results = []metadata.CheckResult
+	lint := metadata.CheckResult{Name: "lint", ExitCode: 1, FailsBefore: true}
+	test := metadata.CheckResult{Name: "test", ExitCode: 1, FailsBefore: true, Ran: 5, Failed: 1}
+	more := test
+	more.Failed = 2
+	build := metadata.CheckResult{Name: "test", ExitCode: 1, FailsBefore: true, Ran: 5, FailedTests: []string{"a [build failed]"}}
+	for _, tt := range []struct {
+		kind        pipelines.Proof
+		ended, work results
+		pass        bool
+		says        string
+	}{
+		{pipelines.ProvesNew, results{lint, {Name: "test", Pass: true}}, results{lint, {Name: "test", Pass: true}}, false, "proof_some_red"},
+		{pipelines.ProvesSame, results{lint, {Name: "test", Pass: true}}, results{lint, {Name: "test", Pass: true}}, true, "proof_same"},
+		{pipelines.ProvesNew, results{test}, results{test}, false, "proof_passes_anyway"},
+		{pipelines.ProvesNew, results{build}, results{build}, false, "proof_passes_anyway"},
+		{pipelines.ProvesFix, results{more}, results{test}, true, "proof_unnamed"},
+		{pipelines.ProvesSame, results{more}, results{test}, false, "proof_not_same"},
+	} {
+		if pass, why := Proves(tt.kind, tt.ended, tt.work); pass != tt.pass || why.Code() != tt.says {
+			t.Errorf("%s, %+v: %v, %s; want %s", tt.kind, tt.ended, pass, why.Code(), tt.says)
+		}
 	}
 }
 

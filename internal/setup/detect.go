@@ -257,26 +257,23 @@ func (l *look) notIgnored() {
 type taskRunner struct {
 	program string
 	files   []string
-	target  *regexp.Regexp // the line that begins a task without arguments; its name is the first group
 }
 
-// taskRunners lists those that are looked for.
-func taskRunners() []taskRunner {
-	return []taskRunner{
-		{"make", []string{"GNUmakefile", "makefile", "Makefile"}, regexp.MustCompile(`^([a-z][a-z_-]*)\s*::?(?:[^=:].*)?$`)},
-		{"just", []string{"justfile", "Justfile", ".justfile"}, regexp.MustCompile(`^@?([a-z][a-z_-]*)\s*:(?:[^=].*)?$`)},
-	}
+// taskRunners are those that are looked for.
+var taskRunners = []taskRunner{
+	{"make", []string{"GNUmakefile", "makefile", "Makefile"}},
+	{"just", []string{"justfile", "Justfile", ".justfile"}},
 }
 
 // tasks takes the task by which the repository itself runs its tests: that says
 // more than what its tools usually do.
 func (l *look) tasks() {
-	for _, runner := range taskRunners() {
+	for _, runner := range taskRunners {
 		file := l.repo.first(".", runner.files...)
 		if file == "" {
 			continue
 		}
-		targets := targetsOf(l.repo.read(file), runner.target)
+		targets := targetsOf(l.repo.read(file))
 		for _, name := range []string{"test", "tests", "check"} {
 			recipe, there := targets[name]
 			if !there {
@@ -310,14 +307,17 @@ func (l *look) runBy(recipe string) func(draft) bool {
 	}
 }
 
+// target is the line that begins a task without arguments; its name is the first group.
+var target = regexp.MustCompile(`^@?([a-z][a-z_-]*)\s*::?(?:[^=:].*)?$`)
+
 // targetsOf gives the recipes of a file of tasks, by name.
-func targetsOf(text string, target *regexp.Regexp) map[string]string {
+func targetsOf(text string) map[string]string {
 	targets, at := map[string]string{}, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := target.FindStringSubmatch(line); m != nil {
 			at = m[1]
-			targets[at] += line[len(m[1]):] + "\n"
+			targets[at] += strings.TrimPrefix(line, "@")[len(m[1]):] + "\n"
 		} else if line != "" && (line[0] == ' ' || line[0] == '\t') && at != "" {
 			targets[at] += line + "\n"
 		} else if line != "" && line[0] != '#' {

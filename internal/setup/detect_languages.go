@@ -40,7 +40,6 @@ type recipe struct {
 	}
 	Commands []struct {
 		Kind, Name, Run, Why, Timeout string
-		Tool                          string // whose tests they are, if another one
 		Env                           map[string]string
 		Hosts                         string   // whose
 		Named                         []string // files that name more hosts
@@ -157,7 +156,7 @@ func (p project) commands() {
 			taken = p.add(&p.found.Checks, c.Name, run, why)
 		case "test":
 			tested = true
-			taken = p.test(cmp.Or(c.Tool, p.Tool), run, why)
+			taken = p.test(p.Tool, run, why)
 		}
 		taken.Timeout, taken.Env = c.Timeout, p.Env
 		if c.Env != nil {

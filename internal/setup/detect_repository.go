@@ -198,7 +198,7 @@ func (l *look) fromWorkflows() {
 	taken := map[string]bool{}
 	for _, s := range l.workflows {
 		tool := toolOf(s.run)
-		same := func(d draft) bool { return family(d.tool) == tool }
+		same := func(d draft) bool { return d.tool == tool }
 		if i := slices.IndexFunc(l.tests, func(d draft) bool { return same(d) && s.within(d.dir) }); i >= 0 {
 			if d := &l.tests[i]; !strings.Contains(d.command.Why, s.file) {
 				d.command.Why += ", and " + s.file + " tests it"
@@ -244,14 +244,6 @@ func toolOf(run string) string {
 		}
 	}
 	return ""
-}
-
-// family is a tool as toolOf names it.
-func family(tool string) string {
-	if tool == "pytest" || tool == "unittest" || tool == "tox" {
-		return "python"
-	}
-	return tool
 }
 
 // inessential words say how a tool is found, or how much it prints: commands that differ in these alone are the same.
