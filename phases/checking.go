@@ -9,14 +9,6 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// KeptBeside gives the files beside the commit that the checks of a phase ask to keep.
-func KeptBeside(checks []pipelines.Check) (keep []string) {
-	for _, c := range checks {
-		keep = append(keep, c.Keep...)
-	}
-	return keep
-}
-
 // AllChecks gives all checks of a plan, each once.
 func AllChecks(plan *pipelines.Pipeline) (all []pipelines.Check) {
 	for _, p := range slices.Concat(plan.Phases, plan.Spare) {

@@ -192,8 +192,6 @@ type Check struct {
 	Run     string            `json:"run"` // for /bin/sh
 	Timeout Duration          `json:"timeout"`
 	Env     map[string]string `json:"env,omitempty"` // besides what every check sees
-	// Keep are patterns of files beside the commit that the checks of the phase find; a folder counts with all in it.
-	Keep []string `json:"keep,omitempty"`
 	// JUnit are patterns of files in which the check names tests that failed.
 	JUnit   []string `json:"junit,omitempty"`
 	Retries int      `json:"retries,omitempty"` // how often it is run once more if it fails

@@ -350,7 +350,7 @@ func (r *memRepo) CopyDir(name string) string {
 	return filepath.Join(filepath.Dir(r.dir), "copies", name)
 }
 
-func (r *memRepo) Copy(_ context.Context, _, name string, _ []string) (func() error, error) {
+func (r *memRepo) Copy(_ context.Context, _, name string) (func() error, error) {
 	dir := r.CopyDir(name)
 	return func() error { return os.RemoveAll(dir) }, os.CopyFS(dir, os.DirFS(r.dir))
 }

@@ -152,9 +152,9 @@ type Options struct {
 	Contained bool
 	// Sandbox, if not nil, may change what is about to be started. Contain sets
 	// it.
-	Sandbox  func(Call) (Call, error)
-	installs bool             // see ForSetup
-	box      *sandbox.Sandbox // gives programs homes of their own; nil: they have the user's
+	Sandbox   func(Call) (Call, error)
+	unchanged bool             // see Unchanged
+	box       *sandbox.Sandbox // gives programs homes of their own; nil: they have the user's
 	// Learn, if not nil, is told the secrets in the user's logins and settings
 	// that a program is about to see, and those of logins that it has renewed.
 	Learn func(agent string, secrets []string)

@@ -71,12 +71,23 @@ func TestHomeOfChecks(t *testing.T) {
 		ln -s ../../other/repository ~/.m2/repository && mkdir -p ~/locked/in && touch ~/locked/in/x && chmod 0555 ~/locked/in ~/locked && chmod 0555 ~/.cache`) {
 		t.Fatal("the next check could not write to its home")
 	}
-	if !check(`test -e ~/.cache/tool/built && test -e ~/.local/share/pnpm/store/got && ! test -e ~/.bashrc && ! test -e ~/.config/x && ! test -e ~/locked && ! test -e ~/.m2`) {
+	if !check(`test -z "$(find ~ -mindepth 1)"`) {
 		left, _ := filepath.Glob(filepath.Join(c.root, "homes", "check-tree", "*"))
 		t.Errorf("a later check finds %q in its home", left)
 	}
 	if _, err := os.Stat(filepath.Join(outside, "repository", "theirs")); err != nil {
 		t.Errorf("what a link led to was taken away: %v", err)
+	}
+	judged := c.opts
+	c.opts = judged.Unchanged()
+	if !check("mkdir -p ~/.cache/tool && touch ~/.cache/tool/built ~/.bashrc") {
+		t.Fatal("a check of unchanged code could not write to its home")
+	}
+	c.opts = judged
+	for range 2 {
+		if !check("test -e ~/.cache/tool/built && test -e ~/.bashrc && test ! -e ~/more && touch ~/more") {
+			t.Error("what unchanged code left is not there, or what other code left is")
+		}
 	}
 }
 

@@ -51,18 +51,19 @@ func (o Options) Beside(state, mark string) Options {
 // group and remove it.
 func (o Options) Confinement() sandbox.Confinement { return o.box.Confinement() }
 
-// The homes of checks, and of the commands of a setup, whose caches are there for all
-// others as well.
-const (
-	checkHome = "check"
-	setupHome = "setup"
-)
-
-// ForSetup gives o for the commands of a setup: what its checks fetch is there for agents
-// and other checks, too.
-func (o Options) ForSetup() Options {
-	o.installs = true
+// Unchanged gives o for the commands of a setup, and for checks of code that no agent has written: what they leave in their
+// home is there for other checks and for agents. What other checks leave there is not.
+func (o Options) Unchanged() Options {
+	o.unchanged = true
 	return o
+}
+
+// Stay has one check find what another has left in their home, until leave is called.
+func (o Options) Stay(ctx context.Context) (leave func(), err error) {
+	if o.box == nil {
+		return func() {}, nil
+	}
+	return o.box.Enter(ctx)
 }
 
 // moveIn gives a call a home and a control group of its own, if there is a sandbox. leave is called after it, and
@@ -74,7 +75,7 @@ func (o Options) moveIn(ctx context.Context, c *Call, who cli) (leave func(full 
 		o.learn(agent, files)
 		return func(bool) { o.learn(agent, files) }, nil
 	}
-	home := sandbox.Home{Program: agent, Keep: who.Sessions, Gives: agent == setupHome}
+	home := sandbox.Home{Program: agent, Keep: who.Sessions, Clean: o.unchanged && who.check != nil}
 	for _, f := range files {
 		home.Files = append(home.Files, f.File)
 	}
@@ -140,10 +141,7 @@ func (o Options) learn(agent string, files []login) {
 func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
 	o = o.withDefaults()
 	o.Transcript = nil
-	shell := cli{name: checkHome, program: "/bin/sh", opts: o, check: &c}
-	if o.installs {
-		shell.name = setupHome
-	}
+	shell := cli{name: "check", program: "/bin/sh", opts: o, check: &c}
 	r := metadata.CheckResult{Name: c.Name, Run: c.Run, ExitCode: -1}
 	out := &process.Excerpt{HeadMax: 600, TailMax: 3250} // the rest of 4,000 is for what is added; npm says why first, and then how it is used
 	told, s := Account{Dir: dir}, &said{}

@@ -104,15 +104,9 @@ func (e *evaluation) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	how := cmp.Or(e.options.Sandbox, string(sandbox.BestEffort))
-	j, err := newJudge(e.env, how, filepath.Join(e.known.dir, "homes", "before"))
+	j, err := newJudge(e.env, how, filepath.Join(e.known.dir, "homes"), "")
 	if err != nil {
 		return nil, err
-	}
-	judges := map[string]*judge{}
-	for _, v := range e.suite.Variants {
-		if judges[v.Name], err = newJudge(e.env, how, filepath.Join(e.known.dir, "homes", "of-"+v.Name)); err != nil {
-			return nil, err
-		}
 	}
 	if j.note != "" {
 		e.note("reprise: %s; agents may then find the hidden checks\n", j.note)
@@ -125,7 +119,7 @@ func (e *evaluation) run(ctx context.Context) (*Report, error) {
 	if err := e.prepare(ctx, j); err != nil || e.options.Vet {
 		return nil, err
 	}
-	r := &runner{e.env, self, how, filepath.Join(e.known.dir, "work"), judges}
+	r := &runner{e.env, self, how, filepath.Join(e.known.dir, "work"), j}
 	report, err := e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (Result, error) {
 		c, v := e.of(t)
 		return r.do(ctx, t, c, v, usd)

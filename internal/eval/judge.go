@@ -31,22 +31,26 @@ import (
 // judge runs the commands of cases, and holds what became of a run against what was
 // expected.
 type judge struct {
-	checks  agents.Options
-	environ []string
-	note    string // why there is no sandbox; "" if there is one
+	checks    agents.Options
+	env       environ.Env
+	how, home string
+	note      string // why there is no sandbox; "" if there is one
 }
 
-// newJudge gives a judge whose commands run in the sandbox, as checks of a run do. Their
-// home, with the caches of compilers, is kept in a folder for all of this judge.
-func newJudge(env environ.Env, how, home string) (*judge, error) {
+// newJudge gives a judge whose commands run in the sandbox, as checks of a run do, with a home in a folder. It is for code
+// that no agent has written; with the folder of such a judge as base, for any other: what lies there is in its home.
+func newJudge(env environ.Env, how, home, base string) (*judge, error) {
 	helper, err := workspace.SandboxHelper()
 	if err != nil {
 		return nil, err
 	}
 	box := workspace.SandboxOf(&pipelines.Pipeline{})
-	box.Helper, box.State = helper, home
+	box.Helper, box.State, box.Base = helper, home, base
 	opts, note, err := agents.Options{Environ: env.Environ}.Contain(sandbox.Containment(how), box)
-	return &judge{opts, env.Environ, note}, exit.AsUsage(err)
+	if base == "" {
+		opts = opts.Unchanged()
+	}
+	return &judge{opts, env, how, home, note}, exit.AsUsage(err)
 }
 
 // outcome is how the commands of a case ended.
@@ -146,11 +150,12 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 		return misses, nil
 	}
 	tree := filepath.Join(filepath.Dir(repo), "judged")
-	defer func() { _ = folders.RemoveAll(tree) }() // it lies among what is removed with the run
+	// They lie among what is removed with the run.
+	defer func() { _, _ = folders.RemoveAll(tree), folders.RemoveAll(tree+"-homes") }()
 	if err := errors.Join(folders.RemoveAll(tree), os.MkdirAll(tree, 0o755)); err != nil {
 		return nil, err
 	}
-	g := repository{dir: tree, environ: j.environ}
+	g := repository{dir: tree, environ: j.env.Environ}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},
 		{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", repo, commit},
@@ -163,7 +168,16 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 	if err := c.addHidden(tree); err != nil { // such as below what the work has made a link
 		return append(misses, err.Error()), nil
 	}
-	o, err := j.run(ctx, c, tree)
+	own, err := newJudge(j.env, j.how, tree+"-homes", j.home) // no trial finds what the work of another has left
+	if err != nil {
+		return nil, err
+	}
+	leave, err := own.checks.Stay(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o, err := own.run(ctx, c, tree)
+	leave()
 	for _, r := range slices.Concat(failed(o.Setup), failed(o.Checks), failed(o.Still)) {
 		misses = append(misses, fmt.Sprintf("%s: ended with %d: %s", r.Name, r.ExitCode, agents.LastWords(r.Output)))
 	}

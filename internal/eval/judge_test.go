@@ -15,7 +15,7 @@ import (
 
 func judging(t *testing.T) *judge {
 	t.Helper()
-	j, err := newJudge(environ.Env{Environ: os.Environ()}, "off", t.TempDir())
+	j, err := newJudge(environ.Env{Environ: os.Environ()}, "off", t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,8 +70,8 @@ type runner struct {
 	env     environ.Env
 	self    string
 	sandbox string
-	folder  string            // for what is made and removed again
-	judges  map[string]*judge // by variant: none finds what the work of another has left in a cache
+	folder  string // for what is made and removed again
+	judge   *judge
 }
 
 // do carries out a trial, or goes on with it where it was left. It may spend as much as
@@ -126,7 +126,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 	if cut(at, own) {
 		return out, errCut
 	}
-	if out.Misses, err = r.judges[v.Name].after(ctx, c, out.Facts, repo, at.Run.BranchName); err != nil {
+	if out.Misses, err = r.judge.after(ctx, c, out.Facts, repo, at.Run.BranchName); err != nil {
 		return out, err
 	}
 	out.Solved = len(out.Misses) == 0

@@ -121,7 +121,7 @@ func TestLFSContent(t *testing.T) {
 
 	// A tree beside it has the content, and its git sees no change.
 	for name, commit := range map[string]string{"tip": "", "start": start} {
-		must(t, r.CheckOutBeside(t.Context(), commit, name, nil))
+		must(t, r.CheckOutBeside(t.Context(), commit, name))
 		dir, want := filepath.Join(r.opt.Root, "copies", name), map[string]string{"tip": "changed\n", "start": content}[name]
 		if got := read(t, filepath.Join(dir, "a.bin")); got != want {
 			t.Errorf("beside it, of the %s there is %q, want %q", name, got, want)

@@ -89,23 +89,13 @@ func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string
 }
 
 // CheckOutBeside makes a tree in copies/NAME, where nothing is yet, as a fresh clone has the commit, with a .git. Of
-// the tip, or "", the state folder, the instructions and what keep is true of are as in the work tree.
-func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string, keep func(path string) bool) (err error) {
+// the tip, or "", the state folder and the instructions are as in the work tree.
+func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string) (err error) {
 	defer wrap(&err, "check out %s beside the work tree", short(cmp.Or(commit, r.tip)))
 	if err := r.checkOutIn(ctx, cmp.Or(commit, r.tip), path.Join("copies", name)); err != nil || commit != "" {
 		return err
 	}
-	take := append(slices.Collect(maps.Keys(r.overlaid)), r.opt.State)
-	if keep != nil {
-		others, err := r.others(ctx)
-		if err != nil {
-			return err
-		}
-		take = append(take, slices.DeleteFunc(others, func(p string) bool {
-			return !keep(p) && !slices.ContainsFunc(folders.Parents(p), keep)
-		})...)
-	}
-	for _, p := range take {
+	for _, p := range append(slices.Collect(maps.Keys(r.overlaid)), r.opt.State) {
 		to := path.Join("copies", name, p)
 		err := errors.Join(folders.MakeParents(r.root, to), folders.RemoveWithin(r.root, to))
 		if err == nil && !folders.Beyond(r.top, p) {

@@ -314,7 +314,7 @@ func TestRestoreTree(t *testing.T) {
 }
 
 // A tree beside that of the run is as a fresh clone of its commit, with its .git for programs; of the
-// tip it has the record, and what is kept, too.
+// tip it has the record, too.
 func TestCheckOutBeside(t *testing.T) {
 	t.Parallel()
 	user := newUser(t, map[string]string{".gitattributes": "*.txt text eol=crlf\n", "a.txt": "one\n", "dir/b.txt": "b\n", ".gitignore": "deps/\n"})
@@ -325,16 +325,14 @@ func TestCheckOutBeside(t *testing.T) {
 	must(t, os.RemoveAll(r.Tree()+"/dir"))
 	tip := commit(t, r, "{1}", allPaths(t, r)...)
 	write(t, r.Tree()+"/deps/made", "made")
-	write(t, r.Tree()+"/more/kept", "kept")
 	write(t, r.Tree()+"/"+record, "{2}") // not committed yet
 	must(t, os.Chtimes(r.Tree()+"/a.txt", noon, noon))
-	keep := func(p string) bool { return p == "more" }
 	for name, commit := range map[string]string{"then": base, "now": ""} {
-		must(t, r.CheckOutBeside(t.Context(), commit, name, keep))
+		must(t, r.CheckOutBeside(t.Context(), commit, name))
 		dir := filepath.Join(r.opt.Root, "copies", name)
-		want, at := "?? more/", tip // of the record, git knows nothing
+		want, at := "", tip // of the record, git knows nothing
 		if commit != "" {
-			want, at = "", base
+			at = base
 		}
 		if got := sh(t, dir, "rev-parse", "HEAD"); got != at {
 			t.Errorf("%s: git says %s, want %s", name, got, at)
@@ -347,7 +345,7 @@ func TestCheckOutBeside(t *testing.T) {
 	if got := read(t, then+"/a.txt") + read(t, then+"/dir/b.txt"); got != "one\r\nb\r\n" {
 		t.Errorf("of the other commit there is %q", got)
 	}
-	if got := read(t, now+"/a.txt") + read(t, now+"/more/kept") + read(t, now+"/"+record); got != "two\r\nkept{2}" {
+	if got := read(t, now+"/a.txt") + read(t, now+"/"+record); got != "two\r\n{2}" {
 		t.Errorf("of the tip there is %q", got)
 	}
 	if _, err := os.Stat(now + "/deps"); !errors.Is(err, fs.ErrNotExist) {
@@ -356,7 +354,7 @@ func TestCheckOutBeside(t *testing.T) {
 	if info, err := os.Stat(now + "/a.txt"); err != nil || !info.ModTime().Equal(noon) {
 		t.Errorf("a file is newer than that of the work tree: %v, %v", info.ModTime(), err)
 	}
-	if err := r.CheckOutBeside(t.Context(), "HEAD", "name", nil); err == nil {
+	if err := r.CheckOutBeside(t.Context(), "HEAD", "name"); err == nil {
 		t.Error("a name was taken for a commit")
 	}
 	must(t, r.Clear(t.Context()))

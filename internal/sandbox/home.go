@@ -2,8 +2,8 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,9 +23,9 @@ type Home struct {
 	Program string   // names the home, together with the access level
 	Keep    []string // patterns of path.Match: what a later call finds again besides caches
 	Files   []*File
-	// Gives says that other programs find a copy of the caches that are in it, see
-	// furnish.
-	Gives bool
+	// Clean says that the call runs nothing that an agent has written: what it leaves in the home of checks is there for
+	// later ones, and for agents. What other calls leave in that home is gone after them.
+	Clean bool
 }
 
 // File is a file of the user's that a program finds in its home.
@@ -42,35 +42,11 @@ type File struct {
 }
 
 // homesInUse counts the calls in each home: those at work at the same time share it, and it is made fresh for the first
-// of them.
+// of them. Its lock is held while that is done.
 type homesInUse struct {
 	sync.Mutex
-	calls map[string]int
-}
-
-// enter says whether nobody else is in a home.
-func (h *homesInUse) enter(name string) (alone bool) {
-	if h == nil {
-		return true
-	}
-	h.Lock()
-	defer h.Unlock()
-	if h.calls == nil {
-		h.calls = map[string]int{}
-	}
-	h.calls[name]++
-	return h.calls[name] == 1
-}
-
-// leave says whether nobody is in it any more.
-func (h *homesInUse) leave(name string) (last bool) {
-	if h == nil {
-		return true
-	}
-	h.Lock()
-	defer h.Unlock()
-	h.calls[name]--
-	return h.calls[name] == 0
+	calls  map[string]int
+	judged bool // code that an agent has written may have run in the home of checks since it was made fresh
 }
 
 // ownHome is the home of one program at one access level.
@@ -120,47 +96,54 @@ func javaOptions(home, temp, given string) string {
 	return strings.TrimSpace(strings.Join(append(all, given), " "))
 }
 
-// home prepares the home of a program for a call. Its close has to be called.
-func (s *Sandbox) home(ctx context.Context, what Home, access pipelines.Access) (*ownHome, error) {
-	name := what.Program + "-" + string(access)
-	alone := s.homes.enter(name)
-	err := openFolders(s.State, filepath.Join(s.State, name))
-	if what.Gives {
-		what.Keep = append(slices.Clip(what.Keep), keptTools()...)
-	}
-	if err == nil && alone {
-		err = renew(s.State, name, slices.Concat(what.Keep, caches()))
-	}
-	if err == nil && alone {
-		err = furnish(ctx, s.State, name, what, access)
-	}
-	if err != nil {
-		s.homes.leave(name)
-		return nil, fmt.Errorf("making a fresh home for %s: %w", what.Program, err)
-	}
-	h := &ownHome{dir: filepath.Join(s.State, name), files: what.Files}
-	if err = h.fill(); err != nil { // what is in the way was put there by the program: it starts anew
-		h.close()
-		if err = errors.Join(folders.RemoveAll(h.dir), furnish(ctx, s.State, name, what, access), h.fill()); err != nil {
-			h.close()
-			s.homes.leave(name)
-			return nil, fmt.Errorf("making a home for %s: %w", what.Program, err)
+// checks is the home of checks and of the commands of a setup. Others find programs there that these have installed.
+const checks = "check-" + string(pipelines.AccessTree)
+
+// clean is the folder with the home of checks as code left it that no agent has written.
+func (s *Sandbox) clean() string { return filepath.Join(cmp.Or(s.Base, s.State), "clean") }
+
+// Enter keeps the home of checks as it is between calls, until leave is called. It is fresh if nobody was in it.
+func (s *Sandbox) Enter(ctx context.Context) (leave func(), err error) {
+	err = s.enter(checks, func(dir string) error {
+		s.homes.judged = false
+		return s.renew(ctx, dir, mirror{})
+	})
+	return func() { s.leave(checks, func(string) {}) }, err
+}
+
+// enter counts a call in a home, and has it made fresh if nobody else is in it.
+func (s *Sandbox) enter(name string, refresh func(dir string) error) error {
+	s.homes.Lock()
+	defer s.homes.Unlock()
+	if s.homes.calls[name] == 0 {
+		if err := refresh(filepath.Join(s.State, name)); err != nil {
+			return fmt.Errorf("making a fresh home in %s: %w", name, err)
 		}
 	}
-	return h, nil
+	s.homes.calls[name]++
+	return nil
+}
+
+// leave counts a call out, and has something done if it was the last.
+func (s *Sandbox) leave(name string, last func(dir string)) {
+	s.homes.Lock()
+	defer s.homes.Unlock()
+	if s.homes.calls[name]--; s.homes.calls[name] == 0 {
+		last(filepath.Join(s.State, name))
+	}
 }
 
 // MoveIn gives a call a home and a control group of its own. The function it
 // returns is called after the call, and clears the home if the call has filled it.
 func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(full bool), err error) {
-	h, err := s.home(ctx, what, c.Access)
+	h, moveOut, err := s.home(ctx, what, c.Access)
 	if err != nil {
 		return nil, err
 	}
-	if what.Gives { // what lies beside it can be read only if it is there
-		_ = h.root.MkdirAll(toolFolders()[0], 0o700)
+	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
+	if c.Access.Runs() {
+		c.Env = withTools(c.Env, filepath.Join(s.State, checks), filepath.Base(h.dir) == checks)
 	}
-	c.Home, c.Env = h.dir, withTools(h.environ(c.Env, c.User), toolsOf(s.State, filepath.Base(h.dir), what, c.Access), what.Gives)
 	var group *Group
 	if os.Geteuid() == 0 || s.together.group {
 		group, err = MakeGroup(s.Limits.Processes, c.Dir)
@@ -172,14 +155,50 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 	return func(full bool) {
 		c.relay.close()
 		group.Remove()
-		if what.Gives { // others find what is in its caches
-			_ = os.WriteFile(filepath.Join(s.State, offered), []byte(filepath.Base(h.dir)+"\n"+rand.Text()), 0o600) // else they fetch it themselves
-		}
 		h.close() // first: a login renewed there is in no other place
-		if last := s.homes.leave(filepath.Base(h.dir)); full && last {
-			_ = folders.RemoveAll(h.dir) // what stays is not in the way of anybody else
-		}
+		moveOut(full)
 	}, nil
+}
+
+// home prepares the home of a program for a call, and that of checks, whose programs it may use. Its close and leave have
+// to be called, in this order.
+func (s *Sandbox) home(ctx context.Context, what Home, access pipelines.Access) (h *ownHome, leave func(full bool), err error) {
+	leaveChecks, err := s.Enter(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := what.Program + "-" + string(access)
+	m := mirror{takes: []string{""}, keeps: what.Keep, adds: access.Writes()}
+	if access.Runs() {
+		m.takes = caches()
+	}
+	if m.adds {
+		m.keeps = append(caches(), m.keeps...)
+	}
+	if err := s.enter(name, func(dir string) error { return s.renew(ctx, dir, m) }); err != nil { // a check is in already
+		leaveChecks()
+		return nil, nil, err
+	}
+	s.homes.Lock()
+	s.homes.judged = s.homes.judged || name == checks && !what.Clean
+	s.homes.Unlock()
+	leave = func(full bool) {
+		leaveChecks()
+		s.leave(name, func(dir string) {
+			if full {
+				_ = folders.RemoveAll(dir) // what stays is not in the way of anybody else
+			} else if what.Clean && !s.homes.judged && ctx.Err() == nil {
+				_ = s.mark(ctx, dir) // else others fetch it themselves
+			}
+		})
+	}
+	h = &ownHome{dir: filepath.Join(s.State, name), files: what.Files}
+	if err = h.fill(); err != nil {
+		h.close()
+		leave(false)
+		return nil, nil, fmt.Errorf("making a home for %s: %w", what.Program, err)
+	}
+	return h, leave, nil
 }
 
 // EndLeftovers ends the processes of calls in a work tree that outlived their reprise, and says how many there were.
@@ -200,9 +219,6 @@ func openFolders(dirs ...string) error {
 // fill makes the folder and copies the logins in. What the user does not have
 // does not stay, whoever put it there.
 func (h *ownHome) fill() (err error) {
-	if err := openFolders(filepath.Dir(h.dir), h.dir); err != nil {
-		return err
-	}
 	if h.root, err = os.OpenRoot(h.dir); err != nil {
 		return err
 	}
@@ -281,12 +297,9 @@ func replace(file string, data []byte) {
 	}
 }
 
-// toolFolders are where programs are in a home that installs some, such as pip, pipx, go
+// toolFolders are where programs are in the home of checks that a setup has installed, such as pip, pipx, go
 // and cargo do. Beside them is what they need.
 func toolFolders() []string { return []string{".local/bin", "go/bin", ".cargo/bin", ".dotnet/tools"} }
-
-// keptTools is what a home that installs programs finds again of them.
-func keptTools() []string { return []string{".local", "go/bin", ".cargo/bin", ".dotnet/tools"} }
 
 // withTools puts the programs of a home behind all others of the PATH, in whose place none
 // of them can come. All says that the home may get more of them meanwhile.

@@ -2,89 +2,189 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// offered is the file that names the home whose caches are copied into others, and with
-// what is in it now. It is not there while that may change.
-const offered = "offered"
-
-// given is the file that says what was copied into a home.
-func given(home string) string { return home + ".given" }
-
-// offers gives what is offered to a program with an access, and the home that has it; "" if
-// nothing is. It is for those who may run commands.
-func offers(state string, access pipelines.Access) (now []byte, home string, err error) {
-	if access != pipelines.AccessTree && access != pipelines.AccessRun {
-		return nil, "", nil
-	}
-	now, err = os.ReadFile(filepath.Join(state, offered))
-	home, _, _ = strings.Cut(string(now), "\n")
-	return now, home, ignoreMissing(err)
+// stamp tells how a file was: no program can set when it was changed last.
+type stamp struct {
+	File    fileID
+	Changed int64 // nanoseconds
 }
 
-// furnish copies into a home the caches of the one that gives them, if it has not got them. Nothing that agents and
-// checks leave in theirs gets there.
-func furnish(ctx context.Context, state, home string, what Home, access pipelines.Access) error {
-	if what.Gives {
-		return ignoreMissing(os.Remove(filepath.Join(state, offered)))
-	}
-	now, from, err := offers(state, access)
-	if err != nil || from == "" {
+// mirror makes one folder like another. What neither side has touched since the last time stays, so that it takes a look
+// at each file and no copy. No link is followed.
+type mirror struct {
+	seen, now map[string][2]stamp // by path, how a file was where it comes from and where it goes to
+	takes     []string            // patterns of path.Match: what is taken; nil: all
+	keeps     []string            // and what stays if it is nowhere else
+	adds      bool                // what was changed where it goes to stays
+	copied    bool
+}
+
+// renew makes a home like the clean one.
+func (s *Sandbox) renew(ctx context.Context, home string, m mirror) error {
+	return m.work(ctx, s.clean(), home, home+".seen", false)
+}
+
+// mark makes the clean home like the one of checks.
+func (s *Sandbox) mark(ctx context.Context, home string) error {
+	return (&mirror{}).work(ctx, home, s.clean(), home+".seen", true)
+}
+
+// work does it, and remembers in a file how it left what is in the two folders.
+func (m *mirror) work(ctx context.Context, from, to, file string, turned bool) error {
+	if err := openFolders(filepath.Dir(from), from, filepath.Dir(to), to); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(state)
+	data, _ := os.ReadFile(file) // without it, all is copied
+	_ = json.Unmarshal(data, &m.seen)
+	src, err := os.OpenRoot(from)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }()                      // what is copied is closed by then
-	had, _ := os.ReadFile(filepath.Join(state, given(home))) // there may be none
-	same := string(had) == string(now)
-	for _, cache := range caches() {
-		if len(found(root, from, cache)) == 0 { // nor where a link leads to it
-			continue
-		}
-		if _, err := root.Lstat(path.Join(home, cache)); err == nil && same {
-			continue
-		}
-		to := path.Join(home, cache)
-		err := errors.Join(ignoreMissing(root.Remove(given(home))), ignoreMissing(folders.Remove(root, to)), root.MkdirAll(path.Dir(to), 0o700))
-		if err == nil {
-			err = folders.Copy(ctx, root, path.Join(from, cache), root, to)
-		}
-		if err != nil {
-			return fmt.Errorf("copy %s of the setup: %w", cache, err)
-		}
+	defer func() { _ = src.Close() }() // what is copied is closed by then
+	dst, err := os.OpenRoot(to)
+	if err != nil {
+		return err
 	}
-	return root.WriteFile(given(home), now, 0o600)
-}
-
-// toolsOf gives the home whose programs others may run and cannot change; "" if there is none.
-func toolsOf(state, home string, what Home, access pipelines.Access) string {
-	from := home
-	if !what.Gives {
-		_, from, _ = offers(state, access) // furnish has said what is wrong with it
+	defer func() { _ = dst.Close() }() // as above
+	m.now = map[string][2]stamp{}
+	if turned {
+		m.seen = turn(m.seen)
 	}
-	if from == "" {
-		return ""
+	if err = errors.Join(os.RemoveAll(file), m.folder(ctx, src, dst, "")); err != nil { // of what is cut off nothing counts
+		return err
 	}
-	return filepath.Join(state, filepath.Base(from))
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if m.copied {
+		time.Sleep(20 * time.Millisecond) // some systems count so coarsely that a change at once would not be seen
+	}
+	if turned {
+		m.now = turn(m.now)
+	}
+	if data, err = json.Marshal(m.now); err == nil {
+		err = os.WriteFile(file, data, 0o600)
 	}
 	return err
+}
+
+func turn(all map[string][2]stamp) map[string][2]stamp {
+	for name, pair := range all {
+		all[name] = [2]stamp{pair[1], pair[0]}
+	}
+	return all
+}
+
+// folder makes a folder like another; src is nil where there is none, and only what is kept stays.
+func (m *mirror) folder(ctx context.Context, src, dst *os.Root, at string) error {
+	names := map[string]bool{}
+	for _, root := range []*os.Root{src, dst} {
+		if root == nil {
+			continue
+		}
+		entries, err := folders.List(root, ".")
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			names[e.Name()] = true
+		}
+	}
+	for name := range names {
+		if err := m.one(ctx, src, dst, name, path.Join(at, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one makes what has a name in dst like what has it in src; at is its path from the top.
+func (m *mirror) one(ctx context.Context, src, dst *os.Root, name, at string) (err error) {
+	var from fs.FileInfo // nil if it is not there, or not taken
+	if above, below := leads(m.takes, at); src != nil && (above || below || m.takes == nil) {
+		if from, _ = src.Lstat(name); from != nil && m.takes != nil && !below && !from.IsDir() {
+			from = nil
+		}
+	}
+	to, _ := dst.Lstat(name)
+	above, below := leads(m.keeps, at)
+	pair, folder := stamps(from, to), to != nil && to.IsDir()
+	switch {
+	case from == nil && (to == nil || below && (folder || to.Mode().IsRegular())):
+		return nil
+	case from != nil && from.IsDir(), from == nil && above && folder:
+		return m.inner(ctx, src, dst, name, at, from, folder)
+	case from != nil && to != nil && (pair == m.seen[at] || m.adds && pair[0] == m.seen[at][0]):
+		m.now[at] = m.seen[at]
+		return nil
+	}
+	m.copied = true
+	if err = folders.Remove(dst, name); err != nil || from == nil {
+		return err
+	}
+	if err = folders.Copy(ctx, src, name, dst, name); err == nil {
+		from, _ = src.Lstat(name) // the copy may have unlocked it
+		to, _ = dst.Lstat(name)   // nil if it is a socket or the like
+		m.now[at] = stamps(from, to)
+	}
+	return err
+}
+
+// inner goes on in a folder that has a name; from is nil where there is none in src, and there says whether there is one in
+// dst.
+func (m *mirror) inner(ctx context.Context, src, dst *os.Root, name, at string, from fs.FileInfo, there bool) (err error) {
+	if !there {
+		if err = folders.Remove(dst, name); err == nil {
+			err = dst.Mkdir(name, 0o700)
+		}
+	}
+	folders.UnlockAbove(dst, name+"/x")
+	to, err2 := dst.OpenRoot(name)
+	if err = errors.Join(err, err2); err != nil {
+		return err
+	}
+	defer func() { _ = to.Close() }() // what is copied is closed by then
+	if from == nil {
+		return m.folder(ctx, nil, to, at)
+	}
+	folders.UnlockAbove(src, name+"/x")
+	if src, err = src.OpenRoot(name); err != nil {
+		return err
+	}
+	defer func() { _ = src.Close() }() // as above
+	return errors.Join(to.Chmod(".", from.Mode().Perm()|0o700), m.folder(ctx, src, to, at))
+}
+
+// leads says whether a path is above something that patterns of path.Match name, or is that or below it.
+func leads(patterns []string, at string) (above, below bool) {
+	have := strings.Split(at, "/")
+	for _, pattern := range patterns {
+		parts := strings.Split(pattern, "/")
+		n := min(len(parts), len(have))
+		if ok, _ := path.Match(path.Join(parts[:n]...), path.Join(have[:n]...)); ok {
+			above, below = above || n < len(parts), below || n == len(parts)
+		}
+	}
+	return above, below
+}
+
+// stamps tells how two files are; nil stands for one that is not there.
+func stamps(files ...fs.FileInfo) (pair [2]stamp) {
+	for i, info := range files {
+		if info != nil {
+			changed, _, id := diskUse(info)
+			pair[i] = stamp{id, changed.UnixNano()}
+		}
+	}
+	return pair
 }
 
 // caches are what every program finds again in its home: what tools have
@@ -94,63 +194,4 @@ func caches() []string {
 		".cache", "go/pkg/mod", ".npm/_cacache", ".local/share/pnpm/store", ".cargo/registry", ".cargo/git",
 		".m2/repository", ".gradle/caches", ".nuget/packages",
 	}
-}
-
-// renew takes a home away but for what keep names, so that what one call leaves there decides nothing about the next.
-// No link there is followed.
-func renew(state, home string, keep []string) error {
-	root, err := os.OpenRoot(state)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // there is no home yet
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // nothing is written through it that a close could lose
-	old := home + ".old"
-	if err := folders.Remove(root, old); err != nil {
-		return err
-	}
-	err = root.Rename(home, old)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, pattern := range keep {
-		for _, name := range found(root, old, pattern) {
-			_ = root.Chmod(path.Join(old, path.Dir(name)), 0o700) // what lies in a folder that cannot be written to cannot be moved
-			if info, err := root.Lstat(path.Join(old, name)); err == nil && info.IsDir() {
-				_ = root.Chmod(path.Join(old, name), 0o700) // nor can a folder that cannot be written to
-			}
-			if err := root.MkdirAll(path.Join(home, path.Dir(name)), 0o700); err != nil {
-				return err
-			}
-			_ = root.Rename(path.Join(old, name), path.Join(home, name)) // what cannot be moved begins anew
-		}
-	}
-	return folders.Remove(root, old)
-}
-
-// found lists the files and folders below a folder whose path has a pattern of
-// path.Match, reached by folders alone.
-func found(root *os.Root, dir, pattern string) []string {
-	names := []string{""}
-	for part := range strings.SplitSeq(pattern, "/") {
-		var next []string
-		for _, name := range names {
-			if info, err := root.Lstat(path.Join(dir, name)); err != nil || !info.IsDir() {
-				continue
-			}
-			entries, _ := folders.List(root, path.Join(dir, name)) // of what cannot be read nothing is kept
-			for _, e := range entries {
-				if ok, _ := path.Match(part, e.Name()); ok && (e.IsDir() || e.Type().IsRegular()) {
-					next = append(next, path.Join(name, e.Name()))
-				}
-			}
-		}
-		names = next
-	}
-	return names
 }

@@ -180,7 +180,7 @@ func fakeReprise(args []string) int {
 	if err != nil {
 		return 1
 	}
-	box := &Sandbox{Helper: []string{path, "fake", "enter the sandbox"}, State: filepath.Join(args[0], "homes"), together: s}
+	box := &Sandbox{Helper: []string{path, "fake", "enter the sandbox"}, State: filepath.Join(args[0], "homes"), together: s, homes: &homesInUse{calls: map[string]int{}}}
 	box.Limits = box.Limits.withDefaults()
 	call := Call{
 		Argv: []string{"/bin/sh", "-c", strings.ReplaceAll("(env -i setsid sleep N &); env -i sleep N & wait", "N", args[2])},

@@ -64,6 +64,8 @@ type Sandbox struct {
 	// State is the folder for the homes, made if missing. It must lie outside
 	// of all work trees.
 	State string
+	// Base, if not empty, is the State of another sandbox, whose clean home of checks is the one of this, too.
+	Base string
 	// Objects are the folders of git objects that the work tree's .git borrows.
 	// Those that they borrow from are found.
 	Objects []string
@@ -105,7 +107,7 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 		return nil, fmt.Sprintf("there is no sandbox: %v; agents and checks can reach all that you can", missing), nil
 	}
 	s.Limits = s.Limits.withDefaults()
-	s.homes = &homesInUse{}
+	s.homes = &homesInUse{calls: map[string]int{}}
 	s.hidden, s.together = hidden(environ, s.Objects), separate(s.Helper, s.Limits)
 	if how == Required && s.Lists {
 		held := s.Held()
@@ -120,7 +122,7 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 // at the same time.
 func (s *Sandbox) Beside(state string) *Sandbox {
 	beside := *s
-	beside.State, beside.homes = state, &homesInUse{}
+	beside.State, beside.homes = state, &homesInUse{calls: map[string]int{}}
 	return &beside
 }
 

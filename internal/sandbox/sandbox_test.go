@@ -87,11 +87,12 @@ func TestKeptHome(t *testing.T) {
 	if err := os.Symlink(c.temp, filepath.Join(own, ".cargo")); err != nil {
 		t.Fatal(err)
 	}
-	h, err := c.box.home(t.Context(), Home{Program: "claude", Keep: []string{".claude/projects/*/*.jsonl"}}, pipelines.AccessTree)
+	h, leave, err := c.box.home(t.Context(), Home{Program: "claude", Keep: []string{".claude/projects/*/*.jsonl"}}, pipelines.AccessTree)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.close()
+	leave(false)
 	var left []string
 	err = filepath.WalkDir(own, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -106,59 +107,115 @@ func TestKeptHome(t *testing.T) {
 	}
 }
 
-// What a setup leaves in its caches is in the homes of those who may run commands, as it
-// was: nothing that others do to theirs gets into it, and no link leads it elsewhere.
-func TestFurnishedHome(t *testing.T) {
+// homeOf is the home of a program. A setup has that of checks.
+func homeOf(program string) Home {
+	if program == "setup" {
+		return Home{Program: "check", Clean: true}
+	}
+	return Home{Program: program}
+}
+
+// What a setup leaves in its home is there for checks, with the caches for those who may run commands, as it was: nothing
+// that others do to theirs gets into it or into the judgment of another, and no link leads it elsewhere.
+func TestCleanHome(t *testing.T) {
 	c := newCell(t)
 	homes := filepath.Join(c.root, "homes")
 	use := func(program string, access pipelines.Access, work func(home string)) {
 		t.Helper()
 		call := Call{Home: c.root, Access: access, Dir: c.dir}
-		leave, err := c.box.MoveIn(t.Context(), &call, Home{Program: program, Gives: program == "setup"})
+		leave, err := c.box.MoveIn(t.Context(), &call, homeOf(program))
 		if err != nil {
 			t.Fatal(err)
 		}
 		work(call.Home)
 		leave(false)
 	}
-	finds := func(want string) func(string) {
+	const module, settings = "go/pkg/mod/m/a.go", ".config/tool/settings"
+	finds := func(want, set string) func(string) {
 		return func(home string) {
 			t.Helper()
-			data, _ := os.ReadFile(filepath.Join(home, "go/pkg/mod/m/a.go"))
-			if string(data) != want {
-				t.Errorf("%s has %q, want %q", filepath.Base(home), data, want)
+			data, _ := os.ReadFile(filepath.Join(home, module))
+			told, _ := os.ReadFile(filepath.Join(home, settings))
+			if string(data) != want || string(told) != set {
+				t.Errorf("%s has %q and %q, want %q and %q", filepath.Base(home), data, told, want, set)
 			}
 		}
 	}
-	use("codex", pipelines.AccessRun, finds(""))
+	taint := func(home string) {
+		for _, name := range []string{module, settings, ".bashrc", ".cache/x", "go/pkg/mod/m/b.go"} {
+			c.write(filepath.Join(home, name), "tainted")
+		}
+		dir, times := filepath.Join(home, "go/pkg/mod/m"), time.Unix(1, 0)
+		if err := errors.Join(os.Chtimes(filepath.Join(home, module), times, times), os.Chmod(dir, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	untouched := func(home string) {
+		t.Helper()
+		for _, name := range []string{".bashrc", ".cache/x", "go/pkg/mod/m/b.go"} {
+			if exists(filepath.Join(home, name)) {
+				t.Errorf("%s has %s of another call", filepath.Base(home), name)
+			}
+		}
+	}
+	use("codex", pipelines.AccessRun, finds("", ""))
 	use("setup", pipelines.AccessTree, func(home string) {
-		c.write(filepath.Join(home, "go/pkg/mod/m/a.go"), "fetched")
+		c.write(filepath.Join(home, module), "fetched")
+		c.write(filepath.Join(home, settings), "set")
 		c.write(filepath.Join(homes, "codex-run/repository/theirs"), "theirs")
 		if err := os.Symlink("../codex-run", filepath.Join(home, ".m2")); err != nil {
 			t.Fatal(err)
 		}
-		use("codex", pipelines.AccessRun, finds("")) // it is not ready
 	})
-	use("claude", pipelines.AccessRun, func(home string) {
-		finds("fetched")(home)
-		if exists(filepath.Join(home, ".m2")) {
-			t.Error("a link was followed out of the home")
+	for _, program := range []string{"check", "claude"} {
+		access := map[string]pipelines.Access{"check": pipelines.AccessTree, "claude": pipelines.AccessRun}[program]
+		set := map[string]string{"check": "set"}[program]
+		for range 3 {
+			use(program, access, func(home string) {
+				finds("fetched", set)(home)
+				untouched(home)
+				if exists(filepath.Join(home, ".m2", "theirs")) || exists(filepath.Join(home, ".m2", "repository")) && program != "check" {
+					t.Error("a link was followed out of the home")
+				}
+				taint(home)
+			})
 		}
-		c.write(filepath.Join(home, "go/pkg/mod/m/a.go"), "tainted")
+	}
+	use("claude", pipelines.AccessRead, finds("", ""))
+	for range 2 { // who writes code keeps its own
+		use("claude", pipelines.AccessTree, func(home string) {
+			finds(map[bool]string{true: "tainted", false: "fetched"}[exists(filepath.Join(home, ".cache/x"))], "")(home)
+			c.write(filepath.Join(home, module), "tainted")
+			c.write(filepath.Join(home, ".cache/x"), "own")
+		})
+	}
+	use("setup", pipelines.AccessTree, func(home string) {
+		finds("fetched", "set")(home)
+		untouched(home)
+		c.write(filepath.Join(home, module), "newer")
 	})
-	use("claude", pipelines.AccessRead, finds(""))
-	use("check", pipelines.AccessTree, finds("fetched"))
-	use("claude", pipelines.AccessRun, finds("tainted")) // its own
-	if err := os.RemoveAll(filepath.Join(homes, "claude-run")); err != nil {
+	use("claude", pipelines.AccessTree, finds("newer", ""))
+	use("claude", pipelines.AccessRun, finds("newer", ""))
+	use("check", pipelines.AccessTree, func(home string) {
+		finds("newer", "set")(home)
+		taint(home)
+	})
+	use("claude", pipelines.AccessRun, func(string) { // which may use programs there
+		finds("newer", "set")(filepath.Join(homes, checks))
+		untouched(filepath.Join(homes, checks))
+	})
+	if err := os.RemoveAll(filepath.Join(homes, checks)); err != nil {
 		t.Fatal(err)
 	}
-	use("claude", pipelines.AccessRun, finds("fetched"))
-	use("setup", pipelines.AccessTree, func(home string) {
-		finds("fetched")(home)
-		c.write(filepath.Join(home, "go/pkg/mod/m/a.go"), "newer")
-	})
-	use("claude", pipelines.AccessRun, finds("newer"))
-	use("check", pipelines.AccessTree, finds("newer"))
+	leave, err := c.box.Enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	use("check", pipelines.AccessTree, finds("newer", "set"))
+	use("check", pipelines.AccessTree, func(home string) { c.write(filepath.Join(home, module), "staying") })
+	use("check", pipelines.AccessTree, finds("staying", "set"))
+	leave()
+	use("check", pipelines.AccessTree, finds("newer", "set"))
 }
 
 func TestPrepare(t *testing.T) {
@@ -338,26 +395,24 @@ func TestToolsOfASetup(t *testing.T) {
 		t.Helper()
 		call := c.call(command)
 		call.Access = access
-		e, err := insideOf(t.Context(), c.box, call, Home{Program: program, Gives: program == "setup"}, process.Program{Whole: time.Minute})
+		e, err := insideOf(t.Context(), c.box, call, homeOf(program), process.Program{Whole: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e.Code()
 	}
-	install := `echo beside >~/.local/lib && printf '#!/bin/sh\ncat "%s/.local/lib"' "$HOME" >~/.local/bin/tool && cp ~/.local/bin/tool ~/.local/bin/cat && chmod +x ~/.local/bin/*`
+	install := `mkdir -p ~/.local/bin && echo beside >~/.local/lib && printf '#!/bin/sh\ncat "%s/.local/lib"' "$HOME" >~/.local/bin/tool && cp ~/.local/bin/tool ~/.local/bin/cat && chmod +x ~/.local/bin/*`
 	if code := use("setup", pipelines.AccessTree, install); code != 0 {
 		t.Fatalf("the setup ended with %d", code)
 	}
 	for program, access := range map[string]pipelines.Access{"setup": pipelines.AccessTree, "check": pipelines.AccessTree, "claude": pipelines.AccessRun} {
-		if code := use(program, access, `tool | grep -q beside && test "$(echo new | cat)" = new`); code != 0 {
-			t.Errorf("%s: the tool ended with %d", program, code)
-		}
-		if program == "setup" {
-			continue
-		}
-		for _, bad := range []string{`echo >>"$(command -v tool)"`, `rm "$(command -v tool)"`, `touch "$(dirname "$(command -v tool)")/more"`} {
-			if use(program, access, bad) == 0 {
-				t.Errorf("%s could do %s", program, bad)
+		for _, bad := range []string{"true", `echo exit 1 >>"$(command -v tool)"`, `rm "$(command -v tool)"`, `touch "$(dirname "$(command -v tool)")/more"`} {
+			if code := use(program, access, `tool | grep -q beside && test "$(echo new | cat)" = new`); code != 0 {
+				t.Errorf("%s: the tool ended with %d", program, code)
+			}
+			// A check has that home itself for as long as it lasts.
+			if program != "setup" && (use(program, access, bad) == 0) != (program == "check" || bad == "true") {
+				t.Errorf("%s could do, or could not: %s", program, bad)
 			}
 		}
 	}

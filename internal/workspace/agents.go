@@ -269,7 +269,7 @@ func tellHooks(w *Workspace, e *engine.Engine, env environ.Env, o Options, opts 
 	}
 	past := hooks.Past{Branch: w.Repo, Base: w.Run.BaseCommit, Record: phases.RecordFile(w.Issue.ID)}
 	w.Hooks = &hooks.Teller{
-		Hooks: w.Plan.Hooks, Getenv: env.Getenv, Mask: env.Finder().Mask, Words: w.Catalogue(), Check: opts.Check, Sleep: environ.Sleep,
+		Hooks: w.Plan.Hooks, Getenv: env.Getenv, Mask: env.Finder().Mask, Words: w.Catalogue(), Check: opts.Unchanged().Check, Sleep: environ.Sleep,
 		Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
 		Warn:  func(said string) { w.Warn(errors.New(said)) },
 		Known: w.known, Since: past.Since,

@@ -86,7 +86,7 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	l = &lane{Tree: Tree{repo, t.base}}
 	opts.Sweep()
 	e := like.Aside(l)
-	e.Installer = opts.ForSetup()
+	e.Base = opts.Unchanged()
 	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts), provisionsFor(l.Tree, like.Plan.Setup), leakGuard{t.secrets, l.Tree}
 	l.engine = e
 	t.mu.Lock()

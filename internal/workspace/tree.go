@@ -103,14 +103,14 @@ func copiesBeside(tree string) string { return filepath.Join(filepath.Dir(tree),
 // CopyDir is the absolute path of the copy of that name.
 func (t Tree) CopyDir(name string) string { return filepath.Join(copiesBeside(t.Tree()), name) }
 
-// Copy makes a tree of a commit ("": the tip), with the run's folder, what keep matches and what the setup made.
-func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error) {
+// Copy makes a tree of a commit ("": the tip), with the run's folder and what the setup made.
+func (t Tree) Copy(ctx context.Context, commit, name string) (remove func() error, err error) {
 	dir := t.CopyDir(name)
 	remove = func() error { return folders.RemoveAll(dir) }
 	if err := remove(); err != nil {
 		return nil, err
 	}
-	err = t.CheckOutBeside(ctx, commit, name, matching(keep))
+	err = t.CheckOutBeside(ctx, commit, name)
 	if err == nil {
 		err = storeBeside(t).Place(ctx, dir)
 	}

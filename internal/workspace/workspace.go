@@ -122,7 +122,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		},
 		Commands: engine.Commands{
 			Checker:    opts,
-			Installer:  opts.ForSetup(),
+			Base:       opts.Unchanged(),
 			Jobs:       o.checksAtOnce(),
 			Provisions: provisionsFor(w.Git(), w.Plan.Setup),
 		},

@@ -24,7 +24,7 @@ type BranchTree interface {
 	Hidden(ctx context.Context, since time.Time) ([]HiddenFiles, error)
 	// Copy makes a tree of a commit, or of the tip, which empty is, in the folder that CopyDir gives, with the run's own
 	// folder and what the patterns of keep name. The function it returns removes it.
-	Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error)
+	Copy(ctx context.Context, commit, name string) (remove func() error, err error)
 	// CopyDir is the absolute path of the copy of that name.
 	CopyDir(name string) string
 	// Restore takes paths back to the tip; none means all.

@@ -33,7 +33,7 @@ type nowhere struct{ BranchTree }
 
 func (nowhere) CopyDir(name string) string { return name }
 
-func (nowhere) Copy(context.Context, string, string, []string) (func() error, error) {
+func (nowhere) Copy(context.Context, string, string) (func() error, error) {
 	return func() error { return nil }, nil
 }
 

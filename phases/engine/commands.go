@@ -16,7 +16,7 @@ import (
 // Commands say how the commands of a pipeline run on the work: those of its setup, and the checks.
 type Commands struct {
 	Checker    Checker
-	Installer  Checker    // runs the commands of the setup; nil: Checker does
+	Base       Checker    // runs the commands of the setup, and checks of what no agent has changed; nil: Checker does
 	Provisions Provisions // made before the first step; nil if the plan has no setup
 	Jobs       int        // how many checks run side by side; 0: one after the other
 
@@ -56,7 +56,7 @@ func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.
 		var err error
 		do := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}
 		c := e.round(nil)
-		c.Commit, c.Copies = run.BaseCommit, "base"
+		c.Commit, c.Checker = run.BaseCommit, cmp.Or(e.Base, e.Checker)
 		if run, err = e.tryBefore(ctx, run, do, c, unknown); err != nil {
 			return run, err
 		}
@@ -67,7 +67,7 @@ func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.
 
 // round is what it takes to run checks on the work as it is.
 func (e *Engine) round(checks []pipelines.Check) *checkRound {
-	return &checkRound{Tree: e.Tree, Checker: e.Checker, Mask: e.Mask, Jobs: e.Jobs, Keep: phases.KeptBeside(checks)}
+	return &checkRound{Tree: e.Tree, Checker: e.Checker, Mask: e.Mask, Jobs: e.Jobs}
 }
 
 // setUp makes the work tree ready for a decision, if it is not. One that has never
@@ -121,7 +121,7 @@ func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome
 	defer done()
 	return o, e.Provisions.Make(ctx, digest, func() (bool, error) {
 		for _, c := range e.Plan.Setup {
-			ended, err := cmp.Or(e.Installer, e.Checker).Check(attended, e.Tree.Dir(), c.Check)
+			ended, err := cmp.Or(e.Base, e.Checker).Check(attended, e.Tree.Dir(), c.Check)
 			if attended.Err() != nil {
 				return false, context.Cause(attended)
 			}
@@ -157,7 +157,7 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 	defer done()
 	do := phases.Decision{Do: phases.DoBaseline, Phase: d.Phase, Why: metadata.Because("baseline_due", "n", len(all))}
 	c := e.round(all)
-	c.Copies = "before"
+	c.Checker = cmp.Or(e.Base, e.Checker)
 	next, err := e.tryBefore(attended, run, do, c, all)
 	if err != nil {
 		return run, err
@@ -189,8 +189,6 @@ type checkRound struct {
 	Checker Checker
 	Mask    func(string) string
 	Jobs    int                    // how many run side by side; 0: one after the other
-	Keep    []string               // files beside the commit
-	Copies  string                 // how the names of its copies begin; empty: check
 	Commit  string                 // the commit it is about, in place of the work; empty: none
 	Lay     func(dir string) error // what is changed in each copy; nil: nothing
 	copying sync.Mutex
@@ -208,7 +206,7 @@ func (c *checkRound) all(ctx context.Context, commands []pipelines.Check) ([]met
 			defer func() { <-free }()
 			var err error
 			if ctx.Err() == nil {
-				results[i], err = c.one(ctx, i, command)
+				results[i], err = c.one(ctx, command)
 			}
 			if err != nil {
 				end(fmt.Errorf("check %s: %w", command.Name, err))
@@ -220,10 +218,10 @@ func (c *checkRound) all(ctx context.Context, commands []pipelines.Check) ([]met
 }
 
 // one gives the result of a command, which is run once more if it fails and asks for that.
-func (c *checkRound) one(ctx context.Context, i int, command pipelines.Check) (metadata.CheckResult, error) {
+func (c *checkRound) one(ctx context.Context, command pipelines.Check) (metadata.CheckResult, error) {
 	var before metadata.CheckResult // the try before
 	for try := 0; ; try++ {
-		r, err := c.inCopy(ctx, i, command)
+		r, err := c.inCopy(ctx, command)
 		if err != nil {
 			return r, err
 		}
@@ -238,10 +236,11 @@ func (c *checkRound) one(ctx context.Context, i int, command pipelines.Check) (m
 }
 
 // inCopy runs a command in a copy of the work.
-func (c *checkRound) inCopy(ctx context.Context, i int, command pipelines.Check) (metadata.CheckResult, error) {
-	name := fmt.Sprintf("%s-%d", cmp.Or(c.Copies, "check"), i)
+func (c *checkRound) inCopy(ctx context.Context, command pipelines.Check) (metadata.CheckResult, error) {
+	// One name in every round: what compilers have in their caches counts for one path.
+	name := fmt.Sprintf("check-%.8s", phases.DigestOf([]byte(command.Name+"\n"+command.Run)))
 	c.copying.Lock() // what is not part of the work is taken out of the tree for it
-	remove, err := c.Tree.Copy(ctx, c.Commit, name, c.Keep)
+	remove, err := c.Tree.Copy(ctx, c.Commit, name)
 	c.copying.Unlock()
 	if err != nil {
 		return metadata.CheckResult{}, err

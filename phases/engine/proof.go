@@ -132,7 +132,7 @@ func (e *Engine) read(ctx context.Context, commit string, names []string) (map[s
 // gone if that is nil.
 func (e *Engine) with(ctx context.Context, p *pipelines.Phase, commit string, files map[string][]byte) ([]metadata.CheckResult, error) {
 	c := e.round(p.Checks)
-	c.Commit, c.Copies, c.Lay = commit, "proof", func(dir string) error { return lay(dir, e.Tree.Dir(), files) }
+	c.Commit, c.Lay = commit, func(dir string) error { return lay(dir, e.Tree.Dir(), files) }
 	return c.all(ctx, p.Checks)
 }
 

@@ -35,7 +35,6 @@ func TestReviewThatRuns(t *testing.T) {
 			plan := testPlan()
 			plan.Phases = plan.Phases[1:2]
 			plan.Phases[0].Review.Access = pipelines.AccessRun
-			plan.Phases[0].Checks[0].Keep = []string{"modules"}
 			s := newStage(t, plan)
 			s.perform = func(ctx context.Context, task Task) (Result, error) {
 				if task.Step != metadata.Review {
@@ -55,7 +54,7 @@ func TestReviewThatRuns(t *testing.T) {
 				t.Fatalf("%v, %v", run.Status, err)
 			}
 			whys := reviewsOf(run)
-			copies := slices.Repeat([]string{"review modules", "review removed"}, len(whys))
+			copies := slices.Repeat([]string{"review", "review removed"}, len(whys))
 			if diff := cmp.Diff(tt.whys, whys); diff != "" {
 				t.Errorf("how the reviews ended (-want +got):\n%s", diff)
 			}

@@ -151,7 +151,7 @@ func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Deci
 	if !e.inCopy(d) {
 		return e.callAgent(ctx, run, d, t)
 	}
-	remove, err := e.Tree.Copy(ctx, "", copyFor(d), phases.KeptBeside(e.Plan.Phase(d.Phase).Checks))
+	remove, err := e.Tree.Copy(ctx, "", copyFor(d))
 	if err != nil {
 		return Result{}, err
 	}

@@ -117,12 +117,12 @@ func TestJSONSchemaMeansTheSame(t *testing.T) {
 		}
 	}
 	for text, wrong := range map[string]string{
-		"phases: [{name: build, goal: Do it., access: tree, checks: [{name: unit, run: go test}], steps: {review: {turns: 3}}}]":                                                        "",
-		"phases: [{name: b, goal: g, access: tree, steps: {review: {access: read, turns: 3}}, checks: [{name: c, run: 'true', keep: [x]}]}]\nsetup: [{name: s, run: x, network: open}]": "",
-		"phases: [{name: b, goal: g, steps: {review: {acces: read}}}]":                                                                                                                  "acces",
-		"phases: [{name: b, goal: g, steps: {revise: {access: read}}}]":                                                                                                                 "access",
-		"extends: full\nreplace: [{name: design, model: opus}]\ndrop: [report]":                                                                                                         "",
-		"rules: [{after: build, when: {diff: {lines: 3}}, then: {skip: review}}]":                                                                                                       "",
+		"phases: [{name: build, goal: Do it., access: tree, checks: [{name: unit, run: go test}], steps: {review: {turns: 3}}}]":                                             "",
+		"phases: [{name: b, goal: g, access: tree, steps: {review: {access: read, turns: 3}}, checks: [{name: c, run: 'true'}]}]\nsetup: [{name: s, run: x, network: open}]": "",
+		"phases: [{name: b, goal: g, steps: {review: {acces: read}}}]":                                                                                                       "acces",
+		"phases: [{name: b, goal: g, steps: {revise: {access: read}}}]":                                                                                                      "access",
+		"extends: full\nreplace: [{name: design, model: opus}]\ndrop: [report]":                                                                                              "",
+		"rules: [{after: build, when: {diff: {lines: 3}}, then: {skip: review}}]":                                                                                            "",
 		"phases: [{name: build}]":                            "goal",
 		"phases: [{name: build, goal: Do it., acces: tree}]": "acces",
 		"phases: [{name: Build, goal: Do it.}]":              "name",
