@@ -197,9 +197,11 @@ func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []Hidden, err err
 		return nil, err
 	}
 	var ask strings.Builder
+	within := "/" // what was taken last: of a folder with rules of its own, git also lists what is in it
 	for _, name := range records(out) {
-		if p := strings.TrimSuffix(name, "/"); !Under(p, r.opt.State) && !Under(r.opt.State, p) && r.writtenSince(p, since) {
+		if p := strings.TrimSuffix(name, "/"); !strings.HasPrefix(p, within) && !Under(p, r.opt.State) && !Under(r.opt.State, p) && r.writtenSince(p, since) {
 			ask.WriteString(name + "\x00")
+			within = p + "/"
 		}
 	}
 	if ask.Len() == 0 {

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io/fs"
@@ -33,7 +34,7 @@ func Detect(fsys fs.FS) Found {
 	l.tasks()
 	l.fromWorkflows()
 	l.name()
-	l.notIgnored()
+	l.ignored()
 	return l.found
 }
 
@@ -46,15 +47,13 @@ func goPackages(l *look, dir string) map[string]string {
 	for _, m := range useLine.FindAllStringSubmatch(l.repo.read(path.Join(dir, "go.work")), -1) {
 		all = append(all, m[1]+"/...")
 	}
-	if len(all) == 0 {
-		all = []string{"./..."}
-	}
-	return map[string]string{"packages": strings.Join(all, " ")}
+	return map[string]string{"packages": cmp.Or(strings.Join(all, " "), "./...")}
 }
 
 // pipPackages gives the arguments by which pip installs what a project needs: the usual
 // files of requirements, and itself with its extras for tests and development. It also
-// names where they are from.
+// names where they are from, the program by which the repository's workflow starts the tests,
+// and the arguments of one that installs for itself.
 func pipPackages(l *look, dir string) map[string]string {
 	var from []string
 	args := ""
@@ -79,7 +78,12 @@ func pipPackages(l *look, dir string) map[string]string {
 		extras := slices.DeleteFunc([]string{"test", "tests", "testing", "dev"}, func(name string) bool { return p.Project.Optional[name] == nil })
 		args, from = args+" -e "+either(len(extras) > 0, "'.["+strings.Join(extras, ",")+"]'", "."), append(from, itself)
 	}
-	return map[string]string{"packages": args, "from": strings.Join(from, ", ")}
+	words := map[string]string{"packages": args, "from": strings.Join(from, ", ")}
+	if i := slices.IndexFunc(l.workflows, func(s step) bool { return toolOf(s.run) == "python" && s.dir == dir }); i >= 0 {
+		command, _, _ := strings.Cut(l.workflows[i].run, " -- ")
+		words["starts"], words["envs"], _ = strings.Cut(command+" ", " ")
+	}
+	return words
 }
 
 // mavenRepositories gives the hosts of the repositories that a project of Maven names.
@@ -243,12 +247,11 @@ func (l *look) name() {
 	}
 }
 
-// notIgnored notes what a setup leaves that git may not ignore: it would not stay.
-func (l *look) notIgnored() {
-	rules := l.repo.read(".gitignore")
-	for _, c := range l.found.Setup {
-		if len(c.Leaves) > 0 && !strings.Contains(rules, strings.Split(c.Leaves[0], "/")[0]) {
-			l.unused("what "+c.Name+" leaves", "only what git ignores stays for the checks, and .gitignore does not name "+c.Leaves[0]+": add it")
+// ignored has git ignore what a setup leaves and .gitignore does not name: else it would not stay.
+func (l *look) ignored() {
+	for i, c := range l.found.Setup {
+		if len(c.Leaves) > 0 && !strings.Contains(l.repo.read(".gitignore"), strings.Split(c.Leaves[0], "/")[0]) {
+			l.found.Setup[i].Run += " && mkdir -p " + c.Leaves[0] + " && echo '*' >" + c.Leaves[0] + "/.gitignore"
 		}
 	}
 }

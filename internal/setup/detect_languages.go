@@ -136,10 +136,7 @@ func (p project) commands() {
 		if c.Kind == "test" && tested || !p.fits(c.condition) {
 			continue
 		}
-		run, why := p.put(c.Run), p.words["manifest"]
-		if c.Why != "" {
-			why = p.put(c.Why)
-		}
+		run, why := strings.TrimSpace(p.put(c.Run)), cmp.Or(p.put(c.Why), p.words["manifest"])
 		var taken *FoundCommand
 		switch c.Kind {
 		case "unused":
@@ -228,22 +225,17 @@ func (l *look) scripts(pm manager, m manifest, workspace string, inner map[strin
 			continue
 		}
 		took++
-		tested = tested || name == "test"
-		l.script(name, run, why)
+		if name == "test" {
+			tested = true
+			l.test("node", run, why).Timeout = "20m"
+		} else {
+			l.add(&l.found.Checks, name, run, why)
+		}
 	}
 	if script, there := m.Scripts["build"]; there && took == 0 && unfit(script, false) == "" {
 		l.add(&l.found.Checks, "build", pm.program+" run build", "package.json")
 	}
 	return tested
-}
-
-// script takes one script as a check.
-func (l *look) script(name, run, why string) {
-	if name == "test" {
-		l.test("node", run, why).Timeout = "20m"
-		return
-	}
-	l.add(&l.found.Checks, name, run, why)
 }
 
 // unfit says why a script, or what a task does, is of no use as a check; "" if it is. Of a task only what it starts
@@ -283,10 +275,8 @@ func (l *look) manager(dir string, m manifest) manager {
 		} // else corepack, which comes with Node.js, fetches the version that is named
 		return manager{either(major != "", "corepack pnpm", "pnpm"), frozen("install --frozen-lockfile", "install"), lock, "--recursive --if-present run %s", usualHosts("npm")}
 	case "yarn":
-		if major > "1" || l.repo.has(path.Join(dir, ".yarnrc.yml")) {
-			return manager{either(major != "", "corepack yarn", "yarn"), frozen("install --immutable", "install"), lock, "", usualHosts("yarn")}
-		}
-		return manager{"yarn", frozen("install --frozen-lockfile", "install"), lock, "", usualHosts("yarn")}
+		newer := major > "1" || l.repo.has(path.Join(dir, ".yarnrc.yml"))
+		return manager{either(newer && major != "", "corepack yarn", "yarn"), frozen(either(newer, "install --immutable", "install --frozen-lockfile"), "install"), lock, "", usualHosts("yarn")}
 	case "bun":
 		l.byNpm("bun", "", cmp.Or(lock, "package.json"))
 		return manager{"bun", frozen("install --frozen-lockfile", "install"), lock, "", usualHosts("npm")}
