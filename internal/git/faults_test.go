@@ -1,3 +1,5 @@
+//go:build slow
+
 package git
 
 import (
@@ -147,11 +149,6 @@ func TestManyRefs(t *testing.T) {
 	if out, err := r.git(t.Context(), "for-each-ref", "--count=10"); err != nil || strings.Contains(string(out), "many") {
 		t.Errorf("the run took branches along: %s, %v", out, err)
 	}
-}
-
-func there(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
 }
 
 // broken has every git command that this program starts from now on with a text in its arguments

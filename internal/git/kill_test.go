@@ -1,3 +1,5 @@
+//go:build slow
+
 package git
 
 import (
@@ -15,39 +17,6 @@ import (
 	"testing"
 	"time"
 )
-
-// commitForever is what the test binary does when another test wants a process
-// to kill: it opens the run and commits state and code until it is ended.
-func commitForever(ctx context.Context) error {
-	user := os.Getenv("REPRISE_TEST_COMMITTER")
-	source, err := Find(ctx, user)
-	if err != nil {
-		return err
-	}
-	r, err := Open(ctx, Options{Source: source, Root: filepath.Join(filepath.Dir(user), "run"), Branch: branch, State: state, Remote: "origin"})
-	if err != nil {
-		return err
-	}
-	last, _ := r.ReadFile(ctx, r.Tip(), record)
-	n, _ := strconv.Atoi(string(last))
-	fmt.Println("ready")
-	for {
-		n++
-		text := []byte(strconv.Itoa(n))
-		if err := os.WriteFile(filepath.Join(r.Tree(), "code.txt"), text, 0o644); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(r.Tree(), "new-"+string(text)), text, 0o644); err != nil {
-			return err
-		}
-		if _, err := commitPaths(ctx, r, Commit{
-			Message: "n " + string(text), Files: map[string][]byte{record: text}, Time: noon,
-		}, "code.txt", "new-"+string(text)); err != nil {
-			return err
-		}
-		fmt.Println(n)
-	}
-}
 
 // A process killed at any moment leaves a branch that is either before or after
 // the commit it was making, state and code together, and the next one goes on.

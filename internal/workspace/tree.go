@@ -89,14 +89,6 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	return out, nil
 }
 
-// matching says which paths patterns name; nil if there are none.
-func matching(patterns []string) func(string) bool {
-	if len(patterns) == 0 {
-		return nil
-	}
-	return func(path string) bool { return pipelines.MatchesPath(path, patterns) }
-}
-
 // copiesBeside is the folder of the copies of a tree.
 func copiesBeside(tree string) string { return filepath.Join(filepath.Dir(tree), "copies") }
 
