@@ -225,9 +225,9 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 	terminal.Tell(out, "\n"+w.Shown("issue ends", "issue", text.Cut(text.IssueName(run.IssueNumber, run.IssueTitle), 100), "how", ending(run)))
 	terminal.ShowProven(out, w.Plan, run, terminal.Options{})
 	if o.dry {
-		says := w.Shown("nothing left")
-		if run.Status != metadata.Failed {
-			says = text.Join(" ", says, w.Shown("for real"))
+		says := text.Join(" ", w.Shown("nothing left"), text.If(run.Status != metadata.Failed, w.Shown("for real")))
+		if view.BrokenSetup(run) != nil {
+			says = text.Join(" ", says, w.Shown("change setup", "file", run.Pipeline.Source))
 		}
 		terminal.Tell(out, says)
 		return
