@@ -28,9 +28,9 @@ type SetupStore struct {
 // The names below the folder of a run.
 const (
 	treeDir = "tree"
-	keptDir = "setup" // files 0, 1, 2 and so on, made and giving
+	keptDir = "setup" // files 0, 1, 2 and so on, made and half
 	made    = keptDir + "/made.json"
-	giving  = keptDir + "/giving" // there while the tree has not all of its copies
+	half    = keptDir + "/half" // a copy that is not whole
 )
 
 // record says what the store holds.
@@ -65,10 +65,7 @@ func (s SetupStore) Take(digest string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }()                        // nothing is written through it later
-	if err := root.WriteFile(giving, nil, 0o600); err != nil { // the tree has nothing of it yet
-		return err
-	}
+	defer func() { _ = root.Close() }() // nothing is written through it later
 	r := record{Digest: digest}
 	for i, p := range paths {
 		p = strings.TrimSuffix(p, "/")
@@ -93,64 +90,43 @@ func (s SetupStore) Forget() error {
 	return folders.RemoveAll(filepath.Join(s.Root, keptDir))
 }
 
-// Give copies what is kept into the tree, for agents: all of it after Take or an interruption, later what is missing.
-// What an agent does to the copy reaches nobody else.
-func (s SetupStore) Give(ctx context.Context) error {
-	mark := filepath.Join(s.Root, filepath.FromSlash(giving))
-	_, unmarked := os.Lstat(mark)
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
-		return ignoreMissing(err) // nothing is kept
-	}
-	if err := s.place(ctx, filepath.Join(s.Root, treeDir), unmarked == nil); err != nil {
-		return err
-	}
-	return os.Remove(mark)
-}
+// Give copies what is kept into the tree, for agents, as far as it is missing. What an agent does to the copy reaches
+// nobody else.
+func (s SetupStore) Give(ctx context.Context) error { return s.Place(ctx, treeDir) }
 
-// Place copies what is kept into another tree, but for what is there already.
-func (s SetupStore) Place(ctx context.Context, dir string) error { return s.place(ctx, dir, false) }
-
-func (s SetupStore) place(ctx context.Context, dir string, anew bool) error {
+// Place copies what is kept into a folder below Root, but for what is there already. Nothing gets there by halves.
+func (s SetupStore) Place(ctx context.Context, dir string) error {
 	r, err := s.read()
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(s.Root)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // what is copied is closed by then
+	tree, err := root.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tree.Close() }() // as above
 	for i, p := range r.Paths {
-		if _, err := root.Lstat(p); err == nil && !anew {
+		if _, err := tree.Lstat(p); err == nil {
 			continue
 		}
-		if err := s.copy(ctx, root, i, p); err != nil {
-			return fmt.Errorf("copy %s into %s: %w", p, filepath.Base(dir), err)
+		folders.UnlockAbove(tree, p)
+		err := errors.Join(tree.MkdirAll(path.Dir(p), 0o755), folders.Remove(root, half), folders.Copy(ctx, root, path.Join(keptDir, strconv.Itoa(i)), root, half))
+		if err == nil && folders.Beyond(tree, p) {
+			err = errors.New("a link leads elsewhere there")
+		}
+		if err == nil {
+			err = root.Rename(half, path.Join(dir, p))
+		}
+		if err != nil {
+			return fmt.Errorf("copy %s into %s: %w", p, path.Base(dir), err)
 		}
 	}
 	return nil
-}
-
-// copy puts a copy of what is kept as number i in place.
-func (s SetupStore) copy(ctx context.Context, tree *os.Root, i int, to string) error {
-	folders.UnlockAbove(tree, to)
-	if err := folders.Remove(tree, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := tree.MkdirAll(path.Dir(to), 0o755); err != nil {
-		return err
-	}
-	into, err := tree.OpenRoot(path.Dir(to)) // no link leads it elsewhere
-	if err != nil {
-		return err
-	}
-	defer func() { _ = into.Close() }() // as above
-	kept, err := os.OpenRoot(filepath.Join(s.Root, keptDir))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = kept.Close() }() // opened for reading
-	return folders.Copy(ctx, kept, strconv.Itoa(i), into, path.Base(to))
 }
 
 func (s SetupStore) read() (record, error) {

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -103,9 +104,9 @@ func TestStore(t *testing.T) {
 		t.Errorf("what is there was changed, or what is gone is not back: %v", got)
 	}
 
-	other := t.TempDir()
-	do(t, os.WriteFile(filepath.Join(other, "cache"), []byte("kept"), 0o644))
-	do(t, s.Place(t.Context(), other))
+	other := filepath.Join(s.Root, "other")
+	do(t, errors.Join(os.Mkdir(other, 0o755), os.WriteFile(filepath.Join(other, "cache"), []byte("kept"), 0o644)))
+	do(t, s.Place(t.Context(), "other"))
 	for name, want := range map[string]string{"deps/bin/tool": "made", "cache": "kept"} {
 		if data, err := os.ReadFile(filepath.Join(other, name)); err != nil || string(data) != want {
 			t.Errorf("placed in another tree: %s is %q, %v", name, data, err)
@@ -124,10 +125,9 @@ func TestGivenInPart(t *testing.T) {
 	do(t, s.Take("1", []string{"deps", "more"}))
 	do(t, s.Give(t.Context()))
 
-	// While the tree was given the copies of a newer setup: some are old, one is half there.
-	s.write(t, "more", "old")
-	do(t, os.Remove(filepath.Join(s.Root, treeDir, "deps/b")))
-	do(t, os.WriteFile(filepath.Join(s.Root, filepath.FromSlash(giving)), nil, 0o600))
+	// While the tree was given its copies: one is half made.
+	do(t, os.RemoveAll(filepath.Join(s.Root, treeDir, "deps")))
+	do(t, os.MkdirAll(filepath.Join(s.Root, half, "c"), 0o755))
 	do(t, s.Give(t.Context()))
 	want := map[string]string{"deps/a": "made", "deps/b": "made", "more": "made"}
 	if diff := cmp.Diff(want, s.tree(t)); diff != "" {

@@ -104,7 +104,7 @@ func (t Tree) Copy(ctx context.Context, commit, name string) (remove func() erro
 	}
 	err = t.CheckOutBeside(ctx, commit, name)
 	if err == nil {
-		err = storeBeside(t).Place(ctx, dir)
+		err = storeBeside(t).Place(ctx, path.Join("copies", name))
 	}
 	if err == nil {
 		err = folders.Relocate(dir, t.Tree())
