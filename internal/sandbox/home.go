@@ -188,7 +188,7 @@ func (s *Sandbox) home(ctx context.Context, what Home, access pipelines.Access) 
 			if full {
 				_ = folders.RemoveAll(dir) // what stays is not in the way of anybody else
 			} else if what.Clean && !s.homes.judged && ctx.Err() == nil {
-				_ = s.mark(ctx, dir) // else others fetch it themselves
+				_ = s.renew(ctx, dir, mirror{marks: true}) // else others fetch it themselves
 			}
 		})
 	}

@@ -23,25 +23,20 @@ type stamp struct {
 // mirror makes one folder like another. What neither side has touched since the last time stays, so that it takes a look
 // at each file and no copy. No link is followed.
 type mirror struct {
-	seen, now map[string][2]stamp // by path, how a file was where it comes from and where it goes to
+	seen, now map[string][2]stamp // by path, how a file was in the clean home and in the other
+	marks     bool                // the clean home is made like the other, and not the other like it
 	takes     []string            // patterns of path.Match: what is taken; nil: all
 	keeps     []string            // and what stays if it is nowhere else
 	adds      bool                // what was changed where it goes to stays
 	copied    bool
 }
 
-// renew makes a home like the clean one.
+// renew makes a home like the clean one, or that like the home, and remembers in a file how it left what is in the two.
 func (s *Sandbox) renew(ctx context.Context, home string, m mirror) error {
-	return m.work(ctx, s.clean(), home, home+".seen", false)
-}
-
-// mark makes the clean home like the one of checks.
-func (s *Sandbox) mark(ctx context.Context, home string) error {
-	return (&mirror{}).work(ctx, home, s.clean(), home+".seen", true)
-}
-
-// work does it, and remembers in a file how it left what is in the two folders.
-func (m *mirror) work(ctx context.Context, from, to, file string, turned bool) error {
+	from, to, file := s.clean(), home, home+".seen"
+	if m.marks {
+		from, to = to, from
+	}
 	if err := openFolders(filepath.Dir(from), from, filepath.Dir(to), to); err != nil {
 		return err
 	}
@@ -58,29 +53,16 @@ func (m *mirror) work(ctx context.Context, from, to, file string, turned bool) e
 	}
 	defer func() { _ = dst.Close() }() // as above
 	m.now = map[string][2]stamp{}
-	if turned {
-		m.seen = turn(m.seen)
-	}
 	if err = errors.Join(os.RemoveAll(file), m.folder(ctx, src, dst, "")); err != nil { // of what is cut off nothing counts
 		return err
 	}
 	if m.copied {
 		time.Sleep(20 * time.Millisecond) // some systems count so coarsely that a change at once would not be seen
 	}
-	if turned {
-		m.now = turn(m.now)
-	}
 	if data, err = json.Marshal(m.now); err == nil {
 		err = os.WriteFile(file, data, 0o600)
 	}
 	return err
-}
-
-func turn(all map[string][2]stamp) map[string][2]stamp {
-	for name, pair := range all {
-		all[name] = [2]stamp{pair[1], pair[0]}
-	}
-	return all
 }
 
 // folder makes a folder like another; src is nil where there is none, and only what is kept stays.
@@ -116,7 +98,7 @@ func (m *mirror) one(ctx context.Context, src, dst *os.Root, name, at string) (e
 	}
 	to, _ := dst.Lstat(name)
 	above, below := leads(m.keeps, at)
-	pair, folder := stamps(from, to), to != nil && to.IsDir()
+	pair, folder := m.stamps(from, to), to != nil && to.IsDir()
 	switch {
 	case from == nil && (to == nil || below && (folder || to.Mode().IsRegular())):
 		return nil
@@ -133,7 +115,7 @@ func (m *mirror) one(ctx context.Context, src, dst *os.Root, name, at string) (e
 	if err = folders.Copy(ctx, src, name, dst, name); err == nil {
 		from, _ = src.Lstat(name) // the copy may have unlocked it
 		to, _ = dst.Lstat(name)   // nil if it is a socket or the like
-		m.now[at] = stamps(from, to)
+		m.now[at] = m.stamps(from, to)
 	}
 	return err
 }
@@ -177,8 +159,11 @@ func leads(patterns []string, at string) (above, below bool) {
 }
 
 // stamps tells how two files are; nil stands for one that is not there.
-func stamps(files ...fs.FileInfo) (pair [2]stamp) {
-	for i, info := range files {
+func (m *mirror) stamps(from, to fs.FileInfo) (pair [2]stamp) {
+	if m.marks {
+		from, to = to, from
+	}
+	for i, info := range []fs.FileInfo{from, to} {
 		if info != nil {
 			changed, _, id := diskUse(info)
 			pair[i] = stamp{id, changed.UnixNano()}
