@@ -265,10 +265,6 @@ func (b Boundary) badContent(c Change) metadata.Reason {
 		return metadata.Because("no_programs")
 	case c.Holds == BinaryContent && !allowed && !shown(c.Path):
 		return metadata.Because("no_binaries")
-	case c.Runs && b.artifact(c.Path):
-		return metadata.Because("artifact_executable")
-	case c.Runs && c.Holds != ScriptContent && !allowed:
-		return metadata.Because("only_scripts")
 	}
 	return ""
 }

@@ -281,6 +281,14 @@ func (r *Repo) fingerprint(p string) string {
 // scratchTemp is where it is made: beside the work tree, where no agent can write.
 const scratchTemp = "scratch"
 
+// keepInTree has git refuse commits, branches and stashes there, before it takes anything out of the tree: what only this
+// .git has would be lost when it is made anew.
+const keepInTree = `#!/bin/sh
+[ "$1" = prepared ] && grep -qE ' (HEAD|refs/(heads/.*|stash))$' || exit 0
+echo 'reprise commits what is in the tree, and keeps nothing else of this .git: leave the work in the tree' >&2
+exit 1
+`
+
 // buildScratch puts a .git at a commit into a tree, as if made anew, in place of whatever is there. It shows the
 // branch, the default branch, their history, and what is uncommitted. It borrows the user's objects by path, so the
 // agent has to be able to read those. No git command of this package ever looks at it.
@@ -305,6 +313,12 @@ func (r *Repo) buildScratch(tree, index, commit string) (err error) {
 	}
 	for name, from := range map[string]string{"index": index, "shallow": r.home("shallow"), "info/attributes": r.home("info/attributes")} {
 		if err := folders.CopyFile(filepath.Join(r.opt.Root, scratchTemp, name), from); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if tree == "tree" {
+		err := errors.Join(r.root.Mkdir(path.Join(scratchTemp, "hooks"), 0o755), r.root.WriteFile(path.Join(scratchTemp, "hooks/reference-transaction"), []byte(keepInTree), 0o755))
+		if err != nil {
 			return err
 		}
 	}

@@ -68,6 +68,7 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 		_, err := top.Lstat(name)
 		return err == nil
 	}}
+	dropped := false
 	for i, c := range changes {
 		out[i] = phases.Change{
 			Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size,
@@ -85,6 +86,15 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 		if err := t.read(ctx, top, &out[i], plainFile(c.Was)); err != nil {
 			return nil, fmt.Errorf("look at %s: %w", c.Path, err)
 		}
+		if out[i].Runs && out[i].Kind == phases.FileKind && out[i].Holds != phases.ScriptContent && (!out[i].New || out[i].Holds != phases.ProgramContent) {
+			if err := top.Chmod(c.Path, 0o644); err != nil { // such as of chmod -R: nothing needs that right
+				return nil, fmt.Errorf("take the right to execute from %s: %w", c.Path, err)
+			}
+			dropped = true
+		}
+	}
+	if dropped {
+		return t.Changes(ctx)
 	}
 	return out, nil
 }
