@@ -185,14 +185,11 @@ func (c *checker) standing(at place, p *Phase) {
 	if p.CompletedAt == nil {
 		at.bad("completed_at", "is missing, but the phase is completed")
 	}
-	if v := p.Verdict; v != nil && v.Verdict == Fail {
+	if p.Verdict != nil && p.Verdict.Verdict == Fail {
 		at.bad("verdict", "is fail, but the phase is completed")
-	} else if v != nil {
-		for _, f := range v.Findings {
-			if f.Severity == Blocker && f.Status != Fixed {
-				at.bad("verdict", "the blocker %q is open, but the phase is completed", f.ID)
-			}
-		}
+	}
+	for _, f := range p.Verdict.OpenBlockers() {
+		at.bad("verdict", "the blocker %q is open, but the phase is completed", f.ID)
 	}
 	if p.Checks != nil && p.Checks.Written == p.Written {
 		for _, r := range p.Checks.Results {

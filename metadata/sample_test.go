@@ -23,11 +23,11 @@ func sample() Run {
 	link := "https://github.com/octo/hello/issues/7"
 	verdict := func(r Ruling, status FindingStatus) *Verdict {
 		return &Verdict{
-			Verdict: r,
-			Gates:   []Gate{{Gate: "The API stays REST", Pass: r != Fail, Why: "see design.md <line 12>"}},
+			Verdict: r, Commit: commit,
+			Gates: []Gate{{Gate: "The API stays REST", Pass: r != Fail, Why: "see design.md <line 12>"}},
 			Findings: []Finding{{
 				ID: "F1", Severity: Blocker, Title: "No paging", Problem: "lists are whole", Impact: "slow & large",
-				Solution: "add a cursor", File: "api/list.go", Line: 12, Status: status,
+				Solution: "add a cursor", File: "api/list.go", Line: 12, Status: status, Proof: "go test ./api", Late: Because(LateProven, "run", "go test ./api"),
 			}},
 		}
 	}

@@ -8,6 +8,7 @@ import (
 // Verdict is what a review says, in types; prose is never read for it.
 type Verdict struct {
 	Verdict  Ruling    `json:"verdict"`
+	Commit   string    `json:"commit,omitempty" check:"commit"` // with the work it is about
 	Gates    []Gate    `json:"gates"`
 	Findings []Finding `json:"findings"`
 }
@@ -40,6 +41,8 @@ type Finding struct {
 	File     string        `json:"file,omitempty" check:"path"` // path from the top of the repository
 	Line     int           `json:"line,omitzero"`               // counts from 1
 	Status   FindingStatus `json:"status"`
+	Proof    string        `json:"proof,omitempty"` // command that fails because of it, for a blocker that came late
+	Late     Reason        `json:"late,omitempty"`  // what such a blocker counts for, and why; empty: it did not come late
 }
 
 // Severity says whether a finding stops the phase.
@@ -50,6 +53,21 @@ const (
 	Blocker    Severity = "blocker"
 	Suggestion Severity = "suggestion"
 )
+
+const (
+	// Late is what a blocker counts for that came late and is not proven. No record has it as a severity.
+	Late = "late"
+	// LateProven is the code of the reason for which a blocker that came late counts.
+	LateProven = "late_proven"
+)
+
+// Counts is what a finding counts for, whatever the reviewer called it.
+func (f Finding) Counts() Severity {
+	if f.Late != "" && f.Late.Code() != LateProven {
+		return Late
+	}
+	return f.Severity
+}
 
 // FindingStatus is what became of a finding since the round before.
 type FindingStatus string
@@ -183,18 +201,22 @@ const (
 )
 
 // OpenBlockers gives the blockers that are not fixed; none of a nil verdict.
-func (v *Verdict) OpenBlockers() []Finding { return v.open(Blocker) }
+func (v *Verdict) OpenBlockers() []Finding { return v.Open(Blocker) }
 
-// OpenSuggestions gives the suggestions that are not fixed; none of a nil verdict.
-func (v *Verdict) OpenSuggestions() []Finding { return v.open(Suggestion) }
+// OpenSuggestions gives the suggestions that are not fixed, and before them the blockers that came late and do not count;
+// none of a nil verdict.
+func (v *Verdict) OpenSuggestions() []Finding {
+	return append(v.Open(Late), v.Open(Suggestion)...)
+}
 
-func (v *Verdict) open(s Severity) []Finding {
+// Open gives the findings that count as s and are not fixed; none of a nil verdict.
+func (v *Verdict) Open(s Severity) []Finding {
 	var out []Finding
 	if v == nil {
 		return nil
 	}
 	for _, f := range v.Findings {
-		if f.Severity == s && f.Status != Fixed {
+		if f.Counts() == s && f.Status != Fixed {
 			out = append(out, f)
 		}
 	}

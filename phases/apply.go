@@ -192,6 +192,9 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, a *metada
 func reviewed(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
 	before := rec.Verdict
 	v := concludeVerdict(*o.Verdict, before, !rec.ChecksFail())
+	if v.Commit = o.Tip; rec.Lane != nil && rec.Lane.Head != "" {
+		v.Commit = rec.Lane.Head // the tip of its tree is on no branch
+	}
 	rec.Verdict, rec.ReviewResult = &v, string(v.Verdict)
 	rec.Round++
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, metadata.Review)

@@ -64,7 +64,7 @@ func FeedbackOn(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase,
 	if rec.Checks != nil && rec.Checks.Written == rec.Written {
 		for _, c := range rec.Checks.Results {
 			if d.Do == DoReview || !c.Pass {
-				f.Checks = append(f.Checks, prompts.Check{Name: c.Name, Run: c.Run, Pass: c.Pass, ExitCode: c.ExitCode, Output: c.Output, FailsBefore: c.FailsBefore, Otherwise: say(run.Language, whyOtherwise(c, run.Baseline)), Tests: c.FailedTests, Flaky: c.Flaky})
+				f.Checks = append(f.Checks, prompts.Check{CheckResult: c, Otherwise: say(run.Language, whyOtherwise(c, run.Baseline)), Tests: c.FailedTests})
 			}
 		}
 	}
@@ -215,12 +215,12 @@ func WrittenReview(language string, rec *metadata.Phase) string {
 		fmt.Fprintf(&b, "\n## %s\n", w.Say("files.findings"))
 	}
 	for _, f := range v.Findings {
-		kind := w.List([]string{w.Word("severities", string(f.Severity)), w.Word("changes", string(f.Status))})
+		kind := w.List([]string{w.Word("severities", string(f.Counts())), w.Word("changes", string(f.Status))})
 		fmt.Fprintf(&b, "\n### %s %s (%s)\n\n", f.ID, TruncateText(f.Title), kind)
 		if f.File != "" {
 			fmt.Fprintf(&b, "- %s: %s:%d\n", w.Say("files.where"), f.File, f.Line)
 		}
-		for _, part := range []struct{ name, text string }{{w.Say("files.problem"), f.Problem}, {w.Say("files.impact"), f.Impact}, {w.Say("files.solution"), f.Solution}} {
+		for _, part := range []struct{ name, text string }{{w.Say("files.problem"), f.Problem}, {w.Say("files.impact"), f.Impact}, {w.Say("files.solution"), f.Solution}, {w.Say("files.late"), f.Late.In(w)}} {
 			if part.text != "" {
 				fmt.Fprintf(&b, "- %s: %s\n", part.name, part.text)
 			}

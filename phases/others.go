@@ -1,8 +1,10 @@
 package phases
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,6 +144,31 @@ func ChangedInPatch(patch string) (names []string, files int) {
 		}
 	}
 	return names, files
+}
+
+// Place is a part of a file that has changed, with the lines around it.
+type Place struct {
+	File        string
+	First, Last int // lines; where Last is not above 0, it is the whole file
+}
+
+// hunk matches where a part of a patch begins; no line of a file does so in one.
+var hunk = regexp.MustCompile(`(?m)^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+
+// ChangedPlaces gives the parts of files that a patch of git changes.
+func ChangedPlaces(patch string) (all []Place) {
+	for _, part := range strings.Split("\n"+patch, "\ndiff --git ")[1:] {
+		names, _ := ChangedInPatch("diff --git " + part)
+		hunks := hunk.FindAllStringSubmatch(part, -1)
+		for _, h := range append(hunks, []string{"", "0", "0"})[:max(1, len(hunks))] { // what is no text changes as a whole
+			first, _ := strconv.Atoi(h[1])
+			n, _ := strconv.Atoi(cmp.Or(h[2], "1"))
+			for _, file := range names {
+				all = append(all, Place{file, first, first + n - 1})
+			}
+		}
+	}
+	return all
 }
 
 // both gives the name that the first line of a change has twice, or "".

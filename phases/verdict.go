@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -47,7 +48,8 @@ const VerdictSchema = `{
           "solution": {"type": "string"},
           "file": {"type": "string"},
           "line": {"type": "integer"},
-          "status": {"type": "string", "enum": ["new", "still_open", "fixed"]}
+          "status": {"type": "string", "enum": ["new", "still_open", "fixed"]},
+          "proof": {"type": "string", "description": "only for a blocker that comes late: a shell command, on one line, that fails because of it"}
         }
       }
     }
@@ -91,49 +93,42 @@ func ReadVerdict(data []byte, p *pipelines.Phase, rec *metadata.Phase) (metadata
 const maxWrong = 50
 
 // matchGates holds the answered gates against the declared ones and puts them into the declared order and wording.
-func matchGates(v *metadata.Verdict, gates []string) []metadata.Reason {
-	var wrong []metadata.Reason
-	answered := map[string]metadata.Gate{}
+func matchGates(v *metadata.Verdict, gates []string) (wrong []metadata.Reason) {
+	ordered := make([]metadata.Gate, len(gates))
 	for _, g := range v.Gates {
-		key := plain(g.Gate)
-		if _, twice := answered[key]; twice {
-			wrong = append(wrong, metadata.Because("gate_twice", "gate", OneLine(g.Gate)))
-		}
-		answered[key] = g
-	}
-	ordered := make([]metadata.Gate, 0, len(gates))
-	for _, text := range gates {
-		g, ok := answered[plain(text)]
-		if !ok {
-			wrong = append(wrong, metadata.Because("gate_unanswered", "gate", text))
-			continue
-		}
-		delete(answered, plain(text))
-		g.Gate = text
-		ordered = append(ordered, g)
-	}
-	for _, g := range v.Gates {
-		if _, unknown := answered[plain(g.Gate)]; unknown {
+		i := slices.IndexFunc(gates, func(text string) bool { return plain(text) == plain(g.Gate) })
+		switch {
+		case i < 0:
 			wrong = append(wrong, metadata.Because("gate_unknown", "gate", OneLine(g.Gate)))
+		case ordered[i].Gate != "":
+			wrong = append(wrong, metadata.Because("gate_twice", "gate", OneLine(g.Gate)))
+		default:
+			ordered[i], ordered[i].Gate = g, gates[i]
+		}
+	}
+	for i, text := range gates {
+		if ordered[i].Gate == "" {
+			wrong = append(wrong, metadata.Because("gate_unanswered", "gate", text))
 		}
 	}
 	v.Gates = ordered
 	return wrong
 }
 
+// maxProof is how long a command may be that proves a finding, in bytes.
+const maxProof = 1000
+
 func checkFindings(findings []metadata.Finding) []metadata.Reason {
 	var wrong []metadata.Reason
-	seen := map[string]bool{}
 	for i := range findings {
 		f := &findings[i]
 		id := OneLine(f.ID)
 		switch {
 		case strings.TrimSpace(f.ID) == "":
 			wrong = append(wrong, metadata.Because("finding_without_id", "n", i+1))
-		case seen[f.ID]:
+		case slices.ContainsFunc(findings[:i], func(other metadata.Finding) bool { return other.ID == f.ID }):
 			wrong = append(wrong, metadata.Because("finding_id_twice", "n", i+1, "id", id))
 		}
-		seen[f.ID] = true
 		if f.Severity != metadata.Blocker && f.Severity != metadata.Suggestion {
 			wrong = append(wrong, metadata.Because("finding_severity", "n", i+1, "id", id, "word", OneLine(string(f.Severity))))
 		}
@@ -143,7 +138,11 @@ func checkFindings(findings []metadata.Finding) []metadata.Reason {
 		if strings.TrimSpace(f.Title) == "" {
 			wrong = append(wrong, metadata.Because("finding_untitled", "n", i+1, "id", id))
 		}
+		if len(f.Proof) > maxProof || strings.ContainsFunc(f.Proof, unicode.IsControl) {
+			wrong = append(wrong, metadata.Because("finding_proof", "n", i+1, "id", id, "most", maxProof))
+		}
 		f.File, f.Line = placeVerdict(f.File, f.Line)
+		f.Late = ""
 	}
 	return wrong
 }
@@ -168,7 +167,7 @@ func concludeVerdict(v metadata.Verdict, before *metadata.Verdict, checksPass bo
 	}
 	for i := range v.Findings {
 		f := &v.Findings[i]
-		if old := sameFinding(before, *f); old != nil && !known(old.ID) {
+		if old := sameFinding(before, *f); old != nil && (old.ID == f.ID || !known(old.ID)) {
 			if f.ID = old.ID; f.Status == metadata.NewFinding {
 				f.Status = metadata.StillOpen
 			}
@@ -196,17 +195,52 @@ func concludeVerdict(v metadata.Verdict, before *metadata.Verdict, checksPass bo
 	return v
 }
 
-// sameFinding gives the finding of an earlier verdict with the file and title of one whose id that lacks; nil if there is none.
+// sameFinding gives the finding of an earlier verdict that one is: that with its id, else that with its file and title;
+// nil if there is none.
 func sameFinding(before *metadata.Verdict, f metadata.Finding) *metadata.Finding {
 	if before == nil {
 		return nil
 	}
-	if slices.ContainsFunc(before.Findings, func(old metadata.Finding) bool { return old.ID == f.ID }) {
-		return nil // it is named
+	i := slices.IndexFunc(before.Findings, func(old metadata.Finding) bool { return old.ID == f.ID })
+	if i < 0 {
+		i = slices.IndexFunc(before.Findings, func(old metadata.Finding) bool { return old.File == f.File && plain(old.Title) == plain(f.Title) })
 	}
-	for i, old := range before.Findings {
-		if old.File == f.File && plain(old.Title) == plain(f.Title) {
-			return &before.Findings[i]
+	if i < 0 {
+		return nil
+	}
+	return &before.Findings[i]
+}
+
+// mostProofs is how many commands of one review are run.
+const mostProofs = 5
+
+// WeighLate notes in a verdict what its late blockers count for: those that did not count in the review before, and
+// stand at no place that has changed since. One counts whose command fails: try runs it as a check of the phase, as its
+// first one is or, if it has none, as the reviewer could have.
+func WeighLate(p *pipelines.Phase, before, v *metadata.Verdict, changed []Place, try func(pipelines.Check) (metadata.CheckResult, error)) error {
+	proof, proofs := append(slices.Clone(p.Checks), pipelines.Check{Timeout: p.Review.Timeout, Network: p.Review.Network})[0], 0
+	for i := range v.Findings {
+		f, old := &v.Findings[i], sameFinding(before, v.Findings[i])
+		if f.Severity != metadata.Blocker || f.Status == metadata.Fixed || old != nil && old.Counts() == metadata.Blocker || slices.ContainsFunc(changed, func(at Place) bool {
+			return f.File != "" && strings.HasSuffix("/"+at.File, "/"+f.File) && (f.Line == 0 || at.Last < 1 || at.First <= f.Line && f.Line <= at.Last)
+		}) {
+			continue
+		}
+		if f.Late = metadata.Because("late_unproven"); f.Proof == "" || proofs == mostProofs {
+			continue
+		}
+		proofs++
+		proof.Name, proof.Run, proof.Retries, proof.JUnit = f.ID, f.Proof, 0, nil
+		ended, err := try(proof)
+		switch {
+		case err != nil:
+			return err
+		case ended.Pass:
+			f.Late = metadata.Because("late_passes", "run", f.Proof)
+		case ended.ExitCode < 0 || ended.ExitCode >= cannotRun:
+			f.Late = metadata.Because("late_not_run", "run", f.Proof, "code", ended.ExitCode)
+		default:
+			f.Late = metadata.Because("late_proven", "run", f.Proof, "code", ended.ExitCode)
 		}
 	}
 	return nil
@@ -259,11 +293,8 @@ const onlyNew = ":new"
 // roundOf is a round as Phase.Recent has it: the digest of the work that was judged, what was found, and onlyNew.
 func roundOf(work string, rec *metadata.Phase, before *metadata.Verdict) string {
 	blockers := rec.Verdict.OpenBlockers()
-	old := func(f metadata.Finding) bool {
-		return slices.ContainsFunc(before.OpenBlockers(), func(b metadata.Finding) bool { return b.ID == f.ID })
-	}
 	round := work + ":" + verdictFingerprint(rec)
-	if len(before.OpenBlockers()) > 0 && len(blockers) > 0 && len(rec.Verdict.FailedGates()) == 0 && !rec.ChecksFail() && !slices.ContainsFunc(blockers, old) {
+	if len(before.OpenBlockers()) > 0 && len(blockers) > 0 && len(rec.Verdict.FailedGates()) == 0 && !rec.ChecksFail() && !slices.ContainsFunc(blockers, func(f metadata.Finding) bool { return f.Status != metadata.NewFinding }) {
 		round += onlyNew
 	}
 	return round

@@ -1,9 +1,11 @@
 package phases
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // The round before left the blocker F1 open. What becomes of it and of the verdict is
@@ -97,4 +99,69 @@ func indexOfVerdict(v metadata.Verdict, id string) int {
 		}
 	}
 	return -1
+}
+
+// From its second review on, a blocker that did not count before has to stand where something has changed, or be proven.
+func TestWeighLate(t *testing.T) {
+	patch := "diff --git a/main.go b/main.go\n--- a/main.go\n+++ b/main.go\n@@ -10,2 +10,3 @@\n a\n+++ b/other.go\n b\n" +
+		"diff --git a/gone.go b/gone.go\n--- a/gone.go\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n" +
+		"diff --git a/a.png b/a.png\nBinary files a/a.png and b/a.png differ\n"
+	before := &metadata.Verdict{Findings: []metadata.Finding{
+		{ID: "F1", Severity: metadata.Blocker, Title: "It loses data", Status: metadata.NewFinding},
+		{ID: "F2", Severity: metadata.Blocker, Title: "Late", Status: metadata.NewFinding, Late: metadata.Because("late_unproven")},
+		{ID: "F3", Severity: metadata.Suggestion, Title: "Shorter", Status: metadata.NewFinding},
+	}}
+	phase := &pipelines.Phase{Checks: []pipelines.Check{{Name: "unit", Run: "true", Retries: 3, Timeout: 7, JUnit: []string{"x"}}}}
+	for _, tt := range []struct {
+		name string
+		f    metadata.Finding
+		exit int // of its command
+		late string
+	}{
+		{"on a changed line", metadata.Finding{ID: "F9", File: "main.go", Line: 12}, 0, ""},
+		{"in a changed file", metadata.Finding{ID: "F9", File: "main.go"}, 0, ""},
+		{"in what is gone", metadata.Finding{ID: "F9", File: "gone.go", Line: 2}, 0, ""},
+		{"in what is no text", metadata.Finding{ID: "F9", File: "a.png"}, 0, ""},
+		{"below a changed line", metadata.Finding{ID: "F9", File: "main.go", Line: 13}, 0, "late_unproven"},
+		{"in a file that a line only names", metadata.Finding{ID: "F9", File: "other.go"}, 0, "late_unproven"},
+		{"nowhere", metadata.Finding{ID: "F9"}, 0, "late_unproven"},
+		{"known", metadata.Finding{ID: "F1"}, 0, ""},
+		{"known by its title", metadata.Finding{ID: "F9", Title: "it loses  data."}, 0, ""},
+		{"late before", metadata.Finding{ID: "F2"}, 0, "late_unproven"},
+		{"a suggestion before", metadata.Finding{ID: "F3"}, 0, "late_unproven"},
+		{"fixed", metadata.Finding{ID: "F9", Status: metadata.Fixed}, 0, ""},
+		{"a suggestion", metadata.Finding{ID: "F9", Severity: metadata.Suggestion}, 0, ""},
+		{"proven", metadata.Finding{ID: "F9", Proof: "go test"}, 1, "late_proven"},
+		{"not proven", metadata.Finding{ID: "F9", Proof: "go test"}, 0, "late_passes"},
+		{"no program", metadata.Finding{ID: "F9", Proof: "got est"}, 127, "late_not_run"},
+		{"no end", metadata.Finding{ID: "F9", Proof: "go test"}, -1, "late_not_run"},
+	} {
+		if tt.f.Severity == "" {
+			tt.f.Severity = metadata.Blocker
+		}
+		v := &metadata.Verdict{Findings: []metadata.Finding{tt.f}}
+		err := WeighLate(phase, before, v, ChangedPlaces(patch), func(c pipelines.Check) (metadata.CheckResult, error) {
+			if c.Run != tt.f.Proof || c.Retries > 0 || c.Timeout != 7 || c.JUnit != nil {
+				t.Errorf("%s: ran %+v", tt.name, c)
+			}
+			return metadata.CheckResult{Pass: tt.exit == 0, ExitCode: tt.exit}, nil
+		})
+		got := v.Findings[0]
+		if counts := tt.late == "" || tt.late == metadata.LateProven; err != nil || got.Late.Code() != tt.late || (got.Counts() == metadata.Late) == counts {
+			t.Errorf("%s: %q, counts as %s, %v", tt.name, got.Late, got.Counts(), err)
+		}
+	}
+}
+
+// What a reviewer cannot say itself is not taken from it, and its command is one line.
+func TestProofsAreChecked(t *testing.T) {
+	answer := `{"verdict":"fail","gates":[],"findings":[{"id":"F1","severity":"blocker","title":"t","status":"new","late":"late","proof":"%s"}]}`
+	if v, wrong := ParseVerdict([]byte(strings.Replace(answer, "%s", "go test", 1)), nil); len(wrong) > 0 || v.Findings[0].Late != "" {
+		t.Errorf("%+v, %v", v, wrong)
+	}
+	for _, proof := range []string{`a\nb`, `a\u0000b`, strings.Repeat("x", maxProof+1)} {
+		if _, wrong := ParseVerdict([]byte(strings.Replace(answer, "%s", proof, 1)), nil); len(wrong) != 1 || wrong[0].Code() != "finding_proof" {
+			t.Errorf("%q: %v", proof, wrong)
+		}
+	}
 }

@@ -51,7 +51,7 @@ func feedback() *Feedback {
 			ID: "F1", Severity: "blocker", Title: "No test", Problem: "greet.go:12 changed untested",
 			Impact: "The comma may get lost again.", Solution: "Add a case to TestGreet.", File: "greet.go", Line: 12, Status: "new",
 		}},
-		Checks:     []Check{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestGreet"}},
+		Checks:     []Check{{CheckResult: metadata.CheckResult{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestGreet"}}},
 		Violations: []string{".github/workflows/ci.yml: protected path"},
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/metadata"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -25,7 +27,7 @@ func variants() map[string]Data {
 	review.Diff = diff()
 	late := full("review")
 	late.Rollback, late.Round = nil, 2
-	late.Feedback.Checks = append(late.Feedback.Checks, Check{Name: "vet", Run: "go vet ./...", Pass: true})
+	late.Feedback.Checks = append(late.Feedback.Checks, Check{CheckResult: metadata.CheckResult{Name: "vet", Run: "go vet ./...", Pass: true}})
 	revise.Feedback, revise.Schema = feedback(), reportSchema
 	resumed := revise
 	resumed.Resumed = true

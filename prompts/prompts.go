@@ -38,6 +38,7 @@ type Data struct {
 	Answers   []Answer // to questions that the phase has asked people
 	Others    []string // a line or some for each open run of the same repository, as untrusted text
 	Diff      string   // what changed in the tree; the template cuts it
+	Changed   string   // since the last review, for the next one: parts of files, such as {main.go 3 9}
 	State     string   // for a diagnosis: what the record says about the run
 	Symptom   string   // for a diagnosis: what the person who asks for it has seen, or empty
 	Resumed   bool     // the agent goes on with its own session and knows the context
@@ -107,16 +108,10 @@ type Comment struct {
 
 // Check is a command that reprise ran, and how it ended.
 type Check struct {
-	Name, Run string
-	Pass      bool
-	ExitCode  int
-	Output    string
-	// FailsBefore says that it failed in the same way before anything was changed.
-	FailsBefore bool
+	metadata.CheckResult
 	// Otherwise says how one that failed before as well fails now in another way.
 	Otherwise string
-	Tests     []string // names of those that failed
-	Flaky     bool     // it failed with these, and passed when it was run once more
+	Tests     []string // FailedTests, for frozen templates of runs that began earlier
 }
 
 // Answer is what people said to a question of an agent.

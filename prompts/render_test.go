@@ -203,7 +203,7 @@ func hostileData(step, text string) Data {
 	d.Diff, d.Schema = text, "{}"
 	d.Rollback = &Rollback{FromPhase: "x", By: text, Reason: text, AffectedTests: []string{text}, Comments: []Comment{{ID: text, Text: text, File: text, Line: 1, Side: text, Hunk: text}}}
 	d.Feedback = &Feedback{
-		Gates: []metadata.Gate{{Gate: text, Why: text}}, Checks: []Check{{Name: "c", Run: "r", Output: text}},
+		Gates: []metadata.Gate{{Gate: text, Why: text}}, Checks: []Check{{CheckResult: metadata.CheckResult{Name: "c", Run: "r", Output: text}}},
 		Findings:   []metadata.Finding{{ID: text, Severity: metadata.Severity(text), Title: text, Problem: text, Impact: text, Solution: text, File: text, Line: 1, Status: metadata.FindingStatus(text)}},
 		Violations: []string{text}, Missing: []string{text}, Invalid: []string{text},
 	}

@@ -20,7 +20,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 			d.Feedback = &Feedback{
 				Gates:      []metadata.Gate{{Gate: "Every changed behaviour has a test", Why: hidden + " in the gate"}},
 				Findings:   []metadata.Finding{{ID: "F1", Severity: "blocker", Status: "new", Title: hidden + " in the title", Problem: hidden + " in the problem", Impact: "i", Solution: "s"}},
-				Checks:     []Check{{Name: "c", Run: "r", Output: hidden + " in the output"}},
+				Checks:     []Check{{CheckResult: metadata.CheckResult{Name: "c", Run: "r", Output: hidden + " in the output"}}},
 				Violations: []string{hidden + " in the violation"},
 			}
 			text := mustRender(t, set, step, d)

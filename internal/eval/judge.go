@@ -298,7 +298,7 @@ func factsOf(ctx context.Context, r *workspace.Recorded) (Facts, error) {
 		}
 		f.Verdicts[p.Name] = p.Verdict.Verdict
 		for _, one := range p.Verdict.Findings {
-			if one.Severity == metadata.Blocker {
+			if one.Counts() == metadata.Blocker {
 				f.Findings.Blockers++
 			} else {
 				f.Findings.Suggestions++

@@ -213,7 +213,7 @@ func blocked(run metadata.Run) (phase, reason string) {
 			continue
 		}
 		for _, f := range p.Verdict.Findings {
-			if f.Severity == metadata.Blocker && f.Status != metadata.Fixed {
+			if f.Counts() == metadata.Blocker && f.Status != metadata.Fixed {
 				return p.Name, process.OneLine(fmt.Sprintf("%s: %s. %s", f.ID, f.Title, cmp.Or(f.Solution, f.Problem)), 900)
 			}
 		}

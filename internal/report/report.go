@@ -286,7 +286,7 @@ func class(s string) string {
 		return "good"
 	case "failed", "fail", "error", "blocked", "blocker":
 		return "bad"
-	case "waiting", "pass_with_suggestions", "interrupted", "suggestion", "still_open", "cancelled":
+	case "waiting", "pass_with_suggestions", "interrupted", "suggestion", "late", "still_open", "cancelled":
 		return "open"
 	case "running", "in_progress", "started":
 		return "busy"

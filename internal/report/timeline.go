@@ -117,10 +117,10 @@ type review struct {
 type gate struct{ Gate, Why string }
 
 type finding struct {
-	Class                     string
-	Severity, Change          badge
-	ID, Title, Place          string
-	Problem, Impact, Solution string
+	Class                           string
+	Severity, Change                badge
+	ID, Title, Place                string
+	Problem, Impact, Solution, Late string
 }
 
 // reviews gives what stood against the work of each phase, and what became of
@@ -149,16 +149,16 @@ func reviewsOf(w words, rows []view.Row) []review {
 }
 
 func findingOf(w words, f metadata.Finding) finding {
-	edge := class(string(f.Severity))
+	edge := class(string(f.Counts()))
 	if f.Status == metadata.Fixed {
 		edge = class(string(f.Status))
 	}
 	return finding{
 		Class:    edge,
-		Severity: badge{class(string(f.Severity)), w.word("severities", string(f.Severity))},
+		Severity: badge{class(string(f.Counts())), w.word("severities", string(f.Counts()))},
 		Change:   badge{class(string(f.Status)), w.word("changes", string(f.Status))},
 		ID:       line(f.ID, 60), Title: line(f.Title, 300), Place: line(view.Place(f), 300),
-		Problem: paragraph(f.Problem), Impact: paragraph(f.Impact), Solution: paragraph(f.Solution),
+		Problem: paragraph(f.Problem), Impact: paragraph(f.Impact), Solution: paragraph(f.Solution), Late: line(f.Late.In(w.Catalogue), 1500),
 	}
 }
 

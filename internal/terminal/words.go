@@ -64,19 +64,15 @@ func (n news) trouble() string {
 
 // found counts what a review has against the work.
 func (n news) found() string {
-	blockers, suggestions := 0, 0
+	counted := map[metadata.Severity]int{}
 	for _, f := range n.Findings {
-		if f.Severity == metadata.Blocker {
-			blockers++
-		} else {
-			suggestions++
-		}
+		counted[f.Counts()]++
 	}
 	var parts []string
 	for _, c := range []struct {
 		n    int
 		what string
-	}{{blockers, "blockers"}, {len(n.Gates), "gates"}, {suggestions, "suggestions"}} {
+	}{{counted[metadata.Blocker], "blockers"}, {len(n.Gates), "gates"}, {counted[metadata.Late], "late"}, {counted[metadata.Suggestion], "suggestions"}} {
 		if c.n > 0 {
 			parts = append(parts, n.words().Logged(c.what, "n", c.n))
 		}
@@ -167,12 +163,12 @@ func (n news) output(all bool) []string {
 
 // findingLine is a finding by its title and place.
 func findingLine(c prompts.Catalogue, f metadata.Finding) string {
-	line := text.Flat(text.Join(" ", c.Word("severities", string(f.Severity)), f.ID, f.Title))
+	line := text.Flat(text.Join(" ", c.Word("severities", string(f.Counts())), f.ID, f.Title))
 	if f.Status == metadata.StillOpen {
 		line = c.Logged("still open", "finding", line)
 	}
 	if at := view.Place(f); at != "" {
 		line += " (" + at + ")"
 	}
-	return line
+	return text.Join(": ", line, text.Flat(f.Late.In(c)))
 }

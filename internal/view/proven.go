@@ -19,6 +19,7 @@ type Proof struct {
 	Verdict  metadata.Ruling        `json:"verdict,omitempty"`  // of the reviewer, whatever the checks say; empty: nobody has reviewed that work
 	Reviewer string                 `json:"reviewer,omitempty"` // program and model
 	Gates    []metadata.Gate        `json:"failed_gates,omitempty"`
+	Late     []metadata.Finding     `json:"late_findings,omitempty"` // blockers that came late, and do not count
 }
 
 // Proven gives what was proven of the phases of a run. Those of which nothing was are left out.
@@ -32,7 +33,7 @@ func (s State) Proven() (all []Proof) {
 			p.Checks[i].Output = ""
 		}
 		if rec.Verdict != nil && slices.Contains(rec.CompletedSteps, metadata.Review) {
-			p.Verdict, p.Gates = rec.Verdict.Own(), rec.Verdict.FailedGates()
+			p.Verdict, p.Gates, p.Late = rec.Verdict.Own(), rec.Verdict.FailedGates(), rec.Verdict.Open(metadata.Late)
 		}
 		for _, a := range s.Run.Attempts {
 			if p.Verdict != "" && a.Phase == p.Phase && a.Step == metadata.Review && a.Status == metadata.Succeeded {
@@ -64,6 +65,9 @@ func (p Proof) Line(c prompts.Catalogue) string {
 			said += ": " + c.Logged("gate", "gate", g.Gate)
 		}
 		all = append(all, said)
+		for _, f := range p.Late {
+			all = append(all, text.Join(" ", c.Word("severities", metadata.Late), f.ID, f.Title))
+		}
 	}
 	return text.Flat(strings.Join(all, " · "))
 }

@@ -29,7 +29,7 @@ type Commands struct {
 func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (next metadata.Run, o phases.Outcome, err error) {
 	ctx, done := e.attend(ctx)
 	defer done()
-	o.Checks, err = e.round(p.Checks).all(ctx, p.Checks)
+	o.Checks, err = e.round().all(ctx, p.Checks)
 	// Without a sandbox, a check may have changed the tree itself.
 	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 	if err == nil && ctx.Err() == nil {
@@ -55,7 +55,7 @@ func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.
 	if unknown := phases.UnknownBefore(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
 		var err error
 		do := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}
-		c := e.round(nil)
+		c := e.round()
 		c.Commit, c.Checker = run.BaseCommit, cmp.Or(e.Base, e.Checker)
 		if run, err = e.tryBefore(ctx, run, do, c, unknown); err != nil {
 			return run, err
@@ -66,7 +66,7 @@ func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.
 }
 
 // round is what it takes to run checks on the work as it is.
-func (e *Engine) round(checks []pipelines.Check) *checkRound {
+func (e *Engine) round() *checkRound {
 	return &checkRound{Tree: e.Tree, Checker: e.Checker, Mask: e.Mask, Jobs: e.Jobs}
 }
 
@@ -156,7 +156,7 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 	attended, done := e.attend(ctx)
 	defer done()
 	do := phases.Decision{Do: phases.DoBaseline, Phase: d.Phase, Why: metadata.Because("baseline_due", "n", len(all))}
-	c := e.round(all)
+	c := e.round()
 	c.Checker = cmp.Or(e.Base, e.Checker)
 	next, err := e.tryBefore(attended, run, do, c, all)
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -132,19 +130,13 @@ func (e *Engine) addRollback(x *effects, back *phases.RollbackPlan) error {
 	if x.files == nil {
 		x.files = map[string][]byte{}
 	}
-	root, err := os.OpenRoot(e.Tree.Dir())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // what was removed is removed
-	x.moves = map[string]string{}
+	x.moves = back.Moves
 	for from, to := range back.Moves {
-		x.moves[from] = to
 		body, dictated := x.files[from]
 		if !dictated {
 			continue
 		}
-		if err := root.Remove(filepath.FromSlash(from)); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a part it lies elsewhere
+		if err := lay(e.Tree.Dir(), e.Tree.Dir(), map[string][]byte{from: nil}); err != nil { // of a part it lies elsewhere
 			return fmt.Errorf("put %s aside: %w", from, err)
 		}
 		delete(x.files, from)

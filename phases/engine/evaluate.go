@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 		missing := []metadata.Reason{metadata.Because("verdict_missing")}
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
 	}
-	v, wrong := phases.ReadVerdict(said, w.p, w.rec)
+	v, wrong := phases.ReadVerdict(bytes.ReplaceAll(said, []byte(e.dirOf(w.d)+"/"), nil), w.p, w.rec) // paths from the top
 	if len(wrong) == 0 {
 		wrong = phases.Unanswered(w.run, w.rec, v)
 	}
@@ -120,6 +121,40 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	}
 	judged := phases.DigestOf([]byte(w.rec.Digest + diff))[:16]
 	return phases.Outcome{Status: metadata.Succeeded, Verdict: &v, Work: judged}, nil
+}
+
+// weighLate notes in the verdict of a review what its late blockers count for. Their commands run as checks of the phase.
+func (e *Engine) weighLate(ctx context.Context, run metadata.Run, p *pipelines.Phase, o phases.Outcome) (phases.Outcome, error) {
+	changed, err := e.changedSinceReview(context.WithoutCancel(ctx), run.Phase(p.Name))
+	if len(changed) == 0 {
+		return o, err
+	}
+	attended, done := e.attend(ctx)
+	defer done()
+	err = phases.WeighLate(p, run.Phase(p.Name).Verdict, o.Verdict, changed, func(c pipelines.Check) (metadata.CheckResult, error) {
+		ended, err := e.round().one(attended, c)
+		return ended, errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx))) // without a sandbox it may have changed the tree
+	})
+	if attended.Err() != nil {
+		return stopped(context.Cause(attended), metadata.Because("interrupted")), nil
+	}
+	return o, err
+}
+
+// changedSinceReview gives what has changed since the last review of a phase, of whose documents each round writes the
+// whole; nothing if there was none in these rounds, or if it cannot be said in full.
+func (e *Engine) changedSinceReview(ctx context.Context, rec *metadata.Phase) (changed []phases.Place, err error) {
+	if rec.Round == 0 || rec.Verdict == nil || rec.Verdict.Commit == "" {
+		return nil, nil
+	}
+	patch, stat, err := e.Tree.Diff(ctx, rec.Verdict.Commit)
+	if _, named := phases.ChangedInPatch(patch); err != nil || named != stat.Files {
+		return nil, err
+	}
+	for _, file := range rec.OutputFiles {
+		changed = append(changed, phases.Place{File: file})
+	}
+	return append(changed, phases.ChangedPlaces(patch)...), nil
 }
 
 // discard takes the tree back to the last commit, and gives what a broken call

@@ -23,20 +23,8 @@ func (e *Engine) writeDictated(w *work) error {
 	if phases.AccessOf(e.Plan, w.d).Writes() || text == "" {
 		return nil
 	}
-	root, err := os.OpenRoot(e.Tree.Dir())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // what was written is closed
-	if err := root.MkdirAll(filepath.FromSlash(path.Dir(artifact)), 0o755); err != nil {
-		return fmt.Errorf("%s: %w", artifact, err)
-	}
-	data := []byte(text + "\n")
-	if err := root.WriteFile(filepath.FromSlash(artifact), data, 0o644); err != nil {
-		return fmt.Errorf("%s: %w", artifact, err)
-	}
-	w.files[artifact] = data
-	return nil
+	w.files[artifact] = []byte(text + "\n")
+	return lay(e.Tree.Dir(), e.Tree.Dir(), map[string][]byte{artifact: w.files[artifact]})
 }
 
 // artifact gives the digest and size of a file as read has it, or says why it cannot be had.
@@ -53,12 +41,7 @@ func (e *Engine) artifact(ctx context.Context, read func(context.Context, string
 
 // unwritten says why there is no file where one was to be written.
 func (e *Engine) unwritten(name string) metadata.Reason {
-	root, err := os.OpenRoot(e.Tree.Dir())
-	if err != nil {
-		return metadata.Because("not_readable", "file", name, "error", err)
-	}
-	defer func() { _ = root.Close() }() // opened for reading
-	if info, err := root.Lstat(filepath.FromSlash(name)); err == nil && !info.Mode().IsRegular() {
+	if info, err := os.Lstat(filepath.Join(e.Tree.Dir(), filepath.FromSlash(name))); err == nil && !info.Mode().IsRegular() {
 		return metadata.Because("not_regular", "file", name)
 	}
 	return metadata.Because("not_written", "file", name)

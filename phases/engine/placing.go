@@ -78,16 +78,7 @@ func placeOpened(tree string, approved []metadata.Opened) ([]metadata.Opened, er
 
 // putOpened writes what a file is to have.
 func putOpened(tree string, o metadata.Opened) error {
-	root, err := os.OpenRoot(tree)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // what was written is closed
-	mode := fs.FileMode(0o644)
-	if info, err := root.Lstat(o.Path); err == nil && info.Mode()&0o111 != 0 {
-		mode = 0o755
-	}
-	return folders.WriteFile(root, o.Path, []byte(o.Text), mode)
+	return lay(tree, tree, map[string][]byte{o.Path: []byte(o.Text)})
 }
 
 // textAt gives the text that a file has, nil if there is no file; ok is false if it has something else.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -131,37 +132,30 @@ func (e *Engine) read(ctx context.Context, commit string, names []string) (map[s
 // with runs the checks of a phase on a commit, or the work if that is "", where some files have other content, or are
 // gone if that is nil.
 func (e *Engine) with(ctx context.Context, p *pipelines.Phase, commit string, files map[string][]byte) ([]metadata.CheckResult, error) {
-	c := e.round(p.Checks)
+	c := e.round()
 	c.Commit, c.Lay = commit, func(dir string) error { return lay(dir, e.Tree.Dir(), files) }
 	return c.all(ctx, p.Checks)
 }
 
-// lay writes files into a copy of a tree, and removes those without content. What is a program in the tree is one in the
-// copy. No link leads out of either.
+// lay writes files into a folder, such as a copy of a tree, and removes those without content. What is a program in the
+// tree is one there. No link leads out of it.
 func lay(dir, tree string, files map[string][]byte) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // what was written is closed
-	work, err := os.OpenRoot(tree)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = work.Close() }() // nothing was written
 	for name, data := range files {
-		name = filepath.FromSlash(name)
 		mode := fs.FileMode(0o644)
-		if info, err := work.Lstat(name); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Lstat(filepath.Join(tree, filepath.FromSlash(name))); err == nil && info.Mode().IsRegular() {
 			mode = info.Mode().Perm()
 		}
-		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
 		if data == nil {
-			continue
+			err = folders.RemoveWithin(root, name)
+		} else {
+			err = folders.WriteFile(root, name, data, mode)
 		}
-		if err := errors.Join(root.MkdirAll(filepath.Dir(name), 0o755), root.WriteFile(name, data, mode)); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -122,6 +122,9 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 		before, _, _ := e.artifact(ctx, tip.Read, path.Join(phases.PhaseFolder(*run, p), p.Writes)) // "" if there is none
 		r, err := e.callInTree(ctx, *run, d, t)
 		x, err := e.evaluate(context.WithoutCancel(ctx), *run, d, ended{r, err, before})
+		if err == nil && x.outcome.Verdict != nil {
+			x.outcome, err = e.weighLate(ctx, *run, p, x.outcome)
+		}
 		x.outcome = phases.StopRepeats(*run, d, x.outcome)
 		x.outcome.Usage, x.outcome.Model, x.outcome.Session = r.Usage, r.Model, r.Session
 		return x, err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -125,6 +126,9 @@ func copyFor(d phases.Decision) string {
 	return "work"
 }
 
+// mostPlaces is how many changed places a prompt names.
+const mostPlaces = 200
+
 func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) (prompts.Data, error) {
 	p, rec, dir := e.Plan.Phase(d.Phase), run.Phase(d.Phase), e.dirOf(d)
 	data := prompts.Data{
@@ -152,6 +156,13 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 		if data.Diff, _, err = e.since(ctx, e.Tree, run, p, rec); err != nil {
 			return data, err
 		}
+	}
+	if d.Do == phases.DoReview {
+		changed, err := e.changedSinceReview(ctx, rec)
+		if err != nil {
+			return data, err
+		}
+		data.Changed = strings.Trim(fmt.Sprint(changed[:min(len(changed), mostPlaces)]), "[]")
 	}
 	data.Diff += phases.OpenedDiff(rec.Opened) // of protected paths, for a person
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
