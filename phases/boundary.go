@@ -265,6 +265,8 @@ func (b Boundary) badContent(c Change) metadata.Reason {
 		return metadata.Because("no_programs")
 	case c.Holds == BinaryContent && !allowed && !shown(c.Path):
 		return metadata.Because("no_binaries")
+	case c.Runs && c.Holds != ScriptContent && !allowed: // it came to be so after such rights were taken back
+		return metadata.Because("only_scripts")
 	}
 	return ""
 }

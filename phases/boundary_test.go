@@ -95,6 +95,8 @@ func TestRules(t *testing.T) {
 		"a font":                     {Change{Path: "a.WOFF2", New: true, Holds: BinaryContent}, ""},
 		"a script":                   {Change{Path: "run.sh", New: true, Holds: ScriptContent, Runs: true}, ""},
 		"a script that becomes one":  {Change{Path: "run.sh", Holds: ScriptContent, Runs: true}, ""},
+		"a text that can be run":     {Change{Path: "run", New: true, Holds: TextContent, Runs: true}, metadata.RuleContent},
+		"a text that becomes so":     {Change{Path: "a.go", Holds: TextContent, Runs: true}, metadata.RuleContent},
 		"the worst comes first":      {Change{Path: ".github/x", Kind: SymlinkKind, New: true}, metadata.RuleForm},
 		"a space at the end":         {Change{Path: ".github /x", New: true}, metadata.RuleProtected},
 	}
