@@ -98,7 +98,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		watch = c.opts.box.WatchDisk(call.Call)
 	}
 	says.ending, err = process.Program{
-		Argv: call.Argv, Env: call.Env, Dir: call.Dir, Stdin: stdin, Line: line, Own: call.Own, Network: call.Apart, Files: call.Files,
+		Argv: call.Argv, Env: call.Env, Dir: call.Dir, Stdin: stdin, Line: line, Own: call.Own, Network: call.Apart, Files: call.Files, Sealed: !t.Access.Writes(),
 		Whole: t.Timeout, Idle: t.Idle, Grace: c.opts.Grace, Linger: c.opts.Linger, Watch: watch.Watch, Tell: way.Tell(), Heard: way.Heard,
 	}.Run(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -113,8 +114,8 @@ type pipes struct {
 }
 
 // connect makes the pipes. With reporting, there is one for the report, too, and
-// other files follow it.
-func connect(cmd *exec.Cmd, reporting bool, others []*os.File) (*pipes, error) {
+// other files follow it. If it is sealed, standard output is a pair of sockets.
+func connect(cmd *exec.Cmd, reporting, sealed bool, others []*os.File) (*pipes, error) {
 	p := &pipes{theirs: others}
 	var err error
 	open := func() (r, w *os.File) {
@@ -125,7 +126,11 @@ func connect(cmd *exec.Cmd, reporting bool, others []*os.File) (*pipes, error) {
 	}
 	var in, out, errs *os.File
 	in, p.stdin = open()
-	p.stdout, out = open()
+	if sealed {
+		p.stdout, out, err = socketPair()
+	} else {
+		p.stdout, out = open()
+	}
 	p.stderr, errs = open()
 	p.theirs = append(p.theirs, in, out, errs)
 	if reporting {
@@ -140,6 +145,22 @@ func connect(cmd *exec.Cmd, reporting bool, others []*os.File) (*pipes, error) {
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
 	return p, nil
+}
+
+// socketPair gives two sockets that are connected; only reading from the first has deadlines.
+func socketPair() (r, w *os.File, err error) {
+	syscall.ForkLock.RLock() // no other program is started that would inherit them
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(pair[0])
+		syscall.CloseOnExec(pair[1])
+		err = syscall.SetNonblock(pair[0], true)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(pair[0]), "output"), os.NewFile(uintptr(pair[1]), "output"), nil
 }
 
 // feed writes the whole standard input. A program that does not read it ends

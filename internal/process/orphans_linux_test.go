@@ -32,7 +32,7 @@ func TestOrphansWhereTheSessionIsOutside(t *testing.T) {
 	name := fmt.Sprintf("4712.%d", time.Now().UnixNano())
 	cmd := exec.Command("/bin/sh", "-c", "(env -i setsid sleep "+name+" &); exec cat")
 	cmd.SysProcAttr = Apart()
-	pipes, err := connect(cmd, false, nil)
+	pipes, err := connect(cmd, false, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

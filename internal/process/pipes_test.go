@@ -11,7 +11,7 @@ import (
 // a text was written to standard output.
 func expired(t *testing.T, text string) *pipes {
 	t.Helper()
-	p, err := connect(&exec.Cmd{}, true, nil)
+	p, err := connect(&exec.Cmd{}, true, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

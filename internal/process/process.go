@@ -36,6 +36,7 @@ type Program struct {
 	Grace, Linger time.Duration // to end once it is asked to, and by itself after its result
 	Own           bool          // it starts in namespaces of its own, by a helper that calls LookAfter
 	Network       bool          // and in one for the network
+	Sealed        bool          // no other process can open its standard output by /proc, as it could a pipe
 	// Files are inherited by the helper from descriptor 4 on. Run closes them.
 	Files []*os.File
 
@@ -110,7 +111,7 @@ func (p Program) start() (s started, err error) {
 	if p.Own {
 		cmd.SysProcAttr = Namespaces(p.Network)
 	}
-	if s.pipes, err = connect(cmd, p.Own, p.Files); err != nil {
+	if s.pipes, err = connect(cmd, p.Own, p.Sealed, p.Files); err != nil {
 		return s, err
 	}
 	s.child, s.over, err = atWork.start(cmd, markerVar+"="+s.task)

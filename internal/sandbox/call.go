@@ -55,7 +55,7 @@ func (s *Sandbox) Hold(c Call) (Call, error) {
 
 // policy is what a call may reach.
 func (s *Sandbox) policy(c Call) (policy, error) {
-	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Sockets: s.Sockets, Control: c.group, Parent: os.Getpid(), Own: s.together.namespaced}
+	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Sockets: s.Sockets, Judge: !c.Access.Writes(), Control: c.group, Parent: os.Getpid(), Own: s.together.namespaced}
 	apart := resolved(append(slices.Clone(s.hidden), c.User))
 	for _, dir := range resolved(slices.Concat(system(), installed(c.Argv[0], c.User, c.Env))) {
 		p.Read = append(p.Read, around(dir, apart)...)
@@ -113,6 +113,7 @@ type policy struct {
 	Network *closed  `json:"network,omitempty"` // nil: all of it may be reached
 	Parent  int      `json:"parent"`            // the process of reprise; 0: another program is the parent
 
+	Judge  bool   `json:"judge,omitempty"`  // what it starts may not reach into it
 	Own    bool   `json:"own,omitempty"`    // in namespaces that were made for it
 	User   int    `json:"user,omitempty"`   // whom the program runs as, in a user namespace; 0: there is none
 	Group  int    `json:"group,omitempty"`  // and with which group

@@ -56,7 +56,7 @@ func Enter(argv, environ []string) error {
 		return err
 	}
 	bound := func() error { return limit(p.Limits, p.User != 0) }
-	filter := func() error { return filterCalls(p.Sockets, p.Network) }
+	filter := func() error { return filterCalls(p.Judge, p.Sockets, p.Network) }
 	if err := each([]func() error{join, p.furnishNamespaces, bound, dropRights, p.restrict, filter}); err != nil {
 		return err
 	}

@@ -17,6 +17,11 @@ func keyCalls() []uint32 {
 	return []uint32{unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL}
 }
 
+// reachingCalls are those by which a process reads and writes what others have in memory and open.
+func reachingCalls() []uint32 {
+	return []uint32{unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD}
+}
+
 // systemVCalls are those of memory, queues and semaphores that are System V's.
 func systemVCalls() []uint32 {
 	return []uint32{

@@ -20,6 +20,8 @@ func filtersCalls() bool { return filterMachine != 0 }
 //     would end at its next file if a program gave it a limit of none.
 //   - The keyrings of the user, and memory, queues and semaphores in the manner
 //     of System V, which belong to a user and stay after the call.
+//   - For who judges, what reaches into another process of the call: code under
+//     review that a reviewer runs would answer in its name.
 //   - Where Landlock cannot tell whose they are, the sockets that have files:
 //     whoever asks Docker's, a terminal multiplexer's or the desktop's for it has
 //     a program started outside of the sandbox. A filter sees the kind of a
@@ -29,7 +31,7 @@ func filtersCalls() bool { return filterMachine != 0 }
 //
 // A sandbox that leaves programs their sockets leaves them System V, too: a
 // database needs both.
-func filterCalls(sockets bool, network *closed) error {
+func filterCalls(judge, sockets bool, network *closed) error {
 	if filterMachine == 0 {
 		return nil // Held says that nothing does it
 	}
@@ -37,7 +39,7 @@ func filterCalls(sockets bool, network *closed) error {
 	if err != nil {
 		return err
 	}
-	filter := callFilter(filterMachine, !sockets, !sockets && v < socketABI, network)
+	filter := callFilter(filterMachine, judge, !sockets, !sockets && v < socketABI, network)
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {
@@ -75,7 +77,7 @@ func and(bits uint32) unix.SockFilter { return unix.SockFilter{Code: andWith, K:
 func give(answer uint32) unix.SockFilter { return unix.SockFilter{Code: giveBack, K: answer} }
 
 // callFilter is the filter as a program for the kernel, for one machine.
-func callFilter(machine uint32, systemV, sockets bool, network *closed) []unix.SockFilter {
+func callFilter(machine uint32, judge, systemV, sockets bool, network *closed) []unix.SockFilter {
 	const otherABI = 0x40000000 // calls from here on are those of a second kind of program
 	f := []unix.SockFilter{
 		// Programs of another machine could ask in their own way.
@@ -95,6 +97,11 @@ func callFilter(machine uint32, systemV, sockets bool, network *closed) []unix.S
 	}
 	for _, call := range keyCalls() {
 		refuse(call, unknown)
+	}
+	if judge {
+		for _, call := range reachingCalls() {
+			refuse(call, refused)
+		}
 	}
 	if systemV {
 		for _, call := range systemVCalls() {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // limited is a cell with other limits than the usual.
@@ -248,6 +249,27 @@ func TestLimitOfDiskForFilesWithoutNames(t *testing.T) {
 					t.Errorf("it ended with %+v", e)
 				}
 			})
+		}
+	}
+}
+
+// What a judge starts, such as the tests under review, answers in its name by no way that other programs have.
+func TestJudgeIsNotReached(t *testing.T) {
+	t.Parallel()
+	call := func(format string, numbers ...any) string {
+		return `perl -e "exit(syscall(` + fmt.Sprintf(format, numbers...) + `) >= 0 ? 0 : 1)"`
+	}
+	const seize = 0x4206
+	tried := map[string]string{
+		"open": ": >/proc/$$/fd/1", "memory": ": <>/proc/$$/mem", "trace": call("%d, %d, $$, 0, 0", unix.SYS_PTRACE, seize),
+		"write": call("%d, $$, 0, 0, 0, 0, 0", unix.SYS_PROCESS_VM_WRITEV), "take": call("%d, syscall(%d, $$, 0), 1, 0", unix.SYS_PIDFD_GETFD, unix.SYS_PIDFD_OPEN),
+	}
+	for _, access := range []pipelines.Access{pipelines.AccessNone, pipelines.AccessRead, pipelines.AccessRun, pipelines.AccessTree} {
+		c := limited(t, Limits{})
+		c.access = access
+		worked := c.attempts(tried)
+		if access.Writes() && (!slices.Contains(worked, "open") || slices.Contains(worked, "memory")) || !access.Writes() && len(worked) > 0 {
+			t.Errorf("%s: what worked: %q", access, worked)
 		}
 	}
 }

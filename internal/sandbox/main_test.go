@@ -153,7 +153,7 @@ func insideOf(ctx context.Context, box *Sandbox, c Call, what Home, p process.Pr
 		return process.Ending{}, err
 	}
 	p.Argv, p.Env, p.Dir, p.Watch = c.Argv, c.Env, c.Dir, box.WatchDisk(c).Watch
-	p.Own, p.Network, p.Files = c.Own, c.Apart, c.Files
+	p.Own, p.Network, p.Files, p.Sealed = c.Own, c.Apart, c.Files, !c.Access.Writes()
 	if p.Line == nil {
 		p.Line = func([]byte) process.Reaction { return process.GoOn }
 	}
