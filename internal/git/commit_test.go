@@ -403,10 +403,16 @@ func TestScratchShowsWhatChanged(t *testing.T) {
 		t.Errorf("HEAD is %s", got)
 	}
 	sh(t, r.Tree(), "diff", "main...")
-	// What the agent commits there stays there.
-	sh(t, r.Tree(), "commit", "-qam", "agent")
-	if sh(t, user, "rev-parse", branch) != id {
-		t.Error("the agent's commit got out")
+	// What the agent would commit or stash there stays in the tree.
+	for _, args := range [][]string{{"commit", "-qam", "agent"}, {"stash"}, {"checkout", "-b", "other"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = r.Tree()
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "leave the work in the tree") {
+			t.Errorf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	if sh(t, user, "rev-parse", branch) != id || sh(t, r.Tree(), "rev-parse", "HEAD") != id || read(t, r.Tree()+"/a.txt") != "b\n" {
+		t.Error("an agent's git did something all the same")
 	}
 	commit(t, r, "{2}", "a.txt")
 	must(t, r.buildScratch("tree", r.home("index"), r.tip))
