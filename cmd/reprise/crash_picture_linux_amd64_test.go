@@ -53,6 +53,9 @@ func (sc *scene) picture() picture {
 		if ph.Checks != nil {
 			ph.Checks = nil // durations; that they passed shows in the steps
 		}
+		if ph.Verdict != nil {
+			ph.Verdict.Commit = "" // which has times in it
+		}
 		if c := ph.RollbackContext; c != nil {
 			c.TriggeredAt = time.Time{}
 		}
