@@ -99,8 +99,10 @@ func javaOptions(home, temp, given string) string {
 // checks is the home of checks and of the commands of a setup. Others find programs there that these have installed.
 const checks = "check-" + string(pipelines.AccessTree)
 
-// clean is the folder with the home of checks as code left it that no agent has written.
-func (s *Sandbox) clean() string { return filepath.Join(cmp.Or(s.Base, s.State), "clean") }
+// CleanHome is the folder, in State, with the home of checks as code left it that no agent has written.
+const CleanHome = "clean"
+
+func (s *Sandbox) clean() string { return filepath.Join(cmp.Or(s.Base, s.State), CleanHome) }
 
 // Enter keeps the home of checks as it is between calls, until leave is called. It is fresh if nobody was in it.
 func (s *Sandbox) Enter(ctx context.Context) (leave func(), err error) {

@@ -172,7 +172,7 @@ func (m *mirror) stamps(from, to fs.FileInfo) (pair [2]stamp) {
 	return pair
 }
 
-// caches are what every program finds again in its home: what tools have
+// caches are what programs that may run commands find of the clean home: what tools have
 // downloaded and built, and nothing that tells them what to do.
 func caches() []string {
 	return []string{

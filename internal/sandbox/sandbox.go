@@ -52,7 +52,7 @@ func (c Containment) Check() error {
 // Held says what of this the machine has.
 //
 // Its home is not the user's. It is made for one program and one access level
-// of a run, and kept between calls for sessions and caches; the program's login
+// of a run, and kept between calls for sessions, and for caches of those that write; the program's login
 // and settings are copied in before a call, and a renewed login is copied back
 // after it. So whatever a program leaves there, no program with other rights,
 // and none of the user's, comes across it. Checks have a home without logins.

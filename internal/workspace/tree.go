@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/sandbox"
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
@@ -285,7 +286,8 @@ func (p provisions) Due() (digest string, due bool, err error) {
 
 // Make runs the commands in a tree without ignored files, so that only theirs are kept. Changed work is restored.
 func (p provisions) Make(ctx context.Context, digest string, run func() (bool, error)) error {
-	if err := errors.Join(p.Forget(), p.tree.Clear(ctx)); err != nil {
+	// The home begins empty as well: what was left there is of other inputs.
+	if err := errors.Join(p.Forget(), folders.RemoveAll(filepath.Join(p.Root, "homes", sandbox.CleanHome)), p.tree.Clear(ctx)); err != nil {
 		return err
 	}
 	good, err := run()
