@@ -29,7 +29,6 @@ type initOptions struct {
 	form                        string
 	force, dry, workflow        bool
 	fanOut, local               bool
-	nothing                     bool // there was nothing to write
 }
 
 func initCommand(env environ.Env) *cobra.Command {
@@ -72,11 +71,14 @@ with what is left to do.`,
 // initialize writes the files and says what is next.
 func initialize(ctx context.Context, env environ.Env, o initOptions) (err error) {
 	o.agent = cmp.Or(o.agent, installed(agents.Programs()...), setup.DefaultAgent)
-	top, err := topOf(ctx, o.repo)
+	src, err := git.Find(ctx, o.repo)
+	if unborn, is := errors.AsType[*git.NoCommits](err); is {
+		src, err = &git.Source{Dir: unborn.Dir}, nil
+	}
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(top) // a link in the repository leads nowhere else
+	root, err := os.OpenRoot(src.Dir) // a link in the repository leads nowhere else
 	if err != nil {
 		return err
 	}
@@ -121,9 +123,9 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	}
 	said := wrote(texts)
 	if len(files) == 0 {
-		o.nothing, said = true, "Nothing was written"
+		said = "Nothing was written"
 	}
-	_, err = fmt.Fprint(env.Stdout, terminal.Fold(said+".\n\n"+nextSteps(o), terminal.Width(env.Stdout)))
+	_, err = fmt.Fprint(env.Stdout, terminal.Fold(said, terminal.Width(env.Stdout))+".\n\n"+nextSteps(ctx, env, o, src, root, files, texts))
 	return text.Unread(err)
 }
 
@@ -158,18 +160,6 @@ func workflowFiles(ctx context.Context, env environ.Env, root *os.Root, o *initO
 		return nil, err // unreachable: the name is a good one
 	}
 	return setup.GeneratedFiles(form, o.uses, setup.Checking(folder), o.agent, o.reviewer)
-}
-
-// topOf finds the top of the repository that a folder is in.
-func topOf(ctx context.Context, dir string) (string, error) {
-	src, err := git.Find(ctx, dir)
-	if unborn, is := errors.AsType[*git.NoCommits](err); is {
-		return unborn.Dir, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return src.Dir, nil
 }
 
 // toWrite gives the texts to write, and shows how they differ from what is there. What people have changed stays,
@@ -236,34 +226,48 @@ func commandRows(kind string, list []setup.FoundCommand) (rows [][3]string) {
 	return rows
 }
 
-// stepsLeft are what a person has to do next: why, and the command for it.
-func stepsLeft(o initOptions) (steps [][2]string) {
-	if o.local && !o.nothing {
-		steps = [][2]string{{"Runs here take them at once, jobs from the default branch", `git add .github && git commit -m "Add pipelines"`}}
+// nextSteps says what a person has to do before it works, each with its command, which stays in one piece on a terminal.
+func nextSteps(ctx context.Context, env environ.Env, o initOptions, src *git.Source, root *os.Root, files, written []setup.GeneratedFile) string {
+	out, n := "What is left to do:\n\n", 0
+	step := func(why, command string) {
+		n++
+		out += terminal.Fold(fmt.Sprintf("  %d. %s:", n, why), terminal.Width(env.Stdout)) + "\n     " + command + "\n"
 	}
+	lacking := func(ref string) bool {
+		return src.Head == "" || slices.ContainsFunc(files, func(f setup.GeneratedFile) bool {
+			here, _ := root.ReadFile(f.Name) // it has been written or compared
+			there, err := src.ReadFile(ctx, ref, f.Name)
+			return err != nil || string(here) != string(there)
+		})
+	}
+	commit, push := lacking(src.Head), !o.local && lacking("refs/remotes/origin/"+src.DefaultBranch)
+	for _, f := range written {
+		if old, is := strings.CutSuffix(f.Name, ".new"); is {
+			commit, push = true, !o.local
+			step("Yours stays. To take the new one in its place", "mv "+f.Name+" "+old)
+		}
+	}
+	why, save, last := "GitHub reads the workflow from the default branch", `git add .github && git commit -m "Add reprise"`, "gh issue comment 1 --body /run"
 	if o.local {
-		return append(steps, [2]string{"Rehearse a run, with an issue in issue.md", "reprise run --dry-run --issue-file issue.md"})
+		why, last = "Runs here take them at once, jobs from the default branch", "reprise run --dry-run --issue-file issue.md"
+	} else {
+		if src.Head != "" && src.RemoteURL == "" {
+			step("Put the repository on GitHub", "gh repo create --source . --private")
+		}
+		installs, _ := setup.InstallsOf(o.agent, o.reviewer) // they are known by now
+		for _, agent := range installs {
+			step("Store the key of "+agent.Title, "gh secret set "+agent.Secret)
+		}
+		step("Let workflows open pull requests", "gh api -X PUT repos/{owner}/{repo}/actions/permissions/workflow -F can_approve_pull_request_reviews=true")
 	}
-	installs, _ := setup.InstallsOf(o.agent, o.reviewer) // they are known by now
-	for _, agent := range installs {
-		steps = append(steps, [2]string{"Store the key of " + agent.Title, "gh secret set " + agent.Secret})
+	if len(files) == 0 {
+		why, save = "A run begins from a commit", `git add --all && git commit -m "Start"`
 	}
-	return append(steps,
-		[2]string{"Let workflows open pull requests", "gh api -X PUT repos/{owner}/{repo}/actions/permissions/workflow -F can_approve_pull_request_reviews=true"},
-		[2]string{"GitHub reads the workflow from the default branch", `git add .github && git commit -m "Add reprise" && git push`},
-		[2]string{"Start a run of an issue, here of number 1", "gh issue comment 1 --body /run"},
-	)
-}
-
-// nextSteps says what a person has to do before it works.
-func nextSteps(o initOptions) string {
-	var out strings.Builder
-	out.WriteString("What is left to do:\n\n")
-	for i, s := range stepsLeft(o) {
-		fmt.Fprintf(&out, "  %d. %s:\n     %s\n", i+1, s[0], s[1])
+	if save = text.Join(" && ", text.If(commit, save), text.If(push, "git push -u origin HEAD")); save != "" {
+		step(why, save)
 	}
-	out.WriteString("\nWhat is missing after that is said by: reprise doctor\n")
-	return out.String()
+	step(text.If(o.local, "Rehearse a run, with an issue in issue.md")+text.If(!o.local, "Start a run of an issue, here of number 1"), last)
+	return out + "\nWhat is missing after that is said by:\n     reprise doctor\n"
 }
 
 func doctorCommand(env environ.Env) *cobra.Command {

@@ -230,7 +230,7 @@ func showHere(c *cobra.Command, env environ.Env) error {
 			out.Line("There are %d more: reprise list", len(offers)-i)
 			break
 		}
-		out.Line("%s:", text.Cut(o.says, max(0, terminal.Width(env.Stdout)-1)))
+		out.Line("%s", terminal.Fold(o.says+":", terminal.Width(env.Stdout)))
 		for _, command := range o.commands {
 			out.Line("  %s", command)
 		}

@@ -12,6 +12,7 @@ func TestMermaid(t *testing.T) {
 	p := progresstest.Plays(t, "en")["rolledback"]
 	progresstest.Golden(t, "graph-plan.mmd", view.Mermaid(p.Plan, nil))
 	progresstest.Golden(t, "graph-run.mmd", view.Mermaid(p.Plan, &p.Run))
+	progresstest.Golden(t, "graph-run.txt", view.Drawing(p.Plan, &p.Run))
 	p.Plan.Phases = p.Plan.Phases[:3]
 	for i := range p.Plan.Phases {
 		p.Plan.Phases[i].Needs = nil
