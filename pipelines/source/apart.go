@@ -40,42 +40,6 @@ func Child(stdin io.Reader, stdout io.Writer) int {
 	return 0
 }
 
-// Question is what a child is to answer.
-type Question struct {
-	What string        // it is about, as people know it
-	Most time.Duration // of a processor that the child may take
-	Text []byte
-}
-
-// Ask has a process that argv starts, and that calls Child, answer within its limits.
-// Going beyond them is an error with pipelines.Mistakes.
-func Ask(ctx context.Context, argv []string, q Question) ([]byte, error) {
-	limited, cancel := context.WithTimeout(ctx, 12*q.Most)
-	defer cancel()
-	var stdout bytes.Buffer
-	stderr := process.Head{Limit: 4 << 10} // the cause comes first
-	cmd := exec.CommandContext(limited, argv[0], argv[1:]...)
-	// No token or key of this process: the text that is evaluated is not ours.
-	cmd.Env = []string{"GOTRACEBACK=none"}
-	cmd.Stdin = bytes.NewReader(q.Text)
-	cmd.WaitDelay = time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what interrupts this process ends it by the context
-	err := process.RunBounded(cmd, &stdout, &stderr)
-	const advice = "simplify disjunctions, comprehensions and lists that grow"
-	switch {
-	case err == nil:
-		return stdout.Bytes(), nil
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("evaluate %s: %w", q.What, context.Cause(ctx))
-	case limited.Err() != nil, cmd.ProcessState != nil && cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime() >= q.Most:
-		return nil, pipelines.Mistakes{{File: q.What, Message: fmt.Sprintf("evaluating it took longer than %v; %s", q.Most, advice)}}
-	case died(err, stdout.Len() > 0):
-		return nil, pipelines.Mistakes{{File: q.What, Message: fmt.Sprintf("evaluating it took more than %d MB; %s", maxMemory>>20, advice)}}
-	default:
-		return nil, fmt.Errorf("evaluate %s: %w: %s", q.What, err, strings.TrimSpace(stderr.String()))
-	}
-}
-
 // died tells whether an answer had begun and then came to an end that it does not give itself: it was
 // out of memory, which Go notices in many ways.
 func died(err error, begun bool) bool {
@@ -196,7 +160,7 @@ func (e Evaluator) Matches(ctx context.Context, when string, facts []byte) (bool
 	return r.Matches, err
 }
 
-// do answers a request, here or in a process of its own.
+// do answers a request, here or in a process of its own. Going beyond the limits of that is an error with pipelines.Mistakes.
 func (e Evaluator) do(ctx context.Context, what string, req request) (response, error) {
 	if len(e.Argv) == 0 {
 		return answer(req).orMistakes()
@@ -206,12 +170,33 @@ func (e Evaluator) do(ctx context.Context, what string, req request) (response, 
 	if err != nil {
 		return response{}, fmt.Errorf("evaluate %s: %w", what, err)
 	}
-	out, err := Ask(ctx, e.Argv, Question{What: what, Most: req.Time, Text: in})
-	if err != nil {
-		return response{}, err
+	limited, cancel := context.WithTimeout(ctx, 12*req.Time)
+	defer cancel()
+	var stdout bytes.Buffer
+	stderr := process.Head{Limit: 4 << 10} // the cause comes first
+	cmd := exec.CommandContext(limited, e.Argv[0], e.Argv[1:]...)
+	// No token or key of this process: the text that is evaluated is not ours.
+	cmd.Env = []string{"GOTRACEBACK=none"}
+	cmd.Stdin = bytes.NewReader(in)
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what interrupts this process ends it by the context
+	err = process.RunBounded(cmd, &stdout, &stderr)
+	beyond := func(limit string) (response, error) {
+		return response{}, pipelines.Mistakes{{File: what, Message: "evaluating it took " + limit + "; simplify disjunctions, comprehensions and lists that grow"}}
+	}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return response{}, fmt.Errorf("evaluate %s: %w", what, context.Cause(ctx))
+	case limited.Err() != nil, cmd.ProcessState != nil && cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime() >= req.Time:
+		return beyond(fmt.Sprintf("longer than %v", req.Time))
+	case died(err, stdout.Len() > 0):
+		return beyond(fmt.Sprintf("more than %d MB", maxMemory>>20))
+	default:
+		return response{}, fmt.Errorf("evaluate %s: %w: %s", what, err, strings.TrimSpace(stderr.String()))
 	}
 	var r response
-	if err := json.Unmarshal(out, &r); err != nil {
+	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
 		return r, fmt.Errorf("evaluate %s: unreadable answer: %w", what, err)
 	}
 	return r.orMistakes()

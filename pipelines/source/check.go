@@ -200,28 +200,19 @@ func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
 		return nil
 	}
 	data, err := format.Node(v.Syntax(cue.Docs(true), cue.InlineImports(true)))
-	text := strings.TrimSpace(string(data))
+	text, wrong := strings.TrimSpace(string(data)), ""
 	switch {
 	case err != nil:
 	case use == "report":
-		n.Schema, err = reportSchema(NewContext(), text)
+		n.Schema, wrong, err = reportSchema(text)
 	default:
 		err = NewContext().CompileString(text).Validate()
 	}
 	if err != nil {
-		c.Add(n, nil, "cannot stand without the rest of the file: %v; write it out here", err)
-		return nil
+		wrong = fmt.Sprintf("cannot stand without the rest of the file: %v; write it out here", err)
 	}
-	if use == "report" && string(n.Schema) == "null" {
-		c.Add(n, nil, "names no fields, expected at least one")
-		return nil
-	}
-	if field, word := quotedType(n.Schema); use == "report" && field != "" {
-		c.Add(n, nil, "%s can be nothing but the word %q; for any value of that type write it without quotes", field, word)
-		return nil
-	}
-	if why := badRequest(n.Schema); use == "report" && why != "" {
-		c.Add(n, nil, "%s", why)
+	if wrong != "" {
+		c.Add(n, nil, "%s", wrong)
 		return nil
 	}
 	if facts := map[string]*Shape{"when": c.facts, "skip": c.before}[use]; facts != nil {

@@ -116,7 +116,7 @@ func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, error) {
 	if agents := nodes[len(nodes)-1].Get("agents"); agents == nil || len(agents.Names) == 0 {
 		d.AddDefaultAgents()
 	}
-	Check(&c.MistakeList, whole, &d)
+	c.consistent(whole, &d)
 	if err := c.Found.OrNil(); err != nil {
 		return nil, err
 	}

@@ -258,21 +258,8 @@ func fixedFile(file string) string {
 	return map[string]string{".yaml": "YAML", ".yml": "YAML", ".json": "JSON", ".toml": "TOML"}[path.Ext(file)]
 }
 
-// quotedType finds a field of a report that can be nothing but the name of a
-// type, which somebody has put in quotes.
-func quotedType(report json.RawMessage) (field, word string) {
-	var s Schema
-	if json.Unmarshal(report, &s) != nil {
-		return "", ""
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if field, word := s.Properties[name].quotedType(name); field != "" {
-			return field, word
-		}
-	}
-	return "", ""
-}
-
+// quotedType finds a field below the one of that name that can be nothing but the name of a type, which somebody has
+// put in quotes.
 func (s *Schema) quotedType(name string) (field, word string) {
 	if len(s.Enum) == 1 && json.Unmarshal(s.Enum[0], &word) == nil && slices.Contains([]string{"string", "int", "number", "float", "bool", "bytes"}, word) {
 		return name, word
@@ -281,59 +268,26 @@ func (s *Schema) quotedType(name string) (field, word string) {
 		return s.Items.quotedType(name + "[]")
 	}
 	for _, inner := range slices.Sorted(maps.Keys(s.Properties)) {
-		if field, word := s.Properties[inner].quotedType(name + "." + inner); field != "" {
+		if field, word := s.Properties[inner].quotedType(strings.TrimPrefix(name+"."+inner, ".")); field != "" {
 			return field, word
 		}
 	}
 	return "", ""
 }
 
-// badRequest says why a report cannot ask for what its fields say, or "".
-func badRequest(report json.RawMessage) string {
-	var s Schema
-	if json.Unmarshal(report, &s) != nil {
-		return "" // there is no report
-	}
+// badRequest says why a report cannot ask for what its fields say, or "". What makes issues, or lets a run go on, is
+// what it says or a mistake; other requests may be data.
+func badRequest(report cue.Value) string {
+	shape, asks := newShape(report), report.Context().CompileString(`#child: {title!: string, body?: string}, #go: "`+strings.Join(pipelines.GoOn(), `" | "`)+`"`)
+	shape.Load()
 	var wrong []string
-	if children, there := s.Properties["children"]; there && !children.asksForIssues() {
-		wrong = append(wrong, badChildren)
-	}
-	if decision, there := s.Properties["decision"]; there && !decision.decides() {
-		wrong = append(wrong, badDecision)
-	}
-	return strings.Join(wrong, "; ")
-}
-
-// What makes issues, or lets a run go on, is what it says or a mistake; other requests may be data.
-const (
-	badChildren = "children asks for issues of their own, expected [...{title: string, body?: string}] and no other fields"
-	badDecision = `decision says whether the run goes on, expected text that can be "pass" or "pass_with_issues"; give the field another name if it means something else`
-)
-
-// asksForIssues reports whether a schema is a list of titles and bodies.
-func (s *Schema) asksForIssues() bool {
-	if s.Type != "array" || s.Items == nil || s.Items.Type != "object" || s.Items.Additional != false {
-		return false
-	}
-	for name, field := range s.Items.Properties {
-		if name != "title" && name != "body" || field.Type != "string" {
-			return false
+	if children := shape.Fields["children"]; children != nil {
+		if children.Load(); children.Elem == nil || asks.LookupPath(cue.ParsePath("#child")).Subsume(children.Elem.Value) != nil {
+			wrong = append(wrong, "children asks for issues of their own, expected [...{title: string, body?: string}] and no other fields")
 		}
 	}
-	return slices.Contains(s.Items.Required, "title")
-}
-
-// decides reports whether a schema is one of a decision with which a run can go
-// on.
-func (s *Schema) decides() bool {
-	switch {
-	case s.AnyOf != nil:
-		return slices.ContainsFunc(s.AnyOf, (*Schema).decides)
-	case s.Enum == nil:
-		return s.Type == "string"
+	if decision := shape.Fields["decision"]; decision != nil && decision.Value.Unify(asks.LookupPath(cue.ParsePath("#go"))).Err() != nil {
+		wrong = append(wrong, `decision says whether the run goes on, expected text that can be "pass" or "pass_with_issues"; give the field another name if it means something else`)
 	}
-	return slices.ContainsFunc(s.Enum, func(value json.RawMessage) bool {
-		var word string
-		return json.Unmarshal(value, &word) == nil && slices.Contains(pipelines.GoOn(), word)
-	})
+	return strings.Join(wrong, "; ")
 }

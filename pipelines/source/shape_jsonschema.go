@@ -264,18 +264,21 @@ func friendly(ranges []rune) rune {
 	return ranges[0]
 }
 
-// reportSchema gives the JSON Schema of a report from its CUE text; "null" if
-// it has no fields.
-func reportSchema(ctx *cue.Context, text string) (json.RawMessage, error) {
-	v, err := reportValue(ctx, text)
+// reportSchema gives the JSON Schema of a report from its CUE text, or says what is wrong with that.
+func reportSchema(text string) (schema json.RawMessage, wrong string, err error) {
+	v, err := reportValue(NewContext(), text)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	s := jsonSchema(v)
 	if len(s.Properties) == 0 {
-		s = nil
+		return nil, "names no fields, expected at least one", nil
 	}
-	return json.Marshal(s)
+	if field, word := s.quotedType(""); field != "" {
+		return nil, fmt.Sprintf("%s can be nothing but the word %q; for any value of that type write it without quotes", field, word), nil
+	}
+	schema, err = json.Marshal(s)
+	return schema, badRequest(v), err
 }
 
 // reportValue compiles the text of a report. As a definition it takes the
