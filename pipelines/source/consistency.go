@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,17 +15,17 @@ import (
 // that cannot be carried out.
 type checks struct {
 	*MistakeList
-	d     *DraftPipeline
-	all   []DraftPhase // spare ones last
-	nodes []*Node      // theirs
-	names []string     // of those that are not spare
+	d     *draft
+	all   []pipelines.Phase // spare ones last
+	nodes []*Node           // theirs
+	names []string          // of those that are not spare
 }
 
 // consistent checks a pipeline as a whole.
-func (m *MistakeList) consistent(n *Node, d *DraftPipeline) {
+func (m *MistakeList) consistent(n *Node, d *draft) {
 	c := checks{m, d, slices.Concat(d.Phases, d.Spare), slices.Concat(n.List("phases"), n.List("spare")), NamesOf(d.Phases)}
-	for i, p := range d.Protect.Open {
-		if why := pipelines.WhyNotOpened(p, d.Protect.Paths); why != "" && p != "" {
+	for i, p := range d.Open {
+		if why := pipelines.WhyNotOpened(p, d.Protect); why != "" && p != "" {
 			c.Add(n, []any{"protect", "open", i}, "%q %s", p, why)
 		}
 	}
@@ -58,7 +57,7 @@ func (m *MistakeList) consistent(n *Node, d *DraftPipeline) {
 			c.known(n, p, c.names, "no phase %q", "presets", preset, i)
 		}
 	}
-	for _, u := range pipelines.UnfitDocuments(d.Given, c.names) {
+	for _, u := range pipelines.UnfitDocuments(d.Documents, c.names) {
 		c.Add(n, []any{"given", u.Phase}, "%s", u.Why)
 	}
 	for i := range d.Rules {
@@ -100,7 +99,7 @@ func (c checks) phase(i int, seen map[string]string) {
 	} else if p.Name != "" {
 		seen[p.Name] = n.Path
 	}
-	if p.MustChange && p.Access != "" && p.Access != pipelines.AccessTree {
+	if p.MustChange && p.Access != pipelines.AccessTree {
 		c.Add(n, []any{"access"}, "got %q, expected \"tree\" as must_change is set", p.Access)
 	}
 	for i, check := range p.Checks {
@@ -108,7 +107,7 @@ func (c checks) phase(i int, seen map[string]string) {
 			c.Add(n, []any{"checks", i, "name"}, "%q is what the check is called that proves adds; choose another name", check.Name)
 		}
 	}
-	if len(p.Gates) > 0 && !p.Review {
+	if len(p.Gates) > 0 && p.NoReview {
 		c.Add(n, []any{"gates"}, "gates are judged by a review, which review: false switches off; drop one of the two")
 	}
 	if asked := n.Get("skip_if").Get("when"); asked != nil {
@@ -119,48 +118,46 @@ func (c checks) phase(i int, seen map[string]string) {
 			}
 		}
 	}
-	c.agent(n, p.Agent, "agent")
-	writer := cmp.Or(p.Steps.Execute.Agent, p.Agent, c.d.Writer())
-	reviewer := cmp.Or(p.Steps.Review.Agent, c.d.Reviewer(writer))
-	c.sees(n, p, writer, reviewer)
-	c.equipped(n, writer, p.DraftStep)
-	c.equipped(n, writer, p.Steps.Execute, "steps", "execute")
-	c.equipped(n, reviewer, p.Steps.Review, "steps", "review")
-	c.equipped(n, cmp.Or(p.Steps.Revise.Agent, p.Agent, writer), p.Steps.Revise, "steps", "revise")
+	c.sees(n, p)
+	steps := n.Get("steps")
+	for said, agent := range map[*Node]string{n: p.Execute.Agent, steps.Get("execute"): p.Execute.Agent, steps.Get("review"): p.Review.Agent, steps.Get("revise"): p.Revise.Agent} {
+		c.equipped(said, agent)
+	}
 }
 
 // sees checks that who gets a document has a tool to read it with: prompts only name them.
-func (c checks) sees(n *Node, p *DraftPhase, writer, reviewer string) {
+func (c checks) sees(n *Node, p *pipelines.Phase) {
 	none := func(granted pipelines.Access, agent string) bool {
 		return granted.AtMost(c.d.Agents[agent].Access) == pipelines.AccessNone
 	}
 	const blind = `with access "none" %s can read nothing that is not in its prompt, and %s: give it "read"`
-	if p.Review && none(cmp.Or(p.Steps.Review.Access, pipelines.AccessRead), reviewer) {
-		c.Add(n, nil, blind+", or switch the review off with review: false", reviewer, "a reviewer has to read the work")
+	if !p.NoReview && none(p.Review.Access, p.Review.Agent) {
+		c.Add(n, nil, blind+", or switch the review off with review: false", p.Review.Agent, "a reviewer has to read the work")
 	}
-	if !none(cmp.Or(p.Access, pipelines.AccessArtifacts), writer) {
+	if !none(p.Access, p.Execute.Agent) {
 		return
 	}
-	if p.Review {
-		c.Add(n, nil, blind+", or switch the review off with review: false", writer, "has to read its document again to revise it")
+	if !p.NoReview {
+		c.Add(n, nil, blind+", or switch the review off with review: false", p.Execute.Agent, "has to read its document again to revise it")
 	}
 	if p.Needs == nil && n.Path != "phases[0]" || len(p.Needs) > 0 {
-		c.Add(n, nil, blind+", or say needs: []", writer, "the documents of earlier phases have to be read")
+		c.Add(n, nil, blind+", or say needs: []", p.Execute.Agent, "the documents of earlier phases have to be read")
 	}
 }
 
-// equipped checks what a phase or a step says of who does it: that there is this agent, and that the one that
+// equipped checks what a phase or a step says, if anything, of who does it: that there is this agent, and that the one that
 // does it takes the tools and the effort.
-func (c checks) equipped(n *Node, name string, s DraftStep, keys ...any) {
-	if len(keys) > 0 {
-		c.agent(n, s.Agent, append(slices.Clone(keys), "agent")...)
+func (c checks) equipped(said *Node, agent string) {
+	var s struct {
+		Agent, Effort string
+		Tools         pipelines.ToolChoice
 	}
-	agent, known := c.d.Agents[name]
-	if !known {
-		return
-	}
-	for _, wrong := range pipelines.WrongToolsFor(agent, valueOr(s.Tools, pipelines.ToolChoice{}), s.Effort) {
-		c.Add(n, append(slices.Clone(keys), wrong.Keys...), "%s", wrong.Why)
+	_ = said.decode(&s) // what is right of it counts
+	c.agent(said, s.Agent, "agent")
+	if does, known := c.d.Agents[agent]; known {
+		for _, wrong := range pipelines.WrongToolsFor(does, s.Tools, s.Effort) {
+			c.Add(said, wrong.Keys, "%s", wrong.Why)
+		}
 	}
 }
 
@@ -258,7 +255,9 @@ func (c checks) rule(n *Node, r *pipelines.Rule) {
 	if at < len(c.names) {
 		done, ahead = done[:at+1], ahead[at+1:]
 	}
-	c.split(n, r, &c.all[at], ahead)
+	if then.Get("split") != nil {
+		c.split(n, r, &c.all[at], ahead)
+	}
 	c.known(n, r.Then.Insert, all[len(c.names):], "no spare phase %q", "then", "insert")
 	for i, drop := range r.Then.Drop {
 		c.known(n, drop, ahead, fmt.Sprintf("no phase %%q after %q", r.After), "then", "drop", i)
@@ -283,11 +282,9 @@ func (c checks) rule(n *Node, r *pipelines.Rule) {
 const noTasks = "%q reports no tasks; add tasks: [...{id: string, title: string, goal: string, files?: [...string], needs?: [...string]}] to its report"
 
 // split checks a rule that splits a phase after the one that finds the tasks: ahead are those that it may split.
-func (c checks) split(n *Node, r *pipelines.Rule, finds *DraftPhase, ahead []string) {
-	to := string(c.d.Splits(*r))
+func (c checks) split(n *Node, r *pipelines.Rule, finds *pipelines.Phase, ahead []string) {
+	to := string(r.Then.Split)
 	switch {
-	case r.Then.Split == "":
-		return
 	case to == "":
 		c.Add(n, []any{"then", "split"}, "no phase after %q may change the code; name the phase that is split", r.After)
 	case slices.Contains(NamesOf(c.d.Spare), to):
@@ -301,7 +298,7 @@ func (c checks) split(n *Node, r *pipelines.Rule, finds *DraftPhase, ahead []str
 }
 
 // asks checks what a condition, or the part of one that keys lead to, asks about one phase.
-func (c checks) asks(when *Node, text string, keys []cue.Selector, p *DraftPhase) {
+func (c checks) asks(when *Node, text string, keys []cue.Selector, p *pipelines.Phase) {
 	if asked := when.Get("checks"); asked != nil {
 		var names []string
 		for _, check := range p.Checks {
@@ -322,7 +319,7 @@ func (c checks) asks(when *Node, text string, keys []cue.Selector, p *DraftPhase
 }
 
 // report holds what a condition asks of a report against what that allows.
-func (c checks) report(asked *Node, text string, keys []cue.Selector, p *DraftPhase) {
+func (c checks) report(asked *Node, text string, keys []cue.Selector, p *pipelines.Phase) {
 	if p.Report == "" {
 		c.Add(asked, nil, "%q has no report", p.Name)
 		return

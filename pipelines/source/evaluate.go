@@ -109,20 +109,17 @@ func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, error) {
 		}
 		whole.Set("phases", appendedNodes(phases, c.piece(last).Get("phases")))
 	}
-	d, err := draftOf(whole)
+	agents := nodes[len(nodes)-1].Get("agents")
+	d, err := complete(whole, agents != nil && len(agents.Names) > 0, c.Main.File)
 	if err != nil {
 		return nil, err
 	}
-	if agents := nodes[len(nodes)-1].Get("agents"); agents == nil || len(agents.Names) == 0 {
-		d.AddDefaultAgents()
-	}
-	c.consistent(whole, &d)
+	c.consistent(whole, d)
 	if err := c.Found.OrNil(); err != nil {
 		return nil, err
 	}
-	p := d.Complete(c.Main.File)
-	p.Origins = origins(whole)
-	return p, nil
+	d.Origins = origins(whole)
+	return &d.Pipeline, nil
 }
 
 // noOverlay notes operations in a pipeline that builds on no other.
