@@ -46,14 +46,13 @@ const (
 type Boundary struct {
 	plan   *pipelines.Pipeline
 	access pipelines.Access
-	state  string   // folder of the run, such as ".reprise/issue-7"
-	folder string   // folder of the phase
-	agents []string // files that the pipeline starts as agents
+	state  string // folder of the run, such as ".reprise/issue-7"
+	folder string // folder of the phase
 }
 
 // BoundaryOf gives what the step of a decision may change.
 func BoundaryOf(plan *pipelines.Pipeline, run metadata.Run, d Decision) Boundary {
-	return Boundary{plan, AccessOf(plan, d), Folder(run.IssueNumber), PhaseFolder(run, plan.Phase(d.Phase)), programs(plan)}
+	return Boundary{plan, AccessOf(plan, d), Folder(run.IssueNumber), PhaseFolder(run, plan.Phase(d.Phase))}
 }
 
 // AccessOf is what the decision's agent may do: what the phase grants, but no
@@ -147,7 +146,7 @@ func (b Boundary) broken(changes []Change) map[string]breach {
 // read, in the very place that the pipeline opens, and nothing else is wrong with it.
 func (b Boundary) opens(c Change) bool {
 	text := c.Kind == FileKind && !c.Gone && !c.Large && c.Filter == "" && !c.Runs && (c.Holds == TextContent || c.Holds == ScriptContent) && c.Size <= MostOpenedBytes
-	if b.access != pipelines.AccessTree || !text || len(c.LinkedFrom) > 0 || !pipelines.IsOpened(c.Path, b.plan.Open) || slices.Contains(b.agents, pipelines.FoldPath(c.Path)) {
+	if b.access != pipelines.AccessTree || !text || len(c.LinkedFrom) > 0 || !pipelines.IsOpened(c.Path, b.plan.Open) {
 		return false
 	}
 	return !pipelines.MatchesPath(c.Path, b.plan.Protect) && metadata.CheckPath(c.Path) == nil && badNewName(c) == ""
@@ -246,8 +245,6 @@ func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 		return metadata.RuleAccess, metadata.Because("only_artifacts")
 	case pipelines.IsProtected(c.Path, b.plan.Protect):
 		return metadata.RuleProtected, metadata.Because("protected")
-	case slices.Contains(b.agents, pipelines.FoldPath(c.Path)):
-		return metadata.RuleProtected, metadata.Because("starts_agent")
 	}
 	for _, link := range c.LinkedFrom {
 		if pipelines.IsProtected(link, b.plan.Protect) {
@@ -338,25 +335,4 @@ func examples(changes []Change) string {
 		names = append(names, "…")
 	}
 	return strings.Join(names, ", ")
-}
-
-// Programs are the files of the repository that an agent of a pipeline may be started from: words of its command with
-// a slash or an ending. Whoever changes such a file controls what the next agent does, such as the one that reviews.
-func Programs(a pipelines.Agent) (files []string) {
-	for _, word := range a.Command {
-		if file := path.Clean(word); strings.ContainsAny(word, "/.") && !path.IsAbs(file) && !strings.HasPrefix(word, "-") {
-			files = append(files, file) // no path of a change leads out of the tree
-		}
-	}
-	return files
-}
-
-// programs are those of all agents, folded.
-func programs(plan *pipelines.Pipeline) (files []string) {
-	for _, a := range plan.Agents {
-		for _, file := range Programs(a) {
-			files = append(files, pipelines.FoldPath(file))
-		}
-	}
-	return files
 }

@@ -124,7 +124,7 @@ func TestRules(t *testing.T) {
 func TestOpenedPaths(t *testing.T) {
 	const ci = ".github/workflows/ci.yml"
 	b := edge(pipelines.AccessTree)
-	b.plan.Open, b.agents = []string{ci, "AGENTS.md", ".github/workflows/*.pem", ".github/run.sh"}, []string{".github/run.sh"}
+	b.plan.Open = []string{ci, "AGENTS.md", ".github/workflows/*.pem"}
 	for name, tt := range map[string]struct {
 		c    Change
 		want bool
@@ -145,7 +145,6 @@ func TestOpenedPaths(t *testing.T) {
 		"what another link leads to":  {Change{Path: ci, LinkedFrom: []string{"x"}}, false},
 		"a name like another":         {Change{Path: ci, New: true, Alias: ".github/workflows/CI.yml"}, false},
 		"what the pipeline protects":  {Change{Path: ".github/workflows/a.pem", New: true}, false},
-		"what an agent is started by": {Change{Path: ".github/run.sh"}, false},
 	} {
 		if tt.c.Kind == "" {
 			tt.c.Kind = FileKind

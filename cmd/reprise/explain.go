@@ -3,10 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +22,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
 	"github.com/reprise-ci/reprise/prompts"
@@ -203,7 +198,7 @@ func vetPipelines(ctx context.Context, env environ.Env, repo string, args []stri
 	}
 	if !asJSON && len(all) == 0 {
 		whole := slices.DeleteFunc(slices.Clone(defined), func(d workspace.Definition) bool { return d.Plan == nil }) // settings are no pipeline
-		notes := slices.Concat(changeable(src, whole), unpriced(whole), holding(whole, env.Environ))
+		notes := slices.Concat(unpriced(whole), holding(whole, env.Environ))
 		notes = append(notes, doubtful(whole, words)...)
 		if src != nil && len(args) == 0 {
 			if unread := workspace.Unread(src); len(unread) > 0 {
@@ -247,31 +242,6 @@ func reportMistakes(env environ.Env, all pipelines.Mistakes, checked int, asJSON
 }
 
 // What vet says of pipelines that have no mistakes: what their author may not have thought of.
-
-// changeable says of each program of the repository that a pipeline starts as an agent what another agent could
-// change of it: reprise protects that file, and not what the file loads.
-func changeable(src *git.Source, defined []workspace.Definition) (notes []string) {
-	if src == nil {
-		return nil
-	}
-	for _, d := range defined {
-		for _, agent := range slices.Sorted(maps.Keys(d.Plan.Agents)) {
-			for _, file := range phases.Programs(d.Plan.Agents[agent]) {
-				dir := path.Dir(file)
-				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || pipelines.MatchesPath(dir+"/x", d.Plan.Protect) {
-					continue
-				}
-				way := fmt.Sprintf("add protect: [%q]", dir+"/**")
-				if dir == "." {
-					way = "put it into a folder of its own, and protect that"
-				}
-				notes = append(notes, fmt.Sprintf("pipeline %s: no agent can change %s, which is the agent %s, but any can change what that file loads from the repository; to keep that, %s",
-					text.Flat(d.Plan.Name), text.Flat(file), text.Flat(agent), way))
-			}
-		}
-	}
-	return notes
-}
 
 // unpriced says which models of lists and which programs nobody knows a price of.
 func unpriced(defined []workspace.Definition) (notes []string) {

@@ -11,6 +11,7 @@ package agents
 
 import (
 	"cmp"
+	"context"
 	_ "embed" // the programs
 	"errors"
 	"fmt"
@@ -165,6 +166,10 @@ type Options struct {
 	// Proxy gives the proxy of the user for an address, or nil, as net/http takes it.
 	// If Proxy is nil, no model is asked through one.
 	Proxy func(*url.URL) (*url.URL, error)
+
+	// Program, if not nil, gives the folder of the tree that a program which is a file of the repository is taken from, or ""
+	// where the file is in none that counts.
+	Program func(ctx context.Context, file string) (top string, err error)
 
 	// Rehearsal is the agent that needs no program.
 	Rehearsal rehearsal.Agent

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,8 +46,11 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	if strings.HasPrefix(t.Model, "-") {
 		return engine.Result{}, fmt.Errorf("%s: model %q begins with a hyphen, as an option does; name a model", c.name, t.Model)
 	}
-	path, err := c.find(c.program, t.Dir)
+	words, tree, err := c.asCommitted(ctx, c.program, c.agent.Command[min(1, len(c.agent.Command)):])
 	if err != nil {
+		return engine.Result{}, err
+	}
+	if words[0], err = c.find(c.program, append(tree, t.Dir)[0]); err != nil {
 		return engine.Result{}, err
 	}
 	if _, err := os.Stat(t.Dir); err != nil {
@@ -57,7 +61,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		return engine.Result{}, c.fail(classOf(err), fmt.Errorf("making a temporary folder: %w", err))
 	}
 	defer func() { _ = folders.RemoveAll(temp) }()
-	call := &Call{Task: t, Call: sandbox.Call{Argv: []string{path}, Dir: t.Dir, Temp: temp, Access: t.Access, Artifact: t.Artifact, Shown: t.Images, Network: closed(t.Network)}}
+	call := &Call{Task: t, Call: sandbox.Call{Argv: words, Dir: t.Dir, Temp: temp, Access: t.Access, Artifact: t.Artifact, Shown: slices.Concat(t.Images, tree), Network: closed(t.Network)}}
 	call.Home = c.lookup("HOME")
 	call.User = call.Home
 	call.Env = c.environ(call)
@@ -69,7 +73,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	defer func() { leave(says.ending.Cause == process.Overfull) }()
 	asks := wayOf(c, call)
 	if t.Access != pipelines.AccessNone {
-		if call.servers, asks.Tools, err = c.outfit(t.Dir).within(t.Tools).prepare(temp); err != nil {
+		if call.servers, asks.Tools, err = c.outfit(t.Dir).within(t.Tools).prepare(ctx, call); err != nil {
 			return engine.Result{}, err
 		}
 	}
@@ -153,6 +157,30 @@ func (c cli) outfit(dir string) outfit { return outfit{c, dir, c.agent.ToolSet} 
 
 // lookup gives the value of a variable of the user's.
 func (c cli) lookup(name string) string { return process.Lookup(c.opts.Environ, name) }
+
+// asCommitted gives a command line in which the first word that names a file of the repository is the path of that file
+// where people have committed it, and the tree that it is in, if there is such a word: in the work tree, agents and
+// whoever can push to the run's branch may have changed it.
+func (c cli) asCommitted(ctx context.Context, program string, args []string) (words, tree []string, err error) {
+	words = slices.Concat([]string{program}, args)
+	for i, word := range words {
+		if c.opts.Program == nil || !filepath.IsLocal(word) || word[0] == '-' || i == 0 && !strings.ContainsRune(word, filepath.Separator) {
+			continue
+		}
+		top, err := c.opts.Program(ctx, path.Clean(filepath.ToSlash(word)))
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: read %s as it is committed: %w", c.name, word, err)
+		}
+		if top != "" {
+			words[i] = filepath.Join(top, word)
+			return words, []string{top}, nil
+		}
+		if i == 0 {
+			return nil, nil, c.missing(fmt.Errorf("there is no program %s; a path counts from the top of the repository, as it is committed", word))
+		}
+	}
+	return words, nil, nil
+}
 
 // find gives the absolute path of a program. A path that is not absolute
 // counts from dir.

@@ -71,7 +71,6 @@ func (a command) Run(ctx context.Context, t engine.Task) (engine.Result, error) 
 }
 
 func (a command) prepare(c *Call) (string, error) {
-	c.Argv = append(c.Argv, a.agent.Command[1:]...)
 	task, err := json.MarshalIndent(c.Task, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("writing the task: %w", err)

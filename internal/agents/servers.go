@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -218,7 +219,7 @@ func (o outfit) unserved(server string, why error) error {
 
 // prepare makes the servers ready for one call and gives those reached through its gate. What a server is given stands
 // in no argument or variable of the agent.
-func (o outfit) prepare(temp string) (all servers, asked []gate.Server, err error) {
+func (o outfit) prepare(ctx context.Context, call *Call) (all servers, asked []gate.Server, err error) {
 	if err := o.lacks(); err != nil {
 		return nil, nil, err
 	}
@@ -226,7 +227,12 @@ func (o outfit) prepare(temp string) (all servers, asked []gate.Server, err erro
 		given, s := o.set.MCP[name], server{name: name}
 		s.allow, s.deny = o.set.Tools.OfServer(name)
 		if given.URL == "" {
-			if err := o.script(temp, given, &s); err != nil {
+			words, tree, err := o.asCommitted(ctx, given.Command, given.Args)
+			if err == nil {
+				given.Command, given.Args, call.Shown = words[0], words[1:], slices.Concat(call.Shown, tree)
+				err = o.script(call.Temp, given, &s)
+			}
+			if err != nil {
 				return nil, nil, err
 			}
 			all = append(all, s)

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/agents"
@@ -46,6 +47,7 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 		Proxy:   func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
 		Environ: env.Environ, Prices: w.Plan.Prices, Mark: TempMark(w.Repo.Dir()),
 		Rehearsal: rehearsal.Agent{First: w.Plan.Phases[0].Name},
+		Program:   w.programs(),
 		Learn: func(agent string, found []string) {
 			for _, value := range found {
 				env.Finder().Learn(secrets.Secret{Name: "a login of " + agent, Value: value})
@@ -63,6 +65,29 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 		w.agents = &opts
 	}
 	return opts, err
+}
+
+// programs finds programs of the repository, see agents.Options: on the default branch or, where that does not have the
+// file, in the commit that the run began with.
+func (w *Workspace) programs() func(ctx context.Context, file string) (top string, err error) {
+	var one sync.Mutex
+	return func(ctx context.Context, file string) (top string, err error) {
+		one.Lock()
+		defer one.Unlock()
+		for _, commit := range []string{w.Source.Trusted(), w.Run.BaseCommit} {
+			_, err := w.Source.ReadFile(ctx, commit, file)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if top = filepath.Join(copiesBeside(w.Repo.Dir()), "programs-"+commit); err == nil {
+				if _, none := os.Stat(top); none != nil {
+					err = w.Source.CheckOut(ctx, commit, top)
+				}
+			}
+			return top, err
+		}
+		return "", nil
+	}
 }
 
 func contain(w *Workspace, how string, opts agents.Options) (agents.Options, error) {
