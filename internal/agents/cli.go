@@ -164,7 +164,7 @@ func (c cli) lookup(name string) string { return process.Lookup(c.opts.Environ, 
 func (c cli) asCommitted(ctx context.Context, program string, args []string) (words, tree []string, err error) {
 	words = slices.Concat([]string{program}, args)
 	for i, word := range words {
-		if c.opts.Program == nil || !filepath.IsLocal(word) || word[0] == '-' || i == 0 && !strings.ContainsRune(word, filepath.Separator) {
+		if c.opts.Program == nil || !filepath.IsLocal(word) || strings.ContainsAny(word, "\n\x00") || word[0] == '-' || i == 0 && !strings.ContainsRune(word, filepath.Separator) {
 			continue
 		}
 		top, err := c.opts.Program(ctx, path.Clean(filepath.ToSlash(word)))

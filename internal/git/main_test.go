@@ -239,14 +239,6 @@ func clean(t testing.TB, r *Repo) {
 	}
 }
 
-// plain runs git without any of the settings that make it safe.
-func plain(t testing.TB, c call) error {
-	t.Helper()
-	cmd := exec.Command("git", c.Args...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
-	return cmd.Run()
-}
-
 func there(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
