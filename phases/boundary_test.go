@@ -129,22 +129,22 @@ func TestOpenedPaths(t *testing.T) {
 		c    Change
 		want bool
 	}{
-		"a text":                      {Change{Path: ci}, true},
-		"a new one":                   {Change{Path: "AGENTS.md", New: true}, true},
-		"another":                     {Change{Path: ".github/workflows/other.yml", New: true}, false},
-		"another spelling":            {Change{Path: ".github/workflows/CI.yml"}, false},
-		"in another folder":           {Change{Path: "docs/AGENTS.md", New: true}, false},
-		"one that goes":               {Change{Path: ci, Gone: true}, false},
-		"a link":                      {Change{Path: ci, Kind: SymlinkKind}, false},
-		"a repository":                {Change{Path: ci, Kind: NestedKind}, false},
-		"a binary":                    {Change{Path: ci, Holds: BinaryContent}, false},
-		"a program":                   {Change{Path: ci, Holds: ProgramContent}, false},
-		"a right to run":              {Change{Path: ci, Holds: ScriptContent, Runs: true}, false},
-		"a large one":                 {Change{Path: ci, Size: 64<<10 + 1}, false},
-		"in Git LFS":                  {Change{Path: ci, Large: true}, false},
-		"what another link leads to":  {Change{Path: ci, LinkedFrom: []string{"x"}}, false},
-		"a name like another":         {Change{Path: ci, New: true, Alias: ".github/workflows/CI.yml"}, false},
-		"what the pipeline protects":  {Change{Path: ".github/workflows/a.pem", New: true}, false},
+		"a text":                     {Change{Path: ci}, true},
+		"a new one":                  {Change{Path: "AGENTS.md", New: true}, true},
+		"another":                    {Change{Path: ".github/workflows/other.yml", New: true}, false},
+		"another spelling":           {Change{Path: ".github/workflows/CI.yml"}, false},
+		"in another folder":          {Change{Path: "docs/AGENTS.md", New: true}, false},
+		"one that goes":              {Change{Path: ci, Gone: true}, false},
+		"a link":                     {Change{Path: ci, Kind: SymlinkKind}, false},
+		"a repository":               {Change{Path: ci, Kind: NestedKind}, false},
+		"a binary":                   {Change{Path: ci, Holds: BinaryContent}, false},
+		"a program":                  {Change{Path: ci, Holds: ProgramContent}, false},
+		"a right to run":             {Change{Path: ci, Holds: ScriptContent, Runs: true}, false},
+		"a large one":                {Change{Path: ci, Size: 64<<10 + 1}, false},
+		"in Git LFS":                 {Change{Path: ci, Large: true}, false},
+		"what another link leads to": {Change{Path: ci, LinkedFrom: []string{"x"}}, false},
+		"a name like another":        {Change{Path: ci, New: true, Alias: ".github/workflows/CI.yml"}, false},
+		"what the pipeline protects": {Change{Path: ".github/workflows/a.pem", New: true}, false},
 	} {
 		if tt.c.Kind == "" {
 			tt.c.Kind = FileKind
