@@ -26,7 +26,7 @@ exit 0
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	h.called("auto choose, plan execute, build execute")
 	has(t, "what it was asked", h.read("home/task"), `"access": "none"`, "Judge the issue below")
-	has(t, "the live comment", h.ours("progress")[0].Body, "Pipeline fix: writer has judged the issue: kind fix, size small, risk low; so medium models write in place of heavy ones, and a phase is revised 2 times at most; judging it has cost", "0.2500", "/run --refresh --pipeline NAME")
+	has(t, "the live comment", h.ours("progress")[0].Body, "Pipeline fix: writer has judged the issue: kind fix, size small, risk low; so cheaper models write, and a phase is revised 2 times at most; judging it has cost", "0.2500", "/run --refresh --pipeline NAME")
 	if run := h.record(); run.Pipeline.Name != "fix" || run.Cost.USD != 0.25 || run.Decisions[0].Step != "choose" {
 		t.Errorf("pipeline %s, %v, %+v", run.Pipeline.Name, run.Cost, run.Decisions[0])
 	}

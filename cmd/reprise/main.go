@@ -142,7 +142,7 @@ func explain(env environ.Env, err error) int {
 		terminal.Tell(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: "+takingTheirs(env, moved))
 	}
 	if exit.ReasonFor(err) == metadata.GitFailed {
-		terminal.Tell(env.Stderr, "reprise: all that is recorded is still there: once git works again, reprise status shows where the run is, and reprise run --issue ID continues it")
+		terminal.Tell(env.Stderr, "reprise: nothing that was recorded is lost. Once git works again, reprise status shows where the run is, and reprise run --issue ID continues it")
 	}
 	return exit.Failed
 }

@@ -147,7 +147,7 @@ func (s *Source) locate(ctx context.Context) error {
 	case len(lines) >= 5 && unknown:
 		return &NoCommits{Dir: lines[4]}
 	case strings.Contains(said, "not a git repository"):
-		return &NotARepository{Dir: s.Dir, Err: err, Why: "is not in a git repository: name one, or make one with git init"}
+		return &NotARepository{Dir: s.Dir, Err: err, Why: "is not in a git repository: name one with --repo, or make one with git init"}
 	default:
 		return fmt.Errorf("git cannot read %s: %w", s.Dir, cmp.Or(err, fmt.Errorf("git rev-parse answered %q", out)))
 	}

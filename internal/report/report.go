@@ -168,7 +168,7 @@ func nextOf(w words, plan *pipelines.Pipeline, run metadata.Run) next {
 		}
 	case run.Stop != nil:
 		n.Meaning = text.Join(" ", text.Flat(w.Explain(string(run.Stop.Code)).Meaning), "("+line(string(run.Stop.Code), 60)+")")
-		n.Why = paragraph(run.Stop.Why.In(w.Catalogue))
+		n.Why = paragraph(text.Capitalize(run.Stop.Why.In(w.Catalogue)))
 		n.Stderr = lastLines(view.Stderr(run))
 	default:
 		n.Why = w.Shown("to do idle")

@@ -341,7 +341,7 @@ func BenchmarkPage(b *testing.B) {
 var written = map[string][]string{
 	"html": {"lang"}, "head": nil, "body": nil, "title": nil, "style": nil, "meta": {"charset", "http-equiv", "content", "name"},
 	"i": {"class"}, "header": nil, "main": nil, "footer": {"class"}, "section": {"class"}, "article": {"class", "id"}, "div": {"class"}, "span": {"class"}, "strong": nil,
-	"h1": nil, "h2": nil, "h3": nil, "p": {"class"}, "pre": {"class"}, "code": nil, "blockquote": {"class"}, "details": nil, "summary": nil,
+	"h1": nil, "h2": nil, "h3": nil, "p": {"class"}, "pre": {"class"}, "code": nil, "blockquote": {"class"}, "details": {"open"}, "summary": nil,
 	"ul": {"class"}, "li": nil, "dl": {"class"}, "dt": nil, "dd": nil, "table": nil, "tbody": nil, "tr": nil, "td": nil, "th": {"scope"},
 	"a": {"href", "rel"}, "svg": {"class", "viewbox", "viewBox", "preserveAspectRatio", "role", "aria-label", "aria-hidden"},
 	"rect": {"class", "x", "width", "height"}, "path": {"class", "d"},

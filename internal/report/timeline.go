@@ -158,7 +158,7 @@ func findingOf(w words, f metadata.Finding) finding {
 		Severity: badge{class(string(f.Counts())), w.word("severities", string(f.Counts()))},
 		Change:   badge{class(string(f.Status)), w.word("changes", string(f.Status))},
 		ID:       line(f.ID, 60), Title: line(f.Title, 300), Place: line(view.Place(f), 300),
-		Problem: paragraph(f.Problem), Impact: paragraph(f.Impact), Solution: paragraph(f.Solution), Late: line(f.Late.In(w.Catalogue), 1500),
+		Problem: paragraph(f.Problem), Impact: paragraph(f.Impact), Solution: paragraph(f.Solution), Late: line(text.Capitalize(f.Late.In(w.Catalogue)), 1500),
 	}
 }
 

@@ -169,7 +169,7 @@ func sizes() []string { return []string{"small", "medium", "large"} }
 func risks() []string { return []string{"low", "medium", "high"} }
 
 // Rules says in English how a judgment leads to a pipeline, and how it adjusts that.
-const ChoiceRules = "An audit takes audit, and tests take test. Of the others, what is large takes full, and so does what is medium with a high risk. The rest takes fix, feature or refactor by its kind. What is small and of low risk is written by medium models in place of heavy ones, and a phase of it is revised 2 times at most. With a high risk heavy models review, and a phase may be revised 2 more times."
+const ChoiceRules = "An audit takes audit, and tests take test. Of the others, what is large takes full, and so does what is medium with a high risk. The rest takes fix, feature or refactor by its kind. What is small and of low risk is written by cheaper models, and a phase of it is revised 2 times at most. With a high risk stronger models review, and a phase may be revised 2 more times."
 
 // Weight is how much work an issue deserves by a judgment of it; empty is the usual.
 type Weight string
