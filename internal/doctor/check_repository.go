@@ -94,7 +94,7 @@ func largeFiles(ctx context.Context, env environ.Env, src *git.Source) (out []Ch
 	}
 	at := slices.Index(filters, "lfs")
 	if others := slices.DeleteFunc(slices.Clone(filters), func(f string) bool { return f == "lfs" }); len(others) > 0 {
-		out = append(out, hinted("filters", strings.Join(others, ", ")+": none is run, so what .gitattributes gives to them cannot be changed", "change such files yourself"))
+		out = append(out, hinted("filters", strings.Join(others, ", ")+": not run here, so the files that .gitattributes has git convert so cannot be changed", "change such files yourself"))
 	}
 	switch {
 	case at < 0:

@@ -91,18 +91,27 @@ func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 	for _, c := range changes {
 		ask.WriteString(c.Path + "\x00")
 	}
-	out, err := r.gitStdin(ctx, []byte(ask.String()), "check-attr", "-z", "--stdin", "filter")
+	out, err := r.gitCall(ctx, call{
+		Env:   []string{"GIT_DIR=" + r.src.CommonDir}, // that of the run has no encodings, see prepare
+		Stdin: stdinOf([]byte(ask.String())), Args: []string{"check-attr", "-z", "--stdin", "filter", strings.TrimSuffix(encodingOf, "=")},
+	})
 	known, wrong := r.files(ctx)
 	if err := errors.Join(err, wrong); err != nil {
 		return fmt.Errorf("look for Git LFS: %w", err)
 	}
 	filter := map[string]string{}
 	for f := records(out); len(f) >= 3; f = f[3:] { // path, attribute, value
-		filter[f[0]] = f[2]
+		switch {
+		case slices.Contains([]string{"unspecified", "unset", "set", "UTF-8"}, f[2]):
+		case f[1] == "filter":
+			filter[f[0]] = f[2]
+		default:
+			filter[f[0]] = encodingOf + f[2]
+		}
 	}
 	for i, c := range changes {
 		name := filter[c.Path]
-		if plain := c.Type == File || c.Type == Executable; !plain || slices.Contains([]string{"", "unspecified", "unset", "set"}, name) {
+		if plain := c.Type == File || c.Type == Executable; !plain || name == "" {
 			continue
 		}
 		p, is := r.pointerAt(c.Path)

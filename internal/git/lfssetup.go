@@ -57,15 +57,19 @@ func sharedLFS(key string) bool {
 		strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".lfsurl")
 }
 
-// filters names those that .gitattributes of a commit gives files to, such as lfs.
+// encodingOf is what a file is converted from and to that has another encoding in the tree than in commits.
+const encodingOf = "working-tree-encoding="
+
+// filters names those that .gitattributes of a commit gives files to, such as lfs, and the encodings, as they stand there.
 func (r reader) filters(ctx context.Context, commit string) (names []string, err error) {
-	out, err := r.git(ctx, "grep", "-h", "--fixed-strings", "-e", "filter=", commit, "--", ":(top,glob)**/.gitattributes")
+	out, err := r.git(ctx, "grep", "-h", "--fixed-strings", "-e", "filter=", "-e", encodingOf, commit, "--", ":(top,glob)**/.gitattributes")
 	if err != nil && exitCode(err) != 1 {
 		return nil, fmt.Errorf("look for Git LFS: %w", err)
 	}
 	for line := range strings.Lines(string(out)) {
 		for _, word := range strings.Fields(line) {
-			if name, ok := strings.CutPrefix(word, "filter="); ok && !strings.HasPrefix(line, "#") && !slices.Contains(names, name) {
+			name, ok := strings.CutPrefix(word, "filter=")
+			if (ok || strings.HasPrefix(word, encodingOf)) && word != encodingOf+"UTF-8" && !strings.HasPrefix(line, "#") && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

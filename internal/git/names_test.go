@@ -1,6 +1,7 @@
 package git
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -295,6 +296,29 @@ func TestLFS(t *testing.T) {
 	}
 	if got := strings.Join(large, " "); got != "a.bin dir/new.dat" {
 		t.Errorf("Git LFS would have to convert %q", got)
+	}
+}
+
+// What git would convert with another filter, or from another encoding, is told apart, and said beforehand.
+func TestConvertedFiles(t *testing.T) {
+	r := openRun(t, newUser(t, map[string]string{
+		".gitattributes": "*.key filter=crypt\n*.txt working-tree-encoding=UTF-16LE-BOM\n*.md working-tree-encoding=UTF-8\nplain.key -filter\n", "a.txt": "a\n",
+	}))
+	if got := strings.Join(r.Lacks(), "\n"); !strings.Contains(got, "crypt, working-tree-encoding=UTF-16LE-BOM") || strings.HasSuffix(got, "UTF-8") {
+		t.Errorf("what is said of it: %q", got)
+	}
+	want := map[string]string{"a.txt": "working-tree-encoding=UTF-16LE-BOM", "new.key": "crypt", "new.md": "", "plain.key": "", "plain": ""}
+	for name := range want {
+		write(t, filepath.Join(r.Tree(), name), "changed")
+	}
+	changes, err := r.Changes(t.Context())
+	must(t, err)
+	got := map[string]string{}
+	for _, c := range changes {
+		got[c.Path] = c.Filter
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("converted: %q, want %q", got, want)
 	}
 }
 

@@ -262,7 +262,7 @@ func (r *Repo) findLacks(ctx context.Context) error {
 		r.filters = slices.DeleteFunc(r.filters, func(name string) bool { return name == "lfs" })
 	}
 	if len(r.filters) > 0 {
-		r.lacks = append(r.lacks, "files that .gitattributes gives to a filter cannot be changed, since none is run: "+strings.Join(r.filters, ", "))
+		r.lacks = append(r.lacks, "files that git converts, as .gitattributes says, cannot be changed, since that is not run: "+strings.Join(r.filters, ", "))
 	}
 	if err := r.fillLarge(ctx); err != nil {
 		return err
