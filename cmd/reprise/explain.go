@@ -198,8 +198,7 @@ func vetPipelines(ctx context.Context, env environ.Env, repo string, args []stri
 	}
 	if !asJSON && len(all) == 0 {
 		whole := slices.DeleteFunc(slices.Clone(defined), func(d workspace.Definition) bool { return d.Plan == nil }) // settings are no pipeline
-		notes := slices.Concat(unpriced(whole), holding(whole, env.Environ))
-		notes = append(notes, doubtful(whole, words)...)
+		notes := slices.Concat(unpriced(whole), holding(whole, env.Environ), doubtful(whole, words))
 		if src != nil && len(args) == 0 {
 			if unread := workspace.Unread(src); len(unread) > 0 {
 				notes = append(notes, "nothing reads "+text.Flat(strings.Join(unread, ", "))+": pipelines lie in .github/reprise/pipelines and end in .yaml, .yml, .cue, .json or .toml, prompts in .github/reprise/prompts and end in .md, settings are .github/reprise/config.yaml")

@@ -132,7 +132,7 @@ func factsOf(w words, run metadata.Run) []fact {
 		{w.Say("branch"), line(run.BranchName, 120), ""},
 		{w.Shown("page issue"), named(run.IssueURL), link(run.IssueURL)},
 		{w.Say("pullRequest"), named(run.PRURL), link(run.PRURL)},
-		{w.Shown("page begun"), text.Clock(run.CreatedAt) + " UTC", ""},
+		{w.Shown("page begun"), text.Clock(run.CreatedAt), ""},
 	}
 	var shown []fact
 	for _, f := range all {
