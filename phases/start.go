@@ -173,7 +173,7 @@ func SetUp(run metadata.Run, results []metadata.CheckResult, at time.Time) metad
 	run = run.Clone()
 	run.Setup = results
 	if c := Broken(results); c != nil {
-		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", complaint(c.Output))
+		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", cmp.Or(complaint(c.Output), c.Run))
 		return stopped(run, metadata.Failed, metadata.SetupFailed, why, at)
 	}
 	return touch(run, at)
