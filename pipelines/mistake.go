@@ -35,11 +35,10 @@ const (
 // Few leaves out what nobody would read: a file made to be wrong has more mistakes than a log can hold.
 func (es Mistakes) Few() Mistakes {
 	for i := range es {
-		if m := &es[i].Message; len(*m) > MostMistakeBytes {
-			*m = strings.ToValidUTF8((*m)[:MostMistakeBytes], "") + "..."
-		}
-		if p := &es[i].Path; len(*p) > MostMistakeBytes {
-			*p = strings.ToValidUTF8((*p)[:MostMistakeBytes], "") + "..."
+		for _, s := range []*string{&es[i].Message, &es[i].Path} {
+			if len(*s) > MostMistakeBytes {
+				*s = strings.ToValidUTF8((*s)[:MostMistakeBytes], "") + "..."
+			}
 		}
 	}
 	if more := len(es) - MostMistakes; more > 0 {
@@ -110,12 +109,4 @@ func JoinPath(path, name string) string {
 		return name
 	}
 	return path + "." + name
-}
-
-// ListedNames says which names there are, for a mistake.
-func ListedNames(names []string) string {
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return strings.Join(names, " and ")
 }

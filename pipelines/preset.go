@@ -134,15 +134,10 @@ func (r Rule) only(keep []string) (Rule, bool) {
 		return r, false
 	}
 	if r.Then.Drop != nil {
-		r.Then.Drop = only(r.Then.Drop, keep)
+		r.Then.Drop = slices.DeleteFunc(slices.Clone(r.Then.Drop), func(name string) bool { return !slices.Contains(keep, name) })
 		return r, len(r.Then.Drop) > 0
 	}
 	return r, true
-}
-
-// only returns those names that are also in keep.
-func only(names, keep []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(keep, name) })
 }
 
 // PhaseSplit says how the parts of a phase are done. The zero value stands for the default.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -212,21 +211,4 @@ func BadDocument(p string) string {
 		return "lies in git's own folder, which may hold logins; name a file of the repository"
 	}
 	return ""
-}
-
-// UnfitDocument is a document that does not fit its phase, and why.
-type UnfitDocument struct{ Phase, Why string }
-
-// UnfitDocuments checks the paths of documents by the names of the phases that they are
-// for, among those that there are.
-func UnfitDocuments(given map[string]string, phases []string) (all []UnfitDocument) {
-	for _, phase := range slices.Sorted(maps.Keys(given)) {
-		if !slices.Contains(phases, phase) {
-			all = append(all, UnfitDocument{phase, fmt.Sprintf("no phase %q, %s", phase, MustBeOneOf(phase, phases))})
-		}
-		if why := BadDocument(given[phase]); why != "" {
-			all = append(all, UnfitDocument{phase, fmt.Sprintf("%q %s", given[phase], why)})
-		}
-	}
-	return all
 }

@@ -80,8 +80,8 @@ func (c *checker) object(v cue.Value, s *Shape, n *Node) *Node {
 			n.Names = append(n.Names, name) // it is there, though wrong
 		}
 	}
-	if first := n.Get(n.FirstName()); first != nil && v.Pos().Filename() == "" {
-		n.NodePlace = first.Label // TOML's tables have no place of their own
+	if len(n.Names) > 0 && n.Get(n.Names[0]) != nil && v.Pos().Filename() == "" {
+		n.NodePlace = n.Get(n.Names[0]).Label // TOML's tables have no place of their own
 	}
 	for _, name := range s.Required {
 		if !s.Loose && !slices.Contains(n.Names, name) {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,8 +58,11 @@ func (m *MistakeList) consistent(n *Node, d *draft) {
 			c.known(n, p, c.names, "no phase %q", "presets", preset, i)
 		}
 	}
-	for _, u := range pipelines.UnfitDocuments(d.Documents, c.names) {
-		c.Add(n, []any{"given", u.Phase}, "%s", u.Why)
+	for phase, name := range d.Documents {
+		c.known(n, phase, c.names, "no phase %q", "given", phase)
+		if why := pipelines.BadDocument(name); why != "" {
+			c.Add(n, []any{"given", phase}, "%q %s", name, why)
+		}
 	}
 	for i := range d.Rules {
 		c.rule(n.Get("rules").Item(i), &d.Rules[i])
@@ -249,7 +253,7 @@ func (c checks) rule(n *Node, r *pipelines.Rule) {
 		return
 	}
 	if len(then.Names) != 1 {
-		c.Add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", pipelines.ListedNames(then.Names))
+		c.Add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", cmp.Or(strings.Join(then.Names, " and "), "nothing"))
 	}
 	done, ahead := c.names, c.names // a spare phase may come anywhere
 	if at < len(c.names) {

@@ -19,7 +19,7 @@ const maxChain = 5
 // pipelines, with what config says if it is not nil.
 func evaluate(files []file, config *file) (*pipelines.Pipeline, error) {
 	ctx := NewContext()
-	schema, all, err := schemas(ctx, "#Pipeline")
+	schema, all, err := schemas(ctx, pipelines.Schema, "#Pipeline")
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,11 @@ func (c *checker) file(ctx *cue.Context, f file, schema *Shape) *Node {
 func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, error) {
 	c.Main = nodes[0]
 	whole := nodes[len(nodes)-1]
-	c.noOverlay(whole)
+	for _, op := range []string{"replace", "insert", "drop"} {
+		if whole.Get(op) != nil {
+			c.Add(whole, []any{op}, "only with extends, which names the pipeline to build on")
+		}
+	}
 	whole = c.configured(whole)
 	for _, over := range slices.Backward(nodes[:len(nodes)-1]) {
 		whole = c.Overlay(over, whole)
@@ -122,25 +126,13 @@ func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, error) {
 	return &d.Pipeline, nil
 }
 
-// noOverlay notes operations in a pipeline that builds on no other.
-func (c *checker) noOverlay(n *Node) {
-	for _, op := range []string{"replace", "insert", "drop"} {
-		if n.Get(op) != nil {
-			c.Add(n, []any{op}, "only with extends, which names the pipeline to build on")
-		}
-	}
-}
-
-// schemas gives the shape of a definition, and a checker that knows what rules may ask
+// schemas gives the shape of a definition of a schema, and a checker that knows what rules may ask
 // about.
-func schemas(ctx *cue.Context, definition string) (*Shape, *checker, error) {
-	v := ctx.CompileString(pipelines.Schema, cue.Filename("schema.cue"))
-	if err := v.Err(); err != nil {
-		return nil, nil, fmt.Errorf("schema.cue: %w", err)
-	}
-	facts, before := newShape(v.LookupPath(cue.MakePath(cue.Def("#Facts")))), newShape(v.LookupPath(cue.MakePath(cue.Def("#Before"))))
-	facts.Loose, before.Loose = true, true
-	return newShape(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts, before: before}, nil
+func schemas(ctx *cue.Context, schema, definition string) (*Shape, *checker, error) {
+	v := ctx.CompileString(schema, cue.Filename("schema.cue"))
+	at := func(name string) cue.Value { return v.LookupPath(cue.MakePath(cue.Def(name))) }
+	loose := &Shape{Loose: true}
+	return (&Shape{}).Child(at(definition)), &checker{facts: loose.Child(at("#Facts")), before: loose.Child(at("#Before"))}, at(definition).Err()
 }
 
 func findBuiltin(name string) (file, error) {
@@ -162,20 +154,15 @@ type Document struct {
 // and without limits, so it has to come from the person at the terminal.
 func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
 	ctx := NewContext()
-	whole := ctx.CompileString(schema)
-	s := whole.LookupPath(cue.MakePath(cue.Def(definition)))
-	if err := s.Err(); err != nil {
+	shape, c, err := schemas(ctx, schema, definition)
+	if err != nil {
 		return nil, fmt.Errorf("the schema of %s: %w", name, err)
 	}
 	v, found := Build(ctx, file{Name: name, Text: string(text), Or: ".yaml"})
 	if len(found) > 0 {
 		return nil, found.Sorted()
 	}
-	c := &checker{}
-	if facts := whole.LookupPath(cue.MakePath(cue.Def("#Facts"))); facts.Exists() {
-		c.facts = (&Shape{Loose: true}).Child(facts)
-	}
-	n := c.walk(v, (&Shape{}).Child(s), &Node{NodePlace: NodePlace{File: name, Line: 1, Column: 1}})
+	n := c.walk(v, shape, &Node{NodePlace: NodePlace{File: name, Line: 1, Column: 1}})
 	if n == nil {
 		return nil, c.Found.OrNil()
 	}
@@ -212,7 +199,7 @@ func usual(config file) (*pipelines.Mistake, error) {
 // settings reads the settings of a repository; nil, and noted, if there is nothing in it
 // to go on with.
 func (c *checker) settings(ctx *cue.Context, config file) (*Node, error) {
-	schema, _, err := schemas(ctx, "#Config")
+	schema, _, err := schemas(ctx, pipelines.Schema, "#Config")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -156,7 +157,7 @@ func (s *Shape) Words() string {
 	if s.Value.IsConcrete() && s.Kind&(cue.StructKind|cue.ListKind) == 0 {
 		return fmt.Sprint(s.Value)
 	}
-	return kindWords(s.Kind) + s.boundWords()
+	return cmp.Or(kindWords[s.Kind], s.Kind.String()) + s.boundWords()
 }
 
 // alternatives returns the parts of a disjunction, or nil.
@@ -197,23 +198,10 @@ func (s *Shape) boundWords() string {
 	return ""
 }
 
-// kindWords names a kind of value.
-func kindWords(k cue.Kind) string {
-	switch k {
-	case cue.StringKind:
-		return "text"
-	case cue.IntKind:
-		return "a whole number"
-	case cue.NumberKind, cue.FloatKind:
-		return "a number"
-	case cue.BoolKind:
-		return "true or false"
-	case cue.ListKind:
-		return "a list"
-	case cue.StructKind:
-		return "an object"
-	}
-	return k.String()
+// kindWords names the kinds of values.
+var kindWords = map[cue.Kind]string{
+	cue.StringKind: "text", cue.IntKind: "a whole number", cue.NumberKind: "a number", cue.FloatKind: "a number",
+	cue.BoolKind: "true or false", cue.ListKind: "a list", cue.StructKind: "an object",
 }
 
 // Meant adds the alternative that was probably meant.
@@ -236,11 +224,8 @@ func (s *Shape) Meant(v cue.Value) string {
 
 // showValue writes a value as somebody would recognize it.
 func showValue(v cue.Value) string {
-	switch v.IncompleteKind() {
-	case cue.StructKind:
-		return "an object"
-	case cue.ListKind:
-		return "a list"
+	if kind := v.IncompleteKind(); kind == cue.StructKind || kind == cue.ListKind {
+		return kindWords[kind]
 	}
 	text := pipelines.OneLine(fmt.Sprint(v))
 	if r := []rune(text); len(r) > 60 {

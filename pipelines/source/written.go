@@ -74,14 +74,6 @@ func (n *Node) List(name string) []*Node {
 	return nil
 }
 
-// FirstName returns the name of the field that was written first, or "".
-func (n *Node) FirstName() string {
-	if len(n.Names) == 0 {
-		return ""
-	}
-	return n.Names[0]
-}
-
 // FieldNames returns the names of the fields that are right; n may be nil.
 func (n *Node) FieldNames() []string {
 	if n == nil {
