@@ -100,7 +100,7 @@ func rehearse(ctx context.Context, env environ.Env, w *workspace.Workspace, d bo
 	if d.Verbose {
 		log = "verbose"
 	}
-	run, err := carryOn(ctx, w, env, runOptions{Options: d.Options, dry: true, log: log})
+	run, err := runSession{w, env, runOptions{Options: d.Options, dry: true, log: log}}.carryOn(ctx)
 	if err != nil {
 		return run, err
 	}

@@ -26,112 +26,112 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
+// runSession is a run that is carried on for whoever is at the terminal.
+type runSession struct {
+	*workspace.Workspace
+	env environ.Env
+	o   runOptions
+}
+
 // finish carries the run on and tells how it ended.
-func finish(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) error {
-	if err := markKnown(w, o, w.Run); err != nil {
+func (s runSession) finish(ctx context.Context) error {
+	if err := s.markKnown(s.Run); err != nil {
 		return err
 	}
-	if w.Run.Status == metadata.Running {
-		opts, err := workspace.AgentOptions(env, w, o.Options)
-		if err != nil {
+	if s.Run.Status == metadata.Running {
+		if err := s.Ready(s.env, s.o.Options); err != nil {
 			return err
 		}
-		if err := w.Ready(opts); err != nil {
-			return err
-		}
-		w.SayLacking(env)
+		s.SayLacking(s.env)
 	}
-	run, err := carryOn(ctx, w, env, o)
-	for asks, on := newDialogue(env), true; err == nil && on && asks != nil && mayAsk(w, o, run); {
-		w.Run, w.Fresh = run, false
-		if on, err = asks.Ask(ctx, w, o.Options); err == nil && on {
-			run, err = goOn(ctx, w, env, o)
+	run, err := s.carryOn(ctx)
+	for asks, on := newDialogue(s.env), true; err == nil && on && asks != nil && s.mayAsk(run); {
+		s.Run, s.Fresh = run, false
+		if on, err = asks.Ask(ctx, s.Workspace, s.o.Options); err == nil && on {
+			run, err = s.inView(ctx, func(e *engine.Engine) (metadata.Run, error) { return s.toTheEnd(ctx, e, s.Run) })
 		} else {
-			run = w.Run
+			run = s.Run
 		}
 	}
-	if err = errors.Join(err, markKnown(w, o, run)); err != nil { // an agent may have chosen the pipeline meanwhile
-		return broke(w, run, err)
+	if err = errors.Join(err, s.markKnown(run)); err != nil { // an agent may have chosen the pipeline meanwhile
+		return broke(s.Workspace, run, err)
 	}
-	return tellEnd(ctx, w, env, o, run)
+	return s.tellEnd(ctx, run)
 }
 
 // markKnown notes that this machine works on the run with the pipeline that it has.
-func markKnown(w *workspace.Workspace, o runOptions, run metadata.Run) error {
-	if o.Scratch || run.Pipeline.Digest == "" {
+func (s runSession) markKnown(run metadata.Run) error {
+	if s.o.Scratch || run.Pipeline.Digest == "" {
 		return nil
 	}
-	return workspace.MarkTrusted(filepath.Dir(w.Repo.Dir()), run.Pipeline.Digest)
+	return workspace.MarkTrusted(filepath.Dir(s.Repo.Dir()), run.Pipeline.Digest)
 }
 
 // mayAsk reports whether a person at the terminal may be asked what the run waits for.
-func mayAsk(w *workspace.Workspace, o runOptions, run metadata.Run) bool {
-	return run.Status == metadata.Waiting && !o.noInput && !o.json && !o.dry && !o.log.json() && !w.Paused(run)
-}
-
-// goOn runs the engine from where a person's answer has let the run go on.
-func goOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) (metadata.Run, error) {
-	return inView(ctx, w, env, o, func(e *engine.Engine) (metadata.Run, error) { return toTheEnd(ctx, w, env, o, e, w.Run) })
+func (s runSession) mayAsk(run metadata.Run) bool {
+	return run.Status == metadata.Waiting && !s.o.noInput && !s.o.json && !s.o.dry && !s.o.log.json() && !s.Paused(run)
 }
 
 // inView has something done by the engine of a run, whose progress is shown meanwhile.
-func inView(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, do func(*engine.Engine) (metadata.Run, error)) (metadata.Run, error) {
-	screen := viewOf(w, env, o)
+func (s runSession) inView(ctx context.Context, do func(*engine.Engine) (metadata.Run, error)) (metadata.Run, error) {
+	screen := s.view()
 	defer screen.Close()
-	e, err := w.Engine(env, o.Options, screen)
+	e, err := s.Engine(s.env, s.o.Options, screen)
 	if err != nil {
-		return w.Run, err
+		return s.Run, err
 	}
-	w.Hooks.Missed(ctx)
-	telemetry.Follow(ctx, e, w.Run)
+	s.Hooks.Missed(ctx)
+	telemetry.Follow(ctx, e, s.Run)
 	return do(e)
 }
 
+// say tells what a person should know.
+func (s runSession) say(what any) { _, _ = fmt.Fprintln(s.env.Stderr, "reprise:", what) }
+
 // carryOn runs the engine from where the run is to where it stops.
-func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) (metadata.Run, error) {
+func (s runSession) carryOn(ctx context.Context) (metadata.Run, error) {
 	if err := process.Harden(); err != nil {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise:", err)
+		s.say(err)
 	}
-	if err := bot.ChoosePipeline(ctx, env, w, o.Options); err != nil {
-		return w.Run, err
+	if err := bot.ChoosePipeline(ctx, s.env, s.Workspace, s.o.Options); err != nil {
+		return s.Run, err
 	}
-	return inView(ctx, w, env, o, func(e *engine.Engine) (metadata.Run, error) {
-		if o.prompts {
-			showPrompts(e, env.Stderr)
+	return s.inView(ctx, func(e *engine.Engine) (metadata.Run, error) {
+		if s.o.prompts {
+			showPrompts(e, s.env.Stderr)
 		}
-		run := w.Run
-		if w.Fresh {
-			if why := env.TooShort(); why != "" {
-				_, _ = fmt.Fprintln(env.Stderr, "reprise: "+why)
+		run := s.Run
+		if s.Fresh {
+			if why := s.env.TooShort(); why != "" {
+				s.say(why)
 			}
-			if said := workspace.SayOtherwise(ctx, w.Source); o.Here && said != "" {
-				_, _ = fmt.Fprintln(env.Stderr, "reprise: "+said)
+			if said := workspace.SayOtherwise(ctx, s.Source); s.o.Here && said != "" {
+				s.say(said)
 			}
-			introduce(w, env, o.Options)
+			s.introduce()
 			if err := e.Begin(ctx, run); err != nil {
 				return run, err
 			}
 		} else {
-			run.Execution.Push = w.Push
-			announce(ctx, w, env, o, run)
+			run.Execution.Push = s.Push
+			s.announce(ctx, run)
 		}
-		return toTheEnd(ctx, w, env, o, e, run)
+		return s.toTheEnd(ctx, e, run)
 	})
 }
 
 // toTheEnd carries a run on to where it stops. If that is its end, the last commit takes its folder off the branch.
-func toTheEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
-	goOn := updaterOf(w, env).Run
-	if o.Scratch { // it begins at the base, and is gone before that moves
-		goOn = func(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
-			return e.Run(ctx, run)
-		}
+func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
+	var err error
+	if s.o.Scratch { // it begins at the base, and is gone before that moves
+		run, err = e.Run(ctx, run)
+	} else {
+		run, err = updaterOf(s.Workspace, s.env).Run(ctx, e, run)
 	}
-	run, err := goOn(ctx, e, run)
 	if err != nil {
 		return run, err
 	}
-	return run, e.Finish(ctx, run, w.Warn)
+	return run, e.Finish(ctx, run, s.Warn)
 }
 
 // updaterOf gives what brings the base into a run.
@@ -139,79 +139,77 @@ func updaterOf(w *workspace.Workspace, env environ.Env) *delivery.BaseUpdater {
 	return &delivery.BaseUpdater{Workspace: w, Now: env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise:", err) }}
 }
 
-// viewOf picks how progress is shown: live on a terminal, plain lines elsewhere.
-func viewOf(w *workspace.Workspace, env environ.Env, o runOptions) terminal.View {
-	out := logOf(o, env)
-	live := environ.IsTerminal(out) && env.Getenv("TERM") != "dumb" && !o.prompts && !o.log.json()
+// view picks how progress is shown: live on a terminal, plain lines elsewhere.
+func (s runSession) view() terminal.View {
+	out, o := s.log(), s.o
+	live := environ.IsTerminal(out) && s.env.Getenv("TERM") != "dumb" && !o.prompts && !o.log.json()
 	return terminal.NewView(out, terminal.Options{
-		Live: live, Color: text.WantsColor(env.Getenv, environ.IsTerminal(out)), Plan: w.Plan, Format: o.log.format(), Verbose: strings.HasPrefix(string(o.log), "verbose"), Messages: env.Stderr,
+		Live: live, Color: text.WantsColor(s.env.Getenv, environ.IsTerminal(out)), Plan: s.Plan, Format: o.log.format(), Verbose: strings.HasPrefix(string(o.log), "verbose"), Messages: s.env.Stderr,
 	})
 }
 
 // introduce says what a run begins with.
-func introduce(w *workspace.Workspace, env environ.Env, o workspace.Options) {
-	if o.Pipeline == "" {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("chosen", "name", w.Plan.Name, "why", w.Why.In(w.Catalogue())))
+func (s runSession) introduce() {
+	if s.o.Pipeline == "" {
+		s.say(s.Shown("chosen", "name", s.Plan.Name, "why", s.Why.In(s.Catalogue())))
 	}
-	for _, heard := range w.Heard() {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(heard))
+	for _, heard := range s.Heard() {
+		s.say(text.Flat(heard))
 	}
-	tellRemoved(w, env)
+	s.tellRemoved()
 }
 
 // tellRemoved says what was taken out of the issue.
-func tellRemoved(w *workspace.Workspace, env environ.Env) {
-	for _, r := range w.Removed {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("removed", "n", r.Count, "kind", terminal.WordFor(w.Catalogue(), "kinds", string(r.Kind)), "sample", fmt.Sprintf("%q", r.Sample)))
+func (s runSession) tellRemoved() {
+	for _, r := range s.Removed {
+		s.say(s.Shown("removed", "n", r.Count, "kind", terminal.WordFor(s.Catalogue(), "kinds", string(r.Kind)), "sample", fmt.Sprintf("%q", r.Sample)))
 	}
 }
 
 // announce says what a person who continues a run should know.
-func announce(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, run metadata.Run) {
-	say := func(what string) { _, _ = fmt.Fprintln(env.Stderr, "reprise:", what) }
-	for _, what := range w.Notes {
-		say(what)
+func (s runSession) announce(ctx context.Context, run metadata.Run) {
+	for _, what := range s.Notes {
+		s.say(what)
 	}
-	tellRemoved(w, env)
-	for _, a := range w.Unfinished {
-		say(w.Shown("ended before", "phase", a.Phase, "step", terminal.WordFor(w.Catalogue(), "steps", string(a.Step))))
+	s.tellRemoved()
+	for _, a := range s.Unfinished {
+		s.say(s.Shown("ended before", "phase", a.Phase, "step", terminal.WordFor(s.Catalogue(), "steps", string(a.Step))))
 	}
-	if left := w.Repo.Leftover(); left != "" {
-		say(w.Shown("kept", "file", left))
+	if left := s.Repo.Leftover(); left != "" {
+		s.say(s.Shown("kept", "file", left))
 	}
-	if changed, err := workspace.ChangedSince(ctx, w.Source, run, w.Issue, workspace.Choice{Pipeline: w.Plan.Preset, Here: o.Here}); err != nil {
-		say(w.Shown("not compared", "error", err))
+	if changed, err := workspace.ChangedSince(ctx, s.Source, run, s.Issue, workspace.Choice{Pipeline: s.Plan.Preset, Here: s.o.Here}); err != nil {
+		s.say(s.Shown("not compared", "error", err))
 	} else if changed != "" {
-		say(changed)
+		s.say(changed)
 	}
 }
 
 // tellEnd prints how the run ended and gives its exit code.
-func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, run metadata.Run) error {
-	s := view.Result(w.Plan, run)
-	s.Head = w.Repo.Tip()
-	out := env.Stdout
+func (s runSession) tellEnd(ctx context.Context, run metadata.Run) error {
+	result, out, o := view.Result(s.Plan, run), s.env.Stdout, s.o
+	result.Head = s.Repo.Tip()
 	if o.json || o.log.json() {
-		out = env.Stderr // standard output is for programs
+		out = s.env.Stderr // standard output is for programs
 	}
 	if o.json {
-		if err := text.PrintJSON(env.Stdout, s); err != nil {
+		if err := text.PrintJSON(s.env.Stdout, result); err != nil {
 			return err
 		}
 	}
-	warnOfSteering(w, env)
+	warnOfSteering(s.Workspace, s.env)
 	if o.dry && !(o.json && o.log.json()) { // the log has that stream for itself
-		if err := showRehearsal(ctx, w, out, run, page.StartLabel); err != nil {
+		if err := showRehearsal(ctx, s.Workspace, out, run, page.StartLabel); err != nil {
 			return err
 		}
 	}
 	if o.log.json() {
-		terminal.LogSummary(logOf(o, env), env.Now(), run.Status, s, o.dry)
+		terminal.LogSummary(s.log(), s.env.Now(), run.Status, result, o.dry)
 	} else {
-		farewell(w, out, o, run)
+		s.farewell(out, run)
 	}
-	if w.Paused(run) {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("pausing"))
+	if s.Paused(run) {
+		s.say(s.Shown("pausing"))
 		return exit.Code(exit.Waiting)
 	}
 	if code := view.ExitCode(run); code != exit.Done {
@@ -221,27 +219,28 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 }
 
 // farewell says in a few lines how the run ended and what can be done now.
-func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.Run) {
-	terminal.Tell(out, "\n"+w.Shown("issue ends", "issue", text.Cut(text.IssueName(run.IssueNumber, run.IssueTitle), 100), "how", ending(run)))
-	terminal.ShowProven(out, w.Plan, run, terminal.Options{})
-	if o.dry {
-		says := text.Join(" ", w.Shown("nothing left"), text.If(run.Status != metadata.Failed, w.Shown("for real")))
+func (s runSession) farewell(out io.Writer, run metadata.Run) {
+	tell := func(says string) { terminal.Tell(out, says) }
+	tell("\n" + s.Shown("issue ends", "issue", text.Cut(text.IssueName(run.IssueNumber, run.IssueTitle), 100), "how", ending(run)))
+	terminal.ShowProven(out, s.Plan, run, terminal.Options{})
+	if s.o.dry {
+		says := text.Join(" ", s.Shown("nothing left"), text.If(run.Status != metadata.Failed, s.Shown("for real")))
 		if view.BrokenSetup(run) != nil {
-			says = text.Join(" ", says, w.Shown("change setup", "file", run.Pipeline.Source))
+			says = text.Join(" ", says, s.Shown("change setup", "file", run.Pipeline.Source))
 		}
-		terminal.Tell(out, says)
+		tell(says)
 		return
 	}
-	terminal.Tell(out, w.Shown("branch at", "branch", run.BranchName, "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "command", "reprise status --issue "+run.IssueNumber))
-	if where := w.Repo.Unmoved(); where != "" && run.Status == metadata.Completed {
-		terminal.Tell(out, w.Shown("branch behind", "branch", run.BranchName, "where", where, "command", "git merge --ff-only "+w.Repo.Tip()))
-		return
+	tell(s.Shown("branch at", "branch", run.BranchName, "commit", fmt.Sprintf("%.12s", s.Repo.Tip()), "command", "reprise status --issue "+run.IssueNumber))
+	where := s.Repo.Unmoved()
+	switch {
+	case where != "" && run.Status == metadata.Completed:
+		tell(s.Shown("branch behind", "branch", run.BranchName, "where", where, "command", "git merge --ff-only "+s.Repo.Tip()))
+	case run.Status == metadata.Completed && len(view.NextCommands(s.Plan, run)) == 0:
+		tell(s.Shown("merge", "id", run.IssueNumber))
+	default:
+		tell(strings.Join(append([]string{goOnCommand(s.Workspace, run)}, view.Cautions(run)...), "\n"))
 	}
-	if run.Status == metadata.Completed && len(view.NextCommands(w.Plan, run)) == 0 {
-		terminal.Tell(out, w.Shown("merge", "id", run.IssueNumber))
-		return
-	}
-	terminal.Tell(out, strings.Join(append([]string{goOnCommand(w, run)}, view.Cautions(run)...), "\n"))
 }
 
 // ending says how a run ended.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -96,9 +95,7 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 			return err
 		}
 	}
-	introduce(w, env, o.Options)
-	for _, n := range w.Repo.Warnings() {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+n)
-	}
+	runSession{w, env, runOptions{Options: o.Options}}.introduce()
+	warnOfSteering(w, env)
 	return legacy.Tell(t, env, o, w)
 }

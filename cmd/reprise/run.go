@@ -101,6 +101,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
+	s := runSession{w, env, o}
 	if err := w.Busy(env.Now()); err != nil && !o.TakeOver && !o.Scratch {
 		return err
 	}
@@ -112,11 +113,11 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 			return err
 		}
 		if o.retry {
-			if err := tryAgain(ctx, w, env, o); err != nil {
+			if err := s.tryAgain(ctx); err != nil {
 				return err
 			}
 		} else {
-			takeUp(w, env, o)
+			s.takeUp()
 		}
 		if o.Refresh || o.RefreshIssue {
 			if err := w.Refresh(ctx, env, o.Options); err != nil {
@@ -124,13 +125,14 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 			}
 		}
 	}
-	return finish(ctx, w, env, o)
+	return s.finish(ctx)
 }
 
 // takeUp makes a run that has stopped go on. One that would only come to wait
 // for the same person again is left as it is.
-func takeUp(w *workspace.Workspace, env environ.Env, o runOptions) {
-	next := phases.TakeUp(w.Run, phases.Start{At: env.Now(), More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
+func (s runSession) takeUp() {
+	w, o := s.Workspace, s.o
+	next := phases.TakeUp(w.Run, phases.Start{At: s.env.Now(), More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
 	d := phases.Decide(w.Plan, next)
 	spent := w.Run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.Run.Stop.Code && d.Code != metadata.AwaitingPerson
 	if (spent && o.More == (phases.Allowance{}) || command.WaitsFor(w.Run, d)) && !o.Refresh {
@@ -160,23 +162,19 @@ count. To change what was decided in an earlier phase, take the run back with ro
 }
 
 // tryAgain lets the counters of revisions and tries start again, and commits that.
-func tryAgain(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) error {
-	run, err := phases.Retry(w.Plan, w.Run, o.phase, phases.Start{At: env.Now(), More: o.More})
+func (s runSession) tryAgain(ctx context.Context) error {
+	run, err := phases.Retry(s.Plan, s.Run, s.o.phase, phases.Start{At: s.env.Now(), More: s.o.More})
 	if err != nil {
 		return exit.AsUsage(command.WithNearest(err))
 	}
-	opts, err := workspace.AgentOptions(env, w, o.Options)
-	if err == nil {
-		err = w.Ready(opts)
-	}
-	if err != nil {
+	if err := s.Ready(s.env, s.o.Options); err != nil {
 		return err
 	}
-	e, err := w.Engine(env, o.Options, engine.Quiet{})
+	e, err := s.Engine(s.env, s.o.Options, engine.Quiet{})
 	if err == nil {
 		err = e.Amend(ctx, run, run.CurrentPhase+": retry")
 	}
-	w.Run = run
+	s.Run = run
 	return err
 }
 
@@ -285,12 +283,12 @@ func (o *runOptions) check() error {
 	return nil
 }
 
-// logOf gives where progress is printed: not among the result for programs.
-func logOf(o runOptions, env environ.Env) io.Writer {
-	if o.json {
-		return env.Stderr
+// log gives where progress is printed: not among the result for programs.
+func (s runSession) log() io.Writer {
+	if s.o.json {
+		return s.env.Stderr
 	}
-	return env.Stdout
+	return s.env.Stdout
 }
 
 // repoFlag adds the flag that names the repository.

@@ -145,11 +145,7 @@ func (t *task) options() workspace.Options {
 // this machine has of the run then.
 func (t *task) share(ctx context.Context, n int) (metadata.Run, error) {
 	w, o := t.w, t.options()
-	opts, err := workspace.AgentOptions(t.env, w, o)
-	if err == nil {
-		err = w.Ready(opts)
-	}
-	if err != nil {
+	if err := w.Ready(t.env, o); err != nil {
 		return w.Run, err
 	}
 	w.SayLacking(t.env)

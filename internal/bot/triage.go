@@ -65,11 +65,7 @@ func ChoosePipeline(ctx context.Context, env environ.Env, w *workspace.Workspace
 		At: env.Now(), Step: source.ChooseStep,
 		Why: metadata.Because("chosen", "name", name, "why", why, "cost", fmt.Sprintf("$%.4f", a.used.USD)),
 	})
-	opts, err := workspace.AgentOptions(env, w, o)
-	if err != nil {
-		return err
-	}
-	return w.Ready(opts)
+	return w.Ready(env, o)
 }
 
 // asking is an agent that is asked about an issue.

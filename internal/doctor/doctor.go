@@ -281,12 +281,11 @@ func (f *Preflight) Check(ctx context.Context, w *workspace.Workspace, o workspa
 	if f.done {
 		return nil
 	}
-	opts, err := workspace.AgentOptions(f.Env, w, o)
-	if err != nil {
+	if _, err := workspace.AgentOptions(f.Env, w, o); err != nil {
 		return err
 	}
 	var missing []metadata.Reason
-	if err := w.Ready(opts); err != nil {
+	if err := w.Ready(f.Env, o); err != nil {
 		missing = append(missing, exit.Why(err))
 	}
 	if lacks := f.lacks(ctx, w.Plan, base, run); len(lacks) > 0 {

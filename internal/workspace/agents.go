@@ -168,7 +168,11 @@ func TempMark(tree string) string {
 
 // Ready says what is missing before anything is spent. The work of an agent that is not here is given to the one that
 // stands in for it, and nobody falls back on one that is not here.
-func (w *Workspace) Ready(opts agents.Options) error {
+func (w *Workspace) Ready(env environ.Env, o Options) error {
+	opts, err := AgentOptions(env, w, o)
+	if err != nil {
+		return err
+	}
 	var missing []metadata.Reason
 	for _, name := range needed(w.Plan) {
 		by, why := w.standIn(name, opts)
