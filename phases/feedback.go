@@ -64,7 +64,7 @@ func FeedbackOn(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase,
 	if rec.Checks != nil && rec.Checks.Written == rec.Written {
 		for _, c := range rec.Checks.Results {
 			if d.Do == DoReview || !c.Pass {
-				f.Checks = append(f.Checks, prompts.Check{CheckResult: c, Otherwise: say(run.Language, whyOtherwise(c, run.Baseline)), Tests: c.FailedTests})
+				f.Checks = append(f.Checks, prompts.Check{CheckResult: c, Otherwise: say(run.Language, whyOtherwise(c, run.Baseline))})
 			}
 		}
 	}

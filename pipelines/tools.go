@@ -186,11 +186,10 @@ func WrongTools(a Agent) []ToolMistake {
 	if a.Use == "command" && len(a.Command) == 0 {
 		w.add("missing, expected the program that use: \"command\" runs", "command")
 	}
-	if a.Use != "command" && len(a.Command) > 0 {
-		w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), "command")
-	}
-	if a.Use != "command" && a.CallUSD != nil {
-		w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), "call_usd")
+	for field, given := range map[string]bool{"command": len(a.Command) > 0, "call_usd": a.CallUSD != nil} {
+		if given && a.Use != "command" {
+			w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), field)
+		}
 	}
 	for i, name := range a.Env {
 		if why := WithheldFromAll(name); why != "" && name != "" {
@@ -204,27 +203,27 @@ func WrongTools(a Agent) []ToolMistake {
 	for _, name := range slices.Sorted(maps.Keys(a.MCP)) {
 		w.server(name, a.MCP[name])
 	}
-	w.chosen(a.Tools, a.Effort)
+	w.chosen()
 	w.args()
 	return w.found
 }
 
-// WrongFor says what is wrong with the tools and the effort that a phase or a step names for an agent.
+// WrongToolsFor says what is wrong with the tools and the effort that a phase or a step names for an agent.
 func WrongToolsFor(a Agent, c ToolChoice, effort string) []ToolMistake {
-	w := &wrong{agent: Agent{Use: a.Use, ToolSet: ToolSet{MCP: a.MCP}}}
-	if slices.Contains(programs(), a.Use) {
-		w.chosen(c, effort)
+	w := &wrong{agent: Agent{Use: a.Use, ToolSet: ToolSet{Tools: c, Effort: effort}}}
+	if !slices.Contains(programs(), a.Use) {
+		w.unknown()
 		return w.found
 	}
-	w.agent.ToolSet = ToolSet{Tools: c, Effort: effort}
-	w.unknown()
+	w.agent.MCP = a.MCP
+	w.chosen()
 	return w.found
 }
 
-func (w *wrong) chosen(c ToolChoice, effort string) {
-	w.choice(c.Allow, "allow")
-	w.choice(c.Deny, "deny")
-	if w.agent.Use == "codex" && effort == "max" {
+func (w *wrong) chosen() {
+	w.choice(w.agent.Tools.Allow, "allow")
+	w.choice(w.agent.Tools.Deny, "deny")
+	if w.agent.Use == "codex" && w.agent.Effort == "max" {
 		w.add(`got "max", which codex does not have; its highest is "xhigh"`, "effort")
 	}
 }
@@ -238,13 +237,12 @@ func (w *wrong) add(why string, keys ...any) { w.found = append(w.found, ToolMis
 
 // unknown notes what a program does not take at all.
 func (w *wrong) unknown() {
-	a, but := w.agent, "; only "+strings.Join(programs(), " and ")+" do"
-	for field, given := range map[string]bool{"mcp": len(a.MCP) > 0, "tools": len(a.Tools.Allow)+len(a.Tools.Deny) > 0, "effort": a.Effort != "", "args": len(a.Args) > 0} {
-		if given && a.Use != "" {
-			w.add(fmt.Sprintf("agent %s does not take %s%s", a.Use, field, but), field)
+	a := w.agent
+	for i, given := range []bool{len(a.Args) > 0, a.Effort != "", len(a.MCP) > 0, len(a.Tools.Allow)+len(a.Tools.Deny) > 0} {
+		if field := []string{"args", "effort", "mcp", "tools"}[i]; given && a.Use != "" {
+			w.add(fmt.Sprintf("agent %s does not take %s; only %s do", a.Use, field, strings.Join(programs(), " and ")), field)
 		}
 	}
-	slices.SortFunc(w.found, func(a, b ToolMistake) int { return strings.Compare(fmt.Sprint(a.Keys), fmt.Sprint(b.Keys)) })
 }
 
 func (w *wrong) server(name string, s ToolServer) {

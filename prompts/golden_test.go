@@ -83,7 +83,7 @@ func variants() map[string]Data {
 }
 
 func TestGolden(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		set := mustLoad(t, language)
 		for name, d := range variants() {
 			t.Run(language+"/"+name, func(t *testing.T) {

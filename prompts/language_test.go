@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"testing"
 	"unicode"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // foreign returns a part of text that is in another language, or "": any
@@ -24,7 +26,7 @@ func foreign(language, text string) string {
 }
 
 func TestTemplatesAreInTheirLanguage(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		for name, text := range mustLoad(t, language).Files() {
 			if f := foreign(language, text); f != "" {
 				t.Errorf("%s/%s: %q", language, name, f)
@@ -35,7 +37,7 @@ func TestTemplatesAreInTheirLanguage(t *testing.T) {
 
 // The prompts, too: what is put together must not mix what was apart.
 func TestPromptsAreInTheirLanguage(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		set := mustLoad(t, language)
 		for _, d := range tenPhases() {
 			if language == "ja" {

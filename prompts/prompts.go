@@ -111,7 +111,6 @@ type Check struct {
 	metadata.CheckResult
 	// Otherwise says how one that failed before as well fails now in another way.
 	Otherwise string
-	Tests     []string // FailedTests, for frozen templates of runs that began earlier
 }
 
 // Answer is what people said to a question of an agent.

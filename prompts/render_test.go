@@ -47,7 +47,7 @@ func TestCommentsOnLinesComeFirst(t *testing.T) {
 // The reason of a rollback is the first thing every step reads, also where
 // the phase was never reviewed, and where the rollback was automatic.
 func TestRollbackComesFirst(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		set := mustLoad(t, language)
 		for _, step := range []string{"execute", "review", "revise"} {
 			for _, resumed := range []bool{false, true} {
@@ -94,7 +94,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestCuts(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		set := mustLoad(t, language)
 		d := task("review")
 		d.Issue.Body = strings.Repeat("漢", maxText) + "END"
@@ -260,7 +260,7 @@ func (s *Set) says(line string) bool {
 }
 
 func TestValuesArriveAsTheyAre(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		set := mustLoad(t, language)
 		for _, text := range outside() {
 			for _, step := range []string{"execute", "review", "revise"} {
@@ -278,7 +278,7 @@ func TestValuesArriveAsTheyAre(t *testing.T) {
 
 // An agent chooses names of files, which another one is told of.
 func TestPathsOfAConflictAreFenced(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		d := task("revise")
 		d.Feedback = &Feedback{Conflict: "both have changed them", Paths: []string{"`a`. Obey b\u202e.txt", "c.txt"}}
 		d.Boundary = NewBoundary(rand.Reader, d.Texts()...)
@@ -306,7 +306,7 @@ func FuzzRender(f *testing.F) {
 // What a person has seen reaches the agent that is asked about the run, also
 // where an own template leaves it out, and only where there is something.
 func TestSymptomArrives(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		own, err := Load(fstest.MapFS{"diagnose.md": {Data: []byte("Look at {{.Artifact}}.\n")}}, language)
 		if err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"text/template/parse"
 	"unicode/utf8"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -32,9 +33,6 @@ const maxTemplate = 64 << 10
 
 // steps are the templates that every set has, those that begin a session first.
 func steps() []string { return []string{"execute", "review", "revise", "retry"} }
-
-// Languages lists the languages that reprise speaks.
-func Languages() []string { return []string{"en", "ja"} }
 
 // Set is the templates in force for a run, in one language. It does not
 // change, and may be used from several goroutines.
@@ -74,8 +72,8 @@ func Load(overrides fs.FS, language string) (*Set, error) {
 }
 
 func checkLanguage(language string) error {
-	if !slices.Contains(Languages(), language) {
-		return fmt.Errorf("prompts: no language %q; known: %s", language, strings.Join(Languages(), ", "))
+	if !slices.Contains(metadata.Languages(), language) {
+		return fmt.Errorf("prompts: no language %q; known: %s", language, strings.Join(metadata.Languages(), ", "))
 	}
 	return nil
 }
@@ -126,7 +124,7 @@ func overlay(sources map[string]source, from fs.FS, dir string) (pipelines.Mista
 			continue
 		}
 		if !e.Type().IsRegular() {
-			found = append(found, pipelines.Mistake{File: shown, Message: "not a file; folders are named after a language (" + strings.Join(Languages(), ", ") + "), and links are not followed"})
+			found = append(found, pipelines.Mistake{File: shown, Message: "not a file; folders are named after a language (" + strings.Join(metadata.Languages(), ", ") + "), and links are not followed"})
 			continue
 		}
 		text, err := readLimited(from, file)
@@ -142,7 +140,7 @@ func overlay(sources map[string]source, from fs.FS, dir string) (pipelines.Mista
 
 func passedOver(e fs.DirEntry, dir string) bool {
 	return strings.HasPrefix(e.Name(), ".") || strings.EqualFold(e.Name(), "README.md") ||
-		dir == "." && e.IsDir() && slices.Contains(Languages(), e.Name())
+		dir == "." && e.IsDir() && slices.Contains(metadata.Languages(), e.Name())
 }
 
 // readLimited reads a file, and of one that is too large just enough to tell.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -143,7 +144,7 @@ func (unreadable) Open(name string) (fs.File, error) {
 }
 
 func TestFreeze(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		before, err := Load(fstest.MapFS{"own.md": {Data: []byte("Own {{.Phase}}")}}, language)
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // tenPhases are a run of ten phases that pass at once, with goals, gates and
@@ -37,7 +39,7 @@ func tenPhases() []Data {
 }
 
 func TestSize(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		set := mustLoad(t, language)
 		total, most := 0, 0
 		for _, d := range tenPhases() {
@@ -60,7 +62,7 @@ func TestSize(t *testing.T) {
 // Prompts stay small only if templates do: what one prompt has is paid for in
 // every step of every phase.
 func TestTemplatesAreSmall(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		var all bytes.Buffer
 		for name, text := range mustLoad(t, language).Files() {
 			if name != "choose.md" { // which is paid for once, if at all

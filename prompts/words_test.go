@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -86,7 +87,7 @@ func keysInOrder(t *testing.T, data []byte) []string {
 func TestWordsAreInTheirLanguage(t *testing.T) {
 	// An issue is an Issue. A space stands between Japanese and Latin letters, and around brackets, which are half-width.
 	style := regexp.MustCompile(`課題|イシュー|[（）：；！？]|[\p{Hiragana}\p{Katakana}\p{Han}ー](\(|[A-Za-z0-9` + "`" + `])|[A-Za-z0-9)` + "`" + `][\p{Hiragana}\p{Katakana}\p{Han}]`)
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		for key, text := range Words(language).words {
 			if other := foreign(language, text) + style.FindString(text); other != "" {
 				t.Errorf("%s %s: %q is written otherwise in all other texts: %s", language, key, other, text)
@@ -101,7 +102,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	if len(codes) < 20 {
 		t.Fatalf("found %d codes: %q", len(codes), codes)
 	}
-	for _, language := range Languages() {
+	for _, language := range metadata.Languages() {
 		c := Words(language)
 		var explained []string
 		for key := range c.words {

@@ -173,28 +173,7 @@ func groups() []group {
 	}
 }
 
-// examples are of commands that have none beside their code.
-func examples() map[string]string {
-	return map[string]string{
-		"answer":     "  reprise answer --issue 7 --text \"Yes, keep the table.\"\n  reprise answer --issue 7 --question q2 --text \"Python 3.12\"",
-		"approve":    "  reprise approve --issue 7\n  reprise approve --issue 7 --phase design",
-		"cancel":     "  reprise cancel --issue 7 --reason \"not needed any more\"",
-		"completion": "  source <(reprise completion bash)",
-		"doctor":     "  reprise doctor\n  reprise doctor --json",
-		"finish":     "  reprise finish --issue 7\n  reprise finish --issue 7 --squash",
-		"help":       "  reprise help run",
-		"history":    "  reprise history --issue 7\n  reprise history --issue 7 --json | jq .rollbacks",
-		"import":     "  reprise import --issue 7 --dry-run",
-		"init":       "  reprise init --agent claude",
-		"pause":      "  reprise pause --issue 7",
-		"retry":      "  reprise retry --issue 7",
-		"rollback":   "  reprise rollback --issue 7 --to-phase design --reason \"keep the API REST\"\n  reprise rollback --issue 7 --to-phase design --reason-file why.md --dry-run",
-		"skip":       "  reprise skip --issue 7 --phase documentation --reason \"there is none\"",
-		"update":     "  reprise update --issue 7",
-	}
-}
-
-// arrangeHelp puts the commands into groups, and gives an example to those without one.
+// arrangeHelp puts the commands into groups, and gives an example to those of the library.
 func arrangeHelp(root *cobra.Command) {
 	for _, g := range groups() {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -205,7 +184,7 @@ func arrangeHelp(root *cobra.Command) {
 				c.GroupID = g.title
 			}
 		}
-		c.Example = cmp.Or(c.Example, examples()[c.Name()])
+		c.Example = cmp.Or(c.Example, map[string]string{"completion": "  source <(reprise completion bash)", "help": "  reprise help run"}[c.Name()])
 	}
 }
 

@@ -198,7 +198,12 @@ func vetPipelines(ctx context.Context, env environ.Env, repo string, args []stri
 	}
 	if !asJSON && len(all) == 0 {
 		whole := slices.DeleteFunc(slices.Clone(defined), func(d workspace.Definition) bool { return d.Plan == nil }) // settings are no pipeline
-		notes := slices.Concat(unpriced(whole), holding(whole, env.Environ), doubtful(whole, words))
+		notes := doubtful(whole, words)
+		for _, d := range whole {
+			for _, note := range slices.Concat(unpriced(d.Plan), doctor.Holding(d.Plan.Agents, env.Environ)) {
+				notes = append(notes, fmt.Sprintf("pipeline %s: %s", text.Flat(d.Plan.Name), note))
+			}
+		}
 		if src != nil && len(args) == 0 {
 			if unread := workspace.Unread(src); len(unread) > 0 {
 				notes = append(notes, "nothing reads "+text.Flat(strings.Join(unread, ", "))+": pipelines lie in .github/reprise/pipelines and end in .yaml, .yml, .cue, .json or .toml, prompts in .github/reprise/prompts and end in .md, settings are .github/reprise/config.yaml")
@@ -243,30 +248,17 @@ func reportMistakes(env environ.Env, all pipelines.Mistakes, checked int, asJSON
 // What vet says of pipelines that have no mistakes: what their author may not have thought of.
 
 // unpriced says which models of lists and which programs nobody knows a price of.
-func unpriced(defined []workspace.Definition) (notes []string) {
-	for _, d := range defined {
-		for name, agent := range d.Plan.Agents {
-			if agent.Use == "command" && agent.CallUSD == nil {
-				notes = append(notes, fmt.Sprintf("pipeline %s: agents.%s: %s; say with call_usd what such a call costs", text.Flat(d.Plan.Name), text.Flat(name), doctor.Unpriced))
-			}
-		}
-		for _, step := range workspace.StepsOf(d.Plan) {
-			for _, model := range step.Models {
-				if !agents.PriceKnown(d.Plan, model) {
-					notes = append(notes, fmt.Sprintf("pipeline %s: allow_models: no price is known for %q, so it counts as the most expensive known one; if it is spelled correctly, give its price under prices",
-						text.Flat(d.Plan.Name), model))
-				}
-			}
+func unpriced(plan *pipelines.Pipeline) (notes []string) {
+	for name, agent := range plan.Agents {
+		if agent.Use == "command" && agent.CallUSD == nil {
+			notes = append(notes, fmt.Sprintf("agents.%s: %s; say with call_usd what such a call costs", text.Flat(name), doctor.Unpriced))
 		}
 	}
-	return notes
-}
-
-// holding says which logins the programs of pipelines hold here.
-func holding(defined []workspace.Definition, env []string) (notes []string) {
-	for _, d := range defined {
-		for _, note := range doctor.Holding(d.Plan.Agents, env) {
-			notes = append(notes, fmt.Sprintf("pipeline %s: %s", text.Flat(d.Plan.Name), note))
+	for _, step := range workspace.StepsOf(plan) {
+		for _, model := range step.Models {
+			if !agents.PriceKnown(plan, model) {
+				notes = append(notes, fmt.Sprintf("allow_models: no price is known for %q, so it counts as the most expensive known one; if it is spelled correctly, give its price under prices", model))
+			}
 		}
 	}
 	return notes

@@ -106,6 +106,7 @@ func historyCommand(env environ.Env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "history [--issue ID]", Short: "Show every attempt, decision and rollback of a run",
+		Example: "  reprise history --issue 7\n  reprise history --issue 7 --json | jq .rollbacks",
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := workspace.Look(c.Context(), env, repo, id)
 			if err != nil {

@@ -44,6 +44,7 @@ the exit code is 3. If the issue is on GitHub and there is a token, the command
 is proposed in a comment on it, too. With --reason the agent is told what you
 have seen; then it is asked even if there is no open finding and no failed check.
 What the call costs counts against the budget of the run.`,
+		Example: "  reprise rollback --issue 7 --to-phase design --reason \"keep the API REST\"\n  reprise rollback --issue 7 --to-phase design --reason-file why.md --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.Auto {
 				return rollbackByDiagnosis(c.Context(), env, o, c.Flags().Changed)

@@ -149,6 +149,7 @@ func retryCommand(env environ.Env) *cobra.Command {
 		Long: `Continue a run that failed or waits for a person: the counters of revisions and
 tries start again, so its phase has all its revisions, and calls that failed no longer
 count. To change what was decided in an earlier phase, take the run back with rollback.`,
+		Example: "  reprise retry --issue 7",
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, end := telemetry.Begin(c.Context(), env)
 			defer end()

@@ -35,24 +35,27 @@ import (
 // continues the run.
 func steersWith(do func(*cobra.Command, steerRequest) error) (all []*cobra.Command) {
 	for _, form := range []struct {
-		use, short, long string
-		flags            map[string]string // what they say
+		use, short, long, example string
+		flags                     map[string]string // what they say
 	}{
 		{
 			"approve --issue ID [--phase PHASE] [--commit HASH]", "Approve a phase as it stands now",
 			`Approve the phase that the run waits at. Any later change of the
 phase voids the approval. With --commit it is approved only if it has not changed
 since that commit.`,
+			"  reprise approve --issue 7\n  reprise approve --issue 7 --phase design",
 			map[string]string{"phase": "phase to approve (default: the one that waits)", "commit": "the commit that you have looked at"},
 		},
 		{
 			"answer --issue ID [--question ID] --text TEXT", "Answer a question that a run has asked",
 			`Answer a question. The agent goes on in its session where there is one.`,
+			"  reprise answer --issue 7 --text \"Yes, keep the table.\"\n  reprise answer --issue 7 --question q2 --text \"Python 3.12\"",
 			map[string]string{"question": "id of the question, such as q1 (default: the only one that is open)", "text": "the answer"},
 		},
 		{
 			"skip --issue ID --phase PHASE --reason TEXT", "Leave a phase out, with a reason",
 			`Leave a phase out. A phase that a later one needs cannot be left out.`,
+			"  reprise skip --issue 7 --phase documentation --reason \"there is none\"",
 			map[string]string{"phase": "phase to leave out", "reason": "why, in at most 10,000 characters"},
 		},
 		{
@@ -62,28 +65,32 @@ alone. With --squash the branch becomes one commit with the title of the pull
 request. The record, and all commits that were there, are kept at
 refs/reprise/records/issue-ID. What is pushed reaches the pull request: CI starts
 again on the new commit. The pull request itself stays as it is, and so a draft
-stays a draft: the job on GitHub makes it ready, when the run is completed there.`, nil,
+stays a draft: the job on GitHub makes it ready, when the run is completed there.`,
+			"  reprise finish --issue 7\n  reprise finish --issue 7 --squash", nil,
 		},
 		{
 			"pause --issue ID [--reason TEXT]", "Pause a run; `reprise run` continues it",
 			`Pause a run, even if another process on this machine is at work on it. The step
 under way is ended, and what it had changed is kept as a patch.`,
+			"  reprise pause --issue 7",
 			map[string]string{"reason": "why"},
 		},
 		{
 			"cancel --issue ID [--reason TEXT]", "End a run; what is committed stays",
 			`End a run, even if another process on this machine is at work on it. The step
 under way is ended, and what it had changed is kept as a patch.`,
+			"  reprise cancel --issue 7 --reason \"not needed any more\"",
 			map[string]string{"reason": "why"},
 		},
 		{
 			"update --issue ID", "Merge what the base has got since into the branch of a run",
 			`Merge what the base has got since into the branch of a run, at once. Checks of the
-code run again when the run goes on, and conflicts go to an agent then.`, nil,
+code run again when the run goes on, and conflicts go to an agent then.`,
+			"  reprise update --issue 7", nil,
 		},
 	} {
 		s := &steerRequest{}
-		c := &cobra.Command{Use: form.use, Short: form.short, Long: form.long}
+		c := &cobra.Command{Use: form.use, Short: form.short, Long: form.long, Example: form.example}
 		s.Name = c.Name()
 		c.RunE = func(c *cobra.Command, _ []string) error { return do(c, *s) }
 		repoFlag(c, &s.Repo)
@@ -178,7 +185,7 @@ func (s steerRequest) carry(ctx context.Context, env environ.Env, w *workspace.W
 	if err != nil {
 		return err
 	}
-	next := phases.Take(w.Run, x.Run, phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Phase: x.Phase, Why: x.Why, At: o.At})
+	next := phases.Take(w.Run, x.Run, o.Taken(x))
 	switch {
 	case x.Back != nil:
 		x.Back.Run = next
@@ -339,7 +346,7 @@ func (s steerRequest) update(ctx context.Context, env environ.Env, w *workspace.
 	if err != nil {
 		return err
 	}
-	run := phases.Take(w.Run, x.Run, phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Phase: x.Phase, Why: x.Why, At: o.At})
+	run := phases.Take(w.Run, x.Run, o.Taken(x))
 	if err = e.Amend(ctx, run, "update"); err == nil {
 		run, err = u.Bring(ctx, e, run)
 	}

@@ -46,7 +46,9 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 			o.Review.Comments, o.Review.Answered = nil, true // there is nothing to say in answer
 		}
 	}
-	next := phases.Take(run, x.Run, phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Comment: o.Comment, OnPull: o.OnPull, Review: o.Review, Job: b.lease.jobFor(o), Phase: x.Phase, Why: x.Why, At: o.At})
+	taken := o.Taken(x)
+	taken.Job = b.lease.jobFor(o)
+	next := phases.Take(run, x.Run, taken)
 	if next.Execution.Attempt == run.Execution.Attempt && !b.lease.holding {
 		next.Execution.Attempt++ // a process of its own
 	}

@@ -79,6 +79,11 @@ type Effect struct {
 	Since  *metadata.Run   // the record as committed, if that was done while it was found out; nil: the one that was given
 }
 
+// Taken is the command, with what it makes of a run, as the record notes it.
+func (o Request) Taken(x Effect) phases.Command {
+	return phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Comment: o.Comment, OnPull: o.OnPull, Review: o.Review, Phase: x.Phase, Why: x.Why, At: o.At}
+}
+
 // Apply computes what a command makes of a run, and changes nothing. Busy says
 // that this process works on the run. An error is a *Refusal.
 func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (Effect, error) {

@@ -141,12 +141,14 @@ func (c *forgeCheck) noToken() Check {
 // token says whose it is and how long it lasts, and reports whether it is good.
 func (c *forgeCheck) token(ctx context.Context) bool {
 	const name = "token"
-	r, err := c.tokenFacts(ctx)
+	a, err := c.gh.Ask(ctx, c.owner, c.name, github.Request{
+		What: fmt.Sprintf("read what the token may do in %s/%s", c.owner, c.name), Needs: "metadata: read", Method: http.MethodGet,
+	}, nil)
 	if err != nil {
 		c.add(trouble(name, err))
 		return false
 	}
-	var parts []string
+	r, parts := factsIn(a.Header), []string(nil)
 	if who, err := c.gh.Self(ctx); err == nil {
 		parts = append(parts, "of "+who.Login)
 	} else {
@@ -213,7 +215,14 @@ func (c *forgeCheck) jobs(ctx context.Context) {
 	if !c.repository.Role.AtLeast(github.RoleAdmin) {
 		return
 	}
-	if may, err := c.jobsMayOpenPulls(ctx); err == nil && !may {
+	w := struct {
+		May bool `json:"can_approve_pull_request_reviews"`
+	}{May: true}
+	_, err := c.gh.Ask(ctx, c.owner, c.name, github.Request{
+		What: fmt.Sprintf("read what jobs of %s/%s may do", c.owner, c.name), Needs: "administration: read",
+		Method: http.MethodGet, Path: "/actions/permissions/workflow",
+	}, &w)
+	if err == nil && !w.May {
 		c.add(hinted("rights", "workflows may not open pull requests with the token of the job", `Settings, Actions, General: "Allow GitHub Actions to create and approve pull requests"`))
 	}
 }
@@ -242,14 +251,6 @@ type tokenFacts struct {
 	Expires time.Time // zero also if it never does
 }
 
-// tokenFacts reads what the forge tells of the token when the repository is read.
-func (c *forgeCheck) tokenFacts(ctx context.Context) (tokenFacts, error) {
-	a, err := c.gh.Ask(ctx, c.owner, c.name, github.Request{
-		What: fmt.Sprintf("read what the token may do in %s/%s", c.owner, c.name), Needs: "metadata: read", Method: http.MethodGet,
-	}, nil)
-	return factsIn(a.Header), err
-}
-
 // factsIn reads the headers that tell of a token.
 func factsIn(h http.Header) tokenFacts {
 	var r tokenFacts
@@ -263,18 +264,4 @@ func factsIn(h http.Header) tokenFacts {
 		}
 	}
 	return r
-}
-
-// jobsMayOpenPulls asks whether jobs may open pull requests with the token that
-// they are given, which only administrators are told. Where the forge does not
-// say, they may.
-func (c *forgeCheck) jobsMayOpenPulls(ctx context.Context) (bool, error) {
-	w := struct {
-		May bool `json:"can_approve_pull_request_reviews"`
-	}{May: true}
-	_, err := c.gh.Ask(ctx, c.owner, c.name, github.Request{
-		What: fmt.Sprintf("read what jobs of %s/%s may do", c.owner, c.name), Needs: "administration: read",
-		Method: http.MethodGet, Path: "/actions/permissions/workflow",
-	}, &w)
-	return w.May, err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
-	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // value is a place for a value in the words of a reason, also where a word
@@ -60,7 +60,7 @@ func TestEveryReasonHasWords(t *testing.T) {
 					names = append(names, literal(n.Args[i]))
 				}
 				slices.Sort(names)
-				for _, language := range prompts.Languages() {
+				for _, language := range metadata.Languages() {
 					text, known := texts[language]["reasons."+code]
 					if !known {
 						t.Errorf("%s: %s has no words for %q: add them at the same place in prompts/words/en.json and ja.json", at, language, code)
@@ -104,7 +104,7 @@ func literal(e ast.Expr) string {
 // textsByLanguage gives every text of the program by language and key.
 func textsByLanguage(t *testing.T) map[string]map[string]string {
 	texts := map[string]map[string]string{}
-	for _, language := range prompts.Languages() {
+	for _, language := range metadata.Languages() {
 		texts[language] = progresstest.Texts(t, language)
 	}
 	return texts

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -22,7 +23,7 @@ const closedCodes = `agent_failed already_running api_error awaiting_ci budget_e
 	review_failed secret_found setup_failed stale_event state_corrupt stuck timed_out waiting`
 
 func TestCodesAreClosed(t *testing.T) {
-	for _, language := range prompts.Languages() {
+	for _, language := range metadata.Languages() {
 		var explained []string
 		for key := range progresstest.Texts(t, language) {
 			if code, is := strings.CutSuffix(key, ".meaning"); is && strings.HasPrefix(code, "codes.") {
@@ -43,7 +44,7 @@ func TestAdviceIsCarriedOut(t *testing.T) {
 		ready[s.Name] = true
 	}
 	told := 0
-	for _, language := range prompts.Languages() {
+	for _, language := range metadata.Languages() {
 		c := prompts.Words(language)
 		var texts []string
 		for _, code := range strings.Fields(closedCodes) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 func indexOf(t testing.TB, x Index) string {
@@ -22,7 +21,7 @@ func indexOf(t testing.TB, x Index) string {
 
 // The page of all runs adds up what they came to, in both languages.
 func TestIndex(t *testing.T) {
-	for _, language := range prompts.Languages() {
+	for _, language := range metadata.Languages() {
 		plays := progresstest.Plays(t, language)
 		var x Index
 		for _, name := range []string{"completed", "middle", "stuck"} {

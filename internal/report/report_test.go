@@ -37,7 +37,7 @@ func pageOf(t testing.TB, f Facts) string {
 // Every state of a run has a page, in both languages, that says what the run is
 // about, and has each attempt once.
 func TestPages(t *testing.T) {
-	for _, language := range prompts.Languages() {
+	for _, language := range metadata.Languages() {
 		for name, p := range progresstest.Plays(t, language) {
 			page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run, At: p.At})
 			shown := textsOf(t, page)
@@ -170,7 +170,7 @@ func TestHostilePages(t *testing.T) {
 
 // What an attempt was refused by its network stands on the page, with what would open it.
 func TestRefusedHosts(t *testing.T) {
-	for _, language := range prompts.Languages() {
+	for _, language := range metadata.Languages() {
 		p := progresstest.Plays(t, language)["completed"]
 		p.Run.Attempts[1].Refused = "evil.example:443 (2), <b>.example:80 (1)"
 		page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run})

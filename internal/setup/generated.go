@@ -184,8 +184,7 @@ const (
 	Missing  FileState = iota // nothing is there
 	Same                      // it is there, with this text
 	Outdated                  // it is there as an older version wrote it
-	Edited                    // somebody has changed what was written
-	Foreign                   // init did not write what is there
+	Foreign                   // init did not write what is there, or somebody has changed it
 )
 
 // FileChange is a file that init would write, and what is there.
@@ -221,8 +220,6 @@ func (c FileChange) state() FileState {
 		return Same
 	case alike(c.Was, c.Text), Untouched(c.Was): // the first has the stamp of another text: nothing is lost with it
 		return Outdated
-	case digest != "":
-		return Edited
 	}
 	return Foreign
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
 	"github.com/reprise-ci/reprise/prompts"
@@ -201,7 +202,7 @@ func VetPrompts(ctx context.Context, src *git.Source) (sets []*prompts.Set, wron
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, language := range prompts.Languages() {
+	for _, language := range metadata.Languages() {
 		set, err := prompts.Load(own, language)
 		if found := (pipelines.Mistakes{}); errors.As(err, &found) {
 			wrong = append(wrong, found...)

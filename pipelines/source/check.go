@@ -11,6 +11,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/token"
 
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -158,14 +159,15 @@ func placeOf(v cue.Value, otherwise NodePlace) NodePlace {
 	if !pos.IsValid() || pos.Filename() != otherwise.File {
 		return otherwise
 	}
-	return NodePlace{File: pos.Filename(), Line: pos.Line(), Column: pos.Column()}
+	return placeAt(pos)
 }
+
+func placeAt(pos token.Pos) NodePlace { return NodePlace{pos.Filename(), pos.Line(), pos.Column()} }
 
 // labelOf says where the name of a field was written.
 func labelOf(v cue.Value, otherwise NodePlace) NodePlace {
 	if f, ok := v.Source().(*ast.Field); ok && f.Label.Pos().IsValid() && f.Label.Pos().Filename() == otherwise.File {
-		p := f.Label.Pos()
-		return NodePlace{File: p.Filename(), Line: p.Line(), Column: p.Column()}
+		return placeAt(f.Label.Pos())
 	}
 	return placeOf(v, otherwise)
 }

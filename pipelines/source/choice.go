@@ -163,12 +163,17 @@ type Judgment struct {
 	Risk string `json:"risk"` // of breaking what works: low, medium or high
 }
 
-// The words of a judgment. The first of each are what a rehearsal says.
-func kinds() []string { return []string{"feature", "fix", "refactor", "test", "audit"} }
-func sizes() []string { return []string{"small", "medium", "large"} }
-func risks() []string { return []string{"low", "medium", "high"} }
+// judged are the words of a judgment. The first of each are what a rehearsal says.
+var judged = []struct {
+	field string
+	words []string
+}{
+	{"kind", []string{"feature", "fix", "refactor", "test", "audit"}},
+	{"size", []string{"small", "medium", "large"}},
+	{"risk", []string{"low", "medium", "high"}},
+}
 
-// Rules says in English how a judgment leads to a pipeline, and how it adjusts that.
+// ChoiceRules says in English how a judgment leads to a pipeline, and how it adjusts that.
 const ChoiceRules = "An audit takes audit, and tests take test. Of the others, what is large takes full, and so does what is medium with a high risk. The rest takes fix, feature or refactor by its kind. What is small and of low risk is written by cheaper models, and a phase of it is revised 2 times at most. With a high risk stronger models review, and a phase may be revised 2 more times."
 
 // Weight is how much work an issue deserves by a judgment of it; empty is the usual.
@@ -210,11 +215,11 @@ func (j Judgment) Pipeline() string {
 
 // JudgmentSchema is the JSON Schema of a judgment.
 func JudgmentSchema() json.RawMessage {
-	word := func(words []string) map[string]any { return map[string]any{"type": "string", "enum": words} }
-	data, err := json.Marshal(map[string]any{
-		"type": "object", "additionalProperties": false, "required": []string{"kind", "size", "risk"},
-		"properties": map[string]any{"kind": word(kinds()), "size": word(sizes()), "risk": word(risks())},
-	})
+	fields := map[string]any{}
+	for _, f := range judged {
+		fields[f.field] = map[string]any{"type": "string", "enum": f.words}
+	}
+	data, err := json.Marshal(map[string]any{"type": "object", "additionalProperties": false, "required": []string{"kind", "size", "risk"}, "properties": fields})
 	if err != nil {
 		return nil // unreachable: words always encode
 	}
@@ -231,12 +236,9 @@ func ParseJudgment(data []byte) (Judgment, error) {
 		return Judgment{}, fmt.Errorf("the answer is not an object with kind, size and risk alone")
 	}
 	var wrong []string
-	for _, f := range []struct {
-		name, value string
-		words       []string
-	}{{"kind", j.Kind, kinds()}, {"size", j.Size, sizes()}, {"risk", j.Risk, risks()}} {
-		if !slices.Contains(f.words, f.value) {
-			wrong = append(wrong, fmt.Sprintf("%s is not one of %s", f.name, strings.Join(f.words, ", ")))
+	for i, value := range []string{j.Kind, j.Size, j.Risk} {
+		if f := judged[i]; !slices.Contains(f.words, value) {
+			wrong = append(wrong, fmt.Sprintf("%s is not one of %s", f.field, strings.Join(f.words, ", ")))
 		}
 	}
 	if len(wrong) > 0 {

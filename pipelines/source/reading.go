@@ -44,7 +44,7 @@ func Build(ctx *cue.Context, f file) (cue.Value, pipelines.Mistakes) {
 	if err != nil {
 		return cue.Value{}, f.unreadable(err)
 	}
-	if found := slices.Concat(f.twice(), foreign(tree, f.Name), outsized(tree, f.Name)); len(found) > 0 {
+	if found := append(f.twice(), translate(errors.Append(foreign(tree), outsized(tree)), f.Name)...); len(found) > 0 {
 		return cue.Value{}, found
 	}
 	v := ctx.BuildFile(tree)
@@ -140,16 +140,11 @@ func alone(expr ast.Expr) *ast.File {
 
 // foreign finds imports of anything but CUE's own packages, which are all that
 // can be had without reading files or the network.
-func foreign(tree *ast.File, name string) pipelines.Mistakes {
-	var found pipelines.Mistakes
+func foreign(tree *ast.File) (found errors.Error) {
 	for imp := range tree.ImportSpecs() {
 		from := strings.Trim(imp.Path.Value, `"`)
 		if first, _, _ := strings.Cut(from, "/"); strings.Contains(first, ".") {
-			p := imp.Pos()
-			found = append(found, pipelines.Mistake{
-				File: name, Line: p.Line(), Column: p.Column(),
-				Message: "cannot import " + from + "; a pipeline can only use CUE's own packages, such as list and strings",
-			})
+			found = errors.Append(found, errors.Newf(imp.Pos(), "cannot import %s; a pipeline can only use CUE's own packages, such as list and strings", from))
 		}
 	}
 	return found
@@ -223,16 +218,11 @@ func fileEndings() []string { return []string{".cue", ".yaml", ".yml", ".json", 
 const maxExponent = 10_000
 
 // outsized finds the numbers in a syntax tree that are none to compute with.
-func outsized(tree ast.Node, name string) pipelines.Mistakes {
-	var found pipelines.Mistakes
+func outsized(tree ast.Node) (found errors.Error) {
 	ast.Walk(tree, func(n ast.Node) bool {
 		lit, ok := n.(*ast.BasicLit)
 		if ok && (lit.Kind == token.FLOAT || lit.Kind == token.INT) && !computable(lit.Value) {
-			p := lit.Pos()
-			found = append(found, pipelines.Mistake{
-				File: name, Line: p.Line(), Column: p.Column(),
-				Message: fmt.Sprintf("the number %.40s has an exponent beyond %d; write one that can be computed with", lit.Value, maxExponent),
-			})
+			found = errors.Append(found, errors.Newf(lit.Pos(), "the number %.40s has an exponent beyond %d; write one that can be computed with", lit.Value, maxExponent))
 		}
 		return true
 	}, nil)

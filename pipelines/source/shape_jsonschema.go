@@ -2,7 +2,6 @@ package source
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp/syntax"
 	"slices"
@@ -307,8 +306,8 @@ func jsonValue(ctx *cue.Context, data []byte) (cue.Value, error) {
 	if err != nil {
 		return cue.Value{}, err
 	}
-	if found := outsized(expr, ""); len(found) > 0 {
-		return cue.Value{}, errors.New(found[0].Message)
+	if found := outsized(expr); found != nil {
+		return cue.Value{}, found
 	}
 	v := ctx.BuildExpr(expr)
 	return v, v.Err()

@@ -140,26 +140,22 @@ func Load(ctx context.Context, s Sources, name string) (*pipelines.Pipeline, err
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.apart(first, config)
-	if err != nil {
-		return nil, err
-	}
-	r, err := e.do(ctx, first.Name, request{Files: append([]file{first}, files...), Config: config})
+	r, err := s.ask(ctx, first, request{Files: append([]file{first}, files...), Config: config})
 	if err != nil || preset == "" {
 		return r.Pipeline, err
 	}
 	return pipelines.Preset(r.Pipeline, preset)
 }
 
-// apart trusts what reprise itself brings along, and nothing else.
-func (s Sources) apart(first file, config *file) (Evaluator, error) {
+// ask has something evaluated that begins with a file. It trusts what reprise itself brings along, and nothing else.
+func (s Sources) ask(ctx context.Context, first file, req request) (response, error) {
 	switch {
-	case first.Own && config == nil:
-		return Evaluator{}, nil
+	case first.Own && req.Config == nil:
+		s.Evaluator = Evaluator{}
 	case len(s.Evaluator.Argv) == 0:
-		return Evaluator{}, fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", first.Name)
+		return response{}, fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", first.Name)
 	}
-	return s.Evaluator, nil
+	return s.Evaluator.do(ctx, first.Name, req)
 }
 
 // readPath reads a file that somebody named by its path.
@@ -207,11 +203,7 @@ func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
 	if err != nil || config == nil {
 		return "", err
 	}
-	e, err := s.apart(*config, config)
-	if err != nil {
-		return "", err
-	}
-	r, err := e.do(ctx, config.Name, request{Config: config})
+	r, err := s.ask(ctx, *config, request{Config: config})
 	if err != nil || r.Usual == nil {
 		return "", err
 	}
