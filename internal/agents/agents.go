@@ -49,6 +49,11 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 	if name == "command" && len(a.Command) == 0 {
 		return nil, fmt.Errorf(`an agent with use: "command" needs command: ["program", "argument", ...]`)
 	}
+	for _, v := range a.Env {
+		if why := pipelines.WithheldFromAll(v); why != "" {
+			return nil, fmt.Errorf("env: %s: %s", v, why)
+		}
+	}
 	a.Use = name
 	for _, wrong := range pipelines.WrongTools(a) {
 		if wrong.Keys[0] != "command" {
