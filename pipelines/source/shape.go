@@ -263,7 +263,7 @@ func (s *Schema) quotedType(name string) (field, word string) {
 // badRequest says why a report cannot ask for what its fields say, or "". What makes issues, or lets a run go on, is
 // what it says or a mistake; other requests may be data.
 func badRequest(report cue.Value) string {
-	shape, asks := newShape(report), report.Context().CompileString(`#child: {title!: string, body?: string}, #go: "`+strings.Join(pipelines.GoOn(), `" | "`)+`"`)
+	shape, asks := newShape(report), NewContext().CompileString(`#child: {title!: string, body?: string}, #go: "`+strings.Join(pipelines.GoOn(), `" | "`)+`"`)
 	shape.Load()
 	var wrong []string
 	if children := shape.Fields["children"]; children != nil {
