@@ -113,6 +113,9 @@ type Check struct {
 	Otherwise string
 }
 
+// Tests is FailedTests, by the name that frozen templates of runs which began earlier know.
+func (c Check) Tests() []string { return c.FailedTests }
+
 // Answer is what people said to a question of an agent.
 type Answer struct{ Question, Answer, By string }
 
