@@ -1,3 +1,5 @@
+//go:build slow || e2e
+
 package main
 
 import (

@@ -108,18 +108,6 @@ func (l *life) code() int {
 	return l.cmd.ProcessState.ExitCode()
 }
 
-// kill ends a process without a word: it alone, or with everything it started.
-func (l *life) kill(all bool) {
-	pids := []int{l.cmd.Process.Pid}
-	if all {
-		pids = append(pids, session(l.cmd.Process.Pid)...)
-	}
-	for _, pid := range pids {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be over already
-	}
-	<-l.over
-}
-
 // session lists the processes of a session, but for those that are at work in
 // origin: in earnest that is another machine.
 func session(id int) []int {

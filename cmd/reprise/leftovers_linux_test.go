@@ -1,9 +1,12 @@
+//go:build slow || e2e
+
 package main
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -65,4 +68,16 @@ func at(t *testing.T, dir string) (found []string) {
 		}
 	}
 	return found
+}
+
+// kill ends a process without a word: it alone, or with everything it started.
+func (l *life) kill(all bool) {
+	pids := []int{l.cmd.Process.Pid}
+	if all {
+		pids = append(pids, session(l.cmd.Process.Pid)...)
+	}
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be over already
+	}
+	<-l.over
 }
