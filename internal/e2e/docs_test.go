@@ -47,10 +47,9 @@ func (p *place) typed(dir, lines string, code int) (said string) {
 func TestDocs(t *testing.T) {
 	const github, waits = "it needs github.com", 3
 	const text = "# It does not greet\n\nmain.go should greet.\n"
-	const names = "its capitals stand for names"
 	pages := map[string][]any{
 		"commands.md":       {0},
-		"eval.md":           {"the stage evaluation of .ci/run does so", names},
+		"eval.md":           {"the stage evaluation of .ci/run does so"},
 		"evidence.md":       {0},
 		"first-pipeline.md": {waits, waits, waits, 0},
 		"formats.md":        {"it is a part of a program"},
