@@ -123,6 +123,22 @@ func (r *Repo) checkOutIn(ctx context.Context, commit, dir string) error {
 	return r.buildScratch(dir, index, commit)
 }
 
+// Export makes the tree of a commit, without a .git, in a folder that is not there yet, also while the run is at work.
+func (r *Repo) Export(ctx context.Context, commit, dir string) error {
+	half := dir + ".half"
+	defer func() { _ = os.RemoveAll(half) }()
+	if err := errors.Join(os.RemoveAll(half), os.MkdirAll(half, 0o755)); err != nil {
+		return err
+	}
+	_, err := r.gitCall(ctx, call{
+		Env: []string{"GIT_INDEX_FILE=" + half + ".index", "GIT_WORK_TREE=" + half}, Args: []string{"read-tree", "--reset", "-u", commit},
+	})
+	if err = errors.Join(err, os.RemoveAll(half+".index")); err != nil {
+		return fmt.Errorf("check out %s: %w", short(commit), err)
+	}
+	return os.Rename(half, dir)
+}
+
 // sameTimes gives files the times of those in the work tree: what was built of them stays new. Not with Git LFS:
 // git would compare the files, see buildScratch.
 func (r *Repo) sameTimes(dir string) error {

@@ -241,22 +241,6 @@ func (s *Source) inspection(args ...string) call {
 	return call{Dir: s.CommonDir, Env: append(s.env.Local(), "GIT_DIR="+s.CommonDir), Args: args}
 }
 
-// CheckOut makes the tree of a commit in a folder that is not there yet, without a .git.
-func (s *Source) CheckOut(ctx context.Context, commit, dir string) error {
-	half := dir + ".half"
-	defer func() { _ = os.RemoveAll(half) }()
-	if err := errors.Join(os.RemoveAll(half), os.MkdirAll(half, 0o755)); err != nil {
-		return err
-	}
-	c := s.inspection("read-tree", "--reset", "-u", commit)
-	c.Env = append(c.Env, "GIT_INDEX_FILE="+half+".index", "GIT_WORK_TREE="+half)
-	_, err := c.Do(ctx)
-	if err = errors.Join(err, os.RemoveAll(half+".index")); err != nil {
-		return fmt.Errorf("check out %s: %w", short(commit), err)
-	}
-	return os.Rename(half, dir)
-}
-
 // basics are the settings of a git directory made here. Of the user's, only those on the file system are copied.
 func (s *Source) basics() string {
 	var b strings.Builder

@@ -81,7 +81,7 @@ func (w *Workspace) programs() func(ctx context.Context, file string) (top strin
 			}
 			if top = filepath.Join(copiesBeside(w.Repo.Dir()), "programs-"+commit); err == nil {
 				if _, none := os.Stat(top); none != nil {
-					err = w.Source.CheckOut(ctx, commit, top)
+					err = w.Git().Export(ctx, commit, top)
 				}
 			}
 			return top, err
