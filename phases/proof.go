@@ -34,9 +34,10 @@ func OnlyDocuments(paths []string) bool {
 func DefiningChecks(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
 		return !pipelines.MatchesPath(name, []string{
-			"package.json", "jest.config.*", "vitest.config.*", "karma.conf.*", ".mocharc*", ".taprc", "ava.config.*",
+			"package.json", ".npmrc", "jest.config.*", "vitest.config.*", "karma.conf.*", ".mocharc*", ".taprc", "ava.config.*", "deno.json*",
 			"pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py",
-			"Makefile", "GNUmakefile", "justfile", "Taskfile.y*ml", "Rakefile", ".rspec", "phpunit.xml*",
+			"pom.xml", ".mvn/**", "build.gradle*", "settings.gradle*", "gradle.properties", "Cargo.toml", ".cargo/config*", "*.csproj", "Directory.Build.*",
+			"Makefile", "GNUmakefile", "justfile", "Taskfile.y*ml", "Rakefile", ".rspec", "composer.json", "phpunit.xml*",
 		})
 	})
 }
@@ -112,6 +113,7 @@ const cannotRun = 126
 var noTest = regexp.MustCompile(strings.Join([]string{
 	`\[(?:build failed|setup failed|ended early)\]$`,                    // Go
 	`^could not compile`, `^test failed, `, `^signal: `, `^exit code: `, // Cargo
+	`\bthe lock file$`, `^no matching package$`, `^failed to select a version$`,
 	`^INTERNALERROR`, `^Fatal Python`, `unittest\.loader\._FailedTest`, // pytest, unittest
 	`^Bail out`,                   // TAP
 	`^An error occurred`,          // RSpec

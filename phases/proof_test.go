@@ -29,6 +29,9 @@ func TestProves(t *testing.T) {
 		{"a Vitest file cannot be run there", fails{"src/a.test.ts"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
 		{"a Vitest test fails there", fails{"src/a.test.ts > greets > people"}, nil, []pipelines.Proof{fix, newer}, "proof_fails_without", "proof_not_same"},
 		{"Cargo does not compile there", fails{"could not compile `demo` (test \"t\")"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
+		{"Cargo has other crates there", fails{"cannot update the lock file"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
+		{"Maven does not compile there", fails{"org.x:maven-compiler-plugin:3.1:testCompile (default-testCompile) on project app"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
+		{"a Java test fails there", fails{"org.x:maven-surefire-plugin:3.2.5:test (default-test) on project app", "app.GreetTest greets"}, nil, []pipelines.Proof{fix, newer}, "proof_fails_without", "proof_not_same"},
 		{"C# does not compile there", fails{"A.cs error CS0103"}, nil, []pipelines.Proof{newer, same}, "proof_not_run", "proof_same_not_run"},
 		{"what failed before the work proves nothing", fails{"example.com/a TestOld"}, fails{"example.com/a TestOld"}, []pipelines.Proof{same}, "proof_passes_anyway", "proof_same"},
 		{"what is red before and names nothing tells nothing", fails{}, fails{}, nil, "proof_none_runs", "proof_none_runs"},
@@ -98,8 +101,8 @@ func TestWhatIsRedBefore(t *testing.T) {
 }
 
 func TestDefiningChecks(t *testing.T) {
-	defining := []string{"package.json", "web/package.json", "Makefile", "vitest.config.ts", "pyproject.toml", ".mocharc.json"}
-	others := []string{"package.go", "src/makefile.go", "conftest.py", "README.md", "a_test.go"}
+	defining := []string{"package.json", "web/package.json", "Makefile", "vitest.config.ts", "pyproject.toml", ".mocharc.json", "app/pom.xml", ".mvn/maven.config", "build.gradle.kts", "Cargo.toml", "Tests/Tests.csproj"}
+	others := []string{"package.go", "src/makefile.go", "conftest.py", "README.md", "a_test.go", "go.mod", "Cargo.lock"}
 	if got := DefiningChecks(append(slices.Clone(defining), others...)); !slices.Equal(got, defining) {
 		t.Errorf("got %q", got)
 	}

@@ -19,6 +19,7 @@ import (
 // file that says what it runs. The rest are shell commands that change it.
 type soil struct {
 	program, check, defines     string
+	library                     string // what else has to be on this machine
 	files                       map[string]string
 	right                       string // mends the bug
 	proving, idle, absent       string // write a test: that fails without the fix, that passes anyway, that needs a new name
@@ -26,6 +27,9 @@ type soil struct {
 	weaker, skipped, gone, name string // make that test pass anyway, leave it out, delete it, rename its file
 	refactor, broken            string
 }
+
+// debianMaven is where Debian has the packages of Java.
+const debianMaven = "/usr/share/maven-repo"
 
 var soils = map[string]soil{
 	"Go": {
@@ -42,6 +46,26 @@ var soils = map[string]soil{
 		breaks:  `sed -i 's/"kept"/"lost"/' greet.go`,
 		weaker:  `sed -i 's/!= "kept"/== ""/' kept_test.go`, skipped: `sed -i '/^func TestKept/a t.Skip()' kept_test.go`, gone: "rm kept_test.go", name: "mv kept_test.go still_test.go",
 		refactor: `printf '\nfunc kept() string { return "kept" }\n' >> greet.go; sed -i 's/^func Kept.*/func Kept() string { return kept() }/' greet.go`, broken: "echo '}' >> greet.go",
+	},
+	"Java": {
+		program: "mvn", library: debianMaven + "/org/apache/maven/plugins/maven-surefire-plugin", defines: `sed -i 's,<properties>,<properties><skipTests>true</skipTests>,' pom.xml`,
+		check: "mvn --batch-mode --offline -Dmaven.repo.local=" + debianMaven + " -DforkCount=0 test",
+		files: map[string]string{
+			".gitignore": "target\n", ".mvn/jvm.config": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC\n",
+			"pom.xml": "<project>\n<modelVersion>4.0.0</modelVersion><groupId>planted</groupId><artifactId>planted</artifactId><version>1</version>\n" +
+				"<properties><maven.compiler.release>17</maven.compiler.release><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>\n" +
+				"<dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.13.2</version><scope>test</scope></dependency></dependencies>\n</project>\n",
+			"src/main/java/planted/Greet.java":    "package planted;\n\npublic class Greet {\n    public static String greet() { return \"Bye\"; }\n    public static String kept() { return \"kept\"; }\n}\n",
+			"src/test/java/planted/KeptTest.java": "package planted;\n\nimport org.junit.*;\n\npublic class KeptTest {\n    @Test\n    public void kept() { Assert.assertEquals(\"kept\", Greet.kept()); }\n}\n",
+		},
+		right:   `sed -i 's/"Bye"/"Hello"/' src/main/java/planted/Greet.java`,
+		proving: `sed 's/Kept/Greet/;s/kept/greet/;s/"kept", Greet.kept/"Hello", Greet.greet/' src/test/java/planted/KeptTest.java > src/test/java/planted/GreetTest.java`,
+		idle:    `sed 's/Kept/Greet/;s/kept/greet/;s/Equals("kept", Greet.kept/NotNull(Greet.greet/' src/test/java/planted/KeptTest.java > src/test/java/planted/GreetTest.java`,
+		absent:  `sed -i 's/^}/public static int hi() { return 1; } }/' src/main/java/planted/Greet.java; sed 's/Kept/Hi/;s/kept/hi/;s/"kept", Greet.kept/1, Greet.hi/' src/test/java/planted/KeptTest.java > src/test/java/planted/HiTest.java`,
+		breaks:  `sed -i 's/"kept"/"lost"/' src/main/java/planted/Greet.java`,
+		weaker:  `sed -i 's/Equals("kept", /NotNull(/' src/test/java/planted/KeptTest.java`, skipped: `sed -i 's/@Test/@Test @Ignore/' src/test/java/planted/KeptTest.java`, gone: "rm src/test/java/planted/KeptTest.java",
+		name:     `sed 's/KeptTest/StillTest/' src/test/java/planted/KeptTest.java > src/test/java/planted/StillTest.java; rm src/test/java/planted/KeptTest.java`,
+		refactor: `sed -i 's/return "kept"/return all()/;s/^}/static String all() { return "kept"; } }/' src/main/java/planted/Greet.java`, broken: "echo '}' >> src/main/java/planted/Greet.java",
 	},
 	"JavaScript": {
 		program: "node", check: "npm test", defines: `sed -i 's/node --test/true/' package.json`,
@@ -75,7 +99,7 @@ var soils = map[string]soil{
 		refactor: `printf "\n\ndef _kept():\n    return 'kept'\n" >> greet.py; sed -i "s/    return 'kept'/    return _kept()/;\$s/.*/    return 'kept'/" greet.py`, broken: "echo 'def' >> greet.py",
 	},
 	"Rust": {
-		program: "cargo", check: "make --silent test", defines: `printf 'test:\n\ttrue\n' > Makefile`,
+		program: "cargo", check: "make --silent test", defines: `sed -i '/^version/a autotests = false' Cargo.toml`,
 		files: map[string]string{
 			"Makefile": "test:\n\tcargo test --offline --no-fail-fast\n", ".gitignore": "target\n", "Cargo.toml": "[package]\nname = \"planted\"\nversion = \"1.0.0\"\nedition = \"2021\"\n\n[lib]\ndoctest = false\n",
 			"Cargo.lock": "version = 3\n\n[[package]]\nname = \"planted\"\nversion = \"1.0.0\"\n",
@@ -127,7 +151,7 @@ func (s soil) plant(t *testing.T) {
 	if home, err := os.UserHomeDir(); err == nil {
 		p.more = append(p.more, "RUSTUP_HOME="+cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(home, ".rustup")))
 	}
-	if !p.usable(s.program) {
+	if _, err := os.Stat(cmp.Or(s.library, "/")); err != nil || !p.usable(s.program) {
 		t.Skipf("%s is not to be had here", s.program)
 	}
 	p.git(p.repo, "rm", "--quiet", "main.go")
@@ -172,6 +196,7 @@ func (s soil) plant(t *testing.T) {
 }
 
 func TestPlantedGo(t *testing.T)         { soils["Go"].plant(t) }
+func TestPlantedJava(t *testing.T)       { soils["Java"].plant(t) }
 func TestPlantedJavaScript(t *testing.T) { soils["JavaScript"].plant(t) }
 func TestPlantedPython(t *testing.T)     { soils["Python"].plant(t) }
 func TestPlantedRust(t *testing.T)       { soils["Rust"].plant(t) }
