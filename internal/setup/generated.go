@@ -205,7 +205,7 @@ func CompareFiles(root *os.Root, files []GeneratedFile) ([]FileChange, error) {
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", f.Name, err)
 		default:
-			c.Was = string(old)
+			c.Was = strings.ReplaceAll(string(old), "\r\n", "\n") // as git checks files out for Windows
 			c.State = c.state()
 		}
 		changes = append(changes, c)

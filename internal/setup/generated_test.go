@@ -56,6 +56,8 @@ func TestUpgrade(t *testing.T) {
 	}{
 		{"missing", "", second, nil, Missing, &GeneratedFile{Name: "f", Text: second}},
 		{"untouched", first, second, nil, Outdated, &GeneratedFile{Name: "f", Text: second}},
+		{"the same text, checked out for Windows", strings.ReplaceAll(second, "\n", "\r\n"), second, nil, Same, nil},
+		{"untouched, checked out for Windows", strings.ReplaceAll(first, "\n", "\r\n"), second, nil, Outdated, &GeneratedFile{Name: "f", Text: second}},
 		{"the same text of another version", first, text("v9.0.0", "a"), nil, Same, nil},
 		{"edited", edited, second, nil, Foreign, &GeneratedFile{Name: "f.new", Text: second}},
 		{"of somebody else", "mine alone\n", second, nil, Foreign, &GeneratedFile{Name: "f.new", Text: second}},
