@@ -333,5 +333,5 @@ func TestPeopleInJapanese(t *testing.T) {
 	has(t, "the task of the next agent", h.read("home/task"), "はい、RESTです。")
 	weak := h.say("ada", "/approve")
 	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
-	has(t, "the answer", h.replyTo(weak), "`permission_denied`", "ada の役割は「write」")
+	has(t, "the answer", h.replyTo(weak), "`permission_denied`", "ada のロールは「write」")
 }

@@ -40,7 +40,7 @@ phases: [{name: "build", goal: "Build.", access: "tree", review: false}]
 	}
 	s.write("home/go-on", "")
 	said := s.run(0, "run", "--issue", "7", "--sandbox", "off")
-	if want := "reprise: a call that was never over had left "; !strings.Contains(said, want) {
+	if want := "reprise: a call that was killed had left "; !strings.Contains(said, want) {
 		t.Errorf("it does not say %q:\n%s", want, said)
 	}
 	if left := at(t, s.path("runs")); len(left) > 0 {

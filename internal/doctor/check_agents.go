@@ -146,7 +146,7 @@ func (p programs) key(name, version string, install setup.AgentInstall) Check {
 		found += "; " + holds
 	}
 	if series(version) != series(install.Version) {
-		return hinted(name, fmt.Sprintf("%s; tried is version %s", found, install.Version), fmt.Sprintf("if it makes trouble: npm install -g %s@%s", install.Package, install.Version))
+		return hinted(name, fmt.Sprintf("%s; reprise is tested with %s", found, install.Version), fmt.Sprintf("if it makes trouble: npm install -g %s@%s", install.Package, install.Version))
 	}
 	return well(name, found)
 }

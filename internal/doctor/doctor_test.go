@@ -225,7 +225,7 @@ func TestDoctorAgents(t *testing.T) {
 		{"logged in elsewhere", plan("", "codex"), map[string]string{"codex": "codex-cli 0.169.3"}, []string{"there/auth.json"}, "CODEX_HOME=HOME/there", []string{"ok codex: version 0.169.3, logged in; codex holds its login itself (auth.json), so the proxy neither counts nor limits what is asked with it; without that login, a key in OPENAI_API_KEY stays outside"}},
 		{"settings", plan("", "codex"), map[string]string{"codex": "0.169.0"}, []string{".codex/config.toml"}, "", []string{"hint codex: version 0.169.0, no key and no login that is known; HOME/.codex/config.toml may name another way"}},
 		{"no key", plan("", "codex"), map[string]string{"codex": "0.169.0"}, nil, "", []string{"missing codex: it has neither a key nor a login"}},
-		{"an old one", plan("", "gemini"), map[string]string{"gemini": "0.2.1"}, nil, "GEMINI_API_KEY=canary", []string{"hint gemini: version 0.2.1, key from GEMINI_API_KEY; tried is version " + setup.AgentInstalls()["gemini"].Version}},
+		{"an old one", plan("", "gemini"), map[string]string{"gemini": "0.2.1"}, nil, "GEMINI_API_KEY=canary", []string{"hint gemini: version 0.2.1, key from GEMINI_API_KEY; reprise is tested with " + setup.AgentInstalls()["gemini"].Version}},
 		{"not there", plan("", "codex"), nil, nil, "", []string{`missing codex: there is no program "codex" in PATH`}},
 		{"broken", plan("", "claude"), map[string]string{"claude": ""}, nil, "ANTHROPIC_API_KEY=canary", []string{"missing claude: HOME/bin/claude cannot be started: exit status 1"}},
 		{"busy", plan("", "claude"), map[string]string{"claude": "slow"}, nil, "ANTHROPIC_API_KEY=canary", []string{"hint claude: it did not say its version within 20s: context deadline exceeded"}},

@@ -156,7 +156,7 @@ func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) 
 	role, err := r.place.GitHub.Role(ctx, r.place.Owner, r.place.Name, c.Author.Login)
 	if github.IsKind(err, github.Forbidden, github.BadToken) {
 		if !r.warned {
-			r.place.Warn(fmt.Errorf("whose comments count is not known, so that only those of the author of the issue are taken: %w", err))
+			r.place.Warn(fmt.Errorf("the roles of people cannot be read, so that only comments by the author of the issue count: %w", err))
 		}
 		r.warned, r.lookedUp = true, mostPeople // nor would it be said of others
 		return "", nil

@@ -77,7 +77,7 @@ func TestConfigShowsWhatIsOpened(t *testing.T) {
 	plan := &pipelines.Pipeline{Name: "p", Open: []string{".github/workflows/ci.yml"}}
 	for language, want := range map[string]string{
 		"en": "- **Of these, open to changes that a person with the role maintain approves** `.github/workflows/ci.yml`\n",
-		"ja": "- **うち、maintain の役割のある人の承認により変更できるもの** `.github/workflows/ci.yml`\n",
+		"ja": "- **うち、maintain ロールを持つ人の承認で変更できるもの** `.github/workflows/ci.yml`\n",
 	} {
 		if reply := ConfigReply("", language, plan, ConfigFacts{}); !strings.Contains(reply, want) {
 			t.Errorf("%s: want %q in:\n%s", language, want, reply)

@@ -153,7 +153,7 @@ func endLeftovers(tree string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("a call that was never over had left %s at work in %s: ended", text.Plural(n, "program"), tree)
+	return fmt.Sprintf("a call that was killed had left %s at work in %s: ended", text.Plural(n, "program"), tree)
 }
 
 // endIn ends what a killed process has left at work in a tree: it would write into what the next call does.
