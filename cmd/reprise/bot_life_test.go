@@ -111,8 +111,8 @@ func TestRunInPart(t *testing.T) {
 	h.publish(map[string]string{".github/reprise/pipelines/four.cue": fourSteps})
 	h.comment("ada", "/run --pipeline four --phases two..four,-three").end(exit.Done).wants("status", "completed")
 	h.called("two execute, four execute")
-	if run := h.record(); run.Pipeline.Name != "four" {
-		t.Errorf("the pipeline is %+v", run.Pipeline)
+	if run := h.record(); run.Pipeline.Name != "four" || run.Decisions[0].Command != "/run --pipeline=four --phases=two..four,-three" {
+		t.Errorf("the pipeline is %+v, and the first decision %+v", run.Pipeline, run.Decisions[0])
 	}
 	// A run that has begun keeps its own.
 	back := h.say("ada", "/rollback two once more")

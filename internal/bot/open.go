@@ -211,9 +211,11 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	no := command.Refuse(metadata.StaleEvent, metadata.Because("no_run_yet"))
 	next := b.w.Run
 	for _, c := range early {
-		next = phases.Take(next, next, phases.Command{Name: c.Name, By: c.By, Comment: c.Comment, Why: command.Refused(no.Why()), At: c.At})
+		next = phases.Take(next, next, c.Taken(command.Effect{Why: command.Refused(no.Why())}))
 	}
-	next = phases.Take(next, next, phases.Command{Name: o.Name, By: o.By, Comment: o.Comment, Job: b.lease.jobFor(o), Why: metadata.Because("run_begins"), At: o.At})
+	taken := o.Taken(command.Effect{Why: metadata.Because("run_begins")})
+	taken.Job = b.lease.jobFor(o)
+	next = phases.Take(next, next, taken)
 	if o.Comment == 0 {
 		next.Cursor = b.inbox.Newest() // what people wrote before is not about this run
 	}
