@@ -121,7 +121,7 @@ func fit(limit int, cut string, blocks []string) string {
 // funcs are what the parts of pages are written with.
 func (w *writer) funcs() template.FuncMap {
 	return template.FuncMap{
-		"blocks": joiner("\n\n"), "dots": joiner(" · "), "commas": joiner(", "), "spaced": joiner(" "), "colon": joiner(": "),
+		"blocks": joiner("\n\n"), "dots": joiner(" · "), "commas": joiner(w.Say("listed")), "spaced": joiner(" "), "colon": joiner(": "),
 		"joined": func(sep, list string) string { return text.Join(sep, strings.Split(list, next)...) },
 		"next":   func() string { return next },
 		"add":    func(a, b int) int { return a + b },

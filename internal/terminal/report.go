@@ -144,7 +144,7 @@ func (r Report) joined(t *text.Table, indent string) {
 		return
 	}
 	for i, row := range t.Rows {
-		t.Rows[i] = []string{row[0], text.Join(", ", row[1:]...)}
+		t.Rows[i] = []string{row[0], r.list(row[1:]...)}
 	}
 	r.facts(t, indent)
 }

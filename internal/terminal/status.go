@@ -218,7 +218,7 @@ func (r statusReport) lastRollback(run metadata.Run) {
 	}
 	last := run.RollbackHistory[len(run.RollbackHistory)-1]
 	r.Heading(r.Shown("last rollback", "n", len(run.RollbackHistory)))
-	r.Text(text.Join(", ", text.Clock(last.Timestamp)+" UTC", r.withAsker(r.wayBack(last), last)), "  ")
+	r.Text(r.list(text.Clock(last.Timestamp)+" UTC", r.withAsker(r.wayBack(last), last)), "  ")
 	r.Text(last.Reason, "    ")
 }
 
@@ -352,7 +352,7 @@ func (r statusReport) children(plan *pipelines.Pipeline, run metadata.Run) {
 		if x.Opened() {
 			number = fmt.Sprint(x.Number)
 		}
-		r.Line("  %s", text.Join(" ", number, text.Join(", ", text.Flat(x.Title), r.about("asked for by", "phase", text.Flat(x.Phase)), text.Flat(x.URL))))
+		r.Line("  %s", text.Join(" ", number, r.list(text.Flat(x.Title), r.about("asked for by", "phase", text.Flat(x.Phase)), text.Flat(x.URL))))
 		if x.Opened() {
 			continue
 		}

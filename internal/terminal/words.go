@@ -54,7 +54,7 @@ func (n news) trouble() string {
 		what = n.words().Logged("interrupted")
 	}
 	if n.said {
-		return text.Join(", ", what, n.words().Logged("as before"))
+		return n.list(what, n.words().Logged("as before"))
 	}
 	if why := text.JoinLines(n.Because.In(prompts.Words(n.language))); why != what && n.Because.Code() != "interrupted" {
 		return text.Join(": ", what, text.Cut(why, 200))
