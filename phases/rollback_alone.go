@@ -3,6 +3,7 @@ package phases
 import (
 	"bytes"
 	"cmp"
+	_ "embed" // the schema
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,24 +164,15 @@ func (d Diagnosis) Proposes() metadata.Reason {
 	return metadata.Because("rollback_to", "phase", d.ToPhase, "step", d.ToStep, "confidence", d.Confidence)
 }
 
+// diagnosisSchema is DiagnosisSchema for any run.
+//
+//go:embed diagnosis.json
+var diagnosisSchema string
+
 // DiagnosisSchema is the JSON Schema of a diagnosis of a run. Its phases are those that can be taken back.
 func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
-	word := func(words ...string) map[string]any { return map[string]any{"type": "string", "enum": words} }
-	text := map[string]any{"type": "string"}
-	data, err := json.Marshal(map[string]any{
-		"type": "object", "additionalProperties": false,
-		"required": []string{"needs_rollback", "to_phase", "to_step", "reason", "confidence", "analysis"},
-		"properties": map[string]any{
-			"needs_rollback": map[string]any{"type": "boolean"},
-			"to_phase":       word(append(rollbackTargets(plan, run), "")...),
-			"to_step":        word(string(metadata.Execute), string(metadata.Review), string(metadata.Revise), ""),
-			"reason":         text, "confidence": word(string(LowConfidence), string(MediumConfidence), string(HighConfidence)), "analysis": text,
-		},
-	})
-	if err != nil {
-		return nil // unreachable: words always encode
-	}
-	return data
+	targets, _ := json.Marshal(append(rollbackTargets(plan, run), "")) // words always encode
+	return json.RawMessage(strings.Replace(diagnosisSchema, `"TARGETS"`, string(targets), 1))
 }
 
 // ParseDiagnosis reads a diagnosis, holds it against the run, and says what is wrong with it; "" if nothing is.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	_ "embed" // titles
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/legacy"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -190,16 +192,9 @@ func arrangeHelp(root *cobra.Command) {
 
 // flagTitles are the titles of groups of flags, by the command and the first flag of each group. These commands list
 // their flags unsorted.
-func flagTitles() map[string]map[string]string {
-	return map[string]map[string]string{
-		"run": {
-			"more": "Who works, and within what", "pipeline": "What is done", "refresh": "Where a run has begun",
-			"stop-at-gates": "Where it stops, and what is printed",
-		},
-		"rollback": {"reason": "Why", "restore": "What else goes back", "auto": "Where an agent finds out", "force": "How it is done, and what is printed"},
-		"eval":     {"budget-usd": "Within what", "vet": "What else is done", "results": "Where results go"},
-	}
-}
+//
+//go:embed flag_titles.yaml
+var flagTitles []byte
 
 // fitHelp has help fit the terminal that it is printed to: the library leaves lines that
 // are wider to the terminal, which breaks them within words.
@@ -207,7 +202,7 @@ func fitHelp(root *cobra.Command, out io.Writer) {
 	plain := root.HelpFunc()
 	cobra.AddTemplateFunc("titled", func(usages string) string { return usages })
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if titles := flagTitles()[c.Name()]; titles != nil {
+		if titles := text.TableIn(map[string]map[string]string{}, flagTitles)[c.Name()]; titles != nil {
 			var pairs []string
 			for first, title := range titles {
 				pairs = append(pairs, "      --"+first+" ", "\n"+title+":\n      --"+first+" ")

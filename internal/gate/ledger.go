@@ -64,7 +64,7 @@ func newLedger(limits Limits, tell func(Event)) *ledger {
 	return &ledger{limits: limits, tell: tell, usage: map[string]Usage{}, running: map[*entry]bool{}, changed: make(chan struct{}), hosts: map[string]int{}, models: map[string]bool{}}
 }
 
-// admit lets a request in that may come to so many US dollars, or gives the limit that is reached. One that may use up
+// admit lets a request in that may come to so many US dollars, or gives the limit that is reached. One that may pass
 // the budget with others under way waits; if ctx ends meanwhile, there is neither.
 func (l *ledger) admit(ctx context.Context, provider string, most float64) (*entry, Limit) {
 	for {
@@ -95,7 +95,7 @@ func (l *ledger) enter(most float64) (_ *entry, _ Limit, later <-chan struct{}) 
 	case l.limits.USD > 0 && spent >= l.limits.USD:
 		l.ended = BudgetLimit
 		return nil, BudgetLimit, nil
-	case l.limits.USD > 0 && under >= l.limits.USD:
+	case l.limits.USD > 0 && len(l.running) > 0 && under+most > l.limits.USD:
 		return nil, NoLimit, l.changed
 	}
 	x := &entry{most: most}

@@ -103,9 +103,9 @@ func TestAskingAtOnceKeepsToTheBudget(t *testing.T) {
 		"no answer is known to be short":   {0.05, Anthropic, `{"model":"m"}`, 1, 2},
 		"the longest would use it up":      {0.05, Anthropic, `{"model":"m","max_tokens":50}`, 1, 2},
 		"several answers":                  {0.17, OpenAI, `{"model":"m","max_output_tokens":40,"n":5}`, 1, 5},
-		"from what the provider keeps":     {0.05, OpenAI, `{"model":"m","max_output_tokens":10,"previous_response_id":"resp_1"}`, 1, 2},
-		"short answers, up to the last":    {0.17, Anthropic, `{"model":"m",` + body, 5, 5},
-		"Google, with its own name for it": {0.17, Gemini, `{"generation_config":{"maxOutputTokens":40}}`, 5, 5},
+		"from what the provider keeps":     {0.05, OpenAI, `{"model":"m","max_output_tokens":40,"previous_response_id":"resp_1"}`, 1, 2},
+		"short answers, up to the last":    {0.17, Anthropic, `{"model":"m",` + body, 4, 5},
+		"Google, with its own name for it": {0.17, Gemini, `{"generation_config":{"maxOutputTokens":40}}`, 4, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := map[API]string{Anthropic: anthropicStream, OpenAI: responsesStream, Gemini: geminiStream}[tt.api]

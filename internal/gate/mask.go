@@ -3,7 +3,9 @@ package gate
 import (
 	"bytes"
 	"io"
+	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,13 +87,13 @@ func (m *masked) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// leads reports whether a header shows a key, or has a gateway send the request, and
-// the real key with it, elsewhere.
-func leads(name string) bool {
-	switch name {
-	case "Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie",
-		"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Original-Host", "X-Host", "X-Goog-User-Project":
-		return true
-	}
-	return slices.ContainsFunc([]string{"Helicone-", "X-Portkey-", "Cf-", "X-Litellm-", "X-Forwarded-"}, func(kind string) bool { return strings.HasPrefix(name, kind) })
+// keepKnown removes all headers that protocols.yaml does not name. Others may show a key, or have a gateway send the
+// request, and the real key with it, elsewhere.
+func keepKnown(header http.Header) {
+	maps.DeleteFunc(header, func(name string, _ []string) bool {
+		return !slices.ContainsFunc(protocols()["gateways"].Headers, func(known string) bool {
+			ok, _ := path.Match(known, strings.ToLower(name)) // the patterns are ours
+			return ok
+		})
+	})
 }

@@ -9,10 +9,10 @@ import (
 	"io"
 	"log"
 	"maps"
-	"math"
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,7 +31,7 @@ func newUpstream(g *Gate, p Provider, way http.RoundTripper) *upstream {
 	u.Base = &base
 	u.proxy = &httputil.ReverseProxy{
 		Transport: way, Rewrite: u.rewrite, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
-		ModifyResponse: func(res *http.Response) error { g.answered(exchangeOf(res.Request), res); return nil },
+		ModifyResponse: func(res *http.Response) error { return g.answered(exchangeOf(res.Request), res) },
 		ErrorHandler:   func(w http.ResponseWriter, r *http.Request, err error) { g.unanswered(w, exchangeOf(r), err) },
 	}
 	return u
@@ -108,7 +108,7 @@ func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 	maps.DeleteFunc(query, func(name string, values []string) bool { return !u.API.takes(name, values) })
 	base.RawQuery = query.Encode()
 	out.URL, out.Host = base, u.Base.Host
-	maps.DeleteFunc(out.Header, func(name string, _ []string) bool { return leads(name) })
+	keepKnown(out.Header)
 	out.Header.Del("Accept-Encoding") // the transport asks for what it reads itself
 	for name, values := range u.Header {
 		out.Header[http.CanonicalHeaderKey(name)] = values
@@ -116,9 +116,12 @@ func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 }
 
 // answered takes the head of an answer.
-func (g *Gate) answered(x *exchange, res *http.Response) {
+func (g *Gate) answered(x *exchange, res *http.Response) error {
 	x.status = res.StatusCode
 	good := res.StatusCode >= 200 && res.StatusCode < 300
+	if kind := res.Header.Get("Content-Type"); good && !answerKinds.MatchString(kind) {
+		return fmt.Errorf("it sent %.100q, and models answer with JSON", kind) // such as a page to log in
+	}
 	event := Event{Kind: Answered, Provider: x.provider.Name, Status: res.StatusCode}
 	if !good {
 		g.ledger.drop(x.entry)
@@ -138,6 +141,7 @@ func (g *Gate) answered(x *exchange, res *http.Response) {
 		g.ledger.say(event)
 	}
 	res.Body = x.watch(res, good && x.purpose == asksModel)
+	return nil
 }
 
 // unanswered tells the client that there is no answer.
@@ -190,10 +194,24 @@ const longestAnswer = 128_000
 
 // most is what the request may cost at most.
 func (x *exchange) most() float64 {
-	if x.asked.goesOn {
-		return math.Inf(1)
+	most := x.input()
+	most.Output = x.allowed()
+	return x.bill(x.model(), most, 0).usd
+}
+
+// unsaid is what services put before what they were asked, in tokens.
+const unsaid = 1000
+
+// input is the most that may be read for the request: a token for each byte, what each of its images may come to, or
+// all that a model can read where its sender chose something whose size nobody knows. All of it may be kept in a cache for an hour.
+func (x *exchange) input() Tokens {
+	asked := x.asked
+	p := protocols()[x.provider.API]
+	n := cmp.Or(p.Windows[plain(x.model())], p.Window)
+	if !asked.open && !asked.unnamed {
+		n = min(n, asked.size-asked.data+asked.images+unsaid)
 	}
-	return x.bill(x.asked.model, Tokens{Input: x.asked.size / bytesPerToken, Output: x.allowed()}, 0).usd
+	return Tokens{CacheWrite: n, CacheHour: n}
 }
 
 // allowed is how many tokens all that is answered may have.
@@ -211,7 +229,7 @@ func (x *exchange) unseen(end error) int64 {
 	if !stream && errors.Is(end, context.Canceled) || x.meter != nil && x.meter.lost {
 		return x.allowed()
 	}
-	return min(x.allowed(), time.Since(x.began).Milliseconds()*fastestModel/1000)
+	return min(x.allowed(), 1+time.Since(x.began).Milliseconds()*fastestModel/1000)
 }
 
 type exchangeKey struct{}
@@ -239,7 +257,11 @@ func (x *exchange) end(how error) {
 		if !whole {
 			unseen = x.unseen(how)
 		}
-		t, estimated := m.total(x.asked.size, whole, unseen)
+		likely := Tokens{Input: (x.asked.size-x.asked.data)/bytesPerToken + x.asked.images}
+		if errors.Is(how, context.Canceled) || !whole && (x.asked.open || x.asked.unnamed) {
+			likely = x.input()
+		}
+		t, estimated := m.total(likely, whole, unseen)
 		x.gate.ledger.charge(x.entry, Usage{1, t, estimated}, x.model(), x.bill(x.model(), t, m.toolsUsed()))
 	})
 }
@@ -284,10 +306,18 @@ func (x *exchange) bill(model string, t Tokens, tools int64) bill {
 // cost twice as much as usual.
 const fastest = 6
 
+// answerKinds are those of what may be an answer; some gateways name none, or any text.
+var answerKinds = regexp.MustCompile(`(?i)^$|^text/plain|^text/event-stream|json`)
+
+// isStream reports whether an answer comes in events.
+func isStream(res *http.Response) bool {
+	return strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
+}
+
 // watch gives the body of an answer so that what passes is seen.
 func (x *exchange) watch(res *http.Response, counted bool) io.ReadCloser {
 	if counted {
-		x.meter = newMeter(x.provider.API, strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"), x.gate.room)
+		x.meter = newMeter(x.provider.API, isStream(res), x.gate.room)
 		x.meter.lost = res.Header.Get("Content-Encoding") != "" // which nobody asked for
 	}
 	return &tap{ReadCloser: res.Body, x: x}

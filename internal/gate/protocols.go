@@ -4,9 +4,11 @@ import (
 	"bytes"
 	_ "embed" // the protocols
 	"encoding/json"
+	"io"
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -37,6 +39,11 @@ const (
 	streams    field = "stream"     // whether the answer comes in events
 	saysUsage  field = "says_usage" // whether those say what was used
 	searchable field = "option"     // the answer may be searched for in the web
+	part       field = "part"       // the kind of a part of what is asked
+	item       field = "item"       // something that has a kind or a role, or is what the provider keeps
+	named      field = "named"      // that kind or role
+	data       field = "data"       // an image
+	edit       field = "edit"       // of what was said before, by the provider
 )
 
 // What is read from an answer.
@@ -61,10 +68,15 @@ type protocol struct {
 	Asks, Free      []string
 	Request, Answer map[field][]string
 	Uses            map[string]int64 // what the use of a tool costs
-	Search, Option  int64            // what a search costs, and the option to search
+	Bounded         map[string]int64 // kinds of parts and tools that cost no more than their bytes, and so many tokens
+	Window          int64            // the most tokens that a model reads, but for some
+	Windows         map[string]int64
+	Headers         []string // that are passed on
+	Search, Option  int64    // what a search costs, and the option to search
 	Tiers           map[string]float64
 	Statuses        map[int]string
 	Otherwise       string
+	Error           string
 
 	inRequest, inAnswer map[string]field // by path
 }
@@ -153,20 +165,12 @@ func (a API) fail(w http.ResponseWriter, status int, code, message string) {
 	if !ok {
 		word = protocols()[a].Otherwise
 	}
-	var body map[string]any
-	switch a {
-	case Anthropic:
-		body = map[string]any{"type": "error", "error": map[string]any{"type": word, "message": message}}
-	case Gemini:
-		body = map[string]any{"error": map[string]any{"code": status, "message": message, "status": word}}
-	default:
-		body = map[string]any{"error": map[string]any{"message": message, "type": word, "param": nil, "code": code}}
-	}
-	data, _ := json.Marshal(body) // strings and numbers only
+	quoted, _ := json.Marshal(message) // a string
+	body := strings.NewReplacer("WORD", word, "STATUS", strconv.Itoa(status), "CODE", code, "MESSAGE", string(quoted)).Replace(protocols()[a].Error)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Should-Retry", "false")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // whoever asked may be gone
+	_, _ = io.WriteString(w, body) // whoever asked may be gone
 }
 
 // Tokens are what requests used.
@@ -273,12 +277,13 @@ func (m *meter) tokens() Tokens {
 // that what is worked out with it is rather too much.
 const bytesPerToken = 3
 
-// total gives what was used by an answer that is over. What it did not say is worked out from lengths; one that broke
-// off before counts as no less than what may be unseen.
-func (m *meter) total(request int64, whole bool, unseen int64) (t Tokens, estimated bool) {
+// total gives what was used by an answer that is over. What it did not say is what is likely, or worked out from its
+// length; one that broke off before counts as no less than what may be unseen.
+func (m *meter) total(likely Tokens, whole bool, unseen int64) (t Tokens, estimated bool) {
 	t = m.tokens()
 	if _, said := m.most[ofInput]; !said {
-		t.Input, estimated = request/bytesPerToken, true
+		likely.Output = t.Output
+		t, estimated = likely, true
 	}
 	_, toldOutput := m.most[ofOutput]
 	said := m.words / bytesPerToken

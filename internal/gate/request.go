@@ -20,12 +20,15 @@ type request struct {
 	size      int64   // bytes
 	longest   int64   // tokens that an answer may have; 0: it does not say
 	answers   int64   // the request, if it asks for several
-	goesOn    bool    // from what the provider keeps, so that nobody knows how long the request is
 	tools     int64   // what it costs in any case, in millionths of a US dollar
 	factor    float64 // how many times the usual price it costs; less than 1: once
 	saysHow   bool    // it says whether it asks for events
 	streams   bool    // it does
 	saysUsage bool    // and for one with what was used
+	images    int64   // tokens that its parts may come to besides their bytes
+	data      int64   // bytes of images, which are among the images alone
+	open      bool    // it has a part that may be of any size, or the provider adds to it
+	unnamed   bool    // it has something without a kind
 }
 
 // outward are tools that the provider itself uses to reach other hosts, by how
@@ -89,6 +92,8 @@ func (x *exchange) inspect(header http.Header, body []byte) {
 	}
 	if err := walk(body, protocols()[x.provider.API].inRequest, x.found); err != nil {
 		x.refuse(http.StatusBadRequest, fmt.Sprintf("the request is no JSON in UTF-8: %v", err))
+	} else if bytes.TrimSpace(body)[0] != '{' {
+		x.refuse(http.StatusBadRequest, "the request is no object of JSON")
 	}
 	if x.asked.model == "" && x.purpose == asksModel && x.gate.config.Limits.Model != nil {
 		x.refuse(http.StatusBadRequest, "the request names no model")
@@ -121,7 +126,25 @@ func (x *exchange) found(f field, v any) {
 	said, isText := v.(string)
 	_, opens := v.(json.Delim)
 	asked := &x.asked
+	most, bounded := protocols()[x.provider.API].Bounded[said]
 	switch f {
+	case part, tool, named:
+		asked.images += most
+		asked.open = asked.open || !bounded
+		asked.unnamed = asked.unnamed && f != named
+	case edit:
+		if !bounded {
+			x.refuse(http.StatusBadRequest, "the proxy does not know what it costs to edit the context by "+strconv.Quote(said))
+		}
+	case item:
+		asked.open = asked.open || opens && asked.unnamed
+		asked.unnamed = v == json.Delim('{')
+	case data:
+		asked.data += int64(len(said))
+	case address:
+		if strings.HasPrefix(said, "data:") {
+			asked.data += int64(len(said))
+		}
 	case asksFor:
 		if said == "" || len(said) > maxModel {
 			x.refuse(http.StatusBadRequest, "the request names no model")
@@ -147,8 +170,8 @@ func (x *exchange) found(f field, v any) {
 		asked.longest = max(asked.longest, count(v))
 	case answers:
 		asked.answers = max(asked.answers, count(v))
-	case stored:
-		asked.goesOn = asked.goesOn || v != nil
+	case stored, connector:
+		asked.open = asked.open || v != nil
 	case tier:
 		asked.factor = max(asked.factor, protocols()[x.provider.API].Tiers[strings.ToLower(said)])
 	case streams:
@@ -160,7 +183,7 @@ func (x *exchange) found(f field, v any) {
 		asked.saysUsage = v == true
 	case searchable:
 		if v != nil {
-			asked.tools = protocols()[x.provider.API].Option
+			asked.tools, asked.open = protocols()[x.provider.API].Option, true
 		}
 	}
 	if !x.gate.config.World.Open {
@@ -193,13 +216,21 @@ var (
 )
 
 // walk reads JSON and tells the values at the wanted places, each as often as it comes. A place is the folded names of
-// the objects joined by dots; lists add nothing. What opens an object or a list is a json.Delim.
+// the objects joined by dots; lists add nothing. What opens an object or a list is a json.Delim. Of a place that ends in
+// *, the name of each value is told.
 func walk(data []byte, want map[string]field, found func(field, any)) error {
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.UseNumber()
 	tell := func(place string, v any) {
+		if _, number := v.(json.Number); number && in.InputOffset() == int64(len(data)) {
+			return // it may have broken off within
+		}
 		if f, ok := want[place]; ok {
 			found(f, v)
+		}
+		at := strings.LastIndexByte(place, '.') + 1
+		if f, ok := want[place[:at]+"*"]; ok {
+			found(f, place[at:])
 		}
 	}
 	if err := walkValue(in, "", 0, tell); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -73,7 +72,7 @@ func (t *toolServer) soFar() ServerUse {
 func (t *toolServer) rewrite(pr *httputil.ProxyRequest) {
 	at, out := *t.URL, pr.Out
 	out.URL, out.Host = &at, at.Host
-	maps.DeleteFunc(out.Header, func(name string, _ []string) bool { return leads(name) })
+	keepKnown(out.Header)
 	out.Header.Set("Accept-Encoding", "identity") // else a key could come back in a form in which mask does not find it
 	for name, values := range t.Header {
 		out.Header[http.CanonicalHeaderKey(name)] = values

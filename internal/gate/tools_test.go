@@ -63,7 +63,7 @@ func TestCacheOfAnHour(t *testing.T) {
 	m := newMeter(Anthropic, false, newRoom())
 	m.write([]byte(`{"usage":{"input_tokens":1,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":2}}`))
 	m.end()
-	if got, _ := m.total(0, true, 0); got != (Tokens{Input: 1, CacheWrite: 30, Output: 2, CacheHour: 20}) {
+	if got, _ := m.total(Tokens{}, true, 0); got != (Tokens{Input: 1, CacheWrite: 30, Output: 2, CacheHour: 20}) {
 		t.Errorf("%+v", got)
 	}
 }

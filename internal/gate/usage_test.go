@@ -83,7 +83,7 @@ func TestMeter(t *testing.T) {
 					m.write(p)
 				}
 				m.end()
-				got, estimated := m.total(300, true, 1000)
+				got, estimated := m.total(Tokens{Input: 100}, true, 1000)
 				if got != tt.want || estimated != tt.estimated || m.model != tt.model {
 					t.Errorf("in pieces of %d: %+v, estimated %v, of %q; want %+v, %v, %q", size, got, estimated, m.model, tt.want, tt.estimated, tt.model)
 				}
@@ -97,7 +97,7 @@ func TestMeterOfHalfAnAnswer(t *testing.T) {
 	m := newMeter(Anthropic, true, newRoom())
 	m.write([]byte(anthropicStream[:len(anthropicStream)*2/3]))
 	m.end()
-	got, estimated := m.total(300, false, 1)
+	got, estimated := m.total(Tokens{Input: 100}, false, 1)
 	if want := (Tokens{10, 20, 30, m.words / bytesPerToken, 0}); got != want || !estimated || m.words == 0 {
 		t.Errorf("%+v, estimated %v, want %+v", got, estimated, want)
 	}
@@ -136,7 +136,7 @@ func TestWhatIsThoughtUnseen(t *testing.T) {
 	} {
 		m := newMeter(OpenAI, true, newRoom())
 		m.write([]byte(tt.text))
-		if got, _ := m.total(0, tt.whole, 500); got.Output != tt.want {
+		if got, _ := m.total(Tokens{}, tt.whole, 500); got.Output != tt.want {
 			t.Errorf("%s: %d tokens of output, want %d", name, got.Output, tt.want)
 		}
 	}

@@ -239,24 +239,28 @@ func (g *Gate) tunnel(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.WriteString(near, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
-	if n := early.Reader.Buffered(); n > 0 {
-		said, _ := early.Reader.Peek(n)
-		if _, err := far.Write(said); err != nil {
-			return
-		}
-	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		relay(far, near)
+		if host, port, _ := splitAddress(r.Host); !g.world.may.Open && !g.world.may.All {
+			if other, err := introduce(far, host, port, early.Reader); err != nil {
+				if other != "" {
+					g.ledger.refuse(net.JoinHostPort(other, strconv.Itoa(int(port))))
+				}
+				_, _ = near.Write(unrecognized)
+				end()
+				return
+			}
+		}
+		relay(far, near, early.Reader)
 	}()
-	relay(near, far)
+	relay(near, far, far)
 	<-done
 }
 
 // relay passes on what from says until that ends, and says so.
-func relay(to, from net.Conn) {
-	_, err := io.Copy(to, from)
+func relay(to, from net.Conn, said io.Reader) {
+	_, err := io.Copy(to, said)
 	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
 		_ = half.CloseWrite()
 		return

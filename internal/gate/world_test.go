@@ -252,8 +252,8 @@ func TestTheUsersOwnProxy(t *testing.T) {
 		}
 		near, _, _ := w.(http.Hijacker).Hijack()
 		io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n")
-		go relay(far, near)
-		relay(near, far)
+		go relay(far, near, near)
+		relay(near, far, far)
 	}))
 	defer own.Close()
 	proxy, _ := url.Parse(own.URL)

@@ -21,6 +21,11 @@ import (
 //go:embed gitleaks/rules.toml
 var gitleaksRules []byte
 
+// moreRules are shapes of what agents and workflows have at hand and gitleaks does not know.
+//
+//go:embed more.toml
+var moreRules []byte
+
 // ruleFile is what is read of the rules of gitleaks. Allowlists by path are left
 // out: whoever writes a secret chooses the path as well.
 type ruleFile struct {
@@ -62,17 +67,6 @@ func (t ruleText) callers() []string {
 	return t.Keywords
 }
 
-// more are shapes of what agents and workflows have at hand and gitleaks does
-// not know.
-func more() []ruleText {
-	return []ruleText{
-		{ID: "anthropic-token", Regex: `\bsk-ant-[a-z]{2,10}[0-9]{2}-[\w-]{24,200}`, Keywords: []string{"sk-ant-"}, Entropy: 3},
-		{ID: "openai-key", Regex: `\bsk-(?:proj|svcacct|admin)-[\w-]{40,200}`, Keywords: []string{"sk-proj-", "sk-svcacct-", "sk-admin-"}, Entropy: 3},
-		{ID: "google-oauth-token", Regex: `\bya29\.[\w-]{30,400}`, Keywords: []string{"ya29."}, Entropy: 3},
-		{ID: "github-token", Regex: `\bgh[opsur]_[0-9A-Za-z_.-]{36,800}`, Keywords: []string{"gho_", "ghp_", "ghs_", "ghu_", "ghr_"}, Entropy: 3},
-	}
-}
-
 // rule is a shape. Its expressions are compiled when the first text calls for them.
 type rule struct {
 	ruleText
@@ -92,12 +86,12 @@ type shapes struct {
 // readShapes reads the rules. The error says what is wrong with them.
 func readShapes() (*shapes, error) {
 	var f ruleFile
-	if err := toml.Unmarshal(gitleaksRules, &f); err != nil {
+	if err := toml.Unmarshal(slices.Concat(gitleaksRules, moreRules), &f); err != nil {
 		return nil, fmt.Errorf("the rules for finding secrets cannot be read: %w", err)
 	}
 	s := &shapes{}
 	var words []string
-	for _, t := range append(f.Rules, more()...) {
+	for _, t := range f.Rules {
 		if t.Regex == "" || loose(t.ID) {
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // AgentInstall is how a workflow gets an agent program and its key.
@@ -26,13 +27,12 @@ type AgentInstall struct {
 	Secret  string // of the repository, and the variable that the program reads
 }
 
+//go:embed agent_installs.yaml
+var agentInstalls []byte
+
 // AgentInstalls gives the agent programs that a workflow can install, by name.
 func AgentInstalls() map[string]AgentInstall {
-	return map[string]AgentInstall{
-		"claude": {Name: "claude", Title: "Claude Code", Package: "@anthropic-ai/claude-code", Version: "2.1.197", Setup: "install.cjs", Secret: "ANTHROPIC_API_KEY"},
-		"codex":  {Name: "codex", Title: "Codex", Package: "@openai/codex", Version: "0.169.0", Secret: "OPENAI_API_KEY"},
-		"gemini": {Name: "gemini", Title: "Gemini CLI", Package: "@google/gemini-cli", Version: "0.61.0", Secret: "GEMINI_API_KEY"},
-	}
+	return text.TableIn(map[string]AgentInstall{}, agentInstalls)
 }
 
 const (
