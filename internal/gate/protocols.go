@@ -24,17 +24,14 @@ type field string
 // What is read from a request.
 const (
 	asksFor    field = "model"
-	background field = "background" // the answer is fetched later, where nothing counts it
 	tool       field = "tool"       // the kind of a tool
 	connector  field = "connector"  // a tool of the provider that reaches elsewhere
 	address    field = "address"    // of something that the provider is to fetch
 	longest    field = "longest"    // answer, in tokens
 	answers    field = "answers"    // to the one request
 	stored     field = "stored"     // what the request goes on from, which the provider keeps
-	template   field = "template"   // what the provider keeps of a request, which may be anything
 	helper     field = "helper"     // another model, which a tool asks
 	place      field = "place"      // where a tool works
-	elsewhere  field = "elsewhere"  // an address of models, to which the real key would go
 	tier       field = "tier"       // how soon the answer is wanted, which has a price
 	streams    field = "stream"     // whether the answer comes in events
 	saysUsage  field = "says_usage" // whether those say what was used
@@ -71,8 +68,9 @@ type protocol struct {
 	Bounded         map[string]int64 // kinds of parts and tools that cost no more than their bytes, and so many tokens
 	Window          int64            // the most tokens that a model reads, but for some
 	Windows         map[string]int64
-	Headers         []string // that are passed on
-	Search, Option  int64    // what a search costs, and the option to search
+	Headers         []string         // that are passed on
+	Forbidden       map[field]string // why a request cannot have these
+	Search, Option  int64            // what a search costs, and the option to search
 	Tiers           map[string]float64
 	Statuses        map[int]string
 	Otherwise       string

@@ -127,6 +127,9 @@ func (x *exchange) found(f field, v any) {
 	_, opens := v.(json.Delim)
 	asked := &x.asked
 	most, bounded := protocols()[x.provider.API].Bounded[said]
+	if why := protocols()["gateways"].Forbidden[f]; why != "" {
+		x.forbid(v, why)
+	}
 	switch f {
 	case part, tool, named:
 		asked.images += most
@@ -156,12 +159,6 @@ func (x *exchange) found(f field, v any) {
 		if !opens && v != nil {
 			x.checkModel(said)
 		}
-	case background:
-		x.forbid(v, "answers in the background cannot be counted")
-	case template:
-		x.forbid(v, "a prompt that the provider keeps may name another model and tools; send it as it is")
-	case elsewhere:
-		x.forbid(v, "the request names another address of models, and the key is for one alone")
 	case place:
 		if strings.HasPrefix(said, "container") {
 			x.refuse(http.StatusBadRequest, "what runs in containers of the provider has no limits of the pipeline; run it here")

@@ -31,6 +31,10 @@ var moreRules []byte
 type ruleFile struct {
 	Rules     []ruleText
 	Allowlist allowed
+	Other     struct {
+		Loose    []string            // rules that find what is often no secret
+		Keywords map[string][]string // of rules that name some which much else has
+	}
 }
 
 // ruleText is a rule as it is written.
@@ -44,28 +48,6 @@ type ruleText struct {
 
 // allowed are values that are no secrets: examples and placeholders.
 type allowed struct{ Regexes, StopWords []string }
-
-// loose are rules that find what is often no secret, such as any word after "key =".
-func loose(id string) bool {
-	return slices.Contains([]string{
-		"generic-api-key", "curl-auth-header", "curl-auth-user", "kubernetes-secret-yaml", "hashicorp-tf-password", "nuget-config-password",
-	}, id)
-}
-
-// callers gives the words that call for a rule: those it names, but for some that much else has.
-func (t ruleText) callers() []string {
-	switch t.ID {
-	case "jwt":
-		return []string{".ey"}
-	case "vault-service-token":
-		return []string{"hvs."}
-	case "square-access-token":
-		return []string{"sq0atp-"}
-	case "sourcegraph-access-token":
-		return []string{"sgp_"}
-	}
-	return t.Keywords
-}
 
 // rule is a shape. Its expressions are compiled when the first text calls for them.
 type rule struct {
@@ -92,14 +74,17 @@ func readShapes() (*shapes, error) {
 	s := &shapes{}
 	var words []string
 	for _, t := range f.Rules {
-		if t.Regex == "" || loose(t.ID) {
+		if t.Regex == "" || slices.Contains(f.Other.Loose, t.ID) {
 			continue
 		}
-		if len(t.callers()) == 0 {
+		if other := f.Other.Keywords[t.ID]; other != nil {
+			t.Keywords = other
+		}
+		if len(t.Keywords) == 0 {
 			return nil, fmt.Errorf("the rule %s for finding secrets has no keyword: every text would have to be held against it", t.ID)
 		}
 		s.rules = append(s.rules, newRule(t, f.Allowlist))
-		for _, k := range t.callers() {
+		for _, k := range t.Keywords {
 			k = strings.ToLower(k)
 			i := slices.Index(words, k)
 			if i < 0 {

@@ -112,7 +112,7 @@ func TestAllRulesCanBeUsed(t *testing.T) {
 		if _, err := r.allow(); err != nil {
 			t.Error(err)
 		}
-		if loose(r.ID) {
+		if slices.Contains([]string{"generic-api-key", "curl-auth-header", "curl-auth-user", "kubernetes-secret-yaml"}, r.ID) {
 			t.Errorf("%s finds too much", r.ID)
 		}
 		if re.MatchString("") {

@@ -215,15 +215,12 @@ func (j Judgment) Pipeline() string {
 
 // JudgmentSchema is the JSON Schema of a judgment.
 func JudgmentSchema() json.RawMessage {
-	fields := map[string]any{}
+	var fields []string
 	for _, f := range judged {
-		fields[f.field] = map[string]any{"type": "string", "enum": f.words}
+		words, _ := json.Marshal(f.words) // they always encode
+		fields = append(fields, fmt.Sprintf(`%q:{"enum":%s,"type":"string"}`, f.field, words))
 	}
-	data, err := json.Marshal(map[string]any{"type": "object", "additionalProperties": false, "required": []string{"kind", "size", "risk"}, "properties": fields})
-	if err != nil {
-		return nil // unreachable: words always encode
-	}
-	return data
+	return json.RawMessage(`{"additionalProperties":false,"properties":{` + strings.Join(fields, ",") + `},"required":["kind","size","risk"],"type":"object"}`)
 }
 
 // ParseJudgment reads a judgment. The error names every field that is not one of its words, and
