@@ -3,7 +3,6 @@ package phases
 import (
 	"bytes"
 	"cmp"
-	_ "embed" // the schema
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,9 +164,19 @@ func (d Diagnosis) Proposes() metadata.Reason {
 }
 
 // diagnosisSchema is DiagnosisSchema for any run.
-//
-//go:embed diagnosis.json
-var diagnosisSchema string
+const diagnosisSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["needs_rollback", "to_phase", "to_step", "reason", "confidence", "analysis"],
+  "properties": {
+    "needs_rollback": {"type": "boolean"},
+    "to_phase": {"type": "string", "enum": "TARGETS"},
+    "to_step": {"type": "string", "enum": ["execute", "review", "revise", ""]},
+    "reason": {"type": "string"},
+    "confidence": {"type": "string", "enum": ["low", "medium", "high"]},
+    "analysis": {"type": "string"}
+  }
+}`
 
 // DiagnosisSchema is the JSON Schema of a diagnosis of a run. Its phases are those that can be taken back.
 func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
