@@ -210,12 +210,25 @@ type op struct {
 // made is what the newest commit is called that is on no branch.
 const made = "refs/reprise/made"
 
+// signingTime is how long git may take to sign a commit: a key that asks for its passphrase waits for ever.
+const signingTime = time.Minute
+
+// emptyTree is the tree without any file, which git knows without its object.
+const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
 // makeCommit commits with a stream of git-fast-import(1), and moves a ref of the run to it; without force only
-// forward. Each commit and object that it names has to be here.
+// forward. Each commit and object that it names has to be here. Where the user has commits signed, git signs it.
 func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent string, force bool) (string, error) {
 	parents, from := append([]string{parent}, rev.parents...), cmp.Or(rev.tree, parent)
 	if rev.first != "" {
 		parents, from = append([]string{rev.first}, parents...), parent
+	}
+	target, signing := ref, r.src.config.Signing()
+	if r.opt.DryRun {
+		signing = nil
+	}
+	if signing != nil {
+		ref, force = made, true
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", ref, r.identity(), rev.time.Unix())
@@ -257,10 +270,54 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 		return "", ctx.Err()
 	}
 	out, err := r.gitStdin(context.WithoutCancel(ctx), b.Bytes(), args...) // told to end, nobody would know where the ref is
-	if id := strings.TrimSpace(string(out)); err != nil || isHash(id) {
+	id := strings.TrimSpace(string(out))
+	switch {
+	case err != nil || isHash(id) && signing == nil:
 		return id, err
+	case !isHash(id):
+		return "", fmt.Errorf("git fast-import answered %q", out)
 	}
-	return "", fmt.Errorf("git fast-import answered %q", out)
+	if err := r.restoreConfig(); err != nil {
+		return "", err
+	}
+	signed, err := r.src.sign(ctx, r.place(nil), r.identity(), rev.time, message, id+"^{tree}", parents...)
+	if err == nil {
+		_, err = r.git(context.WithoutCancel(ctx), "update-ref", target, signed)
+	}
+	return signed, err
+}
+
+// sign makes a commit of a tree and of parents, signed as the user has commits signed, on no branch. Place are the
+// variables that say where git works.
+func (s *Source) sign(ctx context.Context, place []string, who string, at time.Time, message, tree string, parents ...string) (string, error) {
+	name, email, _ := strings.Cut(strings.TrimSuffix(who, ">"), " <")
+	settings := append(s.config.Signing(), setting{"user.name", name}, setting{"user.email", email})
+	date := fmt.Sprintf("_DATE=%d +0000", at.Unix())
+	c := call{
+		Dir: s.CommonDir, Env: append(append(s.env.Network(settings), "GIT_AUTHOR"+date, "GIT_COMMITTER"+date), place...),
+		Args: []string{"commit-tree", "-S", "-F", "-", tree}, Stdin: strings.NewReader(message),
+	}
+	for _, p := range parents {
+		c.Args = append(c.Args, "-p", p)
+	}
+	limited, stop := context.WithTimeout(ctx, signingTime)
+	defer stop()
+	out, err := c.Do(limited)
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("it took longer than %v", signingTime)
+	}
+	if err != nil {
+		return "", fmt.Errorf("sign a commit, as commit.gpgSign in your git configuration asks: %w; unlock the key, such as by signing something with it, or set commit.gpgSign to false", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// TrySigning has git sign a commit that nothing refers to, if the user has commits signed.
+func (s *Source) TrySigning(ctx context.Context) (err error) {
+	if s.config.Signing() != nil {
+		_, err = s.sign(ctx, []string{"GIT_DIR=" + s.CommonDir}, identityOf(s.UserName, s.UserEmail), time.Now(), "reprise\n", emptyTree)
+	}
+	return err
 }
 
 func data(b *bytes.Buffer, of []byte) { fmt.Fprintf(b, "data %d\n%s\n", len(of), of) }

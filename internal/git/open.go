@@ -25,6 +25,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.src.TrySigning(ctx); err != nil && !o.DryRun {
+		return nil, err
+	}
 	if err := r.makeRoot(); err != nil {
 		return nil, err
 	}
