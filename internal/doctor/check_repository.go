@@ -45,9 +45,6 @@ func shapes(ctx context.Context, env environ.Env, src *git.Source) []Check {
 	if src.Sparse() {
 		checks = append(checks, hinted("checkout", "it is sparse: a run has all files of the repository", "leave it so if there is room for them"))
 	}
-	if err := src.TrySigning(ctx); err != nil {
-		checks = append(checks, lacking("signatures", err.Error(), "ssh-add or gpg --sign, so that the key is unlocked"))
-	}
 	modules, err := src.Submodules(ctx)
 	switch {
 	case err != nil:

@@ -213,9 +213,6 @@ const made = "refs/reprise/made"
 // signingTime is how long git may take to sign a commit: a key that asks for its passphrase waits for ever.
 const signingTime = time.Minute
 
-// emptyTree is the tree without any file, which git knows without its object.
-const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-
 // makeCommit commits with a stream of git-fast-import(1), and moves a ref of the run to it; without force only
 // forward. Each commit and object that it names has to be here. Where the user has commits signed, git signs it.
 func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent string, force bool) (string, error) {
@@ -223,11 +220,8 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 	if rev.first != "" {
 		parents, from = append([]string{rev.first}, parents...), parent
 	}
-	target, signing := ref, r.src.config.Signing()
-	if r.opt.DryRun {
-		signing = nil
-	}
-	if signing != nil {
+	target := ref
+	if r.signs() {
 		ref, force = made, true
 	}
 	var b bytes.Buffer
@@ -272,30 +266,32 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 	out, err := r.gitStdin(context.WithoutCancel(ctx), b.Bytes(), args...) // told to end, nobody would know where the ref is
 	id := strings.TrimSpace(string(out))
 	switch {
-	case err != nil || isHash(id) && signing == nil:
+	case err != nil || isHash(id) && !r.signs():
 		return id, err
 	case !isHash(id):
 		return "", fmt.Errorf("git fast-import answered %q", out)
 	}
-	if err := r.restoreConfig(); err != nil {
-		return "", err
-	}
-	signed, err := r.src.sign(ctx, r.place(nil), r.identity(), rev.time, message, id+"^{tree}", parents...)
+	signed, err := r.sign(ctx, rev.time, message, id+"^{tree}", parents...)
 	if err == nil {
 		_, err = r.git(context.WithoutCancel(ctx), "update-ref", target, signed)
 	}
 	return signed, err
 }
 
-// sign makes a commit of a tree and of parents, signed as the user has commits signed, on no branch. Place are the
-// variables that say where git works.
-func (s *Source) sign(ctx context.Context, place []string, who string, at time.Time, message, tree string, parents ...string) (string, error) {
-	name, email, _ := strings.Cut(strings.TrimSuffix(who, ">"), " <")
-	settings := append(s.config.Signing(), setting{"user.name", name}, setting{"user.email", email})
+// signs reports whether the user has git sign commits.
+func (r *Repo) signs() bool {
+	return !r.opt.DryRun && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(r.src.config.Get("commit.gpgsign")))
+}
+
+// sign makes a commit that git signs as it signs the user's, on no branch.
+func (r *Repo) sign(ctx context.Context, at time.Time, message, tree string, parents ...string) (string, error) {
+	name, email, _ := strings.Cut(strings.TrimSuffix(r.identity(), ">"), " <")
 	date := fmt.Sprintf("_DATE=%d +0000", at.Unix())
-	c := call{
-		Dir: s.CommonDir, Env: append(append(s.env.Network(settings), "GIT_AUTHOR"+date, "GIT_COMMITTER"+date), place...),
-		Args: []string{"commit-tree", "-S", "-F", "-", tree}, Stdin: strings.NewReader(message),
+	c, err := r.placed(r.src.env.Network(append(r.src.config.Network(), setting{"user.name", name}, setting{"user.email", email})), call{
+		Env: []string{"GIT_AUTHOR" + date, "GIT_COMMITTER" + date}, Args: []string{"commit-tree", "-S", "-F", "-", tree}, Stdin: strings.NewReader(message),
+	})
+	if err != nil {
+		return "", err
 	}
 	for _, p := range parents {
 		c.Args = append(c.Args, "-p", p)
@@ -310,14 +306,6 @@ func (s *Source) sign(ctx context.Context, place []string, who string, at time.T
 		return "", fmt.Errorf("sign a commit, as commit.gpgSign in your git configuration asks: %w; unlock the key, such as by signing something with it, or set commit.gpgSign to false", err)
 	}
 	return strings.TrimSpace(string(out)), nil
-}
-
-// TrySigning has git sign a commit that nothing refers to, if the user has commits signed.
-func (s *Source) TrySigning(ctx context.Context) (err error) {
-	if s.config.Signing() != nil {
-		_, err = s.sign(ctx, []string{"GIT_DIR=" + s.CommonDir}, identityOf(s.UserName, s.UserEmail), time.Now(), "reprise\n", emptyTree)
-	}
-	return err
 }
 
 func data(b *bytes.Buffer, of []byte) { fmt.Fprintf(b, "data %d\n%s\n", len(of), of) }

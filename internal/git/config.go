@@ -43,21 +43,6 @@ func withoutScopes(list []byte) []byte {
 	return []byte(strings.Join(out, "\x00"))
 }
 
-// Signing are the settings by which git signs commits; nil where the user does not have them signed. The first say
-// which programs sign by default, whatever a configuration names that git reads besides.
-func (c configuration) Signing() (out []setting) {
-	if !slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(c.Get("commit.gpgsign"))) {
-		return nil
-	}
-	out = []setting{{"gpg.program", "gpg"}, {"gpg.x509.program", "gpgsm"}, {"gpg.ssh.program", "ssh-keygen"}, {"gpg.ssh.defaultkeycommand", ""}}
-	for _, s := range c {
-		if strings.HasPrefix(s.Key, "gpg.") || slices.Contains([]string{"commit.gpgsign", "user.signingkey"}, s.Key) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // Get returns the value of a setting that counts: the last.
 func (c configuration) Get(key string) string {
 	for i := len(c) - 1; i >= 0; i-- {
@@ -76,13 +61,13 @@ func (c configuration) IgnoresCase(dir string) bool {
 	return c.Get("core.ignorecase") == "true" && err == nil && wrong == nil && os.SameFile(upper, lower)
 }
 
-// Network is what the user's configuration says about the network.
+// Network is what the user's configuration says about the network, and about signing.
 func (c configuration) Network() []setting {
 	var out []setting
 	for _, s := range c {
 		section, _, _ := strings.Cut(s.Key, ".")
-		if slices.Contains([]string{"http", "credential", "ssh", "safe"}, section) ||
-			slices.Contains([]string{"core.sshcommand", "core.askpass", "core.gitproxy"}, s.Key) {
+		if slices.Contains([]string{"http", "credential", "ssh", "safe", "gpg"}, section) ||
+			slices.Contains([]string{"core.sshcommand", "core.askpass", "core.gitproxy", "user.signingkey"}, s.Key) {
 			out = append(out, s)
 		}
 	}

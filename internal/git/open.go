@@ -25,9 +25,6 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.src.TrySigning(ctx); err != nil && !o.DryRun {
-		return nil, err
-	}
 	if err := r.makeRoot(); err != nil {
 		return nil, err
 	}
@@ -81,6 +78,11 @@ func (r *Repo) open(ctx context.Context) error {
 	}
 	if err := r.checkStateFolder(ctx); err != nil {
 		return err
+	}
+	if r.signs() {
+		if _, err := r.sign(ctx, time.Now(), "reprise\n", r.tip+"^{tree}"); err != nil {
+			return err
+		}
 	}
 	if r.opt.Fit != nil && !r.isNew {
 		if err := r.opt.Fit(func(path string) ([]byte, error) { return r.ReadFile(ctx, r.tip, path) }); err != nil {
