@@ -28,14 +28,14 @@ func showRehearsal(ctx context.Context, w *workspace.Workspace, out io.Writer, r
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "\nCommits on %s (oldest first):\n\n", run.BranchName)
+	terminal.Tell(out, "\nCommits on "+run.BranchName+" (oldest first):\n")
 	for i := len(log) - 1; i >= 0; i-- {
 		lead := fmt.Sprintf("  %.12s  ", log[i].Commit)
 		_, _ = fmt.Fprintf(out, "%s%s\n", lead, terminal.Hanging(log[i].Subject, len(lead), terminal.Width(out)))
 	}
-	_, _ = fmt.Fprintf(out, "\nThe comment on the issue would read:\n\n%s\n", page.WithoutState(page.Comment(w.Plan, run, page.Links{})))
+	terminal.Tell(out, "\nThe comment on the issue would read:\n\n"+page.WithoutState(page.Comment(w.Plan, run, page.Links{})))
 	for _, i := range wouldOpen(w, run, trigger) {
-		_, _ = fmt.Fprintf(out, "%s would be opened:\n\n%s\n", text.Join(" ", "An issue", text.Prefixed("with the labels ", strings.Join(text.FlatAll(i.Labels), ", "))), "# "+i.Title+"\n\n"+i.Body)
+		terminal.Tell(out, text.Join(" ", "An issue", text.Prefixed("with the labels ", strings.Join(text.FlatAll(i.Labels), ", ")), "would be opened:\n\n# "+i.Title+"\n\n"+i.Body))
 	}
 	return nil
 }

@@ -222,7 +222,7 @@ func (s runSession) tellEnd(ctx context.Context, run metadata.Run) error {
 func (s runSession) farewell(out io.Writer, run metadata.Run) {
 	tell := func(says string) { terminal.Tell(out, says) }
 	tell("\n" + s.Shown("issue ends", "issue", text.Cut(text.IssueName(run.IssueNumber, run.IssueTitle), 100), "how", ending(run)))
-	terminal.ShowProven(out, s.Plan, run, terminal.Options{})
+	terminal.ShowProven(out, s.Plan, run, terminal.Options{Width: terminal.Width(out)})
 	if s.o.dry {
 		says := text.Join(" ", s.Shown("nothing left"), text.If(run.Status != metadata.Failed, s.Shown("for real")))
 		if view.BrokenSetup(run) != nil {

@@ -120,7 +120,7 @@ func (r Report) Titled(plan *pipelines.Pipeline, run metadata.Run) {
 	r.Line("%s", r.Bold(text.Cut(text.IssueHead(run.IssueNumber, run.IssueTitle), r.width)))
 	name := run.Pipeline.Name
 	name = cmp.Or(name, plan.Name)
-	r.Line("%s", r.Faint(text.Join(" · ", r.Shown("pipeline", "name", text.Flat(name)), r.Shown("branch", "name", text.Flat(run.BranchName)), text.Flat(run.PRURL))))
+	r.prose(r.Faint(text.Join(" · ", r.Shown("pipeline", "name", text.Flat(name)), r.Shown("branch", "name", text.Flat(run.BranchName)), text.Flat(run.PRURL))))
 }
 
 // facts prints names and values, without those that have none.
