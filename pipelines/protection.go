@@ -1,14 +1,17 @@
 package pipelines
 
 import (
+	_ "embed" // the paths
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -18,27 +21,28 @@ import (
 // its end or "/**", or a bare name that counts in every folder. A folder counts
 // as well as what is in it, so that no link can stand in its place.
 func IsProtected(p string, patterns []string) bool {
-	return MatchesPath(p, slices.Concat(instructions(), forge(), patterns))
+	return MatchesPath(p, slices.Concat(protected()[""], patterns))
 }
 
 // Instructs reports whether agent programs, or the tools that they start, take instructions from a path.
-func Instructs(p string) bool { return MatchesPath(p, instructions()) }
+func Instructs(p string) bool { return MatchesPath(p, protected()["instructs"]) }
 
-// forge are the paths that control the forge, reprise, and where files are sent.
-func forge() []string {
-	return []string{
-		".github/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "action.yml", "action.yaml", "CODEOWNERS", ".lfsconfig", ".reprise/**",
-	}
-}
+//go:embed protected.yaml
+var protectedFile []byte
 
-// instructions are the paths that control agents. The variables of a .env file
-// are taken over by Gemini, and one of them says where the user's key is sent.
-func instructions() []string {
-	return []string{
-		"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md",
-		".agents/**", ".claude/**", ".codex/**", ".gemini/**", ".env", ".env.local", ".mcp.json", ".cursor/**", ".cursorrules", ".gitmodules", ".husky/**",
+// protected are its paths: all by no name, and others by the mark that they have.
+var protected = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for _, e := range text.TableIn([]struct {
+		Starts, Source string
+		Marks, Paths   []string
+	}{}, protectedFile) {
+		for _, mark := range append(e.Marks, "") {
+			all[mark] = append(all[mark], e.Paths...)
+		}
 	}
-}
+	return all
+})
 
 // MatchesPath reports whether a path is what one of some patterns names, see Protected, as the most forgiving file
 // system would read it: one that folds case would open .GitHub for .github.
@@ -127,11 +131,7 @@ func IsOpened(p string, open []string) bool {
 // closed reports whether no pipeline can open a path: reprise's own folders, what says who
 // owns code and where it comes from, and files by which programs are started or keys are sent.
 func closed(p string) bool {
-	return MatchesPath(p, []string{
-		".reprise/**", ".github/reprise/**", "CODEOWNERS", ".gitmodules", ".lfsconfig", ".env", ".env.local",
-		".agents/**", ".claude/**", ".codex/**", ".gemini/**", ".cursor/**", ".husky/**", ".mcp.json",
-		".github/workflows/reprise.yml", ".github/workflows/reprise.yaml",
-	})
+	return MatchesPath(p, protected()["closed"])
 }
 
 // WhyNotOpened says why a pipeline cannot open what a pattern names, or "".

@@ -59,3 +59,20 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+// What something starts by itself at a push or in a checkout, and what other agents obey, is protected, and a pipeline
+// can open it.
+func TestWhatStartsByItself(t *testing.T) {
+	for p := range strings.FieldsSeq(`.circleci/config.yml Jenkinsfile ci/Jenkinsfile.release azure-pipelines.yml azure-pipelines-nightly.yaml .travis.yml
+		.drone.yml .woodpecker.yml .woodpecker/test.yaml .buildkite/pipeline.yml cloudbuild.yaml bitbucket-pipelines.yml appveyor.yml .cirrus.yml
+		buildspec.yml .semaphore/semaphore.yml .tekton/x.yaml .gitea/workflows/x.yml .gitlab-ci.yml .gitlab/ci/x.yml .teamcity/settings.kts
+		.builds/x.yml .build.yml bitrise.yml ci_scripts/ci_post_clone.sh .readthedocs.yaml netlify.toml vercel.json render.yaml renovate.json .renovaterc
+		.mergify.yml .pre-commit-config.yaml lefthook.yml .lefthook.toml .overcommit.yml .lintstagedrc.json .devcontainer/devcontainer.json
+		.vscode/tasks.json x.code-workspace .idea/runConfigurations/x.xml .zed/tasks.json .exrc .nvim.lua .dir-locals.el .envrc mise.toml
+		.npmrc .yarnrc.yml .yarn/releases/yarn.cjs .pnpmfile.cjs .clinerules .clinerules/x.md .windsurfrules .kiro/steering/x.md .junie/guidelines.md
+		AGENT.md QWEN.md .roo/rules/x.md .amazonq/rules/x.md opencode.json .goosehints .aider.conf.yml .continue/rules/x.md .github/copilot-instructions.md`) {
+		if !IsProtected(p, nil) || closed(p) {
+			t.Errorf("%s is protected: %t, closed: %t", p, IsProtected(p, nil), closed(p))
+		}
+	}
+}
