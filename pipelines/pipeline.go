@@ -395,6 +395,8 @@ func (h Hook) Wrong() string {
 		return "secret and private are of a webhook; a command has none"
 	case h.URL != "" && (err != nil || at.Hostname() == ""):
 		return "the address of url has no host"
+	case h.URL != "" && at.User != nil:
+		return "the address of url has a login, which everybody can read here: name a variable with secret, by which requests are signed"
 	}
 	return ""
 }

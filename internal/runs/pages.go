@@ -162,7 +162,7 @@ func WritePage(env environ.Env, file string, page []byte) error {
 	return err
 }
 
-// SavePage writes a page to a file, whole or not at all.
+// SavePage writes a page to a file, whole or not at all. A new one is for its user alone: it has what agents said.
 func SavePage(file string, page []byte) error {
 	info, err := os.Stat(file)
 	switch {
@@ -175,7 +175,7 @@ func SavePage(file string, page []byte) error {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return exit.Usagef("write the page to %s: there is no folder %s: make it first, or name another file with -o", file, folder)
 	}
-	if err := renameio.WriteFile(file, page, 0o644, renameio.WithTempDir(folder), renameio.WithExistingPermissions()); err != nil {
+	if err := renameio.WriteFile(file, page, 0o600, renameio.WithTempDir(folder), renameio.WithExistingPermissions()); err != nil {
 		return exit.Usagef("write the page to %s: %w: name another file with -o", file, err)
 	}
 	return nil
