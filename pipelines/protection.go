@@ -125,19 +125,14 @@ func (a *ProtectionSettings) UnmarshalJSON(data []byte) error {
 
 // IsOpened reports whether a pipeline opens a path. It does so for the very spelling alone.
 func IsOpened(p string, open []string) bool {
-	return !closed(p) && slices.ContainsFunc(open, func(pattern string) bool { return matches(pattern, p) })
-}
-
-// closed reports whether no pipeline can open a path: reprise's own folders, what says who
-// owns code and where it comes from, and files by which programs are started or keys are sent.
-func closed(p string) bool {
-	return MatchesPath(p, protected()["closed"])
+	return !MatchesPath(p, protected()["closed"]) && slices.ContainsFunc(open, func(pattern string) bool { return matches(pattern, p) })
 }
 
 // WhyNotOpened says why a pipeline cannot open what a pattern names, or "".
 func WhyNotOpened(pattern string, paths []string) string {
 	folder, name := path.Split(pattern)
 	wild := strings.ContainsAny(pattern, "*?[")
+	bare := strings.NewReplacer("*", "", "?", "").Replace(pattern) // of what is wider, IsOpened leaves it out
 	switch {
 	case pattern == "" || path.Clean("/"+pattern) != "/"+pattern:
 		return "expected the path of a file, from the top of the repository"
@@ -145,7 +140,7 @@ func WhyNotOpened(pattern string, paths []string) string {
 		return `has a \ or a [, expected a path, or * and ? in the name of a file`
 	case strings.ContainsAny(folder, "*?") || wild && (folder == "" || strings.Trim(name, "*?.") == "" || strings.Contains(name, "**")):
 		return "is too wide: name the file, or the files of one folder by more than *, such as \".github/workflows/*.yml\""
-	case closed(pattern), closed(strings.NewReplacer("*", "", "?", "").Replace(pattern)): // of what is wider, Opened leaves it out
+	case MatchesPath(pattern, protected()["closed"]), MatchesPath(bare, protected()["closed"]):
 		return "can never be opened: reprise's own folders and workflow, owners, and what starts programs or sends keys stay closed"
 	case MatchesPath(pattern, paths):
 		return "is protected by the pipeline itself; drop one of the two"

@@ -71,8 +71,8 @@ func TestWhatStartsByItself(t *testing.T) {
 		.vscode/tasks.json x.code-workspace .idea/runConfigurations/x.xml .zed/tasks.json .exrc .nvim.lua .dir-locals.el .envrc mise.toml
 		.npmrc .yarnrc.yml .yarn/releases/yarn.cjs .pnpmfile.cjs .clinerules .clinerules/x.md .windsurfrules .kiro/steering/x.md .junie/guidelines.md
 		AGENT.md QWEN.md .roo/rules/x.md .amazonq/rules/x.md opencode.json .goosehints .aider.conf.yml .continue/rules/x.md .github/copilot-instructions.md`) {
-		if !IsProtected(p, nil) || closed(p) {
-			t.Errorf("%s is protected: %t, closed: %t", p, IsProtected(p, nil), closed(p))
+		if !IsProtected(p, nil) || !IsOpened(p, []string{p}) {
+			t.Errorf("%s is protected: %t, can be opened: %t", p, IsProtected(p, nil), IsOpened(p, []string{p}))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -24,7 +23,6 @@ const (
 	clientHello    = 1  // kinds of handshakes
 	earlyData      = 42 // extensions
 	hiddenHello    = 0xfe0d
-	mostGreeting   = 64 << 10 // bytes
 )
 
 // unrecognized is what a client is told: the name is not recognized.
@@ -81,7 +79,7 @@ func greeting(said io.Reader) (records []byte, err error) {
 			return nil, err
 		}
 		body := make([]byte, int(head[3])<<8+int(head[4]))
-		if _, err := io.ReadFull(said, body); err != nil || head[0] != handshake || len(body) == 0 || len(records) > mostGreeting {
+		if _, err := io.ReadFull(said, body); err != nil || head[0] != handshake || len(body) == 0 || len(records) > 64<<10 {
 			return nil, errOtherName
 		}
 		records, message = slices.Concat(records, head, body), append(message, body...)
@@ -96,7 +94,10 @@ func greeting(said io.Reader) (records []byte, err error) {
 // come before another greeting.
 func greets(records []byte, name string) (said string, ok bool) {
 	var hello *tls.ClientHelloInfo
-	_ = tls.Server(quiet{from: bytes.NewReader(records)}, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+	here, there := net.Pipe()
+	defer func() { _ = here.Close() }()
+	go func() { _, _ = there.Write(records); _ = there.Close() }() // nobody is there to answer
+	_ = tls.Server(here, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 		hello = h
 		return nil, errOtherName
 	}}).Handshake() // it goes no further
@@ -106,12 +107,3 @@ func greets(records []byte, name string) (said string, ok bool) {
 	_, err := netip.ParseAddr(name)
 	return hello.ServerName, plainHost(hello.ServerName) == name || hello.ServerName == "" && err == nil
 }
-
-// quiet is a connection of which there is only what came.
-type quiet struct {
-	net.Conn
-	from io.Reader
-}
-
-func (q quiet) Read(p []byte) (int, error)  { return q.from.Read(p) }
-func (q quiet) Write(p []byte) (int, error) { return len(p), nil }
