@@ -53,13 +53,10 @@ func MatchesPath(p string, patterns []string) bool {
 		pattern = strings.ToLower(pattern)
 		folder := strings.TrimSuffix(strings.TrimSuffix(pattern, "**"), "/")
 		switch {
-		case pattern != folder && strings.Contains("/"+folded+"/", "/"+folder+"/"):
-			return true
-		case folded == pattern:
-			return true
-		case !strings.Contains(pattern, "/") && matches(pattern, base):
-			return true
-		case matches(pattern, folded):
+		case pattern != folder && strings.Contains("/"+folded+"/", "/"+folder+"/"),
+			folded == pattern,
+			!strings.Contains(pattern, "/") && matches(pattern, base),
+			matches(pattern, folded):
 			return true
 		}
 	}

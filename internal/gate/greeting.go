@@ -38,9 +38,7 @@ func introduce(host io.Writer, name string, port uint16, said *bufio.Reader) (ot
 			return "", nil // nothing else comes
 		case first && head[0] != handshake && port == 443:
 			return "", errOtherName
-		case first && head[0] != handshake:
-			return "", nil
-		case head[0] == changeOfCipher, head[0] == alert: // they may stand before the second greeting
+		case !first && (head[0] == changeOfCipher || head[0] == alert): // they may stand before the second greeting
 			if head, err = said.Peek(5); err == nil {
 				_, err = io.CopyN(host, said, 5+int64(head[3])<<8+int64(head[4]))
 			}
@@ -58,42 +56,34 @@ func introduce(host io.Writer, name string, port uint16, said *bufio.Reader) (ot
 				return "", nil
 			}
 		}
-		records, err := greeting(said)
+		records, other, err := greeting(said, name)
+		if err == nil {
+			_, err = host.Write(records)
+		}
 		if err != nil {
-			return "", err
-		}
-		if other, ok := greets(records, name); !ok {
-			return other, errOtherName
-		}
-		if _, err := host.Write(records); err != nil {
-			return "", err
+			return other, err
 		}
 	}
 }
 
-// greeting reads the records of one, and no more.
-func greeting(said io.Reader) (records []byte, err error) {
-	message, head := []byte{}, make([]byte, 5)
-	for size := 4; len(message) < size; {
+// greeting reads the records of one, and no more, which has to name a host, where that is no address, and nothing that
+// could be hidden or come before another greeting. It gives the other name that was said.
+func greeting(said io.Reader, name string) (records []byte, other string, err error) {
+	message, head, size := []byte{}, make([]byte, 5), 4
+	for len(message) < size {
 		if _, err := io.ReadFull(said, head); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		body := make([]byte, int(head[3])<<8+int(head[4]))
 		if _, err := io.ReadFull(said, body); err != nil || head[0] != handshake || len(body) == 0 || len(records) > 64<<10 {
-			return nil, errOtherName
+			return nil, "", errOtherName
 		}
 		records, message = slices.Concat(records, head, body), append(message, body...)
 		if len(message) >= 4 {
 			size = 4 + int(message[1])<<16 + int(message[2])<<8 + int(message[3])
 		}
 	}
-	return records, nil
-}
-
-// greets reports whether a greeting names a host, which an address has no need of, and nothing that could be hidden or
-// come before another greeting.
-func greets(records []byte, name string) (said string, ok bool) {
-	var hello *tls.ClientHelloInfo
+	hello := &tls.ClientHelloInfo{Extensions: []uint16{hiddenHello}}
 	here, there := net.Pipe()
 	defer func() { _ = here.Close() }()
 	go func() { _, _ = there.Write(records); _ = there.Close() }() // nobody is there to answer
@@ -101,9 +91,12 @@ func greets(records []byte, name string) (said string, ok bool) {
 		hello = h
 		return nil, errOtherName
 	}}).Handshake() // it goes no further
-	if hello == nil || slices.Contains(hello.Extensions, hiddenHello) || slices.Contains(hello.Extensions, earlyData) {
-		return "", false
+	_, noAddress := netip.ParseAddr(name)
+	switch {
+	case len(message) != size, slices.Contains(hello.Extensions, hiddenHello), slices.Contains(hello.Extensions, earlyData), hello.ServerName == "" && noAddress != nil:
+		err = errOtherName
+	case hello.ServerName != "" && plainHost(hello.ServerName) != name:
+		other, err = hello.ServerName, errOtherName
 	}
-	_, err := netip.ParseAddr(name)
-	return hello.ServerName, plainHost(hello.ServerName) == name || hello.ServerName == "" && err == nil
+	return records, other, err
 }

@@ -96,7 +96,7 @@ func (c Call) ownWay(api API) bool {
 	case "codex":
 		return c.Login && process.Lookup(c.Env, "CODEX_API_KEY") == "" || codexSettingsReach(string(c.Settings))
 	}
-	chosen := geminiChoice().FindSubmatch(c.Settings) // they may have comments in them
+	chosen := geminiChoice.FindSubmatch(c.Settings) // they may have comments in them
 	return chosen != nil && string(chosen[1]) != "gemini-api-key"
 }
 
@@ -128,13 +128,11 @@ func codexSettingsReach(text string) bool {
 }
 
 // GeminiChooses reports whether settings of Gemini choose a way to log in.
-func GeminiChooses(text []byte) bool { return geminiChoice().Match(text) }
+func GeminiChooses(text []byte) bool { return geminiChoice.Match(text) }
 
 // geminiChoice is the way to log in that a user has chosen, as newer settings name it and as
 // older ones did.
-var geminiChoice = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"(?:selectedType|selectedAuthType)"\s*:\s*"([^"]+)"`)
-})
+var geminiChoice = regexp.MustCompile(`"(?:selectedType|selectedAuthType)"\s*:\s*"([^"]+)"`)
 
 //go:embed providers.yaml
 var tableFile []byte
@@ -223,10 +221,10 @@ func sameModel(name, asked string) bool {
 // plain is the name of a model without the date of its version and the like.
 func plain(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "[1m]"), "-latest")
-	return variant().ReplaceAllString(name, "")
+	return variant.ReplaceAllString(name, "")
 }
 
-var variant = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2})+$`) })
+var variant = regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2})+$`)
 
 // noDearer reports whether both models have a known price, and one costs no more
 // than the other, whatever it is used for.
@@ -251,7 +249,7 @@ func (c Call) hosts() (out []string) {
 	case cloud >= 0:
 		region := "us-east-1"
 		for _, name := range slices.Backward(p.Clouds[cloud].Regions) {
-			if value := process.Lookup(c.Env, name); label().MatchString(value) {
+			if value := process.Lookup(c.Env, name); label.MatchString(value) {
 				region = value
 			}
 		}
@@ -271,7 +269,7 @@ func (c Call) hosts() (out []string) {
 
 var (
 	passageAddress = regexp.MustCompile(`https?://[^\s"'<>\\]+`)
-	label          = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9-]{1,40}$`) })
+	label          = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
 )
 
 // hostsIn lists the hosts of the addresses in a text of the user's.
