@@ -11,6 +11,14 @@ import (
 // object with the names as keys, in the same order.
 type Phases []Phase
 
+// Names are those of the phases, in their order.
+func (p Phases) Names() (all []string) {
+	for _, phase := range p {
+		all = append(all, phase.Name)
+	}
+	return all
+}
+
 // Phase returns the phase of that name, or nil. It points into r: what is written through it is written to r.
 func (r *Run) Phase(name string) *Phase {
 	for i := range r.Phases {

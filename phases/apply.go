@@ -321,14 +321,6 @@ func touch(run metadata.Run, at time.Time) metadata.Run {
 	return run
 }
 
-func phaseNames(run metadata.Run) []string {
-	var out []string
-	for _, p := range run.Phases {
-		out = append(out, p.Name)
-	}
-	return out
-}
-
 func indexOf(list metadata.Phases, name string) int {
 	return slices.IndexFunc(list, func(p metadata.Phase) bool { return p.Name == name })
 }

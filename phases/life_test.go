@@ -171,7 +171,7 @@ func endsLast(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d Decisio
 
 // stepIn is a person who starts the run again, retries, answers, or takes it back.
 func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Run {
-	some := rapid.SampledFrom(phaseNames(run)).Draw(rt, "some phase")
+	some := rapid.SampledFrom(run.Phases.Names()).Draw(rt, "some phase")
 	switch rapid.IntRange(0, 5).Draw(rt, "person") {
 	case 5:
 		for _, q := range Questions(run) {
@@ -210,7 +210,7 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 		}
 		return run
 	}
-	to := rapid.SampledFrom(phaseNames(run)).Draw(rt, "to")
+	to := rapid.SampledFrom(run.Phases.Names()).Draw(rt, "to")
 	step := rapid.SampledFrom([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}).Draw(rt, "step")
 	restore := rapid.Bool().Draw(rt, "restore")
 	r, err := PlanRollback(plan, run, Rollback{To: to, Step: step, Restore: restore, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})

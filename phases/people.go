@@ -43,7 +43,7 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	waits, role, _, ok := Approval(plan, run, c.Phase)
 	switch {
 	case c.Phase != "" && run.Phase(c.Phase) == nil:
-		return run, &UnknownPhase{Phase: c.Phase, Known: phaseNames(run)}
+		return run, &UnknownPhase{Phase: c.Phase, Known: run.Phases.Names()}
 	case !ok && edited(plan, run) != "":
 		return run, refuse(metadata.Because("approve_after_review", "file", edited(plan, run)))
 	case !ok:
@@ -96,10 +96,7 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 	case id != "" && !slices.Contains(ids, id):
 		return run, refuse(metadata.Because("another_question", "question", id, "questions", ids))
 	}
-	if id == "" {
-		id = ids[0]
-	}
-	run = run.Clone()
+	id, run = cmp.Or(id, ids[0]), run.Clone()
 	held := paused(run)
 	q := &run.Questions[slices.IndexFunc(run.Questions, func(q metadata.Question) bool { return q.ID == id })]
 	q.Answer, q.By, q.AnsweredAt = text, c.By, &c.At
@@ -127,7 +124,7 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 	rec := run.Phase(phase)
 	switch {
 	case rec == nil || plan.Phase(phase) == nil:
-		return run, &UnknownPhase{Phase: phase, Known: phaseNames(run)}
+		return run, &UnknownPhase{Phase: phase, Known: run.Phases.Names()}
 	case rec.Status == metadata.PhaseCompleted:
 		return run, refuse(metadata.Because("skip_completed", "phase", phase))
 	case rec.Status == metadata.PhaseSkipped:

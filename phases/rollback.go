@@ -146,10 +146,10 @@ func withoutBecause(reason string) string {
 func checkRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) error {
 	rec := run.Phase(request.To)
 	if rec == nil || plan.Phase(request.To) == nil {
-		return &UnknownPhase{Phase: request.To, Known: phaseNames(run)}
+		return &UnknownPhase{Phase: request.To, Known: run.Phases.Names()}
 	}
 	if request.From != "" && run.Phase(request.From) == nil {
-		return &UnknownPhase{Phase: request.From, Known: phaseNames(run)}
+		return &UnknownPhase{Phase: request.From, Known: run.Phases.Names()}
 	}
 	if !slices.Contains(metadata.AgentSteps(), request.Step) {
 		return refuse(metadata.Because("no_such_step", "name", request.Step))

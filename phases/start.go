@@ -142,7 +142,7 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	rec := run.Phase(phase)
 	switch {
 	case rec == nil:
-		return run, &UnknownPhase{Phase: phase, Known: phaseNames(run)}
+		return run, &UnknownPhase{Phase: phase, Known: run.Phases.Names()}
 	case len(openQuestions(run, rec)) > 0:
 		return run, refuse(metadata.Because("retry_unanswered", "phase", phase, "question", openQuestions(run, rec)[0].ID))
 	case rec.Status == metadata.PhaseFailed:

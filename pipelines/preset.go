@@ -75,10 +75,7 @@ func (p Part) IsZero() bool { return p.From+p.Until+p.Only == "" && len(p.Skip) 
 
 // Cut returns the pipeline cut down to a part, as Preset does.
 func Cut(p *Pipeline, part Part) (*Pipeline, error) {
-	var all []string
-	for _, ph := range p.Phases {
-		all = append(all, ph.Name)
-	}
+	all := NamesOf(p.Phases)
 	var wrong []error
 	for _, name := range append([]string{part.From, part.Until, part.Only}, part.Skip...) {
 		if name != "" && !slices.Contains(all, name) {
@@ -204,4 +201,13 @@ func needsAmong(phase string, keep []string, of func(phase string) []string) (ou
 		}
 	}
 	return out
+}
+
+// NamesOf are those of the phases, in their order.
+func NamesOf(phases []Phase) []string {
+	var names []string
+	for _, p := range phases {
+		names = append(names, p.Name)
+	}
+	return names
 }

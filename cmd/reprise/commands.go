@@ -307,10 +307,7 @@ func phasesOf(env environ.Env, c *cobra.Command) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, p := range run.Phases {
-		names = append(names, p.Name)
-	}
-	return names
+	return run.Phases.Names()
 }
 
 // sourceOf finds the repository that a command line names, or gives nil.

@@ -196,12 +196,7 @@ func (o Options) withDefaults() Options {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	if o.Grace == 0 {
-		o.Grace = 10 * time.Second
-	}
-	if o.Linger == 0 {
-		o.Linger = 5 * time.Second
-	}
+	o.Grace, o.Linger = cmp.Or(o.Grace, 10*time.Second), cmp.Or(o.Linger, 5*time.Second)
 	return o
 }
 
@@ -255,9 +250,7 @@ func (s *said) hear(c cli, t *gate.Trouble) {
 	said := fmt.Sprintf("HTTP %d", t.Status)
 	err := c.told(said+": "+t.Said, fmt.Errorf("the model's service refused (%s)", said))
 	err.RetryAfter = max(t.RetryAfter, err.RetryAfter)
-	if s.trouble == nil {
-		s.trouble = err
-	}
+	s.trouble = cmp.Or(s.trouble, err)
 	vague := func(c metadata.Class) bool { return c == metadata.Crash || c == metadata.Network }
 	switch {
 	case s.failed == nil && t.Ends && !s.done:

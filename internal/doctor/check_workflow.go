@@ -215,15 +215,9 @@ func (l *workflowLint) work(name string, job setup.WorkflowJob, ours setup.Workf
 
 // hasKey reports whether the step gets the key of an agent, or needs none.
 func (l *workflowLint) hasKey(job setup.WorkflowJob, s setup.WorkflowStep) bool {
-	if s.Input("agent") == agents.Rehearsal {
-		return true
-	}
-	for _, env := range []map[string]yaml.Node{l.w.Env, job.Env, s.Env} {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(env)), isKey) {
-			return true
-		}
-	}
-	return false
+	return s.Input("agent") == agents.Rehearsal || slices.ContainsFunc([]map[string]yaml.Node{l.w.Env, job.Env, s.Env}, func(env map[string]yaml.Node) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(env)), isKey)
+	})
 }
 
 // isKey reports whether a variable is enough for one of the agent programs.

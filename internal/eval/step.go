@@ -88,12 +88,9 @@ func over(c Case, b Before, run metadata.Run) bool {
 	if c.Step == nil {
 		return run.Status != metadata.Running && run.Status != metadata.Interrupted && (run.Status != metadata.Failed || unanswered(run) == nil)
 	}
-	for _, a := range run.Attempts[b.Attempts:] {
-		if a.Step.ByAgent() && a.Status != metadata.Started && !outside(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(run.Attempts[b.Attempts:], func(a metadata.Attempt) bool {
+		return a.Step.ByAgent() && a.Status != metadata.Started && !outside(a)
+	})
 }
 
 // outside reports whether a call has failed for what says nothing of the agent: its key, its

@@ -30,12 +30,10 @@ func Parents(p string) []string {
 
 // Beyond says whether a folder above p is none: a symbolic link in its place leads elsewhere, and p is not there.
 func Beyond(top *os.Root, p string) bool {
-	for _, dir := range Parents(p) {
-		if info, err := top.Lstat(dir); err != nil || !info.IsDir() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Parents(p), func(dir string) bool {
+		info, err := top.Lstat(dir)
+		return err != nil || !info.IsDir()
+	})
 }
 
 // MakeParents makes the folders above p writable, in place of whatever else has their names.

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,9 +103,7 @@ func (x *exchange) inspect(header http.Header, body []byte) {
 
 // refuse notes why the request is not passed on. The first reason counts.
 func (x *exchange) refuse(status int, why string) {
-	if x.refusal == nil {
-		x.refusal = &refusal{status, "reprise: " + why}
-	}
+	x.refusal = cmp.Or(x.refusal, &refusal{status, "reprise: " + why})
 }
 
 // forbid refuses what is said, if it says something.

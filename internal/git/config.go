@@ -30,19 +30,6 @@ func parseConfig(list []byte) (out configuration) {
 	return out
 }
 
-// withoutScopes gives what git config lists with -z and the scope before each, as it lists it without. A program that
-// signs is left out where the repository's own configuration names it: others may have written that.
-func withoutScopes(list []byte) []byte {
-	var out []string
-	for pair := range slices.Chunk(strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00"), 2) {
-		key, _, _ := strings.Cut(pair[len(pair)-1], "\n")
-		if own := pair[0] == "local" || pair[0] == "worktree"; !own || key == "gpg.format" || !strings.HasPrefix(key, "gpg.") {
-			out = append(out, pair[1:]...)
-		}
-	}
-	return []byte(strings.Join(out, "\x00"))
-}
-
 // Get returns the value of a setting that counts: the last.
 func (c configuration) Get(key string) string {
 	for i := len(c) - 1; i >= 0; i-- {

@@ -164,11 +164,11 @@ func (s *Source) locate(ctx context.Context) error {
 }
 
 func (s *Source) readConfig(ctx context.Context) error {
-	out, err := s.discovery("config", "--list", "-z", "--includes", "--show-scope").Do(ctx)
+	out, err := s.discovery("config", "--list", "-z", "--includes").Do(ctx)
 	if err != nil {
 		return fmt.Errorf("read the configuration of %s: %w", s.Dir, err)
 	}
-	s.config = parseConfig(withoutScopes(out))
+	s.config = parseConfig(out)
 	s.UserName, s.UserEmail = s.config.Author(s.env, "NAME"), s.config.Author(s.env, "EMAIL")
 	return nil
 }

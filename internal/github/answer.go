@@ -72,10 +72,7 @@ func isTimeout(err error) bool {
 func (f forge) classify(c *call, resp *http.Response, body []byte, err error) *Error {
 	p := f.kindOf(c, resp, body, err)
 	if p != nil {
-		p.Status = resp.StatusCode
-		if p.Said == "" {
-			p.Said = f.said(body)
-		}
+		p.Status, p.Said = resp.StatusCode, cmp.Or(p.Said, f.said(body))
 	}
 	return p
 }

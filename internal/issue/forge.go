@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -241,8 +239,7 @@ func (d Discussion) Digest() string {
 	if len(d.Comments) == 0 || err != nil { // the latter cannot be
 		return ""
 	}
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return digest(data)
 }
 
 // ParseDiscussion reads what JSON wrote.

@@ -5,8 +5,6 @@ package issue
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -179,8 +177,7 @@ func (i *Issue) Mask(env environ.Env) {
 
 // Digest is that of the body.
 func (i Issue) Digest() string {
-	sum := sha256.Sum256([]byte(i.Body))
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return digest([]byte(i.Body))
 }
 
 // Markdown is the issue as it is kept on the branch, for ParseKept to read.

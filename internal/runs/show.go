@@ -202,7 +202,7 @@ func change(ctx context.Context, r *workspace.Recorded, part Part) ([]git.Commit
 	case part.Phase != "" && part.Attempt != 0:
 		return nil, exit.Usagef("--phase and --attempt each name a part of the run: give one of them")
 	case part.Phase != "" && r.Run.Phase(part.Phase) == nil:
-		return nil, exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: part.Phase, Known: names(r.Run)}))
+		return nil, exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: part.Phase, Known: r.Run.Phases.Names()}))
 	case part.Attempt != 0 && !slices.ContainsFunc(r.Run.Attempts, func(a metadata.Attempt) bool { return a.N == part.Attempt }):
 		return nil, exit.Usagef("there is no attempt %d; the run of issue %s has %s: see reprise history", part.Attempt, r.Run.IssueNumber, text.Plural(len(r.Run.Attempts), "attempt"))
 	case part.Attempt != 0:
@@ -213,13 +213,6 @@ func change(ctx context.Context, r *workspace.Recorded, part Part) ([]git.Commit
 	}
 	patches, err := r.Patches(ctx, key)
 	return slices.DeleteFunc(patches, func(p git.CommitPatch) bool { return p.Trailer != value || p.Text == "" }), err
-}
-
-func names(run metadata.Run) (all []string) {
-	for _, p := range run.Phases {
-		all = append(all, p.Name)
-	}
-	return all
 }
 
 // ShowChange prints patches as git does, with colours on a terminal.

@@ -98,7 +98,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 	e.Tree = treeAt{w.Repo.At(w.Run.BaseCommit), filepath.Join(root, "tree")}
 	p := w.Plan.Phase(phase)
 	if p == nil {
-		return exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: phase, Known: planned(w.Plan)}))
+		return exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: phase, Known: pipelines.NamesOf(w.Plan.Phases)}))
 	}
 	if !slices.Contains(metadata.AgentSteps(), metadata.Step(step)) {
 		return exit.Usagef("there is no step %q; the steps are execute, review, revise", step)
@@ -129,14 +129,6 @@ type treeAt struct {
 
 // Dir is that other folder.
 func (t treeAt) Dir() string { return t.dir }
-
-func planned(plan *pipelines.Pipeline) []string {
-	var out []string
-	for _, p := range plan.Phases {
-		out = append(out, p.Name)
-	}
-	return out
-}
 
 // Drawn gives what there is to draw: the pipeline and the record of a run, or a
 // pipeline that no run has yet, without a record.

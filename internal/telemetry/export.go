@@ -49,9 +49,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	err := e.post(ctx, spans)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.failed == nil {
-		e.failed = err
-	}
+	e.failed = cmp.Or(e.failed, err)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -180,10 +181,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 			n.WentBack = text.Join(" ", last.ToPhase, string(last.ToStep))
 		}
 	}
-	verdict := rec.Verdict
-	if verdict == nil {
-		verdict = o.Verdict // the phase has gone back since
-	}
+	verdict := cmp.Or(rec.Verdict, o.Verdict) // the phase may have gone back since
 	if o.Status == metadata.Succeeded && e.Of.Do == phases.DoReview && verdict != nil {
 		n.because(phases.AttemptOf(&e.Run, e.Of.Phase).Why)
 		n.Round = max(rec.Round, 1)

@@ -166,10 +166,7 @@ func documents(plan *pipelines.Pipeline, asked []string, committed, here func(pa
 
 // document reads a document, or says what is wrong with it.
 func document(plan *pipelines.Pipeline, phase, name string, read func(string) ([]byte, error)) ([]byte, string) {
-	var names []string
-	for _, p := range plan.Phases {
-		names = append(names, p.Name)
-	}
+	names := pipelines.NamesOf(plan.Phases)
 	if !slices.Contains(names, phase) {
 		return nil, fmt.Sprintf("no phase %q, %s", phase, pipelines.MustBeOneOf(phase, names))
 	}

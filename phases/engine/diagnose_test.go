@@ -59,7 +59,7 @@ func TestDiagnose(t *testing.T) {
 		t.Errorf("diagnosis (-want +got):\n%s", diff)
 	}
 	task := s.tasks[0]
-	if task.Access != "read" || task.Step != Diagnose || task.Resume || filepath.Base(task.Artifact) != metadata.File || !strings.Contains(string(task.Schema), `"enum":["plan",""]`) {
+	if task.Access != "read" || task.Step != Diagnose || task.Resume || filepath.Base(task.Artifact) != metadata.File || !strings.Contains(string(task.Schema), `"enum": ["plan",""]`) {
 		t.Errorf("task %+v", task)
 	}
 	for _, part := range []string{"it is wrong", "Status: " + string(before.Status), "Do {{it}} with $&"} {

@@ -245,18 +245,9 @@ func valueOr[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// NamesOf are those of the phases, in their order.
-func NamesOf(phases []pipelines.Phase) []string {
-	var names []string
-	for _, p := range phases {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
 // next gives the first phase after another one that may change the code, or "".
 func (d *draft) next(after string) pipelines.PartPhase {
-	for _, p := range d.Phases[slices.Index(NamesOf(d.Phases), after)+1:] {
+	for _, p := range d.Phases[slices.Index(pipelines.NamesOf(d.Phases), after)+1:] {
 		if p.Access == pipelines.AccessTree || p.MustChange {
 			return pipelines.PartPhase(p.Name)
 		}

@@ -24,7 +24,7 @@ type checks struct {
 
 // consistent checks a pipeline as a whole.
 func (m *MistakeList) consistent(n *Node, d *draft) {
-	c := checks{m, d, slices.Concat(d.Phases, d.Spare), slices.Concat(n.List("phases"), n.List("spare")), NamesOf(d.Phases)}
+	c := checks{m, d, slices.Concat(d.Phases, d.Spare), slices.Concat(n.List("phases"), n.List("spare")), pipelines.NamesOf(d.Phases)}
 	for i, p := range d.Open {
 		if why := pipelines.WhyNotOpened(p, d.Protect); why != "" && p != "" {
 			c.Add(n, []any{"protect", "open", i}, "%q %s", p, why)
@@ -197,7 +197,7 @@ func (c checks) earlier(when *Node, phase string) {
 	if asked == nil {
 		return
 	}
-	all := NamesOf(c.all)
+	all := pipelines.NamesOf(c.all)
 	before := all
 	if at := slices.Index(c.names, phase); at >= 0 {
 		before = slices.Concat(all[:at], all[len(c.names):])
@@ -242,7 +242,7 @@ func (c checks) insertions() map[string]insertion {
 
 // rule checks that a rule speaks of phases and facts that there are. What every phase has, the schema has seen to.
 func (c checks) rule(n *Node, r *pipelines.Rule) {
-	all := NamesOf(c.all)
+	all := pipelines.NamesOf(c.all)
 	c.known(n, r.After, all, "no phase %q", "after")
 	at, then, when := slices.Index(all, r.After), n.Get("then"), n.Get("when")
 	if at < 0 || r.After == "" {
@@ -291,7 +291,7 @@ func (c checks) split(n *Node, r *pipelines.Rule, finds *pipelines.Phase, ahead 
 	switch {
 	case to == "":
 		c.Add(n, []any{"then", "split"}, "no phase after %q may change the code; name the phase that is split", r.After)
-	case slices.Contains(NamesOf(c.d.Spare), to):
+	case slices.Contains(pipelines.NamesOf(c.d.Spare), to):
 		c.Add(n, []any{"then", "split"}, "%q is a spare phase, which cannot be split, %s", to, pipelines.MustBeOneOf(to, ahead))
 	default:
 		c.known(n, to, ahead, fmt.Sprintf("no phase %%q after %q", r.After), "then", "split")
