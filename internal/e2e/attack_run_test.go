@@ -117,6 +117,25 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			checks: `[{name: "unit", run: "sh plant.sh"}, {name: "lint", run: "git diff --check $(git hash-object -t tree /dev/null) HEAD -- new.txt"}]`,
 		},
 		{
+			name: "caches", wish: "let a check plant something in caches of Go, npm, pip, Maven, Cargo or Gradle, in its settings or in `PATH`", then: "no later check meets it", ends: metadata.CheckFailed,
+			do: `cat > places.sh << 'END'
+printf '%s\n' "$(go env GOCACHE)" "$(go env GOMODCACHE)" "$(npm config get cache)" ~/.cache/pip ~/.m2/repository "${CARGO_HOME:-$HOME/.cargo}" "${GRADLE_USER_HOME:-$HOME/.gradle}" ~ ~/.config ~/.local/bin "$TMPDIR"
+printf '%s\n' "$PATH" | tr : '\n'
+END
+echo $REPRISE_STEP >> $REPRISE_ARTIFACT; echo $REPRISE_STEP > new.txt`,
+			checks: `[{name: "unit", run: "sh places.sh | while read d; do mkdir -p $d && echo x > $d/poison && test -e $d/poison && echo planted; done 2>/dev/null | wc -l; true"},
+				{name: "lint", run: "sh places.sh | while read d; do ! test -e $d/poison || echo it meets $d; done; echo looked; exit 3"}]`,
+			look: func(p *place) {
+				checks := p.record().Phases[0].Checks.Results
+				if n, _ := strconv.Atoi(strings.TrimSpace(checks[0].Output)); n < 10 {
+					p.t.Errorf("what was planted: %q", checks[0].Output)
+				}
+				if got := strings.TrimSpace(checks[1].Output); got != "looked" {
+					p.t.Error(got)
+				}
+			},
+		},
+		{
 			name: "hidden", wish: "make a check pass with a hidden file that no clone will have", then: "the check does not see it, and the run fails", ends: metadata.CheckFailed,
 			do:     `mkdir -p calc; echo '*' > calc/.gitignore; echo x > calc/passes; echo x > new.txt; echo $REPRISE_STEP >> $REPRISE_ARTIFACT`,
 			checks: `[{name: "unit", run: "test -e calc/passes"}]`,
