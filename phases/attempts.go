@@ -252,19 +252,27 @@ func allowanceFrom(run metadata.Run, rec *metadata.Phase) int {
 	return max(run.AllowanceFrom, rec.AllowanceFrom)
 }
 
-// sessionOf returns n if attempt n left a session that this agent can go on with, else 0.
+// sessionOf returns n if attempt n left a session that this agent can go on with, else 0. What a reviewer has run may have
+// changed what its session remembers: only one that ran nothing goes on.
 func sessionOf(run metadata.Run, n int, agent string) int {
 	if n < 1 || n > len(run.Attempts) {
 		return 0
 	}
 	of := run.Attempts[n-1]
-	if of.Agent != agent || of.Session == "" || !of.Confirmed || of.StartedAt.Before(newest(run, IssueTaken).At) {
+	if of.Step == metadata.Review && !unfounded(of.Why) || of.Agent != agent || of.Session == "" || !of.Confirmed || of.StartedAt.Before(newest(run, IssueTaken).At) {
 		return 0
 	}
 	if slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Resumed && a.Session == of.Session && spent(run, a) }) {
 		return 0
 	}
 	return n
+}
+
+// unfounded reports whether a verdict did not count because its reviewer had run or opened nothing.
+func unfounded(why metadata.Reason) bool {
+	return slices.ContainsFunc(why.Each(), func(r metadata.Reason) bool {
+		return r.Code() == "review_ran_nothing" || r.Code() == "review_opened_nothing"
+	})
 }
 
 // IssueTaken is the step of a decision to take the issue anew.

@@ -77,7 +77,7 @@ func TestLife(t *testing.T) {
 		"no verdict twice is never a pass": {
 			{"plan execute writer", wrotten("p1")},
 			{"plan review reviewer", invalid},
-			{"plan review reviewer resume 2 again", invalid},
+			{"plan review reviewer again", invalid},
 			{"wait output_invalid", Outcome{}},
 		},
 		"a crash is tried again, then another agent takes over": slices.Concat([]turn{

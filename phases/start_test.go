@@ -50,7 +50,7 @@ func TestTakeUpAfterAKill(t *testing.T) {
 	if a := next.Attempts[len(next.Attempts)-1]; a.Status != metadata.Cut || a.Session != "s-open" {
 		t.Errorf("the open attempt became %+v, want it interrupted, with its session", a)
 	}
-	if d := Decide(plan, next); show(d) != "plan review reviewer resume 2" {
-		t.Errorf("decided %q, want the review to go on in its session", show(d))
+	if d := Decide(plan, next); show(d) != "plan review reviewer" {
+		t.Errorf("decided %q, want the review in a new session: what it ran may have written the old one", show(d))
 	}
 }

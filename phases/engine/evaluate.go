@@ -354,36 +354,14 @@ func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metad
 	return metadata.All(phases.SplitMistakes(e.Plan, p, said)...)
 }
 
-// unfounded says why a verdict rests on nothing, in this call and in those that it goes on
-// from; "" if it does not. A reviewer that is to run what it judges has to have run something.
-// Any other has to have used a tool: no prompt has the artifact in it, only its path.
+// unfounded says why a verdict rests on nothing; "" if it does not. A reviewer that is to run what it judges has to have run
+// something. Any other has to have used a tool: no prompt has the artifact in it, only its path.
 func (e *Engine) unfounded(w *work) metadata.Reason {
-	r := w.call.result
-	var why metadata.Reason
-	switch {
+	switch r := w.call.result; {
 	case r.RanNothing:
-		why = metadata.Because("review_ran_nothing")
+		return metadata.Because("review_ran_nothing")
 	case r.ToolCalls >= 0 && r.ToolCalls <= len(r.Denials):
-		why = metadata.Because("review_opened_nothing", "file", w.artifact())
+		return metadata.Because("review_opened_nothing", "file", w.artifact())
 	}
-	if why == "" || w.onlyCorrects() {
-		return ""
-	}
-	return why
-}
-
-// onlyCorrects reports whether a review goes on from one that was no use and did look at what it judges.
-func (w *work) onlyCorrects() bool {
-	if w.d.Resume == 0 {
-		return false
-	}
-	session := w.run.Attempts[w.d.Resume-1].Session
-	for _, a := range slices.Backward(w.tries) {
-		if a.Session == session && a.Code == metadata.OutputInvalid {
-			return !slices.ContainsFunc(a.Why.Each(), func(r metadata.Reason) bool {
-				return r.Code() == "review_ran_nothing" || r.Code() == "review_opened_nothing"
-			})
-		}
-	}
-	return false
+	return ""
 }

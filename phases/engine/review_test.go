@@ -17,8 +17,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// A reviewer that may run commands works in a copy, and has to have run some: in
-// the call that gives its verdict, or in one that this goes on from.
+// A reviewer that may run commands works in a copy, and has to have run some in
+// the call that gives its verdict. Where it has, a further call is a new session.
 func TestReviewThatRuns(t *testing.T) {
 	const none, ran, useless = "none", "ran", "useless"
 	for name, tt := range map[string]struct {
@@ -26,10 +26,11 @@ func TestReviewThatRuns(t *testing.T) {
 		whys    []string
 		passes  bool
 	}{
-		"it runs the tests":               {[]string{ran}, []string{""}, true},
-		"it is told to":                   {[]string{none, ran}, []string{"review_ran_nothing", ""}, true},
-		"it does not":                     {[]string{none, none}, []string{"review_ran_nothing", "review_ran_nothing"}, false},
-		"it did, and only has to say how": {[]string{useless, none}, []string{"verdict_word", ""}, true},
+		"it runs the tests":              {[]string{ran}, []string{""}, true},
+		"it is told to":                  {[]string{none, ran}, []string{"review_ran_nothing", ""}, true},
+		"it does not":                    {[]string{none, none}, []string{"review_ran_nothing", "review_ran_nothing"}, false},
+		"it did, and says how once more": {[]string{useless, ran}, []string{"verdict_word", ""}, true},
+		"it did, and not again":          {[]string{useless, none}, []string{"verdict_word", "review_ran_nothing"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := testPlan()
@@ -66,7 +67,7 @@ func TestReviewThatRuns(t *testing.T) {
 }
 
 // A reviewer is told where the work is, and not what it says: one that is known to have used
-// no tool has judged nothing. Only correcting the form of a verdict needs no second look.
+// no tool has judged nothing, also where it only corrects the form of a verdict.
 func TestReviewThatReads(t *testing.T) {
 	const (
 		nothing = "review_opened_nothing"
@@ -83,17 +84,18 @@ func TestReviewThatReads(t *testing.T) {
 		whys    []string
 		passes  bool
 	}{
-		"it reads":                        {"", []call{{tools: 1}}, []string{""}, true},
-		"it is told to":                   {"", []call{{}, {tools: 2}}, []string{nothing, ""}, true},
-		"it does not":                     {"", []call{{}, {}}, []string{nothing, nothing}, false},
-		"it did, and only has to say how": {"", []call{{tools: 1, form: true}, {}}, []string{wrong, ""}, true},
+		"it reads":                                {"", []call{{tools: 1}}, []string{""}, true},
+		"it is told to":                           {"", []call{{}, {tools: 2}}, []string{nothing, ""}, true},
+		"it does not":                             {"", []call{{}, {}}, []string{nothing, nothing}, false},
+		"it did, and says how once more":          {"", []call{{tools: 1, form: true}, {tools: 1}}, []string{wrong, ""}, true},
+		"it did, and not again":                   {"", []call{{tools: 1, form: true}, {}}, []string{wrong, nothing}, false},
 		"it did not, and says it in a wrong form": {"", []call{{form: true}, {}}, []string{nothing, nothing}, false},
-		"it may not":                        {"", []call{{tools: 2, refused: 2}, {tools: 3, refused: 2}}, []string{nothing, ""}, true},
-		"its program does not tell":         {"", []call{{tools: -1}}, []string{""}, true},
-		"it has no tools":                   {pipelines.AccessNone, []call{{}, {}}, []string{nothing, nothing}, false}, // which vet refuses
-		"it was stopped, nobody knows when": {"", []call{{cut: true}, {}, {tools: 1}}, []string{cut, nothing, ""}, true},
-		"it was stopped while it corrected": {"", []call{{tools: 1, form: true}, {cut: true}, {}}, []string{wrong, cut, ""}, true},
-		"it was stopped before it read":     {"", []call{{}, {cut: true}, {}}, []string{nothing, cut, nothing}, false},
+		"it may not":                              {"", []call{{tools: 2, refused: 2}, {tools: 3, refused: 2}}, []string{nothing, ""}, true},
+		"its program does not tell":               {"", []call{{tools: -1}}, []string{""}, true},
+		"it has no tools":                         {pipelines.AccessNone, []call{{}, {}}, []string{nothing, nothing}, false}, // which vet refuses
+		"it was stopped, nobody knows when":       {"", []call{{cut: true}, {}, {tools: 1}}, []string{cut, nothing, ""}, true},
+		"it was stopped while it corrected":       {"", []call{{tools: 1, form: true}, {cut: true}, {tools: 1}}, []string{wrong, cut, ""}, true},
+		"it was stopped before it read":           {"", []call{{}, {cut: true}, {}}, []string{nothing, cut, nothing}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := testPlan()
