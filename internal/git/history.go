@@ -305,23 +305,25 @@ func (s *Source) Records(ctx context.Context, within []string, file string, fold
 			names = append(names, ref.Commit, ref.Commit+":"+folder+"/"+file)
 		}
 	}
-	tips, shelved := s.some(ctx, names), []string(nil)
-	for i, r := range all { // the commit that a tip names, if that comes right before it and is what is kept by name, if anything is
+	tips := s.some(ctx, names)
+	var asked []*Record
+	var shelved []string
+	for i := range all { // the commit that a tip names, if that comes right before it and is what is kept by name, if anything is
+		r := &all[i]
+		if tip := tips[2*i+1]; tip.Kind == "blob" {
+			r.Data = tip.Data
+			continue
+		}
 		before, held := "", kept[KeptRefs+path.Base(folderOf(r.Name))]
 		_, parents, _ := strings.Cut(string(tips[2*i].Data), "\n")
 		if m := trailerLine().FindStringSubmatch(parents); m != nil && strings.HasPrefix(parents, "parent "+m[1]) && cmp.Or(held, m[1]) == m[1] {
 			before = m[1]
 		}
-		shelved = append(shelved, cmp.Or(before, r.Commit)+":"+folderOf(r.Name)+"/"+file)
+		asked, shelved = append(asked, r), append(shelved, cmp.Or(before, r.Commit)+":"+folderOf(r.Name)+"/"+file)
 	}
 	for i, found := range s.some(ctx, shelved) {
-		r := &all[i]
-		switch tip := tips[2*i+1]; {
-		case tip.Kind == "blob":
-			r.Data = tip.Data
-		case found.Kind == "blob":
-			r.Data = found.Data
-		default:
+		r := asked[i]
+		if r.Data = found.Data; found.Kind != "blob" {
 			r.Data, r.Err = s.readKept(ctx, r.Commit, folderOf(r.Name), file)
 		}
 	}
