@@ -21,7 +21,7 @@ func TestRollbackAfterSquash(t *testing.T) {
 	before, squash := h.tip(), h.sayOn(8, "mia", "/finish --squash")
 	gh, err := github.New(github.Options{APIURL: h.forge.URL, Token: hubToken})
 	if err == nil {
-		_, err = gh.Ask(t.Context(), "acme", "widget", github.Request{What: "rename it", Method: http.MethodPatch, Path: "/pulls/8", Body: map[string]any{"title": "Say hello [skip ci]"}}, nil)
+		_, err = gh.In("acme/widget").Ask(t.Context(), github.Request{What: "rename it", Method: http.MethodPatch, Path: "/pulls/8", Body: map[string]any{"title": "Say hello [skip ci]"}}, nil)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -126,17 +126,17 @@ func propose(ctx context.Context, w *workspace.Workspace, env environ.Env, about
 	}
 	r, err := f.Parse(w.Run.IssueURL)
 	said, ok := page.OpinionOf(about)
-	if err != nil || !ok || strconv.Itoa(r.Number) != w.Run.IssueNumber || !strings.EqualFold(w.Source.GitHub, r.Repository()) || !f.Serves(w.Source.RemoteURL) {
+	if err != nil || !ok || strconv.Itoa(r.Number) != w.Run.IssueNumber || !strings.EqualFold(w.Source.GitHub, r.Repository) || !f.Serves(w.Source.RemoteURL) {
 		return ""
 	}
 	marker := page.OpinionMarker(about)
 	gh, err := issue.Client(env, f, f.Token, env.Stderr)
 	var c github.Comment
 	if err == nil {
-		c, err = gh.Thread(r.Owner, r.Name, r.Number).Post(ctx, marker, page.OpinionReply(marker, w.Plan, w.Run, said), page.OpinionSince(about))
+		c, err = gh.In(r.Repository).Thread(r.Number).Post(ctx, marker, page.OpinionReply(marker, w.Plan, w.Run, said), page.OpinionSince(about))
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("not proposed there", "where", fmt.Sprintf("%s#%d", r.Repository(), r.Number), "why", err.Error()))
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("not proposed there", "where", fmt.Sprintf("%s#%d", r.Repository, r.Number), "why", err.Error()))
 		return ""
 	}
 	return c.URL

@@ -206,16 +206,15 @@ func (s steerRequest) carry(ctx context.Context, env environ.Env, w *workspace.W
 // pullTitle is what the pull request of a run is called now, for the one commit that its
 // branch becomes; "" where that is not asked for, or nobody can say. Why not is told.
 func pullTitle(ctx context.Context, w *workspace.Workspace, env environ.Env, squash bool) string {
-	owner, name, known := strings.Cut(w.Source.GitHub, "/")
 	f, err := issue.ForgeOf(env)
-	if !squash || w.Run.PRNumber == 0 || !w.Push || !known || err == nil && (f.Token == "" || !f.Serves(w.Source.RemoteURL)) {
+	if !squash || w.Run.PRNumber == 0 || !w.Push || w.Source.GitHub == "" || err == nil && (f.Token == "" || !f.Serves(w.Source.RemoteURL)) {
 		return ""
 	}
 	var title string
 	if err == nil {
 		var gh *github.Client
 		if gh, err = issue.Client(env, f, f.Token, env.Stderr); err == nil {
-			pull, problem := gh.Pull(ctx, owner, name, w.Run.PRNumber)
+			pull, problem := gh.In(w.Source.GitHub).Pull(ctx, w.Run.PRNumber)
 			title, err = pull.Title, problem
 		}
 	}

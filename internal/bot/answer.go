@@ -77,7 +77,7 @@ func (v *voice) known(ctx context.Context) (*pipelines.Pipeline, metadata.Run, e
 		return is.plan, is.run, nil
 	}
 	branch := v.env.Branch(v.id())
-	return phases.Read(v.id(), branch, inbox.ReviewFiles(ctx, v.gh, v.owner+"/"+v.name, branch, v.id()))
+	return phases.Read(v.id(), branch, inbox.ReviewFiles(ctx, v.gh, branch, v.id()))
 }
 
 // configText gives the settings that a run of the issue has, or would have.

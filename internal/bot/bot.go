@@ -91,17 +91,17 @@ func newBot(j *environ.Job, in inbox.Inputs, t inbox.Trigger, dry DryRunner) (*b
 		return nil, err
 	}
 	v := &voice{place: p, lease: &lease{place: p}}
-	v.inbox = inbox.New(inbox.Source{Env: p.env, In: p.in, Trigger: p.t, GitHub: p.gh, Owner: p.owner, Name: p.name, Issue: p.thread, Pull: p.pull, Warn: v.warn})
+	v.inbox = inbox.New(inbox.Source{Env: p.env, In: p.in, Trigger: p.t, GitHub: p.gh, Issue: p.thread, Pull: p.pull, Warn: v.warn})
 	return &bot{
 		place: p, inbox: v.inbox, voice: v, lease: v.lease, dryRun: dry,
-		preflight: &doctor.Preflight{Env: p.env, GitHub: p.gh, Owner: p.owner, Name: p.name, Pull: p.in.Pull, Warn: v.warn},
+		preflight: &doctor.Preflight{Env: p.env, GitHub: p.gh, Pull: p.in.Pull, Warn: v.warn},
 	}, nil
 }
 
 // newDelivery prepares what a run leaves on the forge besides comments.
 func newDelivery(p *place, v *voice) *delivery.Delivery {
 	return &delivery.Delivery{
-		GitHub: p.gh, Owner: p.owner, Name: p.name, Issue: p.t.Number, Branch: p.t.Branch, In: p.in, Folder: p.workFolder(),
+		GitHub: p.gh, Issue: p.t.Number, Branch: p.t.Branch, In: p.in, Folder: p.workFolder(),
 		Own:   delivery.OwnWorkflow(p.env.Getenv("GITHUB_WORKFLOW_REF"), p.env.Getenv("GITHUB_REPOSITORY")),
 		Voice: delivery.Voice{Warn: v.warn, Facts: v.facts, Change: v.change}, Expired: v.lease.expired,
 	}
@@ -179,7 +179,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	if no != nil {
 		return &jobEnd{decision: denied, Denial: *no}
 	}
-	of, err := inbox.RunOfPull(ctx, b.gh, b.env, b.owner+"/"+b.name, b.t.Pull)
+	of, err := inbox.RunOfPull(ctx, b.gh, b.env, b.t.Pull)
 	if err != nil {
 		return new(b.undecided(err))
 	}
@@ -195,13 +195,13 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 		return &jobEnd{decision: ignored, Denial: d}
 	}
 	b.t.Number = of.Issue
-	b.thread = b.gh.Thread(b.owner, b.name, of.Issue)
+	b.thread = b.gh.Thread(of.Issue)
 	b.inbox.TurnTo(b.thread)
 	if b.t.Review == nil {
 		return nil
 	}
 	b.inbox.Follow(b.t.Pull)
-	switch same, err := inbox.SameWorkflows(ctx, b.gh, b.owner, b.name, of.Run.BranchName, cmp.Or(b.t.Branch, "HEAD"), of.Run.BaseCommit); {
+	switch same, err := inbox.SameWorkflows(ctx, b.gh, of.Run.BranchName, cmp.Or(b.t.Branch, "HEAD"), of.Run.BaseCommit); {
 	case err != nil:
 		return new(b.undecided(err))
 	case !same:
@@ -223,7 +223,7 @@ func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
 	case b.in.Command != setup.GateOnly: // which has no right to
 		b.voice.warnOf(b.awaited().Wake(ctx, all[1:]))
 	}
-	b.t.Number, b.thread = all[0], b.gh.Thread(b.owner, b.name, all[0])
+	b.t.Number, b.thread = all[0], b.gh.Thread(all[0])
 	b.inbox.TurnTo(b.thread)
 	return nil
 }
@@ -235,7 +235,7 @@ func (b *bot) elsewhere(ctx context.Context) *page.Denial {
 		return nil
 	}
 	no := new(b.denial(metadata.ConfigInvalid, ""))
-	repo, err := b.gh.Repository(ctx, b.owner, b.name)
+	repo, err := b.gh.Repository(ctx)
 	switch {
 	case err != nil:
 		no.Code, no.Why = exit.ForgeReason(err), exit.Why(err)

@@ -115,7 +115,7 @@ func (t *task) open(ctx context.Context) error {
 	if t.place, err = newPlace(t.job, t.in, trigger); err != nil {
 		return err
 	}
-	t.inbox = inbox.New(inbox.Source{Env: t.env, In: t.in, GitHub: t.gh, Owner: t.owner, Name: t.name, Issue: t.thread, Warn: t.warn, Trigger: t.t})
+	t.inbox = inbox.New(inbox.Source{Env: t.env, In: t.in, GitHub: t.gh, Issue: t.thread, Warn: t.warn, Trigger: t.t})
 	t.sign(ctx)
 	if t.w, err = workspace.Open(ctx, t.env, t.options()); err != nil {
 		return err

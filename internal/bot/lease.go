@@ -70,7 +70,7 @@ func (l *lease) holder(ctx context.Context, lease *metadata.Lease) metadata.Reas
 	if mine, ok := environ.ParseOwner(l.me); ok && mine.Run == other.Run && (mine.Attempt > other.Attempt || sharedLease(l.me, lease)) {
 		return "" // this is the same job, started again, or the one that the others have worked for
 	}
-	over, err := (&github.Checks{GitHub: l.gh, Owner: l.owner, Name: l.name}).JobOver(ctx, github.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
+	over, err := (&github.Checks{Repo: l.gh}).JobOver(ctx, github.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
 		return other.Runner != "" && environ.RunnerName(runner) == other.Runner
 	})
 	switch {

@@ -64,7 +64,7 @@ func (b *bot) hear(o command.Request) issue.Hear {
 		before = b.t.At
 	}
 	place := inbox.DiscussionPlace{
-		GitHub: b.gh, Owner: b.owner, Name: b.name, Number: b.t.Number, Before: before, Users: b.in.Users, Bots: b.in.Bots, Warn: b.voice.warn,
+		Thread: b.gh.Thread(b.t.Number), Before: before, Users: b.in.Users, Bots: b.in.Bots, Warn: b.voice.warn,
 	}
 	return place.Hear
 }
@@ -155,7 +155,7 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 // closed says why no work is done on this issue, or nothing. That is asked now, since the job may have waited long.
 // The text of the issue, however, is that of the event, which is what the author of the command has read.
 func (b *bot) closed(ctx context.Context) *page.Denial {
-	is, err := b.gh.Issue(ctx, b.owner, b.name, b.t.Number)
+	is, err := b.gh.Issue(ctx, b.t.Number)
 	if err == nil && b.t.Issue == nil {
 		b.t.Issue = &is
 	}

@@ -28,37 +28,36 @@ type place struct {
 	env    environ.Env
 	in     inbox.Inputs
 	t      inbox.Trigger
-	gh     *github.Client
+	gh     github.Repo
 	thread *github.Thread // of the issue
 	pull   *github.Thread // of the pull request that the event is about; nil: it is about the issue
 
-	owner, name string    // of the repository
-	me          string    // this process, in the lease on a run
-	author      [2]string // name and address of the account of the token; empty as long as they are not known
-	restarted   bool      // the job was started again by hand
+	me        string    // this process, in the lease on a run
+	author    [2]string // name and address of the account of the token; empty as long as they are not known
+	restarted bool      // the job was started again by hand
 }
 
 // newPlace finds the issue that a trigger is about. Nothing is sent yet.
 func newPlace(j *environ.Job, in inbox.Inputs, t inbox.Trigger) (*place, error) {
-	owner, name, ok := strings.Cut(t.Repository, "/")
-	if !ok {
+	if !strings.Contains(t.Repository, "/") {
 		return nil, fmt.Errorf("the event does not say which repository it is about (GITHUB_REPOSITORY is %q)", j.Env.Getenv("GITHUB_REPOSITORY"))
 	}
 	p := &place{
-		job: j, env: j.Env, in: in, t: t, owner: owner, name: name,
+		job: j, env: j.Env, in: in, t: t,
 		me: environ.OwnerOf(j.Env), restarted: j.Env.Getenv("GITHUB_RUN_ATTEMPT") > "1",
 	}
 	f, err := issue.ForgeOf(j.Env)
 	if err != nil {
 		return nil, err
 	}
-	p.gh, err = issue.Client(j.Env, f, in.Token, j.Env.Stdout)
+	gh, err := issue.Client(j.Env, f, in.Token, j.Env.Stdout)
 	if err != nil {
 		return nil, err
 	}
-	p.thread = p.gh.Thread(owner, name, t.Number)
+	p.gh = gh.In(t.Repository)
+	p.thread = p.gh.Thread(t.Number)
 	if t.Pull > 0 {
-		p.pull = p.gh.Thread(owner, name, t.Pull)
+		p.pull = p.gh.Thread(t.Pull)
 		p.thread = p.pull // as long as it is not known of which issue it is
 	}
 	if t.At.IsZero() {
@@ -94,7 +93,7 @@ func (p *place) id() string { return strconv.Itoa(p.t.Number) }
 
 // awaited are the issues that runs wait for.
 func (p *place) awaited() inbox.AwaitedPlace {
-	return inbox.AwaitedPlace{GitHub: p.gh, Owner: p.owner, Name: p.name, Env: p.env}
+	return inbox.AwaitedPlace{GitHub: p.gh, Env: p.env}
 }
 
 // workFolder is the checkout, which may lie below the folder of the job: there, where only one is, or that of this repository.
@@ -104,7 +103,7 @@ func (p *place) workFolder() string {
 		found, _ := filepath.Glob(filepath.Join(git.EscapeGlob(dir), depth, ".git")) // the pattern is well formed
 		for _, at := range found {
 			config, _ := os.ReadFile(filepath.Join(at, "config")) // without it, it is another one's
-			if len(found) == 1 || strings.Contains(string(config), "/"+p.owner+"/"+p.name) {
+			if len(found) == 1 || strings.Contains(string(config), "/"+p.gh.Name) {
 				return filepath.Dir(at)
 			}
 		}

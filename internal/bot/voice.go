@@ -233,7 +233,7 @@ func (v *voice) facts(run metadata.Run) page.Notices {
 
 // linksTo are the addresses of what belongs to a run; tip is nil if it is not open.
 func (v *voice) linksTo(run metadata.Run, tip func() string) page.Links {
-	is := page.Repository{Server: v.env.Getenv("GITHUB_SERVER_URL"), Owner: v.owner, Name: v.name, Uploads: v.in.Upload}
+	is := page.Repository{Server: v.env.Getenv("GITHUB_SERVER_URL"), Name: v.gh.Name, Uploads: v.in.Upload}
 	if me, ok := environ.ParseOwner(v.me); ok {
 		is.Job = me.Run
 	}

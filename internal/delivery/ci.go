@@ -27,7 +27,7 @@ import (
 // checks are those of the repository; they know what they were told before.
 func (d *Delivery) checks() *github.Checks {
 	if d.ran == nil {
-		d.ran = &github.Checks{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name, Own: d.Own}
+		d.ran = &github.Checks{Repo: d.GitHub, Own: d.Own}
 	}
 	return d.ran
 }
@@ -128,7 +128,7 @@ func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) e
 	if err := d.markReady(ctx, pull, run); err != nil {
 		return err
 	}
-	if pull, err = d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber); err != nil || pull.Commit == commit {
+	if pull, err = d.GitHub.Pull(ctx, run.PRNumber); err != nil || pull.Commit == commit {
 		return err
 	}
 	return errors.Join(changed(pull, commit), d.redraft(ctx, pull))
@@ -140,7 +140,7 @@ func changed(pull github.Pull, commit string) error {
 
 // open reads the pull request of a run. The error is a refusal where it takes no more work.
 func (d *Delivery) open(ctx context.Context, run metadata.Run) (github.Pull, error) {
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	pull, err := d.GitHub.Pull(ctx, run.PRNumber)
 	if err == nil && pull.Merged {
 		err = exit.NotAllowed(metadata.Because("pull_merged", "number", pull.Number))
 	} else if err == nil && pull.State == "closed" {
@@ -184,7 +184,7 @@ func (d *Delivery) redraft(ctx context.Context, pull github.Pull) error {
 
 // markReady says that a pull request is ready, and asks whoever gave the newest command for a review.
 func (d *Delivery) markReady(ctx context.Context, pull github.Pull, run metadata.Run) error {
-	if err := d.GitHub.ReadyPull(ctx, d.Owner, d.Name, pull); err != nil {
+	if err := d.GitHub.ReadyPull(ctx, pull); err != nil {
 		return err
 	}
 	who := commander(run)

@@ -295,7 +295,7 @@ func TellUnstarted(ctx context.Context, d *Delivery, run metadata.Run, u Unstart
 	}
 	marker, language := page.MarkerOf("unstarted", fmt.Sprint(d.Issue)+"/"+key), cmp.Or(run.Language, d.In.Language, "en")
 	body := page.Unstarted(marker, language, d.mentionedFor(run, by), does, d.Voice.Facts(run).Job)
-	_, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, body, from)
+	_, err := d.GitHub.Thread(number).Post(ctx, marker, body, from)
 	d.Voice.warnOf(err)
 	return true
 }

@@ -25,16 +25,15 @@ import (
 // Delivery leaves on GitHub what comes out of the run of one issue. One goroutine uses it. Nothing in it can fail a
 // run: whatever goes wrong is a warning.
 type Delivery struct {
-	GitHub      *github.Client
-	Owner, Name string // of the repository
-	Issue       int
-	Branch      string // the default branch, if it is known
-	In          inbox.Inputs
-	Folder      string // the checkout
-	Labelled    bool   // the issue has the label of a run that waits
-	Voice       Voice
-	Expired     func() bool // this process cannot know any more that the run is its own
-	Own         string      // path of the workflow that this job runs in
+	GitHub   github.Repo
+	Issue    int
+	Branch   string // the default branch, if it is known
+	In       inbox.Inputs
+	Folder   string // the checkout
+	Labelled bool   // the issue has the label of a run that waits
+	Voice    Voice
+	Expired  func() bool // this process cannot know any more that the run is its own
+	Own      string      // path of the workflow that this job runs in
 
 	unready   bool // the pull request of a completed run could not be made ready
 	ran       *github.Checks
@@ -94,7 +93,7 @@ func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *me
 		return false
 	}
 	d.triedPull = true
-	pull, err := d.GitHub.OpenPull(ctx, d.Owner, d.Name, github.Pull{
+	pull, err := d.GitHub.OpenPull(ctx, github.Pull{
 		Head: run.BranchName, Base: d.Base(w), Title: d.newTitle(ctx, d.Base(w), *run), Body: page.Described("", page.DraftBody(w.Plan, *run, d.pullFacts(*run))), Draft: true,
 	})
 	if err != nil {
@@ -128,7 +127,7 @@ func (d *Delivery) newTitle(ctx context.Context, base string, run metadata.Run) 
 			Message string `json:"message"`
 		} `json:"commit"`
 	}
-	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
+	_, err := d.GitHub.Ask(ctx, github.Request{
 		What: "read the newest commits of " + base, Needs: "contents: read",
 		Path: fmt.Sprintf("/commits?sha=%s&per_page=%d", url.QueryEscape(base), mostSubjects),
 	}, &newest)
@@ -157,7 +156,7 @@ func (d *Delivery) Squashable(ctx context.Context, run metadata.Run) (title stri
 	if run.PRNumber == 0 {
 		return "", nil
 	}
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	pull, err := d.GitHub.Pull(ctx, run.PRNumber)
 	if err == nil && pull.Merged {
 		err = exit.NotAllowed(metadata.Because("squash_merged", "number", pull.Number))
 	}
@@ -168,7 +167,7 @@ func (d *Delivery) Squashable(ctx context.Context, run metadata.Run) (title stri
 // the step after it was opened commits that.
 func (d *Delivery) FindPull(ctx context.Context, run *metadata.Run) {
 	if run.PRNumber == 0 {
-		found, _, err := d.GitHub.FindPull(ctx, d.Owner, d.Name, github.Pull{Head: run.BranchName})
+		found, _, err := d.GitHub.FindPull(ctx, github.Pull{Head: run.BranchName})
 		d.Voice.warnOf(err)
 		run.PRNumber = found.Number
 	}
@@ -184,9 +183,9 @@ func (d *Delivery) KeepDraft(ctx context.Context, plan *pipelines.Pipeline, run 
 
 // describe gives the pull request of a run our text, and leaves what others have written there.
 func (d *Delivery) describe(ctx context.Context, run metadata.Run, own string) {
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	pull, err := d.GitHub.Pull(ctx, run.PRNumber)
 	if err == nil {
-		err = d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, page.Described(pull.Body, own))
+		err = d.GitHub.UpdatePull(ctx, run.PRNumber, page.Described(pull.Body, own))
 	}
 	d.Voice.warnOf(err)
 }
@@ -306,7 +305,7 @@ func (d *Delivery) StartChecks(ctx context.Context, run metadata.Run) {
 }
 
 // pushesQuietly reports whether pushes start no workflow, which is so for the token that GitHub gives to a workflow.
-func pushesQuietly(ctx context.Context, gh *github.Client) bool {
+func pushesQuietly(ctx context.Context, gh github.Repo) bool {
 	who, err := gh.Self(ctx)
 	return err == nil && who.Login == "github-actions[bot]"
 }
@@ -314,11 +313,11 @@ func pushesQuietly(ctx context.Context, gh *github.Client) bool {
 // openIssue opens an issue of our own, or finds it, and puts it below the one that the run works on. There is an
 // issue if it has a number, also with an error: then only its place is missing.
 func (d *Delivery) openIssue(ctx context.Context, i page.ChildIssue) (github.Issue, error) {
-	made, err := d.GitHub.OpenIssue(ctx, d.Owner, d.Name, i.Marker, github.NewIssue{Title: i.Title, Body: i.Body, Labels: i.Labels})
+	made, err := d.GitHub.OpenIssue(ctx, i.Marker, github.NewIssue{Title: i.Title, Body: i.Body, Labels: i.Labels})
 	if err != nil {
 		return github.Issue{}, err
 	}
-	return made, d.GitHub.AddSubIssue(ctx, d.Owner, d.Name, d.Issue, made.ID)
+	return made, d.GitHub.AddSubIssue(ctx, d.Issue, made.ID)
 }
 
 // OpenChild opens an issue that a run asks for, once in a job; nil if it is not

@@ -22,7 +22,7 @@ func (d *Delivery) AnswerReviews(ctx context.Context, repo workspace.Checkout, r
 		return false
 	}
 	next := run.Clone()
-	pull := &inbox.PullOfRun{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name, Number: run.PRNumber}
+	pull := &inbox.PullOfRun{Thread: d.GitHub.Thread(run.PRNumber)}
 	for i := range next.Reviews {
 		v := &next.Reviews[i]
 		if v.Answered || v.Refused == "" && run.Status != metadata.Completed || ctx.Err() != nil {
@@ -65,7 +65,7 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 			return nil
 		}
 		refusal := page.RefusalReply(marker, run.Language, page.Denial{Code: metadata.NothingDone, By: v.By, Why: v.Refused, Known: true})
-		_, err := d.GitHub.Thread(d.Owner, d.Name, run.PRNumber).Post(ctx, marker, refusal, since(v.At))
+		_, err := d.GitHub.Thread(run.PRNumber).Post(ctx, marker, refusal, since(v.At))
 		return err
 	}
 	var threads []int64
@@ -88,7 +88,7 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 		return err
 	} else if left > 0 {
 		text := page.ReviewCutReply(marker, run.Language, len(v.Comments), left)
-		if _, err := d.GitHub.Thread(d.Owner, d.Name, run.PRNumber).Post(ctx, marker, text, since(v.At)); err != nil {
+		if _, err := d.GitHub.Thread(run.PRNumber).Post(ctx, marker, text, since(v.At)); err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 func since(at time.Time) time.Time { return at.Add(-page.ClockSkew) }
 
 // thread is the issue with its comments.
-func (d *Delivery) thread() *github.Thread { return d.GitHub.Thread(d.Owner, d.Name, d.Issue) }
+func (d *Delivery) thread() *github.Thread { return d.GitHub.Thread(d.Issue) }
 
 // FoldWord folds away, as outdated, what was said of the stop of a run that goes on or has stopped
 // anew: what it asks people to do is not needed any more. A forge that cannot do it leaves it.
@@ -139,7 +139,7 @@ func (d *Delivery) label(ctx context.Context, number int, needs string, labels .
 
 // ask makes a request whose answer does not count, and which may be made again.
 func (d *Delivery) ask(ctx context.Context, what, needs, method, path string, body map[string]any) error {
-	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{What: what, Needs: needs, Method: method, Repeatable: true, Path: path, Body: body}, nil)
+	_, err := d.GitHub.Ask(ctx, github.Request{What: what, Needs: needs, Method: method, Repeatable: true, Path: path, Body: body}, nil)
 	return err
 }
 
@@ -167,7 +167,7 @@ func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run, begin tim
 // closeWith closes an issue or a pull request, after a comment that says why.
 func (d *Delivery) closeWith(ctx context.Context, run metadata.Run, since time.Time, number int, needs string, body map[string]any) error {
 	marker, why := page.GivenUp(run)
-	if _, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, why, since); err != nil {
+	if _, err := d.GitHub.Thread(number).Post(ctx, marker, why, since); err != nil {
 		return err
 	}
 	path := fmt.Sprintf("/issues/%d", number)

@@ -24,13 +24,12 @@ const AnswerTime = 4 * time.Second
 
 // forgeCheck looks at the forge that origin is at.
 type forgeCheck struct {
-	env         environ.Env
-	src         *git.Source
-	gh          *github.Client
-	forge       issue.Forge
-	owner, name string
-	repository  github.Repository
-	checks      []Check
+	env        environ.Env
+	src        *git.Source
+	gh         github.Repo
+	forge      issue.Forge
+	repository github.Repository
+	checks     []Check
 }
 
 // Forge looks at GitHub: what is there, what the token is and may do. It reads the issue of a number, if that is one.
@@ -46,15 +45,15 @@ func Forge(ctx context.Context, env environ.Env, src *git.Source, number string)
 	if !f.Serves(src.RemoteURL) {
 		return []Check{hinted(name, "origin is not at "+f.Host+": issues are not read from there", "set GITHUB_API_URL if it is at another GitHub")}, nil
 	}
-	owner, repo, _ := strings.Cut(src.GitHub, "/")
-	c := &forgeCheck{env: env, src: src, forge: f, owner: owner, name: repo}
+	c := &forgeCheck{env: env, src: src, forge: f}
 	// One try: who waits in front of a terminal can ask again.
-	c.gh, err = github.New(github.Options{
+	gh, err := github.New(github.Options{
 		Token: f.Token, APIURL: f.Api, UserAgent: "reprise/" + environ.Version, HTTP: &http.Client{Timeout: AnswerTime}, Patience: time.Millisecond, Now: env.Now,
 	})
 	if err != nil {
 		return []Check{lacking(name, err.Error(), "")}, nil
 	}
+	c.gh = gh.In(src.GitHub)
 	is := c.examine(ctx, number)
 	return c.checks, is
 }
@@ -65,7 +64,7 @@ func (c *forgeCheck) add(more ...Check) { c.checks = append(c.checks, more...) }
 // for.
 func (c *forgeCheck) examine(ctx context.Context, number string) *issue.Issue {
 	var err error
-	if c.repository, err = c.gh.Repository(ctx, c.owner, c.name); err != nil {
+	if c.repository, err = c.gh.Repository(ctx); err != nil {
 		c.add(trouble("github", err))
 		return nil
 	}
@@ -84,11 +83,10 @@ func (c *forgeCheck) action(ctx context.Context) {
 	text, _ := c.src.ReadFile(ctx, c.src.Trusted(), setup.File) // workflowFiles tells of one that cannot be read
 	_, uses := setup.Standing(string(text))
 	repository, version, _ := strings.Cut(uses, "@")
-	owner, name, _ := strings.Cut(repository, "/")
 	if version == "" {
 		return // there is none, or it is in the repository itself
 	}
-	if _, err := c.gh.File(ctx, owner, name, version, "action.yml"); errors.Is(err, fs.ErrNotExist) {
+	if _, err := c.gh.In(repository).File(ctx, version, "action.yml"); errors.Is(err, fs.ErrNotExist) {
 		c.add(lacking("workflow", fmt.Sprintf("it calls %s, and there is no such action at %s", uses, c.forge.Host), "push a copy of reprise there, or name another place: reprise init --uses OWNER/reprise@main"))
 	}
 }
@@ -119,8 +117,8 @@ func (c *forgeCheck) reached() []Check {
 	if !r.HasIssues {
 		out = append(out, lacking("github", "issues are switched off in "+found, "switch them on: Settings, General, Features"))
 	}
-	if !strings.EqualFold(r.FullName, c.owner+"/"+c.name) {
-		out = append(out, hinted("github", fmt.Sprintf("%s/%s has moved to %s", c.owner, c.name, r.FullName), "git remote set-url origin, to the new address"))
+	if !strings.EqualFold(r.FullName, c.gh.Name) {
+		out = append(out, hinted("github", fmt.Sprintf("%s has moved to %s", c.gh.Name, r.FullName), "git remote set-url origin, to the new address"))
 	}
 	if b := c.src.DefaultBranch; b != "" && r.DefaultBranch != "" && r.DefaultBranch != b {
 		out = append(out, hinted("github", fmt.Sprintf("the default branch is %s there, and %s here", r.DefaultBranch, b), "git remote set-head origin --auto"))
@@ -141,8 +139,8 @@ func (c *forgeCheck) noToken() Check {
 // token says whose it is and how long it lasts, and reports whether it is good.
 func (c *forgeCheck) token(ctx context.Context) bool {
 	const name = "token"
-	a, err := c.gh.Ask(ctx, c.owner, c.name, github.Request{
-		What: fmt.Sprintf("read what the token may do in %s/%s", c.owner, c.name), Needs: "metadata: read", Method: http.MethodGet,
+	a, err := c.gh.Ask(ctx, github.Request{
+		What: "read what the token may do in " + c.gh.Name, Needs: "metadata: read", Method: http.MethodGet,
 	}, nil)
 	if err != nil {
 		c.add(trouble(name, err))
@@ -191,9 +189,9 @@ func (c *forgeCheck) rights(ctx context.Context) {
 		c.add(lacking(name, fmt.Sprintf("the role of its account in the repository is %q", role), "ask for the role write, or take another token"))
 		return
 	}
-	all := issue.RightsOf(c.gh, c.owner, c.name, c.repository.DefaultBranch)
+	all := issue.RightsOf(c.gh, c.repository.DefaultBranch)
 	if c.repository.HasIssues {
-		all = append(all, issue.Right{Name: "issues: write", Ask: func(ctx context.Context) error { return c.gh.MayWriteIssues(ctx, c.owner, c.name) }})
+		all = append(all, issue.Right{Name: "issues: write", Ask: c.gh.MayWriteIssues})
 	}
 	var has []string
 	for _, r := range all {
@@ -218,8 +216,8 @@ func (c *forgeCheck) jobs(ctx context.Context) {
 	w := struct {
 		May bool `json:"can_approve_pull_request_reviews"`
 	}{May: true}
-	_, err := c.gh.Ask(ctx, c.owner, c.name, github.Request{
-		What: fmt.Sprintf("read what jobs of %s/%s may do", c.owner, c.name), Needs: "administration: read",
+	_, err := c.gh.Ask(ctx, github.Request{
+		What: fmt.Sprintf("read what jobs of %s may do", c.gh.Name), Needs: "administration: read",
 		Method: http.MethodGet, Path: "/actions/permissions/workflow",
 	}, &w)
 	if err == nil && !w.May {
@@ -234,7 +232,7 @@ func (c *forgeCheck) issue(ctx context.Context, number string) *issue.Issue {
 	if err != nil || !issue.Number.MatchString(number) {
 		return nil
 	}
-	is, err := issue.Reference{Owner: c.owner, Name: c.name, Number: n}.ReadFrom(ctx, c.gh)
+	is, err := issue.Reference{Repository: c.src.GitHub, Number: n}.ReadFrom(ctx, c.gh.Client)
 	if err != nil {
 		c.add(trouble(name, err))
 		return nil

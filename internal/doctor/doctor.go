@@ -267,11 +267,10 @@ func lacking(name, found, do string) Check { return Check{name, Missing, found, 
 
 // Preflight finds out, in a job on GitHub, what is missing for the work ahead.
 type Preflight struct {
-	Env         environ.Env
-	GitHub      *github.Client
-	Owner, Name string          // of the repository
-	Pull        bool            // a pull request is to be opened
-	Warn        func(err error) // tells of what could not be found out
+	Env    environ.Env
+	GitHub github.Repo
+	Pull   bool            // a pull request is to be opened
+	Warn   func(err error) // tells of what could not be found out
 
 	done bool // what the work takes is there
 }
@@ -323,10 +322,10 @@ func (f *Preflight) lacks(ctx context.Context, plan *pipelines.Pipeline, base st
 	if !f.Pull || run.PRNumber > 0 {
 		base = "" // no pull request is opened
 	}
-	issues := issue.Right{Name: "issues: write", Ask: func(ctx context.Context) error { return f.GitHub.MayWriteIssues(ctx, f.Owner, f.Name) }}
-	rights := append(issue.RightsOf(f.GitHub, f.Owner, f.Name, base), issues)
+	issues := issue.Right{Name: "issues: write", Ask: f.GitHub.MayWriteIssues}
+	rights := append(issue.RightsOf(f.GitHub, base), issues)
 	if files := delivery.CIFiles(plan.CI); f.Pull && len(files) > 0 && f.quiet(ctx) { // what it pushes starts nothing
-		rights = append(rights, issue.Right{Name: "actions: write", Ask: func(ctx context.Context) error { return f.GitHub.MayStart(ctx, f.Owner, f.Name, files[0]) }})
+		rights = append(rights, issue.Right{Name: "actions: write", Ask: func(ctx context.Context) error { return f.GitHub.MayStart(ctx, files[0]) }})
 	}
 	var lacks []metadata.Reason
 	for _, right := range rights {

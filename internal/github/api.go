@@ -84,8 +84,8 @@ func do[T any](ctx context.Context, a *api, r Request) (value T, got Answer, err
 }
 
 // Ask makes a call as all others are made, and reads the answer into into, unless that is nil.
-func (c *Client) Ask(ctx context.Context, owner, name string, r Request, into any) (Answer, error) {
-	r.Path = repoPath(owner, name) + r.Path
+func (c Repo) Ask(ctx context.Context, r Request, into any) (Answer, error) {
+	r.Path = c.path() + r.Path
 	got, err := c.send(ctx, r)
 	if err == nil && into != nil {
 		err = c.decode(r, got, into)

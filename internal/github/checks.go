@@ -17,8 +17,7 @@ import (
 // Checks is what runs on the commits of one repository: check runs, commit statuses and workflow runs. It asks
 // cheaply: what has not changed is not sent again. One goroutine uses it.
 type Checks struct {
-	GitHub      *Client
-	Owner, Name string
+	Repo
 	// Own is the path of the workflow that reprise itself runs in; what that does is
 	// no check of the work. Empty: it is none.
 	Own string
@@ -159,9 +158,9 @@ func checkOf(in workflowRun, status, conclusion string) Check {
 // too many pages it gives none.
 func listed[T any](ctx context.Context, r *Checks, what, needs, from string) ([]T, error) {
 	var out []T
-	what += " of a commit of " + r.Owner + "/" + r.Name
+	what += " of a commit of " + r.Name
 	for n := 1; n <= mostCheckPages; n++ {
-		value, got, err := do[T](ctx, r.GitHub.api, Request{What: what, Needs: needs, Cached: true, Path: fmt.Sprintf("%s%s&page=%d", repoPath(r.Owner, r.Name), from, n)})
+		value, got, err := do[T](ctx, r.api, Request{What: what, Needs: needs, Cached: true, Path: fmt.Sprintf("%s%s&page=%d", r.path(), from, n)})
 		switch {
 		case IsKind(err, NotFound, Gone):
 			return out, nil
@@ -186,9 +185,9 @@ type Annotation struct {
 
 // Annotations reads what a check run says about lines: the first hundred.
 func (r *Checks) Annotations(ctx context.Context, c Check) ([]Annotation, error) {
-	list, _, err := do[[]*github.CheckRunAnnotation](ctx, r.GitHub.api, Request{
+	list, _, err := do[[]*github.CheckRunAnnotation](ctx, r.api, Request{
 		What: fmt.Sprintf("read what check run %d says about lines", c.Run), Needs: "checks: read",
-		Path: fmt.Sprintf("%s/check-runs/%d/annotations?per_page=100", repoPath(r.Owner, r.Name), c.Run),
+		Path: fmt.Sprintf("%s/check-runs/%d/annotations?per_page=100", r.path(), c.Run),
 	})
 	var out []Annotation
 	for _, w := range list {
@@ -199,8 +198,8 @@ func (r *Checks) Annotations(ctx context.Context, c Check) ([]Annotation, error)
 
 // Log reads the end of a job's log: at most so many bytes.
 func (r *Checks) Log(ctx context.Context, c Check, most int) ([]byte, error) {
-	return r.GitHub.Tail(ctx, r.Owner, r.Name, Request{
-		What: fmt.Sprintf("read the log of job %d of %s/%s", c.Run, r.Owner, r.Name), Needs: "actions: read",
+	return r.Tail(ctx, Request{
+		What: fmt.Sprintf("read the log of job %d of %s", c.Run, r.Name), Needs: "actions: read",
 		Path: fmt.Sprintf("/actions/jobs/%d/logs", c.Run),
 	}, most)
 }
@@ -213,8 +212,8 @@ func (r *Checks) Dispatch(ctx context.Context, workflow, ref string) error {
 	if !workflowFile.MatchString(workflow) || ref == "" {
 		return fmt.Errorf("start workflow %q on %q: it takes the name of a file in .github/workflows, and a branch", workflow, ref)
 	}
-	_, err := r.GitHub.Ask(ctx, r.Owner, r.Name, Request{
-		What: fmt.Sprintf("start workflow %s of %s/%s on %s", workflow, r.Owner, r.Name, ref), Needs: "actions: write", Method: http.MethodPost,
+	_, err := r.Ask(ctx, Request{
+		What: fmt.Sprintf("start workflow %s of %s on %s", workflow, r.Name, ref), Needs: "actions: write", Method: http.MethodPost,
 		Path: "/actions/workflows/" + workflow + "/dispatches", Body: map[string]any{"ref": ref},
 	}, nil)
 	return err
@@ -228,10 +227,10 @@ type Attempt struct{ Run, N int64 }
 // machine has a name that mine accepts; if several have, all of them must have ended.
 func (r *Checks) JobOver(ctx context.Context, of Attempt, mine func(runner string) bool) (over bool, err error) {
 	ask := Request{
-		What: fmt.Sprintf("read workflow run %d of %s/%s", of.Run, r.Owner, r.Name), Needs: "actions: read",
-		Path: fmt.Sprintf("%s/actions/runs/%d", repoPath(r.Owner, r.Name), of.Run),
+		What: fmt.Sprintf("read workflow run %d of %s", of.Run, r.Name), Needs: "actions: read",
+		Path: fmt.Sprintf("%s/actions/runs/%d", r.path(), of.Run),
 	}
-	run, _, err := do[github.WorkflowRun](ctx, r.GitHub.api, ask)
+	run, _, err := do[github.WorkflowRun](ctx, r.api, ask)
 	switch {
 	case IsKind(err, NotFound, Gone):
 		return true, nil
@@ -245,7 +244,7 @@ func (r *Checks) JobOver(ctx context.Context, of Attempt, mine func(runner strin
 	jobs := fmt.Sprintf("%s/attempts/%d/jobs?per_page=100&page=", ask.Path, of.N)
 	for n := 1; n <= mostCheckPages; n++ {
 		ask.Path = fmt.Sprint(jobs, n)
-		list, answer, err := do[github.Jobs](ctx, r.GitHub.api, ask)
+		list, answer, err := do[github.Jobs](ctx, r.api, ask)
 		if IsKind(err, NotFound, Gone) {
 			return false, nil // a forge that does not tell of jobs
 		}

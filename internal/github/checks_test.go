@@ -21,7 +21,7 @@ func newChecks(t *testing.T) (*githubtest.Server, *Checks) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, &Checks{GitHub: gh, Owner: "acme", Name: "widget", Own: ".github/workflows/reprise.yml"}
+	return s, &Checks{Repo: gh.In("acme/widget"), Own: ".github/workflows/reprise.yml"}
 }
 
 // shown is a list of checks on lines.

@@ -50,7 +50,7 @@ func newStand(t *testing.T) *stand {
 			s.child = Issue{ID: is.ID, Number: 30}
 		}
 	}
-	s.thread = s.gh.Thread("acme", "widget", 7)
+	s.thread = s.gh.In("acme/widget").Thread(7)
 	return s
 }
 
@@ -83,11 +83,11 @@ func acts() []act {
 			return expect(err, u.Login == "ada" && u.ID == githubtest.UserID("ada"), u)
 		}},
 		{name: "Repository", what: "read the repository acme/widget: ", do: func(ctx context.Context, s *stand) error {
-			r, err := s.gh.Repository(ctx, "acme", "widget")
+			r, err := s.gh.In("acme/widget").Repository(ctx)
 			return expect(err, r == Repository{FullName: widget, DefaultBranch: "main", HasIssues: true, Role: RoleWrite}, r)
 		}},
 		{name: "Role", what: "read what ada may do in acme/widget: ", answers: []string{"404"}, do: func(ctx context.Context, s *stand) error {
-			r, err := s.gh.Role(ctx, "acme", "widget", "ada")
+			r, err := s.gh.In("acme/widget").Role(ctx, "ada")
 			return expect(err, r == RoleWrite || r == RoleNone, r)
 		}},
 		{name: "Comments", what: "read the comments of issue 7 of acme/widget: ", do: func(ctx context.Context, s *stand) error {
@@ -125,18 +125,18 @@ func acts() []act {
 			return expect(nil, id != 0 && strings.HasSuffix(url, fmt.Sprint("#issuecomment-", id)), url)
 		}, effects: (*stand).ours},
 		{name: "OpenPull", what: "open a pull request of work to main in acme/widget: ", do: func(ctx context.Context, s *stand) error {
-			p, err := s.gh.OpenPull(ctx, "acme", "widget", Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
+			p, err := s.gh.In("acme/widget").OpenPull(ctx, Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
 			return expect(err, p.Number > 30 && p.Draft && p.State == "open" && p.NodeID != "" && p.HeadRepository == widget, p)
 		}, effects: func(s *stand) int { return len(newest(s)) }},
 		{name: "Pull", what: "read pull request 20 of acme/widget: ", do: func(ctx context.Context, s *stand) error {
-			p, err := s.gh.Pull(ctx, "acme", "widget", 20)
+			p, err := s.gh.In("acme/widget").Pull(ctx, 20)
 			return expect(err, p.Title == "Draft" && p.Draft && p.Head == "draft" && p.Base == "main", p)
 		}},
 		{name: "UpdatePull", what: "edit pull request 20 of acme/widget: ", do: func(ctx context.Context, s *stand) error {
-			return s.gh.UpdatePull(ctx, "acme", "widget", 20, "Done.")
+			return s.gh.In("acme/widget").UpdatePull(ctx, 20, "Done.")
 		}, effects: func(s *stand) int { return strings.Count(s.Pulls(widget)[0].Body, "Done.") }},
 		{name: "ReadyPull", what: "mark pull request 20 of acme/widget as ready: ", do: func(ctx context.Context, s *stand) error {
-			return s.gh.ReadyPull(ctx, "acme", "widget", s.draft)
+			return s.gh.In("acme/widget").ReadyPull(ctx, s.draft)
 		}, effects: func(s *stand) int {
 			if s.Pulls(widget)[0].Draft {
 				return 0
@@ -144,17 +144,17 @@ func acts() []act {
 			return 1
 		}},
 		{name: "MayOpenPull", what: "ask whether pull requests may be opened in acme/widget: ", answers: []string{"422"}, do: func(ctx context.Context, s *stand) error {
-			return s.gh.MayOpenPull(ctx, "acme", "widget", "main")
+			return s.gh.In("acme/widget").MayOpenPull(ctx, "main")
 		}},
 		{name: "OpenIssue", what: "open an issue in acme/widget: ", do: func(ctx context.Context, s *stand) error {
-			is, err := s.gh.OpenIssue(ctx, "acme", "widget", marker, NewIssue{Title: "Later", Body: "x", Labels: []string{"follow-up"}})
+			is, err := s.gh.In("acme/widget").OpenIssue(ctx, marker, NewIssue{Title: "Later", Body: "x", Labels: []string{"follow-up"}})
 			return expect(err, is.Number > 30 && is.ID != 0 && is.Body == marker+"\nx" && len(is.Labels) == 1, is)
 		}, effects: func(s *stand) int { return len(s.Issues(widget)) - 3 }},
 		{name: "AddSubIssue", what: "add a sub-issue to issue 7 of acme/widget: ", do: func(ctx context.Context, s *stand) error {
-			return s.gh.AddSubIssue(ctx, "acme", "widget", 7, s.child.ID)
+			return s.gh.In("acme/widget").AddSubIssue(ctx, 7, s.child.ID)
 		}, effects: func(s *stand) int { return len(s.SubIssues(widget, 7)) }},
 		{name: "Tail", what: "read the log: ", do: func(ctx context.Context, s *stand) error {
-			log, err := s.gh.Tail(ctx, "acme", "widget", Request{What: "read the log", Needs: "actions: read", Method: http.MethodGet, Path: fmt.Sprintf("/actions/jobs/%d/logs", s.job)}, 5)
+			log, err := s.gh.In("acme/widget").Tail(ctx, Request{What: "read the log", Needs: "actions: read", Method: http.MethodGet, Path: fmt.Sprintf("/actions/jobs/%d/logs", s.job)}, 5)
 			return expect(err, string(log) == "red.\n", string(log))
 		}},
 	}

@@ -41,9 +41,9 @@ const maxTail = 64 << 20
 
 // Tail reads the end of a text that GitHub keeps on another host, such as the log of a job: at most so many bytes.
 // Where that is, GitHub says in its answer to r; the token is not sent there.
-func (c *Client) Tail(ctx context.Context, owner, name string, r Request, most int) ([]byte, error) {
+func (c Repo) Tail(ctx context.Context, r Request, most int) ([]byte, error) {
 	r.leads = true
-	got, err := c.Ask(ctx, owner, name, r, nil)
+	got, err := c.Ask(ctx, r, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -37,22 +37,22 @@ func TestFile(t *testing.T) {
 	}
 	s.Bare("acme/widget", filepath.Join(dir, ".git"))
 	for name, body := range files {
-		got, err := gh.File(t.Context(), "acme", "widget", "main", name)
+		got, err := gh.In("acme/widget").File(t.Context(), "main", name)
 		if err != nil || string(got) != body {
 			t.Errorf("%s: %d bytes, %v; want %d bytes", name, len(got), err, len(body))
 		}
 	}
 	for _, tt := range []struct{ ref, name string }{{"main", "none"}, {"none", "empty"}} {
-		if _, err := gh.File(t.Context(), "acme", "widget", tt.ref, tt.name); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := gh.In("acme/widget").File(t.Context(), tt.ref, tt.name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s on %s: %v", tt.name, tt.ref, err)
 		}
 	}
-	if _, err := gh.File(t.Context(), "acme", "widget", "main", "pipelines"); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := gh.In("acme/widget").File(t.Context(), "main", "pipelines"); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder as a file: %v", err)
 	}
 	s.Fault("GET /repos/acme/widget/contents/empty", githubtest.Status(403, "Resource not accessible by integration"))
 	var refused *Error
-	if _, err := gh.File(t.Context(), "acme", "widget", "main", "empty"); !errors.As(err, &refused) || refused.Kind != Forbidden || !strings.Contains(err.Error(), "contents: read") {
+	if _, err := gh.In("acme/widget").File(t.Context(), "main", "empty"); !errors.As(err, &refused) || refused.Kind != Forbidden || !strings.Contains(err.Error(), "contents: read") {
 		t.Errorf("without the right: %v", err)
 	}
 }

@@ -79,7 +79,7 @@ func TestIssue(t *testing.T) {
 		{Number: 8, Title: "Ünï <b>", Body: "a\r\nb", URL: "https://github.com/acme/widget/issues/8", Author: "bob", Labels: []string{"bug", "p: 1"}, Type: "Bug", State: "closed", Locked: true, UpdatedAt: updated},
 		{Number: 9, Title: "Change", URL: "https://github.com/acme/widget/pull/9", Author: "octocat", State: "open", IsPull: true, UpdatedAt: updated},
 	} {
-		got, err := gh.Issue(t.Context(), "Acme", "widget", want.Number)
+		got, err := gh.In("Acme/widget").Issue(t.Context(), want.Number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestIssueOfOtherForges(t *testing.T) {
 			s := githubtest.New(t)
 			gh, _ := client(t, s, "")
 			s.Fault(route, githubtest.Fault{Body: tt.body})
-			got, err := gh.Issue(t.Context(), "acme", "widget", 7)
+			got, err := gh.In("acme/widget").Issue(t.Context(), 7)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestFaults(t *testing.T) {
 			server := githubtest.New(t)
 			gh, clock := clientWithin(t, server, tt.token, quick)
 			server.Fault(route, tt.faults...)
-			is, err := gh.Issue(t.Context(), "acme", "widget", 7)
+			is, err := gh.In("acme/widget").Issue(t.Context(), 7)
 			jitter := cmp.Comparer(func(a, b time.Duration) bool { return max(a, b)-min(a, b) <= min(a, b)/4 })
 			if diff := cmp.Diff(tt.waits, clock.waits, jitter, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("waits (-want +got):\n%s", diff)
@@ -248,9 +248,9 @@ func TestAsksAgainAfterLimit(t *testing.T) {
 		with(githubtest.Status(403, "You have exceeded a secondary rate limit"), "Retry-After", "900"),
 	} {
 		s.Fault(route, f)
-		_, err := gh.Issue(t.Context(), "acme", "widget", 7)
+		_, err := gh.In("acme/widget").Issue(t.Context(), 7)
 		checkError(t, err, RateLimited, "takes no more requests")
-		if _, err := gh.Issue(t.Context(), "acme", "widget", 7); err != nil {
+		if _, err := gh.In("acme/widget").Issue(t.Context(), 7); err != nil {
 			t.Errorf("the next call: %v", err)
 		}
 	}
@@ -267,19 +267,19 @@ func TestRedirects(t *testing.T) {
 	gh, _ := client(t, s, canary)
 	for _, status := range []int{301, 302, 307, 308} {
 		s.Fault(route, with(githubtest.Fault{Status: status, Body: "{}"}, "Location", s.URL+"/repos/acme/gadget/issues/7"))
-		is, err := gh.Issue(t.Context(), "acme", "widget", 7)
+		is, err := gh.In("acme/widget").Issue(t.Context(), 7)
 		if err != nil || is.Title != "Renamed" {
 			t.Errorf("%d on the same host: %+v, %v", status, is, err)
 		}
 		s.Fault(route, with(githubtest.Fault{Status: status, Body: "{}"}, "Location", evil.URL+"/repos/acme/widget/issues/7"))
-		_, err = gh.Issue(t.Context(), "acme", "widget", 7)
+		_, err = gh.In("acme/widget").Issue(t.Context(), 7)
 		checkError(t, err, Redirected, "redirects to another place")
 	}
 	s.Fault(route, with(githubtest.Fault{Status: 301, Body: "{}"}, "Location", s.URL+"/repos/acme/gadget/issues/9"))
-	_, err := gh.Issue(t.Context(), "acme", "widget", 7)
+	_, err := gh.In("acme/widget").Issue(t.Context(), 7)
 	checkError(t, err, Gone, "moved it to number 9 of another repository: use that one: https://github.com/acme/gadget/issues/9")
 	s.Fault(route, times(9, with(githubtest.Fault{Status: 302, Body: "{}"}, "Location", s.URL+"/repos/acme/widget/issues/7"))...)
-	_, err = gh.Issue(t.Context(), "acme", "widget", 7)
+	_, err = gh.In("acme/widget").Issue(t.Context(), 7)
 	checkError(t, err, Redirected, "302")
 	if len(elsewhere) > 0 {
 		t.Errorf("the other host got %d requests, the first: %v", len(elsewhere), elsewhere[0].Header)
@@ -293,15 +293,15 @@ func TestPrivate(t *testing.T) {
 	anonymous, _ := client(t, s, "")
 	s.AddRepository("acme/widget", true)
 	for _, c := range []*Client{gh, anonymous} {
-		_, err := c.Issue(t.Context(), "acme", "widget", 7)
+		_, err := c.In("acme/widget").Issue(t.Context(), 7)
 		checkError(t, err, NotFound, "404")
 	}
 	s.Permit("acme/widget", "ada", "read")
-	if _, err := gh.Issue(t.Context(), "acme", "widget", 7); err != nil {
+	if _, err := gh.In("acme/widget").Issue(t.Context(), 7); err != nil {
 		t.Error(err)
 	}
 	wrong, _ := client(t, s, "wrong")
-	_, err := wrong.Issue(t.Context(), "acme", "widget", 7)
+	_, err := wrong.In("acme/widget").Issue(t.Context(), 7)
 	checkError(t, err, BadToken, "Bad credentials")
 }
 
@@ -322,7 +322,7 @@ func TestCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
 		began := time.Now()
-		if _, err := gh.Issue(ctx, "acme", "widget", 7); !errors.Is(err, why) {
+		if _, err := gh.In("acme/widget").Issue(ctx, 7); !errors.Is(err, why) {
 			t.Errorf("error %v, want %v", err, why)
 		}
 		if took := time.Since(began); took > 50*time.Second {
@@ -372,7 +372,7 @@ func TestNoIssue(t *testing.T) {
 		owner, repo string
 		number      int
 	}{{"acme", "widget", 0}, {"acme", "widget", -7}, {"acme", "..", 7}, {"a/b", "widget", 7}, {"", "widget", 7}, {"acme", "wid get", 7}} {
-		if _, err := gh.Issue(t.Context(), tt.owner, tt.repo, tt.number); err == nil {
+		if _, err := gh.In(tt.owner+"/"+tt.repo).Issue(t.Context(), tt.number); err == nil {
 			t.Errorf("issue %d of %q/%q is read", tt.number, tt.owner, tt.repo)
 		}
 	}

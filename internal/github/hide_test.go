@@ -14,11 +14,11 @@ func TestAllTextsAreMasked(t *testing.T) {
 	live := s.thread.Live(marker, 0)
 	long := strings.Repeat("x", maxText-200) + strings.Repeat("bird ", 20)
 	_, post := s.thread.Post(ctx, "<!-- reprise:post:v1 -->", "a bird "+long, time.Time{})
-	_, issue := s.gh.OpenIssue(ctx, "acme", "widget", "<!-- reprise:issue:v1 -->", NewIssue{Title: "A bird", Body: "a bird"})
-	pull, opened := s.gh.OpenPull(ctx, "acme", "widget", Pull{Title: "A bird", Body: "a bird", Head: "work", Base: "main"})
+	_, issue := s.gh.In("acme/widget").OpenIssue(ctx, "<!-- reprise:issue:v1 -->", NewIssue{Title: "A bird", Body: "a bird"})
+	pull, opened := s.gh.In("acme/widget").OpenPull(ctx, Pull{Title: "A bird", Body: "a bird", Head: "work", Base: "main"})
 	for what, err := range map[string]error{
 		"live": live.Show(ctx, "a bird"), "flush": live.Flush(ctx, "a bird"), "post": post, "issue": issue, "pull": opened,
-		"update": s.gh.UpdatePull(ctx, "acme", "widget", pull.Number, "more bird"),
+		"update": s.gh.In("acme/widget").UpdatePull(ctx, pull.Number, "more bird"),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)

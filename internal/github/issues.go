@@ -21,14 +21,14 @@ type NewIssue struct {
 	Labels []string
 }
 
-// Thread is the conversation under issue or pull request number of owner/name.
-func (c *Client) Thread(owner, name string, number int) *Thread {
-	return &Thread{c: c.api, owner: owner, name: name, number: number}
+// Thread is the conversation under an issue or a pull request.
+func (c Repo) Thread(number int) *Thread {
+	return &Thread{Repo: c, Number: number}
 }
 
 // Issue reads an issue or a pull request.
-func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Issue, error) {
-	t := c.Thread(owner, repo, number)
+func (c Repo) Issue(ctx context.Context, number int) (Issue, error) {
+	t := c.Thread(number)
 	what := "read " + t.String()
 	w, _, err := do[typedIssue](ctx, c.api, Request{What: what, Needs: "issues: read", Cached: true, doubts: true, Path: t.path()})
 	switch {
@@ -45,9 +45,8 @@ func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Iss
 // OpenIssue opens an issue with a marker, or finds the one that is there: an issue by the account of the token, open
 // or closed, whose body has exactly marker as its first line. However often it is called, and whatever happens on the
 // way, there is one. Marker is an HTML comment on one line.
-func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i NewIssue) (Issue, error) {
-	path := repoPath(owner, name)
-	what := fmt.Sprintf("open an issue in %s/%s", owner, name)
+func (c Repo) OpenIssue(ctx context.Context, marker string, i NewIssue) (Issue, error) {
+	what := "open an issue in " + c.Name
 	body, err := marked(marker, i.Body)
 	if err == nil && i.Title == "" {
 		err = errors.New("it takes a title")
@@ -56,13 +55,13 @@ func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i Ne
 		return Issue{}, fmt.Errorf("%s: %w", what, err)
 	}
 	return once(ctx, c.retry,
-		func() (Issue, bool, error) { return c.findIssue(ctx, path, marker) },
+		func() (Issue, bool, error) { return c.findIssue(ctx, marker) },
 		func() (Issue, error) {
 			order := map[string]any{"title": i.Title, "body": body}
 			if len(i.Labels) > 0 {
 				order["labels"] = i.Labels
 			}
-			w, _, err := do[typedIssue](ctx, c.api, Request{What: what, Needs: "issues: write", Method: http.MethodPost, Path: path + "/issues", Body: order})
+			w, _, err := do[typedIssue](ctx, c.api, Request{What: what, Needs: "issues: write", Method: http.MethodPost, Path: c.path() + "/issues", Body: order})
 			if err == nil && w.GetNumber() == 0 {
 				err = c.misfit(what, "what it sent is no issue", nil)
 			}
@@ -76,7 +75,7 @@ func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i Ne
 }
 
 // findIssue looks for the newest issue of our own that begins with marker.
-func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, bool, error) {
+func (c Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error) {
 	me, known, err := c.whoami(ctx)
 	switch {
 	case err != nil:
@@ -85,10 +84,10 @@ func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, boo
 		return Issue{}, false, errNobody
 	}
 	query := url.Values{"creator": {me.Login}, "state": {"all"}, "sort": {"created"}, "direction": {"desc"}, "per_page": {strconv.Itoa(perPage)}}
-	r := Request{What: "read the issues of " + path[len("repos/"):], Needs: "issues: read"}
+	r := Request{What: "read the issues of " + c.Name, Needs: "issues: read"}
 	for n := 1; n <= maxPages; n++ {
 		query.Set("page", strconv.Itoa(n))
-		r.Path = path + "/issues?" + query.Encode()
+		r.Path = c.path() + "/issues?" + query.Encode()
 		list, got, err := do[[]*typedIssue](ctx, c.api, r)
 		if err != nil {
 			return Issue{}, false, err
@@ -107,8 +106,8 @@ func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, boo
 
 // AddSubIssue puts the issue with id child (Issue.ID, not its number) under issue parent. One that is there already
 // is left there. A forge without sub-issues gives one of kind NotFound.
-func (c *Client) AddSubIssue(ctx context.Context, owner, name string, parent int, child int64) error {
-	t := c.Thread(owner, name, parent)
+func (c Repo) AddSubIssue(ctx context.Context, parent int, child int64) error {
+	t := c.Thread(parent)
 	// Twice is refused with 422, and looked at below.
 	_, _, err := do[any](ctx, c.api, Request{
 		What: "add a sub-issue to " + t.String(), Needs: "issues: write", Method: http.MethodPost, Repeatable: true, Path: t.path() + "/sub_issues", Body: map[string]any{"sub_issue_id": child},
@@ -131,21 +130,21 @@ func (c *Client) AddSubIssue(ctx context.Context, owner, name string, parent int
 const writesPulls = "pull-requests: write"
 
 // Pull reads a pull request. Errors are an *Error, or why ctx was cancelled.
-func (c *Client) Pull(ctx context.Context, owner, name string, number int) (Pull, error) {
+func (c Repo) Pull(ctx context.Context, number int) (Pull, error) {
 	return c.onePull(ctx, Request{
-		What: fmt.Sprintf("read pull request %d of %s/%s", number, owner, name), Needs: "pull-requests: read", Path: numbered(owner, name, "pulls", int64(number)),
+		What: fmt.Sprintf("read pull request %d of %s", number, c.Name), Needs: "pull-requests: read", Path: c.numbered("pulls", int64(number)),
 	})
 }
 
 // OpenPull opens a pull request from p.Head to p.Base with title, body and
 // draft of p, or finds the open one that is there, and gives it as it is. Where drafts are not to be had it is no draft.
-func (c *Client) OpenPull(ctx context.Context, owner, name string, p Pull) (Pull, error) {
-	what := fmt.Sprintf("open a pull request of %s to %s in %s/%s", p.Head, p.Base, owner, name)
+func (c Repo) OpenPull(ctx context.Context, p Pull) (Pull, error) {
+	what := fmt.Sprintf("open a pull request of %s to %s in %s", p.Head, p.Base, c.Name)
 	if p.Head == "" || p.Base == "" || p.Title == "" {
 		return Pull{}, errors.New(what + ": it takes a branch, a base and a title")
 	}
-	find := func() (Pull, bool, error) { return c.FindPull(ctx, owner, name, p) }
-	create := func() (Pull, error) { return c.createPull(ctx, what, repoPath(owner, name), p) }
+	find := func() (Pull, bool, error) { return c.FindPull(ctx, p) }
+	create := func() (Pull, error) { return c.createPull(ctx, what, p) }
 	made, err := once(ctx, c.retry, find, create)
 	if e, is := errors.AsType[*Error](err); is && (e.Status == http.StatusConflict || e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "already exists")) {
 		if found, ok, problem := find(); problem == nil && ok { // somebody was faster
@@ -156,26 +155,27 @@ func (c *Client) OpenPull(ctx context.Context, owner, name string, p Pull) (Pull
 }
 
 // FindPull finds the open pull request of p.Head, to p.Base unless that is empty.
-func (c *Client) FindPull(ctx context.Context, owner, name string, p Pull) (Pull, bool, error) {
+func (c Repo) FindPull(ctx context.Context, p Pull) (Pull, bool, error) {
+	owner, _, _ := strings.Cut(c.Name, "/")
 	query := url.Values{"head": {owner + ":" + p.Head}, "state": {"open"}, "sort": {"created"}, "direction": {"desc"}, "per_page": {"100"}}
 	list, _, err := do[[]*github.PullRequest](ctx, c.api, Request{
-		What: "read the pull requests of " + owner + "/" + name, Needs: "pull-requests: read", Path: repoPath(owner, name) + "/pulls?" + query.Encode(),
+		What: "read the pull requests of " + c.Name, Needs: "pull-requests: read", Path: c.path() + "/pulls?" + query.Encode(),
 	})
 	if err != nil {
 		return Pull{}, false, err
 	}
 	for _, w := range list { // not every forge looks at the query
 		found := pullOf(w)
-		if found.Number > 0 && found.Head == p.Head && (p.Base == "" || found.Base == p.Base) && found.State == "open" && strings.EqualFold(found.HeadRepository, owner+"/"+name) {
+		if found.Number > 0 && found.Head == p.Head && (p.Base == "" || found.Base == p.Base) && found.State == "open" && strings.EqualFold(found.HeadRepository, c.Name) {
 			return found, true, nil
 		}
 	}
 	return Pull{}, false, nil
 }
 
-func (c *Client) createPull(ctx context.Context, what, path string, p Pull) (Pull, error) {
+func (c Repo) createPull(ctx context.Context, what string, p Pull) (Pull, error) {
 	r := Request{
-		What: what, Needs: writesPulls, Method: http.MethodPost, Path: path + "/pulls",
+		What: what, Needs: writesPulls, Method: http.MethodPost, Path: c.path() + "/pulls",
 		Body: map[string]any{"title": p.Title, "head": p.Head, "base": p.Base, "body": cut(p.Body), "draft": p.Draft},
 	}
 	made, err := c.onePull(ctx, r)
@@ -187,16 +187,16 @@ func (c *Client) createPull(ctx context.Context, what, path string, p Pull) (Pul
 }
 
 // UpdatePull gives a pull request another body.
-func (c *Client) UpdatePull(ctx context.Context, owner, name string, number int, body string) error {
+func (c Repo) UpdatePull(ctx context.Context, number int, body string) error {
 	_, err := c.onePull(ctx, Request{
-		What: fmt.Sprintf("edit pull request %d of %s/%s", number, owner, name), Needs: writesPulls, Method: http.MethodPatch,
-		Path: numbered(owner, name, "pulls", int64(number)), Body: map[string]any{"body": cut(body)},
+		What: fmt.Sprintf("edit pull request %d of %s", number, c.Name), Needs: writesPulls, Method: http.MethodPatch,
+		Path: c.numbered("pulls", int64(number)), Body: map[string]any{"body": cut(body)},
 	})
 	return err
 }
 
 // onePull makes a call that answers with a pull request.
-func (c *Client) onePull(ctx context.Context, r Request) (Pull, error) {
+func (c Repo) onePull(ctx context.Context, r Request) (Pull, error) {
 	w, _, err := do[github.PullRequest](ctx, c.api, r)
 	if err == nil && w.GetNumber() == 0 {
 		err = c.misfit(r.What, "what it sent is no pull request", nil)
@@ -208,19 +208,19 @@ func (c *Client) onePull(ctx context.Context, r Request) (Pull, error) {
 }
 
 // ReadyPull says of a draft that it is ready for review. A forge that cannot do it by its API gives an error of kind NotFound.
-func (c *Client) ReadyPull(ctx context.Context, owner, name string, p Pull) error {
+func (c Repo) ReadyPull(ctx context.Context, p Pull) error {
 	if !p.Draft {
 		return nil
 	}
 	// Doing it twice does the same as doing it once, except that the second time may be refused: then it is ready.
 	const mutation = "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }"
-	err := c.Mutate(ctx, fmt.Sprintf("mark pull request %d of %s/%s as ready", p.Number, owner, name), writesPulls, mutation, map[string]any{"id": p.NodeID})
+	err := c.Mutate(ctx, fmt.Sprintf("mark pull request %d of %s as ready", p.Number, c.Name), writesPulls, mutation, map[string]any{"id": p.NodeID})
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err
 	}
 	if e.Kind == Refused || e.unclear {
-		if now, problem := c.Pull(ctx, owner, name, p.Number); problem == nil && !now.Draft {
+		if now, problem := c.Pull(ctx, p.Number); problem == nil && !now.Draft {
 			return nil
 		}
 	}

@@ -54,7 +54,7 @@ func (l *Live) make(ctx context.Context, body string, now bool) error {
 	if text == l.shown {
 		l.waiting = ""
 	}
-	if !now && l.t.c.retry.now().Before(l.next) {
+	if !now && l.t.retry.now().Before(l.next) {
 		return nil
 	}
 	return l.send(ctx)
@@ -73,7 +73,7 @@ func (l *Live) send(ctx context.Context) error {
 		return nil
 	}
 	err := l.put(ctx, l.waiting)
-	l.next = l.t.c.retry.now().Add(liveEvery) // after a failure, too
+	l.next = l.t.retry.now().Add(liveEvery) // after a failure, too
 	if err == nil {
 		l.shown, l.waiting = l.waiting, ""
 	}
@@ -116,7 +116,7 @@ func (l *Live) locate(ctx context.Context) error {
 		if err != nil && !IsKind(err, NotFound, Gone) {
 			return err
 		}
-		me, known, err := l.t.c.whoami(ctx)
+		me, known, err := l.t.whoami(ctx)
 		switch {
 		case err != nil:
 			return err
@@ -131,7 +131,7 @@ func (l *Live) locate(ctx context.Context) error {
 }
 
 func (l *Live) edit(ctx context.Context, text string) error {
-	w, _, err := do[github.IssueComment](ctx, l.t.c, Request{
+	w, _, err := do[github.IssueComment](ctx, l.t.api, Request{
 		What: fmt.Sprintf("edit comment %d of %s", l.comment.ID, l.t), Needs: "issues: write", Method: http.MethodPatch, Path: l.t.commentPath(l.comment.ID), Body: map[string]any{"body": text},
 	})
 	if err != nil {

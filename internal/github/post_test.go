@@ -46,7 +46,7 @@ func TestPostAmongForgeries(t *testing.T) {
 			for range 3 {
 				s.forge()
 				gh, _ := clientWithin(t, s.Server, tt.token, quick) // each one a new process
-				c, err := gh.Thread("acme", "widget", 7).Post(t.Context(), marker, "hello", time.Time{})
+				c, err := gh.In("acme/widget").Thread(7).Post(t.Context(), marker, "hello", time.Time{})
 				if err != nil || c.Author.Login != tt.login || id != 0 && c.ID != id {
 					t.Fatalf("comment %+v, error %v, want %d", c, err, id)
 				}
@@ -141,7 +141,7 @@ func TestPostCancelled(t *testing.T) {
 		}
 		cancel(why)
 	}()
-	if _, err := gh.Thread("acme", "widget", 7).Post(ctx, marker, "x", time.Time{}); !errors.Is(err, why) {
+	if _, err := gh.In("acme/widget").Thread(7).Post(ctx, marker, "x", time.Time{}); !errors.Is(err, why) {
 		t.Errorf("the error is %v", err)
 	}
 	if _, err := s.thread.Post(t.Context(), marker, "x", time.Time{}); err != nil {
@@ -180,11 +180,11 @@ func TestSaysWhatToDo(t *testing.T) {
 		},
 		{"deleted issue", func(s *stand) { s.DeleteIssue(widget, 7) }, post, Gone, `This issue was deleted`},
 		{"no issues", func(s *stand) { s.Configure(widget, githubtest.Settings{NoIssues: true}) }, func(ctx context.Context, gh *Client) error {
-			_, err := gh.OpenIssue(ctx, "acme", "widget", marker, NewIssue{Title: "T"})
+			_, err := gh.In("acme/widget").OpenIssue(ctx, marker, NewIssue{Title: "T"})
 			return err
 		}, Gone, `issues are switched off in this repository`},
 		{"branch that is not there", func(*stand) {}, func(ctx context.Context, gh *Client) error {
-			_, err := gh.OpenPull(ctx, "acme", "widget", Pull{Title: "T", Head: "nowhere", Base: "main"})
+			_, err := gh.In("acme/widget").OpenPull(ctx, Pull{Title: "T", Head: "nowhere", Base: "main"})
 			return err
 		}, Refused, `(422 Unprocessable Entity, "Validation Failed: head invalid")`},
 	} {
@@ -200,12 +200,12 @@ func TestSaysWhatToDo(t *testing.T) {
 }
 
 func post(ctx context.Context, gh *Client) error {
-	_, err := gh.Thread("acme", "widget", 7).Post(ctx, marker, "x", time.Time{})
+	_, err := gh.In("acme/widget").Thread(7).Post(ctx, marker, "x", time.Time{})
 	return err
 }
 
 func open(ctx context.Context, gh *Client) error {
-	_, err := gh.OpenPull(ctx, "acme", "widget", Pull{Title: "T", Head: "work", Base: "main"})
+	_, err := gh.In("acme/widget").OpenPull(ctx, Pull{Title: "T", Head: "work", Base: "main"})
 	return err
 }
 
@@ -266,7 +266,7 @@ func TestQueryErrors(t *testing.T) {
 			for range 5 {
 				s.Fault("POST /graphql", githubtest.Fault{Body: tt.body})
 			}
-			checkError(t, s.gh.ReadyPull(t.Context(), "acme", "widget", s.draft), tt.kind, tt.says)
+			checkError(t, s.gh.In("acme/widget").ReadyPull(t.Context(), s.draft), tt.kind, tt.says)
 		})
 	}
 	t.Run("limit", func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestQueryErrors(t *testing.T) {
 		limited := with(githubtest.Fault{Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`}, "X-Ratelimit-Reset", "")
 		limited.Header.Set("X-Ratelimit-Reset", "1772625630") // 30 s after the start
 		s.Fault("POST /graphql", limited)
-		if err := s.gh.ReadyPull(t.Context(), "acme", "widget", s.draft); err != nil {
+		if err := s.gh.In("acme/widget").ReadyPull(t.Context(), s.draft); err != nil {
 			t.Error(err)
 		}
 		if took := s.clock.now().Sub(start); took != 31*time.Second {
@@ -293,7 +293,7 @@ func TestNobodyListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = gh.Ask(t.Context(), "acme", "widget", Request{What: "start", Method: http.MethodPost, Path: "/actions/workflows/ci.yml/dispatches"}, nil)
+	_, err = gh.In("acme/widget").Ask(t.Context(), Request{What: "start", Method: http.MethodPost, Path: "/actions/workflows/ci.yml/dispatches"}, nil)
 	checkError(t, err, Unavailable, "tried 4 times")
 	if isUnclear(err) {
 		t.Error("it may have been done")
@@ -319,7 +319,7 @@ func TestStrangeAnswer(t *testing.T) {
 	for _, kind := range []string{"issues/7/comments", "pulls", "issues"} {
 		s.Fault("POST /repos/acme/widget/"+kind, githubtest.After(githubtest.Fault{Status: 201, Body: `{"id":"x"}`}), githubtest.After(githubtest.Fault{Status: 201, Body: "{}"}))
 	}
-	_, err := s.gh.OpenIssue(t.Context(), "acme", "widget", marker, NewIssue{Title: "T"})
+	_, err := s.gh.In("acme/widget").OpenIssue(t.Context(), marker, NewIssue{Title: "T"})
 	for _, err := range []error{post(t.Context(), s.gh), open(t.Context(), s.gh), err} {
 		if err != nil {
 			t.Error(err)
@@ -339,7 +339,7 @@ func TestTooMuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range writeBurst + 2 {
-		_, err := gh.Thread("acme", "widget", 7).React(t.Context(), s.comment, Eyes)
+		_, err := gh.In("acme/widget").Thread(7).React(t.Context(), s.comment, Eyes)
 		if i < writeBurst && err != nil {
 			t.Fatal(err)
 		}

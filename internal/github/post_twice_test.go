@@ -39,7 +39,7 @@ func TestPostByTwoAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := gh.Thread("acme", "widget", 7).Post(t.Context(), marker, "two", time.Time{})
+	second, err := gh.In("acme/widget").Thread(7).Post(t.Context(), marker, "two", time.Time{})
 	if err != nil || first.ID == 0 || second.ID != first.ID {
 		t.Errorf("one has comment %d, the other %d (%v)", first.ID, second.ID, err)
 	}

@@ -18,7 +18,7 @@ func TestOpenPullFinds(t *testing.T) {
 	s.AddPull(widget, githubtest.Pull{Number: 42, Title: "Of a fork", Head: "work", HeadRepository: "mallory/widget"})
 	want := Pull{Title: "T", Body: "B", Head: "work", Commit: strings.Repeat("b", 40), Base: "main", Draft: true, State: "open", HeadRepository: widget, Number: 43, URL: "https://github.com/acme/widget/pull/43"}
 	for range 3 {
-		p, err := s.gh.OpenPull(t.Context(), "acme", "widget", Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
+		p, err := s.gh.In("acme/widget").OpenPull(t.Context(), Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestOpenPullFinds(t *testing.T) {
 		if diff := cmp.Diff(want, p); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		again, err := s.gh.Pull(t.Context(), "acme", "widget", p.Number)
+		again, err := s.gh.In("acme/widget").Pull(t.Context(), p.Number)
 		if diff := cmp.Diff(p, again); diff != "" || err != nil {
 			t.Errorf("error %v (-opened +read):\n%s", err, diff)
 		}
@@ -41,7 +41,7 @@ func TestOpenPullRace(t *testing.T) {
 	s := newStand(t)
 	s.Fault("GET /repos/acme/widget/pulls", githubtest.Fault{Body: "[]"})
 	s.AddPull(widget, githubtest.Pull{Number: 43, Title: "Faster", Head: "work"})
-	p, err := s.gh.OpenPull(t.Context(), "acme", "widget", Pull{Title: "T", Head: "work", Base: "main"})
+	p, err := s.gh.In("acme/widget").OpenPull(t.Context(), Pull{Title: "T", Head: "work", Base: "main"})
 	if err != nil || p.Number != 43 {
 		t.Errorf("%+v, error %v", p, err)
 	}
@@ -50,7 +50,7 @@ func TestOpenPullRace(t *testing.T) {
 func TestOpenPullWithoutDrafts(t *testing.T) {
 	s := newStand(t)
 	s.Configure(widget, githubtest.Settings{NoDrafts: true})
-	p, err := s.gh.OpenPull(t.Context(), "acme", "widget", Pull{Title: "T", Head: "work", Base: "main", Draft: true})
+	p, err := s.gh.In("acme/widget").OpenPull(t.Context(), Pull{Title: "T", Head: "work", Base: "main", Draft: true})
 	if err != nil || p.Draft || p.Number == 0 {
 		t.Errorf("%+v, error %v", p, err)
 	}
@@ -58,7 +58,7 @@ func TestOpenPullWithoutDrafts(t *testing.T) {
 
 func TestUpdatePull(t *testing.T) {
 	s := newStand(t)
-	if err := s.gh.UpdatePull(t.Context(), "acme", "widget", 20, "B"); err != nil {
+	if err := s.gh.In("acme/widget").UpdatePull(t.Context(), 20, "B"); err != nil {
 		t.Fatal(err)
 	}
 	if p := s.Pulls(widget)[0]; p.Title != "Draft" || p.Body != "B" {
@@ -69,7 +69,7 @@ func TestUpdatePull(t *testing.T) {
 func TestReadyPull(t *testing.T) {
 	s := newStand(t)
 	for range 2 {
-		if err := s.gh.ReadyPull(t.Context(), "acme", "widget", s.draft); err != nil {
+		if err := s.gh.In("acme/widget").ReadyPull(t.Context(), s.draft); err != nil {
 			t.Fatal(err)
 		}
 		if s.Pulls(widget)[0].Draft {
@@ -92,7 +92,7 @@ func TestMayOpenPull(t *testing.T) {
 		s.AddInstallation("ghs_job", "github-actions[bot]")
 		tt.set(s)
 		gh, _ := clientWithin(t, s.Server, "ghs_job", quick)
-		err := gh.MayOpenPull(t.Context(), "acme", "widget", "main")
+		err := gh.In("acme/widget").MayOpenPull(t.Context(), "main")
 		if tt.kind != "" {
 			checkError(t, err, tt.kind, "pull")
 		} else if err != nil {
@@ -104,7 +104,7 @@ func TestMayOpenPull(t *testing.T) {
 	}
 	s := newStand(t)
 	s.Fault("POST /repos/acme/widget/pulls", githubtest.Fault{Status: 201, Body: `{"number":5}`})
-	checkError(t, s.gh.MayOpenPull(t.Context(), "acme", "widget", "main"), Unreadable, "it made what cannot be; look for it, and remove it")
+	checkError(t, s.gh.In("acme/widget").MayOpenPull(t.Context(), "main"), Unreadable, "it made what cannot be; look for it, and remove it")
 }
 
 func TestRole(t *testing.T) {
@@ -122,13 +122,13 @@ func TestRole(t *testing.T) {
 		"amy": RoleAdmin, "max": RoleMaintain, "will": RoleWrite, "tim": RoleTriage, "rob": RoleRead, "nan": RoleNone, "acme": RoleAdmin,
 		"rita": RoleWrite, "mona": RoleMaintain, "eve": RoleRead, "sue": RoleNone, "somebody": RoleRead, "helper[bot]": RoleWrite,
 	} {
-		if r, err := s.gh.Role(t.Context(), "acme", "widget", login); err != nil || r != want {
+		if r, err := s.gh.In("acme/widget").Role(t.Context(), login); err != nil || r != want {
 			t.Errorf("%s: %s, error %v, want %s", login, r, err, want)
 		}
 	}
 	for _, f := range []githubtest.Fault{githubtest.Status(403, "no"), githubtest.Status(401, "no"), {Body: "[]"}} {
 		s.Fault("GET /repos/acme/widget/collaborators/amy/permission", f)
-		if r, err := s.gh.Role(t.Context(), "acme", "widget", "amy"); err == nil || r != RoleNone {
+		if r, err := s.gh.In("acme/widget").Role(t.Context(), "amy"); err == nil || r != RoleNone {
 			t.Errorf("%s, error %v", r, err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestRoleIsAskedForTwice(t *testing.T) {
 			s.Permit(widget, "amy", "write")
 			s.Fault(route, tt.faults...)
 			before := len(s.Requests())
-			r, err := s.gh.Role(t.Context(), "acme", "widget", "amy")
+			r, err := s.gh.In("acme/widget").Role(t.Context(), "amy")
 			if n := len(s.Requests()) - before; err != nil || r != tt.want || n != tt.calls {
 				t.Errorf("%s after %d calls, error %v; want %s after %d", r, n, err, tt.want, tt.calls)
 			}
@@ -163,7 +163,7 @@ func TestRoleIsAskedForTwice(t *testing.T) {
 	}
 	s := newStand(t)
 	s.Fault("GET /repos/acme/widget/pulls/20", none)
-	if _, err := s.gh.Pull(t.Context(), "acme", "widget", 20); !IsKind(err, NotFound) || len(s.Requests()) != 1 {
+	if _, err := s.gh.In("acme/widget").Pull(t.Context(), 20); !IsKind(err, NotFound) || len(s.Requests()) != 1 {
 		t.Errorf("error %v after %d calls", err, len(s.Requests()))
 	}
 }
@@ -181,7 +181,7 @@ func TestRoleOnGitea(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := gh.Role(t.Context(), "acme", "widget", "ada"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := gh.In("acme/widget").Role(t.Context(), "ada"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", base, err, want)
 		}
 	}
@@ -192,13 +192,13 @@ func TestRepository(t *testing.T) {
 	s.Configure("acme/gadget", githubtest.Settings{DefaultBranch: "trunk", Fork: true, Archived: true, NoIssues: true})
 	s.AddRepository("acme/gadget", true)
 	s.Permit("acme/gadget", "ada", "maintain")
-	r, err := s.gh.Repository(t.Context(), "Acme", "Gadget")
+	r, err := s.gh.In("Acme/Gadget").Repository(t.Context())
 	want := Repository{FullName: "acme/gadget", DefaultBranch: "trunk", Private: true, Archived: true, Role: RoleMaintain}
 	if err != nil || r != want {
 		t.Errorf("%+v, error %v", r, err)
 	}
 	s.Fault("GET /repos/acme/gadget", githubtest.Fault{Body: `{"full_name":"acme/gadget","default_branch":"main"}`})
-	if r, err := s.gh.Repository(t.Context(), "acme", "gadget"); err != nil || r.Role != "" || !r.HasIssues {
+	if r, err := s.gh.In("acme/gadget").Repository(t.Context()); err != nil || r.Role != "" || !r.HasIssues {
 		t.Errorf("%+v, error %v", r, err)
 	}
 }
@@ -210,7 +210,7 @@ func TestOpenIssueFinds(t *testing.T) {
 	s.AddPull(widget, githubtest.Pull{Title: "A pull request", Author: "ada", Body: marker})
 	var numbers []int
 	for i := range 4 {
-		is, err := s.gh.OpenIssue(t.Context(), "acme", "widget", marker, NewIssue{Title: "Later", Body: strings.Repeat("x", 70_000)})
+		is, err := s.gh.In("acme/widget").OpenIssue(t.Context(), marker, NewIssue{Title: "Later", Body: strings.Repeat("x", 70_000)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,11 +227,11 @@ func TestOpenIssueFinds(t *testing.T) {
 func TestAddSubIssue(t *testing.T) {
 	s := newStand(t)
 	for range 3 {
-		if err := s.gh.AddSubIssue(t.Context(), "acme", "widget", 7, s.child.ID); err != nil {
+		if err := s.gh.In("acme/widget").AddSubIssue(t.Context(), 7, s.child.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
 	other := s.AddIssue(widget, githubtest.Issue{Title: "Other parent"})
-	checkError(t, s.gh.AddSubIssue(t.Context(), "acme", "widget", other, s.child.ID), Refused, "Sub issue may only have one parent")
-	checkError(t, s.gh.AddSubIssue(t.Context(), "acme", "widget", 7, 4711), NotFound, "404")
+	checkError(t, s.gh.In("acme/widget").AddSubIssue(t.Context(), other, s.child.ID), Refused, "Sub issue may only have one parent")
+	checkError(t, s.gh.In("acme/widget").AddSubIssue(t.Context(), 7, 4711), NotFound, "404")
 }

@@ -19,7 +19,7 @@ func TestMayWrite(t *testing.T) {
 	}{{"ghs_all", true}, {"ghs_some", false}} {
 		gh, _ := client(t, s, tt.token)
 		for needs, err := range map[string]error{
-			"contents: write": gh.MayPush(t.Context(), "acme", "widget"), "issues: write": gh.MayWriteIssues(t.Context(), "acme", "widget"),
+			"contents: write": gh.In("acme/widget").MayPush(t.Context()), "issues: write": gh.In("acme/widget").MayWriteIssues(t.Context()),
 		} {
 			var e *Error
 			if got := err == nil; got != tt.want || err != nil && (!errors.As(err, &e) || e.Kind != Forbidden || e.Do.String() != "the token needs "+needs) {
@@ -29,11 +29,11 @@ func TestMayWrite(t *testing.T) {
 	}
 	gh, _ := client(t, s, "ghs_all")
 	s.Fault("POST /repos/acme/widget/git/refs", githubtest.Status(404, "Not Found"))
-	if err := gh.MayPush(t.Context(), "acme", "widget"); err != nil {
+	if err := gh.In("acme/widget").MayPush(t.Context()); err != nil {
 		t.Errorf("a forge that cannot tell: error %v", err)
 	}
 	s.Fault("POST /repos/acme/widget/git/refs", githubtest.Fault{Status: 201, Body: `{}`})
-	if err := gh.MayPush(t.Context(), "acme", "widget"); !IsKind(err, Unreadable) {
+	if err := gh.In("acme/widget").MayPush(t.Context()); !IsKind(err, Unreadable) {
 		t.Errorf("a forge that takes everything: error %v", err)
 	}
 	for _, r := range s.Requests() {

@@ -52,6 +52,6 @@ func TestSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = gh.Issue(t.Context(), "acme", "widget", 7)
+	_, err = gh.In("acme/widget").Issue(t.Context(), 7)
 	checkError(t, err, Silent, "did not answer within 200ms (tried 2 times)")
 }

@@ -137,20 +137,29 @@ func pullOf(p *github.PullRequest) Pull {
 // nowhere begins the path of what cannot be: do refuses it.
 const nowhere = "nowhere"
 
-// repoPath begins the path of everything in a repository.
-func repoPath(owner, repo string) string {
-	if !isName(owner) || !isName(repo) {
+// Repo is a repository of the GitHub that a client talks to.
+type Repo struct {
+	*Client
+	Name string // owner/name
+}
+
+// In gives the repository of that name, owner/name. One that cannot be is refused when it is asked for anything.
+func (c *Client) In(name string) Repo { return Repo{c, name} }
+
+// path begins the path of everything in a repository.
+func (c Repo) path() string {
+	if c.Name == "" || checkName(c.Name) != nil {
 		return nowhere
 	}
-	return "repos/" + owner + "/" + repo
+	return "repos/" + c.Name
 }
 
 // numbered is the path of one of the things in a repository that have numbers.
-func numbered(owner, repo, things string, n int64) string {
+func (c Repo) numbered(things string, n int64) string {
 	if n <= 0 {
 		return nowhere
 	}
-	return fmt.Sprintf("%s/%s/%d", repoPath(owner, repo), things, n)
+	return fmt.Sprintf("%s/%s/%d", c.path(), things, n)
 }
 
 var nameForm = text.Pattern(`^[A-Za-z0-9._-]{1,100}$`)

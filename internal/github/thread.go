@@ -19,9 +19,8 @@ import (
 
 // Thread is the conversation under one issue or pull request.
 type Thread struct {
-	c           *api
-	owner, name string
-	number      int
+	Repo
+	Number int
 
 	mu    sync.Mutex
 	since time.Time // of the last call of Comments
@@ -30,15 +29,15 @@ type Thread struct {
 
 // String names the thread for people: "issue 7 of acme/widget".
 func (t *Thread) String() string {
-	return fmt.Sprintf("issue %d of %s/%s", t.number, t.owner, t.name)
+	return fmt.Sprintf("issue %d of %s", t.Number, t.Name)
 }
 
 // path is where the thread is: repos/acme/widget/issues/7.
-func (t *Thread) path() string { return numbered(t.owner, t.name, "issues", int64(t.number)) }
+func (t *Thread) path() string { return t.numbered("issues", int64(t.Number)) }
 
 // commentPath is where one comment is; comments have no place in their thread.
 func (t *Thread) commentPath(id int64) string {
-	return numbered(t.owner, t.name, "issues/comments", id)
+	return t.numbered("issues/comments", id)
 }
 
 // Comments lists the comments that were made or changed at since or later, or all if since is zero; the oldest is
@@ -59,14 +58,14 @@ func (t *Thread) Comments(ctx context.Context, since time.Time) (list []Comment,
 // Comment reads one comment. One that belongs to another thread is not found.
 func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
 	what := fmt.Sprintf("read comment %d of %s", id, t)
-	w, _, err := do[github.IssueComment](ctx, t.c, Request{What: what, Needs: "issues: read", doubts: true, Path: t.commentPath(id)})
+	w, _, err := do[github.IssueComment](ctx, t.api, Request{What: what, Needs: "issues: read", doubts: true, Path: t.commentPath(id)})
 	switch {
 	case err != nil:
 		return Comment{}, err
 	case w.GetID() != id:
-		return Comment{}, t.c.misfit(what, "it is another comment, or none", nil)
-	case w.GetIssueURL() != "" && !strings.HasSuffix(w.GetIssueURL(), "/"+strconv.Itoa(t.number)):
-		return Comment{}, t.c.retry.problem(what, NotFound, text.CauseOf("github_elsewhere", "has it in another conversation"), text.CauseOf("do_check_number", "check the number"), nil)
+		return Comment{}, t.misfit(what, "it is another comment, or none", nil)
+	case w.GetIssueURL() != "" && !strings.HasSuffix(w.GetIssueURL(), "/"+strconv.Itoa(t.Number)):
+		return Comment{}, t.retry.problem(what, NotFound, text.CauseOf("github_elsewhere", "has it in another conversation"), text.CauseOf("do_check_number", "check the number"), nil)
 	}
 	return commentOf(&w), nil
 }
@@ -80,7 +79,7 @@ func (t *Thread) Shown(ctx context.Context, comment int64) (html string, err err
 	}
 	form, _, err := do[struct {
 		HTML string `json:"body_html"`
-	}](ctx, t.c, Request{What: "read how " + t.String() + " is shown", Needs: "issues: read", accept: "application/vnd.github.full+json", Path: path})
+	}](ctx, t.api, Request{What: "read how " + t.String() + " is shown", Needs: "issues: read", accept: "application/vnd.github.full+json", Path: path})
 	return form.HTML, err
 }
 
@@ -109,7 +108,7 @@ func (t *Thread) read(ctx context.Context, since time.Time) (all []Comment, err 
 			return all, nil
 		}
 	}
-	return nil, t.c.retry.problem("read the comments of "+t.String(), Refused, text.CauseOf("github_many_comments", "has more than {n} comments there", "n", maxPages*perPage), text.CauseOf("do_new_issue", "go on in a new issue"), nil)
+	return nil, t.retry.problem("read the comments of "+t.String(), Refused, text.CauseOf("github_many_comments", "has more than {n} comments there", "n", maxPages*perPage), text.CauseOf("do_new_issue", "go on in a new issue"), nil)
 }
 
 // page reads one part of the list of comments.
@@ -119,10 +118,10 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int) (list []Comme
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
 	what := "read the comments of " + t.String()
-	sent, got, err := do[[]*github.IssueComment](ctx, t.c, Request{What: what, Needs: "issues: read", Cached: true, Path: t.path() + "/comments?" + query.Encode()})
+	sent, got, err := do[[]*github.IssueComment](ctx, t.api, Request{What: what, Needs: "issues: read", Cached: true, Path: t.path() + "/comments?" + query.Encode()})
 	for _, w := range sent {
 		if w.GetID() == 0 {
-			return nil, got, t.c.misfit(what, "a comment in it has no id", nil)
+			return nil, got, t.misfit(what, "a comment in it has no id", nil)
 		}
 		list = append(list, commentOf(w))
 	}
@@ -166,7 +165,7 @@ func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time)
 		return Comment{}, fmt.Errorf("comment on %s: %w", t, err)
 	}
 	made := false
-	c, err := once(ctx, t.c.retry,
+	c, err := once(ctx, t.retry,
 		func() (Comment, bool, error) { return t.find(ctx, marker, since) },
 		func() (Comment, error) {
 			made = true
@@ -200,7 +199,7 @@ func (t *Thread) Find(ctx context.Context, marker string, since time.Time) (Comm
 // one. Of several that were made at once, the oldest stays, and whoever sees the others takes them away: their own
 // maker may have been cut off before it looked again.
 func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
-	me, known, err := t.c.whoami(ctx)
+	me, known, err := t.whoami(ctx)
 	switch {
 	case err != nil:
 		return Comment{}, false, err
@@ -228,7 +227,7 @@ func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comm
 
 // takeAway deletes a comment that is there twice.
 func (t *Thread) takeAway(ctx context.Context, id int64) error {
-	_, _, err := do[any](ctx, t.c, Request{
+	_, _, err := do[any](ctx, t.api, Request{
 		What: fmt.Sprintf("take away comment %d of %s, which is there twice", id, t), Needs: "issues: write", Method: http.MethodDelete, Path: t.commentPath(id),
 	})
 	if IsKind(err, NotFound, Gone) {
@@ -239,16 +238,16 @@ func (t *Thread) takeAway(ctx context.Context, id int64) error {
 
 func (t *Thread) create(ctx context.Context, text string) (Comment, error) {
 	what := "comment on " + t.String()
-	w, _, err := do[github.IssueComment](ctx, t.c, Request{
+	w, _, err := do[github.IssueComment](ctx, t.api, Request{
 		What: what, Needs: "issues: write", Method: http.MethodPost, Path: t.path() + "/comments", Body: map[string]any{"body": text},
 	})
 	if err == nil && w.GetID() == 0 {
-		err = t.c.misfit(what, "what it sent is no comment", nil)
+		err = t.misfit(what, "what it sent is no comment", nil)
 	}
 	if err != nil {
 		return Comment{}, err
 	}
-	t.c.learn(userOf(w.User))
+	t.learn(userOf(w.User))
 	return commentOf(&w), nil
 }
 
@@ -267,14 +266,14 @@ const (
 // answer to a first try was lost, nobody can tell, and fresh is true.
 func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, err error) {
 	// The same reaction by the same account twice is one reaction.
-	w, got, err := do[struct{ User *github.User }](ctx, t.c, Request{
+	w, got, err := do[struct{ User *github.User }](ctx, t.api, Request{
 		What: fmt.Sprintf("react to comment %d of %s", comment, t), Needs: "issues: write", Method: http.MethodPost, Repeatable: true,
 		Path: t.commentPath(comment) + "/reactions", Body: map[string]any{"content": r},
 	})
 	if err != nil {
 		return false, err
 	}
-	t.c.learn(userOf(w.User))
+	t.learn(userOf(w.User))
 	return got.status == http.StatusCreated || got.ambiguous, nil
 }
 
@@ -297,7 +296,7 @@ func (t *Thread) TakeBack(ctx context.Context, comment int64, r Reaction) error 
 	found, _, err := t.reacted(ctx, comment)
 	for _, is := range found {
 		if err == nil && Reaction(is.GetContent()) == r {
-			_, _, err = do[any](ctx, t.c, Request{
+			_, _, err = do[any](ctx, t.api, Request{
 				What: fmt.Sprintf("take a reaction off comment %d of %s", comment, t), Needs: "issues: write", Method: http.MethodDelete, Path: fmt.Sprintf("%s/reactions/%d", t.commentPath(comment), is.GetID()),
 			})
 		}
@@ -306,12 +305,12 @@ func (t *Thread) TakeBack(ctx context.Context, comment int64, r Reaction) error 
 }
 
 func (t *Thread) reacted(ctx context.Context, comment int64) (ours []*github.Reaction, whole bool, err error) {
-	me, known, err := t.c.whoami(ctx)
+	me, known, err := t.whoami(ctx)
 	if err != nil || !known {
 		return nil, false, err
 	}
 	for n := 1; n <= mostReactedPages; n++ {
-		list, got, err := do[[]*github.Reaction](ctx, t.c, Request{
+		list, got, err := do[[]*github.Reaction](ctx, t.api, Request{
 			What: fmt.Sprintf("read the reactions to comment %d of %s", comment, t), Needs: "issues: read", Path: fmt.Sprintf("%s/reactions?per_page=%d&page=%d", t.commentPath(comment), perPage, n),
 		})
 		if err != nil {
@@ -334,7 +333,7 @@ const workflowsLogin = "github-actions[bot]"
 
 // RemoveLabel takes a label off the issue, if it is there.
 func (t *Thread) RemoveLabel(ctx context.Context, name string) error {
-	_, _, err := do[any](ctx, t.c, Request{
+	_, _, err := do[any](ctx, t.api, Request{
 		What: fmt.Sprintf("take the label %q off %s", name, t), Needs: "issues: write", Method: http.MethodDelete, Path: t.path() + "/labels/" + url.PathEscape(name),
 	})
 	if IsKind(err, NotFound) {

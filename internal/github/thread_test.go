@@ -125,7 +125,7 @@ func TestCommentsOfOtherForges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			list, changed, err := gh.Thread("acme", "widget", 7).Comments(t.Context(), time.Time{})
+			list, changed, err := gh.In("acme/widget").Thread(7).Comments(t.Context(), time.Time{})
 			if err != nil || !changed {
 				t.Fatalf("changed %t, error %v", changed, err)
 			}
@@ -208,7 +208,7 @@ func TestRemoveLabel(t *testing.T) {
 func TestSendsNoNonsense(t *testing.T) {
 	s := newStand(t)
 	ctx := t.Context()
-	for i, wrong := range []*Thread{s.gh.Thread("acme", "widget", 0), s.gh.Thread("..", "widget", 7), s.gh.Thread("acme", "a/b", 7)} {
+	for i, wrong := range []*Thread{s.gh.In("acme/widget").Thread(0), s.gh.In("../widget").Thread(7), s.gh.In("acme/a/b").Thread(7)} {
 		_, _, list := wrong.Comments(ctx, time.Time{})
 		label := wrong.RemoveLabel(ctx, "x")
 		_, post := wrong.create(ctx, "x")
@@ -220,12 +220,12 @@ func TestSendsNoNonsense(t *testing.T) {
 	}
 	_, noComment := s.thread.React(ctx, 0, Eyes)
 	_, noMarker := s.thread.Post(ctx, "reprise", "x", time.Time{})
-	_, noLogin := s.gh.Role(ctx, "acme", "widget", "../x")
-	_, noRepository := s.gh.Repository(ctx, "acme", "wid get")
-	_, noPull := s.gh.Pull(ctx, "acme", "widget", -1)
-	_, noBranch := s.gh.OpenPull(ctx, "acme", "widget", Pull{Title: "T", Base: "main"})
-	_, noTitle := s.gh.OpenIssue(ctx, "acme", "widget", marker, NewIssue{})
-	_, issueMarker := s.gh.OpenIssue(ctx, "acme", "widget", "x", NewIssue{Title: "T"})
+	_, noLogin := s.gh.In("acme/widget").Role(ctx, "../x")
+	_, noRepository := s.gh.In("acme/wid get").Repository(ctx)
+	_, noPull := s.gh.In("acme/widget").Pull(ctx, -1)
+	_, noBranch := s.gh.In("acme/widget").OpenPull(ctx, Pull{Title: "T", Base: "main"})
+	_, noTitle := s.gh.In("acme/widget").OpenIssue(ctx, marker, NewIssue{})
+	_, issueMarker := s.gh.In("acme/widget").OpenIssue(ctx, "x", NewIssue{Title: "T"})
 	for i, err := range []error{
 		noComment, noMarker, noLogin, noRepository, noPull, noBranch, noTitle, issueMarker,
 		s.thread.Live("reprise", 0).Show(ctx, "x"),
@@ -234,7 +234,7 @@ func TestSendsNoNonsense(t *testing.T) {
 			t.Errorf("%d: the error is %v", i, err)
 		}
 	}
-	if err := s.gh.ReadyPull(ctx, "acme", "widget", Pull{Number: 20}); err != nil {
+	if err := s.gh.In("acme/widget").ReadyPull(ctx, Pull{Number: 20}); err != nil {
 		t.Error(err)
 	}
 	if n := len(s.Requests()); n != 0 {
@@ -296,7 +296,7 @@ func TestNewestElsewhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			list, whole, err := c.Thread("acme", "widget", 7).Newest(t.Context(), 5)
+			list, whole, err := c.In("acme/widget").Thread(7).Newest(t.Context(), 5)
 			want := map[string]int{"next alone": 5, "nothing": 2}[name]
 			if err != nil || len(list) != want || !whole {
 				t.Errorf("%d comments, all of them: %t, want %d; %v; asked for the pages %v", len(list), whole, want, err, asked)

@@ -25,9 +25,7 @@ import (
 
 // DiscussionPlace is where a discussion is, and whose words count in it.
 type DiscussionPlace struct {
-	GitHub      *github.Client
-	Owner, Name string
-	Number      int
+	*github.Thread
 	// Before is when the run was asked for: a comment from then on does not count, nor
 	// one that was changed since. Zero: all count that are there.
 	Before time.Time
@@ -49,7 +47,7 @@ const (
 // but for commands and what reprise itself has written. The newest are kept if all together are too long; those of an
 // author without the right take no room of the others. Errors are a *github.Error, or why ctx was cancelled.
 func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (issue.Discussion, error) {
-	list, whole, err := p.GitHub.Thread(p.Owner, p.Name, p.Number).Newest(ctx, mostRequests)
+	list, whole, err := p.Newest(ctx, mostRequests)
 	if err != nil {
 		return issue.Discussion{}, err
 	}
@@ -91,7 +89,7 @@ func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (issue.Discus
 func (p DiscussionPlace) Hear(ctx context.Context, _ issue.Reference, is issue.Issue) (issue.Issue, error) {
 	var err error
 	if is.Discussion, err = p.Read(ctx, is); err == nil {
-		is.Images, err = issue.ImagePlace{GitHub: p.GitHub, Owner: p.Owner, Name: p.Name, Number: p.Number}.Fetch(ctx, is)
+		is.Images, err = issue.ImagePlace{Thread: p.Thread}.Fetch(ctx, is)
 	}
 	return is, err
 }
@@ -153,7 +151,7 @@ func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) 
 	if c.IsStranger() {
 		r.strangers++
 	}
-	role, err := r.place.GitHub.Role(ctx, r.place.Owner, r.place.Name, c.Author.Login)
+	role, err := r.place.Role(ctx, c.Author.Login)
 	if github.IsKind(err, github.Forbidden, github.BadToken) {
 		if !r.warned {
 			r.place.Warn(fmt.Errorf("the roles of people cannot be read, so that only comments by the author of the issue count: %w", err))
@@ -183,21 +181,20 @@ func DiscussionOn(env environ.Env) issue.Hear {
 			return is, exit.AsUsage(err)
 		}
 		warn := func(err error) { _, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", text.Flat(err.Error())) }
-		return DiscussionPlace{GitHub: gh, Owner: from.Owner, Name: from.Name, Number: from.Number, Warn: warn}.Hear(ctx, from, is)
+		return DiscussionPlace{Thread: gh.In(from.Repository).Thread(from.Number), Warn: warn}.Hear(ctx, from, is)
 	}
 }
 
 // AwaitedPlace is where the issues and the branches of their runs are.
 type AwaitedPlace struct {
-	GitHub      *github.Client
-	Owner, Name string // of the repository
-	Env         environ.Env
+	GitHub github.Repo
+	Env    environ.Env
 }
 
 // Look looks at issues that the run of another one waits for. Errors are a *github.Error, or why ctx was cancelled.
 func (p AwaitedPlace) Look(ctx context.Context, at []int) (found []phases.AwaitedIssue, err error) {
 	for _, n := range at {
-		is, err := p.GitHub.Issue(ctx, p.Owner, p.Name, n)
+		is, err := p.GitHub.Issue(ctx, n)
 		if github.IsKind(err, github.NotFound, github.Gone) {
 			is, err = github.Issue{}, nil // a person has to say what is meant
 		}
@@ -213,7 +210,7 @@ func (p AwaitedPlace) Look(ctx context.Context, at []int) (found []phases.Awaite
 // there is none that can be read.
 func (p AwaitedPlace) runOf(ctx context.Context, issue int) (metadata.Run, error) {
 	id := strconv.Itoa(issue)
-	data, err := p.GitHub.File(ctx, p.Owner, p.Name, p.Env.Branch(id), phases.RecordFile(id))
+	data, err := p.GitHub.File(ctx, p.Env.Branch(id), phases.RecordFile(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return metadata.Run{}, nil
 	}
@@ -238,7 +235,7 @@ func (p AwaitedPlace) By(ctx context.Context, issue int, label string) (all []in
 		Number int `json:"number"`
 	}
 	query := url.Values{"state": {"open"}, "labels": {label}, "sort": {"created"}, "direction": {"desc"}, "per_page": {strconv.Itoa(mostWaiting)}}
-	if _, err := p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
+	if _, err := p.GitHub.Ask(ctx, github.Request{
 		What: "list the issues whose runs wait", Needs: "issues: read", Path: "/issues?" + query.Encode(),
 	}, &list); err != nil {
 		return nil, err
@@ -264,7 +261,7 @@ func (p AwaitedPlace) By(ctx context.Context, issue int, label string) (all []in
 func (p AwaitedPlace) Wake(ctx context.Context, issues []int) error {
 	var lost error
 	for _, n := range issues {
-		_, err := p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
+		_, err := p.GitHub.Ask(ctx, github.Request{
 			What: fmt.Sprintf("have the run of issue %d go on, for which somebody can say /run there", n), Needs: "contents: write", Method: http.MethodPost, Repeatable: true,
 			Path: "/dispatches", Body: map[string]any{"event_type": Dispatched, "client_payload": map[string]string{"issue": strconv.Itoa(n), Awaited: "closed"}},
 		}, nil)

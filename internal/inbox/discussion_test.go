@@ -35,7 +35,7 @@ func newStand(t *testing.T) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.DiscussionPlace = DiscussionPlace{GitHub: gh, Owner: "acme", Name: "widget", Number: 7, Warn: func(err error) { s.warned = append(s.warned, err.Error()) }}
+	s.DiscussionPlace = DiscussionPlace{Thread: gh.In("acme/widget").Thread(7), Warn: func(err error) { s.warned = append(s.warned, err.Error()) }}
 	return s
 }
 

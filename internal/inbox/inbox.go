@@ -23,14 +23,13 @@ import (
 
 // Source is where an inbox reads, and what for.
 type Source struct {
-	Env         environ.Env
-	In          Inputs
-	Trigger     Trigger // what started this job
-	GitHub      *github.Client
-	Owner, Name string         // of the repository
-	Issue       *github.Thread // of the issue
-	Pull        *github.Thread // of the pull request that the event is about; nil: it is about the issue
-	Warn        func(error)    // tells of what could not be read
+	Env     environ.Env
+	In      Inputs
+	Trigger Trigger // what started this job
+	GitHub  github.Repo
+	Issue   *github.Thread // of the issue
+	Pull    *github.Thread // of the pull request that the event is about; nil: it is about the issue
+	Warn    func(error)    // tells of what could not be read
 }
 
 // Inbox has the comments on the issue and on the run's pull request, as commands that wait to be taken. The forge
@@ -95,8 +94,8 @@ func (i *Inbox) Follow(number int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.reviews == nil && number > 0 {
-		i.pull = i.from.GitHub.Thread(i.from.Owner, i.from.Name, number)
-		i.reviews = &PullOfRun{GitHub: i.from.GitHub, Owner: i.from.Owner, Name: i.from.Name, Number: number}
+		i.pull = i.from.GitHub.Thread(number)
+		i.reviews = &PullOfRun{Thread: i.pull}
 	}
 }
 

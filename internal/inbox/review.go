@@ -122,9 +122,7 @@ func ReviewOf(ev github.Event) (Review, error) {
 
 // PullOfRun is a pull request on the forge, as far as reviews go. It may be used by several goroutines.
 type PullOfRun struct {
-	GitHub      *github.Client
-	Owner, Name string
-	Number      int
+	*github.Thread
 
 	mu       sync.Mutex
 	reviews  []Review        // as they were sent last
@@ -168,7 +166,7 @@ func newest[T any](ctx context.Context, p *PullOfRun, what string) ([]T, error) 
 	var pages [][]T
 	for n, asked := 1, 0; asked < 2*mostPages; asked++ {
 		var list []T
-		got, err := p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
+		got, err := p.Ask(ctx, github.Request{
 			What: fmt.Sprintf("read the %s of pull request %d", what, p.Number), Needs: "pull-requests: read", Cached: true,
 			Path: fmt.Sprintf("/pulls/%d/%s?per_page=100&page=%d", p.Number, what, n),
 		}, &list)
@@ -193,7 +191,7 @@ func newest[T any](ctx context.Context, p *PullOfRun, what string) ([]T, error) 
 func (p *PullOfRun) Reply(ctx context.Context, thread int64, marker, body string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	me, err := p.GitHub.Self(ctx)
+	me, err := p.Self(ctx)
 	if err != nil {
 		return err
 	}
@@ -203,8 +201,8 @@ func (p *PullOfRun) Reply(ctx context.Context, thread int64, marker, body string
 			return c.Thread == thread && c.Author.ID == me.ID && strings.HasPrefix(c.Body, marker)
 		}), err
 	}
-	_, err = github.FindOrMake(ctx, p.GitHub, find, func() (struct{}, error) {
-		_, err := p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
+	_, err = github.FindOrMake(ctx, p.Client, find, func() (struct{}, error) {
+		_, err := p.Ask(ctx, github.Request{
 			What: fmt.Sprintf("answer a comment on a line of pull request %d", p.Number), Needs: "pull-requests: write", Method: http.MethodPost,
 			Path: fmt.Sprintf("/pulls/%d/comments/%d/replies", p.Number, thread), Body: map[string]any{"body": marker + "\n" + body},
 		}, nil)
@@ -223,7 +221,7 @@ func (p *PullOfRun) Request(ctx context.Context, login string, after int64) erro
 	if slices.ContainsFunc(all[at+1:], func(r Review) bool { return strings.EqualFold(r.Author.Login, login) && r.State != ReviewCommented }) {
 		return nil
 	}
-	_, err = p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
+	_, err = p.Ask(ctx, github.Request{
 		What: fmt.Sprintf("ask for a review of pull request %d", p.Number), Needs: "pull-requests: write", Method: http.MethodPost, Repeatable: true,
 		Path: fmt.Sprintf("/pulls/%d/requested_reviewers", p.Number), Body: map[string]any{"reviewers": []string{login}},
 	}, nil)

@@ -254,17 +254,16 @@ type FoundRun struct {
 
 // RunOfPull finds the run that has a pull request, by the branch that this comes from and the record there; nil:
 // there is none. Nothing that somebody wrote into the pull request counts.
-func RunOfPull(ctx context.Context, gh *github.Client, env environ.Env, repository string, pull int) (*FoundRun, error) {
-	owner, name, _ := strings.Cut(repository, "/")
-	is, err := gh.Pull(ctx, owner, name, pull)
+func RunOfPull(ctx context.Context, gh github.Repo, env environ.Env, pull int) (*FoundRun, error) {
+	is, err := gh.Pull(ctx, pull)
 	if err != nil {
 		return nil, err
 	}
 	id, ours := strings.CutPrefix(is.Head, env.Prefix())
-	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, repository) {
+	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, gh.Name) {
 		return nil, nil
 	}
-	plan, run, err := phases.Read(id, is.Head, ReviewFiles(ctx, gh, repository, is.Head, id))
+	plan, run, err := phases.Read(id, is.Head, ReviewFiles(ctx, gh, is.Head, id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -278,38 +277,36 @@ func RunOfPull(ctx context.Context, gh *github.Client, env environ.Env, reposito
 }
 
 // ReviewFiles gives how files of the run of an issue are read at the forge, where no clone is at hand: from its
-// branch or, if its folder was taken off that, from where the record is kept. Repository is OWNER/NAME. A file that
+// branch or, if its folder was taken off that, from where the record is kept. A file that
 // is in neither is an fs.ErrNotExist.
-func ReviewFiles(ctx context.Context, gh *github.Client, repository, branch, id string) func(path string) ([]byte, error) {
-	owner, name, _ := strings.Cut(repository, "/")
+func ReviewFiles(ctx context.Context, gh github.Repo, branch, id string) func(path string) ([]byte, error) {
 	kept := ""
 	return func(path string) ([]byte, error) {
 		if kept == "" {
-			data, missing := gh.File(ctx, owner, name, branch, path)
+			data, missing := gh.File(ctx, branch, path)
 			if !errors.Is(missing, fs.ErrNotExist) {
 				return data, missing
 			}
 			var err error
-			if kept, err = keptAt(ctx, gh, repository, id); err != nil {
+			if kept, err = keptAt(ctx, gh, id); err != nil {
 				return nil, err
 			}
 			if kept == "" {
 				return nil, missing
 			}
 		}
-		return gh.File(ctx, owner, name, kept, path)
+		return gh.File(ctx, kept, path)
 	}
 }
 
 // keptAt gives the commit in which the record of a run is kept; "" if it is not.
-func keptAt(ctx context.Context, gh *github.Client, repository, id string) (string, error) {
-	owner, name, _ := strings.Cut(repository, "/")
+func keptAt(ctx context.Context, gh github.Repo, id string) (string, error) {
 	var ref struct {
 		Object struct {
 			SHA string `json:"sha"`
 		} `json:"object"`
 	}
-	_, err := gh.Ask(ctx, owner, name, github.Request{
+	_, err := gh.Ask(ctx, github.Request{
 		What: "find the record that is kept of issue " + id, Needs: "contents: read",
 		Path: "/git/ref/" + strings.TrimPrefix(git.KeptRefs, "refs/") + phases.RecordName(id),
 	}, &ref)
@@ -321,13 +318,13 @@ func keptAt(ctx context.Context, gh *github.Client, repository, id string) (stri
 
 // SameWorkflows reports whether .github is the same in a commit or branch as in one of some others. A job for a
 // review runs the workflow file of the pull request's own branch: one that was changed there is not to be obeyed.
-func SameWorkflows(ctx context.Context, gh *github.Client, owner, name, branch string, others ...string) (bool, error) {
-	mine, err := workflows(ctx, gh, owner, name, branch)
+func SameWorkflows(ctx context.Context, gh github.Repo, branch string, others ...string) (bool, error) {
+	mine, err := workflows(ctx, gh, branch)
 	if err != nil {
 		return false, err
 	}
 	for _, other := range others {
-		theirs, err := workflows(ctx, gh, owner, name, other)
+		theirs, err := workflows(ctx, gh, other)
 		if err != nil {
 			return false, err
 		}
@@ -339,13 +336,13 @@ func SameWorkflows(ctx context.Context, gh *github.Client, owner, name, branch s
 }
 
 // workflows gives what is in .github: for each file or folder the hash of its content; nothing if it is not there.
-func workflows(ctx context.Context, gh *github.Client, owner, name, ref string) (map[string]string, error) {
+func workflows(ctx context.Context, gh github.Repo, ref string) (map[string]string, error) {
 	var list []struct {
 		Name string `json:"name"`
 		SHA  string `json:"sha"`
 	}
-	_, err := gh.Ask(ctx, owner, name, github.Request{
-		What: fmt.Sprintf("read .github on %s of %s/%s", ref, owner, name), Needs: "contents: read",
+	_, err := gh.Ask(ctx, github.Request{
+		What: fmt.Sprintf("read .github on %s of %s", ref, gh.Name), Needs: "contents: read",
 		Path: "/contents/.github?ref=" + url.QueryEscape(ref),
 	}, &list)
 	if github.IsKind(err, github.NotFound) {

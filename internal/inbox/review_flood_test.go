@@ -28,7 +28,7 @@ func TestFloodOfReviews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pull := &inbox.PullOfRun{GitHub: gh, Owner: "acme", Name: "widget", Number: 8}
+	pull := &inbox.PullOfRun{Thread: gh.In("acme/widget").Thread(8)}
 	for round, most := range []int{20, 10} {
 		before := s.Counts().Calls
 		all, err := pull.Reviews(t.Context())
@@ -69,7 +69,7 @@ func TestLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pull := &inbox.PullOfRun{GitHub: gh, Owner: "acme", Name: "widget", Number: 8}
+	pull := &inbox.PullOfRun{Thread: gh.In("acme/widget").Thread(8)}
 	for taken, want := range map[int]int{3: 0, 50: 250} {
 		if got, err := pull.Left(t.Context(), id, taken); err != nil || got != want {
 			t.Errorf("of 300, %d were taken: %d are left, %v; want %d", taken, got, err, want)

@@ -55,7 +55,7 @@ func (i *Inbox) may(ctx context.Context, account github.User, need github.Role, 
 		role = github.RoleWrite // an app can have no role: the workflow file gives it the right
 	} else if was.at.IsZero() || at.Sub(was.at) >= roleFor || now && role.AtLeast(need) {
 		var err error
-		if role, err = i.from.GitHub.Role(ctx, i.from.Owner, i.from.Name, who); err != nil {
+		if role, err = i.from.GitHub.Role(ctx, who); err != nil {
 			no.Why = exit.Why(err)
 			if errors.As(err, new(*github.Error)) {
 				no.Code = metadata.APIError

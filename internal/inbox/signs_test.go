@@ -29,7 +29,7 @@ func newSigned(t *testing.T, since time.Duration) (*Inbox, *githubtest.Server, f
 		t.Fatal(err)
 	}
 	in := New(Source{
-		Env: environ.Env{Now: time.Now}, GitHub: gh, Owner: "acme", Name: "widget", Issue: gh.Thread("acme", "widget", 7),
+		Env: environ.Env{Now: time.Now}, GitHub: gh.In("acme/widget"), Issue: gh.In("acme/widget").Thread(7),
 		Trigger: Trigger{At: time.Now(), CI: true}, Warn: func(err error) { t.Error(err) },
 	})
 	in.since = time.Now().Add(-since)

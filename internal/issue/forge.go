@@ -25,15 +25,12 @@ import (
 
 // Reference names an issue on GitHub.
 type Reference struct {
-	Owner, Name string
-	Number      int
+	Repository string // owner/name
+	Number     int
 }
 
 // String names it as people do.
-func (r Reference) String() string { return fmt.Sprintf("issue %d of %s", r.Number, r.Repository()) }
-
-// Repository gives the repository of the issue as owner/name.
-func (r Reference) Repository() string { return r.Owner + "/" + r.Name }
+func (r Reference) String() string { return fmt.Sprintf("issue %d of %s", r.Number, r.Repository) }
 
 // Forge is the GitHub that this environment names.
 type Forge struct {
@@ -88,7 +85,7 @@ func (f Forge) Parse(address string) (Reference, error) {
 		return Reference{}, exit.Usagef("--issue: %s/%s/%s/%s is a pull request; a run begins with an issue", m[1], m[2], m[3], m[4])
 	}
 	n, err := strconv.Atoi(m[4])
-	return Reference{Owner: m[1], Name: m[2], Number: n}, exit.AsUsage(err)
+	return Reference{m[1] + "/" + m[2], n}, exit.AsUsage(err)
 }
 
 // Serves reports whether a repository with that origin is likely to be on this
@@ -132,8 +129,8 @@ func (o Query) Find(env environ.Env, src *git.Source) (id string, where *Referen
 		if err == nil {
 			r, err = f.Parse(o.Url)
 		}
-		if err == nil && src.GitHub != "" && !strings.EqualFold(src.GitHub, r.Repository()) {
-			err = exit.Usagef("--issue: the issue is one of %s, and this repository is %s: go to a clone of the other", r.Repository(), src.GitHub)
+		if err == nil && src.GitHub != "" && !strings.EqualFold(src.GitHub, r.Repository) {
+			err = exit.Usagef("--issue: the issue is one of %s, and this repository is %s: go to a clone of the other", r.Repository, src.GitHub)
 		}
 		return strconv.Itoa(r.Number), &r, "", err
 	}
@@ -152,9 +149,8 @@ func (o Query) Find(env environ.Env, src *git.Source) (id string, where *Referen
 	case !f.Serves(src.RemoteURL):
 		return o.Id, nil, fmt.Sprintf("origin is not at %s; set GITHUB_API_URL if it is at another GitHub", f.Host), nil
 	}
-	owner, name, _ := strings.Cut(src.GitHub, "/")
 	n, err := strconv.Atoi(o.Id)
-	return o.Id, &Reference{owner, name, n}, "", err
+	return o.Id, &Reference{src.GitHub, n}, "", err
 }
 
 // Read reads an issue that a run is to begin with.
@@ -172,14 +168,14 @@ func (r Reference) Read(ctx context.Context, env environ.Env) (Issue, error) {
 
 // ReadFrom reads an issue that a run is to begin with from a forge.
 func (r Reference) ReadFrom(ctx context.Context, gh *github.Client) (Issue, error) {
-	is, err := gh.Issue(ctx, r.Owner, r.Name, r.Number)
+	is, err := gh.In(r.Repository).Issue(ctx, r.Number)
 	switch {
 	case github.IsKind(err, github.NotFound, github.Gone):
 		return Issue{}, exit.AsUsage(err)
 	case err != nil:
 		return Issue{}, err
 	case is.IsPull:
-		return Issue{}, exit.Usagef("number %d of %s is a pull request; a run begins with an issue", r.Number, r.Repository())
+		return Issue{}, exit.Usagef("number %d of %s is a pull request; a run begins with an issue", r.Number, r.Repository)
 	case is.State == "closed":
 		return Issue{}, exit.Usagef("%s is closed: reopen it, or take another", r)
 	case is.Locked:

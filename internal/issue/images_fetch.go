@@ -32,9 +32,7 @@ const (
 
 // ImagePlace is where an issue is that may have images.
 type ImagePlace struct {
-	GitHub      *github.Client
-	Owner, Name string
-	Number      int
+	*github.Thread
 }
 
 // Fetch gives the images that people see in an issue and in what was said below it, with
@@ -49,7 +47,7 @@ func (p ImagePlace) Fetch(ctx context.Context, is Issue) ([]Image, error) {
 func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(address string) bool) ([]Image, error) {
 	within, cancel := context.WithTimeout(ctx, allTime)
 	defer cancel()
-	h := hosts{p.GitHub.Web()}
+	h := hosts{p.Web()}
 	var all []Image
 	fetched := 0
 	for _, text := range texts {
@@ -92,7 +90,7 @@ func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(addre
 // shown gives how people are shown a text. If that cannot be had, the images are asked
 // for where the text itself has them.
 func (p ImagePlace) shown(ctx context.Context, comment int64) string {
-	markup, err := p.GitHub.Thread(p.Owner, p.Name, p.Number).Shown(ctx, comment)
+	markup, err := p.Shown(ctx, comment)
 	if err != nil {
 		return ""
 	}
@@ -101,7 +99,7 @@ func (p ImagePlace) shown(ctx context.Context, comment int64) string {
 
 // one fetches one image.
 func (p ImagePlace) one(ctx context.Context, image Image, at *url.URL, h hosts) (Image, error) {
-	data, err := p.GitHub.Attachment(ctx, at, mostBytes, h.own)
+	data, err := p.Attachment(ctx, at, mostBytes, h.own)
 	if err != nil {
 		return image, err
 	}

@@ -172,9 +172,8 @@ func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue
 				return ImagePlace{}, err
 			}
 			gh, err := Client(env, f, cmp.Or(token, f.Token), env.Stderr)
-			owner, name, _ := strings.Cut(run.Repository, "/")
 			number, _ := strconv.Atoi(run.IssueNumber) // else the forge has no such issue
-			return ImagePlace{GitHub: gh, Owner: owner, Name: name, Number: number}, err
+			return ImagePlace{gh.In(run.Repository).Thread(number)}, err
 		},
 	}
 }

@@ -55,7 +55,7 @@ func newStand(t *testing.T) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.ImagePlace = ImagePlace{GitHub: gh, Owner: "acme", Name: "widget", Number: 7}
+	s.ImagePlace = ImagePlace{Thread: gh.In("acme/widget").Thread(7)}
 	return s
 }
 
@@ -342,7 +342,7 @@ func TestGitHub(t *testing.T) {
 		body += "![](https://" + asset(n+1) + ")\n"
 	}
 	body += "![](https://user-images.githubusercontent.com/1/5-" + id(5) + ".png)"
-	all, err := ImagePlace{GitHub: gh, Owner: "acme", Name: "widget", Number: 7}.Fetch(t.Context(), Issue{Body: body})
+	all, err := ImagePlace{Thread: gh.In("acme/widget").Thread(7)}.Fetch(t.Context(), Issue{Body: body})
 	if err != nil {
 		t.Fatal(err)
 	}

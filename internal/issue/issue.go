@@ -275,10 +275,10 @@ type Right struct {
 }
 
 // RightsOf lists what a run asks of a token: to push, and to open a pull request to base unless that is empty.
-func RightsOf(gh *github.Client, owner, name, base string) []Right {
-	rights := []Right{{"contents: write", func(ctx context.Context) error { return gh.MayPush(ctx, owner, name) }}}
+func RightsOf(gh github.Repo, base string) []Right {
+	rights := []Right{{"contents: write", gh.MayPush}}
 	if base != "" {
-		rights = append(rights, Right{"pull-requests: write", func(ctx context.Context) error { return gh.MayOpenPull(ctx, owner, name, base) }})
+		rights = append(rights, Right{"pull-requests: write", func(ctx context.Context) error { return gh.MayOpenPull(ctx, base) }})
 	}
 	return rights
 }

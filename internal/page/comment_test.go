@@ -44,7 +44,7 @@ func TestCommentWithoutLinks(t *testing.T) {
 // The page of a run is among the artifacts of a job only when that has ended.
 func TestLinkToTheReport(t *testing.T) {
 	plays := progresstest.Plays(t, "en")
-	is := Repository{Owner: "octo", Name: "hello", Job: 5, Uploads: true}
+	is := Repository{Name: "octo/hello", Job: 5, Uploads: true}
 	const link = "[Report](https://github.com/octo/hello/actions/runs/5#artifacts)"
 	for name, want := range map[string]bool{"completed": true, "failed": true, "middle": false} {
 		run := plays[name].Run

@@ -207,7 +207,7 @@ func (w *opening) without(given issue.Issue) []string {
 	if w.o.File != "" && given.Digest() != w.Run.Issue.Digest {
 		out = append(out, fmt.Sprintf("%s has changed; the run keeps the issue as it was (--refresh=issue takes the new text)", w.o.File))
 	}
-	if r := w.there; w.o.Url != "" && !strings.HasSuffix(strings.ToLower(w.Run.IssueURL), strings.ToLower(fmt.Sprintf("/%s/issues/%d", r.Repository(), r.Number))) {
+	if r := w.there; w.o.Url != "" && !strings.HasSuffix(strings.ToLower(w.Run.IssueURL), strings.ToLower(fmt.Sprintf("/%s/issues/%d", r.Repository, r.Number))) {
 		out = append(out, fmt.Sprintf("the run of issue %s did not begin with %s; it keeps the issue it began with", w.Issue.ID, w.o.Url))
 	}
 	return out

@@ -97,7 +97,7 @@ func (w *opening) begin(ctx context.Context) error {
 	w.Fresh = true
 	repository := w.Source.GitHub
 	if repository == "" && w.there != nil {
-		repository = w.there.Repository()
+		repository = w.there.Repository
 	}
 	w.Run = metadata.Run{
 		IssueNumber: w.Issue.ID, IssueURL: w.Issue.URL, IssueTitle: w.Issue.Title, Repository: repository,
