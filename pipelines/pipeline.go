@@ -397,6 +397,10 @@ func (h Hook) Wrong() string {
 		return "the address of url has no host"
 	case h.URL != "" && at.User != nil:
 		return "the address of url has a login, which everybody can read here: name a variable with secret, by which requests are signed"
+	case h.URL != "" && at.Fragment != "":
+		return "the address of url has a part after #, which is never sent"
+	case h.URL != "" && (strings.HasPrefix(at.Host, "*") || BadHost(at.Host) != ""):
+		return "the address of url has no such host as there can be, or no port from 1 to 65535 after its colon"
 	}
 	return ""
 }

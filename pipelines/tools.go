@@ -256,7 +256,7 @@ func (w *wrong) server(name string, s ToolServer) {
 	case s.URL != "" && len(s.Args)+len(s.Env) > 0:
 		w.add("only for a server with command; one with url has headers", "mcp", name, map[bool]string{true: "args", false: "env"}[len(s.Args) > 0])
 	}
-	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "") {
+	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || strings.HasPrefix(u.Host, "*") || BadHost(u.Host) != "" || u.User != nil || u.Fragment != "") {
 		w.add("expected an address such as https://example.com/mcp, without a user and without #", "mcp", name, "url")
 	}
 	if u, _ := url.Parse(s.URL); u != nil && u.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) && len((ToolSet{MCP: map[string]ToolServer{name: s}}).Variables()) > 0 {
@@ -287,6 +287,8 @@ func badValue(field, key, text string) string {
 	switch {
 	case strings.ContainsAny(text, "\r\n\x00"):
 		return "expected one line"
+	case field == "headers" && strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }):
+		return "expected letters, digits and signs of ASCII alone, as programs refuse to send others"
 	case field == "env" && WithheldFromAll(key) != "":
 		return WithheldFromAll(key)
 	case field == "headers" && ofProtocol().MatchString(key):

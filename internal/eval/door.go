@@ -93,7 +93,7 @@ the budget ended first.`,
 // tell prints a report.
 func tell(env environ.Env, r Report, asJSON bool, junit string) error {
 	if junit != "" {
-		if err := os.WriteFile(junit, []byte(r.junit()), 0o644); err != nil {
+		if err := os.WriteFile(junit, []byte(r.junit()), 0o600); err != nil {
 			return exit.AsUsage(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,7 +59,8 @@ func fake(t Trial, quality uint32, usd float64) Result {
 // 100, another one too, one half of them, and one lies.
 func TestKnownAgentsAreRanked(t *testing.T) {
 	quality := map[string]uint32{"good": 90, "half": 50, "liar": 0, "twin": 90}
-	e := evaluating(t, t.TempDir(), Options{Runs: 5, Jobs: 4}, 12, "good", "half", "liar", "twin")
+	dir := filepath.Join(t.TempDir(), "results")
+	e := evaluating(t, dir, Options{Runs: 5, Jobs: 4}, 12, "good", "half", "liar", "twin")
 	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (Result, error) {
 		return fake(at, quality[at.Variant], float64(quality[at.Variant])/1000), nil
 	})
@@ -90,6 +92,14 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 	}
 	if report.allSolved() || report.Missing != 0 || report.Short {
 		t.Errorf("%+v", report)
+	}
+	if err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error { // what agents said is for one user
+		if info, err := d.Info(); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s is open to others (%v)", file, err)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -190,21 +190,21 @@ type results struct {
 // resultsFolder gives the folder of the results of a suite, unless one is named: beside
 // the runs on this machine, by the path of the suite.
 func resultsFolder(env environ.Env, suite string) (string, error) {
-	base, err := workspace.HomeBase(env)
-	if err != nil {
-		return "", fmt.Errorf("there is no folder for results: %w; name one with --results", err)
-	}
 	full, err := filepath.Abs(suite)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(full))
-	return filepath.Join(base, "eval", filepath.Base(full)+"-"+hex.EncodeToString(sum[:4])), nil
+	dir, err := workspace.HomeBase(env, full, "eval", filepath.Base(full)+"-"+hex.EncodeToString(sum[:4]))
+	if err != nil {
+		return "", fmt.Errorf("%w, or one for results with --results", err)
+	}
+	return dir, nil
 }
 
 // openResults takes the folder for this process alone.
 func openResults(ctx context.Context, dir string) (*results, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	file, err := folders.TakeLock(ctx, dir)
@@ -253,12 +253,12 @@ func (r *results) save(out Result) error {
 	return writeWhole(r.file(out.Trial), append(data, '\n'))
 }
 
-// writeWhole writes a file as a whole, or not at all, and the folders above it.
+// writeWhole writes a file as a whole, or not at all, and the folders above it, for their user alone.
 func writeWhole(file string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	return renameio.WriteFile(file, data, 0o644)
+	return renameio.WriteFile(file, data, 0o600)
 }
 
 // looked reports whether a case of this key was looked at before and found good.

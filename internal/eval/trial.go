@@ -140,7 +140,7 @@ func cut(at *workspace.Recorded, own float64) bool {
 
 // begin makes what a trial begins with.
 func (r *runner) begin(ctx context.Context, c Case, v Variant, dir string) error {
-	if err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+	if err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return err
 	}
 	if c.Step == nil {
@@ -148,7 +148,7 @@ func (r *runner) begin(ctx context.Context, c Case, v Variant, dir string) error
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(issueIn(dir, c), text, 0o644); err != nil {
+		if err := os.WriteFile(issueIn(dir, c), text, 0o600); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,30 @@ const (
 // Locked reports whether a file or folder keeps its owner, unless root, from its use. Links and the like never do.
 func Locked(info fs.FileInfo) bool { return info.Mode()&rights(info) != rights(info) }
 
+// Own refuses a folder in which others than the user can have put something; one that is not there yet can be the user's.
+// Root also works in what is of the owner of a folder beside it, as with sudo, and in containers that have it from outside.
+func Own(dir, beside string) error {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t)
+	ours := owner.Uid == 0 || int(owner.Uid) == os.Geteuid()
+	if other, err := os.Stat(beside); err == nil && os.Geteuid() == 0 {
+		ours = ours || other.Sys().(*syscall.Stat_t).Uid == owner.Uid
+	}
+	switch mode := info.Mode().Perm(); {
+	case !ours:
+		return fmt.Errorf("%s belongs to another user (%d), who may have filled it", dir, owner.Uid)
+	case mode&0o002 != 0 || mode&0o020 != 0 && owner.Gid != owner.Uid: // many systems give each user a group
+		return fmt.Errorf("others may write in %s (mode %04o)", dir, mode)
+	}
+	return nil
+}
+
 func rights(info fs.FileInfo) fs.FileMode {
 	switch {
 	case info.IsDir():

@@ -357,3 +357,42 @@ func TestStanding(t *testing.T) {
 		t.Error("another folder passes for the one that was there")
 	}
 }
+
+// A folder that others have made, or may write in, is not used. Root uses what is of the owner of the folder beside it.
+func TestOwn(t *testing.T) {
+	testenv.Ordinary(t, func(t *testing.T) {
+		dir, beside, uid := t.TempDir(), t.TempDir(), os.Geteuid()
+		for _, tt := range []struct {
+			mode             os.FileMode
+			owner, gid, next int
+			want             string
+		}{
+			{0o700, uid, uid, uid, ""},
+			{0o755, uid, uid, uid, ""},
+			{0o775, uid, uid, uid, ""},
+			{0o777, uid, uid, uid, "others may write in " + dir + " (mode 0777)"},
+			{0o1777, uid, uid, uid, "others may write in " + dir + " (mode 0777)"},
+			{0o770, uid, 12, uid, "others may write in " + dir + " (mode 0770)"},
+			{0o700, 12345, 12345, uid, dir + " belongs to another user (12345), who may have filled it"},
+			{0o700, 12345, 12345, 12345, ""},
+			{0o707, 12345, 12345, 12345, "others may write in " + dir + " (mode 0707)"},
+		} {
+			if uid != 0 && (tt.owner != uid || tt.gid != uid) {
+				continue // only root can make it
+			}
+			if err := errors.Join(os.Chown(dir, tt.owner, tt.gid), os.Chown(beside, tt.next, -1), syscall.Chmod(dir, uint32(tt.mode))); err != nil {
+				t.Fatal(err)
+			}
+			said := ""
+			if err := Own(dir, beside); err != nil {
+				said = err.Error()
+			}
+			if said != tt.want {
+				t.Errorf("%o of %d:%d beside %d: %q, want %q", tt.mode, tt.owner, tt.gid, tt.next, said, tt.want)
+			}
+		}
+		if err := Own(filepath.Join(dir, "none"), beside); err != nil {
+			t.Errorf("none is there: %v", err)
+		}
+	})
+}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -104,6 +105,7 @@ type call struct {
 	Secrets []string // never to appear in an error
 	Lock    *os.File // held open by the command as well; may be nil
 	Private string   // settings that no environment shows, see privately; may be ""
+	Memory  int      // kB of data that git and each of its helpers may hold; 0: no limit
 }
 
 // All are the arguments of git.
@@ -112,6 +114,10 @@ func (c call) All() []string { return slices.Concat(fixedSettings(), c.How, c.Ar
 // Do returns the command's standard output. With ctx its group ends: asked first, so that git removes locks, then killed.
 func (c call) Do(ctx context.Context) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", c.All()...)
+	if c.Memory > 0 {
+		cmd.Args = append([]string{"sh", "-c", `ulimit -d "$0" 2>/dev/null; exec "$@"`, strconv.Itoa(c.Memory), cmd.Path}, c.All()...)
+		cmd.Path = "/bin/sh" // whose pid becomes git's
+	}
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
 	out, stderr := &process.Head{Limit: c.Limit}, &process.Tail{Limit: 64 << 10}
 	done, err := c.Files(cmd)

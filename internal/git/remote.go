@@ -61,6 +61,7 @@ type line struct {
 	remote   *remote
 	token    func(context.Context) (string, error) // nil: the user's own credentials
 	patience time.Duration                         // 0: the usual
+	memory   int                                   // in kB; 0: the usual
 	more     []setting                             // for this call
 }
 
@@ -70,6 +71,7 @@ func (l line) do(ctx context.Context, c call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Memory = cmp.Or(l.memory, memory)
 	var out []byte
 	err = l.await(ctx, func(calm context.Context) error {
 		var err error
@@ -124,11 +126,18 @@ func (l line) await(ctx context.Context, talk func(context.Context) error) error
 		return &text.CauseError{Err: errNoAnswer, Why: text.CauseOf("git_no_answer", "{remote} has not answered in time, which is {time}: see whether it can be reached, and start again",
 			"remote", l.remote.name, "time", within)}
 	}
+	if strings.Contains("\n"+stderrOf(err), "\nfatal: Out of memory") {
+		return &text.CauseError{Err: err, Why: text.CauseOf("git_flooded", "{remote} has sent more than git can hold: see what answers at its address, and start again", "remote", l.remote.name)}
+	}
 	return err
 }
 
 // patience is how long a call to the remote may take, with large transfers and the remote's own checks.
 const patience = 15 * time.Minute
+
+// memory is how many kB of data git, and each of its helpers, may hold while it talks with a remote, which may send
+// without end: as much as large repositories need.
+const memory = 2 << 20
 
 // errNoAnswer says that a remote which was reached did not come to an end.
 var errNoAnswer = errors.New("has not answered in time")

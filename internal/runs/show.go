@@ -112,7 +112,7 @@ func KeepResults(ctx context.Context, j *environ.Job, w *workspace.Workspace, re
 	if err != nil || dir == "" {
 		return nil
 	}
-	if err := os.WriteFile(filepath.Join(dir, resultFile), []byte(j.Known(result)+"\n"), 0o644); err != nil || !all {
+	if err := os.WriteFile(filepath.Join(dir, resultFile), []byte(j.Known(result)+"\n"), 0o600); err != nil || !all {
 		return err
 	}
 	for _, err := range []error{keepPage(ctx, j, w, dir), keepTalk(j, w, dir)} {

@@ -18,8 +18,8 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// openWith opens a run of an issue in a file, in a repository of its own.
-func openWith(t *testing.T, b Backend) error {
+// openWith opens a run of an issue in a file, in a repository of its own, below a folder of that mode; 0: that is not there yet.
+func openWith(t *testing.T, b Backend, home os.FileMode) error {
 	t.Helper()
 	dir := t.TempDir()
 	repo, file := filepath.Join(dir, "a repo"), filepath.Join(dir, "7.md")
@@ -32,6 +32,11 @@ func openWith(t *testing.T, b Backend) error {
 		t.Fatal(err)
 	}
 	b.Find = git.Find
+	if home != 0 {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, "home"), 0o700), os.Chmod(filepath.Join(dir, "home"), home)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	o := Options{Repo: repo}
 	o.File = file
 	env := environ.Env{Environ: append(os.Environ(), "REPRISE_HOME="+filepath.Join(dir, "home")), Now: time.Now}
@@ -55,9 +60,18 @@ func TestWronglyDefined(t *testing.T) {
 			repo, err := git.Open(ctx, o)
 			return Tree{Repo: repo}, err
 		},
-	})
+	}, 0)
 	if _, none := os.Stat(root); !errors.Is(err, noPipeline) || !errors.Is(none, os.ErrNotExist) {
 		t.Errorf("the error is %v, and of the folder %v", err, none)
+	}
+}
+
+// A folder in which others may have put something is refused before anything is read there.
+func TestHomeOfOthers(t *testing.T) {
+	t.Parallel()
+	err := openWith(t, Backend{}, 0o777)
+	if err == nil || !strings.HasSuffix(err.Error(), "/home (mode 0777): name a folder of your own in REPRISE_HOME") || !strings.HasPrefix(err.Error(), "others may write in /") {
+		t.Errorf("the error is %v", err)
 	}
 }
 

@@ -292,23 +292,32 @@ func (o Options) sameDefinition(w *Workspace) error {
 	return nil
 }
 
-// HomeBase gives the folder for all that reprise keeps here: REPRISE_HOME, else one in the user's caches.
-func HomeBase(env environ.Env) (string, error) {
-	if base := env.Getenv("REPRISE_HOME"); base != "" {
-		return base, nil
+// HomeBase gives a folder of all that reprise keeps here, in REPRISE_HOME, else in the user's caches, for work in dir.
+// It is an error if others can have put something there.
+func HomeBase(env environ.Env, dir string, names ...string) (string, error) {
+	base := env.Getenv("REPRISE_HOME")
+	if base == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("there is no folder to work in: %w; name one in REPRISE_HOME", err)
+		}
+		base = filepath.Join(cache, "reprise")
 	}
-	cache, err := os.UserCacheDir()
-	return filepath.Join(cache, "reprise"), err
+	err := folders.Own(base, dir)
+	for _, name := range names {
+		base = filepath.Join(base, name)
+		err = cmp.Or(err, folders.Own(base, dir))
+	}
+	if err != nil {
+		return base, fmt.Errorf("%w: name a folder of your own in REPRISE_HOME", err)
+	}
+	return base, nil
 }
 
 // HomeFolder gives where a run lives here: outside the repository, as many tools pass over what is below ".git".
 func HomeFolder(env environ.Env, src *git.Source, id string) (string, error) {
-	base, err := HomeBase(env)
-	if err != nil {
-		return "", fmt.Errorf("there is no folder to work in: %w; name one in REPRISE_HOME", err)
-	}
 	sum := sha256.Sum256([]byte(src.CommonDir))
-	return filepath.Join(base, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id), nil
+	return HomeBase(env, src.Dir, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id)
 }
 
 // recordFolder is where a run's record is kept between two commits: beside the work, in its tree.
