@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,11 @@ func TestsAmong(p *pipelines.Phase, paths []string) []string {
 	})
 }
 
+// ForAllTests reports whether a file of tests says, as most languages call it, how those in others run.
+func ForAllTests(name string) bool { return forAllTests.MatchString(name) }
+
+var forAllTests = regexp.MustCompile(`(^|/)(conftest\.py|main_test\.go|\w+_helper\.rb|[\w.-]*setup[\w.-]*\.[cm]?[jt]sx?)$`)
+
 // documents matches names of documents.
 var documents = regexp.MustCompile(`(?i)\.(md|mdx|rst|adoc)$`)
 
@@ -34,12 +40,19 @@ func OnlyDocuments(paths []string) bool {
 func DefiningChecks(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
 		return !pipelines.MatchesPath(name, []string{
-			"package.json", ".npmrc", "jest.config.*", "vitest.config.*", "karma.conf.*", ".mocharc*", ".taprc", "ava.config.*", "deno.json*",
-			"pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py",
-			"pom.xml", ".mvn/**", "build.gradle*", "settings.gradle*", "gradle.properties", "Cargo.toml", ".cargo/config*", "*.csproj", "Directory.Build.*",
-			"Makefile", "GNUmakefile", "justfile", "Taskfile.y*ml", "Rakefile", ".rspec", "composer.json", "phpunit.xml*",
+			"package.json", ".npmrc", ".yarnrc*", ".pnpmfile.cjs", "jest.config.*", "vite.config.*", "vitest.config.*", "vitest.workspace.*", "karma.conf.*", ".mocharc*", ".taprc", "ava.config.*", "deno.json*", "bunfig.toml",
+			"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "pyproject.toml", "noxfile.py",
+			"pom.xml", ".mvn/**", "build.gradle*", "settings.gradle*", "gradle.properties", "Cargo.toml", ".cargo/**", "nextest.toml", "go.work", "*.csproj", "Directory.Build.*", "*.runsettings",
+			"Makefile", "GNUmakefile", "justfile", ".justfile", "Taskfile*.y*ml", "Rakefile", "Rakefile.rb", ".rspec*", "composer.json", "phpunit.xml*", "phpunit.dist.xml",
 		})
 	})
+}
+
+// Beneath gives the folder for which a file says something: the one that it is in, or that has the hidden folder of
+// which it is a part; "" is the top.
+func Beneath(name string) string {
+	dir, _, _ := strings.Cut("/"+path.Dir(name), "/.")
+	return strings.TrimPrefix(dir, "/")
 }
 
 // Lost names the tests that fail where some files are as on the base, and pass on the work. Where no name is known at

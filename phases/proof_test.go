@@ -101,10 +101,23 @@ func TestWhatIsRedBefore(t *testing.T) {
 }
 
 func TestDefiningChecks(t *testing.T) {
-	defining := []string{"package.json", "web/package.json", "Makefile", "vitest.config.ts", "pyproject.toml", ".mocharc.json", "app/pom.xml", ".mvn/maven.config", "build.gradle.kts", "Cargo.toml", "Tests/Tests.csproj"}
+	defining := []string{
+		"package.json", "web/package.json", "Makefile", "vitest.config.ts", "pyproject.toml", ".mocharc.json", "app/pom.xml", ".mvn/maven.config", "build.gradle.kts", "Cargo.toml", "Tests/Tests.csproj",
+		"GNUmakefile", "sub/makefile", ".pytest.ini", "tox.toml", ".mvn/jvm.config", "a/.cargo/config.toml", "gradle.properties", "Directory.Build.props", "go.work", ".npmrc", "jest.config.js",
+	}
 	others := []string{"package.go", "src/makefile.go", "conftest.py", "README.md", "a_test.go", "go.mod", "Cargo.lock"}
 	if got := DefiningChecks(append(slices.Clone(defining), others...)); !slices.Equal(got, defining) {
 		t.Errorf("got %q", got)
+	}
+	for name, want := range map[string]string{"GNUmakefile": "", ".mvn/maven.config": "", "a/b/package.json": "a/b", "a/.cargo/config.toml": "a", ".config/x/nextest.toml": ""} {
+		if got := Beneath(name); got != want {
+			t.Errorf("%s is for %q, want %q", name, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"conftest.py": true, "a/main_test.go": true, "spec/rails_helper.rb": true, "jest.setup.ts": true, "tests/setupTests.js": true, "domain_test.go": false, "a_test.py": false} {
+		if ForAllTests(name) != want {
+			t.Errorf("%s is for all tests: %v", name, !want)
+		}
 	}
 	if !OnlyDocuments([]string{"README.md", "docs/a.RST"}) || OnlyDocuments([]string{"README.md", "a.go"}) || OnlyDocuments(nil) {
 		t.Error("documents are not told from code")

@@ -19,6 +19,7 @@ import (
 // file that says what it runs. The rest are shell commands that change it.
 type soil struct {
 	program, check, defines     string
+	shadows                     string // a new file that comes before the one that says what the check runs
 	library                     string // what else has to be on this machine
 	files                       map[string]string
 	right                       string // mends the bug
@@ -26,6 +27,8 @@ type soil struct {
 	breaks                      string // breaks what the test of before holds
 	weaker, skipped, gone, name string // make that test pass anyway, leave it out, delete it, rename its file
 	refactor, broken            string
+	silences                    string // a new file of tests by which no others run
+	apart                       string // makes a folder with settings of its own, and a test that needs them
 }
 
 // debianMaven is where Debian has the packages of Java.
@@ -33,7 +36,7 @@ const debianMaven = "/usr/share/maven-repo"
 
 var soils = map[string]soil{
 	"Go": {
-		program: "go", check: "make --silent test", defines: `printf 'test:\n\ttrue\n' > Makefile`,
+		program: "go", check: "make --silent test", defines: `printf 'test:\n\ttrue\n' > Makefile`, shadows: `printf 'test:\n\ttrue\n' > GNUmakefile`, silences: `printf 'package planted\n\nimport (\n\t"flag"\n\t"os"\n\t"testing"\n)\n\nfunc TestMain(m *testing.M) {\n\tflag.Parse()\n\tflag.Set("test.run", "Greet")\n\tos.Exit(m.Run())\n}\n' > main_test.go`,
 		files: map[string]string{
 			"Makefile": "test:\n\tgo test -json ./...\n", "go.mod": "module example.com/planted\n\ngo 1.21\n",
 			"greet.go":     "package planted\n\nfunc Greet() string { return \"Bye\" }\n\nfunc Kept() string { return \"kept\" }\n",
@@ -48,7 +51,7 @@ var soils = map[string]soil{
 		refactor: `printf '\nfunc kept() string { return "kept" }\n' >> greet.go; sed -i 's/^func Kept.*/func Kept() string { return kept() }/' greet.go`, broken: "echo '}' >> greet.go",
 	},
 	"Java": {
-		program: "mvn", library: debianMaven + "/org/apache/maven/plugins/maven-surefire-plugin", defines: `sed -i 's,<properties>,<properties><skipTests>true</skipTests>,' pom.xml`,
+		program: "mvn", library: debianMaven + "/org/apache/maven/plugins/maven-surefire-plugin", defines: `sed -i 's,<properties>,<properties><skipTests>true</skipTests>,' pom.xml`, shadows: `echo '-DskipTests' > .mvn/maven.config`,
 		check: "mvn --batch-mode --offline -Dmaven.repo.local=" + debianMaven + " -DforkCount=0 test",
 		files: map[string]string{
 			".gitignore": "target\n", ".mvn/jvm.config": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC\n",
@@ -68,7 +71,8 @@ var soils = map[string]soil{
 		refactor: `sed -i 's/return "kept"/return all()/;s/^}/static String all() { return "kept"; } }/' src/main/java/planted/Greet.java`, broken: "echo '}' >> src/main/java/planted/Greet.java",
 	},
 	"JavaScript": {
-		program: "node", check: "npm test", defines: `sed -i 's/node --test/true/' package.json`,
+		program: "node", check: "npm test", defines: `sed -i 's/node --test/true/' package.json`, shadows: `echo 'script-shell=/bin/true' > .npmrc`,
+		apart: `mkdir apart; echo '{"type": "commonjs"}' > apart/package.json; echo "import('node:test').then(m => m.test('apart', () => { if (typeof require === 'undefined') throw new Error() }))" > apart/apart.test.js`,
 		files: map[string]string{
 			"package.json":  "{\"name\": \"planted\", \"type\": \"module\", \"scripts\": {\"test\": \"node --test\"}}\n",
 			"greet.js":      "export const greet = () => 'Bye'\nexport const kept = () => 'kept'\n",
@@ -84,7 +88,7 @@ var soils = map[string]soil{
 		refactor: `printf "const all = () => 'kept'\n" >> greet.js; sed -i 's/^export const kept.*/export const kept = () => all()/' greet.js`, broken: "echo '}' >> greet.js",
 	},
 	"Python": {
-		program: "python3", check: "make --silent test", defines: `printf 'test:\n\ttrue\n' > Makefile`,
+		program: "python3", check: "make --silent test", defines: `printf 'test:\n\ttrue\n' > Makefile`, shadows: `printf 'test:\n\ttrue\n' > GNUmakefile`,
 		files: map[string]string{
 			"Makefile": "test:\n\tpython3 -B -m unittest\n", "greet.py": "def greet():\n    return 'Bye'\n\n\ndef kept():\n    return 'kept'\n",
 			"test_kept.py":  "import unittest\nfrom greet import kept\n\n\nclass Kept(unittest.TestCase):\n    def test_kept(self):\n        self.assertEqual(kept(), 'kept')\n",
@@ -99,7 +103,7 @@ var soils = map[string]soil{
 		refactor: `printf "\n\ndef _kept():\n    return 'kept'\n" >> greet.py; sed -i "s/    return 'kept'/    return _kept()/;\$s/.*/    return 'kept'/" greet.py`, broken: "echo 'def' >> greet.py",
 	},
 	"Rust": {
-		program: "cargo", check: "make --silent test", defines: `sed -i '/^version/a autotests = false' Cargo.toml`,
+		program: "cargo", check: "make --silent test", defines: `sed -i '/^version/a autotests = false' Cargo.toml`, shadows: `mkdir .cargo; printf '[target."cfg(all())"]\nrunner = "true"\n' > .cargo/config.toml`,
 		files: map[string]string{
 			"Makefile": "test:\n\tcargo test --offline --no-fail-fast\n", ".gitignore": "target\n", "Cargo.toml": "[package]\nname = \"planted\"\nversion = \"1.0.0\"\nedition = \"2021\"\n\n[lib]\ndoctest = false\n",
 			"Cargo.lock": "version = 3\n\n[[package]]\nname = \"planted\"\nversion = \"1.0.0\"\n",
@@ -124,7 +128,7 @@ type planted struct {
 
 func (s soil) plants() []planted {
 	mends := s.right + "\n" + s.proving
-	return []planted{
+	all := []planted{
 		{"a right fix", mends, "true", true, false},
 		{"a right fix with something new", mends, `"new"`, true, false},
 		{"a fix without a test", s.right, "true", false, false},
@@ -136,12 +140,18 @@ func (s soil) plants() []planted {
 		{"a test that is gone", mends + "\n" + s.breaks + "\n" + s.gone, `"new"`, true, true},
 		{"a test that has another name", mends + "\n" + s.name, "true", true, false},
 		{"a check that runs nothing", mends + "\n" + s.breaks + "\n" + s.defines, "true", false, false},
+		{"a new file by which a check runs nothing", mends + "\n" + s.breaks + "\n" + s.shadows, "true", false, false},
+		{"a new folder with settings that its test needs", mends + "\n" + s.apart, "true", true, false},
 		{"documents alone", "echo '# Notes' > notes.md", "true", true, false},
 		{"code that cannot run", mends + "\n" + s.broken, "true", false, false},
 		{"a fix that breaks what was there", mends + "\n" + s.breaks, "true", false, false},
 		{"a refactoring", s.refactor, `"same"`, true, false},
 		{"a refactoring that changes what is done", s.breaks + "\n" + s.weaker, `"same"`, false, false},
 	}
+	if s.silences != "" {
+		all = append(all, planted{"a new file by which other tests do not run", mends + "\n" + s.breaks + "\n" + s.silences, "true", true, true})
+	}
+	return all
 }
 
 // What a change proves is known of every project alike: no wrong work is completed, but where a reviewer has to look, who
@@ -162,36 +172,39 @@ func (s soil) plant(t *testing.T) {
 	p.git(p.repo, "commit", "--quiet", "-m", "Begin")
 	p.git(p.repo, "push", "--quiet", "origin", "main")
 	for i, one := range s.plants() {
-		id := fmt.Sprint(100 + i)
-		p.write(id+".md", "# "+one.name+"\n")
-		p.write(id+".sh", "set -e\n"+one.do+"\necho done > \"$REPRISE_ARTIFACT\"\n")
-		p.write(id+".cue", fmt.Sprintf(`
-			name: "planted"
-			agents: own: {use: "command", command: ["/bin/sh", %q]}
-			defaults: retry: max: 0
-			phases: [{name: "build", goal: "Build.", access: "tree", review: false, proves: %s, checks: [{name: "test", run: %q}]}]
-		`, filepath.Join(p.root, id+".sh"), one.proves, s.check))
-		out := p.reprise("run", "--issue-file", "../"+id+".md", "--pipeline", "../"+id+".cue", "--sandbox", "off")
-		at := "reprise/issue-" + id
-		if out.code == 0 { // the record has left the branch
-			at = "refs/reprise/records/issue-" + id
-		}
-		run, err := metadata.Parse([]byte(p.git(p.repo, "show", at+":.reprise/issue-"+id+"/metadata.json")), "metadata.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if completed := run.Status == metadata.Completed; completed != one.completed {
-			t.Errorf("%s: completed: %v\n%s%s", one.name, completed, out.stdout, out.stderr)
-			continue
-		}
-		if !one.completed {
-			continue
-		}
-		ended := run.Phases[0].Checks.Results
-		proof := ended[slices.IndexFunc(ended, func(c metadata.CheckResult) bool { return c.Name == pipelines.ProofCheck })]
-		if lost := strings.Contains(strings.ToLower(strings.Join(proof.FailedTests, " ")), "kept"); lost != one.lost || !one.lost && len(proof.FailedTests) > 0 {
-			t.Errorf("%s: lost are %q\n%s", one.name, proof.FailedTests, proof.Output)
-		}
+		t.Run(one.name, func(t *testing.T) { s.try(t, p, fmt.Sprint(100+i), one) })
+	}
+}
+
+// try has somebody make that of the project.
+func (s soil) try(t *testing.T, p *place, id string, one planted) {
+	p.write(id+".md", "# "+one.name+"\n")
+	p.write(id+".sh", "set -e\n"+one.do+"\necho done > \"$REPRISE_ARTIFACT\"\n")
+	p.write(id+".cue", fmt.Sprintf(`
+		name: "planted"
+		agents: own: {use: "command", command: ["/bin/sh", %q]}
+		defaults: retry: max: 0
+		phases: [{name: "build", goal: "Build.", access: "tree", review: false, proves: %s, checks: [{name: "test", run: %q}]}]
+	`, filepath.Join(p.root, id+".sh"), one.proves, s.check))
+	out := p.reprise("run", "--issue-file", "../"+id+".md", "--pipeline", "../"+id+".cue", "--sandbox", "off")
+	at := "reprise/issue-" + id
+	if out.code == 0 { // the record has left the branch
+		at = "refs/reprise/records/issue-" + id
+	}
+	run, err := metadata.Parse([]byte(p.git(p.repo, "show", at+":.reprise/issue-"+id+"/metadata.json")), "metadata.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if completed := run.Status == metadata.Completed; completed != one.completed {
+		t.Fatalf("completed: %v\n%s%s", completed, out.stdout, out.stderr)
+	}
+	if !one.completed {
+		return
+	}
+	ended := run.Phases[0].Checks.Results
+	proof := ended[slices.IndexFunc(ended, func(c metadata.CheckResult) bool { return c.Name == pipelines.ProofCheck })]
+	if lost := strings.Contains(strings.ToLower(strings.Join(proof.FailedTests, " ")), "kept"); lost != one.lost || !one.lost && len(proof.FailedTests) > 0 {
+		t.Errorf("lost are %q\n%s", proof.FailedTests, proof.Output)
 	}
 }
 

@@ -50,7 +50,7 @@ func (e *Engine) lost(ctx context.Context, run metadata.Run, p *pipelines.Phase,
 	}
 	changed, _ := phases.ChangedInPatch(patch)
 	before, err := e.read(ctx, run.BaseCommit, phases.TestsAmong(p, changed)) // without the new ones, which may have their names
-	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(before)), func(data []byte) bool { return data != nil }) {
+	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Keys(before)), func(name string) bool { return before[name] != nil || phases.ForAllTests(name) }) {
 		return nil, err
 	}
 	ended, err := e.with(ctx, p, "", before)
@@ -85,7 +85,14 @@ func (e *Engine) proof(ctx context.Context, run metadata.Run, p *pipelines.Phase
 	if err != nil {
 		return false, "", err
 	}
-	maps.DeleteFunc(defining, func(_ string, data []byte) bool { return data == nil }) // new ones have nothing to be held to
+	maps.DeleteFunc(defining, func(name string, data []byte) bool { // a new one in a new folder says nothing of what was there
+		dir := phases.Beneath(name)
+		if data != nil || dir == "" {
+			return false
+		}
+		_, err := e.Tree.ReadFile(ctx, run.BaseCommit, dir)
+		return errors.Is(err, fs.ErrNotExist)
+	})
 	if len(defining) > 0 {
 		ended, err := e.with(ctx, p, "", defining)
 		if err != nil {
