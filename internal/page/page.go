@@ -165,7 +165,7 @@ func (w *writer) funcs() template.FuncMap {
 		"line":   func(p view.Proof) string { return p.Line(w.Catalogue) },
 
 		"before":     func(run metadata.Run) []view.Row { return view.StateOf(w.Plan, run).Rows },
-		"after":      func(phase string) metadata.Phase { return view.RowOf(w.Rows, phase).Rec },
+		"after":      func(phase string) metadata.Phase { return w.Row(phase).Rec },
 		"reasonText": func(r phases.RollbackPlan) string { return string(phases.WrittenReason(r)) },
 	}
 }

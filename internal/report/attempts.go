@@ -35,39 +35,39 @@ type attempt struct {
 	Void    bool // its phase was taken back since
 }
 
-func attemptsOf(w words, f Facts) []attempt {
+func (w words) attempts(f Facts) []attempt {
 	space, of := &space{remaining: mostOfAll}, map[int][]Change{}
 	for _, c := range f.Changes {
 		of[c.Attempt] = append(of[c.Attempt], c)
 	}
-	back := rollbacksOf(w, f.Run)
+	back := w.rollbacks()
 	var all []attempt
-	for _, a := range f.Run.Attempts {
-		one := attemptOf(w, f.Run, a)
+	for _, a := range w.Run.Attempts {
+		one := w.attempt(a)
 		one.Stderr = space.take(lastLines(a.Stderr))
-		one.Diff = diffOf(w, of[a.N], space)
+		one.Diff = w.diff(of[a.N], space)
 		for len(back) > 0 && !back[0].at.After(a.StartedAt) {
 			one.Back, back = append(one.Back, back[0]), back[1:]
 		}
 		all = append(all, one)
 	}
-	talks := talksOf(w, f.Transcripts, space.remaining)
+	talks := w.talks(f.Transcripts, space.remaining)
 	for i := range all {
 		all[i].Talk = talks[all[i].N]
 	}
 	return all
 }
 
-func attemptOf(w words, run metadata.Run, a metadata.Attempt) attempt {
+func (w words) attempt(a metadata.Attempt) attempt {
 	result := string(a.Status)
 	outcome := badge{class(result), w.status(result)}
 	if a.Verdict != "" {
 		outcome = badge{class(string(a.Verdict)), w.word("verdicts", string(a.Verdict))}
 	}
-	rec := run.Phase(a.Phase)
+	rec := w.Run.Phase(a.Phase)
 	one := attempt{
 		N: a.N, Phase: w.phase(a.Phase), Step: w.word("steps", string(a.Step)), Outcome: outcome, Class: outcome.Class,
-		Facts: figuresOf(w, a), Why: whyOf(w, a),
+		Facts: w.figures(a), Why: w.why(a),
 		Refused: line(a.Refused, mostOfHosts), Allow: line(view.Allowing(a), mostOfHosts),
 		Void: rec != nil && a.Generation < rec.Generation,
 	}
@@ -81,13 +81,13 @@ func attemptOf(w words, run metadata.Run, a metadata.Attempt) attempt {
 const mostOfHosts = 1000
 
 // why says why an attempt did not succeed.
-func whyOf(w words, a metadata.Attempt) string {
+func (w words) why(a metadata.Attempt) string {
 	code := cmp.Or(string(a.Class), string(a.Code))
 	return text.Join(": ", line(code, 60), paragraph(a.Why.In(w.Catalogue)))
 }
 
 // figures are who did an attempt and what it took.
-func figuresOf(w words, a metadata.Attempt) []string {
+func (w words) figures(a metadata.Attempt) []string {
 	all := []string{line(text.Join(" ", a.Agent, text.If(a.Model != "", "("+a.Model+")")), 100), text.Clock(a.StartedAt), text.Duration(took(a))}
 	if n := a.Usage.InputTokens + a.Usage.OutputTokens; n > 0 {
 		all = append(all, w.Shown("page tokens of", "n", text.Tokens(n)))
@@ -166,7 +166,7 @@ type block struct {
 }
 
 // diff gives the changes of an attempt as far as there is room for them.
-func diffOf(w words, changes []Change, space *space) diff {
+func (w words) diff(changes []Change, space *space) diff {
 	var d diff
 	var added, deleted, files, left int
 	here, cut, commit := min(mostOfOne, space.remaining), false, ""
@@ -269,15 +269,15 @@ type talk struct {
 
 // talksOf gives what was said in the attempts, as far as there is room: the newest
 // matter most.
-func talksOf(w words, all map[int][]agents.Entry, left int) map[int]talk {
+func (w words) talks(all map[int][]agents.Entry, left int) map[int]talk {
 	space, talks := &space{remaining: left + leastOfTalk}, map[int]talk{}
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(all))) {
-		talks[n] = talkOf(w, all[n], space)
+		talks[n] = w.talk(all[n], space)
 	}
 	return talks
 }
 
-func talkOf(w words, entries []agents.Entry, space *space) talk {
+func (w words) talk(entries []agents.Entry, space *space) talk {
 	var t talk
 	here, shown, left := min(mostOfOne, space.remaining), 0, 0
 	for _, e := range entries {

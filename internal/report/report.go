@@ -15,6 +15,7 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,66 +87,55 @@ type badge struct{ Class, Word string }
 type fact struct{ Name, Value, Link string }
 
 func newContent(f Facts) content {
-	plan := view.Whole(f.Plan)
-	w := words{prompts.Words(f.Run.Language), plan}
 	run := f.Run
-	rows := view.RowsOf(plan, run)
-	lanes, ends := lanesOf(w, run, rows)
+	w := words{prompts.Words(run.Language), view.StateOf(f.Plan, run)}
+	lanes, ends := w.lanes()
 	return content{
 		W: w, Policy: policy(), Style: template.CSS(styleText),
 		Title:  text.IssueHead(run.IssueNumber, line(run.IssueTitle, 300)),
 		Status: badge{class(string(run.Status)), w.status(string(run.Status))},
-		Where:  whereOf(w, plan, run, rows), Facts: factsOf(w, run),
-		Next: nextOf(w, plan, run), Proven: provenOf(w, plan, run), Issue: paragraph(f.Issue), Whole: diffOf(w, f.Whole, &space{remaining: mostOfAll}), Lanes: lanes, Merges: mergesOf(w, run), TimelineEnd: ends,
-		Attempts: attemptsOf(w, f), NoChanges: f.NoChanges,
-		Reviews: reviewsOf(w, rows), Checks: checksOf(w, rows),
-		Rollbacks: rollbacksOf(w, run), Cost: costOf(run, rows),
-		People: peopleOf(w, run), Questions: questionsOf(w, run),
+		Where:  w.where(), Facts: w.facts(),
+		Next: w.next(), Proven: w.proven(), Issue: paragraph(f.Issue), Whole: w.diff(f.Whole, &space{remaining: mostOfAll}), Lanes: lanes, Merges: w.merges(), TimelineEnd: ends,
+		Attempts: w.attempts(f), NoChanges: f.NoChanges,
+		Reviews: w.reviews(), Checks: w.checks(),
+		Rollbacks: w.rollbacks(), Cost: w.cost(),
+		People: w.people(), Questions: w.questions(),
 		Made: w.Shown("page made", "when", text.Clock(f.At)),
 	}
 }
 
 // where says at which phase and step the run is.
-func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []view.Row) string {
-	total := view.PhasesIn(rows)
-	d := view.Doing(plan, run)
-	at := view.RowOf(rows, d.Phase)
-	switch {
-	case at.Number == 0 || run.Status == metadata.Completed:
-		return w.Shown("phases", "n", view.Completed(rows), "m", total)
-	case d.Do == "": // it stopped between steps
-		return w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", total)
+func (w words) where() string {
+	switch at := w.At; {
+	case at.Number == 0 || w.Run.Status == metadata.Completed:
+		return w.Shown("phases", "n", w.Done, "m", w.All)
+	case w.Now.Do == "": // it stopped between steps
+		return w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", w.All)
 	default:
-		return w.Headline(at.Number, total, text.Flat(at.Title), string(d.Do))
+		return w.Headline(at.Number, w.All, text.Flat(at.Title), string(w.Now.Do))
 	}
 }
 
-func factsOf(w words, run metadata.Run) []fact {
-	spent := phases.SpentOf(run)
+func (w words) facts() []fact {
+	run, spent := w.Run, phases.SpentOf(w.Run)
 	all := []fact{
 		{w.Say("cost"), view.Spent(run), ""},
 		{w.Say("elapsed"), text.Duration(run.UpdatedAt.Sub(run.CreatedAt)), ""},
 		{w.Shown("page work"), text.Duration(time.Duration(spent.Seconds) * time.Second), ""},
 		{w.Shown("page at once"), view.Together(w.Catalogue, run), ""},
-		{w.Say("attempts"), text.Tokens(int64(phases.SpentOf(run).Attempts)), ""},
+		{w.Say("attempts"), text.Tokens(int64(spent.Attempts)), ""},
 		{w.Say("pipeline"), line(text.Join(" ", run.Pipeline.Name), 60), ""},
 		{w.Say("branch"), line(run.BranchName, 120), ""},
 		{w.Shown("page issue"), named(run.IssueURL), link(run.IssueURL)},
 		{w.Say("pullRequest"), named(run.PRURL), link(run.PRURL)},
 		{w.Shown("page begun"), text.Clock(run.CreatedAt), ""},
 	}
-	var shown []fact
-	for _, f := range all {
-		if f.Value != "" {
-			shown = append(shown, f)
-		}
-	}
-	return shown
+	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
 }
 
-// provenOf has a line for each phase of which something was proven.
-func provenOf(w words, plan *pipelines.Pipeline, run metadata.Run) (all []fact) {
-	for _, p := range view.StateOf(plan, run).Proven() {
+// proven has a line for each phase of which something was proven.
+func (w words) proven() (all []fact) {
+	for _, p := range w.Proven() {
 		all = append(all, fact{Name: line(p.Title, 60), Value: line(p.Line(w.Catalogue), 1000)})
 	}
 	return all
@@ -158,8 +148,9 @@ type next struct {
 	Commands            []string
 }
 
-func nextOf(w words, plan *pipelines.Pipeline, run metadata.Run) next {
-	n := next{Class: class(string(run.Status)), Commands: view.NextCommands(plan, run)}
+func (w words) next() next {
+	run := w.Run
+	n := next{Class: class(string(run.Status)), Commands: view.NextCommands(w.Plan, run)}
 	switch {
 	case run.Status == metadata.Completed:
 		n.Why = w.Shown("done")
@@ -211,10 +202,10 @@ func policy() string {
 		"'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// words are what the page says in a language, and of a pipeline.
+// words are what the page says in a language, and of a run.
 type words struct {
 	prompts.Catalogue
-	plan *pipelines.Pipeline
+	view.State
 }
 
 // phase is what people read in the place of the name of a phase.
@@ -222,7 +213,7 @@ func (w words) phase(name string) string {
 	if name == "" {
 		return ""
 	}
-	return line(view.TitleOf(w.plan, name), 60)
+	return line(view.TitleOf(w.Plan, name), 60)
 }
 
 // line makes a text one line of at most so many cells.

@@ -35,14 +35,15 @@ type mark struct{ X, Name string }
 
 const wide = 1000
 
-// lanesOf places the attempts on lanes. Pauses are shortened, since a run may
+// lanes places the attempts on lanes. Pauses are shortened, since a run may
 // wait for days, and short attempts are widened so that all can be seen.
-func lanesOf(w words, run metadata.Run, rows []view.Row) ([]lane, []string) {
+func (w words) lanes() ([]lane, []string) {
+	run := w.Run
 	if len(run.Attempts) == 0 {
 		return nil, nil
 	}
-	lanes, at := make([]lane, 0, len(rows)), map[string]int{}
-	for _, r := range rows {
+	lanes, at := make([]lane, 0, len(w.Rows)), map[string]int{}
+	for _, r := range w.Rows {
 		if r.Took > 0 || r.Attempts > 0 || r.Left != "" {
 			at[r.Rec.Name] = len(lanes)
 			lanes = append(lanes, lane{Phase: line(r.Title, 60), Badge: badge{class(r.Standing()), w.status(r.Standing())}, Took: text.If(r.Took > 0 || r.Left == "", text.Duration(r.Took)), Left: line(r.Left.In(w), 200)})
@@ -52,7 +53,7 @@ func lanesOf(w words, run metadata.Run, rows []view.Row) ([]lane, []string) {
 	slices.SortStableFunc(attempts, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
 	a := axisOf(attempts)
 	for i, one := range attempts {
-		shown := attemptOf(w, run, one)
+		shown := w.attempt(one)
 		if n, ok := at[one.Phase]; ok {
 			lanes[n].Bars = append(lanes[n].Bars, bar{
 				N: one.N, X: a.at(a.Starts[i]), Width: a.at(a.Widths[i]), Class: shown.Class,
@@ -60,9 +61,9 @@ func lanesOf(w words, run metadata.Run, rows []view.Row) ([]lane, []string) {
 			})
 		}
 	}
-	for _, b := range run.RollbackHistory {
+	for _, b := range w.Run.RollbackHistory {
 		if n, ok := at[b.ToPhase]; ok {
-			lanes[n].Backs = append(lanes[n].Backs, mark{a.at(a.when(attempts, b.Timestamp)), line(wayBackOf(w, b), 200)})
+			lanes[n].Backs = append(lanes[n].Backs, mark{a.at(a.when(attempts, b.Timestamp)), line(w.wayBack(b), 200)})
 		}
 	}
 	return lanes, []string{text.Clock(attempts[0].StartedAt), text.Clock(over(attempts))}
@@ -125,9 +126,9 @@ type finding struct {
 
 // reviews gives what stood against the work of each phase, and what became of
 // it. Phases of which nothing is to be said are left out.
-func reviewsOf(w words, rows []view.Row) []review {
+func (w words) reviews() []review {
 	var all []review
-	for _, r := range rows {
+	for _, r := range w.Rows {
 		one := review{Phase: line(r.Title, 60)}
 		if v := r.Rec.Verdict; v != nil {
 			one.Verdict = badge{class(string(v.Verdict)), w.word("verdicts", string(v.Verdict))}
@@ -135,7 +136,7 @@ func reviewsOf(w words, rows []view.Row) []review {
 				one.Gates = append(one.Gates, gate{line(g.Gate, 300), paragraph(g.Why)})
 			}
 			for _, of := range v.Findings {
-				one.Findings = append(one.Findings, findingOf(w, of))
+				one.Findings = append(one.Findings, w.finding(of))
 			}
 		}
 		for _, v := range r.Rec.Violations {
@@ -148,7 +149,7 @@ func reviewsOf(w words, rows []view.Row) []review {
 	return all
 }
 
-func findingOf(w words, f metadata.Finding) finding {
+func (w words) finding(f metadata.Finding) finding {
 	edge := class(string(f.Counts()))
 	if f.Status == metadata.Fixed {
 		edge = class(string(f.Status))
@@ -169,9 +170,9 @@ type check struct {
 	Output                 string
 }
 
-func checksOf(w words, rows []view.Row) []check {
+func (w words) checks() []check {
 	var all []check
-	for _, r := range rows {
+	for _, r := range w.Rows {
 		if r.Rec.Checks == nil {
 			continue
 		}
@@ -197,15 +198,15 @@ type rollback struct {
 	Link           string // to the comment that asked for it
 }
 
-func rollbacksOf(w words, run metadata.Run) []rollback {
+func (w words) rollbacks() []rollback {
 	var all []rollback
-	for _, b := range run.RollbackHistory {
-		all = append(all, rollback{b.Timestamp, text.Clock(b.Timestamp), line(wayBackOf(w, b), 300), paragraph(b.Reason), link(b.CommentURL)})
+	for _, b := range w.Run.RollbackHistory {
+		all = append(all, rollback{b.Timestamp, text.Clock(b.Timestamp), line(w.wayBack(b), 300), paragraph(b.Reason), link(b.CommentURL)})
 	}
 	return all
 }
 
-func wayBackOf(w words, b metadata.Rollback) string {
+func (w words) wayBack(b metadata.Rollback) string {
 	return w.RolledBack(w.phase(b.FromPhase), w.phase(b.ToPhase), string(b.ToStep), text.Flat(b.By), b.TriggeredBy == metadata.Automatic)
 }
 
@@ -219,9 +220,9 @@ type said struct {
 // byPeople are the steps of decisions that people take.
 var byPeople = []string{"approve", "skip", "pause", "cancel", "retry", "refresh", phases.IssueTaken}
 
-func peopleOf(w words, run metadata.Run) []said {
+func (w words) people() []said {
 	var all []said
-	for _, d := range run.Decisions {
+	for _, d := range w.Run.Decisions {
 		if d.By != "" || slices.Contains(byPeople, d.Step) {
 			all = append(all, said{
 				d.At, text.Clock(d.At), line(d.By, 60), w.phase(d.Phase), text.Join(" ", w.word("events", d.Step), line(d.Command, 200)), paragraph(d.Why.In(w.Catalogue)),
@@ -238,9 +239,9 @@ type question struct {
 	Options                           []string
 }
 
-func questionsOf(w words, run metadata.Run) []question {
+func (w words) questions() []question {
 	var all []question
-	for _, q := range run.Questions {
+	for _, q := range w.Run.Questions {
 		one := question{line(q.ID, 60), w.phase(q.Phase), paragraph(q.Text), paragraph(q.Answer), line(q.By, 60), text.Clock(q.AskedAt), nil}
 		for _, o := range q.Options {
 			one.Options = append(one.Options, line(o, 300))
@@ -256,15 +257,15 @@ type merged struct {
 	When string
 }
 
-func mergesOf(w words, run metadata.Run) []merged {
-	if len(run.Attempts) == 0 {
+func (w words) merges() []merged {
+	if len(w.Run.Attempts) == 0 {
 		return nil
 	}
-	attempts := slices.Clone(run.Attempts)
+	attempts := slices.Clone(w.Run.Attempts)
 	slices.SortStableFunc(attempts, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
 	a := axisOf(attempts)
 	var all []merged
-	for _, d := range run.Decisions {
+	for _, d := range w.Run.Decisions {
 		if d.Step == "merge" {
 			all = append(all, merged{mark{a.at(a.when(attempts, d.At)), line(d.Why.In(w.Catalogue), 300)}, text.Clock(d.At)})
 		}
@@ -287,7 +288,8 @@ type share struct {
 	Width                          string // of its bar, of 100
 }
 
-func costOf(run metadata.Run, rows []view.Row) cost {
+func (w words) cost() cost {
+	run := w.Run
 	c := cost{
 		Spent: view.Spent(run),
 		Input: text.Tokens(run.Cost.InputTokens), Output: text.Tokens(run.Cost.OutputTokens), Cached: text.Tokens(run.Cost.CachedTokens),
@@ -301,12 +303,12 @@ func costOf(run metadata.Run, rows []view.Row) cost {
 	case b.IssueUSD > 0:
 		c.Used = part(phases.SpentOnIssue(run), b.IssueUSD)
 	}
-	for _, r := range rows {
+	for _, r := range w.Rows {
 		if r.Attempts > 0 {
 			c.Phases = append(c.Phases, share{line(r.Title, 60), text.USD(r.USD), text.Tokens(r.Tokens), fmt.Sprint(r.Attempts), text.Duration(r.Took), part(r.USD, run.Cost.USD)})
 		}
 	}
-	c.Models = byModel(run)
+	c.Models = w.byModel()
 	return c
 }
 
@@ -320,14 +322,14 @@ func part(v, whole float64) string {
 }
 
 // byModel adds up what each model was used for, the dearest first.
-func byModel(run metadata.Run) []share {
+func (w words) byModel() []share {
 	type sum struct {
 		metadata.Usage
 		calls int
 		ms    int64
 	}
 	of := map[string]sum{}
-	for _, a := range run.Attempts {
+	for _, a := range w.Run.Attempts {
 		if phases.IsCall(a) {
 			name := line(text.Join(" · ", a.Agent, a.Model), 100)
 			s := of[name]
@@ -343,7 +345,7 @@ func byModel(run metadata.Run) []share {
 	var all []share
 	for _, name := range names {
 		s := of[name]
-		all = append(all, share{name, text.USD(s.USD), text.Tokens(s.InputTokens + s.OutputTokens), fmt.Sprint(s.calls), text.Duration(time.Duration(s.ms) * time.Millisecond), part(s.USD, run.Cost.USD)})
+		all = append(all, share{name, text.USD(s.USD), text.Tokens(s.InputTokens + s.OutputTokens), fmt.Sprint(s.calls), text.Duration(time.Duration(s.ms) * time.Millisecond), part(s.USD, w.Run.Cost.USD)})
 	}
 	return all
 }

@@ -85,14 +85,13 @@ func (f *follower) show(r *workspace.Recorded) {
 		terminal.ShowStatus(&page, r.Plan, r.Run, f.options(r))
 		f.canvas.Draw(strings.Split(strings.TrimSuffix(page.String(), "\n"), "\n"))
 	case !same:
-		d := view.Doing(r.Plan, r.Run)
-		rows := view.RowsOf(r.Plan, r.Run)
+		s := view.StateOf(r.Plan, r.Run)
 		out := terminal.NewReport(f.env.Stdout, terminal.ShowOptions(f.env))
 		if first {
 			out.Line("%s", out.Faint(out.Shown("clock column")))
 		}
-		out.Line("%s  %s", f.env.Now().Format("15:04:05"), text.Join("  ", text.Words(r.Run.Status), text.Flat(text.Join(" ", d.Phase, string(d.Step()))),
-			fmt.Sprintf("%d/%d", view.Completed(rows), view.PhasesIn(rows)), view.Spent(r.Run)))
+		out.Line("%s  %s", f.env.Now().Format("15:04:05"), text.Join("  ", text.Words(r.Run.Status), text.Flat(text.Join(" ", s.Now.Phase, string(s.Now.Step()))),
+			fmt.Sprintf("%d/%d", s.Done, s.All), view.Spent(r.Run)))
 	}
 }
 

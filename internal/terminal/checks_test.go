@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -21,7 +22,7 @@ func TestChecksThatHoldNothingUp(t *testing.T) {
 	}}
 	end := func(do phases.Do) string {
 		e := engine.Event{Run: run, Of: phases.Decision{Do: do, Phase: run.Phases[0].Name}, Done: &phases.Outcome{Status: metadata.Succeeded, Checks: run.Phases[0].Checks.Results}}
-		return newsOfEnd(p.Plan, e).result()
+		return newsOfEnd(view.StateOf(p.Plan, run), e).result()
 	}
 	const said = "fine ✓, old – already red before the work; does not count, moody ✓ flaky: it passed when it was run once more"
 	if got := end(phases.DoCheck); got != said+", phase completed" {

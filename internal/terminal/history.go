@@ -167,11 +167,11 @@ func (r historyReport) people(run metadata.Run) []happening {
 // ShowRollback prints what a rollback changes: the phases before and after,
 // what the next agent is told, the entry of the history, and every file.
 func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPlan, o Options) {
-	r, plan := rollbackReport{NewReport(w, o).In(back.Run.Language)}, view.Whole(plan)
+	r := rollbackReport{NewReport(w, o).In(back.Run.Language)}
 	e := back.Entry
 	r.prose(r.Bold(r.Shown("rollback", "way", r.withAsker(r.wayBack(e), e))))
 	r.Line("")
-	r.beforeAndAfter(view.RowsOf(plan, back.Before), view.RowsOf(plan, back.Run))
+	r.beforeAndAfter(view.StateOf(plan, back.Before), view.StateOf(plan, back.Run))
 	r.context(back.Run.Phase(e.ToPhase))
 	r.entry(e, len(back.Before.RollbackHistory))
 	r.moves(back.Moves)
@@ -185,11 +185,11 @@ func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPla
 type rollbackReport struct{ Report }
 
 // beforeAndAfter prints the phases; the ones that change are marked.
-func (r rollbackReport) beforeAndAfter(before, after []view.Row) {
+func (r rollbackReport) beforeAndAfter(before, after view.State) {
 	t := text.Table{}
 	t.Add("   "+r.Shown("phase column"), r.Shown("before"), r.Shown("after"))
-	for _, b := range before {
-		was, is := r.where(b.Rec), r.where(view.RowOf(after, b.Rec.Name).Rec)
+	for _, b := range before.Rows {
+		was, is := r.where(b.Rec), r.where(after.Row(b.Rec.Name).Rec)
 		sign := map[bool]string{true: "   ", false: "*  "}[was == is]
 		t.Add(sign+text.Flat(b.Rec.Name), was, text.If(was != is, "-> "+is))
 	}

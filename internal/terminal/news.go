@@ -87,21 +87,22 @@ type newsTotal struct {
 // newsOf gives what there is to tell about an event: the outcome that ends a
 // run is two news. A decision that ends the process is none, its outcome is.
 func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
-	switch plan = view.Whole(plan); {
+	s := view.StateOf(plan, e.Run)
+	switch {
 	case e.Decision != nil && !e.Decision.Final():
-		return []news{newsOfBegin(plan, e)}
+		return []news{newsOfBegin(s, e)}
 	case e.Activity != nil:
-		n := newsAbout(plan, e, e.Of)
+		n := newsAbout(s, e, e.Of)
 		n.Event, n.Activity = "activity", e.Activity.Text
 		n.Tokens, n.USD = e.Activity.Usage.InputTokens+e.Activity.Usage.OutputTokens, metadata.Rounded(e.Activity.Usage.USD)
 		return []news{n}
 	case e.Done != nil:
 		var all []news
 		if !e.Of.Final() {
-			all = append(all, newsOfEnd(plan, e))
+			all = append(all, newsOfEnd(s, e))
 		}
 		if e.Run.Status != metadata.Running {
-			all = append(all, newsOfStop(plan, e))
+			all = append(all, newsOfStop(s, e))
 		}
 		return all
 	case e.Decision == nil && len(e.Run.Decisions) > 0:
@@ -110,7 +111,7 @@ func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
 		if d.Step == phases.SkipStep {
 			about.Phase = d.Phase
 		}
-		n := newsAbout(plan, e, about)
+		n := newsAbout(s, e, about)
 		n.Event, n.Round = d.Step, 0
 		n.because(d.Why)
 		return []news{n}
@@ -119,18 +120,17 @@ func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
 }
 
 // newsAbout fills in what all news of a decision have.
-func newsAbout(plan *pipelines.Pipeline, e engine.Event, d phases.Decision) news {
-	rows := view.RowsOf(plan, e.Run)
-	r := view.RowOf(rows, d.Phase)
+func newsAbout(s view.State, e engine.Event, d phases.Decision) news {
+	r := s.Row(d.Phase)
 	return news{
-		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: view.PhasesIn(rows),
-		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: view.ModelOf(plan, e.Run, d),
+		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: s.All,
+		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: view.ModelOf(s.Plan, e.Run, d),
 	}
 }
 
-func newsOfBegin(plan *pipelines.Pipeline, e engine.Event) news {
+func newsOfBegin(s view.State, e engine.Event) news {
 	d := *e.Decision
-	n := newsAbout(plan, e, d)
+	n := newsAbout(s, e, d)
 	n.Event, n.Resumed, n.Again, n.DelayMS = "begin", d.Resume > 0, d.Again, d.Delay.Milliseconds()
 	n.because(d.Why)
 	if rec := e.Run.Phase(d.Phase); rec != nil && rec.RollbackContext != nil && d.Do != phases.DoCheck {
@@ -139,9 +139,9 @@ func newsOfBegin(plan *pipelines.Pipeline, e engine.Event) news {
 	return n
 }
 
-func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
+func newsOfEnd(s view.State, e engine.Event) news {
 	o := *e.Done
-	n := newsAbout(plan, e, e.Of)
+	n := newsAbout(s, e, e.Of)
 	n.Event, n.Status, n.Code, n.Class = "end", string(o.Status), o.Code, o.Class
 	n.because(o.Why)
 	if all := e.Run.Attempts; len(all) > 1 && (e.Of.Again || e.Of.Delay > 0) && o.Why != "" {
@@ -211,10 +211,9 @@ func rulesSince(run metadata.Run) []metadata.Reason {
 }
 
 // newsOfStop tells how the run ended, and what it came to.
-func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
-	d := view.Doing(plan, e.Run)
-	rows := view.RowsOf(plan, e.Run)
-	n := newsAbout(plan, e, phases.Decision{Phase: d.Phase})
+func newsOfStop(s view.State, e engine.Event) news {
+	d := s.Now
+	n := newsAbout(s, e, phases.Decision{Phase: d.Phase})
 	n.Event, n.Status, n.Code, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, 0, string(d.Do)
 	n.because(d.Why)
 	if all := e.Run.Attempts; len(all) > 0 && e.Run.Status != metadata.Interrupted {
@@ -224,10 +223,7 @@ func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
 	if e.Run.Status == metadata.Completed {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}
-	s := phases.SpentOf(e.Run)
-	n.Total = &newsTotal{Completed: view.Completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: metadata.Rounded(s.USD)}
-	for _, r := range rows {
-		n.Total.DurationMS += r.Took.Milliseconds()
-	}
+	spent := phases.SpentOf(e.Run)
+	n.Total = &newsTotal{s.Done, spent.Attempts, spent.Tokens, metadata.Rounded(spent.USD), s.Took().Milliseconds()}
 	return n
 }

@@ -115,10 +115,9 @@ func (s *screen) past(n news) []string {
 // line is wider than the terminal and the picture is not higher.
 func render(s screen) string {
 	p, width := text.Palette(s.Color), s.Width
-	rows := view.RowsOf(view.Whole(s.Plan), s.Run)
 	lines := s.header(p)
 	below := s.under(p)
-	lines = append(lines, s.phaseLines(rows, p, s.Height-len(lines)-len(below))...)
+	lines = append(lines, s.phaseLines(view.StateOf(s.Plan, s.Run).Rows, p, s.Height-len(lines)-len(below))...)
 	lines = append(lines, below...)
 	for i, l := range lines {
 		if width > 0 {

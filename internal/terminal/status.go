@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
@@ -18,16 +17,15 @@ import (
 // ShowStatus prints where a run is, what it has used, what stands against its
 // work, and what a person can do if it does not go on by itself.
 func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Options) {
-	r, plan := statusReport{NewReport(w, o).In(run.Language)}, view.Whole(plan)
-	rows := view.RowsOf(plan, run)
-	r.Titled(plan, run)
+	r := statusReport{NewReport(w, o).In(run.Language), view.StateOf(plan, run)}
+	r.Titled(r.Plan, run)
 	r.Line("")
-	r.headline(plan, run, rows, o)
+	r.headline(o)
 	r.Line("")
-	r.phases(rows, run.Status != metadata.Completed, view.Doing(plan, run).Phase)
+	r.phases()
 	r.Line("")
 	s := phases.SpentOf(run)
-	r.prose(r.Shown("used", "usd", view.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
+	r.prose(r.Shown("used", "usd", view.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(r.Took())))
 	if at := view.Together(r.C, run); at != "" {
 		r.prose(text.Capitalize(at))
 	}
@@ -41,41 +39,42 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 		r.prose(text.Capitalize(said))
 	}
 	ShowProven(w, plan, run, o)
-	r.findings(rows)
-	r.cutOff(run)
-	r.questions(run)
-	r.halts(plan, run)
-	r.opened(plan, run)
-	r.waits(rows)
-	r.approvals(run)
-	r.tasks(run)
-	r.children(plan, run)
-	r.lastRollback(run)
+	r.findings()
+	r.cutOff()
+	r.questions()
+	r.halts()
+	r.opened()
+	r.waits()
+	r.approvals()
+	r.tasks()
+	r.children()
+	r.lastRollback()
 }
 
 // statusReport says where a run is.
-type statusReport struct{ Report }
+type statusReport struct {
+	Report
+	view.State
+}
 
 // headline says in a sentence where the run is.
-func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows []view.Row, o Options) {
-	d := view.Doing(plan, run)
-	at := view.RowOf(rows, d.Phase)
-	where := ""
+func (r statusReport) headline(o Options) {
+	run, d, at, where := r.Run, r.Now, r.At, ""
 	if at.Number > 0 {
-		where = r.Shown("place", "phase", text.Flat(d.Phase), "n", at.Number, "m", view.PhasesIn(rows))
+		where = r.Shown("place", "phase", text.Flat(d.Phase), "n", at.Number, "m", r.All)
 	}
 	switch run.Status {
 	case metadata.Running:
-		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != metadata.Given, text.Flat(d.Agent)), text.Flat(view.ModelOf(plan, run, d))))
+		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != metadata.Given, text.Flat(d.Agent)), text.Flat(r.Model)))
 		r.prose(r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, r.round(at)))
 		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
 			r.prose(r.Shown("why", "why", why))
 		}
 		r.Line("")
-		r.worker(plan, run, o.Worker)
+		r.worker(o.Worker)
 	case metadata.Completed:
-		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", view.Completed(rows), "m", view.PhasesIn(rows)))
-		commands := view.NextCommands(plan, run)
+		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", r.Done, "m", r.All))
+		commands := view.NextCommands(r.Plan, r.Run)
 		if len(commands) == 0 && !o.Merged {
 			commands = view.EndCommands(run)
 		}
@@ -87,7 +86,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 		r.prose(r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C, "steps", string(d.Do))))
 	}
 	if run.Stop != nil {
-		r.stopped(plan, run)
+		r.stopped()
 	}
 	if c := view.BrokenSetup(run); c != nil {
 		lines, _ := view.Excerpt(c.Output, 12)
@@ -98,14 +97,14 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 }
 
 // worker says since when a process works on a run, and what can be done meanwhile, or that a run may wait for one.
-func (r statusReport) worker(plan *pipelines.Pipeline, run metadata.Run, pid int) {
-	if id := text.Flat(run.IssueNumber); pid > 0 {
-		r.prose(r.Shown("works here", "pid", pid, "since", text.Clock(run.UpdatedAt)))
+func (r statusReport) worker(pid int) {
+	if id := text.Flat(r.Run.IssueNumber); pid > 0 {
+		r.prose(r.Shown("works here", "pid", pid, "since", text.Clock(r.Run.UpdatedAt)))
 		r.commands([]string{"reprise logs " + id + " --follow", "reprise pause " + id})
 		return
 	}
 	r.prose(r.Shown("to do idle"))
-	r.commands(view.NextCommands(plan, run))
+	r.commands(view.NextCommands(r.Plan, r.Run))
 }
 
 func (r statusReport) agent(agent, model string) string {
@@ -122,12 +121,12 @@ func (r statusReport) round(at view.Row) string {
 
 // phases prints the table of the phases, with a sign before the one at hand if
 // there is one.
-func (r statusReport) phases(rows []view.Row, marked bool, at string) {
+func (r statusReport) phases() {
 	t := text.Table{Align: "lrlllrrrr"}
 	t.Add("", "", r.Shown("phase column"), r.Shown("status column"), r.Shown("step column"), r.Shown("round column"), r.Shown("calls column"), r.Shown("cost column"), r.Shown("time column"))
-	for _, x := range rows {
+	for _, x := range r.Rows {
 		sign, round := x.Sign(), ""
-		if marked && x.Rec.Name == at {
+		if r.Run.Status != metadata.Completed && x.Rec.Name == r.Now.Phase {
 			sign = "▸"
 		}
 		if x.Round() > 0 {
@@ -150,11 +149,11 @@ func (r statusReport) phases(rows []view.Row, marked bool, at string) {
 	for i, l := range t.Lines() {
 		l = text.Cut(l, r.width)
 		if i > 0 {
-			l = tint(r.Palette, rows[i-1].Colour(), l)
+			l = tint(r.Palette, r.Rows[i-1].Colour(), l)
 		}
 		r.Line("%s", l)
 	}
-	for _, x := range rows {
+	for _, x := range r.Rows {
 		if x.Left != "" {
 			r.prose(text.Join(": ", view.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.C))))
 		}
@@ -165,9 +164,9 @@ func (r statusReport) phases(rows []view.Row, marked bool, at string) {
 }
 
 // findings prints what stands against the work of the phases that are not done.
-func (r statusReport) findings(rows []view.Row) {
+func (r statusReport) findings() {
 	t := text.Table{}
-	for _, x := range rows {
+	for _, x := range r.Rows {
 		name := text.Flat(x.Rec.Name)
 		for _, f := range x.Findings {
 			t.Add(name, findingLine(r.C, f))
@@ -205,26 +204,27 @@ func ShowProven(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 }
 
 // cutOff names the phases whose writer was cut off: that does not hold the work up, so nothing else tells of it.
-func (r statusReport) cutOff(run metadata.Run) {
-	if names := view.CutOff(run); len(names) > 0 {
+func (r statusReport) cutOff() {
+	if names := view.CutOff(r.Run); len(names) > 0 {
 		r.Line("")
 		r.prose(r.C.Say("tell.turnsUsedUp", "phases", text.Flat(r.C.List(names))))
 	}
 }
 
-func (r statusReport) lastRollback(run metadata.Run) {
-	if len(run.RollbackHistory) == 0 {
+func (r statusReport) lastRollback() {
+	n := len(r.Run.RollbackHistory)
+	if n == 0 {
 		return
 	}
-	last := run.RollbackHistory[len(run.RollbackHistory)-1]
-	r.Heading(r.Shown("last rollback", "n", len(run.RollbackHistory)))
+	last := r.Run.RollbackHistory[n-1]
+	r.Heading(r.Shown("last rollback", "n", n))
 	r.Text(r.list(text.Clock(last.Timestamp)+" UTC", r.withAsker(r.wayBack(last), last)), "  ")
 	r.Text(last.Reason, "    ")
 }
 
 // stopped says why the run does not go on, and which commands take it further.
-func (r statusReport) stopped(plan *pipelines.Pipeline, run metadata.Run) {
-	stop := *run.Stop
+func (r statusReport) stopped() {
+	run, stop := r.Run, *r.Run.Stop
 	why := text.JoinLines(stop.Why.In(r.C))
 	why = cmp.Or(why, text.Flat(r.C.Explain(string(stop.Code)).Meaning))
 	if run.Status == metadata.Interrupted && stop.Code == metadata.RunCancelled || string(stop.Code) == string(run.Status) {
@@ -238,7 +238,7 @@ func (r statusReport) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	}
 	r.Line("")
 	r.Line("%s", r.Shown("to do"))
-	r.commands(view.NextCommands(plan, run))
+	r.commands(view.NextCommands(r.Plan, r.Run))
 	for _, said := range view.Cautions(run) {
 		r.prose(text.Flat(said))
 	}
@@ -251,17 +251,9 @@ func (r statusReport) commands(lines []string) {
 	}
 }
 
-func worked(rows []view.Row) time.Duration {
-	var all time.Duration
-	for _, r := range rows {
-		all += r.Took
-	}
-	return all
-}
-
 // questions prints what a run waits for an answer to.
-func (r statusReport) questions(run metadata.Run) {
-	open := phases.Questions(run)
+func (r statusReport) questions() {
+	open := phases.Questions(r.Run)
 	if len(open) == 0 {
 		return
 	}
@@ -275,8 +267,8 @@ func (r statusReport) questions(run metadata.Run) {
 }
 
 // halts prints which parts of a phase do not go on, and why.
-func (r statusReport) halts(plan *pipelines.Pipeline, run metadata.Run) {
-	all := phases.Halts(plan, run)
+func (r statusReport) halts() {
+	all := phases.Halts(r.Plan, r.Run)
 	if len(all) == 0 {
 		return
 	}
@@ -287,9 +279,9 @@ func (r statusReport) halts(plan *pipelines.Pipeline, run metadata.Run) {
 }
 
 // waits prints which parts of a phase have not begun, and what for.
-func (r statusReport) waits(rows []view.Row) {
+func (r statusReport) waits() {
 	headed := false
-	for _, x := range rows {
+	for _, x := range r.Rows {
 		if x.Waits == "" {
 			continue
 		}
@@ -302,10 +294,10 @@ func (r statusReport) waits(rows []view.Row) {
 }
 
 // approvals prints what people have approved, and whether that still holds.
-func (r statusReport) approvals(run metadata.Run) {
+func (r statusReport) approvals() {
 	t := text.Table{}
-	for _, a := range run.Approvals {
-		t.Add(text.Flat(a.Phase), text.Join(" ", text.Clock(a.At)+" UTC", r.about("person", "who", text.Flat(a.By))), text.If(!phases.Stands(run, a), r.Shown("void")))
+	for _, a := range r.Run.Approvals {
+		t.Add(text.Flat(a.Phase), text.Join(" ", text.Clock(a.At)+" UTC", r.about("person", "who", text.Flat(a.By))), text.If(!phases.Stands(r.Run, a), r.Shown("void")))
 	}
 	if len(t.Rows) > 0 {
 		r.Heading(r.Shown("approved"))
@@ -314,8 +306,8 @@ func (r statusReport) approvals(run metadata.Run) {
 }
 
 // opened prints what a person is asked about at protected paths.
-func (r statusReport) opened(plan *pipelines.Pipeline, run metadata.Run) {
-	all := view.Opened(plan, run)
+func (r statusReport) opened() {
+	all := view.Opened(r.Plan, r.Run)
 	if len(all) == 0 {
 		return
 	}
@@ -328,9 +320,9 @@ func (r statusReport) opened(plan *pipelines.Pipeline, run metadata.Run) {
 }
 
 // tasks prints the parts of the work that phases have found.
-func (r statusReport) tasks(run metadata.Run) {
+func (r statusReport) tasks() {
 	t := text.Table{}
-	for _, x := range run.Tasks {
+	for _, x := range r.Run.Tasks {
 		t.Add(text.Flat(x.ID), text.Flat(x.Title), r.about("needs", "tasks", r.list(text.FlatAll(x.Needs)...)), r.about("found by", "phase", text.Flat(x.Phase)))
 	}
 	if len(t.Rows) > 0 {
@@ -341,13 +333,13 @@ func (r statusReport) tasks(run metadata.Run) {
 
 // children prints the issues that phases have asked for, and what becomes of
 // those that were not opened.
-func (r statusReport) children(plan *pipelines.Pipeline, run metadata.Run) {
-	if len(run.Children) == 0 {
+func (r statusReport) children() {
+	if len(r.Run.Children) == 0 {
 		return
 	}
 	r.Heading(r.Shown("issues"))
 	left := 0
-	for _, x := range run.Children {
+	for _, x := range r.Run.Children {
 		number := "-"
 		if x.Opened() {
 			number = fmt.Sprint(x.Number)
@@ -365,9 +357,9 @@ func (r statusReport) children(plan *pipelines.Pipeline, run metadata.Run) {
 		return
 	}
 	r.Line("")
-	if run.IssueURL == "" {
+	if r.Run.IssueURL == "" {
 		r.Line("  %s", r.Shown("issues by hand"))
 		return
 	}
-	r.Line("  %s", r.Shown("issues left", "n", len(phases.ToOpen(plan, run)), "most", phases.MostChildren))
+	r.Line("  %s", r.Shown("issues left", "n", len(phases.ToOpen(r.Plan, r.Run)), "most", phases.MostChildren))
 }

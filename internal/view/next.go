@@ -105,7 +105,7 @@ func NextCommands(plan *pipelines.Pipeline, run metadata.Run) []string {
 	case run.Status == metadata.Completed:
 		return nil
 	}
-	if d := Doing(plan, run); d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
+	if d := doing(plan, run); d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
 		run.Stop = &metadata.Stop{Code: d.Code, Phase: d.Phase}
 		return toStop(plan, run)
 	}

@@ -15,18 +15,19 @@ import (
 func TestParts(t *testing.T) {
 	p := progresstest.Plays(t, "en")["begun"]
 	progresstest.Split(p, "implementation")
-	rows := view.RowsOf(p.Plan, p.Run)
+	s := view.StateOf(p.Plan, p.Run)
+	rows := s.Rows
 	at := slices.IndexFunc(rows, func(r view.Row) bool { return r.Rec.Name == "implementation" })
 	for i, want := range []struct{ part, title string }{{"", "Implementation"}, {"t1", "Implementation t1: Read it"}, {"t2", "Implementation t2: \"]; click p1 <b>"}} {
 		if r := rows[at+i]; r.Part != want.part || r.Title != want.title || r.Number != rows[at].Number {
 			t.Errorf("row %d is %+v, want %+v", at+i, r, want)
 		}
 	}
-	if all, done := view.PhasesIn(rows), view.Completed(rows); all != len(p.Plan.Phases) || done != 0 {
+	if all, done := s.All, s.Done; all != len(p.Plan.Phases) || done != 0 {
 		t.Errorf("%d of %d phases are done, want 0 of %d", done, all, len(p.Plan.Phases))
 	}
 	p.Run.Phase("implementation.t1").Status = metadata.PhaseCompleted
-	if view.Completed(view.RowsOf(p.Plan, p.Run)) != 0 {
+	if view.StateOf(p.Plan, p.Run).Done != 0 {
 		t.Error("a part counts as a phase")
 	}
 	picture := view.Mermaid(p.Plan, &p.Run)

@@ -106,7 +106,7 @@ func graphOf(plan *pipelines.Pipeline, run *metadata.Run) graph {
 	}
 	var g graph
 	at := map[string]int{}
-	for i, r := range RowsOf(plan, record) {
+	for i, r := range rowsOf(plan, record) {
 		at[r.Rec.Name] = i
 		g.nodes = append(g.nodes, node{nodeLabel(r, run != nil), nodeClass(r.Colour())})
 	}

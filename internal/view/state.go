@@ -30,8 +30,34 @@ type State struct {
 // StateOf says where a run stands, also where its plan is not known.
 func StateOf(plan *pipelines.Pipeline, run metadata.Run) State {
 	plan = Whole(plan)
-	rows, now := RowsOf(plan, run), Doing(plan, run)
-	return State{plan, run, rows, now, RowOf(rows, now.Phase), ModelOf(plan, run, now), Completed(rows), PhasesIn(rows)}
+	s := State{Plan: plan, Run: run, Rows: rowsOf(plan, run), Now: doing(plan, run)}
+	s.At, s.Model = s.Row(s.Now.Phase), ModelOf(plan, run, s.Now)
+	for _, r := range s.Rows {
+		if r.Part != "" {
+			continue
+		}
+		if s.All++; r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped {
+			s.Done++
+		}
+	}
+	return s
+}
+
+// Row finds a phase, or gives an empty row.
+func (s State) Row(phase string) Row {
+	at := slices.IndexFunc(s.Rows, func(r Row) bool { return r.Rec.Name == phase })
+	if at < 0 {
+		return Row{}
+	}
+	return s.Rows[at]
+}
+
+// Took is how long agents and checks have been at work.
+func (s State) Took() (all time.Duration) {
+	for _, r := range s.Rows {
+		all += r.Took
+	}
+	return all
 }
 
 // Row is a phase as every view shows it: the plan's phase, its record, and
@@ -62,10 +88,10 @@ type Open struct {
 	Violations []metadata.Violation // changes that were taken back
 }
 
-// RowsOf gives the phases of the record in order, with those that rules have
+// rowsOf gives the phases of the record in order, with those that rules have
 // inserted, then those that only the plan knows. A phase that is done in parts is
 // followed by them.
-func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
+func rowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 	var rows []Row
 	asked := phases.Approvals(plan, run)
 	at, number := map[string]int{}, 0
@@ -133,17 +159,6 @@ func partOf(run metadata.Run, phase string) string {
 	return part
 }
 
-// PhasesIn counts the phases among some rows.
-func PhasesIn(rows []Row) int {
-	n := 0
-	for _, r := range rows {
-		if r.Part == "" {
-			n++
-		}
-	}
-	return n
-}
-
 // TitleOf is what people read in the place of the name of a phase: the title that
 // the pipeline gives it, or one made of the name. A part is named by its task, too.
 func TitleOf(plan *pipelines.Pipeline, phase string) string {
@@ -165,27 +180,6 @@ func (r Row) Round() int {
 	return r.Rec.Round
 }
 
-// RowOf finds a phase, or gives an empty row.
-func RowOf(rows []Row, phase string) Row {
-	for _, r := range rows {
-		if r.Rec.Name == phase {
-			return r
-		}
-	}
-	return Row{}
-}
-
-// Completed counts the phases that need nothing more.
-func Completed(rows []Row) int {
-	n := 0
-	for _, r := range rows {
-		if r.Part == "" && (r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped) {
-			n++
-		}
-	}
-	return n
-}
-
 // Whole gives a plan to show a run with, also where there is none.
 func Whole(plan *pipelines.Pipeline) *pipelines.Pipeline {
 	if plan == nil {
@@ -194,9 +188,9 @@ func Whole(plan *pipelines.Pipeline) *pipelines.Pipeline {
 	return plan
 }
 
-// Doing says what a running run does: the attempt that is open, else what will
+// doing says what a running run does: the attempt that is open, else what will
 // be decided next. For a run that has stopped it is where it stopped.
-func Doing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
+func doing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
 	if run.Status != metadata.Running {
 		d := phases.Decision{Phase: run.CurrentPhase}
 		if s := run.Stop; s != nil {
