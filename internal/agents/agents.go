@@ -219,7 +219,7 @@ var programs = sync.OnceValue(func() map[string]knownProgram {
 func wayOf(c cli, call *Call) gate.Call {
 	t := call.Task
 	way := gate.Call{
-		Agent: c.name, Env: call.Env, Resumed: t.Resume, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network, Apart: c.opts.box.Apart(),
+		Agent: c.name, Env: call.Env, Resumed: t.Resume, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network,
 	}
 	if c.check != nil {
 		way.Agent = ""

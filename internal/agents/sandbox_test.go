@@ -78,7 +78,7 @@ func (c *cell) contain(l sandbox.Limits) {
 		Objects: []string{filepath.Join(c.repo, ".git", "objects")}, Limits: l,
 	})
 	if err != nil || note != "" || !o.Contained {
-		c.t.Fatalf("note %q, error %v: these tests need Linux 6.2 or newer with Landlock", note, err)
+		c.t.Fatalf("note %q, error %v: these tests need a Linux with Landlock", note, err)
 	}
 	c.opts = o
 }

@@ -36,6 +36,7 @@ func ways() []attempt {
 		{"address-6", "the same with IPv6", perl(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6($ENV{WORLD6}, inet_pton(AF_INET6, "::1")))`), network, "", "all"},
 		{"mapped", "the same with IPv4 written as IPv6", perl(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6($ENV{WORLD}, inet_pton(AF_INET6, "::ffff:127.0.0.2")))`), network, "", "all"},
 		{"first-data", "connect by sending data with the first packet", perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, 0) && defined send(S, "x", %d, pack_sockaddr_in($ENV{WORLD}, inet_aton("127.0.0.2")))`, unix.MSG_FASTOPEN)), network, "", "all"},
+		{"again", "lead its connection to the proxy elsewhere", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ENV{GATE}, inet_aton("127.0.0.1"))) && (connect(S, "\0" x 16), 1) && connect(S, pack_sockaddr_in($ENV{WORLD}, inet_aton("127.0.0.2")))`), network, "", "all"},
 		{"multipath", "connect with multipath TCP", perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, %d) && connect(S, pack_sockaddr_in($ENV{WORLD}, inet_aton("127.0.0.2")))`, unix.IPPROTO_MPTCP)), network, "", "all"},
 		{"datagram", "send UDP packets, as for a DNS query", perl(`socket(S, AF_INET, SOCK_DGRAM, 0) && defined send(S, "x", 0, pack_sockaddr_in($ENV{LETTERS}, inet_aton("127.0.0.1")))`), network, "", "all"},
 		{"raw", "send raw packets", perl(`socket(S, AF_INET, SOCK_RAW, 1) || socket(S, 17, SOCK_RAW, 768)`), network, "", ""},
@@ -53,8 +54,7 @@ func ways() []attempt {
 	}
 }
 
-// samePort is the one way that some machines leave open; TestNetwork of the
-// sandbox tries it.
+// samePort needs another machine; TestNetwork of the sandbox tries it with an address.
 func samePort() attempt {
 	return attempt{name: "same-port", wish: "connect to another machine at the port of the proxy", stop: "the closed network"}
 }

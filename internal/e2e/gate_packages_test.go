@@ -136,7 +136,7 @@ func TestPackageManagers(t *testing.T) {
 	environ := p.environ()
 	environ[0] = "PATH=" + strings.TrimSpace(string(python)) + ":" + strings.TrimPrefix(environ[0], "PATH=")
 	opts, note, err := agents.Options{Environ: environ, Proxy: func(*url.URL) (*url.URL, error) { return at, nil }}.Contain(sandbox.Required, sandbox.Sandbox{
-		Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true, Lists: true,
+		Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true,
 	})
 	if err != nil || note != "" {
 		t.Fatal(note, err)

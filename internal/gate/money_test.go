@@ -217,6 +217,6 @@ func tryBudget(t *testing.T, api API, usd float64, requests int, next func() dem
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.billed > usd+b.most || counted < b.billed*0.9999 || b.asked == 0 {
-		t.Errorf("%s: a budget of $%.4f, and the provider billed $%.4f for %d requests, of at most $%.4f each; counted is $%.4f", api, usd, b.billed, b.asked, b.most, counted)
+		t.Errorf("%s: a budget of $%.4f, and the provider billed $%.6f for %d requests, of at most $%.4f each; counted is $%.6f", api, usd, b.billed, b.asked, b.most, counted)
 	}
 }

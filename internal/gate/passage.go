@@ -25,7 +25,6 @@ type Call struct {
 	Turns   int               // limit; 0 means none
 	USD     float64           // limit; 0 means none
 	Network pipelines.Network // what it may reach besides its models
-	Apart   bool              // it has a network of its own, in which there is nothing but the proxy
 
 	Tools []Server // servers of tools that it asks over HTTP
 
@@ -98,9 +97,8 @@ func OpenPassage(c Call) (*Passage, error) {
 	if c.Network.Closed {
 		world.Allow = append(slices.Clone(world.Allow), c.hosts()...)
 	}
-	// A gate that lets nothing through says at once what was asked for. Where it can only
-	// be told by its port from other servers, none is safer.
-	if err != nil || len(providers)+len(c.Tools)+len(world.Allow)+len(p.carried) == 0 && !(c.Network.Closed && c.Apart) {
+	// A gate that lets nothing through says at once what was asked for.
+	if err != nil || len(providers)+len(c.Tools)+len(p.carried) == 0 && !c.Network.Closed {
 		return p, err
 	}
 	p.gate, err = Open(Config{

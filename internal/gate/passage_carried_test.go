@@ -22,16 +22,15 @@ func TestPasswordsOfProxies(t *testing.T) {
 		want   string // what a program gets, with GATE for the gate
 		warned bool
 	}{
-		"no password":         {Call{Proxy: proxy}, "HTTPS_PROXY=http://proxy.test:3128", "HTTPS_PROXY=http://proxy.test:3128", false},
-		"one":                 {Call{Proxy: proxy}, "HTTPS_PROXY=http://me:sesame@proxy.test:3128/ http_proxy=http://me:sesame@proxy.test ALL_PROXY=http://me:sesame@proxy.test", "ALL_PROXY=GATE HTTPS_PROXY=GATE http_proxy=GATE", false},
-		"no scheme":           {Call{Proxy: proxy}, "https_proxy=me:sesame@proxy.test:3128", "https_proxy=GATE", false},
-		"an odd one":          {Call{Proxy: proxy}, "https_proxy=http://me:ses/ame@sesame@proxy.test:3128", "https_proxy=GATE", false},
-		"one of two":          {Call{Proxy: proxy}, "HTTPS_PROXY=http://me:sesame@proxy.test HTTP_PROXY=http://other.test", "HTTPS_PROXY=GATE HTTP_PROXY=http://other.test", false},
-		"SOCKS":               {Call{Proxy: proxy}, "HTTPS_PROXY=socks5://me:sesame@proxy.test:1080", "HTTPS_PROXY=socks5://proxy.test:1080", true},
-		"for all alone":       {Call{Proxy: proxy}, "ALL_PROXY=http://me:sesame@proxy.test", "ALL_PROXY=http://proxy.test", true},
-		"nobody asks it":      {Call{}, "HTTPS_PROXY=http://me:sesame@proxy.test", "HTTPS_PROXY=http://proxy.test", true},
-		"a closed network":    {Call{Proxy: proxy, Network: closed}, "HTTPS_PROXY=socks5://me:sesame@proxy.test", "ALL_PROXY=GATE HTTPS_PROXY=GATE HTTP_PROXY=GATE all_proxy=GATE http_proxy=GATE https_proxy=GATE", false},
-		"closed, and no gate": {Call{Proxy: proxy, Network: pipelines.Network{Closed: true}}, "HTTPS_PROXY=http://me:sesame@proxy.test", "HTTPS_PROXY=http://proxy.test", false},
+		"no password":      {Call{Proxy: proxy}, "HTTPS_PROXY=http://proxy.test:3128", "HTTPS_PROXY=http://proxy.test:3128", false},
+		"one":              {Call{Proxy: proxy}, "HTTPS_PROXY=http://me:sesame@proxy.test:3128/ http_proxy=http://me:sesame@proxy.test ALL_PROXY=http://me:sesame@proxy.test", "ALL_PROXY=GATE HTTPS_PROXY=GATE http_proxy=GATE", false},
+		"no scheme":        {Call{Proxy: proxy}, "https_proxy=me:sesame@proxy.test:3128", "https_proxy=GATE", false},
+		"an odd one":       {Call{Proxy: proxy}, "https_proxy=http://me:ses/ame@sesame@proxy.test:3128", "https_proxy=GATE", false},
+		"one of two":       {Call{Proxy: proxy}, "HTTPS_PROXY=http://me:sesame@proxy.test HTTP_PROXY=http://other.test", "HTTPS_PROXY=GATE HTTP_PROXY=http://other.test", false},
+		"SOCKS":            {Call{Proxy: proxy}, "HTTPS_PROXY=socks5://me:sesame@proxy.test:1080", "HTTPS_PROXY=socks5://proxy.test:1080", true},
+		"for all alone":    {Call{Proxy: proxy}, "ALL_PROXY=http://me:sesame@proxy.test", "ALL_PROXY=http://proxy.test", true},
+		"nobody asks it":   {Call{}, "HTTPS_PROXY=http://me:sesame@proxy.test", "HTTPS_PROXY=http://proxy.test", true},
+		"a closed network": {Call{Proxy: proxy, Network: closed}, "HTTPS_PROXY=socks5://me:sesame@proxy.test", "ALL_PROXY=GATE HTTPS_PROXY=GATE HTTP_PROXY=GATE all_proxy=GATE http_proxy=GATE https_proxy=GATE", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.call.Env = strings.Fields(tt.env)

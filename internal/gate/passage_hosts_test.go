@@ -61,9 +61,9 @@ func TestHostsOfThisMachine(t *testing.T) {
 	host := strings.TrimPrefix(there.URL, "http://")
 	closed := pipelines.Network{Closed: true}
 	for name, c := range map[string]Call{
-		"settings": {Agent: "codex", Settings: []byte("model_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"" + there.URL + "/v1\"\n"), Network: closed, Apart: true},
+		"settings": {Agent: "codex", Settings: []byte("model_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"" + there.URL + "/v1\"\n"), Network: closed},
 		"pipeline": {Network: pipelines.Network{Closed: true, Allow: []string{host}}},
-		"neither":  {Network: closed, Apart: true},
+		"neither":  {Network: closed},
 	} {
 		p := openedPassage(t, c)
 		asks, err := url.Parse(process.Lookup(p.Env, "HTTP_PROXY"))

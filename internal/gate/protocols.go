@@ -284,7 +284,7 @@ func (m *meter) total(likely Tokens, whole bool, unseen int64) (t Tokens, estima
 		t, estimated = likely, true
 	}
 	_, toldOutput := m.most[ofOutput]
-	said := m.words / bytesPerToken
+	said := max(1, m.words/bytesPerToken) // what ends between its words has said something, too
 	if !whole && !toldOutput {
 		said = max(said, unseen)
 	}

@@ -71,9 +71,9 @@ func TestMeter(t *testing.T) {
 		"gemini":                  {Gemini, geminiStream, true, "gemini-x", others, false},
 		"gemini, whole":           {Gemini, geminiWhole, false, "gemini-x", others, false},
 		"silent about its usage":  {OpenAI, chatUnsaid, true, "gpt-x", Tokens{Input: 100, Output: 10}, true},
-		"no answer":               {Anthropic, "", true, "", Tokens{Input: 100}, true},
-		"no JSON":                 {Anthropic, "<html>", false, "", Tokens{Input: 100}, true},
-		"numbers that are none":   {Anthropic, `{"usage":{"input_tokens":-5,"output_tokens":"7","cache_read_input_tokens":1e300}}`, false, "", Tokens{}, true},
+		"no answer":               {Anthropic, "", true, "", Tokens{Input: 100, Output: 1}, true},
+		"no JSON":                 {Anthropic, "<html>", false, "", Tokens{Input: 100, Output: 1}, true},
+		"numbers that are none":   {Anthropic, `{"usage":{"input_tokens":-5,"output_tokens":"7","cache_read_input_tokens":1e300}}`, false, "", Tokens{Output: 1}, true},
 		"a name that is too long": {Anthropic, `{"model":"` + strings.Repeat("x", 200) + `","usage":{"input_tokens":1,"output_tokens":2}}`, false, "", Tokens{Input: 1, Output: 2}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

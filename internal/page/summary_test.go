@@ -187,7 +187,7 @@ func TestSummaryOfTheNetwork(t *testing.T) {
 	}{
 		{sandbox.Held{Network: sandbox.OwnNetwork}, false, catalogue.Say("sandbox.network")},
 		{sandbox.Held{Closed: true, Network: sandbox.OwnNetwork}, true, catalogue.Say("sandbox.networkOwn")},
-		{sandbox.Held{Closed: true, Network: sandbox.PortAlone}, false, catalogue.Say("sandbox.networkPort")},
+		{sandbox.Held{Closed: true, Network: sandbox.GateAlone}, true, catalogue.Say("sandbox.networkGate")},
 		{sandbox.Held{Closed: true}, false, catalogue.Say("sandbox.networkNone")},
 	} {
 		holds, not, _ := strings.Cut(speaker("en").put("sandbox", SummaryFacts{Sandbox: "required", Box: sandbox.Confinement{Known: true, Held: &tt.held}}), "- "+catalogue.Say("sandbox.not"))

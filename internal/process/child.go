@@ -133,10 +133,13 @@ func connect(cmd *exec.Cmd, reporting, sealed bool, others []*os.File) (*pipes, 
 	}
 	p.stderr, errs = open()
 	p.theirs = append(p.theirs, in, out, errs)
+	var reports *os.File
 	if reporting {
-		var report *os.File
-		p.report, report = open()
-		p.theirs, cmd.ExtraFiles = append(p.theirs, report), append([]*os.File{report}, others...)
+		p.report, reports = open()
+		p.theirs = append(p.theirs, reports)
+	}
+	if reporting || len(others) > 0 {
+		cmd.ExtraFiles = append([]*os.File{reports}, others...) // without reports, its place stays empty
 	}
 	if err != nil {
 		p.closeTheirs()

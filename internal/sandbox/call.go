@@ -31,7 +31,7 @@ type Call struct {
 	Apart bool       // and have a network of their own; Hold sets it
 	Files []*os.File // what the helper inherits from descriptor 4 on; Hold sets it
 
-	relay     *relay // leads from its own network to the gate
+	relay     *relay // leads to the gate
 	group     string // the file by which it enters its control group; "" without one
 	ownMemory bool   // /dev/shm, too, is its own
 }
@@ -47,9 +47,7 @@ func (s *Sandbox) Hold(c Call) (Call, error) {
 	}
 	c.Own, c.ownMemory, c.Apart = p.Own, p.Memory > 0, p.apart()
 	c.Argv = slices.Concat(s.Helper, c.Argv)
-	if c.Apart {
-		c.Files, err = c.relay.open(p.port())
-	}
+	c.Files, err = c.relay.open(p)
 	return c, err
 }
 
@@ -135,14 +133,6 @@ func (p policy) within(env []string) ([]string, error) {
 
 // apart reports whether the program has a network of its own.
 func (p policy) apart() bool { return p.Network != nil && p.Network.Own }
-
-// port is that of the gate; 0: there is none.
-func (p policy) port() uint16 {
-	if p.Network == nil {
-		return 0
-	}
-	return p.Network.Port
-}
 
 // Converters gives what makes of a program the same program in the sandbox, where git starts it to convert files. It
 // reads programs and the folders read, writes only below write, and reaches no network. Where the system has no

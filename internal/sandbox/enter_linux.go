@@ -19,9 +19,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/process"
 )
 
-// leastABI is the first version of Landlock that also guards a file against
-// being cut to nothing.
-const leastABI = 3
+// truncateABI is the first version of Landlock that also guards a file against being cut to nothing. Before it, the
+// filter of system calls does.
+const truncateABI = 3
 
 // landlocked says why this system has no sandbox, or nothing.
 func landlocked() error {
@@ -29,8 +29,8 @@ func landlocked() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("this kernel has no Landlock, or it is switched off: %w", err)
-	case v < leastABI:
-		return fmt.Errorf("the Landlock of this kernel is too old (version %d, and %d is needed)", v, leastABI)
+	case v < 1 || v < truncateABI && !filtersCalls():
+		return fmt.Errorf("the Landlock of this kernel is too old (version %d, and %d is needed here)", v, truncateABI)
 	}
 	return nil
 }
@@ -50,14 +50,13 @@ func Enter(argv, environ []string) error {
 	join := func() error { return EnterGroup(p.Control) }
 	steps := []func() error{landlocked, p.dieWithParent, p.enterNamespaces}
 	if p.Trial {
-		steps = []func() error{p.enterNamespaces, join, p.furnishNamespaces}
+		steps = []func() error{p.enterNamespaces, join, p.furnishNamespaces, p.filterCalls}
 	}
 	if err := each(steps); err != nil || p.Trial {
 		return err
 	}
 	bound := func() error { return limit(p.Limits, p.User != 0) }
-	filter := func() error { return filterCalls(p.Judge, p.Sockets, p.Network) }
-	if err := each([]func() error{join, p.furnishNamespaces, bound, dropRights, p.restrict, filter}); err != nil {
+	if err := each([]func() error{join, p.furnishNamespaces, bound, dropRights, p.restrict, p.filterCalls}); err != nil {
 		return err
 	}
 	environ = slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, policyVar+"=") })
@@ -139,8 +138,8 @@ func (p policy) restrict() error {
 		return err
 	}
 	all := landlockConfig(abi)
+	all.HandledAccessNet = p.Network.handled(all)
 	var rules []landlock.Rule
-	all.HandledAccessNet, rules = p.Network.rules(all)
 	add := func(paths []string, file, folder landlock.AccessFSSet) error {
 		for _, path := range paths {
 			info, err := os.Stat(path)
@@ -252,11 +251,12 @@ func landlockConfig(abi int) landlock.Config {
 func heldHere(s Sandbox) Held {
 	v, _ := landlockABI() // without Landlock there is no sandbox to ask about
 	filter := v < socketABI && filtersCalls()
+	bond, noGate := s.holder(v >= socketABI)
 	h := Held{
 		Landlock: v, Signals: v >= 6 || s.together.namespaced, Sockets: v >= socketABI || filter && !s.Sockets,
 		Own: !filter || s.Sockets, Opened: filter && s.Sockets, Limits: s.Limits.withDefaults(),
 		Together: s.together.word(), Apart: s.together.why,
-		Closed: s.Closed || s.Lists, Network: s.together.holder(v), NoNet: s.together.noNet,
+		Closed: s.Closed, Network: bond, NoNet: s.together.noNet, NoGate: noGate,
 	}
 	if os.Geteuid() == 0 {
 		group, err := MakeGroup(h.Limits.Processes, "trial")

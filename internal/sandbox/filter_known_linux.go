@@ -38,6 +38,15 @@ func ofProcess() []uint32 {
 	}
 }
 
+// openingCalls are those that open files, and where their flags are.
+func openingCalls() map[uint32]uint32 {
+	calls := map[uint32]uint32{unix.SYS_OPENAT: atThird}
+	if runtime.GOARCH == "amd64" {
+		calls[2] = atSecond // open, which newer machines do not have
+	}
+	return calls
+}
+
 // kindCall is a call that changes a process, a group of them, or all of a user: its first argument says which.
 type kindCall struct {
 	call uint32

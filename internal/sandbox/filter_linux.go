@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -27,11 +28,13 @@ func filtersCalls() bool { return filterMachine != 0 }
 //     a program started outside of the sandbox. A filter sees the kind of a
 //     socket but not what it is connected to, so a program has none at all;
 //     pairs of connected sockets that it makes for itself are left.
-//   - Where the network is closed, sockets that lead past the gate: all but TCP.
+//   - Where the network is closed, sockets that lead past the gate: all but TCP. Where a call has no network of its own,
+//     reprise gives it these: what asks for one is passed on to the listener.
+//   - Before Landlock 3, to cut files to nothing without opening them for writing.
 //
 // A sandbox that leaves programs their sockets leaves them System V, too: a
 // database needs both.
-func filterCalls(judge, sockets bool, network *closed) error {
+func (p policy) filterCalls() error {
 	if filterMachine == 0 {
 		return nil // Held says that nothing does it
 	}
@@ -39,13 +42,24 @@ func filterCalls(judge, sockets bool, network *closed) error {
 	if err != nil {
 		return err
 	}
-	filter := callFilter(filterMachine, judge, !sockets, !sockets && v < socketABI, network)
+	filter := callFilter(filterMachine, p.Judge, !p.Sockets, !p.Sockets && v < socketABI, v < truncateABI, p.Network)
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)))
+	flags := uintptr(0)
+	if p.Network.lent() {
+		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("filtering system calls: %w", err)
+	}
+	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {
 		return fmt.Errorf("filtering system calls: %w", errno)
 	}
-	return nil
+	if flags == 0 || p.Trial {
+		return nil
+	}
+	err = handOver(int(listener))
+	return errors.Join(err, unix.Close(int(listener)), unix.Close(relayFile))
 }
 
 // What the filter reads of a call: its number is at 0, the machine at 4 and the
@@ -77,7 +91,7 @@ func and(bits uint32) unix.SockFilter { return unix.SockFilter{Code: andWith, K:
 func give(answer uint32) unix.SockFilter { return unix.SockFilter{Code: giveBack, K: answer} }
 
 // callFilter is the filter as a program for the kernel, for one machine.
-func callFilter(machine uint32, judge, systemV, sockets bool, network *closed) []unix.SockFilter {
+func callFilter(machine uint32, judge, systemV, sockets, truncate bool, network *closed) []unix.SockFilter {
 	const otherABI = 0x40000000 // calls from here on are those of a second kind of program
 	f := []unix.SockFilter{
 		// Programs of another machine could ask in their own way.
@@ -127,6 +141,13 @@ func callFilter(machine uint32, judge, systemV, sockets bool, network *closed) [
 			give(allowed),
 			give(refused),
 		)
+	}
+	if truncate {
+		refuse(unix.SYS_TRUNCATE, refused)
+		refuse(unix.SYS_OPENAT2, unknown) // its flags are in memory
+		for call, flags := range openingCalls() {
+			when(call, load(flags), and(unix.O_ACCMODE|unix.O_TRUNC), equal(unix.O_RDONLY|unix.O_TRUNC, 0, 1), give(refused), give(allowed))
+		}
 	}
 	network.sockets(when, !sockets)
 	if sockets {

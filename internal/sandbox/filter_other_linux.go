@@ -11,4 +11,6 @@ func systemVCalls() []uint32  { return nil }
 func ofProcess() []uint32     { return nil }
 func ofKind() []kindCall      { return nil }
 
+func openingCalls() map[uint32]uint32 { return nil }
+
 type kindCall struct{ call, user uint32 }

@@ -273,3 +273,38 @@ func TestJudgeIsNotReached(t *testing.T) {
 		}
 	}
 }
+
+// Before Landlock 3, which guards files against being cut, nothing of others is cut either, by no way there is.
+func TestOlderLandlock(t *testing.T) {
+	t.Parallel()
+	for abi := range truncateABI + 1 {
+		t.Run(fmt.Sprint(abi), func(t *testing.T) {
+			t.Parallel()
+			c := newCell(t)
+			c.box.Helper = []string{self(t), "fake", "enter an old one", fmt.Sprint(abi)}
+			if abi == 0 {
+				if e := c.run("true", time.Minute); e.Code() != 126 || !strings.Contains(e.Stderr, "too old") {
+					t.Errorf("it ended with %+v", e)
+				}
+				return
+			}
+			cut := func(file string) string { return `perl -e 'truncate("` + file + `", 0) or exit 1'` }
+			open := func(file string, flags int) string {
+				return fmt.Sprintf(`perl -e 'sysopen(F, "%s", %d) or exit 1'`, file, flags)
+			}
+			theirs := filepath.Join(c.repo, ".git", "objects", "info", "readable")
+			c.write(theirs, "x")
+			worked := c.attempts(map[string]string{
+				"cut": cut(theirs), "open": open(theirs, os.O_RDONLY|os.O_TRUNC), "write": open(theirs, os.O_WRONLY|os.O_TRUNC), "append": "echo >> " + theirs,
+				"open-2": fmt.Sprintf(`perl -e '$how = pack("QQQ", %d, 0, 0); $file = "%s"; exit(syscall(%d, -100, $file, $how, 24) >= 0 ? 0 : 1)'`, os.O_RDONLY|os.O_TRUNC, theirs, unix.SYS_OPENAT2),
+				"read":   open(theirs, os.O_RDONLY), "own-write": open("main.go", os.O_WRONLY|os.O_TRUNC), "own-both": open("main.go", os.O_RDWR|os.O_TRUNC), "own-file": "echo x > made && mv made moved",
+			})
+			if want := []string{"own-both", "own-file", "own-write", "read"}; !slices.Equal(worked, want) {
+				t.Errorf("what worked: %q, want %q", worked, want)
+			}
+			if c.read(theirs) == "" {
+				t.Error("the user's file is cut")
+			}
+		})
+	}
+}

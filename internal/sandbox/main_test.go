@@ -80,7 +80,7 @@ func newCell(t *testing.T) *cell {
 		Objects: []string{filepath.Join(c.repo, ".git", "objects")},
 	}.Prepare(Required, c.environ)
 	if err != nil || note != "" || box == nil {
-		t.Fatalf("note %q, error %v: these tests need Linux 6.2 or newer with Landlock", note, err)
+		t.Fatalf("note %q, error %v: these tests need a Linux with Landlock", note, err)
 	}
 	c.box = box
 	return c

@@ -26,10 +26,22 @@ func separate(helper []string, l Limits) separation {
 		}
 		p.Network = nil
 		if other := try(helper, p, process.Namespaces(false)); other == nil {
-			return separation{namespaced: true, noNet: err.Error()}
+			return separation{namespaced: true, noNet: err.Error(), noGate: cannotLend(helper)}
 		}
 	}
-	return separation{why: err.Error(), noNet: err.Error(), group: canGroup(helper, l)}
+	return separation{why: err.Error(), noNet: err.Error(), noGate: cannotLend(helper), group: canGroup(helper, l)}
+}
+
+// cannotLend says why calls cannot be given their sockets here, such as that something above reprise answers system calls
+// already; "" if they can.
+func cannotLend(helper []string) string {
+	if !filtersCalls() {
+		return "the filter of system calls does not know this processor"
+	}
+	if err := try(helper, policy{Network: &closed{Network: Network{Port: 1}}}, process.Apart()); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // canGroup reports whether a call can have a control group here: making one is

@@ -22,7 +22,11 @@ import (
 
 // fakes are the programs that the test binary can be.
 func fakes() map[string]func(args []string) int {
-	return map[string]func([]string) int{"enter the sandbox": enterSandbox, "reprise": fakeReprise, "crowded": fakeCrowded}
+	old := func(args []string) int {
+		newestABI = args[0]
+		return enterSandbox(args[1:])
+	}
+	return map[string]func([]string) int{"enter the sandbox": enterSandbox, "enter an old one": old, "reprise": fakeReprise, "crowded": fakeCrowded}
 }
 
 // together keeps the processes of a cell's calls together in a way, if this

@@ -10,9 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tcpABI is the first version of Landlock that guards TCP.
-const tcpABI = 4
-
 // relayFile is the descriptor by which the helper hands out its listener.
 const relayFile = 4
 
@@ -44,24 +41,23 @@ func handOut(port uint16) error {
 	if err := unix.Listen(s, 128); err != nil {
 		return err
 	}
-	return unix.Sendmsg(relayFile, []byte{0}, unix.UnixRights(s), nil, 0)
+	return handOver(s)
 }
 
-// rules adds what Landlock handles and allows of TCP. In a network of its own, only servers are left to guard.
-func (n *closed) rules(all landlock.Config) (handled landlock.AccessNetSet, rules []landlock.Rule) {
+// handOver gives a descriptor to reprise.
+func handOver(file int) error {
+	return unix.Sendmsg(relayFile, []byte{0}, unix.UnixRights(file), nil, 0)
+}
+
+// handled is what Landlock refuses of TCP. In a network of its own, only servers are left to guard.
+func (n *closed) handled(all landlock.Config) landlock.AccessNetSet {
 	switch {
-	case n == nil:
-		return 0, nil
-	case n.Own && n.Listen:
-		return 0, nil
+	case n == nil, n.Own && n.Listen:
+		return 0
 	case n.Own:
-		return ll.AccessNetBindTCP & all.HandledAccessNet, nil
+		return ll.AccessNetBindTCP & all.HandledAccessNet
 	}
-	handled = (ll.AccessNetBindTCP | ll.AccessNetConnectTCP) & all.HandledAccessNet
-	if n.Port != 0 && handled != 0 {
-		rules = append(rules, landlock.ConnectTCP(n.Port))
-	}
-	return handled, rules
+	return (ll.AccessNetBindTCP | ll.AccessNetConnectTCP) & all.HandledAccessNet
 }
 
 // sockets are the parts of the filter of system calls that refuse sockets of other
@@ -78,7 +74,10 @@ func (n *closed) sockets(when func(call uint32, part ...unix.SockFilter), unixFi
 	if n.Own {
 		return
 	}
-	// What opens a connection with its first data is not asked about by Landlock.
+	// Sockets come with their connection, see lender; what opens one with its first data would open another.
+	if n.Port != 0 {
+		when(unix.SYS_CONNECT, give(unix.SECCOMP_RET_USER_NOTIF))
+	}
 	for call, flags := range map[uint32]uint32{unix.SYS_SENDTO: atFourth, unix.SYS_SENDMSG: atThird, unix.SYS_SENDMMSG: atFourth} {
 		when(call, load(flags), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.MSG_FASTOPEN, Jf: 1}, refuse, allow)
 	}
@@ -96,38 +95,34 @@ func (n *closed) families(unixFiles bool) []unix.SockFilter {
 		add(equal(unix.AF_NETLINK, 0, 4), load(atThird), equal(unix.NETLINK_ROUTE, 0, 1), give(allowed), give(refused))
 	}
 	if n.Port != 0 || n.Own {
+		tcp := uint32(allowed)
+		if !n.Own {
+			tcp = unix.SECCOMP_RET_USER_NOTIF
+		}
 		// The rest of a socket's type are flags.
 		add(equal(unix.AF_INET, 2, 0), equal(unix.AF_INET6, 1, 0), give(refused), load(atSecond), and(0xf))
 		if n.Own && n.Listen { // UDP stays in there; Java asks by it for the addresses of the machine
 			add(equal(unix.SOCK_DGRAM, 0, 4), load(atThird), equal(0, 1, 0), equal(unix.IPPROTO_UDP, 0, 1), give(allowed), load(atSecond), and(0xf))
 		}
-		add(equal(unix.SOCK_STREAM, 1, 0), give(refused), load(atThird), equal(0, 2, 0), equal(unix.IPPROTO_TCP, 1, 0), give(refused), give(allowed))
+		add(equal(unix.SOCK_STREAM, 1, 0), give(refused), load(atThird), equal(0, 2, 0), equal(unix.IPPROTO_TCP, 1, 0), give(refused), give(tcp))
 	}
 	return append(part, give(refused))
 }
 
-// holder says what keeps the network of a call closed here.
-func (s separation) holder(abi int) NetworkBond {
-	switch {
-	case s.network:
-		return OwnNetwork
-	case abi >= tcpABI && filtersCalls():
-		return PortAlone
-	}
-	return NoBond
-}
+// lent says whether the sockets of a call come from reprise.
+func (n *closed) lent() bool { return n != nil && !n.Own && n.Port != 0 }
 
 // open gives what the helper of a call inherits to hand out its listener by, and
-// begins to relay once it has. Without a gate there is nothing to lead to.
-func (r *relay) open(port uint16) ([]*os.File, error) {
-	if port == 0 {
+// answers what comes to that once it has. Without a gate there is nothing to lead to.
+func (r *relay) open(p policy) ([]*os.File, error) {
+	if p.Network == nil || p.Network.Port == 0 {
 		return nil, nil
 	}
 	ours, theirs, err := handover()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.lead(ours, port); err != nil {
+	if err := r.lead(ours, p); err != nil {
 		_ = theirs.Close()
 		return nil, err
 	}
@@ -151,35 +146,49 @@ func handover() (ours *net.UnixConn, theirs *os.File, err error) {
 	return c.(*net.UnixConn), theirs, nil
 }
 
-// lead relays what comes from the listener that a helper hands out.
-func (r *relay) lead(from *net.UnixConn, port uint16) error {
+// lead answers what comes to the listener that a helper hands out: connections in its own network, or calls that ask for
+// a socket.
+func (r *relay) lead(from *net.UnixConn, p policy) error {
 	if !r.keep(from) {
 		return errors.New("the call is over")
 	}
 	go func() {
-		if l, err := receive(from); err == nil && r.keep(l) {
-			r.serve(l, port)
+		file, err := receive(from)
+		if err != nil {
+			return // the program was not started
+		}
+		if p.Network.lent() {
+			if stop, end, err := os.Pipe(); err != nil || !r.keep(end) {
+				_ = unix.Close(file)
+			} else {
+				v, _ := landlockABI() // it is there: the call is in the sandbox
+				lender{file, p.Network.Port, p.Sockets || v >= socketABI}.serve(stop)
+			}
+			return
+		}
+		f := os.NewFile(uintptr(file), "listener")
+		defer func() { _ = f.Close() }() // the listener has a copy
+		if l, err := net.FileListener(f); err == nil && r.keep(l) {
+			r.serve(l, p.Network.Port)
 		}
 	}()
 	return nil
 }
 
-// receive waits for the listener that a helper hands out.
-func receive(c *net.UnixConn) (net.Listener, error) {
+// receive waits for the descriptor that a helper hands out.
+func receive(c *net.UnixConn) (int, error) {
 	rights := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := c.ReadMsgUnix(make([]byte, 1), rights)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:n])
 	if err != nil || len(messages) != 1 {
-		return nil, errors.New("no listener was handed out")
+		return 0, errors.New("no listener was handed out")
 	}
 	files, err := unix.ParseUnixRights(&messages[0])
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	f := os.NewFile(uintptr(files[0]), "listener")
-	defer func() { _ = f.Close() }() // the listener has a copy
-	return net.FileListener(f)
+	return files[0], nil
 }

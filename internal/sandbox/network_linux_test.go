@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,14 +14,14 @@ import (
 )
 
 // world is what a program must not reach: servers on other addresses and ports of
-// this machine stand for it. Its gate answers with a word.
+// this machine stand for it. They and the gate say who they are.
 type world struct {
 	gate, tcp, tcp6, udp, elsewhere int // ports
 }
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	answering := func(network, address string) net.Listener {
+	answering := func(network, address, word string) net.Listener {
 		l, err := net.Listen(network, address)
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +33,7 @@ func newWorld(t *testing.T) world {
 				if err != nil {
 					return
 				}
-				_, _ = io.WriteString(c, "gate\n")
+				_, _ = io.WriteString(c, word+"\n")
 				_ = c.Close()
 			}
 		}()
@@ -52,26 +54,35 @@ func newWorld(t *testing.T) world {
 			_, _ = letters.WriteTo(letter, from)
 		}
 	}()
-	gate := answering("tcp", "127.0.0.1:0")
+	gate := answering("tcp", "127.0.0.1:0", "gate")
 	// A server elsewhere that has the port of the gate. No other server of these tests has that
 	// address: it might have the port.
-	elsewhere := answering("tcp", fmt.Sprintf("127.0.0.3:%d", port(gate)))
+	elsewhere := answering("tcp", fmt.Sprintf("127.0.0.3:%d", port(gate)), "world")
 	return world{
-		port(gate), port(answering("tcp", "127.0.0.2:0")), port(answering("tcp6", "[::1]:0")), letters.LocalAddr().(*net.UDPAddr).Port, port(elsewhere),
+		port(gate), port(answering("tcp", "127.0.0.2:0", "world")), port(answering("tcp6", "[::1]:0", "world")), letters.LocalAddr().(*net.UDPAddr).Port, port(elsewhere),
 	}
 }
 
 // attempts to reach the world, for a shell.
 func (w world) attempts() map[string]string {
 	perl := func(text string) string { return `perl -MSocket=:all -e '` + text + ` or exit 1'` }
-	connect := func(to string, port int) string {
-		return fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in(%d, inet_aton("%s"))) && <S> eq "gate\n"`, port, to)
+	const hide, later = "syscall(%d, %d, 0, 0, 0, 0) == 0 && ", 30 // TCP_FASTOPEN_CONNECT
+	connect := func(to string, port int, word, before string) string {
+		return fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, 0) && %s connect(S, pack_sockaddr_in(%d, inet_aton("%s"))) && <S> eq "%s\n"`, before, port, to, word)
 	}
+	hidden := fmt.Sprintf(hide, unix.SYS_PRCTL, unix.PR_SET_DUMPABLE)
+	gate := fmt.Sprintf(`pack_sockaddr_in(%d, inet_aton("127.0.0.1"))`, w.gate)
 	ring := fmt.Sprintf(`($p = "\0" x 256) && syscall(%d, 4, $p) >= 0`, unix.SYS_IO_URING_SETUP)
 	return map[string]string{
-		"gate":       perl(connect("127.0.0.1", w.gate)),
-		"same-port":  perl(connect("127.0.0.3", w.elsewhere)),
-		"address":    perl(connect("127.0.0.2", w.tcp)),
+		"gate":       perl(connect("127.0.0.1", w.gate, "gate", "")),
+		"gate-hides": perl(connect("127.0.0.1", w.gate, "gate", hidden)), // its memory cannot be read
+		"gate-waits": perl(fmt.Sprintf(`use IO::Select; socket(S, AF_INET, SOCK_STREAM|%d, 0) && (connect(S, %s) || $!{EINPROGRESS}) && (fcntl(S, 3, 0) & %[1]d) && IO::Select->new(\*S)->can_read(20) && <S> eq "gate\n"`, unix.SOCK_NONBLOCK, gate)),
+		"same-port":  perl(connect("127.0.0.3", w.elsewhere, "world", "")),
+		"address":    perl(connect("127.0.0.2", w.tcp, "world", "")),
+		"hides":      perl(connect("127.0.0.2", w.tcp, "world", hidden)),
+		"again":      perl(connect("127.0.0.2", w.tcp, "world", fmt.Sprintf(`(connect(S, %s), shutdown(S, 2), connect(S, "\0" x 16), 1) && `, gate))),
+		"later":      perl(connect("127.0.0.2", w.tcp, "world", fmt.Sprintf(`setsockopt(S, 6, %d, pack("i", 1)) &&`, later))),
+		"left-open":  `[ -e /proc/$$/fd/3 ] || [ -e /proc/$$/fd/4 ]`,
 		"address-6":  perl(fmt.Sprintf(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6(%d, inet_pton(AF_INET6, "::1")))`, w.tcp6)),
 		"mapped":     perl(fmt.Sprintf(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6(%d, inet_pton(AF_INET6, "::ffff:127.0.0.2")))`, w.tcp)),
 		"first-data": perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, 0) && defined send(S, "x", %d, pack_sockaddr_in(%d, inet_aton("127.0.0.2")))`, unix.MSG_FASTOPEN, w.tcp)),
@@ -93,51 +104,53 @@ func (w world) attempts() map[string]string {
 	}
 }
 
-// Where nothing keeps a network closed, that is said, and lists of hosts with a
-// sandbox that is required are refused.
+// Where nothing keeps a network closed, that is said, and a sandbox that is required is refused.
 func TestNetworkThatCannotBeClosed(t *testing.T) {
 	t.Parallel()
-	box := Sandbox{Lists: true, Closed: true}
-	held := Held{Closed: true, NoNet: "none are made", Together: Namespaces, Signals: true, Sockets: true}
-	for bond, want := range map[NetworkBond]string{
-		OwnNetwork: "",
-		PortAlone:  "where the pipeline closes the network, programs still reach any server that has the port of the call's proxy, and can start none themselves, because a call has no network of its own (none are made)",
-		NoBond:     "where the pipeline closes the network, programs still reach all of it by TCP (Linux 6.7 or newer prevents that), because a call has no network of its own (none are made)",
+	for _, tt := range []struct {
+		box  Sandbox
+		abi  int
+		bond NetworkBond
+		want string // what it lacks
+	}{
+		{Sandbox{together: separation{network: true}}, 4, OwnNetwork, ""},
+		{Sandbox{together: separation{noNet: "none are made"}}, 3, GateAlone, "where the pipeline closes the network, programs can start no servers themselves, because a call has no network of its own (none are made)"},
+		{Sandbox{together: separation{noNet: "none are made", noGate: "filtered"}}, 9, NoBond, "where the pipeline closes the network, programs still reach all of it, because a call has no network of its own (none are made), and cannot be given its sockets (filtered)"},
+		{Sandbox{Sockets: true, together: separation{network: true}}, 8, NoBond, "where the pipeline closes the network, programs still reach all of it, because services with a socket file lead there, which they may ask, as the pipeline says `sandbox: sockets: true`"},
+		{Sandbox{Sockets: true, together: separation{network: true}}, 9, OwnNetwork, ""},
 	} {
-		held.Network = bond
-		if got := strings.Join(held.Lacks(), "\n"); got != want {
-			t.Errorf("%q lacks %q, want %q", bond, got, want)
+		held := Held{Closed: true, NoNet: tt.box.together.noNet, Together: Namespaces, Signals: true, Sockets: true}
+		held.Network, held.NoGate = tt.box.holder(tt.abi >= socketABI)
+		if got := strings.Join(held.Lacks(), "\n"); held.Network != tt.bond || got != tt.want {
+			t.Errorf("%+v: %q lacks %q, want %q and %q", tt.box, held.Network, got, tt.bond, tt.want)
 		}
-		open := held
-		if open.Closed = false; len(open.Lacks()) > 0 {
-			t.Errorf("an open network lacks %q", open.Lacks())
-		}
-	}
-	for abi, want := range map[int]NetworkBond{3: NoBond, 4: PortAlone} {
-		if got := (separation{}).holder(abi); got != want {
-			t.Errorf("Landlock %d: %q, want %q", abi, got, want)
+		if held.Closed = false; len(held.Lacks()) > 0 {
+			t.Errorf("an open network lacks %q", held.Lacks())
 		}
 	}
-	if err := box.refuses(NoBond, "none are made"); err == nil || !strings.Contains(err.Error(), "lists hosts, but nothing here keeps programs from others") {
-		t.Errorf("lists of hosts: %v", err)
+	if v, err := landlockABI(); err != nil || v >= socketABI {
+		t.Fatalf("this test is for a machine with Landlock 1 to %d, here are %d and %v: have it tell this machine otherwise", socketABI-1, v, err)
 	}
-	box.Lists = false
-	if err := box.refuses(NoBond, ""); err != nil {
-		t.Errorf("without lists: %v", err)
+	for _, closed := range []bool{true, false} {
+		box := Sandbox{Helper: []string{self(t), "sandboxed"}, State: t.TempDir(), Closed: closed, Sockets: true}
+		_, _, err := box.Prepare(Required, os.Environ())
+		if (err != nil) != closed || closed && !strings.Contains(err.Error(), "the sandbox is required, and where the pipeline closes the network, programs still reach all of it") {
+			t.Errorf("closed %v: %v", closed, err)
+		}
 	}
 }
 
 // A program reaches of the network what its call has, and nothing else.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
-	const everywhere = "address address-6 bound datagram first-data gate letters letters-6 mapped multipath same-port server unbound"
+	const everywhere = "address address-6 again bound datagram first-data gate gate-hides gate-waits hides later letters letters-6 mapped multipath same-port server unbound"
 	for _, tt := range []struct {
 		name         string
 		gate, listen bool
 		own, without string // what works with a network of its own, and without one
 	}{
-		{"a gate", true, false, "gate unbound", "gate same-port"},
-		{"a gate and servers", true, true, "bound gate letters letters-6 server unbound", "gate same-port"},
+		{"a gate", true, false, "gate gate-hides gate-waits unbound", "gate gate-hides gate-waits"},
+		{"a gate and servers", true, true, "bound gate gate-hides gate-waits letters letters-6 server unbound", "gate gate-hides gate-waits"},
 		{"nothing", false, false, "unbound", ""},
 	} {
 		for _, own := range []bool{true, false} {
@@ -170,4 +183,21 @@ func TestNetwork(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Where programs are left their sockets with files, these lead where they did, and others to the gate.
+func TestSocketsWithFilesBesideTheGate(t *testing.T) {
+	t.Parallel()
+	c, w := newCell(t), newWorld(t)
+	c.box.together.network, c.box.Sockets, c.network = false, true, &Network{Port: uint16(w.gate)}
+	service, err := net.Listen("unix", filepath.Join(c.temp, "service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = service.Close() }()
+	tried := w.attempts()
+	tried["service"] = fmt.Sprintf(`perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un(%q)) or exit 1'`, service.Addr())
+	if got, want := strings.Join(c.attempts(tried), " "), "gate gate-hides gate-waits service"; got != want {
+		t.Errorf("what worked: %q, want %q", got, want)
+	}
 }

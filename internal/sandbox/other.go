@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"runtime"
 	"time"
@@ -21,13 +20,7 @@ func separate([]string, Limits) separation { return separation{why: landlocked()
 func (*policy) noteUser() {}
 
 // open gives nothing: no call has a network of its own here.
-func (*relay) open(uint16) ([]*os.File, error) { return nil, nil }
-
-func (*relay) lead(*net.UnixConn, uint16) error { return nil }
-
-func handover() (*net.UnixConn, *os.File, error) { return nil, nil, landlocked() }
-
-func (separation) holder(int) NetworkBond { return NoBond }
+func (*relay) open(policy) ([]*os.File, error) { return nil, nil }
 
 func memoryFor(Limits, ...string) uint64 { return 0 }
 
@@ -45,7 +38,7 @@ func (*DiskWatch) held() (sum uint64, hidden bool) { return 0, false }
 
 // heldHere says that nothing holds: there is no sandbox here.
 func heldHere(s Sandbox) Held {
-	return Held{Own: true, Open: landlocked().Error(), Limits: s.Limits}
+	return Held{Own: true, Closed: s.Closed, NoGate: landlocked().Error(), Open: landlocked().Error(), Limits: s.Limits}
 }
 
 // Group is a control group, which this system does not have.

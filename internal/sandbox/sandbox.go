@@ -75,10 +75,9 @@ type Sandbox struct {
 	// cannot tell theirs from those of others. They reach both then. Where
 	// Landlock can tell, it changes nothing.
 	Sockets bool
-	// Closed says that some calls may not reach all of the network, and Lists that
-	// hosts were named for some. With Lists, a system that cannot hold that has no
-	// sandbox where it is Required.
-	Closed, Lists bool
+	// Closed says that some calls may not reach all of the network. A system that cannot hold that has no sandbox where
+	// it is Required.
+	Closed bool
 
 	hidden   []string // what is not read even where it lies in the system
 	together separation
@@ -102,18 +101,15 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 	case how == Uncontained:
 		return nil, "", nil
 	case missing != nil && how == Required:
-		return nil, "", fmt.Errorf("the sandbox is required, but %w: use Linux 6.2 or newer with Landlock, or do without (%s or %s)", missing, BestEffort, Uncontained)
+		return nil, "", fmt.Errorf("the sandbox is required, but %w: use Linux 5.13 or newer with Landlock, or do without (%s or %s)", missing, BestEffort, Uncontained)
 	case missing != nil:
 		return nil, fmt.Sprintf("there is no sandbox: %v; agents and checks can reach all that you can", missing), nil
 	}
 	s.Limits = s.Limits.withDefaults()
 	s.homes = &homesInUse{calls: map[string]int{}}
 	s.hidden, s.together = hidden(environ, s.Objects), separate(s.Helper, s.Limits)
-	if how == Required && s.Lists {
-		held := s.Held()
-		if err := s.refuses(held.Network, held.NoNet); err != nil {
-			return nil, "", err
-		}
+	if held := s.Held(); how == Required && held.Closed && held.Network == NoBond {
+		return nil, "", fmt.Errorf("the sandbox is required, and %s: change that, use another machine, or say `network: \"open\"` in the pipeline", held.netOpen())
 	}
 	return &s, "", nil
 }
@@ -124,14 +120,6 @@ func (s *Sandbox) Beside(state string) *Sandbox {
 	beside := *s
 	beside.State, beside.homes = state, &homesInUse{calls: map[string]int{}}
 	return &beside
-}
-
-// refuses says why there can be no run where hosts are listed and nothing keeps programs from others.
-func (s Sandbox) refuses(network NetworkBond, why string) error {
-	if !s.Lists || network != NoBond {
-		return nil
-	}
-	return fmt.Errorf("the sandbox is required, and the pipeline lists hosts, but nothing here keeps programs from others: use Linux 6.7 or newer with Landlock, or a system that lets this user make namespaces (%s), or say `network: \"open\"` in the pipeline", why)
 }
 
 // Limits are what the sandbox allows one call to use up. 0 stands for the
@@ -184,7 +172,7 @@ type Network struct {
 }
 
 // closed is the policy of a network that is not open. With namespaces, a call has a network of its own with a listener
-// that leads to the gate; else Landlock allows connections by port alone, and a filter refuses what is not TCP.
+// that leads to the gate; else reprise gives it its sockets, which are connected to the gate, and a filter refuses others.
 type closed struct {
 	Network
 	Own bool `json:",omitempty"` // it has a network of its own
@@ -203,16 +191,13 @@ type Held struct {
 	Closed   bool        // some calls may not reach all of the network
 	Network  NetworkBond // what keeps them from the rest
 	NoNet    string      // why that is not OwnNetwork; "" if it is
+	NoGate   string      // why it is not even GateAlone; "" if it could be
 	Limits   Limits      // those in force
 }
 
 // Held says what the sandbox holds. To find out, it may make a control group and
 // remove it.
 func (s *Sandbox) Held() Held { return heldHere(*s) }
-
-// Apart reports whether a call with a closed network has one of its own. A nil
-// sandbox gives none.
-func (s *Sandbox) Apart() bool { return s != nil && s.together.network }
 
 // Confinement says what a sandbox keeps programs in; a nil one keeps them in nothing.
 type Confinement struct {
@@ -248,10 +233,10 @@ func (h Held) Lacks() (out []string) {
 	}
 	if h.Closed {
 		switch h.Network {
-		case PortAlone:
-			out = append(out, "where the pipeline closes the network, programs still reach any server that has the port of the call's proxy, and can start none themselves, because a call has no network of its own ("+h.NoNet+")")
+		case GateAlone:
+			out = append(out, "where the pipeline closes the network, programs can start no servers themselves, because a call has no network of its own ("+h.NoNet+")")
 		case NoBond:
-			out = append(out, "where the pipeline closes the network, programs still reach all of it by TCP (Linux 6.7 or newer prevents that), because a call has no network of its own ("+h.NoNet+")")
+			out = append(out, h.netOpen())
 		}
 	}
 	switch h.Together {
@@ -280,9 +265,27 @@ type NetworkBond string
 // The kinds of it, from the one that holds most.
 const (
 	OwnNetwork NetworkBond = "own network" // a network in which there is nothing else
-	PortAlone  NetworkBond = "port"        // of a server; any machine may have one there
+	GateAlone  NetworkBond = "gate"        // every socket leads there; there are no servers
 	NoBond     NetworkBond = ""            // nothing
 )
+
+// netOpen says that a closed network is not, and why.
+func (h Held) netOpen() string {
+	return "where the pipeline closes the network, programs still reach all of it, because " + h.NoGate
+}
+
+// holder says what keeps the network of a call closed, and why not even GateAlone does.
+func (s Sandbox) holder(socketsBound bool) (bond NetworkBond, noGate string) {
+	switch t := s.together; {
+	case s.Sockets && !socketsBound:
+		return NoBond, "services with a socket file lead there, which they may ask, as the pipeline says `sandbox: sockets: true`"
+	case t.network:
+		return OwnNetwork, ""
+	case t.noGate != "":
+		return NoBond, fmt.Sprintf("a call has no network of its own (%s), and cannot be given its sockets (%s)", t.noNet, t.noGate)
+	}
+	return GateAlone, ""
+}
 
 // word says what separation is for Held.
 func (s separation) word() Bond {
@@ -303,4 +306,5 @@ type separation struct {
 
 	network bool   // calls can have a network of their own
 	noNet   string // why they cannot
+	noGate  string // and why their sockets cannot be given to them either; "" if they can, or need not
 }

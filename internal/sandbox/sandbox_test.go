@@ -229,7 +229,7 @@ func TestPrepare(t *testing.T) {
 		{Required, nil, true, "", ""},
 		{BestEffort, nil, true, "", ""},
 		{Uncontained, nil, false, "", ""},
-		{Required, none, false, "", "the sandbox is required, but this kernel has no Landlock: use Linux 6.2 or newer with Landlock, or do without (best-effort or off)"},
+		{Required, none, false, "", "the sandbox is required, but this kernel has no Landlock: use Linux 5.13 or newer with Landlock, or do without (best-effort or off)"},
 		{BestEffort, none, false, "there is no sandbox: this kernel has no Landlock; agents and checks can reach all that you can", ""},
 		{Uncontained, none, false, "", ""},
 		{"always", nil, false, "", `sandbox: "always" is not one of required, best-effort, off`},

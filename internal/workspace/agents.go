@@ -123,7 +123,7 @@ func SandboxOf(plan *pipelines.Pipeline) sandbox.Sandbox {
 	p := plan.Sandbox
 	box := sandbox.Sandbox{Sockets: p.Sockets, Limits: sandbox.Limits{File: uint64(p.File), Disk: uint64(p.Disk)}}
 	for _, n := range networks(plan) {
-		box.Closed, box.Lists = box.Closed || n.Closed, box.Lists || len(n.Allow) > 0
+		box.Closed = box.Closed || n.Closed
 	}
 	return box
 }
