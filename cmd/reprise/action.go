@@ -95,14 +95,14 @@ func actionCommand(env environ.Env) *cobra.Command {
 }
 
 // rehearse carries a dry run on for a job, and prints what it would have left behind.
-func rehearse(ctx context.Context, env environ.Env, w *workspace.Workspace, d bot.DryRun) (metadata.Run, error) {
+func rehearse(ctx context.Context, w *workspace.Workspace, d bot.DryRun) (metadata.Run, error) {
 	log := logForm("text")
 	if d.Verbose {
 		log = "verbose"
 	}
-	run, err := runSession{w, env, runOptions{Options: d.Options, dry: true, log: log}}.carryOn(ctx)
+	run, err := runSession{w, runOptions{Options: d.Options, dry: true, log: log}}.carryOn(ctx)
 	if err != nil {
 		return run, err
 	}
-	return run, showRehearsal(ctx, w, env.Stdout, run, d.Label)
+	return run, showRehearsal(ctx, w, w.Env.Stdout, run, d.Label)
 }

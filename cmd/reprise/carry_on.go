@@ -29,8 +29,7 @@ import (
 // runSession is a run that is carried on for whoever is at the terminal.
 type runSession struct {
 	*workspace.Workspace
-	env environ.Env
-	o   runOptions
+	o runOptions
 }
 
 // finish carries the run on and tells how it ended.
@@ -39,13 +38,13 @@ func (s runSession) finish(ctx context.Context) error {
 		return err
 	}
 	if s.Run.Status == metadata.Running {
-		if err := s.Ready(s.env, s.o.Options); err != nil {
+		if err := s.Ready(s.o.Options); err != nil {
 			return err
 		}
-		s.SayLacking(s.env)
+		s.SayLacking()
 	}
 	run, err := s.carryOn(ctx)
-	for asks, on := newDialogue(s.env), true; err == nil && on && asks != nil && s.mayAsk(run); {
+	for asks, on := newDialogue(s.Env), true; err == nil && on && asks != nil && s.mayAsk(run); {
 		s.Run, s.Fresh = run, false
 		if on, err = asks.Ask(ctx, s.Workspace, s.o.Options); err == nil && on {
 			run, err = s.inView(ctx, func(e *engine.Engine) (metadata.Run, error) { return s.toTheEnd(ctx, e, s.Run) })
@@ -76,7 +75,7 @@ func (s runSession) mayAsk(run metadata.Run) bool {
 func (s runSession) inView(ctx context.Context, do func(*engine.Engine) (metadata.Run, error)) (metadata.Run, error) {
 	screen := s.view()
 	defer screen.Close()
-	e, err := s.Engine(s.env, s.o.Options, screen)
+	e, err := s.Engine(s.o.Options, screen)
 	if err != nil {
 		return s.Run, err
 	}
@@ -86,23 +85,23 @@ func (s runSession) inView(ctx context.Context, do func(*engine.Engine) (metadat
 }
 
 // say tells what a person should know.
-func (s runSession) say(what any) { _, _ = fmt.Fprintln(s.env.Stderr, "reprise:", what) }
+func (s runSession) say(what any) { _, _ = fmt.Fprintln(s.Env.Stderr, "reprise:", what) }
 
 // carryOn runs the engine from where the run is to where it stops.
 func (s runSession) carryOn(ctx context.Context) (metadata.Run, error) {
 	if err := process.Harden(); err != nil {
 		s.say(err)
 	}
-	if err := bot.ChoosePipeline(ctx, s.env, s.Workspace, s.o.Options); err != nil {
+	if err := bot.ChoosePipeline(ctx, s.Workspace, s.o.Options); err != nil {
 		return s.Run, err
 	}
 	return s.inView(ctx, func(e *engine.Engine) (metadata.Run, error) {
 		if s.o.prompts {
-			showPrompts(e, s.env.Stderr)
+			showPrompts(e, s.Env.Stderr)
 		}
 		run := s.Run
 		if s.Fresh {
-			if why := s.env.TooShort(); why != "" {
+			if why := s.Env.TooShort(); why != "" {
 				s.say(why)
 			}
 			if said := workspace.SayOtherwise(ctx, s.Source); s.o.Here && said != "" {
@@ -126,7 +125,7 @@ func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata
 	if s.o.Scratch { // it begins at the base, and is gone before that moves
 		run, err = e.Run(ctx, run)
 	} else {
-		run, err = updaterOf(s.Workspace, s.env).Run(ctx, e, run)
+		run, err = updaterOf(s.Workspace).Run(ctx, e, run)
 	}
 	if err != nil {
 		return run, err
@@ -135,16 +134,16 @@ func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata
 }
 
 // updaterOf gives what brings the base into a run.
-func updaterOf(w *workspace.Workspace, env environ.Env) *delivery.BaseUpdater {
-	return &delivery.BaseUpdater{Workspace: w, Now: env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise:", err) }}
+func updaterOf(w *workspace.Workspace) *delivery.BaseUpdater {
+	return &delivery.BaseUpdater{Workspace: w, Now: w.Env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(w.Env.Stderr, "reprise:", err) }}
 }
 
 // view picks how progress is shown: live on a terminal, plain lines elsewhere.
 func (s runSession) view() terminal.View {
 	out, o := s.log(), s.o
-	live := environ.IsTerminal(out) && s.env.Getenv("TERM") != "dumb" && !o.prompts && !o.log.json()
+	live := environ.IsTerminal(out) && s.Env.Getenv("TERM") != "dumb" && !o.prompts && !o.log.json()
 	return terminal.NewView(out, terminal.Options{
-		Live: live, Color: text.WantsColor(s.env.Getenv, environ.IsTerminal(out)), Plan: s.Plan, Format: o.log.format(), Verbose: strings.HasPrefix(string(o.log), "verbose"), Messages: s.env.Stderr,
+		Live: live, Color: text.WantsColor(s.Env.Getenv, environ.IsTerminal(out)), Plan: s.Plan, Format: o.log.format(), Verbose: strings.HasPrefix(string(o.log), "verbose"), Messages: s.Env.Stderr,
 	})
 }
 
@@ -187,24 +186,24 @@ func (s runSession) announce(ctx context.Context, run metadata.Run) {
 
 // tellEnd prints how the run ended and gives its exit code.
 func (s runSession) tellEnd(ctx context.Context, run metadata.Run) error {
-	result, out, o := view.Result(s.Plan, run), s.env.Stdout, s.o
+	result, out, o := view.Result(s.Plan, run), s.Env.Stdout, s.o
 	result.Head = s.Repo.Tip()
 	if o.json || o.log.json() {
-		out = s.env.Stderr // standard output is for programs
+		out = s.Env.Stderr // standard output is for programs
 	}
 	if o.json {
-		if err := text.PrintJSON(s.env.Stdout, result); err != nil {
+		if err := text.PrintJSON(s.Env.Stdout, result); err != nil {
 			return err
 		}
 	}
-	warnOfSteering(s.Workspace, s.env)
+	warnOfSteering(s.Workspace)
 	if o.dry && !(o.json && o.log.json()) { // the log has that stream for itself
 		if err := showRehearsal(ctx, s.Workspace, out, run, page.StartLabel); err != nil {
 			return err
 		}
 	}
 	if o.log.json() {
-		terminal.LogSummary(s.log(), s.env.Now(), run.Status, result, o.dry)
+		terminal.LogSummary(s.log(), s.Env.Now(), run.Status, result, o.dry)
 	} else {
 		s.farewell(out, run)
 	}

@@ -82,12 +82,12 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 	if !w.Fresh {
 		return legacy.Already(is.ID, w.Branch)
 	}
-	t, err := legacy.TakeOver(w, env, old)
+	t, err := legacy.TakeOver(w, old)
 	if err != nil {
 		return err
 	}
 	if !o.Dry {
-		e, err := w.Engine(env, o.Options, engine.Quiet{})
+		e, err := w.Engine(o.Options, engine.Quiet{})
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 			return err
 		}
 	}
-	runSession{w, env, runOptions{Options: o.Options}}.introduce()
-	warnOfSteering(w, env)
-	return legacy.Tell(t, env, o, w)
+	runSession{w, runOptions{Options: o.Options}}.introduce()
+	warnOfSteering(w)
+	return legacy.Tell(t, o, w)
 }

@@ -68,9 +68,9 @@ Markdown, JSON or plain text.`,
 				if open != "page" {
 					s.What = open
 				}
-				return runs.Open(c.Context(), env, r, s)
+				return runs.Open(c.Context(), r, s)
 			}
-			return showStatus(c.Context(), env, r, s.JSON)
+			return showStatus(c.Context(), r, s.JSON)
 		},
 	}
 	repoFlag(c, &repo)
@@ -84,20 +84,20 @@ Markdown, JSON or plain text.`,
 }
 
 // showStatus shows where a run is.
-func showStatus(ctx context.Context, env environ.Env, r *workspace.Recorded, asJSON bool) error {
-	standing, near := delivery.BaseStanding(ctx, r.Source, r.Run), workspace.SameFiles(ctx, env, r.Source, r.Run)
+func showStatus(ctx context.Context, r *workspace.Recorded, asJSON bool) error {
+	standing, near := delivery.BaseStanding(ctx, r.Source, r.Run), workspace.SameFiles(ctx, r.Env, r.Source, r.Run)
 	if asJSON {
 		result := view.Result(r.Plan, r.Run)
 		if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {
 			result.Next = append(result.Next, view.UpdateCommand(r.Run))
 		}
 		result.Near = near.In(prompts.Words("en"))
-		return text.PrintJSON(env.Stdout, result)
+		return text.PrintJSON(r.Env.Stdout, result)
 	}
-	o := terminal.ShowOptions(env)
-	o.Standing, o.Near, o.Worker = standing, near, r.AtWork(env)
+	o := terminal.ShowOptions(r.Env)
+	o.Standing, o.Near, o.Worker = standing, near, r.AtWork()
 	o.Merged = r.Gone || r.Source.Merged(ctx, r.Run.BranchName)
-	terminal.ShowStatus(env.Stdout, r.Plan, r.Run, o)
+	terminal.ShowStatus(r.Env.Stdout, r.Plan, r.Run, o)
 	return nil
 }
 
@@ -163,7 +163,7 @@ A file that is there is replaced, whole or not at all.`,
 			if err != nil {
 				return err
 			}
-			page, err := runs.Page(c.Context(), env, r, from)
+			page, err := runs.Page(c.Context(), r, from)
 			if err != nil {
 				return err
 			}

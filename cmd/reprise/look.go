@@ -253,7 +253,7 @@ func ofRuns(ctx context.Context, env environ.Env, src *git.Source, all []runs.Ru
 			continue
 		case r.Status == metadata.Completed:
 			says, commands = "completed", view.EndCommands(r.Record)[:2]
-		case (&workspace.Recorded{Source: src, Run: r.Record}).AtWork(env) > 0:
+		case (&workspace.Recorded{Env: env, Source: src, Run: r.Record}).AtWork() > 0:
 			says, commands = "at work", []string{"reprise status" + of + " --watch"}
 		case r.Record.Stop != nil:
 			says, commands = text.Words(r.Status)+": "+text.JoinLines(r.Record.Stop.Why.In(prompts.Words("en"))), r.Next[:min(1, len(r.Next))]

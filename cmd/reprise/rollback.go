@@ -100,7 +100,7 @@ func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned 
 	if w != nil {
 		defer func() { err = errors.Join(err, w.Close()) }()
 	}
-	reason, review, err := o.readReason(env, r)
+	reason, review, err := o.readReason(r)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned 
 	if ok, err := o.confirmed(env, r.Catalogue()); err != nil || !ok {
 		return err
 	}
-	return commitRollback(ctx, w, env, o, &back)
+	return commitRollback(ctx, w, o, &back)
 }
 
 // open takes the run, or for a dry run only looks at it: then there is no
@@ -154,7 +154,7 @@ func (o rollbackRequest) open(ctx context.Context, env environ.Env) (*workspace.
 	if err != nil {
 		return nil, nil, err
 	}
-	return &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}, w, nil
+	return &workspace.Recorded{Env: w.Env, Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}, w, nil
 }
 
 // confirmed asks on a terminal, unless told not to. Nobody is asked in CI.
@@ -185,8 +185,8 @@ type rollbackRequest struct {
 }
 
 // commitRollback commits the rollback, and after it the restored code where asked.
-func commitRollback(ctx context.Context, w *workspace.Workspace, env environ.Env, o rollbackRequest, r *phases.RollbackPlan) error {
-	e, err := w.Engine(env, o.Options, engine.Quiet{})
+func commitRollback(ctx context.Context, w *workspace.Workspace, o rollbackRequest, r *phases.RollbackPlan) error {
+	e, err := w.Engine(o.Options, engine.Quiet{})
 	if err != nil {
 		return err
 	}
@@ -199,8 +199,8 @@ func commitRollback(ctx context.Context, w *workspace.Workspace, env environ.Env
 	if err := e.Rollback(ctx, *r, code); err != nil {
 		return err
 	}
-	warnOfSteering(w, env)
-	terminal.Tell(env.Stderr, w.Shown("taken back", "phase", r.Entry.ToPhase, "step", terminal.WordFor(w.Catalogue(), "steps", string(r.Entry.ToStep)),
+	warnOfSteering(w)
+	terminal.Tell(w.Env.Stderr, w.Shown("taken back", "phase", r.Entry.ToPhase, "step", terminal.WordFor(w.Catalogue(), "steps", string(r.Entry.ToStep)),
 		"commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(w, r.Run)))
 	return nil
 }
@@ -210,13 +210,13 @@ const maxReasonFile = 100 * 1024 // bytes, from a file
 const mostTyped = 1 << 20 // bytes that are read to say how long a typed one is
 
 // readReason gives the reason, and the path of the review it came from if it came from one.
-func (o rollbackRequest) readReason(env environ.Env, r *workspace.Recorded) (reason, review string, err error) {
+func (o rollbackRequest) readReason(r *workspace.Recorded) (reason, review string, err error) {
 	switch {
 	case o.ReasonFile != "":
-		return o.readReasonFile(env, r)
+		return o.readReasonFile(r)
 	case o.Interactive:
-		_, _ = fmt.Fprintln(env.Stderr, r.Catalogue().Shown("ask why"))
-		data, err := io.ReadAll(io.LimitReader(env.Stdin, mostTyped+1))
+		_, _ = fmt.Fprintln(r.Env.Stderr, r.Catalogue().Shown("ask why"))
+		data, err := io.ReadAll(io.LimitReader(r.Env.Stdin, mostTyped+1))
 		if err != nil {
 			return "", "", err
 		}
@@ -235,8 +235,8 @@ func (o rollbackRequest) readReason(env environ.Env, r *workspace.Recorded) (rea
 // readReasonFile reads a reason from a regular file, or from a pipe of the shell. A file inside the repository, or inside the work tree of the run,
 // must not be reached through a symbolic link: others may have put it there, and the text goes to agents and onto the
 // branch. The path is taken as it is written, so ".." takes away the name before it, wherever that would lead.
-func (o rollbackRequest) readReasonFile(env environ.Env, r *workspace.Recorded) (string, string, error) {
-	if data, piped, err := folders.ReadPiped(o.ReasonFile, env.Stdin, maxReasonFile); err != nil {
+func (o rollbackRequest) readReasonFile(r *workspace.Recorded) (string, string, error) {
+	if data, piped, err := folders.ReadPiped(o.ReasonFile, r.Env.Stdin, maxReasonFile); err != nil {
 		return "", "", exit.Usagef("reason file: %w", err)
 	} else if piped {
 		reason := strings.TrimSpace(string(data))
@@ -244,7 +244,7 @@ func (o rollbackRequest) readReasonFile(env environ.Env, r *workspace.Recorded) 
 	}
 	name := filepath.Clean(o.ReasonFile)
 	info, err := os.Lstat(name)
-	if root, none := workspace.HomeFolder(env, r.Source, r.Issue.ID); err != nil && none == nil && strings.HasPrefix(filepath.ToSlash(name), phases.Folder(r.Issue.ID)+"/") {
+	if root, none := workspace.HomeFolder(r.Env, r.Source, r.Issue.ID); err != nil && none == nil && strings.HasPrefix(filepath.ToSlash(name), phases.Folder(r.Issue.ID)+"/") {
 		name = filepath.Join(root, "tree", name) // as reprise names the files of a run
 		info, err = os.Lstat(name)
 	}
@@ -261,7 +261,7 @@ func (o rollbackRequest) readReasonFile(env environ.Env, r *workspace.Recorded) 
 	if full = filepath.Join(full, name); filepath.IsAbs(name) {
 		full = name
 	}
-	if link, top, err := r.LinkTo(env, full); err != nil {
+	if link, top, err := r.LinkTo(full); err != nil {
 		return "", "", err
 	} else if link != "" {
 		return "", "", exit.Usagef("reason file %s: %s is a symbolic link, and none inside %s is followed, since it could lead to any file, whose text would go to agents and onto the branch; name the file that is meant by its own path", o.ReasonFile, link, top)
@@ -277,12 +277,12 @@ func (o rollbackRequest) readReasonFile(env environ.Env, r *workspace.Recorded) 
 		return "", "", err
 	}
 	reason := strings.TrimSpace(string(data))
-	rel, err := r.InsideRun(env, full)
+	rel, err := r.InsideRun(full)
 	if err != nil {
 		return "", "", err
 	}
 	if rel == "" {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+r.Catalogue().Shown("outside", "file", o.ReasonFile))
+		_, _ = fmt.Fprintln(r.Env.Stderr, "reprise: "+r.Catalogue().Shown("outside", "file", o.ReasonFile))
 	}
 	return reason, rel, command.CheckReason(reason)
 }

@@ -65,21 +65,21 @@ func rollbackByDiagnosis(ctx context.Context, env environ.Env, o rollbackRequest
 	case a.not != "" && (w.Run.Status == metadata.Running || w.Run.Status == metadata.Interrupted):
 		return exit.Usagef("no agent is asked: %s; go on with: reprise run --issue %s, say what you have seen with --reason, or also where to go back to with --to-phase", a.not.In(prompts.Words("en")), o.Id)
 	case a.not == "":
-		err = diagnose(ctx, w, env, o, &a)
+		err = diagnose(ctx, w, o, &a)
 	}
 	if err == nil && a.Acted {
-		err = commitRollback(ctx, w, env, o, &a.back)
+		err = commitRollback(ctx, w, o, &a.back)
 	}
 	if err != nil {
 		return err
 	}
 	a.Why = a.not.In(prompts.Words("en"))
-	return a.tell(env, o, w)
+	return a.tell(o, w)
 }
 
 // diagnose asks the agent, commits what that cost, and works out what the answer would do.
-func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o rollbackRequest, a *automatic) error {
-	opts, err := workspace.AgentOptions(env, w, o.Options)
+func diagnose(ctx context.Context, w *workspace.Workspace, o rollbackRequest, a *automatic) error {
+	opts, err := workspace.AgentOptions(w, o.Options)
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 	if why := w.Missing(a.Agent, opts); len(why) > 0 {
 		return exit.NotAllowed(metadata.Because("no_doctor", "missing", workspace.Lined(why)))
 	}
-	w.SayLacking(env)
-	e, err := w.Engine(env, o.Options, engine.Quiet{})
+	w.SayLacking()
+	e, err := w.Engine(o.Options, engine.Quiet{})
 	if err != nil {
 		return err
 	}
@@ -96,21 +96,21 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 	run, d, err := e.Diagnose(ctx, w.Run, o.Reason)
 	w.Run = run
 	if err != nil {
-		return undiagnosed(w, env, *a, err)
+		return undiagnosed(w, *a, err)
 	}
 	a.Diagnosis, a.CostUSD = &d, metadata.Rounded(run.Cost.USD-before)
 	if !d.NeedsRollback {
 		return nil
 	}
 	a.Command = commandFor(o, d)
-	a.back, err = phases.FollowDiagnosis(w.Plan, run, d, phases.Rollback{By: w.Source.UserName, At: env.Now(), Restore: o.Restore})
+	a.back, err = phases.FollowDiagnosis(w.Plan, run, d, phases.Rollback{By: w.Source.UserName, At: w.Env.Now(), Restore: o.Restore})
 	if err != nil {
 		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", exit.InEnglish{Err: err})
 	}
 	a.Entry, a.Moves, a.not = &a.back.Entry, a.back.Moves, command.Reluctance(d, run, o.Dry)
 	if a.Acted = a.not == ""; !a.Acted && !o.Dry {
-		a.Comment = propose(ctx, w, env, metadata.Decision{
-			At: env.Now(), By: w.Source.UserName, Why: command.Proposal(command.LastWhy(run), d, a.not),
+		a.Comment = propose(ctx, w, metadata.Decision{
+			At: w.Env.Now(), By: w.Source.UserName, Why: command.Proposal(command.LastWhy(run), d, a.not),
 			Command: command.Command{Name: "rollback", Auto: true, Restore: o.Restore}.String(),
 		})
 	}
@@ -119,8 +119,8 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 
 // propose posts what an agent proposes on the issue of the run, and gives the address of the comment; "" where the
 // run is not one of an issue on GitHub, is not pushed, or there is no token. That it cannot be posted is told.
-func propose(ctx context.Context, w *workspace.Workspace, env environ.Env, about metadata.Decision) string {
-	f, err := issue.ForgeOf(env)
+func propose(ctx context.Context, w *workspace.Workspace, about metadata.Decision) string {
+	f, err := issue.ForgeOf(w.Env)
 	if err != nil || f.Token == "" || !w.Push || w.Run.IssueURL == "" {
 		return ""
 	}
@@ -130,22 +130,22 @@ func propose(ctx context.Context, w *workspace.Workspace, env environ.Env, about
 		return ""
 	}
 	marker := page.OpinionMarker(about)
-	gh, err := issue.Client(env, f, f.Token, env.Stderr)
+	gh, err := issue.Client(w.Env, f, f.Token, w.Env.Stderr)
 	var c github.Comment
 	if err == nil {
 		c, err = gh.In(r.Repository).Thread(r.Number).Post(ctx, marker, page.OpinionReply(marker, w.Plan, w.Run, said), page.OpinionSince(about))
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("not proposed there", "where", fmt.Sprintf("%s#%d", r.Repository, r.Number), "why", err.Error()))
+		_, _ = fmt.Fprintf(w.Env.Stderr, "reprise: %s\n", w.Shown("not proposed there", "where", fmt.Sprintf("%s#%d", r.Repository, r.Number), "why", err.Error()))
 		return ""
 	}
 	return c.URL
 }
 
 // undiagnosed says why there is no diagnosis, and what to do instead.
-func undiagnosed(w *workspace.Workspace, env environ.Env, a automatic, err error) error {
+func undiagnosed(w *workspace.Workspace, a automatic, err error) error {
 	if over, is := errors.AsType[*engine.OverBudget](err); is {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s %s\n", over, w.Issue.ID, over.Limit.Flag())
+		_, _ = fmt.Fprintf(w.Env.Stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s %s\n", over, w.Issue.ID, over.Limit.Flag())
 		return exit.Code(exit.Budget)
 	}
 	return fmt.Errorf("no diagnosis: %s: %w; the run is as it was, but for what the call cost; give a reason yourself with --to-phase and --reason", a.Agent, err)
@@ -165,27 +165,27 @@ func commandFor(o rollbackRequest, d phases.Diagnosis) string {
 }
 
 // tell prints what became of it.
-func (a automatic) tell(env environ.Env, o rollbackRequest, w *workspace.Workspace) error {
+func (a automatic) tell(o rollbackRequest, w *workspace.Workspace) error {
 	if o.JSON {
-		if err := text.PrintJSON(env.Stdout, a); err != nil {
+		if err := text.PrintJSON(w.Env.Stdout, a); err != nil {
 			return err
 		}
 	} else {
-		a.show(env, w)
+		a.show(w)
 	}
 	switch {
 	case a.Diagnosis == nil || !a.Diagnosis.NeedsRollback || a.Acted:
 		return nil
 	case o.Dry:
-		_, _ = fmt.Fprintln(env.Stderr, w.Shown("dry call"))
+		_, _ = fmt.Fprintln(w.Env.Stderr, w.Shown("dry call"))
 		return nil
 	}
 	return exit.Code(exit.Waiting)
 }
 
 // show prints it for people.
-func (a automatic) show(env environ.Env, w *workspace.Workspace) {
-	r := terminal.NewReport(env.Stdout, terminal.ShowOptions(env)).In(w.Run.Language)
+func (a automatic) show(w *workspace.Workspace) {
+	r := terminal.NewReport(w.Env.Stdout, terminal.ShowOptions(w.Env)).In(w.Run.Language)
 	if a.Diagnosis == nil {
 		r.Line("%s", r.Shown("nobody asked", "why", text.Flat(a.not.In(r.C))))
 		return
@@ -198,7 +198,7 @@ func (a automatic) show(env environ.Env, w *workspace.Workspace) {
 		return
 	}
 	r.Line("")
-	terminal.ShowRollback(env.Stdout, w.Plan, a.back, terminal.ShowOptions(env))
+	terminal.ShowRollback(w.Env.Stdout, w.Plan, a.back, terminal.ShowOptions(w.Env))
 	if a.Acted {
 		return
 	}

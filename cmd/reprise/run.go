@@ -101,7 +101,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	s := runSession{w, env, o}
+	s := runSession{w, o}
 	if err := w.Busy(env.Now()); err != nil && !o.TakeOver && !o.Scratch {
 		return err
 	}
@@ -109,7 +109,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		if err := o.Keep(w); err != nil {
 			return err
 		}
-		if err := bot.FoldAbandonedParts(ctx, w, env, o.Options); err != nil {
+		if err := bot.FoldAbandonedParts(ctx, w, o.Options); err != nil {
 			return err
 		}
 		if o.retry {
@@ -120,7 +120,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 			s.takeUp()
 		}
 		if o.Refresh || o.RefreshIssue {
-			if err := w.Refresh(ctx, env, o.Options); err != nil {
+			if err := w.Refresh(ctx, o.Options); err != nil {
 				return err
 			}
 		}
@@ -132,7 +132,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 // for the same person again is left as it is.
 func (s runSession) takeUp() {
 	w, o := s.Workspace, s.o
-	next := phases.TakeUp(w.Run, phases.Start{At: s.env.Now(), More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
+	next := phases.TakeUp(w.Run, phases.Start{At: s.Env.Now(), More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
 	d := phases.Decide(w.Plan, next)
 	spent := w.Run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.Run.Stop.Code && d.Code != metadata.AwaitingPerson
 	if (spent && o.More == (phases.Allowance{}) || command.WaitsFor(w.Run, d)) && !o.Refresh {
@@ -164,14 +164,14 @@ count. To change what was decided in an earlier phase, take the run back with ro
 
 // tryAgain lets the counters of revisions and tries start again, and commits that.
 func (s runSession) tryAgain(ctx context.Context) error {
-	run, err := phases.Retry(s.Plan, s.Run, s.o.phase, phases.Start{At: s.env.Now(), More: s.o.More})
+	run, err := phases.Retry(s.Plan, s.Run, s.o.phase, phases.Start{At: s.Env.Now(), More: s.o.More})
 	if err != nil {
 		return exit.AsUsage(command.WithNearest(err))
 	}
-	if err := s.Ready(s.env, s.o.Options); err != nil {
+	if err := s.Ready(s.o.Options); err != nil {
 		return err
 	}
-	e, err := s.Engine(s.env, s.o.Options, engine.Quiet{})
+	e, err := s.Engine(s.o.Options, engine.Quiet{})
 	if err == nil {
 		err = e.Amend(ctx, run, run.CurrentPhase+": retry")
 	}
@@ -287,9 +287,9 @@ func (o *runOptions) check() error {
 // log gives where progress is printed: not among the result for programs.
 func (s runSession) log() io.Writer {
 	if s.o.json {
-		return s.env.Stderr
+		return s.Env.Stderr
 	}
-	return s.env.Stdout
+	return s.Env.Stdout
 }
 
 // repoFlag adds the flag that names the repository.

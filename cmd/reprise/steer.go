@@ -153,23 +153,23 @@ func steerRun(ctx context.Context, env environ.Env, s steerRequest) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := claimRun(ctx, w, env, s.Options); err != nil {
+	if err := claimRun(ctx, w, s.Options); err != nil {
 		return err
 	}
 	carry := s.carry
 	if s.Name == "update" {
 		carry = s.update
 	}
-	if err = carry(ctx, env, w); s.JSON && (err == nil || errors.As(err, new(exit.Code))) {
+	if err = carry(ctx, w); s.JSON && (err == nil || errors.As(err, new(exit.Code))) {
 		err = errors.Join(err, text.PrintJSON(env.Stdout, view.Result(w.Plan, w.Run)))
 	}
 	return err
 }
 
 // carry carries an order out on a run that is open, commits that, and says it.
-func (s steerRequest) carry(ctx context.Context, env environ.Env, w *workspace.Workspace) error {
-	s.Text = env.Finder().Mask(s.Text)
-	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
+func (s steerRequest) carry(ctx context.Context, w *workspace.Workspace) error {
+	s.Text = w.Env.Finder().Mask(s.Text)
+	o := command.Request{Command: s.Command, By: w.Source.UserName, At: w.Env.Now()}
 	x, err := o.Apply(w.Plan, w.Run, false)
 	if err == nil && o.Name == "approve" {
 		err = w.Unchanged(ctx, o.Commit, o.Phase)
@@ -177,9 +177,9 @@ func (s steerRequest) carry(ctx context.Context, env environ.Env, w *workspace.W
 	if err != nil {
 		return exit.AsUsage(err)
 	}
-	e, err := w.Engine(env, s.Options, engine.Quiet{})
+	e, err := w.Engine(s.Options, engine.Quiet{})
 	if err == nil && o.Name == "finish" {
-		x.Run, err = delivery.Finish(ctx, w, e, x.Run, delivery.FinishWay{Squash: o.Squash, Title: pullTitle(ctx, w, env, o.Squash)}, o.At)
+		x.Run, err = delivery.Finish(ctx, w, e, x.Run, delivery.FinishWay{Squash: o.Squash, Title: pullTitle(ctx, w, o.Squash)}, o.At)
 		err = exit.AsUsage(err)
 	}
 	if err != nil {
@@ -199,27 +199,27 @@ func (s steerRequest) carry(ctx context.Context, env environ.Env, w *workspace.W
 		return err
 	}
 	w.Run = next
-	tellSteered(w, env, x.Sentence(w.Catalogue()))
+	tellSteered(w, x.Sentence(w.Catalogue()))
 	return nil
 }
 
 // pullTitle is what the pull request of a run is called now, for the one commit that its
 // branch becomes; "" where that is not asked for, or nobody can say. Why not is told.
-func pullTitle(ctx context.Context, w *workspace.Workspace, env environ.Env, squash bool) string {
-	f, err := issue.ForgeOf(env)
+func pullTitle(ctx context.Context, w *workspace.Workspace, squash bool) string {
+	f, err := issue.ForgeOf(w.Env)
 	if !squash || w.Run.PRNumber == 0 || !w.Push || w.Source.GitHub == "" || err == nil && (f.Token == "" || !f.Serves(w.Source.RemoteURL)) {
 		return ""
 	}
 	var title string
 	if err == nil {
 		var gh *github.Client
-		if gh, err = issue.Client(env, f, f.Token, env.Stderr); err == nil {
+		if gh, err = issue.Client(w.Env, f, f.Token, w.Env.Stderr); err == nil {
 			pull, problem := gh.In(w.Source.GitHub).Pull(ctx, w.Run.PRNumber)
 			title, err = pull.Title, problem
 		}
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("title unknown", "why", err.Error()))
+		_, _ = fmt.Fprintf(w.Env.Stderr, "reprise: %s\n", w.Shown("title unknown", "why", err.Error()))
 	}
 	return title
 }
@@ -277,7 +277,7 @@ func openClaimed(ctx context.Context, env environ.Env, o workspace.Options) (*wo
 	if err != nil {
 		return nil, err
 	}
-	if err := claimRun(ctx, w, env, o); err != nil {
+	if err := claimRun(ctx, w, o); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
@@ -285,11 +285,11 @@ func openClaimed(ctx context.Context, env environ.Env, o workspace.Options) (*wo
 
 // claimRun makes sure that nobody else works on a run, which was opened with o, and takes what
 // jobs that are gone have done of its parts: a command is for the run as it stands with that.
-func claimRun(ctx context.Context, w *workspace.Workspace, env environ.Env, o workspace.Options) error {
-	if err := w.Busy(env.Now()); err != nil {
+func claimRun(ctx context.Context, w *workspace.Workspace, o workspace.Options) error {
+	if err := w.Busy(w.Env.Now()); err != nil {
 		return err
 	}
-	return bot.FoldAbandonedParts(ctx, w, env, o)
+	return bot.FoldAbandonedParts(ctx, w, o)
 }
 
 // goOnCommand says how to go on with a run: with one command on the same line, with one of
@@ -306,9 +306,9 @@ func goOnCommand(w *workspace.Workspace, run metadata.Run) string {
 }
 
 // warnOfSteering says what went wrong with the repository and stopped nothing.
-func warnOfSteering(w *workspace.Workspace, env environ.Env) {
+func warnOfSteering(w *workspace.Workspace) {
 	for _, note := range w.Repo.Warnings() {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+note)
+		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+note)
 	}
 }
 
@@ -325,23 +325,23 @@ func countFlags(flags ...bool) int {
 
 // update merges the base into a run at once, and says what became of that. Agents are called
 // by "reprise run"; a run that has nothing else to do stops as it had.
-func (s steerRequest) update(ctx context.Context, env environ.Env, w *workspace.Workspace) error {
-	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
+func (s steerRequest) update(ctx context.Context, w *workspace.Workspace) error {
+	o := command.Request{Command: s.Command, By: w.Source.UserName, At: w.Env.Now()}
 	x, err := o.Apply(w.Plan, w.Run, false)
 	if err != nil {
 		return exit.AsUsage(err)
 	}
-	u := updaterOf(w, env)
+	u := updaterOf(w)
 	due, err := u.Look(ctx, w.Run)
 	if err != nil {
 		return err
 	}
 	if !due {
-		warnOfSteering(w, env)
-		_, _ = fmt.Fprintln(env.Stderr, text.Capitalize(metadata.Because("base_has", "branch", delivery.BaseName(w.Run, w.Source)).In(w.Catalogue())))
+		warnOfSteering(w)
+		_, _ = fmt.Fprintln(w.Env.Stderr, text.Capitalize(metadata.Because("base_has", "branch", delivery.BaseName(w.Run, w.Source)).In(w.Catalogue())))
 		return nil
 	}
-	e, err := w.Engine(env, s.Options, engine.Quiet{})
+	e, err := w.Engine(s.Options, engine.Quiet{})
 	if err != nil {
 		return err
 	}
@@ -362,7 +362,7 @@ func (s steerRequest) update(ctx context.Context, env environ.Env, w *workspace.
 	if conflicts {
 		said = run.Stop.Why
 	}
-	tellSteered(w, env, text.Capitalize(said.In(w.Catalogue())))
+	tellSteered(w, text.Capitalize(said.In(w.Catalogue())))
 	if conflicts {
 		return exit.Code(exit.Failed)
 	}
@@ -370,7 +370,7 @@ func (s steerRequest) update(ctx context.Context, env environ.Env, w *workspace.
 }
 
 // tellSteered says what was committed of a run, what went wrong with the repository, and how to go on.
-func tellSteered(w *workspace.Workspace, env environ.Env, said string) {
-	warnOfSteering(w, env)
-	terminal.Tell(env.Stderr, said+"\n"+w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(w, w.Run)))
+func tellSteered(w *workspace.Workspace, said string) {
+	warnOfSteering(w)
+	terminal.Tell(w.Env.Stderr, said+"\n"+w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(w, w.Run)))
 }

@@ -49,7 +49,7 @@ func (d *dialogue) Ask(ctx context.Context, w *workspace.Workspace, o workspace.
 		order.Id = w.Issue.ID
 		err = order.Check()
 		if err == nil {
-			err = order.carry(ctx, d.env, w)
+			err = order.carry(ctx, w)
 		}
 		if err != nil && ctx.Err() != nil {
 			return false, err

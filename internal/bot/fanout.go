@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -148,12 +147,12 @@ func (o origin) clear(ctx context.Context) error {
 // FoldAbandonedParts does on a person's machine what Fold does, if the job that was to join the parts of a run is
 // gone: the lease on the run says so, as nobody gave it back. Without such a lease, and on a scratch copy, it does
 // nothing. People are told what was taken, and what was not.
-func FoldAbandonedParts(ctx context.Context, w *workspace.Workspace, env environ.Env, o workspace.Options) error {
+func FoldAbandonedParts(ctx context.Context, w *workspace.Workspace, o workspace.Options) error {
 	if o.Scratch || w.Run.Execution.Lease == nil {
 		return nil
 	}
-	say := func(what any) { _, _ = fmt.Fprintln(env.Stderr, "reprise:", text.Flat(fmt.Sprint(what))) }
-	e, err := w.Engine(env, o, engine.Quiet{})
+	say := func(what any) { _, _ = fmt.Fprintln(w.Env.Stderr, "reprise:", text.Flat(fmt.Sprint(what))) }
+	e, err := w.Engine(o, engine.Quiet{})
 	if err != nil {
 		return err
 	}

@@ -145,13 +145,13 @@ func (t *task) options() workspace.Options {
 // this machine has of the run then.
 func (t *task) share(ctx context.Context, n int) (metadata.Run, error) {
 	w, o := t.w, t.options()
-	if err := w.Ready(t.env, o); err != nil {
+	if err := w.Ready(o); err != nil {
 		return w.Run, err
 	}
-	w.SayLacking(t.env)
+	w.SayLacking()
 	t.warnOf(process.Harden())
 	view := terminal.NewView(t.env.Stdout, terminal.Options{Plan: w.Plan, Verbose: t.in.Show, Group: t.job.Group})
-	e, err := w.Engine(t.env, o, view)
+	e, err := w.Engine(o, view)
 	if err != nil {
 		return w.Run, err
 	}

@@ -160,7 +160,7 @@ func (b *bot) refresh(ctx context.Context, run metadata.Run, o command.Request) 
 	opening := b.opening(&o)
 	opening.Pipeline = o.Pipeline // else that of the run, whatever new runs take
 	if o.Refresh.Definition {
-		if err := b.w.Redefine(ctx, b.env, opening); err != nil {
+		if err := b.w.Redefine(ctx, opening); err != nil {
 			return run, &command.Refusal{Code: metadata.ConfigInvalid, Err: err}
 		}
 		if b.w.Run.Status == metadata.Completed && !o.Refresh.Issue {
@@ -184,7 +184,7 @@ func (b *bot) takeIssue(ctx context.Context, o command.Request) error {
 	}
 	now.Mask(b.env)
 	b.w.Removed = append(b.w.Removed, now.Clean()...)
-	if err := b.w.TakeIssue(b.env, now, o.By); err != nil {
+	if err := b.w.TakeIssue(now, o.By); err != nil {
 		return &command.Refusal{Code: metadata.NothingDone, Err: err}
 	}
 	b.tellTaken()

@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
-	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/inbox"
@@ -170,7 +169,7 @@ func (b *bot) closed(ctx context.Context) *page.Denial {
 func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	b.voice.speakOf(b.w)
 	b.w.Warn = b.voice.warn
-	e, err := b.w.Engine(b.env, o, b.voice.reporter())
+	e, err := b.w.Engine(o, b.voice.reporter())
 	if err != nil {
 		return err
 	}
@@ -197,7 +196,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 		return err
 	}
 	if b.w.Open {
-		if err := ChoosePipeline(ctx, b.env, b.w, b.opening(&o)); err != nil {
+		if err := ChoosePipeline(ctx, b.w, b.opening(&o)); err != nil {
 			return err
 		}
 		if err := b.wire(ctx, b.opening(&o)); err != nil {
@@ -286,7 +285,7 @@ type DryRun struct {
 }
 
 // DryRunner carries a run on in a scratch copy, prints what it would have left behind, and gives how the run ended.
-type DryRunner func(ctx context.Context, env environ.Env, w *workspace.Workspace, d DryRun) (metadata.Run, error)
+type DryRunner func(ctx context.Context, w *workspace.Workspace, d DryRun) (metadata.Run, error)
 
 // rehearse goes through the whole pipeline with the rehearsal agent on a
 // scratch copy. Nothing is written to the forge.
@@ -306,7 +305,7 @@ func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
 			end.err = errors.Join(end.err, err)
 		}
 	}()
-	run, err := b.dryRun(ctx, b.env, w, DryRun{Options: o, Verbose: b.in.Show, Label: b.in.Label})
+	run, err := b.dryRun(ctx, w, DryRun{Options: o, Verbose: b.in.Show, Label: b.in.Label})
 	b.keep(run)
 	if err != nil {
 		return b.broke(ctx, err)

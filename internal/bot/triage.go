@@ -28,14 +28,14 @@ const patience = 3 * time.Minute
 
 // ChoosePipeline gives a run that is about to begin its pipeline, if that is open: the one that an agent's
 // judgment of the issue leads to or, without one, the one that the run has already. The record says why.
-func ChoosePipeline(ctx context.Context, env environ.Env, w *workspace.Workspace, o workspace.Options) error {
+func ChoosePipeline(ctx context.Context, w *workspace.Workspace, o workspace.Options) error {
 	if !w.Fresh || !w.Open {
 		return nil
 	}
-	a := asking{env: env, w: w, agent: w.Plan.Phases[0].Execute.Agent}
-	_, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(w.Shown("judging", "agent", a.agent)))
+	a := asking{env: w.Env, w: w, agent: w.Plan.Phases[0].Execute.Agent}
+	_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+text.Flat(w.Shown("judging", "agent", a.agent)))
 	var err error
-	if a.engine, err = w.Engine(env, o, engine.Quiet{}); err != nil {
+	if a.engine, err = w.Engine(o, engine.Quiet{}); err != nil {
 		return err
 	}
 	if err := a.engine.Tree.Prepare(ctx); err != nil {
@@ -57,15 +57,15 @@ func ChoosePipeline(ctx context.Context, env environ.Env, w *workspace.Workspace
 	if err != nil {
 		name, why = w.Plan.Name, metadata.Because("chosen_unjudged", "agent", a.agent, "why", a.failed(err))
 	}
-	if err := w.Choose(ctx, env, o, name, why); err != nil {
+	if err := w.Choose(ctx, o, name, why); err != nil {
 		return err
 	}
 	w.Run = phases.WithUsage(w.Run, a.used)
 	w.Run.Decisions = append(w.Run.Decisions, metadata.Decision{
-		At: env.Now(), Step: source.ChooseStep,
+		At: w.Env.Now(), Step: source.ChooseStep,
 		Why: metadata.Because("chosen", "name", name, "why", why, "cost", fmt.Sprintf("$%.4f", a.used.USD)),
 	})
-	return w.Ready(env, o)
+	return w.Ready(o)
 }
 
 // asking is an agent that is asked about an issue.
@@ -163,14 +163,14 @@ func (b *bot) consult(ctx context.Context, run metadata.Run, o command.Request) 
 
 // mayConsult says what is missing for an agent to be asked.
 func (b *bot) mayConsult(run metadata.Run) error {
-	opts, err := workspace.AgentOptions(b.env, b.w, b.opening(nil))
+	opts, err := workspace.AgentOptions(b.w, b.opening(nil))
 	if err != nil {
 		return err
 	}
 	if why := b.w.Missing(phases.Diagnosing(b.w.Plan, run).Agent, opts); len(why) > 0 {
 		return command.Refuse(metadata.CredentialsMissing, metadata.Because("not_asked", "why", workspace.Lined(why)))
 	}
-	b.w.SayLacking(b.env)
+	b.w.SayLacking()
 	return nil
 }
 

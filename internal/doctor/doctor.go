@@ -280,11 +280,11 @@ func (f *Preflight) Check(ctx context.Context, w *workspace.Workspace, o workspa
 	if f.done {
 		return nil
 	}
-	if _, err := workspace.AgentOptions(f.Env, w, o); err != nil {
+	if _, err := workspace.AgentOptions(w, o); err != nil {
 		return err
 	}
 	var missing []metadata.Reason
-	if err := w.Ready(f.Env, o); err != nil {
+	if err := w.Ready(o); err != nil {
 		missing = append(missing, exit.Why(err))
 	}
 	if lacks := f.lacks(ctx, w.Plan, base, run); len(lacks) > 0 {
@@ -296,7 +296,7 @@ func (f *Preflight) Check(ctx context.Context, w *workspace.Workspace, o workspa
 	if len(missing) > 0 {
 		return command.Refuse(metadata.CredentialsMissing, workspace.Lined(missing))
 	}
-	w.SayLacking(f.Env)
+	w.SayLacking()
 	f.done = true
 	return nil
 }

@@ -270,7 +270,7 @@ func plainName(p string) string {
 }
 
 // Tell says what was taken over, what was not and why, and how to go on.
-func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error {
+func Tell(t *Takeover, o Options, w *workspace.Workspace) error {
 	if o.Json {
 		out := map[string]any{
 			"dry_run": o.Dry, "issue": w.Run.IssueNumber, "from": t.Old.Name, "branch": w.Run.BranchName, "base_commit": w.Run.BaseCommit,
@@ -279,9 +279,9 @@ func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error
 		if !o.Dry {
 			out["head_sha"] = w.Repo.Tip()
 		}
-		return text.PrintJSON(env.Stdout, out)
+		return text.PrintJSON(w.Env.Stdout, out)
 	}
-	r := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
+	r := terminal.NewReport(w.Env.Stdout, terminal.ShowOptions(w.Env))
 	r.Titled(w.Plan, w.Run)
 	r.Line("%s", "from "+text.Flat(t.Old.Name))
 	r.Line("")

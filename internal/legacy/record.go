@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -195,7 +194,7 @@ type takenPhase struct {
 
 // TakeOver fills the record of the workspace, and the files of its first
 // commit, with what an older run has.
-func TakeOver(w *workspace.Workspace, env environ.Env, old *OlderRun) (*Takeover, error) {
+func TakeOver(w *workspace.Workspace, old *OlderRun) (*Takeover, error) {
 	t := &Takeover{w: w, Old: old}
 	run := &w.Run
 	if !old.CreatedAt.IsZero() && old.CreatedAt.Before(run.UpdatedAt) {
@@ -205,7 +204,7 @@ func TakeOver(w *workspace.Workspace, env environ.Env, old *OlderRun) (*Takeover
 	run.DesignDecisions, run.Cost, run.ExternalDocuments = old.Design, old.Cost, old.Documents
 	run.PRNumber, run.PRURL, run.GitHubIntegration = old.PRNumber, old.PRURL, old.GitHub
 	for _, p := range w.Plan.Phases {
-		if err := t.phase(&p, env.Now().UTC()); err != nil {
+		if err := t.phase(&p, w.Env.Now().UTC()); err != nil {
 			return nil, fmt.Errorf("phase %s of %s: %w", p.Name, old.Name, err)
 		}
 	}
@@ -215,7 +214,7 @@ func TakeOver(w *workspace.Workspace, env environ.Env, old *OlderRun) (*Takeover
 		}
 	}
 	slices.SortStableFunc(old.Notes, func(a, b Note) int { return strings.Compare(a.What, b.What) })
-	t.stand(env.Now())
+	t.stand(w.Env.Now())
 	if err := run.Check(); err != nil {
 		return nil, fmt.Errorf("%s cannot be taken over: %w", old.Name, err)
 	}

@@ -97,7 +97,7 @@ func (f *follower) show(r *workspace.Recorded) {
 
 func (f *follower) options(r *workspace.Recorded) terminal.Options {
 	o := terminal.ShowOptions(f.env)
-	o.Worker = r.AtWork(f.env)
+	o.Worker = r.AtWork()
 	return o
 }
 

@@ -65,7 +65,7 @@ func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir strin
 
 // pageOf gives the page of a run in a list.
 func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) ([]byte, error) {
-	r := &workspace.Recorded{Source: src, Issue: issue.Issue{ID: listed.Issue}, Run: listed.Record}
+	r := &workspace.Recorded{Env: env, Source: src, Issue: issue.Issue{ID: listed.Issue}, Run: listed.Record}
 	var err error
 	at := listed.Branch
 	if len(listed.Where) == 0 {
@@ -75,7 +75,7 @@ func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) (
 	if err != nil {
 		return nil, err
 	}
-	facts, err := Facts(ctx, env, r)
+	facts, err := Facts(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +86,9 @@ func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) (
 }
 
 // Facts reads what the page of a run tells.
-func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.Facts, error) {
-	facts := report.Facts{Plan: r.Plan, Run: r.Run, Issue: r.Issue.Body, At: env.Now()}
-	facts.Transcripts = transcriptsOf(env, r)
+func Facts(ctx context.Context, r *workspace.Recorded) (report.Facts, error) {
+	facts := report.Facts{Plan: r.Plan, Run: r.Run, Issue: r.Issue.Body, At: r.Env.Now()}
+	facts.Transcripts = transcriptsOf(r)
 	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
 	if errors.Is(err, fs.ErrNotExist) {
 		facts.NoChanges = true
@@ -111,9 +111,9 @@ func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.
 const mostOfTalk = 1 << 20
 
 // transcriptsOf reads the newest transcripts of a run that are on this machine.
-func transcriptsOf(env environ.Env, r *workspace.Recorded) map[int][]agents.Entry {
+func transcriptsOf(r *workspace.Recorded) map[int][]agents.Entry {
 	all, read := map[int][]agents.Entry{}, 0
-	root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID)
+	root, err := workspace.HomeFolder(r.Env, r.Source, r.Issue.ID)
 	if err != nil {
 		return all // then there is nothing of the run here
 	}
@@ -183,8 +183,8 @@ func SavePage(file string, page []byte) error {
 
 // Page gives the page of a run. Besides the transcripts that this machine has, it shows those
 // in the folder downloaded, which has artifacts of jobs; "" is none.
-func Page(ctx context.Context, env environ.Env, r *workspace.Recorded, downloaded string) ([]byte, error) {
-	facts, err := Facts(ctx, env, r)
+func Page(ctx context.Context, r *workspace.Recorded, downloaded string) ([]byte, error) {
+	facts, err := Facts(ctx, r)
 	if err != nil {
 		return nil, err
 	}

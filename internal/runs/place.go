@@ -31,11 +31,11 @@ func Places() []string { return []string{"artifact", "branch", "issue", "pr", "r
 
 // placeOf gives the path or the address where something of a run can be looked at. An
 // artifact is that of a phase, by default of the newest that has one.
-func placeOf(ctx context.Context, env environ.Env, r *workspace.Recorded, what, phase string) (string, error) {
+func placeOf(ctx context.Context, r *workspace.Recorded, what, phase string) (string, error) {
 	id := text.Flat(r.Run.IssueNumber)
 	switch what {
 	case "artifact":
-		return artifact(ctx, env, r, phase)
+		return artifact(ctx, r, phase)
 	case "branch":
 		if site := website(r); site != "" && r.Run.Execution.Push && !r.Gone {
 			return site + "/tree/" + (&url.URL{Path: r.Run.BranchName}).EscapedPath(), nil
@@ -56,7 +56,7 @@ func placeOf(ctx context.Context, env environ.Env, r *workspace.Recorded, what, 
 }
 
 // artifact finds what a phase has written: here, else on the website of the forge.
-func artifact(ctx context.Context, env environ.Env, r *workspace.Recorded, phase string) (string, error) {
+func artifact(ctx context.Context, r *workspace.Recorded, phase string) (string, error) {
 	var found *metadata.Phase
 	for i := range r.Run.Phases {
 		p := &r.Run.Phases[i]
@@ -69,7 +69,7 @@ func artifact(ctx context.Context, env environ.Env, r *workspace.Recorded, phase
 	}
 	file := found.OutputFiles[0]
 	tops := []string{}
-	if root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID); err == nil {
+	if root, err := workspace.HomeFolder(r.Env, r.Source, r.Issue.ID); err == nil {
 		tops = append(tops, filepath.Join(root, "tree"))
 	}
 	if r.Source.Branch == r.Run.BranchName {
@@ -143,7 +143,7 @@ type Sought struct {
 }
 
 // Open prints where something of a run is, and opens it if it is printed on a terminal.
-func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, s Sought) error {
+func Open(ctx context.Context, r *workspace.Recorded, s Sought) error {
 	what := s.What
 	if what == "" {
 		what = "report"
@@ -154,20 +154,20 @@ func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, s Sought)
 	ours := what == "report"
 	place, err := "", error(nil)
 	if ours {
-		place, err = writeReport(ctx, env, r)
+		place, err = writeReport(ctx, r)
 	} else {
-		place, err = placeOf(ctx, env, r, what, s.Phase)
+		place, err = placeOf(ctx, r, what, s.Phase)
 	}
 	if err != nil {
 		return err
 	}
 	if s.JSON {
-		return text.PrintJSON(env.Stdout, map[string]string{"what": what, "place": place})
+		return text.PrintJSON(r.Env.Stdout, map[string]string{"what": what, "place": place})
 	}
-	if _, err := fmt.Fprintln(env.Stdout, text.Visible(place)); err != nil || !environ.IsTerminal(env.Stdout) || !ours && !opens(place) {
+	if _, err := fmt.Fprintln(r.Env.Stdout, text.Visible(place)); err != nil || !environ.IsTerminal(r.Env.Stdout) || !ours && !opens(place) {
 		return err
 	}
-	return openOnDesktop(ctx, env, place)
+	return openOnDesktop(ctx, r.Env, place)
 }
 
 // openOnDesktop has the desktop open a file or an address.
@@ -188,12 +188,12 @@ func openOnDesktop(ctx context.Context, env environ.Env, place string) error {
 }
 
 // writeReport writes the page of a run beside the folders that it has on this machine.
-func writeReport(ctx context.Context, env environ.Env, r *workspace.Recorded) (string, error) {
-	root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID)
+func writeReport(ctx context.Context, r *workspace.Recorded) (string, error) {
+	root, err := workspace.HomeFolder(r.Env, r.Source, r.Issue.ID)
 	if err != nil {
 		return "", err
 	}
-	page, err := Page(ctx, env, r, "")
+	page, err := Page(ctx, r, "")
 	if err != nil {
 		return "", err
 	}

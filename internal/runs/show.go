@@ -133,11 +133,11 @@ func KeepTalk(j *environ.Job, w *workspace.Workspace) error {
 }
 
 func keepPage(ctx context.Context, j *environ.Job, w *workspace.Workspace, dir string) error {
-	r := &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}
-	page, missing := Page(ctx, j.Env, r, j.EarlierResultsDir())
+	r := &workspace.Recorded{Env: w.Env, Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}
+	page, missing := Page(ctx, r, j.EarlierResultsDir())
 	err := missing
 	if missing != nil { // then without what earlier jobs said
-		page, err = Page(ctx, j.Env, r, "")
+		page, err = Page(ctx, r, "")
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, pageFile), []byte(j.Known(string(page))), 0o600)

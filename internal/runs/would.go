@@ -87,7 +87,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	e, err := w.Engine(env, o, engine.Quiet{})
+	e, err := w.Engine(o, engine.Quiet{})
 	if err != nil {
 		return err
 	}

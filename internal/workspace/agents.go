@@ -39,22 +39,22 @@ import (
 const SandboxCommand = "sandboxed"
 
 // AgentOptions says what all agents of a run share, worked out once for a definition, as it tries the sandbox.
-func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, error) {
+func AgentOptions(w *Workspace, o Options) (agents.Options, error) {
 	if w.agents != nil {
 		return *w.agents, nil
 	}
 	opts := agents.Options{
 		Proxy:   func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
-		Environ: env.Environ, Prices: w.Plan.Prices, Mark: TempMark(w.Repo.Dir()),
+		Environ: w.Env.Environ, Prices: w.Plan.Prices, Mark: TempMark(w.Repo.Dir()),
 		Rehearsal: rehearsal.Agent{First: w.Plan.Phases[0].Name},
 		Program:   w.programs(),
 		Learn: func(agent string, found []string) {
 			for _, value := range found {
-				env.Finder().Learn(secrets.Secret{Name: "a login of " + agent, Value: value})
+				w.Env.Finder().Learn(secrets.Secret{Name: "a login of " + agent, Value: value})
 			}
 		},
 	}
-	env.Learn(w.Plan)
+	w.Env.Learn(w.Plan)
 	var err error
 	if o.Stubs != "" {
 		if opts.Rehearsal.Stubs, err = rehearsal.ReadStubs(o.Stubs); err != nil {
@@ -168,8 +168,8 @@ func TempMark(tree string) string {
 
 // Ready says what is missing before anything is spent. The work of an agent that is not here is given to the one that
 // stands in for it, and nobody falls back on one that is not here.
-func (w *Workspace) Ready(env environ.Env, o Options) error {
-	opts, err := AgentOptions(env, w, o)
+func (w *Workspace) Ready(o Options) error {
+	opts, err := AgentOptions(w, o)
 	if err != nil {
 		return err
 	}
@@ -265,40 +265,40 @@ func needed(plan *pipelines.Pipeline) []string {
 
 // SayLacking prints, once and before an agent is called, what the work tree lacks of the repository, and what of agents
 // and of the sandbox is missing here.
-func (w *Workspace) SayLacking(env environ.Env) {
+func (w *Workspace) SayLacking() {
 	if w.saidLacking {
 		return
 	}
 	w.saidLacking = true
 	for _, names := range slices.Concat(w.Closed, w.absent) {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+names.In(w.Catalogue()))
+		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+names.In(w.Catalogue()))
 	}
 	for _, lack := range w.Repo.Lacks() {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+lack)
+		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+lack)
 	}
 	if w.noSandbox != "" {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.noSandbox)
+		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+w.noSandbox)
 	}
 	if w.Box.Held == nil {
 		return
 	}
 	for _, lack := range w.Box.Held.Lacks() {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: the sandbox here does not hold all: "+lack)
+		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: the sandbox here does not hold all: "+lack)
 	}
 }
 
 // tellHooks has an engine tell the pipeline's hooks of each record it commits, but not in a scratch rehearsal.
-func tellHooks(w *Workspace, e *engine.Engine, env environ.Env, o Options, opts agents.Options) {
+func tellHooks(w *Workspace, e *engine.Engine, o Options, opts agents.Options) {
 	e.Committed = func(context.Context, metadata.Run) {}
 	if w.Warn == nil {
-		w.Warn = func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(err.Error())) }
+		w.Warn = func(err error) { _, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+text.Flat(err.Error())) }
 	}
 	if len(w.Plan.Hooks) == 0 || o.Scratch {
 		return
 	}
 	past := hooks.Past{Branch: w.Repo, Base: w.Run.BaseCommit, Record: phases.RecordFile(w.Issue.ID)}
 	w.Hooks = &hooks.Teller{
-		Hooks: w.Plan.Hooks, Getenv: env.Getenv, Mask: env.Finder().Mask, Words: w.Catalogue(), Check: opts.Unchanged().Check, Sleep: environ.Sleep,
+		Hooks: w.Plan.Hooks, Getenv: w.Env.Getenv, Mask: w.Env.Finder().Mask, Words: w.Catalogue(), Check: opts.Unchanged().Check, Sleep: environ.Sleep,
 		Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
 		Warn:  func(said string) { w.Warn(errors.New(said)) },
 		Known: w.known, Since: past.Since,

@@ -23,6 +23,7 @@ import (
 // Recorded is a run as its branch has it, opened for reading only.
 type Recorded struct {
 	Definition
+	Env    environ.Env // of who looks
 	Source *git.Source
 	Issue  issue.Issue
 	Run    metadata.Run
@@ -49,7 +50,7 @@ func Look(ctx context.Context, env environ.Env, repo, id string) (*Recorded, err
 		}
 	}
 	r, err := LookAt(ctx, env, src, id)
-	if err != nil || !r.Run.Execution.Push || r.AtWork(env) > 0 {
+	if err != nil || !r.Run.Execution.Push || r.AtWork() > 0 {
 		return r, err
 	}
 	further, err := r.Further(ctx)
@@ -63,8 +64,8 @@ func Look(ctx context.Context, env environ.Env, repo, id string) (*Recorded, err
 }
 
 // AtWork gives the process on this machine that works on the run; 0: none does.
-func (r *Recorded) AtWork(env environ.Env) int {
-	root, err := HomeFolder(env, r.Source, r.Run.IssueNumber)
+func (r *Recorded) AtWork() int {
+	root, err := HomeFolder(r.Env, r.Source, r.Run.IssueNumber)
 	if err != nil {
 		return 0
 	}
@@ -73,9 +74,9 @@ func (r *Recorded) AtWork(env environ.Env) int {
 
 // LookAt reads the run of an issue in a repository.
 func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*Recorded, error) {
-	r := &Recorded{Source: src}
+	r := &Recorded{Env: env, Source: src}
 	name := phases.RecordFile(id)
-	read, done, err := r.reader(ctx, env, id)
+	read, done, err := r.reader(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -90,15 +91,15 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 	if r.Run, err = metadata.ParseOf(id, data, env.Branch(id)+":"+name); err != nil {
 		return nil, err
 	}
-	r.preferLocal(env, id)
+	r.preferLocal(id)
 	r.Definition, r.Issue, err = thaw(r.Run, read)
 	return r, err
 }
 
 // reader gives how files of a run's branch are read: of the branch here, else of the one on origin now (or as fetched
 // last, if origin does not answer), else of the record that is kept of a run whose branch is gone.
-func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read func(string) ([]byte, error), done func(), err error) {
-	branch := env.Branch(id)
+func (r *Recorded) reader(ctx context.Context, id string) (read func(string) ([]byte, error), done func(), err error) {
+	branch := r.Env.Branch(id)
 	here := RecordReader(ctx, r.Source, branch, id)
 	if _, err := here(phases.RecordFile(id)); !errors.Is(err, fs.ErrNotExist) {
 		return here, func() {}, nil
@@ -115,7 +116,7 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 		return kept, func() {}, nil
 	}
 	if err != nil && ctx.Err() == nil {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: %v; what is shown was fetched earlier, if anything\n", err)
+		_, _ = fmt.Fprintf(r.Env.Stderr, "reprise: %v; what is shown was fetched earlier, if anything\n", err)
 		return here, func() {}, nil
 	}
 	return there, done, err
@@ -123,12 +124,12 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 
 // preferLocal takes the record from the run's folder on this machine if that is newer: the user's branch is not
 // moved along while it is checked out.
-func (r *Recorded) preferLocal(env environ.Env, id string) {
-	here, root := Further(env, r.Source, id, r.Run)
+func (r *Recorded) preferLocal(id string) {
+	here, root := Further(r.Env, r.Source, id, r.Run)
 	if here == nil {
 		return
 	}
-	_, _ = fmt.Fprintf(env.Stderr, "reprise: branch %s of this repository is behind the run; this is the run as it is in %s\n", r.Run.BranchName, filepath.Join(root, "tree"))
+	_, _ = fmt.Fprintf(r.Env.Stderr, "reprise: branch %s of this repository is behind the run; this is the run as it is in %s\n", r.Run.BranchName, filepath.Join(root, "tree"))
 	r.Run = *here
 }
 
@@ -219,8 +220,8 @@ func CurrentRun(ctx context.Context, env environ.Env, src *git.Source) (string, 
 }
 
 // InsideRun gives the path of a file below the run's folder, as the branch has it, or "".
-func (r *Recorded) InsideRun(env environ.Env, full string) (string, error) {
-	tops, err := r.tops(env)
+func (r *Recorded) InsideRun(full string) (string, error) {
+	tops, err := r.tops()
 	if err != nil {
 		return "", err
 	}
@@ -234,8 +235,8 @@ func (r *Recorded) InsideRun(env environ.Env, full string) (string, error) {
 }
 
 // LinkTo gives the symbolic link that an absolute, clean path leads through in the run's or user's tree, and that tree.
-func (r *Recorded) LinkTo(env environ.Env, full string) (link, top string, err error) {
-	tops, err := r.tops(env)
+func (r *Recorded) LinkTo(full string) (link, top string, err error) {
+	tops, err := r.tops()
 	for _, top := range tops {
 		if link := folders.LinkBelow(top, full); link != "" {
 			return link, top, nil
@@ -245,8 +246,8 @@ func (r *Recorded) LinkTo(env environ.Env, full string) (link, top string, err e
 }
 
 // tops gives the folders that may have the files of the run: its own work tree, and that of the user.
-func (r *Recorded) tops(env environ.Env) ([]string, error) {
-	root, err := HomeFolder(env, r.Source, r.Issue.ID)
+func (r *Recorded) tops() ([]string, error) {
+	root, err := HomeFolder(r.Env, r.Source, r.Issue.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +269,7 @@ func (r *Recorded) Further(ctx context.Context) (*Recorded, error) {
 	if err != nil {
 		return r, nil
 	}
-	next := &Recorded{Source: r.Source}
+	next := &Recorded{Env: r.Env, Source: r.Source}
 	if next.Run, err = metadata.ParseOf(r.Run.IssueNumber, data, r.Run.BranchName); err != nil || next.Run.Revision <= r.Run.Revision {
 		return r, nil
 	}

@@ -30,7 +30,7 @@ func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
 	if info, err := os.Stat(os.TempDir()); err != nil || !info.IsDir() {
 		return nil, exit.Usagef("TMPDIR names %q, which is no folder: make it, or set TMPDIR to another one", os.TempDir())
 	}
-	w := &opening{Workspace: &Workspace{clean: func() {}}, env: env, o: o}
+	w := &opening{Workspace: &Workspace{Env: env, clean: func() {}}, o: o}
 	if err := w.find(ctx); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,6 @@ func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
 // opening is a workspace that is being opened.
 type opening struct {
 	*Workspace
-	env   environ.Env
 	o     Options
 	local *metadata.Run // what the process before had saved and not committed
 }
@@ -66,9 +65,9 @@ func (w *opening) find(ctx context.Context) error {
 	case w.o.Given != nil:
 		w.Issue = *w.o.Given
 	case w.o.File != "":
-		w.Issue, err = issue.ReadFile(w.o.File, w.env.Stdin)
+		w.Issue, err = issue.ReadFile(w.o.File, w.Env.Stdin)
 	default:
-		w.Issue.ID, w.there, w.nowhere, err = w.o.Query.Find(w.env, w.Source)
+		w.Issue.ID, w.there, w.nowhere, err = w.o.Query.Find(w.Env, w.Source)
 	}
 	switch {
 	case err != nil:
@@ -81,7 +80,7 @@ func (w *opening) find(ctx context.Context) error {
 
 // openTree opens branch and work tree.
 func (w *opening) openTree(ctx context.Context) error {
-	root, err := HomeFolder(w.env, w.Source, w.Issue.ID)
+	root, err := HomeFolder(w.Env, w.Source, w.Issue.ID)
 	if err != nil {
 		return err
 	}
@@ -89,9 +88,9 @@ func (w *opening) openTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.Branch = w.env.Branch(w.Issue.ID)
+	w.Branch = w.Env.Branch(w.Issue.ID)
 	opts := git.Options{
-		Hold:   sandbox.Converters(containment(w.o.Sandbox), helper, w.env.Environ),
+		Hold:   sandbox.Converters(containment(w.o.Sandbox), helper, w.Env.Environ),
 		Source: w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID), Keep: phases.RecordName(w.Issue.ID),
 		TakeOther: w.o.TakeTheirs, Scrap: phases.RecordFile(w.Issue.ID), Locked: endLeftovers,
 		Fit: func(read func(string) ([]byte, error)) error {

@@ -46,7 +46,7 @@ func (w *opening) load(ctx context.Context) error {
 			return err
 		}
 	}
-	given.Mask(w.env)
+	given.Mask(w.Env)
 	if removed := given.Clean(); w.o.RefreshIssue {
 		w.Removed = removed
 	}
@@ -74,22 +74,22 @@ func (w *opening) begin(ctx context.Context) error {
 	switch {
 	case w.o.File != "", w.o.Given != nil:
 	case w.there != nil:
-		if w.Issue, err = w.readThere(ctx, w.env, w.o); err != nil {
+		if w.Issue, err = w.readThere(ctx, w.o); err != nil {
 			return err
 		}
 	case w.o.Online:
-		return exit.Usagef("%w; it cannot be read from GitHub: %s", noRun(ctx, w.env, w.Source, w.Issue.ID), w.nowhere)
+		return exit.Usagef("%w; it cannot be read from GitHub: %s", noRun(ctx, w.Env, w.Source, w.Issue.ID), w.nowhere)
 	case w.o.Scratch && w.Source.RemoteURL != "": // which does not look at origin
-		return exit.Usagef("%w; one that only origin has comes here with: git fetch origin", noRun(ctx, w.env, w.Source, w.Issue.ID))
+		return exit.Usagef("%w; one that only origin has comes here with: git fetch origin", noRun(ctx, w.Env, w.Source, w.Issue.ID))
 	default:
-		return noRun(ctx, w.env, w.Source, w.Issue.ID)
+		return noRun(ctx, w.Env, w.Source, w.Issue.ID)
 	}
 	if w.o.Given != nil && w.o.Hear != nil {
 		if w.Issue, err = w.o.Hear(ctx, issue.Reference{}, w.Issue); err != nil {
 			return err
 		}
 	}
-	w.Issue.Mask(w.env)
+	w.Issue.Mask(w.Env)
 	w.Removed = w.Issue.Clean()
 	if w.Definition, err = w.backend.Define(ctx, w.Source, w.Issue, w.o.Choice); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (w *opening) begin(ctx context.Context) error {
 	if w.Plan.Budget.IssueUSD > 0 {
 		w.Run.Budget.EarlierUSD = costOfEarlier(ctx, w.Workspace, w.local)
 	}
-	return w.define(ctx, w.env, w.o, w.Definition)
+	return w.define(ctx, w.o, w.Definition)
 }
 
 // base is the branch that a new run starts from; "" if it starts from a commit that is not the tip of one.
@@ -154,9 +154,9 @@ func (w *opening) absorb() {
 		seen = w.local.Attempts
 	}
 	begun, before := w.Run.Attempts, len(w.Run.Attempts)
-	w.Run = phases.Ended(w.Run, seen, w.env.Now())
+	w.Run = phases.Ended(w.Run, seen, w.Env.Now())
 	if len(seen) > before {
-		w.Run = phases.Absorb(w.Run, seen[before:], w.env.Now())
+		w.Run = phases.Absorb(w.Run, seen[before:], w.Env.Now())
 	}
 	for i, a := range w.Run.Attempts {
 		if i >= before || begun[i].Status == metadata.Started {
@@ -190,7 +190,7 @@ func (w *opening) touched(ctx context.Context) error {
 		}
 		digest := phases.DigestOf(data)
 		if digest != rec.Digest || code.Files > 0 && p.Access == pipelines.AccessTree && rec.Status == metadata.PhaseCompleted {
-			w.Run = phases.Changed(w.Run, rec.Name, digest, w.env.Now())
+			w.Run = phases.Changed(w.Run, rec.Name, digest, w.Env.Now())
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -18,11 +17,11 @@ import (
 )
 
 // Refresh makes the run go on with the issue, its pipeline and prompts, or both, as they are now, and commits that.
-func (w *Workspace) Refresh(ctx context.Context, env environ.Env, o Options) error {
+func (w *Workspace) Refresh(ctx context.Context, o Options) error {
 	if o.RefreshIssue {
-		now, err := w.issueNow(ctx, env, o)
+		now, err := w.issueNow(ctx, o)
 		if err == nil {
-			err = w.TakeIssue(env, now, w.Source.UserName)
+			err = w.TakeIssue(now, w.Source.UserName)
 		}
 		if err != nil {
 			return err
@@ -30,7 +29,7 @@ func (w *Workspace) Refresh(ctx context.Context, env environ.Env, o Options) err
 	}
 	if o.Refresh {
 		before := *w
-		if err := w.Redefine(ctx, env, o); err != nil {
+		if err := w.Redefine(ctx, o); err != nil {
 			return err
 		}
 		if w.Run.Status == metadata.Completed && !o.RefreshIssue {
@@ -39,7 +38,7 @@ func (w *Workspace) Refresh(ctx context.Context, env environ.Env, o Options) err
 			return nil
 		}
 	}
-	e, err := w.Engine(env, o, engine.Quiet{})
+	e, err := w.Engine(o, engine.Quiet{})
 	if err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func NothingNew(plan *pipelines.Pipeline) metadata.Reason {
 }
 
 // Redefine gives the run its pipeline and prompts as they are defined now. The next commit takes them along.
-func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) error {
+func (w *Workspace) Redefine(ctx context.Context, o Options) error {
 	known := isFindable(w.Run.Pipeline.Source)
 	if o.Part.IsZero() && (o.Pipeline == "" || !known) { // one that need not be named and is, is meant as a whole
 		o.Part = w.Plan.Part
@@ -76,7 +75,7 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 		return err
 	}
 	limited := w.Run.Budget.IssueUSD > 0
-	now.Plan, w.Run = phases.Refresh(w.Plan, now.Plan, w.Run, env.Now())
+	now.Plan, w.Run = phases.Refresh(w.Plan, now.Plan, w.Run, w.Env.Now())
 	if !limited && w.Run.Budget.IssueUSD > 0 {
 		w.Run.Budget.EarlierUSD = costOfEarlier(ctx, w, nil)
 	}
@@ -99,12 +98,12 @@ func (w *Workspace) goBy(now Definition) error {
 }
 
 // define gives the run that is about to begin what a definition says.
-func (w *Workspace) define(ctx context.Context, env environ.Env, o Options, now Definition) error {
+func (w *Workspace) define(ctx context.Context, o Options, now Definition) error {
 	if err := w.goBy(now); err != nil {
 		return err
 	}
 	w.Run.Language = w.Plan.Language
-	w.Run = phases.AllowMore(phases.Fresh(w.Plan, w.Run, env.Now()), o.More)
+	w.Run = phases.AllowMore(phases.Fresh(w.Plan, w.Run, w.Env.Now()), o.More)
 	return w.takeDocuments(ctx, o)
 }
 
@@ -129,18 +128,18 @@ func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
 }
 
 // Choose gives a run that is about to begin the pipeline of that name, and says why.
-func (w *Workspace) Choose(ctx context.Context, env environ.Env, o Options, name string, why metadata.Reason) error {
+func (w *Workspace) Choose(ctx context.Context, o Options, name string, why metadata.Reason) error {
 	o.Pipeline = name
 	now, err := w.backend.Define(ctx, w.Source, w.Issue, o.Choice)
 	if err != nil {
 		return err
 	}
 	now.Why = why
-	return w.define(ctx, env, o, now)
+	return w.define(ctx, o, now)
 }
 
 // issueNow reads the issue of a run that has begun from where the command line says.
-func (w *Workspace) issueNow(ctx context.Context, env environ.Env, o Options) (issue.Issue, error) {
+func (w *Workspace) issueNow(ctx context.Context, o Options) (issue.Issue, error) {
 	switch {
 	case o.File != "":
 		return w.Given, nil
@@ -149,17 +148,17 @@ func (w *Workspace) issueNow(ctx context.Context, env environ.Env, o Options) (i
 	case w.there == nil:
 		return issue.Issue{}, exit.Usagef("--refresh=issue: issue %s cannot be read from GitHub: %s", w.Issue.ID, w.nowhere)
 	}
-	now, err := w.readThere(ctx, env, o)
+	now, err := w.readThere(ctx, o)
 	if err == nil {
-		now.Mask(env)
+		now.Mask(w.Env)
 		w.Removed = now.Clean()
 	}
 	return now, err
 }
 
 // readThere reads an issue from GitHub, with what was said below it.
-func (w *Workspace) readThere(ctx context.Context, env environ.Env, o Options) (issue.Issue, error) {
-	now, err := w.there.Read(ctx, env)
+func (w *Workspace) readThere(ctx context.Context, o Options) (issue.Issue, error) {
+	now, err := w.there.Read(ctx, w.Env)
 	if err != nil || o.Hear == nil {
 		return now, err
 	}
@@ -176,7 +175,7 @@ func (w *Workspace) Heard() []string {
 }
 
 // TakeIssue makes the run go on with an issue as it reads now. The next commit takes it along.
-func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error {
+func (w *Workspace) TakeIssue(now issue.Issue, by string) error {
 	changed := w.Issue.Differs(now)
 	if changed == "" {
 		return exit.Usagef("the issue reads as it did when the run took it: edit it first, or leave --refresh=issue out")
@@ -185,7 +184,7 @@ func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error
 	now.Author = w.Issue.Author
 	w.Issue.Title, w.Issue.Body, w.Issue.Labels, w.Issue.Discussion, w.Issue.Images = now.Title, now.Body, now.Labels, now.Discussion, now.Images
 	had := w.Run.Issue.Discussion != ""
-	w.Run = phases.TakeIssue(w.Run, now.Record(), changed, by, env.Now())
+	w.Run = phases.TakeIssue(w.Run, now.Record(), changed, by, w.Env.Now())
 	var err error
 	if w.Frozen, err = freezeIssue(w.Issue); err == nil && had && len(now.Discussion.Comments) == 0 {
 		// The file stays, and says that nothing is left.

@@ -42,6 +42,7 @@ import (
 // Workspace is one run on this machine: its branch and tree, what it was defined by, and its record.
 type Workspace struct {
 	Definition
+	Env        environ.Env // of the process
 	Source     *git.Source
 	Repo       Checkout
 	backend    Backend
@@ -91,22 +92,22 @@ func (w *Workspace) Close() error {
 }
 
 // Engine wires the engine that carries this run on.
-func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (*engine.Engine, error) {
+func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, error) {
 	eval, err := evaluator()
 	if err != nil {
 		return nil, err
 	}
-	opts, err := AgentOptions(env, w, o)
+	opts, err := AgentOptions(w, o)
 	if err != nil {
 		return nil, err
 	}
 	opts.Sweep() // the run is this process's alone
-	calls := w.calls(env, &opts)
+	calls := w.calls(&opts)
 	w.others.Close() // of an engine before
-	w.others = w.otherRuns(env)
+	w.others = w.otherRuns()
 	e := &engine.Engine{
 		Journal: engine.Journal{
-			Plan: w.Plan, Tree: w.Repo.At(w.Run.BaseCommit), Frozen: w.Frozen, LeakGuard: engine.LeakGuard{Secrets: leakGuard{env.Finder(), w.Repo}}, Now: env.Now,
+			Plan: w.Plan, Tree: w.Repo.At(w.Run.BaseCommit), Frozen: w.Frozen, LeakGuard: engine.LeakGuard{Secrets: leakGuard{w.Env.Finder(), w.Repo}}, Now: w.Env.Now,
 		},
 		Calls: engine.Calls{
 			Prompts: w.Words,
@@ -115,7 +116,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 				ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.guidance,
 				Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 			},
-			See:       issue.ImagesBeside(env, o.Token, filepath.Join(filepath.Dir(w.Repo.Dir()), "images"), w.Run, w.Issue).See,
+			See:       issue.ImagesBeside(w.Env, o.Token, filepath.Join(filepath.Dir(w.Repo.Dir()), "images"), w.Run, w.Issue).See,
 			Elsewhere: w.Elsewhere,
 			NewID:     uuid.NewString,
 			Rand:      rand.Reader,
@@ -139,12 +140,12 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		},
 		Report: report, Store: recordFolder(w.Repo.Dir(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,
 	}
-	tellHooks(w, e, env, o, opts)
+	tellHooks(w, e, o, opts)
 	w.besides = &laneTrees{
 		dir: lanesBeside(w.Repo.Dir()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
-		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
+		opts: opts, calls: calls, secrets: w.Env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
 		tell: func(of error) {
-			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
+			_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
 		},
 	}
 	e.Beside = (&engine.LaneSide{Engine: e, Trees: w.besides, Jobs: max(1, cmp.Or(o.Jobs, w.Plan.Jobs)), Only: o.Only}).Run
@@ -152,11 +153,11 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 }
 
 // calls gives what makes the agents of some options, by their names in the pipeline.
-func (w *Workspace) calls(env environ.Env, opts *agents.Options) func(agents.Options) func(string) (engine.Agent, error) {
+func (w *Workspace) calls(opts *agents.Options) func(agents.Options) func(string) (engine.Agent, error) {
 	if given := w.backend.Agent; given != nil {
 		return func(agents.Options) func(string) (engine.Agent, error) { return given }
 	}
-	keeper := agents.NewKeeper(agents.TranscriptsFolder(filepath.Dir(w.Repo.Dir())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
+	keeper := agents.NewKeeper(agents.TranscriptsFolder(filepath.Dir(w.Repo.Dir())), w.Plan.KeepTranscripts.Duration(), w.Env.Finder().Mask, w.Env.Now)
 	opts.Transcript = keeper.Line
 	return func(opts agents.Options) func(string) (engine.Agent, error) {
 		return func(name string) (engine.Agent, error) {
@@ -179,12 +180,12 @@ func (w *Workspace) Shown(what string, pairs ...any) string {
 }
 
 // otherRuns gives the other runs of the repository, as this one is told of them.
-func (w *Workspace) otherRuns(env environ.Env) *OtherRuns {
+func (w *Workspace) otherRuns() *OtherRuns {
 	src := w.Source
 	if w.backend.Agent != nil { // branches that a test keeps in memory
 		src = nil
 	}
-	return otherRunsOf(env, OtherRunsConfig{
+	return otherRunsOf(w.Env, OtherRunsConfig{
 		Source: src, Issue: w.Issue.ID, Tips: func() []string { return []string{w.Repo.Tip()} }, Folder: filepath.Join(filepath.Dir(w.Repo.Dir()), "origin"), Token: w.tree.Token,
 		Push: w.tree.Remote != "", RepoDayUSD: w.Plan.Budget.RepoDayUSD, Words: w.Catalogue(),
 	})
