@@ -18,8 +18,8 @@ type Change struct {
 	New    bool    // the last commit does not have it
 	Gone   bool    // the tree does not have it
 	Size   int64   // in bytes, as it is in the tree
-	Holds  Content // of a File that is there
-	Held   Content // what the last commit has there; only known where Holds is opaque
+	Holds  content // of a File that is there
+	Held   content // what the last commit has there; only known where Holds is opaque
 	Runs   bool    // it is executable, and was not
 	Large  bool    // Git LFS keeps it, and it cannot be converted
 	Filter string  // of git, that would have to convert it and is not run; empty: none

@@ -167,7 +167,7 @@ func TestOpenedPaths(t *testing.T) {
 
 func TestContentOf(t *testing.T) {
 	tar := strings.Repeat("x\x00", 128) + "\x00ustar"
-	for head, want := range map[string]Content{
+	for head, want := range map[string]content{
 		"": TextContent, "package x\n": TextContent, "漢字": TextContent, "MZ is how it begins": TextContent, "#!/bin/sh\n": ScriptContent, "\xff\xfe": TextContent,
 		"a\x00b": BinaryContent, "#!/bin/sh\n\x00": BinaryContent, "\x89PNG\r\n\x1a\n\x00": BinaryContent, strings.Repeat("a", HeadSize) + "\x00": TextContent,
 		"\x7fELF\x02": ProgramContent, "MZ\x90\x00": ProgramContent, "\xca\xfe\xba\xbe": ProgramContent, "\xcf\xfa\xed\xfe": ProgramContent, "\x00asm\x01": ProgramContent,

@@ -286,7 +286,7 @@ type Outcome struct {
 	Duration       time.Duration
 
 	Written    *Written        // for execute and revise that succeeded
-	Questions  []AskedQuestion // that the agent asks people before it goes on
+	Questions  []askedQuestion // that the agent asks people before it goes on
 	Violations []metadata.Violation
 	Broke      []metadata.Rule        // by the violations
 	Opened     []metadata.Opened      // that a person is asked about

@@ -44,7 +44,7 @@ func halting(plan *pipelines.Pipeline, run metadata.Run) string {
 
 // asksPerson is an outcome of a call that asks a question.
 func asksPerson() Outcome {
-	return Outcome{Status: metadata.Blocked, Code: metadata.AwaitingPerson, Why: "asks", Questions: []AskedQuestion{{Question: "REST or RPC?"}}}
+	return Outcome{Status: metadata.Blocked, Code: metadata.AwaitingPerson, Why: "asks", Questions: []askedQuestion{{Question: "REST or RPC?"}}}
 }
 
 // What halts a part halts those that need it, and not the others. Only then does

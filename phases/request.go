@@ -17,42 +17,42 @@ import (
 type Request struct {
 	Decision  string // empty: it decides nothing
 	Reason    string
-	Questions []AskedQuestion
-	Children  []ChildIssue
-	DependsOn []IssueID
+	Questions []askedQuestion
+	Children  []childIssue
+	DependsOn []issueID
 	Abort     string
-	Rollback  *RollbackRequest
+	Rollback  *rollbackRequest
 }
 
-// RollbackRequest is a way back as an agent writes it.
-type RollbackRequest struct {
+// rollbackRequest is a way back as an agent writes it.
+type rollbackRequest struct {
 	Phase      string        `json:"phase"`
 	Step       metadata.Step `json:"step"`
 	Reason     string        `json:"reason"`
 	Confidence string        `json:"confidence"` // low, medium or high; empty if the agent is not asked
 }
 
-// AskedQuestion is a question as an agent writes it: the text alone, or with answers to choose from.
-type AskedQuestion struct {
+// askedQuestion is a question as an agent writes it: the text alone, or with answers to choose from.
+type askedQuestion struct {
 	Question string   `json:"question"`
 	Options  []string `json:"options"`
 }
 
 // UnmarshalJSON reads either form.
-func (a *AskedQuestion) UnmarshalJSON(data []byte) error {
+func (a *askedQuestion) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &a.Question) == nil {
 		return nil
 	}
-	type plain AskedQuestion
+	type plain askedQuestion
 	return json.Unmarshal(data, (*plain)(a))
 }
 
-// IssueID is the number of an issue, as a number or as text such as "#3".
-type IssueID string
+// issueID is the number of an issue, as a number or as text such as "#3".
+type issueID string
 
 // UnmarshalJSON reads either form.
-func (i *IssueID) UnmarshalJSON(data []byte) error {
-	*i = IssueID(strings.TrimLeft(strings.Trim(string(data), `"`), "#"))
+func (i *issueID) UnmarshalJSON(data []byte) error {
+	*i = issueID(strings.TrimLeft(strings.Trim(string(data), `"`), "#"))
 	return nil
 }
 
@@ -69,10 +69,10 @@ func requestIn(p *pipelines.Phase, report json.RawMessage) Request {
 	}
 	r := Request{
 		Decision: decided(fields["decision"]), Reason: read[string](fields["reason"]), Abort: read[string](fields["abort"]),
-		Questions: read[[]AskedQuestion](fields["questions"]), Children: read[[]ChildIssue](fields["children"]),
-		DependsOn: read[[]IssueID](fields["depends_on"]), Rollback: read[*RollbackRequest](fields["rollback"]),
+		Questions: read[[]askedQuestion](fields["questions"]), Children: read[[]childIssue](fields["children"]),
+		DependsOn: read[[]issueID](fields["depends_on"]), Rollback: read[*rollbackRequest](fields["rollback"]),
 	}
-	r.Questions = slices.DeleteFunc(r.Questions, func(a AskedQuestion) bool { return strings.TrimSpace(a.Question) == "" })
+	r.Questions = slices.DeleteFunc(r.Questions, func(a askedQuestion) bool { return strings.TrimSpace(a.Question) == "" })
 	return r
 }
 
@@ -98,8 +98,8 @@ func read[T any](field json.RawMessage) T {
 	return v
 }
 
-// ChildIssue is an issue of its own as an agent asks for it.
-type ChildIssue struct {
+// childIssue is an issue of its own as an agent asks for it.
+type childIssue struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
 }
@@ -111,7 +111,7 @@ const (
 )
 
 // AskedQuestions are those that a call asks, as far as it may.
-func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, report json.RawMessage) []AskedQuestion {
+func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, report json.RawMessage) []askedQuestion {
 	p, rec := plan.Phase(d.Phase), run.Phase(d.Phase)
 	requested := 0
 	for _, a := range Tries(plan, run, rec, d.Step()) {
@@ -127,7 +127,7 @@ func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, repo
 }
 
 // addQuestions adds questions to a record.
-func addQuestions(run *metadata.Run, rec *metadata.Phase, all []AskedQuestion, o Outcome) {
+func addQuestions(run *metadata.Run, rec *metadata.Phase, all []askedQuestion, o Outcome) {
 	for _, a := range all {
 		run.Questions = append(run.Questions, metadata.Question{
 			ID: fmt.Sprintf("q%d", len(run.Questions)+1), Phase: rec.Name, Generation: rec.Generation, Attempt: len(run.Attempts),

@@ -17,7 +17,7 @@ func TestIn(t *testing.T) {
 		`{"questions": 5, "rollback": {"phase": "plan", "step": 3}, "abort": ["x"], "tasks": {"a": 1}, "children": ["A"]}`: {},
 		`{"questions": [{"question": "A"}, 5]}`:  {},
 		`{"rollback": null, "decision": "pass"}`: {Decision: "pass"},
-		`{"depends_on": [3, "#4"]}`:              {DependsOn: []IssueID{"3", "4"}},
+		`{"depends_on": [3, "#4"]}`:              {DependsOn: []issueID{"3", "4"}},
 		`[]`:                                     {},
 	} {
 		if diff := cmp.Diff(want, requestIn(p, json.RawMessage(report))); diff != "" {

@@ -20,7 +20,7 @@ import (
 const mostAutomatic = 3
 
 // wayBack gives the rollback that an agent or a rule asks for.
-func wayBack(from string, r RollbackRequest, at time.Time) Rollback {
+func wayBack(from string, r rollbackRequest, at time.Time) Rollback {
 	return Rollback{From: from, To: r.Phase, Step: cmp.Or(r.Step, metadata.Revise), Reason: CutText(ValidText(r.Reason), MostReason), Trigger: metadata.Automatic, At: at}
 }
 
@@ -61,7 +61,7 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 		return Rollback{}, false
 	}
 	rec := run.Phase(phase)
-	var all []RollbackRequest
+	var all []rollbackRequest
 	if r := requestIn(plan.Phase(phase), rec.Report).Rollback; r != nil {
 		all = append(all, *r)
 	}
@@ -82,8 +82,8 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 }
 
 // requestOf is the way back that a rule names.
-func requestOf(back *pipelines.RuleRollback) RollbackRequest {
-	return RollbackRequest{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason}
+func requestOf(back *pipelines.RuleRollback) rollbackRequest {
+	return rollbackRequest{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason}
 }
 
 // automaticSince counts the rollbacks without a person since a person last took the run back.

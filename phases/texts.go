@@ -115,22 +115,22 @@ func complaint(output string) string {
 	return strings.TrimSpace(last)
 }
 
-// Content is what a file holds, as far as its first bytes tell.
-type Content string
+// content is what a file holds, as far as its first bytes tell.
+type content string
 
 // The kinds of content.
 const (
-	TextContent    Content = "text"
-	ScriptContent  Content = "script" // text that begins with #!
-	BinaryContent  Content = "binary"
-	ProgramContent Content = "program"
+	TextContent    content = "text"
+	ScriptContent  content = "script" // text that begins with #!
+	BinaryContent  content = "binary"
+	ProgramContent content = "program"
 )
 
 // HeadSize is how many bytes of a file ContentOf wants to see: as many as git looks at.
 const HeadSize = 8000
 
 // ContentOf says what a file holds, by its first bytes.
-func ContentOf(head []byte) Content {
+func ContentOf(head []byte) content {
 	head = head[:min(len(head), HeadSize)]
 	zero := bytes.IndexByte(head, 0) >= 0
 	switch {
@@ -145,7 +145,7 @@ func ContentOf(head []byte) Content {
 }
 
 // Opaque reports whether a diff cannot show what changed.
-func (c Content) Opaque() bool { return c == BinaryContent || c == ProgramContent }
+func (c content) Opaque() bool { return c == BinaryContent || c == ProgramContent }
 
 // isProgram knows the formats of programs and of archives. A text can begin with MZ, but has no zero bytes.
 func isProgram(head []byte, zero bool) bool {

@@ -78,15 +78,15 @@ func Digest(data []byte) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 }
 
-// Origin is a file, and the settings that come from it.
-type Origin struct {
+// origin is a file, and the settings that come from it.
+type origin struct {
 	File     string   // as people know it; pipelines.GivenForRun; empty: nobody has said anything else
 	Settings []string // such as budget.usd, sorted
 }
 
 // OriginsOf lists where each setting comes from that the settings of a repository may
 // have: those with a file first, in the order of their names.
-func OriginsOf(p *Pipeline) []Origin {
+func OriginsOf(p *Pipeline) []origin {
 	settings := []string{"language", "network", "finish", "budget.usd", "budget.tokens", "budget.time", "budget.attempts", "budget.issue_usd", "budget.day_usd", "budget.repo_day_usd"}
 	for name := range p.Agents {
 		settings = append(settings, "agents."+name)
@@ -102,14 +102,14 @@ func OriginsOf(p *Pipeline) []Origin {
 	for _, s := range settings {
 		by[p.Origins[s]] = append(by[p.Origins[s]], s)
 	}
-	var out []Origin
+	var out []origin
 	for _, file := range slices.Sorted(maps.Keys(by)) {
 		if file != "" {
-			out = append(out, Origin{file, by[file]})
+			out = append(out, origin{file, by[file]})
 		}
 	}
 	if by[""] != nil {
-		out = append(out, Origin{"", by[""]})
+		out = append(out, origin{"", by[""]})
 	}
 	return out
 }

@@ -126,9 +126,9 @@ type Secrets struct {
 	Allow []string `json:"allow,omitempty"` // path patterns of what may look like a secret; values of the user are found there, too
 }
 
-// Size is a number of bytes that reads and writes as text, such as "4MB", and Duration a time, such as "20m".
+// size is a number of bytes that reads and writes as text, such as "4MB", and Duration a time, such as "20m".
 type (
-	Size     = text.Size
+	size     = text.Size
 	Duration = text.Time
 )
 
@@ -159,7 +159,7 @@ type Phase struct {
 	Approve      string          `json:"approve,omitempty"`   // role of the person who must approve
 	Approvers    int             `json:"approvers,omitempty"` // how many people have to; 0: one
 	NoReview     bool            `json:"no_review,omitempty"`
-	Split        PhaseSplit      `json:"split,omitzero"`          // how its parts are done, once a rule splits it
+	Split        phaseSplit      `json:"split,omitzero"`          // how its parts are done, once a rule splits it
 	ReviseAlways bool            `json:"revise_always,omitempty"` // act on suggestions once, too
 	Revisions    int             `json:"revisions"`
 	Retry        Retry           `json:"retry"`
@@ -211,11 +211,11 @@ type Rule struct {
 	Then  Then   `json:"then"`
 }
 
-// Splits reports whether the rule has a phase done in parts.
-func (r Rule) Splits() bool { return r.Then.Split != "" }
+// splits reports whether the rule has a phase done in parts.
+func (r Rule) splits() bool { return r.Then.Split != "" }
 
 // Splits reports whether a rule may have a phase done in parts.
-func (p *Pipeline) Splits() bool { return slices.ContainsFunc(p.Rules, Rule.Splits) }
+func (p *Pipeline) Splits() bool { return slices.ContainsFunc(p.Rules, Rule.splits) }
 
 // Then is what a rule does. Exactly one field is set.
 type Then struct {

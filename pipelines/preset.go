@@ -93,7 +93,7 @@ func Cut(p *Pipeline, part Part) (*Pipeline, error) {
 	out := p.cut(keep)
 	out.Part = part
 	if part.NoSplit {
-		out.Rules = slices.DeleteFunc(out.Rules, Rule.Splits)
+		out.Rules = slices.DeleteFunc(out.Rules, Rule.splits)
 	}
 	return out, errors.Join(wrong...)
 }
@@ -137,8 +137,8 @@ func (r Rule) only(keep []string) (Rule, bool) {
 	return r, true
 }
 
-// PhaseSplit says how the parts of a phase are done. The zero value stands for the default.
-type PhaseSplit struct {
+// phaseSplit says how the parts of a phase are done. The zero value stands for the default.
+type phaseSplit struct {
 	// Review is "whole" if nothing but the whole is reviewed, once all parts are done. Else each part is, too.
 	Review string `json:"review,omitempty"`
 }

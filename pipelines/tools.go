@@ -171,8 +171,8 @@ func ofTool(entries []string, name string) (out []string) {
 	return out
 }
 
-// ToolMistake is what is wrong, and the keys that lead there from the agent.
-type ToolMistake struct {
+// toolMistake is what is wrong, and the keys that lead there from the agent.
+type toolMistake struct {
 	Keys []any
 	Why  string
 }
@@ -181,7 +181,7 @@ type ToolMistake struct {
 func programs() []string { return []string{"claude", "codex"} }
 
 // WrongTools says all that is wrong with what an agent is given, in order. That it has the right form is known.
-func WrongTools(a Agent) []ToolMistake {
+func WrongTools(a Agent) []toolMistake {
 	w := &wrong{agent: a}
 	if a.Use == "command" && len(a.Command) == 0 {
 		w.add("missing, expected the program that use: \"command\" runs", "command")
@@ -209,7 +209,7 @@ func WrongTools(a Agent) []ToolMistake {
 }
 
 // WrongToolsFor says what is wrong with the tools and the effort that a phase or a step names for an agent.
-func WrongToolsFor(a Agent, c ToolChoice, effort string) []ToolMistake {
+func WrongToolsFor(a Agent, c ToolChoice, effort string) []toolMistake {
 	w := &wrong{agent: Agent{Use: a.Use, ToolSet: ToolSet{Tools: c, Effort: effort}}}
 	if !slices.Contains(programs(), a.Use) {
 		w.unknown()
@@ -230,10 +230,10 @@ func (w *wrong) chosen() {
 
 type wrong struct {
 	agent Agent
-	found []ToolMistake
+	found []toolMistake
 }
 
-func (w *wrong) add(why string, keys ...any) { w.found = append(w.found, ToolMistake{keys, why}) }
+func (w *wrong) add(why string, keys ...any) { w.found = append(w.found, toolMistake{keys, why}) }
 
 // unknown notes what a program does not take at all.
 func (w *wrong) unknown() {

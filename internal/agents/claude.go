@@ -213,7 +213,7 @@ type claudeStream struct {
 
 // line takes one line of the stream. What is no event is left out.
 func (s *claudeStream) line(data []byte) process.Reaction {
-	var e ClaudeEvent
+	var e claudeEvent
 	if !decode(data, &e) {
 		return process.GoOn
 	}
@@ -235,7 +235,7 @@ func (s *claudeStream) line(data []byte) process.Reaction {
 }
 
 // hearServers hears which servers of tools are there. One that is still awaited may yet come.
-func (s *claudeStream) hearServers(e ClaudeEvent) {
+func (s *claudeStream) hearServers(e claudeEvent) {
 	for _, ours := range s.servers {
 		for _, told := range e.Servers {
 			if why := s.servers.unserved(ours.name, ""); told.Name == ours.name && told.Status != "connected" && told.Status != "pending" && !slices.Contains(s.result.Warnings, why) {
@@ -246,7 +246,7 @@ func (s *claudeStream) hearServers(e ClaudeEvent) {
 }
 
 // retry hears that the program tries again, as it would for minutes with a wrong key.
-func (s *claudeStream) retry(e ClaudeEvent) process.Reaction {
+func (s *claudeStream) retry(e claudeEvent) process.Reaction {
 	s.word = wordOf(e.Word)
 	err := s.fault(e.Status, "", fmt.Sprintf("the model's service refused (%s)", describe(e.Status, s.word)))
 	if err.Class == metadata.Auth {
@@ -264,7 +264,7 @@ func (s *claudeStream) retry(e ClaudeEvent) process.Reaction {
 	return process.GoOn
 }
 
-func (s *claudeStream) assistant(e ClaudeEvent) (then process.Reaction) {
+func (s *claudeStream) assistant(e claudeEvent) (then process.Reaction) {
 	if s.word = wordOf(e.Word); s.word == "" {
 		s.trouble = nil // it got over it
 		s.count(wordFrom(e.Message.ID), e.Message.Usage)
@@ -287,7 +287,7 @@ func (s *claudeStream) assistant(e ClaudeEvent) (then process.Reaction) {
 
 // count takes the usage of a message, which comes with each part of it, and
 // adds up what is used so far.
-func (s *claudeStream) count(id string, u ClaudeUsage) {
+func (s *claudeStream) count(id string, u claudeUsage) {
 	if id != s.message || s.result.Usage.Turns == 0 {
 		s.message, s.earlier = id, s.result.Usage
 	}
@@ -297,7 +297,7 @@ func (s *claudeStream) count(id string, u ClaudeUsage) {
 	s.result.Usage = sane(s.result.Usage)
 }
 
-func (s *claudeStream) add(u ClaudeUsage) {
+func (s *claudeStream) add(u claudeUsage) {
 	s.result.Usage.InputTokens += tokens(u.Input) + tokens(u.CacheCreation)
 	s.result.Usage.CachedTokens += tokens(u.CacheRead)
 	s.result.Usage.OutputTokens += tokens(u.Output)
@@ -305,7 +305,7 @@ func (s *claudeStream) add(u ClaudeUsage) {
 
 // end takes the result. Its subtype says "success" even where the service
 // refused: is_error has the last word.
-func (s *claudeStream) end(e ClaudeEvent) process.Reaction {
+func (s *claudeStream) end(e claudeEvent) process.Reaction {
 	r := &s.result
 	r.Session, r.Text, r.Structured = sessionOf(e.Session, r.Session), e.Result, e.Structured
 	for _, d := range e.Denials {
@@ -340,19 +340,19 @@ func (s *claudeStream) end(e ClaudeEvent) process.Reaction {
 
 // takeUsage takes the program's own figures. Where a limit ended it, the usage is
 // zero and only the figures by model are right.
-func (s *claudeStream) takeUsage(e ClaudeEvent) {
+func (s *claudeStream) takeUsage(e claudeEvent) {
 	defer func() { s.result.Usage = sane(s.result.Usage) }()
-	if e.USD == 0 && e.Usage == (ClaudeUsage{}) && len(e.ModelUsage) == 0 {
+	if e.USD == 0 && e.Usage == (claudeUsage{}) && len(e.ModelUsage) == 0 {
 		s.result.Usage.Turns = e.Turns
 		return // nothing was billed, or nothing is told: what was seen counts
 	}
 	s.result.Usage = metadata.Usage{Turns: e.Turns, USD: e.USD}
-	if e.Usage != (ClaudeUsage{}) {
+	if e.Usage != (claudeUsage{}) {
 		s.add(e.Usage)
 		return
 	}
 	for _, m := range e.ModelUsage {
-		s.add(ClaudeUsage(m))
+		s.add(claudeUsage(m))
 	}
 }
 

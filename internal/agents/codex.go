@@ -154,14 +154,14 @@ type codexStream struct {
 	home   string
 	schema json.RawMessage // as it was asked for; nil if none was
 	thread string          // its session
-	before CodexUsage      // what the session had used before this call
-	total  *CodexUsage     // what it has used now
+	before codexUsage      // what the session had used before this call
+	total  *codexUsage     // what it has used now
 	silent int             // times in a row that the network was not there
 }
 
 // line takes one line of the stream. What is no event is left out.
 func (s *codexStream) line(data []byte) process.Reaction {
-	var e CodexEvent
+	var e codexEvent
 	if !decode(data, &e) {
 		return process.GoOn
 	}
@@ -188,7 +188,7 @@ func (s *codexStream) line(data []byte) process.Reaction {
 	return process.GoOn
 }
 
-func (s *codexStream) item(e CodexEvent) process.Reaction {
+func (s *codexStream) item(e codexEvent) process.Reaction {
 	did := ""
 	switch e.Item.Type {
 	case "agent_message":
@@ -248,7 +248,7 @@ func (s *codexStream) fault(message string) process.Reaction {
 
 // rollout is what the program's own record of a session knows.
 type rollout struct {
-	usage CodexUsage
+	usage codexUsage
 	model string
 	found bool
 }
@@ -287,16 +287,16 @@ func readRollout(home, session string) (r rollout) {
 			Payload struct {
 				Type, Model string
 				Info        struct {
-					Total CodexUsage `json:"total_token_usage"`
+					Total codexUsage `json:"total_token_usage"`
 				}
 			}
 		}
 		switch decode(line, &e); {
 		case e.Type == "turn_context" && e.Payload.Model != "":
 			r.model = wordFrom(e.Payload.Model)
-		case e.Type == "event_msg" && e.Payload.Type == "token_count" && e.Payload.Info.Total != CodexUsage{}:
+		case e.Type == "event_msg" && e.Payload.Type == "token_count" && e.Payload.Info.Total != codexUsage{}:
 			total := e.Payload.Info.Total
-			r.usage = CodexUsage{tokens(total.Input), tokens(total.Cached), tokens(total.Output)}
+			r.usage = codexUsage{tokens(total.Input), tokens(total.Cached), tokens(total.Output)}
 		}
 	})
 	return r
@@ -315,11 +315,11 @@ func (s *codexStream) addUsage(r *engine.Result) {
 	if s.total != nil {
 		now = *s.total
 	}
-	if s.task.Resume && s.before == (CodexUsage{}) && now != (CodexUsage{}) {
+	if s.task.Resume && s.before == (codexUsage{}) && now != (codexUsage{}) {
 		r.Warnings = append(r.Warnings, "codex counts the usage of a whole session, and its record of this one was not found: what earlier calls used may be counted twice")
 	}
 	now.Input, now.Cached, now.Output = tokens(now.Input), tokens(now.Cached), tokens(now.Output)
-	used := CodexUsage{now.Input - s.before.Input, now.Cached - s.before.Cached, now.Output - s.before.Output}
+	used := codexUsage{now.Input - s.before.Input, now.Cached - s.before.Cached, now.Output - s.before.Output}
 	u := metadata.Usage{InputTokens: max(0, used.Input-used.Cached), CachedTokens: max(0, used.Cached), OutputTokens: max(0, used.Output)}
 	if s.done {
 		u.Turns = 1

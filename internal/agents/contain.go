@@ -176,7 +176,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	}
 	r.Output = out.String()
 	if !r.Pass || len(c.JUnit) > 0 {
-		told.JUnitIn(dir, c.JUnit)
+		told.jUnitIn(dir, c.JUnit)
 	}
 	if r.Ran, r.Failed = told.Tests(); !r.Pass {
 		r.FailedTests = told.Names()

@@ -215,9 +215,9 @@ const (
 	mostReport  = 16 << 20
 )
 
-// JUnitIn takes the names of tests from the files below dir that patterns name, and from those of Maven and Gradle.
+// jUnitIn takes the names of tests from the files below dir that patterns name, and from those of Maven and Gradle.
 // What cannot be read tells nothing.
-func (a *Account) JUnitIn(dir string, patterns []string) {
+func (a *Account) jUnitIn(dir string, patterns []string) {
 	patterns = append(slices.Clone(patterns), "surefire-reports/**", "failsafe-reports/**", "build/test-results/**")
 	root, err := os.OpenRoot(dir)
 	if err != nil {

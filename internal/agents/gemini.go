@@ -73,7 +73,7 @@ func geminiTells(tool string) bool {
 
 // line takes one line of the stream. What is no event is left out.
 func (s *geminiStream) line(data []byte) process.Reaction {
-	var e GeminiEvent
+	var e geminiEvent
 	if !decode(data, &e) {
 		return process.GoOn
 	}
@@ -113,7 +113,7 @@ func (s *geminiStream) line(data []byte) process.Reaction {
 	return process.GoOn
 }
 
-func (s *geminiStream) end(e GeminiEvent) process.Reaction {
+func (s *geminiStream) end(e geminiEvent) process.Reaction {
 	u := metadata.Usage{InputTokens: max(0, tokens(e.Stats.Input)-tokens(e.Stats.Cached)), CachedTokens: e.Stats.Cached, OutputTokens: e.Stats.Output}
 	var warning []string
 	s.result.Usage, warning = s.cli.priced(s.result.Model, u)

@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 )
 
-// ClaudeEvent is a line that Claude Code prints; each kind fills some of it.
-type ClaudeEvent struct {
+// claudeEvent is a line that Claude Code prints; each kind fills some of it.
+type claudeEvent struct {
 	Type, Subtype string
 	Session       string `json:"session_id"`
 	Model         string
 	Message       struct {
 		ID, Model string
-		Content   []ClaudeBlock
-		Usage     ClaudeUsage
+		Content   []claudeBlock
+		Usage     claudeUsage
 	}
 	Word json.RawMessage `json:"error"`
 
@@ -31,7 +31,7 @@ type ClaudeEvent struct {
 	Turns      int  `json:"num_turns"`
 	Result     string
 	USD        float64 `json:"total_cost_usd"`
-	Usage      ClaudeUsage
+	Usage      claudeUsage
 	ModelUsage map[string]struct {
 		Input         int64 `json:"inputTokens"`
 		Output        int64 `json:"outputTokens"`
@@ -45,29 +45,29 @@ type ClaudeEvent struct {
 	Errors     []string
 }
 
-// ClaudeBlock is a part of a message.
-type ClaudeBlock struct {
+// claudeBlock is a part of a message.
+type claudeBlock struct {
 	Type, Text, Thinking, Name, ID string
 	Input, Content                 json.RawMessage
 	Of                             string `json:"tool_use_id"`
 	IsError                        bool   `json:"is_error"`
 }
 
-// ClaudeUsage is what a message, or a call, used.
-type ClaudeUsage struct {
+// claudeUsage is what a message, or a call, used.
+type claudeUsage struct {
 	Input         int64 `json:"input_tokens"`
 	Output        int64 `json:"output_tokens"`
 	CacheRead     int64 `json:"cache_read_input_tokens"`
 	CacheCreation int64 `json:"cache_creation_input_tokens"`
 }
 
-// CodexEvent is a line that Codex prints.
-type CodexEvent struct {
+// codexEvent is a line that Codex prints.
+type codexEvent struct {
 	Type    string
 	Thread  string `json:"thread_id"`
 	Message string
 	Error   struct{ Message string }
-	Usage   CodexUsage
+	Usage   codexUsage
 	Item    CodexItem
 }
 
@@ -80,16 +80,16 @@ type CodexItem struct {
 	Changes                                                   []struct{ Path, Kind string }
 }
 
-// CodexUsage is what a session of Codex has used since it began, so also in
+// codexUsage is what a session of Codex has used since it began, so also in
 // the calls before this one.
-type CodexUsage struct {
+type codexUsage struct {
 	Input  int64 `json:"input_tokens"` // cached ones are among them
 	Cached int64 `json:"cached_input_tokens"`
 	Output int64 `json:"output_tokens"` // reasoning is among them
 }
 
-// GeminiEvent is a line that Gemini prints.
-type GeminiEvent struct {
+// geminiEvent is a line that Gemini prints.
+type geminiEvent struct {
 	Type, Role, Content, Status, Output, Message string
 	Session                                      string `json:"session_id"`
 	Model                                        string

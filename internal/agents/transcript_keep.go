@@ -36,14 +36,14 @@ func TranscriptsFolder(root string) string { return filepath.Join(root, "transcr
 // record is one line of a transcript.
 type record struct {
 	At   time.Time  `json:"at"`
-	Call *CallStart `json:"call,omitempty"` // begins a call
+	Call *callStart `json:"call,omitempty"` // begins a call
 	Line *string    `json:"line,omitempty"` // as the program printed it
 	Cut  bool       `json:"cut,omitempty"`  // something is left out here
-	End  *CallEnd   `json:"end,omitempty"`  // ends a call
+	End  *callEnd   `json:"end,omitempty"`  // ends a call
 }
 
-// CallStart is one call of an agent.
-type CallStart struct {
+// callStart is one call of an agent.
+type callStart struct {
 	Attempt int           `json:"attempt"`
 	Phase   string        `json:"phase"`
 	Step    metadata.Step `json:"step"`
@@ -55,8 +55,8 @@ type CallStart struct {
 	Prompt  string        `json:"prompt"`
 }
 
-// CallEnd is what came of a call.
-type CallEnd struct {
+// callEnd is what came of a call.
+type callEnd struct {
 	Text       string          `json:"text,omitempty"`
 	Structured json.RawMessage `json:"structured,omitempty"`
 	Error      string          `json:"error,omitempty"`
@@ -93,11 +93,11 @@ type kept struct {
 
 // Run carries out a task with the agent.
 func (a kept) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	a.keeper.begin(t, CallStart{
+	a.keeper.begin(t, callStart{
 		Attempt: t.Attempt, Phase: t.Phase, Step: t.Step, Agent: a.name, Use: a.use, Model: t.Model, Resumed: t.Resume, Dir: t.Dir, Prompt: t.Prompt,
 	})
 	r, err := a.agent.Run(ctx, t)
-	end := CallEnd{Text: r.Text, Structured: r.Structured}
+	end := callEnd{Text: r.Text, Structured: r.Structured}
 	if err != nil {
 		end.Error = err.Error()
 	}
@@ -105,7 +105,7 @@ func (a kept) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	return r, err
 }
 
-func (k *Keeper) begin(t engine.Task, c CallStart) {
+func (k *Keeper) begin(t engine.Task, c callStart) {
 	_ = os.MkdirAll(k.dir, 0o700) // without it, nothing can be written
 	c.Prompt = k.mask(c.Prompt)
 	k.mu.Lock()
@@ -135,7 +135,7 @@ func (k *Keeper) hasRoom(attempt int) bool {
 	return k.room[attempt] > 0
 }
 
-func (k *Keeper) end(t engine.Task, e CallEnd) {
+func (k *Keeper) end(t engine.Task, e callEnd) {
 	e.Text, e.Error = k.mask(e.Text), k.mask(e.Error)
 	e.Structured = json.RawMessage(k.mask(string(e.Structured)))
 	if !json.Valid(e.Structured) {
@@ -238,7 +238,7 @@ func CopyTranscripts(from, to string, most int, mask func(string) string) (left 
 type Kept struct {
 	Dir     string    // that has the file
 	Attempt int       // its number, as the machine counted that had the call
-	Call    CallStart // without the prompt
+	Call    callStart // without the prompt
 	At      time.Time
 }
 

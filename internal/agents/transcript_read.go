@@ -39,7 +39,7 @@ type Entry struct {
 	Tool string     `json:"tool,omitempty"`
 	Text string     `json:"text,omitempty"`
 	Bad  bool       `json:"failed,omitempty"`
-	Call *CallStart `json:"call,omitempty"` // of what begins
+	Call *callStart `json:"call,omitempty"` // of what begins
 	// At is when it was printed, or heard of.
 	At time.Time `json:"-"`
 }
@@ -49,7 +49,7 @@ type TranscriptReader struct {
 	f    *os.File
 	in   *bufio.Reader
 	part string // the beginning of a line that is not whole yet
-	call CallStart
+	call callStart
 	said strings.Builder // what comes in pieces
 	last string          // what was said last
 	// answered is the call of a tool by which Claude gave an answer that has fields.
@@ -150,7 +150,7 @@ func (r *TranscriptReader) heard(all []Entry) {
 }
 
 // ending gives what came of a call, but for what was just said.
-func (r *TranscriptReader) ending(e CallEnd) Entry {
+func (r *TranscriptReader) ending(e callEnd) Entry {
 	text := e.Text
 	if len(e.Structured) > 0 && string(e.Structured) != "null" {
 		text = answerText(e.Structured)
@@ -254,7 +254,7 @@ func (r *TranscriptReader) line(line string) []Entry {
 }
 
 func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
-	var e ClaudeEvent
+	var e claudeEvent
 	if !decode([]byte(line), &e) {
 		return nil, false
 	}
@@ -302,7 +302,7 @@ func textOfParts(raw json.RawMessage) string {
 }
 
 func (r *TranscriptReader) codex(line string) ([]Entry, bool) {
-	var e CodexEvent
+	var e codexEvent
 	if !decode([]byte(line), &e) {
 		return nil, false
 	}
@@ -362,7 +362,7 @@ func unwrapped(command string) string {
 }
 
 func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
-	var e GeminiEvent
+	var e geminiEvent
 	if !decode([]byte(line), &e) {
 		return nil, false
 	}

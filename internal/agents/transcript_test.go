@@ -228,7 +228,7 @@ func TestOldTranscriptsGo(t *testing.T) {
 func TestReadWhileItIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	k := keeper(dir)
-	k.begin(task(1), CallStart{Attempt: 1, Use: "gemini", Prompt: "go"})
+	k.begin(task(1), callStart{Attempt: 1, Use: "gemini", Prompt: "go"})
 	r, err := OpenTranscript(dir, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestReadWhileItIsWritten(t *testing.T) {
 	if all := read(); len(all) != 2 || all[0].Text != "I am here." || all[1].Tool != "ls" {
 		t.Errorf("got %v", all)
 	}
-	k.end(task(1), CallEnd{Text: "ok"})
+	k.end(task(1), callEnd{Text: "ok"})
 	if all := read(); len(all) != 1 || all[0].Kind != Ends {
 		t.Errorf("got %v", all)
 	}
@@ -278,10 +278,10 @@ func FuzzTranscript(f *testing.F) {
 			return
 		}
 		for _, use := range []string{"claude", "codex", "gemini", "command"} {
-			r := TranscriptReader{call: CallStart{Use: use, Dir: "/tree", Prompt: line, Agent: line}}
+			r := TranscriptReader{call: callStart{Use: use, Dir: "/tree", Prompt: line, Agent: line}}
 			var out bytes.Buffer
 			p := TranscriptPrinter{Printer: text.Printer{W: &out}, Width: 80, Prompts: true}
-			begin, end := r.call, CallEnd{Text: line}
+			begin, end := r.call, callEnd{Text: line}
 			for _, rec := range []record{{Call: &begin}, {Line: &line}, {End: &end}} {
 				for _, e := range r.entries(rec) {
 					p.Print(e)

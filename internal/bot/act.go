@@ -28,7 +28,7 @@ import (
 
 // Act is a step of a workflow: it reads the event, does what that asks
 // for, and leaves outputs and a summary in any case.
-func Act(ctx context.Context, env environ.Env, dry DryRunner) error {
+func Act(ctx context.Context, env environ.Env, dry dryRunner) error {
 	j, in, err := inbox.Begin(env)
 	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
 	var b *bot
@@ -50,7 +50,7 @@ func Act(ctx context.Context, env environ.Env, dry DryRunner) error {
 }
 
 // wake reads the event. It gives the bot that acts on it or, if nothing is to be done, how the job ends.
-func wake(j *environ.Job, in inbox.Inputs, dry DryRunner) (*bot, inbox.Trigger, jobEnd, error) {
+func wake(j *environ.Job, in inbox.Inputs, dry dryRunner) (*bot, inbox.Trigger, jobEnd, error) {
 	r := inbox.RunnerOf(j.Env)
 	payload, err := j.Payload()
 	if err != nil {

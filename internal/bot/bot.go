@@ -41,7 +41,7 @@ type bot struct {
 	delivery  *delivery.Delivery
 	statuses  *delivery.Statuses
 	preflight *doctor.Preflight
-	dryRun    DryRunner
+	dryRun    dryRunner
 
 	w      *workspace.Workspace // nil: no run is open
 	engine *engine.Engine
@@ -85,7 +85,7 @@ const (
 )
 
 // newBot prepares to act on a trigger.
-func newBot(j *environ.Job, in inbox.Inputs, t inbox.Trigger, dry DryRunner) (*bot, error) {
+func newBot(j *environ.Job, in inbox.Inputs, t inbox.Trigger, dry dryRunner) (*bot, error) {
 	p, err := newPlace(j, in, t)
 	if err != nil {
 		return nil, err

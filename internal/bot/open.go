@@ -284,8 +284,8 @@ type DryRun struct {
 	Label   string // that starts a run
 }
 
-// DryRunner carries a run on in a scratch copy, prints what it would have left behind, and gives how the run ended.
-type DryRunner func(ctx context.Context, w *workspace.Workspace, d DryRun) (metadata.Run, error)
+// dryRunner carries a run on in a scratch copy, prints what it would have left behind, and gives how the run ended.
+type dryRunner func(ctx context.Context, w *workspace.Workspace, d DryRun) (metadata.Run, error)
 
 // rehearse goes through the whole pipeline with the rehearsal agent on a
 // scratch copy. Nothing is written to the forge.

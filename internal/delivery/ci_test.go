@@ -47,7 +47,7 @@ func TestJudge(t *testing.T) {
 	for _, tt := range []struct {
 		required []string // nil: all
 		all      []github.Check
-		want     CIState
+		want     ciState
 		failed   int
 	}{
 		{nil, nil, CINothing, 0},

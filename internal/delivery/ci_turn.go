@@ -130,15 +130,15 @@ func names(results []metadata.CheckResult) []string {
 // ShortCommit is a commit as people write it.
 func ShortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
-// CIState is what CI says of a commit.
-type CIState string
+// ciState is what CI says of a commit.
+type ciState string
 
 // The states of CI.
 const (
-	CINothing CIState = "nothing" // has started, or all was skipped
-	CIPending CIState = "pending"
-	CIGreen   CIState = "green"
-	CIRed     CIState = "red"
+	CINothing ciState = "nothing" // has started, or all was skipped
+	CIPending ciState = "pending"
+	CIGreen   ciState = "green"
+	CIRed     ciState = "red"
 )
 
 // CIOff reports whether a pipeline asks nothing of CI.
@@ -200,7 +200,7 @@ func named(c github.Check, name string) bool {
 }
 
 // State is what that comes to.
-func (v CIVerdict) State() CIState {
+func (v CIVerdict) State() ciState {
 	switch {
 	case len(v.Pending)+len(v.Missing) > 0:
 		return CIPending

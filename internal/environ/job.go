@@ -27,7 +27,7 @@ import (
 type Job struct {
 	Env    Env
 	out    *lockedWriter
-	Log    *MaskingWriter // what is printed goes through it to out
+	Log    *maskingWriter // what is printed goes through it to out
 	gha    *githubactions.Action
 	resume string // what switches commands on again
 	open   bool   // a group of lines is open
@@ -54,7 +54,7 @@ func NewJob(env Env) *Job {
 	// The machine reads both streams, and one may overtake the other.
 	// What stands in the place of a secret is in brackets: it is masked first,
 	// so that brackets, too, are made to count for nothing.
-	log := &MaskingWriter{W: NewCommandEscaper(out), Mask: env.Finder().Mask}
+	log := &maskingWriter{W: NewCommandEscaper(out), Mask: env.Finder().Mask}
 	env.Stdout = log
 	env.Stderr = env.Stdout
 	return &Job{
@@ -206,9 +206,9 @@ func (j *Job) ResultsDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// CommandEscaper is a writer to the log of a job on GitHub, through which no line gets as a workflow command: one that
+// commandEscaper is a writer to the log of a job on GitHub, through which no line gets as a workflow command: one that
 // begins with :: behind any space, or has ##[ anywhere.
-type CommandEscaper struct {
+type commandEscaper struct {
 	mu     sync.Mutex
 	w      io.Writer
 	inside bool // a line, behind the space it begins with
@@ -216,11 +216,11 @@ type CommandEscaper struct {
 }
 
 // NewCommandEscaper gives a writer to the log behind w.
-func NewCommandEscaper(w io.Writer) *CommandEscaper { return &CommandEscaper{w: w} }
+func NewCommandEscaper(w io.Writer) *commandEscaper { return &commandEscaper{w: w} }
 
 // Write writes p so that nothing in it is a command. It reports len(p) also
 // where it wrote more.
-func (i *CommandEscaper) Write(p []byte) (int, error) {
+func (i *commandEscaper) Write(p []byte) (int, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	out := make([]byte, 0, len(p)+16)
@@ -259,15 +259,15 @@ func EscapedEnv(e Env) Env {
 
 // Unescaped gives the writer for workflow commands of our own.
 func Unescaped(w io.Writer) io.Writer {
-	if i, ok := w.(*CommandEscaper); ok {
+	if i, ok := w.(*commandEscaper); ok {
 		return i.w
 	}
 	return w
 }
 
-// Holder is a process as it stands in the lease on a run. Jobs of one run of a workflow are told apart by the machine,
+// holder is a process as it stands in the lease on a run. Jobs of one run of a workflow are told apart by the machine,
 // and processes on it by what is random.
-type Holder struct {
+type holder struct {
 	Run     int64 // of the workflow
 	Attempt int
 	Runner  string // the machine; empty if it has no name
@@ -293,14 +293,14 @@ func OwnerOf(env Env) string {
 }
 
 // ParseOwner reads what OwnerOf wrote, also as it was before it named a machine.
-func ParseOwner(owner string) (Holder, bool) {
+func ParseOwner(owner string) (holder, bool) {
 	parts := strings.Split(owner, "/")
 	if parts[0] != "actions" || len(parts) != 3 && len(parts) != 5 {
-		return Holder{}, false
+		return holder{}, false
 	}
 	id, err := strconv.ParseInt(parts[1], 10, 64)
 	attempt, err2 := strconv.Atoi(parts[2])
-	h := Holder{Run: id, Attempt: attempt}
+	h := holder{Run: id, Attempt: attempt}
 	if len(parts) == 5 {
 		h.Runner, h.random = parts[3], parts[4]
 	}

@@ -86,9 +86,9 @@ func (e Env) Learn(plan *pipelines.Pipeline) {
 	}
 }
 
-// MaskingWriter is a writer that masks what must not be seen, line by line. What has
+// maskingWriter is a writer that masks what must not be seen, line by line. What has
 // no end of line yet waits for it, or for Close.
-type MaskingWriter struct {
+type maskingWriter struct {
 	mu   sync.Mutex
 	W    io.Writer
 	Mask func(string) string
@@ -99,7 +99,7 @@ type MaskingWriter struct {
 const maxLine = 1 << 20
 
 // Write takes p, and writes the lines that are whole.
-func (m *MaskingWriter) Write(p []byte) (int, error) {
+func (m *maskingWriter) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.line = append(m.line, p...)
@@ -114,14 +114,14 @@ func (m *MaskingWriter) Write(p []byte) (int, error) {
 }
 
 // Close writes what is left. It does not close the writer behind it.
-func (m *MaskingWriter) Close() error {
+func (m *maskingWriter) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.pass(len(m.line))
 }
 
 // pass writes the first n bytes of what waits.
-func (m *MaskingWriter) pass(n int) error {
+func (m *maskingWriter) pass(n int) error {
 	if n == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (m *MaskingWriter) pass(n int) error {
 // Masked gives an environment whose output is masked, unless it is a terminal, and what writes the rest of it.
 func (e Env) Masked() (Env, func()) {
 	mask := e.Finder().Mask
-	out, err := &MaskingWriter{W: e.Stdout, Mask: mask}, &MaskingWriter{W: e.Stderr, Mask: mask}
+	out, err := &maskingWriter{W: e.Stdout, Mask: mask}, &maskingWriter{W: e.Stderr, Mask: mask}
 	if !IsTerminal(e.Stdout) {
 		e.Stdout = out
 	}

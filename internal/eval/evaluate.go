@@ -120,7 +120,7 @@ func (e *evaluation) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	r := &runner{e.env, self, how, filepath.Join(e.known.dir, "work"), j}
-	report, err := e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (Result, error) {
+	report, err := e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (result, error) {
 		c, v := e.of(t)
 		return r.do(ctx, t, c, v, usd)
 	})
@@ -219,7 +219,7 @@ func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
 }
 
 // doing carries out one trial, which may spend as much as usd says.
-type doing func(ctx context.Context, t Trial, usd float64) (Result, error)
+type doing func(ctx context.Context, t Trial, usd float64) (result, error)
 
 // least is what a trial needs at least so that it is worth to begin, in US dollars.
 const least = 0.01
@@ -248,7 +248,7 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 	if earlier > 0 {
 		e.note("%s over already\n", text.Plural(earlier, "run")+text.If(earlier == 1, " is")+text.If(earlier != 1, " are"))
 	}
-	save := func(r Result) error {
+	save := func(r result) error {
 		r.Key, r.Ended = e.keys[[2]string{r.Case, r.Variant}], e.env.Now()
 		e.note("%d of %d: %s: %s, %s\n", len(w.over)+1, len(asked), r.Trial, r.outcome(), text.USD(r.Facts.Cost.USD))
 		w.over = append(w.over, r)
@@ -282,7 +282,7 @@ type work struct {
 	mu    sync.Mutex
 	left  float64 // in US dollars, that no trial has spent or may spend; +Inf: no limit
 	free  int     // trials that can begin now
-	over  []Result
+	over  []result
 	short bool     // the budget ended before all were over
 	open  []string // why trials are not over, of which the service or the key did not answer
 }
@@ -305,7 +305,7 @@ func (w *work) take() (usd float64, ok bool) {
 }
 
 // end notes what came of a trial, which gives back what it has not spent of usd.
-func (w *work) end(t Trial, r Result, err error, usd float64, save func(Result) error) error {
+func (w *work) end(t Trial, r result, err error, usd float64, save func(result) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.free++
@@ -329,7 +329,7 @@ func (w *work) end(t Trial, r Result, err error, usd float64, save func(Result) 
 }
 
 // outcome says in a word or two what came of a trial.
-func (r Result) outcome() string {
+func (r result) outcome() string {
 	switch {
 	case r.Review != nil && r.Solved:
 		return text.Words(r.Review.Verdict)

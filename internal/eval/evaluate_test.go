@@ -44,10 +44,10 @@ func evaluating(t testing.TB, dir string, o Options, cases int, variants ...stri
 }
 
 // fake is an agent of known quality: in so many of 100 runs it solves the case.
-func fake(t Trial, quality uint32, usd float64) Result {
+func fake(t Trial, quality uint32, usd float64) result {
 	h := fnv.New32a()
 	_, _ = fmt.Fprintf(h, "%s %s %d", t.Variant, t.Case, t.Run)
-	r := Result{Trial: t, Solved: h.Sum32()>>8%100 < quality, Spent: usd}
+	r := result{Trial: t, Solved: h.Sum32()>>8%100 < quality, Spent: usd}
 	r.Facts.Cost.USD, r.Facts.Attempts = usd, 1
 	if !r.Solved {
 		r.Misses = []string{"hidden: ended with 1: --- FAIL: \x1b[2J", "more"}
@@ -61,7 +61,7 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 	quality := map[string]uint32{"good": 90, "half": 50, "liar": 0, "twin": 90}
 	dir := filepath.Join(t.TempDir(), "results")
 	e := evaluating(t, dir, Options{Runs: 5, Jobs: 4}, 12, "good", "half", "liar", "twin")
-	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (Result, error) {
+	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (result, error) {
 		return fake(at, quality[at.Variant], float64(quality[at.Variant])/1000), nil
 	})
 	if err != nil {
@@ -107,9 +107,9 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 // count nowhere, keep no other from going on, and are carried out by the next start.
 func TestNobodyAnswers(t *testing.T) {
 	dir, down := t.TempDir(), true
-	do := func(_ context.Context, at Trial, _ float64) (Result, error) {
+	do := func(_ context.Context, at Trial, _ float64) (result, error) {
 		if down && at.Variant == "b" {
-			return Result{Trial: at, Spent: 0.01}, unanswered(metadata.Run{Attempts: []metadata.Attempt{{Status: metadata.Errored, Class: metadata.Auth, Why: metadata.Said("401\x1b[2J")}}})
+			return result{Trial: at, Spent: 0.01}, unanswered(metadata.Run{Attempts: []metadata.Attempt{{Status: metadata.Errored, Class: metadata.Auth, Why: metadata.Said("401\x1b[2J")}}})
 		}
 		return fake(at, 100, 0.1), nil
 	}
@@ -135,7 +135,7 @@ func TestWhatEndsATrial(t *testing.T) {
 	call := func(status metadata.AttemptStatus, class metadata.Class) metadata.Attempt {
 		return metadata.Attempt{Phase: "p", Step: metadata.Review, Status: status, Class: class}
 	}
-	whole, step := Case{}, Case{Step: &StepOf{"p", metadata.Review}}
+	whole, step := Case{}, Case{Step: &stepOf{"p", metadata.Review}}
 	for _, tt := range []struct {
 		last   metadata.Attempt
 		status metadata.Status
@@ -159,10 +159,10 @@ func TestWhatEndsATrial(t *testing.T) {
 // reported, and a larger budget goes on with the rest.
 func TestBudgetEndsInTheMiddle(t *testing.T) {
 	dir, calls := t.TempDir(), 0
-	do := func(_ context.Context, at Trial, usd float64) (Result, error) {
+	do := func(_ context.Context, at Trial, usd float64) (result, error) {
 		calls++
 		if usd < 0.1 {
-			return Result{Trial: at, Spent: usd}, errCut
+			return result{Trial: at, Spent: usd}, errCut
 		}
 		return fake(at, 100, 0.1), nil
 	}
@@ -199,9 +199,9 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 func TestFailureEndsAnEvaluation(t *testing.T) {
 	broken := errors.New("the disk is full")
 	e := evaluating(t, t.TempDir(), Options{Jobs: 1}, 5, "a")
-	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (Result, error) {
+	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (result, error) {
 		if at.Case == "case-02" {
-			return Result{}, broken
+			return result{}, broken
 		}
 		return fake(at, 100, 0.1), nil
 	})
@@ -213,7 +213,7 @@ func TestFailureEndsAnEvaluation(t *testing.T) {
 // TestChangedCasesAreDoneAnew goes by what a trial was made from.
 func TestChangedCasesAreDoneAnew(t *testing.T) {
 	e, done := evaluating(t, t.TempDir(), Options{Jobs: 1}, 2, "a"), []string(nil)
-	do := func(_ context.Context, at Trial, _ float64) (Result, error) {
+	do := func(_ context.Context, at Trial, _ float64) (result, error) {
 		done = append(done, at.Case)
 		return fake(at, 100, 0), nil
 	}
@@ -269,7 +269,7 @@ func evaluateUntilKilled(dir string) int {
 	}
 	e := &evaluation{environ.Env{Stderr: io.Discard, Now: time.Now}, &Suite{Runs: 1, Cases: make([]Case, 1), Variants: []Variant{{Name: "a"}}}, Options{Runs: 100, Jobs: 3}, known, map[[2]string]string{}}
 	e.suite.Cases[0].Name = "case-00"
-	_, err = e.carryOut(context.Background(), func(_ context.Context, at Trial, _ float64) (Result, error) {
+	_, err = e.carryOut(context.Background(), func(_ context.Context, at Trial, _ float64) (result, error) {
 		fmt.Println(at)
 		if at.Run > 20 {
 			select {}
@@ -312,7 +312,7 @@ func TestKilledEvaluationGoesOn(t *testing.T) {
 		t.Fatalf("%d were over, want 20", len(over))
 	}
 	var mu sync.Mutex
-	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (Result, error) {
+	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (result, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if over[at] {
@@ -336,7 +336,7 @@ func TestTwoEvaluationsInOneFolder(t *testing.T) {
 
 func TestJUnit(t *testing.T) {
 	s := &Suite{Variants: []Variant{{Name: "a"}}, Cases: []Case{{Name: "x"}, {Name: "y"}}}
-	all := []Result{{Trial: Trial{"a", "y", 1}, Misses: []string{"one <&> \x1b", "two"}}, {Trial: Trial{"a", "x", 1}, Solved: true}}
+	all := []result{{Trial: Trial{"a", "y", 1}, Misses: []string{"one <&> \x1b", "two"}}, {Trial: Trial{"a", "x", 1}, Solved: true}}
 	all[0].Facts.Seconds = 1.5
 	want := `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>

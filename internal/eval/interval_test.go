@@ -7,7 +7,7 @@ import (
 )
 
 // holds reports whether a figure lies in the interval.
-func (i Interval) holds(v float64) bool { return i.Low <= v && v <= i.High }
+func (i interval) holds(v float64) bool { return i.Low <= v && v <= i.High }
 
 func near(a, b, by float64) bool { return math.Abs(a-b) <= by }
 

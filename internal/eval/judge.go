@@ -65,7 +65,7 @@ type outcome struct {
 func (j *judge) run(ctx context.Context, c Case, tree string) (outcome, error) {
 	var o outcome
 	for _, list := range []struct {
-		of   []ShellCommand
+		of   []shellCommand
 		into *[]metadata.CheckResult
 	}{{c.Setup, &o.Setup}, {c.Checks, &o.Checks}, {c.Still, &o.Still}} {
 		for _, command := range list.of {

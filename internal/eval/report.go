@@ -29,10 +29,10 @@ import (
 // Report is what an evaluation has found out, for programs.
 type Report struct {
 	Suite       string       `json:"suite"`
-	Variants    []Score      `json:"variants"`
-	Cases       []Score      `json:"cases"`
-	Comparisons []Comparison `json:"comparisons"`
-	Results     []Result     `json:"results"`
+	Variants    []score      `json:"variants"`
+	Cases       []score      `json:"cases"`
+	Comparisons []comparison `json:"comparisons"`
+	Results     []result     `json:"results"`
 	Missing     int          `json:"missing"`           // trials that are not over
 	Short       bool         `json:"budget_ended"`      // before all were over
 	Unanswered  []string     `json:"unanswered"`        // trials that are not over, as no service answered, and why
@@ -43,10 +43,10 @@ type Report struct {
 }
 
 // reportOn sums up results of a suite, of which so many trials were asked for.
-func reportOn(s *Suite, all []Result, asked int) Report {
+func reportOn(s *Suite, all []result, asked int) Report {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b Result) int { return a.Trial.order(b.Trial) })
-	r := Report{Suite: s.dir, Variants: []Score{}, Cases: []Score{}, Results: text.List(all), Missing: asked - len(all)}
+	slices.SortFunc(all, func(a, b result) int { return a.Trial.order(b.Trial) })
+	r := Report{Suite: s.dir, Variants: []score{}, Cases: []score{}, Results: text.List(all), Missing: asked - len(all)}
 	var names []string
 	for _, v := range s.Variants {
 		names = append(names, v.Name)
@@ -144,7 +144,7 @@ func few(out terminal.Report, why string, all []string) {
 // misses says, for each case and variant, why the first run that is not solved is not.
 func (r Report) misses() (all []string) {
 	for _, s := range r.Cases {
-		at := slices.IndexFunc(r.Results, func(one Result) bool { return one.Variant == s.Variant && one.Case == s.Case && !one.Solved })
+		at := slices.IndexFunc(r.Results, func(one result) bool { return one.Variant == s.Variant && one.Case == s.Case && !one.Solved })
 		if at >= 0 {
 			one := r.Results[at]
 			all = append(all, one.Trial.String()+": "+one.Misses[0]+text.If(len(one.Misses) > 1, fmt.Sprintf(" (and %d more)", len(one.Misses)-1)))
@@ -154,10 +154,10 @@ func (r Report) misses() (all []string) {
 }
 
 // share writes "18 of 20".
-func (s Score) share() string { return fmt.Sprintf("%d of %d", s.Solved, s.Runs) }
+func (s score) share() string { return fmt.Sprintf("%d of %d", s.Solved, s.Runs) }
 
 // bounds writes "64 and 95 %".
-func bounds(i Interval) string { return fmt.Sprintf("%.0f and %.0f %%", 100*i.Low, 100*i.High) }
+func bounds(i interval) string { return fmt.Sprintf("%.0f and %.0f %%", 100*i.Low, 100*i.High) }
 
 func took(seconds float64) string {
 	return text.Duration(time.Duration(seconds * float64(time.Second)))
@@ -166,7 +166,7 @@ func took(seconds float64) string {
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // String says in a sentence what can be seen.
-func (c Comparison) String() string {
+func (c comparison) String() string {
 	if c.Runs == 0 {
 		return fmt.Sprintf("%s and %s: no case was run by both", c.First, c.Second)
 	}
@@ -230,8 +230,8 @@ func (r *results) file(t Trial) string {
 }
 
 // load gives the result of a trial, if it is over and was of the same key.
-func (r *results) load(t Trial, key string) (Result, bool, error) {
-	var out Result
+func (r *results) load(t Trial, key string) (result, bool, error) {
+	var out result
 	data, err := os.ReadFile(r.file(t))
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, false, nil
@@ -245,7 +245,7 @@ func (r *results) load(t Trial, key string) (Result, bool, error) {
 	return out, out.Key == key && out.Trial == t, nil
 }
 
-func (r *results) save(out Result) error {
+func (r *results) save(out result) error {
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
 		return err

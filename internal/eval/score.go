@@ -15,11 +15,11 @@ import (
 const nearby = 3
 
 // fails reports whether the review refuses the work.
-func (r Result) fails() bool { return r.Review != nil && r.Review.Verdict == metadata.Fail }
+func (r result) fails() bool { return r.Review != nil && r.Review.Verdict == metadata.Fail }
 
 // finds reports whether the review refuses the work and names the defect: its file, and if it names a line,
 // one close by. Of one that people found, a refusal is enough.
-func (r Result) finds() bool {
+func (r result) finds() bool {
 	return r.fails() && (r.planted.File == "" || slices.ContainsFunc(r.Review.Findings, func(f metadata.Finding) bool {
 		return f.File == r.planted.File && (f.Line == 0 || max(f.Line-r.planted.line, r.planted.line-f.Line) <= nearby)
 	}))
@@ -35,15 +35,15 @@ type Worth struct {
 	Wolf    int    `json:"cried_wolf"`
 	// Recall is the share of defects that are found; Precision that of refusals that are
 	// right. With bounds of 95 % by Wilson.
-	Recall    Interval `json:"recall_interval"`
-	Precision Interval `json:"precision_interval"`
+	Recall    interval `json:"recall_interval"`
+	Precision interval `json:"precision_interval"`
 	USD       float64  `json:"cost_usd"` // of a review, in the mean
 	Missed    []Missed `json:"missed"`
 	Silent    []Silent `json:"no_verdict"` // reviews that count nowhere else
 }
 
-// Refusals counts the reviews that refused the work.
-func (w Worth) Refusals() int { return w.Found + w.Beside + w.Wolf }
+// refusals counts the reviews that refused the work.
+func (w Worth) refusals() int { return w.Found + w.Beside + w.Wolf }
 
 // Mutation is a mistake that is planted: one text in a file in place of another. Without a file it is
 // one that nobody planted: people found it in work that a review had accepted.
@@ -75,7 +75,7 @@ type Silent struct {
 }
 
 // worthOf sums up the reviews of a variant.
-func worthOf(variant string, all []Result) Worth {
+func worthOf(variant string, all []result) Worth {
 	w := Worth{Variant: variant, Missed: []Missed{}, Silent: []Silent{}}
 	n := 0
 	for _, r := range all {
@@ -102,17 +102,17 @@ func worthOf(variant string, all []Result) Worth {
 			w.Missed = append(w.Missed, Missed{r.of, *r.planted})
 		}
 	}
-	w.Recall, w.Precision, w.USD = wilson(w.Found, w.Planted), wilson(w.Found, w.Refusals()), w.USD/float64(max(1, n))
+	w.Recall, w.Precision, w.USD = wilson(w.Found, w.Planted), wilson(w.Found, w.refusals()), w.USD/float64(max(1, n))
 	return w
 }
 
-// Score is what a variant came to, over all cases or in one.
-type Score struct {
+// score is what a variant came to, over all cases or in one.
+type score struct {
 	Variant string   `json:"variant"`
 	Case    string   `json:"case,omitempty"` // empty: all
 	Solved  int      `json:"solved"`
 	Runs    int      `json:"runs"`
-	Share   Interval `json:"solved_interval"` // 95 % by Wilson, of all runs like these
+	Share   interval `json:"solved_interval"` // 95 % by Wilson, of all runs like these
 	// Means of a run.
 	USD     float64 `json:"cost_usd"`
 	Seconds float64 `json:"seconds"` // of agents and checks
@@ -121,8 +121,8 @@ type Score struct {
 }
 
 // scoreOf sums up the results of a variant, in one case or, without a name, in all.
-func scoreOf(all []Result, variant, name string) Score {
-	s := Score{Variant: variant, Case: name}
+func scoreOf(all []result, variant, name string) score {
+	s := score{Variant: variant, Case: name}
 	for _, r := range all {
 		if r.Variant != variant || name != "" && r.Case != name {
 			continue
@@ -142,8 +142,8 @@ func scoreOf(all []Result, variant, name string) Score {
 	return s
 }
 
-// Comparison is two variants in the runs that both have done.
-type Comparison struct {
+// comparison is two variants in the runs that both have done.
+type comparison struct {
 	First   string `json:"first"`
 	Second  string `json:"second"`
 	Runs    int    `json:"runs"`        // of each
@@ -152,22 +152,22 @@ type Comparison struct {
 }
 
 // compare compares each variant with each that comes after it.
-func compare(all []Result, variants []string) []Comparison {
-	at := map[Trial]Result{}
+func compare(all []result, variants []string) []comparison {
+	at := map[Trial]result{}
 	for _, r := range all {
 		at[r.Trial] = r
 	}
-	out := []Comparison{}
+	out := []comparison{}
 	for i, first := range variants {
 		for _, second := range variants[i+1:] {
-			c, solved := Comparison{First: first, Second: second}, [2]int{}
+			c, solved := comparison{First: first, Second: second}, [2]int{}
 			for _, a := range all {
 				b, both := at[Trial{second, a.Case, a.Run}]
 				if a.Variant != first || !both {
 					continue
 				}
 				c.Runs++
-				for i, r := range []Result{a, b} {
+				for i, r := range []result{a, b} {
 					if r.Solved {
 						solved[i]++
 					}
@@ -183,23 +183,23 @@ func compare(all []Result, variants []string) []Comparison {
 // z is the quantile of the normal distribution that leaves 5 % outside.
 const z = 1.959963984540054
 
-// Interval is where a figure lies with 95 % confidence.
-type Interval struct {
+// interval is where a figure lies with 95 % confidence.
+type interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
 // wilson gives Wilson's score interval of a share of which k of n were seen, which also holds for few runs
 // and near 0 and 1.
-func wilson(k, n int) Interval {
+func wilson(k, n int) interval {
 	if n == 0 {
-		return Interval{0, 1}
+		return interval{0, 1}
 	}
 	share, runs := float64(k)/float64(n), float64(n)
 	middle := share + z*z/(2*runs)
 	half := z * math.Sqrt(share*(1-share)/runs+z*z/(4*runs*runs))
 	whole := 1 + z*z/runs
-	i := Interval{max(0, (middle-half)/whole), min(1, (middle+half)/whole)}
+	i := interval{max(0, (middle-half)/whole), min(1, (middle+half)/whole)}
 	if k == 0 {
 		i.Low = 0 // which rounding may miss
 	}
@@ -210,14 +210,14 @@ func wilson(k, n int) Interval {
 }
 
 // apart reports whether two intervals have nothing in common.
-func (i Interval) apart(o Interval) bool { return i.High < o.Low || o.High < i.Low }
+func (i interval) apart(o interval) bool { return i.High < o.Low || o.High < i.Low }
 
 // showReviews prints for people what reviews are worth.
 func (r Report) showReviews(out terminal.Report) {
 	t := text.Table{Align: "lrrrrrr"}
 	t.Add("variant", "found", "95 % between", "right refusals", "95 % between", "false alarms", "cost")
 	for _, w := range r.Reviews {
-		t.Add(w.Variant, fmt.Sprintf("%d of %d", w.Found, w.Planted), bounds(w.Recall), fmt.Sprintf("%d of %d", w.Found, w.Refusals()), bounds(w.Precision), fmt.Sprintf("%d of %d", w.Wolf, w.Good), text.USD(w.USD))
+		t.Add(w.Variant, fmt.Sprintf("%d of %d", w.Found, w.Planted), bounds(w.Recall), fmt.Sprintf("%d of %d", w.Found, w.refusals()), bounds(w.Precision), fmt.Sprintf("%d of %d", w.Wolf, w.Good), text.USD(w.USD))
 	}
 	r.table(out, t)
 	out.Line("")

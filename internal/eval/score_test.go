@@ -16,13 +16,13 @@ func TestWorth(t *testing.T) {
 		}
 		return v
 	}
-	said := func(planted *Mutation, v metadata.Verdict, usd float64) Result {
-		r := Result{Trial: Trial{Variant: "v"}, Review: &v, of: "c", planted: planted}
+	said := func(planted *Mutation, v metadata.Verdict, usd float64) result {
+		r := result{Trial: Trial{Variant: "v"}, Review: &v, of: "c", planted: planted}
 		r.Facts.Cost.USD = usd
 		return r
 	}
 	people := &Mutation{}
-	all := []Result{
+	all := []result{
 		said(planted, says(metadata.Fail, "a.go", 12), 1),
 		said(planted, says(metadata.Fail, "a.go", 0), 0),
 		said(planted, says(metadata.Fail, "a.go", 14), 0),
@@ -34,11 +34,11 @@ func TestWorth(t *testing.T) {
 		{Trial: Trial{Variant: "other"}, planted: planted},
 	}
 	w := worthOf("v", all)
-	seen := worthOf("v", []Result{said(people, says(metadata.Fail, "", 0), 0), said(people, says(metadata.Pass, "", 0), 0), {Trial: Trial{Variant: "v"}, Why: "it crashed"}})
+	seen := worthOf("v", []result{said(people, says(metadata.Fail, "", 0), 0), said(people, says(metadata.Pass, "", 0), 0), {Trial: Trial{Variant: "v"}, Why: "it crashed"}})
 	if seen.Planted != 2 || seen.Found != 1 || seen.Good != 0 || len(seen.Silent) != 1 || seen.Missed[0].String() != "what people found in this work" {
 		t.Errorf("%+v", seen)
 	}
-	if w.Planted != 6 || w.Found != 2 || w.Beside != 2 || w.Good != 2 || w.Wolf != 1 || w.Refusals() != 5 || w.USD != 0.25 || len(w.Missed) != 4 {
+	if w.Planted != 6 || w.Found != 2 || w.Beside != 2 || w.Good != 2 || w.Wolf != 1 || w.refusals() != 5 || w.USD != 0.25 || len(w.Missed) != 4 {
 		t.Errorf("%+v", w)
 	}
 	if !w.Recall.holds(2.0/6) || !w.Precision.holds(2.0/5) || w.Recall.holds(0.9) {

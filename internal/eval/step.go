@@ -272,7 +272,7 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) (all []Mutation, er
 }
 
 // worth sums up what the reviews said, for each variant.
-func (e *evaluation) worth(all []Result) []Worth {
+func (e *evaluation) worth(all []result) []Worth {
 	for i := range all {
 		c, _ := e.of(all[i].Trial)
 		all[i].of, all[i].planted = c.of, c.planted

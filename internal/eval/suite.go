@@ -70,12 +70,12 @@ type Case struct {
 	Issue    string
 	Mutation []Mutation
 	Hidden   string // a folder or an archive; "" for none
-	Setup    []ShellCommand
-	Checks   []ShellCommand // fail before the work, pass after it
-	Still    []ShellCommand // pass before and after
+	Setup    []shellCommand
+	Checks   []shellCommand // fail before the work, pass after it
+	Still    []shellCommand // pass before and after
 	Keeps    []string
 	Expect   string  // CUE text
-	Step     *StepOf // the case is this one step of the run that Commit is of; nil: a whole run
+	Step     *stepOf // the case is this one step of the run that Commit is of; nil: a whole run
 	Stubs    string
 
 	dir string
@@ -85,24 +85,24 @@ type Case struct {
 	planted *Mutation
 }
 
-// StepOf names the one step of a run that a case is about.
-type StepOf struct {
+// stepOf names the one step of a run that a case is about.
+type stepOf struct {
 	Phase string
 	Step  metadata.Step
 }
 
 // String names the phase and the step.
-func (s StepOf) String() string { return s.Phase + " " + string(s.Step) }
+func (s stepOf) String() string { return s.Phase + " " + string(s.Step) }
 
-// ShellCommand is for /bin/sh, at the top of the repository.
-type ShellCommand struct {
+// shellCommand is for /bin/sh, at the top of the repository.
+type shellCommand struct {
 	Name    string             `json:"name"`
 	Run     string             `json:"run"`
 	Timeout pipelines.Duration `json:"timeout,omitzero"`
 }
 
 // check is the command as reprise runs all checks.
-func (c ShellCommand) check() pipelines.Check {
+func (c shellCommand) check() pipelines.Check {
 	return pipelines.Check{Name: c.Name, Run: c.Run, Timeout: cmp.Or(c.Timeout, pipelines.Duration(10*time.Minute))}
 }
 
@@ -343,7 +343,7 @@ func (c *Case) commands(doc *source.Document) {
 	seen := map[string]bool{}
 	for _, list := range []struct {
 		name string
-		of   []ShellCommand
+		of   []shellCommand
 	}{{"setup", c.Setup}, {"checks", c.Checks}, {"still", c.Still}} {
 		for i, command := range list.of {
 			if seen[command.Name] {

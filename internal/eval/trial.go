@@ -41,8 +41,8 @@ type Trial struct {
 // String names the case, the variant and which of its runs it is.
 func (t Trial) String() string { return fmt.Sprintf("%s, %s, run %d", t.Case, t.Variant, t.Run) }
 
-// Result is what came of a trial that is over.
-type Result struct {
+// result is what came of a trial that is over.
+type result struct {
 	Trial
 	Key    string            `json:"key"` // of what it was made from: another case or variant has another one
 	Solved bool              `json:"solved"`
@@ -76,8 +76,8 @@ type runner struct {
 
 // do carries out a trial, or goes on with it where it was left. It may spend as much as
 // usd says, in US dollars. What it costs is told also where it fails.
-func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64) (Result, error) {
-	out := Result{Trial: t}
+func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64) (result, error) {
+	out := result{Trial: t}
 	dir := filepath.Join(r.folder, v.Name, fmt.Sprintf("%s-%d", c.Name, t.Run))
 	repo := filepath.Join(dir, "repo")
 	if _, err := os.Stat(repo); err != nil {

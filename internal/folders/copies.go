@@ -18,14 +18,14 @@ import (
 // spare is what a copy leaves free on the disk.
 const spare = 200 * text.MB
 
-// Full says that there is no room on the disk for a copy.
-type Full struct {
+// full says that there is no room on the disk for a copy.
+type full struct {
 	Name string // what was being copied
 	Left text.Size
 }
 
 // Error says what to do about it.
-func (e *Full) Error() string {
+func (e *full) Error() string {
 	return fmt.Sprintf("%s does not fit on the disk, which has %d MB left, and %d MB have to stay free: make room there, or have the setup and the work leave less behind",
 		e.Name, e.Left/text.MB, spare/text.MB)
 }
@@ -103,7 +103,7 @@ func copyBytes(src *os.Root, from string, dst *os.Root, to string, info fs.FileI
 	var disk syscall.Statfs_t
 	if err := syscall.Fstatfs(int(out.Fd()), &disk); err == nil {
 		if left := text.Size(disk.Bavail * uint64(disk.Bsize)); left < spare+text.Size(info.Size()) {
-			return &Full{Name: in.Name(), Left: left}
+			return &full{Name: in.Name(), Left: left}
 		}
 	}
 	_, err = io.Copy(out, in)

@@ -40,7 +40,7 @@ func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
 
 // offline is gitCall without any remote: in a partial clone it finds only what is here.
 func (r *Repo) offline(ctx context.Context, c call) ([]byte, error) {
-	c, err := r.placed(r.src.env.Local(), c)
+	c, err := r.placed(r.src.env.local(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func (r *Repo) readAt(ctx context.Context, commit, path string) ([]byte, error) 
 	return r.reads().file(ctx, commit, path)
 }
 
-// ReadPlain is as that of a Source. The commit is given by its full hash.
-func (r *Repo) ReadPlain(ctx context.Context, commit, path string) ([]byte, error) {
+// readPlain is as that of a Source. The commit is given by its full hash.
+func (r *Repo) readPlain(ctx context.Context, commit, path string) ([]byte, error) {
 	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}

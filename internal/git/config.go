@@ -40,9 +40,9 @@ func (c configuration) Get(key string) string {
 	return ""
 }
 
-// IgnoresCase says whether names that differ in capitals alone are one file: as configured, and as HEAD in dir shows.
+// ignoresCase says whether names that differ in capitals alone are one file: as configured, and as HEAD in dir shows.
 // A setting from another machine would have git lose a file that is renamed in this way.
-func (c configuration) IgnoresCase(dir string) bool {
+func (c configuration) ignoresCase(dir string) bool {
 	upper, err := os.Stat(filepath.Join(dir, "HEAD"))
 	lower, wrong := os.Stat(filepath.Join(dir, "head"))
 	return c.Get("core.ignorecase") == "true" && err == nil && wrong == nil && os.SameFile(upper, lower)
@@ -61,9 +61,9 @@ func (c configuration) Network() []setting {
 	return out
 }
 
-// BatchMode keeps ssh from waiting for ever for an answer on a terminal, unless users have set an ssh of their own.
-func (c configuration) BatchMode(env environ) []string {
-	if c.Get("core.sshcommand") != "" || len(env.Pick("GIT_SSH", "GIT_SSH_COMMAND")) > 0 {
+// batchMode keeps ssh from waiting for ever for an answer on a terminal, unless users have set an ssh of their own.
+func (c configuration) batchMode(env environ) []string {
+	if c.Get("core.sshcommand") != "" || len(env.pick("GIT_SSH", "GIT_SSH_COMMAND")) > 0 {
 		return nil
 	}
 	return []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes"}
@@ -71,7 +71,7 @@ func (c configuration) BatchMode(env environ) []string {
 
 // Author gives the user's name or address, as part says, as git finds it for an author.
 func (c configuration) Author(env environ, part string) string {
-	for _, pair := range env.Pick("GIT_AUTHOR_" + part) {
+	for _, pair := range env.pick("GIT_AUTHOR_" + part) {
 		if _, value, _ := strings.Cut(pair, "="); value != "" {
 			return value
 		}
@@ -109,8 +109,8 @@ type environ []string
 
 func takeEnviron() environ { return os.Environ() }
 
-// Pick returns the variables with the given names. A name that ends in * is a prefix.
-func (e environ) Pick(names ...string) []string {
+// pick returns the variables with the given names. A name that ends in * is a prefix.
+func (e environ) pick(names ...string) []string {
 	var out []string
 	for _, pair := range e {
 		name, _, _ := strings.Cut(pair, "=")
@@ -127,7 +127,7 @@ func (e environ) Pick(names ...string) []string {
 // Path is PATH without relative parts, which depend on the folder that git works in, perhaps an agent's.
 func (e environ) Path() string {
 	var parts []string
-	for _, pair := range e.Pick("PATH") {
+	for _, pair := range e.pick("PATH") {
 		for _, dir := range filepath.SplitList(strings.TrimPrefix(pair, "PATH=")) {
 			if filepath.IsAbs(dir) {
 				parts = append(parts, dir)
@@ -139,7 +139,7 @@ func (e environ) Path() string {
 
 // always are the variables that every git command gets.
 func (e environ) always() []string {
-	return append(e.Pick("TMPDIR", "GIT_EXEC_PATH"),
+	return append(e.pick("TMPDIR", "GIT_EXEC_PATH"),
 		"PATH="+e.Path(),
 		"LC_ALL=C", "TZ=UTC",
 		"GIT_TERMINAL_PROMPT=0",
@@ -150,8 +150,8 @@ func (e environ) always() []string {
 	)
 }
 
-// Local is for commands that talk to nobody: no HOME, no transport, no configuration but the repository's.
-func (e environ) Local() []string {
+// local is for commands that talk to nobody: no HOME, no transport, no configuration but the repository's.
+func (e environ) local() []string {
 	return append(e.always(),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_ALLOW_PROTOCOL=none")
@@ -160,7 +160,7 @@ func (e environ) Local() []string {
 // Network is for commands that talk to the remote. The user's settings about the network are as read before any
 // agent ran; no configuration file is read again. HOME is for ssh and for credential helpers.
 func (e environ) Network(settings []setting) []string {
-	env := append(e.always(), e.Pick("HOME", "USER", "LOGNAME", "XDG_*", "DBUS_SESSION_BUS_ADDRESS",
+	env := append(e.always(), e.pick("HOME", "USER", "LOGNAME", "XDG_*", "DBUS_SESSION_BUS_ADDRESS",
 		"SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GNUPGHOME",
 		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_*",
 		"http_proxy", "https_proxy", "all_proxy", "no_proxy",

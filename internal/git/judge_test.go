@@ -368,7 +368,7 @@ func TestReadPlain(t *testing.T) {
 	must(t, err)
 	r := openRun(t, user)
 	here := func(ctx context.Context, path string) ([]byte, error) { return source.ReadPlain(ctx, "main", path) }
-	run := func(ctx context.Context, path string) ([]byte, error) { return r.ReadPlain(ctx, r.tip, path) }
+	run := func(ctx context.Context, path string) ([]byte, error) { return r.readPlain(ctx, r.tip, path) }
 	for _, read := range []func(context.Context, string) ([]byte, error){here, run} {
 		for name, want := range map[string]string{"d/a": "a", "top": "t"} {
 			if data, err := read(t.Context(), name); err != nil || string(data) != want {

@@ -34,7 +34,7 @@ func findLFS(all configuration, env environ, commonDir string) lfsSetup {
 	if !filepath.IsAbs(found.Storage) {
 		found.Storage = filepath.Join(commonDir, found.Storage)
 	}
-	for _, pair := range env.Pick("GIT_LFS_SKIP_SMUDGE") {
+	for _, pair := range env.pick("GIT_LFS_SKIP_SMUDGE") {
 		_, value, _ := strings.Cut(strings.ToLower(pair), "=")
 		found.Skips = found.Skips || !slices.Contains([]string{"", "0", "false", "no", "off"}, value)
 	}
@@ -77,9 +77,9 @@ func (r reader) filters(ctx context.Context, commit string) (names []string, err
 	return names, nil
 }
 
-// Hold makes of a program with its environment one that reaches no network, writes only below write, and reads
+// hold makes of a program with its environment one that reaches no network, writes only below write, and reads
 // besides that only programs and the folders read, some of which may come to be later.
-type Hold func(argv, env, read []string, write string) (heldArgv, heldEnv []string, err error)
+type hold func(argv, env, read []string, write string) (heldArgv, heldEnv []string, err error)
 
 // learnLFS reads the settings of git-lfs about converting, and finds the command by which git starts it: in a git
 // directory and environment of its own, and without an address, so that what is not here stays a pointer.
@@ -105,7 +105,7 @@ func (r *Repo) learnLFS(ctx context.Context) error {
 			converting = append(converting, c)
 		}
 	}
-	argv, env := []string{r.src.lfs.Program}, slices.Concat(r.src.env.Pick("HOME", "TMPDIR"),
+	argv, env := []string{r.src.lfs.Program}, slices.Concat(r.src.env.pick("HOME", "TMPDIR"),
 		[]string{"PATH=" + r.src.env.Path(), "LC_ALL=C", "GIT_DIR=" + r.lfsDir(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1"},
 		settingsEnviron(converting))
 	if r.opt.Hold != nil {

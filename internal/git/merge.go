@@ -31,7 +31,7 @@ func Marked(file []byte) bool { return conflictMark().Match(file) }
 type MergeResult struct {
 	Commit    string     // with its files, on no branch; where there are conflicts, files have marks
 	Conflicts []Conflict // in the order of the paths
-	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has, or a new symbolic link; see Detail
+	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has, or a new symbolic link; see detail
 }
 
 // Paths are those of the conflicts.
@@ -55,7 +55,7 @@ type Conflict struct {
 type Version struct {
 	Mode   string // such as 100755 of a program; "" if it has nothing there
 	Object string // "" if it has nothing there
-	Data   []byte // see Detail; nil of what is no file, or too large, or has a folder at the other side
+	Data   []byte // see detail; nil of what is no file, or too large, or has a folder at the other side
 }
 
 // What is read of conflicts: the first MostConflicts, each version of at most mostVersion bytes.
@@ -108,8 +108,8 @@ func mergeSince(ctx context.Context, git reader, tip, other, base string) (Merge
 	return r, err
 }
 
-// Detail adds to the merge of a tip and another commit what files in conflict hold, and which paths are mixed.
-func (r *MergeResult) Detail(ctx context.Context, git reader, tip, other string) error {
+// detail adds to the merge of a tip and another commit what files in conflict hold, and which paths are mixed.
+func (r *MergeResult) detail(ctx context.Context, git reader, tip, other string) error {
 	come, err := git.differ(ctx, tip, r.Commit)
 	theirs, wrong := git.differ(ctx, other, r.Commit)
 	if err := errors.Join(err, wrong); err != nil {
@@ -250,7 +250,7 @@ func (r *Repo) Combine(ctx context.Context, base, ours, theirs string, at time.T
 	}
 	one, err := mergeSince(ctx, r.reads(), mine, yours, root)
 	if err == nil {
-		err = one.Detail(ctx, r.reads(), mine, yours)
+		err = one.detail(ctx, r.reads(), mine, yours)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("merge: %w", err)
@@ -356,7 +356,7 @@ func countCommits(ctx context.Context, git reader, first, second string) (int, e
 
 // ForParts says that git is too old to merge parts or phases that run at the same time, or does not answer.
 func ForParts(ctx context.Context) error {
-	out, err := call{Env: takeEnviron().Local(), Args: []string{"version"}}.Do(ctx)
+	out, err := call{Env: takeEnviron().local(), Args: []string{"version"}}.Do(ctx)
 	if err != nil {
 		return err
 	}

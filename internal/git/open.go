@@ -316,7 +316,7 @@ type Options struct {
 	Locked func(tree string) string
 
 	// Hold, if not nil, puts the git-lfs that converts files into a sandbox.
-	Hold Hold
+	Hold hold
 
 	Name, Email string // who commits; default: the user's configuration, else reprise
 }

@@ -185,7 +185,7 @@ func (r *Repo) others(ctx context.Context) ([]string, error) {
 func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, MergeResult, error) {
 	result, err := mergeOf(ctx, r.reads(), r.tip, commit, from)
 	if err == nil {
-		err = result.Detail(ctx, r.reads(), r.tip, commit)
+		err = result.detail(ctx, r.reads(), r.tip, commit)
 	}
 	if err != nil {
 		return nil, result, fmt.Errorf("merge %s: %w", short(commit), err)

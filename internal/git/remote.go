@@ -96,7 +96,7 @@ func (l line) ready(ctx context.Context, c call) (call, error) {
 	}
 	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, secretsIn(l.more)...)
 	settings, c.Private = privately(settings)
-	c.Env, c.Secrets = slices.Concat(l.src.env.Network(settings), l.src.config.BatchMode(l.src.env), c.Env), secrets
+	c.Env, c.Secrets = slices.Concat(l.src.env.Network(settings), l.src.config.batchMode(l.src.env), c.Env), secrets
 	c.Args = l.trusted(c.Args)
 	return c, nil
 }

@@ -238,13 +238,13 @@ func (s *Source) offline() reader {
 }
 
 func (s *Source) inspection(args ...string) call {
-	return call{Dir: s.CommonDir, Env: append(s.env.Local(), "GIT_DIR="+s.CommonDir), Args: args}
+	return call{Dir: s.CommonDir, Env: append(s.env.local(), "GIT_DIR="+s.CommonDir), Args: args}
 }
 
 // basics are the settings of a git directory made here. Of the user's, only those on the file system are copied.
 func (s *Source) basics() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogAllRefUpdates = false\n\tignorecase = %t\n", s.config.IgnoresCase(s.CommonDir))
+	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogAllRefUpdates = false\n\tignorecase = %t\n", s.config.ignoresCase(s.CommonDir))
 	for _, key := range []string{"filemode", "symlinks", "precomposeunicode"} {
 		if v := s.config.Get("core." + key); v == "true" || v == "false" {
 			fmt.Fprintf(&b, "\t%s = %s\n", key, v)

@@ -181,8 +181,8 @@ func (q quarantine) Release(ids []string) error {
 // objectFile is where an object lies that has a file of its own.
 func objectFile(folder, id string) string { return filepath.Join(folder, id[:2], id[2:]) }
 
-// Hidden is an ignored path of the work tree: a file, or a folder, with a slash at its end, ignored as a whole.
-type Hidden struct {
+// hidden is an ignored path of the work tree: a file, or a folder, with a slash at its end, ignored as a whole.
+type hidden struct {
 	Path    string
 	File    string // that has the rule, such as .gitignore, and the line
 	Line    int
@@ -190,7 +190,7 @@ type Hidden struct {
 }
 
 // Hidden lists what is ignored outside the state folder and was written since a time, in the order of the paths.
-func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []Hidden, err error) {
+func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []hidden, err error) {
 	defer wrap(&err, "look for ignored files")
 	out, err := r.git(ctx, "ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
 	if err != nil {
@@ -210,10 +210,10 @@ func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []Hidden, err err
 	if out, err = r.gitStdin(ctx, []byte(ask.String()), "check-ignore", "--verbose", "-z", "--stdin"); err != nil {
 		return nil, err
 	}
-	var all []Hidden
+	var all []hidden
 	for f := records(out); len(f) >= 4; f = f[4:] { // file, line, pattern, path
 		line, _ := strconv.Atoi(f[1]) // git counts
-		all = append(all, Hidden{Path: f[3], File: f[0], Line: line, Pattern: f[2]})
+		all = append(all, hidden{Path: f[3], File: f[0], Line: line, Pattern: f[2]})
 	}
 	return all, nil
 }

@@ -232,7 +232,7 @@ func (s *Source) Behind(ctx context.Context, ref, base, from string) (BaseState,
 	}
 	defer remove()
 	return compareWithBase(ctx, func(ctx context.Context, c call) ([]byte, error) {
-		c.Dir, c.Env = dir, append(s.env.Local(), "GIT_DIR="+dir)
+		c.Dir, c.Env = dir, append(s.env.local(), "GIT_DIR="+dir)
 		return c.Do(ctx)
 	}, tip, other, from)
 }

@@ -23,16 +23,16 @@ type Checks struct {
 	Own string
 }
 
-// CheckState is how far a check has come.
-type CheckState string
+// checkState is how far a check has come.
+type checkState string
 
 // The states of a check.
 const (
-	Pending CheckState = "pending"
-	Passed  CheckState = "passed"
-	Skipped CheckState = "skipped" // it has ended without having looked at anything
-	Failed  CheckState = "failed"
-	Stopped CheckState = "stopped" // somebody or something has cancelled it: it says nothing of the work
+	Pending checkState = "pending"
+	Passed  checkState = "passed"
+	Skipped checkState = "skipped" // it has ended without having looked at anything
+	Failed  checkState = "failed"
+	Stopped checkState = "stopped" // somebody or something has cancelled it: it says nothing of the work
 )
 
 // Check is one thing that runs on a commit. Its words are those of strangers.
@@ -40,7 +40,7 @@ type Check struct {
 	Name     string // of a job, of a status, or of a workflow that has no job that says more
 	Workflow string // name of the file of the workflow it is in, such as ci.yml; "" if it is in none
 	Title    string // what that workflow calls itself
-	State    CheckState
+	State    checkState
 	Waits    bool   // for a person at GitHub, to let it begin or go on
 	Said     string // GitHub's word for how it ended, such as timed_out, or what a status says
 	Run      int64  // number of the check run; 0: it is none
@@ -97,7 +97,7 @@ func (r *Checks) Of(ctx context.Context, commit string) ([]Check, error) {
 	for _, l := range statuses {
 		for _, w := range l.Statuses {
 			if w.GetContext() != OwnStatus {
-				state := map[string]CheckState{"success": Passed, "pending": Pending}[w.GetState()]
+				state := map[string]checkState{"success": Passed, "pending": Pending}[w.GetState()]
 				out = append(out, Check{Name: w.GetContext(), State: cmp.Or(state, Failed), Said: cmp.Or(w.GetDescription(), w.GetState())})
 			}
 		}
@@ -198,7 +198,7 @@ func (r *Checks) Annotations(ctx context.Context, c Check) ([]Annotation, error)
 
 // Log reads the end of a job's log: at most so many bytes.
 func (r *Checks) Log(ctx context.Context, c Check, most int) ([]byte, error) {
-	return r.Tail(ctx, Request{
+	return r.tail(ctx, Request{
 		What: fmt.Sprintf("read the log of job %d of %s", c.Run, r.Name), Needs: "actions: read",
 		Path: fmt.Sprintf("/actions/jobs/%d/logs", c.Run),
 	}, most)

@@ -154,7 +154,7 @@ func acts() []act {
 			return s.gh.In("acme/widget").AddSubIssue(ctx, 7, s.child.ID)
 		}, effects: func(s *stand) int { return len(s.SubIssues(widget, 7)) }},
 		{name: "Tail", what: "read the log: ", do: func(ctx context.Context, s *stand) error {
-			log, err := s.gh.In("acme/widget").Tail(ctx, Request{What: "read the log", Needs: "actions: read", Method: http.MethodGet, Path: fmt.Sprintf("/actions/jobs/%d/logs", s.job)}, 5)
+			log, err := s.gh.In("acme/widget").tail(ctx, Request{What: "read the log", Needs: "actions: read", Method: http.MethodGet, Path: fmt.Sprintf("/actions/jobs/%d/logs", s.job)}, 5)
 			return expect(err, string(log) == "red.\n", string(log))
 		}},
 	}

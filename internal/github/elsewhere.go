@@ -39,9 +39,9 @@ const elsewhereTries = 3
 // maxTail is how much of a text on another host is read for its end, in bytes.
 const maxTail = 64 << 20
 
-// Tail reads the end of a text that GitHub keeps on another host, such as the log of a job: at most so many bytes.
+// tail reads the end of a text that GitHub keeps on another host, such as the log of a job: at most so many bytes.
 // Where that is, GitHub says in its answer to r; the token is not sent there.
-func (c Repo) Tail(ctx context.Context, r Request, most int) ([]byte, error) {
+func (c Repo) tail(ctx context.Context, r Request, most int) ([]byte, error) {
 	r.leads = true
 	got, err := c.Ask(ctx, r, nil)
 	if err != nil {

@@ -22,8 +22,8 @@ const (
 	Rollback = "rollback"
 )
 
-// Event is what is told: CloudEvents 1.0 in JSON, https://cloudevents.io.
-type Event struct {
+// event is what is told: CloudEvents 1.0 in JSON, https://cloudevents.io.
+type event struct {
 	Version string    `json:"specversion"`
 	ID      string    `json:"id"`     // the same each time that it is told
 	Source  string    `json:"source"` // the issue's address, or the name of the branch
@@ -57,7 +57,7 @@ type Data struct {
 
 // between lists what has happened between two records of a run, of which the first may
 // be the zero value. Words are of the reasons.
-func between(before, after metadata.Run, words metadata.Words) (all []Event) {
+func between(before, after metadata.Run, words metadata.Words) (all []event) {
 	add := func(kind, phase, reason, id string, args ...any) {
 		all = append(all, eventOf(after, kind, phase, reason, fmt.Sprintf("%s-%s-%s", after.Execution.ID, kind, fmt.Sprintf(id, args...))))
 	}
@@ -107,8 +107,8 @@ func stoppedAt(run metadata.Run) time.Time {
 	return run.Stop.At
 }
 
-func eventOf(run metadata.Run, kind, phase, reason, id string) Event {
-	e := Event{
+func eventOf(run metadata.Run, kind, phase, reason, id string) event {
+	e := event{
 		Version: "1.0", ID: id, Source: run.IssueURL, Type: "reprise.run." + kind, Subject: "issue " + run.IssueNumber,
 		Time: run.UpdatedAt.UTC(), Content: "application/json", kind: kind,
 		Data: Data{

@@ -136,7 +136,7 @@ func TestJobsOneAfterAnother(t *testing.T) {
 			teller, warned := telling(t, pipelines.Hook{On: []string{Start, Phase, Wait, Complete, Fail, Retry, Rollback}, Run: "tell"})
 			var kinds []string
 			teller.Check = func(_ context.Context, dir string, _ pipelines.Check) (metadata.CheckResult, error) {
-				var e Event
+				var e event
 				data, err := os.ReadFile(filepath.Join(dir, eventFile))
 				if err == nil {
 					err = json.Unmarshal(data, &e)
@@ -170,7 +170,7 @@ func TestJobsOneAfterAnother(t *testing.T) {
 type receiver struct {
 	mu   sync.Mutex
 	down int
-	got  []Event
+	got  []event
 	bad  []string
 }
 
@@ -180,7 +180,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, ask *http.Request) {
 	body, _ := io.ReadAll(ask.Body) // what is not whole has another signature
 	sum := hmac.New(sha256.New, []byte("a key of ours"))
 	sum.Write(body)
-	var e Event
+	var e event
 	if err := json.Unmarshal(body, &e); err != nil || ask.Header.Get(signatureHeader) != "sha256="+hex.EncodeToString(sum.Sum(nil)) ||
 		ask.Header.Get(deliveryHeader) != e.ID || ask.Header.Get(eventHeader) != e.Data.Kind || !strings.HasPrefix(ask.Header.Get("Content-Type"), "application/cloudevents+json") {
 		r.bad = append(r.bad, string(body))
@@ -223,11 +223,11 @@ func TestWebhook(t *testing.T) {
 	if len(r.bad) > 0 || len(r.got) != 3 || r.got[0].ID != "run-start-0" || r.got[2].ID != r.got[0].ID || len(*warned) > 0 {
 		t.Fatalf("got %+v, bad %q, warned %q", r.got, r.bad, *warned)
 	}
-	want := Event{
+	want := event{
 		Version: "1.0", ID: "run-start-0", Source: "https://github.com/o/n/issues/7", Type: "reprise.run.start", Subject: "issue 7", Content: "application/json",
 		Data: Data{Kind: "start", Issue: "7", Title: "Say [MASKED]", URL: "https://github.com/o/n/issues/7", Branch: "reprise/issue-7", Status: "running", Phase: "design"},
 	}
-	if diff := cmp.Diff(want, r.got[2], cmp.AllowUnexported(Event{})); diff != "" {
+	if diff := cmp.Diff(want, r.got[2], cmp.AllowUnexported(event{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r.down = 3
@@ -287,7 +287,7 @@ func TestPrivateHosts(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	teller, warned := telling(t, pipelines.Hook{On: []string{Start}, Run: "tell", Timeout: "3s"})
-	var said Event
+	var said event
 	teller.Check = func(_ context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
 		data, err := os.ReadFile(filepath.Join(dir, eventFile))
 		if err != nil || c.Run != "tell" || time.Duration(c.Timeout) != 3*time.Second {
@@ -370,7 +370,7 @@ func TestWhatWasNotTakenIsToldLater(t *testing.T) {
 	for name, told := range map[string][]int{"another start": {2}, "of a record that does not say it": nil} {
 		next := here(runs[2], told...)
 		next.Missed(t.Context())
-		if len(r.got) == 1 && !cmp.Equal(said, r.got[0], cmp.AllowUnexported(Event{})) {
+		if len(r.got) == 1 && !cmp.Equal(said, r.got[0], cmp.AllowUnexported(event{})) {
 			t.Errorf("%s: told %+v, and at first %+v", name, r.got[0], said)
 		}
 		want(name, next, 3, 0, wait)

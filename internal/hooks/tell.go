@@ -58,7 +58,7 @@ type Teller struct {
 	Known metadata.Run                                                                      // the record that is on the branch; the zero value if there is none
 	Since func(ctx context.Context, run metadata.Run, revision int) ([]metadata.Run, error) // see Past
 
-	left   map[int][]Event // of each hook, by its place in the list, what it has not taken, the oldest first
+	left   map[int][]event // of each hook, by its place in the list, what it has not taken, the oldest first
 	looked bool            // that what earlier starts could not tell is in left
 }
 
@@ -80,7 +80,7 @@ func (t *Teller) Missed(ctx context.Context) {
 	if t == nil || t.looked {
 		return
 	}
-	t.looked, t.left = true, map[int][]Event{}
+	t.looked, t.left = true, map[int][]event{}
 	told := t.Known.Execution.Told
 	if len(told) != len(t.Hooks) { // it is not known: the newest revision counts
 		told = slices.Repeat([]int{t.Known.Revision - 1}, len(t.Hooks))
@@ -114,19 +114,19 @@ func (t *Teller) Committed(ctx context.Context, run metadata.Run) {
 	}
 }
 
-func (t *Teller) warn(hook int, e Event, err error) {
+func (t *Teller) warn(hook int, e event, err error) {
 	t.Warn(fmt.Sprintf("hook %d of the pipeline was not told of %q: %v", hook+1, e.kind, err))
 }
 
 // masked is an event without secrets.
-func (t *Teller) masked(e Event) Event {
+func (t *Teller) masked(e event) event {
 	e.Data.Title, e.Data.Reason = t.Mask(e.Data.Title), t.Mask(e.Data.Reason)
 	return e
 }
 
 // tell tells events, after those that a hook has not taken, each of which is tried once and
 // until one fails. People were warned of that before, unless there is nothing else to tell.
-func (t *Teller) tell(ctx context.Context, events []Event) {
+func (t *Teller) tell(ctx context.Context, events []event) {
 	for i, h := range t.Hooks {
 		for len(t.left[i]) > 0 {
 			err := t.one(ctx, h, t.left[i][0], 1)
@@ -151,7 +151,7 @@ func (t *Teller) tell(ctx context.Context, events []Event) {
 }
 
 // one tells one hook, a webhook as often as it takes, and at most so many times.
-func (t *Teller) one(ctx context.Context, h pipelines.Hook, e Event, tries int) error {
+func (t *Teller) one(ctx context.Context, h pipelines.Hook, e event, tries int) error {
 	body, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func timeout(h pipelines.Hook) time.Duration {
 }
 
 // post asks once.
-func (t *Teller) post(ctx context.Context, h pipelines.Hook, e Event, body []byte, secret string) error {
+func (t *Teller) post(ctx context.Context, h pipelines.Hook, e event, body []byte, secret string) error {
 	at, err := url.Parse(h.URL)
 	if err != nil || at.Scheme != "https" && (at.Scheme != "http" || at.Hostname() != "localhost") {
 		return errors.New("its address does not begin with https://, or with http://localhost to try it")

@@ -17,21 +17,21 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 )
 
-// ReviewState is what somebody who reviewed a pull request came to.
-type ReviewState string
+// reviewState is what somebody who reviewed a pull request came to.
+type reviewState string
 
 // The states of a review that ask for something.
 const (
-	Approved         ReviewState = "approved"
-	ChangesRequested ReviewState = "changes_requested"
-	ReviewCommented  ReviewState = "commented"
-	Dismissed        ReviewState = "dismissed" // somebody has taken its effect away: it asks for nothing
+	Approved         reviewState = "approved"
+	ChangesRequested reviewState = "changes_requested"
+	ReviewCommented  reviewState = "commented"
+	Dismissed        reviewState = "dismissed" // somebody has taken its effect away: it asks for nothing
 )
 
 // Review is a review as it was submitted. Its numbers are none of comments on the issue.
 type Review struct {
 	ID     int64       `json:"id"`
-	State  ReviewState `json:"state"`
+	State  reviewState `json:"state"`
 	Author github.User `json:"user"`
 	Body   string      `json:"body"` // Markdown
 	URL    string      `json:"html_url"`
@@ -65,7 +65,7 @@ type ReviewComment struct {
 
 // tidied gives a review, as GitHub sends it, in the form that it has here.
 func (r Review) tidied() Review {
-	r.State, r.Author, r.URL = ReviewState(strings.ToLower(string(r.State))), known(r.Author), safe(r.URL)
+	r.State, r.Author, r.URL = reviewState(strings.ToLower(string(r.State))), known(r.Author), safe(r.URL)
 	return r
 }
 

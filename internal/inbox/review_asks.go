@@ -245,8 +245,8 @@ func (c Waiting) Idle(plan *pipelines.Pipeline, run metadata.Run) bool {
 	return !waits
 }
 
-// FoundRun is a run as the forge has its record.
-type FoundRun struct {
+// foundRun is a run as the forge has its record.
+type foundRun struct {
 	Issue int // its number
 	Plan  *pipelines.Pipeline
 	Run   metadata.Run
@@ -254,7 +254,7 @@ type FoundRun struct {
 
 // RunOfPull finds the run that has a pull request, by the branch that this comes from and the record there; nil:
 // there is none. Nothing that somebody wrote into the pull request counts.
-func RunOfPull(ctx context.Context, gh github.Repo, env environ.Env, pull int) (*FoundRun, error) {
+func RunOfPull(ctx context.Context, gh github.Repo, env environ.Env, pull int) (*foundRun, error) {
 	is, err := gh.Pull(ctx, pull)
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func RunOfPull(ctx context.Context, gh github.Repo, env environ.Env, pull int) (
 		return nil, nil
 	}
 	number, err := strconv.Atoi(id)
-	return &FoundRun{Issue: number, Plan: plan, Run: run}, err
+	return &foundRun{Issue: number, Plan: plan, Run: run}, err
 }
 
 // ReviewFiles gives how files of the run of an issue are read at the forge, where no clone is at hand: from its

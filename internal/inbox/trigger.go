@@ -55,8 +55,8 @@ func (t Trigger) ByForm() bool { return t.Comment == nil && t.Review == nil && !
 // AsksToRun reports whether somebody asks for the run to begin or to go on.
 func (t Trigger) AsksToRun() bool { return !t.CI && t.Requested.Command.Name == "run" }
 
-// Runner is what the machine says about who started a workflow.
-type Runner struct {
+// runner is what the machine says about who started a workflow.
+type runner struct {
 	Event      string // GITHUB_EVENT_NAME
 	Repository string
 	Actor      string
@@ -66,8 +66,8 @@ type Runner struct {
 }
 
 // RunnerOf reads that from the environment.
-func RunnerOf(env environ.Env) Runner {
-	return Runner{
+func RunnerOf(env environ.Env) runner {
+	return runner{
 		Event: env.Getenv("GITHUB_EVENT_NAME"), Repository: env.Getenv("GITHUB_REPOSITORY"),
 		Actor: env.Getenv("GITHUB_ACTOR"), Again: env.Getenv("GITHUB_TRIGGERING_ACTOR"),
 		Ref: env.Getenv("GITHUB_REF"), Mask: env.Finder().Mask,
@@ -76,7 +76,7 @@ func RunnerOf(env environ.Env) Runner {
 
 // TriggerOfIssue is what a job was started for that tells people of another one, or goes on with
 // what others have done: the issue that the workflow file names. Nobody asks for anything.
-func TriggerOfIssue(ev github.Event, in Inputs, r Runner) Trigger {
+func TriggerOfIssue(ev github.Event, in Inputs, r runner) Trigger {
 	n, err := strconv.Atoi(in.Issue)
 	if err != nil {
 		n = 0 // unreachable: the inputs were read
@@ -93,7 +93,7 @@ func TriggerOfIssue(ev github.Event, in Inputs, r Runner) Trigger {
 
 // TriggerOf says what an event asks for. A denial says why it asks for nothing, or why it is refused. Nothing in an
 // event proves what its author may do: that is looked up later.
-func TriggerOf(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
+func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *page.Denial) {
 	t := Trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
 	t.Repository = cmp.Or(t.Repository, r.Repository)
 	deny := func(code metadata.Code, why metadata.Reason) (Trigger, *page.Denial) {
@@ -161,7 +161,7 @@ func OnOtherBranch(ref, branch string) metadata.Reason {
 }
 
 // read finds out what is asked, and by whom.
-func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
+func (t *Trigger) read(ev github.Event, in Inputs, r runner) *page.Denial {
 	ask := func(by github.User, text string, bare bool) {
 		if t.By, t.Asker, t.Text, t.Requested = by.Login, by, text, command.ParseAddressed(text, in.Addressed); bare {
 			t.Requested = command.Parse(text, true)
@@ -299,7 +299,7 @@ func (t *Trigger) idle() *page.Denial {
 
 // readReview reads what a review asks for. For such an event GitHub runs the workflow file of the pull request's
 // branch, so it counts only on a branch of a run, which is checked later.
-func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial {
+func (t *Trigger) readReview(ev github.Event, in Inputs, r runner) *page.Denial {
 	v, err := ReviewOf(ev)
 	if err != nil {
 		return unasked(metadata.Said(err.Error()))

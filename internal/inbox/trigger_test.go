@@ -37,7 +37,7 @@ func FuzzTrigger(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := Runner{Event: name, Repository: "acme/widget", Actor: "ada", Ref: ref}
+		r := runner{Event: name, Repository: "acme/widget", Actor: "ada", Ref: ref}
 		asked, no := TriggerOf(ev, Inputs{Label: "reprise", Bots: []string{"app[bot]"}, Command: given}, r)
 		if no != nil {
 			if no.Code == "" {
@@ -99,7 +99,7 @@ func TestStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, no := TriggerOf(ev, Inputs{}, Runner{Event: "status", Repository: "acme/widget", Actor: "ci[bot]", Ref: "refs/heads/main"})
+		got, no := TriggerOf(ev, Inputs{}, runner{Event: "status", Repository: "acme/widget", Actor: "ci[bot]", Ref: "refs/heads/main"})
 		if got.Number != tt.want || got.CI != (tt.want > 0) || (no == nil) != got.CI {
 			t.Errorf("%s: issue %d, %+v", tt.name, got.Number, no)
 		}

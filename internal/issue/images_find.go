@@ -147,8 +147,8 @@ func notGiven(words prompts.Catalogue, i int, why metadata.Reason) string {
 	return words.Shown("image not given", "n", i+1, "why", why.In(words))
 }
 
-// ImageShelf is where the images of a run lie on this machine.
-type ImageShelf struct {
+// imageShelf is where the images of a run lie on this machine.
+type imageShelf struct {
 	Dir   string
 	Issue Issue // with the images that the record has
 	Words prompts.Catalogue
@@ -162,8 +162,8 @@ type ImageShelf struct {
 }
 
 // ImagesBeside gives the shelf of a run in a folder of this machine.
-func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue) *ImageShelf {
-	return &ImageShelf{
+func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue) *imageShelf {
+	return &imageShelf{
 		Dir: dir, Issue: is, Words: prompts.Words(run.Language),
 		Warn: func(line string) { _, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", text.Flat(line)) },
 		Place: func() (ImagePlace, error) {
@@ -180,7 +180,7 @@ func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue
 
 // See gives the issue as agents are told it, in which each image is named by its number and file, and the files.
 // Images that are not on this machine are fetched again; one that is gone is said to be. Files are looked for once.
-func (s *ImageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, []string) {
+func (s *imageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, []string) {
 	if len(s.Issue.Images) == 0 {
 		return is, nil
 	}
@@ -219,7 +219,7 @@ func (s *ImageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, 
 
 // file names the file of an image; "" of one that was never fetched, or of which the record
 // says what reprise never writes: others can push a record.
-func (s *ImageShelf) file(i int, image Image) string {
+func (s *imageShelf) file(i int, image Image) string {
 	sum := strings.TrimPrefix(image.Digest, "sha256:")
 	if !isSum.MatchString(sum) || !slices.Contains(kinds, image.Type) {
 		return ""
@@ -230,7 +230,7 @@ func (s *ImageShelf) file(i int, image Image) string {
 var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // fill brings the files that are missing, and says why it could not, by the addresses of images.
-func (s *ImageShelf) fill(ctx context.Context) map[string]metadata.Reason {
+func (s *imageShelf) fill(ctx context.Context) map[string]metadata.Reason {
 	missing, why := map[string]Image{}, map[string]metadata.Reason{}
 	for i, image := range s.Issue.Images {
 		if file := s.file(i, image); file != "" && !s.has(file, image) {
@@ -256,7 +256,7 @@ func (s *ImageShelf) fill(ctx context.Context) map[string]metadata.Reason {
 }
 
 // refetch fetches images that are missing on this machine, unless their bytes are known.
-func (s *ImageShelf) refetch(ctx context.Context, missing map[string]Image) {
+func (s *imageShelf) refetch(ctx context.Context, missing map[string]Image) {
 	wanted := func(address string) bool {
 		image, ok := missing[address]
 		return ok && len(image.Data) == 0
@@ -276,13 +276,13 @@ func (s *ImageShelf) refetch(ctx context.Context, missing map[string]Image) {
 }
 
 // has reports whether a file is there and has what was fetched.
-func (s *ImageShelf) has(name string, image Image) bool {
+func (s *imageShelf) has(name string, image Image) bool {
 	data, err := folders.ReadRegular(name, mostBytes)
 	return err == nil && digest(data) == image.Digest
 }
 
 // write keeps the bytes of an image. A file that is there was not what it should be.
-func (s *ImageShelf) write(name string, data []byte) error {
+func (s *imageShelf) write(name string, data []byte) error {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
 	}

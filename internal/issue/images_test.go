@@ -80,8 +80,8 @@ func (s *stand) fetch(t *testing.T, is Issue) []Image {
 }
 
 // shelf keeps the images of an issue in a folder.
-func (s *stand) shelf(dir string, is Issue) *ImageShelf {
-	return &ImageShelf{
+func (s *stand) shelf(dir string, is Issue) *imageShelf {
+	return &imageShelf{
 		Dir: dir, Issue: is, Words: prompts.Words("en"), Warn: func(line string) { s.warned = append(s.warned, line) },
 		Place: func() (ImagePlace, error) { return s.ImagePlace, nil },
 	}
@@ -160,11 +160,11 @@ func TestSeen(t *testing.T) {
 func TestFileOfAnotherRecord(t *testing.T) {
 	sum := "sha256:" + strings.Repeat("0a", 32)
 	for _, image := range []metadata.Image{{Digest: sum, Type: "/../../../x"}, {Digest: sum, Type: "svg"}, {Digest: "sha256:/../../../../x", Type: "png"}, {Type: "png"}} {
-		if name := (&ImageShelf{Dir: "images"}).file(0, Image{Image: image}); name != "" {
+		if name := (&imageShelf{Dir: "images"}).file(0, Image{Image: image}); name != "" {
 			t.Errorf("%+v is in %s", image, name)
 		}
 	}
-	if name := (&ImageShelf{Dir: "images"}).file(0, Image{Image: metadata.Image{Digest: sum, Type: "png"}}); name != filepath.Join("images", "1-0a0a0a0a0a0a.png") {
+	if name := (&imageShelf{Dir: "images"}).file(0, Image{Image: metadata.Image{Digest: sum, Type: "png"}}); name != filepath.Join("images", "1-0a0a0a0a0a0a.png") {
 		t.Errorf("it is in %q", name)
 	}
 }

@@ -56,7 +56,7 @@ func (o *Options) Check() error {
 
 // Welcome refuses an older run that is not one of this repository, or that was
 // taken over already.
-func (old *OlderRun) Welcome(ctx context.Context, env environ.Env, src *git.Source) error {
+func (old *olderRun) Welcome(ctx context.Context, env environ.Env, src *git.Source) error {
 	if there := old.Repository; there != "" && src.GitHub != "" && !strings.EqualFold(there, src.GitHub) {
 		return exit.Usagef("%s is of a run of %s, and this repository is %s: go to a clone of the other", old.Name, there, src.GitHub)
 	}
@@ -78,7 +78,7 @@ func Already(id, branch string) error {
 }
 
 // IssueOf gives the issue with its text, which the older record lacks.
-func (o Options) IssueOf(ctx context.Context, env environ.Env, src *git.Source, old *OlderRun) (issue.Issue, error) {
+func (o Options) IssueOf(ctx context.Context, env environ.Env, src *git.Source, old *olderRun) (issue.Issue, error) {
 	is, err := issue.Issue{}, error(nil)
 	if o.Text != "" {
 		is, err = issue.ReadFile(o.Text, nil)
@@ -117,10 +117,10 @@ func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", OlderFolder,
 const OlderPrefix = "ai-workflow/issue-"
 
 // Find reads the older run that the command line names.
-func (o Options) Find(ctx context.Context, src *git.Source) (*OlderRun, error) {
+func (o Options) Find(ctx context.Context, src *git.Source) (*olderRun, error) {
 	var data []byte
 	var err error
-	old := &OlderRun{}
+	old := &olderRun{}
 	if o.Record != "" {
 		data, err = old.onDisk(o.Record)
 	} else {
@@ -142,7 +142,7 @@ func (o Options) Find(ctx context.Context, src *git.Source) (*OlderRun, error) {
 
 // onDisk reads a record from a file, and takes the folder it is in for that of
 // the run.
-func (old *OlderRun) onDisk(file string) ([]byte, error) {
+func (old *olderRun) onDisk(file string) ([]byte, error) {
 	data, err := folders.ReadRegular(file, metadata.MaxSize)
 	if err != nil {
 		return nil, exit.Usagef("older record: %w", err)
@@ -158,7 +158,7 @@ func (old *OlderRun) onDisk(file string) ([]byte, error) {
 }
 
 // onBranch reads a record from a branch, of the issue that the flag or the name of the branch says.
-func (old *OlderRun) onBranch(ctx context.Context, src *git.Source, o Options) ([]byte, error) {
+func (old *olderRun) onBranch(ctx context.Context, src *git.Source, o Options) ([]byte, error) {
 	if old.Base = o.Branch; old.Base == "" {
 		old.Base = OlderPrefix + o.Id
 	}
@@ -177,7 +177,7 @@ func (old *OlderRun) onBranch(ctx context.Context, src *git.Source, o Options) (
 }
 
 // read reads the record of an issue on the branch, and what lies beside it.
-func (old *OlderRun) read(ctx context.Context, src *git.Source, id string) ([]byte, error) {
+func (old *olderRun) read(ctx context.Context, src *git.Source, id string) ([]byte, error) {
 	old.Name = old.Base + ":" + path.Join(numbered(id), metadata.File)
 	files, err := src.FS(ctx, old.Base, numbered(id))
 	if err != nil || files == nil {
@@ -197,7 +197,7 @@ type document struct {
 }
 
 // documents lists the Markdown files that an older phase wrote and that are not empty, the artifact first.
-func (old *OlderRun) documents(phase string, listed []string) (out []document, err error) {
+func (old *olderRun) documents(phase string, listed []string) (out []document, err error) {
 	names, err := fs.Glob(old.files, "*/output/*.md")
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (old *OlderRun) documents(phase string, listed []string) (out []document, e
 }
 
 // review gives the newest review of an older phase, empty if there is none.
-func (old *OlderRun) review(phase string) (string, error) {
+func (old *olderRun) review(phase string) (string, error) {
 	names, err := fs.Glob(old.files, "*/review/result.md")
 	for _, name := range names {
 		if ofPhase(name, phase) {
@@ -270,7 +270,7 @@ func plainName(p string) string {
 }
 
 // Tell says what was taken over, what was not and why, and how to go on.
-func Tell(t *Takeover, o Options, w *workspace.Workspace) error {
+func Tell(t *takeover, o Options, w *workspace.Workspace) error {
 	if o.Json {
 		out := map[string]any{
 			"dry_run": o.Dry, "issue": w.Run.IssueNumber, "from": t.Old.Name, "branch": w.Run.BranchName, "base_commit": w.Run.BaseCommit,
@@ -309,7 +309,7 @@ func Tell(t *Takeover, o Options, w *workspace.Workspace) error {
 }
 
 // takeoverTable shows what became of each phase.
-func takeoverTable(t *Takeover) *text.Table {
+func takeoverTable(t *takeover) *text.Table {
 	out := &text.Table{}
 	out.Add("", "phase", "was", "is", "artifact")
 	for _, p := range t.Taken {
@@ -323,7 +323,7 @@ func takeoverTable(t *Takeover) *text.Table {
 }
 
 // goOn says what can be done now.
-func goOn(r terminal.Report, run metadata.Run, old *OlderRun) {
+func goOn(r terminal.Report, run metadata.Run, old *olderRun) {
 	id := run.IssueNumber
 	if run.Status == metadata.Completed {
 		r.Line("Every phase is done. To take one back: reprise rollback --issue %s --to-phase PHASE --reason TEXT", id)

@@ -77,8 +77,8 @@ func (id *issueID) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// OlderRun is a run of the older system, as it was found.
-type OlderRun struct {
+// olderRun is a run of the older system, as it was found.
+type olderRun struct {
 	record
 	place
 	Notes []Note
@@ -90,12 +90,12 @@ type Note struct {
 	Why  string `json:"why"`
 }
 
-func (old *OlderRun) note(what, format string, args ...any) {
+func (old *olderRun) note(what, format string, args ...any) {
 	old.Notes = append(old.Notes, Note{what, fmt.Sprintf(format, args...)})
 }
 
 // parse reads a metadata.json of the older system.
-func (old *OlderRun) parse(data []byte) error {
+func (old *olderRun) parse(data []byte) error {
 	if err := json.Unmarshal(data, &old.record); err != nil {
 		return metadata.DecodingMistake(data, old.Name, err)
 	}
@@ -132,7 +132,7 @@ func (old *OlderRun) parse(data []byte) error {
 }
 
 // tidy takes out of a record what a run cannot keep.
-func (old *OlderRun) tidy() {
+func (old *olderRun) tidy() {
 	old.Repository = cmp.Or(old.Repository, old.Target.Name)
 	for field, link := range map[string]*string{"issue_url": &old.IssueURL, "pr_url": &old.PRURL, "github_integration.progress_comment_url": &old.GitHub.ProgressCommentURL} {
 		if *link != "" && metadata.CheckURL(*link) != nil {
@@ -160,7 +160,7 @@ func (old *OlderRun) tidy() {
 
 // sentBack gives by whom a phase was sent back, and why; nothing if it was not. An evaluation of the
 // older system set phases back and told nobody why.
-func (old *OlderRun) sentBack(name string) (by, why string) {
+func (old *olderRun) sentBack(name string) (by, why string) {
 	p := old.Phases[name]
 	if p.Back != nil {
 		return p.Back.From, cmp.Or(p.Back.Reason, "(no reason was recorded)")
@@ -177,10 +177,10 @@ func (old *OlderRun) sentBack(name string) (by, why string) {
 // importedAgent is the agent of attempts of the older system: who did them is not known.
 const importedAgent = "imported"
 
-// Takeover makes a fresh run one that goes on from where an older run is.
-type Takeover struct {
+// takeover makes a fresh run one that goes on from where an older run is.
+type takeover struct {
 	w     *workspace.Workspace
-	Old   *OlderRun
+	Old   *olderRun
 	Taken []takenPhase
 }
 
@@ -194,8 +194,8 @@ type takenPhase struct {
 
 // TakeOver fills the record of the workspace, and the files of its first
 // commit, with what an older run has.
-func TakeOver(w *workspace.Workspace, old *OlderRun) (*Takeover, error) {
-	t := &Takeover{w: w, Old: old}
+func TakeOver(w *workspace.Workspace, old *olderRun) (*takeover, error) {
+	t := &takeover{w: w, Old: old}
 	run := &w.Run
 	if !old.CreatedAt.IsZero() && old.CreatedAt.Before(run.UpdatedAt) {
 		run.CreatedAt = old.CreatedAt.UTC()
@@ -223,7 +223,7 @@ func TakeOver(w *workspace.Workspace, old *OlderRun) (*Takeover, error) {
 
 // phase takes over one phase: what is completed with its artifact, and else the reason for
 // which it is done again.
-func (t *Takeover) phase(p *pipelines.Phase, now time.Time) error {
+func (t *takeover) phase(p *pipelines.Phase, now time.Time) error {
 	rec, was := t.w.Run.Phase(p.Name), t.Old.Phases[p.Name]
 	row := takenPhase{Name: p.Name, Artifacts: map[string]string{}}
 	defer func() {
@@ -264,7 +264,7 @@ func (t *Takeover) phase(p *pipelines.Phase, now time.Time) error {
 
 // sendBack has a phase told why it is done again: who sent it back, and what the newest review of a
 // phase that was not completed says.
-func (t *Takeover) sendBack(rec *metadata.Phase, review string, at time.Time) {
+func (t *takeover) sendBack(rec *metadata.Phase, review string, at time.Time) {
 	by, why := t.Old.sentBack(rec.Name)
 	if was := t.Old.Phases[rec.Name].Status; review != "" && (was == metadata.PhaseInProgress || was == metadata.PhaseFailed) {
 		const most = 50_000 // characters, which a prompt repeats
@@ -287,7 +287,7 @@ func (t *Takeover) sendBack(rec *metadata.Phase, review string, at time.Time) {
 }
 
 // completed takes over what a phase has written, as one attempt.
-func (t *Takeover) completed(p *pipelines.Phase, was *olderPhase, docs []document, artifacts map[string]string) {
+func (t *takeover) completed(p *pipelines.Phase, was *olderPhase, docs []document, artifacts map[string]string) {
 	run := &t.w.Run
 	rec := run.Phase(p.Name)
 	folder := path.Join(phases.Folder(run.IssueNumber), p.Folder)
@@ -324,7 +324,7 @@ func (t *Takeover) completed(p *pipelines.Phase, was *olderPhase, docs []documen
 }
 
 // stand says where the whole run is, and that it was taken over.
-func (t *Takeover) stand(at time.Time) {
+func (t *takeover) stand(at time.Time) {
 	run := &t.w.Run
 	// What the older system spent and tried is history: a person has decided
 	// to go on.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func read(text string) (*OlderRun, error) {
-	old := &OlderRun{place: place{Name: "old.json"}}
+func read(text string) (*olderRun, error) {
+	old := &olderRun{place: place{Name: "old.json"}}
 	return old, old.parse([]byte(text))
 }
 

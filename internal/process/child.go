@@ -196,7 +196,7 @@ func (p *pipes) closeTheirs() {
 
 // readReport gives the report, once the pipes have expired. Who was killed has written none.
 func (p *pipes) readReport() (r report) {
-	if err := json.NewDecoder(&RestOfOutput{Pipe: p.report}).Decode(&r); err != nil {
+	if err := json.NewDecoder(&restOfOutput{Pipe: p.report}).Decode(&r); err != nil {
 		return report{}
 	}
 	return r

@@ -240,7 +240,7 @@ func RunBounded(cmd *exec.Cmd, stdout, stderr io.Writer) error {
 	var read sync.WaitGroup
 	for i, to := range []io.Writer{stdout, stderr} {
 		_ = theirs[i].Close() // the command has it
-		read.Go(func() { _, _ = io.Copy(to, &RestOfOutput{Pipe: ours[i]}) })
+		read.Go(func() { _, _ = io.Copy(to, &restOfOutput{Pipe: ours[i]}) })
 	}
 	err := cmd.Wait()
 	for _, f := range ours {
@@ -250,14 +250,14 @@ func RunBounded(cmd *exec.Cmd, stdout, stderr io.Writer) error {
 	return err
 }
 
-// RestOfOutput reads a pipe to its end and, once its deadline is over, to the end of what is in it then.
-type RestOfOutput struct {
+// restOfOutput reads a pipe to its end and, once its deadline is over, to the end of what is in it then.
+type restOfOutput struct {
 	Pipe *os.File
 	late int // bytes read since the deadline
 }
 
 // Read reads. An error is the end.
-func (r *RestOfOutput) Read(p []byte) (int, error) {
+func (r *restOfOutput) Read(p []byte) (int, error) {
 	n, err := r.Pipe.Read(p)
 	const most = 1 << 20 // bytes that a pipe holds; somebody who is not ours may go on writing
 	if errors.Is(err, os.ErrDeadlineExceeded) && r.late < most {

@@ -28,7 +28,7 @@ func TestWhatIsInThePipesIsRead(t *testing.T) {
 	text := strings.Repeat("a line of it\n", 4000) + "the last\n"
 	p := expired(t, text)
 	var got strings.Builder
-	EachLine(&RestOfOutput{Pipe: p.stdout}, func(line []byte) { fmt.Fprintf(&got, "%s\n", line) })
+	EachLine(&restOfOutput{Pipe: p.stdout}, func(line []byte) { fmt.Fprintf(&got, "%s\n", line) })
 	if got.String() != text {
 		t.Errorf("%d bytes of %d were read", got.Len(), len(text))
 	}
@@ -49,7 +49,7 @@ func TestPipeThatNeverEnds(t *testing.T) {
 		}
 	}()
 	lines := 0
-	EachLine(&RestOfOutput{Pipe: p.stdout}, func([]byte) { lines++ })
+	EachLine(&restOfOutput{Pipe: p.stdout}, func([]byte) { lines++ })
 	if lines == 0 {
 		t.Error("nothing was read")
 	}

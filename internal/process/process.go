@@ -77,11 +77,11 @@ func (p Program) Run(ctx context.Context) (Ending, error) {
 	reactions := make(chan Reaction, 2)
 	stdoutRead, stderrRead := make(chan int, 1), make(chan struct{})
 	go func() {
-		stdoutRead <- EachLine(io.TeeReader(beat.on(&RestOfOutput{Pipe: pipes.stdout}), out), p.reader(reactions))
+		stdoutRead <- EachLine(io.TeeReader(beat.on(&restOfOutput{Pipe: pipes.stdout}), out), p.reader(reactions))
 	}()
 	go func() {
 		defer close(stderrRead)
-		_, _ = io.Copy(errs, beat.on(&RestOfOutput{Pipe: pipes.stderr})) // ends when the pipe does
+		_, _ = io.Copy(errs, beat.on(&restOfOutput{Pipe: pipes.stderr})) // ends when the pipe does
 	}()
 
 	var e Ending

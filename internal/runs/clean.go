@@ -21,8 +21,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Leftover is what a run has left on this machine besides its branch.
-type Leftover struct {
+// leftover is what a run has left on this machine besides its branch.
+type leftover struct {
 	Issue   string   `json:"issue"`
 	Why     string   `json:"why"` // completed, cancelled, or gone: it has no branch any more
 	Folders []string `json:"folders"`
@@ -31,7 +31,7 @@ type Leftover struct {
 
 // leftovers gives what can be removed because its run is done or gone; with an id only that of one run.
 // A run that cannot be read keeps what it has, and is in the error.
-func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string) ([]Leftover, error) {
+func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string) ([]leftover, error) {
 	one, err := workspace.HomeFolder(env, src, "any")
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 	if err != nil {
 		return nil, err
 	}
-	all, broken := []Leftover{}, []error(nil)
+	all, broken := []leftover{}, []error(nil)
 	for _, e := range entries {
 		name := e.Name()
 		if !e.IsDir() || metadata.CheckID(name) != nil || id != "" && id != name {
@@ -58,7 +58,7 @@ func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 			continue
 		}
 		root := filepath.Join(filepath.Dir(one), name)
-		l := Leftover{Issue: name, Why: why, Folders: append([]string{root}, temporary(root)...)}
+		l := leftover{Issue: name, Why: why, Folders: append([]string{root}, temporary(root)...)}
 		for _, dir := range l.Folders {
 			l.Bytes += size(dir)
 		}
@@ -106,7 +106,7 @@ func size(dir string) (bytes uint64) {
 }
 
 // remove removes the folders, unless a process works on the run.
-func (l Leftover) remove(ctx context.Context) error {
+func (l leftover) remove(ctx context.Context) error {
 	held, failed := folders.TakeLock(ctx, l.Folders[0])
 	if failed != nil {
 		return failed
@@ -166,7 +166,7 @@ func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) er
 	return errors.Join(broken, failed)
 }
 
-func remove(ctx context.Context, all []Leftover) (bytes uint64, failed error) {
+func remove(ctx context.Context, all []leftover) (bytes uint64, failed error) {
 	for _, l := range all {
 		err := l.remove(ctx)
 		if failed = errors.Join(failed, err); err == nil {

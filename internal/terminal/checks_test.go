@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
-	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -22,7 +21,7 @@ func TestChecksThatHoldNothingUp(t *testing.T) {
 	}}
 	end := func(do phases.Do) string {
 		e := engine.Event{Run: run, Of: phases.Decision{Do: do, Phase: run.Phases[0].Name}, Done: &phases.Outcome{Status: metadata.Succeeded, Checks: run.Phases[0].Checks.Results}}
-		return newsOfEnd(view.StateOf(p.Plan, run), e).result()
+		return newsOf(p.Plan, e)[0].result()
 	}
 	const said = "fine ✓, old – already red before the work; does not count, moody ✓ flaky: it passed when it was run once more"
 	if got := end(phases.DoCheck); got != said+", phase completed" {

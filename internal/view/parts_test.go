@@ -16,10 +16,9 @@ func TestParts(t *testing.T) {
 	p := progresstest.Plays(t, "en")["begun"]
 	progresstest.Split(p, "implementation")
 	s := view.StateOf(p.Plan, p.Run)
-	rows := s.Rows
-	at := slices.IndexFunc(rows, func(r view.Row) bool { return r.Rec.Name == "implementation" })
+	at := slices.IndexFunc(s.Rows, func(r view.Row) bool { return r.Rec.Name == "implementation" })
 	for i, want := range []struct{ part, title string }{{"", "Implementation"}, {"t1", "Implementation t1: Read it"}, {"t2", "Implementation t2: \"]; click p1 <b>"}} {
-		if r := rows[at+i]; r.Part != want.part || r.Title != want.title || r.Number != rows[at].Number {
+		if r := s.Rows[at+i]; r.Part != want.part || r.Title != want.title || r.Number != s.Rows[at].Number {
 			t.Errorf("row %d is %+v, want %+v", at+i, r, want)
 		}
 	}

@@ -146,7 +146,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	if wrong := d.unwritten(); len(wrong) > 0 {
 		return d, wrong
 	}
-	if _, d.Defined, err = d.Freeze(is); err != nil {
+	if _, d.Defined, err = d.freeze(is); err != nil {
 		return d, err
 	}
 	if err = d.adapt(o); err == nil {
@@ -207,11 +207,11 @@ func (d *Definition) adapt(o Choice) error {
 	if pipelines.IsOpened(o.Workflow, d.Plan.Open) {
 		d.Plan.Protect = append(d.Plan.Protect, o.Workflow)
 	}
-	return d.Assign(o)
+	return d.assign(o)
 }
 
-// Assign gives the work to the agent and model that were named, or to installed agents, after adjusting to the weight.
-func (d *Definition) Assign(o Choice) error {
+// assign gives the work to the agent and model that were named, or to installed agents, after adjusting to the weight.
+func (d *Definition) assign(o Choice) error {
 	if o.Weight != "" { // a frozen plan was adjusted before
 		adjust(d.Plan, source.Weight(o.Weight))
 		d.Plan.Given.Weight = o.Weight

@@ -24,8 +24,8 @@ import (
 // promptsFile is the file in the run's folder that has the frozen prompts.
 const promptsFile = "prompts.json"
 
-// Freeze gives the files that fix what a run works on and by which rules, and their digest.
-func (d Definition) Freeze(is issue.Issue) (files map[string][]byte, digest string, err error) {
+// freeze gives the files that fix what a run works on and by which rules, and their digest.
+func (d Definition) freeze(is issue.Issue) (files map[string][]byte, digest string, err error) {
 	plan, err := pipelines.Format(d.Plan)
 	if err != nil {
 		return nil, "", err
@@ -64,7 +64,7 @@ func digestOf(plan, words []byte) string {
 	return pipelines.Digest(append(append([]byte{}, plan...), words...))
 }
 
-// thaw reads back what Freeze made, and refuses it if it is not what the record says.
+// thaw reads back what freeze made, and refuses it if it is not what the record says.
 func thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition, issue.Issue, error) {
 	var d Definition
 	is := issue.Issue{

@@ -79,7 +79,7 @@ func TestCrew(t *testing.T) {
 			}
 			d := Definition{Plan: plan}
 			for range 2 { // each start of a run says it anew
-				if err := d.Assign(tt.choice); err != nil {
+				if err := d.assign(tt.choice); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(tt.want, crewOf(d.Plan)); diff != "" {

@@ -297,17 +297,17 @@ func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherR
 	return all, nil
 }
 
-// SameFiles says which runs change the same files; none where that fails or takes long: a step that needs it says why.
-func (n *OtherRuns) SameFiles(run metadata.Run) metadata.Reason {
+// sameFiles says which runs change the same files; none where that fails or takes long: a step that needs it says why.
+func (n *OtherRuns) sameFiles(run metadata.Run) metadata.Reason {
 	ctx, stop := context.WithTimeout(context.Background(), nearTime)
 	defer stop()
 	all, _ := n.Tell(ctx, run)
 	return phases.WhySameFiles(all)
 }
 
-// SpentToday gives what each other run has spent today, if all together have a limit: by branches, records and what
+// spentToday gives what each other run has spent today, if all together have a limit: by branches, records and what
 // this machine has saved since. A record that cannot be read is told, once.
-func (n *OtherRuns) SpentToday(ctx context.Context, run metadata.Run) ([]phases.DaySpent, error) {
+func (n *OtherRuns) spentToday(ctx context.Context, run metadata.Run) ([]phases.DaySpent, error) {
 	if n.RepoDayUSD == 0 || n.Source == nil {
 		return nil, nil
 	}

@@ -65,7 +65,7 @@ func (w *opening) load(ctx context.Context) error {
 	if !w.o.Scratch {
 		w.absorb()
 	}
-	return w.Assign(w.o.Choice)
+	return w.assign(w.o.Choice)
 }
 
 // begin prepares a new run.

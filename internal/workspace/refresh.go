@@ -85,7 +85,7 @@ func (w *Workspace) Redefine(ctx context.Context, o Options) error {
 
 // goBy has the run go by a definition, and what all agents share worked out anew.
 func (w *Workspace) goBy(now Definition) error {
-	files, digest, err := now.Freeze(w.Issue)
+	files, digest, err := now.freeze(w.Issue)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 		},
 		OtherRuns: engine.OtherRuns{
 			Others: w.others.Tell,
-			Spent:  w.others.SpentToday,
+			Spent:  w.others.spentToday,
 		},
 		Report: report, Store: recordFolder(w.Repo.Dir(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,
 	}
@@ -192,7 +192,7 @@ func (w *Workspace) otherRuns() *OtherRuns {
 }
 
 // SameFiles says which open runs of other issues change the same files as the run whose engine was wired.
-func (w *Workspace) SameFiles(run metadata.Run) metadata.Reason { return w.others.SameFiles(run) }
+func (w *Workspace) SameFiles(run metadata.Run) metadata.Reason { return w.others.sameFiles(run) }
 
 // Busy says that another machine works on the run, or nothing: what is done here could not be pushed.
 func (w *Workspace) Busy(at time.Time) error {

@@ -43,7 +43,7 @@ func (c *checker) typed(v cue.Value, s *Shape, n *Node) *Node {
 	}
 	v, _ = v.Default()
 	kind := v.IncompleteKind()
-	s = s.ForKind(kind)
+	s = s.forKind(kind)
 	switch {
 	case kind == cue.BottomKind:
 		c.cueError(v, n)
@@ -72,7 +72,7 @@ func (c *checker) object(v cue.Value, s *Shape, n *Node) *Node {
 		field := s.Field(name)
 		if field == nil {
 			child.NodePlace = child.Label
-			c.Add(child, nil, "%s", s.Unknown(name))
+			c.Add(child, nil, "%s", s.unknown(name))
 			continue
 		}
 		if child = c.walk(it.Value(), field, child); child != nil {
@@ -133,7 +133,7 @@ func (c *checker) scalar(v cue.Value, s *Shape, n *Node) *Node {
 		c.Add(n, nil, "got %s, which is not one value, expected %s", showValue(v), s.Words())
 		return nil
 	case invalid != nil || err != nil:
-		c.Add(n, nil, "got %s, expected %s%s", showValue(v), s.Words(), s.Meant(v))
+		c.Add(n, nil, "got %s, expected %s%s", showValue(v), s.Words(), s.meant(v))
 		return nil
 	}
 	n.Scalar = data
@@ -295,14 +295,14 @@ var forms = map[string]func(m *MistakeList, n *Node){
 		}
 	},
 	"variables": func(m *MistakeList, n *Node) {
-		for _, name := range n.FieldNames() {
+		for _, name := range n.fieldNames() {
 			if why := pipelines.WithheldFromChecks(name); why != "" {
 				m.Add(n, []any{name}, "%s", why)
 			}
 		}
 	},
 	"agents": func(m *MistakeList, n *Node) {
-		for _, name := range n.FieldNames() {
+		for _, name := range n.fieldNames() {
 			var agent pipelines.Agent
 			_ = n.Get(name).decode(&agent) // what is right of it counts
 			for _, wrong := range pipelines.WrongTools(agent) {

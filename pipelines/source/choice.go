@@ -26,8 +26,8 @@ const labelPrefix = "reprise:"
 // fallback is the pipeline of issues that nothing selects and no agent has judged.
 const fallback = "feature"
 
-// Chosen is the pipeline of an issue, and why it is that one.
-type Chosen struct {
+// chosen is the pipeline of an issue, and why it is that one.
+type chosen struct {
 	Plan *pipelines.Pipeline
 	Why  text.Cause
 	// Open says that nothing about the issue decides, so that an agent is to judge it,
@@ -38,17 +38,17 @@ type Chosen struct {
 // Choose finds the pipeline of an issue and says why it is that one: the one that is named, else that
 // of a label such as "reprise:fix", of a select in the repository, of the repository's settings, or of a
 // built-in select. A mistake in one that is asked is an error: to leave it out would choose another.
-func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (Chosen, error) {
-	load := func(name string, why text.Cause) (Chosen, error) {
+func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (chosen, error) {
+	load := func(name string, why text.Cause) (chosen, error) {
 		p, err := Load(ctx, s, name)
-		return Chosen{Plan: p, Why: why}, err
+		return chosen{Plan: p, Why: why}, err
 	}
 	if s.Path != "" {
 		return load(named, text.CauseOf("chosen_file", "the file {file} was named", "file", s.Path))
 	}
 	files, _, err := s.files(repoFolder)
 	if err != nil {
-		return Chosen{}, err
+		return chosen{}, err
 	}
 	own := namesOf(files)
 	isAuto := func(name string) bool { return name == pipelines.Auto && !slices.Contains(own, name) }
@@ -58,20 +58,20 @@ func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (Ch
 	auto := named != ""
 	label, err := labelled(issue.Labels)
 	if err != nil {
-		return Chosen{}, err
+		return chosen{}, err
 	}
 	if name := strings.TrimPrefix(label, labelPrefix); isAuto(name) {
 		auto = true
 	} else if name != "" && !auto {
 		c, err := load(name, hasLabel(label))
 		if err != nil {
-			return Chosen{}, fmt.Errorf("label %q: %w", label, err)
+			return chosen{}, fmt.Errorf("label %q: %w", label, err)
 		}
 		return c, nil
 	}
 	usual, err := s.UsualPipeline(ctx)
 	if err != nil {
-		return Chosen{}, err
+		return chosen{}, err
 	}
 	if auto || isAuto(usual) {
 		usual = ""
@@ -81,29 +81,29 @@ func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (Ch
 
 // ask asks the pipelines whether they want the issue: those of the repository alone if
 // its settings name a usual one, which takes what is left.
-func ask(ctx context.Context, s Sources, issue ChoiceIssue, own []string, usual string) (Chosen, error) {
+func ask(ctx context.Context, s Sources, issue ChoiceIssue, own []string, usual string) (chosen, error) {
 	names := own
 	if usual == "" {
 		var err error
 		if names, err = s.Names(); err != nil {
-			return Chosen{}, err
+			return chosen{}, err
 		}
 	}
 	for _, name := range names {
 		loaded, err := Load(ctx, s, name)
 		if err != nil {
-			return Chosen{}, err
+			return chosen{}, err
 		}
 		if match := matchesChoice(loaded.Select, issue); match.Code != "" {
-			return Chosen{Plan: loaded, Why: text.CauseOf("chosen_by", "{match}, which {name} selects", "match", match, "name", quoted(loaded.Name))}, nil
+			return chosen{Plan: loaded, Why: text.CauseOf("chosen_by", "{match}, which {name} selects", "match", match, "name", quoted(loaded.Name))}, nil
 		}
 	}
 	if usual != "" {
 		p, err := Load(ctx, s, usual)
-		return Chosen{Plan: p, Why: text.CauseOf("chosen_usual", "the settings of the repository name {name} for it", "name", quoted(usual))}, err
+		return chosen{Plan: p, Why: text.CauseOf("chosen_usual", "the settings of the repository name {name} for it", "name", quoted(usual))}, err
 	}
 	p, err := Load(ctx, s, fallback)
-	return Chosen{p, text.CauseOf("chosen_open", "no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes {name}", "name", quoted(fallback)), true}, err
+	return chosen{p, text.CauseOf("chosen_open", "no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes {name}", "name", quoted(fallback)), true}, err
 }
 
 // labelled returns the label that names a pipeline, or "".

@@ -141,8 +141,8 @@ func (d *draft) Writer() string {
 	return ""
 }
 
-// Reviewer is the agent that reviews what writer wrote: another one, if there is.
-func (d *draft) Reviewer(writer string) string {
+// reviewer is the agent that reviews what writer wrote: another one, if there is.
+func (d *draft) reviewer(writer string) string {
 	if d.Defaults.Reviewer != "" {
 		return d.Defaults.Reviewer
 	}
@@ -182,7 +182,7 @@ func (d *draft) phase(i int, n *Node) (pipelines.Phase, error) {
 		ph.ReportSchema = report.Schema
 	}
 	if ph.SkipIf != nil {
-		ph.SkipIf.Tree = n.Get("skip_if").Get("when").Get("tree").FieldNames()
+		ph.SkipIf.Tree = n.Get("skip_if").Get("when").Get("tree").fieldNames()
 	}
 	alone := ph.Access != pipelines.AccessTree
 	for i := range ph.Checks {
@@ -197,7 +197,7 @@ func (d *draft) phase(i int, n *Node) (pipelines.Phase, error) {
 	ph.Execute = step("execute", d.Writer(), outer)
 	ph.Revise = step("revise", ph.Execute.Agent, outer, "prompt") // a template for execute says nothing to the others
 	// Names of models and tools are those of one agent, and the reviewer is another one.
-	ph.Review = step("review", d.Reviewer(ph.Execute.Agent), reach{AllowModels: d.AllowModels}, "prompt", "agent", "model", "tools")
+	ph.Review = step("review", d.reviewer(ph.Execute.Agent), reach{AllowModels: d.AllowModels}, "prompt", "agent", "model", "tools")
 	own := n.Get("steps").Get("review")
 	if r := &ph.Review; r.Agent == ph.Execute.Agent && r.Model == ph.Execute.Model && own.Get("model") == nil && own.Get("tier") == nil {
 		r.Model = cmp.Or(d.Agents[r.Agent].Other(r.Tier), r.Model) // it sees other mistakes

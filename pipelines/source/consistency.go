@@ -116,7 +116,7 @@ func (c checks) phase(i int, seen map[string]string) {
 	}
 	if asked := n.Get("skip_if").Get("when"); asked != nil {
 		c.earlier(asked, p.Name)
-		for _, pattern := range asked.Get("tree").FieldNames() {
+		for _, pattern := range asked.Get("tree").fieldNames() {
 			if why := pipelines.BadPattern(pattern); why != "" {
 				c.Add(asked, []any{"tree", pattern}, "%q %s", pattern, why)
 			}

@@ -104,7 +104,7 @@ func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, error) {
 	}
 	whole = c.configured(whole)
 	for _, over := range slices.Backward(nodes[:len(nodes)-1]) {
-		whole = c.Overlay(over, whole)
+		whole = c.overlay(over, whole)
 	}
 	if f, phases := whole.Get("reflect"), whole.Get("phases"); f != nil && string(f.Scalar) == "true" && phases != nil {
 		last, err := findBuiltin(builtin.Reflect)
@@ -242,7 +242,7 @@ func origins(whole *Node) map[string]string {
 		}
 	}
 	for _, name := range []string{"budget", "agents"} {
-		for _, field := range whole.Get(name).FieldNames() {
+		for _, field := range whole.Get(name).fieldNames() {
 			out[name+"."+field] = whole.Get(name).Get(field).File
 		}
 	}

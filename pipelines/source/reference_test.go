@@ -24,7 +24,7 @@ func TestReference(t *testing.T) {
 		v := schema.LookupPath(cue.ParsePath(r.sections[i]))
 		fmt.Fprintf(r, "\n## %s\n\n%s\n\n| field | value | default | what it is |\n|---|---|---|---|\n",
 			strings.TrimPrefix(r.sections[i], "#"), inCode(description(v)))
-		r.fields(newShape(v).ForKind(cue.StructKind).Value, "")
+		r.fields(newShape(v).forKind(cue.StructKind).Value, "")
 	}
 	golden(t, referencePage, r.String())
 }

@@ -123,8 +123,8 @@ func (s *Shape) Field(name string) *Shape {
 	return nil
 }
 
-// Unknown says what is wrong with a field of that name.
-func (s *Shape) Unknown(name string) string {
+// unknown says what is wrong with a field of that name.
+func (s *Shape) unknown(name string) string {
 	if s.named != "" {
 		return "not a good name, expected " + s.named
 	}
@@ -168,9 +168,9 @@ func (s *Shape) alternatives() []cue.Value {
 	return nil
 }
 
-// ForKind gives the alternative that is an object or a list where the value is one, so
+// forKind gives the alternative that is an object or a list where the value is one, so
 // that each mistake within it has its place.
-func (s *Shape) ForKind(kind cue.Kind) *Shape {
+func (s *Shape) forKind(kind cue.Kind) *Shape {
 	for _, a := range s.alternatives() {
 		if part := s.Child(a); (kind == cue.StructKind || kind == cue.ListKind) && part.Kind == kind {
 			return part
@@ -204,8 +204,8 @@ var kindWords = map[cue.Kind]string{
 	cue.BoolKind: "true or false", cue.ListKind: "a list", cue.StructKind: "an object",
 }
 
-// Meant adds the alternative that was probably meant.
-func (s *Shape) Meant(v cue.Value) string {
+// meant adds the alternative that was probably meant.
+func (s *Shape) meant(v cue.Value) string {
 	got, err := v.String()
 	if err != nil {
 		return ""

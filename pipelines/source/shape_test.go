@@ -33,7 +33,7 @@ func TestFields(t *testing.T) {
 	closed := newShape(of(t, `#x: {name: string, goal?: string @also(aim)}`))
 	closed.Load()
 	for name, want := range map[string]string{"nmae": `unknown field, did you mean "name"?`, "aim": `unknown field, did you mean "goal"?`} {
-		if got := closed.Unknown(name); got != want {
+		if got := closed.unknown(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

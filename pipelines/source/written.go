@@ -14,7 +14,7 @@ import (
 type Node struct {
 	NodePlace
 	Path   string // in its own file
-	Kind   NodeKind
+	Kind   nodeKind
 	Scalar json.RawMessage
 	Items  []*Node
 	Names  []string // of fields, in the order they were written
@@ -30,12 +30,12 @@ type NodePlace struct {
 	Line, Column int
 }
 
-// NodeKind is what a node holds.
-type NodeKind int
+// nodeKind is what a node holds.
+type nodeKind int
 
 // The kinds of nodes.
 const (
-	ScalarNode NodeKind = iota // one value that has no parts
+	ScalarNode nodeKind = iota // one value that has no parts
 	ListNode                   // items
 	ObjectNode                 // fields
 )
@@ -74,8 +74,8 @@ func (n *Node) List(name string) []*Node {
 	return nil
 }
 
-// FieldNames returns the names of the fields that are right; n may be nil.
-func (n *Node) FieldNames() []string {
+// fieldNames returns the names of the fields that are right; n may be nil.
+func (n *Node) fieldNames() []string {
 	if n == nil {
 		return nil
 	}
@@ -161,9 +161,9 @@ func (m *MistakeList) Add(n *Node, keys []any, format string, args ...any) {
 	m.Found = append(m.Found, pipelines.Mistake{File: at.File, Line: at.Line, Column: at.Column, Path: path, Message: message})
 }
 
-// Overlay puts what a file says over the pipeline it extends and returns the
+// overlay puts what a file says over the pipeline it extends and returns the
 // whole. Both are left as they are.
-func (m *MistakeList) Overlay(over, base *Node) *Node {
+func (m *MistakeList) overlay(over, base *Node) *Node {
 	out := base.Clone()
 	out.NodePlace = over.NodePlace
 	out.unset("name")

@@ -80,7 +80,7 @@ func TestOverlay(t *testing.T) {
 	over := from(t, "own.yaml", `{"extends": "full", "budget": {"usd": 2}, "replace": [{"name": "plan", "goal": "b"}], "drop": ["tell"], "insert": [{"after": "code", "phase": {"name": "look"}}]}`)
 	before := jsonOf(t, base)
 	var m MistakeList
-	got := jsonOf(t, m.Overlay(over, base))
+	got := jsonOf(t, m.overlay(over, base))
 	want := `{"budget":{"time":"1h","usd":2},"extends":"full","phases":[{"goal":"b","name":"plan"},{"name":"code","needs":["plan"]},{"name":"look"}],"rules":[]}`
 	if got != want || len(m.Found) > 0 {
 		t.Errorf("%s\nwant %s\n%v", got, want, m.Found)
@@ -88,7 +88,7 @@ func TestOverlay(t *testing.T) {
 	if after := jsonOf(t, base); after != before {
 		t.Errorf("the pipeline below became %s", after)
 	}
-	m.Overlay(from(t, "own.yaml", `{"extends": "full", "drop": ["plna"]}`), base)
+	m.overlay(from(t, "own.yaml", `{"extends": "full", "drop": ["plna"]}`), base)
 	if len(m.Found) != 1 || m.Found[0].Message != `no phase "plna" in "full", did you mean "plan"?` {
 		t.Errorf("found %v", m.Found)
 	}
