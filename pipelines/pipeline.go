@@ -126,11 +126,8 @@ type Secrets struct {
 	Allow []string `json:"allow,omitempty"` // path patterns of what may look like a secret; values of the user are found there, too
 }
 
-// size is a number of bytes that reads and writes as text, such as "4MB", and Duration a time, such as "20m".
-type (
-	size     = text.Size
-	Duration = text.Time
-)
+// Duration is a time that reads and writes as text, such as "20m".
+type Duration = text.Time
 
 // Price is what a model costs, in US dollars for a million tokens.
 type Price struct {
