@@ -5,10 +5,12 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"net/url"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -102,8 +104,8 @@ func mavenRepositories(l *look, dir string) map[string]string {
 	for _, from := range append([]repositories{project.repositories}, project.Profiles...) {
 		for _, address := range append(from.All, from.Plugins...) {
 			u, err := url.Parse(address)
-			if err == nil && u.Scheme == "https" && plainHost.MatchString(u.Host) && len(hosts) < mostHosts && !slices.Contains(append(usualHosts("maven"), hosts...), u.Host) {
-				hosts = append(hosts, u.Host)
+			if err == nil && u.Scheme == "https" && plainHost.MatchString(u.Host) && !slices.Contains(usualHosts("maven"), u.Host) {
+				hosts = l.named(hosts, u.Host)
 			}
 		}
 	}
@@ -120,18 +122,37 @@ var plainHost = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?
 
 // fetches gives the hosts that a package manager fetches from: the usual ones, and
 // those that files in the folder name.
-func (r repository) fetches(dir string, usual []string, files ...string) []string {
+func (l *look) fetches(dir string, usual []string, files ...string) []string {
 	for _, file := range files {
 		if !path.IsAbs(file) { // else from the top of the repository
 			file = path.Join(dir, file)
 		}
-		for _, m := range namedHost.FindAllStringSubmatch(r.read(strings.TrimPrefix(file, "/")), -1) {
-			if len(usual) < mostHosts && !slices.Contains(usual, m[1]) {
-				usual = append(usual, m[1])
-			}
+		for _, m := range namedHost.FindAllStringSubmatch(l.repo.read(strings.TrimPrefix(file, "/")), -1) {
+			usual = l.named(usual, m[1])
 		}
 	}
 	return usual
+}
+
+// named adds a host that a file of the repository names. One that is no way to packages alone is noted instead.
+func (l *look) named(hosts []string, host string) []string {
+	name, port, _ := strings.Cut(host, ":")
+	_, notIP := netip.ParseAddr(name)
+	n, _ := strconv.Atoi(port)
+	switch {
+	case len(hosts) >= mostHosts || slices.Contains(hosts, host) || len(l.found.Unused) >= 2*mostHosts:
+	case notIP == nil || !strings.Contains(name, ".") || matchesAny(known().Near, name) || port != "" && n < 1024 && n != 443:
+		l.unused("the host "+host, "it is of this machine or its network, or a service beside the web; if packages come from there, add it to allow")
+	case matchesAny(known().Anybody, name):
+		l.unused("the host "+host, "anybody can keep files there, so what it lets in it also lets out; if packages come from there, add it to allow")
+	default:
+		return append(hosts, host)
+	}
+	return hosts
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { fits, _ := path.Match(p, name); return fits })
 }
 
 // Found is what a repository is set up and checked with.

@@ -22,7 +22,9 @@ var languagesFile []byte
 // languages is what languages.yaml has.
 type languages struct {
 	Hosts map[string][]string
-	Unfit []struct {
+	// Patterns of names: of this machine and its network, and of what anybody can keep files at.
+	Near, Anybody []string
+	Unfit         []struct {
 		Text, Why string
 		Tasks     bool // it holds for what a task does, too
 	}
@@ -148,7 +150,7 @@ func (p project) commands() {
 		case "setup":
 			taken = p.add(&p.found.Setup, c.Name, run, why)
 			taken.Leaves = c.Leaves
-			taken.Hosts = append(p.repo.fetches(p.dir, usualHosts(c.Hosts), c.Named...), strings.Fields(p.put(c.Besides))...)
+			taken.Hosts = append(p.fetches(p.dir, usualHosts(c.Hosts), c.Named...), strings.Fields(p.put(c.Besides))...)
 		case "check":
 			taken = p.add(&p.found.Checks, c.Name, run, why)
 		case "test":
@@ -196,7 +198,7 @@ func node(l *look, dir string) bool {
 	}
 	if pm.lock != "" || strings.Contains(text, `ependencies"`) {
 		setup := l.add(&l.found.Setup, "node-modules", pm.program+" "+pm.install, why)
-		setup.Leaves, setup.Hosts = []string{"node_modules"}, l.repo.fetches(dir, pm.hosts, ".npmrc", ".yarnrc.yml", pm.lock)
+		setup.Leaves, setup.Hosts = []string{"node_modules"}, l.fetches(dir, pm.hosts, ".npmrc", ".yarnrc.yml", pm.lock)
 		if pm.program == "yarn" && strings.Contains(pm.install, "immutable") {
 			setup.Leaves = append(setup.Leaves, ".yarn", ".pnp.cjs", ".pnp.loader.mjs")
 		}

@@ -87,7 +87,7 @@ func TestUpgrade(t *testing.T) {
 // go through, whatever the commands look like.
 func TestPipelines(t *testing.T) {
 	found := Found{
-		Setup:  []FoundCommand{{Name: "node-modules", Run: "npm ci", Why: "package.json", Hosts: []string{"registry.npmjs.org", "npm.example:8443"}, Leaves: []string{"node_modules"}, Env: map[string]string{"B": `"`, "A": "1"}}},
+		Setup:  []FoundCommand{{Name: "node-modules", Run: "npm ci", Why: "package.json", Hosts: []string{"registry.npmjs.org", "npm.example:8443", "storage.googleapis.com"}, Leaves: []string{"node_modules"}, Env: map[string]string{"B": `"`, "A": "1"}}},
 		Checks: []FoundCommand{{Name: "test", Run: `make "te\(st)" <x>`, Why: "Makefile", Timeout: "20m"}},
 	}
 	files, err := PipelineFiles(t.Context(), found, Crew{Writer: "claude"}, "v1.2.3")
@@ -128,7 +128,7 @@ func TestPipelines(t *testing.T) {
 		if len(p.Setup) != 1 || p.Setup[0].Run != "npm ci" || p.Setup[0].Env["B"] != `"` {
 			t.Errorf("%s: the setup is %v", name, p.Setup)
 		}
-		if n := p.Setup[0].Network; !n.Closed || n.Listen || !slices.Equal(n.Allow, found.Setup[0].Hosts) || !strings.Contains(f.Text, `{allow: ["registry.npmjs.org", "npm.example:8443"], listen: true}`) {
+		if n := p.Setup[0].Network; !n.Closed || n.Listen || !slices.Equal(n.Allow, found.Setup[0].Hosts) || !strings.Contains(f.Text, `{allow: ["registry.npmjs.org", "npm.example:8443", "storage.googleapis.com"], listen: true}`+"\n// Anybody can keep files at storage.googleapis.com, so it is also a way out.\n") {
 			t.Errorf("%s: the setup reaches %v:\n%s", name, n, f.Text)
 		}
 		if !p.Baseline {
