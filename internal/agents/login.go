@@ -122,7 +122,7 @@ const minSecret = 16
 // those whose name says so.
 func secretsIn(f login, data []byte) (out []string) {
 	note := func(name, value string) {
-		if len(value) >= minSecret && !strings.ContainsAny(value, "\r\n") && (f.secret && !slices.Contains(plainFields(), strings.ToLower(name)) || namesSecret(name)) {
+		if len(value) >= minSecret && (f.secret && !slices.Contains(plainFields(), strings.ToLower(name)) || namesSecret(name)) {
 			out = append(out, value)
 		}
 	}

@@ -192,6 +192,7 @@ func TestSecretsIn(t *testing.T) {
 		{"settings", false, `{"model":"claude-opus-4-1-20250805","env":{"SOME_API_KEY":"0123456789abcdef"}}`, []string{"0123456789abcdef"}},
 		{"AWS", true, "[default]\nregion = eu-central-1-of-ours\naws_secret_access_key = abcdefghijklmnopqrst\n", []string{"abcdefghijklmnopqrst"}},
 		{"config.toml", false, "model = \"gpt-5.2-codex-of-ours\"\nexperimental_bearer_token = \"0123456789abcdef\"\n", []string{"0123456789abcdef"}},
+		{"Google", true, `{"type":"service_account","private_key":"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n-----END PRIVATE KEY-----\n"}`, []string{"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n-----END PRIVATE KEY-----\n"}},
 		{"a short one", true, `{"key":"0123456789abcde"}`, nil},
 	} {
 		if diff := cmp.Diff(tt.want, secretsIn(login{secret: tt.secret}, []byte(tt.text))); diff != "" {

@@ -10,23 +10,25 @@ import (
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Secrets lists the values of this environment that must not be seen: those of
-// variables that were handed over as secrets or whose names say so, the passwords of proxies, and what opens a collector of traces.
+// Secrets lists the values of this environment that must not be seen: those of variables that were handed over as
+// secrets, or whose names or values say so, the passwords in addresses, and what opens a collector of traces.
 func (e Env) Secrets() []secrets.Secret {
 	out := slices.Clone(e.Handed)
 	for _, kv := range e.Environ {
 		name, value, _ := strings.Cut(kv, "=")
 		collector := strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_")
-		if strings.HasSuffix(strings.ToUpper(name), "_PROXY") || collector && strings.HasSuffix(name, "_ENDPOINT") {
-			address := value
-			if !strings.Contains(address, "://") {
-				address = "http://" + address // as programs take it
-			}
-			if at, err := url.Parse(address); err == nil && at.User != nil {
-				password, _ := at.User.Password() // "" is not looked for
+		address, proxy := value, strings.HasSuffix(strings.ToUpper(name), "_PROXY")
+		if proxy && !strings.Contains(address, "://") {
+			address = "http://" + address // as programs take it
+		}
+		if at, err := url.Parse(address); err == nil && at.User != nil {
+			password, _ := at.User.Password() // "" is not looked for
+			// What is next to a job, such as postgres:postgres@localhost, has a password that is a word.
+			if proxy || collector || len(password) >= 12 && strings.Contains(at.Hostname(), ".") && password != at.User.Username() {
 				out = append(out, secrets.Secret{Name: name, Value: password})
 			}
 		}
@@ -46,14 +48,45 @@ func (e Env) Secrets() []secrets.Secret {
 				}
 			}
 		}
-		for _, end := range []string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_PASS", "_PAT"} {
-			if strings.HasSuffix("_"+name, end) {
-				out = append(out, secrets.Secret{Name: name, Value: value})
-				break
-			}
+		if secretName().MatchString(name) && !(pathName().MatchString(name) && strings.HasPrefix(value, "/")) || random(name, value) {
+			out = append(out, secrets.Secret{Name: name, Value: value})
 		}
 	}
 	return out
+}
+
+// secretName matches names of variables whose values are secret. Those that pathName matches often have a file instead.
+var (
+	secretName = text.Pattern(`(?i)(((^|[_-]|API)KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)|(^|_)(PASS|PAT|PWD))$`)
+	pathName   = text.Pattern(`(?i)(CREDENTIALS?|PWD)$`)
+)
+
+// random reports whether a value is one that nobody has chosen, whatever it is called: letters of both kinds and
+// digits, which change almost as often as by chance. Digests and numbers of commits have only small letters.
+func random(name, value string) bool {
+	if len(value) < 24 || strings.HasPrefix(value, "/") || strings.HasPrefix(name, "GITHUB_") || strings.HasPrefix(name, "npm_") {
+		return false
+	}
+	kind := func(c byte) int {
+		switch {
+		case 'a' <= c && c <= 'z':
+			return 1
+		case 'A' <= c && c <= 'Z':
+			return 2
+		case '0' <= c && c <= '9':
+			return 3
+		}
+		return 0
+	}
+	var of [4]int
+	changes := 0
+	for i := range len(value) {
+		of[kind(value[i])]++
+		if i > 0 && kind(value[i]) != kind(value[i-1]) {
+			changes++
+		}
+	}
+	return of[0]*10 <= len(value) && min(of[1], of[2], of[3]) > 0 && changes*20 >= len(value)*9
 }
 
 // Finder finds what must not be seen. It costs nothing before it is used.

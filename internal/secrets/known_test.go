@@ -43,6 +43,14 @@ func writings(v string) map[string]string {
 		"C":                    `\x` + strings.Join(inPieces(hex.EncodeToString(b), 2), `\x`),
 		"Go bytes":             "0x" + strings.Join(inPieces(hex.EncodeToString(b), 2), ", 0x"),
 		"numbers":              strings.Trim(fmt.Sprint(b), "[]"),
+		"C, large":             `\x` + strings.Join(inPieces(strings.ToUpper(hex.EncodeToString(b)), 2), `\x`),
+		"Go bytes, large":      "0x" + strings.Join(inPieces(strings.ToUpper(hex.EncodeToString(b)), 2), ", 0x"),
+		"HTML":                 "&#" + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(b), "[]")), ";&#") + ";",
+		"HTML, hex":            "&#x" + strings.Join(inPieces(strings.ToUpper(hex.EncodeToString(b)), 2), ";&#x") + ";",
+		"all of JSON escaped":  `\u00` + strings.Join(inPieces(strings.ToUpper(hex.EncodeToString(b)), 2), `\u00`),
+		"two bytes a letter":   between("\x00"),
+		"base64 of such":       base64.StdEncoding.EncodeToString([]byte("x\x00" + between("\x00") + "\x00")),
+		"base64 backwards":     backwards(base64.StdEncoding.EncodeToString([]byte("x" + v))),
 		"backwards":            backwards(v),
 		"spaces":               between(" "),
 		"lines":                between("\n"),
@@ -148,6 +156,12 @@ func TestWhatIsSecretInTheJSONOfAServiceAccount(t *testing.T) {
 		"  \"auth_uri\": \"https://accounts.google.com/o/oauth2/auth\",\n  \"universe_domain\": \"googleapis.com\"\n}"})
 	if got := f.MaskKnown("x " + line + " y"); got != "x [GCP_SA_KEY] y" {
 		t.Errorf("got %q", got)
+	}
+	packed := "{\"type\":\"service_account\",\"private_key\":\"-----BEGIN PRIVATE KEY-----\\n" + line + "\\nMzEf\\n-----END PRIVATE KEY-----\\n\"}"
+	for _, value := range []string{packed, base64.StdEncoding.EncodeToString([]byte(packed))} { // as people put it into a variable
+		if got := New(Secret{Name: "GCP_SA_KEY", Value: value}).MaskKnown("x " + line + " y"); got != "x [GCP_SA_KEY] y" {
+			t.Errorf("of %s: got %q", value, got)
+		}
 	}
 	public := "auth_uri: https://accounts.google.com/o/oauth2/auth\n\"universe_domain\": \"googleapis.com\", \"type\": \"service_account\""
 	if got := f.MaskKnown(public); got != public {

@@ -47,6 +47,7 @@ func TestShapesAreFound(t *testing.T) {
 		"google-client-secret":    "GOCSPX-" + letters(28, mixed+"-_"),
 		"codex-refresh-token":     "rt_" + letters(43, mixed) + "." + letters(43, mixed),
 		"aws-secret-access-key":   "SecretAccessKey: " + letters(40, mixed+"/+"),
+		"aws-session-token":       "IQoJb3JpZ2luX2Vj" + letters(1400, mixed+"/+") + "==",
 		"slack-bot-token":         "xoxb-" + letters(12, "0123456789") + "-" + letters(12, "0123456789") + letters(24, mixed),
 		"private-key":             pem,
 		"stripe-access-token":     "sk_live_" + letters(24, mixed),

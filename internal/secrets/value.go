@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Secret is a value that must not be seen.
@@ -43,26 +44,33 @@ func Short(all []Secret) []string {
 func (s Secret) forms() []string {
 	var out []string
 	for _, v := range s.parts() {
+		wide := spelled(v, "%c\x00") // as PowerShell takes commands
 		out = append(out, v, backwards(v), escaped(v), percent(v))
 		out = append(out, url.QueryEscape(v), url.PathEscape(v), smallEscapes(url.QueryEscape(v)), smallEscapes(url.PathEscape(v)))
-		out = append(out, spelled(v, "%02x"), spelled(v, "%02X"), spelled(v, "x%02x"), spelled(v, "0x%02x"), spelled(v, "u00%02x"), spelled(v, "%03o"), spelled(v, "%d"))
-		out = append(out, shifted(base64.RawStdEncoding.EncodeToString, 6, v)...)
+		out = append(out, spelled(v, "%02x"), spelled(v, "%02X"), spelled(v, "x%02x"), spelled(v, "0x%02x"), spelled(v, "u00%02x"), spelled(v, "x%02X"), spelled(v, "0x%02X"), spelled(v, "u00%02X"), spelled(v, "%03o"), spelled(v, "%d"))
+		for _, digits := range slices.Concat(shifted(base64.RawStdEncoding.EncodeToString, 6, v), shifted(base64.RawStdEncoding.EncodeToString, 6, wide)) {
+			out = append(out, digits, backwards(digits))
+		}
 		out = append(out, shifted(base64.RawURLEncoding.EncodeToString, 6, v)...)
 		out = append(out, shifted(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString, 5, v)...)
-		out = append(out, backwards(base64.StdEncoding.EncodeToString([]byte(v))), backwards(hex.EncodeToString([]byte(v))))
+		out = append(out, backwards(hex.EncodeToString([]byte(v))))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// parts are the value and, where it has several lines, each long word of them but for addresses.
+// parts are the value and, where it has several lines or fields, each long word of them but for addresses. So is what it
+// holds in base64.
 func (s Secret) parts() []string {
 	v := strings.TrimSpace(s.Value)
 	if len(v) < MinLength {
 		return nil
 	}
 	out := []string{v}
-	if !strings.Contains(v, "\n") {
+	if inside, err := base64.StdEncoding.DecodeString(v); err == nil && utf8.Valid(inside) && !bytes.ContainsRune(inside, 0) {
+		out = append(out, Secret{s.Name, string(inside)}.parts()...)
+	}
+	if v = strings.ReplaceAll(v, `\n`, "\n"); !strings.ContainsAny(v, "\n{") {
 		return out
 	}
 	for _, word := range strings.FieldsFunc(v, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("\"',", c) }) {
