@@ -56,6 +56,10 @@ func attempts() []attempt {
 		{"make-disk", "make a device file of the disk", "mknod $TMPDIR/disk b 1 0", files, "", "root"},
 		{"mount", "mount something over a folder", "mount -t tmpfs none $TMPDIR || unshare --user --mount --map-root-user mount -t tmpfs none $TMPDIR", files, "", ""},
 		{"kernel", "change a setting of the kernel", "cat /proc/sys/kernel/domainname > /proc/sys/kernel/domainname", files, "", "root"},
+		{"crash", "have the kernel start a program at a crash", "cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern", files, "", ""},
+		{"release", "have the kernel start one by a control group", "mkdir $TMPDIR/group && mount -t cgroup -o rdma none $TMPDIR/group || unshare --user --mount --cgroup --map-root-user mount -t cgroup2 none $TMPDIR/group", files, "", ""},
+		{"overwrite", "write into the program of reprise", ": >> /proc/$REPRISE/exe", files, "", ""},
+		{"read-run", "read what services keep in `/run`, such as a token of Kubernetes", "ls /run/ | grep .", files, "", "all"},
 		{"environment", "read the environment of reprise and its parents", "p=$REPRISE; while [ $p -gt 1 ]; do tr '\\0' '\\n' < /proc/$p/environ | grep $SECRET && exit 0; p=$(awk '/^PPid/{print $2}' /proc/$p/status); done; exit 1", programs, "", "root"},
 		{"environments", "read the environment of every process", "cat /proc/[0-9]*/environ | grep -a $SECRET", programs, "", "all"},
 		{"memory", "read the memory of reprise", `perl -e 'open F, "<", "/proc/$ENV{REPRISE}/mem" or exit 1'`, programs, "", "root"},
@@ -71,6 +75,8 @@ func attempts() []attempt {
 		{"kill-other", "end another process of the user", "kill -9 $VICTIM", programs, "", "all"},
 		{"keyring", "use the user's keyrings", fmt.Sprintf(`perl -e '$n = "user"; exit(syscall(%d, $n, $n, $n, 4, -4) >= 0 ? 0 : 1)'`, unix.SYS_ADD_KEY), calls, "", ""},
 		{"shared-memory", "leave memory that stays after the call", "id=$(ipcmk --shmem 64 | tr -dc 0-9) && ipcrm --shmem-id $id", calls, "", "all"},
+		{"program", "load a program into the kernel", fmt.Sprintf(`perl -e '$a = pack("I4", 2, 4, 4, 1) . "\0" x 56; exit(syscall(%d, 0, $a, 72) >= 0 ? 0 : 1)'`, unix.SYS_BPF), calls, "", ""},
+		{"open-folder", "go out by a folder that was open at the start", "for f in /proc/self/fd/*; do [ -d $f/. ] && ls $f/.. && exit 0; done; exit 1", "reprise itself", "", ""},
 		{"inherited", "read a file that was open at the start", "grep $SECRET <&7", "reprise itself", "", ""},
 		{"socket-file", "ask a service with a socket file, such as Docker", `cd $PLACE/other && perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un("service")) or exit 1'`, sockets, "", "all"},
 		{"socket-name", "the same with an abstract socket", `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack("Sa*", AF_UNIX, "\0" . $ENV{PLACE})) or exit 1'`, sockets, "", "all"},
@@ -78,6 +84,8 @@ func attempts() []attempt {
 		{"socket-ring", "open a way around the filter of system calls", `perl -e '$p = "\0" x 256; exit(syscall(425, 4, $p) >= 0 ? 0 : 1)'`, sockets, "", ""},
 		{"gain", "gain rights with `sudo` or the like", "grep -q 'NoNewPrivs:.0' /proc/self/status", rights, "", ""},
 		{"keep", "keep rights of root that bypass file permissions", `perl -ne 'exit(hex($1) & 0x280000 ? 0 : 1) if /^CapEff:\s+(\S+)/' /proc/self/status`, rights, "", "root"},
+		{"module", "load a module into the kernel", fmt.Sprintf(`perl -e '$m = "x"; syscall(%d, $m, 1, $m); exit($! == 8 ? 0 : 1)'`, unix.SYS_INIT_MODULE), rights, "", ""},
+		{"handle", "open a file by its number in the disk", fmt.Sprintf(`perl -e '$h = pack("IIa128", 128, 0, ""); $m = pack("i", 0); $f = "$ENV{PLACE}/home/.netrc"; syscall(%d, -100, $f, $h, $m, 0) == 0 && open(U, "<", "/usr") && syscall(%d, fileno(U), $h, 0) >= 0 or exit 1'`, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT), rights, "", ""},
 		{"raise", "raise its own limits", "ulimit -f unlimited", limits, "", "all"},
 		{"leave-group", "leave its control group", "for f in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; do echo 0 > $f && exit 0; done; exit 1", files, "", "root"},
 		{"big-file", "write a file of 2 GB, full of holes", "truncate -s 2G $TMPDIR/big", limits, "", "all"},
@@ -142,6 +150,10 @@ func attacksPage() string {
 	}
 	for _, s := range stays() {
 		fmt.Fprintf(b, "| %s | %s; **works** %s |\n", s.wish, s.then, noNamespaces)
+	}
+	b.WriteString("\n## SandboxEscapeBench\n\nThe scenarios of [this benchmark](https://arxiv.org/abs/2603.02277), and by which attempts above they are made here.\n\n| scenario | attempts |\n|---|---|\n")
+	for _, s := range scenarios() {
+		fmt.Fprintf(b, "| %s | %s |\n", s.what, s.made())
 	}
 	b.WriteString("\n## What a program says\n\nIn its answer, its artifact, its findings and its output, in a job on GitHub.\n\n| attempt | what happens |\n|---|---|\n")
 	for _, s := range sayings() {

@@ -12,11 +12,12 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // upstream is a provider with the way there.
@@ -119,7 +120,7 @@ func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 func (g *Gate) answered(x *exchange, res *http.Response) error {
 	x.status = res.StatusCode
 	good := res.StatusCode >= 200 && res.StatusCode < 300
-	if kind := res.Header.Get("Content-Type"); good && !answerKinds.MatchString(kind) {
+	if kind := res.Header.Get("Content-Type"); good && !answerKinds().MatchString(kind) {
 		return fmt.Errorf("it sent %.100q, and models answer with JSON", kind) // such as a page to log in
 	}
 	event := Event{Kind: Answered, Provider: x.provider.Name, Status: res.StatusCode}
@@ -307,7 +308,7 @@ func (x *exchange) bill(model string, t Tokens, tools int64) bill {
 const fastest = 6
 
 // answerKinds are those of what may be an answer; some gateways name none, or any text.
-var answerKinds = regexp.MustCompile(`(?i)^$|^text/plain|^text/event-stream|json`)
+var answerKinds = text.Pattern(`(?i)^$|^text/plain|^text/event-stream|json`)
 
 // isStream reports whether an answer comes in events.
 func isStream(res *http.Response) bool {
