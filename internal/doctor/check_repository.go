@@ -33,7 +33,18 @@ func repository(ctx context.Context, env environ.Env, src *git.Source) []Check {
 	if src.Shallow {
 		checks = append(checks, hinted("history", "it is cut off (a shallow clone); a run works with it", "git fetch --unshallow, if agents are to see the history"))
 	}
-	return append(checks, shapes(ctx, env, src)...)
+	return slices.Concat(checks, signing(ctx, src), shapes(ctx, env, src))
+}
+
+// signing tries the key of whoever has git sign commits.
+func signing(ctx context.Context, src *git.Source) []Check {
+	if !src.Signs() {
+		return nil
+	}
+	if err := src.TrySigning(ctx); err != nil {
+		return []Check{lacking("signing", err.Error(), "")}
+	}
+	return []Check{well("signing", "git signs the commits of a run as it signs yours")}
 }
 
 // shapes says in what a run does not find the repository as its user does.

@@ -279,8 +279,23 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 }
 
 // signs reports whether the user has git sign commits.
-func (r *Repo) signs() bool {
-	return !r.opt.DryRun && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(r.src.config.Get("commit.gpgsign")))
+func (r *Repo) signs() bool { return !r.opt.DryRun && r.src.Signs() }
+
+// Signs reports whether the user has git sign commits.
+func (s *Source) Signs() bool {
+	return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(s.config.Get("commit.gpgsign")))
+}
+
+// TrySigning has git sign a commit that is kept nowhere.
+func (s *Source) TrySigning(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "reprise-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // the system removes what is left
+	_, err = signed(ctx, call{Dir: s.Dir, Args: []string{"commit-tree", "-S", "-m", "reprise", s.Head + "^{tree}"}, Env: append(s.env.Network(append(s.config.Network(), setting{"user.name", cmp.Or(s.UserName, "reprise")}, setting{"user.email", cmp.Or(s.UserEmail, "reprise@localhost")})),
+		"GIT_OBJECT_DIRECTORY="+dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(filepath.Join(s.CommonDir, "objects")))})
+	return err
 }
 
 // sign makes a commit that git signs as it signs the user's, on no branch.
@@ -296,6 +311,11 @@ func (r *Repo) sign(ctx context.Context, at time.Time, message, tree string, par
 	for _, p := range parents {
 		c.Args = append(c.Args, "-p", p)
 	}
+	return signed(ctx, c)
+}
+
+// signed makes a commit by a command that signs it.
+func signed(ctx context.Context, c call) (string, error) {
 	limited, stop := context.WithTimeout(ctx, signingTime)
 	defer stop()
 	out, err := c.Do(limited)

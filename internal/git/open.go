@@ -79,7 +79,7 @@ func (r *Repo) open(ctx context.Context) error {
 	if err := r.checkStateFolder(ctx); err != nil {
 		return err
 	}
-	if r.signs() {
+	if r.signs() && !r.opt.Still {
 		if _, err := r.sign(ctx, time.Now(), "reprise\n", r.tip+"^{tree}"); err != nil {
 			return err
 		}
@@ -295,6 +295,7 @@ type Options struct {
 
 	Remote string // name of the remote to push to, such as origin; "" neither fetches nor pushes
 	Own    string // full name of the ref of the remote that commits go to in place of the branch; "": the branch
+	Still  bool   // nothing is spent before a commit is made, so that the user's key is not tried before
 	DryRun bool   // try only: nothing of the user's repository or of the remote is written
 	Aside  string // folder for the objects of a tree beside that of the run: its branch is in Root alone, and nobody is told of it; "": it is the run's
 
