@@ -50,7 +50,7 @@ func TestEveryVersionParses(t *testing.T) {
 			for i := range want.Phases {
 				want.Phases[i].Best = nil
 				if v := want.Phases[i].Verdict; v != nil {
-					v.Commit, v.Findings[0].Proof, v.Findings[0].Late = "", "", ""
+					v.Commit, v.Findings[0].Proof, v.Findings[0].Late, v.Unbound = "", "", "", false
 				}
 			}
 		}

@@ -23,6 +23,7 @@ func sample() Run {
 	link := "https://github.com/octo/hello/issues/7"
 	verdict := func(r Ruling, status FindingStatus) *Verdict {
 		return &Verdict{
+			Unbound: true,
 			Verdict: r, Commit: commit,
 			Gates: []Gate{{Gate: "The API stays REST", Pass: r != Fail, Why: "see design.md <line 12>"}},
 			Findings: []Finding{{

@@ -11,6 +11,7 @@ type Verdict struct {
 	Commit   string    `json:"commit,omitempty" check:"commit"` // with the work it is about
 	Gates    []Gate    `json:"gates"`
 	Findings []Finding `json:"findings"`
+	Unbound  bool      `json:"unbound,omitzero"` // only the program of the reviewer knows whether its model said so
 }
 
 // Ruling is the word a verdict comes down to.

@@ -25,6 +25,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -119,6 +120,10 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		says.complete(&r)
 	}
 	way.Complete(seen, &r)
+	if said := phases.AnsweredReport(r.Structured, r.Text); said != nil && c.Install != "" { // others may make an answer themselves
+		was, heard := way.Said(said)
+		r.Unsaid, r.Unheard = heard && !was, !heard
+	}
 	r.Warnings = append(r.Warnings, call.servers.failed()...)
 	r.Usage = sane(r.Usage)
 	if seen.Limit != gate.NoLimit && ctx.Err() == nil {

@@ -47,6 +47,14 @@ func stays() []sabotage {
 	}
 }
 
+// deceits are what code under review does to its reviewer, with a test for each.
+func deceits() []sabotage {
+	return []sabotage{
+		{wish: "change, while it is reviewed, what its reviewer is told in its session", then: "no later call meets it"},                                 // TestSessionOfAReviewer
+		{wish: "lead its reviewer to another model, by settings of the client", then: "the verdict does not count, as no model of the run has given it"}, // TestModelOfAReviewer
+	}
+}
+
 // machines are those that the attempts are made on: this one, which is to have
 // namespaces and Landlock 6; one that has the same Landlock and refuses
 // namespaces; and one that has Landlock 2 alone, as Debian 12.

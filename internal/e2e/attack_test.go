@@ -145,7 +145,7 @@ func attacksPage() string {
 	b.WriteString("\n## Ways out of a closed network\n\nWith `network: \"model\"` in the pipeline. Servers on other addresses of the machine are the world.\n")
 	listed(b, append(ways(), samePort()))
 	b.WriteString("\n## What a program does to its run\n\n| attempt | what happens |\n|---|---|\n")
-	for _, s := range sabotages() {
+	for _, s := range append(sabotages(), deceits()...) {
 		fmt.Fprintf(b, "| %s | %s |\n", s.wish, s.then)
 	}
 	for _, s := range stays() {

@@ -52,6 +52,7 @@ type ledger struct {
 	hosts   map[string]int
 	models  map[string]bool
 	ended   Limit
+	heard   [][]byte // what models said last
 }
 
 // entry is a request to a model that was let in.
@@ -164,6 +165,19 @@ func (l *ledger) charge(x *entry, used Usage, model string, cost bill) {
 	u := l.usage[model]
 	u.Requests, u.Tokens, u.Estimated = u.Requests+used.Requests, u.Tokens.Add(used.Tokens), u.Estimated || used.Estimated
 	l.usage[model] = u
+}
+
+// remember keeps what a model said. What was said first is forgotten where it is too much.
+func (l *ledger) remember(x *entry, said []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.running[x] || len(said) == 0 {
+		return
+	}
+	l.heard = append(l.heard, said)
+	for all := len(slices.Concat(l.heard...)); all > maxHeard; l.heard = l.heard[1:] {
+		all -= len(l.heard[0])
+	}
 }
 
 func (l *ledger) price(model string, t Tokens) float64 {

@@ -263,6 +263,7 @@ func (x *exchange) end(how error) {
 			likely = x.input()
 		}
 		t, estimated := m.total(likely, whole, unseen)
+		x.gate.ledger.remember(x.entry, m.said)
 		x.gate.ledger.charge(x.entry, Usage{1, t, estimated}, x.model(), x.bill(x.model(), t, m.toolsUsed()))
 	})
 }

@@ -55,6 +55,7 @@ const (
 	ofThoughts  field = "thoughts" // beside ofOutput
 	ofSearches  field = "searches" // of the web
 	ofWords     field = "words"    // what the model says
+	ofWhole     field = "whole"    // the same once more, in a stream
 	ofUse       field = "use"      // a tool of the provider, by its name
 	ofUseTwice  field = "use_twice"
 	ofQuery     field = "query" // a search
@@ -196,7 +197,8 @@ type meter struct {
 	uses, usesTwice int64 // what tools cost, as lists have them and as they came two times
 	model           string
 	most            map[field]int64
-	words           int64 // bytes that the model said, in a stream
+	words           int64  // bytes that the model said, in a stream
+	said            []byte // those, or the answer that is no stream
 }
 
 func newMeter(api API, stream bool, room *room) *meter {
@@ -221,6 +223,9 @@ func (m *meter) write(p []byte) {
 func (m *meter) end() {
 	if data, is := bytes.CutPrefix(m.held.data, []byte("data:")); is || !m.stream {
 		_ = walk(data, protocols()[m.api].inAnswer, m.found) // as far as it came, if it broke off
+		if !m.stream {
+			m.hold(data)
+		}
 	}
 	m.lost = m.lost || m.held.lost
 	m.held.reset()
@@ -236,6 +241,9 @@ func (m *meter) found(f field, v any) {
 		}
 	case f == ofWords:
 		m.words += int64(len(said))
+		m.hear(said)
+	case f == ofWhole:
+		m.hear(said)
 	case f == ofQuery && isText:
 		m.uses += p.Search
 	case f == ofUse, f == ofUseTwice:
@@ -250,6 +258,20 @@ func (m *meter) found(f field, v any) {
 		}
 	case known:
 		m.most[f] = max(m.most[f], count(v))
+	}
+}
+
+// hear remembers a piece of a stream.
+func (m *meter) hear(said string) {
+	if m.stream { // else it is in the answer
+		m.hold([]byte(said))
+	}
+}
+
+// hold remembers what the model said, if it is not too long.
+func (m *meter) hold(said []byte) {
+	if len(m.said)+len(said) <= maxHeard {
+		m.said = append(m.said, said...)
 	}
 }
 

@@ -18,6 +18,7 @@ type Proof struct {
 	Checks   []metadata.CheckResult `json:"checks"`             // without what they printed
 	Verdict  metadata.Ruling        `json:"verdict,omitempty"`  // of the reviewer, whatever the checks say; empty: nobody has reviewed that work
 	Reviewer string                 `json:"reviewer,omitempty"` // program and model
+	Unbound  bool                   `json:"unbound,omitempty"`  // only the reviewer's program knows whether its model said so
 	Gates    []metadata.Gate        `json:"failed_gates,omitempty"`
 	Late     []metadata.Finding     `json:"late_findings,omitempty"` // blockers that came late, and do not count
 }
@@ -33,7 +34,7 @@ func (s State) Proven() (all []Proof) {
 			p.Checks[i].Output = ""
 		}
 		if rec.Verdict != nil && slices.Contains(rec.CompletedSteps, metadata.Review) {
-			p.Verdict, p.Gates, p.Late = rec.Verdict.Own(), rec.Verdict.FailedGates(), rec.Verdict.Open(metadata.Late)
+			p.Verdict, p.Unbound, p.Gates, p.Late = rec.Verdict.Own(), rec.Verdict.Unbound, rec.Verdict.FailedGates(), rec.Verdict.Open(metadata.Late)
 		}
 		for _, a := range s.Run.Attempts {
 			if p.Verdict != "" && a.Phase == p.Phase && a.Step == metadata.Review && a.Status == metadata.Succeeded {
@@ -60,7 +61,7 @@ func (p Proof) Line(c prompts.Catalogue) string {
 		all = append(all, CheckLine(c, k))
 	}
 	if p.Verdict != "" {
-		said := text.Join(" ", c.Word("steps", string(metadata.Review)), text.If(p.Verdict == metadata.Fail, "✗"), text.If(p.Verdict != metadata.Fail, "✓"), p.Reviewer)
+		said := text.Join(" ", c.Word("steps", string(metadata.Review)), text.If(p.Verdict == metadata.Fail, "✗"), text.If(p.Verdict != metadata.Fail, "✓"), p.Reviewer, text.If(p.Unbound, c.Shown("proven unbound")))
 		for _, g := range p.Gates {
 			said += ": " + c.Logged("gate", "gate", g.Gate)
 		}

@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/view"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 var (
@@ -46,4 +49,14 @@ func TestResultPage(t *testing.T) {
 		return true
 	})
 	progresstest.Golden(t, "../../../docs/reference/result.md", page)
+}
+
+// A verdict of which only the reviewer's program knows that its model gave it is shown as such.
+func TestVerdictNotBound(t *testing.T) {
+	p := view.Proof{Verdict: metadata.Pass, Reviewer: "claude", Unbound: true}
+	for language, want := range map[string]string{"en": "review ✓ claude (verdict not bound)", "ja": "レビュー ✓ claude (判定の出所は未確認)"} {
+		if got := p.Line(prompts.Words(language)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
 }

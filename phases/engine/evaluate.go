@@ -108,6 +108,9 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 		missing := []metadata.Reason{metadata.Because("verdict_missing")}
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
 	}
+	if w.call.result.Unsaid {
+		return phases.BlockedBy(metadata.OutputInvalid, metadata.Because("verdict_unsaid")), nil
+	}
 	v, wrong := phases.ReadVerdict(bytes.ReplaceAll(said, []byte(e.dirOf(w.d)+"/"), nil), w.p, w.rec) // paths from the top
 	if len(wrong) == 0 {
 		wrong = phases.Unanswered(w.run, w.rec, v)
@@ -119,6 +122,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if err != nil {
 		return phases.Outcome{}, err
 	}
+	v.Unbound = w.call.result.Unheard
 	judged := phases.DigestOf([]byte(w.rec.Digest + diff))[:16]
 	return phases.Outcome{Status: metadata.Succeeded, Verdict: &v, Work: judged}, nil
 }

@@ -20,7 +20,7 @@ import (
 // A reviewer that may run commands works in a copy, and has to have run some in
 // the call that gives its verdict. Where it has, a further call is a new session.
 func TestReviewThatRuns(t *testing.T) {
-	const none, ran, useless = "none", "ran", "useless"
+	const none, ran, useless, unsaid = "none", "ran", "useless", "unsaid"
 	for name, tt := range map[string]struct {
 		reviews []string
 		whys    []string
@@ -30,6 +30,7 @@ func TestReviewThatRuns(t *testing.T) {
 		"it is told to":                  {[]string{none, ran}, []string{"review_ran_nothing", ""}, true},
 		"it does not":                    {[]string{none, none}, []string{"review_ran_nothing", "review_ran_nothing"}, false},
 		"it did, and says how once more": {[]string{useless, ran}, []string{"verdict_word", ""}, true},
+		"no model has said it":           {[]string{unsaid, ran}, []string{"verdict_unsaid", ""}, true},
 		"it did, and not again":          {[]string{useless, none}, []string{"verdict_word", "review_ran_nothing"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +45,7 @@ func TestReviewThatRuns(t *testing.T) {
 				how := tt.reviews[0]
 				tt.reviews = tt.reviews[1:]
 				task.Notify(Activity{Session: task.Session})
-				r := Result{Session: task.Session, ToolCalls: 1, RanNothing: how == none, Structured: answer(task, true)}
+				r := Result{Session: task.Session, ToolCalls: 1, RanNothing: how == none, Unsaid: how == unsaid, Structured: answer(task, true)}
 				if how == useless {
 					r.Structured = []byte(`{}`)
 				}

@@ -278,6 +278,8 @@ type Result struct {
 	Structured json.RawMessage `json:"structured,omitempty"` // the structured answer, not yet checked; nil if there was none
 	Usage      metadata.Usage  `json:"usage"`
 	ToolCalls  int             `json:"tool_calls,omitempty"`  // tools it asked for, but for those that are its answer or tell of its work; -1 if the agent does not tell
+	Unsaid     bool            `json:"unsaid,omitempty"`      // the answer is none that a model gave in this call
+	Unheard    bool            `json:"unheard,omitempty"`     // nobody but the program itself knows what the model said
 	RanNothing bool            `json:"ran_nothing,omitempty"` // it could have run commands, and is known to have run none
 	Denials    []string        `json:"denials,omitempty"`     // tools it asked for and was refused, each time
 	Refused    []Refused       `json:"-"`                     // hosts that its network does not have
