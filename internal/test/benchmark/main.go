@@ -4,6 +4,7 @@
 //
 //	go run ./internal/test/benchmark            # everything, some two minutes
 //	go run ./internal/test/benchmark -only steps,start
+//	go run ./internal/test/benchmark -only checks -project ../gin -setup 'go mod download' -check 'go test ./...'
 //
 // Times are medians. A ratio is ours divided by the least.
 package main
@@ -20,9 +21,13 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "", "comma-separated: steps, start, vet, memory, gate")
+	only := flag.String("only", "", "comma-separated: steps, start, vet, memory, gate, checks")
+	var p project
+	flag.StringVar(&p.repository, "project", "", "a repository whose checks are measured, too")
+	flag.StringVar(&p.setup, "setup", "true", "what its checks need first")
+	flag.StringVar(&p.check, "check", "", "its check")
 	flag.Parse()
-	if err := measure(*only); err != nil {
+	if err := measure(*only, p); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
 		os.Exit(1)
 	}
@@ -38,7 +43,7 @@ type bench struct {
 // row is one line of the table.
 type row struct{ measure, ours, least, ratio, target, how string }
 
-func measure(only string) error {
+func measure(only string, p project) error {
 	dir, err := os.MkdirTemp("", "reprise-benchmark-")
 	if err != nil {
 		return err
@@ -51,7 +56,10 @@ func measure(only string) error {
 	for _, part := range []struct {
 		name string
 		do   func(*bench) error
-	}{{"steps", steps}, {"start", start}, {"vet", vet}, {"memory", memory}, {"gate", gateCost}} {
+	}{{"steps", steps}, {"start", start}, {"vet", vet}, {"memory", memory}, {"gate", gateCost}, {"checks", p.checks}} {
+		if part.name == "checks" && p.repository == "" {
+			continue
+		}
 		if only != "" && !slices.Contains(strings.Split(only, ","), part.name) {
 			continue
 		}
