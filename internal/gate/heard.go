@@ -10,8 +10,8 @@ import (
 // maxHeard is how much of what models said is remembered, in bytes.
 const maxHeard = 4 << 20
 
-// Said reports whether a model said some JSON, in words or as what it gave to a tool, and whether any answer of a model
-// came through at all. How it is written does not matter, nor do nulls in objects, which some programs add or remove.
+// Said reports whether a model said some JSON, in words or as what it gave to a tool, and whether anything that a model
+// said came through at all, in a form that the gate reads. How it is written does not matter, nor do nulls in objects, which some programs add or remove.
 func (p *Passage) Said(answer []byte) (said, heard bool) {
 	if p.gate == nil {
 		return false, false
@@ -25,7 +25,7 @@ func (l *ledger) says(answer []byte) (said, heard bool) {
 	var want any
 	err := json.Unmarshal(answer, &want)
 	want = bare(want)
-	return err == nil && slices.ContainsFunc(l.heard, func(words []byte) bool { return holds(words, want) }), l.turns > 0
+	return err == nil && slices.ContainsFunc(l.heard, func(words []byte) bool { return holds(words, want) }), len(l.heard) > 0
 }
 
 // holds reports whether an object stands in some words, perhaps within another one, or in a text of that.
