@@ -373,9 +373,9 @@ func TestOwn(t *testing.T) {
 			{0o777, uid, uid, uid, "others may write in " + dir + " (mode 0777)"},
 			{0o1777, uid, uid, uid, "others may write in " + dir + " (mode 0777)"},
 			{0o770, uid, 12, uid, "others may write in " + dir + " (mode 0770)"},
-			{0o700, 12345, 12345, uid, dir + " belongs to another user (12345), who may have filled it"},
-			{0o700, 12345, 12345, 12345, ""},
-			{0o707, 12345, 12345, 12345, "others may write in " + dir + " (mode 0707)"},
+			{0o700, 23456, 23456, uid, dir + " belongs to another user (23456), who may have filled it"},
+			{0o700, 23456, 23456, 23456, ""},
+			{0o707, 23456, 23456, 23456, "others may write in " + dir + " (mode 0707)"},
 		} {
 			if uid != 0 && (tt.owner != uid || tt.gid != uid) {
 				continue // only root can make it
