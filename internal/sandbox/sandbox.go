@@ -75,9 +75,9 @@ type Sandbox struct {
 	// cannot tell theirs from those of others. They reach both then. Where
 	// Landlock can tell, it changes nothing.
 	Sockets bool
-	// Closed says that some calls may not reach all of the network. A system that cannot hold that has no sandbox where
-	// it is Required.
-	Closed bool
+	// Closed says that some calls may not reach all of the network, and Asked that the pipeline itself says so, and not
+	// a default. With Asked, a system that cannot hold it has no sandbox where it is Required.
+	Closed, Asked bool
 
 	hidden   []string // what is not read even where it lies in the system
 	together separation
@@ -108,7 +108,7 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 	s.Limits = s.Limits.withDefaults()
 	s.homes = &homesInUse{calls: map[string]int{}}
 	s.hidden, s.together = hidden(environ, s.Objects), separate(s.Helper, s.Limits)
-	if held := s.Held(); how == Required && held.Closed && held.Network == NoBond {
+	if held := s.Held(); how == Required && s.Asked && held.Network == NoBond {
 		return nil, "", fmt.Errorf("the sandbox is required, and %s: change that, use another machine, or say `network: \"open\"` in the pipeline", held.netOpen())
 	}
 	return &s, "", nil

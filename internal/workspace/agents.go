@@ -122,24 +122,25 @@ func SandboxHelper() ([]string, error) {
 func SandboxOf(plan *pipelines.Pipeline) sandbox.Sandbox {
 	p := plan.Sandbox
 	box := sandbox.Sandbox{Sockets: p.Sockets, Limits: sandbox.Limits{File: uint64(p.File), Disk: uint64(p.Disk)}}
-	for _, n := range networks(plan) {
+	look := func(n pipelines.Network, usuallyOpen bool) {
 		box.Closed = box.Closed || n.Closed
+		box.Asked = box.Asked || n.Closed && (usuallyOpen || len(n.Allow) > 0)
 	}
-	return box
-}
-
-// networks lists what each command of the setup, each step and each check may reach of the network.
-func networks(plan *pipelines.Pipeline) (out []pipelines.Network) {
 	for _, s := range plan.Setup {
-		out = append(out, s.Network)
+		look(s.Network, true)
 	}
 	for _, p := range slices.Concat(plan.Phases, plan.Spare) {
-		out = append(out, p.Execute.Network, p.Review.Network, p.Revise.Network)
+		writes := func(s pipelines.Step) bool {
+			return cmp.Or(s.Access, p.Access).AtMost(plan.Agents[s.Agent].Access) == pipelines.AccessTree
+		}
+		look(p.Execute.Network, writes(p.Execute))
+		look(p.Review.Network, false)
+		look(p.Revise.Network, writes(p.Revise))
 		for _, c := range p.Checks {
-			out = append(out, c.Network)
+			look(c.Network, p.Access == pipelines.AccessTree)
 		}
 	}
-	return out
+	return box
 }
 
 // Executable is this program's file: as it was called, if that leads to it, since a program may go by its name.
