@@ -38,11 +38,8 @@ func Locked(info fs.FileInfo) bool { return info.Mode()&rights(info) != rights(i
 // Root also works in what is of the owner of a folder beside it, as with sudo, and in containers that have it from outside.
 func Own(dir, beside string) error {
 	info, err := os.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return nil // it is not there, or whoever makes it is told what is in its way
 	}
 	owner := info.Sys().(*syscall.Stat_t)
 	ours := owner.Uid == 0 || int(owner.Uid) == os.Geteuid()
