@@ -11,7 +11,8 @@ import (
 const maxHeard = 4 << 20
 
 // Said reports whether a model said some JSON, in words or as what it gave to a tool, and whether anything that a model
-// said came through at all, in a form that the gate reads. How it is written does not matter, nor do nulls in objects, which some programs add or remove.
+// said came through at all, in a form that the gate reads. How it is written does not matter, nor do nulls in objects,
+// which some programs add or remove.
 func (p *Passage) Said(answer []byte) (said, heard bool) {
 	if p.gate == nil {
 		return false, false
