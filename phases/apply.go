@@ -47,15 +47,15 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 }
 
 // Apply gives the record after a decision and its outcome.
-func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) metadata.Run {
-	run = run.Clone()
+func Apply(c Course, d Decision, o Outcome) metadata.Run {
+	c.Run = c.Run.Clone()
 	if d.Final() {
-		return touch(end(run, d, o), o.At)
+		return touch(end(c.Run, d, o), o.At)
 	}
-	rec := run.Phase(d.Phase)
-	a := conclude(&run, d, o)
+	rec := c.Run.Phase(d.Phase)
+	a := conclude(&c.Run, d, o)
 	if IsVoid(rec, *a) {
-		return touch(run, o.At)
+		return touch(c.Run, o.At)
 	}
 	if rec.Lane != nil && o.Head != "" {
 		rec.Lane.Head = o.Head
@@ -66,23 +66,23 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 		rec.Opened = o.Opened
 	}
 	if o.Status == metadata.Succeeded {
-		p := plan.Phase(d.Phase)
+		p := c.Plan.Phase(d.Phase)
 		switch d.Do {
 		case DoExecute, DoRevise, DoIntegrate:
-			wrote(&run, rec, p, a, o)
+			wrote(&c.Run, rec, p, a, o)
 		case DoCheck:
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
 			a.Verdict = RulingOf(o.Checks)
-			if len(o.Lost) > 0 && stand(&run, rec, o.Lost) { // no review is needed to say that this is worse
-				completeOrRevise(&run, rec, p, o)
+			if len(o.Lost) > 0 && stand(&c.Run, rec, o.Lost) { // no review is needed to say that this is worse
+				completeOrRevise(&c.Run, rec, p, o)
 				break
 			}
 			if p.NoReview || slices.Contains(rec.CompletedSteps, metadata.Review) { // it has passed, and the base was merged since
-				completeOrRevise(&run, rec, p, o)
+				completeOrRevise(&c.Run, rec, p, o)
 			}
 		case DoReview:
-			reviewed(&run, rec, p, o)
-			run.AnswerReviews(rec)
+			reviewed(&c.Run, rec, p, o)
+			c.Run.AnswerReviews(rec)
 			if a.Verdict = rec.Verdict.Verdict; rec.Verdict.Own() != a.Verdict {
 				a.Why = WhyChecksFailed(rec.Checks.Results) // the review has nothing against the work
 			}
@@ -94,15 +94,15 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 	switch {
 	case o.Conflict != nil:
 		conflicts(rec, *o.Conflict, o)
-	case evaluated && leftApart(plan, run, rec):
+	case evaluated && leftApart(c, rec):
 		anew(rec)
 	}
-	addQuestions(&run, rec, o.Questions, o)
+	addQuestions(&c.Run, rec, o.Questions, o)
 	if o.Status == metadata.Cut {
-		run.Status = metadata.Interrupted
-		run.Stop = &metadata.Stop{Code: cmp.Or(o.Code, metadata.RunCancelled), Why: o.Why, Phase: d.Phase, Step: d.Step(), At: o.At}
+		c.Run.Status = metadata.Interrupted
+		c.Run.Stop = &metadata.Stop{Code: cmp.Or(o.Code, metadata.RunCancelled), Why: o.Why, Phase: d.Phase, Step: d.Step(), At: o.At}
 	}
-	return touch(run, o.At)
+	return touch(c.Run, o.At)
 }
 
 // end records that the process stops, and why.
@@ -259,11 +259,11 @@ func conflicts(rec *metadata.Phase, c metadata.Conflict, o Outcome) {
 
 // leftApart reports whether the writer of a part has done nothing to resolve its conflict with
 // what was merged before it, however it was asked.
-func leftApart(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) bool {
+func leftApart(c Course, rec *metadata.Phase) bool {
 	if rec.CurrentStep != metadata.Revise || !apart(rec, metadata.Revise) {
 		return false
 	}
-	next := attempt(plan, run, rec, metadata.Revise, "")
+	next := attempt(c, rec, metadata.Revise, "")
 	return next.Do == DoWait && (next.Code == metadata.Conflicts || next.Code == metadata.OutputInvalid)
 }
 

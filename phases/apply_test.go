@@ -10,12 +10,12 @@ import (
 func TestTheSameIDForAnotherFindingIsNoCircle(t *testing.T) {
 	plan := testPlan()
 	run := toRevise(t, plan)
-	run = play(t, plan, run, Decide(plan, run), wrotten("p2"))
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p2"))
 	other := blocker("F1")
 	other.Problem = "something else"
 	o := judged(false, other)
-	run = play(t, plan, run, Decide(plan, run), o)
-	if d := Decide(plan, run); d.Do != DoRevise {
+	run = play(t, plan, run, Decide(On(plan, run)), o)
+	if d := Decide(On(plan, run)); d.Do != DoRevise {
 		t.Errorf("decided %q, want a revise", show(d))
 	}
 }
@@ -34,9 +34,9 @@ func TestFindingsPointIntoTheRepository(t *testing.T) {
 func TestACrashDoesNotHideWhatWasTakenBack(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(plan, run), breaking(wrotten("p1"), metadata.RuleForm))
-	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
-	run = play(t, plan, run, Decide(plan, run), errored(metadata.Crash))
+	run = play(t, plan, run, Decide(On(plan, run)), breaking(wrotten("p1"), metadata.RuleForm))
+	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
+	run = play(t, plan, run, Decide(On(plan, run)), errored(metadata.Crash))
 	if got := run.Phase("plan").Violations; len(got) != 1 {
 		t.Errorf("the next call is told %q", got)
 	}

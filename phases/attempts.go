@@ -12,36 +12,36 @@ import (
 )
 
 // attempt decides on a step that an agent does, given how earlier calls for the same work ended.
-func attempt(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step metadata.Step, why metadata.Reason) Decision {
-	p := plan.Phase(rec.Name)
-	d := Decision{Do: Do(step), Phase: p.Name, Agent: assigned(plan, run, p, step), Why: why}
+func attempt(c Course, rec *metadata.Phase, step metadata.Step, why metadata.Reason) Decision {
+	p := c.Plan.Phase(rec.Name)
+	d := Decision{Do: Do(step), Phase: p.Name, Agent: assigned(c, p, step), Why: why}
 	if step == metadata.Revise {
-		d.Resume = sessionOf(run, rec.Written, d.Agent)
+		d.Resume = sessionOf(c.Run, rec.Written, d.Agent)
 	}
-	tries := Tries(plan, run, rec, step)
+	tries := Tries(c, rec, step)
 	if len(tries) == 0 {
 		return d
 	}
 	last := tries[len(tries)-1]
-	if _, known := plan.Agents[last.Agent]; !known {
+	if _, known := c.Plan.Agents[last.Agent]; !known {
 		return d // the command line has put others in its place since
 	}
 	switch last.Status {
 	case metadata.Errored:
-		return afterError(plan, run, p, d, tries)
+		return afterError(c, p, d, tries)
 	case metadata.Unsuccessful, metadata.Blocked:
 		if last.Code == metadata.ChangeRefused && last.Status == metadata.Blocked {
 			return halt(DoWait, d.Phase, last.Code, last.Why)
 		}
 		if last.Code == metadata.AwaitingPerson {
-			d.Agent, d.Resume, d.Why = last.Agent, sessionOf(run, last.N, last.Agent), metadata.Because("questions_answered")
+			d.Agent, d.Resume, d.Why = last.Agent, sessionOf(c.Run, last.N, last.Agent), metadata.Because("questions_answered")
 			return d
 		}
-		return conflicting(rec, step, afterNothing(run, d, tries))
+		return conflicting(rec, step, afterNothing(c.Run, d, tries))
 	case metadata.Cut:
 		d.Why = metadata.Because("call_interrupted")
 		d.Agent = last.Agent
-		d.Resume = sessionOf(run, last.N, d.Agent)
+		d.Resume = sessionOf(c.Run, last.N, d.Agent)
 	}
 	return d
 }
@@ -89,9 +89,9 @@ func apart(rec *metadata.Phase, step metadata.Step) bool {
 }
 
 // afterError decides what follows an infrastructure error: another agent, the same one later, or the end.
-func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, d Decision, tries []metadata.Attempt) Decision {
+func afterError(c Course, p *pipelines.Phase, d Decision, tries []metadata.Attempt) Decision {
 	last := tries[len(tries)-1]
-	if last.Resumed && spent(run, last) {
+	if last.Resumed && spent(c.Run, last) {
 		d.Agent, d.Resume = last.Agent, 0
 		d.Why = metadata.Because("session_gone")
 		return d
@@ -107,11 +107,11 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		return n
 	}
 	n := used(last.Agent)
-	if session := sessionOf(run, last.N, last.Agent); last.Class == metadata.TooLong && session > 0 && n == 1 {
+	if session := sessionOf(c.Run, last.N, last.Agent); last.Class == metadata.TooLong && session > 0 && n == 1 {
 		d.Agent, d.Resume, d.Again, d.Why = last.Agent, session, true, metadata.Because("asked_again", "why", firstSentence(last.Why))
 		return d
 	}
-	if to := plan.Agents[last.Agent].Fallback; to != "" && used(to) == 0 && (n > retries(last.Class, p.Retry.Max) || fallsBack(last.Class, n)) {
+	if to := c.Plan.Agents[last.Agent].Fallback; to != "" && used(to) == 0 && (n > retries(last.Class, p.Retry.Max) || fallsBack(last.Class, n)) {
 		d.Agent, d.Resume = to, 0
 		d.Why = metadata.Because("falls_back", "agent", last.Agent, "class", last.Class, "to", to)
 		return d
@@ -121,10 +121,10 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 			d.Resume = 0
 		}
 		wait := time.Duration(last.RetryAfter) * time.Second
-		if remaining := RemainingTime(run); wait > longestWait || remaining > 0 && wait > remaining {
+		if remaining := RemainingTime(c.Run); wait > longestWait || remaining > 0 && wait > remaining {
 			return halt(DoFail, d.Phase, CodeOf(last.Class), whyTooLate(last, remaining))
 		}
-		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, run, n), wait)
+		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, c.Run, n), wait)
 		d.Why = metadata.Because("tried_again", "agent", last.Agent, "class", last.Class, "n", n+1, "most", retries(last.Class, p.Retry.Max)+1)
 		return d
 	}
@@ -212,13 +212,13 @@ func CodeOf(c metadata.Class) metadata.Code {
 
 // Tries returns the attempts already made for the work at hand: the same phase, step, generation and round, since a
 // person last gave an allowance. Other parts or phases beside it may have been worked on in between.
-func Tries(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata.Attempt {
+func Tries(c Course, rec *metadata.Phase, step metadata.Step) []metadata.Attempt {
 	var tries []metadata.Attempt
-	for _, a := range slices.Backward(run.Attempts) {
-		if a.N <= allowanceFrom(run, rec) {
+	for _, a := range slices.Backward(c.Run.Attempts) {
+		if a.N <= allowanceFrom(c.Run, rec) {
 			break
 		}
-		if a.Phase != rec.Name && (plan.Parallel || partBeside(rec, run.Phase(a.Phase))) {
+		if a.Phase != rec.Name && (c.Plan.Parallel || partBeside(rec, c.Run.Phase(a.Phase))) {
 			continue
 		}
 		if a.Phase != rec.Name || a.Generation != rec.Generation {
@@ -328,11 +328,11 @@ func listed(all []metadata.Violation) metadata.Reason {
 
 // assigned returns who does a step: the pipeline's agent, or the one that
 // stands in for it while it is missing or has no valid key.
-func assigned(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) string {
-	name := SettingsIn(plan, run, p, step).Agent
-	for range plan.Agents {
-		to := plan.Agents[name].Fallback
-		if to == "" || !down(run, name) || down(run, to) {
+func assigned(c Course, p *pipelines.Phase, step metadata.Step) string {
+	name := SettingsIn(c, p, step).Agent
+	for range c.Plan.Agents {
+		to := c.Plan.Agents[name].Fallback
+		if to == "" || !down(c.Run, name) || down(c.Run, to) {
 			break
 		}
 		name = to
@@ -367,20 +367,20 @@ func Settings(p *pipelines.Phase, step metadata.Step) pipelines.Step {
 
 // SettingsIn returns how a run does a step of a phase: Settings with what rules
 // have changed, such as the agent that writes, or the tier of all steps.
-func SettingsIn(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) pipelines.Step {
+func SettingsIn(c Course, p *pipelines.Phase, step metadata.Step) pipelines.Step {
 	s := Settings(p, step)
-	rec := run.Phase(p.Name)
+	rec := c.Run.Phase(p.Name)
 	if rec == nil || rec.Use == nil {
 		return s
 	}
-	if use := rec.Use.Agent; use != "" && step != metadata.Review && plan.Agents[use].Use != "" {
+	if use := rec.Use.Agent; use != "" && step != metadata.Review && c.Plan.Agents[use].Use != "" {
 		s.Agent = use
 	}
 	if rec.Use.Tier != "" {
 		s.Tier = rec.Use.Tier
 	}
 	if was := Settings(p, step); s.Agent != was.Agent || s.Tier != was.Tier {
-		s.Model = plan.Agents[s.Agent].Models[s.Tier]
+		s.Model = c.Plan.Agents[s.Agent].Models[s.Tier]
 	}
 	return s
 }

@@ -51,8 +51,8 @@ type Boundary struct {
 }
 
 // BoundaryOf gives what the step of a decision may change.
-func BoundaryOf(plan *pipelines.Pipeline, run metadata.Run, d Decision) Boundary {
-	return Boundary{plan, AccessOf(plan, d), Folder(run.IssueNumber), PhaseFolder(run, plan.Phase(d.Phase))}
+func BoundaryOf(c Course, d Decision) Boundary {
+	return Boundary{c.Plan, AccessOf(c.Plan, d), Folder(c.Run.IssueNumber), PhaseFolder(c.Run, c.Plan.Phase(d.Phase))}
 }
 
 // AccessOf is what the decision's agent may do: what the phase grants, but no

@@ -33,8 +33,8 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 			run := freshRun(plan)
 			o := wrotten("p1")
 			o.Usage, o.Duration = metadata.Usage{USD: 1.5, InputTokens: 1000, OutputTokens: 100}, 90*time.Second
-			run = play(t, plan, run, Decide(plan, run), o)
-			run = play(t, plan, run, Decide(plan, run), Outcome{})
+			run = play(t, plan, run, Decide(On(plan, run)), o)
+			run = play(t, plan, run, Decide(On(plan, run)), Outcome{})
 			if run.Status != metadata.Waiting || run.Stop.Code != metadata.BudgetExceeded || english(run.Stop.Why) != tt.why {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 			}
@@ -44,7 +44,7 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 			for limit, more := range all {
 				next := TakeUp(run, Start{At: run.UpdatedAt, More: more})
 				legal(t, run, next)
-				d := Decide(plan, next)
+				d := Decide(On(plan, next))
 				if goesOn := d.Do == DoReview; goesOn != (limit == tt.want) {
 					t.Errorf("with more of %s decided %q: %s", limit, show(d), english(d.Why))
 				}
@@ -105,7 +105,7 @@ func TestRefreshKeepsWhatWasAllowed(t *testing.T) {
 	if run.Budget != want {
 		t.Errorf("the budget is %+v, want %+v", run.Budget, want)
 	}
-	if why := english(Decide(now, run).Why); why != "the phase has not begun" {
+	if why := english(Decide(On(now, run)).Why); why != "the phase has not begun" {
 		t.Errorf("decided: %s", why)
 	}
 }

@@ -16,12 +16,12 @@ func TestAnInsertedPhaseComesBack(t *testing.T) {
 	plan.Spare = []pipelines.Phase{look}
 	run := freshRun(plan)
 	plan.Rules = []pipelines.Rule{{After: "plan", Then: pipelines.Then{Insert: "look"}}}
-	run, _ = Fire(plan, run, 0, nil, t0)
-	run, err := Skip(plan, run, "look", t0)
+	run, _ = Fire(On(plan, run), 0, nil, t0)
+	run, err := Skip(On(plan, run), "look", t0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, _ := Fire(plan, run, 0, nil, t0)
+	next, _ := Fire(On(plan, run), 0, nil, t0)
 	next.Revision++
 	legal(t, run, next)
 	if rec := next.Phase("look"); rec.Status != metadata.PhasePending || len(next.Phases) != 4 {
@@ -39,7 +39,7 @@ func TestARemovedPhaseComesBack(t *testing.T) {
 		run.Phase("tell").Status, run.Phase("tell").CurrentStep = metadata.PhaseInProgress, metadata.Execute
 		run.Decisions = append(run.Decisions, metadata.Decision{At: t0, Step: "execute", Phase: "tell", Why: "the phase has not begun"})
 		if byHand {
-			next, err := Skip(whole, run, "tell", t0)
+			next, err := Skip(On(whole, run), "tell", t0)
 			if err != nil {
 				t.Fatal(err)
 			}

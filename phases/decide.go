@@ -8,12 +8,24 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
+// Course is a run and the plan that it goes by: all that says what is next.
+type Course struct {
+	Plan *pipelines.Pipeline
+	Run  metadata.Run
+}
+
+// On gives the course of a run by a plan.
+func On(plan *pipelines.Pipeline, run metadata.Run) Course { return Course{plan, run} }
+
+// With gives the course of the run as it has become.
+func (c Course) With(run metadata.Run) Course { return Course{c.Plan, run} }
+
 // Decide says what comes next for a run. Same arguments, same answer.
-func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
-	d := next(plan, run)
+func Decide(c Course) Decision {
+	d := next(c)
 	if d.Calls() {
-		_, why := LimitReached(run)
-		if remaining := RemainingTime(run); why == "" && remaining > 0 && d.Delay > remaining {
+		_, why := LimitReached(c.Run)
+		if remaining := RemainingTime(c.Run); why == "" && remaining > 0 && d.Delay > remaining {
 			why = metadata.Because("wait_beyond_budget", "wait", d.Delay.Round(time.Second))
 		}
 		if why != "" {
@@ -24,8 +36,8 @@ func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 }
 
 // next gives the first thing there is to do. Only if there is none, it ends: with what the first part waits for.
-func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
-	all := Due(plan, run)
+func next(c Course) Decision {
+	all := Due(c)
 	for _, d := range all {
 		if !d.Final() {
 			return d
@@ -38,39 +50,39 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 // that is not: at least one decision, in the order of the record, which has the
 // phases that rules have inserted. It has more than one only among the parts of a
 // phase, and in a pipeline with parallel: true.
-func Due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
-	for _, p := range plan.Phases {
-		if run.Phase(p.Name) == nil {
+func Due(c Course) (all []Decision) {
+	for _, p := range c.Plan.Phases {
+		if c.Run.Phase(p.Name) == nil {
 			return []Decision{{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("phase_unrecorded")}}
 		}
 	}
 	undone := map[string]bool{}
-	for i := range run.Phases {
-		rec := &run.Phases[i]
-		p := plan.Phase(rec.Name)
+	for i := range c.Run.Phases {
+		rec := &c.Run.Phases[i]
+		p := c.Plan.Phase(rec.Name)
 		if p == nil || rec.Status == metadata.PhaseSkipped {
 			continue // the pipeline had it once, and the history names it
 		}
-		if !PhasesBeside(plan, rec) && len(all) > 0 {
+		if !PhasesBeside(c.Plan, rec) && len(all) > 0 {
 			return all // its parts are not all done
 		}
-		if waitsForOthers(plan, &run, rec, undone) {
+		if waitsForOthers(c.Plan, &c.Run, rec, undone) {
 			undone[rec.Name] = true
 			continue
 		}
-		d := needed(plan, run, p, rec)
+		d := needed(c, p, rec)
 		if d.Do == "" {
 			continue
 		}
 		all, undone[rec.Name] = append(all, d), true
-		if !PhasesBeside(plan, rec) || d.Final() && !haltsAlone(rec, d) {
+		if !PhasesBeside(c.Plan, rec) || d.Final() && !haltsAlone(rec, d) {
 			return all
 		}
 	}
 	switch {
 	case len(all) > 0:
-	case run.AwaitsCI():
-		all = []Decision{{Do: DoWait, Phase: run.CurrentPhase, Code: metadata.AwaitingCI, Why: metadata.Because("ci_awaited")}}
+	case c.Run.AwaitsCI():
+		all = []Decision{{Do: DoWait, Phase: c.Run.CurrentPhase, Code: metadata.AwaitingCI, Why: metadata.Because("ci_awaited")}}
 	default:
 		all = []Decision{{Do: DoFinish, Code: metadata.Done, Why: metadata.Because("phases_done")}}
 	}
@@ -78,22 +90,22 @@ func Due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
 }
 
 // needed gives what a phase needs to be done; the zero decision if it is.
-func needed(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) Decision {
+func needed(c Course, p *pipelines.Phase, rec *metadata.Phase) Decision {
 	switch rec.Status {
 	case metadata.PhaseCompleted:
-		if Unreviewed(p, rec) {
-			return attempt(plan, run, rec, metadata.Review, metadata.Because("artifact_edited", "file", p.Writes))
+		if unreviewed(p, rec) {
+			return attempt(c, rec, metadata.Review, metadata.Because("artifact_edited", "file", p.Writes))
 		}
-		if role, why := approver(p, run, rec); role != "" {
+		if role, why := approver(p, c.Run, rec); role != "" {
 			return halt(DoWait, p.Name, metadata.AwaitingPerson, metadata.Because("approval_needed", "phase", p.Name, "role", role, "why", why))
 		}
 		return Decision{}
 	case metadata.PhaseFailed:
 		return failed(rec)
 	case metadata.PhasePending:
-		return begin(plan, run, rec, metadata.Because("not_begun"))
+		return begin(c, rec, metadata.Because("not_begun"))
 	}
-	return inProgress(plan, run, p, rec)
+	return inProgress(c, p, rec)
 }
 
 // failed ends a run whose phase has no revises left.
@@ -123,8 +135,8 @@ func whyStuck(rec *metadata.Phase) metadata.Reason {
 	return ""
 }
 
-func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) Decision {
-	if open := openQuestions(run, rec); len(open) > 0 {
+func inProgress(of Course, p *pipelines.Phase, rec *metadata.Phase) Decision {
+	if open := openQuestions(of.Run, rec); len(open) > 0 {
 		return halt(DoWait, p.Name, metadata.AwaitingPerson, whyAsks(open))
 	}
 	switch step := rec.CurrentStep; step {
@@ -132,21 +144,21 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		why := metadata.Because("nothing_written")
 		switch {
 		case apart(rec, step):
-			why = metadata.Because("part_anew", "parts", IntegratedSince(run, rec.Name))
+			why = metadata.Because("part_anew", "parts", IntegratedSince(of.Run, rec.Name))
 		case rec.RollbackContext != nil:
 			why = takenBack(rec)
 		}
-		return begin(plan, run, rec, why)
+		return begin(of, rec, why)
 	case metadata.Review:
 		if checksDue(p, rec) {
 			return Decision{Do: DoCheck, Phase: p.Name, Why: metadata.Because("checks_due", "n", len(p.Checks))}
 		}
-		return attempt(plan, run, rec, step, whyReview(run, rec))
+		return attempt(of, rec, step, whyReview(of.Run, rec))
 	case metadata.Revise:
 		if why := whyStuck(rec); why != "" {
 			return halt(DoWait, p.Name, metadata.Stuck, whereItStands(rec, why))
 		}
-		return attempt(plan, run, rec, step, whyRevise(rec))
+		return attempt(of, rec, step, whyRevise(rec))
 	}
 	if c := rec.Lane; rec.CurrentStep == metadata.Integrate && c != nil {
 		if c.Conflict != nil && c.Conflict.Person {
@@ -158,11 +170,11 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 }
 
 // begin decides on the first step of a phase: an agent does it, unless there are parts that were done by agents.
-func begin(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, why metadata.Reason) Decision {
-	if parts := PartsOf(&run, rec.Name); len(parts) > 0 {
+func begin(c Course, rec *metadata.Phase, why metadata.Reason) Decision {
+	if parts := PartsOf(&c.Run, rec.Name); len(parts) > 0 {
 		return Decision{Do: DoIntegrate, Phase: rec.Name, Why: metadata.Because("parts_done", "n", len(parts))}
 	}
-	return attempt(plan, run, rec, metadata.Execute, why)
+	return attempt(c, rec, metadata.Execute, why)
 }
 
 // whyAsks says which questions a run waits for: at least one.

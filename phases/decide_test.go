@@ -204,7 +204,7 @@ func TestLife(t *testing.T) {
 			plan := testPlan()
 			run := freshRun(plan)
 			for i, turn := range turns {
-				d := Decide(plan, run)
+				d := Decide(On(plan, run))
 				if got := show(d); got != turn.want {
 					t.Fatalf("turn %d: decided %q (%s), want %q", i+1, got, english(d.Why), turn.want)
 				}
@@ -223,12 +223,12 @@ func TestBackoffDiffersFromRunToRun(t *testing.T) {
 	for i := range 20 {
 		run := freshRun(plan)
 		run.Execution.ID = fmt.Sprint("run", i)
-		run = play(t, plan, run, Decide(plan, run), errored(metadata.RateLimited))
-		d := Decide(plan, run)
+		run = play(t, plan, run, Decide(On(plan, run)), errored(metadata.RateLimited))
+		d := Decide(On(plan, run))
 		if d.Delay < 800*time.Millisecond || d.Delay > time.Second {
 			t.Errorf("the wait is %v, want from four fifths of a second to a second", d.Delay)
 		}
-		if again := Decide(plan, run); again != d {
+		if again := Decide(On(plan, run)); again != d {
 			t.Errorf("decided %+v and then %+v", d, again)
 		}
 		waits[d.Delay] = true
@@ -245,15 +245,15 @@ func TestAServiceAsksForMoreTimeThanThereIs(t *testing.T) {
 	plan.Agents["writer"] = pipelines.Agent{Use: "claude"}
 	plan.Budget.Time = pipelines.Duration(time.Hour)
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(plan, run), Outcome{Status: metadata.Errored, Class: metadata.RateLimited, RetryAfter: 2 * time.Hour})
-	d := Decide(plan, run)
+	run = play(t, plan, run, Decide(On(plan, run)), Outcome{Status: metadata.Errored, Class: metadata.RateLimited, RetryAfter: 2 * time.Hour})
+	d := Decide(On(plan, run))
 	if show(d) != "fail api_error" || !strings.Contains(english(d.Why), "wait 2h0m0s") || !strings.Contains(english(d.Why), "1h0m0s of time left: start again after 2026-03-01 11:00 UTC") {
 		t.Fatalf("decided %q: %s", show(d), english(d.Why))
 	}
 	run = play(t, plan, run, d, Outcome{})
 	next := TakeUp(run, Start{At: run.UpdatedAt})
 	legal(t, run, next)
-	if d := Decide(plan, next); show(d) != "plan execute writer" {
+	if d := Decide(On(plan, next)); show(d) != "plan execute writer" {
 		t.Errorf("started again it decided %q: %s", show(d), english(d.Why))
 	}
 }
@@ -268,8 +268,8 @@ func TestNoTimeLeftToTryAgain(t *testing.T) {
 	run := freshRun(plan)
 	o := errored(metadata.Network)
 	o.Duration = time.Hour - 10*time.Second
-	run = play(t, plan, run, Decide(plan, run), o)
-	if d := Decide(plan, run); show(d) != "wait budget_exceeded" {
+	run = play(t, plan, run, Decide(On(plan, run)), o)
+	if d := Decide(On(plan, run)); show(d) != "wait budget_exceeded" {
 		t.Errorf("decided %q: %s", show(d), english(d.Why))
 	}
 }
@@ -280,17 +280,17 @@ func TestWhyReview(t *testing.T) {
 	run := freshRun(plan)
 	check := func(want string) {
 		t.Helper()
-		if d := Decide(plan, run); d.Do != DoReview || english(d.Why) != want {
+		if d := Decide(On(plan, run)); d.Do != DoReview || english(d.Why) != want {
 			t.Errorf("decided %q: %q, want %q", show(d), english(d.Why), want)
 		}
 	}
-	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
 	check("the work has not been reviewed yet")
-	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
-	run = play(t, plan, run, Decide(plan, run), wrotten("p2"))
+	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p2"))
 	check("the work has changed since the last review")
-	run = play(t, plan, run, Decide(plan, run), judged(true))
-	r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Review, Reason: "look closer", Trigger: metadata.Manual, At: run.UpdatedAt})
+	run = play(t, plan, run, Decide(On(plan, run)), judged(true))
+	r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Review, Reason: "look closer", Trigger: metadata.Manual, At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,8 +301,8 @@ func TestWhyReview(t *testing.T) {
 // toRevise takes a fresh run to the first revise of plan.
 func toRevise(t *testing.T, plan *pipelines.Pipeline) metadata.Run {
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
-	return play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
+	return play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
 }
 
 func TestErrorsInAResumedSessionRunOut(t *testing.T) {
@@ -314,7 +314,7 @@ func TestErrorsInAResumedSessionRunOut(t *testing.T) {
 			if n > 10 {
 				t.Fatalf("%s is tried again for ever", class)
 			}
-			d := Decide(plan, run)
+			d := Decide(On(plan, run))
 			run = play(t, plan, run, d, map[bool]Outcome{true: {}, false: errored(class)}[d.Final()])
 		}
 		if run.Status != metadata.Failed {
@@ -329,13 +329,13 @@ func TestABudgetCutTwiceCanGoOn(t *testing.T) {
 	run := freshRun(plan)
 	cut := Outcome{Status: metadata.Unsuccessful, Code: metadata.BudgetExceeded, Why: "the budget was used up during the call", Usage: metadata.Usage{USD: 2}}
 	for range 3 {
-		run = play(t, plan, run, Decide(plan, run), cut)
-		run = play(t, plan, run, Decide(plan, run), Outcome{})
+		run = play(t, plan, run, Decide(On(plan, run)), cut)
+		run = play(t, plan, run, Decide(On(plan, run)), Outcome{})
 		if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded {
 			t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 		}
 		run = TakeUp(run, Start{At: run.UpdatedAt, More: Allowance{USD: 1}})
-		if d := Decide(plan, run); d.Do != DoExecute || !d.Again {
+		if d := Decide(On(plan, run)); d.Do != DoExecute || !d.Again {
 			t.Fatalf("with a new allowance decided %q", show(d))
 		}
 	}
@@ -344,13 +344,13 @@ func TestABudgetCutTwiceCanGoOn(t *testing.T) {
 func TestAnAgentThatWasReplacedIsNotAsked(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(plan, run), Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: "told to stop"})
+	run = play(t, plan, run, Decide(On(plan, run)), Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: "told to stop"})
 	run = TakeUp(run, Start{At: run.UpdatedAt})
 	plan.Agents = map[string]pipelines.Agent{"rehearsal": {Use: "rehearsal"}}
 	for i := range plan.Phases {
 		plan.Phases[i].Execute.Agent, plan.Phases[i].Review.Agent, plan.Phases[i].Revise.Agent = "rehearsal", "rehearsal", "rehearsal"
 	}
-	if d := Decide(plan, run); show(d) != "plan execute rehearsal" {
+	if d := Decide(On(plan, run)); show(d) != "plan execute rehearsal" {
 		t.Errorf("decided %q, want the new agent with a fresh session", show(d))
 	}
 }
@@ -359,11 +359,11 @@ func TestOnlyItsOwnConfirmedSessionIsResumed(t *testing.T) {
 	plan := testPlan()
 	run := toRevise(t, plan)
 	run.Attempts[0].Confirmed = false
-	if d := Decide(plan, run); d.Resume != 0 {
+	if d := Decide(On(plan, run)); d.Resume != 0 {
 		t.Errorf("decided %q, but the session was never confirmed", show(d))
 	}
 	run.Attempts[0].Confirmed, run.Attempts[0].Agent = true, "second"
-	if d := Decide(plan, run); d.Resume != 0 {
+	if d := Decide(On(plan, run)); d.Resume != 0 {
 		t.Errorf("decided %q, but the session is another agent's", show(d))
 	}
 }

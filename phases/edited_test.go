@@ -15,7 +15,7 @@ func editedPlan(t *testing.T) metadata.Run {
 	plan := testPlan()
 	run := freshRun(plan)
 	for _, o := range []Outcome{wrotten("p1"), judged(false, blocker("F1")), wrotten("p2"), judged(true), wrotten("c1"), checked(true)} {
-		run = play(t, plan, run, Decide(plan, run), o)
+		run = play(t, plan, run, Decide(On(plan, run)), o)
 	}
 	next := Changed(run, "plan", "by hand", run.UpdatedAt)
 	legal(t, run, next)
@@ -49,7 +49,7 @@ func TestAnEditedArtifactIsReviewedAgain(t *testing.T) {
 			run := editedPlan(t)
 			outcomes := slices.Concat(tt.outcomes, []Outcome{judged(true), wrotten("t1"), judged(true), {}})
 			for i, want := range tt.want {
-				d := Decide(plan, run)
+				d := Decide(On(plan, run))
 				if got := show(d); got != want {
 					t.Fatalf("decision %d is %q (%s), want %q", i+1, got, english(d.Why), want)
 				}
@@ -72,18 +72,18 @@ func TestWhatIsNotReviewedAgain(t *testing.T) {
 	run := editedPlan(t)
 	unreviewed := testPlan()
 	unreviewed.Phases[0].NoReview = true
-	if d := Decide(unreviewed, run); d.Phase != "code" {
+	if d := Decide(On(unreviewed, run)); d.Phase != "code" {
 		t.Errorf("without a review decided %q", show(d))
 	}
-	if d := Decide(plan, Changed(run, "plan", "p2", run.UpdatedAt)); d.Phase != "code" {
+	if d := Decide(On(plan, Changed(run, "plan", "p2", run.UpdatedAt))); d.Phase != "code" {
 		t.Errorf("with the artifact as it was decided %q", show(d))
 	}
-	r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Revise, Reason: "r", Trigger: metadata.Manual, At: run.UpdatedAt})
+	r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "r", Trigger: metadata.Manual, At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
 	legal(t, run, r.Run)
-	if d := Decide(plan, r.Run); d.Do != DoRevise || r.Run.Phase("plan").Edited() {
+	if d := Decide(On(plan, r.Run)); d.Do != DoRevise || r.Run.Phase("plan").Edited() {
 		t.Errorf("taken back it decided %q", show(d))
 	}
 }
@@ -93,14 +93,14 @@ func TestAnEditedArtifactIsNotApproved(t *testing.T) {
 	plan := testPlan()
 	plan.Phases[0].Approve = "maintain"
 	run := editedPlan(t)
-	if phase, _, _, ok := Approval(plan, run, ""); ok {
+	if phase, _, _, ok := Approval(On(plan, run), ""); ok {
 		t.Errorf("%s waits to be approved", phase)
 	}
-	if _, err := Approve(plan, run, Command{By: "max", At: t0}); !strings.Contains(refused(err), "changed plan.md on the branch since it was reviewed") {
+	if _, err := Approve(On(plan, run), Command{By: "max", At: t0}); !strings.Contains(refused(err), "changed plan.md on the branch since it was reviewed") {
 		t.Errorf("approving it: %v", err)
 	}
-	run = play(t, plan, run, Decide(plan, run), judged(true))
-	if phase, _, _, _ := Approval(plan, run, ""); phase != "plan" {
+	run = play(t, plan, run, Decide(On(plan, run)), judged(true))
+	if phase, _, _, _ := Approval(On(plan, run), ""); phase != "plan" {
 		t.Errorf("reviewed, %q waits to be approved", phase)
 	}
 }

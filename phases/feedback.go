@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -49,10 +48,10 @@ func RollbackFeedback(run metadata.Run, rec *metadata.Phase) *prompts.Rollback {
 }
 
 // FeedbackOn gathers what stands against the work, for the step at hand.
-func FeedbackOn(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, d Decision, folder string) *prompts.Feedback {
+func FeedbackOn(of Course, rec *metadata.Phase, d Decision, folder string) *prompts.Feedback {
 	f := &prompts.Feedback{}
 	if d.Do != DoExecute && rec.Verdict != nil {
-		comments := commentsOn(run, rec)
+		comments := commentsOn(of.Run, rec)
 		f.Gates = rec.Verdict.FailedGates()
 		for _, x := range rec.Verdict.Findings {
 			known := slices.ContainsFunc(comments, func(c prompts.Comment) bool { return c.ID == x.ID })
@@ -64,28 +63,28 @@ func FeedbackOn(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase,
 	if rec.Checks != nil && rec.Checks.Written == rec.Written {
 		for _, c := range rec.Checks.Results {
 			if d.Do == DoReview || !c.Pass {
-				f.Checks = append(f.Checks, prompts.Check{CheckResult: c, Otherwise: say(run.Language, whyOtherwise(c, run.Baseline))})
+				f.Checks = append(f.Checks, prompts.Check{CheckResult: c, Otherwise: say(of.Run.Language, whyOtherwise(c, of.Run.Baseline))})
 			}
 		}
 	}
 	for _, v := range rec.Violations {
-		f.Violations = append(f.Violations, fmt.Sprintf("%s: %s", v.Path, say(run.Language, v.Rule)))
+		f.Violations = append(f.Violations, fmt.Sprintf("%s: %s", v.Path, say(of.Run.Language, v.Rule)))
 	}
-	if tries := Tries(plan, run, rec, d.Step()); d.Again && len(tries) > 0 {
-		addMistakes(f, run.Language, tries[len(tries)-1])
-	} else if last := lastOf(run, rec); len(tries) == 0 && last.Code == metadata.PushFailed { // a person has let it try again
-		addMistakes(f, run.Language, last)
+	if tries := Tries(of, rec, d.Step()); d.Again && len(tries) > 0 {
+		addMistakes(f, of.Run.Language, tries[len(tries)-1])
+	} else if last := lastOf(of.Run, rec); len(tries) == 0 && last.Code == metadata.PushFailed { // a person has let it try again
+		addMistakes(f, of.Run.Language, last)
 	}
 	if lane := rec.Lane; d.Do == DoRevise && lane != nil && lane.Conflict != nil && lane.Conflict.Writer == 0 {
 		why := metadata.Because("parts_to_join", "parts", lane.Conflict.Parts, "folder", folder)
 		if len(lane.Conflict.Paths) == 0 {
 			why = metadata.Because("parts_to_mend", "parts", lane.Conflict.Parts)
 		}
-		f.Conflict, f.Paths = say(run.Language, why), lane.Conflict.Paths
+		f.Conflict, f.Paths = say(of.Run.Language, why), lane.Conflict.Paths
 		return f
 	}
 	if lane := rec.Lane; d.Do == DoExecute && lane != nil && lane.Conflict != nil {
-		f.Conflict, f.Paths = say(run.Language, metadata.Because("part_to_redo", "parts", lane.Conflict.Parts, "file", path.Join(folder, BeforeFile))), lane.Conflict.Paths
+		f.Conflict, f.Paths = say(of.Run.Language, metadata.Because("part_to_redo", "parts", lane.Conflict.Parts, "file", path.Join(folder, BeforeFile))), lane.Conflict.Paths
 		return f
 	}
 	if len(f.Gates)+len(f.Findings)+len(f.Checks)+len(f.Violations)+len(f.Missing)+len(f.Invalid) == 0 {

@@ -18,7 +18,7 @@ func goes(t *testing.T, plan *pipelines.Pipeline, run metadata.Run, special map[
 		if run.Status != metadata.Running {
 			return run, done
 		}
-		d := Decide(plan, run)
+		d := Decide(On(plan, run))
 		name := d.Phase + " " + string(d.Do)
 		o, ok := special[name]
 		if !ok {
@@ -36,7 +36,7 @@ func goes(t *testing.T, plan *pipelines.Pipeline, run metadata.Run, special map[
 // halting shows which parts of a run are halted, and by what.
 func halting(plan *pipelines.Pipeline, run metadata.Run) string {
 	var out []string
-	for _, d := range Halts(plan, run) {
+	for _, d := range Halts(On(plan, run)) {
 		out = append(out, d.Phase+" "+string(d.Code))
 	}
 	return strings.Join(out, ", ")
@@ -74,7 +74,7 @@ func TestAPartHaltsOnlyWhatNeedsIt(t *testing.T) {
 			if got := halting(plan, run); got != tt.halts {
 				t.Errorf("halted: %s, want %s\nafter %s", got, tt.halts, strings.Join(done, ", "))
 			}
-			if rec := run.Phase("code.t3"); rec.Status != tt.t3 || run.Status != tt.status || run.Stop.Phase != Halts(plan, run)[0].Phase {
+			if rec := run.Phase("code.t3"); rec.Status != tt.t3 || run.Status != tt.status || run.Stop.Phase != Halts(On(plan, run))[0].Phase {
 				t.Errorf("the run is %s at %s, t3 is %s; want %s, %s\nafter %s", run.Status, run.Stop.Phase, rec.Status, tt.status, tt.t3, strings.Join(done, ", "))
 			}
 			if n := len(run.Attempts); n != len(slices.DeleteFunc(done, func(s string) bool { return strings.HasSuffix(s, " wait") || strings.HasSuffix(s, " fail") }))+2 {
@@ -97,18 +97,18 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing changed"}
 	stopped, _ := goes(t, plan, start, map[string]Outcome{"code.t1 execute": asksPerson(), "code.t3 execute": nothing})
 
-	retried, err := Retry(plan, stopped, "code.t3", Start{At: stopped.UpdatedAt})
+	retried, err := Retry(On(plan, stopped), "code.t3", Start{At: stopped.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
 	legal(t, stopped, retried)
-	if d := Decide(plan, retried); d.Phase != "code.t3" || d.Do != DoExecute || d.Again {
+	if d := Decide(On(plan, retried)); d.Phase != "code.t3" || d.Do != DoExecute || d.Again {
 		t.Errorf("t3 has an allowance of its own, and %q is next", show(d))
 	}
 	if got := halting(plan, retried); got != "code.t1 waiting" {
 		t.Errorf("halted: %s", got)
 	}
-	if _, err := Retry(plan, stopped, "code.t2", Start{At: stopped.UpdatedAt}); err == nil {
+	if _, err := Retry(On(plan, stopped), "code.t2", Start{At: stopped.UpdatedAt}); err == nil {
 		t.Error("a part that waits for another one was retried")
 	}
 	answered, err := Answer(retried, "q1", "REST", Command{By: "ada", At: retried.UpdatedAt})
@@ -116,7 +116,7 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	legal(t, retried, answered)
-	if d := Decide(plan, answered); d.Phase != "code.t1" || d.Do != DoExecute {
+	if d := Decide(On(plan, answered)); d.Phase != "code.t1" || d.Do != DoExecute {
 		t.Errorf("answered while the run is at work, %q is next", show(d))
 	}
 	if end, _ := goes(t, plan, answered, nil); end.Status != metadata.Completed {
@@ -136,13 +136,13 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	legal(t, both, second)
-	if d := Decide(plan, second); second.Status != metadata.Running || d.Phase != "code.t3" || d.Final() {
+	if d := Decide(On(plan, second)); second.Status != metadata.Running || d.Phase != "code.t3" || d.Final() {
 		t.Errorf("the run is %s, and %q is next", second.Status, show(d))
 	}
 
 	// A run that a person has paused stays so, whatever else is said meanwhile.
-	asked := play(t, plan, start, Decide(plan, start), asksPerson())
-	asked = play(t, plan, asked, Decide(plan, asked), wrotten("w")) // t3
+	asked := play(t, plan, start, Decide(On(plan, start)), asksPerson())
+	asked = play(t, plan, asked, Decide(On(plan, asked)), wrotten("w")) // t3
 	held, err := Pause(asked, "wait for me", asked.UpdatedAt)
 	if err != nil || held.Stop.Phase != "code.t3" {
 		t.Fatalf("%v: %+v", err, held.Stop)
@@ -150,20 +150,20 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 	if held, err = Answer(held, "q1", "REST", Command{At: held.UpdatedAt}); err != nil || held.Status != metadata.Waiting {
 		t.Errorf("an answer has ended a pause: %v, %s", err, held.Status)
 	}
-	if d := Decide(plan, TakeUp(held, Start{At: held.UpdatedAt})); d.Phase != "code.t1" {
+	if d := Decide(On(plan, TakeUp(held, Start{At: held.UpdatedAt}))); d.Phase != "code.t1" {
 		t.Errorf("taken up, %q is next", show(d))
 	}
 
 	// A person takes one back or leaves one out; the other stays halted.
-	back, err := PlanRollback(plan, both, Rollback{To: "code.t3", Step: metadata.Execute, Reason: "keep the API", Trigger: metadata.Manual, At: both.UpdatedAt})
+	back, err := PlanRollback(On(plan, both), Rollback{To: "code.t3", Step: metadata.Execute, Reason: "keep the API", Trigger: metadata.Manual, At: both.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
 	legal(t, both, back.Run)
-	if d := Decide(plan, back.Run); d.Phase != "code.t3" || halting(plan, back.Run) != "code.t1 waiting" {
+	if d := Decide(On(plan, back.Run)); d.Phase != "code.t3" || halting(plan, back.Run) != "code.t1 waiting" {
 		t.Errorf("taken back, %q is next, and halted: %s", show(d), halting(plan, back.Run))
 	}
-	skipped, err := Skip(plan, both, "code.t3", both.UpdatedAt)
+	skipped, err := Skip(On(plan, both), "code.t3", both.UpdatedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,18 +182,18 @@ func TestApprovalOfAPart(t *testing.T) {
 	run = advance(t, plan, run, three, "code")
 	demand(run.Phase("code.t3"), "admin", "look")
 	for part, want := range map[string]string{"": "code.t1 write", "code.t1": "code.t1 write", "code.t3": "code.t3 admin", "code.t2": "code.t1 write"} {
-		if phase, role, _, ok := Approval(plan, run, part); !ok || phase+" "+role != want {
+		if phase, role, _, ok := Approval(On(plan, run), part); !ok || phase+" "+role != want {
 			t.Errorf("%q: %s %s, want %s", part, phase, role, want)
 		}
 	}
-	next, err := Approve(plan, run, Command{Phase: "code.t3", At: run.UpdatedAt})
+	next, err := Approve(On(plan, run), Command{Phase: "code.t3", At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a := next.Approvals[len(next.Approvals)-1]; a.Phase != "code.t3" || a.Role != "admin" || halting(plan, next) != "code.t1 waiting" {
 		t.Errorf("approved %+v, and halted: %s", a, halting(plan, next))
 	}
-	if _, err := Approve(plan, next, Command{Phase: "code.t3", At: run.UpdatedAt}); err == nil {
+	if _, err := Approve(On(plan, next), Command{Phase: "code.t3", At: run.UpdatedAt}); err == nil {
 		t.Error("it was approved twice")
 	}
 }

@@ -17,19 +17,19 @@ func InLanes(run metadata.Run, jobs int) bool {
 // NextForLane gives a step of a part that may begin beside those parts that are at work; false
 // if there is none. Work that is done goes to the branch before more begins, one part
 // after the other; that takes none of the jobs.
-func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, jobs int) (Decision, bool) {
+func NextForLane(c Course, atWork []Decision, jobs int) (Decision, bool) {
 	integrating := slices.ContainsFunc(atWork, func(d Decision) bool { return d.Do == DoIntegrate })
 	calls := len(atWork)
 	if integrating {
 		calls--
 	}
-	limit, _ := LimitReached(run)
+	limit, _ := LimitReached(c.Run)
 	isAtWork := func(phase string) bool {
 		return slices.ContainsFunc(atWork, func(at Decision) bool { return at.Phase == phase })
 	}
-	all := slices.DeleteFunc(Due(plan, run), func(d Decision) bool {
-		rec := run.Phase(d.Phase)
-		return d.Final() || rec == nil || !PhasesBeside(plan, rec) || d.Do == DoIntegrate && rec.Lane == nil || isAtWork(d.Phase)
+	all := slices.DeleteFunc(Due(c), func(d Decision) bool {
+		rec := c.Run.Phase(d.Phase)
+		return d.Final() || rec == nil || !PhasesBeside(c.Plan, rec) || d.Do == DoIntegrate && rec.Lane == nil || isAtWork(d.Phase)
 	})
 	for _, d := range all {
 		if d.Do == DoIntegrate && !integrating {
@@ -37,8 +37,8 @@ func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, 
 		}
 	}
 	for _, d := range all {
-		begins := d.Do != DoIntegrate && calls < jobs && (limit == "" || !d.Calls()) && fits(plan, run, d.Phase, atWork)
-		if begins && (len(atWork) > 0 || hasOthers(plan, run, d, all)) {
+		begins := d.Do != DoIntegrate && calls < jobs && (limit == "" || !d.Calls()) && fits(c, d.Phase, atWork)
+		if begins && (len(atWork) > 0 || hasOthers(c, d, all)) {
 			return d, true
 		}
 	}
@@ -47,26 +47,26 @@ func NextForLane(plan *pipelines.Pipeline, run metadata.Run, atWork []Decision, 
 
 // hasOthers reports whether something may begin beside a decision: a phase for which there
 // is nothing is done on the branch, as if phases were done one after the other.
-func hasOthers(plan *pipelines.Pipeline, run metadata.Run, d Decision, all []Decision) bool {
-	rec := run.Phase(d.Phase)
+func hasOthers(c Course, d Decision, all []Decision) bool {
+	rec := c.Run.Phase(d.Phase)
 	return rec.Task != "" || rec.Lane != nil || slices.ContainsFunc(all, func(other Decision) bool {
-		return other.Phase != d.Phase && fits(plan, run, other.Phase, []Decision{d})
+		return other.Phase != d.Phase && fits(c, other.Phase, []Decision{d})
 	})
 }
 
 // fits reports whether a part that has not begun may begin beside those that have: none of them says that it touches
 // the same files. One that does not say which it touches may touch any.
-func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []Decision) bool {
-	rec := run.Phase(part)
+func fits(c Course, part string, atWork []Decision) bool {
+	rec := c.Run.Phase(part)
 	if rec.Lane != nil {
 		return true
 	}
-	halted := Halts(plan, run)
-	for i := range run.Phases {
-		other := &run.Phases[i]
+	halted := Halts(c)
+	for i := range c.Run.Phases {
+		other := &c.Run.Phases[i]
 		is := func(d Decision) bool { return d.Phase == other.Name }
 		begun := slices.ContainsFunc(atWork, is) || other.Lane != nil && !slices.ContainsFunc(halted, is)
-		if other.Name != part && begun && clash(plan, &run, rec, other) {
+		if other.Name != part && begun && clash(c.Plan, &c.Run, rec, other) {
 			return false
 		}
 	}
@@ -75,18 +75,18 @@ func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []Deci
 
 // WhyLaneWaits says what a part that has not begun waits for besides a free job: parts that it needs, or that touch
 // the same files and are not in yet. It says nothing of a part whose phase is not next.
-func WhyLaneWaits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) metadata.Reason {
-	next := slices.ContainsFunc(Due(plan, run), func(d Decision) bool { return partBeside(rec, run.Phase(d.Phase)) })
+func WhyLaneWaits(c Course, rec *metadata.Phase) metadata.Reason {
+	next := slices.ContainsFunc(Due(c), func(d Decision) bool { return partBeside(rec, c.Run.Phase(d.Phase)) })
 	if rec.Task == "" || rec.Status != metadata.PhasePending || !next {
 		return ""
 	}
 	var needs, share []string
-	for _, other := range PartsOf(&run, WholeOf(rec)) {
+	for _, other := range PartsOf(&c.Run, WholeOf(rec)) {
 		switch {
 		case other.Name == rec.Name || other.Status == metadata.PhaseCompleted:
-		case PartNeeds(&run, rec, other.Name):
+		case PartNeeds(&c.Run, rec, other.Name):
 			needs = append(needs, other.Name)
-		case other.Lane != nil && clash(plan, &run, rec, other):
+		case other.Lane != nil && clash(c.Plan, &c.Run, rec, other):
 			share = append(share, other.Name)
 		}
 	}
@@ -166,10 +166,10 @@ func portion(run metadata.Run, held []BudgetShare, free int) (metadata.Run, Budg
 
 // Halts gives the parts of a phase, and in a pipeline with parallel: true the phases, that do not go on until
 // somebody does something about them, in the order of the record, each with the reason.
-func Halts(plan *pipelines.Pipeline, run metadata.Run) []Decision {
-	return slices.DeleteFunc(Due(plan, run), func(d Decision) bool {
-		rec := run.Phase(d.Phase)
-		return !d.Final() || rec == nil || !PhasesBeside(plan, rec)
+func Halts(c Course) []Decision {
+	return slices.DeleteFunc(Due(c), func(d Decision) bool {
+		rec := c.Run.Phase(d.Phase)
+		return !d.Final() || rec == nil || !PhasesBeside(c.Plan, rec)
 	})
 }
 
@@ -188,8 +188,8 @@ func haltsAlone(rec *metadata.Phase, d Decision) bool {
 }
 
 // halted reports whether a part is one of those that do not go on.
-func halted(plan *pipelines.Pipeline, run metadata.Run, phase string) bool {
-	return slices.ContainsFunc(Halts(plan, run), func(d Decision) bool { return d.Phase == phase })
+func halted(c Course, phase string) bool {
+	return slices.ContainsFunc(Halts(c), func(d Decision) bool { return d.Phase == phase })
 }
 
 // TimeTogether gives how long agents and checks of a run have been at work, where what was done at the same time
@@ -232,24 +232,24 @@ func PartRefs(issue string) string { return "refs/reprise/parts/issue-" + issue 
 
 // Of gives the parts that can begin now beside each other, in the order of the record. It is nil if that is one part,
 // if work of parts lies in lanes on this machine, or if too little of the budget is left for so many.
-func PartsOfWave(plan *pipelines.Pipeline, run metadata.Run) (parts []string) {
-	if run.Status != metadata.Running {
+func PartsOfWave(c Course) (parts []string) {
+	if c.Run.Status != metadata.Running {
 		return nil
 	}
 	var begin []Decision
 	for len(begin) < mostInWave {
-		d, ok := NextForLane(plan, run, begin, mostInWave)
+		d, ok := NextForLane(c, begin, mostInWave)
 		if !ok {
 			break
 		}
-		if run.Phase(d.Phase).Status != metadata.PhasePending {
+		if c.Run.Phase(d.Phase).Status != metadata.PhasePending {
 			return nil // what has begun ends where it is
 		}
-		if begin = append(begin, d); run.Phase(d.Phase).Task != "" {
+		if begin = append(begin, d); c.Run.Phase(d.Phase).Task != "" {
 			parts = append(parts, d.Phase)
 		}
 	}
-	if _, enough := ShareOfPart(run, len(parts)); len(parts) < 2 || !enough {
+	if _, enough := ShareOfPart(c.Run, len(parts)); len(parts) < 2 || !enough {
 		return nil
 	}
 	return parts
@@ -268,9 +268,9 @@ func ShareOfPart(run metadata.Run, n int) (metadata.Run, bool) {
 }
 
 // NextForPart gives the next step of a part on the machine that does this part alone; false if there is none.
-func NextForPart(plan *pipelines.Pipeline, run metadata.Run, part string) (Decision, bool) {
-	limit, _ := LimitReached(run)
-	for _, d := range Due(plan, run) {
+func NextForPart(c Course, part string) (Decision, bool) {
+	limit, _ := LimitReached(c.Run)
+	for _, d := range Due(c) {
 		if d.Phase == part && !d.Final() && d.Do != DoIntegrate && (limit == "" || !d.Calls()) {
 			return d, true
 		}

@@ -31,7 +31,7 @@ func TestConflictLadder(t *testing.T) {
 	plan, run := inParts(t, "t1 a", "t2 b")
 	var steps []string
 	for n := 10; ; n += 10 {
-		d := Decide(plan, run)
+		d := Decide(On(plan, run))
 		if d.Phase != "code.t1" || d.Final() {
 			break
 		}
@@ -48,16 +48,16 @@ func TestConflictLadder(t *testing.T) {
 		case DoExecute, DoRevise:
 			o.Head = commit(n + 1)
 		}
-		run = Apply(plan, run, d, o)
+		run = Apply(On(plan, run), d, o)
 	}
 	if got, want := strings.Join(steps, " "), "execute review integrate revise review integrate execute review integrate"; got != want {
 		t.Errorf("it went %s, want %s", got, want)
 	}
-	halts := Halts(plan, run)
+	halts := Halts(On(plan, run))
 	if len(halts) != 1 || halts[0].Code != metadata.Conflicts || run.Phase("code.t1").RetryCount != 0 {
 		t.Fatalf("a person is told %+v, after %d revises", halts, run.Phase("code.t1").RetryCount)
 	}
-	run, err := Retry(plan, run, "code.t1", Start{At: noon})
+	run, err := Retry(On(plan, run), "code.t1", Start{At: noon})
 	if rec := run.Phase("code.t1"); err != nil || rec.Lane.Conflict != nil || rec.CurrentStep != metadata.Integrate {
 		t.Errorf("after /retry it is at %s, %+v (%v)", rec.CurrentStep, rec.Lane, err)
 	}
@@ -79,7 +79,7 @@ func TestConflictThatNobodyResolves(t *testing.T) {
 			plan, run := inParts(t, "t1 a", "t2 b")
 			var steps []string
 			for n := 10; ; n += 10 {
-				d := Decide(plan, run)
+				d := Decide(On(plan, run))
 				if d.Phase != "code.t1" || d.Final() {
 					break
 				}
@@ -97,9 +97,9 @@ func TestConflictThatNobodyResolves(t *testing.T) {
 				case d.Do != DoReview:
 					o.Head = commit(n + 1)
 				}
-				run = Apply(plan, run, d, o)
+				run = Apply(On(plan, run), d, o)
 			}
-			halts := Halts(plan, run)
+			halts := Halts(On(plan, run))
 			if got := strings.Join(steps, " "); len(halts) != 1 || halts[0].Code != metadata.Conflicts || got != tt.want {
 				t.Fatalf("a person is told %+v, after %s, want %s", halts, got, tt.want)
 			}
@@ -111,8 +111,8 @@ func TestConflictThatNobodyResolves(t *testing.T) {
 			if got := strings.Join(codes, " "); got != "parts_conflict parts_left" && idle || !idle && got != "parts_conflict" {
 				t.Errorf("a person is told %s", got)
 			}
-			run, err := Retry(plan, run, "code.t1", Start{At: noon})
-			rec, d := run.Phase("code.t1"), Decide(plan, run)
+			run, err := Retry(On(plan, run), "code.t1", Start{At: noon})
+			rec, d := run.Phase("code.t1"), Decide(On(plan, run))
 			if told := rec.Lane.Conflict != nil; err != nil || d.Again || told != idle || (d.Do == DoExecute) != idle {
 				t.Errorf("after /retry it is %s, %+v (%v)", d.Do, rec.Lane, err)
 			}
@@ -176,7 +176,7 @@ func (m *meddled) land(i int) {
 	m.at = slices.Delete(m.at, i, i+1)
 	before := m.run.Clone()
 	was, void := *before.Phase(d.Phase), IsVoid(m.run.Phase(d.Phase), *AttemptOf(&m.run, d.Phase))
-	m.next("land "+d.Phase, Apply(m.plan, m.run, d, m.comes(d)))
+	m.next("land "+d.Phase, Apply(On(m.plan, m.run), d, m.comes(d)))
 	if now := *m.run.Phase(d.Phase); void && !cmp.Equal(was, now) {
 		m.t.Fatalf("%s of %s is void, and has changed it:\n%s", d.Do, d.Phase, cmp.Diff(was, now))
 	}
@@ -188,11 +188,11 @@ func (m *meddled) command() {
 	switch m.dice.IntN(5) {
 	case 0, 1:
 		step := []metadata.Step{metadata.Execute, metadata.Revise}[m.dice.IntN(2)]
-		if r, err := PlanRollback(m.plan, m.run, Rollback{To: phase, Step: step, Reason: "because", Trigger: metadata.Manual, At: noon}); err == nil {
+		if r, err := PlanRollback(On(m.plan, m.run), Rollback{To: phase, Step: step, Reason: "because", Trigger: metadata.Manual, At: noon}); err == nil {
 			m.next("roll back to "+phase, r.Run)
 		}
 	case 2:
-		if next, err := Skip(m.plan, m.run, phase, noon); err == nil {
+		if next, err := Skip(On(m.plan, m.run), phase, noon); err == nil {
 			m.next("skip "+phase, next)
 		}
 	case 3:
@@ -209,10 +209,10 @@ func (m *meddled) command() {
 
 // goOn does the one thing that is next where nothing is done beside others.
 func (m *meddled) goOn() {
-	d := Decide(m.plan, m.run)
+	d := Decide(On(m.plan, m.run))
 	switch {
 	case m.run.Status != metadata.Running && m.run.Stop != nil && m.run.Stop.Phase != "" && d.Final():
-		next, err := Retry(m.plan, m.run, m.run.Stop.Phase, Start{At: noon})
+		next, err := Retry(On(m.plan, m.run), m.run.Stop.Phase, Start{At: noon})
 		if err != nil {
 			next = TakeUp(m.run, Start{At: noon})
 		}
@@ -220,13 +220,13 @@ func (m *meddled) goOn() {
 	case m.run.Status != metadata.Running:
 		m.next("start", TakeUp(m.run, Start{At: noon}))
 	case d.Final():
-		m.next("end", Apply(m.plan, m.run, d, Outcome{At: noon}))
+		m.next("end", Apply(On(m.plan, m.run), d, Outcome{At: noon}))
 	default:
 		begun := Begin(m.run, d, Beginning{At: noon, Base: commit(m.n)})
 		m.next("begin "+d.Phase, begun)
 		o := m.comes(d)
 		o.Head = ""
-		m.next("do "+d.Phase, Apply(m.plan, m.run, d, o))
+		m.next("do "+d.Phase, Apply(On(m.plan, m.run), d, o))
 	}
 }
 
@@ -241,7 +241,7 @@ func (m *meddled) end() {
 			continue
 		}
 		if m.run.Status == metadata.Running && m.dice.IntN(3) > 0 {
-			if d, ok := NextForLane(m.plan, m.run, m.at, 3); ok {
+			if d, ok := NextForLane(On(m.plan, m.run), m.at, 3); ok {
 				m.next("begin "+d.Phase, Begin(m.run, d, Beginning{At: noon, Base: commit(m.n), Beside: true}))
 				m.at = append(m.at, d)
 				continue
@@ -249,7 +249,7 @@ func (m *meddled) end() {
 		}
 		if len(m.at) > 0 {
 			m.land(m.dice.IntN(len(m.at)))
-		} else if _, beside := NextForLane(m.plan, m.run, nil, 3); !beside || m.run.Status != metadata.Running {
+		} else if _, beside := NextForLane(On(m.plan, m.run), nil, 3); !beside || m.run.Status != metadata.Running {
 			m.goOn()
 		}
 	}

@@ -62,14 +62,14 @@ func TestHaltedPhase(t *testing.T) {
 	run.Questions = []metadata.Question{{ID: "q1", Phase: "docs", Text: "Which?", AskedAt: at}}
 	rec := run.Phase("docs")
 	rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Execute
-	if d := Decide(plan, run); d.Phase != "tests" || d.Do != DoExecute {
+	if d := Decide(On(plan, run)); d.Phase != "tests" || d.Do != DoExecute {
 		t.Errorf("next is %s of %s, want execute of tests", d.Do, d.Phase)
 	}
-	if halts := Halts(plan, run); len(halts) != 1 || halts[0].Phase != "docs" || halts[0].Code != metadata.AwaitingPerson {
+	if halts := Halts(On(plan, run)); len(halts) != 1 || halts[0].Phase != "docs" || halts[0].Code != metadata.AwaitingPerson {
 		t.Errorf("halted are %+v, want docs alone", halts)
 	}
 	run.Phase("tests").Status = metadata.PhaseCompleted
-	if d := Decide(plan, run); d.Phase != "docs" || d.Code != metadata.AwaitingPerson {
+	if d := Decide(On(plan, run)); d.Phase != "docs" || d.Code != metadata.AwaitingPerson {
 		t.Errorf("with nothing else to do it is %s at %s, want that docs waits", d.Do, d.Phase)
 	}
 }
@@ -85,14 +85,14 @@ func TestPhasesInAnyOrder(t *testing.T) {
 			if steps > 1000 {
 				t.Fatalf("seed %d: it does not end: %+v", seed, run.Phases)
 			}
-			d, ok := NextForLane(plan, run, at, jobs)
+			d, ok := NextForLane(On(plan, run), at, jobs)
 			if !ok && len(at) == 0 { // on the branch
-				if d = Decide(plan, run); !d.Final() {
+				if d = Decide(On(plan, run)); !d.Final() {
 					run = Begin(run, d, Beginning{At: noon, Base: strings.Repeat("a", 40)})
 				}
 				o := outcome(d)
 				o.Head = ""
-				run = Apply(plan, run, d, o)
+				run = Apply(On(plan, run), d, o)
 				continue
 			}
 			if ok && dice.IntN(3) > 0 {
@@ -117,7 +117,7 @@ func TestPhasesInAnyOrder(t *testing.T) {
 					o.Head = ""
 				}
 				before := run
-				run = Apply(plan, run, at[i], o)
+				run = Apply(On(plan, run), at[i], o)
 				if err := metadata.CheckNext(before, run); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}

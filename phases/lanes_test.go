@@ -44,7 +44,7 @@ func all(plan *pipelines.Pipeline, run metadata.Run, jobs int) string {
 	var at []Decision
 	var names []string
 	for {
-		d, ok := NextForLane(plan, run, at, jobs)
+		d, ok := NextForLane(On(plan, run), at, jobs)
 		if !ok {
 			return strings.Join(names, " ")
 		}
@@ -135,7 +135,7 @@ func inAnyOrder(t *testing.T, runs uint64) {
 		var at []Decision
 		jobs := 1 + dice.IntN(4)
 		for steps := 0; ; steps++ {
-			if d, ok := NextForLane(plan, run, at, jobs); ok && dice.IntN(3) > 0 {
+			if d, ok := NextForLane(On(plan, run), at, jobs); ok && dice.IntN(3) > 0 {
 				run = Begin(run, d, Beginning{At: noon, Base: strings.Repeat("a", 40), Beside: true})
 				for _, other := range at {
 					if d.Do == DoExecute && partsOverlap(files(&run, run.Phase(d.Phase)), files(&run, run.Phase(other.Phase))) {
@@ -150,7 +150,7 @@ func inAnyOrder(t *testing.T, runs uint64) {
 			if len(at) > 0 {
 				i := dice.IntN(len(at))
 				before := run
-				run = Apply(plan, run, at[i], outcome(at[i]))
+				run = Apply(On(plan, run), at[i], outcome(at[i]))
 				if err := metadata.CheckNext(before, run); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
@@ -195,10 +195,10 @@ func outcome(d Decision) Outcome {
 // A part that has not begun says what it waits for, if that is more than a free job.
 func TestWaits(t *testing.T) {
 	plan, run := inParts(t, "t1 a", "t2 b needs t1", "t3 a/c", "t4 d")
-	d, _ := NextForLane(plan, run, nil, 2)
+	d, _ := NextForLane(On(plan, run), nil, 2)
 	waits := func() (out []string) {
 		for i := range run.Phases {
-			if why := WhyLaneWaits(plan, run, &run.Phases[i]); why != "" {
+			if why := WhyLaneWaits(On(plan, run), &run.Phases[i]); why != "" {
 				out = append(out, run.Phases[i].Name+" "+why.Code())
 			}
 		}

@@ -30,7 +30,7 @@ func TestAnyLifeEnds(t *testing.T) {
 		people := 6 // how often somebody steps in
 		for moves := 0; ; moves++ {
 			if moves > 2000 {
-				rt.Fatalf("the run does not end: %s", show(Decide(plan, run)))
+				rt.Fatalf("the run does not end: %s", show(Decide(On(plan, run))))
 			}
 			if run.Status == metadata.Completed {
 				break
@@ -43,14 +43,14 @@ func TestAnyLifeEnds(t *testing.T) {
 				run = stepIn(rt, plan, run)
 				continue
 			}
-			d := Decide(plan, run)
+			d := Decide(On(plan, run))
 			promise(rt, plan, run, d)
 			inOrder(rt, run, d)
 			endsLast(rt, plan, run, d)
 			was := run.Phase("plan").Status
 			run = play(rt, plan, run, d, draw(rt, d, moves))
 			if was != metadata.PhaseCompleted && run.Phase("plan").Status == metadata.PhaseCompleted && rapid.IntRange(0, 3).Draw(rt, "split") > 0 {
-				next, _ := Fire(plan, run, 0, []byte("{}"), run.UpdatedAt)
+				next, _ := Fire(On(plan, run), 0, []byte("{}"), run.UpdatedAt)
 				next.Revision++
 				legal(rt, run, next)
 				run = next
@@ -156,7 +156,7 @@ func inOrder(rt *rapid.T, run metadata.Run, d Decision) {
 // could begin.
 func endsLast(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d Decision) {
 	stops := func(d Decision) bool { return !haltsAlone(run.Phase(d.Phase), d) }
-	if rec := run.Phase(d.Phase); !d.Final() || rec == nil || rec.Task == "" || slices.ContainsFunc(Halts(plan, run), stops) || d.Code == metadata.BudgetExceeded {
+	if rec := run.Phase(d.Phase); !d.Final() || rec == nil || rec.Task == "" || slices.ContainsFunc(Halts(On(plan, run)), stops) || d.Code == metadata.BudgetExceeded {
 		return
 	}
 	for _, other := range PartsOf(&run, "code") {
@@ -184,7 +184,7 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 		}
 		return run
 	case 3:
-		if next, err := Skip(plan, run, some, run.UpdatedAt); err == nil {
+		if next, err := Skip(On(plan, run), some, run.UpdatedAt); err == nil {
 			next = Take(run, next, Command{Name: "skip", Phase: some, Why: "no need", At: run.UpdatedAt})
 			legal(rt, run, next)
 			return next
@@ -204,7 +204,7 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 		legal(rt, run, next)
 		return next
 	case 1:
-		if next, err := Retry(plan, run, "", Start{At: run.UpdatedAt}); err == nil {
+		if next, err := Retry(On(plan, run), "", Start{At: run.UpdatedAt}); err == nil {
 			legal(rt, run, next)
 			return next
 		}
@@ -213,7 +213,7 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 	to := rapid.SampledFrom(run.Phases.Names()).Draw(rt, "to")
 	step := rapid.SampledFrom([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}).Draw(rt, "step")
 	restore := rapid.Bool().Draw(rt, "restore")
-	r, err := PlanRollback(plan, run, Rollback{To: to, Step: step, Restore: restore, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
+	r, err := PlanRollback(On(plan, run), Rollback{To: to, Step: step, Restore: restore, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
 	if err != nil {
 		return run
 	}
@@ -221,7 +221,7 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 	if len(r.Run.RollbackHistory) != len(run.RollbackHistory)+1 {
 		rt.Fatalf("the history did not grow")
 	}
-	d, target := Decide(plan, r.Run), r.Run.Phase(to)
+	d, target := Decide(On(plan, r.Run)), r.Run.Phase(to)
 	whole := WholeOf(r.Run.Phase(d.Phase))
 	before := run.Phase(to)
 	again := before.RollbackContext != nil && indexOf(r.Run.Phases, d.Phase) < indexOf(r.Run.Phases, to) // a reason waits there already
@@ -236,7 +236,7 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 
 // promise holds a decision against what may come at all.
 func promise(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d Decision) {
-	if d != Decide(plan, run) {
+	if d != Decide(On(plan, run)) {
 		rt.Fatalf("Decide is not a function")
 	}
 	phasestest.CheckDecided(rt, plan, run, phasestest.Decided{

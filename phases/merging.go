@@ -27,14 +27,14 @@ const (
 const mostTries = 2
 
 // MergeDue reports whether the base is to be looked at before a decision is carried out.
-func MergeDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) bool {
+func MergeDue(c Course, d Decision) bool {
 	switch {
-	case MergeRequested(run):
+	case MergeRequested(c.Run):
 		return true
-	case plan.Update == MergeNever:
+	case c.Plan.Update == MergeNever:
 		return false
-	case plan.Update == MergeBeforeCode:
-		return d.Do == DoExecute && writes(plan, d.Phase) && conflictMender(plan, run) == "" && newest(run, stepMerged, stepAsked, stepConflict).Step != stepConflict
+	case c.Plan.Update == MergeBeforeCode:
+		return d.Do == DoExecute && writes(c.Plan, d.Phase) && conflictMender(c) == "" && newest(c.Run, stepMerged, stepAsked, stepConflict).Step != stepConflict
 	}
 	return d.Do == DoFinish || d.Do == DoWait && d.Code == metadata.AwaitingCI
 }
@@ -68,13 +68,13 @@ func AskForMerge(run metadata.Run, at time.Time) metadata.Run {
 }
 
 // MergeMade gives the record after a commit of the base was merged.
-func MergeMade(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
-	next := MergeNoted(run, m, why)
+func MergeMade(c Course, m metadata.Merge, why metadata.Reason) metadata.Run {
+	next := MergeNoted(c.Run, m, why)
 	if next.CI != nil {
 		next.CI.After = 0
 	}
 	if len(m.Conflicts) == 0 { // else that would be said of files with marks
-		checkAgain(plan, &next)
+		checkAgain(c.Plan, &next)
 	}
 	return next
 }
@@ -99,15 +99,15 @@ func MergeNoted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadat
 
 // ConflictMended gives the record of a run in which the conflicts of the newest merge are mended, and in which checks
 // of phases before the one that mended them have to run again; ok is false where that is not so.
-func ConflictMended(plan *pipelines.Pipeline, run metadata.Run, at time.Time) (next metadata.Run, ok bool) {
-	mender := conflictMender(plan, run)
-	rec := run.Phase(mender)
-	if rec == nil || rec.Status != metadata.PhaseCompleted || len(LastConflicts(run)) == 0 || len(OpenConflicts(run)) > 0 {
-		return run, false
+func ConflictMended(c Course, at time.Time) (next metadata.Run, ok bool) {
+	mender := conflictMender(c)
+	rec := c.Run.Phase(mender)
+	if rec == nil || rec.Status != metadata.PhaseCompleted || len(LastConflicts(c.Run)) == 0 || len(OpenConflicts(c.Run)) > 0 {
+		return c.Run, false
 	}
-	next = MergeMade(plan, run, metadata.Merge{At: at, Commit: run.BaseCommit}, metadata.Because("base_mended", "paths", LastConflicts(run)))
+	next = MergeMade(c, metadata.Merge{At: at, Commit: c.Run.BaseCommit}, metadata.Because("base_mended", "paths", LastConflicts(c.Run)))
 	return next, slices.ContainsFunc(next.Phases, func(p metadata.Phase) bool {
-		return p.Name != mender && p.Status == metadata.PhaseInProgress && run.Phase(p.Name).Status == metadata.PhaseCompleted
+		return p.Name != mender && p.Status == metadata.PhaseInProgress && c.Run.Phase(p.Name).Status == metadata.PhaseCompleted
 	})
 }
 
@@ -165,22 +165,22 @@ func LastConflicts(run metadata.Run) []string {
 }
 
 // WhyPersonMerges says why a person has to mend conflicts at some paths; nothing if an agent may.
-func WhyPersonMerges(plan *pipelines.Pipeline, run metadata.Run, paths []string) metadata.Reason {
+func WhyPersonMerges(c Course, paths []string) metadata.Reason {
 	for _, p := range paths {
-		if pipelines.IsProtected(p, plan.Protect) || metadata.CheckPath(p) != nil { // what agents do at such names is taken back
+		if pipelines.IsProtected(p, c.Plan.Protect) || metadata.CheckPath(p) != nil { // what agents do at such names is taken back
 			return metadata.Because("conflict_protected", "path", Printable(p))
 		}
 	}
 	tries := 0
-	for _, m := range run.Merges {
-		if len(m.Conflicts) > 0 && !slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.By != "" && d.At.After(m.At) }) {
+	for _, m := range c.Run.Merges {
+		if len(m.Conflicts) > 0 && !slices.ContainsFunc(c.Run.Decisions, func(d metadata.Decision) bool { return d.By != "" && d.At.After(m.At) }) {
 			tries++
 		}
 	}
 	if tries >= mostTries {
 		return metadata.Because("conflict_again", "n", tries)
 	}
-	if conflictMender(plan, run) == "" {
+	if conflictMender(c) == "" {
 		return metadata.Because("conflict_nobody")
 	}
 	return ""
@@ -188,33 +188,33 @@ func WhyPersonMerges(plan *pipelines.Pipeline, run metadata.Run, paths []string)
 
 // MergeFolder is where the versions lie that a conflict at the path of a number has, counted
 // from 1 in the newest merge.
-func MergeFolder(plan *pipelines.Pipeline, run metadata.Run, n int) string {
-	return path.Join(PhaseFolder(run, plan.Phase(conflictMender(plan, run))), "conflicts", fmt.Sprint(len(run.Merges)), fmt.Sprint(n))
+func MergeFolder(c Course, n int) string {
+	return path.Join(PhaseFolder(c.Run, c.Plan.Phase(conflictMender(c))), "conflicts", fmt.Sprint(len(c.Run.Merges)), fmt.Sprint(n))
 }
 
 // ObsoleteConflict is where the versions of all conflicts lie, once nobody needs them any more; "" as
 // long as somebody may, or where there were none.
-func ObsoleteConflict(plan *pipelines.Pipeline, run metadata.Run) string {
-	rec := run.Phase(conflictMender(plan, run))
-	if rec == nil || rec.Status != metadata.PhaseCompleted || len(OpenConflicts(run)) > 0 || !slices.ContainsFunc(run.Merges, func(m metadata.Merge) bool { return len(m.Conflicts) > 0 }) {
+func ObsoleteConflict(c Course) string {
+	rec := c.Run.Phase(conflictMender(c))
+	if rec == nil || rec.Status != metadata.PhaseCompleted || len(OpenConflicts(c.Run)) > 0 || !slices.ContainsFunc(c.Run.Merges, func(m metadata.Merge) bool { return len(m.Conflicts) > 0 }) {
 		return ""
 	}
-	return path.Join(PhaseFolder(run, plan.Phase(rec.Name)), "conflicts")
+	return path.Join(PhaseFolder(c.Run, c.Plan.Phase(rec.Name)), "conflicts")
 }
 
 // MendConflict takes a run back to Mender, for the conflicts of its newest merge.
-func MendConflict(plan *pipelines.Pipeline, run metadata.Run, reason string, at time.Time) (RollbackPlan, error) {
-	phase := conflictMender(plan, run)
-	back, err := PlanRollback(plan, run, Rollback{To: phase, Step: metadata.Revise, Reason: reason, Trigger: metadata.Automatic, At: at})
+func MendConflict(c Course, reason string, at time.Time) (RollbackPlan, error) {
+	phase := conflictMender(c)
+	back, err := PlanRollback(c, Rollback{To: phase, Step: metadata.Revise, Reason: reason, Trigger: metadata.Automatic, At: at})
 	if err != nil {
 		return back, err
 	}
 	rec := back.Run.Phase(phase)
 	var results []metadata.CheckResult
-	for i, p := range LastConflicts(run) {
+	for i, p := range LastConflicts(c.Run) {
 		results = append(results, metadata.CheckResult{
 			Name: fmt.Sprintf("conflict %d", i+1), Run: "merge of the base", ExitCode: 1,
-			Output: p + ": base, ours and theirs of this file, where each has it, lie in " + MergeFolder(plan, run, i+1), // fenced, unlike the name
+			Output: p + ": base, ours and theirs of this file, where each has it, lie in " + MergeFolder(c, i+1), // fenced, unlike the name
 		})
 	}
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: results}
@@ -223,9 +223,9 @@ func MendConflict(plan *pipelines.Pipeline, run metadata.Run, reason string, at 
 
 // GiveUpMerge stops a run for a person. Whoever has it go on without a word about the base has it go on
 // without the merge; else it would stop again at once.
-func GiveUpMerge(plan *pipelines.Pipeline, run metadata.Run, why metadata.Reason, at time.Time) metadata.Run {
-	next := Halt(run, metadata.Conflicts, why, at)
-	if mender := conflictMender(plan, run); mender != "" { // else the run goes on where it was
+func GiveUpMerge(c Course, why metadata.Reason, at time.Time) metadata.Run {
+	next := Halt(c.Run, metadata.Conflicts, why, at)
+	if mender := conflictMender(c); mender != "" { // else the run goes on where it was
 		next.Stop.Phase = mender
 	}
 	note(&next, at, stepConflict, next.Stop.Phase, why)
@@ -234,9 +234,9 @@ func GiveUpMerge(plan *pipelines.Pipeline, run metadata.Run, why metadata.Reason
 
 // conflictMender is the phase that mends conflicts: the newest that may change the code and has
 // done so; "" if none has.
-func conflictMender(plan *pipelines.Pipeline, run metadata.Run) string {
-	for i := range slices.Backward(run.Phases) {
-		if rec := &run.Phases[i]; writes(plan, rec.Name) && rec.Written > 0 && WholeOf(rec) == "" {
+func conflictMender(c Course) string {
+	for i := range slices.Backward(c.Run.Phases) {
+		if rec := &c.Run.Phases[i]; writes(c.Plan, rec.Name) && rec.Written > 0 && WholeOf(rec) == "" {
 			return rec.Name
 		}
 	}

@@ -21,14 +21,14 @@ func done(t *testing.T) (*pipelines.Pipeline, metadata.Run) {
 		{Name: "test", Writes: "test.md", Folder: "01_test", Access: pipelines.AccessTree, NoReview: true, Revisions: 3, Checks: []pipelines.Check{unit}},
 		{Name: "tell", Writes: "tell.md", Folder: "02_tell", NoReview: true, Revisions: 3},
 	}}
-	run := Fresh(plan, metadata.Run{IssueNumber: "7", Language: "en", BaseCommit: strings.Repeat("a", 40)}, mergingNoon)
-	for d := Decide(plan, run); !d.Final(); d = Decide(plan, run) {
+	run := Fresh(On(plan, metadata.Run{IssueNumber: "7", Language: "en", BaseCommit: strings.Repeat("a", 40)}), mergingNoon)
+	for d := Decide(On(plan, run)); !d.Final(); d = Decide(On(plan, run)) {
 		run = Begin(run, d, Beginning{At: mergingNoon, Base: run.BaseCommit})
 		o := Outcome{At: mergingNoon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: true}}}
 		if d.Do != DoCheck {
 			o.Checks, o.Written = nil, &Written{Digest: d.Phase}
 		}
-		run = Apply(plan, run, d, o)
+		run = Apply(On(plan, run), d, o)
 	}
 	return plan, run
 }
@@ -36,10 +36,10 @@ func done(t *testing.T) (*pipelines.Pipeline, metadata.Run) {
 func TestDue(t *testing.T) {
 	plan, run := done(t)
 	end, code := Decision{Do: DoFinish}, Decision{Do: DoExecute, Phase: "build"}
-	fresh := Fresh(plan, metadata.Run{IssueNumber: "7"}, mergingNoon)
+	fresh := Fresh(On(plan, metadata.Run{IssueNumber: "7"}), mergingNoon)
 	asks := AskForMerge(run, mergingNoon)
 	asks.Decisions = append(asks.Decisions, metadata.Decision{Step: "update", By: "ada"})
-	merged := MergeMade(plan, asks, metadata.Merge{At: mergingNoon, Commit: strings.Repeat("b", 40)}, "merged")
+	merged := MergeMade(On(plan, asks), metadata.Merge{At: mergingNoon, Commit: strings.Repeat("b", 40)}, "merged")
 	for _, tt := range []struct {
 		when string
 		run  metadata.Run
@@ -59,7 +59,7 @@ func TestDue(t *testing.T) {
 	} {
 		p := *plan
 		p.Update = tt.when
-		if got := MergeDue(&p, tt.run, tt.d); got != tt.want {
+		if got := MergeDue(On(&p, tt.run), tt.d); got != tt.want {
 			t.Errorf("%q, before %s %s: %t", tt.when, tt.d.Do, tt.d.Code, got)
 		}
 	}
@@ -70,7 +70,7 @@ func TestDue(t *testing.T) {
 func TestMade(t *testing.T) {
 	plan, run := done(t)
 	run.Baseline = []metadata.CheckResult{{Name: "unit"}}
-	next := MergeMade(plan, run, metadata.Merge{At: mergingNoon, Commit: strings.Repeat("b", 40)}, "merged")
+	next := MergeMade(On(plan, run), metadata.Merge{At: mergingNoon, Commit: strings.Repeat("b", 40)}, "merged")
 	if err := metadata.CheckNext(run, next); err != nil {
 		t.Fatal(err)
 	}
@@ -78,19 +78,19 @@ func TestMade(t *testing.T) {
 		t.Error("what failed on the base before counts for the new one")
 	}
 	for _, phase := range []string{"build", "test"} {
-		d := Decide(plan, next)
+		d := Decide(On(plan, next))
 		if d.Do != DoCheck || d.Phase != phase || next.Phase(phase).Base != run.Phase(phase).Base || next.Phase(phase).Upstream != run.BaseCommit {
 			t.Fatalf("it decides %+v, from %s with %s", d, next.Phase(phase).Base, next.Phase(phase).Upstream)
 		}
 		next = Begin(next, d, Beginning{At: mergingNoon})
-		next = Apply(plan, next, d, Outcome{At: mergingNoon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: true}}})
+		next = Apply(On(plan, next), d, Outcome{At: mergingNoon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: true}}})
 	}
-	if d := Decide(plan, next); d.Do != DoFinish {
+	if d := Decide(On(plan, next)); d.Do != DoFinish {
 		t.Errorf("then it decides %+v", d)
 	}
 	// Taken back later, a phase has begun where it began, and knows what came in since.
-	again := MergeMade(plan, next, metadata.Merge{At: mergingNoon, Commit: strings.Repeat("c", 40)}, "merged")
-	back, err := PlanRollback(plan, again, Rollback{To: "build", Step: metadata.Execute, Reason: "anew", At: mergingNoon})
+	again := MergeMade(On(plan, next), metadata.Merge{At: mergingNoon, Commit: strings.Repeat("c", 40)}, "merged")
+	back, err := PlanRollback(On(plan, again), Rollback{To: "build", Step: metadata.Execute, Reason: "anew", At: mergingNoon})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,23 +109,23 @@ func TestMade(t *testing.T) {
 // Once conflicts are mended, the checks of the phases before run again, and that once.
 func TestMended(t *testing.T) {
 	plan, run := done(t)
-	if _, ok := ConflictMended(plan, run, mergingNoon); ok {
+	if _, ok := ConflictMended(On(plan, run), mergingNoon); ok {
 		t.Error("nothing was merged")
 	}
-	merged := MergeMade(plan, run, metadata.Merge{At: mergingNoon, Commit: strings.Repeat("b", 40), Conflicts: []string{"a.go"}}, "merged")
-	if _, ok := ConflictMended(plan, merged, mergingNoon); ok {
+	merged := MergeMade(On(plan, run), metadata.Merge{At: mergingNoon, Commit: strings.Repeat("b", 40), Conflicts: []string{"a.go"}}, "merged")
+	if _, ok := ConflictMended(On(plan, merged), mergingNoon); ok {
 		t.Error("nobody was asked to mend it")
 	}
-	back, err := MendConflict(plan, merged, "mend it", mergingNoon)
+	back, err := MendConflict(On(plan, merged), "mend it", mergingNoon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := back.Run
 	for next.Phase("test").Status != metadata.PhaseCompleted {
-		if _, ok := ConflictMended(plan, next, mergingNoon); ok {
+		if _, ok := ConflictMended(On(plan, next), mergingNoon); ok {
 			t.Fatal("it is not mended yet")
 		}
-		d := Decide(plan, next)
+		d := Decide(On(plan, next))
 		if d.Phase != "test" {
 			t.Fatalf("it decides %+v", d)
 		}
@@ -134,20 +134,20 @@ func TestMended(t *testing.T) {
 		if d.Do != DoCheck {
 			o.Checks, o.Written = nil, &Written{Digest: "mended"}
 		}
-		next = Apply(plan, next, d, o)
+		next = Apply(On(plan, next), d, o)
 	}
-	again, ok := ConflictMended(plan, next, mergingNoon)
-	if d := Decide(plan, again); !ok || d.Do != DoCheck || d.Phase != "build" {
+	again, ok := ConflictMended(On(plan, next), mergingNoon)
+	if d := Decide(On(plan, again)); !ok || d.Do != DoCheck || d.Phase != "build" {
 		t.Fatalf("mended: %v, then it decides %+v", ok, d)
 	}
 	if err := metadata.CheckNext(next, again); err != nil {
 		t.Error(err)
 	}
-	if _, ok := ConflictMended(plan, again, mergingNoon); ok {
+	if _, ok := ConflictMended(On(plan, again), mergingNoon); ok {
 		t.Error("the checks would run once more")
 	}
 	plan.Phases[0].Checks = plan.Phases[1].Checks
-	if _, ok := ConflictMended(plan, next, mergingNoon); ok {
+	if _, ok := ConflictMended(On(plan, next), mergingNoon); ok {
 		t.Error("the phase that mended it has all of the checks")
 	}
 }
@@ -159,11 +159,11 @@ func TestReviewStands(t *testing.T) {
 	plan.Phases[0].NoReview = false
 	rec := run.Phase("build")
 	rec.CompletedSteps, rec.Verdict = append(rec.CompletedSteps, metadata.Review), &metadata.Verdict{Verdict: metadata.Pass}
-	next := MergeMade(plan, run, metadata.Merge{At: mergingNoon, Commit: strings.Repeat("b", 40)}, "merged")
-	d := Decide(plan, next)
+	next := MergeMade(On(plan, run), metadata.Merge{At: mergingNoon, Commit: strings.Repeat("b", 40)}, "merged")
+	d := Decide(On(plan, next))
 	next = Begin(next, d, Beginning{At: mergingNoon})
 	for pass, want := range map[bool]metadata.PhaseStatus{true: metadata.PhaseCompleted, false: metadata.PhaseInProgress} {
-		after := Apply(plan, next, d, Outcome{At: mergingNoon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: pass, ExitCode: 1}}})
+		after := Apply(On(plan, next), d, Outcome{At: mergingNoon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: pass, ExitCode: 1}}})
 		if got := after.Phase("build"); got.Status != want || !pass && got.CurrentStep != metadata.Revise {
 			t.Errorf("with checks that pass, %t, it is %s, %s", pass, got.Status, got.CurrentStep)
 		}
@@ -173,26 +173,26 @@ func TestReviewStands(t *testing.T) {
 func TestConflicts(t *testing.T) {
 	plan, run := done(t)
 	m := metadata.Merge{At: mergingNoon.Add(time.Minute), Commit: strings.Repeat("b", 40), Conflicts: []string{"a.go"}}
-	merged := MergeMade(plan, run, m, "merged")
+	merged := MergeMade(On(plan, run), m, "merged")
 	if got := OpenConflicts(merged); len(got) != 1 || !MergedSince(merged, "tell", 0) {
 		t.Errorf("open are %q", got)
 	}
-	back, err := MendConflict(plan, merged, "mend it", mergingNoon.Add(time.Hour))
+	back, err := MendConflict(On(plan, merged), "mend it", mergingNoon.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := metadata.CheckNext(merged, back.Run); err != nil {
 		t.Error(err)
 	}
-	if d := Decide(plan, back.Run); d.Do != DoRevise || d.Phase != "test" || back.Run.Phase("tell").Status != metadata.PhasePending || len(OpenConflicts(back.Run)) > 0 {
+	if d := Decide(On(plan, back.Run)); d.Do != DoRevise || d.Phase != "test" || back.Run.Phase("tell").Status != metadata.PhasePending || len(OpenConflicts(back.Run)) > 0 {
 		t.Errorf("then it decides %+v", d)
 	}
 	// Names of files are words of others, so they stand in the output alone, which prompts fence.
 	if got := back.Run.Phase("test").Checks.Results[0]; !strings.HasPrefix(got.Output, "a.go:") || !strings.HasSuffix(got.Output, "/01_test/conflicts/1/1") || strings.Contains(got.Name+got.Run, "a.go") {
 		t.Errorf("the agent is told %+v", got)
 	}
-	again := MergeMade(plan, back.Run, m, "merged")
-	begun := Fresh(plan, metadata.Run{IssueNumber: "7"}, mergingNoon)
+	again := MergeMade(On(plan, back.Run), m, "merged")
+	begun := Fresh(On(plan, metadata.Run{IssueNumber: "7"}), mergingNoon)
 	for _, tt := range []struct {
 		run  metadata.Run
 		path string
@@ -206,16 +206,16 @@ func TestConflicts(t *testing.T) {
 		{begun, "a.go", "conflict_nobody"},
 		{Take(again, again, Command{Name: "retry", By: "ada", At: mergingNoon.Add(2 * time.Hour)}), "a.go", ""},
 	} {
-		if got := WhyPersonMerges(plan, tt.run, []string{tt.path}); got.Code() != tt.want {
+		if got := WhyPersonMerges(On(plan, tt.run), []string{tt.path}); got.Code() != tt.want {
 			t.Errorf("%s after %d merges: %q", tt.path, len(tt.run.Merges), got)
 		}
 	}
-	if stop := GiveUpMerge(plan, merged, "no", mergingNoon); stop.Stop.Code != metadata.Conflicts || stop.Stop.Phase != "test" {
+	if stop := GiveUpMerge(On(plan, merged), "no", mergingNoon); stop.Stop.Code != metadata.Conflicts || stop.Stop.Phase != "test" {
 		t.Errorf("it stops with %+v", stop.Stop)
 	}
 	idle := metadata.Run{CurrentPhase: "design", Phases: []metadata.Phase{{Name: "design"}}}
 	idle.Decisions = []metadata.Decision{{Step: "update"}}
-	if stop := GiveUpMerge(plan, idle, "no", mergingNoon); stop.Stop.Phase != "design" || !MergeRequested(idle) || MergeRequested(stop) {
+	if stop := GiveUpMerge(On(plan, idle), "no", mergingNoon); stop.Stop.Phase != "design" || !MergeRequested(idle) || MergeRequested(stop) {
 		t.Errorf("where nobody can mend it, it stops with %+v; asked for again: %v", stop.Stop, MergeRequested(stop))
 	}
 }

@@ -39,37 +39,37 @@ func NothingToApprove(run metadata.Run, phase string) metadata.Reason {
 
 // Approve gives the record after a person has approved a phase as it stands; with an empty name the first that the
 // run waits at. Whatever changes that phase later voids it. An error says why there is nothing to approve.
-func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Run, error) {
-	waits, role, _, ok := Approval(plan, run, c.Phase)
+func Approve(of Course, c Command) (metadata.Run, error) {
+	waits, role, _, ok := Approval(of, c.Phase)
 	switch {
-	case c.Phase != "" && run.Phase(c.Phase) == nil:
-		return run, &UnknownPhase{Phase: c.Phase, Known: run.Phases.Names()}
-	case !ok && edited(plan, run) != "":
-		return run, refuse(metadata.Because("approve_after_review", "file", edited(plan, run)))
+	case c.Phase != "" && of.Run.Phase(c.Phase) == nil:
+		return of.Run, &UnknownPhase{Phase: c.Phase, Known: of.Run.Phases.Names()}
+	case !ok && edited(of) != "":
+		return of.Run, refuse(metadata.Because("approve_after_review", "file", edited(of)))
 	case !ok:
-		return run, refuse(NothingToApprove(run, At(plan, run)))
-	case c.Phase == "" && len(Approvals(plan, run)) > 1:
-		return run, refuse(metadata.Because("which_approval", "phases", Approvals(plan, run), "first", waits))
+		return of.Run, refuse(NothingToApprove(of.Run, At(of)))
+	case c.Phase == "" && len(Approvals(of)) > 1:
+		return of.Run, refuse(metadata.Because("which_approval", "phases", Approvals(of), "first", waits))
 	case c.Phase != "" && c.Phase != waits:
-		return run, refuse(metadata.Because("approve_another", "phase", c.Phase, "other", waits))
-	case isAmong(approvedBy(run, run.Phase(waits), role), c.By):
-		return run, refuse(metadata.Because("approved_already", "phase", waits, "by", metadata.Said(c.By)))
+		return of.Run, refuse(metadata.Because("approve_another", "phase", c.Phase, "other", waits))
+	case isAmong(approvedBy(of.Run, of.Run.Phase(waits), role), c.By):
+		return of.Run, refuse(metadata.Because("approved_already", "phase", waits, "by", metadata.Said(c.By)))
 	}
-	run = run.Clone()
-	rec := run.Phase(waits)
-	run.Approvals = append(run.Approvals, metadata.Approval{
+	of.Run = of.Run.Clone()
+	rec := of.Run.Phase(waits)
+	of.Run.Approvals = append(of.Run.Approvals, metadata.Approval{
 		Phase: waits, Generation: rec.Generation, Attempt: rec.Written, Touched: rec.Touched, Digest: digestOf(rec), Role: role, By: c.By, Comment: c.Comment, At: c.At,
 	})
-	if why := advised(rec); why != "" && len(approvedBy(run, rec, role)) >= max(1, plan.Phase(waits).Approvers) {
-		return Cancel(run, metadata.Because("given_up", "reason", why), c.At)
+	if why := advised(rec); why != "" && len(approvedBy(of.Run, rec, role)) >= max(1, of.Plan.Phase(waits).Approvers) {
+		return Cancel(of.Run, metadata.Because("given_up", "reason", why), c.At)
 	}
-	switch still := needed(plan, run, plan.Phase(waits), rec); {
-	case still.Code == metadata.AwaitingPerson && run.Stop != nil && run.Stop.Phase == waits: // for others
-		run.Stop.Why = still.Why
-	case !paused(run):
-		wake(&run)
+	switch still := needed(of, of.Plan.Phase(waits), rec); {
+	case still.Code == metadata.AwaitingPerson && of.Run.Stop != nil && of.Run.Stop.Phase == waits: // for others
+		of.Run.Stop.Why = still.Why
+	case !paused(of.Run):
+		wake(&of.Run)
 	}
-	return touch(run, c.At), nil
+	return touch(of.Run, c.At), nil
 }
 
 // Answer gives the record after a person has answered a question: the one with that id, or with an empty id the only
@@ -119,44 +119,44 @@ func Pause(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, e
 }
 
 // Skip gives the record of a run that leaves a phase out. A phase that others need cannot be left out before them.
-func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time) (metadata.Run, error) {
-	run = run.Clone()
-	rec := run.Phase(phase)
+func Skip(c Course, phase string, at time.Time) (metadata.Run, error) {
+	c.Run = c.Run.Clone()
+	rec := c.Run.Phase(phase)
 	switch {
-	case rec == nil || plan.Phase(phase) == nil:
-		return run, &UnknownPhase{Phase: phase, Known: run.Phases.Names()}
+	case rec == nil || c.Plan.Phase(phase) == nil:
+		return c.Run, &UnknownPhase{Phase: phase, Known: c.Run.Phases.Names()}
 	case rec.Status == metadata.PhaseCompleted:
-		return run, refuse(metadata.Because("skip_completed", "phase", phase))
+		return c.Run, refuse(metadata.Because("skip_completed", "phase", phase))
 	case rec.Status == metadata.PhaseSkipped:
-		return run, refuse(metadata.Because("skipped_already", "phase", phase))
+		return c.Run, refuse(metadata.Because("skipped_already", "phase", phase))
 	}
 	var need []string
-	for _, other := range run.Phases {
-		p := plan.Phase(other.Name)
+	for _, other := range c.Run.Phases {
+		p := c.Plan.Phase(other.Name)
 		waiting := other.Status != metadata.PhaseCompleted && other.Status != metadata.PhaseSkipped
-		if p != nil && waiting && (slices.Contains(p.Needs, phase) || PartNeeds(&run, &other, phase)) {
+		if p != nil && waiting && (slices.Contains(p.Needs, phase) || PartNeeds(&c.Run, &other, phase)) {
 			need = append(need, other.Name)
 		}
 	}
 	if len(need) > 0 {
-		return run, refuse(metadata.Because("skip_needed", "phase", phase, "phases", need))
+		return c.Run, refuse(metadata.Because("skip_needed", "phase", phase, "phases", need))
 	}
-	if whole := WholeOf(rec); whole != "" && len(PartsOf(&run, whole)) == 1 {
-		return run, refuse(metadata.Because("skip_last_part", "part", phase, "phase", whole))
+	if whole := WholeOf(rec); whole != "" && len(PartsOf(&c.Run, whole)) == 1 {
+		return c.Run, refuse(metadata.Because("skip_last_part", "part", phase, "phase", whole))
 	}
-	for _, rec := range withParts(&run, phase) {
+	for _, rec := range withParts(&c.Run, phase) {
 		if rec.Status == metadata.PhaseCompleted {
 			continue // a part whose work is there
 		}
 		rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseSkipped, "", nil
 		rec.RollbackContext = nil
 		leaveLane(rec)
-		forgetChildren(&run, func(name string) bool { return name == rec.Name })
-		if run.Stop != nil && run.Stop.Phase == rec.Name {
-			wake(&run)
+		forgetChildren(&c.Run, func(name string) bool { return name == rec.Name })
+		if c.Run.Stop != nil && c.Run.Stop.Phase == rec.Name {
+			wake(&c.Run)
 		}
 	}
-	return touch(run, at), nil
+	return touch(c.Run, at), nil
 }
 
 // approver gives the role of the person who has to approve a phase before the run goes on, and why.
@@ -232,18 +232,18 @@ func digestOf(rec *metadata.Phase) string {
 
 // ToPlace gives what a run has to change at protected paths now that a person has approved
 // it: what the newest approval is about, if the phase needs no other one.
-func ToPlace(plan *pipelines.Pipeline, run metadata.Run) []metadata.Opened {
-	if len(run.Approvals) == 0 {
+func ToPlace(c Course) []metadata.Opened {
+	if len(c.Run.Approvals) == 0 {
 		return nil
 	}
-	rec := run.Phase(run.Approvals[len(run.Approvals)-1].Phase)
-	if rec == nil || plan.Phase(rec.Name) == nil {
+	rec := c.Run.Phase(c.Run.Approvals[len(c.Run.Approvals)-1].Phase)
+	if rec == nil || c.Plan.Phase(rec.Name) == nil {
 		return nil
 	}
-	if role, _ := approver(plan.Phase(rec.Name), run, rec); role != "" {
+	if role, _ := approver(c.Plan.Phase(rec.Name), c.Run, rec); role != "" {
 		return nil
 	}
-	return Opens(plan, rec)
+	return Opens(c.Plan, rec)
 }
 
 // Opens gives what a phase asks for at protected paths that its pipeline opens still.
@@ -271,10 +271,10 @@ func GivenUp(run metadata.Run) metadata.Reason {
 
 // Approval says which phase waits for an approval, and by whom: the part of that name if it does, else the first.
 // ok is false if none does.
-func Approval(plan *pipelines.Pipeline, run metadata.Run, part string) (phase, role string, why metadata.Reason, ok bool) {
-	for _, name := range Approvals(plan, run) {
+func Approval(c Course, part string) (phase, role string, why metadata.Reason, ok bool) {
+	for _, name := range Approvals(c) {
 		if !ok || name == part {
-			role, why = approver(plan.Phase(name), run, run.Phase(name))
+			role, why = approver(c.Plan.Phase(name), c.Run, c.Run.Phase(name))
 			phase, ok = name, true
 		}
 	}
@@ -282,29 +282,29 @@ func Approval(plan *pipelines.Pipeline, run metadata.Run, part string) (phase, r
 }
 
 // Approvals names what waits for an approval: a phase, or those of its parts that do.
-func Approvals(plan *pipelines.Pipeline, run metadata.Run) (names []string) {
-	for _, d := range Due(plan, run) {
-		rec, p := run.Phase(d.Phase), plan.Phase(d.Phase)
-		if rec == nil || p == nil || rec.Status != metadata.PhaseCompleted || Unreviewed(p, rec) {
+func Approvals(c Course) (names []string) {
+	for _, d := range Due(c) {
+		rec, p := c.Run.Phase(d.Phase), c.Plan.Phase(d.Phase)
+		if rec == nil || p == nil || rec.Status != metadata.PhaseCompleted || unreviewed(p, rec) {
 			continue
 		}
-		if role, _ := approver(p, run, rec); role != "" {
+		if role, _ := approver(p, c.Run, rec); role != "" {
 			names = append(names, d.Phase)
 		}
 	}
 	return names
 }
 
-// Unreviewed reports whether a completed phase has to be reviewed again before
+// unreviewed reports whether a completed phase has to be reviewed again before
 // anything else happens, because its artifact is not what was accepted.
-func Unreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
+func unreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
 	return rec.Status == metadata.PhaseCompleted && rec.Edited() && !p.NoReview
 }
 
 // edited names the first artifact that is reviewed again, or "".
-func edited(plan *pipelines.Pipeline, run metadata.Run) string {
-	for i := range run.Phases {
-		if p := plan.Phase(run.Phases[i].Name); p != nil && Unreviewed(p, &run.Phases[i]) {
+func edited(c Course) string {
+	for i := range c.Run.Phases {
+		if p := c.Plan.Phase(c.Run.Phases[i].Name); p != nil && unreviewed(p, &c.Run.Phases[i]) {
 			return p.Writes
 		}
 	}

@@ -16,27 +16,27 @@ func TestAt(t *testing.T) {
 	run := freshRun(plan)
 	at := func(when, want string) {
 		t.Helper()
-		if got := At(plan, run); got != want {
+		if got := At(On(plan, run)); got != want {
 			t.Errorf("%s the run is at %q, want %q", when, got, want)
 		}
 	}
 	at("at first", "plan")
-	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
-	run = play(t, plan, run, Decide(plan, run), judged(true))
-	run = play(t, plan, run, Decide(plan, run), Outcome{})
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
+	run = play(t, plan, run, Decide(On(plan, run)), judged(true))
+	run = play(t, plan, run, Decide(On(plan, run)), Outcome{})
 	at("while it waits", "plan")
-	run, err := Approve(plan, run, Command{By: "ada", At: run.UpdatedAt})
+	run, err := Approve(On(plan, run), Command{By: "ada", At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
 	at("after the approval", "code")
-	if _, err = Approve(plan, run, Command{At: run.UpdatedAt}); !strings.HasSuffix(refused(err), "the run is at code") {
+	if _, err = Approve(On(plan, run), Command{At: run.UpdatedAt}); !strings.HasSuffix(refused(err), "the run is at code") {
 		t.Errorf("a second approval: %v", err)
 	}
-	if _, err = PlanRollback(plan, run, Rollback{To: "tell", Step: metadata.Revise, Reason: "why"}); !strings.HasSuffix(refused(err), "the run is at code") {
+	if _, err = PlanRollback(On(plan, run), Rollback{To: "tell", Step: metadata.Revise, Reason: "why"}); !strings.HasSuffix(refused(err), "the run is at code") {
 		t.Errorf("a rollback to what has not begun: %v", err)
 	}
-	run = Begin(run, Decide(plan, run), Beginning{At: run.UpdatedAt})
+	run = Begin(run, Decide(On(plan, run)), Beginning{At: run.UpdatedAt})
 	at("while it works", "code")
 	run = metadata.Run{Status: metadata.Completed, CurrentPhase: "tell"}
 	at("when it is completed", "tell")
@@ -50,7 +50,7 @@ func TestProposed(t *testing.T) {
 	waiting := func(report, ask string) metadata.Run {
 		run := freshRun(plan)
 		for range 5 {
-			d, o := Decide(plan, run), wrotten("w")
+			d, o := Decide(On(plan, run)), wrotten("w")
 			if d.Do == DoReview {
 				o = judged(true)
 			} else if d.Do == DoCheck {
@@ -72,7 +72,7 @@ func TestProposed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if rw, ok := Proposed(plan, waiting(tt.report, tt.ask)); ok {
+			if rw, ok := Proposed(On(plan, waiting(tt.report, tt.ask))); ok {
 				got = strings.Join([]string{rw.To, string(rw.Step), rw.Reason}, " ")
 			}
 			if got != tt.want {
@@ -80,7 +80,7 @@ func TestProposed(t *testing.T) {
 			}
 		})
 	}
-	if _, ok := Proposed(plan, freshRun(plan)); ok {
+	if _, ok := Proposed(On(plan, freshRun(plan))); ok {
 		t.Error("something is proposed about a run that waits for nothing")
 	}
 }

@@ -30,7 +30,7 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 	if run.Stop != nil && (run.Status == metadata.Waiting || run.Status == metadata.Failed) {
 		on := run
 		on.Status, on.Stop = metadata.Running, nil
-		if d := Decide(&plan, on); !d.Final() || d.Phase != run.Stop.Phase || d.Code != run.Stop.Code { // what it has stopped for is over
+		if d := Decide(On(&plan, on)); !d.Final() || d.Phase != run.Stop.Phase || d.Code != run.Stop.Code { // what it has stopped for is over
 			run = on
 		}
 	}
@@ -69,13 +69,13 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 			list = slices.Insert(list, placeAfter(list, run.Phases[:i]), rec)
 		}
 	}
-	return append(list, historic(plan, run)...)
+	return append(list, historic(On(plan, run))...)
 }
 
 // historic gives the phases that the plan does not have any more and that the history names.
-func historic(plan *pipelines.Pipeline, run metadata.Run) (list metadata.Phases) {
-	for _, rec := range run.Phases {
-		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !namesPart(run, &rec) {
+func historic(c Course) (list metadata.Phases) {
+	for _, rec := range c.Run.Phases {
+		if c.Plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !namesPart(c.Run, &rec) {
 			continue
 		}
 		if rec.Status != metadata.PhaseCompleted {

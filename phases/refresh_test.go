@@ -12,15 +12,15 @@ import (
 func TestIssueTakenAnewEndsSessions(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
-	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
-	if d := Decide(plan, run); d.Do != DoRevise || d.Resume != 1 {
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
+	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
+	if d := Decide(On(plan, run)); d.Do != DoRevise || d.Resume != 1 {
 		t.Fatalf("decided %q, resume %d; want the session to go on", show(d), d.Resume)
 	}
 	now := run.Issue
 	now.Title = "Another title"
 	run = TakeIssue(run, now, "title", "ada", run.UpdatedAt.Add(time.Second))
-	if d := Decide(plan, run); d.Do != DoRevise || d.Resume != 0 {
+	if d := Decide(On(plan, run)); d.Do != DoRevise || d.Resume != 0 {
 		t.Errorf("decided %q, resume %d; want a fresh session", show(d), d.Resume)
 	}
 	if run.IssueTitle != "Another title" {
@@ -34,24 +34,24 @@ func TestIssueTakenAnewAfterNoProgress(t *testing.T) {
 	run := freshRun(plan)
 	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "x.md was not written"}
 	for range 2 {
-		run = play(t, plan, run, Decide(plan, run), nothing)
+		run = play(t, plan, run, Decide(On(plan, run)), nothing)
 	}
-	d := Decide(plan, run)
+	d := Decide(On(plan, run))
 	if d.Do != DoWait || d.Code != metadata.NoProgress {
 		t.Fatalf("decided %q, want to wait for a person", show(d))
 	}
 	run = play(t, plan, run, d, Outcome{})
-	if next, err := Answer(run, "", "In docs/.", Command{At: run.UpdatedAt}); err != nil || show(Decide(plan, next)) != "plan execute writer" {
-		t.Errorf("answered, the run decides %q, error %v", show(Decide(plan, next)), err)
+	if next, err := Answer(run, "", "In docs/.", Command{At: run.UpdatedAt}); err != nil || show(Decide(On(plan, next))) != "plan execute writer" {
+		t.Errorf("answered, the run decides %q, error %v", show(Decide(On(plan, next))), err)
 	}
 	renamed := testPlan()
 	renamed.Phases[0].Name = "design"
-	if _, next := Refresh(plan, renamed, run, run.UpdatedAt); next.Status != metadata.Running || Decide(renamed, next).Phase != "design" {
-		t.Errorf("with its phase renamed the run is %s and decides %q", next.Status, show(Decide(renamed, next)))
+	if _, next := Refresh(plan, renamed, run, run.UpdatedAt); next.Status != metadata.Running || Decide(On(renamed, next)).Phase != "design" {
+		t.Errorf("with its phase renamed the run is %s and decides %q", next.Status, show(Decide(On(renamed, next))))
 	}
 	for _, issue := range []bool{false, true} {
 		next := TakeUp(run, Start{At: run.UpdatedAt, Issue: issue})
-		if d := Decide(plan, next); (next.Status == metadata.Running && d.Do == DoExecute) != issue {
+		if d := Decide(On(plan, next)); (next.Status == metadata.Running && d.Do == DoExecute) != issue {
 			t.Errorf("issue %v: the run is %s, decided %q", issue, next.Status, show(d))
 		}
 	}

@@ -111,10 +111,10 @@ const (
 )
 
 // AskedQuestions are those that a call asks, as far as it may.
-func AskedQuestions(plan *pipelines.Pipeline, run metadata.Run, d Decision, report json.RawMessage) []askedQuestion {
-	p, rec := plan.Phase(d.Phase), run.Phase(d.Phase)
+func AskedQuestions(c Course, d Decision, report json.RawMessage) []askedQuestion {
+	p, rec := c.Plan.Phase(d.Phase), c.Run.Phase(d.Phase)
 	requested := 0
-	for _, a := range Tries(plan, run, rec, d.Step()) {
+	for _, a := range Tries(c, rec, d.Step()) {
 		if a.Code == metadata.AwaitingPerson {
 			requested++
 		}
@@ -177,13 +177,13 @@ func forgetChildren(run *metadata.Run, void func(phase string) bool) {
 
 // ToOpen gives the issues that are to be opened now: those that phases with
 // valid work ask for, up to the limit of a run.
-func ToOpen(plan *pipelines.Pipeline, run metadata.Run) []metadata.Child {
+func ToOpen(of Course) []metadata.Child {
 	var out []metadata.Child
 	room := MostChildren
-	for _, c := range run.Children {
+	for _, c := range of.Run.Children {
 		if c.Opened() {
 			room--
-		} else if stands(plan, run, c.Phase) {
+		} else if stands(of, c.Phase) {
 			out = append(out, c)
 		}
 	}
@@ -191,12 +191,12 @@ func ToOpen(plan *pipelines.Pipeline, run metadata.Run) []metadata.Child {
 }
 
 // stands reports whether a phase is completed, and approved where somebody has to.
-func stands(plan *pipelines.Pipeline, run metadata.Run, phase string) bool {
-	p, rec := plan.Phase(phase), run.Phase(phase)
+func stands(c Course, phase string) bool {
+	p, rec := c.Plan.Phase(phase), c.Run.Phase(phase)
 	if p == nil || rec == nil || rec.Status != metadata.PhaseCompleted {
 		return false
 	}
-	role, _ := approver(p, run, rec)
+	role, _ := approver(p, c.Run, rec)
 	return role == ""
 }
 

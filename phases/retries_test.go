@@ -24,7 +24,7 @@ func TestHowOftenAnErrorIsTriedAgain(t *testing.T) {
 			plan.Agents["writer"] = pipelines.Agent{Use: "claude"} // nobody to fall back to
 			plan.Phases[0].Retry.Max = most
 			run, n := freshRun(plan), 0
-			for d := Decide(plan, run); !d.Final() && n < 30; d = Decide(plan, run) {
+			for d := Decide(On(plan, run)); !d.Final() && n < 30; d = Decide(On(plan, run)) {
 				run = play(t, plan, run, d, errored(class))
 				n++
 			}

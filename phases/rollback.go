@@ -42,22 +42,22 @@ type RollbackPlan struct {
 
 // PlanRollback computes a rollback: the record after it, the history entry, and the
 // files that move. It changes nothing.
-func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) (RollbackPlan, error) {
-	if err := checkRollback(plan, run, request); err != nil {
+func PlanRollback(c Course, request Rollback) (RollbackPlan, error) {
+	if err := checkRollback(c, request); err != nil {
 		return RollbackPlan{}, err
 	}
-	out := RollbackPlan{Before: run, Moves: map[string]string{}, Attempt: request.Attempt}
-	run = run.Clone()
-	target := run.Phase(request.To)
+	out := RollbackPlan{Before: c.Run, Moves: map[string]string{}, Attempt: request.Attempt}
+	c.Run = c.Run.Clone()
+	target := c.Run.Phase(request.To)
 	request.Reason = withoutBecause(request.Reason)
 	if conflict := target.Lane != nil && target.Lane.Conflict != nil; request.Step == metadata.Revise && (target.Written == 0 || conflict) {
 		request.Step = metadata.Execute // there is nothing to revise yet, or it has to be done on what was merged meanwhile
 	}
-	out.Entry = entryOf(plan, run, request)
-	out.Open = detailsOf(&run, out.Entry.FromPhase, target)
-	out.ReasonFile = path.Join(PhaseFolder(run, plan.Phase(request.To)), ReasonFile)
-	out.void(plan, &run, request)
-	target = run.Phase(request.To)
+	out.Entry = entryOf(c, request)
+	out.Open = detailsOf(&c.Run, out.Entry.FromPhase, target)
+	out.ReasonFile = path.Join(PhaseFolder(c.Run, c.Plan.Phase(request.To)), ReasonFile)
+	out.void(c.Plan, &c.Run, request)
+	target = c.Run.Phase(request.To)
 	earlier := openReasons(target)
 	asked := target.Status == metadata.PhaseSkipped && target.Dropped == target.Name // and is asked about anew
 	resetToStep(target, request.Step)
@@ -70,26 +70,26 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	}
 	target.RollbackContext = &given
 	if request.Step == metadata.Execute { // those who do its parts are the next that have to know
-		for _, part := range PartsOf(&run, request.To) {
+		for _, part := range PartsOf(&c.Run, request.To) {
 			each := given
 			each.Earlier = openReasons(part)
 			part.RollbackContext = &each
 		}
 	}
-	run.RollbackHistory = append(run.RollbackHistory, out.Entry)
-	run.CurrentPhase, run.Status, run.Stop = request.To, metadata.Running, nil
-	run.AllowanceFrom = len(run.Attempts)
+	c.Run.RollbackHistory = append(c.Run.RollbackHistory, out.Entry)
+	c.Run.CurrentPhase, c.Run.Status, c.Run.Stop = request.To, metadata.Running, nil
+	c.Run.AllowanceFrom = len(c.Run.Attempts)
 	why := metadata.Because("taken_back_to", "step", request.Step, "reason", metadata.Said(OneLine(request.Reason)))
-	note(&run, request.At, "rollback", request.To, why)
-	out.Run = touch(run, request.At)
+	note(&c.Run, request.At, "rollback", request.To, why)
+	out.Run = touch(c.Run, request.At)
 	return out, nil
 }
 
 // entryOf is what the history of a run says of a rollback.
-func entryOf(plan *pipelines.Pipeline, run metadata.Run, request Rollback) metadata.Rollback {
-	from, step := where(plan, run)
+func entryOf(c Course, request Rollback) metadata.Rollback {
+	from, step := where(c)
 	if request.From != "" {
-		from, step = request.From, stepOf(run.Phase(request.From))
+		from, step = request.From, stepOf(c.Run.Phase(request.From))
 	}
 	return metadata.Rollback{
 		Timestamp: request.At, FromPhase: from, FromStep: step, ToPhase: request.To, ToStep: request.Step,
@@ -101,7 +101,7 @@ func entryOf(plan *pipelines.Pipeline, run metadata.Run, request Rollback) metad
 func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request Rollback) {
 	void := map[string]bool{}
 	if request.Step == metadata.Execute {
-		r.putAside(plan, *run, run.Phase(request.To))
+		r.putAside(On(plan, *run), run.Phase(request.To))
 		void[request.To] = true
 	}
 	after := phasesNeeding(plan, run, run.Phase(request.To), request.Restore)
@@ -114,7 +114,7 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 		if plan.Phase(rec.Name) == nil || rec.Status == metadata.PhaseSkipped && !droppedBy(*run, rec, request.To) {
 			continue
 		}
-		r.putAside(plan, *run, rec)
+		r.putAside(On(plan, *run), rec)
 		resetToPending(rec, request.Restore)
 		void[rec.Name] = true
 	}
@@ -124,11 +124,11 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 }
 
 // putAside plans to move the artifacts of a phase to where superseded ones are.
-func (r *RollbackPlan) putAside(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) {
-	folder := PhaseFolder(run, plan.Phase(rec.Name))
+func (r *RollbackPlan) putAside(c Course, rec *metadata.Phase) {
+	folder := PhaseFolder(c.Run, c.Plan.Phase(rec.Name))
 	for _, f := range rec.OutputFiles {
 		rest := strings.TrimPrefix(f, folder+"/")
-		r.Moves[f] = path.Join(folder, "superseded", fmt.Sprint(len(run.RollbackHistory)+1), rest)
+		r.Moves[f] = path.Join(folder, "superseded", fmt.Sprint(len(c.Run.RollbackHistory)+1), rest)
 	}
 }
 
@@ -143,13 +143,13 @@ func withoutBecause(reason string) string {
 }
 
 // checkRollback says why a run cannot be taken back like that; nil if it can.
-func checkRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) error {
-	rec := run.Phase(request.To)
-	if rec == nil || plan.Phase(request.To) == nil {
-		return &UnknownPhase{Phase: request.To, Known: run.Phases.Names()}
+func checkRollback(c Course, request Rollback) error {
+	rec := c.Run.Phase(request.To)
+	if rec == nil || c.Plan.Phase(request.To) == nil {
+		return &UnknownPhase{Phase: request.To, Known: c.Run.Phases.Names()}
 	}
-	if request.From != "" && run.Phase(request.From) == nil {
-		return &UnknownPhase{Phase: request.From, Known: run.Phases.Names()}
+	if request.From != "" && c.Run.Phase(request.From) == nil {
+		return &UnknownPhase{Phase: request.From, Known: c.Run.Phases.Names()}
 	}
 	if !slices.Contains(metadata.AgentSteps(), request.Step) {
 		return refuse(metadata.Because("no_such_step", "name", request.Step))
@@ -157,21 +157,21 @@ func checkRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback)
 	if strings.TrimSpace(request.Reason) == "" {
 		return refuse(metadata.Because("rollback_reason"))
 	}
-	begun := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == request.To })
+	begun := slices.ContainsFunc(c.Run.Attempts, func(a metadata.Attempt) bool { return a.Phase == request.To })
 	switch {
 	case rec.Dropped == rec.Name && rec.Status == metadata.PhaseSkipped: // it is asked about anew
 	case rec.Status == metadata.PhaseSkipped && !begun, partGone(rec):
-		return refuse(metadata.Because("rollback_left_out", "phase", request.To, "at", At(plan, run)))
-	case request.Trigger == metadata.Automatic && indexOf(run.Phases, request.To) > indexOf(run.Phases, cmp.Or(request.From, run.CurrentPhase)):
+		return refuse(metadata.Because("rollback_left_out", "phase", request.To, "at", At(c)))
+	case request.Trigger == metadata.Automatic && indexOf(c.Run.Phases, request.To) > indexOf(c.Run.Phases, cmp.Or(request.From, c.Run.CurrentPhase)):
 		// A person has left it out, and the run has gone back past it since.
-		return refuse(metadata.Because("rollback_forward", "phase", request.To, "at", At(plan, run)))
-	case rec.Status == metadata.PhasePending && !partsBegun(&run, request.To):
-		return refuse(metadata.Because("rollback_not_begun", "phase", request.To, "at", At(plan, run)))
+		return refuse(metadata.Because("rollback_forward", "phase", request.To, "at", At(c)))
+	case rec.Status == metadata.PhasePending && !partsBegun(&c.Run, request.To):
+		return refuse(metadata.Because("rollback_not_begun", "phase", request.To, "at", At(c)))
 	}
-	if wrote := writersOf(run, request.To); request.Attempt != 0 && !slices.Contains(wrote, request.Attempt) {
+	if wrote := writersOf(c.Run, request.To); request.Attempt != 0 && !slices.Contains(wrote, request.Attempt) {
 		return refuse(metadata.Because("no_such_attempt", "phase", request.To, "n", request.Attempt, "known", fmt.Sprint(wrote)))
 	}
-	if request.Step == metadata.Review && plan.Phase(request.To).NoReview {
+	if request.Step == metadata.Review && c.Plan.Phase(request.To).NoReview {
 		return refuse(metadata.Because("rollback_no_review", "phase", request.To))
 	}
 	if request.Step == metadata.Review && rec.Written == 0 {
@@ -249,11 +249,11 @@ func droppedBy(run metadata.Run, rec *metadata.Phase, target string) bool {
 }
 
 // where finds the phase and step a run is at: the one in progress, else the newest one that ended.
-func where(plan *pipelines.Pipeline, run metadata.Run) (string, metadata.Step) {
-	at, step := run.CurrentPhase, metadata.Step("")
-	for i := range run.Phases {
-		rec := &run.Phases[i]
-		if plan.Phase(rec.Name) == nil || rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped {
+func where(c Course) (string, metadata.Step) {
+	at, step := c.Run.CurrentPhase, metadata.Step("")
+	for i := range c.Run.Phases {
+		rec := &c.Run.Phases[i]
+		if c.Plan.Phase(rec.Name) == nil || rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped {
 			continue
 		}
 		at, step = rec.Name, stepOf(rec)

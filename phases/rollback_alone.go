@@ -30,13 +30,13 @@ func (r Rollback) command() string {
 }
 
 // rollBackAlone takes a run back without asking anybody.
-func rollBackAlone(plan *pipelines.Pipeline, run metadata.Run, to Rollback) (metadata.Run, *RollbackPlan) {
-	if n := automaticSince(run); n >= mostAutomatic {
-		return proposed(run, to.From, metadata.Because("went_back_often", "n", n, "command", to.command()))
+func rollBackAlone(c Course, to Rollback) (metadata.Run, *RollbackPlan) {
+	if n := automaticSince(c.Run); n >= mostAutomatic {
+		return proposed(c.Run, to.From, metadata.Because("went_back_often", "n", n, "command", to.command()))
 	}
-	r, err := PlanRollback(plan, run, to)
+	r, err := PlanRollback(c, to)
 	if err != nil {
-		return proposed(run, to.From, metadata.Because("rollback_impossible", "command", to.command(), "why", WhyOf(err)))
+		return proposed(c.Run, to.From, metadata.Because("rollback_impossible", "command", to.command(), "why", WhyOf(err)))
 	}
 	return r.Run, &r
 }
@@ -55,26 +55,26 @@ func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run
 
 // Proposed gives the rollback that an agent or a rule has proposed for the phase that waits for approval. A person
 // may carry it out instead of approving.
-func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
-	phase, _, _, ok := Approval(plan, run, "")
+func Proposed(c Course) (Rollback, bool) {
+	phase, _, _, ok := Approval(c, "")
 	if !ok {
 		return Rollback{}, false
 	}
-	rec := run.Phase(phase)
+	rec := c.Run.Phase(phase)
 	var all []rollbackRequest
-	if r := requestIn(plan.Phase(phase), rec.Report).Rollback; r != nil {
+	if r := requestIn(c.Plan.Phase(phase), rec.Report).Rollback; r != nil {
 		all = append(all, *r)
 	}
-	for _, r := range plan.Rules {
+	for _, r := range c.Plan.Rules {
 		if r.Then.Rollback != nil && r.After == phase {
 			all = append(all, requestOf(r.Then.Rollback))
 		}
 	}
 	for _, r := range all {
-		back := wayBack("", r, run.UpdatedAt)
+		back := wayBack("", r, c.Run.UpdatedAt)
 		back.Trigger = metadata.Manual
 		asked := slices.ContainsFunc(rec.Ask.Each(), func(why metadata.Reason) bool { return why.Value("command").Said() == back.command() })
-		if asked && checkRollback(plan, run, back) == nil {
+		if asked && checkRollback(c, back) == nil {
 			return back, true
 		}
 	}
@@ -100,31 +100,31 @@ func automaticSince(run metadata.Run) int {
 
 // ApplyReport gives the record after what the report of a completed phase asks for: to go back, to give up, or to
 // wait for other issues. A person decides where the agent is not sure, or where its decision is anything but a pass.
-func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *RollbackPlan) {
-	r := requestIn(p, run.Phase(p.Name).Report)
+func ApplyReport(c Course, p *pipelines.Phase, at time.Time) (metadata.Run, *RollbackPlan) {
+	r := requestIn(p, c.Run.Phase(p.Name).Report)
 	switch {
 	case r.Decision == "rollback" && r.Rollback == nil:
-		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(OneLine(r.Reason))))
+		return proposed(c.Run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(OneLine(r.Reason))))
 	case r.Decision == "rollback", r.Decision == "" && r.Rollback != nil:
 		back := wayBack(p.Name, *r.Rollback, at)
 		if sure := r.Rollback.Confidence; sure != "" && sure != "high" {
-			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", OneLine(sure), "command", back.command()))
+			return proposed(c.Run, p.Name, metadata.Because("rollback_proposed", "confidence", OneLine(sure), "command", back.command()))
 		}
-		return rollBackAlone(plan, run, back)
+		return rollBackAlone(c, back)
 	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
-		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(OneLine(cmp.Or(r.Abort, r.Reason)))))
+		return proposed(c.Run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(OneLine(cmp.Or(r.Abort, r.Reason)))))
 	case !r.Passes() && OneLine(r.Reason) == "":
-		return proposed(run, p.Name, metadata.Because("decided", "decision", OneLine(r.Decision)))
+		return proposed(c.Run, p.Name, metadata.Because("decided", "decision", OneLine(r.Decision)))
 	case !r.Passes():
-		return proposed(run, p.Name, metadata.Because("decided_because", "decision", OneLine(r.Decision), "reason", metadata.Said(OneLine(r.Reason))))
+		return proposed(c.Run, p.Name, metadata.Because("decided_because", "decision", OneLine(r.Decision), "reason", metadata.Said(OneLine(r.Reason))))
 	case len(r.DependsOn) > 0:
 		var numbers []string
 		for _, n := range r.DependsOn {
 			numbers = append(numbers, "#"+string(n))
 		}
-		return proposed(run, p.Name, metadata.Because("waits_for_issues", "issues", numbers[:min(len(numbers), 20)]))
+		return proposed(c.Run, p.Name, metadata.Because("waits_for_issues", "issues", numbers[:min(len(numbers), 20)]))
 	}
-	return run, nil
+	return c.Run, nil
 }
 
 // WhyNotAlone says why a run may not go back without a person although the diagnosis is sure, or "".
@@ -179,13 +179,13 @@ const diagnosisSchema = `{
 }`
 
 // DiagnosisSchema is the JSON Schema of a diagnosis of a run. Its phases are those that can be taken back.
-func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
-	targets, _ := json.Marshal(append(rollbackTargets(plan, run), "")) // words always encode
+func DiagnosisSchema(c Course) json.RawMessage {
+	targets, _ := json.Marshal(append(rollbackTargets(c), "")) // words always encode
 	return json.RawMessage(strings.Replace(diagnosisSchema, `"TARGETS"`, string(targets), 1))
 }
 
 // ParseDiagnosis reads a diagnosis, holds it against the run, and says what is wrong with it; "" if nothing is.
-func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (d Diagnosis, wrong metadata.Reason) {
+func ParseDiagnosis(data []byte, c Course) (d Diagnosis, wrong metadata.Reason) {
 	var fields map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -214,54 +214,54 @@ func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (d 
 	case strings.ContainsRune(d.Reason, 0):
 		return d, metadata.Because("reason_no_text")
 	}
-	if err := checkRollback(plan, run, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: d.Reason}); err != nil {
+	if err := checkRollback(c, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: d.Reason}); err != nil {
 		wrong = WhyOf(err)
 	}
 	return d, wrong
 }
 
 // reviewOf gives the path of the newest review of a phase, or "".
-func reviewOf(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
-	rec, p := run.Phase(phase), plan.Phase(phase)
+func reviewOf(c Course, phase string) string {
+	rec, p := c.Run.Phase(phase), c.Plan.Phase(phase)
 	if rec == nil || p == nil || rec.Verdict == nil {
 		return ""
 	}
-	return path.Join(Folder(run.IssueNumber), p.Folder, ReviewFile)
+	return path.Join(Folder(c.Run.IssueNumber), p.Folder, ReviewFile)
 }
 
 // FollowDiagnosis gives the rollback that a diagnosis proposes, for a person to look at or to be carried out.
-func FollowDiagnosis(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, request Rollback) (RollbackPlan, error) {
-	at, _ := where(plan, run)
+func FollowDiagnosis(c Course, d Diagnosis, request Rollback) (RollbackPlan, error) {
+	at, _ := where(c)
 	request.To, request.Step, request.Reason, request.Trigger = d.ToPhase, d.ToStep, d.Reason, metadata.Automatic
-	if request.ReviewResult = reviewOf(plan, run, at); request.ReviewResult == "" {
-		request.ReviewResult = reviewOf(plan, run, d.ToPhase)
+	if request.ReviewResult = reviewOf(c, at); request.ReviewResult == "" {
+		request.ReviewResult = reviewOf(c, d.ToPhase)
 	}
-	return PlanRollback(plan, run, request)
+	return PlanRollback(c, request)
 }
 
 // WhyNone says why there is nothing about a run that an agent could diagnose, or "": it is still going on, or there
 // are no objections to the work. A symptom that a person has seen is an objection, too.
-func WhyNoDiagnosis(plan *pipelines.Pipeline, run metadata.Run, symptom string) metadata.Reason {
+func WhyNoDiagnosis(c Course, symptom string) metadata.Reason {
 	switch {
-	case len(rollbackTargets(plan, run)) == 0:
+	case len(rollbackTargets(c)) == 0:
 		return metadata.Because("no_phase_begun")
 	case symptom != "":
 		return ""
-	case run.Status == metadata.Running, run.Status == metadata.Interrupted:
-		return metadata.Because("run_goes_on", "status", run.Status)
+	case c.Run.Status == metadata.Running, c.Run.Status == metadata.Interrupted:
+		return metadata.Because("run_goes_on", "status", c.Run.Status)
 	}
-	for i := range run.Phases {
-		if hasOpenPoints(&run.Phases[i]) {
+	for i := range c.Run.Phases {
+		if hasOpenPoints(&c.Run.Phases[i]) {
 			return ""
 		}
 	}
-	if run.Stop != nil && !resumable(run.Stop, Start{More: Allowance{USD: 1}}) {
+	if c.Run.Stop != nil && !resumable(c.Run.Stop, Start{More: Allowance{USD: 1}}) {
 		return ""
 	}
-	if run.Stop != nil {
-		return metadata.Because("nothing_against_it", "status", run.Status, "why", firstSentence(run.Stop.Why))
+	if c.Run.Stop != nil {
+		return metadata.Because("nothing_against_it", "status", c.Run.Status, "why", firstSentence(c.Run.Stop.Why))
 	}
-	return metadata.Because("nothing_against", "status", run.Status)
+	return metadata.Because("nothing_against", "status", c.Run.Status)
 }
 
 // hasOpenPoints reports whether anything is open about what a phase has written.
@@ -270,10 +270,10 @@ func hasOpenPoints(rec *metadata.Phase) bool {
 }
 
 // rollbackTargets lists the phases that a run can be taken back to.
-func rollbackTargets(plan *pipelines.Pipeline, run metadata.Run) []string {
+func rollbackTargets(c Course) []string {
 	var out []string
-	for _, rec := range run.Phases {
-		if plan.Phase(rec.Name) != nil && rec.Status != metadata.PhasePending && rec.Status != metadata.PhaseSkipped {
+	for _, rec := range c.Run.Phases {
+		if c.Plan.Phase(rec.Name) != nil && rec.Status != metadata.PhasePending && rec.Status != metadata.PhaseSkipped {
 			out = append(out, rec.Name)
 		}
 	}
@@ -285,15 +285,15 @@ const Diagnose metadata.Step = "diagnose"
 
 // Diagnosing is a decision with the phase, the access and the agent of a diagnosis: the reviewer of the phase that
 // the run is at or, if it has no review, its writer.
-func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) Decision {
-	at, _ := where(plan, run)
+func Diagnosing(c Course) Decision {
+	at, _ := where(c)
 	d := Decision{Do: DoReview, Phase: at}
-	p := plan.Phase(at)
+	p := c.Plan.Phase(at)
 	if p == nil {
 		return d
 	}
-	if d.Agent = assigned(plan, run, p, metadata.Review); p.NoReview || d.Agent == "" {
-		d.Agent = assigned(plan, run, p, metadata.Execute)
+	if d.Agent = assigned(c, p, metadata.Review); p.NoReview || d.Agent == "" {
+		d.Agent = assigned(c, p, metadata.Execute)
 	}
 	return d
 }

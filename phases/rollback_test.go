@@ -13,13 +13,13 @@ func TestBack(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
 	for range 7 { // up to the end of tell's execute
-		d := Decide(plan, run)
+		d := Decide(On(plan, run))
 		o := map[Do]Outcome{DoExecute: wrotten(d.Phase), DoReview: judged(true), DoCheck: checked(true)}[d.Do]
 		run = play(t, plan, run, d, o)
 	}
 	for _, step := range []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise} {
 		t.Run(string(step), func(t *testing.T) {
-			r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: step, Reason: "keep the API", Trigger: metadata.Manual, At: run.UpdatedAt})
+			r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: step, Reason: "keep the API", Trigger: metadata.Manual, At: run.UpdatedAt})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +35,7 @@ func TestBack(t *testing.T) {
 					t.Errorf("%s is not as if it had never begun:\n%s", name, diff)
 				}
 			}
-			if d := Decide(plan, r.Run); string(d.Do) != string(step) || d.Phase != "plan" {
+			if d := Decide(On(plan, r.Run)); string(d.Do) != string(step) || d.Phase != "plan" {
 				t.Errorf("decided %q, want %s of plan", show(d), step)
 			}
 			e := r.Run.RollbackHistory[0]
@@ -52,7 +52,7 @@ func TestBack(t *testing.T) {
 func TestBackIsRefused(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(plan, run), Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing"})
+	run = play(t, plan, run, Decide(On(plan, run)), Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing"})
 	tests := []struct {
 		rw   Rollback
 		want string
@@ -65,15 +65,15 @@ func TestBackIsRefused(t *testing.T) {
 		{Rollback{To: "plan", Step: metadata.Revise, Reason: "r", From: "x"}, "no phase \"x\""},
 	}
 	for _, test := range tests {
-		if _, err := PlanRollback(plan, run, test.rw); !strings.Contains(refused(err), test.want) {
+		if _, err := PlanRollback(On(plan, run), test.rw); !strings.Contains(refused(err), test.want) {
 			t.Errorf("%+v: error %v, want one with %q", test.rw, err, test.want)
 		}
 	}
-	r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Revise, Reason: "r", At: t0})
+	r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "r", At: t0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := Decide(plan, r.Run); d.Do != DoExecute {
+	if d := Decide(On(plan, r.Run)); d.Do != DoExecute {
 		t.Errorf("with nothing written yet decided %q, want execute", show(d))
 	}
 }
@@ -82,16 +82,16 @@ func TestRollbackToReviewNeedsAReviewAndWork(t *testing.T) {
 	plan := testPlan()
 	plan.Phases[0].NoReview = true
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
-	if _, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Review, Reason: "r", At: t0}); !strings.Contains(refused(err), "has no review") {
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
+	if _, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Review, Reason: "r", At: t0}); !strings.Contains(refused(err), "has no review") {
 		t.Errorf("rollback to a review that the phase does not have: %v", err)
 	}
 	plan.Phases[0].NoReview = false
-	r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Execute, Reason: "r", At: run.UpdatedAt})
+	r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Execute, Reason: "r", At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PlanRollback(plan, r.Run, Rollback{To: "plan", Step: metadata.Review, Reason: "r", At: t0}); err == nil {
+	if _, err := PlanRollback(On(plan, r.Run), Rollback{To: "plan", Step: metadata.Review, Reason: "r", At: t0}); err == nil {
 		t.Error("rollback to review was taken though nothing is written any more")
 	}
 }
@@ -100,13 +100,13 @@ func TestRollbackToReviewNeedsAReviewAndWork(t *testing.T) {
 func TestDetailsOfARollback(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
 	found := []metadata.Finding{blocker("F1"), blocker("F2"), blocker("F3"), {ID: "F4", Title: "x (y)", Severity: metadata.Suggestion, Status: metadata.StillOpen}}
 	found[0].File, found[1].Status = "cmd/main_test.go", metadata.Fixed
-	run = play(t, plan, run, Decide(plan, run), judged(false, found...))
+	run = play(t, plan, run, Decide(On(plan, run)), judged(false, found...))
 	rec := run.Phase("plan")
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: []metadata.CheckResult{{Name: "unit", Run: "false", ExitCode: 1}, {Name: "lint", Run: "true", Pass: true}}}
-	r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Revise, Reason: "keep it", Trigger: metadata.Manual, At: run.UpdatedAt})
+	r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "keep it", Trigger: metadata.Manual, At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,33 +22,33 @@ func MayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
 
 // Unclear gives the record after a rule, by its place in the plan, that could not be evaluated: a person decides
 // whether the run goes on without it, unless it would only have saved a review.
-func Unclear(plan *pipelines.Pipeline, run metadata.Run, rule int, err error, at time.Time) metadata.Run {
-	r, run := plan.Rules[rule], run.Clone()
-	why := metadata.Because("rule_unclear", "rule", ruleName(plan, rule), "error", OneLine(err.Error()))
-	note(&run, at, "rule", r.After, why)
-	if rec := run.Phase(r.After); r.Then.Skip == "" && rec.Status == metadata.PhaseCompleted {
+func Unclear(c Course, rule int, err error, at time.Time) metadata.Run {
+	r, next := c.Plan.Rules[rule], c.Run.Clone()
+	why := metadata.Because("rule_unclear", "rule", ruleName(c.Plan, rule), "error", OneLine(err.Error()))
+	note(&next, at, "rule", r.After, why)
+	if rec := next.Phase(r.After); r.Then.Skip == "" && rec.Status == metadata.PhaseCompleted {
 		demand(rec, "maintain", why)
 	}
-	return run
+	return next
 }
 
 // Fire gives the record after a rule, by its place in the plan, took effect.
-func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at time.Time) (metadata.Run, *RollbackPlan) {
-	r, run := plan.Rules[rule], run.Clone()
-	why := ruleName(plan, rule)
+func Fire(c Course, rule int, known []byte, at time.Time) (metadata.Run, *RollbackPlan) {
+	r, next := c.Plan.Rules[rule], c.Run.Clone()
+	why := ruleName(c.Plan, rule)
 	if saw := AboutFacts(r.When, known); len(saw) > 0 {
 		why = metadata.Because("rule_saw", "rule", why, "facts", saw)
 	}
-	rec := run.Phase(r.After)
-	note(&run, at, "rule", r.After, why)
+	rec := next.Phase(r.After)
+	note(&next, at, "rule", r.After, why)
 	switch then := r.Then; {
 	case then.Skip != "":
 		complete(rec, at)
 	case then.Insert != "":
-		insert(plan, &run, r.After, then.Insert)
+		insert(c.Plan, &next, r.After, then.Insert)
 	case then.Drop != nil:
 		for _, name := range then.Drop {
-			for _, d := range withParts(&run, name) {
+			for _, d := range withParts(&next, name) {
 				if d.Status == metadata.PhasePending {
 					d.Status, d.Dropped = metadata.PhaseSkipped, r.After
 				}
@@ -57,15 +57,15 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at
 	case then.Approve != "":
 		demand(rec, then.Approve, metadata.Because("approval_by_rule"))
 	case then.Use != nil:
-		use(following(run.Phases, r.After), then.Use)
+		use(following(next.Phases, r.After), then.Use)
 	case then.Split != "":
-		if partsInto(&run, r.After, string(then.Split)) == 0 {
-			run.Decisions[len(run.Decisions)-1].Why = metadata.Because("split_none", "rule", why, "phase", string(then.Split))
+		if partsInto(&next, r.After, string(then.Split)) == 0 {
+			next.Decisions[len(next.Decisions)-1].Why = metadata.Because("split_none", "rule", why, "phase", string(then.Split))
 		}
 	case then.Rollback != nil:
-		return rollBackAlone(plan, run, wayBack(r.After, requestOf(then.Rollback), at))
+		return rollBackAlone(c.With(next), wayBack(r.After, requestOf(then.Rollback), at))
 	}
-	return run, nil
+	return next, nil
 }
 
 // withParts gives the record of a phase, if there is one, and those of its parts.
@@ -278,16 +278,16 @@ const SkipStep = "skip_if"
 
 // SkipDue gives the phase of which it has to be asked whether it is left out before a decision is carried out, and
 // what is asked; nil: nothing. A phase that is done in parts is asked about before its first part.
-func SkipDue(plan *pipelines.Pipeline, run metadata.Run, d Decision) (phase string, asked *pipelines.SkipIf) {
-	rec := run.Phase(d.Phase)
+func SkipDue(c Course, d Decision) (phase string, asked *pipelines.SkipIf) {
+	rec := c.Run.Phase(d.Phase)
 	if rec == nil || d.Final() {
 		return "", nil
 	}
 	if whole := WholeOf(rec); whole != "" {
-		rec = run.Phase(whole)
+		rec = c.Run.Phase(whole)
 	}
-	p := plan.Phase(rec.Name)
-	if p == nil || p.SkipIf == nil || rec.Status != metadata.PhasePending || partsBegun(&run, rec.Name) {
+	p := c.Plan.Phase(rec.Name)
+	if p == nil || p.SkipIf == nil || rec.Status != metadata.PhasePending || partsBegun(&c.Run, rec.Name) {
 		return "", nil
 	}
 	return rec.Name, p.SkipIf

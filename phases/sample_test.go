@@ -35,7 +35,7 @@ var (
 const anyReport = phasestest.AnyReport
 
 func freshRun(plan *pipelines.Pipeline) metadata.Run {
-	return Fresh(plan, phasestest.Run(), t0)
+	return Fresh(On(plan, phasestest.Run()), t0)
 }
 
 // play carries out one decision with the outcome given, the way Engine does.
@@ -58,7 +58,7 @@ func play(t phasestest.Tester, plan *pipelines.Pipeline, run metadata.Run, d Dec
 	if !d.Final() && d.Agent != "" {
 		o.Session = run.Attempts[len(run.Attempts)-1].Session
 	}
-	next := Apply(plan, run, d, o)
+	next := Apply(On(plan, run), d, o)
 	legal(t, run, next)
 	return next
 }

@@ -29,7 +29,7 @@ const three = `{"tasks":[
 func advance(t *testing.T, plan *pipelines.Pipeline, run metadata.Run, report, until string) metadata.Run {
 	t.Helper()
 	for range 50 {
-		d := Decide(plan, run)
+		d := Decide(On(plan, run))
 		if d.Phase == until || d.Final() {
 			return run
 		}
@@ -40,7 +40,7 @@ func advance(t *testing.T, plan *pipelines.Pipeline, run metadata.Run, report, u
 		was := run.Phase(d.Phase).Status
 		run = play(t, plan, run, d, o)
 		if d.Phase == "plan" && was != run.Phase("plan").Status && run.Phase("plan").Status == metadata.PhaseCompleted {
-			next, _ := Fire(plan, run, 0, nil, run.UpdatedAt)
+			next, _ := Fire(On(plan, run), 0, nil, run.UpdatedAt)
 			next.Revision++
 			legal(t, run, next)
 			run = next
@@ -76,7 +76,7 @@ func TestAPhaseIsDoneInParts(t *testing.T) {
 	base := strings.Repeat("b", 40)
 	var done []string
 	for range 20 {
-		d := Decide(plan, run)
+		d := Decide(On(plan, run))
 		if d.Phase == "tell" {
 			break
 		}
@@ -113,8 +113,8 @@ func TestWhatIsNotSplit(t *testing.T) {
 	} {
 		plan := splitPlan()
 		run := advance(t, plan, freshRun(plan), report, "code")
-		if got := standing(run); got != "plan ok, code ., tell ." || Decide(plan, run).Do != DoExecute {
-			t.Errorf("%s: the phases are %s, and %q is next", name, got, show(Decide(plan, run)))
+		if got := standing(run); got != "plan ok, code ., tell ." || Decide(On(plan, run)).Do != DoExecute {
+			t.Errorf("%s: the phases are %s, and %q is next", name, got, show(Decide(On(plan, run))))
 		}
 	}
 }
@@ -126,12 +126,12 @@ func TestBackToAPart(t *testing.T) {
 	run := advance(t, plan, freshRun(plan), three, "tell")
 	back := func(to string, step metadata.Step, restore bool) metadata.Run {
 		t.Helper()
-		r, err := PlanRollback(plan, run, Rollback{To: to, Step: step, Restore: restore, Reason: "keep the API", Trigger: metadata.Manual, At: run.UpdatedAt})
+		r, err := PlanRollback(On(plan, run), Rollback{To: to, Step: step, Restore: restore, Reason: "keep the API", Trigger: metadata.Manual, At: run.UpdatedAt})
 		if err != nil {
 			t.Fatalf("%s: %v", to, err)
 		}
 		legal(t, run, r.Run)
-		if d := Decide(plan, r.Run); r.Run.Phase(d.Phase).RollbackContext == nil || r.Run.Phase(d.Phase).RollbackContext.Reason != "keep the API" {
+		if d := Decide(On(plan, r.Run)); r.Run.Phase(d.Phase).RollbackContext == nil || r.Run.Phase(d.Phase).RollbackContext.Reason != "keep the API" {
 			t.Errorf("back to %s: %q is not told why", to, show(d))
 		}
 		return r.Run
@@ -153,8 +153,8 @@ func TestBackToAPart(t *testing.T) {
 		if got := standing(next); got != tt.want {
 			t.Errorf("back to %s %s, restored %v: %s, want %s", tt.to, tt.step, tt.restore, got, tt.want)
 		}
-		if end := advance(t, plan, next, three, "tell"); Decide(plan, end).Phase != "tell" || slices.ContainsFunc(end.Phases, func(p metadata.Phase) bool { return p.RollbackContext != nil }) {
-			t.Errorf("back to %s, the run stands at %s: %s", tt.to, show(Decide(plan, end)), standing(end))
+		if end := advance(t, plan, next, three, "tell"); Decide(On(plan, end)).Phase != "tell" || slices.ContainsFunc(end.Phases, func(p metadata.Phase) bool { return p.RollbackContext != nil }) {
+			t.Errorf("back to %s, the run stands at %s: %s", tt.to, show(Decide(On(plan, end))), standing(end))
 		}
 	}
 
@@ -165,7 +165,7 @@ func TestBackToAPart(t *testing.T) {
 		t.Errorf("planned anew: %s, want %s", got, want)
 	}
 	for _, gone := range []string{"code.t2", "code.t8"} {
-		if _, err := PlanRollback(plan, run, Rollback{To: gone, Step: metadata.Revise, Reason: "r", At: run.UpdatedAt}); err == nil {
+		if _, err := PlanRollback(On(plan, run), Rollback{To: gone, Step: metadata.Revise, Reason: "r", At: run.UpdatedAt}); err == nil {
 			t.Errorf("the run was taken back to %s, which does no task", gone)
 		}
 	}
@@ -182,7 +182,7 @@ func TestPeopleAndParts(t *testing.T) {
 	start := advance(t, plan, freshRun(plan), three, "code.t1")
 	skip := func(run metadata.Run, phase, want string) metadata.Run {
 		t.Helper()
-		next, err := Skip(plan, run, phase, run.UpdatedAt)
+		next, err := Skip(On(plan, run), phase, run.UpdatedAt)
 		if got := refused(err); want == "" && err != nil || want != "" && !strings.Contains(got, want) {
 			t.Fatalf("skip %s: %q, want %q", phase, got, want)
 		}
@@ -207,24 +207,24 @@ func TestPeopleAndParts(t *testing.T) {
 	// A part that fails has all its revises again, and one that a person has to
 	// look at is approved by itself; the approval of the pipeline is for the whole.
 	plan.Phases[1].Revisions, plan.Phases[1].Approve = 0, "maintain"
-	run = play(t, plan, start, Decide(plan, start), wrotten("w"))
-	run = play(t, plan, run, Decide(plan, run), checked(false))
-	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
-	run = play(t, plan, run, Decide(plan, run), Outcome{})
+	run = play(t, plan, start, Decide(On(plan, start)), wrotten("w"))
+	run = play(t, plan, run, Decide(On(plan, run)), checked(false))
+	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
+	run = play(t, plan, run, Decide(On(plan, run)), Outcome{})
 	if run.Stop == nil || run.Stop.Phase != "code.t1" || run.Status != metadata.Failed {
 		t.Fatalf("the run is %s, stopped by %+v", run.Status, run.Stop)
 	}
-	next, err := Retry(plan, run, "", Start{At: run.UpdatedAt})
+	next, err := Retry(On(plan, run), "", Start{At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
 	legal(t, run, next)
-	if d := Decide(plan, next); d.Do != DoRevise || d.Phase != "code.t1" {
+	if d := Decide(On(plan, next)); d.Do != DoRevise || d.Phase != "code.t1" {
 		t.Errorf("retried, %q is next", show(d))
 	}
 	run = advance(t, plan, next, three, "code.t2")
 	demand(run.Phase("code.t1"), "maintain", "look")
-	if phase, _, _, ok := Approval(plan, run, ""); !ok || phase != "code.t1" {
+	if phase, _, _, ok := Approval(On(plan, run), ""); !ok || phase != "code.t1" {
 		t.Fatalf("the approval that the run waits for is one of %q", phase)
 	}
 	both := run.Clone()
@@ -232,17 +232,17 @@ func TestPeopleAndParts(t *testing.T) {
 	name, task := third.Name, third.Task
 	*third = *both.Phase("code.t1")
 	third.Name, third.Task = name, task
-	if got := Approvals(plan, both); !slices.Equal(got, []string{"code.t1", "code.t3"}) {
+	if got := Approvals(On(plan, both)); !slices.Equal(got, []string{"code.t1", "code.t3"}) {
 		t.Errorf("%q wait for approval", got)
 	}
-	if _, err := Approve(plan, both, Command{At: run.UpdatedAt}); err == nil || err.Error() != "which_approval" {
+	if _, err := Approve(On(plan, both), Command{At: run.UpdatedAt}); err == nil || err.Error() != "which_approval" {
 		t.Errorf("an approval that does not say of which part: %v", err)
 	}
-	if run, err = Approve(plan, run, Command{Phase: "code.t1", At: run.UpdatedAt}); err != nil {
+	if run, err = Approve(On(plan, run), Command{Phase: "code.t1", At: run.UpdatedAt}); err != nil {
 		t.Fatal(err)
 	}
 	run = advance(t, plan, run, three, "tell")
-	if phase, _, _, ok := Approval(plan, run, ""); !ok || phase != "code" {
+	if phase, _, _, ok := Approval(On(plan, run), ""); !ok || phase != "code" {
 		t.Errorf("the approval that the run waits for is one of %q, want the whole", phase)
 	}
 }
@@ -271,9 +271,9 @@ func TestRefreshKeepsParts(t *testing.T) {
 func TestReplannedWhilePartsAreAtWork(t *testing.T) {
 	plan := splitPlan()
 	run := advance(t, plan, freshRun(plan), three, "code.t2")
-	run = play(t, plan, run, Decide(plan, run), wrotten("half"))
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("half"))
 	run = Changed(run, "plan", "other", run.UpdatedAt)
-	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
+	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
 	run = advance(t, plan, run, `{"tasks":[{"id":"t1","title":"Other","goal":"G"},{"id":"t4","title":"New","goal":"G"}]}`, "tell")
 	if got, want := standing(run), "plan ok, code.t1 ok, code.t2 ok, code.t4 ok, code ok, tell ."; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -10,19 +10,19 @@ import (
 )
 
 // Fresh gives the record of a run that begins.
-func Fresh(plan *pipelines.Pipeline, seed metadata.Run, at time.Time) metadata.Run {
-	run := seed.Clone()
+func Fresh(c Course, at time.Time) metadata.Run {
+	run := c.Run.Clone()
 	run.Schema, run.Status = metadata.Schema, metadata.Running
 	run.CreatedAt, run.UpdatedAt = at, at
 	run.Revision = 1
 	run.Execution.Attempt = 1
-	run.Budget = budgetOf(plan)
-	run.Budget.EarlierUSD = seed.Budget.EarlierUSD
+	run.Budget = budgetOf(c.Plan)
+	run.Budget.EarlierUSD = c.Run.Budget.EarlierUSD
 	run.Phases = nil
-	for _, p := range plan.Phases {
+	for _, p := range c.Plan.Phases {
 		run.Phases = append(run.Phases, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
 	}
-	run.CurrentPhase = plan.Phases[0].Name
+	run.CurrentPhase = c.Plan.Phases[0].Name
 	return run
 }
 
@@ -127,45 +127,45 @@ func barred(c metadata.Code) bool {
 
 // Retry lets a stopped run try again: its phase has all its revisions again, and calls that failed before no longer
 // count.
-func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (metadata.Run, error) {
-	run, at := AllowMore(run, s.More), s.At
-	alone := halted(plan, run, phase) && (run.Stop == nil || run.Stop.Phase != phase)
+func Retry(c Course, phase string, s Start) (metadata.Run, error) {
+	next, at := AllowMore(c.Run, s.More), s.At
+	alone := halted(c.With(next), phase) && (next.Stop == nil || next.Stop.Phase != phase)
 	switch {
 	case alone:
-	case run.Status == metadata.Running:
-		return run, refuse(metadata.Because("retry_running"))
-	case run.Stop == nil, GivenUp(run) != "":
-		return run, refuse(metadata.Because("nothing_to_retry", "status", run.Status))
+	case next.Status == metadata.Running:
+		return next, refuse(metadata.Because("retry_running"))
+	case next.Stop == nil, GivenUp(next) != "":
+		return next, refuse(metadata.Because("nothing_to_retry", "status", next.Status))
 	case phase == "":
-		phase = run.Stop.Phase
+		phase = next.Stop.Phase
 	}
-	rec := run.Phase(phase)
+	rec := next.Phase(phase)
 	switch {
 	case rec == nil:
-		return run, &UnknownPhase{Phase: phase, Known: run.Phases.Names()}
-	case len(openQuestions(run, rec)) > 0:
-		return run, refuse(metadata.Because("retry_unanswered", "phase", phase, "question", openQuestions(run, rec)[0].ID))
+		return next, &UnknownPhase{Phase: phase, Known: next.Phases.Names()}
+	case len(openQuestions(next, rec)) > 0:
+		return next, refuse(metadata.Because("retry_unanswered", "phase", phase, "question", openQuestions(next, rec)[0].ID))
 	case rec.Status == metadata.PhaseFailed:
 		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
-	case !alone && (run.Stop.Code == metadata.CIFailed || run.Stop.Code == metadata.Conflicts): // it is asked again, and what fails is revised
+	case !alone && (next.Stop.Code == metadata.CIFailed || next.Stop.Code == metadata.Conflicts): // it is asked again, and what fails is revised
 	case rec.Status != metadata.PhaseInProgress && rec.Status != metadata.PhasePending:
-		return run, refuse(metadata.Because("retry_ended", "phase", phase, "status", rec.Status))
-	case !alone && run.Stop.Phase != "" && phase != run.Stop.Phase:
-		return run, refuse(metadata.Because("retry_elsewhere", "phase", run.Stop.Phase, "other", phase))
+		return next, refuse(metadata.Because("retry_ended", "phase", phase, "status", rec.Status))
+	case !alone && next.Stop.Phase != "" && phase != next.Stop.Phase:
+		return next, refuse(metadata.Because("retry_elsewhere", "phase", next.Stop.Phase, "other", phase))
 	}
 	rec.RetryCount, rec.Recent = 0, nil
 	if rec.Lane != nil && !apart(rec, rec.CurrentStep) {
 		rec.Lane.Conflict = nil // else its writer is to resolve that, and has to know of it
 	}
 	if alone {
-		rec.AllowanceFrom = len(run.Attempts)
-		wake(&run)
+		rec.AllowanceFrom = len(next.Attempts)
+		wake(&next)
 	} else {
-		run.AllowanceFrom = len(run.Attempts)
-		run.Status, run.Stop = metadata.Running, nil
+		next.AllowanceFrom = len(next.Attempts)
+		next.Status, next.Stop = metadata.Running, nil
 	}
-	note(&run, at, "retry", phase, metadata.Because("fresh_allowance"))
-	return touch(run, at), nil
+	note(&next, at, "retry", phase, metadata.Because("fresh_allowance"))
+	return touch(next, at), nil
 }
 
 // SetUp gives the record after the commands that make its work tree ready.
@@ -314,18 +314,18 @@ func AtHand(run metadata.Run) string {
 }
 
 // At gives the phase that a run is at: where it stopped, what it works on, or what comes next.
-func At(plan *pipelines.Pipeline, run metadata.Run) string {
+func At(c Course) string {
 	at := ""
 	switch {
-	case run.Status != metadata.Running:
-		if run.Stop != nil {
-			at = run.Stop.Phase
+	case c.Run.Status != metadata.Running:
+		if c.Run.Stop != nil {
+			at = c.Run.Stop.Phase
 		}
-	case len(run.Attempts) > 0 && run.Attempts[len(run.Attempts)-1].Status == metadata.Started:
-		at = run.Attempts[len(run.Attempts)-1].Phase
+	case len(c.Run.Attempts) > 0 && c.Run.Attempts[len(c.Run.Attempts)-1].Status == metadata.Started:
+		at = c.Run.Attempts[len(c.Run.Attempts)-1].Phase
 	default:
-		at = Decide(plan, run).Phase
+		at = Decide(c).Phase
 	}
-	at = cmp.Or(at, run.CurrentPhase)
+	at = cmp.Or(at, c.Run.CurrentPhase)
 	return at
 }

@@ -50,11 +50,11 @@ func TestRevisesForSuggestions(t *testing.T) {
 				n++
 				switch word {
 				case "retry":
-					run = play(t, plan, run, Decide(plan, run), Outcome{}) // it fails
+					run = play(t, plan, run, Decide(On(plan, run)), Outcome{}) // it fails
 					run = retried(t, plan, run)
 					continue
 				case "back":
-					r, err := PlanRollback(plan, run, Rollback{To: "code", Step: metadata.Revise, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
+					r, err := PlanRollback(On(plan, run), Rollback{To: "code", Step: metadata.Revise, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -64,14 +64,14 @@ func TestRevisesForSuggestions(t *testing.T) {
 					run = Changed(run, "code", "by hand", run.UpdatedAt)
 					continue
 				case "cut":
-					run = play(t, plan, run, Decide(plan, run), Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: "told to stop"})
+					run = play(t, plan, run, Decide(On(plan, run)), Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: "told to stop"})
 					run = TakeUp(run, Start{At: run.UpdatedAt})
 					continue
 				}
-				d := Decide(plan, run)
+				d := Decide(On(plan, run))
 				if d.Do == DoCheck {
 					run = play(t, plan, run, d, checked(!broken))
-					d = Decide(plan, run)
+					d = Decide(On(plan, run))
 				}
 				step, how, _ := strings.Cut(word, ":")
 				step, as, _ := strings.Cut(step, "-")
@@ -96,8 +96,8 @@ func TestRevisesForSuggestions(t *testing.T) {
 				}
 				run = play(t, plan, run, d, o)
 			}
-			if rec := run.Phase("code"); rec.Status != metadata.PhaseCompleted || show(Decide(plan, run)) != "finish completed" {
-				t.Errorf("the phase is %s, and %q is decided", rec.Status, show(Decide(plan, run)))
+			if rec := run.Phase("code"); rec.Status != metadata.PhaseCompleted || show(Decide(On(plan, run))) != "finish completed" {
+				t.Errorf("the phase is %s, and %q is decided", rec.Status, show(Decide(On(plan, run))))
 			}
 		})
 	}
@@ -108,11 +108,11 @@ func TestWhyItIsRevisedForSuggestions(t *testing.T) {
 	plan := testPlan()
 	plan.Phases[0].ReviseAlways = true
 	run := toRevise(t, plan)
-	run = play(t, plan, run, Decide(plan, run), wrotten("p2"))
+	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p2"))
 	s := blocker("S1")
 	s.Severity = metadata.Suggestion
-	run = play(t, plan, run, Decide(plan, run), judged(true, s))
-	if d := Decide(plan, run); show(d) != "plan revise writer resume 3" || english(d.Why) != "the pipeline acts on suggestions once" {
+	run = play(t, plan, run, Decide(On(plan, run)), judged(true, s))
+	if d := Decide(On(plan, run)); show(d) != "plan revise writer resume 3" || english(d.Why) != "the pipeline acts on suggestions once" {
 		t.Errorf("decided %q: %s", show(d), english(d.Why))
 	}
 }
@@ -120,7 +120,7 @@ func TestWhyItIsRevisedForSuggestions(t *testing.T) {
 // retried is a run that has failed, after a person has said /retry.
 func retried(t *testing.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Run {
 	t.Helper()
-	next, err := Retry(plan, run, "", Start{At: run.UpdatedAt})
+	next, err := Retry(On(plan, run), "", Start{At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}

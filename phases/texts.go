@@ -174,20 +174,18 @@ func RecordName(issue string) string { return path.Base(Folder(issue)) }
 
 // Read reads the record of a run and its plan by a function that gives the files of a branch,
 // also where there is no checkout of it. The error is an fs.ErrNotExist if there is no run.
-func Read(issue, branch string, file func(path string) ([]byte, error)) (*pipelines.Pipeline, metadata.Run, error) {
+func Read(issue, branch string, file func(path string) ([]byte, error)) (c Course, err error) {
 	data, err := file(RecordFile(issue))
 	if err != nil {
-		return nil, metadata.Run{}, err
+		return c, err
 	}
-	run, err := metadata.ParseOf(issue, data, branch+":"+RecordFile(issue))
-	if err != nil {
-		return nil, run, err
+	if c.Run, err = metadata.ParseOf(issue, data, branch+":"+RecordFile(issue)); err != nil {
+		return c, err
 	}
-	if data, err = file(path.Join(Folder(issue), PipelineFile)); err != nil {
-		return nil, run, err
+	if data, err = file(path.Join(Folder(issue), PipelineFile)); err == nil {
+		c.Plan, err = pipelines.Parse(data)
 	}
-	plan, err := pipelines.Parse(data)
-	return plan, run, err
+	return c, err
 }
 
 // PhaseFolder is the folder of a phase on the run's branch.

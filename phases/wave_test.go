@@ -83,7 +83,7 @@ func TestOfWave(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&run)
 			}
-			if got := strings.Join(PartsOfWave(plan, run), " "); got != tt.want {
+			if got := strings.Join(PartsOfWave(On(plan, run)), " "); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
@@ -113,7 +113,7 @@ func TestOfPhasesBesideEachOther(t *testing.T) {
 		notes.Name, notes.Folder, notes.Access = "notes", "02_notes", pipelines.AccessArtifacts
 		plan.Phases = append([]pipelines.Phase{docs, notes}, plan.Phases...)
 		run.Phases = append(metadata.Phases{{Name: "docs", Status: metadata.PhasePending}, {Name: "notes", Status: metadata.PhasePending}}, run.Phases...)
-		if got := strings.Join(PartsOfWave(plan, run), " "); got != want {
+		if got := strings.Join(PartsOfWave(On(plan, run)), " "); got != want {
 			t.Errorf("beside a phase with access %s: %q, want %q", access, got, want)
 		}
 	}

@@ -186,7 +186,7 @@ func (s runSession) announce(ctx context.Context, run metadata.Run) {
 
 // tellEnd prints how the run ended and gives its exit code.
 func (s runSession) tellEnd(ctx context.Context, run metadata.Run) error {
-	result, out, o := view.Result(s.Plan, run), s.Env.Stdout, s.o
+	result, out, o := view.Result(phases.On(s.Plan, run)), s.Env.Stdout, s.o
 	result.Head = s.Repo.Tip()
 	if o.json || o.log.json() {
 		out = s.Env.Stderr // standard output is for programs
@@ -221,7 +221,7 @@ func (s runSession) tellEnd(ctx context.Context, run metadata.Run) error {
 func (s runSession) farewell(out io.Writer, run metadata.Run) {
 	tell := func(says string) { terminal.Tell(out, says) }
 	tell("\n" + s.Shown("issue ends", "issue", text.Cut(text.IssueName(run.IssueNumber, run.IssueTitle), 100), "how", ending(run)))
-	terminal.ShowProven(out, s.Plan, run, terminal.Options{Width: terminal.Width(out)})
+	terminal.ShowProven(out, phases.On(s.Plan, run), terminal.Options{Width: terminal.Width(out)})
 	if s.o.dry {
 		says := text.Join(" ", s.Shown("nothing left"), text.If(run.Status != metadata.Failed, s.Shown("for real")))
 		if view.BrokenSetup(run) != nil {
@@ -235,7 +235,7 @@ func (s runSession) farewell(out io.Writer, run metadata.Run) {
 	switch {
 	case where != "" && run.Status == metadata.Completed:
 		tell(s.Shown("branch behind", "branch", run.BranchName, "where", where, "command", "git merge --ff-only "+s.Repo.Tip()))
-	case run.Status == metadata.Completed && len(view.NextCommands(s.Plan, run)) == 0:
+	case run.Status == metadata.Completed && len(view.NextCommands(phases.On(s.Plan, run))) == 0:
 		tell(s.Shown("merge", "id", run.IssueNumber))
 	default:
 		tell(strings.Join(append([]string{goOnCommand(s.Workspace, run)}, view.Cautions(run)...), "\n"))
@@ -268,7 +268,7 @@ func (b broken) Unwrap() error { return b.error }
 
 // broke says what stopped the process, and how to go on.
 func broke(w *workspace.Workspace, run metadata.Run, err error) error {
-	so := view.SummaryOf(w.Plan, run)
+	so := view.SummaryOf(phases.On(w.Plan, run))
 	so.Status, so.Code, so.Head = "failed", exit.ReasonFor(err), w.Repo.Tip()
 	way := w.Shown("start again", "command", "reprise run --issue "+w.Issue.ID)
 	if moved := new(git.Moved); errors.As(err, &moved) {

@@ -93,7 +93,7 @@ prompt.`,
 
 // drawGraph draws the graph of a pipeline.
 func drawGraph(ctx context.Context, env environ.Env, o explainOptions) error {
-	plan, run, err := runs.Drawn(ctx, env, o.Options)
+	drawn, err := runs.Drawn(ctx, env, o.Options)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func drawGraph(ctx context.Context, env environ.Env, o explainOptions) error {
 	if terminal.Width(env.Stdout) > 0 {
 		draw = view.Drawing
 	}
-	_, err = fmt.Fprint(env.Stdout, draw(plan, run))
+	_, err = fmt.Fprint(env.Stdout, draw(drawn))
 	return text.Unread(err)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -87,7 +88,7 @@ Markdown, JSON or plain text.`,
 func showStatus(ctx context.Context, r *workspace.Recorded, asJSON bool) error {
 	standing, near := delivery.BaseStanding(ctx, r.Source, r.Run), workspace.SameFiles(ctx, r.Env, r.Source, r.Run)
 	if asJSON {
-		result := view.Result(r.Plan, r.Run)
+		result := view.Result(phases.On(r.Plan, r.Run))
 		if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {
 			result.Next = append(result.Next, view.UpdateCommand(r.Run))
 		}
@@ -97,7 +98,7 @@ func showStatus(ctx context.Context, r *workspace.Recorded, asJSON bool) error {
 	o := terminal.ShowOptions(r.Env)
 	o.Standing, o.Near, o.Worker = standing, near, r.AtWork()
 	o.Merged = r.Gone || r.Source.Merged(ctx, r.Run.BranchName)
-	terminal.ShowStatus(r.Env.Stdout, r.Plan, r.Run, o)
+	terminal.ShowStatus(r.Env.Stdout, phases.On(r.Plan, r.Run), o)
 	return nil
 }
 

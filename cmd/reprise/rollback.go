@@ -107,8 +107,8 @@ func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned 
 	if reason = env.Finder().MaskKnown(reason); !o.Dry { // reading the rules would take longer than all the rest
 		reason = env.Finder().Mask(reason)
 	}
-	back, err := phases.PlanRollback(r.Plan, r.Run, phases.Rollback{
-		To: o.To, Step: metadata.Step(o.Step), From: cmp.Or(o.From, command.StandsAt(r.Plan, r.Run, o.To)), Reason: reason, ReviewResult: review,
+	back, err := phases.PlanRollback(phases.On(r.Plan, r.Run), phases.Rollback{
+		To: o.To, Step: metadata.Step(o.Step), From: cmp.Or(o.From, command.StandsAt(phases.On(r.Plan, r.Run), o.To)), Reason: reason, ReviewResult: review,
 		By: r.Source.UserName, Trigger: metadata.Manual, Restore: o.Restore, Attempt: o.Attempt, At: env.Now(),
 	})
 	if err != nil {
@@ -154,7 +154,7 @@ func (o rollbackRequest) open(ctx context.Context, env environ.Env) (*workspace.
 	if err != nil {
 		return nil, nil, err
 	}
-	return &workspace.Recorded{Env: w.Env, Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}, w, nil
+	return &w.Recorded, w, nil
 }
 
 // confirmed asks on a terminal, unless told not to. Nobody is asked in CI.

@@ -60,7 +60,7 @@ func rollbackByDiagnosis(ctx context.Context, env environ.Env, o rollbackRequest
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	a := automatic{DryRun: o.Dry, not: phases.WhyNoDiagnosis(w.Plan, w.Run, o.Reason)}
+	a := automatic{DryRun: o.Dry, not: phases.WhyNoDiagnosis(phases.On(w.Plan, w.Run), o.Reason)}
 	switch {
 	case a.not != "" && (w.Run.Status == metadata.Running || w.Run.Status == metadata.Interrupted):
 		return exit.Usagef("no agent is asked: %s; go on with: reprise run --issue %s, say what you have seen with --reason, or also where to go back to with --to-phase", a.not.In(prompts.Words("en")), o.Id)
@@ -83,7 +83,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, o rollbackRequest, a 
 	if err != nil {
 		return err
 	}
-	a.Agent = phases.Diagnosing(w.Plan, w.Run).Agent
+	a.Agent = phases.Diagnosing(phases.On(w.Plan, w.Run)).Agent
 	if why := w.Missing(a.Agent, opts); len(why) > 0 {
 		return exit.NotAllowed(metadata.Because("no_doctor", "missing", workspace.Lined(why)))
 	}
@@ -103,7 +103,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, o rollbackRequest, a 
 		return nil
 	}
 	a.Command = commandFor(o, d)
-	a.back, err = phases.FollowDiagnosis(w.Plan, run, d, phases.Rollback{By: w.Source.UserName, At: w.Env.Now(), Restore: o.Restore})
+	a.back, err = phases.FollowDiagnosis(phases.On(w.Plan, run), d, phases.Rollback{By: w.Source.UserName, At: w.Env.Now(), Restore: o.Restore})
 	if err != nil {
 		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", exit.InEnglish{Err: err})
 	}
@@ -133,7 +133,7 @@ func propose(ctx context.Context, w *workspace.Workspace, about metadata.Decisio
 	gh, err := issue.Client(w.Env, f, f.Token, w.Env.Stderr)
 	var c github.Comment
 	if err == nil {
-		c, err = gh.In(r.Repository).Thread(r.Number).Post(ctx, marker, page.OpinionReply(marker, w.Plan, w.Run, said), page.OpinionSince(about))
+		c, err = gh.In(r.Repository).Thread(r.Number).Post(ctx, marker, page.OpinionReply(marker, phases.On(w.Plan, w.Run), said), page.OpinionSince(about))
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(w.Env.Stderr, "reprise: %s\n", w.Shown("not proposed there", "where", fmt.Sprintf("%s#%d", r.Repository, r.Number), "why", err.Error()))

@@ -133,7 +133,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 func (s runSession) takeUp() {
 	w, o := s.Workspace, s.o
 	next := phases.TakeUp(w.Run, phases.Start{At: s.Env.Now(), More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
-	d := phases.Decide(w.Plan, next)
+	d := phases.Decide(phases.On(w.Plan, next))
 	spent := w.Run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.Run.Stop.Code && d.Code != metadata.AwaitingPerson
 	if (spent && o.More == (phases.Allowance{}) || command.WaitsFor(w.Run, d)) && !o.Refresh {
 		return
@@ -164,7 +164,7 @@ count. To change what was decided in an earlier phase, take the run back with ro
 
 // tryAgain lets the counters of revisions and tries start again, and commits that.
 func (s runSession) tryAgain(ctx context.Context) error {
-	run, err := phases.Retry(s.Plan, s.Run, s.o.phase, phases.Start{At: s.Env.Now(), More: s.o.More})
+	run, err := phases.Retry(phases.On(s.Plan, s.Run), s.o.phase, phases.Start{At: s.Env.Now(), More: s.o.More})
 	if err != nil {
 		return exit.AsUsage(command.WithNearest(err))
 	}

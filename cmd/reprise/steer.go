@@ -161,7 +161,7 @@ func steerRun(ctx context.Context, env environ.Env, s steerRequest) (err error) 
 		carry = s.update
 	}
 	if err = carry(ctx, w); s.JSON && (err == nil || errors.As(err, new(exit.Code))) {
-		err = errors.Join(err, text.PrintJSON(env.Stdout, view.Result(w.Plan, w.Run)))
+		err = errors.Join(err, text.PrintJSON(env.Stdout, view.Result(phases.On(w.Plan, w.Run))))
 	}
 	return err
 }
@@ -170,7 +170,7 @@ func steerRun(ctx context.Context, env environ.Env, s steerRequest) (err error) 
 func (s steerRequest) carry(ctx context.Context, w *workspace.Workspace) error {
 	s.Text = w.Env.Finder().Mask(s.Text)
 	o := command.Request{Command: s.Command, By: w.Source.UserName, At: w.Env.Now()}
-	x, err := o.Apply(w.Plan, w.Run, false)
+	x, err := o.Apply(phases.On(w.Plan, w.Run), false)
 	if err == nil && o.Name == "approve" {
 		err = w.Unchanged(ctx, o.Commit, o.Phase)
 	}
@@ -295,7 +295,7 @@ func claimRun(ctx context.Context, w *workspace.Workspace, o workspace.Options) 
 // goOnCommand says how to go on with a run: with one command on the same line, with one of
 // several on lines of their own. A run that nothing takes further is done.
 func goOnCommand(w *workspace.Workspace, run metadata.Run) string {
-	switch commands := view.NextCommands(w.Plan, run); len(commands) {
+	switch commands := view.NextCommands(phases.On(w.Plan, run)); len(commands) {
 	case 0:
 		return w.Shown("done") + text.If(!w.Push, "\n"+w.Shown("continue", "command", "git merge "+text.Flat(run.BranchName)))
 	case 1:
@@ -327,7 +327,7 @@ func countFlags(flags ...bool) int {
 // by "reprise run"; a run that has nothing else to do stops as it had.
 func (s steerRequest) update(ctx context.Context, w *workspace.Workspace) error {
 	o := command.Request{Command: s.Command, By: w.Source.UserName, At: w.Env.Now()}
-	x, err := o.Apply(w.Plan, w.Run, false)
+	x, err := o.Apply(phases.On(w.Plan, w.Run), false)
 	if err != nil {
 		return exit.AsUsage(err)
 	}
@@ -349,7 +349,7 @@ func (s steerRequest) update(ctx context.Context, w *workspace.Workspace) error 
 	if err = e.Amend(ctx, run, "update"); err == nil {
 		run, err = u.Bring(ctx, e, run)
 	}
-	if err == nil && run.Status == metadata.Running && phases.Decide(w.Plan, run).Final() {
+	if err == nil && run.Status == metadata.Running && phases.Decide(phases.On(w.Plan, run)).Final() {
 		if run, err = e.Run(ctx, run); err == nil {
 			err = e.Finish(ctx, run, w.Warn)
 		}

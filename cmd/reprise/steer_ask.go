@@ -76,7 +76,7 @@ func (d *dialogue) next(ctx context.Context, w *workspace.Workspace, left map[st
 		}
 		return o, q.ID, nil
 	}
-	phase, _, why, waits := phases.Approval(w.Plan, w.Run, "")
+	phase, _, why, waits := phases.Approval(phases.On(w.Plan, w.Run), "")
 	if len(phases.Questions(w.Run)) > 0 || !waits || left[phase] {
 		return steerRequest{}, "", nil
 	}

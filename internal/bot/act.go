@@ -156,7 +156,7 @@ func (e ending) setOutputs(ctx context.Context) error {
 	}
 	if b.hasRun() && e.decision == toRun {
 		run := b.w.Run
-		so := view.SummaryOf(b.w.Plan, run)
+		so := view.SummaryOf(phases.On(b.w.Plan, run))
 		so.Head = b.w.Repo.Tip()
 		if e.err != nil {
 			so.Error = j.Log.Mask(e.err.Error())
@@ -217,7 +217,7 @@ func (e ending) summaryPage() string {
 		if e.err != nil && !slices.Contains(f.Warnings, e.Words(b.voice.language())) {
 			f.Warnings = append(f.Warnings, e.Words(b.voice.language()))
 		}
-		return page.RunSummary(b.w.Plan, b.w.Run, f)
+		return page.RunSummary(phases.On(b.w.Plan, b.w.Run), f)
 	}
 	f := page.EventFacts{Event: t.Event, Denial: e.Denial, Versions: versions}
 	if t.Number > 0 {
@@ -236,7 +236,8 @@ func (e ending) summaryPage() string {
 // tellGone tells people that the job which had the run is gone, if the record still has the run at work in the name of one
 // of the same run of the workflow. Nothing is committed: the next job takes the run over. It needs no checkout.
 func tellGone(ctx context.Context, b *bot) jobEnd {
-	plan, run, err := b.voice.known(ctx)
+	known, err := b.voice.known(ctx)
+	run := known.Run
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return b.undecided(err)
 	}
@@ -251,11 +252,11 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 	}
 	run = phases.Interrupt(run, b.env.Now())
 	run.Stop.Why = metadata.Because("job_gone")
-	b.voice.about = subject{plan: plan, run: run, began: true}
+	b.voice.about = subject{Course: known.With(run), began: true}
 	b.voice.flush(run)
 	d := newDelivery(b.place, b.voice)
-	d.TellStop(ctx, plan, &run)
+	d.TellStop(ctx, known.Plan, &run)
 	d.FindPull(ctx, &run)
-	d.KeepDraft(ctx, plan, run)
+	d.KeepDraft(ctx, known.With(run))
 	return jobEnd{decision: replied, Denial: page.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}
 }

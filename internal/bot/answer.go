@@ -42,8 +42,8 @@ func (v *voice) replyTo(ctx context.Context, c inbox.Waiting) error {
 
 // answerText is the answer to a question.
 func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker string) string {
-	plan, found, err := v.known(ctx)
-	v.locked(func() { v.spoken = found.Language })
+	found, err := v.known(ctx)
+	v.locked(func() { v.spoken = found.Run.Language })
 	if text := asked.Reply(v.language()); text != "" {
 		return marker + "\n" + text
 	}
@@ -57,24 +57,24 @@ func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker
 	case err != nil && !none:
 		return refusal(exit.ForgeReason(err), err)
 	case asked.Command.Name == "config":
-		return v.configText(ctx, marker, plan)
+		return v.configText(ctx, marker, found.Plan)
 	case none:
 		return refusal(metadata.NoRun, errors.New(""))
 	case asked.Command.Name == "status":
-		return page.Notice(marker, nil, plan, found, page.Notices{Links: v.linksTo(found, v.subject().tip)})
+		return page.Notice(marker, nil, found, page.Notices{Links: v.linksTo(found.Run, v.subject().tip)})
 	}
-	back, err := phases.PlanRollback(plan, found, command.Request{Command: asked.Command, By: by, At: v.env.Now()}.Rollback())
+	back, err := phases.PlanRollback(found, command.Request{Command: asked.Command, By: by, At: v.env.Now()}.Rollback())
 	if err != nil {
 		return refusal(metadata.NothingDone, command.WithNearest(err))
 	}
-	return page.RollbackReply(marker, plan, back)
+	return page.RollbackReply(marker, found.Plan, back)
 }
 
 // known gives the run of the issue with its plan: as this job has it, or as it is on the branch at the forge. The
 // error is an fs.ErrNotExist if there is no run.
-func (v *voice) known(ctx context.Context) (*pipelines.Pipeline, metadata.Run, error) {
+func (v *voice) known(ctx context.Context) (phases.Course, error) {
 	if is := v.subject(); is.began {
-		return is.plan, is.run, nil
+		return is.Course, nil
 	}
 	branch := v.env.Branch(v.id())
 	return phases.Read(v.id(), branch, inbox.ReviewFiles(ctx, v.gh, branch, v.id()))

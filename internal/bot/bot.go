@@ -155,17 +155,17 @@ func (b *bot) act(ctx context.Context) jobEnd {
 
 // owes reports whether a job is worth starting for what an earlier one has left undone.
 func (b *bot) owes(ctx context.Context) bool {
-	plan, run, err := b.voice.known(ctx)
-	return err == nil && !b.in.Dry && newDelivery(b.place, b.voice).Owes(plan, run)
+	c, err := b.voice.known(ctx)
+	return err == nil && !b.in.Dry && newDelivery(b.place, b.voice).Owes(c)
 }
 
 // mayGoOn says whether a run may go on because CI has ended on its branch, or because an
 // issue that it waits for was closed.
 func (b *bot) mayGoOn(ctx context.Context) jobEnd {
-	switch _, run, err := b.voice.known(ctx); {
+	switch c, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return b.undecided(err)
-	case err != nil || !delivery.GoesOnAlone(run) && !(b.t.Red && delivery.CILate(run)):
+	case err != nil || !delivery.GoesOnAlone(c.Run) && !(b.t.Red && delivery.CILate(c.Run)):
 		return b.ignore(metadata.NothingDone, metadata.Because("no_wait_for_ci"))
 	}
 	return jobEnd{decision: toRun}
@@ -190,7 +190,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 		return &jobEnd{decision: ignored, Denial: d}
 	case of == nil:
 		return new(b.refuseAll(ctx, d))
-	case b.t.Review != nil && inbox.Waiting{Parsed: asked, Review: b.t.Review}.Idle(of.Plan, of.Run):
+	case b.t.Review != nil && inbox.Waiting{Parsed: asked, Review: b.t.Review}.Idle(of.Course):
 		d.Why = phases.NothingToApprove(of.Run, of.Run.CurrentPhase)
 		return &jobEnd{decision: ignored, Denial: d}
 	}
@@ -251,7 +251,7 @@ func (b *bot) elsewhere(ctx context.Context) *page.Denial {
 // isForeign reports whether a command whose name other programs share is likely
 // to be for one of them: there is no run it could be about.
 func (b *bot) isForeign(ctx context.Context) bool {
-	_, _, err := b.voice.known(ctx)
+	_, err := b.voice.known(ctx)
 	return errors.Is(err, fs.ErrNotExist)
 }
 

@@ -26,7 +26,7 @@ func (b holdGate) ask(ctx context.Context, run *metadata.Run) {
 		}
 	}
 	b.askedCI = true
-	if run.AwaitsCI() || run.CI != nil && !phases.Decide(b.w.Plan, *run).Final() { // a step is ahead
+	if run.AwaitsCI() || run.CI != nil && !phases.Decide(phases.On(b.w.Plan, *run)).Final() { // a step is ahead
 		b.delivery.Redraft(ctx, *run)
 	}
 }
@@ -125,7 +125,7 @@ func (b holdGate) pass(ctx context.Context, at, good string, none metadata.Reaso
 	if good == "" {
 		subject = "nothing of CI is waited for"
 	}
-	return b.turn(ctx, delivery.PassCI(b.w.Plan, run, good, none, b.env.Now()), subject)
+	return b.turn(ctx, delivery.PassCI(phases.On(b.w.Plan, run), good, none, b.env.Now()), subject)
 }
 
 // fail has the work revised for what failed, or stops the run for a person.
@@ -134,7 +134,7 @@ func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict)
 	fixes := delivery.CIFixes(run)
 	_, most := delivery.MostWait(b.w.Plan.CI)
 	if fixes < most && run.Stop.Code != metadata.CIFailed {
-		back, ok, err := delivery.FixCI(b.w.Plan, run, commit, b.delivery.Evidence(ctx, v.Failed, b.env.Finder().Mask), b.env.Now())
+		back, ok, err := delivery.FixCI(phases.On(b.w.Plan, run), commit, b.delivery.Evidence(ctx, v.Failed, b.env.Finder().Mask), b.env.Now())
 		if err != nil {
 			return false, err
 		}
@@ -152,7 +152,7 @@ func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict)
 	if run.Stop.Code == metadata.CIFailed {
 		return false, nil // people know
 	}
-	return b.turn(ctx, delivery.GiveUpCI(b.w.Plan, run, commit, delivery.CheckNames(v.Failed), b.env.Now()), "stopped: "+string(metadata.CIFailed))
+	return b.turn(ctx, delivery.GiveUpCI(phases.On(b.w.Plan, run), commit, delivery.CheckNames(v.Failed), b.env.Now()), "stopped: "+string(metadata.CIFailed))
 }
 
 // turn records how a run goes on after CI has spoken.

@@ -34,7 +34,7 @@ func (d *partsDue) Error() string {
 func splitIntoParts(e *engine.Engine) {
 	here := e.Beside
 	e.Beside = func(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
-		if parts := phases.PartsOfWave(e.Plan, run); parts != nil && ctx.Err() == nil {
+		if parts := phases.PartsOfWave(phases.On(e.Plan, run)); parts != nil && ctx.Err() == nil {
 			return run, false, &partsDue{parts}
 		}
 		return here(ctx, run)
@@ -226,7 +226,7 @@ func tellMissing(w *workspace.Workspace, of map[string]git.Ref, warn func(error)
 	if lease := w.Run.Execution.Lease; lease == nil || !sharedLease(lease.Owner, lease) {
 		return
 	}
-	for _, part := range phases.PartsOfWave(w.Plan, w.Run) {
+	for _, part := range phases.PartsOfWave(phases.On(w.Plan, w.Run)) {
 		if _, is := of[part]; !is {
 			warn(fmt.Errorf("the job for %s has pushed nothing, so the run does the part itself when it goes on; the log of that job says why", part))
 		}
@@ -378,7 +378,7 @@ func (f *folding) unfit(ctx context.Context, part, head string) (why, err error)
 	if err != nil {
 		return nil, err
 	}
-	may := phases.BoundaryOf(f.w.Plan, f.next, phases.Decision{Do: phases.DoExecute, Phase: part})
+	may := phases.BoundaryOf(phases.On(f.w.Plan, f.next), phases.Decision{Do: phases.DoExecute, Phase: part})
 	sorted := may.Sort(changes)
 	paths := sorted.Tree
 	switch other := slices.Concat(sorted.Undo, sorted.Opened, sorted.Artifacts); {

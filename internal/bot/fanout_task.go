@@ -80,7 +80,7 @@ func (t *task) do(ctx context.Context) (became, shown string, err error) {
 		return "", "", err
 	}
 	defer func() { err = errors.Join(err, t.w.Close()) }()
-	parts := phases.PartsOfWave(t.w.Plan, t.w.Run)
+	parts := phases.PartsOfWave(phases.On(t.w.Plan, t.w.Run))
 	if !sharedLease(t.me, t.w.Run.Execution.Lease) || !slices.Contains(parts, t.in.Part) {
 		t.job.Notice(fmt.Sprintf("%s of issue %s is not done here: the run has gone another way since this workflow left it to its jobs", t.in.Part, t.w.Issue.ID))
 		return "", "", nil
@@ -231,7 +231,7 @@ func (t *task) stoppedBy(ctx context.Context, run metadata.Run, commands ...stri
 		if o.Name == "cancel" || o.Name == "pause" {
 			return true
 		}
-		x, err := o.Apply(t.w.Plan, run, true)
+		x, err := o.Apply(phases.On(t.w.Plan, run), true)
 		if err != nil {
 			continue
 		}

@@ -69,7 +69,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && b.in.TooManyBots(run, o.By) {
 		return command.Effect{}, command.Refuse(metadata.PermissionDenied, inbox.WhyNoMoreBots())
 	}
-	x, err := o.Apply(b.w.Plan, run, b.lease.holding)
+	x, err := o.Apply(phases.On(b.w.Plan, run), b.lease.holding)
 	switch {
 	case err != nil:
 	case o.Auto:
@@ -102,7 +102,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 // mayApprove says why an approval does not count: the person does not have the right that the phase asks for, or has
 // approved another state of it. Nil if it counts.
 func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Request) error {
-	_, role, _, _ := phases.Approval(b.w.Plan, run, o.Phase)
+	_, role, _, _ := phases.Approval(phases.On(b.w.Plan, run), o.Phase)
 	if no := b.inbox.May(ctx, github.User{Login: o.By}, github.Role(role)); no != nil {
 		return command.Refuse(no.Code, no.Why)
 	}
@@ -115,7 +115,7 @@ func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Reques
 // mayPlace says why what an approval changes at protected paths cannot get there. Nil if it
 // can, or if there is nothing.
 func (b *bot) mayPlace(ctx context.Context, approved metadata.Run) error {
-	left, err := engine.UnplacedOpened(b.w.Repo.Dir(), phases.ToPlace(b.w.Plan, approved))
+	left, err := engine.UnplacedOpened(b.w.Repo.Dir(), phases.ToPlace(phases.On(b.w.Plan, approved)))
 	if err != nil {
 		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
 	}
@@ -280,7 +280,7 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 
 // take does what a comment asks for, or says why not.
 func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (metadata.Run, error) {
-	if c.Idle(b.w.Plan, run) {
+	if c.Idle(phases.On(b.w.Plan, run)) {
 		b.inbox.MarkDoneOf(c)
 		return run, nil
 	}
@@ -361,7 +361,7 @@ func (b *bot) reconcile(ctx context.Context) {
 // keepChildren opens the issues that a run asks for. Each is noted in a commit before anything else happens, so that
 // a rollback knows which of them are open. One that cannot be opened is a warning; the next job tries again.
 func (b *bot) keepChildren(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	for _, child := range phases.ToOpen(b.w.Plan, run) {
+	for _, child := range phases.ToOpen(phases.On(b.w.Plan, run)) {
 		made := b.delivery.OpenChild(ctx, run, child)
 		if made == nil {
 			continue

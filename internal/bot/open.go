@@ -125,12 +125,12 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 
 // wasDeleted reports whether the issue had a run whose branch is gone, and whose record is kept.
 func (b *bot) wasDeleted(ctx context.Context) bool {
-	_, run, err := b.voice.known(ctx)
+	found, err := b.voice.known(ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		b.voice.warn(err)
 	}
 	if err == nil {
-		b.before = run
+		b.before = found.Run
 	}
 	return err == nil
 }
@@ -177,7 +177,7 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	hooks := e.Committed
 	e.Committed = func(ctx context.Context, run metadata.Run) {
 		hooks(ctx, run)
-		b.statuses.Keep(ctx, b.w.Plan, run, b.w.Repo.Tip())
+		b.statuses.Keep(ctx, phases.On(b.w.Plan, run), b.w.Repo.Tip())
 	}
 	telemetry.Follow(ctx, e, b.w.Run)
 	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, workspace.Longest(b.w.Plan)

@@ -178,7 +178,7 @@ func (v *voice) refuse(ctx context.Context, all ...*message) {
 // the comment that asked for it, or where a form did, beside the comments.
 func (v *voice) tellOpinion(ctx context.Context, said page.Opinion) {
 	about := v.subject()
-	text := func(marker string) string { return page.OpinionReply(marker, about.plan, about.run, said) }
+	text := func(marker string) string { return page.OpinionReply(marker, about.Course, said) }
 	if id := said.About.Comment; id > 0 {
 		_ = v.reply(ctx, []int64{id}, text) // it was told
 		return

@@ -156,11 +156,11 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 	if err := b.takeOver(ctx, shut); err != nil {
 		return b.broke(ctx, err) // two may have been started
 	}
-	if b.t.Red && b.obeyed == 0 && !b.lease.orphan && !b.engine.Holds() && delivery.TellLate(ctx, b.delivery, b.w.Plan, b.w.Run, b.w.Repo.Tip()) {
+	if b.t.Red && b.obeyed == 0 && !b.lease.orphan && !b.engine.Holds() && delivery.TellLate(ctx, b.delivery, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip()) {
 		return jobEnd{decision: replied}
 	}
 	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && delivery.GoesOnAlone(b.w.Run)) {
-		if b.delivery.Owes(b.w.Plan, b.w.Run) {
+		if b.delivery.Owes(phases.On(b.w.Plan, b.w.Run)) {
 			end := b.finish(ctx)
 			if end.err == nil {
 				end = jobEnd{decision: replied}
@@ -273,7 +273,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	b.voice.keepComment(&run)
 	b.delivery.KeepLabel(ctx, run)
 	b.delivery.Look(ctx, run)
-	b.delivery.KeepDraft(ctx, b.w.Plan, run)
+	b.delivery.KeepDraft(ctx, phases.On(b.w.Plan, run))
 	holdGate{b}.ask(ctx, &run)
 	run, err = b.updater(ctx).Run(ctx, b.engine, run)
 	b.job.Group("")
@@ -340,12 +340,12 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		b.keep(run)
 	}
 	// What an earlier job has left undone is done now; what people have done since stays.
-	owes := b.delivery.Owes(b.w.Plan, b.w.Run)
+	owes := b.delivery.Owes(phases.On(b.w.Plan, b.w.Run))
 	if owes || b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.AsksToRun()) {
 		b.handOver(ctx)
 	}
 	if first && b.w.Run.Status != metadata.Completed {
-		b.delivery.KeepDraft(ctx, b.w.Plan, b.w.Run)
+		b.delivery.KeepDraft(ctx, phases.On(b.w.Plan, b.w.Run))
 	}
 	if first {
 		b.delivery.StartChecks(ctx, b.w.Run)
@@ -355,7 +355,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		b.tellPeople(ctx)
 	}
 	if first || b.restarted {
-		b.statuses.Keep(ctx, b.w.Plan, b.w.Run, b.w.Repo.Tip())
+		b.statuses.Keep(ctx, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip())
 	}
 	b.voice.ended(run.Status)
 	if b.acted && b.voice.outbox.reactions() > b.gh.FreeWrites() {

@@ -27,8 +27,8 @@ func (s steering) Steer(ctx context.Context, run metadata.Run) (metadata.Run, er
 func (s steering) Urgent(ctx context.Context, now func() metadata.Run) error {
 	about := s.voice.subject()
 	return listen(ctx, s.inbox, func() error {
-		about.run = now()
-		for _, c := range s.inbox.Pending(about.run) {
+		about.Run = now()
+		for _, c := range s.inbox.Pending(about.Run) {
 			switch {
 			case !s.stops(ctx, c, about):
 			case c.Parsed.Command.Name == "cancel":
@@ -69,6 +69,6 @@ func (s steering) stops(ctx context.Context, c inbox.Waiting, about subject) boo
 	if cmd.Name == "cancel" {
 		return true // this also holds for an agent that is only asked about the run
 	}
-	_, err := s.inbox.Request(about.run, c).Apply(about.plan, about.run, true)
+	_, err := s.inbox.Request(about.Run, c).Apply(about.Course, true)
 	return err == nil
 }

@@ -134,7 +134,7 @@ func (b *bot) consult(ctx context.Context, run metadata.Run, o command.Request) 
 	if err := b.mayConsult(run); err != nil {
 		return command.Effect{}, err
 	}
-	asks, since := command.AskedWhether(b.w.Plan, run), phases.Touch(run, b.env.Now())
+	asks, since := command.AskedWhether(phases.On(b.w.Plan, run)), phases.Touch(run, b.env.Now())
 	// Before anything is spent, nobody else may have taken the run.
 	if err := b.engine.Amend(ctx, since, asks.In(prompts.Words("en"))); err != nil {
 		return command.Effect{}, err
@@ -167,7 +167,7 @@ func (b *bot) mayConsult(run metadata.Run) error {
 	if err != nil {
 		return err
 	}
-	if why := b.w.Missing(phases.Diagnosing(b.w.Plan, run).Agent, opts); len(why) > 0 {
+	if why := b.w.Missing(phases.Diagnosing(phases.On(b.w.Plan, run)).Agent, opts); len(why) > 0 {
 		return command.Refuse(metadata.CredentialsMissing, metadata.Because("not_asked", "why", workspace.Lined(why)))
 	}
 	b.w.SayLacking()
@@ -182,7 +182,7 @@ func (b *bot) follow(ctx context.Context, x command.Effect, d phases.Diagnosis, 
 		return x, nil
 	}
 	x.Phase = d.ToPhase
-	back, err := phases.FollowDiagnosis(b.w.Plan, x.Run, d, phases.Rollback{By: o.By, CommentURL: o.Url, Restore: o.Restore, At: b.env.Now()})
+	back, err := phases.FollowDiagnosis(phases.On(b.w.Plan, x.Run), d, phases.Rollback{By: o.By, CommentURL: o.Url, Restore: o.Restore, At: b.env.Now()})
 	if err != nil {
 		return x, command.Refuse(metadata.NothingDone, metadata.Because("rollback_impossible", "command", metadata.Said(command.ProposedBy(d, o.Restore).Line()), "why", exit.Why(err)))
 	}

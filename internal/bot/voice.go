@@ -16,8 +16,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -42,8 +42,7 @@ type voice struct {
 
 // subject is the run that a job is about, as it was between the last two steps; zero if none is open.
 type subject struct {
-	plan  *pipelines.Pipeline
-	run   metadata.Run
+	phases.Course
 	tip   func() string // the newest commit that has its record
 	began bool          // it has a commit, or is rehearsed
 	near  func(metadata.Run) metadata.Reason
@@ -55,7 +54,7 @@ func (v *voice) speakOf(w *workspace.Workspace) {
 	defer v.mu.Unlock()
 	v.about = subject{}
 	if w != nil {
-		v.about = subject{w.Plan, w.Run, func() string { return w.Repo.Record() }, v.began(w), w.SameFiles}
+		v.about = subject{phases.On(w.Plan, w.Run), func() string { return w.Repo.Record() }, v.began(w), w.SameFiles}
 	}
 }
 
@@ -142,7 +141,7 @@ func (v *voice) language() string {
 
 // speaks is language for a caller who holds mu.
 func (v *voice) speaks() string {
-	return cmp.Or(v.about.run.Language, v.in.Language, v.spoken, "en")
+	return cmp.Or(v.about.Run.Language, v.in.Language, v.spoken, "en")
 }
 
 // warnings are all that was told so far.
@@ -160,7 +159,7 @@ type botView struct {
 
 // reporter gives what the engine reports to.
 func (v *voice) reporter() engine.Reporter {
-	return botView{terminal.NewView(v.env.Stdout, terminal.Options{Plan: v.subject().plan, Verbose: v.in.Show, Group: v.job.Group}), v}
+	return botView{terminal.NewView(v.env.Stdout, terminal.Options{Plan: v.subject().Plan, Verbose: v.in.Show, Group: v.job.Group}), v}
 }
 
 // Report prints what happens, and brings the comment up to date between steps.
@@ -201,7 +200,7 @@ func (v *voice) put(run metadata.Run, how func(ctx context.Context, body string)
 	}
 	ctx, stop := context.WithTimeout(context.Background(), showTime)
 	defer stop()
-	err := how(ctx, page.LiveComment(v.subject().plan, run, v.facts(run)))
+	err := how(ctx, page.LiveComment(v.subject().With(run), v.facts(run)))
 	if v.isNews(err) {
 		v.job.Warning(exit.Why(err).In(prompts.Words(v.language())))
 	}
@@ -272,5 +271,5 @@ func (v *voice) lastShown(ctx context.Context, run metadata.Run) page.State {
 func (v *voice) isShown() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.about.plan != nil && v.live != nil
+	return v.about.Plan != nil && v.live != nil
 }

@@ -86,30 +86,30 @@ func (o Request) Taken(x Effect) phases.Command {
 
 // Apply computes what a command makes of a run, and changes nothing. Busy says
 // that this process works on the run. An error is a *Refusal.
-func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (Effect, error) {
+func (o Request) Apply(of phases.Course, busy bool) (Effect, error) {
 	c := phases.Command{Name: o.Name, By: o.By, Comment: o.Comment, Phase: o.Phase, At: o.At}
 	var next metadata.Run
 	var err error
 	var why metadata.Reason
 	switch o.Name {
 	case "run":
-		return o.goOn(plan, run, busy)
+		return o.goOn(of, busy)
 	case "rollback":
 		if o.Auto {
-			return o.consult(plan, run)
+			return o.consult(of)
 		}
 		if o.Phase == "" {
-			if o.Phase = newestTree(plan, run); o.Phase == "" {
+			if o.Phase = newestTree(of); o.Phase == "" {
 				return Effect{}, Refuse(metadata.NothingDone, metadata.Because("no_code_to_revise"))
 			}
 		}
 		request := o.Rollback()
-		request.From = StandsAt(plan, run, o.Phase)
-		back, err := phases.PlanRollback(plan, run, request)
+		request.From = StandsAt(of, o.Phase)
+		back, err := phases.PlanRollback(of, request)
 		if err != nil {
 			return Effect{}, &Refusal{metadata.NothingDone, WithNearest(err)}
 		}
-		if request.Restore && phases.MergedSince(run, back.Entry.ToPhase, back.Attempt) {
+		if request.Restore && phases.MergedSince(of.Run, back.Entry.ToPhase, back.Attempt) {
 			return Effect{}, Refuse(metadata.NothingDone, metadata.Because("restore_merged", "phase", back.Entry.ToPhase))
 		}
 		if o.Review != nil {
@@ -117,41 +117,41 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		}
 		return Effect{Run: back.Run, Back: &back, Phase: o.Phase, Why: metadata.Because("went_back", "phase", back.Entry.ToPhase, "step", back.Entry.ToStep)}, nil
 	case "retry":
-		next, err = phases.Retry(plan, run, o.Phase, phases.Start{At: o.At, More: o.More})
+		next, err = phases.Retry(of, o.Phase, phases.Start{At: o.At, More: o.More})
 		why = metadata.Because("allowed_anew")
 	case "update":
-		if run.Status == metadata.Cancelled {
-			return Effect{}, Refuse(metadata.RunCancelled, metadata.Because("run_stopped", "status", run.Status, "why", run.Stop.Why))
+		if of.Run.Status == metadata.Cancelled {
+			return Effect{}, Refuse(metadata.RunCancelled, metadata.Because("run_stopped", "status", of.Run.Status, "why", of.Run.Stop.Why))
 		}
-		next, why = phases.AskForMerge(run, o.At), metadata.Because("update_asked")
+		next, why = phases.AskForMerge(of.Run, o.At), metadata.Because("update_asked")
 	case "cancel":
 		why = o.noted(metadata.Because("cancelled"))
-		next, err = phases.Cancel(run, why, o.At)
+		next, err = phases.Cancel(of.Run, why, o.At)
 	case "pause":
 		why = o.noted(metadata.Because("paused"))
-		next, err = phases.Pause(run, why, o.At)
+		next, err = phases.Pause(of.Run, why, o.At)
 	case "finish":
-		if next, why = run, metadata.Because("finished"); o.Squash {
+		if next, why = of.Run, metadata.Because("finished"); o.Squash {
 			why = metadata.Because("squashed")
 		}
-		if run.Status != metadata.Completed {
-			return Effect{}, Refuse(metadata.NothingDone, metadata.Because("not_to_finish", "status", run.Status))
+		if of.Run.Status != metadata.Completed {
+			return Effect{}, Refuse(metadata.NothingDone, metadata.Because("not_to_finish", "status", of.Run.Status))
 		}
 	case "skip":
-		next, err = phases.Skip(plan, run, o.Phase, o.At)
+		next, err = phases.Skip(of, o.Phase, o.At)
 		why = o.noted(metadata.Because("left_out", "phase", o.Phase))
 	case "approve":
-		phase, role, _, _ := phases.Approval(plan, run, o.Phase)
-		if o.unseen(run, run.Phase(phase)) {
+		phase, role, _, _ := phases.Approval(of, o.Phase)
+		if o.unseen(of.Run, of.Run.Phase(phase)) {
 			return Effect{}, Refuse(metadata.StaleEvent, metadata.Because("approve_unseen", "phase", phase))
 		}
-		next, err = phases.Approve(plan, run, c)
+		next, err = phases.Approve(of, c)
 		o.Phase, why = phase, metadata.Because("approved", "phase", phase, "role", role)
 		if next.Status == metadata.Cancelled {
 			why = next.Stop.Why
 		}
 	case "answer":
-		next, err = phases.Answer(run, o.Question, o.Text, c)
+		next, err = phases.Answer(of.Run, o.Question, o.Text, c)
 		why = metadata.Because("answered", "question", o.Question)
 		if o.Question == "" {
 			why = metadata.Because("answered_it")
@@ -160,9 +160,9 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		return Effect{}, Refuse(metadata.NothingDone, metadata.Because("command_unknown", "command", o.Name))
 	}
 	if err != nil {
-		return Effect{}, &Refusal{o.codeFor(run), WithNearest(err)}
+		return Effect{}, &Refusal{o.codeFor(of.Run), WithNearest(err)}
 	}
-	if d := phases.Decide(plan, next); o.Name == "retry" && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
+	if d := phases.Decide(of.With(next)); o.Name == "retry" && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
 		return Effect{}, Refuse(d.Code, d.Why)
 	}
 	phase := o.Phase
@@ -172,8 +172,8 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 
 // StandsAt is the phase that a person comes from who sends a phase back: the phase itself, if
 // it waits for an approval, as one of several parts may; else "", which is where the run is.
-func StandsAt(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
-	if slices.Contains(phases.Approvals(plan, run), phase) {
+func StandsAt(c phases.Course, phase string) string {
+	if slices.Contains(phases.Approvals(c), phase) {
 		return phase
 	}
 	return ""
@@ -209,10 +209,10 @@ func hold(rec *metadata.Phase, comments []metadata.ReviewComment) {
 
 // newestTree is the newest phase that may change the code and has begun: what a
 // review of a pull request is about.
-func newestTree(plan *pipelines.Pipeline, run metadata.Run) string {
-	for i := range slices.Backward(run.Phases) {
-		p := plan.Phase(run.Phases[i].Name)
-		if s := run.Phases[i].Status; p != nil && p.Access == pipelines.AccessTree && s != metadata.PhasePending && s != metadata.PhaseSkipped {
+func newestTree(c phases.Course) string {
+	for i := range slices.Backward(c.Run.Phases) {
+		p := c.Plan.Phase(c.Run.Phases[i].Name)
+		if s := c.Run.Phases[i].Status; p != nil && p.Access == pipelines.AccessTree && s != metadata.PhasePending && s != metadata.PhaseSkipped {
 			return p.Name
 		}
 	}
@@ -277,26 +277,26 @@ func WaitsFor(run metadata.Run, d phases.Decision) bool {
 }
 
 // goOn starts a run again that has stopped.
-func (o Request) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (Effect, error) {
+func (o Request) goOn(c phases.Course, busy bool) (Effect, error) {
 	anew := o.Refresh != Anew{}
 	switch {
-	case run.Status == metadata.Completed && !anew:
+	case c.Run.Status == metadata.Completed && !anew:
 		return Effect{}, Refuse(metadata.Done, metadata.Because("run_completed"))
-	case run.Status == metadata.Running && busy:
+	case c.Run.Status == metadata.Running && busy:
 		return Effect{}, Refuse(metadata.AlreadyRunning, metadata.Because("run_under_way"))
 	}
-	if err := o.keepsTo(plan); err != nil {
+	if err := o.keepsTo(c.Plan); err != nil {
 		return Effect{}, err
 	}
-	next := phases.TakeUp(run, phases.Start{At: o.At, More: o.More, Refresh: o.Refresh.Definition, Issue: o.Refresh.Issue})
+	next := phases.TakeUp(c.Run, phases.Start{At: o.At, More: o.More, Refresh: o.Refresh.Definition, Issue: o.Refresh.Issue})
 	if next.Status != metadata.Running && !anew {
 		return Effect{}, Refuse(next.Stop.Code, metadata.Because("run_stopped", "status", next.Status, "why", next.Stop.Why))
 	}
-	if d := phases.Decide(plan, next); next.Status == metadata.Running && WaitsFor(run, d) {
+	if d := phases.Decide(c.With(next)); next.Status == metadata.Running && WaitsFor(c.Run, d) {
 		if !o.Refresh.Issue {
 			return Effect{}, Refuse(d.Code, d.Why)
 		}
-		next = run // the new text is taken all the same
+		next = c.Run // the new text is taken all the same
 	}
 	why := metadata.Because("goes_on")
 	switch {

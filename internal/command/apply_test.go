@@ -21,13 +21,13 @@ func TestResumeGoesOnToWhereItWaits(t *testing.T) {
 	}
 	run.Status, run.Stop.Code, run.Approvals = metadata.Waiting, metadata.AwaitingPerson, nil
 	o := Request{Command: Command{Name: "run"}, At: time.Now().UTC()}
-	x, err := o.Apply(plan, run, false)
-	if err != nil || x.Run.Status != metadata.Running || phases.Decide(plan, x.Run).Phase != "design" {
+	x, err := o.Apply(phases.On(plan, run), false)
+	if err != nil || x.Run.Status != metadata.Running || phases.Decide(phases.On(plan, x.Run)).Phase != "design" {
 		t.Errorf("the run is %s, %v", x.Run.Status, err)
 	}
 	run.Stop.Phase = "design"
 	var no *Refusal
-	if _, err := o.Apply(plan, run, false); !errors.As(err, &no) || no.Code != metadata.AwaitingPerson {
+	if _, err := o.Apply(phases.On(plan, run), false); !errors.As(err, &no) || no.Code != metadata.AwaitingPerson {
 		t.Errorf("a run that waits already: %v", err)
 	}
 }
@@ -59,7 +59,7 @@ func TestApprovalOfWhatNobodyHasSeen(t *testing.T) {
 		run.Phase("design").CompletedAt = &done
 		for written, want := range map[time.Time]bool{done.Add(time.Second): true, {}: true, run.CreatedAt.Add(-time.Hour): true, done.Add(-10 * time.Minute): false} {
 			o := Request{Command: Command{Name: "approve"}, By: "max", Comment: 5, Written: written, At: done.Add(time.Hour)}
-			_, err := o.Apply(plan, run, false)
+			_, err := o.Apply(phases.On(plan, run), false)
 			var no *Refusal
 			if want != (err == nil) || !want && (!errors.As(err, &no) || no.Code != metadata.StaleEvent) {
 				t.Errorf("written at %v, when it was done at %v: %v", written, done, err)

@@ -7,28 +7,27 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // consult says whether an agent can be asked where a run has to go back to. It
 // asks nobody.
-func (o Request) consult(plan *pipelines.Pipeline, run metadata.Run) (Effect, error) {
-	switch why := phases.WhyNoDiagnosis(plan, run, o.Text); {
+func (o Request) consult(c phases.Course) (Effect, error) {
+	switch why := phases.WhyNoDiagnosis(c, o.Text); {
 	case why.Code() == "no_phase_begun":
 		return Effect{}, Refuse(metadata.NothingDone, why)
 	case why != "":
 		return Effect{}, Refuse(metadata.NothingDone, metadata.Because("not_asked", "why", why))
 	}
-	if over := engine.SpentUp(run); over != nil {
+	if over := engine.SpentUp(c.Run); over != nil {
 		return Effect{}, Refuse(metadata.BudgetExceeded, metadata.Because("not_asked", "why", over.Why()))
 	}
-	return Effect{Run: run, Phase: run.CurrentPhase, Why: AskedWhether(plan, run)}, nil
+	return Effect{Run: c.Run, Phase: c.Run.CurrentPhase, Why: AskedWhether(c)}, nil
 }
 
 // AskedWhether says which agent is asked about a run.
-func AskedWhether(plan *pipelines.Pipeline, run metadata.Run) metadata.Reason {
-	return metadata.Because("agent_asked", "agent", phases.Diagnosing(plan, run).Agent)
+func AskedWhether(c phases.Course) metadata.Reason {
+	return metadata.Because("agent_asked", "agent", phases.Diagnosing(c).Agent)
 }
 
 // ProposedBy is the command by which a person does what a diagnosis proposes.

@@ -36,11 +36,11 @@ func standings(t *testing.T) (*pipelines.Pipeline, []standing) {
 		})
 	}
 	plan.Phases[0].Approve, plan.Phases[1].Needs = "maintain", []string{"design"}
-	begun := phases.Fresh(plan, metadata.Run{
+	begun := phases.Fresh(phases.On(plan, metadata.Run{
 		IssueNumber: "7", BranchName: "reprise/issue-7", BaseCommit: strings.Repeat("a", 40), Language: "en", WorkflowVersion: "1",
 		Pipeline:  metadata.Pipeline{Name: "p", Digest: "sha256:" + strings.Repeat("0", 64), Definition: "sha256:" + strings.Repeat("1", 64), Source: "builtin:p"},
 		Execution: metadata.Execution{ID: "run-1"},
-	}, progresstest.Nine)
+	}), progresstest.Nine)
 	end := progresstest.Nine.Add(time.Minute)
 	did := func(phase string, s metadata.Step, code metadata.Code, status metadata.AttemptStatus) metadata.Attempt {
 		return metadata.Attempt{N: 1, Phase: phase, Step: s, Agent: "a", Status: status, Code: code, StartedAt: progresstest.Nine, EndedAt: &end}
@@ -128,7 +128,7 @@ func outcome(t *testing.T, plan *pipelines.Pipeline, s standing, text string) st
 		t.Fatalf("%q is no command: %+v", text, asked)
 	}
 	o := Request{Command: asked.Command, By: "max", Comment: 12, At: progresstest.Nine.Add(time.Hour)}
-	x, err := o.Apply(plan, s.run, s.busy)
+	x, err := o.Apply(phases.On(plan, s.run), s.busy)
 	var no *Refusal
 	switch {
 	case errors.As(err, &no):
@@ -144,7 +144,7 @@ func outcome(t *testing.T, plan *pipelines.Pipeline, s standing, text string) st
 		t.Errorf("%s, %s: it was not taken", s.name, text)
 	}
 	if next.Status == metadata.Running {
-		return x.Why.In(prompts.Words("en")) + "; next: " + decided(phases.Decide(plan, next))
+		return x.Why.In(prompts.Words("en")) + "; next: " + decided(phases.Decide(phases.On(plan, next)))
 	}
 	return x.Why.In(prompts.Words("en")) + "; the run is " + string(next.Status)
 }

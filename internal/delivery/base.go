@@ -135,10 +135,10 @@ func (u *BaseUpdater) due(ctx context.Context, run metadata.Run, d phases.Decisi
 	if ctx.Err() != nil {
 		return false
 	}
-	if _, mended := phases.ConflictMended(u.Workspace.Plan, run, u.Now()); mended {
+	if _, mended := phases.ConflictMended(phases.On(u.Workspace.Plan, run), u.Now()); mended {
 		return true
 	}
-	due := phases.MergeDue(u.Workspace.Plan, run, d)
+	due := phases.MergeDue(phases.On(u.Workspace.Plan, run), d)
 	if (due && d.Final() || phases.MergeEnds(run, d)) && len(u.marked(ctx, run)) > 0 {
 		return true
 	}
@@ -179,7 +179,7 @@ func (u *BaseUpdater) look(ctx context.Context, run metadata.Run) error {
 // step is one commit: it has conflicts mended that were found, gives up, or merges.
 func (u *BaseUpdater) step(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
 	if paths := phases.OpenConflicts(run); len(paths) > 0 {
-		back, err := phases.MendConflict(u.Workspace.Plan, run, metadata.Because("conflict_reason", "paths", paths).In(prompts.Words(run.Language)), u.Now())
+		back, err := phases.MendConflict(phases.On(u.Workspace.Plan, run), metadata.Because("conflict_reason", "paths", paths).In(prompts.Words(run.Language)), u.Now())
 		if err != nil {
 			return run, err
 		}
@@ -188,7 +188,7 @@ func (u *BaseUpdater) step(ctx context.Context, e *engine.Engine, run metadata.R
 	if paths := u.marked(ctx, run); len(paths) > 0 {
 		return u.giveUp(ctx, e, run, metadata.Because("conflict_left", "paths", shown(paths)))
 	}
-	if next, mended := phases.ConflictMended(u.Workspace.Plan, run, u.Now()); mended {
+	if next, mended := phases.ConflictMended(phases.On(u.Workspace.Plan, run), u.Now()); mended {
 		return u.record(ctx, e, next, "", nil, nil)
 	}
 	u.found = false
@@ -200,7 +200,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 	plan, name := u.Workspace.Plan, cmp.Or(u.Base, BaseName(run, u.Workspace.Source))
 	m := metadata.Merge{At: u.Now(), Commit: u.commit, Conflicts: shown(u.state.Conflicts)}
 	if u.state.Has {
-		return u.record(ctx, e, phases.MergeMade(plan, run, m, metadata.Because("base_has", "branch", name)), "", nil, nil)
+		return u.record(ctx, e, phases.MergeMade(phases.On(plan, run), m, metadata.Because("base_has", "branch", name)), "", nil, nil)
 	}
 	at := func(why metadata.Reason) (metadata.Run, error) {
 		return u.giveUp(ctx, e, run, metadata.Because("conflict_at", "branch", name, "paths", m.Conflicts, "why", why))
@@ -209,7 +209,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 		return at(metadata.Because("conflict_many", "n", len(m.Conflicts)))
 	}
 	if len(m.Conflicts) > 0 {
-		if why := phases.WhyPersonMerges(plan, run, u.state.Conflicts); why != "" {
+		if why := phases.WhyPersonMerges(phases.On(plan, run), u.state.Conflicts); why != "" {
 			return at(why)
 		}
 	}
@@ -234,7 +234,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 	if len(m.Conflicts) > 0 {
 		why = metadata.Because("base_merged_with", "branch", name, "n", u.state.Behind, "paths", m.Conflicts)
 	}
-	next := phases.MergeMade(plan, run, m, why)
+	next := phases.MergeMade(phases.On(plan, run), m, why)
 	files := map[string][]byte{}
 	result.Conflicts = slices.DeleteFunc(result.Conflicts, func(c git.Conflict) bool { return len(outside(run, []string{c.Path})) == 0 })
 	for i, c := range result.Conflicts {
@@ -245,7 +245,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 			}
 			return at(metadata.Because("conflict_no_text", "path", shown([]string{c.Path})[0]))
 		}
-		folder := phases.MergeFolder(plan, next, i+1)
+		folder := phases.MergeFolder(phases.On(plan, next), i+1)
 		for side, v := range map[string]git.Version{"base": c.Base, "ours": c.Ours, "theirs": c.Theirs} {
 			if v.Object != "" {
 				files[path.Join(folder, side+".txt")] = v.Data
@@ -304,6 +304,6 @@ func (u *BaseUpdater) record(ctx context.Context, e *engine.Engine, next metadat
 }
 
 func (u *BaseUpdater) giveUp(ctx context.Context, e *engine.Engine, run metadata.Run, why metadata.Reason) (metadata.Run, error) {
-	next := phases.GiveUpMerge(u.Workspace.Plan, run, why, u.Now())
+	next := phases.GiveUpMerge(phases.On(u.Workspace.Plan, run), why, u.Now())
 	return next, e.Amend(ctx, next, "stopped: "+string(metadata.Conflicts))
 }

@@ -120,14 +120,14 @@ func stopped(t *testing.T) (*pipelines.Pipeline, metadata.Run) {
 		{Name: "build", Writes: "build.md", Folder: "00_build", Access: pipelines.AccessTree, NoReview: true, Revisions: 3},
 		{Name: "tell", Writes: "tell.md", Folder: "01_tell", NoReview: true, Revisions: 3},
 	}}
-	run := phases.Fresh(plan, metadata.Run{IssueNumber: "7", Language: "en", CI: &metadata.CI{}}, noon)
+	run := phases.Fresh(phases.On(plan, metadata.Run{IssueNumber: "7", Language: "en", CI: &metadata.CI{}}), noon)
 	for range plan.Phases {
-		d := phases.Decide(plan, run)
+		d := phases.Decide(phases.On(plan, run))
 		run = phases.Begin(run, d, phases.Beginning{At: noon})
-		run = phases.Apply(plan, run, d, phases.Outcome{At: noon, Status: metadata.Succeeded, Written: &phases.Written{Digest: d.Phase}})
+		run = phases.Apply(phases.On(plan, run), d, phases.Outcome{At: noon, Status: metadata.Succeeded, Written: &phases.Written{Digest: d.Phase}})
 	}
-	d := phases.Decide(plan, run)
-	run = phases.Apply(plan, run, d, phases.Outcome{At: noon})
+	d := phases.Decide(phases.On(plan, run))
+	run = phases.Apply(phases.On(plan, run), d, phases.Outcome{At: noon})
 	if d.Do != phases.DoWait || !WaitsForCI(run) || CISpoke(run) || run.Status != metadata.Waiting {
 		t.Fatalf("it decides %+v", d)
 	}
@@ -141,7 +141,7 @@ const commit = "c0ffee0123456789c0ffee0123456789c0ffee01"
 // A run is completed once CI is good, and until something is done to the work.
 func TestPass(t *testing.T) {
 	plan, run := stopped(t)
-	next := PassCI(plan, run, commit, "", noon)
+	next := PassCI(phases.On(plan, run), commit, "", noon)
 	if err := metadata.CheckNext(run, next); err != nil || next.Status != metadata.Completed || next.Stop != nil || next.AwaitsCI() || WaitsForCI(next) {
 		t.Errorf("the run is %s, %+v (%v)", next.Status, next.CI, err)
 	}
@@ -190,26 +190,26 @@ func TestMiss(t *testing.T) {
 func TestFixAndGiveUp(t *testing.T) {
 	plan, run := stopped(t)
 	failed := []metadata.CheckResult{{Name: "ci/test", Run: "CI", ExitCode: 1, Output: "red"}}
-	back, ok, err := FixCI(plan, run, commit, failed, noon)
+	back, ok, err := FixCI(phases.On(plan, run), commit, failed, noon)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	if err := metadata.CheckNext(run, back.Run); err != nil {
 		t.Error(err)
 	}
-	d := phases.Decide(plan, back.Run)
+	d := phases.Decide(phases.On(plan, back.Run))
 	if d.Do != phases.DoRevise || d.Phase != "build" || !back.Run.Phase("build").ChecksFail() || back.Run.Phase("tell").Status != metadata.PhasePending {
 		t.Errorf("then it decides %+v", d)
 	}
 	if back.Entry.Reason != "CI fails on commit c0ffee0: ci/test. What it says stands below with the checks that fail. Fix the code, not the checks." || CIFixes(back.Run) != 1 {
 		t.Errorf("the reason is %q, after %d", back.Entry.Reason, CIFixes(back.Run))
 	}
-	stop := GiveUpCI(plan, run, commit, []string{"test"}, noon)
+	stop := GiveUpCI(phases.On(plan, run), commit, []string{"test"}, noon)
 	if stop.Status != metadata.Failed || stop.Stop.Code != metadata.CIFailed || stop.Stop.Phase != "build" || !WaitsForCI(stop) {
 		t.Errorf("the stop is %+v", stop.Stop)
 	}
-	again, err := phases.Retry(plan, stop, "", phases.Start{At: noon})
-	if err != nil || again.Status != metadata.Running || phases.Decide(plan, again).Code != metadata.AwaitingCI {
+	again, err := phases.Retry(phases.On(plan, stop), "", phases.Start{At: noon})
+	if err != nil || again.Status != metadata.Running || phases.Decide(phases.On(plan, again)).Code != metadata.AwaitingCI {
 		t.Errorf("tried again it is %s (%v)", again.Status, err)
 	}
 	told := phases.Take(back.Run, back.Run, phases.Command{Name: "retry", By: "ada", At: noon})

@@ -52,27 +52,27 @@ func CILate(run metadata.Run) bool {
 }
 
 // PassCI gives the record of a run after CI was good on a commit; empty: nothing has run there, and why not.
-func PassCI(plan *pipelines.Pipeline, run metadata.Run, commit string, none metadata.Reason, at time.Time) metadata.Run {
-	next := run.Clone()
-	next.CI, next.Unchecked = &metadata.CI{After: len(run.Attempts), Commit: commit}, none
+func PassCI(c phases.Course, commit string, none metadata.Reason, at time.Time) metadata.Run {
+	next := c.Run.Clone()
+	next.CI, next.Unchecked = &metadata.CI{After: len(c.Run.Attempts), Commit: commit}, none
 	next.Status, next.Stop = metadata.Running, nil
-	if d := phases.Decide(plan, next); d.Final() {
-		next = phases.Apply(plan, next, d, phases.Outcome{At: at})
+	if d := phases.Decide(c.With(next)); d.Final() {
+		next = phases.Apply(c.With(next), d, phases.Outcome{At: at})
 	}
-	next.Revision, next.UpdatedAt = run.Revision+1, at
+	next.Revision, next.UpdatedAt = c.Run.Revision+1, at
 	return next
 }
 
 // FixCI takes a run back to the newest phase that changes code, for what failed. Ok is
 // false if no such phase has done anything.
-func FixCI(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []metadata.CheckResult, at time.Time) (back phases.RollbackPlan, ok bool, err error) {
-	phase := changedCheck(plan, run)
+func FixCI(of phases.Course, commit string, failed []metadata.CheckResult, at time.Time) (back phases.RollbackPlan, ok bool, err error) {
+	phase := changedCheck(of)
 	if phase == "" {
 		return back, false, nil
 	}
 	why := metadata.Because("ci_reason", "commit", ShortCommit(commit), "names", names(failed))
-	back, err = phases.PlanRollback(plan, run, phases.Rollback{
-		To: phase, Step: metadata.Revise, Reason: why.In(prompts.Words(run.Language)), Trigger: metadata.Automatic, At: at,
+	back, err = phases.PlanRollback(of, phases.Rollback{
+		To: phase, Step: metadata.Revise, Reason: why.In(prompts.Words(of.Run.Language)), Trigger: metadata.Automatic, At: at,
 	})
 	if err != nil {
 		return back, false, err
@@ -88,9 +88,9 @@ func FixCI(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []m
 }
 
 // GiveUpCI stops a run for a person, because CI still fails.
-func GiveUpCI(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []string, at time.Time) metadata.Run {
-	next := phases.Halt(run, metadata.CIFailed, metadata.Because("ci_still_red", "commit", ShortCommit(commit), "n", CIFixes(run), "names", failed), at)
-	next.Stop.Phase = changedCheck(plan, run)
+func GiveUpCI(c phases.Course, commit string, failed []string, at time.Time) metadata.Run {
+	next := phases.Halt(c.Run, metadata.CIFailed, metadata.Because("ci_still_red", "commit", ShortCommit(commit), "n", CIFixes(c.Run), "names", failed), at)
+	next.Stop.Phase = changedCheck(c)
 	return next
 }
 
@@ -110,9 +110,9 @@ func MissCI(run metadata.Run, commit string, v CIVerdict, at time.Time) (next me
 }
 
 // changed is the newest phase that may change the code and has done so.
-func changedCheck(plan *pipelines.Pipeline, run metadata.Run) string {
-	for _, rec := range slices.Backward(run.Phases) {
-		if p := plan.Phase(rec.Name); p != nil && p.Access == pipelines.AccessTree && rec.Status == metadata.PhaseCompleted {
+func changedCheck(c phases.Course) string {
+	for _, rec := range slices.Backward(c.Run.Phases) {
+		if p := c.Plan.Phase(rec.Name); p != nil && p.Access == pipelines.AccessTree && rec.Status == metadata.PhaseCompleted {
 			return rec.Name
 		}
 	}
@@ -234,30 +234,30 @@ func GoesOnAlone(run metadata.Run) bool {
 // TellLate writes one comment, however often it is asked, if CI fails on the commit at which
 // the pull request of a completed run is: on that which CI was good on, if there is one. It reports
 // whether that is so. Nothing is noted in the record: a commit could start CI anew.
-func TellLate(ctx context.Context, d *Delivery, plan *pipelines.Pipeline, run metadata.Run, commit string) bool {
-	stop, ok := page.StopOf(run)
-	if !ok || !CILate(run) || CIOff(plan.CI) || run.CI != nil && run.CI.Commit != "" && run.CI.Commit != commit {
+func TellLate(ctx context.Context, d *Delivery, c phases.Course, commit string) bool {
+	stop, ok := page.StopOf(c.Run)
+	if !ok || !CILate(c.Run) || CIOff(c.Plan.CI) || c.Run.CI != nil && c.Run.CI.Commit != "" && c.Run.CI.Commit != commit {
 		return false
 	}
-	v, err := d.LookAtCI(ctx, plan.CI, commit)
+	v, err := d.LookAtCI(ctx, c.Plan.CI, commit)
 	if err != nil || len(v.Failed) == 0 {
 		d.Voice.warnOf(err)
 		return false
 	}
-	pull, err := d.open(ctx, run)
+	pull, err := d.open(ctx, c.Run)
 	if err != nil || pull.Commit != commit {
 		if !isRefusal(err) {
 			d.Voice.warnOf(err)
 		}
 		return false
 	}
-	who := d.mentioned(run)
+	who := d.mentioned(c.Run)
 	if len(who) == 0 {
 		return true
 	}
 	red := metadata.Because("ci_red", "commit", ShortCommit(commit), "names", CheckNames(v.Failed))
-	marker := page.MarkerOf("late", run.IssueNumber+"/"+stop.Key)
-	_, err = d.thread().Post(ctx, marker, page.LateCI(marker, who, plan, run, red, d.Voice.Facts(run)), time.Time{})
+	marker := page.MarkerOf("late", c.Run.IssueNumber+"/"+stop.Key)
+	_, err = d.thread().Post(ctx, marker, page.LateCI(marker, who, c, red, d.Voice.Facts(c.Run)), time.Time{})
 	d.Voice.warnOf(err)
 	return true
 }

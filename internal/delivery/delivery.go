@@ -94,7 +94,7 @@ func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *me
 	}
 	d.triedPull = true
 	pull, err := d.GitHub.OpenPull(ctx, github.Pull{
-		Head: run.BranchName, Base: d.Base(w), Title: d.newTitle(ctx, d.Base(w), *run), Body: page.Described("", page.DraftBody(w.Plan, *run, d.pullFacts(*run))), Draft: true,
+		Head: run.BranchName, Base: d.Base(w), Title: d.newTitle(ctx, d.Base(w), *run), Body: page.Described("", page.DraftBody(phases.On(w.Plan, *run), d.pullFacts(*run))), Draft: true,
 	})
 	if err != nil {
 		d.Voice.Warn(err)
@@ -107,7 +107,7 @@ func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *me
 // keepLabels gives the pull request of a run the labels of its issue once, and notes that in the record: what people
 // do with them later stays. A call that fails is tried again like the one that opens a pull request.
 func (d *Delivery) keepLabels(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run, last bool) (changed bool) {
-	if d.Expired() || !lacksLabels(plan, *run) || d.triedLabels && !last {
+	if d.Expired() || !lacksLabels(phases.On(plan, *run)) || d.triedLabels && !last {
 		return false
 	}
 	d.triedLabels = true
@@ -174,11 +174,11 @@ func (d *Delivery) FindPull(ctx context.Context, run *metadata.Run) {
 }
 
 // KeepDraft has the pull request of a run that is not completed say whether the run is at work.
-func (d *Delivery) KeepDraft(ctx context.Context, plan *pipelines.Pipeline, run metadata.Run) {
-	if run.PRNumber == 0 || d.Expired() {
+func (d *Delivery) KeepDraft(ctx context.Context, c phases.Course) {
+	if c.Run.PRNumber == 0 || d.Expired() {
 		return
 	}
-	d.describe(ctx, run, page.DraftBody(plan, run, d.pullFacts(run)))
+	d.describe(ctx, c.Run, page.DraftBody(c, d.pullFacts(c.Run)))
 }
 
 // describe gives the pull request of a run our text, and leaves what others have written there.
@@ -201,14 +201,14 @@ func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
 
 // Owes reports whether an earlier job of a completed run has left something undone: there is no pull request, that has
 // no labels yet, or people were told of the end while it was a draft.
-func (d *Delivery) Owes(plan *pipelines.Pipeline, run metadata.Run) bool {
-	return run.Status == metadata.Completed &&
-		(d.In.Pull && hasCode(run) && run.PRNumber == 0 || lacksLabels(plan, run) || strings.HasSuffix(run.GitHubIntegration.NoticeFor, unready))
+func (d *Delivery) Owes(c phases.Course) bool {
+	return c.Run.Status == metadata.Completed &&
+		(d.In.Pull && hasCode(c.Run) && c.Run.PRNumber == 0 || lacksLabels(c) || strings.HasSuffix(c.Run.GitHubIntegration.NoticeFor, unready))
 }
 
 // lacksLabels reports whether the pull request of a run is to get the labels of its issue, and did not yet.
-func lacksLabels(plan *pipelines.Pipeline, run metadata.Run) bool {
-	return plan.Labels == pipelines.LabelsCopy && run.PRNumber != 0 && run.GitHubIntegration.LabelsOn != run.PRNumber
+func lacksLabels(c phases.Course) bool {
+	return c.Plan.Labels == pipelines.LabelsCopy && c.Run.PRNumber != 0 && c.Run.GitHubIntegration.LabelsOn != c.Run.PRNumber
 }
 
 // unready ends what the record says that people were told of a run whose pull request could not be made ready.
@@ -228,7 +228,7 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 		// The text will say that the pull request was handed over. If it could not be marked
 		// ready and nobody is told, that is not true yet.
 		if len(d.mentioned(run)) > 0 || !d.unready {
-			d.describe(ctx, run, page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run)))
+			d.describe(ctx, run, page.DoneBody(phases.On(w.Plan, run), d.report(ctx, w.Repo, run), d.pullFacts(run)))
 		}
 	}
 	d.Voice.warnOf(d.followUp(ctx, run))

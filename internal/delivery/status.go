@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -25,13 +24,13 @@ type said struct{ commit, state, text string }
 
 // Keep has the status of a commit say how a run stands, if it does not yet. A token that
 // may not do that is a warning, once; the run goes on.
-func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metadata.Run, commit string) {
-	now := said{commit: commit, state: stateOf(run), text: describe(run)}
-	if !plan.Statuses || s.refused || commit == "" || now == s.newest || s.Expired() {
+func (s *Statuses) Keep(ctx context.Context, c phases.Course, commit string) {
+	now := said{commit: commit, state: stateOf(c.Run), text: describe(c.Run)}
+	if !c.Plan.Statuses || s.refused || commit == "" || now == s.newest || s.Expired() {
 		return
 	}
 	body := map[string]any{"state": now.state, "context": github.OwnStatus, "description": now.text}
-	if link := s.Voice.Facts(run).Job; link != "" {
+	if link := s.Voice.Facts(c.Run).Job; link != "" {
 		body["target_url"] = link
 	}
 	err := s.ask(ctx, fmt.Sprintf("give commit %s a status", ShortCommit(commit)), "statuses: write", http.MethodPost, "/statuses/"+commit, body)

@@ -33,7 +33,7 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 	}
 	marker := page.NoticeMarker(run.IssueNumber, stop)
 	// Since whenever: by the clock of the forge, and ours may be wrong by months.
-	c, err := d.thread().Post(ctx, marker, page.Notice(marker, who, plan, *run, d.Voice.Facts(*run)), time.Time{})
+	c, err := d.thread().Post(ctx, marker, page.Notice(marker, who, phases.On(plan, *run), d.Voice.Facts(*run)), time.Time{})
 	if err != nil {
 		d.Voice.Warn(err)
 		return false

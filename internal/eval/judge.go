@@ -284,7 +284,7 @@ type Lines struct {
 func factsOf(ctx context.Context, r *workspace.Recorded) (Facts, error) {
 	f := Facts{Verdicts: map[string]metadata.Ruling{}, Report: map[string]json.RawMessage{}, Files: map[string]Lines{}}
 	f.Findings.Files = map[string]int{}
-	s, spent := view.Result(r.Plan, r.Run), phases.SpentOf(r.Run)
+	s, spent := view.Result(phases.On(r.Plan, r.Run)), phases.SpentOf(r.Run)
 	f.Status, f.Code, f.Phase = s.Status, s.Code, s.Phase
 	f.Cost.USD, f.Cost.Tokens = r.Run.Cost.USD, spent.Tokens
 	f.Attempts, f.Revises, f.Rollbacks = s.Totals.Attempts, s.Totals.Revises, s.Totals.Rollbacks

@@ -29,7 +29,7 @@ func onStep(ctx context.Context, c Case, env environ.Env, dir string) error {
 	}
 	run := phases.TakeUp(at.Run, phases.Start{At: env.Now(), More: phases.Allowance{Attempts: 1}, Refresh: true})
 	// Checks belong to the step that they come before.
-	if d := phases.Decide(at.Plan, run); d.Phase != c.Step.Phase || d.Step() != c.Step.Step && d.Do != phases.DoCheck {
+	if d := phases.Decide(phases.On(at.Plan, run)); d.Phase != c.Step.Phase || d.Step() != c.Step.Step && d.Do != phases.DoCheck {
 		c.doc.Wrong([]any{"step"}, "at this commit the run goes on with %s, and not with %s", strings.TrimSpace(d.Phase+" "+string(d.Do)), c.Step)
 		return c.doc.Mistakes()
 	}

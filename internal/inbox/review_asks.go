@@ -20,7 +20,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -237,19 +236,18 @@ func (i *Inbox) Request(run metadata.Run, c Waiting) command.Request {
 
 // Idle reports whether it is a review that approves and nothing waits for that. It is
 // for people, and is neither carried out nor refused.
-func (c Waiting) Idle(plan *pipelines.Pipeline, run metadata.Run) bool {
+func (c Waiting) Idle(of phases.Course) bool {
 	if c.Review == nil || c.Review.State != Approved || c.Parsed.Command.Name != "approve" {
 		return false
 	}
-	_, _, _, waits := phases.Approval(plan, run, "")
+	_, _, _, waits := phases.Approval(of, "")
 	return !waits
 }
 
 // foundRun is a run as the forge has its record.
 type foundRun struct {
+	phases.Course
 	Issue int // its number
-	Plan  *pipelines.Pipeline
-	Run   metadata.Run
 }
 
 // RunOfPull finds the run that has a pull request, by the branch that this comes from and the record there; nil:
@@ -263,17 +261,17 @@ func RunOfPull(ctx context.Context, gh github.Repo, env environ.Env, pull int) (
 	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, gh.Name) {
 		return nil, nil
 	}
-	plan, run, err := phases.Read(id, is.Head, ReviewFiles(ctx, gh, is.Head, id))
+	found, err := phases.Read(id, is.Head, ReviewFiles(ctx, gh, is.Head, id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case run.PRNumber != pull && run.PRNumber != 0: // 0: it was opened a moment ago
+	case found.Run.PRNumber != pull && found.Run.PRNumber != 0: // 0: it was opened a moment ago
 		return nil, nil
 	}
 	number, err := strconv.Atoi(id)
-	return &foundRun{Issue: number, Plan: plan, Run: run}, err
+	return &foundRun{found, number}, err
 }
 
 // ReviewFiles gives how files of the run of an issue are read at the forge, where no clone is at hand: from its

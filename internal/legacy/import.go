@@ -282,7 +282,7 @@ func Tell(t *takeover, o Options, w *workspace.Workspace) error {
 		return text.PrintJSON(w.Env.Stdout, out)
 	}
 	r := terminal.NewReport(w.Env.Stdout, terminal.ShowOptions(w.Env))
-	r.Titled(w.Plan, w.Run)
+	r.Titled(phases.On(w.Plan, w.Run))
 	r.Line("%s", "from "+text.Flat(t.Old.Name))
 	r.Line("")
 	r.Table(takeoverTable(t), "")

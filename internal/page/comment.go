@@ -17,14 +17,13 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Comment gives the one live comment of a run as Markdown, in the language of
 // the run, with what its record says and nothing else.
-func Comment(plan *pipelines.Pipeline, run metadata.Run, l Links) string {
-	return LiveComment(plan, run, Notices{Links: l})
+func Comment(c phases.Course, l Links) string {
+	return LiveComment(c, Notices{Links: l})
 }
 
 // LiveComment gives the one live comment of a run as Markdown, in the language
@@ -32,11 +31,11 @@ func Comment(plan *pipelines.Pipeline, run metadata.Run, l Links) string {
 // and what happened. Text from agents and people is escaped in it. It has at
 // most clean.MaxComment characters: what has no room is left out, never the head and
 // never the state for programs.
-func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
-	w := newWriter(plan, run, t)
+func LiveComment(c phases.Course, t Notices) string {
+	w := newWriter(c, t)
 	state := w.stateBlock()
 	read, later := w.findings(), ""
-	if run.Stop == nil {
+	if c.Run.Stop == nil {
 		read, later = "", read // the run goes on to revise it: nobody has to read it now
 	}
 	blocks := []string{
@@ -121,7 +120,7 @@ func (w *writer) warnings() string {
 
 // becomes says what becomes of an issue that a phase has asked for.
 func (w *writer) becomes(x metadata.Child) string {
-	opened, soon := 0, phases.ToOpen(w.Plan, w.Run)
+	opened, soon := 0, phases.ToOpen(phases.On(w.Plan, w.Run))
 	for _, c := range w.Run.Children {
 		opened += map[bool]int{true: 1}[c.Opened()]
 	}

@@ -22,7 +22,7 @@ func TestComment(t *testing.T) {
 	for _, language := range []string{"en", "ja"} {
 		for name, p := range progresstest.Plays(t, language) {
 			t.Run(language+"/"+name, func(t *testing.T) {
-				progresstest.Golden(t, "comment-"+name+"."+language+".md", Comment(p.Plan, p.Run, sampleLinks))
+				progresstest.Golden(t, "comment-"+name+"."+language+".md", Comment(p.Course, sampleLinks))
 			})
 		}
 	}
@@ -30,7 +30,7 @@ func TestComment(t *testing.T) {
 
 func TestCommentWithoutLinks(t *testing.T) {
 	p := progresstest.Plays(t, "en")["middle"]
-	got := Comment(p.Plan, p.Run, Links{Job: "javascript:alert(1)", Branch: "not a link"})
+	got := Comment(p.Course, Links{Job: "javascript:alert(1)", Branch: "not a link"})
 	for _, bad := range []string{"](", "javascript"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("%q is in\n%s", bad, got)
@@ -48,7 +48,7 @@ func TestLinkToTheReport(t *testing.T) {
 	const link = "[Report](https://github.com/octo/hello/actions/runs/5#artifacts)"
 	for name, want := range map[string]bool{"completed": true, "failed": true, "middle": false} {
 		run := plays[name].Run
-		if got := Comment(plays[name].Plan, run, is.Links(run)); strings.Contains(got, link) != want {
+		if got := Comment(plays[name].With(run), is.Links(run)); strings.Contains(got, link) != want {
 			t.Errorf("%s: a link to the report is %v, want %v:\n%.600s", name, !want, want, got)
 		}
 	}
@@ -74,7 +74,7 @@ func TestCommentIsCut(t *testing.T) {
 	for range 1000 {
 		p.Run.RollbackHistory = append(p.Run.RollbackHistory, entry)
 	}
-	got := Comment(p.Plan, p.Run, sampleLinks)
+	got := Comment(p.Course, sampleLinks)
 	progresstest.CheckComment(t, 0, got)
 	if n := clean.Units(got); n < 20_000 {
 		t.Errorf("only %d units are used", n)
@@ -96,11 +96,11 @@ func TestCommentNamesWhatWasEdited(t *testing.T) {
 		p := progresstest.NewPlay(t, language)
 		p.Passing("test_scenario")
 		p.Run = phases.Changed(p.Run, "design", "by hand", p.At)
-		if got := Comment(p.Plan, p.Run, sampleLinks); !strings.Contains(got, want) {
+		if got := Comment(p.Course, sampleLinks); !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 		p.Next(p.Judgement(""))
-		if got := Comment(p.Plan, p.Run, sampleLinks); strings.Contains(got, "✏️") {
+		if got := Comment(p.Course, sampleLinks); strings.Contains(got, "✏️") {
 			t.Errorf("reviewed again, it still says so:\n%s", got)
 		}
 	}
@@ -115,7 +115,7 @@ func TestCommentHasParts(t *testing.T) {
 		if err := p.Run.Check(); err != nil {
 			t.Fatal(err)
 		}
-		text := Comment(p.Plan, p.Run, sampleLinks)
+		text := Comment(p.Course, sampleLinks)
 		progresstest.CheckComment(t, 0, text)
 		if strings.Count(text, "\n   - ▫️ ") != 2 {
 			t.Errorf("%s: there are no two parts below a phase in\n%s", language, text)
@@ -129,7 +129,7 @@ func TestCommentHasParts(t *testing.T) {
 			}
 		}
 		p.Run.CurrentPhase, p.Run.Questions = "", nil
-		text, why := Comment(p.Plan, p.Run, sampleLinks), metadata.Because("part_needs", "parts", []string{"implementation.t1"}).In(prompts.Words(language))
+		text, why := Comment(p.Course, sampleLinks), metadata.Because("part_needs", "parts", []string{"implementation.t1"}).In(prompts.Words(language))
 		if got := strings.Count(text, " · "+why+"\n"); got != 1 {
 			t.Errorf("%s: %d parts say what they wait for in\n%s", language, got, text)
 		}
@@ -167,8 +167,8 @@ func askingPeople(t *testing.T, language string) *progresstest.Play {
 	for i := range phases.MostChildren {
 		p.Run.Children = append(p.Run.Children, metadata.Child{ID: fmt.Sprintf("d%d", i), Phase: "planning", Title: fmt.Sprintf("Part %d", i+1)})
 	}
-	d := phases.Decide(p.Plan, p.Run)
-	p.Run = phases.Apply(p.Plan, p.Run, d, phases.Outcome{At: p.At})
+	d := phases.Decide(p.Course)
+	p.Run = phases.Apply(p.Course, d, phases.Outcome{At: p.At})
 	if err := p.Run.Check(); err != nil || p.Run.Status != metadata.Waiting {
 		t.Fatalf("the run is %s: %v", p.Run.Status, err)
 	}
@@ -178,7 +178,7 @@ func askingPeople(t *testing.T, language string) *progresstest.Play {
 func TestCommentAsksPeople(t *testing.T) {
 	for _, language := range []string{"en", "ja"} {
 		p := askingPeople(t, language)
-		text := Comment(p.Plan, p.Run, sampleLinks)
+		text := Comment(p.Course, sampleLinks)
 		progresstest.Golden(t, "comment-asks."+language+".md", text)
 		progresstest.CheckComment(t, 0, text)
 	}
@@ -191,10 +191,10 @@ func TestCommentAsksNothingVoid(t *testing.T) {
 			for i := range p.Plan.Phases {
 				p.Plan.Phases[i].Needs = nil
 			}
-			return phases.Skip(p.Plan, p.Run, "design", p.At)
+			return phases.Skip(p.Course, "design", p.At)
 		},
 		"taken back": func(p *progresstest.Play) (metadata.Run, error) {
-			back, err := phases.PlanRollback(p.Plan, p.Run, phases.Rollback{To: "design", Step: metadata.Execute, Reason: "Another way.", Trigger: metadata.Manual, At: p.At})
+			back, err := phases.PlanRollback(p.Course, phases.Rollback{To: "design", Step: metadata.Execute, Reason: "Another way.", Trigger: metadata.Manual, At: p.At})
 			return back.Run, err
 		},
 	} {
@@ -204,7 +204,7 @@ func TestCommentAsksNothingVoid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := Comment(p.Plan, run, sampleLinks)
+			text := Comment(p.With(run), sampleLinks)
 			if strings.Contains(text, "❓") || strings.Contains(text, "/answer q") || !strings.Contains(text, "→ 8080") {
 				t.Errorf("the comment reads\n%s", text)
 			}
@@ -220,7 +220,7 @@ func TestCommentAsksMuch(t *testing.T) {
 		q.ID, q.Text = fmt.Sprintf("q%d", i+4), strings.Repeat("Why? 😀 ", 400)
 		p.Run.Questions = append(p.Run.Questions, q)
 	}
-	text := Comment(p.Plan, p.Run, sampleLinks)
+	text := Comment(p.Course, sampleLinks)
 	progresstest.CheckComment(t, 0, text)
 	for _, want := range []string{"`/answer q2`", "`/answer q4`", "more are left out", "1. ▫️ Evaluation"} {
 		if !strings.Contains(text, want) {

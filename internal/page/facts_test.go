@@ -60,13 +60,13 @@ func sampleConfig() ConfigFacts {
 // everything renders all there is for people to read, by name.
 func everything(plan *pipelines.Pipeline, run metadata.Run, back phases.RollbackPlan, s SummaryFacts, e EventFacts, p PullFacts, c ConfigFacts, report string) map[string]string {
 	out := map[string]string{
-		"live":       LiveComment(plan, run, s.Notices),
-		"summary":    RunSummary(plan, run, s),
+		"live":       LiveComment(phases.On(plan, run), s.Notices),
+		"summary":    RunSummary(phases.On(plan, run), s),
 		"event":      EventSummary(run.Language, e),
-		"pull-draft": DraftBody(plan, run, p),
-		"pull-done":  DoneBody(plan, run, []byte(report), p),
-		"notice":     Notice(sampleMarker, nil, plan, run, s.Notices),
-		"late":       LateCI(sampleMarker, nil, plan, run, sampleRed(), s.Notices),
+		"pull-draft": DraftBody(phases.On(plan, run), p),
+		"pull-done":  DoneBody(phases.On(plan, run), []byte(report), p),
+		"notice":     Notice(sampleMarker, nil, phases.On(plan, run), s.Notices),
+		"late":       LateCI(sampleMarker, nil, phases.On(plan, run), sampleRed(), s.Notices),
 		"unstarted":  Unstarted(sampleMarker, run.Language, nil, e.Denial.What, s.Job),
 		"config":     ConfigReply(sampleMarker, run.Language, plan, c),
 		"rollback":   RollbackReply(sampleMarker, plan, back),
@@ -86,7 +86,7 @@ func TestTell(t *testing.T) {
 		p := progresstest.Plays(t, language)["rolledback"]
 		p.Run.Unchecked = sampleRed()
 		p.Run.Decisions = append(p.Run.Decisions, metadata.Decision{At: progresstest.Nine.Add(time.Minute), Step: "retry", Phase: "design", Why: "tried again", By: "hana", Comment: 4})
-		back, err := phases.PlanRollback(p.Plan, p.Run, phases.Rollback{
+		back, err := phases.PlanRollback(p.Course, phases.Rollback{
 			To: "planning", Step: metadata.Execute, Reason: "Ask @octo/team first.\n\n/run nothing.", By: "hana", Trigger: metadata.Manual,
 			CommentURL: "https://github.com/octo/hello/issues/7#issuecomment-5", At: progresstest.Nine.Add(time.Hour),
 		})
@@ -107,7 +107,7 @@ func TestTell(t *testing.T) {
 		}
 		completed := progresstest.Plays(t, language)["completed"]
 		t.Run(language+"/completed", func(t *testing.T) {
-			progresstest.Golden(t, "tell-completed."+language+".md", RunSummary(completed.Plan, completed.Run, SummaryFacts{}))
+			progresstest.Golden(t, "tell-completed."+language+".md", RunSummary(phases.On(completed.Plan, completed.Run), SummaryFacts{}))
 		})
 	}
 }

@@ -27,7 +27,7 @@ const StartLabel = "reprise"
 // NewChildIssue gives the issue that a phase asks for, with the labels of the run's
 // issue, but never the one that starts a run.
 func NewChildIssue(run metadata.Run, child metadata.Child, trigger string) ChildIssue {
-	w := newWriter(nil, run, Notices{})
+	w := newWriter(phases.On(nil, run), Notices{})
 	i := ChildIssue{
 		Marker: MarkerOf("child", run.IssueNumber+"/"+child.ID), Labels: withoutLabel(run.Issue.Labels, trigger),
 		Title: cmp.Or(plainTitle(child.Title), ShortTitle(w.Say("tell.followUp", "title", PullTitle(run)))),
@@ -59,7 +59,7 @@ func NewFollowUp(run metadata.Run, labels []string, trigger string) *ChildIssue 
 	if len(tasks) == 0 {
 		return nil
 	}
-	w := newWriter(nil, run, Notices{})
+	w := newWriter(phases.On(nil, run), Notices{})
 	f := ChildIssue{
 		Marker: MarkerOf("followup", run.IssueNumber), Title: ShortTitle(w.Say("tell.followUp", "title", PullTitle(run))),
 		Labels: withoutLabel(labels, trigger), Omitted: max(len(tasks)-maxTasks, 0),

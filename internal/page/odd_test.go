@@ -17,7 +17,7 @@ func TestOddComments(t *testing.T) {
 	for seed := range uint64(100) {
 		o := progresstest.Odd{Rand: rand.New(rand.NewPCG(seed, 1))}
 		run, plan := progresstest.OddOf[metadata.Run](o), progresstest.OddPlan(o)
-		if progresstest.CheckComment(t, seed, Comment(plan, run, progresstest.OddOf[Links](o))); t.Failed() {
+		if progresstest.CheckComment(t, seed, Comment(phases.On(plan, run), progresstest.OddOf[Links](o))); t.Failed() {
 			return
 		}
 	}
@@ -26,7 +26,7 @@ func TestOddComments(t *testing.T) {
 func TestCommentsAreHarmless(t *testing.T) {
 	for _, language := range []string{"en", "ja"} {
 		for _, p := range progresstest.Plays(t, language) {
-			progresstest.CheckComment(t, 0, Comment(p.Plan, p.Run, sampleLinks))
+			progresstest.CheckComment(t, 0, Comment(p.Course, sampleLinks))
 		}
 	}
 }
@@ -50,7 +50,7 @@ func FuzzPages(f *testing.F) {
 			progresstest.Put(o, reflect.ValueOf(v).Elem(), text)
 		}
 		p.Images = progresstest.OwnImages
-		progresstest.CheckComment(t, seed, Comment(plan, run, s.Links))
+		progresstest.CheckComment(t, seed, Comment(phases.On(plan, run), s.Links))
 		for name, got := range everything(plan, run, back, s, e, p, c, text) {
 			if progresstest.CheckTold(t, got); t.Failed() {
 				t.Fatalf("%s:\n%.3000s", name, got)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -23,7 +24,7 @@ type change struct {
 
 func (w *writer) opened() *change {
 	diff, forge := "", false
-	for _, o := range view.Opened(w.Plan, w.Run) {
+	for _, o := range view.Opened(phases.On(w.Plan, w.Run)) {
 		diff += o.Diff
 		forge = forge || strings.HasPrefix(o.Path, ".github/")
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -36,15 +35,15 @@ type writer struct {
 	pages *template.Template
 }
 
-func newWriter(plan *pipelines.Pipeline, run metadata.Run, t Notices) *writer {
-	w := &writer{prompts.Words(run.Language), view.StateOf(plan, run), t, template.Must(pages().Clone())}
+func newWriter(c phases.Course, t Notices) *writer {
+	w := &writer{prompts.Words(c.Run.Language), view.StateOf(c), t, template.Must(pages().Clone())}
 	w.pages.Funcs(w.funcs())
 	return w
 }
 
 // speaker says things that are about no run.
 func speaker(language string) *writer {
-	return newWriter(nil, metadata.Run{Language: prompts.Words(language).Language}, Notices{})
+	return newWriter(phases.On(nil, metadata.Run{Language: prompts.Words(language).Language}), Notices{})
 }
 
 //go:embed pages.tmpl
@@ -152,10 +151,10 @@ func (w *writer) funcs() template.FuncMap {
 		"failing": phases.WhyChecksFailed, "over": phases.IsOver, "broken": view.BrokenSetup, "checksNothing": phases.ChecksNothing, "cutOff": view.CutOff, "becomes": w.becomes, "commands": w.commands, "opened": w.opened, "refused": w.refused,
 		"pullRequest": func() string { return cmp.Or(w.PullRequest, w.Run.PRURL) },
 		"step":        w.step,
-		"mermaid":     func() string { return view.Mermaid(w.Plan, &w.Run) },
+		"mermaid":     func() string { return view.Mermaid(w.Course) },
 		"lastWords":   func() string { return strings.Join(view.LastLines(view.Stderr(w.Run), view.FailureLines), "\n") },
 		"ask":         func(phase string) string { return w.in(w.Run.Phase(phase).Ask) },
-		"approvals":   func() []string { return phases.Approvals(w.Plan, w.Run) },
+		"approvals":   func() []string { return phases.Approvals(phases.On(w.Plan, w.Run)) },
 		"proposal":    w.proposal,
 		"checksFile": func(r view.Row) string {
 			return path.Join(phases.Folder(w.Run.IssueNumber), r.Folder, phases.ChecksFile)
@@ -164,7 +163,7 @@ func (w *writer) funcs() template.FuncMap {
 		"proven": w.Proven,
 		"line":   func(p view.Proof) string { return p.Line(w.Catalogue) },
 
-		"before":     func(run metadata.Run) []view.Row { return view.StateOf(w.Plan, run).Rows },
+		"before":     func(run metadata.Run) []view.Row { return view.StateOf(phases.On(w.Plan, run)).Rows },
 		"after":      func(phase string) metadata.Phase { return w.Row(phase).Rec },
 		"reasonText": func(r phases.RollbackPlan) string { return string(phases.WrittenReason(r)) },
 	}

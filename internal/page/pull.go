@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -24,10 +23,10 @@ type PullFacts struct {
 // DraftBody gives the body of a pull request while the run is under way, as
 // Markdown in the language of the run: which issue it closes, the phases, what
 // was used, and what passing reviews suggest. It has at most clean.MaxComment characters.
-func DraftBody(plan *pipelines.Pipeline, run metadata.Run, f PullFacts) string {
-	w := newWriter(plan, run, f.Notices)
+func DraftBody(c phases.Course, f PullFacts) string {
+	w := newWriter(c, f.Notices)
 	draft := w.Say("tell.draft")
-	if run.Status != metadata.Running && run.Status != metadata.Completed {
+	if c.Run.Status != metadata.Running && c.Run.Status != metadata.Completed {
 		draft = w.Say("tell.halted")
 	}
 	return asMessage(w.body(w.closes(f.Issue), w.proven(), alert(alertNote, draft), w.warnings(), w.doubts(), w.aboutRun(f), w.phases(), w.suggestions()))
@@ -74,8 +73,8 @@ func IsDraftBody(run metadata.Run, body string) bool {
 // which is Markdown from an agent and made harmless here, and below it which
 // issue it closes, what was used, the phases, and what passing reviews suggest.
 // It has at most clean.MaxComment characters; what has no room at the end of the report is left out.
-func DoneBody(plan *pipelines.Pipeline, run metadata.Run, report []byte, f PullFacts) string {
-	w := newWriter(plan, run, f.Notices)
+func DoneBody(c phases.Course, report []byte, f PullFacts) string {
+	w := newWriter(c, f.Notices)
 	below := w.body("---", w.closes(f.Issue), w.Say("comment.squash"), w.warnings(), w.doubts(), w.aboutRun(f), clean.Details(w.Say("progress"), w.phases(), false), w.suggestions())
 	above := w.proven()
 	said := clean.Sanitize(string(report), f.Images, mostOwn-clean.Units(above)-clean.Units(below)-6, w.Say("tell.bodyCut"))

@@ -39,7 +39,7 @@ func TestPullTitle(t *testing.T) {
 // What a repository makes the message of a commit keeps no workflow from starting.
 func TestPullBodyIsAMessage(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
-	if got := DoneBody(p.Plan, p.Run, []byte("Done. [skip ci]\n\nskip-checks: true\n"), samplePull()); !strings.Contains(got, "\n\nDone. (skip ci)\n\nskip checks: true\n") {
+	if got := DoneBody(p.Course, []byte("Done. [skip ci]\n\nskip-checks: true\n"), samplePull()); !strings.Contains(got, "\n\nDone. (skip ci)\n\nskip checks: true\n") {
 		t.Errorf("the body is %q", got)
 	}
 }
@@ -51,11 +51,11 @@ func TestPullBodies(t *testing.T) {
 		name, got  string
 		want, none []string
 	}{
-		{"draft", DraftBody(p.Plan, p.Run, f), []string{"Closes #7\n", "reprise is at work", "1. ✅ [Planning](https:", "**Cost** $1.50 of $10.00", "[Progress](", "<summary>Suggestions kept · 1</summary>\n\n- **suggestion F2** A shorter name (Evaluation)"}, []string{"**Agent**"}},
-		{"other repository", DraftBody(p.Plan, p.Run, PullFacts{}), []string{"**issue** [7](https://github.com/octo/hello/issues/7)"}, []string{"Closes"}},
-		{"done", DoneBody(p.Plan, p.Run, []byte("## Good\n\nCloses #1"), f), []string{"## Good\n\nCloses `#1`\n\n---\n\nCloses #7\n", "1. ✅ [Planning](https:", "**Cost**", "<summary>Suggestions kept · 1</summary>", "→ Call it `asJSON`."}, []string{"at work"}},
-		{"no report", DoneBody(p.Plan, p.Run, []byte(" <!-- x -->\n"), f), []string{"> The run has written no report.", "Closes #7"}, nil},
-		{"not text", DoneBody(p.Plan, p.Run, []byte("a\xff\x00b"), f), []string{"a\ufffdb", "Closes #7"}, nil},
+		{"draft", DraftBody(p.Course, f), []string{"Closes #7\n", "reprise is at work", "1. ✅ [Planning](https:", "**Cost** $1.50 of $10.00", "[Progress](", "<summary>Suggestions kept · 1</summary>\n\n- **suggestion F2** A shorter name (Evaluation)"}, []string{"**Agent**"}},
+		{"other repository", DraftBody(p.Course, PullFacts{}), []string{"**issue** [7](https://github.com/octo/hello/issues/7)"}, []string{"Closes"}},
+		{"done", DoneBody(p.Course, []byte("## Good\n\nCloses #1"), f), []string{"## Good\n\nCloses `#1`\n\n---\n\nCloses #7\n", "1. ✅ [Planning](https:", "**Cost**", "<summary>Suggestions kept · 1</summary>", "→ Call it `asJSON`."}, []string{"at work"}},
+		{"no report", DoneBody(p.Course, []byte(" <!-- x -->\n"), f), []string{"> The run has written no report.", "Closes #7"}, nil},
+		{"not text", DoneBody(p.Course, []byte("a\xff\x00b"), f), []string{"a\ufffdb", "Closes #7"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, want := range tt.want {
@@ -86,7 +86,7 @@ func TestPullIsCut(t *testing.T) {
 			t.Errorf("of %.100q it makes %.200q", body, got)
 		}
 	}
-	got := DoneBody(p.Plan, p.Run, []byte(strings.Repeat("A line. 😀\n\n", 12_000)), samplePull())
+	got := DoneBody(p.Course, []byte(strings.Repeat("A line. 😀\n\n", 12_000)), samplePull())
 	if n := clean.Units(got); n > clean.MaxComment || n < clean.MaxComment-100 {
 		t.Errorf("the body has %d units", n)
 	}

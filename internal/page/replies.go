@@ -21,8 +21,8 @@ import (
 
 // Notice says in short where a run is or how it has stopped, and what to do. Those who
 // are named get a notification.
-func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
-	w := newWriter(plan, run, t)
+func Notice(marker string, who []string, c phases.Course, t Notices) string {
+	w := newWriter(c, t)
 	return w.reply(marker, text.Join(" ", mentions(who), clean.Bold(w.headline())), w.put("progress", w), w.warnings(), w.advice(), w.put("opened", w), w.put("ways on", w))
 }
 
@@ -36,8 +36,8 @@ func mentions(who []string) string {
 }
 
 // LateCI tells people that CI fails of a run that was completed before.
-func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, red metadata.Reason, t Notices) string {
-	w := newWriter(plan, run, t)
+func LateCI(marker string, who []string, c phases.Course, red metadata.Reason, t Notices) string {
+	w := newWriter(c, t)
 	return w.reply(marker, text.Join(" ", mentions(who), clean.Bold("❌ "+clean.Inline(w.in(red), 500))),
 		alert(alertWarning, text.Join("\n\n", w.Say("comment.lateCI"), clean.Bold(w.Say("comment.now")), w.wayBack())), w.put("ways on", w))
 }
@@ -56,7 +56,7 @@ func Unstarted(marker, language string, who []string, command, job string) strin
 // GivenUp says why a run was given up, with the marker of that comment. It stands on the
 // issue and on the pull request, which are closed then.
 func GivenUp(run metadata.Run) (marker, body string) {
-	w := newWriter(nil, run, Notices{})
+	w := newWriter(phases.On(nil, run), Notices{})
 	who := ""
 	if n := len(run.Approvals); n > 0 {
 		who = run.Approvals[n-1].By
@@ -98,7 +98,7 @@ func RefusalReply(marker, language string, all ...Denial) string {
 // RollbackReply shows what a rollback would change, without changing it: the
 // phases that change, the files that move, and what the next agent is told.
 func RollbackReply(marker string, plan *pipelines.Pipeline, back phases.RollbackPlan) string {
-	w := newWriter(plan, back.Run, Notices{})
+	w := newWriter(phases.On(plan, back.Run), Notices{})
 	return w.reply(marker, slices.Insert(w.preview(back), 1, text.Join(" ", w.Say("tell.unchanged"), w.Say("tell.carryOut")))...)
 }
 
@@ -128,8 +128,8 @@ func OpinionOf(about metadata.Decision) (o Opinion, ok bool) {
 
 // OpinionReply tells what an agent said about a run, what became of it, and the
 // command to copy where that is left to people.
-func OpinionReply(marker string, plan *pipelines.Pipeline, run metadata.Run, o Opinion) string {
-	w := newWriter(plan, run, Notices{})
+func OpinionReply(marker string, c phases.Course, o Opinion) string {
+	w := newWriter(c, Notices{})
 	said := func(r metadata.Reason, name string) string { return r.Value(name).In(prompts.Words("en")) }
 	back, asked := o.why.Value("diagnosed").Value("diagnosis"), command.Parse(o.About.Command, false).Command
 	d := phases.Diagnosis{
@@ -146,9 +146,9 @@ func OpinionReply(marker string, plan *pipelines.Pipeline, run metadata.Run, o O
 		does := strings.TrimSpace(command.ProposedBy(d, asked.Restore).String())
 		became = alert(alertImportant, text.Join("\n\n", not, clean.Named(w.Say("whatNow"), w.Say("comment.carryOut")), clean.Fenced(does)))
 		// The run may have gone on since, so that it cannot be carried out any more.
-		back, err := phases.FollowDiagnosis(w.Plan, run, d, phases.Rollback{By: o.About.By, Restore: asked.Restore, At: o.About.At})
+		back, err := phases.FollowDiagnosis(phases.On(w.Plan, c.Run), d, phases.Rollback{By: o.About.By, Restore: asked.Restore, At: o.About.At})
 		if err == nil && asked.DryRun {
-			preview = newWriter(w.Plan, back.Run, Notices{}).preview(back)
+			preview = newWriter(phases.On(w.Plan, back.Run), Notices{}).preview(back)
 		}
 	}
 	return w.reply(marker, append([]string{
@@ -173,7 +173,7 @@ type ConfigFacts struct {
 
 // ConfigReply says what a run of the issue would go by.
 func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFacts) string {
-	w := newWriter(plan, metadata.Run{Language: language}, Notices{})
+	w := newWriter(phases.On(plan, metadata.Run{Language: language}), Notices{})
 	return w.reply(marker, clean.Bold(w.Say("tell.settings")), w.list(20_000, "config", struct {
 		Plan *pipelines.Pipeline
 		ConfigFacts

@@ -33,7 +33,7 @@ func TestNoticeWarns(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
 	const why = "open the pull request: it is not allowed"
 	p.Run.PRNumber, p.Run.PRURL = 0, ""
-	got := Notice(sampleMarker, []string{"hana"}, p.Plan, p.Run, Notices{Warnings: []string{why}})
+	got := Notice(sampleMarker, []string{"hana"}, p.Course, Notices{Warnings: []string{why}})
 	for _, want := range []string{"@hana **✅ Completed**", "> [!WARNING]\n> " + why, "`/rollback PHASE REASON`"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it lacks %q:\n%s", want, got)
@@ -92,7 +92,7 @@ func TestImagesThatAreNotGiven(t *testing.T) {
 	for range 9 {
 		run.Issue.Images = append(run.Issue.Images, metadata.Image{URL: "https://evil.example/x", Why: metadata.Because("image_host", "host", "<img src=x> @hana")})
 	}
-	live := LiveComment(&pipelines.Pipeline{Name: "p"}, run, Notices{})
+	live := LiveComment(phases.On(&pipelines.Pipeline{Name: "p"}, run), Notices{})
 	if n := strings.Count(live, "GitHub keeps no attachments at"); n != 9 || !strings.Contains(live, "Image 2 is not given: ") || strings.Contains(live, "<img") || strings.Contains(live, " @hana") {
 		t.Errorf("it is said %d times in\n%s", n, live)
 	}
@@ -102,7 +102,7 @@ func TestImagesThatAreNotGiven(t *testing.T) {
 func pagesSay(t *testing.T, plan *pipelines.Pipeline, run metadata.Run, said string, want bool) {
 	t.Helper()
 	for page, text := range map[string]string{
-		"comment": Comment(plan, run, Links{}), "draft": DraftBody(plan, run, PullFacts{}), "pull request": DoneBody(plan, run, nil, PullFacts{}),
+		"comment": Comment(phases.On(plan, run), Links{}), "draft": DraftBody(phases.On(plan, run), PullFacts{}), "pull request": DoneBody(phases.On(plan, run), nil, PullFacts{}),
 	} {
 		if got := strings.Contains(text, said); got != want {
 			t.Errorf("%s: says it is %v, want %v:\n%s", page, got, want, text)
@@ -137,14 +137,14 @@ func TestSetupFailed(t *testing.T) {
 	run := phases.SetUp(p.Run, []metadata.CheckResult{
 		{Name: "deps", Run: "npm ci", ExitCode: 1, Output: "npm error one\nnpm error ```two\n"},
 	}, time.Unix(0, 0))
-	text := Comment(p.Plan, run, Links{})
+	text := Comment(p.With(run), Links{})
 	for _, want := range []string{"`npm ci`", "````\nnpm error one\nnpm error ```two\n````", "etup deps exited with 1: npm error", "comment `/retry`"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("does not say %q:\n%s", want, text)
 		}
 	}
 	run.Status, run.Stop = metadata.Running, nil
-	if text := Comment(p.Plan, run, Links{}); strings.Contains(text, "npm error") {
+	if text := Comment(p.With(run), Links{}); strings.Contains(text, "npm error") {
 		t.Errorf("a setup that stops nothing any more is still shown:\n%s", text)
 	}
 }

@@ -172,7 +172,7 @@ func (w *writer) waitsFor() string {
 	if open := phases.Questions(w.Run); len(open) > 0 {
 		return alert(alertImportant, w.list(30_000, "questions", open))
 	}
-	if wanted := view.Wanted(w.Plan, w.Run); wanted != nil {
+	if wanted := view.Wanted(phases.On(w.Plan, w.Run)); wanted != nil {
 		return alert(alertImportant, w.put("approval", wanted))
 	}
 	return alert(alertNote, w.put("resume", w))
@@ -180,7 +180,7 @@ func (w *writer) waitsFor() string {
 
 // proposal is the command for what an agent proposes in the place of an approval, or "".
 func (w *writer) proposal() string {
-	back, ok := phases.Proposed(w.Plan, w.Run)
+	back, ok := phases.Proposed(phases.On(w.Plan, w.Run))
 	if !ok {
 		return ""
 	}
@@ -192,7 +192,7 @@ func (w *writer) proposal() string {
 // all questions.
 func (w *writer) halts() string {
 	items := []string{clean.Bold(w.Say("comment.halted"))}
-	for _, d := range phases.Halts(w.Plan, w.Run) {
+	for _, d := range phases.Halts(phases.On(w.Plan, w.Run)) {
 		does := "/retry " + d.Phase
 		if d.Code == metadata.AwaitingPerson {
 			does = "/approve " + d.Phase

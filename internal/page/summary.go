@@ -3,8 +3,7 @@ package page
 import (
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -30,8 +29,8 @@ type SummaryFacts struct {
 // the language of the run: how it ended and what to do, every phase with its
 // time and cost, pictures of both, and what the job refused, took out of the
 // issue and ran with. Text from outside is escaped in it. It has at most 1 MiB.
-func RunSummary(plan *pipelines.Pipeline, run metadata.Run, f SummaryFacts) string {
-	w := newWriter(plan, run, f.Notices)
+func RunSummary(c phases.Course, f SummaryFacts) string {
+	w := newWriter(c, f.Notices)
 	return w.summary(
 		w.put("summary", w), w.advice(), w.put("stderr", w), w.warnings(), w.proven(), w.phases(), titled(w.Say("tell.timeline"), w.timeline()),
 		titled(w.Say("tell.refused"), w.list(60_000, "denials", f.Denials)), titled(w.Say("tell.refusedHosts"), w.list(20_000, "hosts", w)),

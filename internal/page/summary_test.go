@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -32,7 +33,7 @@ func TestTimeline(t *testing.T) {
 		"🟥 Design                     3 min 0 s", "               █▒▒▒▒▒▒▒▒▒▒▒",
 		"🟨 Testing                    3 min 0 s", "                           ▒▒▒▒▒▒▒▒▒▒▒▒",
 	}, "\n") + "\n```"
-	if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); !strings.Contains(got, want) {
+	if got := RunSummary(p.Course, SummaryFacts{}); !strings.Contains(got, want) {
 		t.Errorf("the timeline is not\n%s\nin\n%s", want, got)
 	}
 }
@@ -51,7 +52,7 @@ func TestTimelineOfWorkAtTheSameTime(t *testing.T) {
 		"🟩 Design                     2 min 0 s", "            ██████████████████",
 		"🟩 Testing                    1 min 0 s", "                              █████████",
 	}, "\n")
-	if got := newWriter(p.Plan, p.Run, Notices{}).timeline(); !strings.Contains(got, want) {
+	if got := newWriter(p.Course, Notices{}).timeline(); !strings.Contains(got, want) {
 		t.Errorf("the timeline is not\n%s\nbut\n%s", want, got)
 	}
 }
@@ -65,7 +66,7 @@ func TestTimelineOfOddAttempts(t *testing.T) {
 	for range 400 {
 		p.Run.Attempts = append(p.Run.Attempts, p.Run.Attempts[3])
 	}
-	c := newWriter(p.Plan, p.Run, Notices{})
+	c := newWriter(p.Course, Notices{})
 	drawn, _, _ := strings.Cut(strings.TrimPrefix(c.timeline(), "```text\n"), "\n```")
 	lines := strings.Split(drawn, "\n")
 	if len(lines) != 2*6 {
@@ -80,7 +81,7 @@ func TestTimelineOfOddAttempts(t *testing.T) {
 			t.Errorf("line %d, %d wide: %q", i, ansi.StringWidth(l), l)
 		}
 	}
-	if got := newWriter(p.Plan, metadata.Run{}, Notices{}).timeline(); got != "" {
+	if got := newWriter(phases.On(p.Plan, metadata.Run{}), Notices{}).timeline(); got != "" {
 		t.Errorf("a run without attempts has\n%s", got)
 	}
 }
@@ -92,14 +93,14 @@ func TestSummaryTellsThatTheBaseWasMerged(t *testing.T) {
 		p.Run.Decisions = append(p.Run.Decisions, metadata.Decision{
 			At: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Step: "merge", Phase: "build", Why: metadata.Because("base_merged", "branch", "main", "n", 2),
 		})
-		if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); !strings.Contains(got, want) {
+		if got := RunSummary(p.Course, SummaryFacts{}); !strings.Contains(got, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, got)
 		}
 	}
 }
 
 func TestSummaryIsCut(t *testing.T) {
-	c := newWriter(nil, metadata.Run{}, Notices{})
+	c := newWriter(phases.On(nil, metadata.Run{}), Notices{})
 	got := c.summary("head", strings.Repeat("語", maxSummary), "tail", strings.Repeat("語", maxSummary/2))
 	if len(got) > 1<<20 || !strings.HasPrefix(got, "head\n\ntail\n\n語") || !strings.HasSuffix(got, c.Say("tell.summaryCut")+"\n") {
 		t.Errorf("%d bytes, %.20q ... %q", len(got), got, got[len(got)-80:])
@@ -110,7 +111,7 @@ func TestEventSummary(t *testing.T) {
 	for _, code := range strings.Fields(closedCodes) {
 		for _, language := range []string{"en", "ja", "xx"} {
 			got := EventSummary(language, EventFacts{Event: "issues labeled", Denial: Denial{Code: metadata.Code(code), By: "eve"}})
-			c := newWriter(nil, metadata.Run{Language: language}, Notices{})
+			c := newWriter(phases.On(nil, metadata.Run{Language: language}), Notices{})
 			for _, want := range []string{"`" + code + "`", "`eve`", c.Explain(code).Meaning, c.Explain(code).Do} {
 				if !strings.Contains(got, want) {
 					t.Errorf("%s %s: %q is not in\n%s", language, code, want, got)
@@ -127,11 +128,11 @@ func TestEventSummary(t *testing.T) {
 func TestHeldLogins(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
 	const want = "**Programs with a login of their own, for which the limits of turns and cost do not hold** `claude` (`.credentials.json`) · `codex` (`auth.json`)\n"
-	got := RunSummary(p.Plan, p.Run, SummaryFacts{Held: []Versioned{{"claude", ".credentials.json"}, {"codex", "auth.json"}}})
+	got := RunSummary(p.Course, SummaryFacts{Held: []Versioned{{"claude", ".credentials.json"}, {"codex", "auth.json"}}})
 	if !strings.Contains(got+"\n", want) {
 		t.Errorf("it lacks\n%s\nin\n%s", want, got)
 	}
-	if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); strings.Contains(got, "login") {
+	if got := RunSummary(p.Course, SummaryFacts{}); strings.Contains(got, "login") {
 		t.Errorf("without any:\n%s", got)
 	}
 }
@@ -148,7 +149,7 @@ func TestRefusedHosts(t *testing.T) {
 	want := "### Hosts that the pipeline does not allow, and what would allow them\n\n" +
 		"- planning · execute · `registry.npmjs.org:443 (2), example.com:8443 (1)`\n  `network: allow: [\"registry.npmjs.org:443\", \"example.com:8443\"]`\n" +
 		"- design · revise · `'](x)\"\\:443 (1)`\n  `network: allow: [\"'](x)\\\"\\\\:443\"]`\n"
-	if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); !strings.Contains(got, want) {
+	if got := RunSummary(p.Course, SummaryFacts{}); !strings.Contains(got, want) {
 		t.Errorf("it lacks\n%s\nin\n%s", want, got)
 	}
 }
@@ -157,7 +158,7 @@ func TestRefusedHosts(t *testing.T) {
 // had come of it, and what somebody typed does nothing there.
 func TestHandledSummary(t *testing.T) {
 	for _, language := range []string{"en", "ja", "xx"} {
-		c := newWriter(nil, metadata.Run{Language: language}, Notices{})
+		c := newWriter(phases.On(nil, metadata.Run{Language: language}), Notices{})
 		for goesOn, want := range map[bool][]string{true: {c.Say("tell.handedOn"), c.Say("tell.handedTo")}, false: {c.Say("tell.answered")}} {
 			f := EventFacts{
 				Event: "issue_comment created", Issue: "7", Denial: Denial{By: "ada", What: "/run <!-- x --> `a` @octo\nmore"},

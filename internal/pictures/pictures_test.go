@@ -127,14 +127,14 @@ func inputsOf(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	inputs := map[string][]byte{
-		"comment.html":   commentPage(t, page.LiveComment(running.Plan, running.Run, page.Notices{Links: links})),
+		"comment.html":   commentPage(t, page.LiveComment(running.Course, page.Notices{Links: links})),
 		"thread.html":    threadPage(t, links),
-		"completed.html": commentPage(t, page.LiveComment(plays["completed"].Plan, plays["completed"].Run, page.Notices{Links: links})),
-		"asking.html":    commentPage(t, page.LiveComment(plays["approval"].Plan, plays["approval"].Run, page.Notices{Links: links})),
-		"failed.html":    commentPage(t, page.LiveComment(plays["failed"].Plan, plays["failed"].Run, page.Notices{Links: links})),
-		"pull.html":      commentPage(t, page.DoneBody(plays["completed"].Plan, plays["completed"].Run, []byte(pullReport), page.PullFacts{Notices: page.Notices{Links: links}, Issue: 7, Progress: "https://github.com/octo/hello/issues/7#issuecomment-1"})),
+		"completed.html": commentPage(t, page.LiveComment(plays["completed"].Course, page.Notices{Links: links})),
+		"asking.html":    commentPage(t, page.LiveComment(plays["approval"].Course, page.Notices{Links: links})),
+		"failed.html":    commentPage(t, page.LiveComment(plays["failed"].Course, page.Notices{Links: links})),
+		"pull.html":      commentPage(t, page.DoneBody(plays["completed"].Course, []byte(pullReport), page.PullFacts{Notices: page.Notices{Links: links}, Issue: 7, Progress: "https://github.com/octo/hello/issues/7#issuecomment-1"})),
 		"readme.html":    readmePage(t),
-		"summary.html":   commentPage(t, page.RunSummary(over.Plan, over.Run, page.SummaryFacts{Notices: page.Notices{Links: links}, Sandbox: "required"})),
+		"summary.html":   commentPage(t, page.RunSummary(phases.On(over.Plan, over.Run), page.SummaryFacts{Notices: page.Notices{Links: links}, Sandbox: "required"})),
 		"report.html":    sheet.Bytes(),
 	}
 	for _, file := range []string{"examples/issue.md", "pipelines/builtin/feature.cue", "internal/terminal/testdata/live-80.txt"} {
@@ -199,7 +199,7 @@ func threadPage(t *testing.T, links page.Links) []byte {
 	for i, name := range []string{"design", "implement", "evaluate"} {
 		p.Plan.Phases[i].Name, p.Plan.Phases[i].Needs = name, nil
 	}
-	p.Run = phases.Fresh(p.Plan, p.Run, p.At)
+	p.Run = phases.Fresh(p.Course, p.At)
 	p.Passing("evaluate")
 	p.Next(p.Work(0))
 	p.Back("design", metadata.Revise, reason)
@@ -209,7 +209,7 @@ func threadPage(t *testing.T, links page.Links) []byte {
 		return "<section><header><b>" + who + "</b> commented</header>\n" + string(body) + "</section>\n"
 	}
 	before, _, _ := bytes.Cut(markdownPage(t, ""), []byte("</style>\n"))
-	live := page.LiveComment(p.Plan, p.Run, page.Notices{Links: links})
+	live := page.LiveComment(p.Course, page.Notices{Links: links})
 	return []byte(string(before) + "</style>\n" + said("reprise", live) + said("hana", "`/rollback design "+reason+"`"))
 }
 

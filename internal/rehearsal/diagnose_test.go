@@ -58,10 +58,10 @@ func recordOf(t *testing.T, given ...metadata.Phase) string {
 	t.Helper()
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	sum := "sha256:" + strings.Repeat("0", 64)
-	run := phases.Fresh(&pipelines.Pipeline{Name: "p", Phases: []pipelines.Phase{{Name: "design"}, {Name: "build"}}}, metadata.Run{
+	run := phases.Fresh(phases.On(&pipelines.Pipeline{Name: "p", Phases: []pipelines.Phase{{Name: "design"}, {Name: "build"}}}, metadata.Run{
 		IssueNumber: "7", IssueTitle: "T", BranchName: "reprise/issue-7", Language: "en",
 		Pipeline: metadata.Pipeline{Name: "p", Digest: sum, Definition: sum}, Execution: metadata.Execution{ID: "r"},
-	}, at)
+	}), at)
 	for i, p := range given {
 		if p.Status == "" {
 			p.Status = metadata.PhaseFailed

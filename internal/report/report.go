@@ -88,7 +88,7 @@ type fact struct{ Name, Value, Link string }
 
 func newContent(f Facts) content {
 	run := f.Run
-	w := words{prompts.Words(run.Language), view.StateOf(f.Plan, run)}
+	w := words{prompts.Words(run.Language), view.StateOf(phases.On(f.Plan, run))}
 	lanes, ends := w.lanes()
 	return content{
 		W: w, Policy: policy(), Style: template.CSS(styleText),
@@ -150,7 +150,7 @@ type next struct {
 
 func (w words) next() next {
 	run := w.Run
-	n := next{Class: class(string(run.Status)), Commands: view.NextCommands(w.Plan, run)}
+	n := next{Class: class(string(run.Status)), Commands: view.NextCommands(phases.On(w.Plan, run))}
 	switch {
 	case run.Status == metadata.Completed:
 		n.Why = w.Shown("done")

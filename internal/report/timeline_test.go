@@ -26,7 +26,7 @@ func TestTimelineOfParts(t *testing.T) {
 		},
 	}
 	plan := progresstest.Plays(t, "en")["begun"].Plan
-	all, ends := words{prompts.Words("en"), view.StateOf(plan, run)}.lanes()
+	all, ends := words{prompts.Words("en"), view.StateOf(phases.On(plan, run))}.lanes()
 	at := map[int]bar{}
 	for _, l := range all {
 		for _, b := range l.Bars {
@@ -52,7 +52,7 @@ func TestTimelineOfAPhaseThatIsLeftOut(t *testing.T) {
 	why := metadata.Because("skip_if_holds", "facts", strings.Repeat("folder/", 20))
 	run = phases.LeaveOut(run, run.Phases[last].Name, why, run.UpdatedAt)
 	said := why.In(prompts.Words("en"))
-	all, _ := words{prompts.Words("en"), view.StateOf(play.Plan, run)}.lanes()
+	all, _ := words{prompts.Words("en"), view.StateOf(play.With(run))}.lanes()
 	if got := all[len(all)-1]; got.Left != said || strings.Contains(got.Took, "left out") {
 		t.Errorf("the lane of %s says %q beside it and %q below; want %q below", got.Phase, got.Took, got.Left, said)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // How often a run that is followed is looked at: here, and on origin.
@@ -78,14 +79,14 @@ func (f *follower) show(r *workspace.Recorded) {
 	f.seen = &r.Run
 	switch {
 	case f.json && !same:
-		terminal.LogJSON(f.env.Stdout, view.Result(r.Plan, r.Run))
+		terminal.LogJSON(f.env.Stdout, view.Result(phases.On(r.Plan, r.Run)))
 	case f.json:
 	case f.canvas != nil: // its size may have changed
 		var page bytes.Buffer
-		terminal.ShowStatus(&page, r.Plan, r.Run, f.options(r))
+		terminal.ShowStatus(&page, phases.On(r.Plan, r.Run), f.options(r))
 		f.canvas.Draw(strings.Split(strings.TrimSuffix(page.String(), "\n"), "\n"))
 	case !same:
-		s := view.StateOf(r.Plan, r.Run)
+		s := view.StateOf(phases.On(r.Plan, r.Run))
 		out := terminal.NewReport(f.env.Stdout, terminal.ShowOptions(f.env))
 		if first {
 			out.Line("%s", out.Faint(out.Shown("clock column")))
@@ -108,7 +109,7 @@ func (f *follower) end(r *workspace.Recorded) error {
 	}
 	if !f.json && f.canvas == nil {
 		_, _ = fmt.Fprintln(f.env.Stdout) // as with any other line
-		terminal.ShowStatus(f.env.Stdout, r.Plan, r.Run, f.options(r))
+		terminal.ShowStatus(f.env.Stdout, phases.On(r.Plan, r.Run), f.options(r))
 	}
 	if code := view.ExitCode(r.Run); code != exit.Done {
 		return exit.Code(code)

@@ -145,7 +145,7 @@ func listed(run metadata.Run, where []string) Run {
 		Created: run.CreatedAt, Updated: run.UpdatedAt, Record: run,
 	}
 	if run.Stop != nil {
-		s := view.Result(&pipelines.Pipeline{}, run) // a list reads no pipelines
+		s := view.Result(phases.On(&pipelines.Pipeline{}, run)) // a list reads no pipelines
 		if r.Next = s.Next; run.Status == metadata.Waiting || run.Status == metadata.Failed {
 			r.Waits = text.JoinLines(s.Error)
 		}

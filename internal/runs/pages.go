@@ -66,16 +66,16 @@ func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir strin
 // pageOf gives the page of a run in a list.
 func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) ([]byte, error) {
 	r := &workspace.Recorded{Env: env, Source: src, Issue: issue.Issue{ID: listed.Issue}, Run: listed.Record}
-	var err error
 	at := listed.Branch
 	if len(listed.Where) == 0 {
 		at = workspace.KeptRef(listed.Issue)
 	}
-	r.Plan, _, err = phases.Read(listed.Issue, at, workspace.RecordReader(ctx, src, at, listed.Issue))
+	course, err := phases.Read(listed.Issue, at, workspace.RecordReader(ctx, src, at, listed.Issue))
 	if err != nil {
 		return nil, err
 	}
-	facts, err := Facts(ctx, r)
+	r.Plan = course.Plan
+	facts, err := factsOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) (
 	return page.Bytes(), err
 }
 
-// Facts reads what the page of a run tells.
-func Facts(ctx context.Context, r *workspace.Recorded) (report.Facts, error) {
+// factsOf reads what the page of a run tells.
+func factsOf(ctx context.Context, r *workspace.Recorded) (report.Facts, error) {
 	facts := report.Facts{Plan: r.Plan, Run: r.Run, Issue: r.Issue.Body, At: r.Env.Now()}
 	facts.Transcripts = transcriptsOf(r)
 	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
@@ -184,7 +184,7 @@ func SavePage(file string, page []byte) error {
 // Page gives the page of a run. Besides the transcripts that this machine has, it shows those
 // in the folder downloaded, which has artifacts of jobs; "" is none.
 func Page(ctx context.Context, r *workspace.Recorded, downloaded string) ([]byte, error) {
-	facts, err := Facts(ctx, r)
+	facts, err := factsOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}

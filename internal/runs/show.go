@@ -81,7 +81,7 @@ func ShowSeveral(ctx context.Context, env environ.Env, s workspace.AmbiguousRun,
 				broken = append(broken, fmt.Errorf("issue %s: %w", l.Issue, err))
 				continue
 			}
-			results = append(results, view.Result(r.Plan, r.Run))
+			results = append(results, view.Result(phases.On(r.Plan, r.Run)))
 		}
 		return errors.Join(append(broken, text.PrintJSON(env.Stdout, map[string]any{"runs": results}))...)
 	}
@@ -133,11 +133,10 @@ func KeepTalk(j *environ.Job, w *workspace.Workspace) error {
 }
 
 func keepPage(ctx context.Context, j *environ.Job, w *workspace.Workspace, dir string) error {
-	r := &workspace.Recorded{Env: w.Env, Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}
-	page, missing := Page(ctx, r, j.EarlierResultsDir())
+	page, missing := Page(ctx, &w.Recorded, j.EarlierResultsDir())
 	err := missing
 	if missing != nil { // then without what earlier jobs said
-		page, err = Page(ctx, r, "")
+		page, err = Page(ctx, &w.Recorded, "")
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, pageFile), []byte(j.Known(string(page))), 0o600)

@@ -103,9 +103,9 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 	if !slices.Contains(metadata.AgentSteps(), metadata.Step(step)) {
 		return exit.Usagef("there is no step %q; the steps are execute, review, revise", step)
 	}
-	d := phases.Decide(w.Plan, w.Run)
+	d := phases.Decide(phases.On(w.Plan, w.Run))
 	if d.Phase != phase || string(d.Do) != step { // not what comes next, but what would be said now
-		d = phases.Decision{Do: phases.Do(step), Phase: phase, Agent: phases.SettingsIn(w.Plan, w.Run, p, metadata.Step(step)).Agent}
+		d = phases.Decision{Do: phases.Do(step), Phase: phase, Agent: phases.SettingsIn(phases.On(w.Plan, w.Run), p, metadata.Step(step)).Agent}
 	}
 	prompt, err := e.Prompt(ctx, w.Run, d)
 	switch {
@@ -132,14 +132,14 @@ func (t treeAt) Dir() string { return t.dir }
 
 // Drawn gives what there is to draw: the pipeline and the record of a run, or a
 // pipeline that no run has yet, without a record.
-func Drawn(ctx context.Context, env environ.Env, o workspace.Options) (*pipelines.Pipeline, *metadata.Run, error) {
+func Drawn(ctx context.Context, env environ.Env, o workspace.Options) (phases.Course, error) {
 	if o.File != "" || o.Pipeline != "" {
 		d, err := Explain(ctx, env, o)
-		return d.Plan, nil, err
+		return phases.Course{Plan: d.Plan}, err
 	}
 	r, err := workspace.Look(ctx, env, o.Repo, o.Id)
 	if err != nil {
-		return nil, nil, err
+		return phases.Course{}, err
 	}
-	return r.Plan, &r.Run, nil
+	return phases.On(r.Plan, r.Run), nil
 }

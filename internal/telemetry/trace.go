@@ -238,7 +238,7 @@ func (f *follower) call(in trace.Span, run metadata.Run, d phases.Decision, o ph
 			attribute.Int64("gen_ai.usage.input_tokens", o.Usage.InputTokens+o.Usage.CachedTokens), attribute.Int64("gen_ai.usage.output_tokens", o.Usage.OutputTokens),
 			attribute.Int64("gen_ai.usage.cache_read.input_tokens", o.Usage.CachedTokens), attribute.Float64("reprise.cost.usd", o.Usage.USD),
 		))
-	for name, value := range map[string]string{"gen_ai.request.model": view.ModelOf(f.plan, run, d), "gen_ai.response.model": o.Model, "gen_ai.conversation.id": o.Session} {
+	for name, value := range map[string]string{"gen_ai.request.model": view.ModelOf(phases.On(f.plan, run), d), "gen_ai.response.model": o.Model, "gen_ai.conversation.id": o.Session} {
 		if value != "" {
 			s.SetAttributes(attribute.String(name, value))
 		}

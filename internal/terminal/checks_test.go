@@ -31,7 +31,7 @@ func TestChecksThatHoldNothingUp(t *testing.T) {
 		t.Errorf("of the baseline the log says %q", got)
 	}
 	var b bytes.Buffer
-	ShowStatus(&b, p.Plan, run, Options{})
+	ShowStatus(&b, p.With(run), Options{})
 	want := "\nWhat was proven\n  planning             fine ✓ · old – already red before the work; does not count · moody ✓ flaky: it passed when it was run once more · review ✓ codex (gpt-5)\n"
 	if !strings.Contains(b.String(), want) {
 		t.Errorf("the status lacks %q:\n%s", want, b.String())
@@ -56,7 +56,7 @@ func TestAWriterThatWasCutOff(t *testing.T) {
 	rec := run.Phases[0]
 	run.Attempts[rec.Written-1].Why = metadata.Because("limit_reached", "limit", "turns")
 	var status, history bytes.Buffer
-	ShowStatus(&status, p.Plan, run, Options{})
+	ShowStatus(&status, p.With(run), Options{})
 	if want := "\nThe agent was cut off by its limit of turns in " + rec.Name + ", so"; !strings.Contains(status.String(), want) {
 		t.Errorf("the status lacks %q:\n%s", want, status.String())
 	}

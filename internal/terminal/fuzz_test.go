@@ -35,7 +35,7 @@ func TestOddRecords(t *testing.T) {
 // everyView gives what all views for terminals print.
 func everyView(plan *pipelines.Pipeline, run metadata.Run, o progresstest.Odd) []string {
 	var status, history, explained, rollback, plain, log bytes.Buffer
-	ShowStatus(&status, plan, run, Options{Width: 80})
+	ShowStatus(&status, phases.On(plan, run), Options{Width: 80})
 	ShowHistory(&history, run, Options{})
 	explained.WriteString(view.Settings(plan))
 	ShowRollback(&rollback, plan, phases.RollbackPlan{
@@ -52,7 +52,7 @@ func everyView(plan *pipelines.Pipeline, run metadata.Run, o progresstest.Odd) [
 	}
 	return []string{
 		status.String(), history.String(), explained.String(), rollback.String(), plain.String(), render(s),
-		view.Mermaid(plan, &run), view.Mermaid(plan, nil),
+		view.Mermaid(phases.On(plan, run)), view.Mermaid(phases.Course{Plan: plan}),
 	}
 }
 

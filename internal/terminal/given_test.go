@@ -16,7 +16,7 @@ func TestGivenByAPerson(t *testing.T) {
 	p.Run.Attempts[rec.Written-1].Agent = metadata.Given
 	var history, status strings.Builder
 	ShowHistory(&history, p.Run, Options{})
-	ShowStatus(&status, p.Plan, p.Run, Options{})
+	ShowStatus(&status, p.Course, Options{})
 	for _, told := range []string{history.String(), status.String()} {
 		if !strings.Contains(told, "given by a person: docs/spec.md") || strings.Contains(told, " given ") && !strings.Contains(told, "given by") {
 			t.Errorf("it says:\n%s", told)

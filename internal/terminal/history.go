@@ -171,7 +171,7 @@ func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPla
 	e := back.Entry
 	r.prose(r.Bold(r.Shown("rollback", "way", r.withAsker(r.wayBack(e), e))))
 	r.Line("")
-	r.beforeAndAfter(view.StateOf(plan, back.Before), view.StateOf(plan, back.Run))
+	r.beforeAndAfter(view.StateOf(phases.On(plan, back.Before)), view.StateOf(phases.On(plan, back.Run)))
 	r.context(back.Run.Phase(e.ToPhase))
 	r.entry(e, len(back.Before.RollbackHistory))
 	r.moves(back.Moves)

@@ -18,7 +18,7 @@ import (
 func TestShownInJapanese(t *testing.T) {
 	skip := regexp.MustCompile(`reprise [a-z]+ --issue.*|/[a-z]+ on |--[a-z-]+`)
 	for name, p := range progresstest.Plays(t, "ja") {
-		back, err := phases.PlanRollback(p.Plan, p.Run, phases.Rollback{To: p.Run.Phases[0].Name, Step: metadata.Execute, Reason: "やり直す", At: progresstest.Nine, Trigger: metadata.Manual})
+		back, err := phases.PlanRollback(p.Course, phases.Rollback{To: p.Run.Phases[0].Name, Step: metadata.Execute, Reason: "やり直す", At: progresstest.Nine, Trigger: metadata.Manual})
 		record, wrong := json.Marshal(p.Run)
 		if wrong != nil {
 			t.Fatal(wrong)
@@ -26,7 +26,7 @@ func TestShownInJapanese(t *testing.T) {
 		said := strings.Join(strings.Fields(strings.NewReplacer(`\n`, " ", "_", " ").Replace(string(record))), " ") // what others say in it, in whatever language
 		var b bytes.Buffer
 		written := "" // it has words of its own
-		ShowStatus(&b, p.Plan, p.Run, Options{})
+		ShowStatus(&b, p.Course, Options{})
 		ShowHistory(&b, p.Run, Options{})
 		if err == nil {
 			written = string(phases.WrittenReason(back))

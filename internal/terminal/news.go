@@ -87,7 +87,7 @@ type newsTotal struct {
 // newsOf gives what there is to tell about an event: the outcome that ends a
 // run is two news. A decision that ends the process is none, its outcome is.
 func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
-	s := view.StateOf(plan, e.Run)
+	s := view.StateOf(phases.On(plan, e.Run))
 	switch {
 	case e.Decision != nil && !e.Decision.Final():
 		return []news{newsOfBegin(s, e)}
@@ -124,7 +124,7 @@ func newsAbout(s view.State, e engine.Event, d phases.Decision) news {
 	r := s.Row(d.Phase)
 	return news{
 		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: s.All,
-		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: view.ModelOf(s.Plan, e.Run, d),
+		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: view.ModelOf(phases.On(s.Plan, e.Run), d),
 	}
 }
 

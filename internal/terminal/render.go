@@ -117,7 +117,7 @@ func render(s screen) string {
 	p, width := text.Palette(s.Color), s.Width
 	lines := s.header(p)
 	below := s.under(p)
-	lines = append(lines, s.phaseLines(view.StateOf(s.Plan, s.Run).Rows, p, s.Height-len(lines)-len(below))...)
+	lines = append(lines, s.phaseLines(view.StateOf(phases.On(s.Plan, s.Run)).Rows, p, s.Height-len(lines)-len(below))...)
 	lines = append(lines, below...)
 	for i, l := range lines {
 		if width > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -116,11 +116,11 @@ func (r Report) Text(body, indent string) {
 }
 
 // Titled prints what the run is about.
-func (r Report) Titled(plan *pipelines.Pipeline, run metadata.Run) {
-	r.Line("%s", r.Bold(text.Cut(text.IssueHead(run.IssueNumber, run.IssueTitle), r.width)))
-	name := run.Pipeline.Name
-	name = cmp.Or(name, plan.Name)
-	r.prose(r.Faint(text.Join(" · ", r.Shown("pipeline", "name", text.Flat(name)), r.Shown("branch", "name", text.Flat(run.BranchName)), text.Flat(run.PRURL))))
+func (r Report) Titled(c phases.Course) {
+	r.Line("%s", r.Bold(text.Cut(text.IssueHead(c.Run.IssueNumber, c.Run.IssueTitle), r.width)))
+	name := c.Run.Pipeline.Name
+	name = cmp.Or(name, c.Plan.Name)
+	r.prose(r.Faint(text.Join(" · ", r.Shown("pipeline", "name", text.Flat(name)), r.Shown("branch", "name", text.Flat(c.Run.BranchName)), text.Flat(c.Run.PRURL))))
 }
 
 // facts prints names and values, without those that have none.

@@ -19,7 +19,7 @@ func TestShowStatus(t *testing.T) {
 	for name, p := range progresstest.Plays(t, "en") {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			ShowStatus(&b, p.Plan, p.Run, Options{})
+			ShowStatus(&b, p.Course, Options{})
 			progresstest.Golden(t, "status-"+name+".txt", b.String())
 		})
 	}
@@ -29,7 +29,7 @@ func TestShowStatusFitsTheTerminal(t *testing.T) {
 	p := progresstest.Plays(t, "en")["middle"]
 	p.Run.IssueTitle = strings.Repeat("とても長い題名", 20)
 	var b bytes.Buffer
-	ShowStatus(&b, p.Plan, p.Run, Options{Width: 60, Color: true})
+	ShowStatus(&b, p.Course, Options{Width: 60, Color: true})
 	if !strings.Contains(b.String(), "\x1b[") {
 		t.Error("no colour where it was asked for")
 	}
@@ -53,7 +53,7 @@ func TestOpenAndTasksOnANarrowTerminal(t *testing.T) {
 	}
 	for _, head := range []string{"Open", "Tasks"} {
 		var b bytes.Buffer
-		ShowStatus(&b, p.Plan, p.Run, Options{Width: 50})
+		ShowStatus(&b, p.Course, Options{Width: 50})
 		_, body, found := strings.Cut(b.String(), "\n"+head+"\n")
 		if !found {
 			t.Fatalf("the status has no %s:\n%s", head, b.String())
@@ -154,7 +154,7 @@ func TestShowLongHistory(t *testing.T) {
 	var b bytes.Buffer
 	d := testenv.Busy(func() {
 		ShowHistory(&b, run, Options{})
-		ShowStatus(&b, progresstest.SamplePlan("en"), run, Options{})
+		ShowStatus(&b, phases.On(progresstest.SamplePlan("en"), run), Options{})
 	})
 	if d > 5*time.Second {
 		t.Errorf("10,000 rollbacks took %s to show", d)
@@ -171,7 +171,7 @@ func TestShowStatusOfAPhaseThatIsLeftOut(t *testing.T) {
 	why := metadata.Because("skip_if_holds", "facts", "migrations is false and schemas is false")
 	run := phases.LeaveOut(p.Run, p.Run.Phases[1].Name, why, p.Run.UpdatedAt)
 	var b bytes.Buffer
-	ShowStatus(&b, p.Plan, run, Options{Width: 40})
+	ShowStatus(&b, p.With(run), Options{Width: 40})
 	if want := "holds: migrations is false and schemas is false"; !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 		t.Errorf("it does not say %q:\n%s", want, b.String())
 	}
@@ -215,7 +215,7 @@ func TestNarrowReports(t *testing.T) {
 func TestNarrowStatus(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
 	var b bytes.Buffer
-	ShowStatus(&b, p.Plan, p.Run, Options{Width: 50})
+	ShowStatus(&b, p.Course, Options{Width: 50})
 	if !strings.Contains(b.String(), "  cost") || !strings.Contains(b.String(), "$0.") {
 		t.Errorf("no cost in:\n%s", b.String())
 	}

@@ -10,35 +10,34 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 // ShowStatus prints where a run is, what it has used, what stands against its
 // work, and what a person can do if it does not go on by itself.
-func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Options) {
-	r := statusReport{NewReport(w, o).In(run.Language), view.StateOf(plan, run)}
-	r.Titled(r.Plan, run)
+func ShowStatus(w io.Writer, c phases.Course, o Options) {
+	r := statusReport{NewReport(w, o).In(c.Run.Language), view.StateOf(c)}
+	r.Titled(phases.On(r.Plan, c.Run))
 	r.Line("")
 	r.headline(o)
 	r.Line("")
 	r.phases()
 	r.Line("")
-	s := phases.SpentOf(run)
-	r.prose(r.Shown("used", "usd", view.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(r.Took())))
-	if at := view.Together(r.C, run); at != "" {
+	s := phases.SpentOf(c.Run)
+	r.prose(r.Shown("used", "usd", view.Spent(c.Run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(r.Took())))
+	if at := view.Together(r.C, c.Run); at != "" {
 		r.prose(text.Capitalize(at))
 	}
 	if said := text.Flat(o.Standing.In(r.C)); said != "" {
 		r.prose(text.Capitalize(said))
-		if run.Status != metadata.Cancelled { // it takes nothing any more
-			r.commands([]string{view.UpdateCommand(run)})
+		if c.Run.Status != metadata.Cancelled { // it takes nothing any more
+			r.commands([]string{view.UpdateCommand(c.Run)})
 		}
 	}
 	if said := text.Flat(o.Near.In(r.C)); said != "" {
 		r.prose(text.Capitalize(said))
 	}
-	ShowProven(w, plan, run, o)
+	ShowProven(w, c, o)
 	r.findings()
 	r.cutOff()
 	r.questions()
@@ -74,7 +73,7 @@ func (r statusReport) headline(o Options) {
 		r.worker(o.Worker)
 	case metadata.Completed:
 		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", r.Done, "m", r.All))
-		commands := view.NextCommands(r.Plan, r.Run)
+		commands := view.NextCommands(phases.On(r.Plan, r.Run))
 		if len(commands) == 0 && !o.Merged {
 			commands = view.EndCommands(run)
 		}
@@ -104,7 +103,7 @@ func (r statusReport) worker(pid int) {
 		return
 	}
 	r.prose(r.Shown("to do idle"))
-	r.commands(view.NextCommands(r.Plan, r.Run))
+	r.commands(view.NextCommands(phases.On(r.Plan, r.Run)))
 }
 
 func (r statusReport) agent(agent, model string) string {
@@ -192,9 +191,9 @@ func (r statusReport) findings() {
 }
 
 // ShowProven prints what was proven of each phase of a run.
-func ShowProven(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Options) {
-	r, t := NewReport(w, o).In(run.Language), text.Table{}
-	for _, p := range view.StateOf(plan, run).Proven() {
+func ShowProven(w io.Writer, c phases.Course, o Options) {
+	r, t := NewReport(w, o).In(c.Run.Language), text.Table{}
+	for _, p := range view.StateOf(c).Proven() {
 		t.Add(text.Flat(p.Phase), p.Line(r.C))
 	}
 	if len(t.Rows) > 0 {
@@ -238,7 +237,7 @@ func (r statusReport) stopped() {
 	}
 	r.Line("")
 	r.Line("%s", r.Shown("to do"))
-	r.commands(view.NextCommands(r.Plan, r.Run))
+	r.commands(view.NextCommands(phases.On(r.Plan, r.Run)))
 	for _, said := range view.Cautions(run) {
 		r.prose(text.Flat(said))
 	}
@@ -268,7 +267,7 @@ func (r statusReport) questions() {
 
 // halts prints which parts of a phase do not go on, and why.
 func (r statusReport) halts() {
-	all := phases.Halts(r.Plan, r.Run)
+	all := phases.Halts(phases.On(r.Plan, r.Run))
 	if len(all) == 0 {
 		return
 	}
@@ -307,7 +306,7 @@ func (r statusReport) approvals() {
 
 // opened prints what a person is asked about at protected paths.
 func (r statusReport) opened() {
-	all := view.Opened(r.Plan, r.Run)
+	all := view.Opened(phases.On(r.Plan, r.Run))
 	if len(all) == 0 {
 		return
 	}
@@ -361,5 +360,5 @@ func (r statusReport) children() {
 		r.Line("  %s", r.Shown("issues by hand"))
 		return
 	}
-	r.Line("  %s", r.Shown("issues left", "n", len(phases.ToOpen(r.Plan, r.Run)), "most", phases.MostChildren))
+	r.Line("  %s", r.Shown("issues left", "n", len(phases.ToOpen(phases.On(r.Plan, r.Run))), "most", phases.MostChildren))
 }

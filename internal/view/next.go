@@ -17,9 +17,9 @@ import (
 
 // Result gives the result of a run for programs, with the commands that take
 // it further.
-func Result(plan *pipelines.Pipeline, run metadata.Run) Summary {
-	s := SummaryOf(plan, run)
-	s.Next = NextCommands(plan, run)
+func Result(c phases.Course) Summary {
+	s := SummaryOf(c)
+	s.Next = NextCommands(c)
 	return s
 }
 
@@ -69,17 +69,17 @@ func needsOf(plan *pipelines.Pipeline) map[string][]string {
 
 // asksPeople gives the commands that answer what a run waits for: a question or an
 // approval.
-func asksPeople(plan *pipelines.Pipeline, run metadata.Run) []string {
-	id := text.Flat(run.IssueNumber)
+func asksPeople(c phases.Course) []string {
+	id := text.Flat(c.Run.IssueNumber)
 	var lines []string
-	for _, q := range phases.Questions(run) {
+	for _, q := range phases.Questions(c.Run) {
 		lines = append(lines, fmt.Sprintf("reprise answer --issue %s --question %s --text TEXT", id, text.Flat(q.ID)))
 	}
-	if all := phases.Approvals(plan, run); len(all) > 0 {
+	if all := phases.Approvals(c); len(all) > 0 {
 		for _, name := range all {
 			lines = append(lines, "reprise approve --issue "+id+text.If(len(all) > 1, " --phase "+text.Flat(name)))
 		}
-		if back, ok := phases.Proposed(plan, run); ok {
+		if back, ok := phases.Proposed(c); ok {
 			lines = append(lines, fmt.Sprintf("reprise rollback --issue %s --to-phase %s --to-step %s --reason=%s", id, text.Flat(back.To), back.Step, text.QuoteShell(text.Flat(back.Reason))))
 		}
 		for _, name := range all {
@@ -92,24 +92,24 @@ func asksPeople(plan *pipelines.Pipeline, run metadata.Run) []string {
 // NextCommands gives the commands that take a run further, the likeliest first. For a
 // run whose next step is to wait for a person, these are the commands that it will
 // wait for. For a completed run there are none, unless only some of its phases were asked for.
-func NextCommands(plan *pipelines.Pipeline, run metadata.Run) []string {
+func NextCommands(c phases.Course) []string {
 	switch {
-	case run.Stop != nil:
-		return toStop(plan, run)
-	case run.Status == metadata.Completed && Whole(plan).Part.Phases() != "":
-		name := run.Pipeline.Name
-		if !strings.HasPrefix(run.Pipeline.Source, "builtin:") && !strings.HasPrefix(run.Pipeline.Source, ".github/reprise/") {
+	case c.Run.Stop != nil:
+		return toStop(c)
+	case c.Run.Status == metadata.Completed && Whole(c.Plan).Part.Phases() != "":
+		name := c.Run.Pipeline.Name
+		if !strings.HasPrefix(c.Run.Pipeline.Source, "builtin:") && !strings.HasPrefix(c.Run.Pipeline.Source, ".github/reprise/") {
 			name = "FILE"
 		}
-		return []string{"reprise run --issue " + text.Flat(run.IssueNumber) + " --refresh --pipeline " + text.Flat(name)}
-	case run.Status == metadata.Completed:
+		return []string{"reprise run --issue " + text.Flat(c.Run.IssueNumber) + " --refresh --pipeline " + text.Flat(name)}
+	case c.Run.Status == metadata.Completed:
 		return nil
 	}
-	if d := doing(plan, run); d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
-		run.Stop = &metadata.Stop{Code: d.Code, Phase: d.Phase}
-		return toStop(plan, run)
+	if d := doing(c); d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
+		c.Run.Stop = &metadata.Stop{Code: d.Code, Phase: d.Phase}
+		return toStop(c)
 	}
-	return []string{"reprise run --issue " + text.Flat(run.IssueNumber)}
+	return []string{"reprise run --issue " + text.Flat(c.Run.IssueNumber)}
 }
 
 // EndCommands gives the commands for a completed run that nothing takes further.
@@ -131,27 +131,27 @@ func Cautions(run metadata.Run) (all []string) {
 }
 
 // toStop gives the commands that help a stopped run, the likeliest first.
-func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
-	id, phase := text.Flat(run.IssueNumber), text.Flat(run.Stop.Phase)
+func toStop(c phases.Course) []string {
+	id, phase := text.Flat(c.Run.IssueNumber), text.Flat(c.Run.Stop.Phase)
 	phase = cmp.Or(phase, "PHASE")
 	again := "reprise run --issue " + id
 	retry := "reprise retry --issue " + id
 	back := "reprise rollback --issue " + id + " --to-phase " + phase + " --reason TEXT"
-	if lines := asksPeople(plan, run); len(lines) > 0 && run.Stop.Code == metadata.AwaitingPerson {
+	if lines := asksPeople(c); len(lines) > 0 && c.Run.Stop.Code == metadata.AwaitingPerson {
 		return lines
 	}
 	switch {
-	case phases.GivenUp(run) != "":
+	case phases.GivenUp(c.Run) != "":
 		return []string{back}
-	case run.Stop.Why.Code() == "approval_needed": // by a pipeline that is not known
+	case c.Run.Stop.Why.Code() == "approval_needed": // by a pipeline that is not known
 		return []string{"reprise approve --issue " + id, back}
 	}
-	switch run.Stop.Code {
+	switch c.Run.Stop.Code {
 	case metadata.BudgetExceeded:
-		if phases.OfDay(run.Stop) {
+		if phases.OfDay(c.Run.Stop) {
 			return []string{again}
 		}
-		return []string{again + " " + phases.LimitOf(run).Flag()}
+		return []string{again + " " + phases.LimitOf(c.Run).Flag()}
 	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed, metadata.Conflicts:
 		return []string{back, retry}
 	case metadata.NoProgress, metadata.OutputInvalid:

@@ -15,7 +15,7 @@ import (
 func TestParts(t *testing.T) {
 	p := progresstest.Plays(t, "en")["begun"]
 	progresstest.Split(p, "implementation")
-	s := view.StateOf(p.Plan, p.Run)
+	s := view.StateOf(p.Course)
 	at := slices.IndexFunc(s.Rows, func(r view.Row) bool { return r.Rec.Name == "implementation" })
 	for i, want := range []struct{ part, title string }{{"", "Implementation"}, {"t1", "Implementation t1: Read it"}, {"t2", "Implementation t2: \"]; click p1 <b>"}} {
 		if r := s.Rows[at+i]; r.Part != want.part || r.Title != want.title || r.Number != s.Rows[at].Number {
@@ -26,10 +26,10 @@ func TestParts(t *testing.T) {
 		t.Errorf("%d of %d phases are done, want 0 of %d", done, all, len(p.Plan.Phases))
 	}
 	p.Run.Phase("implementation.t1").Status = metadata.PhaseCompleted
-	if view.StateOf(p.Plan, p.Run).Done != 0 {
+	if view.StateOf(p.Course).Done != 0 {
 		t.Error("a part counts as a phase")
 	}
-	picture := view.Mermaid(p.Plan, &p.Run)
+	picture := view.Mermaid(p.Course)
 	for _, want := range []string{
 		"  p6[\"✓ Implementation t1- Read it\"]:::done\n", "  p7[\"5 Implementation t2- --- click p1 -b-\"]:::pending\n",
 		"  p4 --> p6\n", "  p6 --> p7\n", "  p7 --> p5\n",

@@ -15,13 +15,13 @@ import (
 
 // Mermaid draws a pipeline as a flow chart in Mermaid. With a run, each phase
 // shows where it stands, by colour and by a sign, and rollbacks are dotted
-// arrows back. Run may be nil.
-func Mermaid(plan *pipelines.Pipeline, run *metadata.Run) string {
-	g := graphOf(plan, run)
+// arrows back.
+func Mermaid(c phases.Course) string {
+	g, begun := graphOf(c), c.Run.Status != ""
 	var b strings.Builder
 	b.WriteString("flowchart TB\n")
 	for i, n := range g.nodes {
-		fmt.Fprintf(&b, "  p%d[\"%s\"]%s\n", i+1, n.label, text.If(run != nil, ":::"+n.class))
+		fmt.Fprintf(&b, "  p%d[\"%s\"]%s\n", i+1, n.label, text.If(begun, ":::"+n.class))
 	}
 	for _, a := range g.arrows {
 		fmt.Fprintf(&b, "  p%d --> p%d\n", a.from+1, a.to+1)
@@ -29,15 +29,15 @@ func Mermaid(plan *pipelines.Pipeline, run *metadata.Run) string {
 	for _, a := range g.back {
 		fmt.Fprintf(&b, "  p%d -. \"↩ %d\" .-> p%d\n", a.from+1, a.n, a.to+1)
 	}
-	if run != nil {
+	if begun {
 		b.WriteString(nodeColours)
 	}
 	return b.String()
 }
 
 // Drawing draws the same as text: a line for each phase, in columns where some can be done at the same time.
-func Drawing(plan *pipelines.Pipeline, run *metadata.Run) string {
-	g := graphOf(plan, run)
+func Drawing(c phases.Course) string {
+	g := graphOf(c)
 	var b strings.Builder
 	var open []int // which phase each column leads to; -1: none
 	line := func(at, last int, sign, end rune, label string) {
@@ -98,28 +98,24 @@ type arrow struct {
 	n        int // how often the run went there, of a rollback
 }
 
-func graphOf(plan *pipelines.Pipeline, run *metadata.Run) graph {
-	plan = Whole(plan)
-	record := metadata.Run{}
-	if run != nil {
-		record = *run
-	}
+func graphOf(c phases.Course) graph {
+	c.Plan = Whole(c.Plan)
 	var g graph
 	at := map[string]int{}
-	for i, r := range rowsOf(plan, record) {
+	for i, r := range rowsOf(c) {
 		at[r.Rec.Name] = i
-		g.nodes = append(g.nodes, node{nodeLabel(r, run != nil), nodeClass(r.Colour())})
+		g.nodes = append(g.nodes, node{nodeLabel(r), nodeClass(r.Colour())})
 	}
-	before := needsOf(plan)
-	for _, p := range plan.Phases {
-		parts := g.parts(record, p.Name, before[p.Name], at)
+	before := needsOf(c.Plan)
+	for _, p := range c.Plan.Phases {
+		parts := g.parts(c.Run, p.Name, before[p.Name], at)
 		for _, n := range before[p.Name] {
 			if !parts {
 				g.arrows = append(g.arrows, arrow{from: at[n], to: at[p.Name]})
 			}
 		}
 	}
-	for _, e := range record.RollbackHistory {
+	for _, e := range c.Run.RollbackHistory {
 		from, is := at[e.FromPhase]
 		to, also := at[e.ToPhase]
 		i := slices.IndexFunc(g.back, func(a arrow) bool { return a.from == from && a.to == to })
@@ -174,9 +170,9 @@ func nodeClass(s metadata.PhaseStatus) string {
 }
 
 // nodeLabel is the text of a phase: a sign or its number, then its title.
-func nodeLabel(r Row, signs bool) string {
+func nodeLabel(r Row) string {
 	sign := fmt.Sprint(r.Number)
-	if signs && r.Rec.Status != metadata.PhasePending && r.Rec.Status != "" {
+	if r.Rec.Status != metadata.PhasePending && r.Rec.Status != "" {
 		sign = r.Sign()
 	}
 	return sign + " " + text.Cut(Label(r.Title), 40)
@@ -246,5 +242,5 @@ var proofs = map[pipelines.Proof]string{
 
 // doer is the program of a step with its model.
 func doer(plan *pipelines.Pipeline, s pipelines.Step) string {
-	return State{Plan: plan}.Program(s.Agent) + text.If(s.Model != "", " ("+s.Model+")")
+	return State{Course: phases.Course{Plan: plan}}.Program(s.Agent) + text.If(s.Model != "", " ("+s.Model+")")
 }

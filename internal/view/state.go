@@ -17,21 +17,20 @@ import (
 
 // State is where a run stands, computed once from its record.
 type State struct {
-	Plan  *pipelines.Pipeline // never nil
-	Run   metadata.Run
-	Rows  []Row
-	Now   phases.Decision // what it does, what comes next, or where it stopped
-	At    Row             // the phase of that; empty: none
-	Model string          // that is asked for that; "" for the agent's own choice
-	Done  int             // phases that need nothing more
-	All   int             // phases, of which parts are none
+	phases.Course // with a plan
+	Rows          []Row
+	Now           phases.Decision // what it does, what comes next, or where it stopped
+	At            Row             // the phase of that; empty: none
+	Model         string          // that is asked for that; "" for the agent's own choice
+	Done          int             // phases that need nothing more
+	All           int             // phases, of which parts are none
 }
 
 // StateOf says where a run stands, also where its plan is not known.
-func StateOf(plan *pipelines.Pipeline, run metadata.Run) State {
-	plan = Whole(plan)
-	s := State{Plan: plan, Run: run, Rows: rowsOf(plan, run), Now: doing(plan, run)}
-	s.At, s.Model = s.Row(s.Now.Phase), ModelOf(plan, run, s.Now)
+func StateOf(c phases.Course) State {
+	c.Plan = Whole(c.Plan)
+	s := State{Course: c, Rows: rowsOf(c), Now: doing(c)}
+	s.At, s.Model = s.Row(s.Now.Phase), ModelOf(c, s.Now)
 	for _, r := range s.Rows {
 		if r.Part != "" {
 			continue
@@ -91,12 +90,12 @@ type Open struct {
 // rowsOf gives the phases of the record in order, with those that rules have
 // inserted, then those that only the plan knows. A phase that is done in parts is
 // followed by them.
-func rowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
+func rowsOf(c phases.Course) []Row {
 	var rows []Row
-	asked := phases.Approvals(plan, run)
+	asked := phases.Approvals(c)
 	at, number := map[string]int{}, 0
 	add := func(rec metadata.Phase, part string) {
-		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: phases.WhyLaneWaits(plan, run, &rec), Left: phases.WhyLeftOut(run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
+		row := Row{Number: number, Part: part, Title: TitleOf(c.Plan, rec.Name), Rec: rec, Waits: phases.WhyLaneWaits(c, &rec), Left: phases.WhyLeftOut(c.Run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
 		switch open := OpenFindings(rec.Verdict); rec.Status {
 		case metadata.PhaseCompleted:
 			row.Suggests = open
@@ -104,37 +103,37 @@ func rowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		default:
 			row.Open = Open{open, rec.Verdict.FailedGates(), failedChecks(rec), rec.Violations}
 		}
-		if n := rec.Written; n > 0 && n <= len(run.Attempts) && run.Attempts[n-1].Agent == metadata.Given {
-			row.Given = run.ExternalDocuments[rec.Name]
+		if n := rec.Written; n > 0 && n <= len(c.Run.Attempts) && c.Run.Attempts[n-1].Agent == metadata.Given {
+			row.Given = c.Run.ExternalDocuments[rec.Name]
 		}
-		if p := plan.Phase(rec.Name); p != nil {
+		if p := c.Plan.Phase(rec.Name); p != nil {
 			row.Folder = p.Folder
 		}
-		if t := phases.TaskOf(&run, &rec); t != nil {
+		if t := phases.TaskOf(&c.Run, &rec); t != nil {
 			row.Title += ": " + t.Title
 		}
 		at[rec.Name] = len(rows)
 		rows = append(rows, row)
 	}
-	all := slices.Clone(run.Phases)
-	for _, p := range plan.Phases {
-		if run.Phase(p.Name) == nil {
+	all := slices.Clone(c.Run.Phases)
+	for _, p := range c.Plan.Phases {
+		if c.Run.Phase(p.Name) == nil {
 			all = append(all, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
 		}
 	}
 	for _, rec := range all {
-		if partOf(run, rec.Name) != "" {
+		if partOf(c.Run, rec.Name) != "" {
 			continue
 		}
 		number++
 		add(rec, "")
-		for _, part := range run.Phases {
+		for _, part := range c.Run.Phases {
 			if phases.OwnsPart(rec.Name, &part) {
-				add(part, partOf(run, part.Name))
+				add(part, partOf(c.Run, part.Name))
 			}
 		}
 	}
-	for _, a := range run.Attempts {
+	for _, a := range c.Run.Attempts {
 		i, ok := at[a.Phase]
 		if !ok {
 			continue
@@ -190,19 +189,19 @@ func Whole(plan *pipelines.Pipeline) *pipelines.Pipeline {
 
 // doing says what a running run does: the attempt that is open, else what will
 // be decided next. For a run that has stopped it is where it stopped.
-func doing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
-	if run.Status != metadata.Running {
-		d := phases.Decision{Phase: run.CurrentPhase}
-		if s := run.Stop; s != nil {
+func doing(c phases.Course) phases.Decision {
+	if c.Run.Status != metadata.Running {
+		d := phases.Decision{Phase: c.Run.CurrentPhase}
+		if s := c.Run.Stop; s != nil {
 			d.Do, d.Phase, d.Code, d.Why = phases.Do(s.Step), s.Phase, s.Code, s.Why
 		}
 		return d
 	}
-	if n := len(run.Attempts); n > 0 && run.Attempts[n-1].Status == metadata.Started {
-		a := run.Attempts[n-1]
-		return phases.Decision{Do: phases.Do(a.Step), Phase: a.Phase, Agent: a.Agent, Why: whyOf(run, a.N)}
+	if n := len(c.Run.Attempts); n > 0 && c.Run.Attempts[n-1].Status == metadata.Started {
+		a := c.Run.Attempts[n-1]
+		return phases.Decision{Do: phases.Do(a.Step), Phase: a.Phase, Agent: a.Agent, Why: whyOf(c.Run, a.N)}
 	}
-	return phases.Decide(plan, run)
+	return phases.Decide(c)
 }
 
 // whyOf gives the reason for which an attempt was decided on, or "".
@@ -217,16 +216,16 @@ func whyOf(run metadata.Run, attempt int) metadata.Reason {
 
 // ModelOf gives the model that a decision's agent is asked for, or "" for the
 // agent's own choice.
-func ModelOf(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) string {
-	p := plan.Phase(d.Phase)
+func ModelOf(c phases.Course, d phases.Decision) string {
+	p := c.Plan.Phase(d.Phase)
 	if p == nil || d.Agent == "" {
 		return ""
 	}
-	s := phases.SettingsIn(plan, run, p, d.Step())
+	s := phases.SettingsIn(c, p, d.Step())
 	if s.Agent == d.Agent {
 		return s.Model
 	}
-	return plan.Agents[d.Agent].Models[s.Tier]
+	return c.Plan.Agents[d.Agent].Models[s.Tier]
 }
 
 // OpenFindings gives the findings of a review that are not fixed, blockers first.
@@ -293,9 +292,9 @@ func spent(run metadata.Run) string {
 func AllTokens(c metadata.Cost) int64 { return c.InputTokens + c.OutputTokens }
 
 // Opened gives the changes of protected paths that wait for a person.
-func Opened(plan *pipelines.Pipeline, run metadata.Run) (all []metadata.Opened) {
-	for _, rec := range run.Phases {
-		if phase, _, _, ok := phases.Approval(plan, run, rec.Name); ok && phase == rec.Name {
+func Opened(c phases.Course) (all []metadata.Opened) {
+	for _, rec := range c.Run.Phases {
+		if phase, _, _, ok := phases.Approval(c, rec.Name); ok && phase == rec.Name {
 			all = append(all, rec.Opened...)
 		}
 	}

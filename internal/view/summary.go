@@ -6,7 +6,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -79,35 +78,35 @@ type Totals struct {
 func english() metadata.Words { return prompts.Words("en") }
 
 // SummaryOf gives the result of a run. Words are English: programs read it.
-func SummaryOf(plan *pipelines.Pipeline, run metadata.Run) Summary {
+func SummaryOf(c phases.Course) Summary {
 	s := Summary{
-		Status: statusOf(run), Issue: run.IssueNumber, Title: run.IssueTitle, Pipeline: plan.Name, Branch: run.BranchName,
-		Phase: phases.At(plan, run), Steps: []SummaryStep{}, Start: run.CreatedAt, End: run.UpdatedAt,
-		SummaryState: StateOf(plan, run).summary(), Totals: Totals{Cost: run.Cost, Attempts: phases.SpentOf(run).Attempts, Rollbacks: len(run.RollbackHistory)},
+		Status: statusOf(c.Run), Issue: c.Run.IssueNumber, Title: c.Run.IssueTitle, Pipeline: c.Plan.Name, Branch: c.Run.BranchName,
+		Phase: phases.At(c), Steps: []SummaryStep{}, Start: c.Run.CreatedAt, End: c.Run.UpdatedAt,
+		SummaryState: StateOf(c).summary(), Totals: Totals{Cost: c.Run.Cost, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
 	}
-	if run.Status == metadata.Completed {
+	if c.Run.Status == metadata.Completed {
 		s.Code = metadata.Done
 	}
-	if run.Stop != nil {
-		s.Code, s.Error = run.Stop.Code, run.Stop.Why.In(english())
+	if c.Run.Stop != nil {
+		s.Code, s.Error = c.Run.Stop.Code, c.Run.Stop.Why.In(english())
 	}
 	s.Totals.USD = metadata.Rounded(s.Totals.USD)
-	took, _ := phases.TimeTogether(run)
+	took, _ := phases.TimeTogether(c.Run)
 	s.Totals.TookMS = took.Milliseconds()
 	done := 0
-	for _, rec := range run.Phases {
+	for _, rec := range c.Run.Phases {
 		if rec.Status == metadata.PhaseCompleted {
 			done++
 		}
-		s.Steps = append(s.Steps, stepsOf(run, rec)...)
+		s.Steps = append(s.Steps, stepsOf(c.Run, rec)...)
 	}
 	if s.Status == "failed" && done > 0 {
 		s.Status = "partial_success"
 	}
 	if s.Status != "success" {
-		s.Counts = &Counts{Completed: done, Total: len(run.Phases)}
+		s.Counts = &Counts{Completed: done, Total: len(c.Run.Phases)}
 	}
-	for _, a := range run.Attempts {
+	for _, a := range c.Run.Attempts {
 		s.Totals.DurationMS += a.DurationMS
 		if a.Step == metadata.Revise && a.Status == metadata.Succeeded {
 			s.Totals.Revises++
@@ -258,8 +257,8 @@ type ApprovalWanted struct {
 }
 
 // Wanted gives what a person has to approve before the run goes on, or nil.
-func Wanted(plan *pipelines.Pipeline, run metadata.Run) *ApprovalWanted {
-	phase, role, why, ok := phases.Approval(plan, run, "")
+func Wanted(c phases.Course) *ApprovalWanted {
+	phase, role, why, ok := phases.Approval(c, "")
 	if !ok {
 		return nil
 	}
@@ -282,7 +281,7 @@ func (s State) summary() *SummaryState {
 		[]Approval{},
 		append([]metadata.Task{}, s.Run.Tasks...), append([]metadata.Rollback{}, s.Run.RollbackHistory...),
 	}
-	if out.Approval = Wanted(s.Plan, s.Run); out.Approval != nil {
+	if out.Approval = Wanted(phases.On(s.Plan, s.Run)); out.Approval != nil {
 		out.Approval.Why = out.Approval.Because.In(english())
 	}
 	for _, a := range s.Run.Approvals {
@@ -293,7 +292,7 @@ func (s State) summary() *SummaryState {
 
 func (s State) phases() []SummaryPhase {
 	out, halts := []SummaryPhase{}, map[string]*Halt{}
-	for _, d := range phases.Halts(s.Plan, s.Run) {
+	for _, d := range phases.Halts(phases.On(s.Plan, s.Run)) {
 		halts[d.Phase] = &Halt{d.Code, d.Why.In(english())}
 	}
 	for _, r := range s.Rows {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -30,7 +31,7 @@ func TestTogether(t *testing.T) {
 				t.Errorf("after %v in %s: %q, want %q", tt.begins, language, got, want)
 			}
 		}
-		if got := Result(&pipelines.Pipeline{}, run).Totals.TookMS; got != tt.program {
+		if got := Result(phases.On(&pipelines.Pipeline{}, run)).Totals.TookMS; got != tt.program {
 			t.Errorf("after %v programs are told %d ms, want %d", tt.begins, got, tt.program)
 		}
 	}

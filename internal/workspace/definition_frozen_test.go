@@ -39,7 +39,7 @@ func TestAWaitingRunIsRead(t *testing.T) {
 		t.Errorf("read issue %q, %d phases", is.Title, len(d.Plan.Phases))
 	}
 	run = phases.TakeUp(run, phases.Start{At: run.UpdatedAt})
-	if next := phases.Decide(d.Plan, run); next.Phase != "requirements" || next.Do != phases.DoExecute {
+	if next := phases.Decide(phases.On(d.Plan, run)); next.Phase != "requirements" || next.Do != phases.DoExecute {
 		t.Errorf("what comes next is %s of %q", next.Do, next.Phase)
 	}
 }

@@ -30,7 +30,7 @@ func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
 	if info, err := os.Stat(os.TempDir()); err != nil || !info.IsDir() {
 		return nil, exit.Usagef("TMPDIR names %q, which is no folder: make it, or set TMPDIR to another one", os.TempDir())
 	}
-	w := &opening{Workspace: &Workspace{Env: env, clean: func() {}}, o: o}
+	w := &opening{Workspace: &Workspace{Recorded: Recorded{Env: env}, clean: func() {}}, o: o}
 	if err := w.find(ctx); err != nil {
 		return nil, err
 	}

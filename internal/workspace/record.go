@@ -261,7 +261,7 @@ func (w *Workspace) Unchanged(ctx context.Context, commit, part string) error {
 	if commit == "" {
 		return nil
 	}
-	phase, _, _, _ := phases.Approval(w.Plan, w.Run, part)
+	phase, _, _, _ := phases.Approval(phases.On(w.Plan, w.Run), part)
 	full, seen, err := w.recordAt(ctx, commit)
 	if err != nil {
 		return err

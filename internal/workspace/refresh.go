@@ -103,7 +103,7 @@ func (w *Workspace) define(ctx context.Context, o Options, now Definition) error
 		return err
 	}
 	w.Run.Language = w.Plan.Language
-	w.Run = phases.AllowMore(phases.Fresh(w.Plan, w.Run, w.Env.Now()), o.More)
+	w.Run = phases.AllowMore(phases.Fresh(phases.On(w.Plan, w.Run), w.Env.Now()), o.More)
 	return w.takeDocuments(ctx, o)
 }
 

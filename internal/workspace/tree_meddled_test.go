@@ -189,11 +189,11 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 		},
 		Store: recordFolder(repo.Tree(), "7"), Report: x, Sleep: func(context.Context, time.Duration) error { return nil },
 	}
-	x.run = phases.Fresh(plan, metadata.Run{
+	x.run = phases.Fresh(phases.On(plan, metadata.Run{
 		IssueNumber: "7", IssueTitle: "T", BranchName: "reprise/issue-7", BaseCommit: x.base, Language: "en", WorkflowVersion: "test",
 		Pipeline:  metadata.Pipeline{Name: "test", Digest: "sha256:" + strings.Repeat("0", 64), Definition: "sha256:" + strings.Repeat("0", 64), Source: "builtin:test"},
 		Execution: metadata.Execution{ID: "run"},
-	}, clock)
+	}), clock)
 	return x
 }
 

@@ -105,7 +105,7 @@ func TestCheck(t *testing.T) {
 			define := func(context.Context, *git.Source, issue.Issue, Choice) (Definition, error) {
 				return Definition{Plan: usual()}, tt.err
 			}
-			w := &opening{Workspace: &Workspace{Source: &git.Source{}, Repo: treeAt{dir: filepath.Join(root, "tree")}, Run: run, backend: Backend{Define: define}}}
+			w := &opening{Workspace: &Workspace{Recorded: Recorded{Source: &git.Source{}, Run: run}, Repo: treeAt{dir: filepath.Join(root, "tree")}, backend: Backend{Define: define}}}
 			w.Plan = tt.plan
 			check := func() error { return w.checkTrust(t.Context()) }
 			if err := check(); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

@@ -41,15 +41,11 @@ import (
 
 // Workspace is one run on this machine: its branch and tree, what it was defined by, and its record.
 type Workspace struct {
-	Definition
-	Env        environ.Env // of the process
-	Source     *git.Source
+	Recorded
 	Repo       Checkout
 	backend    Backend
-	Issue      issue.Issue
 	Given      issue.Issue // as the command line or an event has it, of a run that has begun
 	Branch     string
-	Run        metadata.Run
 	Push       bool               // every commit goes to origin
 	Fresh      bool               // the run has no commit yet
 	Frozen     map[string][]byte  // what the first commit takes along
@@ -170,9 +166,6 @@ func (w *Workspace) calls(opts *agents.Options) func(agents.Options) func(string
 		}
 	}
 }
-
-// Catalogue has the words of the language of the run.
-func (w *Workspace) Catalogue() prompts.Catalogue { return prompts.Words(w.Run.Language) }
 
 // Shown gives words of what commands show, in the language of the run.
 func (w *Workspace) Shown(what string, pairs ...any) string {

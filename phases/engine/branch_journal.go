@@ -75,7 +75,7 @@ func (j *Journal) writeUnder(ctx context.Context, lease *metadata.Lease, run met
 			c.Gone = append(c.Gone, phases.ConflictFolder(run, p))
 		}
 	}
-	if folder := phases.ObsoleteConflict(j.Plan, run); folder != "" {
+	if folder := phases.ObsoleteConflict(phases.On(j.Plan, run)); folder != "" {
 		c.Gone = append(c.Gone, folder)
 	}
 	c.Message = j.Mask(c.Message)
@@ -184,7 +184,7 @@ func (j *Journal) note(ctx context.Context, run metadata.Run, subject string, c 
 // Approve commits a record in which a phase was approved, together with what that places at
 // protected paths: the very texts that the record has, whatever is done to the tree meanwhile.
 func (j *Journal) Approve(ctx context.Context, run metadata.Run, subject string) error {
-	all, err := placeOpened(j.Tree.Dir(), phases.ToPlace(j.Plan, run))
+	all, err := placeOpened(j.Tree.Dir(), phases.ToPlace(phases.On(j.Plan, run)))
 	if err != nil {
 		return err
 	}

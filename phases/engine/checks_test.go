@@ -126,7 +126,7 @@ var (
 const anyReport = phasestest.AnyReport
 
 func freshRun(plan *pipelines.Pipeline) metadata.Run {
-	return phases.Fresh(plan, phasestest.Run(), t0)
+	return phases.Fresh(phases.On(plan, phasestest.Run()), t0)
 }
 
 func show(d phases.Decision) string {
@@ -153,7 +153,7 @@ const own = ".reprise/issue-7/01_code/"
 
 // promise holds a decision against what may come at all.
 func promise(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) {
-	if d != phases.Decide(plan, run) {
+	if d != phases.Decide(phases.On(plan, run)) {
 		rt.Fatalf("Decide is not a function")
 	}
 	phasestest.CheckDecided(rt, plan, run, phasestest.Decided{

@@ -43,7 +43,7 @@ func (e *Engine) consequences(ctx context.Context, before, next metadata.Run, d 
 	switch now := after.Phase(d.Phase); {
 	case now.Status == was.Status:
 	case now.Status == metadata.PhaseCompleted:
-		if after, back = phases.ApplyReport(e.Plan, after, p, e.Now()); back == nil {
+		if after, back = phases.ApplyReport(phases.On(e.Plan, after), p, e.Now()); back == nil {
 			after, back = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip == "" })
 		}
 	case now.Status == metadata.PhaseFailed:
@@ -96,14 +96,14 @@ func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind 
 			holds, err = e.Matches(ctx, rule.When, known)
 		}
 		if err != nil {
-			run = phases.Unclear(e.Plan, run, i, err, e.Now())
+			run = phases.Unclear(phases.On(e.Plan, run), i, err, e.Now())
 			continue
 		}
 		if !holds {
 			continue
 		}
 		var back *phases.RollbackPlan
-		run, back = phases.Fire(e.Plan, run, i, known, e.Now())
+		run, back = phases.Fire(phases.On(e.Plan, run), i, known, e.Now())
 		if back != nil || rule.Then.Skip != "" {
 			return run, back
 		}

@@ -48,7 +48,7 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decisi
 	if err != nil {
 		return phases.Diagnosis{}, r.Usage, err
 	}
-	d, wrong := phases.ParseDiagnosis(phases.AnsweredReport(r.Structured, r.Text), e.Plan, run)
+	d, wrong := phases.ParseDiagnosis(phases.AnsweredReport(r.Structured, r.Text), phases.On(e.Plan, run))
 	if wrong != "" {
 		return phases.Diagnosis{}, r.Usage, &Unusable{wrong}
 	}
@@ -60,7 +60,7 @@ func (e *Engine) question(run metadata.Run, at phases.Decision, symptom string) 
 	t = e.taskOf(run, at)
 	t.Step, t.Attempt, t.Access = Diagnose, len(run.Attempts), t.Access.AtMost(pipelines.AccessRead)
 	t.Dir, t.Artifact = e.Tree.Dir(), filepath.Join(e.Tree.Dir(), filepath.FromSlash(phases.RecordFile(run.IssueNumber)))
-	t.Schema, t.BudgetUSD, t.Session = phases.DiagnosisSchema(e.Plan, run), phases.RemainingUSD(run), e.NewID()
+	t.Schema, t.BudgetUSD, t.Session = phases.DiagnosisSchema(phases.On(e.Plan, run)), phases.RemainingUSD(run), e.NewID()
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: t.Phase, Step: string(Diagnose), Goal: t.Goal, Access: string(t.Access),
 		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: e.Issue, Protected: e.Plan.Protect,

@@ -75,7 +75,7 @@ func TestDiagnose(t *testing.T) {
 		t.Error(err)
 	}
 	// What it proposes is a rollback like any other, without a person.
-	back, err := phases.FollowDiagnosis(s.engine.Plan, run, d, phases.Rollback{At: t0})
+	back, err := phases.FollowDiagnosis(phases.On(s.engine.Plan, run), d, phases.Rollback{At: t0})
 	if err != nil || back.Entry.TriggeredBy != metadata.Automatic || back.Entry.ReviewResultPath == "" {
 		t.Errorf("%+v, %v", back.Entry, err)
 	}
@@ -156,7 +156,7 @@ func TestParseDiagnosis(t *testing.T) {
 		"both":       {strings.Replace(sure, "true", "false", 1), "which of them is meant"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, wrong := phases.ParseDiagnosis([]byte(tt.text), s.engine.Plan, s.run)
+			_, wrong := phases.ParseDiagnosis([]byte(tt.text), phases.On(s.engine.Plan, s.run))
 			if got := english(wrong); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
@@ -184,7 +184,7 @@ func TestQuiet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := s.run.Clone()
 			tt.change(&run)
-			if got := phases.WhyNoDiagnosis(plan, run, ""); (tt.want == "") != (got == "") || !strings.HasPrefix(english(got), tt.want) {
+			if got := phases.WhyNoDiagnosis(phases.On(plan, run), ""); (tt.want == "") != (got == "") || !strings.HasPrefix(english(got), tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
@@ -224,10 +224,10 @@ func TestDiagnoseASymptom(t *testing.T) {
 	s = failedStage(t)
 	run := s.run.Clone()
 	run.Status, run.Stop = metadata.Running, nil
-	if why := phases.WhyNoDiagnosis(s.engine.Plan, run, symptom); why != "" {
+	if why := phases.WhyNoDiagnosis(phases.On(s.engine.Plan, run), symptom); why != "" {
 		t.Errorf("a run that goes on: %s", english(why))
 	}
-	if why := phases.WhyNoDiagnosis(s.engine.Plan, freshRun(s.engine.Plan), symptom); why.Code() != "no_phase_begun" {
+	if why := phases.WhyNoDiagnosis(phases.On(s.engine.Plan, freshRun(s.engine.Plan)), symptom); why.Code() != "no_phase_begun" {
 		t.Errorf("a run that has not begun: %s", english(why))
 	}
 }

@@ -68,7 +68,7 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string)
 // no agent was called, it is the record that was given. If people end the call,
 // see Steering, the error is an ErrSteered.
 func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
-	at := phases.Diagnosing(e.Plan, run)
+	at := phases.Diagnosing(phases.On(e.Plan, run))
 	if e.Plan.Phase(at.Phase) == nil {
 		return run, phases.Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
 	}

@@ -236,7 +236,7 @@ func TestReasonReachesEveryPath(t *testing.T) {
 			s := newStage(t, testPlan())
 			s.goOn(t.Context())
 			calls := len(s.tasks)
-			r, err := phases.PlanRollback(s.engine.Plan, s.run, phases.Rollback{To: "plan", Step: step, Reason: "keep the API REST", Trigger: metadata.Manual, At: s.run.UpdatedAt})
+			r, err := phases.PlanRollback(phases.On(s.engine.Plan, s.run), phases.Rollback{To: "plan", Step: step, Reason: "keep the API REST", Trigger: metadata.Manual, At: s.run.UpdatedAt})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -683,7 +683,7 @@ func TestOnlyAPassingDecisionGoesOn(t *testing.T) {
 				t.Errorf("%s of %s: the run is %s (%+v), want it to wait: %s", report, last, run.Status, run.Stop, why)
 				continue
 			}
-			next, err := phases.Approve(plan, run, phases.Command{By: "ada", At: s.engine.Now()})
+			next, err := phases.Approve(phases.On(plan, run), phases.Command{By: "ada", At: s.engine.Now()})
 			if err != nil {
 				t.Fatal(err)
 			}

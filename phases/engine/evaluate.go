@@ -35,7 +35,7 @@ func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decisi
 	if err != nil {
 		return effects{}, err
 	}
-	w := work{run: run, d: d, p: e.Plan.Phase(d.Phase), rec: run.Phase(d.Phase), call: c, tries: phases.Tries(e.Plan, run, run.Phase(d.Phase), d.Step()), changes: changes, opens: opens, files: map[string][]byte{}}
+	w := work{run: run, d: d, p: e.Plan.Phase(d.Phase), rec: run.Phase(d.Phase), call: c, tries: phases.Tries(phases.On(e.Plan, run), run.Phase(d.Phase), d.Step()), changes: changes, opens: opens, files: map[string][]byte{}}
 	var o phases.Outcome
 	if d.Do == phases.DoReview {
 		o, err = e.evaluateReview(ctx, &w)
@@ -78,7 +78,7 @@ func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Dec
 	if err != nil {
 		return phases.SortedChanges{}, nil, err
 	}
-	s := phases.BoundaryOf(e.Plan, run, d).Sort(changes)
+	s := phases.BoundaryOf(phases.On(e.Plan, run), d).Sort(changes)
 	opens, refused, err := takeOpened(e.Tree.Dir(), s.Opened, func() error {
 		if back := slices.Concat(s.Undo, s.Opened); len(back) > 0 {
 			return e.Tree.Restore(ctx, back...)
@@ -169,7 +169,7 @@ func (e *Engine) discard(ctx context.Context, run metadata.Run, d phases.Decisio
 		return nil, err
 	}
 	files := map[string][]byte{}
-	s := phases.BoundaryOf(e.Plan, run, d).Sort(changes)
+	s := phases.BoundaryOf(phases.On(e.Plan, run), d).Sort(changes)
 	if len(s.Artifacts)+len(s.Tree)+len(s.Violations) == 0 {
 		return files, nil
 	}
@@ -215,7 +215,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	if w.staged, err = e.Tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
 		return o, err
 	}
-	secrets, err := e.CheckStaged(ctx, phases.BoundaryOf(e.Plan, w.run, w.d), e.Plan.Secrets.Allow, w.staged)
+	secrets, err := e.CheckStaged(ctx, phases.BoundaryOf(phases.On(e.Plan, w.run), w.d), e.Plan.Secrets.Allow, w.staged)
 	if err != nil {
 		return o, err
 	}
@@ -238,7 +238,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 		return o, err
 	}
 	report := phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
-	switch requested := phases.AskedQuestions(e.Plan, w.run, w.d, report); {
+	switch requested := phases.AskedQuestions(phases.On(e.Plan, w.run), w.d, report); {
 	case w.call.outOfBudget():
 		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
 	case len(requested) > 0: // what it has written so far stays; the session goes on with the answers

@@ -143,7 +143,7 @@ func TestViolationsAreTold(t *testing.T) {
 		t.Errorf("the record says they broke %q", got)
 	}
 	// After a retry the next revise is still told.
-	next, err := phases.Retry(plan, run, "", phases.Start{At: run.UpdatedAt})
+	next, err := phases.Retry(phases.On(plan, run), "", phases.Start{At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,14 +176,14 @@ func TestTheSecondTimeAPersonIsAsked(t *testing.T) {
 	if !strings.Contains(s.tree.log[len(s.tree.log)-1].Message, "sub/CLAUDE.md") {
 		t.Errorf("the commit does not say why:\n%s", s.tree.log[len(s.tree.log)-1].Message)
 	}
-	if anew := phases.TakeUp(run, phases.Start{At: run.UpdatedAt, Refresh: true}); anew.Status != metadata.Running || phases.Decide(s.engine.Plan, anew).Final() {
-		t.Errorf("with a new definition the run is %s: %s", anew.Status, show(phases.Decide(s.engine.Plan, anew)))
+	if anew := phases.TakeUp(run, phases.Start{At: run.UpdatedAt, Refresh: true}); anew.Status != metadata.Running || phases.Decide(phases.On(s.engine.Plan, anew)).Final() {
+		t.Errorf("with a new definition the run is %s: %s", anew.Status, show(phases.Decide(phases.On(s.engine.Plan, anew))))
 	}
 	if same := phases.TakeUp(run, phases.Start{At: run.UpdatedAt}); same.Status != metadata.Waiting {
 		t.Errorf("started again the run is %s, want it to wait for a person", same.Status)
 	}
 	// A retry gives a fresh allowance: the step is done again, and may fail once.
-	next, err := phases.Retry(s.engine.Plan, run, "", phases.Start{At: run.UpdatedAt})
+	next, err := phases.Retry(phases.On(s.engine.Plan, run), "", phases.Start{At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestTheCallAfterARetryIsToldOfThePatch(t *testing.T) {
 		t.Fatalf("the run is %s", run.Status)
 	}
 	var err error
-	if s.run, err = phases.Retry(s.engine.Plan, run, "", phases.Start{At: s.engine.Now()}); err != nil {
+	if s.run, err = phases.Retry(phases.On(s.engine.Plan, run), "", phases.Start{At: s.engine.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	if run = s.goOn(t.Context()); run.Status != metadata.Completed {

@@ -88,9 +88,9 @@ func (s *LaneSide) removeIdle(ctx context.Context, run metadata.Run) error {
 // next gives a step that may begin beside those at work.
 func (s *LaneSide) next(run metadata.Run, atWork []phases.Decision) (phases.Decision, bool) {
 	if s.Only == "" {
-		return phases.NextForLane(s.Engine.Plan, run, atWork, s.Jobs)
+		return phases.NextForLane(phases.On(s.Engine.Plan, run), atWork, s.Jobs)
 	}
-	d, ok := phases.NextForPart(s.Engine.Plan, run, s.Only)
+	d, ok := phases.NextForPart(phases.On(s.Engine.Plan, run), s.Only)
 	return d, ok && len(atWork) == 0
 }
 
@@ -146,7 +146,7 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 // open opens the attempt of a worker in the record, and saves that.
 func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
 	due := func(now phases.Decision) bool { return now.Phase == one.of.Phase && now.Do == one.of.Do }
-	if w.run.Status != metadata.Running || !slices.ContainsFunc(phases.Due(w.Engine.Plan, w.run), due) {
+	if w.run.Status != metadata.Running || !slices.ContainsFunc(phases.Due(phases.On(w.Engine.Plan, w.run)), due) {
 		return w.run, ErrSteered
 	}
 	begun := phases.Begin(w.run, d, b)

@@ -79,7 +79,7 @@ func TestWhatIsCommittedIsJudged(t *testing.T) {
 		Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}},
 		Phases: []pipelines.Phase{{Name: "code", Folder: "01_code", Access: pipelines.AccessTree}},
 	}
-	b := phases.BoundaryOf(plan, metadata.Run{IssueNumber: "7"}, phases.Decision{Do: phases.DoExecute, Phase: "code", Agent: "writer"})
+	b := phases.BoundaryOf(phases.On(plan, metadata.Run{IssueNumber: "7"}), phases.Decision{Do: phases.DoExecute, Phase: "code", Agent: "writer"})
 	for what, tt := range map[string]struct {
 		change phases.Change
 		data   string

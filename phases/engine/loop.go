@@ -51,7 +51,7 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, 
 
 // keepDayBudget stops the run if what all runs may spend in a day is spent.
 func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
-	b, d := e.Plan.Budget, phases.Decide(e.Plan, run)
+	b, d := e.Plan.Budget, phases.Decide(phases.On(e.Plan, run))
 	if ctx.Err() != nil || !d.Calls() || b.DayUSD+b.RepoDayUSD == 0 {
 		return run, false, nil
 	}
@@ -72,7 +72,7 @@ func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.
 
 // leaveOut asks what skip_if of the phase says that comes next, if it has not begun.
 func (e *Engine) leaveOut(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
-	phase, asked := phases.SkipDue(e.Plan, run, phases.Decide(e.Plan, run))
+	phase, asked := phases.SkipDue(phases.On(e.Plan, run), phases.Decide(phases.On(e.Plan, run)))
 	if asked == nil || ctx.Err() != nil {
 		return run, false, nil
 	}
@@ -114,7 +114,7 @@ func (e *Engine) doParts(ctx context.Context, run metadata.Run) (metadata.Run, b
 // doStep carries out the next decision, unless something comes before it that is not the
 // engine's to do: then the run goes on elsewhere.
 func (e *Engine) doStep(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
-	d := phases.Decide(e.Plan, run)
+	d := phases.Decide(phases.On(e.Plan, run))
 	if d.Resume <= e.Elsewhere {
 		d.Resume = 0
 	}
@@ -167,7 +167,7 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 
 // stopAfter adds to the last step why the run stops after it, so that this needs no commit of its own.
 func (e *Engine) stopAfter(ctx context.Context, next metadata.Run, d phases.Decision) (metadata.Run, error) {
-	last := phases.Decide(e.Plan, next)
+	last := phases.Decide(phases.On(e.Plan, next))
 	if next.Status == metadata.Running && last.Final() && !d.Final() && (e.Due == nil || !e.Due(ctx, next, last)) {
 		return e.apply(next, last, phases.Outcome{At: e.Now()})
 	}

@@ -116,19 +116,19 @@ func TestApproveNeedsTheHigherRole(t *testing.T) {
 	s := newStage(t, plan)
 	s.engine.Matches = func(context.Context, string, []byte) (bool, error) { return true, nil }
 	run := s.goOn(t.Context())
-	phase, role, why, ok := phases.Approval(plan, run, "")
+	phase, role, why, ok := phases.Approval(phases.On(plan, run), "")
 	if phase != "plan" || role != "write" || !strings.Contains(english(why), "a rule") || !ok {
 		t.Fatalf("it waits for %s %s (%s)", phase, role, why)
 	}
-	run, err := phases.Approve(plan, run, phases.Command{By: "ada", At: s.engine.Now()})
+	run, err := phases.Approve(phases.On(plan, run), phases.Command{By: "ada", At: s.engine.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := phases.Decide(plan, run); d.Phase != "code" {
+	if d := phases.Decide(phases.On(plan, run)); d.Phase != "code" {
 		t.Errorf("decided %q", show(d))
 	}
 	plan.Phases[0].Approve = "admin" // the definition has changed since
-	if d := phases.Decide(plan, run); d.Do != phases.DoWait || !strings.Contains(english(d.Why), "admin") {
+	if d := phases.Decide(phases.On(plan, run)); d.Do != phases.DoWait || !strings.Contains(english(d.Why), "admin") {
 		t.Errorf("decided %q, want to wait for somebody with more rights", show(d))
 	}
 }
@@ -142,7 +142,7 @@ func TestARuleThatCannotBeEvaluated(t *testing.T) {
 		s.engine.Matches = func(context.Context, string, []byte) (bool, error) { return false, errors.New("took longer than 5s") }
 		run := s.goOn(t.Context())
 		noted := slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return strings.Contains(english(d.Why), "took longer than 5s") })
-		_, _, why, waits := phases.Approval(plan, run, "")
+		_, _, why, waits := phases.Approval(phases.On(plan, run), "")
 		if !noted || waits != (then.Skip == "") || waits && !strings.Contains(english(why), "rule 1") || run.Attempts[0].Status != metadata.Succeeded {
 			t.Errorf("%+v: the run is %s (%q), noted %v", then, run.Status, why, noted)
 		}
@@ -299,7 +299,7 @@ func (w *world) ended() {
 	if run.Status != metadata.Waiting || run.Stop.Code != metadata.AwaitingPerson {
 		return
 	}
-	phase, role, why, approval := phases.Approval(w.engine.Plan, run, "")
+	phase, role, why, approval := phases.Approval(phases.On(w.engine.Plan, run), "")
 	open := phases.Questions(run)
 	paused := strings.HasPrefix(english(run.Stop.Why), "pause-")
 	switch {
@@ -326,7 +326,7 @@ func (w *world) Steer(ctx context.Context, run metadata.Run) (metadata.Run, erro
 // process is killed before it can note that.
 func (w *world) openChildren(ctx context.Context, run *metadata.Run) {
 	before := len(run.Children)
-	for _, c := range phases.ToOpen(w.engine.Plan, *run) {
+	for _, c := range phases.ToOpen(phases.On(w.engine.Plan, *run)) {
 		if rec := run.Phase(c.Phase); rec.Status != metadata.PhaseCompleted {
 			w.Fatalf("%s is %s, and an issue is opened for it", rec.Name, rec.Status)
 		}
@@ -394,8 +394,8 @@ func (w *world) command(c *phases.Command) (metadata.Run, *phases.RollbackPlan, 
 	case "run":
 		next = phases.TakeUp(run, phases.Start{At: c.At})
 	case "approve":
-		waits, _, _, ok := phases.Approval(plan, run, "")
-		next, err = phases.Approve(plan, run, *c)
+		waits, _, _, ok := phases.Approval(phases.On(plan, run), "")
+		next, err = phases.Approve(phases.On(plan, run), *c)
 		if ok && err == nil {
 			if w.seen[waits] == nil {
 				w.seen[waits] = map[string]bool{}
@@ -410,12 +410,12 @@ func (w *world) command(c *phases.Command) (metadata.Run, *phases.RollbackPlan, 
 		next, err = phases.Answer(run, id, w.word("approved, I approve: answer"), *c)
 	case "rollback":
 		step := rapid.SampledFrom([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}).Draw(w.T, "step")
-		back, err := phases.PlanRollback(plan, run, phases.Rollback{To: phase, Step: step, Reason: w.word("because"), Trigger: metadata.Manual, At: c.At})
+		back, err := phases.PlanRollback(phases.On(plan, run), phases.Rollback{To: phase, Step: step, Reason: w.word("because"), Trigger: metadata.Manual, At: c.At})
 		return back.Run, &back, err
 	case "retry":
-		next, err = phases.Retry(plan, run, "", phases.Start{At: c.At})
+		next, err = phases.Retry(phases.On(plan, run), "", phases.Start{At: c.At})
 	case "skip":
-		next, err = phases.Skip(plan, run, phase, c.At)
+		next, err = phases.Skip(phases.On(plan, run), phase, c.At)
 	case "pause":
 		next, err = phases.Pause(run, metadata.Said(w.word("pause")), c.At)
 	case "cancel":
@@ -477,25 +477,25 @@ func TestChildrenAreOpenedOnceTheirPhaseStands(t *testing.T) {
 		return r, err
 	})
 	run := s.goOn(t.Context())
-	if got := phases.ToOpen(plan, run); run.Status != metadata.Waiting || len(run.Children) != 7 || len(got) != 0 {
+	if got := phases.ToOpen(phases.On(plan, run)); run.Status != metadata.Waiting || len(run.Children) != 7 || len(got) != 0 {
 		t.Fatalf("the run is %s, asked for is %q, to be opened %q", run.Status, titles(run.Children), titles(got))
 	}
-	run, err := phases.Approve(plan, run, phases.Command{By: "ada", At: s.engine.Now()})
+	run, err := phases.Approve(phases.On(plan, run), phases.Command{By: "ada", At: s.engine.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := titles(phases.ToOpen(plan, run)); got != "plan A, plan B, plan C, plan D, plan E" {
+	if got := titles(phases.ToOpen(phases.On(plan, run))); got != "plan A, plan B, plan C, plan D, plan E" {
 		t.Errorf("to be opened are %q", got)
 	}
-	for i, c := range phases.ToOpen(plan, run)[:2] {
+	for i, c := range phases.ToOpen(phases.On(plan, run))[:2] {
 		next := phases.Opened(run, c.ID, 20+i, "", s.engine.Now())
 		legal(t, run, next)
 		run = next
 	}
-	if got := titles(phases.ToOpen(plan, run)); got != "plan C, plan D, plan E" {
+	if got := titles(phases.ToOpen(phases.On(plan, run))); got != "plan C, plan D, plan E" {
 		t.Errorf("to be opened then are %q", got)
 	}
-	back, err := phases.PlanRollback(plan, run, phases.Rollback{To: "plan", Step: metadata.Execute, Reason: "think again", Trigger: metadata.Manual, At: s.engine.Now()})
+	back, err := phases.PlanRollback(phases.On(plan, run), phases.Rollback{To: "plan", Step: metadata.Execute, Reason: "think again", Trigger: metadata.Manual, At: s.engine.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

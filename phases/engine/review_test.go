@@ -169,7 +169,7 @@ func TestAnArtifactLeftBehindIsNoEvidence(t *testing.T) {
 	if run := s.goOn(t.Context()); run.Stop == nil || run.Stop.Code != metadata.OutputInvalid {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 	}
-	next, err := phases.Retry(plan, s.run, "", phases.Start{At: s.run.UpdatedAt})
+	next, err := phases.Retry(phases.On(plan, s.run), "", phases.Start{At: s.run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func TestCancelDuringACall(t *testing.T) {
 // to its end in the same process.
 func TestRollbackDuringACall(t *testing.T) {
 	s := interrupting(t, phases.Command{Name: "rollback", By: "ada", Comment: 12, Phase: "plan", Why: "plan, because it is too big"}, func(s *stage, run metadata.Run) (metadata.Run, error) {
-		back, err := phases.PlanRollback(s.engine.Plan, run, phases.Rollback{To: "plan", Step: metadata.Revise, Reason: "too big", Trigger: metadata.Manual, At: s.engine.Now()})
+		back, err := phases.PlanRollback(phases.On(s.engine.Plan, run), phases.Rollback{To: "plan", Step: metadata.Revise, Reason: "too big", Trigger: metadata.Manual, At: s.engine.Now()})
 		return back.Run, err
 	})
 	run := s.goOn(t.Context())
@@ -127,7 +127,7 @@ func TestReasonsAreNotLost(t *testing.T) {
 	s := newStage(t, testPlan())
 	s.goOn(t.Context())
 	for _, back := range []struct{ to, reason string }{{"code", "A: no globals"}, {"plan", "B: smaller"}, {"plan", "C: smaller still"}} {
-		r, err := phases.PlanRollback(s.engine.Plan, s.run, phases.Rollback{To: back.to, Step: metadata.Revise, Reason: back.reason, Trigger: metadata.Manual, At: s.engine.Now()})
+		r, err := phases.PlanRollback(phases.On(s.engine.Plan, s.run), phases.Rollback{To: back.to, Step: metadata.Revise, Reason: back.reason, Trigger: metadata.Manual, At: s.engine.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}

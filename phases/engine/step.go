@@ -77,7 +77,7 @@ func (e *Engine) attempt(run metadata.Run, d phases.Decision, b phases.Beginning
 
 // apply gives the record after a decision and its outcome.
 func (e *Engine) apply(run metadata.Run, d phases.Decision, o phases.Outcome) (metadata.Run, error) {
-	next := phases.Apply(e.Plan, run, d, o)
+	next := phases.Apply(phases.On(e.Plan, run), d, o)
 	return next, metadata.Follow(run, next)
 }
 

@@ -45,7 +45,7 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision, 
 // taskOf is what pipeline and record alone say of a task.
 func (e *Engine) taskOf(run metadata.Run, d phases.Decision) Task {
 	p := e.Plan.Phase(d.Phase)
-	s := phases.SettingsIn(e.Plan, run, p, d.Step())
+	s := phases.SettingsIn(phases.On(e.Plan, run), p, d.Step())
 	return Task{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: d.Step(),
 		Attempt: len(run.Attempts) + 1, Round: run.Phase(d.Phase).Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
@@ -69,12 +69,12 @@ func schemaOf(p *pipelines.Phase, d phases.Decision) json.RawMessage {
 // model gives the model for a step: the step's own, or for an agent that stands in for another, that agent's model of
 // the same tier. It does not review what the same model has written, if it has another.
 func (e *Engine) model(run metadata.Run, p *pipelines.Phase, d phases.Decision) string {
-	s := phases.SettingsIn(e.Plan, run, p, d.Step())
+	s := phases.SettingsIn(phases.On(e.Plan, run), p, d.Step())
 	if d.Agent == s.Agent {
 		return s.Model
 	}
 	agent := e.Plan.Agents[d.Agent]
-	model, wrote := agent.Models[s.Tier], phases.SettingsIn(e.Plan, run, p, metadata.Execute)
+	model, wrote := agent.Models[s.Tier], phases.SettingsIn(phases.On(e.Plan, run), p, metadata.Execute)
 	if d.Do == phases.DoReview && wrote.Model == model && e.Plan.Agents[wrote.Agent].Use == agent.Use {
 		return cmp.Or(agent.Other(s.Tier), model)
 	}
@@ -135,7 +135,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
 		Access: string(phases.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
 		Round: rec.Round, Base: run.BaseCommit, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: phases.RollbackFeedback(run, rec),
-		Feedback: phases.FeedbackOn(e.Plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: phases.AnswersFor(run, rec), Resumed: d.Resume > 0,
+		Feedback: phases.FeedbackOn(phases.On(e.Plan, run), rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: phases.AnswersFor(run, rec), Resumed: d.Resume > 0,
 		Part: partOf(run, rec),
 	}
 	data.Issue, _ = e.shown(ctx)

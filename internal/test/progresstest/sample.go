@@ -99,9 +99,8 @@ func SamplePlan(language string) *pipelines.Pipeline {
 
 // Play is a run that is carried on decision by decision, without agents.
 type Play struct {
+	phases.Course
 	t      testing.TB
-	Plan   *pipelines.Pipeline
-	Run    metadata.Run
 	At     time.Time
 	Events []engine.Event
 }
@@ -109,13 +108,13 @@ type Play struct {
 // NewPlay begins a run of SamplePlan at Nine.
 func NewPlay(t testing.TB, language string) *Play {
 	plan := SamplePlan(language)
-	p := &Play{t: t, Plan: plan, At: Nine}
-	p.Run = phases.Fresh(plan, metadata.Run{
+	p := &Play{t: t, At: Nine}
+	p.Course = phases.On(plan, phases.Fresh(phases.On(plan, metadata.Run{
 		IssueNumber: "7", IssueTitle: "Add a --json flag to `status` (thanks @hana)", IssueURL: "https://github.com/octo/hello/issues/7",
 		Repository: "octo/hello", BranchName: "reprise/issue-7", BaseCommit: strings.Repeat("a", 40), Language: language, WorkflowVersion: "1.0.0",
 		Pipeline:  metadata.Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0", 64), Definition: "sha256:" + strings.Repeat("1", 64), Source: "builtin:full"},
 		Execution: metadata.Execution{ID: "run-1"},
-	}, Nine)
+	}), Nine))
 	return p
 }
 
@@ -123,18 +122,18 @@ func NewPlay(t testing.TB, language string) *Play {
 // record against its own rules, so that no view is tested on impossible runs.
 func (p *Play) Next(o phases.Outcome) {
 	p.t.Helper()
-	d := phases.Decide(p.Plan, p.Run)
+	d := phases.Decide(p.Course)
 	p.Events = append(p.Events, engine.Event{At: p.At, Run: p.Run, Decision: &d})
 	if !d.Final() {
 		p.At = p.At.Add(d.Delay)
-		p.Run = phases.Begin(p.Run, d, phases.Beginning{At: p.At, Session: fmt.Sprintf("s%d", len(p.Run.Attempts)+1), Base: strings.Repeat("b", 40), Model: view.ModelOf(p.Plan, p.Run, d)})
+		p.Run = phases.Begin(p.Run, d, phases.Beginning{At: p.At, Session: fmt.Sprintf("s%d", len(p.Run.Attempts)+1), Base: strings.Repeat("b", 40), Model: view.ModelOf(p.Course, d)})
 		p.Events = append(p.Events, engine.Event{At: p.At.Add(time.Second), Run: p.Run, Of: d, Activity: &engine.Activity{Text: "Read " + d.Phase + ".go", Usage: metadata.Usage{InputTokens: 10, USD: 0.001}}})
 		p.At = p.At.Add(o.Duration)
 	}
 	o.At = p.At
-	p.Run = phases.Apply(p.Plan, p.Run, d, o)
-	if last := phases.Decide(p.Plan, p.Run); p.Run.Status == metadata.Running && last.Final() && !d.Final() {
-		p.Run = phases.Apply(p.Plan, p.Run, last, phases.Outcome{At: p.At})
+	p.Run = phases.Apply(p.Course, d, o)
+	if last := phases.Decide(p.Course); p.Run.Status == metadata.Running && last.Final() && !d.Final() {
+		p.Run = phases.Apply(p.Course, last, phases.Outcome{At: p.At})
 	}
 	if err := p.Run.Check(); err != nil {
 		p.t.Fatalf("the record is not valid: %v", err)
@@ -144,11 +143,11 @@ func (p *Play) Next(o phases.Outcome) {
 
 // Work is the outcome of a writing step of the phase at hand.
 func (p *Play) Work(files int) phases.Outcome {
-	d := phases.Decide(p.Plan, p.Run)
+	d := phases.Decide(p.Course)
 	ph := p.Plan.Phase(d.Phase)
 	return phases.Outcome{
 		Status: metadata.Succeeded, Usage: metadata.Usage{InputTokens: 9000, OutputTokens: 1500, USD: 0.11}, Duration: 72 * time.Second,
-		Model: view.ModelOf(p.Plan, p.Run, d), Session: "s",
+		Model: view.ModelOf(p.Course, d), Session: "s",
 		Written: &phases.Written{
 			Digest: fmt.Sprint("digest", len(p.Run.Attempts)), Files: []string{".reprise/issue-7/" + ph.Folder + "/" + ph.Writes},
 			Diff: metadata.Diff{Files: files, Lines: 14 * files, Added: 12 * files, Deleted: 2 * files},
@@ -158,7 +157,7 @@ func (p *Play) Work(files int) phases.Outcome {
 
 // Judgement is the outcome of a review; without findings it passes.
 func (p *Play) Judgement(failedGate string, findings ...metadata.Finding) phases.Outcome {
-	d := phases.Decide(p.Plan, p.Run)
+	d := phases.Decide(p.Course)
 	v := metadata.Verdict{Verdict: metadata.Pass, Findings: findings}
 	for _, g := range p.Plan.Phase(d.Phase).Gates {
 		v.Gates = append(v.Gates, metadata.Gate{Gate: g, Pass: g != failedGate, Why: "see " + p.Plan.Phase(d.Phase).Writes})
@@ -185,7 +184,7 @@ func (p *Play) checks(pass bool) phases.Outcome {
 func (p *Play) Passing(until string) {
 	p.t.Helper()
 	for range 60 {
-		switch d := phases.Decide(p.Plan, p.Run); {
+		switch d := phases.Decide(p.Course); {
 		case d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson && d.Phase != until:
 			p.approve()
 		case p.Run.Status != metadata.Running || d.Phase == until:
@@ -204,7 +203,7 @@ func (p *Play) Passing(until string) {
 // approve is a person who agrees to what the run waits at.
 func (p *Play) approve() {
 	p.t.Helper()
-	run, err := phases.Approve(p.Plan, p.Run, phases.Command{Name: "approve", By: "hana", At: p.At})
+	run, err := phases.Approve(p.Course, phases.Command{Name: "approve", By: "hana", At: p.At})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -230,7 +229,7 @@ func shorterName() metadata.Finding {
 func (p *Play) Back(to string, step metadata.Step, reason string) phases.RollbackPlan {
 	p.t.Helper()
 	p.At = p.At.Add(10 * time.Minute)
-	r, err := phases.PlanRollback(p.Plan, p.Run, phases.Rollback{
+	r, err := phases.PlanRollback(p.Course, phases.Rollback{
 		To: to, Step: step, Reason: reason, By: "hana", Trigger: metadata.Manual,
 		CommentURL: "https://github.com/octo/hello/issues/7#issuecomment-3", At: p.At,
 	})
