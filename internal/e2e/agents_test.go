@@ -80,10 +80,10 @@ func (p *place) fail(use string, t engine.Task, want metadata.Class) *engine.Age
 	return ae
 }
 
-// each runs a test for both agents, beside the other tests.
-func each(t *testing.T, test func(t *testing.T, use string)) {
+// each runs a test for Claude Code, Codex and more agents, beside the other tests.
+func each(t *testing.T, test func(t *testing.T, use string), more ...string) {
 	t.Parallel()
-	for _, use := range []string{"claude", "codex"} {
+	for _, use := range append([]string{"claude", "codex"}, more...) {
 		t.Run(use, func(t *testing.T) { test(t, use) })
 	}
 }

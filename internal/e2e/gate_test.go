@@ -190,6 +190,7 @@ func TestAClosedNetworkHasTheModelAlone(t *testing.T) {
 	}
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)
+		p.more = []string{"GEMINI_API_KEY=" + theKey, "GOOGLE_GEMINI_BASE_URL=" + p.model.URL}
 		world := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the world was reached") }))
 		defer world.Close()
 		look := fmt.Sprintf(`node -e '
@@ -210,7 +211,7 @@ func TestAClosedNetworkHasTheModelAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		task := p.task(pipelines.AccessTree)
-		task.Network = pipelines.Network{Closed: true}
+		task.Model, task.Network = map[string]string{"gemini": "gemini-2.5-pro"}[use], pipelines.Network{Closed: true}
 		r, err := a.Run(t.Context(), task)
 		if err != nil || r.Text != "Done." {
 			t.Fatalf("%+v, %v", r, err)
@@ -222,7 +223,7 @@ func TestAClosedNetworkHasTheModelAlone(t *testing.T) {
 		if !slices.Contains(r.Refused, engine.Refused{Host: "else.test:80", Count: 1}) {
 			t.Errorf("refused: %+v", r.Refused)
 		}
-	})
+	}, "gemini")
 }
 
 // A service on this machine that the user's own settings of a program name is reached out of a closed network.
