@@ -249,10 +249,8 @@ func reportMistakes(env environ.Env, all pipelines.Mistakes, checked int, asJSON
 
 // unpriced says which models of lists and which programs nobody knows a price of.
 func unpriced(plan *pipelines.Pipeline) (notes []string) {
-	for name, agent := range plan.Agents {
-		if agent.Use == "command" && agent.CallUSD == nil {
-			notes = append(notes, fmt.Sprintf("agents.%s: %s; say with call_usd what such a call costs", text.Flat(name), doctor.Unpriced))
-		}
+	for _, why := range agents.Unpriced(plan.Agents) {
+		notes = append(notes, why.In(prompts.Words("en")))
 	}
 	for _, step := range workspace.StepsOf(plan) {
 		for _, model := range step.Models {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -114,6 +115,16 @@ func dearest(table map[string]rate, name string, prompt int64) (d pipelines.Pric
 		}
 	}
 	return d, isAlias
+}
+
+// Unpriced says which agents are programs that nobody knows a price of, in the order of names, and what comes of that.
+func Unpriced(all map[string]pipelines.Agent) (said []metadata.Reason) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name].Use == "command" && all[name].CallUSD == nil {
+			said = append(said, metadata.Because("unpriced_agent", "agent", name))
+		}
+	}
+	return said
 }
 
 // PriceKnown reports whether the pipeline or the list prices have one for a model, or

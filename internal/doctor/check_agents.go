@@ -56,8 +56,7 @@ func (p programs) check(ctx context.Context, plan *pipelines.Pipeline) []Check {
 
 // workers are the names of the agents that a pipeline gives work to, in the
 // order in which they come to it.
-func workers(plan *pipelines.Pipeline) []string {
-	var names []string
+func workers(plan *pipelines.Pipeline) (names []string) {
 	for _, s := range workspace.StepsOf(plan) {
 		if _, ok := plan.Agents[s.Agent]; ok && !slices.Contains(names, s.Agent) {
 			names = append(names, s.Agent)
@@ -106,7 +105,7 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 	install, known := setup.AgentInstalls()[a.Use]
 	switch {
 	case a.CallUSD == nil && !known:
-		return hinted(name, "is there; "+Unpriced, "say with call_usd what such a call costs")
+		return hinted(name, "is there; cost unknown", agents.Unpriced(map[string]pipelines.Agent{name: a})[0].In(prompts.Words("en")))
 	case !known:
 		return well(name, "is there")
 	}
@@ -123,9 +122,6 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 	}
 	return p.key(name, v, install)
 }
-
-// Unpriced says what comes of a program without a price.
-const Unpriced = "what a call that prints no usage costs is unknown, so no budget in dollars holds it"
 
 // notThere says why a program cannot be used, and what its agent says to do.
 func notThere(name string, err error) Check {

@@ -239,7 +239,7 @@ func TestDoctorAgents(t *testing.T) {
 		{"a command", &pipelines.Pipeline{
 			Agents: map[string]pipelines.Agent{"mine": {Use: "command", Command: []string{"my-agent", "--fast"}}},
 			Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "mine"}}},
-		}, map[string]string{"my-agent": "1"}, nil, "", []string{"hint my-agent: is there; what a call that prints no usage costs is unknown, so no budget in dollars holds it"}},
+		}, map[string]string{"my-agent": "1"}, nil, "", []string{"hint my-agent: is there; cost unknown"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			home, ctx := t.TempDir(), t.Context()

@@ -247,16 +247,11 @@ func Lined(all []metadata.Reason) metadata.Reason {
 }
 
 // needed lists the agents that the plan's steps name, each once.
-func needed(plan *pipelines.Pipeline) []string {
-	var out []string
-	seen := map[string]bool{}
+func needed(plan *pipelines.Pipeline) (out []string) {
 	for _, p := range plan.Phases {
 		for _, s := range metadata.AgentSteps() {
-			if s == metadata.Review && p.NoReview {
-				continue
-			}
-			if name := phases.Settings(&p, s).Agent; !seen[name] {
-				seen[name] = true
+			name := phases.Settings(&p, s).Agent
+			if (s != metadata.Review || !p.NoReview) && !slices.Contains(out, name) {
 				out = append(out, name)
 			}
 		}
@@ -264,14 +259,14 @@ func needed(plan *pipelines.Pipeline) []string {
 	return out
 }
 
-// SayLacking prints, once and before an agent is called, what the work tree lacks of the repository, and what of agents
-// and of the sandbox is missing here.
+// SayLacking prints, once and before an agent is called, whose cost is unknown, what the work tree lacks of the
+// repository, and what of agents and of the sandbox is missing here.
 func (w *Workspace) SayLacking() {
 	if w.saidLacking {
 		return
 	}
 	w.saidLacking = true
-	for _, names := range slices.Concat(w.Closed, w.absent) {
+	for _, names := range slices.Concat(agents.Unpriced(w.Plan.Agents), w.Closed, w.absent) {
 		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+names.In(w.Catalogue()))
 	}
 	for _, lack := range w.Repo.Lacks() {
