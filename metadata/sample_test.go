@@ -57,7 +57,7 @@ func sample() Run {
 					Details: &RollbackDetails{BlockerCount: 1, SuggestionCount: 2, AffectedTests: []string{"TestList"}},
 				},
 				Base: commit, Generation: 1, Round: 1, Digest: "sha256:2", Written: 4,
-				Checks:  &Checks{Written: 4, Results: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 1500}}},
+				Checks:  &Checks{Written: 4, Results: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 1500}}, OwnSetup: true},
 				Verdict: verdict(Fail, NewFinding), Diff: &Diff{Files: 1, Lines: 12, Added: 10, Deleted: 2},
 				Opened:     []Opened{{Path: "AGENTS.md", Before: "0f", Text: "Be kind.\n", Diff: "+Be kind.\n"}},
 				Violations: []Violation{{Path: ".github/workflows/ci.yml", Rule: Because("protected")}}, Recent: []string{"a:b"},

@@ -84,6 +84,8 @@ const (
 type Checks struct {
 	Written int           `json:"written"` // the writing attempt they judge, see Phase.Written
 	Results []CheckResult `json:"results"`
+	// OwnSetup says that what the setup goes by came from the work, so that code of it may have had a part in the results.
+	OwnSetup bool `json:"own_setup,omitzero"`
 }
 
 // CheckResult is how one declared command ended.

@@ -71,7 +71,7 @@ func Apply(c Course, d Decision, o Outcome) metadata.Run {
 		case DoExecute, DoRevise, DoIntegrate:
 			wrote(&c.Run, rec, p, a, o)
 		case DoCheck:
-			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
+			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks, OwnSetup: o.OwnSetup}
 			a.Verdict = RulingOf(o.Checks)
 			if len(o.Lost) > 0 && stand(&c.Run, rec, o.Lost) { // no review is needed to say that this is worse
 				completeOrRevise(&c.Run, rec, p, o)

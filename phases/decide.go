@@ -303,6 +303,7 @@ type Outcome struct {
 	Broke      []metadata.Rule        // by the violations
 	Opened     []metadata.Opened      // that a person is asked about
 	Checks     []metadata.CheckResult // for check
+	OwnSetup   bool                   // see metadata.Checks
 	Verdict    *metadata.Verdict      // for a review that succeeded
 	Work       string                 // Digest of the work a review judged
 	Tip        string                 // the commit that the step began with, which has the work that it judges

@@ -140,6 +140,9 @@ type Options struct {
 	// Mark begins the names of those folders, so that Sweep finds them. It
 	// belongs to one run on this machine; empty stands for one nobody sweeps.
 	Mark string
+	// CheckMark, if not empty, is Mark for checks, one of which has the same folder whenever it runs in a copy of that name:
+	// tests that look at TMPDIR are in caches then, too.
+	CheckMark string
 	// Prices are laid over the built-in price table, by model.
 	Prices map[string]pipelines.Price
 	// Grace is the time between asking a program to end and ending it; 0
@@ -260,24 +263,29 @@ func (s *said) hear(c cli, t *gate.Trouble) {
 	}
 }
 
-// makeTemp makes the temporary folder of a call.
-func (o Options) makeTemp() (string, error) {
+// makeTemp makes the temporary folder of a call in a tree.
+func (c cli) makeTemp(tree string) (string, error) {
+	o := c.opts
+	if c.check != nil && o.CheckMark != "" {
+		dir := filepath.Join(cmp.Or(o.Temp, os.TempDir()), o.CheckMark+filepath.Base(tree))
+		if os.Mkdir(dir, 0o700) == nil { // else it is somebody's
+			return dir, nil
+		}
+	}
 	return os.MkdirTemp(o.Temp, cmp.Or(o.Mark, "reprise-"))
 }
 
 // Sweep removes the temporary folders of calls whose process was killed, by Mark. No other process may be calling
 // agents with the same mark.
 func (o Options) Sweep() {
-	if o.Mark == "" {
-		return
-	}
 	dir := cmp.Or(o.Temp, os.TempDir())
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return // it is found out when the next one is made
 	}
 	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), o.Mark) {
+		marked := func(mark string) bool { return mark != "" && strings.HasPrefix(e.Name(), mark) }
+		if e.IsDir() && (marked(o.Mark) || marked(o.CheckMark)) {
 			_ = folders.RemoveAll(filepath.Join(dir, e.Name())) // somebody else's, made to look alike
 		}
 	}

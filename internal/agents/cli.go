@@ -57,7 +57,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	if _, err := os.Stat(t.Dir); err != nil {
 		return engine.Result{}, fmt.Errorf("%s: the work tree: %w", c.name, err)
 	}
-	temp, err := c.opts.makeTemp()
+	temp, err := c.makeTemp(t.Dir)
 	if err != nil {
 		return engine.Result{}, c.fail(classOf(err), fmt.Errorf("making a temporary folder: %w", err))
 	}

@@ -37,14 +37,14 @@ func (o Options) within(box *sandbox.Sandbox) Options {
 	return o
 }
 
-// Beside gives o for work in another tree at the same time: programs have homes of their
-// own in the folder state, and the names of temporary folders begin with mark.
-func (o Options) Beside(state, mark string) Options {
-	o.Mark = mark
+// Beside gives o for work in another tree at the same time: programs have homes of their own in the folder state, checks
+// in another one, and the names of temporary folders begin with a mark.
+func (o Options) Beside(state, checks, mark, checkMark string) Options {
+	o.Mark, o.CheckMark = mark, checkMark
 	if o.box == nil {
 		return o
 	}
-	return o.within(o.box.Beside(state))
+	return o.within(o.box.Beside(state, checks))
 }
 
 // Confinement says what o keeps programs in. To find out, it may make a control

@@ -11,7 +11,7 @@ func TestSweep(t *testing.T) {
 	mine, other := Options{Temp: dir, Mark: "reprise-0a1b-"}, Options{Temp: dir, Mark: "reprise-0a1c-"}
 	var made []string
 	for _, o := range []Options{mine, mine, other, {Temp: dir}} {
-		name, err := o.makeTemp()
+		name, err := cli{opts: o}.makeTemp("")
 		if err != nil {
 			t.Fatal(err)
 		}

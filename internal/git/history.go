@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -102,6 +104,18 @@ func (r *Repo) Recorded(ctx context.Context, c LogEntry) (bool, error) {
 func (r *Repo) SameWork(ctx context.Context, one, other string) (bool, error) {
 	paths, err := r.between(ctx, one, other)
 	return !slices.ContainsFunc(paths, func(p string) bool { return !Under(p, r.opt.State) }), err
+}
+
+// Code names what the tip has but for the folders of runs.
+func (r *Repo) Code(ctx context.Context) (string, error) {
+	out, err := r.git(ctx, "ls-tree", r.tip)
+	sum := sha256.New()
+	for line := range strings.Lines(string(out)) {
+		if !strings.HasSuffix(line, "\t"+path.Dir(r.opt.State)+"\n") {
+			sum.Write([]byte(line))
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // keptRecord gives the commit that Options.Keep names, at the remote if any; "" for none. It is asked once a fetch.

@@ -60,7 +60,7 @@ func (r *Repo) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.root = root
+	r.root, r.beside = root, root
 	folders.Unlock(r.root, "git") // a program can close the run's own folders though it cannot write to them
 	for _, name := range []string{"homes", "tree"} {
 		folders.UnlockAbove(r.root, name+"/any")

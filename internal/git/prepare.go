@@ -88,8 +88,8 @@ func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string
 	return s, err
 }
 
-// CheckOutBeside makes a tree in copies/NAME, where nothing is yet, as a fresh clone has the commit, with a .git. Of
-// the tip, or "", the state folder and the instructions are as in the work tree.
+// CheckOutBeside makes a tree in copies/NAME of the place for copies, where nothing is yet, as a fresh clone has the
+// commit, with a .git. Of the tip, or "", the state folder and the instructions are as in the work tree.
 func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string) (err error) {
 	defer wrap(&err, "check out %s beside the work tree", short(cmp.Or(commit, r.tip)))
 	if err := r.checkOutIn(ctx, cmp.Or(commit, r.tip), path.Join("copies", name)); err != nil || commit != "" {
@@ -97,9 +97,9 @@ func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string) (err err
 	}
 	for _, p := range append(slices.Collect(maps.Keys(r.overlaid)), r.opt.State) {
 		to := path.Join("copies", name, p)
-		err := errors.Join(folders.MakeParents(r.root, to), folders.RemoveWithin(r.root, to))
+		err := errors.Join(folders.MakeParents(r.beside, to), folders.RemoveWithin(r.beside, to))
 		if err == nil && !folders.Beyond(r.top, p) {
-			err = folders.Copy(ctx, r.root, path.Join("tree", p), r.root, to)
+			err = folders.Copy(ctx, r.root, path.Join("tree", p), r.beside, to)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -108,13 +108,13 @@ func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string) (err err
 	return r.sameTimes(path.Join("copies", name))
 }
 
-// checkOutIn makes a tree of a commit in a folder below that of the run.
+// checkOutIn makes a tree of a commit in a folder below the place for copies.
 func (r *Repo) checkOutIn(ctx context.Context, commit, dir string) error {
 	index := r.home("index-beside")
-	err := errors.Join(r.need(ctx, commit), os.RemoveAll(index), os.RemoveAll(index+".lock"), r.root.MkdirAll(path.Dir(dir), 0o700), r.root.Mkdir(dir, 0o755))
+	err := errors.Join(r.need(ctx, commit), os.RemoveAll(index), os.RemoveAll(index+".lock"), r.beside.MkdirAll(path.Dir(dir), 0o700), r.beside.Mkdir(dir, 0o755))
 	if err == nil {
 		_, err = r.gitCall(ctx, call{
-			Env: []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + filepath.Join(r.opt.Root, dir)}, Args: []string{"read-tree", "--reset", "-u", commit},
+			Env: []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + filepath.Join(r.beside.Name(), dir)}, Args: []string{"read-tree", "--reset", "-u", commit},
 		})
 	}
 	if err != nil {
@@ -145,13 +145,13 @@ func (r *Repo) sameTimes(dir string) error {
 	if r.inLFS() {
 		return nil
 	}
-	return folders.Walk(r.root, dir, func(p string, d fs.DirEntry, err error) error {
+	return folders.Walk(r.beside, dir, func(p string, d fs.DirEntry, err error) error {
 		switch name := strings.TrimPrefix(p, dir+"/"); {
 		case err != nil || name == ".git":
 			return cmp.Or(err, fs.SkipDir)
 		case d.Type().IsRegular():
 			if info, none := r.top.Lstat(name); none == nil && info.Mode().IsRegular() {
-				return r.root.Chtimes(p, info.ModTime(), info.ModTime())
+				return r.beside.Chtimes(p, info.ModTime(), info.ModTime())
 			}
 		}
 		return nil
@@ -310,30 +310,34 @@ exit 1
 // agent has to be able to read those. No git command of this package ever looks at it.
 func (r *Repo) buildScratch(tree, index, commit string) (err error) {
 	defer wrap(&err, "make .git for the agent")
+	in := r.beside
+	if tree == "tree" {
+		in = r.root
+	}
 	files := map[string]string{"HEAD": "ref: " + r.ref + "\n", "config": r.src.basics(), "objects/info/alternates": r.objects() + "\n"}
 	if name := r.src.DefaultBranch; name != "" {
 		files["refs/heads/"+name], files["refs/remotes/origin/"+name] = r.src.defaultHead+"\n", r.src.defaultHead+"\n"
 	}
 	files[r.ref] = commit + "\n"
-	if err := r.root.RemoveAll(scratchTemp); err != nil {
+	if err := in.RemoveAll(scratchTemp); err != nil {
 		return err
 	}
 	for name, text := range files {
 		name = path.Join(scratchTemp, name)
-		if err := errors.Join(r.root.MkdirAll(path.Dir(name), 0o755), r.root.WriteFile(name, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(in.MkdirAll(path.Dir(name), 0o755), in.WriteFile(name, []byte(text), 0o644)); err != nil {
 			return err
 		}
 	}
-	if err := r.root.Mkdir(path.Join(scratchTemp, "info"), 0o755); err != nil {
+	if err := in.Mkdir(path.Join(scratchTemp, "info"), 0o755); err != nil {
 		return err
 	}
 	for name, from := range map[string]string{"index": index, "shallow": r.home("shallow"), "info/attributes": r.home("info/attributes")} {
-		if err := folders.CopyFile(filepath.Join(r.opt.Root, scratchTemp, name), from); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := folders.CopyFile(filepath.Join(in.Name(), scratchTemp, name), from); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	if tree == "tree" {
-		err := errors.Join(r.root.Mkdir(path.Join(scratchTemp, "hooks"), 0o755), r.root.WriteFile(path.Join(scratchTemp, "hooks/reference-transaction"), []byte(keepInTree), 0o755))
+		err := errors.Join(in.Mkdir(path.Join(scratchTemp, "hooks"), 0o755), in.WriteFile(path.Join(scratchTemp, "hooks/reference-transaction"), []byte(keepInTree), 0o755))
 		if err != nil {
 			return err
 		}
@@ -342,12 +346,12 @@ func (r *Repo) buildScratch(tree, index, commit string) (err error) {
 		// Git compares files that are as old as its index, and here it could not
 		// compare those of Git LFS.
 		soon := time.Now().Add(time.Second)
-		if err := r.root.Chtimes(path.Join(scratchTemp, "index"), soon, soon); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := in.Chtimes(path.Join(scratchTemp, "index"), soon, soon); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	if err := folders.RemoveWithin(r.root, tree+"/.git"); err != nil {
+	if err := folders.RemoveWithin(in, tree+"/.git"); err != nil {
 		return err
 	}
-	return r.root.Rename(scratchTemp, tree+"/.git")
+	return in.Rename(scratchTemp, tree+"/.git")
 }

@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -38,6 +39,7 @@ type Repo struct {
 	dir      string // the run's own git directory, through which alone git works on the run
 	treePath string
 	root     *os.Root         // of opt.Root
+	beside   *os.Root         // of the place for copies
 	top      *os.Root         // of the work tree
 	standing folders.Standing // the run's folder and the tree, as they were opened
 	lock     *os.File
@@ -164,12 +166,24 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) (err error) {
 	return r.squash(ctx, c, base, kept)
 }
 
+// CopyIn has the copies of the tree made in another folder than that of the run, until the repository is closed.
+func (r *Repo) CopyIn(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err == nil {
+		r.beside = root
+	}
+	return err
+}
+
+// Copies is the folder of the copies of the tree.
+func (r *Repo) Copies() string { return filepath.Join(r.beside.Name(), "copies") }
+
 // Close releases the root for other processes, and removes what was staged and not committed.
 func (r *Repo) Close() error {
 	kept := os.RemoveAll(r.staged.Dir)
-	for _, root := range []*os.Root{r.top, r.root} {
+	for _, root := range []*os.Root{r.top, r.root, r.beside} {
 		if root != nil {
-			root.Close()
+			root.Close() // once more is no harm
 		}
 	}
 	if r.lock == nil {

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,13 +24,14 @@ import (
 
 // leftover is what a run has left on this machine besides its branch.
 type leftover struct {
-	Issue   string   `json:"issue"`
-	Why     string   `json:"why"` // completed, cancelled, or gone: it has no branch any more
+	Issue   string   `json:"issue"` // or the name of a slot, such as @1
+	Why     string   `json:"why"`   // completed, cancelled, or gone: it has no branch any more; caches: of a slot
 	Folders []string `json:"folders"`
 	Bytes   uint64   `json:"bytes"`
 }
 
-// leftovers gives what can be removed because its run is done or gone; with an id only that of one run.
+// leftovers gives what can be removed because its run is done or gone; with an id only that of one run. What runs share is
+// among it if there is no other run here.
 // A run that cannot be read keeps what it has, and is in the error.
 func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string) ([]leftover, error) {
 	one, err := workspace.HomeFolder(env, src, "any")
@@ -44,20 +46,26 @@ func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 	if err != nil {
 		return nil, err
 	}
-	all, broken := []leftover{}, []error(nil)
+	all, broken, open := []leftover{}, []error(nil), 0
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(slotRank(a), slotRank(b)) })
 	for _, e := range entries {
 		name := e.Name()
-		if !e.IsDir() || metadata.CheckID(name) != nil || id != "" && id != name {
+		root := filepath.Join(filepath.Dir(one), name)
+		slot := workspace.IsSlot(name)
+		if !e.IsDir() || !slot && metadata.CheckID(name) != nil || id != "" && id != name {
 			continue
 		}
 		why, err := overWhy(branches[name])
+		if slot {
+			why, err = text.If(open == 0 && folders.Holder(root) == 0, "caches"), nil
+		}
 		if err != nil {
 			broken = append(broken, fmt.Errorf("issue %s: %w", name, err))
 		}
 		if why == "" {
+			open++
 			continue
 		}
-		root := filepath.Join(filepath.Dir(one), name)
 		l := leftover{Issue: name, Why: why, Folders: append([]string{root}, temporary(root)...)}
 		for _, dir := range l.Folders {
 			l.Bytes += size(dir)
@@ -65,6 +73,14 @@ func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 		all = append(all, l)
 	}
 	return all, errors.Join(broken...)
+}
+
+// slotRank sorts what runs share behind them.
+func slotRank(e fs.DirEntry) int {
+	if workspace.IsSlot(e.Name()) {
+		return 1
+	}
+	return 0
 }
 
 // overWhy says why a run is over, or "".

@@ -99,10 +99,18 @@ func javaOptions(home, temp, given string) string {
 // checks is the home of checks and of the commands of a setup. Others find programs there that these have installed.
 const checks = "check-" + string(pipelines.AccessTree)
 
-// CleanHome is the folder, in State, with the home of checks as code left it that no agent has written.
+// CleanHome is the folder, in Checks, with the home of checks as code left it that no agent has written.
 const CleanHome = "clean"
 
-func (s *Sandbox) clean() string { return filepath.Join(cmp.Or(s.Base, s.State), CleanHome) }
+func (s *Sandbox) clean() string { return filepath.Join(cmp.Or(s.Base, s.Checks, s.State), CleanHome) }
+
+// dir is where the home of that name lies.
+func (s *Sandbox) dir(name string) string {
+	if name == checks && s.Checks != "" {
+		return filepath.Join(s.Checks, name)
+	}
+	return filepath.Join(s.State, name)
+}
 
 // Enter keeps the home of checks as it is between calls, until leave is called. It is fresh if nobody was in it.
 func (s *Sandbox) Enter(ctx context.Context) (leave func(), err error) {
@@ -118,7 +126,7 @@ func (s *Sandbox) enter(name string, refresh func(dir string) error) error {
 	s.homes.Lock()
 	defer s.homes.Unlock()
 	if s.homes.calls[name] == 0 {
-		if err := refresh(filepath.Join(s.State, name)); err != nil {
+		if err := refresh(s.dir(name)); err != nil {
 			return fmt.Errorf("making a fresh home in %s: %w", name, err)
 		}
 	}
@@ -131,7 +139,7 @@ func (s *Sandbox) leave(name string, last func(dir string)) {
 	s.homes.Lock()
 	defer s.homes.Unlock()
 	if s.homes.calls[name]--; s.homes.calls[name] == 0 {
-		last(filepath.Join(s.State, name))
+		last(s.dir(name))
 	}
 }
 
@@ -144,7 +152,7 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 	}
 	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
 	if c.Access.Runs() {
-		c.Env = withTools(c.Env, filepath.Join(s.State, checks), filepath.Base(h.dir) == checks)
+		c.Env = withTools(c.Env, s.dir(checks), filepath.Base(h.dir) == checks)
 	}
 	var group *Group
 	if os.Geteuid() == 0 || s.together.group {
@@ -194,7 +202,7 @@ func (s *Sandbox) home(ctx context.Context, what Home, access pipelines.Access) 
 			}
 		})
 	}
-	h = &ownHome{dir: filepath.Join(s.State, name), files: what.Files}
+	h = &ownHome{dir: s.dir(name), files: what.Files}
 	if err = h.fill(); err != nil {
 		h.close()
 		leave(false)

@@ -65,6 +65,11 @@ func (s *Sandbox) renew(ctx context.Context, home string, m mirror) error {
 	return err
 }
 
+// CutOff reports whether the homes of checks in a folder, see Sandbox.Checks, were left while one was made like the other.
+func CutOff(dir string) bool {
+	return exists(filepath.Join(dir, CleanHome)) && !exists(filepath.Join(dir, checks+".seen"))
+}
+
 // folder makes a folder like another; src is nil where there is none, and only what is kept stays.
 func (m *mirror) folder(ctx context.Context, src, dst *os.Root, at string) error {
 	names := map[string]bool{}

@@ -64,6 +64,8 @@ type Sandbox struct {
 	// State is the folder for the homes, made if missing. It must lie outside
 	// of all work trees.
 	State string
+	// Checks, if not empty, is the folder for the home of checks, in place of State. No two sandboxes may have one at once.
+	Checks string
 	// Base, if not empty, is the State of another sandbox, whose clean home of checks is the one of this, too.
 	Base string
 	// Objects are the folders of git objects that the work tree's .git borrows.
@@ -114,11 +116,11 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 	return &s, "", nil
 }
 
-// Beside gives the same sandbox with other homes, for programs that work in another tree
-// at the same time.
-func (s *Sandbox) Beside(state string) *Sandbox {
+// Beside gives the same sandbox with other homes, in other folders for State and Checks, for programs that work in another
+// tree at the same time.
+func (s *Sandbox) Beside(state, checks string) *Sandbox {
 	beside := *s
-	beside.State, beside.homes = state, &homesInUse{calls: map[string]int{}}
+	beside.State, beside.Checks, beside.homes = state, checks, &homesInUse{calls: map[string]int{}}
 	return &beside
 }
 

@@ -15,10 +15,11 @@ import (
 type Proof struct {
 	Phase    string                 `json:"phase"`
 	Title    string                 `json:"-"`
-	Checks   []metadata.CheckResult `json:"checks"`             // without what they printed
-	Verdict  metadata.Ruling        `json:"verdict,omitempty"`  // of the reviewer, whatever the checks say; empty: nobody has reviewed that work
-	Reviewer string                 `json:"reviewer,omitempty"` // program and model
-	Unbound  bool                   `json:"unbound,omitempty"`  // only the reviewer's program knows whether its model said so
+	Checks   []metadata.CheckResult `json:"checks"`              // without what they printed
+	OwnSetup bool                   `json:"own_setup,omitempty"` // see metadata.Checks
+	Verdict  metadata.Ruling        `json:"verdict,omitempty"`   // of the reviewer, whatever the checks say; empty: nobody has reviewed that work
+	Reviewer string                 `json:"reviewer,omitempty"`  // program and model
+	Unbound  bool                   `json:"unbound,omitempty"`   // only the reviewer's program knows whether its model said so
 	Gates    []metadata.Gate        `json:"failed_gates,omitempty"`
 	Late     []metadata.Finding     `json:"late_findings,omitempty"` // blockers that came late, and do not count
 }
@@ -28,7 +29,7 @@ func (s State) Proven() (all []Proof) {
 	for _, r := range s.Rows {
 		p, rec := Proof{Phase: r.Rec.Name, Title: r.Title, Checks: []metadata.CheckResult{}}, r.Rec
 		if rec.Checks != nil && rec.Checks.Written == rec.Written {
-			p.Checks = slices.Clone(rec.Checks.Results)
+			p.Checks, p.OwnSetup = slices.Clone(rec.Checks.Results), rec.Checks.OwnSetup
 		}
 		for i := range p.Checks {
 			p.Checks[i].Output = ""
@@ -59,6 +60,9 @@ func (p Proof) Line(c prompts.Catalogue) string {
 	var all []string
 	for _, k := range p.Checks {
 		all = append(all, CheckLine(c, k))
+	}
+	if p.OwnSetup {
+		all = append(all, c.Shown("proven setup"))
 	}
 	if p.Verdict != "" {
 		said := text.Join(" ", c.Word("steps", string(metadata.Review)), text.If(p.Verdict == metadata.Fail, "✗"), text.If(p.Verdict != metadata.Fail, "✓"), p.Reviewer, text.If(p.Unbound, c.Shown("proven unbound")))

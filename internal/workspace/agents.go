@@ -61,6 +61,12 @@ func AgentOptions(w *Workspace, o Options) (agents.Options, error) {
 			return opts, exit.AsUsage(err)
 		}
 	}
+	if w.slot.dir == "" {
+		if w.slot, err = w.takeSlot(w.Git().Repo); err != nil {
+			return opts, err
+		}
+	}
+	opts.CheckMark = w.slot.mark()
 	if opts, err = contain(w, o.Sandbox, opts); err == nil {
 		w.agents = &opts
 	}
@@ -79,7 +85,7 @@ func (w *Workspace) programs() func(ctx context.Context, file string) (top strin
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			if top = filepath.Join(copiesBeside(w.Repo.Dir()), "programs-"+commit); err == nil {
+			if top = filepath.Join(filepath.Dir(w.Repo.Dir()), "copies", "programs-"+commit); err == nil {
 				if _, none := os.Stat(top); none != nil {
 					err = w.Git().Export(ctx, commit, top)
 				}
@@ -98,7 +104,7 @@ func contain(w *Workspace, how string, opts agents.Options) (agents.Options, err
 	box := SandboxOf(w.Plan)
 	box.Helper = helper
 	run := filepath.Dir(w.Repo.Dir())
-	box.State = filepath.Join(run, "homes")
+	box.State, box.Checks = filepath.Join(run, "homes"), w.slot.homes()
 	box.Objects = []string{filepath.Join(w.Source.CommonDir, "objects"), filepath.Join(run, "git", "objects")} // which the tree's .git borrows
 	opts, note, err := opts.Contain(containment(how), box)
 	if err == nil {

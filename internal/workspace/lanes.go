@@ -29,7 +29,7 @@ type laneTrees struct {
 	dir     string      // that has a folder for each
 	tree    git.Options // as the tree of the run was opened
 	base    string      // commit that the branch started from
-	mark    func(tree string) string
+	slot    func(*git.Repo) (slot, error)
 	opts    agents.Options
 	calls   func(agents.Options) func(string) (engine.Agent, error)
 	secrets *secrets.Finder
@@ -45,6 +45,7 @@ type laneTrees struct {
 // lane is the tree of a part.
 type lane struct {
 	Tree
+	slot   slot
 	engine *engine.Engine
 }
 
@@ -82,12 +83,15 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	if err != nil {
 		return nil, err
 	}
-	opts := t.opts.Beside(filepath.Join(dir, "homes"), t.mark(repo.Tree()))
 	l = &lane{Tree: Tree{repo, t.base}}
+	if l.slot, err = t.slot(repo); err != nil {
+		return nil, errors.Join(err, repo.Close())
+	}
+	opts := t.opts.Beside(filepath.Join(dir, "homes"), l.slot.homes(), TempMark(repo.Tree()), l.slot.mark())
 	opts.Sweep()
 	e := like.Aside(l)
 	e.Base = opts.Unchanged()
-	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts), provisionsFor(l.Tree, like.Plan.Setup), leakGuard{t.secrets, l.Tree}
+	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts), provisionsFor(l.Tree, l.slot, like.Plan.Setup), leakGuard{t.secrets, l.Tree}
 	l.engine = e
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -114,7 +118,7 @@ func (t *laneTrees) Remove(part string) error {
 	t.mu.Unlock()
 	var err error
 	if l != nil {
-		err = l.Repo.Close()
+		err = errors.Join(l.Repo.Close(), l.slot.free())
 	}
 	dir := filepath.Join(t.dir, part)
 	err = errors.Join(err, folders.Straighten(dir))
@@ -133,7 +137,7 @@ func (t *laneTrees) Close() (err error) {
 		return nil
 	}
 	for _, l := range t.open {
-		err = errors.Join(err, l.Repo.Close())
+		err = errors.Join(err, l.Repo.Close(), l.slot.free())
 	}
 	return err
 }

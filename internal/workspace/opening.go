@@ -152,15 +152,21 @@ func endLeftovers(tree string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("a call that was killed had left %s at work in %s: ended", text.Plural(n, "program"), tree)
+	return leftAtWork(n, tree)
+}
+
+func leftAtWork(n int, dir string) string {
+	return fmt.Sprintf("a call that was killed had left %s at work in %s: ended", text.Plural(n, "program"), dir)
 }
 
 // endIn ends what a killed process has left at work in a tree: it would write into what the next call does.
-func endIn(tree string) int {
-	n := sandbox.EndLeftovers(tree)
-	left, _ := os.ReadDir(copiesBeside(tree)) // mostly there are none
+func endIn(tree string) int { return sandbox.EndLeftovers(tree) + endInCopies(filepath.Dir(tree)) }
+
+// endInCopies does so in the copies of a tree below a folder.
+func endInCopies(dir string) (n int) {
+	left, _ := os.ReadDir(filepath.Join(dir, "copies")) // mostly there are none
 	for _, copy := range left {
-		dir := filepath.Join(copiesBeside(tree), copy.Name())
+		dir := filepath.Join(dir, "copies", copy.Name())
 		n += sandbox.EndLeftovers(dir)
 		_ = folders.RemoveAll(dir) // nor does it get in anybody's way
 	}

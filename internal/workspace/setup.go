@@ -30,7 +30,7 @@ const (
 	treeDir = "tree"
 	keptDir = "setup" // files 0, 1, 2 and so on, made and half
 	made    = keptDir + "/made.json"
-	half    = keptDir + "/half" // a copy that is not whole
+	half    = "half" // a copy that is not whole, beside where it is to be
 )
 
 // record says what the store holds.
@@ -92,9 +92,11 @@ func (s SetupStore) Forget() error {
 
 // Give copies what is kept into the tree, for agents, as far as it is missing. What an agent does to the copy reaches
 // nobody else.
-func (s SetupStore) Give(ctx context.Context) error { return s.Place(ctx, treeDir) }
+func (s SetupStore) Give(ctx context.Context) error {
+	return s.Place(ctx, filepath.Join(s.Root, treeDir))
+}
 
-// Place copies what is kept into a folder below Root, but for what is there already. Nothing gets there by halves.
+// Place copies what is kept into a folder, but for what is there already. Nothing gets there by halves.
 func (s SetupStore) Place(ctx context.Context, dir string) error {
 	r, err := s.read()
 	if err != nil {
@@ -105,7 +107,13 @@ func (s SetupStore) Place(ctx context.Context, dir string) error {
 		return err
 	}
 	defer func() { _ = root.Close() }() // what is copied is closed by then
-	tree, err := root.OpenRoot(dir)
+	above, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = above.Close() }() // as above
+	name := filepath.Base(dir)
+	tree, err := above.OpenRoot(name)
 	if err != nil {
 		return err
 	}
@@ -115,15 +123,15 @@ func (s SetupStore) Place(ctx context.Context, dir string) error {
 			continue
 		}
 		folders.UnlockAbove(tree, p)
-		err := errors.Join(tree.MkdirAll(path.Dir(p), 0o755), folders.Remove(root, half), folders.Copy(ctx, root, path.Join(keptDir, strconv.Itoa(i)), root, half))
+		err := errors.Join(tree.MkdirAll(path.Dir(p), 0o755), folders.Remove(above, half), folders.Copy(ctx, root, path.Join(keptDir, strconv.Itoa(i)), above, half))
 		if err == nil && folders.Beyond(tree, p) {
 			err = errors.New("a link leads elsewhere there")
 		}
 		if err == nil {
-			err = root.Rename(half, path.Join(dir, p))
+			err = above.Rename(half, path.Join(name, p))
 		}
 		if err != nil {
-			return fmt.Errorf("copy %s into %s: %w", p, path.Base(dir), err)
+			return fmt.Errorf("copy %s into %s: %w", p, name, err)
 		}
 	}
 	return nil

@@ -106,7 +106,7 @@ func TestStore(t *testing.T) {
 
 	other := filepath.Join(s.Root, "other")
 	do(t, errors.Join(os.Mkdir(other, 0o755), os.WriteFile(filepath.Join(other, "cache"), []byte("kept"), 0o644)))
-	do(t, s.Place(t.Context(), "other"))
+	do(t, s.Place(t.Context(), other))
 	for name, want := range map[string]string{"deps/bin/tool": "made", "cache": "kept"} {
 		if data, err := os.ReadFile(filepath.Join(other, name)); err != nil || string(data) != want {
 			t.Errorf("placed in another tree: %s is %q, %v", name, data, err)

@@ -10,11 +10,11 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/sandbox"
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
@@ -100,11 +100,8 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	return out, nil
 }
 
-// copiesBeside is the folder of the copies of a tree.
-func copiesBeside(tree string) string { return filepath.Join(filepath.Dir(tree), "copies") }
-
 // CopyDir is the absolute path of the copy of that name.
-func (t Tree) CopyDir(name string) string { return filepath.Join(copiesBeside(t.Tree()), name) }
+func (t Tree) CopyDir(name string) string { return filepath.Join(t.Copies(), name) }
 
 // Copy makes a tree of a commit ("": the tip), with the run's folder and what the setup made.
 func (t Tree) Copy(ctx context.Context, commit, name string) (remove func() error, err error) {
@@ -115,7 +112,7 @@ func (t Tree) Copy(ctx context.Context, commit, name string) (remove func() erro
 	}
 	err = t.CheckOutBeside(ctx, commit, name)
 	if err == nil {
-		err = storeBeside(t).Place(ctx, path.Join("copies", name))
+		err = storeBeside(t).Place(ctx, dir)
 	}
 	if err == nil {
 		err = folders.Relocate(dir, t.Tree())
@@ -264,33 +261,71 @@ func (t Tree) Commit(ctx context.Context, c engine.BranchCommit) error {
 type provisions struct {
 	SetupStore
 	tree     Tree
+	slot     slot
 	commands []pipelines.Setup
 }
 
 // provisionsFor gives what the engine sets up; nil if there are no commands.
-func provisionsFor(tree Tree, commands []pipelines.Setup) engine.Provisions {
+func provisionsFor(tree Tree, in slot, commands []pipelines.Setup) engine.Provisions {
 	if len(commands) == 0 {
 		return nil
 	}
-	return provisions{storeBeside(tree), tree, commands}
+	return provisions{storeBeside(tree), tree, in, commands}
 }
 
 // storeBeside is where it is kept, beside the tree.
 func storeBeside(tree Tree) SetupStore { return SetupStore{Root: filepath.Dir(tree.Dir())} }
 
+// ofWork is what the digest of inputs that come from the work goes on with, before what that is.
+const ofWork = " of "
+
 // Due says whether the setup has to run.
-func (p provisions) Due() (digest string, due bool, err error) {
-	digest, err = p.Digest(p.commands)
-	return digest, err == nil && p.SetupStore.Due(digest), err
+func (p provisions) Due(ctx context.Context) (digest string, due bool, err error) {
+	if digest, err = p.Digest(p.commands); err != nil {
+		return "", false, err
+	}
+	r, _ := p.read() // what cannot be read is not there
+	key := digest
+	if strings.HasPrefix(r.Digest, digest+ofWork) {
+		if key, err = p.ofWork(ctx, digest); err != nil {
+			return "", false, err
+		}
+	}
+	return digest, p.SetupStore.Due(key) || !p.slot.holds(key), nil
 }
 
-// Make runs the commands in a tree without ignored files, so that only theirs are kept. Changed work is restored.
+// ofWork is the digest under which the work is served that has such inputs, and nothing else.
+func (p provisions) ofWork(ctx context.Context, digest string) (string, error) {
+	code, err := p.tree.Code(ctx)
+	return digest + ofWork + code, err
+}
+
+// OfWork says whether the setup was made of inputs that come from the work.
+func (p provisions) OfWork() bool {
+	r, _ := p.read() // nothing was made
+	return strings.Contains(r.Digest, ofWork)
+}
+
+// Make runs the commands in a tree without ignored files, so that only theirs are kept. That tree is the base if that has
+// the same inputs: then nothing that an agent has written runs. Changed work is restored.
 func (p provisions) Make(ctx context.Context, digest string, run func() (bool, error)) error {
-	// The home begins empty as well: what was left there is of other inputs.
-	if err := errors.Join(p.Forget(), folders.RemoveAll(filepath.Join(p.Root, "homes", sandbox.CleanHome)), p.tree.Clear(ctx)); err != nil {
+	if err := errors.Join(p.Forget(), p.tree.Clear(ctx)); err != nil {
 		return err
 	}
-	good, err := run()
+	_, err := p.tree.RestoreTree(ctx, p.tree.Base)
+	base := ""
+	if err == nil {
+		base, err = p.Digest(p.commands)
+	}
+	if err == nil && base != digest {
+		if err = p.tree.RestoreAll(ctx); err == nil {
+			digest, err = p.ofWork(ctx, digest)
+		}
+	}
+	good := false
+	if err = errors.Join(err, p.slot.clear(digest)); err == nil {
+		good, err = run()
+	}
 	if err == nil {
 		err = p.take(ctx, digest)
 	}
@@ -299,7 +334,7 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 	if err != nil || !good {
 		return errors.Join(err, p.Forget())
 	}
-	return p.Give(ctx)
+	return errors.Join(p.slot.keep(digest), p.Give(ctx))
 }
 
 // take keeps what is in the tree and ignored.

@@ -65,6 +65,7 @@ type Workspace struct {
 	known       metadata.Run        // the record that is on the branch; the zero value if there is none
 	tree        git.Options         // with which Repo was opened
 	others      *OtherRuns          // of the repository; nil: no engine was wired
+	slot        slot                // where checks run; the zero value: none was needed yet
 	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet
 	agents      *agents.Options     // what all agents share; nil: not worked out yet
 	Box         sandbox.Confinement // what programs are kept in
@@ -82,7 +83,7 @@ func (w *Workspace) Close() error {
 	}
 	w.others.Close()
 	w.agents = nil
-	err := errors.Join(w.besides.Close(), w.Repo.Close())
+	err := errors.Join(w.besides.Close(), w.Repo.Close(), w.slot.free())
 	w.clean()
 	return err
 }
@@ -121,7 +122,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 			Checker:    opts,
 			Base:       opts.Unchanged(),
 			Jobs:       o.checksAtOnce(),
-			Provisions: provisionsFor(w.Git(), w.Plan.Setup),
+			Provisions: provisionsFor(Tree{w.Git().Repo, w.Run.BaseCommit}, w.slot, w.Plan.Setup),
 		},
 		Conditions: engine.Conditions{
 			CheckReport: eval.CheckReport,
@@ -138,7 +139,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 	}
 	tellHooks(w, e, o, opts)
 	w.besides = &laneTrees{
-		dir: lanesBeside(w.Repo.Dir()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
+		dir: lanesBeside(w.Repo.Dir()), tree: w.tree, base: w.Run.BaseCommit, slot: w.takeSlot,
 		opts: opts, calls: calls, secrets: w.Env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
 		tell: func(of error) {
 			_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))

@@ -29,11 +29,12 @@ type Commands struct {
 func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (next metadata.Run, o phases.Outcome, err error) {
 	ctx, done := e.attend(ctx)
 	defer done()
+	o.OwnSetup = e.Provisions != nil && e.Provisions.OfWork()
 	o.Checks, err = e.round().all(ctx, p.Checks)
 	// Without a sandbox, a check may have changed the tree itself.
 	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 	if err == nil && ctx.Err() == nil {
-		run, err = e.knowBefore(ctx, run, p, o.Checks)
+		run, err = e.knowBefore(ctx, run, p, o)
 	}
 	if err == nil && ctx.Err() == nil {
 		var proof []metadata.CheckResult
@@ -50,9 +51,11 @@ func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.P
 	return run, o, nil
 }
 
-// knowBefore notes which checks fail as they did before.
-func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, checks []metadata.CheckResult) (metadata.Run, error) {
-	if unknown := phases.UnknownBefore(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
+// knowBefore notes which checks fail as they did before. With a setup of the work's own, the base could fail because of the
+// work: that is not tried.
+func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, o phases.Outcome) (metadata.Run, error) {
+	checks := o.Checks
+	if unknown := phases.UnknownBefore(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 && !o.OwnSetup {
 		var err error
 		do := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}
 		c := e.round()
@@ -77,7 +80,7 @@ func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision)
 	if e.Provisions == nil || d.Final() {
 		return run, nil, nil
 	}
-	digest, due, err := e.Provisions.Due()
+	digest, due, err := e.Provisions.Due(ctx)
 	if err != nil {
 		return run, nil, err
 	}

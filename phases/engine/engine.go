@@ -139,7 +139,10 @@ type Checker interface {
 // Provisions are what the setup of the pipeline makes for the work tree.
 type Provisions interface {
 	// Due says whether the setup has to run, and gives the digest of its commands and of what they depend on.
-	Due() (digest string, due bool, err error)
+	Due(ctx context.Context) (digest string, due bool, err error)
+	// OfWork says whether what it depends on comes from the work, and not from the base: then what was made serves that
+	// work alone, and code that an agent has written may have had a part in it.
+	OfWork() bool
 	// Make has run carry out the commands in a tree as a fresh clone has it. If that returns true, what they leave that
 	// git ignores is kept under the digest, and is in the tree from then on.
 	Make(ctx context.Context, digest string, run func() (bool, error)) error
