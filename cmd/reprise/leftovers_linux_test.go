@@ -54,6 +54,32 @@ phases: [{name: "build", goal: "Build.", access: "tree", review: false}]
 	}
 }
 
+// The next run has the home of the setup that was killed, which cannot go on there.
+func TestLeftoversOfAnotherRunAreEnded(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, nil)
+	s.write("agent.sh", "echo done >\"$REPRISE_ARTIFACT\"\n")
+	s.write("own.cue", `
+agents: own: {use: "command", command: ["sh", "`+s.path("agent.sh")+`"]}
+setup: [{name: "deps", run: "[ -e `+s.path("home/working")+` ] || { echo >`+s.path("home/working")+`; sleep 600; }"}]
+phases: [{name: "build", goal: "Build.", access: "artifacts", review: false}]
+`)
+	l := s.start("run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--sandbox", "off")
+	s.await(l, "home/working")
+	l.kill(false)
+	if left := at(t, s.path("runs")); len(left) == 0 {
+		t.Fatal("nothing was left at work, so this shows nothing")
+	}
+	s.write("8.md", "# Another one\n")
+	said := s.run(0, "run", "--issue-file", "../8.md", "--pipeline", "../own.cue", "--sandbox", "off")
+	if want := "reprise: a call that was killed had left "; !strings.Contains(said, want) {
+		t.Errorf("it does not say %q:\n%s", want, said)
+	}
+	if left := at(t, s.path("runs")); len(left) > 0 {
+		t.Errorf("still at work: %q", left)
+	}
+}
+
 // at lists the processes that work in a folder.
 func at(t *testing.T, dir string) (found []string) {
 	t.Helper()

@@ -46,7 +46,13 @@ func (w *Workspace) takeSlot(tree *git.Repo) (s slot, err error) {
 	if err != nil {
 		return s, err
 	}
-	if n := endInCopies(s.dir); n > 0 {
+	// The run that had it before may have been killed, and its setup be still at work in this home.
+	by := filepath.Join(s.dir, "by")
+	n := endInCopies(s.dir)
+	if was, none := os.ReadFile(by); none == nil && folders.Holder(filepath.Dir(string(was))) == 0 { // else it has ended them itself
+		n += sandbox.EndLeftovers(string(was))
+	}
+	if n > 0 {
 		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+leftAtWork(n, s.dir))
 	}
 	if sandbox.CutOff(s.homes()) {
@@ -55,7 +61,7 @@ func (w *Workspace) takeSlot(tree *git.Repo) (s slot, err error) {
 	if len(w.Plan.Setup) == 0 {
 		err = errors.Join(err, s.clear(""), s.keep(""))
 	}
-	return s, errors.Join(err, tree.CopyIn(s.dir))
+	return s, errors.Join(err, os.WriteFile(by, []byte(tree.Tree()), 0o600), tree.CopyIn(s.dir))
 }
 
 // homes is the folder for the home of checks.
