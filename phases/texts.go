@@ -15,7 +15,6 @@ package phases
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"regexp"
@@ -68,10 +67,7 @@ func ValidText(text string) string {
 }
 
 // DigestOf is the SHA-256 of data in hexadecimal, by which works are told apart.
-func DigestOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
+func DigestOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 // firstSentence gives the first of some reasons, and of words their first line.
 func firstSentence(r metadata.Reason) metadata.Reason {

@@ -251,7 +251,7 @@ func openFreed(ctx context.Context, env environ.Env, s steerRequest) (*workspace
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = os.Remove(note) }() // a process that has ended does not read it
+		defer os.Remove(note) // a process that has ended does not read it
 	}
 	at, err := os.FindProcess(locked.PID)
 	if err == nil {

@@ -61,7 +61,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	if err != nil {
 		return engine.Result{}, c.fail(classOf(err), fmt.Errorf("making a temporary folder: %w", err))
 	}
-	defer func() { _ = folders.RemoveAll(temp) }()
+	defer folders.RemoveAll(temp)
 	call := &Call{Task: t, Call: sandbox.Call{Argv: words, Dir: t.Dir, Temp: temp, Access: t.Access, Artifact: t.Artifact, Shown: slices.Concat(t.Images, tree), Network: closed(t.Network)}}
 	call.Home = c.lookup("HOME")
 	call.User = call.Home

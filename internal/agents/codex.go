@@ -267,7 +267,7 @@ func readRollout(home, session string) (r rollout) {
 	if err != nil {
 		return r
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	last := ""
 	_ = folders.Walk(root, "sessions", func(name string, _ fs.DirEntry, err error) error { // the visits fail nowhere
 		if ok, _ := path.Match("sessions/*/*/*/rollout-*"+session+".jsonl", name); ok && err == nil {
@@ -279,7 +279,7 @@ func readRollout(home, session string) (r rollout) {
 	if err != nil {
 		return r
 	}
-	defer func() { _ = f.Close() }() // opened for reading
+	defer f.Close() // opened for reading
 	r.found = true
 	process.EachLine(io.LimitReader(f, maxRollout), func(line []byte) {
 		var e struct {

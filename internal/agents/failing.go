@@ -223,7 +223,7 @@ func (a *Account) jUnitIn(dir string, patterns []string) {
 	if err != nil {
 		return
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	names, reports, ran, failed := 0, 0, a.ran, a.failed
 	_ = folders.Walk(root, ".", func(name string, e fs.DirEntry, err error) error {
 		names++
@@ -242,7 +242,7 @@ func (a *Account) jUnitIn(dir string, patterns []string) {
 		if err != nil {
 			return nil
 		}
-		defer func() { _ = f.Close() }() // opened for reading
+		defer f.Close() // opened for reading
 		if info.Size() <= mostReport {
 			a.JUnit(f)
 		}

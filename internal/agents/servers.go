@@ -76,12 +76,12 @@ func endOf(file string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	f, info, err := folders.Open(root, filepath.Join("mcp", filepath.Base(file)))
 	if err != nil {
 		return "" // there is none if the server was never started, or works
 	}
-	defer func() { _ = f.Close() }() // opened for reading
+	defer f.Close() // opened for reading
 	data, _ := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-most), most))
 	return string(data)
 }

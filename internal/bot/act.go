@@ -30,7 +30,7 @@ import (
 // for, and leaves outputs and a summary in any case.
 func Act(ctx context.Context, env environ.Env, dry dryRunner) error {
 	j, in, err := inbox.Begin(env)
-	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
+	defer j.Log.Close() // as for every other line, nobody can be told
 	var b *bot
 	t, end := inbox.Trigger{}, jobEnd{}
 	if err == nil {
@@ -41,7 +41,7 @@ func Act(ctx context.Context, env environ.Env, dry dryRunner) error {
 	}
 	if b != nil {
 		end = b.act(ctx)
-		t = b.t
+		t = b.Trigger
 	}
 	if err != nil {
 		end = jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid, Why: exit.Why(err)}, err: err}
@@ -210,7 +210,7 @@ func (e ending) summaryPage() string {
 	b, t, language := e.bot, e.t, e.language()
 	versions := []page.Versioned{{Name: "reprise", Version: environ.VersionText()}}
 	if b.hasRun() && e.decision == toRun {
-		f := page.SummaryFacts{Notices: b.voice.facts(b.w.Run), Removed: slices.Concat(b.w.Removed, t.Requested.Removed), Denials: b.voice.denials(), Sandbox: cmp.Or(b.in.Sandbox, "best-effort"), Box: b.w.Box, Versions: versions}
+		f := page.SummaryFacts{Notices: b.voice.facts(b.w.Run), Removed: slices.Concat(b.w.Removed, t.Requested.Removed), Denials: b.voice.denials(), Sandbox: cmp.Or(b.In.Sandbox, "best-effort"), Box: b.w.Box, Versions: versions}
 		for _, h := range gate.KeysHeldBy(b.w.Plan.Agents, e.job.Env.Environ) {
 			f.Held = append(f.Held, page.Versioned{Name: h.Program, Version: strings.Join(h.By, ", ")})
 		}
@@ -242,7 +242,7 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 		return b.undecided(err)
 	}
 	if err != nil || run.Status != metadata.Running || run.Execution.Lease == nil || !environ.SameJob(b.me, run.Execution.Lease.Owner) {
-		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: jobOf(b.me), At: b.env.Now()}) {
+		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.Trigger.Other, Job: jobOf(b.me), At: b.Env.Now()}) {
 			return jobEnd{decision: replied}
 		}
 		return b.ignore(metadata.NothingDone, metadata.Because("nothing_ended"))
@@ -250,7 +250,7 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 	if told := b.voice.lastShown(ctx, run); told.Revision > run.Revision && told.Status == metadata.Failed {
 		return b.ignore(metadata.NothingDone, metadata.Because("nothing_ended")) // the job could say itself why
 	}
-	run = phases.Interrupt(run, b.env.Now())
+	run = phases.Interrupt(run, b.Env.Now())
 	run.Stop.Why = metadata.Because("job_gone")
 	b.voice.about = subject{Course: known.With(run), began: true}
 	b.voice.flush(run)

@@ -63,7 +63,7 @@ func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker
 	case asked.Command.Name == "status":
 		return page.Notice(marker, nil, found, page.Notices{Links: v.linksTo(found.Run, v.subject().tip)})
 	}
-	back, err := phases.PlanRollback(found, command.Request{Command: asked.Command, By: by, At: v.env.Now()}.Rollback())
+	back, err := phases.PlanRollback(found, command.Request{Command: asked.Command, By: by, At: v.Env.Now()}.Rollback())
 	if err != nil {
 		return refusal(metadata.NothingDone, command.WithNearest(err))
 	}
@@ -76,24 +76,24 @@ func (v *voice) known(ctx context.Context) (phases.Course, error) {
 	if is := v.subject(); is.began {
 		return is.Course, nil
 	}
-	branch := v.env.Branch(v.id())
-	return phases.Read(v.id(), branch, inbox.ReviewFiles(ctx, v.gh, branch, v.id()))
+	branch := v.Env.Branch(v.id())
+	return phases.Read(v.id(), branch, inbox.ReviewFiles(ctx, v.GitHub, branch, v.id()))
 }
 
 // configText gives the settings that a run of the issue has, or would have.
 func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.Pipeline) string {
-	f := page.ConfigFacts{Version: environ.VersionText(), Bots: v.in.Bots, Protects: v.in.Protect, Sandbox: v.in.Sandbox}
+	f := page.ConfigFacts{Version: environ.VersionText(), Bots: v.In.Bots, Protects: v.In.Protect, Sandbox: v.In.Sandbox}
 	for _, s := range command.Table() {
 		f.Rights = append(f.Rights, page.Right{Command: "/" + s.Name, Role: string(s.Role)})
 	}
 	why := metadata.Because("began_with_it")
-	f.From = v.env.Branch(v.id())
+	f.From = v.Env.Branch(v.id())
 	if plan == nil {
 		var err error
 		if plan, why, err = v.choose(ctx); err != nil {
-			return page.RefusalReply(marker, v.language(), page.Denial{Code: metadata.ConfigInvalid, By: v.t.By, What: "/config", Why: exit.Why(err)})
+			return page.RefusalReply(marker, v.language(), page.Denial{Code: metadata.ConfigInvalid, By: v.Trigger.By, What: "/config", Why: exit.Why(err)})
 		}
-		f.From = v.t.Branch
+		f.From = v.Trigger.Branch
 	}
 	f.Why = why.In(prompts.Words(v.language()))
 	return page.ConfigReply(marker, v.language(), plan, f)
@@ -102,14 +102,14 @@ func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.P
 // choose says which pipeline a new run would have.
 func (v *voice) choose(ctx context.Context) (*pipelines.Pipeline, metadata.Reason, error) {
 	is := issue.Issue{ID: v.id()}
-	if v.t.Issue != nil {
-		is.Title, is.Labels, is.Type = v.t.Issue.Title, v.t.Issue.Labels, v.t.Issue.Type
+	if v.Trigger.Issue != nil {
+		is.Title, is.Labels, is.Type = v.Trigger.Issue.Title, v.Trigger.Issue.Labels, v.Trigger.Issue.Type
 	}
 	src, err := git.Find(ctx, v.workFolder())
 	if err != nil {
 		return nil, "", err
 	}
-	d, err := workspace.Define(ctx, src, is, workspace.Choice{Pipeline: v.in.Pipeline, Language: v.in.Language})
+	d, err := workspace.Define(ctx, src, is, workspace.Choice{Pipeline: v.In.Pipeline, Language: v.In.Language})
 	if err == nil {
 		v.locked(func() { v.spoken = d.Plan.Language })
 	}
@@ -118,32 +118,32 @@ func (v *voice) choose(ctx context.Context) (*pipelines.Pipeline, metadata.Reaso
 
 // takeLabel removes the label that asked for a run, so that people can add it again.
 func (b *bot) takeLabel(ctx context.Context) {
-	if b.t.Label == "" || b.in.Dry {
+	if b.Trigger.Label == "" || b.In.Dry {
 		return
 	}
-	b.voice.warnOf(b.thread.RemoveLabel(ctx, b.t.Label))
+	b.voice.warnOf(b.Issue.RemoveLabel(ctx, b.Trigger.Label))
 }
 
 // refuseLabel takes off a label that somebody without the right has put on, or a template of issues, and says so once:
 // as long as it is there, nobody can add it.
 func (b *bot) refuseLabel(ctx context.Context, no page.Denial) {
-	if b.t.Label == "" || b.in.Dry {
+	if b.Trigger.Label == "" || b.In.Dry {
 		return
 	}
 	b.takeLabel(ctx)
 	marker := page.MarkerOf("label", b.id())
-	no.Why = metadata.Because("label_refused", "why", no.Why, "label", b.t.Label)
-	_, err := b.thread.Post(ctx, marker, page.RefusalReply(marker, b.voice.language(), no), time.Time{})
+	no.Why = metadata.Because("label_refused", "why", no.Why, "label", b.Trigger.Label)
+	_, err := b.Issue.Post(ctx, marker, page.RefusalReply(marker, b.voice.language(), no), time.Time{})
 	b.voice.warnOf(err)
 }
 
 // takenBack looks at the comment that asked as it is by now. What it returns is how the job ends if it was deleted, which
 // takes the command back, or edited: then nobody knows what was accepted. A job that is started again goes on.
 func (b *bot) takenBack(ctx context.Context) *jobEnd {
-	if b.t.Comment == nil || b.restarted {
+	if b.Trigger.Comment == nil || b.restarted {
 		return nil
 	}
-	switch now, err := b.inbox.ThreadOf(b.t.Said()).Comment(ctx, b.t.Said()); {
+	switch now, err := b.inbox.ThreadOf(b.Trigger.Said()).Comment(ctx, b.Trigger.Said()); {
 	case github.IsKind(err, github.NotFound, github.Gone):
 		return new(b.ignore(metadata.StaleEvent, metadata.Because("comment_deleted")))
 	case err != nil:
@@ -156,17 +156,17 @@ func (b *bot) takenBack(ctx context.Context) *jobEnd {
 
 // mayAsk says why somebody may not ask for this, or nothing.
 func (b *bot) mayAsk(ctx context.Context) *page.Denial {
-	if b.t.CI {
+	if b.Trigger.CI {
 		return nil // nobody asks for anything: the run goes on as it was asked to
 	}
-	need := b.t.Requested.Role()
-	askers := []github.User{b.t.Asker}
-	if again := inbox.RunnerOf(b.env).Again; again != "" && !strings.EqualFold(again, b.t.By) {
+	need := b.Trigger.Requested.Role()
+	askers := []github.User{b.Trigger.Asker}
+	if again := inbox.RunnerOf(b.Env).Again; again != "" && !strings.EqualFold(again, b.Trigger.By) {
 		askers = append(askers, github.User{Login: again}) // started an old job again
 	}
 	for _, who := range askers {
 		if no := b.inbox.May(ctx, who, need); no != nil {
-			no.What = text.FirstLine(b.t.Text)
+			no.What = text.FirstLine(b.Trigger.Text)
 			return no
 		}
 	}
@@ -179,10 +179,10 @@ const signTime = 10 * time.Second
 // react puts a sign on the comment that asked, if one did; fresh says that it was
 // not there before, as far as is known.
 func (b *bot) react(ctx context.Context, r github.Reaction) (fresh bool) {
-	if b.in.Command == setup.GateOnly {
+	if b.In.Command == setup.GateOnly {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, signTime)
 		defer stop()
 	}
-	return b.t.Comment == nil || b.voice.react(ctx, b.t.Comment.ID, r)
+	return b.Trigger.Comment == nil || b.voice.react(ctx, b.Trigger.Comment.ID, r)
 }

@@ -91,36 +91,37 @@ func newBot(j *environ.Job, in inbox.Inputs, t inbox.Trigger, dry dryRunner) (*b
 		return nil, err
 	}
 	v := &voice{place: p, lease: &lease{place: p}}
-	v.inbox = inbox.New(inbox.Source{Env: p.env, In: p.in, Trigger: p.t, GitHub: p.gh, Issue: p.thread, Pull: p.pull, Warn: v.warn})
+	p.Warn = v.warn
+	v.inbox = inbox.New(p.Source)
 	return &bot{
 		place: p, inbox: v.inbox, voice: v, lease: v.lease, dryRun: dry,
-		preflight: &doctor.Preflight{Env: p.env, GitHub: p.gh, Pull: p.in.Pull, Warn: v.warn},
+		preflight: &doctor.Preflight{Env: p.Env, GitHub: p.GitHub, Pull: p.In.Pull, Warn: v.warn},
 	}, nil
 }
 
 // newDelivery prepares what a run leaves on the forge besides comments.
 func newDelivery(p *place, v *voice) *delivery.Delivery {
 	return &delivery.Delivery{
-		GitHub: p.gh, Issue: p.t.Number, Branch: p.t.Branch, In: p.in, Folder: p.workFolder(),
-		Own:   delivery.OwnWorkflow(p.env.Getenv("GITHUB_WORKFLOW_REF"), p.env.Getenv("GITHUB_REPOSITORY")),
+		GitHub: p.GitHub, Issue: p.Trigger.Number, Branch: p.Trigger.Branch, In: p.In, Folder: p.workFolder(),
+		Own:   delivery.OwnWorkflow(p.Env.Getenv("GITHUB_WORKFLOW_REF"), p.Env.Getenv("GITHUB_REPOSITORY")),
 		Voice: delivery.Voice{Warn: v.warn, Facts: v.facts, Change: v.change}, Expired: v.lease.expired,
 	}
 }
 
 // act does what was asked for, if whoever asks may.
 func (b *bot) act(ctx context.Context) jobEnd {
-	if b.in.Command == setup.EndOnly {
+	if b.In.Command == setup.EndOnly {
 		return tellGone(ctx, b)
 	}
 	if no := b.elsewhere(ctx); no != nil {
 		return jobEnd{decision: denied, Denial: *no}
 	}
-	asked := b.t.Requested
-	if b.t.Closed > 0 {
+	asked := b.Trigger.Requested
+	if b.Trigger.Closed > 0 {
 		if end := b.turnToWaiting(ctx); end != nil {
 			return *end
 		}
-	} else if b.t.Pull > 0 {
+	} else if b.Trigger.Pull > 0 {
 		if end := b.turnToIssue(ctx); end != nil {
 			return *end
 		}
@@ -139,7 +140,7 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	}
 	fresh := b.react(ctx, github.Eyes)
 	switch {
-	case b.t.CI && b.in.Command == setup.GateOnly:
+	case b.Trigger.CI && b.In.Command == setup.GateOnly:
 		return b.mayGoOn(ctx)
 	case asked.Outcome == command.Mistaken, asked.Command.Now():
 		end := b.replyNow(ctx, fresh)
@@ -147,7 +148,7 @@ func (b *bot) act(ctx context.Context) jobEnd {
 			return end
 		}
 	}
-	if b.in.Command == setup.GateOnly {
+	if b.In.Command == setup.GateOnly {
 		return jobEnd{decision: toRun}
 	}
 	return b.session(ctx)
@@ -156,7 +157,7 @@ func (b *bot) act(ctx context.Context) jobEnd {
 // owes reports whether a job is worth starting for what an earlier one has left undone.
 func (b *bot) owes(ctx context.Context) bool {
 	c, err := b.voice.known(ctx)
-	return err == nil && !b.in.Dry && newDelivery(b.place, b.voice).Owes(c)
+	return err == nil && !b.In.Dry && newDelivery(b.place, b.voice).Owes(c)
 }
 
 // mayGoOn says whether a run may go on because CI has ended on its branch, or because an
@@ -165,7 +166,7 @@ func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	switch c, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return b.undecided(err)
-	case err != nil || !delivery.GoesOnAlone(c.Run) && !(b.t.Red && delivery.CILate(c.Run)):
+	case err != nil || !delivery.GoesOnAlone(c.Run) && !(b.Trigger.Red && delivery.CILate(c.Run)):
 		return b.ignore(metadata.NothingDone, metadata.Because("no_wait_for_ci"))
 	}
 	return jobEnd{decision: toRun}
@@ -179,29 +180,29 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	if no != nil {
 		return &jobEnd{decision: denied, Denial: *no}
 	}
-	of, err := inbox.RunOfPull(ctx, b.gh, b.env, b.t.Pull)
+	of, err := inbox.RunOfPull(ctx, b.GitHub, b.Env, b.Trigger.Pull)
 	if err != nil {
 		return new(b.undecided(err))
 	}
-	d := b.denial(metadata.NothingDone, metadata.Because("command_on_pull", "number", b.t.Pull))
-	asked := b.t.Requested
+	d := b.denial(metadata.NothingDone, metadata.Because("command_on_pull", "number", b.Trigger.Pull))
+	asked := b.Trigger.Requested
 	switch {
-	case of == nil && (b.t.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
+	case of == nil && (b.Trigger.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
 		return &jobEnd{decision: ignored, Denial: d}
 	case of == nil:
 		return new(b.refuseAll(ctx, d))
-	case b.t.Review != nil && inbox.Waiting{Parsed: asked, Review: b.t.Review}.Idle(of.Course):
+	case b.Trigger.Review != nil && inbox.Waiting{Parsed: asked, Review: b.Trigger.Review}.Idle(of.Course):
 		d.Why = phases.NothingToApprove(of.Run, of.Run.CurrentPhase)
 		return &jobEnd{decision: ignored, Denial: d}
 	}
-	b.t.Number = of.Issue
-	b.thread = b.gh.Thread(of.Issue)
-	b.inbox.TurnTo(b.thread)
-	if b.t.Review == nil {
+	b.Trigger.Number = of.Issue
+	b.Issue = b.GitHub.Thread(of.Issue)
+	b.inbox.TurnTo(b.Issue)
+	if b.Trigger.Review == nil {
 		return nil
 	}
-	b.inbox.Follow(b.t.Pull)
-	switch same, err := inbox.SameWorkflows(ctx, b.gh, of.Run.BranchName, cmp.Or(b.t.Branch, "HEAD"), of.Run.BaseCommit); {
+	b.inbox.Follow(b.Trigger.Pull)
+	switch same, err := inbox.SameWorkflows(ctx, b.GitHub, of.Run.BranchName, cmp.Or(b.Trigger.Branch, "HEAD"), of.Run.BaseCommit); {
 	case err != nil:
 		return new(b.undecided(err))
 	case !same:
@@ -214,35 +215,35 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 // turnToWaiting turns from an issue that was closed to that of the first run which waits
 // for it, and has jobs begin for the others. What it returns is how the job ends if none does.
 func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
-	all, err := b.awaited().By(ctx, b.t.Closed, delivery.WaitingLabel)
+	all, err := b.awaited().By(ctx, b.Trigger.Closed, delivery.WaitingLabel)
 	switch {
 	case err != nil:
 		return new(b.undecided(err))
 	case len(all) == 0:
-		return new(b.ignore(metadata.NothingDone, metadata.Because("nobody_waits", "number", b.t.Closed)))
-	case b.in.Command != setup.GateOnly: // which has no right to
+		return new(b.ignore(metadata.NothingDone, metadata.Because("nobody_waits", "number", b.Trigger.Closed)))
+	case b.In.Command != setup.GateOnly: // which has no right to
 		b.voice.warnOf(b.awaited().Wake(ctx, all[1:]))
 	}
-	b.t.Number, b.thread = all[0], b.gh.Thread(all[0])
-	b.inbox.TurnTo(b.thread)
+	b.Trigger.Number, b.Issue = all[0], b.GitHub.Thread(all[0])
+	b.inbox.TurnTo(b.Issue)
 	return nil
 }
 
 // elsewhere denies a workflow that runs on another branch than the default one.
 func (b *bot) elsewhere(ctx context.Context) *page.Denial {
-	ref := inbox.RunnerOf(b.env).Ref
-	if b.t.Branch != "" || ref == "" {
+	ref := inbox.RunnerOf(b.Env).Ref
+	if b.Trigger.Branch != "" || ref == "" {
 		return nil
 	}
 	no := new(b.denial(metadata.ConfigInvalid, ""))
-	repo, err := b.gh.Repository(ctx)
+	repo, err := b.GitHub.Repository(ctx)
 	switch {
 	case err != nil:
 		no.Code, no.Why = exit.ForgeReason(err), exit.Why(err)
 	case ref != "refs/heads/"+repo.DefaultBranch:
 		no.Why = inbox.OnOtherBranch(ref, repo.DefaultBranch)
 	default:
-		b.t.Branch = repo.DefaultBranch
+		b.Trigger.Branch = repo.DefaultBranch
 		return nil
 	}
 	return no
@@ -276,21 +277,21 @@ func (b *bot) turnTo(w *workspace.Workspace) {
 // replyNow answers what is answered at once: questions, and mistakes.
 func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 	end := jobEnd{decision: replied}
-	if b.t.Requested.Outcome == command.Mistaken {
-		end.decision, end.Denial = denied, b.denial(metadata.NothingDone, metadata.Said(text.OneLine(b.t.Requested.Reply(b.voice.language()))))
+	if b.Trigger.Requested.Outcome == command.Mistaken {
+		end.decision, end.Denial = denied, b.denial(metadata.NothingDone, metadata.Said(text.OneLine(b.Trigger.Requested.Reply(b.voice.language()))))
 	}
-	if v := b.t.Review; v != nil {
-		b.tellReview(ctx, b.voice.answerText(ctx, b.t.Requested, b.t.By, page.ReviewMarker(v.ID)))
+	if v := b.Trigger.Review; v != nil {
+		b.tellReview(ctx, b.voice.answerText(ctx, b.Trigger.Requested, b.Trigger.By, page.ReviewMarker(v.ID)))
 		return end
 	}
-	if b.t.Comment == nil { // a form or a workflow asks; the page of the job is the answer
-		end.text = b.voice.answerText(ctx, b.t.Requested, b.t.By, "")
+	if b.Trigger.Comment == nil { // a form or a workflow asks; the page of the job is the answer
+		end.text = b.voice.answerText(ctx, b.Trigger.Requested, b.Trigger.By, "")
 		return end
 	}
 	if !fresh && !b.restarted {
 		return end // the job that works on the run has taken it
 	}
-	if end.err = b.voice.replyTo(ctx, inbox.Waiting{Comment: *b.t.Comment, Parsed: b.t.Requested, OnPull: b.t.Pull > 0}); end.err != nil {
+	if end.err = b.voice.replyTo(ctx, inbox.Waiting{Comment: *b.Trigger.Comment, Parsed: b.Trigger.Requested, OnPull: b.Trigger.Pull > 0}); end.err != nil {
 		end.Code, end.Why = exit.ForgeReason(end.err), exit.Why(end.err)
 	}
 	return end
@@ -300,7 +301,7 @@ func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 func (b *bot) failed(ctx context.Context, d page.Denial, sign github.Reaction) {
 	ctx, stop := lastWords(ctx)
 	defer stop()
-	if b.in.Dry {
+	if b.In.Dry {
 		return
 	}
 	b.react(ctx, sign)
@@ -322,19 +323,19 @@ func (b *bot) refuseAll(ctx context.Context, d page.Denial) jobEnd {
 // refuseWhatAsked answers the comment or review that this job is for.
 func (b *bot) refuseWhatAsked(ctx context.Context, d page.Denial) {
 	switch {
-	case b.t.Comment != nil:
-		b.voice.refuse(ctx, &message{comment: b.t.Comment.ID, denial: d})
-	case b.t.Review != nil:
-		b.tellReview(ctx, page.RefusalReply(page.ReviewMarker(b.t.Review.ID), b.voice.language(), d))
+	case b.Trigger.Comment != nil:
+		b.voice.refuse(ctx, &message{comment: b.Trigger.Comment.ID, denial: d})
+	case b.Trigger.Review != nil:
+		b.tellReview(ctx, page.RefusalReply(page.ReviewMarker(b.Trigger.Review.ID), b.voice.language(), d))
 	}
 }
 
 // tellReview answers the review that this job is for, below the pull request.
 func (b *bot) tellReview(ctx context.Context, text string) {
-	if b.in.Dry || b.lease.expired() {
+	if b.In.Dry || b.lease.expired() {
 		return
 	}
-	_, err := b.pull.Post(ctx, page.ReviewMarker(b.t.Review.ID), text, b.inbox.Start())
+	_, err := b.Pull.Post(ctx, page.ReviewMarker(b.Trigger.Review.ID), text, b.inbox.Start())
 	b.voice.warnOf(err)
 }
 
@@ -363,7 +364,7 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	sign := github.ThumbsDown
 	if !b.hasRun() && (end.Code == metadata.ConfigInvalid || end.Code == metadata.CredentialsMissing) {
 		end.decision, sign = denied, github.Confused
-		if errors.As(err, new(*source.UnknownError)) && b.t.Comment != nil && b.t.Requested.Command.Pipeline != "" {
+		if errors.As(err, new(*source.UnknownError)) && b.Trigger.Comment != nil && b.Trigger.Requested.Command.Pipeline != "" {
 			end.err = nil // a mistake in a comment is answered, and no fault of the job
 		}
 	}
@@ -372,7 +373,7 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	}
 	b.failed(ctx, end.Denial, sign)
 	if b.unpushed != nil && b.w.Run.Status == metadata.Running && ctx.Err() == nil {
-		told := phases.Halt(*b.unpushed, end.Code, end.Why, b.env.Now())
+		told := phases.Halt(*b.unpushed, end.Code, end.Why, b.Env.Now())
 		b.voice.flush(told) // the branch does not say it
 		b.delivery.TellStop(ctx, b.w.Plan, &told)
 	}

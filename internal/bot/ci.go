@@ -55,7 +55,7 @@ func (b holdGate) await(ctx context.Context) (more bool, err error) {
 	}
 	b.delivery.StartCI(ctx, rule, run, commit)
 	wait, _ := delivery.MostWait(rule)
-	began, before, same := b.env.Now(), "", 0
+	began, before, same := b.Env.Now(), "", 0
 	for {
 		v, err := b.delivery.LookAtCI(ctx, rule, commit)
 		if err != nil && ctx.Err() == nil {
@@ -68,7 +68,7 @@ func (b holdGate) await(ctx context.Context) (more bool, err error) {
 			b.show(run, commit, v)
 		}
 		same++
-		passed := b.env.Now().Sub(began)
+		passed := b.Env.Now().Sub(began)
 		over := run.Stop.Code == metadata.CIFailed || run.MissesCI() || passed >= wait
 		switch state := v.State(); {
 		case state == delivery.CIRed, over && len(v.Failed) > 0:
@@ -78,7 +78,7 @@ func (b holdGate) await(ctx context.Context) (more bool, err error) {
 		case state == delivery.CINothing && !delivery.CISpoke(run) && passed >= min(wait, startsSoon):
 			return b.pass(ctx, commit, "", v.Silent(commit))
 		case over && (state == delivery.CIPending || state == delivery.CINothing):
-			if next, ok := delivery.MissCI(run, commit, v, b.env.Now()); ok {
+			if next, ok := delivery.MissCI(run, commit, v, b.Env.Now()); ok {
 				return b.turn(ctx, next, "CI has not come") // and people are told
 			}
 			return false, nil
@@ -125,7 +125,7 @@ func (b holdGate) pass(ctx context.Context, at, good string, none metadata.Reaso
 	if good == "" {
 		subject = "nothing of CI is waited for"
 	}
-	return b.turn(ctx, delivery.PassCI(phases.On(b.w.Plan, run), good, none, b.env.Now()), subject)
+	return b.turn(ctx, delivery.PassCI(phases.On(b.w.Plan, run), good, none, b.Env.Now()), subject)
 }
 
 // fail has the work revised for what failed, or stops the run for a person.
@@ -134,7 +134,7 @@ func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict)
 	fixes := delivery.CIFixes(run)
 	_, most := delivery.MostWait(b.w.Plan.CI)
 	if fixes < most && run.Stop.Code != metadata.CIFailed {
-		back, ok, err := delivery.FixCI(phases.On(b.w.Plan, run), commit, b.delivery.Evidence(ctx, v.Failed, b.env.Finder().Mask), b.env.Now())
+		back, ok, err := delivery.FixCI(phases.On(b.w.Plan, run), commit, b.delivery.Evidence(ctx, v.Failed, b.Env.Finder().Mask), b.Env.Now())
 		if err != nil {
 			return false, err
 		}
@@ -152,7 +152,7 @@ func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict)
 	if run.Stop.Code == metadata.CIFailed {
 		return false, nil // people know
 	}
-	return b.turn(ctx, delivery.GiveUpCI(phases.On(b.w.Plan, run), commit, delivery.CheckNames(v.Failed), b.env.Now()), "stopped: "+string(metadata.CIFailed))
+	return b.turn(ctx, delivery.GiveUpCI(phases.On(b.w.Plan, run), commit, delivery.CheckNames(v.Failed), b.Env.Now()), "stopped: "+string(metadata.CIFailed))
 }
 
 // turn records how a run goes on after CI has spoken.

@@ -36,8 +36,8 @@ func IsPartJob(env environ.Env) bool {
 // The record of the run stays as it is; it is for the job that joins the parts.
 func DoPart(ctx context.Context, env environ.Env) error {
 	j, in, err := inbox.Begin(env)
-	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
-	t := &task{place: &place{job: j, env: j.Env, in: in}}
+	defer j.Log.Close() // as for every other line, nobody can be told
+	t := &task{place: &place{job: j, Source: inbox.Source{Env: j.Env, In: in}}}
 	became, shown := "", ""
 	if err == nil {
 		ctx, stop := in.Within(ctx)
@@ -81,19 +81,19 @@ func (t *task) do(ctx context.Context) (became, shown string, err error) {
 	}
 	defer func() { err = errors.Join(err, t.w.Close()) }()
 	parts := phases.PartsOfWave(phases.On(t.w.Plan, t.w.Run))
-	if !sharedLease(t.me, t.w.Run.Execution.Lease) || !slices.Contains(parts, t.in.Part) {
-		t.job.Notice(fmt.Sprintf("%s of issue %s is not done here: the run has gone another way since this workflow left it to its jobs", t.in.Part, t.w.Issue.ID))
+	if !sharedLease(t.me, t.w.Run.Execution.Lease) || !slices.Contains(parts, t.In.Part) {
+		t.job.Notice(fmt.Sprintf("%s of issue %s is not done here: the run has gone another way since this workflow left it to its jobs", t.In.Part, t.w.Issue.ID))
 		return "", "", nil
 	}
 	run, err := t.share(ctx, len(parts))
-	if t.in.Upload {
+	if t.In.Upload {
 		t.warnOf(runs.KeepTalk(t.job, t.w))
 	}
 	if err != nil {
 		return "", "", err
 	}
-	rec := run.Phase(t.in.Part)
-	return fmt.Sprintf("%s, %s", rec.Status, cmp.Or(string(rec.CurrentStep), "nothing is left to do")), shownOf(prompts.Words(run.Language), t.in.Part, rec), nil
+	rec := run.Phase(t.In.Part)
+	return fmt.Sprintf("%s, %s", rec.Status, cmp.Or(string(rec.CurrentStep), "nothing is left to do")), shownOf(prompts.Words(run.Language), t.In.Part, rec), nil
 }
 
 // shownOf says for people how a part stands.
@@ -107,21 +107,22 @@ func shownOf(words prompts.Catalogue, part string, rec *metadata.Phase) string {
 
 // open opens the run and reads what people have asked of it.
 func (t *task) open(ctx context.Context) error {
-	number, err := strconv.Atoi(t.in.Issue)
+	number, err := strconv.Atoi(t.In.Issue)
 	if err != nil {
 		return err
 	}
-	trigger := inbox.Trigger{Repository: t.env.Getenv("GITHUB_REPOSITORY"), Number: number, CI: true}
-	if t.place, err = newPlace(t.job, t.in, trigger); err != nil {
+	trigger := inbox.Trigger{Repository: t.Env.Getenv("GITHUB_REPOSITORY"), Number: number, CI: true}
+	if t.place, err = newPlace(t.job, t.In, trigger); err != nil {
 		return err
 	}
-	t.inbox = inbox.New(inbox.Source{Env: t.env, In: t.in, GitHub: t.gh, Issue: t.thread, Warn: t.warn, Trigger: t.t})
+	t.Warn = t.warn
+	t.inbox = inbox.New(t.Source)
 	t.sign(ctx)
-	if t.w, err = workspace.Open(ctx, t.env, t.options()); err != nil {
+	if t.w, err = workspace.Open(ctx, t.Env, t.options()); err != nil {
 		return err
 	}
 	if t.w.Fresh {
-		return errors.Join(fmt.Errorf("issue %s has no run", t.in.Issue), t.w.Close())
+		return errors.Join(fmt.Errorf("issue %s has no run", t.In.Issue), t.w.Close())
 	}
 	t.inbox.Follow(t.w.Run.PRNumber)
 	if err := t.inbox.Reach(ctx, t.w.Run); err != nil {
@@ -133,9 +134,9 @@ func (t *task) open(ctx context.Context) error {
 // options are those with which the run is opened.
 func (t *task) options() workspace.Options {
 	o := workspace.Options{
-		Query:  issue.Query{Id: t.in.Issue, Online: true},
-		Choice: workspace.Choice{Agent: t.in.Agent, Installed: t.in.There, Model: t.in.Model, Protect: t.in.Protect},
-		Repo:   t.workFolder(), Sandbox: t.in.Sandbox, Token: t.in.Token, Author: t.author, Push: new(bool), TakeTheirs: true, Only: t.in.Part, Jobs: 1,
+		Query:  issue.Query{Id: t.In.Issue, Online: true},
+		Choice: workspace.Choice{Agent: t.In.Agent, Installed: t.In.There, Model: t.In.Model, Protect: t.In.Protect},
+		Repo:   t.workFolder(), Sandbox: t.In.Sandbox, Token: t.In.Token, Author: t.author, Push: new(bool), TakeTheirs: true, Only: t.In.Part, Jobs: 1,
 	}
 	*o.Push = true
 	return o
@@ -150,7 +151,7 @@ func (t *task) share(ctx context.Context, n int) (metadata.Run, error) {
 	}
 	w.SayLacking()
 	t.warnOf(process.Harden())
-	view := terminal.NewView(t.env.Stdout, terminal.Options{Plan: w.Plan, Verbose: t.in.Show, Group: t.job.Group})
+	view := terminal.NewView(t.Env.Stdout, terminal.Options{Plan: w.Plan, Verbose: t.In.Show, Group: t.job.Group})
 	e, err := w.Engine(o, view)
 	if err != nil {
 		return w.Run, err
@@ -183,7 +184,7 @@ func (t *task) today(ctx context.Context, e *engine.Engine, run metadata.Run, n 
 			return run, fmt.Errorf("what was spent today: %w", err)
 		}
 	}
-	left, why := phases.RemainingToday(b, run, others, t.env.Now())
+	left, why := phases.RemainingToday(b, run, others, t.Env.Now())
 	if left /= float64(n); why == "" && (run.Budget.USD == 0 || left < run.Budget.USD) {
 		run.Budget.USD, run.Budget.Since.USD = left, run.Cost.USD
 	}
@@ -191,12 +192,6 @@ func (t *task) today(ctx context.Context, e *engine.Engine, run metadata.Run, n 
 }
 
 func (t *task) warn(err error) { t.job.Warning(err.Error()) }
-
-func (t *task) warnOf(err error) {
-	if err != nil {
-		t.warn(err)
-	}
-}
 
 // errEnded is the error by which people end the work on a part.
 var errEnded = errors.New("people have asked for something else; the job that joins the parts does it")
@@ -235,7 +230,7 @@ func (t *task) stoppedBy(ctx context.Context, run metadata.Run, commands ...stri
 		if err != nil {
 			continue
 		}
-		now, then := run.Phase(t.in.Part), x.Run.Phase(t.in.Part)
+		now, then := run.Phase(t.In.Part), x.Run.Phase(t.In.Part)
 		if then == nil || then.Generation != now.Generation || then.Status == metadata.PhaseSkipped {
 			return true
 		}

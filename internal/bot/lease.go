@@ -59,7 +59,7 @@ func (l *lease) held(ctx context.Context, run metadata.Run) *page.Denial {
 
 // holder describes the process that works on a run, from the lease that it wrote.
 func (l *lease) holder(ctx context.Context, lease *metadata.Lease) metadata.Reason {
-	if lease == nil || lease.Owner == l.me || !l.env.Now().Before(lease.Expires) {
+	if lease == nil || lease.Owner == l.me || !l.Env.Now().Before(lease.Expires) {
 		return ""
 	}
 	why, free := metadata.Because("held", "owner", lease.Owner), lease.Expires.UTC().Format("2006-01-02 15:04 UTC")
@@ -70,7 +70,7 @@ func (l *lease) holder(ctx context.Context, lease *metadata.Lease) metadata.Reas
 	if mine, ok := environ.ParseOwner(l.me); ok && mine.Run == other.Run && (mine.Attempt > other.Attempt || sharedLease(l.me, lease)) {
 		return "" // this is the same job, started again, or the one that the others have worked for
 	}
-	over, err := (&github.Checks{Repo: l.gh}).JobOver(ctx, github.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
+	over, err := (&github.Checks{Repo: l.GitHub}).JobOver(ctx, github.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
 		return other.Runner != "" && environ.RunnerName(runner) == other.Runner
 	})
 	switch {

@@ -26,7 +26,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 	x, err := b.decide(ctx, run, o)
 	spent := run
 	if x.Since != nil {
-		run, spent, o.At = *x.Since, x.Run, b.env.Now()
+		run, spent, o.At = *x.Since, x.Run, b.Env.Now()
 	}
 	var no *command.Refusal
 	if errors.As(err, &no) {
@@ -66,7 +66,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 
 // decide computes the effect of a command on a run, and looks up or asks what that takes.
 func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
-	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && b.in.TooManyBots(run, o.By) {
+	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && b.In.TooManyBots(run, o.By) {
 		return command.Effect{}, command.Refuse(metadata.PermissionDenied, inbox.WhyNoMoreBots())
 	}
 	x, err := o.Apply(phases.On(b.w.Plan, run), b.lease.holding)
@@ -76,7 +76,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 		return b.consult(ctx, run, o)
 	case o.Restore, o.Attempt > 0:
 		if _, missing := b.w.EndOf(ctx, o.Phase, o.Attempt); missing != nil {
-			err = &command.Refusal{Code: metadata.NothingDone, Err: missing}
+			err = command.RefusedBy(metadata.NothingDone, missing)
 		}
 	case o.Name == "approve":
 		if err = b.mayApprove(ctx, run, o); err == nil {
@@ -88,7 +88,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 			title, err = b.delivery.Squashable(ctx, run)
 		}
 		if merged := (&phases.Refusal{}); errors.As(err, &merged) {
-			err = &command.Refusal{Code: metadata.NothingDone, Err: err}
+			err = command.RefusedBy(metadata.NothingDone, err)
 		}
 		if err == nil {
 			x.Run, err = delivery.Finish(ctx, b.w, b.engine, x.Run, delivery.FinishWay{Squash: o.Squash, Title: title}, o.At)
@@ -107,7 +107,7 @@ func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Reques
 		return command.Refuse(no.Code, no.Why)
 	}
 	if err := b.w.Unchanged(ctx, o.Commit, o.Phase); err != nil {
-		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
+		return command.RefusedBy(metadata.StaleEvent, err)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Reques
 func (b *bot) mayPlace(ctx context.Context, approved metadata.Run) error {
 	left, err := engine.UnplacedOpened(b.w.Repo.Dir(), phases.ToPlace(phases.On(b.w.Plan, approved)))
 	if err != nil {
-		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
+		return command.RefusedBy(metadata.StaleEvent, err)
 	}
 	return b.preflight.MayPush(ctx, phases.OpenedPaths(left))
 }
@@ -161,7 +161,7 @@ func (b *bot) refresh(ctx context.Context, run metadata.Run, o command.Request) 
 	opening.Pipeline = o.Pipeline // else that of the run, whatever new runs take
 	if o.Refresh.Definition {
 		if err := b.w.Redefine(ctx, opening); err != nil {
-			return run, &command.Refusal{Code: metadata.ConfigInvalid, Err: err}
+			return run, command.RefusedBy(metadata.ConfigInvalid, err)
 		}
 		if b.w.Run.Status == metadata.Completed && !o.Refresh.Issue {
 			return run, command.Refuse(metadata.Done, workspace.NothingNew(b.w.Plan))
@@ -175,17 +175,17 @@ func (b *bot) refresh(ctx context.Context, run metadata.Run, o command.Request) 
 // the pull request. The issue is not read anew, because somebody may have edited it since. Of the discussion, that
 // counts which was there then.
 func (b *bot) takeIssue(ctx context.Context, o command.Request) error {
-	if o.OnPull || o.Comment > 0 && (b.t.Comment == nil || b.t.Comment.ID != o.Comment) {
+	if o.OnPull || o.Comment > 0 && (b.Trigger.Comment == nil || b.Trigger.Comment.ID != o.Comment) {
 		return command.Refuse(metadata.StaleEvent, metadata.Because("issue_as_then"))
 	}
 	now, err := b.hear(o)(ctx, issue.Reference{}, b.w.Given)
 	if err != nil {
 		return err
 	}
-	now.Mask(b.env)
+	now.Mask(b.Env)
 	b.w.Removed = append(b.w.Removed, now.Clean()...)
 	if err := b.w.TakeIssue(now, o.By); err != nil {
-		return &command.Refusal{Code: metadata.NothingDone, Err: err}
+		return command.RefusedBy(metadata.NothingDone, err)
 	}
 	b.tellTaken()
 	return nil
@@ -217,7 +217,7 @@ func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error)
 	b.keep(run)
 	if run.Status == metadata.Running {
 		if no := b.closed(ctx); no != nil && no.Code == metadata.StaleEvent { // which is the plainest way to stop a run
-			next, _ := phases.Cancel(run, no.Why, b.env.Now()) // it is running
+			next, _ := phases.Cancel(run, no.Why, b.Env.Now()) // it is running
 			if err := b.engine.Amend(ctx, next, "the issue is closed"); err != nil {
 				return run, err
 			}
@@ -231,7 +231,7 @@ func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error)
 	}
 	if run.Status == metadata.Interrupted && ctx.Err() == nil {
 		// The step was ended for a command that then had no effect.
-		run = phases.TakeUp(run, phases.Start{At: b.env.Now()})
+		run = phases.TakeUp(run, phases.Start{At: b.Env.Now()})
 	}
 	if changed := b.voice.keepComment(&run); b.delivery.KeepPull(ctx, b.w, &run) || changed {
 		run, err = b.note(ctx, run)
@@ -246,7 +246,7 @@ func (b *bot) note(ctx context.Context, run metadata.Run) (metadata.Run, error) 
 	if run.Status == metadata.Running {
 		return run, nil
 	}
-	next := phases.Touch(run, b.env.Now())
+	next := phases.Touch(run, b.Env.Now())
 	return next, b.engine.Amend(ctx, next, "comment and pull request")
 }
 
@@ -307,7 +307,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 		}
 		return run, nil
 	}
-	mine := b.t.Comment != nil && c.Comment.ID == b.t.Comment.ID || c.Review != nil
+	mine := b.Trigger.Comment != nil && c.Comment.ID == b.Trigger.Comment.ID || c.Review != nil
 	if c.Parsed.Outcome == command.Mistaken || o.Now() {
 		b.inbox.MarkDoneOf(c)
 		if !mine { // its own job answers it, unless that ended early
@@ -329,7 +329,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 // and refused commands, and the reactions. A slow job may still do that itself, so it is done only after some time,
 // or once the job that had the run is known to be gone.
 func (b *bot) reconcile(ctx context.Context) {
-	run, now := b.w.Run, b.env.Now()
+	run, now := b.w.Run, b.Env.Now()
 	taken := map[int64]metadata.Decision{}
 	for _, d := range run.Decisions {
 		if b.lease.orphan || now.Sub(d.At) > inbox.LookBack {
@@ -366,7 +366,7 @@ func (b *bot) keepChildren(ctx context.Context, run metadata.Run) (metadata.Run,
 		if made == nil {
 			continue
 		}
-		next := phases.Opened(run, child.ID, made.Number, made.URL, b.env.Now())
+		next := phases.Opened(run, child.ID, made.Number, made.URL, b.Env.Now())
 		if err := b.engine.Amend(ctx, next, fmt.Sprintf("issue %d is open", made.Number)); err != nil {
 			return run, err
 		}

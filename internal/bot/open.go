@@ -30,14 +30,14 @@ import (
 func (b *bot) opening(o *command.Request) workspace.Options {
 	out := workspace.Options{
 		Query:  issue.Query{Id: b.id(), Online: true},
-		Choice: workspace.Choice{Pipeline: b.in.Pipeline, Language: b.in.Language, Agent: b.in.Agent, Installed: b.in.There, Model: b.in.Model, Protect: b.in.Protect, Workflow: b.delivery.Own},
-		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: phases.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Author: b.author, Push: new(bool), TakeTheirs: true, TrustBranch: true,
+		Choice: workspace.Choice{Pipeline: b.In.Pipeline, Language: b.In.Language, Agent: b.In.Agent, Installed: b.In.There, Model: b.In.Model, Protect: b.In.Protect, Workflow: b.delivery.Own},
+		Repo:   b.workFolder(), Sandbox: b.In.Sandbox, More: phases.Allowance{USD: b.In.USD}, Token: b.In.Token, Base: b.In.Base, Author: b.author, Push: new(bool), TakeTheirs: true, TrustBranch: true,
 	}
-	*out.Push = !b.in.Dry
-	if b.t.Issue != nil {
+	*out.Push = !b.In.Dry
+	if b.Trigger.Issue != nil {
 		out.Given = &issue.Issue{
-			ID: b.id(), Title: text.OneLine(b.t.Issue.Title), Body: issue.TrimLines(b.t.Issue.Body), URL: b.t.Issue.URL,
-			Author: b.t.Issue.Author, Labels: delivery.OwnLabels(b.t.Issue.Labels), Type: b.t.Issue.Type,
+			ID: b.id(), Title: text.OneLine(b.Trigger.Issue.Title), Body: issue.TrimLines(b.Trigger.Issue.Body), URL: b.Trigger.Issue.URL,
+			Author: b.Trigger.Issue.Author, Labels: delivery.OwnLabels(b.Trigger.Issue.Labels), Type: b.Trigger.Issue.Type,
 		}
 	}
 	if o == nil {
@@ -52,7 +52,7 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 		out.Agent = o.Agent
 	}
 	out.More = o.More
-	out.More.USD = cmp.Or(o.More.USD, b.in.USD)
+	out.More.USD = cmp.Or(o.More.USD, b.In.USD)
 	return out
 }
 
@@ -60,10 +60,10 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 func (b *bot) hear(o command.Request) issue.Hear {
 	before := o.Written
 	if before.IsZero() {
-		before = b.t.At
+		before = b.Trigger.At
 	}
 	place := inbox.DiscussionPlace{
-		Thread: b.gh.Thread(b.t.Number), Before: before, Users: b.in.Users, Bots: b.in.Bots, Warn: b.voice.warn,
+		Thread: b.GitHub.Thread(b.Trigger.Number), Before: before, Users: b.In.Users, Bots: b.In.Bots, Warn: b.voice.warn,
 	}
 	return place.Hear
 }
@@ -73,7 +73,7 @@ func (b *bot) hear(o command.Request) issue.Hear {
 func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	b.sign(ctx)
 	first := b.firstRun(ctx)
-	w, err := workspace.Open(ctx, b.env, b.opening(first))
+	w, err := workspace.Open(ctx, b.Env, b.opening(first))
 	if lost := (&git.NotARepository{}); errors.As(err, &lost) && strings.Contains(lost.Why, "not in a git repository") {
 		return nil, command.Refuse(metadata.ConfigInvalid, metadata.Because("no_checkout"))
 	}
@@ -81,7 +81,7 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 		// What was asked of that run is not asked of a new one, if another job has not just begun it.
 		first = b.firstRun(ctx)
 		if err = w.Close(); err == nil {
-			w, err = workspace.Open(ctx, b.env, b.opening(first))
+			w, err = workspace.Open(ctx, b.Env, b.opening(first))
 		}
 		if err == nil && !w.Fresh {
 			b.before = metadata.Run{}
@@ -137,15 +137,15 @@ func (b *bot) wasDeleted(ctx context.Context) bool {
 
 // firstRun is the first waiting /run by somebody with the right.
 func (b *bot) firstRun(ctx context.Context) *command.Request {
-	if b.t.ByForm() && b.t.AsksToRun() {
-		return &command.Request{Command: b.t.Requested.Command, By: b.t.By, At: b.env.Now()}
+	if b.Trigger.ByForm() && b.Trigger.AsksToRun() {
+		return &command.Request{Command: b.Trigger.Requested.Command, By: b.Trigger.By, At: b.Env.Now()}
 	}
 	for _, c := range b.inbox.Pending(b.before) {
 		if c.Review != nil || c.Parsed.Outcome != command.Understood || c.Parsed.Command.Name != "run" || c.Comment.Edited() {
 			continue
 		}
 		if who := c.Comment.Author; b.inbox.May(ctx, who, c.Parsed.Role()) == nil {
-			return &command.Request{Command: c.Parsed.Command, By: who.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now(), Written: c.Comment.CreatedAt}
+			return &command.Request{Command: c.Parsed.Command, By: who.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.Env.Now(), Written: c.Comment.CreatedAt}
 		}
 	}
 	return nil
@@ -154,9 +154,9 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 // closed says why no work is done on this issue, or nothing. That is asked now, since the job may have waited long.
 // The text of the issue, however, is that of the event, which is what the author of the command has read.
 func (b *bot) closed(ctx context.Context) *page.Denial {
-	is, err := b.gh.Issue(ctx, b.t.Number)
-	if err == nil && b.t.Issue == nil {
-		b.t.Issue = &is
+	is, err := b.GitHub.Issue(ctx, b.Trigger.Number)
+	if err == nil && b.Trigger.Issue == nil {
+		b.Trigger.Issue = &is
 	}
 	b.delivery.Labelled = slices.Contains(is.Labels, delivery.WaitingLabel)
 	if code, why := issue.WhyNoWork(is, err); code != "" {
@@ -181,7 +181,7 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	}
 	telemetry.Follow(ctx, e, b.w.Run)
 	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, workspace.Longest(b.w.Plan)
-	if b.in.FanOut && b.in.Command != setup.JoinOnly {
+	if b.In.FanOut && b.In.Command != setup.JoinOnly {
 		splitIntoParts(e)
 	}
 	b.engine = e
@@ -267,11 +267,11 @@ func (b *bot) early(ctx context.Context, first command.Request) ([]command.Reque
 			return nil, later{errors.New(no.Why.In(prompts.Words("en")))}
 		case no != nil || c.Comment.Edited():
 		case c.Parsed.Outcome == command.Mistaken || c.Parsed.Command.Now():
-			if c.Comment.ID != b.t.Said() {
+			if c.Comment.ID != b.Trigger.Said() {
 				b.voice.outbox.answer(c)
 			}
 		default:
-			out = append(out, command.Request{Command: c.Parsed.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now()})
+			out = append(out, command.Request{Command: c.Parsed.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.Env.Now()})
 		}
 	}
 	return out, nil
@@ -290,12 +290,12 @@ type dryRunner func(ctx context.Context, w *workspace.Workspace, d DryRun) (meta
 // rehearse goes through the whole pipeline with the rehearsal agent on a
 // scratch copy. Nothing is written to the forge.
 func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
-	if !b.t.AsksToRun() {
+	if !b.Trigger.AsksToRun() {
 		return b.ignore(metadata.NothingDone, metadata.Because("rehearses_run"))
 	}
-	o := b.opening(&command.Request{Command: b.t.Requested.Command})
+	o := b.opening(&command.Request{Command: b.Trigger.Requested.Command})
 	o.Scratch, o.Agent, o.Token = true, agents.Rehearsal, ""
-	w, err := workspace.Open(ctx, b.env, o)
+	w, err := workspace.Open(ctx, b.Env, o)
 	if err != nil {
 		return b.broke(ctx, err)
 	}
@@ -305,11 +305,11 @@ func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
 			end.err = errors.Join(end.err, err)
 		}
 	}()
-	run, err := b.dryRun(ctx, w, DryRun{Options: o, Verbose: b.in.Show, Label: b.in.Label})
+	run, err := b.dryRun(ctx, w, DryRun{Options: o, Verbose: b.In.Show, Label: b.In.Label})
 	b.keep(run)
 	if err != nil {
 		return b.broke(ctx, err)
 	}
-	_, _ = fmt.Fprintln(b.env.Stdout, "Nothing was left behind.")
+	_, _ = fmt.Fprintln(b.Env.Stdout, "Nothing was left behind.")
 	return jobEnd{decision: toRun, Denial: page.Denial{Code: metadata.Done}}
 }

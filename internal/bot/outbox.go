@@ -129,7 +129,7 @@ const keptFree = 3
 
 // send sends what can be sent without a wait.
 func (v *voice) send(ctx context.Context) {
-	v.sendAll(ctx, func() bool { return v.gh.FreeWrites() <= keptFree })
+	v.sendAll(ctx, func() bool { return v.GitHub.FreeWrites() <= keptFree })
 }
 
 // sendAll sends everything, however long that takes, unless stop says before one that it is
@@ -147,8 +147,8 @@ func (v *voice) sendAll(ctx context.Context, stop func() bool) {
 			}
 		case aSign:
 			v.react(ctx, m.comment, m.sign)
-			if other := map[github.Reaction]github.Reaction{github.Rocket: github.ThumbsDown, github.ThumbsDown: github.Rocket}[m.sign]; v.restarted && other != "" && !v.in.Dry {
-				v.warnOf(v.thread.TakeBack(ctx, m.comment, other)) // the first start of the job may have said that
+			if other := map[github.Reaction]github.Reaction{github.Rocket: github.ThumbsDown, github.ThumbsDown: github.Rocket}[m.sign]; v.restarted && other != "" && !v.In.Dry {
+				v.warnOf(v.Issue.TakeBack(ctx, m.comment, other)) // the first start of the job may have said that
 			}
 		}
 		if ctx.Err() == nil {
@@ -184,7 +184,7 @@ func (v *voice) tellOpinion(ctx context.Context, said page.Opinion) {
 		return
 	}
 	marker := page.OpinionMarker(said.About)
-	if _, err := v.thread.Post(ctx, marker, text(marker), page.OpinionSince(said.About)); err != nil && !errors.Is(err, engine.ErrSteered) {
+	if _, err := v.Issue.Post(ctx, marker, text(marker), page.OpinionSince(said.About)); err != nil && !errors.Is(err, engine.ErrSteered) {
 		v.warn(err)
 	}
 }

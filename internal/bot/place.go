@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -24,13 +23,8 @@ import (
 // place is where a job works: its environment and inputs, the event that started it, and the issue on the forge. All
 // parts of a bot read it; it does not change once a run is open.
 type place struct {
-	job    *environ.Job
-	env    environ.Env
-	in     inbox.Inputs
-	t      inbox.Trigger
-	gh     github.Repo
-	thread *github.Thread // of the issue
-	pull   *github.Thread // of the pull request that the event is about; nil: it is about the issue
+	inbox.Source
+	job *environ.Job
 
 	me        string    // this process, in the lease on a run
 	author    [2]string // name and address of the account of the token; empty as long as they are not known
@@ -43,7 +37,7 @@ func newPlace(j *environ.Job, in inbox.Inputs, t inbox.Trigger) (*place, error) 
 		return nil, fmt.Errorf("the event does not say which repository it is about (GITHUB_REPOSITORY is %q)", j.Env.Getenv("GITHUB_REPOSITORY"))
 	}
 	p := &place{
-		job: j, env: j.Env, in: in, t: t,
+		Source: inbox.Source{Env: j.Env, In: in, Trigger: t}, job: j,
 		me: environ.OwnerOf(j.Env), restarted: j.Env.Getenv("GITHUB_RUN_ATTEMPT") > "1",
 	}
 	f, err := issue.ForgeOf(j.Env)
@@ -54,28 +48,28 @@ func newPlace(j *environ.Job, in inbox.Inputs, t inbox.Trigger) (*place, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.gh = gh.In(t.Repository)
-	p.thread = p.gh.Thread(t.Number)
+	p.GitHub = gh.In(t.Repository)
+	p.Issue = p.GitHub.Thread(t.Number)
 	if t.Pull > 0 {
-		p.pull = p.gh.Thread(t.Pull)
-		p.thread = p.pull // as long as it is not known of which issue it is
+		p.Pull = p.GitHub.Thread(t.Pull)
+		p.Issue = p.Pull // as long as it is not known of which issue it is
 	}
 	if t.At.IsZero() {
-		p.t.At = j.Env.Now() // a form; what was written before is not for this job
+		p.Trigger.At = j.Env.Now() // a form; what was written before is not for this job
 	}
 	return p, nil
 }
 
 // sign has commits be by the account that makes them, as the forge counts them, unless git is told of somebody.
 func (p *place) sign(ctx context.Context) {
-	if who, err := p.gh.Self(ctx); err == nil { // else by nobody
-		p.author = [2]string{who.Login, fmt.Sprintf("%d+%s@users.noreply.%s", who.ID, who.Login, p.gh.Web().Hostname())}
+	if who, err := p.GitHub.Self(ctx); err == nil { // else by nobody
+		p.author = [2]string{who.Login, fmt.Sprintf("%d+%s@users.noreply.%s", who.ID, who.Login, p.GitHub.Web().Hostname())}
 	}
 }
 
 // denial says why what the event asks for is not done.
 func (p *place) denial(code metadata.Code, why metadata.Reason) page.Denial {
-	return page.Denial{Code: code, By: p.t.By, What: text.FirstLine(p.t.Text), Why: why}
+	return page.Denial{Code: code, By: p.Trigger.By, What: text.FirstLine(p.Trigger.Text), Why: why}
 }
 
 // ignore ends a job that is asked for nothing.
@@ -89,21 +83,21 @@ func (p *place) undecided(err error) jobEnd {
 }
 
 // id is that of the issue, as runs spell it.
-func (p *place) id() string { return strconv.Itoa(p.t.Number) }
+func (p *place) id() string { return strconv.Itoa(p.Trigger.Number) }
 
 // awaited are the issues that runs wait for.
 func (p *place) awaited() inbox.AwaitedPlace {
-	return inbox.AwaitedPlace{GitHub: p.gh, Env: p.env}
+	return inbox.AwaitedPlace{GitHub: p.GitHub, Env: p.Env}
 }
 
 // workFolder is the checkout, which may lie below the folder of the job: there, where only one is, or that of this repository.
 func (p *place) workFolder() string {
-	dir := cmp.Or(p.env.Getenv("GITHUB_WORKSPACE"), ".")
+	dir := cmp.Or(p.Env.Getenv("GITHUB_WORKSPACE"), ".")
 	for _, depth := range []string{"", "*", "*/*"} {
 		found, _ := filepath.Glob(filepath.Join(git.EscapeGlob(dir), depth, ".git")) // the pattern is well formed
 		for _, at := range found {
 			config, _ := os.ReadFile(filepath.Join(at, "config")) // without it, it is another one's
-			if len(found) == 1 || strings.Contains(string(config), "/"+p.gh.Name) {
+			if len(found) == 1 || strings.Contains(string(config), "/"+p.GitHub.Name) {
 				return filepath.Dir(at)
 			}
 		}
@@ -111,5 +105,12 @@ func (p *place) workFolder() string {
 	return dir
 }
 
+// warnOf tells of an error, if there is one.
+func (p *place) warnOf(err error) {
+	if err != nil {
+		p.Warn(err)
+	}
+}
+
 // began reports whether a run is one: it has a commit, or is rehearsed.
-func (p *place) began(w *workspace.Workspace) bool { return p.in.Dry || !w.Fresh }
+func (p *place) began(w *workspace.Workspace) bool { return p.In.Dry || !w.Fresh }

@@ -21,16 +21,16 @@ import (
 // session opens the run of the issue, takes the commands that wait, and works
 // until there is nothing more to do or a person is needed.
 func (b *bot) session(ctx context.Context) jobEnd {
-	ctx, stop := b.in.Within(ctx)
+	ctx, stop := b.In.Within(ctx)
 	defer stop()
 	b.delivery = newDelivery(b.place, b.voice)
 	b.statuses = &delivery.Statuses{Delivery: b.delivery}
 	no := b.closed(ctx)
 	shut := no != nil
-	if shut && b.t.Requested.Command.Name != "cancel" {
+	if shut && b.Trigger.Requested.Command.Name != "cancel" {
 		return b.refuseAll(ctx, *no)
 	}
-	if b.in.Dry {
+	if b.In.Dry {
 		return b.rehearse(ctx)
 	}
 	if err := b.inbox.Read(ctx, true); err != nil {
@@ -96,7 +96,7 @@ func (b *bot) leave() error {
 // begin takes what waits: the commands of people, in order, and then what a label or a form asks for.
 func (b *bot) begin(ctx context.Context) error {
 	run, err := b.w.Run, error(nil)
-	if b.t.Requested.Command.Name != "cancel" { // which is all that a closed issue takes
+	if b.Trigger.Requested.Command.Name != "cancel" { // which is all that a closed issue takes
 		// A job that was killed may have opened some, and a rollback must know.
 		run, err = b.keepChildren(ctx, run)
 		if err == nil {
@@ -113,8 +113,8 @@ func (b *bot) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if b.t.ByForm() && !b.lease.holding && !b.obeyedBefore(run) {
-		run, err = b.obey(ctx, run, command.Request{Command: b.t.Requested.Command, By: b.t.By, At: b.env.Now()})
+	if b.Trigger.ByForm() && !b.lease.holding && !b.obeyedBefore(run) {
+		run, err = b.obey(ctx, run, command.Request{Command: b.Trigger.Requested.Command, By: b.Trigger.By, At: b.Env.Now()})
 	}
 	b.keep(run)
 	return err
@@ -138,7 +138,7 @@ func (b *bot) lookAtIssues(ctx context.Context) (more bool, err error) {
 		b.voice.warn(err)
 		return false, nil
 	}
-	next, changed := phases.LookedAtIssues(b.w.Run, phase, found, b.env.Now())
+	next, changed := phases.LookedAtIssues(b.w.Run, phase, found, b.Env.Now())
 	if !changed {
 		return false, nil
 	}
@@ -156,10 +156,10 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 	if err := b.takeOver(ctx, shut); err != nil {
 		return b.broke(ctx, err) // two may have been started
 	}
-	if b.t.Red && b.obeyed == 0 && !b.lease.orphan && !b.engine.Holds() && delivery.TellLate(ctx, b.delivery, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip()) {
+	if b.Trigger.Red && b.obeyed == 0 && !b.lease.orphan && !b.engine.Holds() && delivery.TellLate(ctx, b.delivery, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip()) {
 		return jobEnd{decision: replied}
 	}
-	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && delivery.GoesOnAlone(b.w.Run)) {
+	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.Trigger.CI && delivery.GoesOnAlone(b.w.Run)) {
 		if b.delivery.Owes(phases.On(b.w.Plan, b.w.Run)) {
 			end := b.finish(ctx)
 			if end.err == nil {
@@ -212,7 +212,7 @@ func (b *bot) takeOver(ctx context.Context, shut bool) error {
 	if why == "" {
 		return nil
 	}
-	next := phases.TakeUp(run, phases.Start{At: b.env.Now()})
+	next := phases.TakeUp(run, phases.Start{At: b.Env.Now()})
 	if next.Status != metadata.Running {
 		return nil
 	}
@@ -221,8 +221,8 @@ func (b *bot) takeOver(ctx context.Context, shut bool) error {
 	}
 	b.keep(next)
 	b.lease.holding = true
-	if c := b.t.Comment; c != nil && b.restarted {
-		b.voice.obeyed(b.t.Requested.Command.Name, c.ID)
+	if c := b.Trigger.Comment; c != nil && b.restarted {
+		b.voice.obeyed(b.Trigger.Requested.Command.Name, c.ID)
 	}
 	return nil
 }
@@ -258,7 +258,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	}
 	err = b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), run)
 	if no, is := errors.AsType[*command.Refusal](err); is { // it is stopped by what is outside of it
-		next := phases.Halt(run, no.Code, no.Why(), b.env.Now())
+		next := phases.Halt(run, no.Code, no.Why(), b.Env.Now())
 		noted := b.engine.Amend(ctx, next, "stopped: "+string(no.Code))
 		if noted == nil {
 			b.keep(next)
@@ -300,7 +300,7 @@ func (b *bot) handOn(ctx context.Context) jobEnd {
 // updater gives what brings the base into the run.
 func (b *bot) updater(ctx context.Context) *delivery.BaseUpdater {
 	return &delivery.BaseUpdater{
-		Workspace: b.w, Base: b.delivery.Base(b.w), Now: b.env.Now, Warn: b.voice.warn,
+		Workspace: b.w, Base: b.delivery.Base(b.w), Now: b.Env.Now, Warn: b.voice.warn,
 		Tell: func(said metadata.Reason) {
 			b.voice.change(func(n *page.Notices) { n.Base = said })
 			if said != "" {
@@ -328,7 +328,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	defer stop()
 	held := b.lease.holding
 	first := held || b.lease.orphan // nobody has seen to the end of the run yet
-	b.acted = b.acted || first || b.restarted || b.t.AsksToRun()
+	b.acted = b.acted || first || b.restarted || b.Trigger.AsksToRun()
 	b.lease.orphan = false
 	run, err := b.engine.Renew(ctx, b.w.Run)
 	if err != nil {
@@ -341,7 +341,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	}
 	// What an earlier job has left undone is done now; what people have done since stays.
 	owes := b.delivery.Owes(phases.On(b.w.Plan, b.w.Run))
-	if owes || b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.AsksToRun()) {
+	if owes || b.w.Run.Status == metadata.Completed && (first || b.restarted || b.Trigger.AsksToRun()) {
 		b.handOver(ctx)
 	}
 	if first && b.w.Run.Status != metadata.Completed {
@@ -358,7 +358,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		b.statuses.Keep(ctx, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip())
 	}
 	b.voice.ended(run.Status)
-	if b.acted && b.voice.outbox.reactions() > b.gh.FreeWrites() {
+	if b.acted && b.voice.outbox.reactions() > b.GitHub.FreeWrites() {
 		b.voice.flush(b.w.Run) // the state of the run is shown before all that
 	}
 	b.voice.sendAll(ctx, b.hasCommand(ctx))
@@ -384,7 +384,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 // hasCommand gives a function that reports whether there is a command to take before the forge bears another message.
 func (b *bot) hasCommand(ctx context.Context) func() bool {
 	return func() bool {
-		if b.gh.FreeWrites() > 0 {
+		if b.GitHub.FreeWrites() > 0 {
 			return false
 		}
 		b.inbox.Look(ctx, false)
@@ -421,7 +421,7 @@ func (b *bot) giveBack(ctx context.Context) error {
 	if b.acted || b.w.Run.GitHubIntegration.ProgressCommentID == 0 { // else the comment says what it said before this job
 		shown := b.w.Run
 		if b.engine.Holds() || b.engine.StaleLease {
-			shown = phases.Touch(shown, b.env.Now())
+			shown = phases.Touch(shown, b.Env.Now())
 		}
 		b.voice.flush(shown)
 	}

@@ -134,13 +134,13 @@ func (b *bot) consult(ctx context.Context, run metadata.Run, o command.Request) 
 	if err := b.mayConsult(run); err != nil {
 		return command.Effect{}, err
 	}
-	asks, since := command.AskedWhether(phases.On(b.w.Plan, run)), phases.Touch(run, b.env.Now())
+	asks, since := command.AskedWhether(phases.On(b.w.Plan, run)), phases.Touch(run, b.Env.Now())
 	// Before anything is spent, nobody else may have taken the run.
 	if err := b.engine.Amend(ctx, since, asks.In(prompts.Words("en"))); err != nil {
 		return command.Effect{}, err
 	}
 	b.keep(since)
-	_, _ = fmt.Fprintln(b.env.Stdout, text.Flat(asks.In(prompts.Words(b.voice.language()))))
+	_, _ = fmt.Fprintln(b.Env.Stdout, text.Flat(asks.In(prompts.Words(b.voice.language()))))
 	b.voice.warnOf(process.Harden())
 	next, d, err := b.engine.Examine(ctx, since, o.Text)
 	if next.Revision == since.Revision { // no agent was called
@@ -182,7 +182,7 @@ func (b *bot) follow(ctx context.Context, x command.Effect, d phases.Diagnosis, 
 		return x, nil
 	}
 	x.Phase = d.ToPhase
-	back, err := phases.FollowDiagnosis(phases.On(b.w.Plan, x.Run), d, phases.Rollback{By: o.By, CommentURL: o.Url, Restore: o.Restore, At: b.env.Now()})
+	back, err := phases.FollowDiagnosis(phases.On(b.w.Plan, x.Run), d, phases.Rollback{By: o.By, CommentURL: o.Url, Restore: o.Restore, At: b.Env.Now()})
 	if err != nil {
 		return x, command.Refuse(metadata.NothingDone, metadata.Because("rollback_impossible", "command", metadata.Said(command.ProposedBy(d, o.Restore).Line()), "why", exit.Why(err)))
 	}

@@ -67,7 +67,7 @@ func (v *voice) subject() subject {
 
 // reply answers comments of one conversation, unless that was done already. An error has been told as a warning.
 func (v *voice) reply(ctx context.Context, comments []int64, body func(marker string) string) error {
-	if v.in.Dry || v.lease.expired() {
+	if v.In.Dry || v.lease.expired() {
 		return nil
 	}
 	marker := page.ReplyMarker(comments...)
@@ -80,10 +80,10 @@ func (v *voice) reply(ctx context.Context, comments []int64, body func(marker st
 
 // react puts a sign on a comment; fresh says that it was not there before, as far as is known.
 func (v *voice) react(ctx context.Context, comment int64, r github.Reaction) (fresh bool) {
-	if v.in.Dry || v.lease.expired() {
+	if v.In.Dry || v.lease.expired() {
 		return true
 	}
-	fresh, err := v.thread.React(ctx, comment, r)
+	fresh, err := v.Issue.React(ctx, comment, r)
 	if err != nil && !errors.Is(err, engine.ErrSteered) { // then it is tried again
 		v.warn(err)
 	}
@@ -95,13 +95,6 @@ func (v *voice) warn(err error) {
 	text := exit.Why(err).In(prompts.Words(v.language()))
 	v.job.Warning(text)
 	v.addWarning(text)
-}
-
-// warnOf tells of an error, if there is one.
-func (v *voice) warnOf(err error) {
-	if err != nil {
-		v.warn(err)
-	}
 }
 
 // addWarning shows a warning on the issue that is already in the log.
@@ -141,7 +134,7 @@ func (v *voice) language() string {
 
 // speaks is language for a caller who holds mu.
 func (v *voice) speaks() string {
-	return cmp.Or(v.about.Run.Language, v.in.Language, v.spoken, "en")
+	return cmp.Or(v.about.Run.Language, v.In.Language, v.spoken, "en")
 }
 
 // warnings are all that was told so far.
@@ -159,7 +152,7 @@ type botView struct {
 
 // reporter gives what the engine reports to.
 func (v *voice) reporter() engine.Reporter {
-	return botView{terminal.NewView(v.env.Stdout, terminal.Options{Plan: v.subject().Plan, Verbose: v.in.Show, Group: v.job.Group}), v}
+	return botView{terminal.NewView(v.Env.Stdout, terminal.Options{Plan: v.subject().Plan, Verbose: v.In.Show, Group: v.job.Group}), v}
 }
 
 // Report prints what happens, and brings the comment up to date between steps.
@@ -188,7 +181,7 @@ func (v *voice) liveOf(run metadata.Run) *github.Live {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.live == nil {
-		v.live = v.thread.Live(page.MarkerOf("progress", run.IssueNumber), run.GitHubIntegration.ProgressCommentID)
+		v.live = v.Issue.Live(page.MarkerOf("progress", run.IssueNumber), run.GitHubIntegration.ProgressCommentID)
 	}
 	return v.live
 }
@@ -224,7 +217,7 @@ func (v *voice) facts(run metadata.Run) page.Notices {
 	t.Links = v.linksTo(run, v.about.tip)
 	for _, d := range v.noted {
 		if !d.Kept {
-			t.Requests = append(t.Requests, page.Requested{At: v.env.Now(), By: d.By, Command: d.What, Outcome: d.Why.In(prompts.Words(v.speaks()))})
+			t.Requests = append(t.Requests, page.Requested{At: v.Env.Now(), By: d.By, Command: d.What, Outcome: d.Why.In(prompts.Words(v.speaks()))})
 		}
 	}
 	return t
@@ -232,7 +225,7 @@ func (v *voice) facts(run metadata.Run) page.Notices {
 
 // linksTo are the addresses of what belongs to a run; tip is nil if it is not open.
 func (v *voice) linksTo(run metadata.Run, tip func() string) page.Links {
-	is := page.Repository{Server: v.env.Getenv("GITHUB_SERVER_URL"), Name: v.gh.Name, Uploads: v.in.Upload}
+	is := page.Repository{Server: v.Env.Getenv("GITHUB_SERVER_URL"), Name: v.GitHub.Name, Uploads: v.In.Upload}
 	if me, ok := environ.ParseOwner(v.me); ok {
 		is.Job = me.Run
 	}
@@ -262,7 +255,7 @@ func (v *voice) keepComment(run *metadata.Run) (changed bool) {
 // lastShown is what the live comment of a run tells programs. Where a record could not be pushed, this alone has what
 // stopped the run and what it has cost.
 func (v *voice) lastShown(ctx context.Context, run metadata.Run) page.State {
-	c, _, err := v.thread.Find(ctx, page.MarkerOf("progress", run.IssueNumber), time.Time{})
+	c, _, err := v.Issue.Find(ctx, page.MarkerOf("progress", run.IssueNumber), time.Time{})
 	v.warnOf(err)
 	return page.StateOf(c.Body)
 }

@@ -66,8 +66,11 @@ func (r *Refusal) Why() metadata.Reason { return exit.Why(r.Err) }
 
 // Refuse makes a Refusal of its code and the reason that people are told.
 func Refuse(code metadata.Code, why metadata.Reason) *Refusal {
-	return &Refusal{code, exit.NotAllowed(why)}
+	return RefusedBy(code, exit.NotAllowed(why))
 }
+
+// RefusedBy makes a Refusal of its code and the error that says why.
+func RefusedBy(code metadata.Code, err error) *Refusal { return &Refusal{code, err} }
 
 // Effect is what a command makes of a run.
 type Effect struct {
@@ -87,7 +90,7 @@ func (o Request) Taken(x Effect) phases.Command {
 // Apply computes what a command makes of a run, and changes nothing. Busy says
 // that this process works on the run. An error is a *Refusal.
 func (o Request) Apply(of phases.Course, busy bool) (Effect, error) {
-	c := phases.Command{Name: o.Name, By: o.By, Comment: o.Comment, Phase: o.Phase, At: o.At}
+	c := o.Taken(Effect{Phase: o.Phase})
 	var next metadata.Run
 	var err error
 	var why metadata.Reason

@@ -230,7 +230,7 @@ func (p programs) tried(ctx context.Context, use string) Check {
 	if err != nil {
 		return hinted(name, fmt.Sprintf("not tried: %s does not answer", r.URL.Host), "see whether it can be reached from here")
 	}
-	defer func() { _ = answer.Body.Close() }() // only the status counts
+	defer answer.Body.Close() // only the status counts
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
 	switch answer.StatusCode {
 	case http.StatusOK:

@@ -150,7 +150,7 @@ func triedSandbox(ctx context.Context, env environ.Env, plan *pipelines.Pipeline
 	if err != nil {
 		return []Check{lacking(name, err.Error(), "name a folder for temporary files in TMPDIR")}
 	}
-	defer func() { _ = os.RemoveAll(root) }() // a temporary folder; the system removes what is left
+	defer os.RemoveAll(root) // a temporary folder; the system removes what is left
 	helper, err := workspace.SandboxHelper()
 	if err != nil {
 		return []Check{lacking(name, err.Error(), "")}

@@ -132,7 +132,7 @@ func startsHeld(ctx context.Context, env environ.Env, program string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(write) }() // a temporary folder; the system removes what is left
+	defer os.RemoveAll(write) // a temporary folder; the system removes what is left
 	hold := sandbox.Converters(sandbox.BestEffort, helper, env.Environ)
 	argv, vars, err := hold([]string{program, "version"}, plainEnv(env), nil, write)
 	if err != nil {

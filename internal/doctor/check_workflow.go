@@ -99,7 +99,7 @@ func absent(src *git.Source) (missing, way string) {
 	if err != nil {
 		return setup.File + " cannot be looked for: " + err.Error(), way
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	if _, err := root.Stat(setup.File); err == nil {
 		return setup.File + " is here, but not on the default branch", way
 	}

@@ -80,7 +80,7 @@ func evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Rep
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = known.close() }() // the lock goes with the process anyway
+	defer known.close() // the lock goes with the process anyway
 	if o.Fresh {
 		if err := known.forget(); err != nil {
 			return nil, err
@@ -196,7 +196,7 @@ func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
 		return err
 	}
 	tree := filepath.Join(e.known.dir, "work", "before-"+c.Name)
-	defer func() { _ = folders.RemoveAll(tree) }() // the next start removes it first
+	defer folders.RemoveAll(tree) // the next start removes it first
 	if err := errors.Join(folders.RemoveAll(tree), os.MkdirAll(filepath.Dir(tree), 0o755)); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package eval
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -24,6 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // Report is what an evaluation has found out, for programs.
@@ -194,8 +194,7 @@ func resultsFolder(env environ.Env, suite string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(full))
-	dir, err := workspace.HomeBase(env, full, "eval", filepath.Base(full)+"-"+hex.EncodeToString(sum[:4]))
+	dir, err := workspace.HomeBase(env, full, "eval", filepath.Base(full)+"-"+phases.DigestOf([]byte(full))[:8])
 	if err != nil {
 		return "", fmt.Errorf("%w, or one for results with --results", err)
 	}
@@ -288,7 +287,7 @@ func (c Case) key(ctx context.Context, environ []string) (string, error) {
 	if c.of != "" {
 		_, _ = fmt.Fprintf(sum, "review %v\n", c.Mutation) // a hash takes all
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
 
 // key is a digest of all that a variant is made from, by this version of reprise.
@@ -306,7 +305,7 @@ func (v Variant) key() (string, error) {
 			}
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
 
 // addFiles adds a file, or all files of a folder, with their names.

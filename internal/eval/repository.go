@@ -43,7 +43,7 @@ func unpack(from, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // nothing is written through it
+	defer root.Close() // nothing is written through it
 	files := os.DirFS(from)
 	if isArchive(from) {
 		all, err := txtar.ParseFile(from)
@@ -228,7 +228,7 @@ func (c Case) plant(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // nothing is written through it
+	defer root.Close() // nothing is written through it
 	for _, m := range c.Mutation {
 		data, err := root.ReadFile(filepath.FromSlash(m.File))
 		if err != nil {

@@ -239,8 +239,8 @@ func (r *runner) process(ctx context.Context, environ, args []string, log string
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = file.Close() }() // it is for people who look into it
-	runtime.LockOSThread()              // see endWithParent
+	defer file.Close()     // it is for people who look into it
+	runtime.LockOSThread() // see endWithParent
 	defer runtime.UnlockOSThread()
 	var printed, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, r.self, args...)

@@ -72,12 +72,12 @@ func copyFolder(ctx context.Context, src *os.Root, from string, dst *os.Root, to
 	if err != nil {
 		return err
 	}
-	defer func() { _ = source.Close() }() // opened for reading
+	defer source.Close() // opened for reading
 	inner, err := dst.OpenRoot(to)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = inner.Close() }() // what is in it is closed
+	defer inner.Close() // what is in it is closed
 	entries, err := List(source, ".")
 	for _, e := range entries {
 		if err == nil {
@@ -94,7 +94,7 @@ func copyBytes(src *os.Root, from string, dst *os.Root, to string, info fs.FileI
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // opened for reading
+	defer in.Close() // opened for reading
 	out, err := dst.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o200)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func Relocate(dir, of string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // what is written is closed by then
+	defer root.Close() // what is written is closed by then
 	old := regexp.MustCompile(regexp.QuoteMeta(of) + `([^\w.-]|$)`)
 	now := []byte(strings.ReplaceAll(dir, "$", "$$") + "${1}")
 	return Walk(root, ".", func(p string, d fs.DirEntry, err error) error {
@@ -139,7 +139,7 @@ func relocate(root *os.Root, dir string, old *regexp.Regexp, now []byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // what is written is closed by then
+	defer in.Close() // what is written is closed by then
 	for _, pattern := range []string{
 		"pyvenv.cfg", "bin/*", "lib/*/site-packages/*.pth", "lib/*/site-packages/*.egg-link",
 		"lib/*/site-packages/__editable__*.py", "lib/*/site-packages/*/direct_url.json",

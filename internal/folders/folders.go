@@ -115,7 +115,7 @@ func RemoveAll(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	return Remove(root, filepath.Base(dir))
 }
 
@@ -125,7 +125,7 @@ func List(root *os.Root, name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = dir.Close() }() // opened for reading
+	defer dir.Close() // opened for reading
 	entries, err := dir.ReadDir(-1)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, err
@@ -182,7 +182,7 @@ func ReadFile(root *os.Root, name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // opened for reading
+	defer f.Close() // opened for reading
 	tooLarge := &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it has more than %d bytes", most)}
 	if info.Size() > most {
 		return nil, tooLarge
@@ -210,7 +210,7 @@ func ReadRegular(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // opened for reading
+	defer f.Close() // opened for reading
 	var b bytes.Buffer
 	n, err := b.ReadFrom(io.LimitReader(f, limit+1))
 	if err == nil && n > limit {
@@ -231,7 +231,7 @@ func ReadPiped(name string, stdin io.Reader, limit int64) (data []byte, piped bo
 		if err != nil {
 			return nil, true, err
 		}
-		defer func() { _ = f.Close() }() // opened for reading
+		defer f.Close() // opened for reading
 		stdin = f
 	}
 	if data, err = io.ReadAll(io.LimitReader(stdin, limit+1)); int64(len(data)) > limit {
@@ -337,7 +337,7 @@ func Holder(root string) int {
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = f.Close() }() // which frees it, too
+	defer f.Close() // which frees it, too
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
 		return 0
 	}

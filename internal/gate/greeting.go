@@ -85,7 +85,7 @@ func greeting(said io.Reader, name string) (records []byte, other string, err er
 	}
 	hello := &tls.ClientHelloInfo{Extensions: []uint16{hiddenHello}}
 	here, there := net.Pipe()
-	defer func() { _ = here.Close() }()
+	defer here.Close()
 	go func() { _, _ = there.Write(records); _ = there.Close() }() // nobody is there to answer
 	_ = tls.Server(here, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 		hello = h

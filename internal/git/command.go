@@ -292,7 +292,7 @@ func (s *Source) TrySigning(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // the system removes what is left
+	defer os.RemoveAll(dir) // the system removes what is left
 	_, err = signed(ctx, call{Dir: s.Dir, Args: []string{"commit-tree", "-S", "-m", "reprise", s.Head + "^{tree}"}, Env: append(s.env.Network(append(s.config.Network(), setting{"user.name", cmp.Or(s.UserName, "reprise")}, setting{"user.email", cmp.Or(s.UserEmail, "reprise@localhost")})),
 		"GIT_OBJECT_DIRECTORY="+dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(filepath.Join(s.CommonDir, "objects")))})
 	return err

@@ -244,11 +244,8 @@ func checkPath(p string) error {
 // Unfit says that a path is not committed, and why.
 type Unfit struct {
 	Path string
-	Err  error
+	error
 }
-
-// Error says what is wrong with the path.
-func (u *Unfit) Error() string { return u.Err.Error() }
 
 func checkPathName(p string) error {
 	if i := strings.IndexFunc(p, func(c rune) bool { return c < ' ' || c == 0x7f }); i >= 0 {

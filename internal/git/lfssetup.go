@@ -248,12 +248,12 @@ func (p pointer) read(storage string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	f, _, err := folders.Open(root, filepath.ToSlash(largeFile(".", p.oid)))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // likewise
+	defer f.Close() // likewise
 	data, err := io.ReadAll(io.LimitReader(f, p.size+1))
 	if err == nil && fmt.Sprintf("%x", sha256.Sum256(data)) != p.oid {
 		err = fmt.Errorf("git-lfs has stored something else for %s than its pointer says: check the disk and the program, with git lfs fsck and git lfs version", p.path)

@@ -126,7 +126,7 @@ func (r *Repo) checkOutIn(ctx context.Context, commit, dir string) error {
 // Export makes the tree of a commit, without a .git, in a folder that is not there yet, also while the run is at work.
 func (r *Repo) Export(ctx context.Context, commit, dir string) error {
 	half := dir + ".half"
-	defer func() { _ = os.RemoveAll(half) }()
+	defer os.RemoveAll(half)
 	if err := errors.Join(os.RemoveAll(half), os.MkdirAll(half, 0o755)); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ const (
 
 // readAll reads an answer and closes it.
 func readAll(resp *http.Response) ([]byte, error) {
-	defer func() { _ = resp.Body.Close() }() // read, or given up
+	defer resp.Body.Close() // read, or given up
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err == nil && len(body) > maxAnswer {
 		err = errTooLong

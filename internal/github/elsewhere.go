@@ -92,7 +92,7 @@ func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed 
 	resp, err := reader.Do(req)
 	var data []byte
 	if err == nil {
-		defer func() { _ = resp.Body.Close() }() // read, or given up
+		defer resp.Body.Close() // read, or given up
 		data, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {

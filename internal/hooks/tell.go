@@ -182,7 +182,7 @@ func (t *Teller) run(ctx context.Context, h pipelines.Hook, body []byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = folders.RemoveAll(dir) }() // a temporary folder; the system removes what is left
+	defer folders.RemoveAll(dir) // a temporary folder; the system removes what is left
 	if err := os.WriteFile(filepath.Join(dir, eventFile), body, 0o600); err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (t *Teller) post(ctx context.Context, h pipelines.Hook, e event, body []byt
 	if err != nil {
 		return withoutAddress(err)
 	}
-	defer func() { _ = answer.Body.Close() }()                      // nothing of it is used
+	defer answer.Body.Close()                                       // nothing of it is used
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // likewise
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		return fmt.Errorf("it answered %d", answer.StatusCode)

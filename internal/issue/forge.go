@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -235,7 +236,7 @@ func (d Discussion) Digest() string {
 	if len(d.Comments) == 0 || err != nil { // the latter cannot be
 		return ""
 	}
-	return digest(data)
+	return pipelines.Digest(data)
 }
 
 // ParseDiscussion reads what JSON wrote.

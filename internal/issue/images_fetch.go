@@ -3,8 +3,6 @@ package issue
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"html"
 	"image"
@@ -21,6 +19,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // The most that is fetched and noted of an issue.
@@ -108,7 +107,7 @@ func (p ImagePlace) one(ctx context.Context, image Image, at *url.URL, h hosts) 
 		image.Why = why
 		return image, nil
 	}
-	image.Data, image.Digest, image.Type, image.Size = data, digest(data), kind, len(data)
+	image.Data, image.Digest, image.Type, image.Size = data, pipelines.Digest(data), kind, len(data)
 	return image, nil
 }
 
@@ -131,11 +130,6 @@ func hostOf(u *url.URL) string {
 		return ""
 	}
 	return u.Host
-}
-
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // hosts are where one GitHub keeps what people attach to texts.

@@ -23,6 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -244,7 +245,7 @@ func (s *imageShelf) fill(ctx context.Context) map[string]metadata.Reason {
 		case !ok:
 		case len(found.Data) == 0:
 			why[image.URL] = cmp.Or(found.Why, metadata.Because("image_unreachable"))
-		case digest(found.Data) != image.Digest:
+		case pipelines.Digest(found.Data) != image.Digest:
 			why[image.URL] = metadata.Because("image_changed")
 		default:
 			if err := s.write(s.file(i, image), found.Data); err != nil {
@@ -278,7 +279,7 @@ func (s *imageShelf) refetch(ctx context.Context, missing map[string]Image) {
 // has reports whether a file is there and has what was fetched.
 func (s *imageShelf) has(name string, image Image) bool {
 	data, err := folders.ReadRegular(name, mostBytes)
-	return err == nil && digest(data) == image.Digest
+	return err == nil && pipelines.Digest(data) == image.Digest
 }
 
 // write keeps the bytes of an image. A file that is there was not what it should be.

@@ -22,6 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -102,21 +103,21 @@ func ReadFile(name string, stdin io.Reader) (Issue, error) {
 		data, err = folders.ReadRegular(name, maxIssue)
 	}
 	if err != nil {
-		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file: %w", err)}
+		return Issue{}, exit.Usagef("issue file: %w", err)
 	}
 	if !utf8.Valid(data) {
-		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s is not UTF-8 text", name)}
+		return Issue{}, exit.Usagef("issue file %s is not UTF-8 text", name)
 	}
 	front, body, err := cutFrontMatter(string(data))
 	if err != nil {
-		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: front matter: %w", name, err)}
+		return Issue{}, exit.Usagef("issue file %s: front matter: %w", name, err)
 	}
 	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, ID: idFrom(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))}
 	if piped {
 		is.ID = ""
 	}
 	if front.Number < 0 {
-		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: number %d is not positive", name, front.Number)}
+		return Issue{}, exit.Usagef("issue file %s: number %d is not positive", name, front.Number)
 	}
 	if is.Title == "" {
 		is.Title, body = cutTitle(body)
@@ -129,12 +130,12 @@ func ReadFile(name string, stdin io.Reader) (Issue, error) {
 	}
 	switch {
 	case strings.TrimSpace(is.Title) == "" && is.Body == "":
-		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s is empty: write a heading for the title and say below what is wanted", name)}
+		return Issue{}, exit.Usagef("issue file %s is empty: write a heading for the title and say below what is wanted", name)
 	case strings.TrimSpace(is.Title) == "":
-		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s has no title: begin it with a heading, such as \"# Add a flag\"", name)}
+		return Issue{}, exit.Usagef("issue file %s has no title: begin it with a heading, such as \"# Add a flag\"", name)
 	}
 	if err := checkMade(is.ID); err != nil {
-		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: %w; name the file otherwise or give a number in its front matter", name, err)}
+		return Issue{}, exit.Usagef("issue file %s: %w; name the file otherwise or give a number in its front matter", name, err)
 	}
 	return is, nil
 }
@@ -177,7 +178,7 @@ func (i *Issue) Mask(env environ.Env) {
 
 // Digest is that of the body.
 func (i Issue) Digest() string {
-	return digest([]byte(i.Body))
+	return pipelines.Digest([]byte(i.Body))
 }
 
 // Markdown is the issue as it is kept on the branch, for ParseKept to read.

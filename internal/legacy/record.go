@@ -2,8 +2,6 @@ package legacy
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"path"
@@ -295,8 +293,7 @@ func (t *takeover) completed(p *pipelines.Phase, was *olderPhase, docs []documen
 		to := path.Join(folder, path.Base(d.path))
 		if i == 0 {
 			to = path.Join(folder, p.Writes)
-			sum := sha256.Sum256(d.data)
-			rec.Digest = hex.EncodeToString(sum[:])
+			rec.Digest = phases.DigestOf(d.data)
 		}
 		if _, taken := t.w.Frozen[to]; taken || slices.Contains([]string{phases.ReviewFile, phases.ChecksFile, phases.ReasonFile}, path.Base(to)) {
 			t.Old.note(d.path, "has a name that is taken: it stays where it is")

@@ -212,7 +212,7 @@ func processes() []process {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = dir.Close() }() // opened for reading
+	defer dir.Close() // opened for reading
 	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
 		if p, ok := stat(name); ok {

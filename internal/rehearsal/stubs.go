@@ -150,7 +150,7 @@ func write(dir string, files map[string]string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // nothing is written through it
+	defer root.Close() // nothing is written through it
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		at := filepath.FromSlash(name)
 		if err := errors.Join(root.RemoveAll(at), root.MkdirAll(filepath.Dir(at), 0o755), root.WriteFile(at, []byte(files[name]), 0o644)); err != nil {

@@ -24,8 +24,7 @@ const groupName = "reprise-"
 
 // namesOf is how the names of all groups for a work tree begin.
 func namesOf(tree string) string {
-	sum := sha256.Sum256([]byte(tree))
-	return fmt.Sprintf("%s%x-", groupName, sum[:8])
+	return fmt.Sprintf("%s%.8x-", groupName, sha256.Sum256([]byte(tree)))
 }
 
 // MakeGroup makes a control group for a call in a work tree, as near to this process's own as one can be made. Root's

@@ -46,12 +46,12 @@ func (s *Sandbox) renew(ctx context.Context, home string, m mirror) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = src.Close() }() // what is copied is closed by then
+	defer src.Close() // what is copied is closed by then
 	dst, err := os.OpenRoot(to)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = dst.Close() }() // as above
+	defer dst.Close() // as above
 	m.now = map[string][2]stamp{}
 	if err = errors.Join(os.RemoveAll(file), m.folder(ctx, src, dst, "")); err != nil { // of what is cut off nothing counts
 		return err
@@ -138,7 +138,7 @@ func (m *mirror) inner(ctx context.Context, src, dst *os.Root, name, at string, 
 	if err = errors.Join(err, err2); err != nil {
 		return err
 	}
-	defer func() { _ = to.Close() }() // what is copied is closed by then
+	defer to.Close() // what is copied is closed by then
 	if from == nil {
 		return m.folder(ctx, nil, to, at)
 	}
@@ -146,7 +146,7 @@ func (m *mirror) inner(ctx context.Context, src, dst *os.Root, name, at string, 
 	if src, err = src.OpenRoot(name); err != nil {
 		return err
 	}
-	defer func() { _ = src.Close() }() // as above
+	defer src.Close() // as above
 	return errors.Join(to.Chmod(".", from.Mode().Perm()|0o700), m.folder(ctx, src, to, at))
 }
 

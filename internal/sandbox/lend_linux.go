@@ -93,7 +93,7 @@ func (l lender) lend(q question) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unix.Close(s) }() // the program has it
+	defer unix.Close(s) // the program has it
 	var to unix.Sockaddr = &unix.SockaddrInet4{Port: int(l.port), Addr: [4]byte{127, 0, 0, 1}}
 	if uint32(q.args[0]) == unix.AF_INET6 {
 		to = &unix.SockaddrInet6{Port: int(l.port), Addr: [16]byte(net.IPv4(127, 0, 0, 1))}
@@ -150,7 +150,7 @@ func (l lender) address(q question) []byte {
 	if err != nil {
 		return nil // of a program that hides it
 	}
-	defer func() { _ = memory.Close() }() // opened for reading
+	defer memory.Close() // opened for reading
 	if request(l.listener, notifyValid, unsafe.Pointer(&q.id)) != nil {
 		return nil // it may be another program's by now
 	}

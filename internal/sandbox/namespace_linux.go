@@ -134,7 +134,7 @@ func (p policy) furnishNamespaces() error {
 	if !p.Own || !p.apart() {
 		return nil
 	}
-	defer func() { _ = unix.Close(relayFile) }() // there is none where nothing leads out
+	defer unix.Close(relayFile) // there is none where nothing leads out
 	if p.Network.Port == 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ func raiseLoopback() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unix.Close(s) }()
+	defer unix.Close(s)
 	r, err := unix.NewIfreq("lo")
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func handOut(port uint16) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unix.Close(s) }()
+	defer unix.Close(s)
 	if err := unix.Bind(s, &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (r *relay) lead(from *net.UnixConn, p policy) error {
 			return
 		}
 		f := os.NewFile(uintptr(file), "listener")
-		defer func() { _ = f.Close() }() // the listener has a copy
+		defer f.Close() // the listener has a copy
 		if l, err := net.FileListener(f); err == nil && r.keep(l) {
 			r.serve(l, p.Network.Port)
 		}

@@ -107,7 +107,7 @@ func shebang(file string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = f.Close() }() // opened for reading
+	defer f.Close() // opened for reading
 	line, _ := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
 	words := strings.Fields(strings.TrimPrefix(line, "#!"))
 	if !strings.HasPrefix(line, "#!") || len(words) == 0 || !filepath.IsAbs(words[0]) {
@@ -221,7 +221,7 @@ func artifactFolder(tree, artifact string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = root.Close() }() // nothing is written through it
+	defer root.Close() // nothing is written through it
 	if err := root.MkdirAll(rel, 0o755); err != nil {
 		return "", fmt.Errorf("making the artifact's folder: %w", err)
 	}

@@ -22,7 +22,7 @@ func (r *relay) serve(l net.Listener, port uint16) {
 			return // it was closed
 		}
 		go func() {
-			defer func() { _ = c.Close() }()
+			defer c.Close()
 			to, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 			if err != nil || !r.keep(to) {
 				return // the gate is closed, and so will be the call

@@ -32,7 +32,7 @@ func (r repository) read(name string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = f.Close() }() // opened for reading
+	defer f.Close() // opened for reading
 	data, err := io.ReadAll(io.LimitReader(f, mostRead+1))
 	if err != nil || len(data) > mostRead {
 		return ""

@@ -3,8 +3,6 @@ package setup
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
 	"github.com/reprise-ci/reprise/pipelines/source"
@@ -286,10 +285,7 @@ func stamped(text, version string) string {
 	return strings.Replace(text, mark, "("+version+", sha256:"+digestOf(text)+")", 1)
 }
 
-func digestOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
-}
+func digestOf(text string) string { return phases.DigestOf([]byte(text))[:16] }
 
 // bare gives a text without what its stamp says, and the digest of it. Of a text
 // without a stamp the digest is empty.

@@ -29,7 +29,7 @@ type happening struct {
 // and what people said, oldest first.
 func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 	out := bufio.NewWriter(w)
-	defer func() { _ = out.Flush() }() // as with any other line
+	defer out.Flush() // as with any other line
 	r := historyReport{NewReport(out, o).In(run.Language)}
 	var all []happening
 	for _, a := range run.Attempts {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -169,8 +167,7 @@ func Executable() (string, error) {
 
 // TempMark begins the names of the temporary folders of a run, whose tree is there.
 func TempMark(tree string) string {
-	sum := sha256.Sum256([]byte(tree))
-	return "reprise-" + hex.EncodeToString(sum[:6]) + "-"
+	return "reprise-" + phases.DigestOf([]byte(tree))[:12] + "-"
 }
 
 // Ready says what is missing before anything is spent. The work of an agent that is not here is given to the one that

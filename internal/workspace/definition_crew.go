@@ -308,7 +308,7 @@ func ownHere(ctx context.Context, src *git.Source) (here fstest.MapFS, otherwise
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	own, err := fs.Sub(root.FS(), OwnFolder)
 	here, there := ownIn(own), ownIn(committed)
 	for name, file := range there {

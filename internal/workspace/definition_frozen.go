@@ -200,7 +200,7 @@ func documentIn(repository, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	if _, err := root.Lstat(name); err != nil {
 		return nil, err
 	}

@@ -154,21 +154,21 @@ func Further(env environ.Env, src *git.Source, id string, than metadata.Run) (*m
 }
 
 // NoRunError says that an issue has no run.
-type NoRunError struct{ exit.UsageError }
+type NoRunError struct{ error }
 
 // Unwrap returns the mistake that it is.
-func (e *NoRunError) Unwrap() error { return e.UsageError }
+func (e *NoRunError) Unwrap() error { return e.error }
 
 // noRun says that an issue has no run that could go on, and what there is.
 func noRun(ctx context.Context, env environ.Env, src *git.Source, id string) error {
 	if _, err := src.ReadFile(ctx, KeptRef(id), phases.RecordFile(id)); err == nil {
-		return &NoRunError{exit.UsageError{Err: fmt.Errorf("the branch %s is gone, and of its run only the record is kept, which reprise status --issue %s shows; begin another one with: reprise run --issue-file FILE", env.Branch(id), id)}}
+		return &NoRunError{exit.Usagef("the branch %s is gone, and of its run only the record is kept, which reprise status --issue %s shows; begin another one with: reprise run --issue-file FILE", env.Branch(id), id)}
 	}
 	ids, err := RunIDs(ctx, src, BranchesHere, env.Prefix())
 	if err != nil || len(ids) == 0 {
-		return &NoRunError{exit.UsageError{Err: fmt.Errorf("there is no run for issue %s in this repository; start one with: reprise run --issue-file FILE", id)}}
+		return &NoRunError{exit.Usagef("there is no run for issue %s in this repository; start one with: reprise run --issue-file FILE", id)}
 	}
-	return &NoRunError{exit.UsageError{Err: fmt.Errorf("there is no run for issue %s in this repository; there are: %s", id, strings.Join(ids, ", "))}}
+	return &NoRunError{exit.Usagef("there is no run for issue %s in this repository; there are: %s", id, strings.Join(ids, ", "))}
 }
 
 // RunIDs lists the issues that have a branch named prefix and id in a folder of refs, in the order of the names.

@@ -65,7 +65,7 @@ func (s SetupStore) Take(digest string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // nothing is written through it later
+	defer root.Close() // nothing is written through it later
 	r := record{Digest: digest}
 	for i, p := range paths {
 		p = strings.TrimSuffix(p, "/")
@@ -106,18 +106,18 @@ func (s SetupStore) Place(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // what is copied is closed by then
+	defer root.Close() // what is copied is closed by then
 	above, err := os.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = above.Close() }() // as above
+	defer above.Close() // as above
 	name := filepath.Base(dir)
 	tree, err := above.OpenRoot(name)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tree.Close() }() // as above
+	defer tree.Close() // as above
 	for i, p := range r.Paths {
 		if _, err := tree.Lstat(p); err == nil {
 			continue
@@ -159,7 +159,7 @@ func (s SetupStore) Digest(commands []pipelines.Setup) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	sum := sha256.New()
 	if err := json.NewEncoder(sum).Encode(commands); err != nil {
 		return "", err

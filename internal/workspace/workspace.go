@@ -7,8 +7,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -311,8 +309,7 @@ func HomeBase(env environ.Env, dir string, names ...string) (string, error) {
 
 // HomeFolder gives where a run lives here: outside the repository, as many tools pass over what is below ".git".
 func HomeFolder(env environ.Env, src *git.Source, id string) (string, error) {
-	sum := sha256.Sum256([]byte(src.CommonDir))
-	return HomeBase(env, src.Dir, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id)
+	return HomeBase(env, src.Dir, filepath.Base(src.Dir)+"-"+phases.DigestOf([]byte(src.CommonDir))[:8], id)
 }
 
 // recordFolder is where a run's record is kept between two commits: beside the work, in its tree.

@@ -87,7 +87,7 @@ func textAt(tree, name string) (data []byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	defer func() { _ = root.Close() }() // opened for reading
+	defer root.Close() // opened for reading
 	data, err = folders.ReadFile(root, name, phases.MostOpenedBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, true

@@ -151,7 +151,7 @@ func lay(dir, tree string, files map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // what was written is closed
+	defer root.Close() // what was written is closed
 	for name, data := range files {
 		mode := fs.FileMode(0o644)
 		if info, err := os.Lstat(filepath.Join(tree, filepath.FromSlash(name))); err == nil && info.Mode().IsRegular() {

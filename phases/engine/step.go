@@ -171,7 +171,7 @@ func (e *Engine) makeFolder(name string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // a folder is there or it is not
+	defer root.Close() // a folder is there or it is not
 	return root.MkdirAll(filepath.FromSlash(name), 0o755)
 }
 
