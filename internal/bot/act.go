@@ -30,7 +30,7 @@ import (
 // for, and leaves outputs and a summary in any case.
 func Act(ctx context.Context, env environ.Env, dry dryRunner) error {
 	j, in, err := inbox.Begin(env)
-	defer j.Log.Close() // as for every other line, nobody can be told
+	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
 	var b *bot
 	t, end := inbox.Trigger{}, jobEnd{}
 	if err == nil {

@@ -36,7 +36,7 @@ func IsPartJob(env environ.Env) bool {
 // The record of the run stays as it is; it is for the job that joins the parts.
 func DoPart(ctx context.Context, env environ.Env) error {
 	j, in, err := inbox.Begin(env)
-	defer j.Log.Close() // as for every other line, nobody can be told
+	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
 	t := &task{place: &place{job: j, Source: inbox.Source{Env: j.Env, In: in}}}
 	became, shown := "", ""
 	if err == nil {
