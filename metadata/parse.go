@@ -26,7 +26,7 @@ const MaxSize = 64 << 20
 // and anything after the end are refused; fields that are left out have their
 // zero value. The filename is used in errors only; they are one or more
 // *Mistake, joined.
-func Parse(data []byte, filename string) (Run, error) {
+func Parse(data []byte, filename string) (r Run, err error) {
 	if len(data) > MaxSize {
 		return Run{}, &Mistake{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), MaxSize)}
 	}
@@ -34,7 +34,6 @@ func Parse(data []byte, filename string) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	var r Run
 	if err := jsonv2.Unmarshal(data, &r, jsonv2.RejectUnknownMembers(version == Schema)); err != nil {
 		return Run{}, DecodingMistake(data, filename, err)
 	}

@@ -118,9 +118,8 @@ func (r Reason) Said() string {
 }
 
 // Value gives a value of a reason as one: words where it is no reason itself.
-func (r Reason) Value(name string) Reason {
+func (r Reason) Value(name string) (v Reason) {
 	p, _ := r.read()
-	var v Reason
 	if json.Unmarshal(p.Args[name], &v) != nil {
 		return Said(string(p.Args[name]))
 	}
@@ -161,8 +160,7 @@ func (r Reason) In(w Words) string {
 	return w.Reason(p.Code, values)
 }
 
-func spoken(reasons []Reason, w Words) []string {
-	var out []string
+func spoken(reasons []Reason, w Words) (out []string) {
 	for _, r := range reasons {
 		out = append(out, r.In(w))
 	}

@@ -213,8 +213,7 @@ func (v *Verdict) OpenSuggestions() []Finding {
 }
 
 // Open gives the findings that count as s and are not fixed; none of a nil verdict.
-func (v *Verdict) Open(s Severity) []Finding {
-	var out []Finding
+func (v *Verdict) Open(s Severity) (out []Finding) {
 	if v == nil {
 		return nil
 	}
@@ -238,8 +237,7 @@ func (v *Verdict) Own() Ruling {
 }
 
 // FailedGates gives the gates that do not hold; none of a nil verdict.
-func (v *Verdict) FailedGates() []Gate {
-	var out []Gate
+func (v *Verdict) FailedGates() (out []Gate) {
 	if v == nil {
 		return nil
 	}

@@ -212,8 +212,7 @@ func CodeOf(c metadata.Class) metadata.Code {
 
 // Tries returns the attempts already made for the work at hand: the same phase, step, generation and round, since a
 // person last gave an allowance. Other parts or phases beside it may have been worked on in between.
-func Tries(c Course, rec *metadata.Phase, step metadata.Step) []metadata.Attempt {
-	var tries []metadata.Attempt
+func Tries(c Course, rec *metadata.Phase, step metadata.Step) (tries []metadata.Attempt) {
 	for _, a := range slices.Backward(c.Run.Attempts) {
 		if a.N <= allowanceFrom(c.Run, rec) {
 			break

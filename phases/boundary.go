@@ -83,8 +83,7 @@ type SortedChanges struct {
 }
 
 // Sort decides about every change.
-func (b Boundary) Sort(changes []Change) SortedChanges {
-	var s SortedChanges
+func (b Boundary) Sort(changes []Change) (s SortedChanges) {
 	var kept []Change
 	broken := b.broken(changes)
 	for _, c := range changes {

@@ -14,8 +14,7 @@ import (
 
 // AnswersFor gives what people have answered to the questions of a phase, also
 // before it was taken back: what they have decided holds.
-func AnswersFor(run metadata.Run, rec *metadata.Phase) []prompts.Answer {
-	var out []prompts.Answer
+func AnswersFor(run metadata.Run, rec *metadata.Phase) (out []prompts.Answer) {
 	for _, q := range run.Questions {
 		if q.Phase == rec.Name && !q.Open() {
 			out = append(out, prompts.Answer{Question: q.Text, Answer: q.Answer, By: q.By})

@@ -87,8 +87,7 @@ func VisiblePhases(plan *pipelines.Pipeline, run *metadata.Run, phase string) (o
 }
 
 // phasesNeeding gives the phases and parts that build on one, in the order of the record.
-func phasesNeeding(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase, codeToo bool) []*metadata.Phase {
-	var out []*metadata.Phase
+func phasesNeeding(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase, codeToo bool) (out []*metadata.Phase) {
 	for i := range run.Phases {
 		rec := &run.Phases[i]
 		if rec == target {

@@ -136,8 +136,7 @@ func addQuestions(run *metadata.Run, rec *metadata.Phase, all []askedQuestion, o
 	}
 }
 
-func truncateOptions(options []string) []string {
-	var out []string
+func truncateOptions(options []string) (out []string) {
 	for _, o := range options[:min(len(options), 10)] {
 		if o = CutText(o, 200); o != "" {
 			out = append(out, o)

@@ -229,8 +229,7 @@ func leaveLane(rec *metadata.Phase) {
 }
 
 // following gives the phases after one.
-func following(all metadata.Phases, name string) []*metadata.Phase {
-	var out []*metadata.Phase
+func following(all metadata.Phases, name string) (out []*metadata.Phase) {
 	after := false
 	for i := range all {
 		if after {

@@ -270,8 +270,7 @@ func hasOpenPoints(rec *metadata.Phase) bool {
 }
 
 // rollbackTargets lists the phases that a run can be taken back to.
-func rollbackTargets(c Course) []string {
-	var out []string
+func rollbackTargets(c Course) (out []string) {
 	for _, rec := range c.Run.Phases {
 		if c.Plan.Phase(rec.Name) != nil && rec.Status != metadata.PhasePending && rec.Status != metadata.PhaseSkipped {
 			out = append(out, rec.Name)

@@ -123,8 +123,7 @@ func WholeOf(rec *metadata.Phase) string {
 func partGone(rec *metadata.Phase) bool { return rec.Task == "" && strings.Contains(rec.Name, ".") }
 
 // PartsOf gives those parts of a phase that were not left out, in their order. They point into run.
-func PartsOf(run *metadata.Run, phase string) []*metadata.Phase {
-	var out []*metadata.Phase
+func PartsOf(run *metadata.Run, phase string) (out []*metadata.Phase) {
 	for i := range run.Phases {
 		if rec := &run.Phases[i]; WholeOf(rec) == phase && rec.Task != "" && rec.Status != metadata.PhaseSkipped {
 			out = append(out, rec)

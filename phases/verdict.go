@@ -57,14 +57,12 @@ const VerdictSchema = `{
 }`
 
 // ParseVerdict reads a review's structured answer and holds it against the gates of the phase.
-func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []metadata.Reason) {
-	var v metadata.Verdict
+func ParseVerdict(data []byte, gates []string) (v metadata.Verdict, wrong []metadata.Reason) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&v); err != nil {
 		return v, []metadata.Reason{metadata.Because("not_a_verdict", "error", OneLine(err.Error()))}
 	}
-	var wrong []metadata.Reason
 	if len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
 		wrong = append(wrong, metadata.Because("several_objects"))
 	}
@@ -118,8 +116,7 @@ func matchGates(v *metadata.Verdict, gates []string) (wrong []metadata.Reason) {
 // maxProof is how long a command may be that proves a finding, in bytes.
 const maxProof = 1000
 
-func checkFindings(findings []metadata.Finding) []metadata.Reason {
-	var wrong []metadata.Reason
+func checkFindings(findings []metadata.Finding) (wrong []metadata.Reason) {
 	for i := range findings {
 		f := &findings[i]
 		id := OneLine(f.ID)

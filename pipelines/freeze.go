@@ -86,7 +86,7 @@ type origin struct {
 
 // OriginsOf lists where each setting comes from that the settings of a repository may
 // have: those with a file first, in the order of their names.
-func OriginsOf(p *Pipeline) []origin {
+func OriginsOf(p *Pipeline) (out []origin) {
 	settings := []string{"language", "network", "finish", "budget.usd", "budget.tokens", "budget.time", "budget.attempts", "budget.issue_usd", "budget.day_usd", "budget.repo_day_usd"}
 	for name := range p.Agents {
 		settings = append(settings, "agents."+name)
@@ -102,7 +102,6 @@ func OriginsOf(p *Pipeline) []origin {
 	for _, s := range settings {
 		by[p.Origins[s]] = append(by[p.Origins[s]], s)
 	}
-	var out []origin
 	for _, file := range slices.Sorted(maps.Keys(by)) {
 		if file != "" {
 			out = append(out, origin{file, by[file]})

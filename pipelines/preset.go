@@ -36,8 +36,7 @@ const PhasesForm = "FROM..UNTIL,-LEFT_OUT"
 
 // ReadPhases reads which phases are named: one, as design; some, as design..testing, design..
 // or ..testing; and phases that are left out, as -report.
-func ReadPhases(text string) (Part, error) {
-	var p Part
+func ReadPhases(text string) (p Part, err error) {
 	for i, item := range strings.Split(text, ",") {
 		name, out := strings.CutPrefix(item, "-")
 		from, until, some := strings.Cut(item, "..")
@@ -204,8 +203,7 @@ func needsAmong(phase string, keep []string, of func(phase string) []string) (ou
 }
 
 // NamesOf are those of the phases, in their order.
-func NamesOf(phases []Phase) []string {
-	var names []string
+func NamesOf(phases []Phase) (names []string) {
 	for _, p := range phases {
 		names = append(names, p.Name)
 	}

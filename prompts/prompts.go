@@ -172,9 +172,8 @@ func cutDiff(diff string, most int) (string, int) {
 
 // filesOf takes a diff apart. Lines of a file's content begin with a sign of
 // their own, so none of them looks like the beginning of another file.
-func filesOf(diff string) []fileDiff {
+func filesOf(diff string) (files []fileDiff) {
 	const begins = "diff --git "
-	var files []fileDiff
 	inHunk := false
 	start := 0
 	end := func(at int) {

@@ -131,9 +131,8 @@ func NewBoundary(rand io.Reader, texts ...string) string {
 }
 
 // Texts returns every text of d: what a boundary must not occur in.
-func (d Data) Texts() []string {
+func (d Data) Texts() (texts []string) {
 	d.Boundary = ""
-	var texts []string
 	changed(d, func(text string) string {
 		texts = append(texts, text)
 		return text

@@ -108,7 +108,7 @@ func (s *Set) has(name string) bool { _, ok := s.files[name+".md"]; return ok }
 
 // overlay puts the templates of one folder into sources. A folder that does not
 // exist holds none.
-func overlay(sources map[string]source, from fs.FS, dir string) (pipelines.Mistakes, error) {
+func overlay(sources map[string]source, from fs.FS, dir string) (found pipelines.Mistakes, err error) {
 	entries, err := fs.ReadDir(from, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -116,7 +116,6 @@ func overlay(sources map[string]source, from fs.FS, dir string) (pipelines.Mista
 	if err != nil {
 		return nil, err
 	}
-	var found pipelines.Mistakes
 	for _, e := range entries {
 		file := path.Join(dir, e.Name())
 		shown := path.Join(ownFolder, file) // what is built in has no mistakes

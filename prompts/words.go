@@ -213,8 +213,7 @@ func (c Catalogue) WaitingFor(role, phase string) string {
 }
 
 // RemovedFrom lists what was taken out of a text, one line for each kind.
-func (c Catalogue) RemovedFrom(removed []clean.Removal) []string {
-	var lines []string
+func (c Catalogue) RemovedFrom(removed []clean.Removal) (lines []string) {
 	for _, r := range removed {
 		lines = append(lines, c.Say("removal", "kind", c.Word("kinds", string(r.Kind)), "count", r.Count, "sample", r.Sample))
 	}

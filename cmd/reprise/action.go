@@ -41,8 +41,7 @@ func showRehearsal(ctx context.Context, w *workspace.Workspace, out io.Writer, r
 }
 
 // wouldOpen gives the issues that a run would open on GitHub as it stands.
-func wouldOpen(w *workspace.Workspace, run metadata.Run, trigger string) []page.ChildIssue {
-	var all []page.ChildIssue
+func wouldOpen(w *workspace.Workspace, run metadata.Run, trigger string) (all []page.ChildIssue) {
 	for _, child := range phases.ToOpen(phases.On(w.Plan, run)) {
 		all = append(all, page.NewChildIssue(run, child, trigger))
 	}

@@ -120,8 +120,7 @@ func (s runSession) carryOn(ctx context.Context) (metadata.Run, error) {
 }
 
 // toTheEnd carries a run on to where it stops. If that is its end, the last commit takes its folder off the branch.
-func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
-	var err error
+func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata.Run) (_ metadata.Run, err error) {
 	if s.o.Scratch { // it begins at the base, and is gone before that moves
 		run, err = e.Run(ctx, run)
 	} else {

@@ -205,12 +205,11 @@ func (s steerRequest) carry(ctx context.Context, w *workspace.Workspace) error {
 
 // pullTitle is what the pull request of a run is called now, for the one commit that its
 // branch becomes; "" where that is not asked for, or nobody can say. Why not is told.
-func pullTitle(ctx context.Context, w *workspace.Workspace, squash bool) string {
+func pullTitle(ctx context.Context, w *workspace.Workspace, squash bool) (title string) {
 	f, err := issue.ForgeOf(w.Env)
 	if !squash || w.Run.PRNumber == 0 || !w.Push || w.Source.GitHub == "" || err == nil && (f.Token == "" || !f.Serves(w.Source.RemoteURL)) {
 		return ""
 	}
-	var title string
 	if err == nil {
 		var gh *github.Client
 		if gh, err = issue.Client(w.Env, f, f.Token, w.Env.Stderr); err == nil {

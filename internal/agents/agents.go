@@ -304,8 +304,7 @@ func commonVars() []string {
 
 // environ builds what an agent gets to see: the variables of base that are in
 // allowed and not empty, as a secret is that nobody has stored, and those of set, which win.
-func environ(base, allowed []string, set map[string]string) []string {
-	var env []string
+func environ(base, allowed []string, set map[string]string) (env []string) {
 	for _, kv := range base {
 		name, value, _ := strings.Cut(kv, "=")
 		if _, mine := set[name]; mine || value == "" || pipelines.WithheldFromAll(name) != "" || !listed(allowed, name) {

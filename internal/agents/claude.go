@@ -189,12 +189,11 @@ func claudeServers(c *Call) error {
 
 // below gives the rules that let files below a folder be written. The program
 // asks for a rule for the path as it is named and for where links lead.
-func below(dir string) []string {
+func below(dir string) (rules []string) {
 	dirs := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
 		dirs = append(dirs, real)
 	}
-	var rules []string
 	for _, d := range dirs {
 		rules = append(rules, "Edit(/"+filepath.ToSlash(d)+"/**)")
 	}

@@ -230,8 +230,7 @@ func tighten(s map[string]any) map[string]any {
 	return out
 }
 
-func tightenAll(list any) []any {
-	var out []any
+func tightenAll(list any) (out []any) {
 	alternatives, _ := list.([]any)
 	for _, a := range alternatives {
 		if s, ok := a.(map[string]any); ok {

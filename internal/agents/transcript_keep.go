@@ -173,12 +173,11 @@ func add(file string, data []byte) {
 func name(attempt int) string { return fmt.Sprintf("attempt-%d.jsonl", attempt) }
 
 // KeptAttempts lists the attempts that have a transcript, in their order.
-func KeptAttempts(dir string) ([]int, error) {
+func KeptAttempts(dir string) (all []int, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var all []int
 	for _, e := range entries {
 		digits, is := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".jsonl"), "attempt-")
 		if n, err := strconv.Atoi(digits); is && err == nil && name(n) == e.Name() {
@@ -248,8 +247,7 @@ const deepest = 2
 
 // FindKept finds the transcripts in a folder into which artifacts of jobs were downloaded, in
 // the order in which their calls began.
-func FindKept(dir string) ([]Kept, error) {
-	var all []Kept
+func FindKept(dir string) (all []Kept, _ error) {
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err

@@ -253,12 +253,11 @@ func (r *TranscriptReader) line(line string) []Entry {
 	return append(r.flush(), entry(Note, line, false))
 }
 
-func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
+func (r *TranscriptReader) claude(line string) (all []Entry, _ bool) {
 	var e claudeEvent
 	if !decode([]byte(line), &e) {
 		return nil, false
 	}
-	var all []Entry
 	if e.Type == "system" && e.Subtype == "api_retry" {
 		all = append(all, entry(Note, fmt.Sprintf("the model's service refused (%d); it is asked again", e.Status), true))
 	}
@@ -287,8 +286,7 @@ func (r *TranscriptReader) claude(line string) ([]Entry, bool) {
 }
 
 // textOfParts reads a text, or the texts of a list of parts.
-func textOfParts(raw json.RawMessage) string {
-	var text string
+func textOfParts(raw json.RawMessage) (text string) {
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}

@@ -255,8 +255,7 @@ func (b *bot) tellTaken() {
 
 // early gives the commands that somebody with the right gave before the one that begins a run. Questions and mistakes
 // from then that nobody has accepted are answered.
-func (b *bot) early(ctx context.Context, first command.Request) ([]command.Request, error) {
-	var out []command.Request
+func (b *bot) early(ctx context.Context, first command.Request) (out []command.Request, err error) {
 	for _, c := range b.inbox.Pending(b.before) {
 		if c.Comment.ID >= first.Comment {
 			break

@@ -28,13 +28,12 @@ const patience = 3 * time.Minute
 
 // ChoosePipeline gives a run that is about to begin its pipeline, if that is open: the one that an agent's
 // judgment of the issue leads to or, without one, the one that the run has already. The record says why.
-func ChoosePipeline(ctx context.Context, w *workspace.Workspace, o workspace.Options) error {
+func ChoosePipeline(ctx context.Context, w *workspace.Workspace, o workspace.Options) (err error) {
 	if !w.Fresh || !w.Open {
 		return nil
 	}
 	a := asking{env: w.Env, w: w, agent: w.Plan.Phases[0].Execute.Agent}
 	_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+text.Flat(w.Shown("judging", "agent", a.agent)))
-	var err error
 	if a.engine, err = w.Engine(o, engine.Quiet{}); err != nil {
 		return err
 	}
@@ -99,7 +98,7 @@ func (a *asking) ask(ctx context.Context) (j source.Judgment, err error) {
 }
 
 // task is what the agent is asked. It sees the text of the issue and nothing else.
-func (a *asking) task() (engine.Task, error) {
+func (a *asking) task() (_ engine.Task, err error) {
 	w := a.w
 	t := engine.Task{
 		Issue: w.Run.IssueNumber, Title: w.Run.IssueTitle, Phase: pipelines.Auto, Step: source.ChooseStep, Language: w.Run.Language,
@@ -114,7 +113,6 @@ func (a *asking) task() (engine.Task, error) {
 		Schema: string(t.Schema), Issue: a.engine.Issue,
 	}
 	data.Boundary = prompts.NewBoundary(rand.Reader, data.Texts()...)
-	var err error
 	t.Prompt, err = w.Words.Render(string(t.Step), data)
 	return t, err
 }

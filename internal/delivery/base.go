@@ -68,8 +68,7 @@ func saidOfBase(name string, s git.BaseState) metadata.Reason {
 }
 
 // shown are paths as people see them.
-func shown(paths []string) []string {
-	var out []string
+func shown(paths []string) (out []string) {
 	for _, p := range paths {
 		if metadata.CheckPath(p) != nil {
 			p = strconv.Quote(p)
@@ -279,8 +278,7 @@ func isText(c git.Conflict) bool {
 }
 
 // marked gives the paths of the newest conflicts that still have the marks of one.
-func (u *BaseUpdater) marked(ctx context.Context, run metadata.Run) []string {
-	var out []string
+func (u *BaseUpdater) marked(ctx context.Context, run metadata.Run) (out []string) {
 	for _, p := range phases.LastConflicts(run) {
 		data, err := u.Workspace.Repo.ReadFile(ctx, u.Workspace.Repo.Tip(), p)
 		if err == nil && git.Marked(data) {

@@ -92,8 +92,7 @@ func (d *Delivery) LookAtCI(ctx context.Context, rule pipelines.CI, commit strin
 }
 
 // Evidence is what CI says of the checks that failed. What cannot be read is left out, with a warning.
-func (d *Delivery) Evidence(ctx context.Context, failed []github.Check, mask func(string) string) []metadata.CheckResult {
-	var out []metadata.CheckResult
+func (d *Delivery) Evidence(ctx context.Context, failed []github.Check, mask func(string) string) (out []metadata.CheckResult) {
 	for i, c := range failed {
 		var notes []github.Annotation
 		var log []byte
@@ -250,8 +249,7 @@ func checkName(name string) string {
 }
 
 // CheckNames are those of some checks.
-func CheckNames(all []github.Check) []string {
-	var out []string
+func CheckNames(all []github.Check) (out []string) {
 	for _, c := range all {
 		out = append(out, checkName(c.Name))
 	}

@@ -119,8 +119,7 @@ func changedCheck(c phases.Course) string {
 	return ""
 }
 
-func names(results []metadata.CheckResult) []string {
-	var out []string
+func names(results []metadata.CheckResult) (out []string) {
 	for _, r := range results {
 		out = append(out, r.Name)
 	}
@@ -166,8 +165,7 @@ type CIVerdict struct {
 
 // judgeCI holds the checks of a commit against what the pipeline requires. A name is
 // that of a check, or of its workflow or its file.
-func judgeCI(rule pipelines.CI, all []github.Check) CIVerdict {
-	var v CIVerdict
+func judgeCI(rule pipelines.CI, all []github.Check) (v CIVerdict) {
 	for _, name := range rule.Required {
 		if !slices.ContainsFunc(all, func(c github.Check) bool { return named(c, name) }) {
 			v.Missing = append(v.Missing, checkName(name))

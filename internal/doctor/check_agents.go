@@ -32,12 +32,11 @@ type programs struct {
 
 // check looks at every program that the pipeline gives work to. One that is
 // missing stops a run only if nobody takes over.
-func (p programs) check(ctx context.Context, plan *pipelines.Pipeline) []Check {
+func (p programs) check(ctx context.Context, plan *pipelines.Pipeline) (out []Check) {
 	found := map[string]Check{}
 	for name, a := range plan.Agents {
 		found[name] = p.once(ctx, a)
 	}
-	var out []Check
 	seen := map[string]bool{}
 	for _, name := range workers(plan) {
 		c := found[name]
@@ -152,8 +151,7 @@ const ownFolder = ".github/reprise/pipelines"
 
 // needed looks at every program that some pipelines give work to, and says which need what is not well. What only the
 // usual pipeline needs, if it is built in, is a hint.
-func (p programs) needed(ctx context.Context, own []*pipelines.Pipeline, usual *pipelines.Pipeline) []Check {
-	var all []Check
+func (p programs) needed(ctx context.Context, own []*pipelines.Pipeline, usual *pipelines.Pipeline) (all []Check) {
 	by := map[Check][]string{}
 	note := func(c Check, name string) {
 		if by[c] == nil {

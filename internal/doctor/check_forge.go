@@ -107,10 +107,9 @@ func trouble(name string, err error) Check {
 }
 
 // reached says what is known of the repository.
-func (c *forgeCheck) reached() []Check {
+func (c *forgeCheck) reached() (out []Check) {
 	r := c.repository
 	found := r.FullName + " at " + c.forge.Host
-	var out []Check
 	if r.Archived {
 		out = append(out, lacking("github", found+" is archived: nothing can be written", "take it out of the archive: Settings, General"))
 	}
@@ -250,8 +249,7 @@ type tokenFacts struct {
 }
 
 // factsIn reads the headers that tell of a token.
-func factsIn(h http.Header) tokenFacts {
-	var r tokenFacts
+func factsIn(h http.Header) (r tokenFacts) {
 	if list, ok := h["X-Oauth-Scopes"]; ok {
 		r.Classic = true
 		r.Scopes = strings.FieldsFunc(strings.Join(list, ","), func(c rune) bool { return c == ',' || c == ' ' })

@@ -141,8 +141,7 @@ func (l *workflowLint) triggers() {
 }
 
 // namesIn gives the names in a scalar, a list or the keys of a mapping.
-func namesIn(n yaml.Node) []string {
-	var out []string
+func namesIn(n yaml.Node) (out []string) {
 	switch n.Kind {
 	case yaml.ScalarNode:
 		out = append(out, n.Value)

@@ -50,7 +50,7 @@ type examination struct {
 
 // Examine makes all checks, those first that others need. Errors are mistakes
 // in the command line, and why ctx was cancelled.
-func Examine(ctx context.Context, env environ.Env, o Options) ([]Check, error) {
+func Examine(ctx context.Context, env environ.Env, o Options) (checks []Check, err error) {
 	x := &examination{env: env, o: o, is: issue.Issue{ID: "none"}}
 	if o.Id != "" {
 		if err := issue.CheckID(o.Id); err != nil {
@@ -58,7 +58,6 @@ func Examine(ctx context.Context, env environ.Env, o Options) ([]Check, error) {
 		}
 		x.is.ID = o.Id
 	}
-	var checks []Check
 	for _, look := range []func(context.Context) []Check{
 		func(ctx context.Context) []Check { return gitProgram(ctx, env) },
 		x.repository,
@@ -210,8 +209,7 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 
 // evidence says what reprise itself runs in a pipeline: without that, all that is
 // known of the work is what agents say.
-func evidence(plan *pipelines.Pipeline) []Check {
-	var checks []Check
+func evidence(plan *pipelines.Pipeline) (checks []Check) {
 	if n := len(plan.Setup); n > 0 {
 		checks = append(checks, well("setup", text.Plural(n, "command")+" before the first call of an agent"))
 	}
@@ -318,7 +316,7 @@ func (f *Preflight) MayPush(ctx context.Context, paths []string) error {
 }
 
 // lacks lists what the token may not do and will have to.
-func (f *Preflight) lacks(ctx context.Context, plan *pipelines.Pipeline, base string, run metadata.Run) []metadata.Reason {
+func (f *Preflight) lacks(ctx context.Context, plan *pipelines.Pipeline, base string, run metadata.Run) (lacks []metadata.Reason) {
 	if !f.Pull || run.PRNumber > 0 {
 		base = "" // no pull request is opened
 	}
@@ -327,7 +325,6 @@ func (f *Preflight) lacks(ctx context.Context, plan *pipelines.Pipeline, base st
 	if files := delivery.CIFiles(plan.CI); f.Pull && len(files) > 0 && f.quiet(ctx) { // what it pushes starts nothing
 		rights = append(rights, issue.Right{Name: "actions: write", Ask: func(ctx context.Context) error { return f.GitHub.MayStart(ctx, files[0]) }})
 	}
-	var lacks []metadata.Reason
 	for _, right := range rights {
 		var problem *github.Error
 		switch err := right.Ask(ctx); {

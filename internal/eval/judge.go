@@ -62,8 +62,7 @@ type outcome struct {
 
 // run runs the commands in a tree that has the hidden files. What the setup could not
 // make ready is not looked at.
-func (j *judge) run(ctx context.Context, c Case, tree string) (outcome, error) {
-	var o outcome
+func (j *judge) run(ctx context.Context, c Case, tree string) (o outcome, err error) {
 	for _, list := range []struct {
 		of   []shellCommand
 		into *[]metadata.CheckResult

@@ -229,8 +229,7 @@ func (r *results) file(t Trial) string {
 }
 
 // load gives the result of a trial, if it is over and was of the same key.
-func (r *results) load(t Trial, key string) (result, bool, error) {
-	var out result
+func (r *results) load(t Trial, key string) (out result, _ bool, err error) {
 	data, err := os.ReadFile(r.file(t))
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, false, nil

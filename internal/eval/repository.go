@@ -112,8 +112,7 @@ func (g repository) git(ctx context.Context, args ...string) (string, error) {
 
 // apart is an environment without what points git to another repository, as hooks have
 // it.
-func apart(environ []string) []string {
-	var out []string
+func apart(environ []string) (out []string) {
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
 		if !strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "GIT_CONFIG_") && name != "GIT_CONFIG_PARAMETERS" || name == "GIT_EXEC_PATH" {

@@ -228,8 +228,7 @@ func absolute(dir, name string) string {
 }
 
 // Choose leaves only the variants and cases of these names; without names, all.
-func (s *Suite) Choose(variants, cases []string) error {
-	var err error
+func (s *Suite) Choose(variants, cases []string) (err error) {
 	if s.Variants, err = chosen("variant", s.Variants, variants, func(v Variant) string { return v.Name }); err != nil {
 		return err
 	}
@@ -238,11 +237,10 @@ func (s *Suite) Choose(variants, cases []string) error {
 }
 
 // chosen gives those of the names, in their order.
-func chosen[T any](what string, all []T, names []string, nameOf func(T) string) ([]T, error) {
+func chosen[T any](what string, all []T, names []string, nameOf func(T) string) (out []T, err error) {
 	if len(names) == 0 {
 		return all, nil
 	}
-	var out []T
 	var wrong []error
 	for i, name := range names {
 		at := slices.IndexFunc(all, func(one T) bool { return nameOf(one) == name })

@@ -192,8 +192,7 @@ func (r *runner) environ() []string {
 }
 
 // flags are those of reprise run that make a run one of the variant.
-func (v Variant) flags(c Case) []string {
-	var out []string
+func (v Variant) flags(c Case) (out []string) {
 	add := func(flag, value string) {
 		if value != "" {
 			out = append(out, "--"+flag, value)

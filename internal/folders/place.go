@@ -18,8 +18,7 @@ import (
 )
 
 // Parents lists the folders above p, outermost first.
-func Parents(p string) []string {
-	var out []string
+func Parents(p string) (out []string) {
 	for i, c := range p {
 		if c == '/' {
 			out = append(out, p[:i])
@@ -194,8 +193,7 @@ type standing struct {
 }
 
 // Stands notes how some folders stand now. Those that are not there are left out.
-func Stands(dirs ...string) Standing {
-	var all Standing
+func Stands(dirs ...string) (all Standing) {
 	for _, dir := range dirs {
 		if info, err := os.Lstat(dir); err == nil {
 			all = append(all, standing{dir, info})

@@ -20,8 +20,7 @@ func (r *Repo) Tip() string { return r.tip }
 func (r *Repo) New() bool { return r.isNew }
 
 // findTip sets tip, localTip, checkoutTip and remoteTip.
-func (r *Repo) findTip(ctx context.Context) error {
-	var err error
+func (r *Repo) findTip(ctx context.Context) (err error) {
 	if r.localTip, err = r.readLocal(); err != nil {
 		return err
 	}

@@ -48,8 +48,7 @@ func (r *Repo) whyNot(err error) error {
 }
 
 // stateChanges compares the state folder with the tip, without git and whatever is ignored.
-func (r *Repo) stateChanges() ([]Change, error) {
-	var changes []Change
+func (r *Repo) stateChanges() (changes []Change, _ error) {
 	seen := map[string]bool{}
 	err := r.walkState(func(p string, info fs.FileInfo) error {
 		seen[p] = true

@@ -89,9 +89,8 @@ func (r *Repo) contains(ctx context.Context, tip, old string) (bool, error) {
 	return r.reads().contains(ctx, tip, old)
 }
 
-func (r *Repo) between(ctx context.Context, from, to string) ([]string, error) {
+func (r *Repo) between(ctx context.Context, from, to string) (paths []string, err error) {
 	all, err := r.reads().differ(ctx, from, to)
-	var paths []string
 	for _, o := range all {
 		paths = append(paths, o.path)
 	}

@@ -74,8 +74,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 }
 
 // blobsOf are the objects that ops set and that are not sent with them.
-func blobsOf(ops []op) []string {
-	var ids []string
+func blobsOf(ops []op) (ids []string) {
 	for _, o := range ops {
 		if o.kind == 'M' && !o.inline {
 			ids = append(ids, o.id)

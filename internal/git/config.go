@@ -49,8 +49,7 @@ func (c configuration) ignoresCase(dir string) bool {
 }
 
 // Network is what the user's configuration says about the network, and about signing.
-func (c configuration) Network() []setting {
-	var out []setting
+func (c configuration) Network() (out []setting) {
 	for _, s := range c {
 		section, _, _ := strings.Cut(s.Key, ".")
 		if slices.Contains([]string{"http", "credential", "ssh", "safe", "gpg"}, section) ||
@@ -110,8 +109,7 @@ type environ []string
 func takeEnviron() environ { return os.Environ() }
 
 // pick returns the variables with the given names. A name that ends in * is a prefix.
-func (e environ) pick(names ...string) []string {
-	var out []string
+func (e environ) pick(names ...string) (out []string) {
 	for _, pair := range e {
 		name, _, _ := strings.Cut(pair, "=")
 		if slices.ContainsFunc(names, func(want string) bool {

@@ -127,8 +127,7 @@ type CommitPatch struct {
 const mostPatch = 32 << 20
 
 // parsePatches divides what git log has printed where the mark begins a line.
-func parsePatches(out []byte, mark string) []CommitPatch {
-	var all []CommitPatch
+func parsePatches(out []byte, mark string) (all []CommitPatch) {
 	cut := len(out) > mostPatch
 	for _, part := range bytes.Split(append([]byte("\n"), out...), []byte("\n"+mark))[1:] {
 		title, text, _ := strings.Cut(string(part), "\n")
@@ -164,8 +163,7 @@ func parseStat(out []byte) (files, added, deleted int, text []byte) {
 }
 
 // sortChanges says what an index has to do to show the changes, without repositories, pipes and devices.
-func sortChanges(changes []Change) code {
-	var c code
+func sortChanges(changes []Change) (c code) {
 	for _, ch := range changes {
 		switch {
 		case ch.Kind == Deleted:

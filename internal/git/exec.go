@@ -222,8 +222,7 @@ func (c call) Files(cmd *exec.Cmd) (done func(), err error) {
 }
 
 // secretsIn lists the header values in settings, whole and by word.
-func secretsIn(settings []setting) []string {
-	var out []string
+func secretsIn(settings []setting) (out []string) {
 	for _, s := range settings {
 		if strings.HasSuffix(s.Key, ".extraheader") && s.Value != "" {
 			f := strings.Fields(s.Value)

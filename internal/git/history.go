@@ -119,11 +119,10 @@ func (r *Repo) Code(ctx context.Context) (string, error) {
 }
 
 // keptRecord gives the commit that Options.Keep names, at the remote if any; "" for none. It is asked once a fetch.
-func (r *Repo) keptRecord(ctx context.Context) (string, error) {
+func (r *Repo) keptRecord(ctx context.Context) (_ string, err error) {
 	if r.keptKnown || r.opt.Keep == "" {
 		return r.kept, nil
 	}
-	var err error
 	if r.remote == nil {
 		r.kept, err = r.src.kept(ctx, r.keepRef())
 	} else if r.kept, err = r.fetchRef(ctx, r.keepRef(), "refs/reprise/record"); noSuchRef(err) {
@@ -180,16 +179,14 @@ func logArgs(order, span string) []string {
 }
 
 // parseLog reads what git prints with logArgs.
-func parseLog(out []byte) []LogEntry {
-	var entries []LogEntry
+func parseLog(out []byte) (entries []LogEntry) {
 	for fields := strings.Split(string(out), "\x00"); len(fields) >= 4; fields = fields[4:] {
 		entries = append(entries, LogEntry{Commit: fields[0], Parents: strings.Fields(fields[1]), Subject: fields[2], Trailers: trailers(fields[3])})
 	}
 	return entries
 }
 
-func trailers(text string) []Trailer {
-	var out []Trailer
+func trailers(text string) (out []Trailer) {
 	for line := range strings.Lines(text) {
 		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 			out = append(out, Trailer{Key: key, Value: strings.TrimSpace(value)})

@@ -55,9 +55,8 @@ func (r *Repo) fillLarge(ctx context.Context) error {
 }
 
 // pointers lists the files of the tip in Git LFS that the tree has as the tip's own pointers.
-func (r *Repo) pointers(ctx context.Context) ([]pointer, error) {
+func (r *Repo) pointers(ctx context.Context) (found []pointer, err error) {
 	out, err := r.git(ctx, "ls-files", "-s", "-z", "--", ":(top,attr:filter=lfs)")
-	var found []pointer
 	for _, record := range records(out) {
 		info, name, _ := strings.Cut(record, "\t")
 		f := strings.Fields(info) // mode, id, stage

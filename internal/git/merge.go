@@ -35,8 +35,7 @@ type MergeResult struct {
 }
 
 // Paths are those of the conflicts.
-func (r MergeResult) Paths() []string {
-	var out []string
+func (r MergeResult) Paths() (out []string) {
 	for _, c := range r.Conflicts {
 		out = append(out, c.Path)
 	}
@@ -77,7 +76,7 @@ func mergeOf(ctx context.Context, git reader, tip, other, known string) (MergeRe
 }
 
 // mergeSince is mergeOf from a base that need not be in the history of either.
-func mergeSince(ctx context.Context, git reader, tip, other, base string) (MergeResult, error) {
+func mergeSince(ctx context.Context, git reader, tip, other, base string) (r MergeResult, err error) {
 	root, err := commitAlone(ctx, git, base)
 	if err != nil {
 		return MergeResult{}, err
@@ -101,7 +100,6 @@ func mergeSince(ctx context.Context, git reader, tip, other, base string) (Merge
 	case len(records) == 0:
 		return MergeResult{}, fmt.Errorf("git merge-tree answered %q", out)
 	}
-	r := MergeResult{}
 	if r.Conflicts, err = parseConflicts(records[1:]); err == nil {
 		r.Commit, err = commitAlone(ctx, git, records[0], "-p", root)
 	}
@@ -161,8 +159,7 @@ func commitAlone(ctx context.Context, git reader, files string, args ...string) 
 }
 
 // parseConflicts reads records such as "100644 OBJECT STAGE\tPATH".
-func parseConflicts(records []string) ([]Conflict, error) {
-	var all []Conflict
+func parseConflicts(records []string) (all []Conflict, err error) {
 	for _, record := range records {
 		info, name, _ := strings.Cut(record, "\t")
 		f := strings.Fields(info)

@@ -170,12 +170,11 @@ func (r *Repo) checkStateFolder(ctx context.Context) error {
 }
 
 // bringUp brings the work tree to a commit, which is the tip then. Uncommitted changes are kept as a patch first.
-func (r *Repo) bringUp(ctx context.Context, commit string) error {
+func (r *Repo) bringUp(ctx context.Context, commit string) (err error) {
 	if err := r.learnLFS(ctx); err != nil {
 		return err
 	}
 	clean := false
-	var err error
 	if r.localTip == "" {
 		err = r.empty()
 	} else {

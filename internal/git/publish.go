@@ -49,8 +49,7 @@ const (
 )
 
 // publish brings the tip to the user's branch, whatever the remote says, and to the remote.
-func (r *Repo) publish(ctx context.Context) error {
-	var err error
+func (r *Repo) publish(ctx context.Context) (err error) {
 	r.warnOf(r.updateCheckout(ctx, r.tip))
 	if r.remote != nil && r.remoteTip != r.tip {
 		err = r.push(ctx)

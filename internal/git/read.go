@@ -277,12 +277,11 @@ func (s *Source) compare(ctx context.Context, from, ref string, args, exclude []
 }
 
 // Submodules lists the paths of submodules in the commit that is checked out.
-func (s *Source) Submodules(ctx context.Context) ([]string, error) {
+func (s *Source) Submodules(ctx context.Context) (paths []string, err error) {
 	all, err := s.reads().all(ctx, s.Head)
 	if err != nil {
 		return nil, fmt.Errorf("look for submodules: %w", err)
 	}
-	var paths []string
 	for _, e := range all {
 		if e.Mode == "160000" {
 			paths = append(paths, e.Path)

@@ -28,8 +28,7 @@ type remote struct {
 
 // withToken returns settings that send a token to the remote's own host and nowhere else. Credentials and headers
 // of the user are left out: servers refuse two.
-func (r *remote) withToken(token string) ([]setting, error) {
-	var out []setting
+func (r *remote) withToken(token string) (out []setting, err error) {
 	for _, s := range r.settings {
 		if strings.HasPrefix(s.Key, "http.") && !strings.HasSuffix(s.Key, ".extraheader") ||
 			strings.HasPrefix(s.Key, "safe.") {
@@ -66,13 +65,12 @@ type line struct {
 }
 
 // do runs a command that may talk with the remote. Variables that c brings win.
-func (l line) do(ctx context.Context, c call) ([]byte, error) {
+func (l line) do(ctx context.Context, c call) (out []byte, _ error) {
 	c, err := l.ready(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	c.Memory = cmp.Or(l.memory, memory)
-	var out []byte
 	err = l.await(ctx, func(calm context.Context) error {
 		var err error
 		out, err = c.Do(calm)
@@ -195,8 +193,7 @@ func raced(why string) bool {
 }
 
 // remoteLines returns what the remote printed for people, as they would read it.
-func remoteLines(stderr string) []string {
-	var said []string
+func remoteLines(stderr string) (said []string) {
 	for line := range strings.Lines(stderr) {
 		if text, ok := strings.CutPrefix(line, "remote:"); ok {
 			if text = strings.TrimSpace(process.Printable(text)); text != "" {

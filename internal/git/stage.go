@@ -17,8 +17,7 @@ import (
 )
 
 // sortPaths refuses what is not committed: other repositories, pipes, devices.
-func (r *Repo) sortPaths(paths []string) (code, error) {
-	var c code
+func (r *Repo) sortPaths(paths []string) (c code, err error) {
 	for _, p := range paths {
 		if err := checkPath(p); err != nil {
 			return code{}, err
@@ -49,8 +48,7 @@ func (r *Repo) sortPaths(paths []string) (code, error) {
 }
 
 // stateOps are the changes of the state folder that c makes besides what is staged.
-func (r *Repo) stateOps(c Commit) ([]op, error) {
-	var ops []op
+func (r *Repo) stateOps(c Commit) (ops []op, err error) {
 	if c.Anew {
 		for _, p := range slices.Sorted(maps.Keys(r.state)) {
 			ops = append(ops, op{kind: 'D', path: p})

@@ -161,8 +161,7 @@ func (s *Source) Partial() string {
 }
 
 // promises are the settings by which git fetches objects that are missing.
-func (s *Source) promises() []setting {
-	var out []setting
+func (s *Source) promises() (out []setting) {
 	for _, p := range s.promisors {
 		out = append(out, setting{Key: "remote." + p.name + ".url", Value: p.fetch}, setting{Key: "remote." + p.name + ".promisor", Value: "true"})
 		if p.filter != "" {

@@ -115,7 +115,7 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 }
 
 // classifyQuery finds the errors in the answer to a query.
-func (f forge) classifyQuery(c *call, resp *http.Response, body []byte) *Error {
+func (f forge) classifyQuery(c *call, resp *http.Response, body []byte) (p *Error) {
 	var answer struct {
 		Errors []struct{ Type, Message string } `json:"errors"`
 	}
@@ -126,7 +126,6 @@ func (f forge) classifyQuery(c *call, resp *http.Response, body []byte) *Error {
 		return nil
 	}
 	first := answer.Errors[0]
-	var p *Error
 	switch first.Type {
 	case "RATE_LIMITED", "RATE_LIMIT":
 		f.untilReset(c, resp.Header)

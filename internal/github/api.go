@@ -94,7 +94,7 @@ func (c Repo) Ask(ctx context.Context, r Request, into any) (Answer, error) {
 }
 
 // send makes a call, more than once where that may help.
-func (a *api) send(ctx context.Context, r Request) (Answer, error) {
+func (a *api) send(ctx context.Context, r Request) (got Answer, err error) {
 	r.Method = cmp.Or(r.Method, http.MethodGet)
 	r.Repeatable = r.Repeatable || r.Method != http.MethodPost
 	k := &call{Request: r, began: a.retry.now()}
@@ -117,7 +117,6 @@ func (a *api) send(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, a.retry.broken(k, err)
 	}
 	a.head(req.Header, k, body != nil)
-	var got Answer
 	var problem *Error
 	client := retryablehttp.Client{
 		HTTPClient: a.http,

@@ -156,8 +156,7 @@ func checkOf(in workflowRun, status, conclusion string) Check {
 
 // listed reads all pages of a list. Where the forge does not have it, it is empty. Of one with
 // too many pages it gives none.
-func listed[T any](ctx context.Context, r *Checks, what, needs, from string) ([]T, error) {
-	var out []T
+func listed[T any](ctx context.Context, r *Checks, what, needs, from string) (out []T, err error) {
 	what += " of a commit of " + r.Name
 	for n := 1; n <= mostCheckPages; n++ {
 		value, got, err := do[T](ctx, r.api, Request{What: what, Needs: needs, Cached: true, Path: fmt.Sprintf("%s%s&page=%d", r.path(), from, n)})
@@ -184,12 +183,11 @@ type Annotation struct {
 }
 
 // Annotations reads what a check run says about lines: the first hundred.
-func (r *Checks) Annotations(ctx context.Context, c Check) ([]Annotation, error) {
+func (r *Checks) Annotations(ctx context.Context, c Check) (out []Annotation, err error) {
 	list, _, err := do[[]*github.CheckRunAnnotation](ctx, r.api, Request{
 		What: fmt.Sprintf("read what check run %d says about lines", c.Run), Needs: "checks: read",
 		Path: fmt.Sprintf("%s/check-runs/%d/annotations?per_page=100", r.path(), c.Run),
 	})
-	var out []Annotation
 	for _, w := range list {
 		out = append(out, Annotation{w.GetPath(), w.GetStartLine(), w.GetAnnotationLevel(), w.GetTitle(), w.GetMessage()})
 	}

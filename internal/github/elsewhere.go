@@ -67,7 +67,7 @@ func (c Repo) tail(ctx context.Context, r Request, most int) ([]byte, error) {
 // Attachment reads what somebody has attached to a text, at most so many bytes. It is asked for without the token,
 // and only at addresses that are allowed and encrypted as the API is, also where one leads to another. Errors are an
 // *AttachmentError, with the bytes that were asked for if there are more, or why ctx was cancelled.
-func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed func(*url.URL) bool) ([]byte, error) {
+func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed func(*url.URL) bool) (data []byte, err error) {
 	open := func(u *url.URL) bool {
 		return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && c.retry.base.Scheme == "http") && allowed(u)
 	}
@@ -90,7 +90,6 @@ func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed 
 		ErrorHandler: func(resp *http.Response, err error, _ int) (*http.Response, error) { return resp, err },
 	}
 	resp, err := reader.Do(req)
-	var data []byte
 	if err == nil {
 		defer resp.Body.Close() // read, or given up
 		data, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))

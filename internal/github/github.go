@@ -235,8 +235,7 @@ func (e *Error) Error() string {
 }
 
 // Answer gives what GitHub itself said: the status, and its message in quotes.
-func (e *Error) Answer() []string {
-	var said []string
+func (e *Error) Answer() (said []string) {
 	if e.Status >= 300 {
 		said = append(said, strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))))
 	}

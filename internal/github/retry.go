@@ -147,9 +147,7 @@ const maxPosts = 3
 // once finds something, or creates it if it is not there, and leaves no more
 // than one. What got lost between a request and its answer is looked for before
 // the request is made again, after a pause in which it can be carried out.
-func once[T any](ctx context.Context, r retryPolicy, find func() (T, bool, error), create func() (T, error)) (T, error) {
-	var none T
-	var lost error
+func once[T any](ctx context.Context, r retryPolicy, find func() (T, bool, error), create func() (T, error)) (none T, lost error) {
 	began := r.now()
 	for try := 0; ; try++ {
 		found, ok, err := find()

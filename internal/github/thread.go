@@ -198,7 +198,7 @@ func (t *Thread) Find(ctx context.Context, marker string, since time.Time) (Comm
 // find looks for the comment of our own that begins with marker. A marker alone proves nothing: anybody can write
 // one. Of several that were made at once, the oldest stays, and whoever sees the others takes them away: their own
 // maker may have been cut off before it looked again.
-func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
+func (t *Thread) find(ctx context.Context, marker string, since time.Time) (first Comment, _ bool, err error) {
 	me, known, err := t.whoami(ctx)
 	switch {
 	case err != nil:
@@ -210,7 +210,6 @@ func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comm
 	if err != nil {
 		return Comment{}, false, err
 	}
-	var first Comment
 	for _, c := range list {
 		switch {
 		case !me.Is(c.Author) || firstLine(c.Body) != marker:

@@ -46,7 +46,7 @@ const (
 // Read reads what counts of a discussion: comments of the author of the issue and of people with the right to write,
 // but for commands and what reprise itself has written. The newest are kept if all together are too long; those of an
 // author without the right take no room of the others. Errors are a *github.Error, or why ctx was cancelled.
-func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (issue.Discussion, error) {
+func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (d issue.Discussion, err error) {
 	list, whole, err := p.Newest(ctx, mostRequests)
 	if err != nil {
 		return issue.Discussion{}, err
@@ -54,7 +54,6 @@ func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (issue.Discus
 	if !whole {
 		p.Warn(fmt.Errorf("issue %d has very many comments: only the newest and the first hundred were looked at", p.Number))
 	}
-	var d issue.Discussion
 	people := rights{place: p, roles: map[string]github.Role{}}
 	ofPeople, ofAuthor := allowance{most: mostBytes}, allowance{most: mostOfAuthor}
 	for _, c := range slices.Backward(list) {
@@ -86,8 +85,7 @@ func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (issue.Discus
 }
 
 // Hear gives an issue with its discussion, and the images of both.
-func (p DiscussionPlace) Hear(ctx context.Context, _ issue.Reference, is issue.Issue) (issue.Issue, error) {
-	var err error
+func (p DiscussionPlace) Hear(ctx context.Context, _ issue.Reference, is issue.Issue) (_ issue.Issue, err error) {
 	if is.Discussion, err = p.Read(ctx, is); err == nil {
 		is.Images, err = issue.ImagePlace{Thread: p.Thread}.Fetch(ctx, is)
 	}
@@ -258,8 +256,7 @@ func (p AwaitedPlace) By(ctx context.Context, issue int, label string) (all []in
 
 // Wake has a job begin for each of some issues whose runs wait: one job works on one run.
 // It asks for nothing but to look again, so it does no harm twice.
-func (p AwaitedPlace) Wake(ctx context.Context, issues []int) error {
-	var lost error
+func (p AwaitedPlace) Wake(ctx context.Context, issues []int) (lost error) {
 	for _, n := range issues {
 		_, err := p.GitHub.Ask(ctx, github.Request{
 			What: fmt.Sprintf("have the run of issue %d go on, for which somebody can say /run there", n), Needs: "contents: write", Method: http.MethodPost, Repeatable: true,

@@ -319,10 +319,9 @@ func (i *Inbox) foreign(c github.Comment) bool {
 }
 
 // Past gives the comments that no job will take any more.
-func (i *Inbox) Past(run metadata.Run) []Waiting {
+func (i *Inbox) Past(run metadata.Run) (out []Waiting) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	var out []Waiting
 	for _, c := range i.list {
 		if i.taken(run, c.ID) && !i.foreign(c) {
 			out = append(out, Waiting{Comment: c, Parsed: i.parse(c), OnPull: i.onPull[c.ID]})

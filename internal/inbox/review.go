@@ -99,8 +99,7 @@ func safe(address string) string {
 
 // ReviewOf is the review that an event is about; of a comment on a line, the review
 // that it belongs to, of which only the number is known.
-func ReviewOf(ev github.Event) (Review, error) {
-	var r Review
+func ReviewOf(ev github.Event) (r Review, _ error) {
 	var line ReviewComment
 	var err error
 	if ev.Name == "pull_request_review_comment" {

@@ -122,8 +122,7 @@ func (p *PullOfRun) Left(ctx context.Context, id int64, taken int) (int, error) 
 }
 
 // findings are the comments on lines, numbered on from those that were taken.
-func (r Review) findings(mask func(string) string, taken int) []metadata.ReviewComment {
-	var out []metadata.ReviewComment
+func (r Review) findings(mask func(string) string, taken int) (out []metadata.ReviewComment) {
 	for _, c := range r.own() {
 		body, _ := clean.Text(mask(c.Body))
 		body = clean.Truncate(strings.TrimSpace(body), mostComment)
@@ -172,7 +171,7 @@ func (i *Inbox) readReviews(ctx context.Context, p *PullOfRun) ([]Review, error)
 
 // pendingReviews gives the reviews that ask for something and were not taken yet, oldest first. Of the one of the
 // event it is the text there that counts. The caller holds mu.
-func (i *Inbox) pendingReviews(run metadata.Run) []Waiting {
+func (i *Inbox) pendingReviews(run metadata.Run) (out []Waiting) {
 	list := slices.Clone(i.given)
 	if mine := i.from.Trigger.Review; mine != nil {
 		at := slices.IndexFunc(list, func(r Review) bool { return r.ID == mine.ID })
@@ -186,7 +185,6 @@ func (i *Inbox) pendingReviews(run metadata.Run) []Waiting {
 	taken := func(id int64) bool {
 		return slices.ContainsFunc(run.Reviews, func(v metadata.PullReview) bool { return v.ID == id })
 	}
-	var out []Waiting
 	for _, r := range list {
 		c := github.Comment{ID: r.ID, Body: r.Body, Author: r.Author, Association: r.Association, URL: r.URL, CreatedAt: r.At, UpdatedAt: r.At}
 		if taken(r.ID) || i.reviewed[r.ID] || i.foreign(c) {

@@ -43,11 +43,10 @@ func (p ImagePlace) Fetch(ctx context.Context, is Issue) ([]Image, error) {
 }
 
 // fetch fetches those images of texts that are wanted.
-func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(address string) bool) ([]Image, error) {
+func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(address string) bool) (all []Image, err error) {
 	within, cancel := context.WithTimeout(ctx, allTime)
 	defer cancel()
 	h := hosts{p.Web()}
-	var all []Image
 	fetched := 0
 	for _, text := range texts {
 		var markup *string // how people are shown the text, once that was asked for

@@ -192,8 +192,7 @@ func ParseKept(data []byte) string {
 	return strings.TrimSpace(body)
 }
 
-func cutFrontMatter(text string) (frontMatter, string, error) {
-	var front frontMatter
+func cutFrontMatter(text string) (front frontMatter, _ string, err error) {
 	text = strings.TrimPrefix(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\ufeff")
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {

@@ -117,9 +117,8 @@ func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", OlderFolder,
 const OlderPrefix = "ai-workflow/issue-"
 
 // Find reads the older run that the command line names.
-func (o Options) Find(ctx context.Context, src *git.Source) (*olderRun, error) {
+func (o Options) Find(ctx context.Context, src *git.Source) (_ *olderRun, err error) {
 	var data []byte
-	var err error
 	old := &olderRun{}
 	if o.Record != "" {
 		data, err = old.onDisk(o.Record)

@@ -94,8 +94,7 @@ func tasksOf(run metadata.Run) (phase string, tasks []task) {
 	return "", nil
 }
 
-func distinct(tasks []task) []task {
-	var out []task
+func distinct(tasks []task) (out []task) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
 		if strings.TrimSpace(t.Title) == "" {

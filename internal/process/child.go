@@ -115,9 +115,8 @@ type pipes struct {
 
 // connect makes the pipes. With reporting, there is one for the report, too, and
 // other files follow it. If it is sealed, standard output is a pair of sockets.
-func connect(cmd *exec.Cmd, reporting, sealed bool, others []*os.File) (*pipes, error) {
+func connect(cmd *exec.Cmd, reporting, sealed bool, others []*os.File) (_ *pipes, err error) {
 	p := &pipes{theirs: others}
-	var err error
 	open := func() (r, w *os.File) {
 		if err == nil {
 			r, w, err = os.Pipe()

@@ -206,8 +206,7 @@ func (p process) blank() bool {
 
 // processes lists all there are, without those of the kernel. The kernel's own lists of children are
 // shorter, but may leave some out while others come and go.
-func processes() []process {
-	var out []process
+func processes() (out []process) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil

@@ -63,7 +63,7 @@ const (
 )
 
 // Run starts the program and returns when it and all its processes are gone. An error means that it did not start.
-func (p Program) Run(ctx context.Context) (Ending, error) {
+func (p Program) Run(ctx context.Context) (e Ending, err error) {
 	began, err := p.start()
 	if err != nil {
 		return Ending{}, err
@@ -84,7 +84,6 @@ func (p Program) Run(ctx context.Context) (Ending, error) {
 		_, _ = io.Copy(errs, beat.on(&restOfOutput{Pipe: pipes.stderr})) // ends when the pipe does
 	}()
 
-	var e Ending
 	done := make(chan struct{})
 	e.Cause, e.Why = p.wait(ctx, c, p.watch(c, task, done), beat, reactions)
 	close(done)

@@ -35,13 +35,12 @@ type attempt struct {
 	Void    bool // its phase was taken back since
 }
 
-func (w words) attempts(f Facts) []attempt {
+func (w words) attempts(f Facts) (all []attempt) {
 	space, of := &space{remaining: mostOfAll}, map[int][]Change{}
 	for _, c := range f.Changes {
 		of[c.Attempt] = append(of[c.Attempt], c)
 	}
 	back := w.rollbacks()
-	var all []attempt
 	for _, a := range w.Run.Attempts {
 		one := w.attempt(a)
 		one.Stderr = space.take(lastLines(a.Stderr))
@@ -166,8 +165,7 @@ type block struct {
 }
 
 // diff gives the changes of an attempt as far as there is room for them.
-func (w words) diff(changes []Change, space *space) diff {
-	var d diff
+func (w words) diff(changes []Change, space *space) (d diff) {
 	var added, deleted, files, left int
 	here, cut, commit := min(mostOfOne, space.remaining), false, ""
 	for _, c := range changes {
@@ -277,8 +275,7 @@ func (w words) talks(all map[int][]agents.Entry, left int) map[int]talk {
 	return talks
 }
 
-func (w words) talk(entries []agents.Entry, space *space) talk {
-	var t talk
+func (w words) talk(entries []agents.Entry, space *space) (t talk) {
 	here, shown, left := min(mostOfOne, space.remaining), 0, 0
 	for _, e := range entries {
 		if e.Kind == agents.Begins {

@@ -286,8 +286,7 @@ func class(s string) string {
 }
 
 // lastLines gives the end of what a program has printed.
-func lastLines(s string) string {
-	var out string
+func lastLines(s string) (out string) {
 	for _, l := range view.LastLines(s, view.FailureLines) {
 		out += text.Visible(l) + "\n"
 	}

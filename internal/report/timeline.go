@@ -126,8 +126,7 @@ type finding struct {
 
 // reviews gives what stood against the work of each phase, and what became of
 // it. Phases of which nothing is to be said are left out.
-func (w words) reviews() []review {
-	var all []review
+func (w words) reviews() (all []review) {
 	for _, r := range w.Rows {
 		one := review{Phase: line(r.Title, 60)}
 		if v := r.Rec.Verdict; v != nil {
@@ -170,8 +169,7 @@ type check struct {
 	Output                 string
 }
 
-func (w words) checks() []check {
-	var all []check
+func (w words) checks() (all []check) {
 	for _, r := range w.Rows {
 		if r.Rec.Checks == nil {
 			continue
@@ -198,8 +196,7 @@ type rollback struct {
 	Link           string // to the comment that asked for it
 }
 
-func (w words) rollbacks() []rollback {
-	var all []rollback
+func (w words) rollbacks() (all []rollback) {
 	for _, b := range w.Run.RollbackHistory {
 		all = append(all, rollback{b.Timestamp, text.Clock(b.Timestamp), line(w.wayBack(b), 300), paragraph(b.Reason), link(b.CommentURL)})
 	}
@@ -220,8 +217,7 @@ type said struct {
 // byPeople are the steps of decisions that people take.
 var byPeople = []string{"approve", "skip", "pause", "cancel", "retry", "refresh", phases.IssueTaken}
 
-func (w words) people() []said {
-	var all []said
+func (w words) people() (all []said) {
 	for _, d := range w.Run.Decisions {
 		if d.By != "" || slices.Contains(byPeople, d.Step) {
 			all = append(all, said{
@@ -239,8 +235,7 @@ type question struct {
 	Options                           []string
 }
 
-func (w words) questions() []question {
-	var all []question
+func (w words) questions() (all []question) {
 	for _, q := range w.Run.Questions {
 		one := question{line(q.ID, 60), w.phase(q.Phase), paragraph(q.Text), paragraph(q.Answer), line(q.By, 60), text.Clock(q.AskedAt), nil}
 		for _, o := range q.Options {
@@ -257,14 +252,13 @@ type merged struct {
 	When string
 }
 
-func (w words) merges() []merged {
+func (w words) merges() (all []merged) {
 	if len(w.Run.Attempts) == 0 {
 		return nil
 	}
 	attempts := slices.Clone(w.Run.Attempts)
 	slices.SortStableFunc(attempts, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
 	a := axisOf(attempts)
-	var all []merged
 	for _, d := range w.Run.Decisions {
 		if d.Step == "merge" {
 			all = append(all, merged{mark{a.at(a.when(attempts, d.At)), line(d.Why.In(w.Catalogue), 300)}, text.Clock(d.At)})
@@ -322,7 +316,7 @@ func part(v, whole float64) string {
 }
 
 // byModel adds up what each model was used for, the dearest first.
-func (w words) byModel() []share {
+func (w words) byModel() (all []share) {
 	type sum struct {
 		metadata.Usage
 		calls int
@@ -342,7 +336,6 @@ func (w words) byModel() []share {
 		}
 		return slices.Compare([]byte(a), []byte(b))
 	})
-	var all []share
 	for _, name := range names {
 		s := of[name]
 		all = append(all, share{name, text.USD(s.USD), text.Tokens(s.InputTokens + s.OutputTokens), fmt.Sprint(s.calls), text.Duration(time.Duration(s.ms) * time.Millisecond), part(s.USD, w.Run.Cost.USD)})

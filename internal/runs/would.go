@@ -23,7 +23,7 @@ import (
 )
 
 // Explain finds the pipeline that a run has, or that an issue would take.
-func Explain(ctx context.Context, env environ.Env, o workspace.Options) (workspace.Definition, error) {
+func Explain(ctx context.Context, env environ.Env, o workspace.Options) (_ workspace.Definition, err error) {
 	switch {
 	case o.File != "" && o.Id != "":
 		return workspace.Definition{}, exit.Usagef("--issue-file and --issue each name an issue: give one of them")
@@ -39,7 +39,6 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (workspa
 		return r.Definition, nil
 	}
 	is := issue.Issue{ID: "none"}
-	var err error
 	if o.File != "" {
 		if is, err = issue.ReadFile(o.File, env.Stdin); err != nil {
 			return workspace.Definition{}, err

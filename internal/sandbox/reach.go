@@ -34,8 +34,7 @@ func devices() []string {
 const memory = "/dev/shm"
 
 // named lists the files that variables of a program point to.
-func named(env []string) []string {
-	var files []string
+func named(env []string) (files []string) {
 	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GOOGLE_APPLICATION_CREDENTIALS"} {
 		files = append(files, process.Lookup(env, name))
 	}
@@ -82,8 +81,7 @@ func tools() map[string]string {
 func moduleCache(user string) string { return filepath.Join(user, "go/pkg/mod/cache/download") }
 
 // installed lists where the program of a call and those in its PATH are.
-func installed(program, user string, env []string) []string {
-	var out []string
+func installed(program, user string, env []string) (out []string) {
 	home, err := filepath.EvalSymlinks(user)
 	if err != nil {
 		home = user
@@ -183,14 +181,13 @@ func borrowed(objects []string) []string {
 
 // around gives what a folder holds beside the hidden ones, which may lie
 // anywhere below it. A folder that lies below a hidden one is itself.
-func around(dir string, hidden []string) []string {
+func around(dir string, hidden []string) (out []string) {
 	if slices.Contains(hidden, dir) {
 		return nil
 	}
 	if !slices.ContainsFunc(hidden, func(h string) bool { return within(h, dir) }) {
 		return []string{dir}
 	}
-	var out []string
 	entries, _ := os.ReadDir(dir) // what cannot be read is left out
 	for _, e := range entries {
 		out = append(out, around(filepath.Join(dir, e.Name()), hidden)...)
@@ -249,8 +246,7 @@ func resolved(paths []string) []string {
 }
 
 // hidden lists what has secrets wherever it lies: the user's repository, and the folder of a GitHub runner.
-func hidden(env, objects []string) []string {
-	var out []string
+func hidden(env, objects []string) (out []string) {
 	for _, dir := range objects {
 		out = append(out, filepath.Dir(dir))
 	}

@@ -116,9 +116,8 @@ func masked(text string, hits []Hit) string {
 }
 
 // apart sorts hits, and joins those that overlap: as what is known, if one is.
-func apart(hits []Hit) []Hit {
+func apart(hits []Hit) (out []Hit) {
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
-	var out []Hit
 	for _, h := range hits {
 		if n := len(out); n > 0 && h.Start < out[n-1].End {
 			last := &out[n-1]
@@ -221,8 +220,7 @@ func newKnown(all []Secret) *known {
 }
 
 // find gives where forms of values stand.
-func (k *known) find(text []byte) []Hit {
-	var out []Hit
+func (k *known) find(text []byte) (out []Hit) {
 	k.exact.each(text, func(at, word int) {
 		out = append(out, Hit{Start: at, End: at + len(k.exact.words[word]), Name: k.exactNames[word], Known: true})
 	})

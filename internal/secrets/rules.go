@@ -168,9 +168,8 @@ type span struct{ from, to int }
 
 // find gives what has the shape of a secret. Only around a keyword is a text
 // held against a rule.
-func (s *shapes) find(text []byte) ([]Hit, error) {
+func (s *shapes) find(text []byte) (out []Hit, err error) {
 	around := s.around(text)
-	var out []Hit
 	effort := 0
 	for i, r := range s.rules {
 		for _, p := range around[i] {
@@ -206,7 +205,7 @@ func (s *shapes) around(text []byte) map[int][]span {
 }
 
 // match gives what of a part of a text has the shape of a rule.
-func (s *shapes) match(r *rule, text []byte, p span) ([]Hit, error) {
+func (s *shapes) match(r *rule, text []byte, p span) (out []Hit, err error) {
 	re, err := r.compile()
 	if err != nil {
 		return nil, err
@@ -214,7 +213,6 @@ func (s *shapes) match(r *rule, text []byte, p span) ([]Hit, error) {
 	if !re.Match(text[p.from:p.to]) {
 		return nil, nil // most have none, and that alone is told much sooner
 	}
-	var out []Hit
 	for _, m := range re.FindAllSubmatchIndex(text[p.from:p.to], -1) {
 		from, to := secretIn(m, r.SecretGroup)
 		value := string(text[p.from+from : p.from+to])

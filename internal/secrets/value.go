@@ -30,8 +30,7 @@ const minBare = 14
 
 // Short names the secrets whose values are too short to be looked for. An empty
 // value is no secret.
-func Short(all []Secret) []string {
-	var out []string
+func Short(all []Secret) (out []string) {
 	for _, s := range all {
 		if s.Value != "" && len(s.Value) < MinLength {
 			out = append(out, s.Name)
@@ -83,9 +82,8 @@ func (s Secret) parts() []string {
 
 // shifted encodes a value as it looks inside a longer text that is encoded as a whole, at each place; digits that also
 // tell of other bits are left out.
-func shifted(encode func([]byte) string, bits int, v string) []string {
+func shifted(encode func([]byte) string, bits int, v string) (out []string) {
 	seen := map[int]bool{}
-	var out []string
 	for lead := range 5 {
 		if at := lead * 8 % bits; !seen[at] {
 			seen[at] = true

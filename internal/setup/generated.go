@@ -55,11 +55,10 @@ func (c Crew) agents() string {
 // PipelineFiles gives those built-in pipelines that change code, with the setup and the
 // checks that a repository has, and all of them where the crew is another one than
 // theirs. Without any check, and with their crew, there are none.
-func PipelineFiles(ctx context.Context, found Found, crew Crew, version string) ([]GeneratedFile, error) {
+func PipelineFiles(ctx context.Context, found Found, crew Crew, version string) (files []GeneratedFile, err error) {
 	if len(found.Checks) == 0 && crew.builtIn() {
 		return nil, nil
 	}
-	var files []GeneratedFile
 	for _, name := range builtin.Names() {
 		p, err := source.Load(ctx, source.Sources{}, name)
 		if err != nil {
@@ -201,8 +200,7 @@ type FileChange struct {
 }
 
 // CompareFiles looks at what is there.
-func CompareFiles(root *os.Root, files []GeneratedFile) ([]FileChange, error) {
-	var changes []FileChange
+func CompareFiles(root *os.Root, files []GeneratedFile) (changes []FileChange, err error) {
 	for _, f := range files {
 		c := FileChange{GeneratedFile: f}
 		old, err := root.ReadFile(f.Name)

@@ -132,8 +132,7 @@ func (r historyReport) cameTo(a metadata.Attempt) string {
 
 // people are the lines of the history that are not calls: what rules did, what
 // people were asked and said, and what they asked for.
-func (r historyReport) people(run metadata.Run) []happening {
-	var all []happening
+func (r historyReport) people(run metadata.Run) (all []happening) {
 	add := func(h happening, sign, phase, what, body string) {
 		h.cells = []string{sign, text.Flat(phase), WordFor(r.C, "events", what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}
 		all = append(all, h)

@@ -197,8 +197,7 @@ func (n *news) because(why metadata.Reason) { n.Why, n.Because = why.In(prompts.
 func (n news) words() prompts.Catalogue { return prompts.Words(n.language) }
 
 // rulesSince gives what rules did after the newest attempt.
-func rulesSince(run metadata.Run) []metadata.Reason {
-	var rules []metadata.Reason
+func rulesSince(run metadata.Run) (rules []metadata.Reason) {
 	for _, d := range slices.Backward(run.Decisions) {
 		if d.Attempt == len(run.Attempts) {
 			break

@@ -55,7 +55,7 @@ func (s screen) at(phase string) int {
 
 // take lets an event change the screen, and gives the lines that it leaves
 // above.
-func (s *screen) take(e engine.Event) []string {
+func (s *screen) take(e engine.Event) (lines []string) {
 	if s.Began.IsZero() {
 		s.Began = e.At
 	}
@@ -65,7 +65,6 @@ func (s *screen) take(e engine.Event) []string {
 	if e.At.After(s.Now) {
 		s.Now = e.At
 	}
-	var lines []string
 	for _, n := range newsOf(s.Plan, e) {
 		switch n.Event {
 		case "begin":

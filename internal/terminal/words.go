@@ -112,8 +112,7 @@ func (n news) stats() string {
 }
 
 // details are the lines that belong under the result, by title.
-func (n news) details() []string {
-	var lines []string
+func (n news) details() (lines []string) {
 	c := n.words()
 	for _, f := range n.Findings {
 		lines = append(lines, findingLine(c, f))
@@ -136,8 +135,7 @@ func (n news) details() []string {
 // output are the lines below the result that a program has printed: those of
 // checks that failed, and the last ones on standard error of an agent that did
 // not succeed, or of any if all is to be told.
-func (n news) output(all bool) []string {
-	var lines []string
+func (n news) output(all bool) (lines []string) {
 	for _, c := range n.Checks {
 		if c.Pass || c.FailsBefore && n.Step != string(phases.DoBaseline) { // that was told before
 			continue

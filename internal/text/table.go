@@ -39,8 +39,7 @@ func (t *Table) Lines() []string {
 	return out
 }
 
-func (t *Table) widths() []int {
-	var widths []int
+func (t *Table) widths() (widths []int) {
 	for _, row := range t.Rows {
 		for i, cell := range row {
 			if i == len(widths) {

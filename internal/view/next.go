@@ -69,9 +69,8 @@ func needsOf(plan *pipelines.Pipeline) map[string][]string {
 
 // asksPeople gives the commands that answer what a run waits for: a question or an
 // approval.
-func asksPeople(c phases.Course) []string {
+func asksPeople(c phases.Course) (lines []string) {
 	id := text.Flat(c.Run.IssueNumber)
-	var lines []string
 	for _, q := range phases.Questions(c.Run) {
 		lines = append(lines, fmt.Sprintf("reprise answer --issue %s --question %s --text TEXT", id, text.Flat(q.ID)))
 	}

@@ -98,9 +98,8 @@ type arrow struct {
 	n        int // how often the run went there, of a rollback
 }
 
-func graphOf(c phases.Course) graph {
+func graphOf(c phases.Course) (g graph) {
 	c.Plan = Whole(c.Plan)
-	var g graph
 	at := map[string]int{}
 	for i, r := range rowsOf(c) {
 		at[r.Rec.Name] = i

@@ -90,8 +90,7 @@ type Open struct {
 // rowsOf gives the phases of the record in order, with those that rules have
 // inserted, then those that only the plan knows. A phase that is done in parts is
 // followed by them.
-func rowsOf(c phases.Course) []Row {
-	var rows []Row
+func rowsOf(c phases.Course) (rows []Row) {
 	asked := phases.Approvals(c)
 	at, number := map[string]int{}, 0
 	add := func(rec metadata.Phase, part string) {
@@ -310,8 +309,7 @@ type Axis struct {
 
 // AxisOf places attempts, which are in the order in which they began. Took says how long
 // each lasted; none is narrower than least, and no pause longer than pause.
-func AxisOf(attempts []metadata.Attempt, took func(metadata.Attempt) time.Duration, least, pause time.Duration) Axis {
-	var a Axis
+func AxisOf(attempts []metadata.Attempt, took func(metadata.Attempt) time.Duration, least, pause time.Duration) (a Axis) {
 	var began, end time.Time // of what is at work at the same time
 	var from time.Duration   // where that begins
 	for i, one := range attempts {

@@ -121,11 +121,10 @@ func statusOf(run metadata.Run) string {
 	}[run.Status], "waiting")
 }
 
-func stepsOf(run metadata.Run, rec metadata.Phase) []SummaryStep {
+func stepsOf(run metadata.Run, rec metadata.Phase) (out []SummaryStep) {
 	if rec.Status == metadata.PhaseSkipped {
 		return []SummaryStep{{Phase: rec.Name, Step: metadata.Execute, Status: "skipped"}}
 	}
-	var out []SummaryStep
 	for _, step := range []metadata.Step{metadata.Execute, metadata.Check, metadata.Review, metadata.Revise} {
 		s := SummaryStep{Phase: rec.Name, Step: step}
 		for _, a := range run.Attempts {
@@ -226,8 +225,7 @@ type Reverted struct {
 }
 
 // AllReverted gives the changes that violations were.
-func AllReverted(all []metadata.Violation) []Reverted {
-	var out []Reverted
+func AllReverted(all []metadata.Violation) (out []Reverted) {
 	for _, v := range all {
 		out = append(out, Reverted{v.Path, v.Rule.In(english()), v.Rule})
 	}

@@ -37,7 +37,7 @@ import (
 const SandboxCommand = "sandboxed"
 
 // AgentOptions says what all agents of a run share, worked out once for a definition, as it tries the sandbox.
-func AgentOptions(w *Workspace, o Options) (agents.Options, error) {
+func AgentOptions(w *Workspace, o Options) (_ agents.Options, err error) {
 	if w.agents != nil {
 		return *w.agents, nil
 	}
@@ -53,7 +53,6 @@ func AgentOptions(w *Workspace, o Options) (agents.Options, error) {
 		},
 	}
 	w.Env.Learn(w.Plan)
-	var err error
 	if o.Stubs != "" {
 		if opts.Rehearsal.Stubs, err = rehearsal.ReadStubs(o.Stubs); err != nil {
 			return opts, exit.AsUsage(err)

@@ -254,8 +254,7 @@ func Longest(plan *pipelines.Pipeline) time.Duration {
 }
 
 // StepsOf gives the steps of all phases, to be changed.
-func StepsOf(plan *pipelines.Pipeline) []*pipelines.Step {
-	var out []*pipelines.Step
+func StepsOf(plan *pipelines.Pipeline) (out []*pipelines.Step) {
 	for _, p := range phasesOf(plan) {
 		out = append(out, &p.Execute, &p.Review, &p.Revise)
 	}

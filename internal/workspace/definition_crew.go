@@ -111,8 +111,7 @@ func thatUses(plan *pipelines.Pipeline, program string) (best string) {
 }
 
 // phasesOf gives all phases of a plan, to be changed.
-func phasesOf(plan *pipelines.Pipeline) []*pipelines.Phase {
-	var out []*pipelines.Phase
+func phasesOf(plan *pipelines.Pipeline) (out []*pipelines.Phase) {
 	for _, list := range [][]pipelines.Phase{plan.Phases, plan.Spare} {
 		for i := range list {
 			out = append(out, &list[i])
@@ -263,8 +262,7 @@ func vetSettings(ctx context.Context, file string) error {
 }
 
 // mistakesOf gives the mistakes of a Define error: in that pipeline, or that there is none. Other errors stay.
-func mistakesOf(ctx context.Context, name string, err error) (pipelines.Mistakes, error) {
-	var mistakes pipelines.Mistakes
+func mistakesOf(ctx context.Context, name string, err error) (mistakes pipelines.Mistakes, _ error) {
 	file, isFile := errors.AsType[*fs.PathError](err)
 	switch {
 	case err == nil || ctx.Err() != nil:

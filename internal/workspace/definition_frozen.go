@@ -65,8 +65,7 @@ func digestOf(plan, words []byte) string {
 }
 
 // thaw reads back what freeze made, and refuses it if it is not what the record says.
-func thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition, issue.Issue, error) {
-	var d Definition
+func thaw(run metadata.Run, read func(name string) ([]byte, error)) (d Definition, _ issue.Issue, err error) {
 	is := issue.Issue{
 		ID: run.IssueNumber, Title: run.IssueTitle, URL: run.IssueURL, Author: run.Issue.Author, Labels: run.Issue.Labels,
 	}
@@ -87,7 +86,6 @@ func thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition,
 	if is.Digest() != run.Issue.Digest {
 		return d, is, fmt.Errorf("%s was changed by hand on %s: restore it; a run keeps to the issue as it read when it began", phases.IssueFile, run.BranchName)
 	}
-	var err error
 	is.Images = issue.Kept(run.Issue)
 	if is.Discussion, err = thawDiscussion(run, read); err != nil {
 		return d, is, err

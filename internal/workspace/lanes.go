@@ -111,12 +111,11 @@ func (t *laneTrees) Existing() (parts []string) {
 }
 
 // Remove removes the tree of a part. The homes stay, as a session may be gone on with.
-func (t *laneTrees) Remove(part string) error {
+func (t *laneTrees) Remove(part string) (err error) {
 	t.mu.Lock()
 	l := t.open[part]
 	delete(t.open, part)
 	t.mu.Unlock()
-	var err error
 	if l != nil {
 		err = errors.Join(l.Repo.Close(), l.slot.free())
 	}

@@ -56,8 +56,7 @@ type opening struct {
 }
 
 // find finds the repository, and which issue is meant.
-func (w *opening) find(ctx context.Context) error {
-	var err error
+func (w *opening) find(ctx context.Context) (err error) {
 	if w.Source, err = backendOf(ctx).Find(ctx, w.o.Repo); err != nil {
 		return err
 	}
@@ -207,8 +206,7 @@ func (w *opening) sameTitle(given issue.Issue) error {
 }
 
 // without says what of the command line has no effect on a run that has begun.
-func (w *opening) without(given issue.Issue) []string {
-	var out []string
+func (w *opening) without(given issue.Issue) (out []string) {
 	if w.o.File != "" && given.Digest() != w.Run.Issue.Digest {
 		out = append(out, fmt.Sprintf("%s has changed; the run keeps the issue as it was (--refresh=issue takes the new text)", w.o.File))
 	}

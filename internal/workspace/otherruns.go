@@ -51,7 +51,7 @@ const (
 )
 
 // RefRuns reads the records of the runs that have a ref in one of some folders of refs.
-func RefRuns(ctx context.Context, env environ.Env, src *git.Source, in ...string) ([]RefRun, error) {
+func RefRuns(ctx context.Context, env environ.Env, src *git.Source, in ...string) (all []RefRun, err error) {
 	folder, _ := path.Split(env.Prefix()) // a prefix may end within a name, which git lists no branches by
 	var within []string
 	for _, refs := range in {
@@ -72,7 +72,6 @@ func RefRuns(ctx context.Context, env environ.Env, src *git.Source, in ...string
 		}
 		return ""
 	})
-	var all []RefRun
 	for _, r := range records {
 		one := RefRun{ID: idOf(r.Name), Ref: r.Ref, Source: src, Err: r.Err}
 		if one.Err == nil {
@@ -209,7 +208,7 @@ func (n *OtherRuns) all(ctx context.Context, kept ...string) ([]RefRun, error) {
 }
 
 // list gives what agents are told of others' open runs, the last moved first. One that cannot be read is left out.
-func (n *OtherRuns) list(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
+func (n *OtherRuns) list(ctx context.Context, run metadata.Run) (out []phases.OtherRun, err error) {
 	n.afar.Lock()
 	defer n.afar.Unlock()
 	if err := n.look(ctx); err != nil {
@@ -257,7 +256,6 @@ func (n *OtherRuns) list(ctx context.Context, run metadata.Run) ([]phases.OtherR
 	for _, tip := range n.Tips() {
 		own = append(own, changed(run.BaseCommit, tip)...)
 	}
-	var out []phases.OtherRun
 	for _, o := range open {
 		out = append(out, phases.OtherRunOf(o.Run, append(changed(o.Run.BaseCommit, o.Ref.Commit), phases.PlannedFiles(o.Run)...), own))
 	}

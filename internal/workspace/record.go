@@ -69,8 +69,7 @@ func (w *opening) load(ctx context.Context) error {
 }
 
 // begin prepares a new run.
-func (w *opening) begin(ctx context.Context) error {
-	var err error
+func (w *opening) begin(ctx context.Context) (err error) {
 	switch {
 	case w.o.File != "", w.o.Given != nil:
 	case w.there != nil:

@@ -175,7 +175,7 @@ func (w *Workspace) Heard() []string {
 }
 
 // TakeIssue makes the run go on with an issue as it reads now. The next commit takes it along.
-func (w *Workspace) TakeIssue(now issue.Issue, by string) error {
+func (w *Workspace) TakeIssue(now issue.Issue, by string) (err error) {
 	changed := w.Issue.Differs(now)
 	if changed == "" {
 		return exit.Usagef("the issue reads as it did when the run took it: edit it first, or leave --refresh=issue out")
@@ -185,7 +185,6 @@ func (w *Workspace) TakeIssue(now issue.Issue, by string) error {
 	w.Issue.Title, w.Issue.Body, w.Issue.Labels, w.Issue.Discussion, w.Issue.Images = now.Title, now.Body, now.Labels, now.Discussion, now.Images
 	had := w.Run.Issue.Discussion != ""
 	w.Run = phases.TakeIssue(w.Run, now.Record(), changed, by, w.Env.Now())
-	var err error
 	if w.Frozen, err = freezeIssue(w.Issue); err == nil && had && len(now.Discussion.Comments) == 0 {
 		// The file stays, and says that nothing is left.
 		w.Frozen[path.Join(phases.Folder(w.Issue.ID), phases.DiscussionFile)], err = now.Discussion.JSON()

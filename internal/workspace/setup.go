@@ -137,8 +137,7 @@ func (s SetupStore) Place(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (s SetupStore) read() (record, error) {
-	var r record
+func (s SetupStore) read() (r record, err error) {
 	data, err := os.ReadFile(filepath.Join(s.Root, filepath.FromSlash(made)))
 	if err == nil {
 		err = json.Unmarshal(data, &r)

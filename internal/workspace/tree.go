@@ -124,9 +124,8 @@ func (t Tree) Copy(ctx context.Context, commit, name string) (remove func() erro
 }
 
 // Hidden lists what was written since a time and is ignored, each with the rule for it: file, line and pattern.
-func (t Tree) Hidden(ctx context.Context, since time.Time) ([]engine.HiddenFiles, error) {
+func (t Tree) Hidden(ctx context.Context, since time.Time) (out []engine.HiddenFiles, err error) {
 	all, err := t.Repo.Hidden(ctx, since)
-	var out []engine.HiddenFiles
 	for _, h := range all {
 		out = append(out, engine.HiddenFiles{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
 	}

@@ -169,7 +169,7 @@ type leakGuard struct {
 const maxLeaks = 20
 
 // Leaks finds secrets in a file that the last commit lacks. The first values and shapes are enough to refuse it.
-func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) ([]engine.Leak, error) {
+func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) (out []engine.Leak, err error) {
 	hits, err := g.Find(data)
 	if err != nil || len(hits) == 0 {
 		return nil, err
@@ -178,7 +178,6 @@ func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) ([]engin
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var out []engine.Leak
 	had, found := map[string]bool{}, map[bool]int{}
 	for _, h := range hits {
 		if found[h.Known] == maxLeaks {

@@ -73,8 +73,7 @@ func (e *Engine) question(run metadata.Run, at phases.Decision, symptom string) 
 }
 
 // written lists the artifacts of all phases that have one.
-func (e *Engine) written(run metadata.Run) []prompts.Document {
-	var out []prompts.Document
+func (e *Engine) written(run metadata.Run) (out []prompts.Document) {
 	for _, rec := range run.Phases {
 		if p := e.Plan.Phase(rec.Name); p != nil && rec.Written > 0 {
 			out = append(out, prompts.Document{Phase: p.Name, Path: artifactIn(e.Tree.Dir(), run, p)})

@@ -48,10 +48,9 @@ func (e *Engine) unwritten(name string) metadata.Reason {
 }
 
 // files lists the artifact files of the phase after a writing step.
-func (e *Engine) files(ctx context.Context, w *work) []string {
+func (e *Engine) files(ctx context.Context, w *work) (out []string) {
 	all := append([]string{w.artifact()}, w.rec.OutputFiles...)
 	all = append(all, w.changes.Artifacts...)
-	var out []string
 	seen := map[string]bool{}
 	for _, f := range all {
 		if _, _, wrong := e.artifact(ctx, w.read, f); wrong == "" && !seen[f] {

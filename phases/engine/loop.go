@@ -50,14 +50,13 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, 
 }
 
 // keepDayBudget stops the run if what all runs may spend in a day is spent.
-func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
+func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (_ metadata.Run, _ bool, err error) {
 	b, d := e.Plan.Budget, phases.Decide(phases.On(e.Plan, run))
 	if ctx.Err() != nil || !d.Calls() || b.DayUSD+b.RepoDayUSD == 0 {
 		return run, false, nil
 	}
 	var others []phases.DaySpent
 	var why metadata.Reason
-	var err error
 	if e.Spent != nil {
 		if others, err = e.Spent(ctx, run); err != nil {
 			return run, false, fmt.Errorf("what was spent today: %w", err)

@@ -45,9 +45,8 @@ func (e *Engine) Cut(d phases.Decision, cause error, why metadata.Reason) Work {
 }
 
 // Do carries out a decision about a part in its lane.
-func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (Work, error) {
+func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (_ Work, err error) {
 	var broken []metadata.CheckResult
-	var err error
 	if d.Do != phases.DoIntegrate { // which sets up what the parts come to together
 		run, broken, err = e.setUp(ctx, run, d)
 	}

@@ -129,7 +129,7 @@ func copyFor(d phases.Decision) string {
 // mostPlaces is how many changed places a prompt names.
 const mostPlaces = 200
 
-func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) (prompts.Data, error) {
+func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) (_ prompts.Data, err error) {
 	p, rec, dir := e.Plan.Phase(d.Phase), run.Phase(d.Phase), e.dirOf(d)
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
@@ -140,7 +140,6 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 	}
 	data.Issue, _ = e.shown(ctx)
 	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
-	var err error
 	if data.Others, err = e.others(ctx, run, d); err != nil {
 		return data, err
 	}
@@ -207,8 +206,7 @@ func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision
 }
 
 // documents lists the artifacts that the agent of a phase is told of.
-func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
-	var out []prompts.Document
+func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) (out []prompts.Document) {
 	for _, earlier := range phases.VisiblePhases(e.Plan, &run, p.Name) {
 		out = append(out, prompts.Document{Phase: earlier.Name, Path: artifactIn(dir, run, earlier)})
 	}

@@ -161,7 +161,7 @@ func (e Evaluator) Matches(ctx context.Context, when string, facts []byte) (bool
 }
 
 // do answers a request, here or in a process of its own. Going beyond the limits of that is an error with pipelines.Mistakes.
-func (e Evaluator) do(ctx context.Context, what string, req request) (response, error) {
+func (e Evaluator) do(ctx context.Context, what string, req request) (r response, err error) {
 	if len(e.Argv) == 0 {
 		return answer(req).orMistakes()
 	}
@@ -195,7 +195,6 @@ func (e Evaluator) do(ctx context.Context, what string, req request) (response, 
 	default:
 		return response{}, fmt.Errorf("evaluate %s: %w: %s", what, err, strings.TrimSpace(stderr.String()))
 	}
-	var r response
 	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
 		return r, fmt.Errorf("evaluate %s: unreadable answer: %w", what, err)
 	}

@@ -225,8 +225,7 @@ func JudgmentSchema() json.RawMessage {
 
 // ParseJudgment reads a judgment. The error names every field that is not one of its words, and
 // nothing of what the answer says instead.
-func ParseJudgment(data []byte) (Judgment, error) {
-	var j Judgment
+func ParseJudgment(data []byte) (j Judgment, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&j); err != nil {

@@ -151,8 +151,7 @@ func foreign(tree *ast.File) (found errors.Error) {
 }
 
 // translate turns errors of CUE into mistakes of the file that caused them.
-func translate(err error, name string) pipelines.Mistakes {
-	var found pipelines.Mistakes
+func translate(err error, name string) (found pipelines.Mistakes) {
 	for _, e := range errors.Errors(err) {
 		m := pipelines.Mistake{File: name, Path: pathOf(e.Path()), Message: messageOf(e)}
 		takeLine(&m)

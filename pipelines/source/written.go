@@ -83,8 +83,7 @@ func (n *Node) fieldNames() []string {
 }
 
 // Text returns the string that n holds, or "".
-func (n *Node) Text() string {
-	var s string
+func (n *Node) Text() (s string) {
 	if n != nil && n.Kind == ScalarNode {
 		_ = json.Unmarshal(n.Scalar, &s) // another type is no text
 	}

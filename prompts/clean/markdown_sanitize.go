@@ -53,8 +53,7 @@ const maxQuotes = 8
 
 // blocks sanitizes lines. Quotes and blocks of code are put together again; the latter come to the left
 // edge, where no list can end them.
-func (t sanitizer) blocks(lines []string, depth int) []sanitized {
-	var out []sanitized
+func (t sanitizer) blocks(lines []string, depth int) (out []sanitized) {
 	for len(lines) > 0 {
 		n := 1
 		switch m := fenceMark().FindStringSubmatch(lines[0]); {
