@@ -151,9 +151,7 @@ func conclude(run *metadata.Run, d Decision, o Outcome) *metadata.Attempt {
 	a.Usage, a.DurationMS = o.Usage, o.Duration.Milliseconds()
 	a.RetryAfter = int(o.RetryAfter.Seconds())
 	a.Session, a.Confirmed = o.Session, o.Session != ""
-	if o.Model != "" {
-		a.Model = o.Model
-	}
+	a.Model = cmp.Or(o.Model, a.Model)
 	run.Cost = addUsage(run.Cost, o.Usage)
 	return a
 }

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -375,9 +376,7 @@ func SettingsIn(c Course, p *pipelines.Phase, step metadata.Step) pipelines.Step
 	if use := rec.Use.Agent; use != "" && step != metadata.Review && c.Plan.Agents[use].Use != "" {
 		s.Agent = use
 	}
-	if rec.Use.Tier != "" {
-		s.Tier = rec.Use.Tier
-	}
+	s.Tier = cmp.Or(rec.Use.Tier, s.Tier)
 	if was := Settings(p, step); s.Agent != was.Agent || s.Tier != was.Tier {
 		s.Model = c.Plan.Agents[s.Agent].Models[s.Tier]
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -298,10 +299,7 @@ func LookedAtIssues(run metadata.Run, phase string, found []AwaitedIssue, at tim
 
 func named(issues []AwaitedIssue) (out []string) {
 	for _, i := range issues {
-		i.Title = strings.Join(strings.Fields(i.Title), " ")
-		if r := []rune(i.Title); len(r) > 80 {
-			i.Title = string(r[:80]) + "…"
-		}
+		i.Title = text.Short(strings.Join(strings.Fields(i.Title), " "), 80)
 		out = append(out, i.String())
 	}
 	return out

@@ -211,12 +211,17 @@ func resetToStep(rec *metadata.Phase, step metadata.Step) {
 // stays, so does the commit the phase started from: its work is still to be seen by whoever reviews it.
 func resetToPending(rec *metadata.Phase, restored bool) {
 	leaveLane(rec)
-	base, upstream := rec.Base, rec.Upstream
 	if restored {
-		base, upstream = "", ""
+		rec.Base, rec.Upstream = "", ""
 	}
-	*rec = metadata.Phase{
-		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Upstream: upstream, Use: rec.Use, AllowanceFrom: rec.AllowanceFrom,
+	*rec = notBegun(*rec)
+	rec.Generation++
+}
+
+// notBegun is the record of a phase without what was done in it.
+func notBegun(rec metadata.Phase) metadata.Phase {
+	return metadata.Phase{
+		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation, Base: rec.Base, Upstream: rec.Upstream, Use: rec.Use, AllowanceFrom: rec.AllowanceFrom,
 		RollbackContext: rec.RollbackContext, // a reason stays until a review has found it resolved
 	}
 }

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -98,12 +99,8 @@ func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 
 // comeBack resets a phase that was left out to one that has not begun.
 func comeBack(run *metadata.Run, rec *metadata.Phase) {
-	tried := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == rec.Name })
-	*rec = metadata.Phase{
-		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation, Base: rec.Base, Upstream: rec.Upstream, Use: rec.Use,
-		RollbackContext: rec.RollbackContext, AllowanceFrom: rec.AllowanceFrom,
-	}
-	if tried {
+	*rec = notBegun(*rec)
+	if slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == rec.Name }) {
 		rec.AllowanceFrom = len(run.Attempts)
 	}
 }
@@ -115,12 +112,7 @@ func use(all []*metadata.Phase, with *pipelines.RuleUse) {
 		if rec.Use != nil {
 			u = *rec.Use
 		}
-		if with.Agent != "" {
-			u.Agent = with.Agent
-		}
-		if with.Tier != "" {
-			u.Tier = with.Tier
-		}
+		u.Agent, u.Tier = cmp.Or(with.Agent, u.Agent), cmp.Or(with.Tier, u.Tier)
 		rec.Use = &u
 	}
 }

@@ -30,19 +30,12 @@ import (
 // OneLine gives the first line of a text, cut to 200 characters.
 func OneLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "…"
-	}
-	return s
+	return text.Short(s, 200)
 }
 
 // TruncateText gives a text on one line, cut to 90 characters, without what a terminal would obey.
 func TruncateText(s string) string {
-	s = strings.Map(seen, strings.Join(strings.Fields(s), " "))
-	if r := []rune(s); len(r) > 90 {
-		return string(r[:90]) + "…"
-	}
-	return s
+	return text.Short(strings.Map(seen, strings.Join(strings.Fields(s), " ")), 90)
 }
 
 // seen leaves out characters that are not seen but do something, such as turning the writing around.
@@ -54,12 +47,7 @@ func seen(r rune) rune {
 }
 
 // CutText cuts a text to so many Unicode code points.
-func CutText(text string, most int) string {
-	if r := []rune(strings.TrimSpace(text)); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return strings.TrimSpace(text)
-}
+func CutText(s string, most int) string { return text.Short(strings.TrimSpace(s), most) }
 
 // ValidText takes out of a text what no text has.
 func ValidText(text string) string {

@@ -179,7 +179,7 @@ func (s steerRequest) carry(ctx context.Context, w *workspace.Workspace) error {
 	}
 	e, err := w.Engine(s.Options, engine.Quiet{})
 	if err == nil && o.Name == "finish" {
-		x.Run, err = delivery.Finish(ctx, w, e, x.Run, delivery.FinishWay{Squash: o.Squash, Title: pullTitle(ctx, w, o.Squash)}, o.At)
+		x.Run, err = delivery.Finish(ctx, w, e, x.Run, o.Squash, pullTitle(ctx, w, o.Squash), o.At)
 		err = exit.AsUsage(err)
 	}
 	if err != nil {

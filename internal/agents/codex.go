@@ -308,9 +308,7 @@ func (s *codexStream) addUsage(r *engine.Result) {
 		return // nothing was asked of the service
 	}
 	record := readRollout(s.home, s.thread)
-	if record.model != "" {
-		r.Model = record.model
-	}
+	r.Model = cmp.Or(record.model, r.Model)
 	now := record.usage
 	if s.total != nil {
 		now = *s.total

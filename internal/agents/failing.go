@@ -79,9 +79,7 @@ const mostInMemory = 4 * Most
 
 func (a *Account) add(name string) {
 	name = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(name, "?"), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
-	if r := []rune(name); len(r) > longest {
-		name = string(r[:longest]) + "…"
-	}
+	name = text.Short(name, longest)
 	if name != "" && len(a.names) < mostInMemory && !slices.Contains(a.names, name) {
 		a.names = append(a.names, name)
 	}

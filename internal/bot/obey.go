@@ -91,7 +91,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 			err = command.RefusedBy(metadata.NothingDone, err)
 		}
 		if err == nil {
-			x.Run, err = delivery.Finish(ctx, b.w, b.engine, x.Run, delivery.FinishWay{Squash: o.Squash, Title: title}, o.At)
+			x.Run, err = delivery.Finish(ctx, b.w, b.engine, x.Run, o.Squash, title, o.At)
 		}
 	case x.Frozen:
 		x.Run, err = b.refresh(ctx, x.Run, o)

@@ -45,12 +45,7 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 	}
 	out.Hear = b.hear(*o)
 	out.Part = o.Part
-	if o.Pipeline != "" {
-		out.Pipeline = o.Pipeline
-	}
-	if o.Agent != "" {
-		out.Agent = o.Agent
-	}
+	out.Pipeline, out.Agent = cmp.Or(o.Pipeline, out.Pipeline), cmp.Or(o.Agent, out.Agent)
 	out.More = o.More
 	out.More.USD = cmp.Or(o.More.USD, b.In.USD)
 	return out

@@ -338,9 +338,7 @@ func ending(log []byte, mask func(string) string) string {
 		}
 		kept = append(kept, strings.Replace(line, errorLine, "error: ", 1))
 	}
-	for i, j := 0, len(kept)-1; i < j; i, j = i+1, j-1 {
-		kept[i], kept[j] = kept[j], kept[i]
-	}
+	slices.Reverse(kept)
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 

@@ -20,21 +20,15 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// FinishWay is how the branch of a run ends.
-type FinishWay struct {
-	Squash bool   // as one commit
-	Title  string // of that commit; empty: it is called like the issue
-}
-
-// Do takes the folder of a completed run off its branch and, if it is to be squashed, makes of the branch one commit
+// Finish takes the folder of a completed run off its branch and, if it is to be squashed, makes of the branch one commit
 // on the one that it began with or, where people have merged the base, on what they merged. All that was on the
 // branch stays in the history of the record that is kept. To do it again changes nothing. It gives the record that is
 // committed next. Every error leaves the branch as it was; a *command.Refusal says what is in the way.
-func Finish(ctx context.Context, w *workspace.Workspace, e *engine.Engine, next metadata.Run, way FinishWay, at time.Time) (metadata.Run, error) {
-	if !way.Squash {
+func Finish(ctx context.Context, w *workspace.Workspace, e *engine.Engine, next metadata.Run, squash bool, title string, at time.Time) (metadata.Run, error) {
+	if !squash {
 		return next, e.Finish(ctx, w.Run, nil)
 	}
-	from, err := squashOn(ctx, w, way.Title, at)
+	from, err := squashOn(ctx, w, title, at)
 	if err == nil && from != w.Run.BaseCommit {
 		next = phases.MergeNoted(next, metadata.Merge{At: at, Commit: from}, metadata.Because("base_has", "branch", BaseName(next, w.Source)))
 	}

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -43,15 +44,7 @@ func (s *Statuses) Keep(ctx context.Context, c phases.Course, commit string) {
 
 // stateOf is how a run stands, in the words that GitHub has for a status.
 func stateOf(run metadata.Run) string {
-	switch run.Status {
-	case metadata.Completed:
-		return "success"
-	case metadata.Failed:
-		return "failure"
-	case metadata.Cancelled:
-		return "error"
-	}
-	return "pending"
+	return cmp.Or(map[metadata.Status]string{metadata.Completed: "success", metadata.Failed: "failure", metadata.Cancelled: "error"}[run.Status], "pending")
 }
 
 // mostDescribed is the most characters that GitHub takes of what a status says.

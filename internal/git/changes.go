@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -246,10 +247,7 @@ func changeKind(was, is Type) Kind {
 
 // caseCollisions fills in Change.Alias and Change.LinkedFrom.
 func (r *Repo) caseCollisions(ctx context.Context, changes []Change) error {
-	var names []string
-	for name := range r.state {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(r.state))
 	if slices.ContainsFunc(changes, func(c Change) bool { return !Under(c.Path, r.opt.State) }) {
 		files, err := r.files(ctx)
 		if err != nil {

@@ -224,12 +224,7 @@ const longest = 4000
 
 // paragraph keeps the lines of a text. The end of a very long one is cut off.
 func paragraph(s string) string {
-	if len(s) > longest {
-		if r := []rune(s); len(r) > longest {
-			s = string(r[:longest]) + "…"
-		}
-	}
-	return text.Visible(s)
+	return text.Visible(text.Short(s, longest))
 }
 
 // ending is like paragraph, for what a program has printed: it keeps the end.

@@ -158,9 +158,7 @@ func newsOfEnd(s view.State, e engine.Event) news {
 	for _, why := range rules {
 		n.Rules, n.rules = append(n.Rules, why.In(prompts.Words("en"))), append(n.rules, why)
 	}
-	if o.Model != "" {
-		n.Model = o.Model
-	}
+	n.Model = cmp.Or(o.Model, n.Model)
 	if o.Written != nil {
 		n.Files, n.Diff = o.Written.Files, &o.Written.Diff
 	}

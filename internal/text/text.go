@@ -199,6 +199,14 @@ func Cut(text string, width int) string {
 	return ansi.Truncate(text, width, "…")
 }
 
+// Short keeps so many characters of a text, and says that there were more.
+func Short(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
+
 // Pad fills a text with spaces up to a number of terminal cells.
 func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))

@@ -64,18 +64,18 @@ func (e *Engine) takeBack(ctx context.Context, best *metadata.Best, was *metadat
 	if best == nil {
 		return nil
 	}
-	x.take = best.Commit
-	if x.files == nil {
-		x.files = map[string][]byte{}
+	x.Take = best.Commit
+	if x.Files == nil {
+		x.Files = map[string][]byte{}
 	}
 	for _, name := range slices.Concat(best.OutputFiles, was.OutputFiles) {
 		switch data, err := e.Tree.ReadFile(ctx, best.Commit, name); {
 		case errors.Is(err, fs.ErrNotExist):
-			x.gone = append(x.gone, name)
+			x.Gone = append(x.Gone, name)
 		case err != nil:
 			return err
 		default:
-			x.files[name] = data
+			x.Files[name] = data
 		}
 	}
 	return nil
@@ -127,22 +127,22 @@ func (e *Engine) addRollback(x *effects, back *phases.RollbackPlan) error {
 	if back == nil {
 		return nil
 	}
-	if x.files == nil {
-		x.files = map[string][]byte{}
+	if x.Files == nil {
+		x.Files = map[string][]byte{}
 	}
-	x.moves = back.Moves
+	x.Moves = back.Moves
 	for from, to := range back.Moves {
-		body, dictated := x.files[from]
+		body, dictated := x.Files[from]
 		if !dictated {
 			continue
 		}
 		if err := lay(e.Tree.Dir(), e.Tree.Dir(), map[string][]byte{from: nil}); err != nil { // of a part it lies elsewhere
 			return fmt.Errorf("put %s aside: %w", from, err)
 		}
-		delete(x.files, from)
-		x.files[to] = body
+		delete(x.Files, from)
+		x.Files[to] = body
 	}
-	x.files[back.ReasonFile] = phases.WrittenReason(*back)
+	x.Files[back.ReasonFile] = phases.WrittenReason(*back)
 	x.back = &back.Entry
 	return nil
 }

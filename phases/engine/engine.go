@@ -174,15 +174,9 @@ type Event struct {
 
 // effects is what has to be committed after a decision was carried out.
 type effects struct {
-	outcome phases.Outcome
-	files   map[string][]byte
-	staged  StagedTree   // nil: nothing
-	beside  []StagedTree // of parts whose code is in the commits of heads
-	heads   []string
-	take    string            // commit whose code goes to the branch; empty: none
-	gone    []string          // artifacts that are removed with it
-	moves   map[string]string // of a rollback that the step led to
-	back    *metadata.Rollback
+	BranchCommit // without its message
+	outcome      phases.Outcome
+	back         *metadata.Rollback // that the step led to
 }
 
 // ErrInterrupted is the cause of a context that was cancelled because reprise was told to stop.

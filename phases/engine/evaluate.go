@@ -47,7 +47,7 @@ func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decisi
 	for _, w := range c.result.Warnings {
 		o.Warnings = append(o.Warnings, e.Mask(w))
 	}
-	return effects{outcome: o, files: w.files, staged: w.staged}, err
+	return effects{BranchCommit{Files: w.files, Staged: w.staged}, o, nil}, err
 }
 
 // evaluateBroken gives the outcome of a call that broke off. Its changes are discarded.
@@ -68,7 +68,7 @@ func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.
 		return effects{}, err
 	}
 	files, err := e.discard(ctx, run, d)
-	return effects{outcome: o, files: files}, err
+	return effects{BranchCommit{Files: files}, o, nil}, err
 }
 
 // keptChanges takes back what the step may not change, and gives what is left,

@@ -211,9 +211,8 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision
 	if x.back != nil {
 		m.Why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.Why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
 	}
-	return e.Write(ctx, run, BranchCommit{
-		Message: m.Text(run), Files: x.files, Staged: x.staged, Moves: x.moves, Take: x.take, Gone: x.gone, Beside: x.beside, Parents: x.heads,
-	})
+	x.Message = m.Text(run)
+	return e.Write(ctx, run, x.BranchCommit)
 }
 
 // OverBudget is the error of a call that the budget has no room for, or ran out in the middle of.

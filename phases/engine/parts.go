@@ -54,12 +54,12 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (_
 		return Work{}, err
 	}
 	_, x, err := e.do(ctx, run, d, broken)
-	if err != nil || x.staged == nil {
+	if err != nil || x.Staged == nil {
 		return Work{d, x}, err
 	}
 	m := phases.CommitMessage{Subject: phases.Heading(d)}
-	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, e.From, e.Mask(m.Text(run)), x.outcome.At)
-	x.beside, x.staged = []StagedTree{x.staged}, nil
+	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.Staged, e.From, e.Mask(m.Text(run)), x.outcome.At)
+	x.Beside, x.Staged = []StagedTree{x.Staged}, nil
 	return Work{d, x}, err
 }
 
@@ -72,7 +72,7 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 // land takes works into a record, in one commit. Before is the record as it was last committed,
 // which it returns with an error.
 func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, works ...Work) (metadata.Run, error) {
-	next, all, done := run, effects{files: map[string][]byte{}}, []effects(nil)
+	next, all, done := run, effects{BranchCommit: BranchCommit{Files: map[string][]byte{}}}, []effects(nil)
 	for _, w := range works {
 		d, x, was := w.Of, w.x, next
 		if !d.Final() && phases.IsVoid(next.Phase(d.Phase), *phases.AttemptOf(&next, d.Phase)) {
@@ -97,11 +97,11 @@ func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, 
 		if gone := !d.Final() && (rec == nil || rec.Generation != phases.AttemptOf(&next, d.Phase).Generation); gone && x.back == nil {
 			x = effects{outcome: x.outcome} // another one of works has made it void
 		}
-		maps.Copy(all.files, x.files)
-		all.outcome, all.staged, all.moves, all.back, all.take, all.gone = x.outcome, x.staged, x.moves, x.back, x.take, x.gone
-		all.beside = append(all.beside, x.beside...)
+		maps.Copy(all.Files, x.Files)
+		all.outcome, all.Staged, all.Moves, all.back, all.Take, all.Gone = x.outcome, x.Staged, x.Moves, x.back, x.Take, x.Gone
+		all.Beside = append(all.Beside, x.Beside...)
 		if x.outcome.Head != "" {
-			all.heads = append(all.heads, x.outcome.Head)
+			all.Parents = append(all.Parents, x.outcome.Head)
 		}
 	}
 	next.Revision = run.Revision + 1
@@ -171,8 +171,8 @@ func (e *Engine) withoutWork(works []Work, rule string) (all []Work) {
 
 // withReview adds what people read of a review.
 func (e *Engine) withReview(next metadata.Run, d phases.Decision, x effects) effects {
-	if rec := next.Phase(d.Phase); d.Do == phases.DoReview && x.outcome.Status == metadata.Succeeded && x.files != nil && rec != nil {
-		x.files[path.Join(phases.PhaseFolder(next, e.Plan.Phase(d.Phase)), phases.ReviewFile)] = []byte(phases.WrittenReview(next.Language, rec))
+	if rec := next.Phase(d.Phase); d.Do == phases.DoReview && x.outcome.Status == metadata.Succeeded && x.Files != nil && rec != nil {
+		x.Files[path.Join(phases.PhaseFolder(next, e.Plan.Phase(d.Phase)), phases.ReviewFile)] = []byte(phases.WrittenReview(next.Language, rec))
 	}
 	return x
 }
@@ -211,7 +211,7 @@ func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.
 	if err != nil {
 		return effects{}, err
 	}
-	x := effects{files: map[string][]byte{}}
+	x := effects{BranchCommit: BranchCommit{Files: map[string][]byte{}}}
 	switch {
 	case o.Status != metadata.Succeeded: // told to stop
 	case n > 0 || phases.RulingOf(o.Checks) == metadata.Fail:
@@ -223,10 +223,10 @@ func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.
 		}
 		merged.Versions[phases.BeforeFile], err = e.workBefore(ctx, lane, at)
 		for name, data := range merged.Versions {
-			x.files[path.Join(phases.ConflictFolder(*run, p), name)] = data
+			x.Files[path.Join(phases.ConflictFolder(*run, p), name)] = data
 		}
 	default:
-		x.take = merged.Commit
+		x.Take = merged.Commit
 		o.Written = &phases.Written{Files: run.Phase(d.Phase).OutputFiles, Diff: merged.Diff}
 	}
 	x.outcome = o

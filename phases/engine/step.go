@@ -86,8 +86,8 @@ func (e *Engine) writes(run metadata.Run, d phases.Decision, text []byte, change
 	p := e.Plan.Phase(d.Phase)
 	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
 	return effects{
-		outcome: phases.Outcome{Status: metadata.Succeeded, Written: &phases.Written{Digest: phases.DigestOf(text), Files: []string{file}, Diff: changed}},
-		files:   map[string][]byte{file: text},
+		BranchCommit: BranchCommit{Files: map[string][]byte{file: text}},
+		outcome:      phases.Outcome{Status: metadata.Succeeded, Written: &phases.Written{Digest: phases.DigestOf(text), Files: []string{file}, Diff: changed}},
 	}
 }
 
@@ -224,7 +224,7 @@ func (e *Engine) check(ctx context.Context, run *metadata.Run, d phases.Decision
 			return text, err
 		})
 		file := path.Join(phases.PhaseFolder(*run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
-		x.files = map[string][]byte{file: []byte(phases.WrittenChecks(run.Language, d.Phase, x.outcome.Checks))}
+		x.Files = map[string][]byte{file: []byte(phases.WrittenChecks(run.Language, d.Phase, x.outcome.Checks))}
 	}
 	return x, err
 }
