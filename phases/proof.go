@@ -36,10 +36,18 @@ func OnlyDocuments(paths []string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(name string) bool { return !documents.MatchString(name) })
 }
 
-// DefiningChecks gives those of some paths that say what a command runs as tests, other than tests themselves.
-func DefiningChecks(paths []string) []string {
+// DefiningChecks gives those of some paths that say what the checks of a phase run as tests, other than tests themselves:
+// files that a command names, as a script, and those by which programs go.
+func DefiningChecks(p *pipelines.Phase, paths []string) []string {
+	var named []string
+	for _, c := range p.Checks {
+		for _, word := range strings.FieldsFunc(c.Run, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()'\"`=", r) }) {
+			named = append(named, path.Clean(word))
+		}
+	}
+	named = slices.DeleteFunc(named, func(name string) bool { return len(TestsAmong(p, []string{name})) > 0 })
 	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
-		return !pipelines.MatchesPath(name, []string{
+		return !slices.Contains(named, name) && !pipelines.MatchesPath(name, []string{
 			"package.json", ".npmrc", ".yarnrc*", ".pnpmfile.cjs", "jest.config.*", "vite.config.*", "vitest.config.*", "vitest.workspace.*", "karma.conf.*", ".mocharc*", ".taprc", "ava.config.*", "deno.json*", "bunfig.toml",
 			"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "pyproject.toml", "noxfile.py",
 			"pom.xml", ".mvn/**", "build.gradle*", "settings.gradle*", "gradle.properties", "Cargo.toml", ".cargo/**", "nextest.toml", "go.work", "*.csproj", "Directory.Build.*", "*.runsettings",

@@ -106,7 +106,9 @@ func TestDefiningChecks(t *testing.T) {
 		"GNUmakefile", "sub/makefile", ".pytest.ini", "tox.toml", ".mvn/jvm.config", "a/.cargo/config.toml", "gradle.properties", "Directory.Build.props", "go.work", ".npmrc", "jest.config.js",
 	}
 	others := []string{"package.go", "src/makefile.go", "conftest.py", "README.md", "a_test.go", "go.mod", "Cargo.lock"}
-	if got := DefiningChecks(append(slices.Clone(defining), others...)); !slices.Equal(got, defining) {
+	defining = append(defining, "scripts/check.sh", "run", "tools/all.py")
+	p := &pipelines.Phase{Checks: []pipelines.Check{{Run: `A=1 sh ./scripts/check.sh --fast && ./run "a_test.go"`}, {Run: "cd web;python3 'tools/all.py'>out"}}}
+	if got := DefiningChecks(p, append(slices.Clone(defining), others...)); !slices.Equal(got, defining) {
 		t.Errorf("got %q", got)
 	}
 	for name, want := range map[string]string{"GNUmakefile": "", ".mvn/maven.config": "", "a/b/package.json": "a/b", "a/.cargo/config.toml": "a", ".config/x/nextest.toml": ""} {

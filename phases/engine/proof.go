@@ -81,7 +81,7 @@ func (e *Engine) proof(ctx context.Context, run metadata.Run, p *pipelines.Phase
 	case phases.OnlyDocuments(changed):
 		return true, metadata.Because("proof_documents"), nil
 	}
-	defining, err := e.read(ctx, run.BaseCommit, phases.DefiningChecks(changed))
+	defining, err := e.read(ctx, run.BaseCommit, phases.DefiningChecks(p, changed))
 	if err != nil {
 		return false, "", err
 	}
