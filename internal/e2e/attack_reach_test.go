@@ -181,14 +181,16 @@ func (p *place) unharmed() {
 func TestScriptAttacks(t *testing.T) {
 	everyMachine(t, func(t *testing.T, user int, m machine) {
 		p := besieged(t, user, m)
-		tried := slices.DeleteFunc(attempts(), func(a attempt) bool {
-			return a.name == killReprise().name && m.has(gaps()[a.name]) // TestKillOnMachines
-		})
-		if diff := cmp.Diff(m.expected(), p.assault(tried, "required")); diff != "" {
+		if diff := cmp.Diff(m.expected(), p.assault(m.survived(), "required")); diff != "" {
 			t.Errorf("what worked (-want +got):\n%s", diff)
 		}
 		p.unharmed()
 	})
+}
+
+// survived are the attempts but for the one that a run does not survive where it works, see TestKillOnMachines.
+func (m machine) survived() []attempt {
+	return slices.DeleteFunc(attempts(), func(a attempt) bool { return a.name == killReprise().name && m.has(gaps()[a.name]) })
 }
 
 // Outside of the sandbox the same attempts work, so that what stops them is the
@@ -232,22 +234,22 @@ func (p *place) allRights() bool {
 
 // A real agent whose model obeys every evil word tries the same with its tools.
 func TestAgentAttacks(t *testing.T) {
-	everyUser(t, func(t *testing.T, user int) {
-		each(t, func(t *testing.T, use string) { assaultBy(t, user, use) })
+	everyMachine(t, func(t *testing.T, user int, m machine) {
+		each(t, func(t *testing.T, use string) { assaultBy(t, user, m, use) })
 	})
 }
 
-// assaultBy has an agent make the attempts as a user.
-func assaultBy(t *testing.T, user int, use string) {
+// assaultBy has an agent make the attempts as a user of a machine.
+func assaultBy(t *testing.T, user int, m machine, use string) {
 	t.Helper()
-	p := besieged(t, user, machine{})
+	p := besieged(t, user, m)
 	p.pipeline(fmt.Sprintf("{use: %q, env: [\"ATTACKED\"]}", use), "true")
-	p.write("repo/attack.sh", p.attackScript(attempts(), p.victim()))
+	p.write("repo/attack.sh", p.attackScript(m.survived(), p.victim()))
 	p.git(p.repo, "add", "attack.sh")
 	p.git(p.repo, "commit", "--quiet", "-m", "A script")
 	p.says((&worker{change: "sh attack.sh"}).script())
 	p.want(0, p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required"))
-	if diff := cmp.Diff(machine{}.expected(), p.worked()); diff != "" {
+	if diff := cmp.Diff(m.expected(), p.worked()); diff != "" {
 		t.Errorf("what worked (-want +got):\n%s", diff)
 	}
 	p.unharmed()

@@ -126,7 +126,7 @@ const attacksHead = `# Attacks
 This page shows how far an agent gets that means harm. A test makes each attempt, and fails if the result differs from this page.
 
 A shell script makes them, and so do Claude Code and Codex with an obedient model, as root and as an ordinary user, on Linux.
-The script has three kinds of machines: with namespaces and Landlock 6; without namespaces, as in many containers;
+There are three kinds of machines: with namespaces and Landlock 6; without namespaces, as in many containers;
 and with Landlock 2 alone, as on Debian 12. **Works** says where an attempt is not stopped. ` + "`reprise doctor`" + ` says what your machine has.
 
 Attempts are also made without the sandbox, where they succeed: so it is the sandbox that stops them. Some need root for that (†). Some would do harm there
