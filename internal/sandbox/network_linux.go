@@ -71,6 +71,9 @@ func (n *closed) sockets(when func(call uint32, part ...unix.SockFilter), unixFi
 	when(unix.SYS_SOCKET, n.families(unixFiles)...)
 	// Any other family may send to whom it likes, paired or not.
 	when(unix.SYS_SOCKETPAIR, load(atFirst), equal(unix.AF_UNIX, 1, 0), refuse, load(atNumber))
+	if !n.Own || !n.Listen && !unixFiles {
+		when(unix.SYS_LISTEN, refuse) // it takes a port by itself where none was bound, and Landlock before 4 guards none
+	}
 	if n.Own {
 		return
 	}
@@ -81,7 +84,6 @@ func (n *closed) sockets(when func(call uint32, part ...unix.SockFilter), unixFi
 	for call, flags := range map[uint32]uint32{unix.SYS_SENDTO: atFourth, unix.SYS_SENDMSG: atThird, unix.SYS_SENDMMSG: atFourth} {
 		when(call, load(flags), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.MSG_FASTOPEN, Jf: 1}, refuse, allow)
 	}
-	when(unix.SYS_LISTEN, refuse) // it takes a port by itself where none was bound
 }
 
 // families is the part about the families of sockets.
