@@ -97,8 +97,7 @@ func afterError(c Course, p *pipelines.Phase, d Decision, tries []metadata.Attem
 		d.Why = metadata.Because("session_gone")
 		return d
 	}
-	used := func(name string) int {
-		n := 0
+	used := func(name string) (n int) {
 		for _, a := range tries {
 			gone := a.Resumed && endsSession(a.Class) // only the session was, see above
 			if a.Agent == name && a.Status == metadata.Errored && !gone {

@@ -28,8 +28,7 @@ func SpentOnIssue(run metadata.Run) float64 { return run.Budget.EarlierUSD + run
 func IsCall(a metadata.Attempt) bool { return a.Step.ByAgent() && a.Agent != metadata.Given }
 
 // calls counts the attempts that called an agent.
-func calls(run metadata.Run) int {
-	n := 0
+func calls(run metadata.Run) (n int) {
 	for _, a := range run.Attempts {
 		if IsCall(a) {
 			n++

@@ -87,8 +87,7 @@ func requestOf(back *pipelines.RuleRollback) rollbackRequest {
 }
 
 // automaticSince counts the rollbacks without a person since a person last took the run back.
-func automaticSince(run metadata.Run) int {
-	n := 0
+func automaticSince(run metadata.Run) (n int) {
 	for _, r := range slices.Backward(run.RollbackHistory) {
 		if r.TriggeredBy == metadata.Manual {
 			break

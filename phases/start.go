@@ -314,8 +314,7 @@ func AtHand(run metadata.Run) string {
 }
 
 // At gives the phase that a run is at: where it stopped, what it works on, or what comes next.
-func At(c Course) string {
-	at := ""
+func At(c Course) (at string) {
 	switch {
 	case c.Run.Status != metadata.Running:
 		if c.Run.Stop != nil {

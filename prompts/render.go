@@ -142,8 +142,7 @@ func (d Data) Texts() (texts []string) {
 
 // shown is d with hidden characters shown wherever agents, their work or their
 // checks have written, and how many there are.
-func shown(d Data) (Data, int) {
-	count := 0
+func shown(d Data) (_ Data, count int) {
 	mark := func(text string) string {
 		text, n := clean.Mark(text)
 		count += n

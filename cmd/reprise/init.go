@@ -321,8 +321,7 @@ func showDoctor(o doctor.Options, env environ.Env, checks []doctor.Check) error 
 	return nil
 }
 
-func countOf(checks []doctor.Check, c doctor.Condition) int {
-	n := 0
+func countOf(checks []doctor.Check, c doctor.Condition) (n int) {
 	for _, k := range checks {
 		if k.Status == c {
 			n++

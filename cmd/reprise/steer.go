@@ -312,8 +312,7 @@ func warnOfSteering(w *workspace.Workspace) {
 }
 
 // countFlags is how many of the flags are given.
-func countFlags(flags ...bool) int {
-	n := 0
+func countFlags(flags ...bool) (n int) {
 	for _, f := range flags {
 		if f {
 			n++

@@ -27,8 +27,7 @@ func WaitsForCI(run metadata.Run) bool {
 }
 
 // CIFixes is how often the work was revised for CI since a person spoke last.
-func CIFixes(run metadata.Run) int {
-	n := 0
+func CIFixes(run metadata.Run) (n int) {
 	for _, d := range slices.Backward(run.Decisions) {
 		if d.By != "" {
 			break

@@ -191,7 +191,7 @@ func workTreeOf(dir string) string {
 }
 
 // checkoutBranch returns the commit of the run's branch in the user's repository. A branch in its way is an error.
-func (r *Repo) checkoutBranch(ctx context.Context) (string, error) {
+func (r *Repo) checkoutBranch(ctx context.Context) (commit string, err error) {
 	if r.opt.Aside != "" {
 		return "", nil
 	}
@@ -203,7 +203,6 @@ func (r *Repo) checkoutBranch(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("look for branch %s: %w", r.opt.Branch, err)
 	}
-	commit := ""
 	for _, one := range listed {
 		if one.Name == r.ref {
 			commit = one.Commit

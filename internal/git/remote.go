@@ -71,8 +71,7 @@ func (l line) do(ctx context.Context, c call) (out []byte, _ error) {
 		return nil, err
 	}
 	c.Memory = cmp.Or(l.memory, memory)
-	err = l.await(ctx, func(calm context.Context) error {
-		var err error
+	err = l.await(ctx, func(calm context.Context) (err error) {
 		out, err = c.Do(calm)
 		return err
 	})
@@ -229,8 +228,7 @@ func loopback(host string) bool {
 }
 
 // ownerAndName reads owner/name from the address of a repository on GitHub or a forge like it.
-func ownerAndName(address string) string {
-	path := ""
+func ownerAndName(address string) (path string) {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		path = u.Path
 	} else if host, rest, ok := strings.Cut(address, ":"); ok && !strings.Contains(host, "/") && !strings.HasPrefix(rest, "//") {

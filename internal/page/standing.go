@@ -97,8 +97,7 @@ func (w *writer) square(r view.Row) string {
 }
 
 // bar is how far a run has got, in squares: one for each phase, or twelve.
-func (w *writer) bar() string {
-	squares := ""
+func (w *writer) bar() (squares string) {
 	for i, n := 0, min(len(w.Rows), 12); i < n; i++ { // they are in one line on a phone
 		squares += w.square(w.Rows[i*len(w.Rows)/n])
 	}

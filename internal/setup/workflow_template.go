@@ -169,8 +169,7 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 }
 
 // flagsFor gives the flags that write the same workflow again, beside what init reads in the one that is there.
-func flagsFor(agents []string) string {
-	flags := ""
+func flagsFor(agents []string) (flags string) {
 	if agents[0] != DefaultAgent {
 		flags += " --agent " + agents[0]
 	}

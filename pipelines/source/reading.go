@@ -195,8 +195,7 @@ func takeLine(e *pipelines.Mistake) {
 }
 
 // pathOf writes a path of CUE as the mistakes do.
-func pathOf(selectors []string) string {
-	p := ""
+func pathOf(selectors []string) (p string) {
 	for _, s := range selectors {
 		switch {
 		case s == "#Report":

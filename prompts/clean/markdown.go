@@ -169,8 +169,7 @@ func Fit(blocks []string, room int) (text string, whole bool) {
 }
 
 // Units counts UTF-16 units, which is what GitHub counts.
-func Units(text string) int {
-	n := 0
+func Units(text string) (n int) {
 	for _, r := range text {
 		n += max(utf16.RuneLen(r), 1)
 	}
