@@ -273,8 +273,7 @@ func inCircle(recent []string) bool {
 	if len(recent) == 0 {
 		return false
 	}
-	last := recent[len(recent)-1]
-	work, found, _ := strings.Cut(strings.TrimSuffix(last, onlyNew), ":")
+	work, found, _ := strings.Cut(strings.TrimSuffix(recent[len(recent)-1], onlyNew), ":")
 	for _, r := range recent[:len(recent)-1] {
 		w, f, _ := strings.Cut(strings.TrimSuffix(r, onlyNew), ":")
 		if w == work || f == found {

@@ -46,21 +46,21 @@ const leaseFor = 12 * time.Hour
 
 // leaveParts leaves a run to the jobs of the same run of a workflow, one for each part, and gives its record and the
 // matrix that starts them. What earlier jobs have pushed and nobody has taken is removed first.
-func leaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, run metadata.Run, parts []string) (next metadata.Run, matrix string, err error) {
+func leaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, parts []string) (next metadata.Run, matrix string, err error) {
 	at, err := originOf(w)
 	if err != nil {
-		return run, "", err
+		return w.Run, "", err
 	}
 	all, ok := allJobs(e.Owner)
 	if !ok {
-		return run, "", errors.New("parts can be done by other machines only within GitHub Actions")
+		return w.Run, "", errors.New("parts can be done by other machines only within GitHub Actions")
 	}
 	if err := at.clear(ctx); err != nil {
-		return run, "", err
+		return w.Run, "", err
 	}
-	next = phases.Touch(run, e.Now())
+	next = phases.Touch(w.Run, e.Now())
 	if err := e.HandOn(ctx, next, fmt.Sprintf("fan out: %d parts, each on a machine of its own", len(parts)), all, leaseFor); err != nil {
-		return run, "", err
+		return w.Run, "", err
 	}
 	type row struct {
 		Part string `json:"part"`

@@ -286,7 +286,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 // handOn leaves the run to other jobs, which do parts of it.
 func (b *bot) handOn(ctx context.Context) jobEnd {
 	b.voice.sendAll(ctx, b.hasCommand(ctx))
-	run, matrix, err := leaveParts(ctx, b.w, b.engine, b.w.Run, b.due.Parts)
+	run, matrix, err := leaveParts(ctx, b.w, b.engine, b.due.Parts)
 	if err != nil {
 		return b.broke(ctx, err)
 	}

@@ -320,8 +320,7 @@ func (f *Preflight) lacks(ctx context.Context, plan *pipelines.Pipeline, base st
 	if !f.Pull || run.PRNumber > 0 {
 		base = "" // no pull request is opened
 	}
-	issues := issue.Right{Name: "issues: write", Ask: f.GitHub.MayWriteIssues}
-	rights := append(issue.RightsOf(f.GitHub, base), issues)
+	rights := append(issue.RightsOf(f.GitHub, base), issue.Right{Name: "issues: write", Ask: f.GitHub.MayWriteIssues})
 	if files := delivery.CIFiles(plan.CI); f.Pull && len(files) > 0 && f.quiet(ctx) { // what it pushes starts nothing
 		rights = append(rights, issue.Right{Name: "actions: write", Ask: func(ctx context.Context) error { return f.GitHub.MayStart(ctx, files[0]) }})
 	}

@@ -134,8 +134,7 @@ func (a Agent) write(t engine.Task, r *engine.Result, text string) error {
 		return nil
 	}
 	r.ToolCalls++
-	scratch := filepath.Join(t.Dir, "rehearsal", t.Phase+".md")
-	return put(scratch, fmt.Sprintf("%s: %s, %d\n", t.Phase, t.Step, t.Attempt))
+	return put(filepath.Join(t.Dir, "rehearsal", t.Phase+".md"), fmt.Sprintf("%s: %s, %d\n", t.Phase, t.Step, t.Attempt))
 }
 
 // put writes a file and the folders above it.
@@ -270,8 +269,7 @@ func rollbackReason(prompt string) string {
 	if m == nil {
 		return ""
 	}
-	boundary := prompt[m[2]:m[3]]
-	reason, _, ok := strings.Cut(prompt[m[1]:], "\n"+boundary+">>>")
+	reason, _, ok := strings.Cut(prompt[m[1]:], "\n"+prompt[m[2]:m[3]]+">>>")
 	if !ok {
 		return ""
 	}

@@ -118,7 +118,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if len(wrong) > 0 {
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append(wrong, lastWords(w.call.result))...)), nil
 	}
-	diff, _, err := e.since(ctx, e.Tree, w.run, w.p, w.rec)
+	diff, _, err := e.since(ctx, w.run, w.p, w.rec)
 	if err != nil {
 		return phases.Outcome{}, err
 	}

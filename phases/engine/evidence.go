@@ -126,12 +126,12 @@ type differ interface {
 }
 
 // since gives what changed in the code since the phase began.
-func (e *Engine) since(ctx context.Context, now differ, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (text string, d metadata.Diff, err error) {
+func (e *Engine) since(ctx context.Context, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (text string, d metadata.Diff, err error) {
 	from, err := e.began(ctx, run, p, rec)
 	if from == "" || err != nil {
 		return "", metadata.Diff{}, err
 	}
-	return now.Diff(ctx, from)
+	return e.Tree.Diff(ctx, from)
 }
 
 // began is the commit with the code that the phase began with, or "".

@@ -65,7 +65,7 @@ func TestDiffAfterTheBaseWasMerged(t *testing.T) {
 	} {
 		tree := &baseTree{}
 		c := &Engine{Journal: Journal{Tree: tree}}
-		_, _, err := c.since(t.Context(), tree, metadata.Run{BaseCommit: "c"}, &pipelines.Phase{Access: pipelines.AccessTree}, &tt.rec)
+		_, _, err := c.since(t.Context(), metadata.Run{BaseCommit: "c"}, &pipelines.Phase{Access: pipelines.AccessTree}, &tt.rec)
 		if err != nil || tree.from != tt.want {
 			t.Errorf("%+v is compared with %s, %v; want %s", tt.rec, tree.from, err, tt.want)
 		}

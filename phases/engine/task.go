@@ -152,7 +152,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 		data.Feedback.Notice = notice
 	}
 	if d.Do != phases.DoExecute {
-		if data.Diff, _, err = e.since(ctx, e.Tree, run, p, rec); err != nil {
+		if data.Diff, _, err = e.since(ctx, run, p, rec); err != nil {
 			return data, err
 		}
 	}
