@@ -66,7 +66,7 @@ func Due(c Course) (all []Decision) {
 		if !PhasesBeside(c.Plan, rec) && len(all) > 0 {
 			return all // its parts are not all done
 		}
-		if waitsForOthers(c.Plan, &c.Run, rec, undone) {
+		if waitsForOthers(c, rec, undone) {
 			undone[rec.Name] = true
 			continue
 		}

@@ -66,7 +66,7 @@ func fits(c Course, part string, atWork []Decision) bool {
 		other := &c.Run.Phases[i]
 		is := func(d Decision) bool { return d.Phase == other.Name }
 		begun := slices.ContainsFunc(atWork, is) || other.Lane != nil && !slices.ContainsFunc(halted, is)
-		if other.Name != part && begun && clash(c.Plan, &c.Run, rec, other) {
+		if other.Name != part && begun && clash(c, rec, other) {
 			return false
 		}
 	}
@@ -86,7 +86,7 @@ func WhyLaneWaits(c Course, rec *metadata.Phase) metadata.Reason {
 		case other.Name == rec.Name || other.Status == metadata.PhaseCompleted:
 		case PartNeeds(&c.Run, rec, other.Name):
 			needs = append(needs, other.Name)
-		case other.Lane != nil && clash(c.Plan, &c.Run, rec, other):
+		case other.Lane != nil && clash(c, rec, other):
 			share = append(share, other.Name)
 		}
 	}
@@ -100,13 +100,13 @@ func WhyLaneWaits(c Course, rec *metadata.Phase) metadata.Reason {
 }
 
 // clash reports whether two phases or parts may change the same files.
-func clash(plan *pipelines.Pipeline, run *metadata.Run, a, b *metadata.Phase) bool {
+func clash(c Course, a, b *metadata.Phase) bool {
 	for _, rec := range []*metadata.Phase{a, b} {
-		if p := plan.Phase(rec.Name); rec.Task == "" && p != nil && p.Access != pipelines.AccessTree {
+		if p := c.Plan.Phase(rec.Name); rec.Task == "" && p != nil && p.Access != pipelines.AccessTree {
 			return false
 		}
 	}
-	return partsOverlap(files(run, a), files(run, b))
+	return partsOverlap(files(&c.Run, a), files(&c.Run, b))
 }
 
 func files(run *metadata.Run, rec *metadata.Phase) []string {

@@ -15,9 +15,9 @@ func PhasesBeside(plan *pipelines.Pipeline, rec *metadata.Phase) bool {
 }
 
 // waitsForOthers reports whether a phase or part waits for one that is not done.
-func waitsForOthers(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, undone map[string]bool) bool {
+func waitsForOthers(c Course, rec *metadata.Phase, undone map[string]bool) bool {
 	for name := range undone {
-		if needs(plan, run, rec, name) {
+		if needs(c, rec, name) {
 			return true
 		}
 	}
@@ -25,38 +25,38 @@ func waitsForOthers(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.P
 }
 
 // needs reports whether a phase or part can only begin when an earlier one is done.
-func needs(plan *pipelines.Pipeline, run *metadata.Run, rec *metadata.Phase, earlier string) bool {
-	other := run.Phase(earlier)
+func needs(c Course, rec *metadata.Phase, earlier string) bool {
+	other := c.Run.Phase(earlier)
 	switch {
 	case other == nil || partBeside(rec, other):
-		return PartNeeds(run, rec, earlier)
-	case !plan.Parallel, WholeOf(other) == rec.Name:
+		return PartNeeds(&c.Run, rec, earlier)
+	case !c.Plan.Parallel, WholeOf(other) == rec.Name:
 		return true
 	case WholeOf(other) != "":
 		return false // the phase of which it is a part is not done either
 	}
 	// What a rule has put in says nothing of who needs it: it keeps its place.
-	return plan.IsSpare(cmp.Or(WholeOf(rec), rec.Name)) || plan.IsSpare(earlier) || asks(plan, run, rec.Name, earlier)
+	return c.Plan.IsSpare(cmp.Or(WholeOf(rec), rec.Name)) || c.Plan.IsSpare(earlier) || asks(c, rec.Name, earlier)
 }
 
 // asks reports whether the pipeline says that a phase needs an earlier one: itself, or through one that was left out.
-func asks(plan *pipelines.Pipeline, run *metadata.Run, phase, earlier string) bool {
-	p := plan.Phase(phase)
+func asks(c Course, phase, earlier string) bool {
+	p := c.Plan.Phase(phase)
 	return p == nil || slices.ContainsFunc(p.Needs, func(need string) bool {
-		rec := run.Phase(need)
-		return need == earlier || rec != nil && rec.Status == metadata.PhaseSkipped && asks(plan, run, need, earlier)
+		rec := c.Run.Phase(need)
+		return need == earlier || rec != nil && rec.Status == metadata.PhaseSkipped && asks(c, need, earlier)
 	})
 }
 
 // undoneBefore gives the names of the phases that one builds on: those before it and, in a
 // pipeline with parallel: true, of these only the ones that it needs, and that they need.
-func undoneBefore(plan *pipelines.Pipeline, run *metadata.Run, phase string) map[string]bool {
-	at := slices.IndexFunc(run.Phases, func(p metadata.Phase) bool { return p.Name == phase })
+func undoneBefore(c Course, phase string) map[string]bool {
+	at := slices.IndexFunc(c.Run.Phases, func(p metadata.Phase) bool { return p.Name == phase })
 	out := map[string]bool{}
 	var add func(at int)
 	add = func(at int) {
 		for i := range at {
-			if earlier := run.Phases[i].Name; !out[earlier] && needs(plan, run, &run.Phases[at], earlier) {
+			if earlier := c.Run.Phases[i].Name; !out[earlier] && needs(c, &c.Run.Phases[at], earlier) {
 				out[earlier] = true
 				add(i)
 			}
@@ -68,18 +68,18 @@ func undoneBefore(plan *pipelines.Pipeline, run *metadata.Run, phase string) map
 
 // VisiblePhases gives the phases and parts before one whose artifacts its agents are told of: all that are done, but
 // the parts of other phases, as the artifact of a whole names theirs.
-func VisiblePhases(plan *pipelines.Pipeline, run *metadata.Run, phase string) (out []*pipelines.Phase) {
-	needed := undoneBefore(plan, run, phase)
-	for i := range run.Phases {
-		rec := &run.Phases[i]
+func VisiblePhases(c Course, phase string) (out []*pipelines.Phase) {
+	needed := undoneBefore(c, phase)
+	for i := range c.Run.Phases {
+		rec := &c.Run.Phases[i]
 		if rec.Name == phase {
 			break
 		}
 		whole := WholeOf(rec)
-		if whole != "" && whole != phase && !strings.HasPrefix(phase, whole+".") || whole == "" && plan.Parallel && !needed[rec.Name] {
+		if whole != "" && whole != phase && !strings.HasPrefix(phase, whole+".") || whole == "" && c.Plan.Parallel && !needed[rec.Name] {
 			continue
 		}
-		if p := plan.Phase(rec.Name); p != nil && rec.Status == metadata.PhaseCompleted {
+		if p := c.Plan.Phase(rec.Name); p != nil && rec.Status == metadata.PhaseCompleted {
 			out = append(out, p)
 		}
 	}
@@ -87,15 +87,15 @@ func VisiblePhases(plan *pipelines.Pipeline, run *metadata.Run, phase string) (o
 }
 
 // phasesNeeding gives the phases and parts that build on one, in the order of the record.
-func phasesNeeding(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase, codeToo bool) (out []*metadata.Phase) {
-	for i := range run.Phases {
-		rec := &run.Phases[i]
+func phasesNeeding(c Course, target *metadata.Phase, codeToo bool) (out []*metadata.Phase) {
+	for i := range c.Run.Phases {
+		rec := &c.Run.Phases[i]
 		if rec == target {
 			continue
 		}
-		beside := plan.Parallel || partBeside(rec, target)
-		later := codeToo && beside && since(newestOrder(run, rec.Name), newestOrder(run, target.Name))
-		if later || undoneBefore(plan, run, rec.Name)[target.Name] {
+		beside := c.Plan.Parallel || partBeside(rec, target)
+		later := codeToo && beside && since(newestOrder(&c.Run, rec.Name), newestOrder(&c.Run, target.Name))
+		if later || undoneBefore(c, rec.Name)[target.Name] {
 			out = append(out, rec)
 		}
 	}

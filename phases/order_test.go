@@ -63,7 +63,7 @@ func TestWhatComesBefore(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			plan, run := pipeline(tt.parallel, tt.phases...)
-			if got := strings.Join(slices.Sorted(maps.Keys(undoneBefore(plan, &run, tt.of))), " "); got != tt.want {
+			if got := strings.Join(slices.Sorted(maps.Keys(undoneBefore(On(plan, run), tt.of))), " "); got != tt.want {
 				t.Errorf("before %s come %q, want %q", tt.of, got, tt.want)
 			}
 		})
@@ -80,7 +80,7 @@ func TestWhatGoesBackWithIt(t *testing.T) {
 	}
 	for codeToo, want := range map[bool]string{false: "d", true: "b d"} {
 		var got []string
-		for _, rec := range phasesNeeding(plan, &run, run.Phase("c"), codeToo) {
+		for _, rec := range phasesNeeding(On(plan, run), run.Phase("c"), codeToo) {
 			got = append(got, rec.Name)
 		}
 		if strings.Join(got, " ") != want {
@@ -88,7 +88,7 @@ func TestWhatGoesBackWithIt(t *testing.T) {
 		}
 	}
 	plan.Parallel = false
-	if got := phasesNeeding(plan, &run, run.Phase("c"), true); len(got) != 1 || got[0].Name != "d" {
+	if got := phasesNeeding(On(plan, run), run.Phase("c"), true); len(got) != 1 || got[0].Name != "d" {
 		t.Errorf("one after the other %d phases go back with c, want d alone", len(got))
 	}
 }
@@ -120,7 +120,7 @@ func TestWhatEndedLaterGoesBack(t *testing.T) {
 	}
 	for target, want := range map[string]string{"a": "c d", "b": "a c d", "c": "", "d": "a c"} {
 		var got []string
-		for _, rec := range phasesNeeding(plan, &run, run.Phase(target), true) {
+		for _, rec := range phasesNeeding(On(plan, run), run.Phase(target), true) {
 			got = append(got, rec.Name)
 		}
 		if strings.Join(got, " ") != want {

@@ -104,7 +104,7 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 		r.putAside(On(plan, *run), run.Phase(request.To))
 		void[request.To] = true
 	}
-	after := phasesNeeding(plan, run, run.Phase(request.To), request.Restore)
+	after := phasesNeeding(On(plan, *run), run.Phase(request.To), request.Restore)
 	if request.Step == metadata.Execute {
 		after = append(PartsOf(run, request.To), after...)
 	}

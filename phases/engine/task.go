@@ -207,7 +207,7 @@ func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision
 
 // documents lists the artifacts that the agent of a phase is told of.
 func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) (out []prompts.Document) {
-	for _, earlier := range phases.VisiblePhases(e.Plan, &run, p.Name) {
+	for _, earlier := range phases.VisiblePhases(phases.On(e.Plan, run), p.Name) {
 		out = append(out, prompts.Document{Phase: earlier.Name, Path: artifactIn(dir, run, earlier)})
 	}
 	return out
