@@ -311,9 +311,8 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 	if err := errors.Join(p.Forget(), p.tree.Clear(ctx)); err != nil {
 		return err
 	}
-	_, err := p.tree.RestoreTree(ctx, p.tree.Base)
-	base := ""
-	if err == nil {
+	base, err := "", error(nil)
+	if _, none := p.tree.RestoreTree(ctx, p.tree.Base); none == nil { // else nobody knows what the base has, as of an imported run
 		base, err = p.Digest(p.commands)
 	}
 	if err == nil && base != digest {
