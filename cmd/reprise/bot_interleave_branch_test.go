@@ -163,10 +163,14 @@ func (r *memRepo) files() map[string]string {
 	return r.o.commits[r.tip].files
 }
 
-func (r *memRepo) Tip() string     { return r.tip }
-func (r *memRepo) Record() string  { return r.tip }
-func (r *memRepo) Dir() string     { return r.dir }
-func (r *memRepo) New() bool       { return r.isNew }
+func (r *memRepo) Tip() string        { return r.tip }
+func (r *memRepo) Record() string     { return r.tip }
+func (r *memRepo) Dir() string        { return r.dir }
+func (r *memRepo) New() bool          { return r.isNew }
+func (r *memRepo) Leftover() string   { return "" }
+func (r *memRepo) Warnings() []string { return nil }
+
+func (r *memRepo) Unmoved() string { return "" }
 func (r *memRepo) Lacks() []string { return nil }
 func (r *memRepo) Close() error    { return nil }
 

@@ -173,7 +173,7 @@ func (s runSession) announce(ctx context.Context, run metadata.Run) {
 	for _, a := range s.Unfinished {
 		s.say(s.Shown("ended before", "phase", a.Phase, "step", terminal.WordFor(s.Catalogue(), "steps", string(a.Step))))
 	}
-	if left := s.Git().Leftover(); left != "" {
+	if left := s.Repo.Leftover(); left != "" {
 		s.say(s.Shown("kept", "file", left))
 	}
 	if changed, err := workspace.ChangedSince(ctx, s.Source, run, s.Issue, workspace.Choice{Pipeline: s.Plan.Preset, Here: s.o.Here}); err != nil {
@@ -230,7 +230,7 @@ func (s runSession) farewell(out io.Writer, run metadata.Run) {
 		return
 	}
 	tell(s.Shown("branch at", "branch", run.BranchName, "commit", fmt.Sprintf("%.12s", s.Repo.Tip()), "command", "reprise status --issue "+run.IssueNumber))
-	where := s.Git().Unmoved()
+	where := s.Repo.Unmoved()
 	switch {
 	case where != "" && run.Status == metadata.Completed:
 		tell(s.Shown("branch behind", "branch", run.BranchName, "where", where, "command", "git merge --ff-only "+s.Repo.Tip()))

@@ -225,6 +225,9 @@ type Checkout interface {
 	// Record is the newest commit that has the run's folder: the tip, unless that was taken off it.
 	Record() string
 	New() bool
+	Leftover() string
+	Warnings() []string
+	Unmoved() string
 	Lacks() []string
 	Close() error
 	// ReadFile reads a file as it is in a commit; the error wraps fs.ErrNotExist where there is none.
