@@ -207,7 +207,11 @@ func TestSocketsWithFilesBesideTheGate(t *testing.T) {
 	defer func() { _ = service.Close() }()
 	tried := w.attempts()
 	tried["service"] = fmt.Sprintf(`perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un(%q)) or exit 1'`, service.Addr())
-	if got, want := strings.Join(c.attempts(tried), " "), "gate gate-hides gate-waits service"; got != want {
+	want := "gate gate-hides gate-waits"
+	if c.box.Held().Landlock < socketABI { // which keeps those of others back
+		want += " service"
+	}
+	if got := strings.Join(c.attempts(tried), " "); got != want {
 		t.Errorf("what worked: %q, want %q", got, want)
 	}
 }
