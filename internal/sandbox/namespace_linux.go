@@ -131,13 +131,10 @@ func (p policy) furnishNamespaces() error {
 			return fmt.Errorf("a %s of its own: %w", memory, err)
 		}
 	}
-	if !p.Own || !p.apart() {
+	if !p.Own || !p.apart() || p.Network.Port == 0 { // then nothing is handed out, and that descriptor is another's
 		return nil
 	}
-	defer unix.Close(relayFile) // there is none where nothing leads out
-	if p.Network.Port == 0 {
-		return nil
-	}
+	defer unix.Close(relayFile)
 	if err := handOut(p.Network.Port); err != nil {
 		return fmt.Errorf("a network of its own: leading to the proxy: %w", err)
 	}
