@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -26,7 +27,7 @@ type slot struct {
 func IsSlot(name string) bool { return strings.HasPrefix(name, "@") }
 
 // takeSlot takes a free slot for work in a tree of the run, or gives the folder of that tree where one run has all to
-// itself. What a killed process has left at work in the slot is ended.
+// itself. What a killed process has left at work in that and in other free ones is ended.
 func (w *Workspace) takeSlot(tree *git.Repo) (s slot, err error) {
 	if tree == nil {
 		return slot{dir: filepath.Dir(w.Repo.Dir())}, nil
@@ -46,14 +47,19 @@ func (w *Workspace) takeSlot(tree *git.Repo) (s slot, err error) {
 	if err != nil {
 		return s, err
 	}
-	// The run that had it before may have been killed, and its setup be still at work in this home.
-	by := filepath.Join(s.dir, "by")
-	n := endInCopies(s.dir)
-	if was, none := os.ReadFile(by); none == nil && folders.Holder(filepath.Dir(string(was))) == 0 { // else it has ended them itself
-		n += sandbox.EndLeftovers(string(was))
+	left := endInSlot(s.dir)
+	var others []string
+	if tree == w.Git().Repo { // before there are parts, which may need any of them
+		others, _ = filepath.Glob(filepath.Join(git.EscapeGlob(filepath.Dir(s.dir)), "@*")) // the pattern is well formed
 	}
-	if n > 0 {
-		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+leftAtWork(n, s.dir))
+	for _, other := range others {
+		if lock, err := folders.TakeLock(context.Background(), other); err == nil { // nobody has it
+			left += endInSlot(other)
+			_ = folders.FreeLock(lock) // closed in any case
+		}
+	}
+	if left > 0 {
+		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+leftAtWork(left, s.dir))
 	}
 	if sandbox.CutOff(s.homes()) {
 		err = s.forget()
@@ -61,7 +67,24 @@ func (w *Workspace) takeSlot(tree *git.Repo) (s slot, err error) {
 	if len(w.Plan.Setup) == 0 {
 		err = errors.Join(err, s.clear(""), s.keep(""))
 	}
-	return s, errors.Join(err, os.WriteFile(by, []byte(tree.Tree()), 0o600), tree.CopyIn(s.dir))
+	return s, errors.Join(err, os.WriteFile(filepath.Join(s.dir, "by"), []byte(tree.Tree()), 0o600), tree.CopyIn(s.dir))
+}
+
+// endInSlot ends what a run that was killed has left at work in a slot that is taken, its checks and a setup in its tree, and
+// removes what it has left there but the home.
+func endInSlot(dir string) int {
+	n := endInCopies(dir)
+	by, err := os.ReadFile(filepath.Join(dir, "by"))
+	if err == nil && folders.Holder(filepath.Dir(string(by))) == 0 { // else that run has ended them itself
+		n += sandbox.EndLeftovers(string(by))
+	}
+	all, _ := os.ReadDir(dir) // what cannot be read is found when it is used
+	for _, e := range all {
+		if !slices.Contains([]string{"homes", "lock", "of", "by"}, e.Name()) {
+			_ = folders.RemoveAll(filepath.Join(dir, e.Name())) // as above
+		}
+	}
+	return n
 }
 
 // homes is the folder for the home of checks.
