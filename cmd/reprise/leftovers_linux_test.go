@@ -61,7 +61,7 @@ func TestLeftoversOfAnotherRunAreEnded(t *testing.T) {
 	s.write("agent.sh", "echo done >\"$REPRISE_ARTIFACT\"\n")
 	s.write("own.cue", `
 agents: own: {use: "command", command: ["sh", "`+s.path("agent.sh")+`"]}
-setup: [{name: "deps", run: "[ -e '`+s.path("home/working")+`' ] || { echo >'`+s.path("home/working")+`'; sleep 600; }"}]
+setup: [{name: "deps", run: "[ -e '`+s.path("home/working")+`' ] || { sleep 600 & echo >'`+s.path("home/working")+`'; wait; }"}]
 phases: [{name: "build", goal: "Build.", access: "artifacts", review: false}]
 `)
 	l := s.start("run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--sandbox", "off")
