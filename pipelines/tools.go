@@ -27,6 +27,9 @@ type ToolServer struct {
 	Headers map[string]string `json:"headers,omitempty"` // values as Value takes them
 }
 
+// Hands is the server of tools by which agents that judge work run commands.
+const Hands = "reprise"
+
 // ToolChoice is a choice among tools: those of the program by its own names, all of a
 // server by its name, and one of them as SERVER.TOOL.
 type ToolChoice struct {
@@ -247,6 +250,8 @@ func (w *wrong) unknown() {
 
 func (w *wrong) server(name string, s ToolServer) {
 	switch {
+	case name == Hands:
+		w.add("reviewers have a server of that name, by which they run commands; name it otherwise", "mcp", name)
 	case strings.Contains(name, "__") || strings.HasSuffix(name, "_"):
 		w.add("two _ in a row, or one at the end, stand between server and tool; name it otherwise", "mcp", name)
 	case (s.Command == "") == (s.URL == ""):

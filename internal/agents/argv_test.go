@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -48,6 +49,9 @@ func (b *bench) shown(args []string, c Call) []string {
 	return out
 }
 
+// judges makes a task one that judges the work.
+func judges(t *engine.Task) { t.Fresh = func(context.Context) error { return nil } }
+
 func TestClaudeArguments(t *testing.T) {
 	fixed := []string{"-p", "--output-format", "stream-json", "--verbose", "--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands", "--permission-mode", "dontAsk", "--include-partial-messages"}
 	rules := func(allow string) []string {
@@ -66,7 +70,8 @@ func TestClaudeArguments(t *testing.T) {
 		{"read", pipelines.AccessRead, "", nil, "Read,Glob,Grep", "", []string{"--session-id", "SESSION"}},
 		{"artifacts", pipelines.AccessArtifacts, "", nil, "Read,Glob,Grep,Write,Edit", `"Edit(/TREE/.reprise/issue-7/00_planning/**)"`, []string{"--session-id", "SESSION"}},
 		{"tree", pipelines.AccessTree, "", nil, "Read,Glob,Grep,Write,Edit,Bash", `"Edit(/TREE/**)","Bash","Read"`, []string{"--session-id", "SESSION"}},
-		{"run", pipelines.AccessRun, "", nil, "Read,Glob,Grep,Bash", `"Bash","Read"`, []string{"--session-id", "SESSION"}},
+		{"run, and it judges nothing", pipelines.AccessRun, "", nil, "Read,Glob,Grep", "", []string{"--session-id", "SESSION"}},
+		{"run", pipelines.AccessRun, "", judges, "Read,Glob,Grep", `"mcp__reprise__run"`, []string{"--session-id", "SESSION", "--mcp-config", "TEMP/mcp.json"}},
 		{"tree, limited by the agent", pipelines.AccessTree, pipelines.AccessRead, nil, "Read,Glob,Grep", "", []string{"--session-id", "SESSION"}},
 		{"all options", pipelines.AccessRead, "", func(t *engine.Task) {
 			t.Model, t.Turns, t.BudgetUSD, t.Resume, t.Schema = "opus", 7, 1.25, true, json.RawMessage(`{"type":"object"}`)
@@ -138,7 +143,7 @@ func TestCodexArguments(t *testing.T) {
 		{"read", pipelines.AccessRead, false, nil, []string{"--sandbox", "read-only"}, nil, []string{"-"}},
 		{"artifacts", pipelines.AccessArtifacts, false, nil, artifacts, nil, []string{"-"}},
 		{"tree", pipelines.AccessTree, false, nil, []string{"--sandbox", "workspace-write", "-c", "sandbox_workspace_write.exclude_slash_tmp=true"}, nil, []string{"-"}},
-		{"run", pipelines.AccessRun, false, nil, []string{"--sandbox", "workspace-write", "-c", "sandbox_workspace_write.exclude_slash_tmp=true"}, nil, []string{"-"}},
+		{"run, and it judges nothing", pipelines.AccessRun, false, nil, []string{"--sandbox", "read-only"}, nil, []string{"-"}},
 		{"tree, contained", pipelines.AccessTree, true, nil, []string{"--sandbox", "danger-full-access"}, nil, []string{"-"}},
 		{
 			"all options", pipelines.AccessRead, false, func(b *bench) {

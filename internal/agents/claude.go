@@ -133,7 +133,6 @@ func claudeTools(a pipelines.Access) []string {
 	return map[pipelines.Access][]string{
 		pipelines.AccessTree:      {"Read", "Glob", "Grep", "Write", "Edit", "Bash"},
 		pipelines.AccessArtifacts: {"Read", "Glob", "Grep", "Write", "Edit"},
-		pipelines.AccessRun:       {"Read", "Glob", "Grep", "Bash"},
 		pipelines.AccessRead:      {"Read", "Glob", "Grep"},
 	}[a]
 }
@@ -145,10 +144,8 @@ func (a claude) claudeChoice(c *Call) []string {
 	own, some, deny := a.agent.Tools.And(t.Tools).Own(claudeTools(t.Access))
 	allow := []string{}
 	switch {
-	case t.Access.Runs():
-		if t.Access == pipelines.AccessTree {
-			allow = below(t.Dir)
-		}
+	case t.Access == pipelines.AccessTree:
+		allow = below(t.Dir)
 		if slices.Contains(own, "Bash") && len(some) == 0 {
 			allow = append(allow, "Bash")
 		}
@@ -184,6 +181,9 @@ func claudeServers(c *Call) error {
 	c.Argv = append(c.Argv, "--mcp-config", file)
 	c.Env = process.SetVar(c.Env, "MCP_TIMEOUT", "60000") // some are fetched when they are first started
 	c.Env = process.SetVar(c.Env, "MCP_TOOL_TIMEOUT", strconv.FormatInt(c.patience(), 10))
+	if c.servers.hands() { // else it may hide the tool among those that it searches for
+		c.Env = process.SetVar(c.Env, "ENABLE_TOOL_SEARCH", "false")
+	}
 	return nil
 }
 
@@ -276,7 +276,6 @@ func (s *claudeStream) assistant(e claudeEvent) (then process.Reaction) {
 			s.notify(b.Text)
 		case b.Type == "tool_use" && b.Name != "StructuredOutput": // that one is the answer
 			s.result.ToolCalls++
-			s.ran = s.ran || b.Name == "Bash"
 			s.notify(b.Name + " " + target(b.Input, s.task.Dir))
 			then = max(then, s.uses(b.Name+" "+string(b.Input)))
 		}

@@ -44,6 +44,7 @@ type cli struct {
 // printed. Nothing is left of the call when it returns.
 func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*Call) (string, error), line func([]byte) process.Reaction) (engine.Result, error) {
 	t.Access = t.Access.AtMost(c.agent.Access)
+	hands := c.handsFor(&t)
 	if strings.HasPrefix(t.Model, "-") {
 		return engine.Result{}, fmt.Errorf("%s: model %q begins with a hyphen, as an option does; name a model", c.name, t.Model)
 	}
@@ -77,6 +78,10 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		if call.servers, asks.Tools, err = c.outfit(t.Dir).within(t.Tools).prepare(ctx, call); err != nil {
 			return engine.Result{}, err
 		}
+	}
+	if hands != nil {
+		call.servers = append(call.servers, server{name: pipelines.Hands, allow: []string{handsTool}})
+		asks.Tools, asks.NoShell = append(asks.Tools, gate.Server{Name: pipelines.Hands, Handler: hands}), true
 	}
 	way, err := gate.OpenPassage(asks)
 	if err != nil {
@@ -113,6 +118,11 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	says.started, says.seen = true, seen
 	says.hear(c, way.Trouble())
 	r, err := c.conclude(ctx, t, says.ending, says)
+	if hands != nil && err == nil {
+		ran := 0
+		ran, err = hands.over()
+		r.RanNothing = hands.runs && ran == 0
+	}
 	if why := (*engine.AgentError)(nil); errors.As(err, &why) && why.Class == metadata.Auth && c.login(call.User) != loggedIn {
 		why.Class, why.Hint, why.Err = metadata.Network, "", fmt.Errorf("%w; its login was renewed meanwhile", why.Err)
 	}

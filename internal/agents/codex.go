@@ -42,15 +42,21 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	if t.Resume {
 		s.before = readRollout(s.home, t.Session).usage
 	}
-	c.Argv = append(c.Argv, "exec", "--json", "--color", "never", "--skip-git-repo-check", "-C", t.Dir)
+	dir := t.Dir
+	if c.servers.hands() { // it reads by them, and its own git might run a filter that the tree names
+		if dir = filepath.Join(c.Temp, "empty"); os.Mkdir(dir, 0o700) != nil {
+			return "", fmt.Errorf("making an empty folder: %s is there", dir)
+		}
+	}
+	c.Argv = append(c.Argv, "exec", "--json", "--color", "never", "--skip-git-repo-check", "-C", dir)
 	if t.Model != "" {
 		c.Argv = append(c.Argv, "-m", t.Model)
 	}
-	c.Argv = append(c.Argv, codexSandbox(t, a.opts.Contained)...)
+	c.Argv = append(c.Argv, codexSandbox(t, a.opts.Contained, c.servers.hands())...)
 	settings := []string{
 		`web_search="disabled"`,
 		// A repository's own .codex folder is a program somebody else wrote.
-		fmt.Sprintf(`projects={%s={trust_level="untrusted"}}`, tomlString(t.Dir)),
+		fmt.Sprintf(`projects={%s={trust_level="untrusted"}}`, tomlString(dir)),
 		// A login shell would have the PATH of the system in place of ours, and so none of the
 		// programs that a job has installed.
 		"allow_login_shell=false",
@@ -128,19 +134,30 @@ func (a codex) schema(c *Call, s *codexStream) error {
 
 // codexSandbox says what commands of the model may write, and keeps them from the network, unless something stronger is
 // around reprise.
-func codexSandbox(t engine.Task, contained bool) []string {
+func codexSandbox(t engine.Task, contained, hands bool) []string {
 	switch {
+	case hands:
+		return append([]string{"--sandbox", "read-only"}, handsAlone...)
 	case t.Access == pipelines.AccessNone:
 		return []string{"--sandbox", "read-only", "--disable", "shell_tool"}
 	case contained:
 		return []string{"--sandbox", "danger-full-access"}
-	case t.Access.Runs(): // in the folder of -C
+	case t.Access == pipelines.AccessTree: // in the folder of -C
 		return []string{"--sandbox", "workspace-write", "-c", "sandbox_workspace_write.exclude_slash_tmp=true"}
 	case t.Access == pipelines.AccessArtifacts && t.Artifact != "":
 		files := fmt.Sprintf(`permissions.reprise.filesystem={":root"="read",":tmpdir"="write",%s="write"}`, tomlString(filepath.Dir(t.Artifact)))
 		return []string{"-c", `default_permissions="reprise"`, "-c", files}
 	}
 	return []string{"--sandbox", "read-only"}
+}
+
+// handsAlone takes everything from Codex by which it could run something, or ask somebody else, and shows it the one tool
+// that it has at once (0.169.0, 0.171.0).
+var handsAlone = []string{
+	"--disable", "shell_tool", "-c", `features.code_mode={direct_only_tool_namespaces=["mcp__` + pipelines.Hands + `"]}`, "-c", "agents.enabled=false",
+	"-c", "features.goals=false", "-c", "features.multi_agent=false", "-c", "features.view_image=false", "-c", "features.apps=false",
+	"-c", "features.plugins=false", "-c", "features.sleep_tool=false", "-c", "features.hooks=false", "-c", "features.skill_search=false",
+	"-c", "features.tool_suggest=false", "-c", "features.shell_snapshot=false", "-c", "features.image_generation=false",
 }
 
 func exists(file string) bool {
@@ -195,14 +212,14 @@ func (s *codexStream) item(e codexEvent) process.Reaction {
 		did = e.Item.Text
 		s.result.Text = e.Item.Text
 	case "command_execution":
-		did, s.ran = e.Item.Command, true
+		did = e.Item.Command
 	case "file_change":
 		did = "edit"
 		for _, c := range e.Item.Changes {
 			did += " " + within(c.Path, s.task.Dir)
 		}
 	case "mcp_tool_call":
-		did = e.Item.Server + " " + e.Item.Tool
+		did = e.Item.Server + " " + e.Item.Tool + " " + target(e.Item.Arguments, s.task.Dir)
 	case "web_search":
 		did = "search " + e.Item.Query
 	default:

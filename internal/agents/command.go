@@ -48,7 +48,7 @@ type answer struct {
 
 // Run carries out one task with the program.
 func (a command) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	s := &said{opaque: true, result: engine.Result{ToolCalls: -1}}
+	s := &said{result: engine.Result{ToolCalls: -1}}
 	var printed bytes.Buffer
 	s.over = func(code int) {
 		if code != 0 || s.failed != nil {

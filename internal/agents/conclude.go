@@ -15,7 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // said is what a program has told so far, in typed events.
@@ -24,8 +23,6 @@ type said struct {
 	task   engine.Task
 	result engine.Result
 	done   bool // it gave its result
-	ran    bool // it ran a command
-	opaque bool // it does not tell whether it did
 	// used are the tools that it used last, with what it gave them, newest first, and back what came of them. again
 	// is for how many uses in a row each has been that of so many before, and nothing new came.
 	used, back [longestCircle]string
@@ -88,7 +85,7 @@ func (c cli) conclude(ctx context.Context, t engine.Task, e process.Ending, s *s
 		s.over(e.Code())
 	}
 	r := s.result
-	r.Stderr, r.RanNothing = e.Stderr, t.Access == pipelines.AccessRun && !s.opaque && !s.ran
+	r.Stderr = e.Stderr
 	r.Warnings = append(r.Warnings, warnings(c.name, e)...)
 	err := s.failed
 	if err == nil && !s.done {

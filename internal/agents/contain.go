@@ -139,11 +139,16 @@ func (o Options) learn(agent string, files []login) {
 // Check runs a phase's check in dir, as an agent without keys is run. One that cannot be judged, because ctx is over or
 // there is no shell, is an error.
 func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
+	// The rest of 4,000 is for what is added; npm says why first, and then how it is used.
+	return o.runCheck(ctx, dir, c, &process.Excerpt{HeadMax: 600, TailMax: 3250})
+}
+
+// runCheck runs it, and keeps of its output what an excerpt takes.
+func (o Options) runCheck(ctx context.Context, dir string, c pipelines.Check, out *process.Excerpt) (metadata.CheckResult, error) {
 	o = o.withDefaults()
 	o.Transcript = nil
 	shell := cli{name: "check", program: "/bin/sh", opts: o, check: &c}
 	r := metadata.CheckResult{Name: c.Name, Run: c.Run, ExitCode: -1}
-	out := &process.Excerpt{HeadMax: 600, TailMax: 3250} // the rest of 4,000 is for what is added; npm says why first, and then how it is used
 	told, s := Account{Dir: dir}, &said{}
 	var began time.Time
 	_, err := shell.run(ctx, engine.Task{Dir: dir, Access: pipelines.AccessTree, Network: c.Network, Timeout: time.Duration(c.Timeout)}, s, func(call *Call) (string, error) {

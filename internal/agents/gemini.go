@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -35,6 +37,12 @@ func (a gemini) prepare(c *Call) (string, error) {
 	// tree, .env among it, protection.Instructs has brought back to the base before:
 	// its own --ignore-env is refused by its parser of arguments (0.61.0).
 	mode := map[pipelines.Access]string{pipelines.AccessTree: "yolo", pipelines.AccessRun: "yolo", pipelines.AccessArtifacts: "auto_edit"}[t.Access]
+	if c.servers.hands() {
+		mode = "default" // "plan" hides them
+		if err := c.geminiHands(); err != nil {
+			return "", err
+		}
+	}
 	c.Argv = append(c.Argv, "--output-format", "stream-json", "--skip-trust", "--approval-mode", cmp.Or(mode, "plan"))
 	if len(t.Images) > 0 { // all lie in one folder, which is outside of its own
 		c.Argv = append(c.Argv, "--include-directories", filepath.Dir(t.Images[0]))
@@ -53,6 +61,30 @@ func (a gemini) prepare(c *Call) (string, error) {
 		c.Argv = append(c.Argv, option, t.Session)
 	}
 	return t.Prompt, nil
+}
+
+// geminiHands leaves Gemini its tools for reading, and the hands, by the settings in its own home.
+func (c *Call) geminiHands() error {
+	root, err := os.OpenRoot(c.Home)
+	if err != nil {
+		return err
+	}
+	defer root.Close() // what is written is closed by then
+	const file = ".gemini/settings.json"
+	settings, hands := map[string]any{}, c.servers[len(c.servers)-1]
+	if data, err := root.ReadFile(file); err == nil {
+		err = json.Unmarshal(data, &settings)
+		if err != nil || settings == nil {
+			return fmt.Errorf("a review by Gemini needs settings that are an object of JSON, and %s is none: %w", file, cmp.Or(err, io.EOF))
+		}
+	}
+	settings["tools"] = map[string]any{"core": []string{"read_file", "read_many_files", "list_directory", "glob", "grep_search", "mcp_" + hands.name + "_" + handsTool}}
+	settings["mcpServers"] = map[string]any{hands.name: map[string]any{
+		"type": "http", "url": hands.address, "headers": map[string]string{"Authorization": "Bearer " + hands.key}, "trust": true,
+		"timeout": cmp.Or(c.patience(), c.Task.Timeout.Milliseconds()), "includeTools": hands.allow,
+	}}
+	data, err := json.Marshal(settings)
+	return errors.Join(err, root.MkdirAll(".gemini", 0o700), root.RemoveAll(file), root.WriteFile(file, data, 0o600))
 }
 
 // geminiStream reads the events of Gemini.
@@ -92,7 +124,6 @@ func (s *geminiStream) line(data []byte) process.Reaction {
 		if !geminiTells(e.Tool) {
 			s.result.ToolCalls++
 		}
-		s.ran = s.ran || e.Tool == "run_shell_command"
 		s.text.Reset()
 		s.result.Text = "" // last words are those after the last tool
 		s.notify(e.Tool + " " + target(e.Parameters, s.task.Dir))

@@ -8,34 +8,6 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Whether an agent that may run commands has run any is told by its events.
-func TestRanNothing(t *testing.T) {
-	task := engine.Task{Dir: t.TempDir(), Access: pipelines.AccessRun}
-	for name, line := range map[string]string{
-		"claude": `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","name":"Bash","input":{"command":"go test ./..."}}]}}`,
-		"codex":  `{"type":"item.completed","item":{"type":"command_execution","command":"go test ./...","status":"completed"}}`,
-		"gemini": `{"type":"tool_use","tool_name":"run_shell_command","tool_id":"run_shell_command__1","parameters":{"command":"go test ./..."}}`,
-	} {
-		c := newCLI(name, pipelines.Agent{}, Options{})
-		for _, access := range []pipelines.Access{pipelines.AccessRun, pipelines.AccessRead} {
-			for _, ran := range []bool{false, true} {
-				s, hear := streamOf(name, task)
-				s.done = true
-				hear([]byte(`{"type":"assistant","message":{"id":"n","content":[{"type":"tool_use","name":"Read","input":{}}]}}`))
-				if ran {
-					hear([]byte(line))
-				}
-				asked := task
-				asked.Access = access
-				r, err := c.conclude(t.Context(), asked, process.Ending{}, s)
-				if want := access == pipelines.AccessRun && !ran; err != nil || r.RanNothing != want {
-					t.Errorf("%s with access %s, ran is %v: RanNothing is %v (%v), want %v", name, access, ran, r.RanNothing, err, want)
-				}
-			}
-		}
-	}
-}
-
 // streamOf reads what a program says of a task, line by line.
 func streamOf(name string, task engine.Task) (*said, func([]byte) process.Reaction) {
 	c := newCLI(name, pipelines.Agent{}, Options{})

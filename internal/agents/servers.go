@@ -94,10 +94,17 @@ func (all servers) claudeConfig() ([]byte, error) {
 			config[s.name] = map[string]any{"type": "stdio", "command": "/bin/sh", "args": []string{s.launch}}
 			continue
 		}
-		config[s.name] = map[string]any{"type": "http", "url": s.address, "headers": map[string]string{"Authorization": "Bearer " + s.key}}
+		of := map[string]any{"type": "http", "url": s.address, "headers": map[string]string{"Authorization": "Bearer " + s.key}}
+		if s.name == pipelines.Hands {
+			of["alwaysLoad"] = true
+		}
+		config[s.name] = of
 	}
 	return json.Marshal(map[string]any{"mcpServers": config})
 }
+
+// hands reports whether the program runs commands by hands alone. Theirs is the last server.
+func (all servers) hands() bool { return len(all) > 0 && all[len(all)-1].name == pipelines.Hands }
 
 // claudeRules says which tools of servers may be used without being asked, and which not.
 func (all servers) claudeRules() (allow, deny []string) {

@@ -96,7 +96,7 @@ func TestServersOfTools(t *testing.T) {
 
 func TestClaudeIsToldOfServers(t *testing.T) {
 	b := newBench(t)
-	c, files, err := b.equippedCall("claude", pipelines.AccessRun)
+	c, files, err := b.equippedCall("claude", pipelines.AccessTree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestClaudeIsToldOfServers(t *testing.T) {
 	}
 	args := strings.Join(b.shown(c.Argv, c), " ")
 	for _, want := range []string{
-		"--tools Read,Bash --settings ", `"allow":["Bash(go test:*)","Read","mcp__own","mcp__web__meaning"],"deny":["mcp__own__forget"]`,
+		"--tools Read,Bash --settings ", `,"Bash(go test:*)","Read","mcp__own","mcp__web__meaning"],"deny":["mcp__own__forget"]`,
 		"--effort high", "--strict-mcp-config", "--mcp-config TEMP/mcp.json",
 	} {
 		if !strings.Contains(args, want) {
@@ -133,7 +133,7 @@ func TestClaudeIsToldOfServers(t *testing.T) {
 
 func TestCodexIsToldOfServers(t *testing.T) {
 	b := newBench(t)
-	c, files, err := b.equippedCall("codex", pipelines.AccessRun)
+	c, files, err := b.equippedCall("codex", pipelines.AccessTree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +160,12 @@ func TestCodexIsToldOfServers(t *testing.T) {
 // agent's effort, and never with more tools than the agent has.
 func TestStepsEquipTheirAgents(t *testing.T) {
 	for use, want := range map[string]struct{ has, lacks []string }{
-		"claude": {[]string{"--effort max", "--tools Read --settings", `"allow":["Read","mcp__own"],"deny":["mcp__own__forget"]`}, []string{"mcp__web", "--effort high"}},
+		"claude": {[]string{"--effort max", "--tools Read --settings", `,"Read","mcp__own"],"deny":["mcp__own__forget"]`}, []string{"mcp__web", "--effort high"}},
 		"codex":  {[]string{`model_reasoning_effort="xhigh"`, "mcp_servers.own.command"}, []string{"mcp_servers.web", `"high"`}},
 	} {
 		b := newBench(t)
 		b.task.Effort, b.task.Tools = "max", pipelines.ToolChoice{Allow: []string{"Read", "Write", "own"}, Deny: []string{"Write"}}
-		c, _, err := b.equippedCall(use, pipelines.AccessRun)
+		c, _, err := b.equippedCall(use, pipelines.AccessTree)
 		args := strings.Join(b.shown(c.Argv, c), " ")
 		for _, text := range want.has {
 			if err != nil || !strings.Contains(args, text) {

@@ -50,8 +50,8 @@ func stays() []sabotage {
 // deceits are what code under review does to its reviewer, with a test for each.
 func deceits() []sabotage {
 	return []sabotage{
-		{wish: "change, while it is reviewed, what its reviewer is told in its session", then: "no later call meets it"},                                 // TestSessionOfAReviewer
-		{wish: "lead its reviewer to another model, by settings of the client", then: "the verdict does not count, as no model of the run has given it"}, // TestModelOfAReviewer
+		{wish: "change, while it is reviewed, what its reviewer is told in its session", then: "it finds no session"}, // TestSessionOfAReviewer
+		{wish: "lead its reviewer to another model, by settings of the client", then: "it finds no settings"},         // TestModelOfAReviewer
 	}
 }
 

@@ -18,7 +18,7 @@ find ~ -type f | while read f; do
 done
 `
 
-// A reviewer that is asked once more meets nothing of what the code under review has written into its session.
+// The code under review finds nothing of what its reviewer is told, so a reviewer that is asked once more meets no forgery.
 func TestSessionOfAReviewer(t *testing.T) {
 	everyUser(t, func(t *testing.T, user int) {
 		for _, use := range []string{"claude", "codex"} {
@@ -42,23 +42,24 @@ func TestSessionOfAReviewer(t *testing.T) {
 					return m.Answer(map[string]any{"verdict": "fail", "gates": []any{}, "findings": []any{}})
 				})
 				out := p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required", "--push")
-				forged, met := false, false
+				ran, forged, met := false, false, false
 				for _, r := range p.model.Requests() {
 					met = met || strings.Contains(string(r.Body), "green-result")
 					for _, result := range r.Results() {
+						ran = ran || strings.Contains(result.Text, "red-result")
 						forged = forged || strings.Contains(result.Text, "forged")
 					}
 				}
-				if all := p.record().Attempts; !forged || met || !asked || len(all) != 3 || all[1].Code != metadata.OutputInvalid || all[2].Resumed {
-					t.Errorf("a session was forged: %v; the reviewer met it: %v; it was asked once more: %v\n%s%s", forged, met, asked, out.stdout, out.stderr)
+				if all := p.record().Attempts; !ran || forged || met || !asked || len(all) != 3 || all[1].Code != metadata.OutputInvalid || all[2].Resumed {
+					t.Errorf("the code ran: %v; a session was forged: %v; the reviewer met it: %v; it was asked once more: %v\n%s%s", ran, forged, met, asked, out.stdout, out.stderr)
 				}
 			})
 		}
 	})
 }
 
-// A reviewer whose client is led to another model by the code under review has no verdict that counts: its own model has
-// not said it. Claude Code alone reads its settings again while it works.
+// The code under review cannot lead the client of its reviewer to another model. Claude Code alone reads its settings again
+// while it works.
 func TestModelOfAReviewer(t *testing.T) {
 	everyMachine(t, func(t *testing.T, user int, box machine) {
 		p := besieged(t, user, box)
@@ -79,8 +80,8 @@ func TestModelOfAReviewer(t *testing.T) {
 			return m.Answer(judgement(r, gatesOf(r), false))
 		})
 		out := p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required", "--push")
-		if last := p.record().Attempts; len(other.Requests()) == 0 || p.ending() != metadata.OutputInvalid || last[len(last)-1].Code != metadata.OutputInvalid {
-			t.Errorf("the other model was asked %d times; the run ended with %s\n%s%s", len(other.Requests()), p.ending(), out.stdout, out.stderr)
+		if run := p.record(); len(other.Requests()) > 0 || run.Status == metadata.Completed || run.Attempts[1].Status != metadata.Succeeded {
+			t.Errorf("the other model was asked %d times; the run is %s\n%s%s", len(other.Requests()), run.Status, out.stdout, out.stderr)
 		}
 	})
 }

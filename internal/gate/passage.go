@@ -26,7 +26,8 @@ type Call struct {
 	USD     float64           // limit; 0 means none
 	Network pipelines.Network // what it may reach besides its models
 
-	Tools []Server // servers of tools that it asks over HTTP
+	Tools   []Server // servers of tools that it asks over HTTP
+	NoShell bool     // it may not offer its model a shell
 
 	Models []string // that may be asked, with any that are known to cost no more; none: all may
 	Exact  bool     // nothing but Models may be asked
@@ -102,7 +103,7 @@ func OpenPassage(c Call) (*Passage, error) {
 		return p, err
 	}
 	p.gate, err = Open(Config{
-		Providers: providers, Tools: c.Tools, World: world, Proxy: c.Proxy, OnEvent: p.hear,
+		Providers: providers, Tools: c.Tools, NoShell: c.NoShell, World: world, Proxy: c.Proxy, OnEvent: p.hear,
 		Limits: Limits{Turns: c.Turns, USD: c.USD, Price: c.price, Model: c.mayAsk()},
 	})
 	if err == nil {

@@ -25,6 +25,7 @@ type field string
 const (
 	asksFor    field = "model"
 	tool       field = "tool"       // the kind of a tool
+	called     field = "called"     // its name, or what it is said to be
 	connector  field = "connector"  // a tool of the provider that reaches elsewhere
 	address    field = "address"    // of something that the provider is to fetch
 	longest    field = "longest"    // answer, in tokens

@@ -36,6 +36,10 @@ type request struct {
 // their kinds begin.
 var outward = []string{"web_search", "web_fetch", "mcp", "url_context", "google_search"}
 
+// shells are the tools by which programs let a model run commands, by their names and kinds. Codex also tells of them in
+// what its tool for JavaScript is said to be.
+var shells = []string{"Bash", "PowerShell", "bash_20241022", "bash_20250124", "shell", "local_shell", "shell_command", "exec_command", "write_stdin", "run_shell_command"}
+
 // askUsage is what is added to a request of Chat Completions for a stream, which says what was
 // used only if it is asked to. Of a field that comes twice, services take the last.
 const askUsage = `,"stream_options":{"include_usage":true}`
@@ -128,6 +132,11 @@ func (x *exchange) found(f field, v any) {
 	most, bounded := protocols()[x.provider.API].Bounded[said]
 	if why := protocols()["gateways"].Forbidden[f]; why != "" {
 		x.forbid(v, why)
+	}
+	if (f == tool || f == called) && x.gate.config.NoShell && slices.ContainsFunc(shells, func(name string) bool {
+		return said == name || strings.Contains(said, "### `"+name+"`")
+	}) {
+		x.refuse(http.StatusBadRequest, fmt.Sprintf("a reviewer runs commands by reprise alone, and its program offers the model a shell of its own: %.100q", said))
 	}
 	switch f {
 	case part, tool, named:

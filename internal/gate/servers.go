@@ -20,6 +20,8 @@ type Server struct {
 	Name   string // no other server of the gate has it
 	URL    *url.URL
 	Header http.Header // what it knows the user by; clients never see it
+
+	Handler http.Handler // if not nil, it is the server itself, in place of URL
 }
 
 // ServerUse is what a server of tools was asked.
@@ -40,6 +42,9 @@ type toolServer struct {
 }
 
 func newToolServer(s Server, way http.RoundTripper) (*toolServer, error) {
+	if s.Handler != nil {
+		return &toolServer{Server: s, use: ServerUse{Server: s.Name}}, nil
+	}
 	if s.URL == nil || s.URL.Host == "" || s.Name == "" || strings.Contains(s.Name, "/") {
 		return nil, fmt.Errorf("the server of tools %q has no address", s.Name)
 	}
@@ -53,6 +58,10 @@ func newToolServer(s Server, way http.RoundTripper) (*toolServer, error) {
 
 // ServeHTTP passes on a request of a client that may ask.
 func (t *toolServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if t.Handler != nil {
+		t.Handler.ServeHTTP(w, r)
+		return
+	}
 	if !slices.Contains([]string{http.MethodPost, http.MethodGet, http.MethodDelete}, r.Method) || r.Header.Get("Upgrade") != "" {
 		http.Error(w, "reprise: a server of tools is asked by POST, GET and DELETE", http.StatusMethodNotAllowed)
 		return

@@ -173,9 +173,11 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 // home prepares the home of a program for a call, and that of checks, whose programs it may use. Its close and leave have
 // to be called, in this order.
 func (s *Sandbox) home(ctx context.Context, what Home, access pipelines.Access) (h *ownHome, leave func(full bool), err error) {
-	leaveChecks, err := s.Enter(ctx)
-	if err != nil {
-		return nil, nil, err
+	leaveChecks := func() {}
+	if access.Runs() { // it may use their programs
+		if leaveChecks, err = s.Enter(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	name := what.Program + "-" + string(access)
 	m := mirror{takes: []string{""}, keeps: what.Keep, adds: access.Writes()}

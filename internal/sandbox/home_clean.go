@@ -2,8 +2,10 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -18,6 +20,24 @@ import (
 type stamp struct {
 	File    fileID
 	Changed int64 // nanoseconds
+}
+
+// StateOf is a digest of all that lies in a folder. It is another one once anything there was changed, also if that was
+// changed back some milliseconds later.
+func StateOf(dir string) (string, error) {
+	sum := sha256.New()
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			changed, _, id := diskUse(info)
+			_, _ = fmt.Fprintf(sum, "%q %v %v %v %v\n", name, info.Mode(), info.Size(), id, changed.UnixNano()) // never fails
+		}
+		return err
+	})
+	return string(sum.Sum(nil)), err
 }
 
 // mirror makes one folder like another. What neither side has touched since the last time stays, so that it takes a look

@@ -158,6 +158,10 @@ func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Deci
 	if err != nil {
 		return Result{}, err
 	}
+	t.Fresh = func(ctx context.Context) error {
+		_, err := e.Tree.Copy(ctx, "", copyFor(d))
+		return err
+	}
 	r, err := e.callAgent(ctx, run, d, t)
 	if e := remove(); e != nil {
 		return r, e // of the copy, and nothing that the agent could be blamed for

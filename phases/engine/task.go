@@ -255,6 +255,9 @@ type Task struct {
 	Timeout   time.Duration        `json:"timeout"`              // of the whole call, in nanoseconds
 	Idle      time.Duration        `json:"idle"`                 // without any output, in nanoseconds
 
+	// Fresh, if not nil, says that the program judges the work, in a copy of it, and makes that anew in Dir.
+	Fresh func(context.Context) error `json:"-"`
+
 	Notify func(Activity) `json:"-"` // if not nil, it is told what the agent is doing, from one goroutine
 }
 

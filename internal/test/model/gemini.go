@@ -123,7 +123,7 @@ func (p gemini) whole(r Request, reply Reply) any {
 func (p gemini) parts(r Request, reply Reply, text string) (parts []any) {
 	var calls []any
 	for i, c := range reply.Calls {
-		name, args := c.gemini()
+		name, args := c.gemini(r)
 		if name == "" {
 			text += string(args)
 			continue
@@ -148,7 +148,7 @@ func (p gemini) piece(parts []any, finish string, u Usage) event {
 }
 
 // gemini is the call as one of Gemini CLI's tools; no name means plain words.
-func (c Call) gemini() (string, json.RawMessage) {
+func (c Call) gemini(r Request) (string, json.RawMessage) {
 	switch {
 	case c.Tool != "":
 		return c.Tool, compact(c.Input)
@@ -156,6 +156,8 @@ func (c Call) gemini() (string, json.RawMessage) {
 		return "write_file", compact(map[string]string{"file_path": c.write.path, "content": c.write.content})
 	case c.edit != nil:
 		return "replace", compact(map[string]string{"file_path": c.edit.path, "old_string": c.edit.old, "new_string": c.edit.new, "instruction": "as the script says"})
+	case c.run != "" && r.Offers("mcp_reprise_run"):
+		return "mcp_reprise_run", compact(map[string]string{"command": c.run})
 	case c.run != "":
 		return "run_shell_command", compact(map[string]string{"command": c.run, "description": "as the script says"})
 	}

@@ -171,6 +171,8 @@ func (c Call) claude(r Request) (string, json.RawMessage) {
 		return "Write", compact(map[string]string{"file_path": c.write.path, "content": c.write.content})
 	case c.edit != nil:
 		return "Edit", compact(map[string]string{"file_path": c.edit.path, "old_string": c.edit.old, "new_string": c.edit.new})
+	case c.run != "" && r.Offers(hands().name()):
+		return hands().name(), compact(map[string]string{"command": c.run})
 	case c.served != nil:
 		return c.served.name(), compact(c.served.input)
 	case c.run != "":

@@ -55,6 +55,9 @@ type served struct {
 	input        any
 }
 
+// hands is the tool by which reviewers run commands.
+func hands() served { return served{server: "reprise", tool: "run"} }
+
 // name is what programs call the tool.
 func (s served) name() string { return "mcp__" + s.server + "__" + s.tool }
 

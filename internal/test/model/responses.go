@@ -80,7 +80,12 @@ func toolNames(tools []responsesTool) []string {
 	for _, t := range tools {
 		switch {
 		case t.Type == "namespace":
-			names = append(names, toolNames(t.Tools)...)
+			for _, name := range toolNames(t.Tools) {
+				if strings.HasPrefix(t.Name, "mcp__") {
+					name = t.Name + "__" + name
+				}
+				names = append(names, name)
+			}
 		case t.Name != "":
 			names = append(names, t.Name)
 		default:
@@ -158,6 +163,8 @@ func (c Call) codex(r Request, id string) event {
 		return function(c.Tool, c.Input)
 	case c.answer != nil:
 		return nil
+	case r.Offers(hands().name()): // without a shell
+		return event{"type": "function_call", "call_id": id, "namespace": "mcp__reprise", "name": hands().tool, "arguments": string(compact(map[string]string{"command": c.shell()}))}
 	case c.edit != nil && r.Offers("apply_patch"):
 		return custom("apply_patch", c.patch())
 	case c.served != nil && r.Offers("exec"):
