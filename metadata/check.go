@@ -80,7 +80,7 @@ func (c *checker) history(r *Run) {
 		}
 		if a.Broke != "" {
 			for rule := range strings.SplitSeq(a.Broke, ",") {
-				oneOf(at, "broke", Rule(rule), rules()...)
+				oneOf(at, "broke", rule, closedLists["Rule"]...)
 			}
 		}
 		switch {

@@ -94,9 +94,11 @@ func (c succession) grown() {
 	})
 	kept(c.checker, "merges", old.Merges, next.Merges, alike)
 	kept(c.checker, "approvals", old.Approvals, next.Approvals, alike)
-	c.opened(old, next)
+	c.opened()
 	kept(c.checker, "attempts", old.Attempts, next.Attempts, func(a, b Attempt) bool {
-		return alike(a, b) || a.Status == Started && sameCall(a, b)
+		ended := a.Status == Started && a.N == b.N && a.Phase == b.Phase && a.Step == b.Step && a.Generation == b.Generation &&
+			a.Round == b.Round && a.StartedAt.Equal(b.StartedAt)
+		return ended || alike(a, b)
 	})
 }
 
@@ -169,12 +171,6 @@ func alike[E any](a, b E) bool {
 	return errA == nil && errB == nil && bytes.Equal(x, y)
 }
 
-// sameCall reports whether b can be how attempt a, which was open, ended.
-func sameCall(a, b Attempt) bool {
-	return a.N == b.N && a.Phase == b.Phase && a.Step == b.Step && a.Generation == b.Generation &&
-		a.Round == b.Round && a.StartedAt.Equal(b.StartedAt)
-}
-
 // merged reports whether a run has the base as of another commit than before, because that was merged.
 func merged(old, next *Run) bool {
 	n := len(next.Merges)
@@ -182,10 +178,10 @@ func merged(old, next *Run) bool {
 }
 
 // opened checks that issues which were opened stay in the record: else they would be opened once more.
-func (c *checker) opened(old, next *Run) {
+func (c succession) opened() {
 	at := c.root()
-	for _, was := range old.Children {
-		if was.Opened() && !slices.ContainsFunc(next.Children, func(is Child) bool { return is.ID == was.ID && is.Number == was.Number }) {
+	for _, was := range c.old.Children {
+		if was.Opened() && !slices.ContainsFunc(c.next.Children, func(is Child) bool { return is.ID == was.ID && is.Number == was.Number }) {
 			at.bad("children", "issue %d, %q, is gone; it was opened", was.Number, was.ID)
 		}
 	}

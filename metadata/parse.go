@@ -79,10 +79,7 @@ func Format(r Run) ([]byte, error) {
 const oldest = 3
 
 // NewerError is the mistake in a record whose format is newer than those that this program knows.
-type NewerError struct{ Mistake *Mistake }
-
-// Error gives the mistake with its place.
-func (e *NewerError) Error() string { return e.Mistake.Error() }
+type NewerError struct{ *Mistake }
 
 // Unwrap returns the mistake.
 func (e *NewerError) Unwrap() error { return e.Mistake }
@@ -311,9 +308,5 @@ func JoinMistakes(mistakes []*Mistake) error {
 
 // NotOneOf says of a word that it is none of the valid ones.
 func NotOneOf[T ~string](word T, valid ...T) string {
-	words := make([]string, len(valid))
-	for i, w := range valid {
-		words[i] = string(w)
-	}
-	return fmt.Sprintf("%.80q is not one of %s", string(word), strings.Join(words, ", "))
+	return fmt.Sprintf("%.80q is not one of %s", string(word), strings.Join(texts(valid...), ", "))
 }
