@@ -211,9 +211,6 @@ type Rule struct {
 // splits reports whether the rule has a phase done in parts.
 func (r Rule) splits() bool { return r.Then.Split != "" }
 
-// Splits reports whether a rule may have a phase done in parts.
-func (p *Pipeline) Splits() bool { return slices.ContainsFunc(p.Rules, Rule.splits) }
-
 // Then is what a rule does. Exactly one field is set.
 type Then struct {
 	Skip     string        `json:"skip,omitempty"` // "review"

@@ -177,12 +177,11 @@ func FoundParts(report json.RawMessage) bool {
 // may have several does not say how many.
 const usualJobs = 4
 
-// JobsFor gives how many phases or parts are at work at the same time, of what a pipeline says of that; 0: one.
-func JobsFor(jobs int, several bool) int {
-	if jobs == 0 && several {
-		return usualJobs
+// TakeJobs has that many at work at the same time, unless the pipeline says how many. 0 is one.
+func (p *Pipeline) TakeJobs() {
+	if p.Jobs == 0 && (p.Parallel || slices.ContainsFunc(p.Rules, Rule.splits)) {
+		p.Jobs = usualJobs
 	}
-	return jobs
 }
 
 // needsAmong gives those phases that one needs which are kept and, in place of each that is not,

@@ -142,7 +142,7 @@ func (s runSession) view() terminal.View {
 	out, o := s.log(), s.o
 	live := environ.IsTerminal(out) && s.Env.Getenv("TERM") != "dumb" && !o.prompts && !o.log.json()
 	return terminal.NewView(out, terminal.Options{
-		Live: live, Color: text.WantsColor(s.Env.Getenv, environ.IsTerminal(out)), Plan: s.Plan, Format: o.log.format(), Verbose: strings.HasPrefix(string(o.log), "verbose"), Messages: s.Env.Stderr,
+		Live: live, Color: text.WantsColor(s.Env.Getenv, environ.IsTerminal(out)), Plan: s.Plan, JSON: o.log.json(), Verbose: strings.HasPrefix(string(o.log), "verbose"), Messages: s.Env.Stderr,
 	})
 }
 

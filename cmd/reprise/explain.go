@@ -16,7 +16,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/runs"
-	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
@@ -60,7 +59,7 @@ prompt.`,
   reprise explain --issue-file issue.md --prompts`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
-			case countFlags(o.whole, o.graph, o.prompt.Phase != "", o.all) > 1:
+			case text.Count(o.whole, o.graph, o.prompt.Phase != "", o.all) > 1:
 				return exit.Usagef("--settings, --graph, --phase and --prompts each show something else: give one of them")
 			case o.graph:
 				return drawGraph(c.Context(), env, o)
@@ -69,9 +68,7 @@ prompt.`,
 			case c.Flags().Changed("step"):
 				return exit.Usagef("which phase? Give --phase PHASE")
 			case o.all:
-				ctx, end := telemetry.Begin(c.Context(), env)
-				defer end()
-				return runRun(ctx, env, runOptions{Options: o.Options, dry: true, prompts: true, json: o.prompt.JSON, log: "text"})
+				return runRun(c.Context(), env, runOptions{Options: o.Options, dry: true, prompts: true, json: o.prompt.JSON, log: "text"})
 			}
 			return explainPlan(c.Context(), env, o)
 		},

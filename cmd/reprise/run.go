@@ -45,11 +45,7 @@ the checks of the pipeline, which may need the network.`,
 		Example: `  reprise run --dry-run --issue-file issue.md
   reprise run --issue-file issue.md
   reprise run --issue https://github.com/OWNER/REPO/issues/7`,
-		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, end := telemetry.Begin(c.Context(), env)
-			defer end()
-			return runRun(ctx, env, o)
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return runRun(c.Context(), env, o) },
 	}
 	f := c.Flags()
 	f.SortFlags = false // they are in groups, see flagTitles
@@ -81,6 +77,8 @@ the checks of the pipeline, which may need the network.`,
 
 // runRun starts or continues a run and tells how it ended.
 func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
+	ctx, end := telemetry.Begin(ctx, env)
+	defer end()
 	env, flush := env.Masked()
 	defer flush()
 	if o.json {
@@ -150,11 +148,7 @@ func retryCommand(env environ.Env) *cobra.Command {
 tries start again, so its phase has all its revisions, and calls that failed no longer
 count. To change what was decided in an earlier phase, take the run back with rollback.`,
 		Example: "  reprise retry --issue 7",
-		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, end := telemetry.Begin(c.Context(), env)
-			defer end()
-			return runRun(ctx, env, o)
-		},
+		RunE:    func(c *cobra.Command, _ []string) error { return runRun(c.Context(), env, o) },
 	}
 	o.origin(c.Flags())
 	c.Flags().StringVar(&o.phase, "phase", "", "phase to try again (default: the one the run stopped at)")
@@ -196,14 +190,6 @@ type logForm string
 
 // json reports whether each event is one object of JSON.
 func (l logForm) json() bool { return strings.HasSuffix(string(l), "json") }
-
-// format is the form of the log as package terminal calls it.
-func (l logForm) format() string {
-	if l.json() {
-		return "json"
-	}
-	return "text"
-}
 
 // origin adds the flags that say which run it is, and what it may spend and reach.
 func (o *runOptions) origin(f *pflag.FlagSet) {

@@ -311,16 +311,6 @@ func warnOfSteering(w *workspace.Workspace) {
 	}
 }
 
-// countFlags is how many of the flags are given.
-func countFlags(flags ...bool) (n int) {
-	for _, f := range flags {
-		if f {
-			n++
-		}
-	}
-	return n
-}
-
 // update merges the base into a run at once, and says what became of that. Agents are called
 // by "reprise run"; a run that has nothing else to do stops as it had.
 func (s steerRequest) update(ctx context.Context, w *workspace.Workspace) error {

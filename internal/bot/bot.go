@@ -95,7 +95,7 @@ func newBot(j *environ.Job, in inbox.Inputs, t inbox.Trigger, dry dryRunner) (*b
 	v.inbox = inbox.New(p.Source)
 	return &bot{
 		place: p, inbox: v.inbox, voice: v, lease: v.lease, dryRun: dry,
-		preflight: &doctor.Preflight{Env: p.Env, GitHub: p.GitHub, Pull: p.In.Pull, Warn: v.warn},
+		preflight: &doctor.Preflight{GitHub: p.GitHub, Pull: p.In.Pull, Warn: v.warn},
 	}, nil
 }
 

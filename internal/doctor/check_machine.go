@@ -30,22 +30,22 @@ import (
 // the form that is asked for, and that takes settings from its environment.
 const leastGit = "2.31"
 
-// values looks at the secrets of the environment.
-func values(env environ.Env) []Check {
-	names := secrets.Short(env.Secrets())
+// secrets looks at the secrets of the environment.
+func (x *examination) secrets(context.Context) []Check {
+	names := secrets.Short(x.env.Secrets())
 	if len(names) == 0 {
 		return nil
 	}
 	return []Check{hinted("secrets", fmt.Sprintf("%s: shorter than %d characters, so the value is not looked for", strings.Join(names, ", "), secrets.MinLength), "give the variable another name if it holds no secret")}
 }
 
-// gitProgram looks at the git program.
-func gitProgram(ctx context.Context, env environ.Env) []Check {
+// git looks at the git program.
+func (x *examination) git(ctx context.Context) []Check {
 	path, err := exec.LookPath("git")
 	if err != nil {
 		return []Check{lacking("git", "there is no program git in PATH", "install git "+leastGit+" or newer")}
 	}
-	v, err := saysVersion(ctx, env, path)
+	v, err := saysVersion(ctx, x.env, path)
 	switch {
 	case err != nil:
 		return []Check{lacking("git", path+": "+err.Error(), "install git "+leastGit+" or newer")}
@@ -62,9 +62,9 @@ const (
 )
 
 // folder looks at where runs live: it has to be a place to write, with room.
-func folder(env environ.Env, src *git.Source, id string) []Check {
+func (x *examination) folder(src *git.Source) []Check {
 	const name = "folder"
-	where, err := workspace.HomeFolder(env, src, id)
+	where, err := workspace.HomeFolder(x.env, src, x.is.ID)
 	if err != nil {
 		return []Check{lacking(name, err.Error(), "")}
 	}
@@ -142,9 +142,9 @@ func olderThan(v, least string) bool {
 // no version.
 func series(v string) string { return semver.MajorMinor("v" + v) }
 
-// triedSandbox tries whether the sandbox holds, with a file that a program in it
+// sandbox tries whether the sandbox holds, with a file that a program in it
 // must not be able to read.
-func triedSandbox(ctx context.Context, env environ.Env, plan *pipelines.Pipeline) []Check {
+func (x *examination) sandbox(ctx context.Context) []Check {
 	const name = "sandbox"
 	root, err := os.MkdirTemp("", "reprise-")
 	if err != nil {
@@ -156,11 +156,11 @@ func triedSandbox(ctx context.Context, env environ.Env, plan *pipelines.Pipeline
 		return []Check{lacking(name, err.Error(), "")}
 	}
 	box := sandbox.Sandbox{}
-	if plan != nil {
-		box = workspace.SandboxOf(plan)
+	if x.plan != nil {
+		box = workspace.SandboxOf(x.plan)
 	}
 	box.Helper, box.State = helper, filepath.Join(root, "homes")
-	opts, _, err := agents.Options{Environ: env.Environ}.Contain(sandbox.Required, box)
+	opts, _, err := agents.Options{Environ: x.env.Environ}.Contain(sandbox.Required, box)
 	if err != nil {
 		return []Check{hinted(name, err.Error(), "without one, agents and checks can reach all that you can; the action wants one, unless its input says otherwise")}
 	}

@@ -20,11 +20,19 @@ import (
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
-	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// repository looks at the repository, and where it comes from.
-func repository(ctx context.Context, env environ.Env, src *git.Source) []Check {
+// repository looks at the repository, where it comes from, and the run of the issue in it.
+func (x *examination) repository(ctx context.Context) []Check {
+	src, err := git.Find(ctx, x.o.Repo)
+	if err != nil {
+		way := "" // others say themselves what to do
+		if errors.As(err, new(*git.NotARepository)) {
+			way = "go to a repository, or name one with --repo"
+		}
+		return []Check{lacking("repository", err.Error(), way)}
+	}
+	x.src = src
 	at := "on " + src.Branch
 	if src.Branch == "" {
 		at = "on no branch, at " + src.Head[:min(len(src.Head), 10)]
@@ -33,7 +41,7 @@ func repository(ctx context.Context, env environ.Env, src *git.Source) []Check {
 	if src.Shallow {
 		checks = append(checks, hinted("history", "it is cut off (a shallow clone); a run works with it", "git fetch --unshallow, if agents are to see the history"))
 	}
-	return slices.Concat(checks, signing(ctx, src), shapes(ctx, env, src))
+	return slices.Concat(checks, signing(ctx, src), x.shapes(ctx), x.began(ctx))
 }
 
 // signing tries the key of whoever has git sign commits.
@@ -48,22 +56,22 @@ func signing(ctx context.Context, src *git.Source) []Check {
 }
 
 // shapes says in what a run does not find the repository as its user does.
-func shapes(ctx context.Context, env environ.Env, src *git.Source) []Check {
+func (x *examination) shapes(ctx context.Context) []Check {
 	var checks []Check
-	if left := src.Partial(); left != "" {
+	if left := x.src.Partial(); left != "" {
 		checks = append(checks, hinted("objects", "the clone is partial ("+left+"): what is missing is fetched when a run needs it; agents and checks cannot fetch", "git fetch --refetch --filter=blob:limit=1g, if that is too slow"))
 	}
-	if src.Sparse() {
+	if x.src.Sparse() {
 		checks = append(checks, hinted("checkout", "it is sparse: a run has all files of the repository", "leave it so if there is room for them"))
 	}
-	modules, err := src.Submodules(ctx)
+	modules, err := x.src.Submodules(ctx)
 	switch {
 	case err != nil:
 		checks = append(checks, hinted("submodules", err.Error(), ""))
 	case len(modules) > 0:
 		checks = append(checks, hinted("submodules", fmt.Sprintf("%s: their folders are empty for agents and checks", strings.Join(modules, ", ")), "have checks that need them fetch them"))
 	}
-	return append(checks, largeFiles(ctx, env, src)...)
+	return append(checks, x.largeFiles(ctx)...)
 }
 
 func origin(src *git.Source) Check {
@@ -97,9 +105,9 @@ func writable(src *git.Source) []Check {
 
 // largeFiles looks at the filters of a repository, and at the git-lfs of one that uses Git LFS: whether it is set up,
 // and starts where a run has it convert files, in the sandbox.
-func largeFiles(ctx context.Context, env environ.Env, src *git.Source) (out []Check) {
+func (x *examination) largeFiles(ctx context.Context) (out []Check) {
 	const name = "Git LFS"
-	filters, err := src.Filters(ctx)
+	filters, err := x.src.Filters(ctx)
 	if err != nil {
 		return []Check{hinted(name, err.Error(), "")}
 	}
@@ -110,16 +118,16 @@ func largeFiles(ctx context.Context, env environ.Env, src *git.Source) (out []Ch
 	switch {
 	case at < 0:
 		return out
-	case src.LFS() == "":
+	case x.src.LFS() == "":
 		return append(out, hinted(name, "it is not set up here: agents and checks see pointers instead of the files that it keeps, and cannot change these", "install git-lfs, and run git lfs install"))
 	}
-	if err := startsHeld(ctx, env, src.LFS()); err != nil {
-		if saysSo(ctx, env, []string{src.LFS(), "version"}, plainEnv(env)) != nil {
-			return append(out, lacking(name, fmt.Sprintf("%s does not work: %v", src.LFS(), err), "install it again, or run git lfs uninstall to do without it"))
+	if err := startsHeld(ctx, x.env, x.src.LFS()); err != nil {
+		if saysSo(ctx, x.env, []string{x.src.LFS(), "version"}, plainEnv(x.env)) != nil {
+			return append(out, lacking(name, fmt.Sprintf("%s does not work: %v", x.src.LFS(), err), "install it again, or run git lfs uninstall to do without it"))
 		}
-		return append(out, lacking(name, fmt.Sprintf("%s does not work in the sandbox: %v", src.LFS(), err), "install it where programs of the system are, or start without a sandbox (--sandbox off)"))
+		return append(out, lacking(name, fmt.Sprintf("%s does not work in the sandbox: %v", x.src.LFS(), err), "install it where programs of the system are, or start without a sandbox (--sandbox off)"))
 	}
-	return append(out, well(name, src.LFS()+": agents and checks have the files that it keeps, and what they change is uploaded with the push"))
+	return append(out, well(name, x.src.LFS()+": agents and checks have the files that it keeps, and what they change is uploaded with the push"))
 }
 
 // startsHeld has git-lfs say its version in the sandbox, if the system has one.
@@ -167,7 +175,7 @@ var called = regexp.MustCompile(`^\s*(?:[A-Za-z_]\w*=\S*\s+)*([A-Za-z][\w.+-]*)(
 
 // commands names the programs that setups and checks call first and nobody finds. The first command of a setup would
 // stop a run; what comes later may be there by then.
-func commands(plans []*pipelines.Pipeline) (checks []Check) {
+func (x *examination) commands(context.Context) (checks []Check) {
 	seen := map[string]bool{}
 	look := func(what, name, run, file string, status Condition) {
 		m := called.FindStringSubmatch(run)
@@ -179,7 +187,7 @@ func commands(plans []*pipelines.Pipeline) (checks []Check) {
 			checks = append(checks, Check{what, status, "there is no program " + m[1] + " in PATH, which " + name + " in " + file + " runs", "install it, or change that line: " + run})
 		}
 	}
-	for _, p := range plans {
+	for _, p := range x.plans() {
 		for i, c := range p.Setup {
 			look("setup", c.Name, c.Run, p.Source, map[bool]Condition{true: Missing, false: Hint}[i == 0])
 		}

@@ -112,7 +112,16 @@ const writeAnew = "take over what you want to keep, and write it anew: reprise i
 // working safely, as far as the file alone tells.
 func lintWorkflow(w setup.WorkflowYAML) []Check {
 	l := workflowLint{w: w}
-	l.triggers()
+	on := namesIn(w.On)
+	if slices.Contains(on, "pull_request_target") {
+		l.hint("take it out", "pull_request_target starts it: with that, people without rights come close to its keys")
+	}
+	if !slices.Contains(on, "issue_comment") {
+		l.hint("add issue_comment with types: [created] to on:", "comments do not start it")
+	}
+	if !w.Concurrency.IsZero() {
+		l.hint("put concurrency on the job that works", "its concurrency is on the whole workflow: any comment can drop a job that waits, or end one that works")
+	}
 	l.jobs()
 	return l.found
 }
@@ -125,19 +134,6 @@ type workflowLint struct {
 
 func (l *workflowLint) hint(do, format string, args ...any) {
 	l.found = append(l.found, hinted("workflow", fmt.Sprintf(format, args...), do))
-}
-
-func (l *workflowLint) triggers() {
-	on := namesIn(l.w.On)
-	if slices.Contains(on, "pull_request_target") {
-		l.hint("take it out", "pull_request_target starts it: with that, people without rights come close to its keys")
-	}
-	if !slices.Contains(on, "issue_comment") {
-		l.hint("add issue_comment with types: [created] to on:", "comments do not start it")
-	}
-	if !l.w.Concurrency.IsZero() {
-		l.hint("put concurrency on the job that works", "its concurrency is on the whole workflow: any comment can drop a job that waits, or end one that works")
-	}
 }
 
 // namesIn gives the names in a scalar, a list or the keys of a mapping.

@@ -59,15 +59,15 @@ func Examine(ctx context.Context, env environ.Env, o Options) (checks []Check, e
 		x.is.ID = o.Id
 	}
 	for _, look := range []func(context.Context) []Check{
-		func(ctx context.Context) []Check { return gitProgram(ctx, env) },
+		x.git,
 		x.repository,
 		x.runs,
-		func(context.Context) []Check { return values(env) },
+		x.secrets,
 		x.forge,
 		x.pipelines,
-		func(ctx context.Context) []Check { return triedSandbox(ctx, env, x.plan) },
+		x.sandbox,
 		x.agents,
-		func(context.Context) []Check { return commands(x.plans()) },
+		x.commands,
 	} {
 		checks = append(checks, look(ctx)...)
 		if ctx.Err() != nil {
@@ -77,26 +77,12 @@ func Examine(ctx context.Context, env environ.Env, o Options) (checks []Check, e
 	return checks, nil
 }
 
-// repository looks at the repository, and at the run of the issue in it.
-func (x *examination) repository(ctx context.Context) []Check {
-	src, err := git.Find(ctx, x.o.Repo)
-	if err != nil {
-		way := "" // others say themselves what to do
-		if errors.As(err, new(*git.NotARepository)) {
-			way = "go to a repository, or name one with --repo"
-		}
-		return []Check{lacking("repository", err.Error(), way)}
-	}
-	x.src = src
-	return append(repository(ctx, x.env, src), x.began(ctx)...)
-}
-
 // runs looks at where runs live, and at what became of others there.
 func (x *examination) runs(ctx context.Context) []Check {
 	if x.src == nil {
-		return folder(x.env, &git.Source{Dir: "none"}, x.is.ID)
+		return x.folder(&git.Source{Dir: "none"})
 	}
-	return slices.Concat(writable(x.src), folder(x.env, x.src, x.is.ID))
+	return slices.Concat(writable(x.src), x.folder(x.src))
 }
 
 // forge looks at the workflow and at GitHub, and takes the issue from there.
@@ -184,7 +170,10 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 	if x.plan == nil {
 		def, err := workspace.Define(ctx, x.src, x.is, workspace.Choice{Pipeline: x.o.Pipeline, Agent: x.o.Agent, Here: true})
 		if err != nil {
-			return append(checks, x.noPipeline(err)...)
+			if !errors.As(err, new(pipelines.Mistakes)) || workspace.IsPath(x.o.Pipeline) { // else they are said already
+				checks = append(checks, lacking("pipeline", err.Error(), "reprise explain says which pipeline an issue takes"))
+			}
+			return checks
 		}
 		x.plan = def.Plan
 		name := def.Plan.Name
@@ -223,15 +212,6 @@ func evidence(plan *pipelines.Pipeline) (checks []Check) {
 	return checks
 }
 
-// noPipeline says why no pipeline could be taken, unless its mistakes are said
-// already.
-func (x *examination) noPipeline(err error) []Check {
-	if errors.As(err, new(pipelines.Mistakes)) && !workspace.IsPath(x.o.Pipeline) {
-		return nil
-	}
-	return []Check{lacking("pipeline", err.Error(), "reprise explain says which pipeline an issue takes")}
-}
-
 // IsNoRepository tells a folder without a repository, or with an empty one, and a
 // machine without git from other trouble.
 func IsNoRepository(err error) bool {
@@ -265,7 +245,6 @@ func lacking(name, found, do string) Check { return Check{name, Missing, found, 
 
 // Preflight finds out, in a job on GitHub, what is missing for the work ahead.
 type Preflight struct {
-	Env    environ.Env
 	GitHub github.Repo
 	Pull   bool            // a pull request is to be opened
 	Warn   func(err error) // tells of what could not be found out

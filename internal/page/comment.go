@@ -122,7 +122,7 @@ func (w *writer) warnings() string {
 func (w *writer) becomes(x metadata.Child) string {
 	opened, soon := 0, phases.ToOpen(phases.On(w.Plan, w.Run))
 	for _, c := range w.Run.Children {
-		opened += map[bool]int{true: 1}[c.Opened()]
+		opened += text.Count(c.Opened())
 	}
 	switch {
 	case x.Opened():

@@ -179,7 +179,7 @@ func (w words) diff(changes []Change, space *space) (d diff) {
 			case "del":
 				deleted++
 			case "file":
-				files += count(strings.HasPrefix(l, "diff --git "))
+				files += text.Count(strings.HasPrefix(l, "diff --git "))
 			}
 			if left > 0 {
 				left++
@@ -201,13 +201,6 @@ func (w words) diff(changes []Change, space *space) (d diff) {
 		d.Left = w.Shown("page diff cut", "n", left, "commit", fmt.Sprintf("%.12s", text.Flat(commit)))
 	}
 	return d
-}
-
-func count(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // kindOf says what a line of a diff is. Only a hunk has lines of files.

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +46,9 @@ func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 		return nil, err
 	}
 	all, broken, open := []leftover{}, []error(nil), 0
-	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(slotRank(a), slotRank(b)) })
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { // what runs share comes behind them
+		return text.Count(workspace.IsSlot(a.Name())) - text.Count(workspace.IsSlot(b.Name()))
+	})
 	for _, e := range entries {
 		name := e.Name()
 		root := filepath.Join(filepath.Dir(one), name)
@@ -73,14 +74,6 @@ func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 		all = append(all, l)
 	}
 	return all, errors.Join(broken...)
-}
-
-// slotRank sorts what runs share behind them.
-func slotRank(e fs.DirEntry) int {
-	if workspace.IsSlot(e.Name()) {
-		return 1
-	}
-	return 0
 }
 
 // overWhy says why a run is over, or "".

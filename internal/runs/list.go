@@ -87,10 +87,7 @@ func list(ctx context.Context, env environ.Env, src *git.Source, in ...string) (
 		all = append(all, listed(run, where))
 	}
 	slices.SortStableFunc(all, func(a, b Run) int {
-		if waits := a.Waits != ""; waits != (b.Waits != "") {
-			return map[bool]int{true: -1, false: 1}[waits]
-		}
-		return b.Updated.Compare(a.Updated)
+		return cmp.Or(text.Count(b.Waits != "")-text.Count(a.Waits != ""), b.Updated.Compare(a.Updated))
 	})
 	return all, errors.Join(broken...)
 }

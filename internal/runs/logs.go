@@ -33,7 +33,7 @@ type LogOptions struct {
 // Logs shows what agents have said and done in a run, as far as that was on this machine,
 // or is in the folder that o names. For that, r may be nil.
 func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOptions) error {
-	switch given := count(o.Attempt != 0, o.Phase != "", o.All); {
+	switch given := text.Count(o.Attempt != 0, o.Phase != "", o.All); {
 	case o.Follow && o.From != "":
 		return exit.Usagef("--follow shows what is still to come on this machine, and --from what was downloaded: give one of them")
 	case given > 1 || o.Follow && given > 0:
@@ -62,15 +62,6 @@ func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOpti
 		return exit.Usagef("there is no such transcript of the run of issue %s on this machine: they stay where the run was at work, for 14 days; those of jobs on GitHub are in their artifacts, which --from reads", text.Flat(r.Run.IssueNumber))
 	}
 	return l.show(asked)
-}
-
-func count(all ...bool) (n int) {
-	for _, b := range all {
-		if b {
-			n++
-		}
-	}
-	return n
 }
 
 // logs shows transcripts.

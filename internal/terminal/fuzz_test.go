@@ -46,7 +46,7 @@ func everyView(plan *pipelines.Pipeline, run metadata.Run, o progresstest.Odd) [
 	s := screen{Options: Options{Plan: plan, Width: 80}, Height: 24}
 	for _, e := range []engine.Event{{Run: run, Decision: &d}, {Run: run, Of: d, Activity: &activity}, {Run: run, Of: d, Done: &done}} {
 		NewView(&plain, Options{Plan: plan, Verbose: true}).Report(e)
-		NewView(&log, Options{Plan: plan, Verbose: true, Format: "json"}).Report(e)
+		NewView(&log, Options{Plan: plan, Verbose: true, JSON: true}).Report(e)
 		s.take(e)
 		render(s)
 	}
@@ -75,9 +75,9 @@ func FuzzShown(f *testing.F) {
 		if line := text.Flat(body); strings.ContainsFunc(line, unicode.IsControl) {
 			t.Errorf("not one line: %q", line)
 		}
-		for _, format := range []string{"text", "json"} {
+		for _, asJSON := range []bool{false, true} {
 			var log bytes.Buffer
-			v := NewView(environ.NewCommandEscaper(&log), Options{Plan: plan, Verbose: true, Format: format})
+			v := NewView(environ.NewCommandEscaper(&log), Options{Plan: plan, Verbose: true, JSON: asJSON})
 			for _, e := range []engine.Event{{Run: run, Decision: &d}, {Run: run, Of: d, Activity: &activity}, {Run: run, Of: d, Done: &done}} {
 				v.Report(e)
 			}

@@ -321,7 +321,7 @@ type Options struct {
 	Live    bool                // keep a picture up to date; w must be a terminal, and the format "text"
 	Color   bool                // see text.WantsColor
 	Verbose bool                // also tell what agents do in between
-	Format  string              // "text", or "json" for one object per line
+	JSON    bool                // one object per line
 	Plan    *pipelines.Pipeline // of the run; nil if it is not known yet
 	Width   int                 // of the terminal in cells; 0 if unknown
 	// Group begins a group of lines that the page of a job can fold, and ends the one before; ""

@@ -38,10 +38,9 @@ func (v *logView) Report(e engine.Event) {
 	defer v.mu.Unlock()
 	for _, n := range newsOf(v.o.Plan, e) {
 		v.follow(n)
-		asJSON := v.o.Format == "json"
 		switch {
-		case n.Event == "activity" && (!v.o.Verbose || n.Activity == "" && !asJSON):
-		case asJSON:
+		case n.Event == "activity" && (!v.o.Verbose || n.Activity == "" && !v.o.JSON):
+		case v.o.JSON:
 			LogJSON(v.p.W, n)
 		default:
 			if !v.begun {
@@ -112,7 +111,7 @@ func (v *logView) follow(n news) {
 		v.doing = append(v.doing, &working{n, time.Now()})
 	}
 	v.rest()
-	if n.Event == "stop" || len(v.doing) == 0 || v.o.Format == "json" {
+	if n.Event == "stop" || len(v.doing) == 0 || v.o.JSON {
 		v.doing = nil
 		return
 	}

@@ -63,7 +63,7 @@ func TestWarningsOfACall(t *testing.T) {
 	if got := shown(p, Options{Plan: p.Plan}); !strings.Contains(got, "          - ! codex was refused evil.example:443\n") {
 		t.Errorf("the plain view tells no warning:\n%s", got)
 	}
-	if got := shown(p, Options{Plan: p.Plan, Format: "json"}); !strings.Contains(got, `"warnings":["codex was refused\nevil.example:443"]`) {
+	if got := shown(p, Options{Plan: p.Plan, JSON: true}); !strings.Contains(got, `"warnings":["codex was refused\nevil.example:443"]`) {
 		t.Errorf("the JSON view tells no warning:\n%s", got)
 	}
 }
@@ -80,7 +80,7 @@ func TestViewsTellThatTheBaseWasMerged(t *testing.T) {
 		if got := shown(p, Options{Plan: p.Plan}); strings.Count(got, "= "+want+"\n") != 1 {
 			t.Errorf("the plain view does not say %q once:\n%s", want, got)
 		}
-		if got := shown(p, Options{Plan: p.Plan, Format: "json"}); !strings.Contains(got, `"event":"merge"`) || !strings.Contains(got, `"why":"2 commits of main are merged"`) {
+		if got := shown(p, Options{Plan: p.Plan, JSON: true}); !strings.Contains(got, `"event":"merge"`) || !strings.Contains(got, `"why":"2 commits of main are merged"`) {
 			t.Errorf("the JSON view does not say it:\n%s", got)
 		}
 		var live []string
@@ -104,7 +104,7 @@ func TestViewsTellThatAPhaseWasLeftOut(t *testing.T) {
 	if got := shown(p, Options{Plan: p.Plan}); strings.Count(got, want) != 1 || !regexp.MustCompile(phase+" +[a-z]* += "+want).MatchString(got) {
 		t.Errorf("the plain view does not say %q of %s once:\n%s", want, phase, got)
 	}
-	if got := shown(p, Options{Plan: p.Plan, Format: "json"}); !strings.Contains(got, `"event":"skip_if","issue":"7","phase":"`+phase+`"`) || !strings.Contains(got, `"why":"`+want+`"`) {
+	if got := shown(p, Options{Plan: p.Plan, JSON: true}); !strings.Contains(got, `"event":"skip_if","issue":"7","phase":"`+phase+`"`) || !strings.Contains(got, `"why":"`+want+`"`) {
 		t.Errorf("the JSON view does not say it:\n%s", got)
 	}
 	var live []string
@@ -128,7 +128,7 @@ func TestPlainViewColour(t *testing.T) {
 
 func TestJSONView(t *testing.T) {
 	p := progresstest.Plays(t, "en")["middle"]
-	got := shown(p, Options{Plan: p.Plan, Format: "json"})
+	got := shown(p, Options{Plan: p.Plan, JSON: true})
 	progresstest.Golden(t, "log-middle.jsonl", got)
 	var events []string
 	for line := range strings.Lines(got) {
@@ -141,7 +141,7 @@ func TestJSONView(t *testing.T) {
 	if slices.Contains(events, "activity") {
 		t.Error("the log tells activity though it is not verbose")
 	}
-	if n := strings.Count(shown(p, Options{Plan: p.Plan, Format: "json", Verbose: true}), `"event":"activity"`); n == 0 {
+	if n := strings.Count(shown(p, Options{Plan: p.Plan, JSON: true, Verbose: true}), `"event":"activity"`); n == 0 {
 		t.Error("the verbose log tells no activity")
 	}
 }
@@ -154,11 +154,11 @@ func TestHostileTextStaysOnItsLine(t *testing.T) {
 	f := progresstest.WarningInOutput()
 	f.Title = "x\x1b[2J\x1b]0;owned\x07y\n::set-output name=a::b ##[add-mask]e\u202e"
 	p.Next(p.Judgement("", f))
-	for _, o := range []Options{{Plan: p.Plan}, {Plan: p.Plan, Format: "json"}} {
+	for _, o := range []Options{{Plan: p.Plan}, {Plan: p.Plan, JSON: true}} {
 		got := shown(p, o)
 		for _, bad := range []string{"\x1b", "\x07", "\n::", "##[add-mask]"} {
-			if strings.Contains(got, bad) && (o.Format != "json" || bad != "##[add-mask]") {
-				t.Errorf("%s view: %q got through:\n%s", o.Format, bad, got)
+			if strings.Contains(got, bad) && (!o.JSON || bad != "##[add-mask]") {
+				t.Errorf("JSON %t: %q got through:\n%s", o.JSON, bad, got)
 			}
 		}
 	}

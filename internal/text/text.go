@@ -79,6 +79,16 @@ func If(b bool, text string) string {
 	return ""
 }
 
+// Count is how many of some things are so.
+func Count(all ...bool) (n int) {
+	for _, b := range all {
+		if b {
+			n++
+		}
+	}
+	return n
+}
+
 // USD prints dollars: "$0.12". What is less than a cent but not nothing says so.
 func USD(v float64) string {
 	if v > 0 && v < 0.005 {

@@ -111,7 +111,7 @@ func complete(n *Node, agents bool, source string) (*draft, error) {
 			then.Split = d.next(d.Rules[i].After)
 		}
 	}
-	d.Jobs = pipelines.JobsFor(d.Jobs, d.Parallel || d.Splits())
+	d.TakeJobs()
 	d.Baseline = d.Baseline && hasChecks
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.File, err)
