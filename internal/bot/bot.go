@@ -144,7 +144,10 @@ func (b *bot) act(ctx context.Context) jobEnd {
 		return b.mayGoOn(ctx)
 	case asked.Outcome == command.Mistaken, asked.Command.Now():
 		end := b.replyNow(ctx, fresh)
-		if end.decision != replied || !b.owes(ctx) {
+		if end.decision != replied || b.In.Dry {
+			return end
+		}
+		if c, err := b.voice.known(ctx); err != nil || !newDelivery(b.place, b.voice).Owes(c) { // an earlier job has left nothing undone
 			return end
 		}
 	}
@@ -152,12 +155,6 @@ func (b *bot) act(ctx context.Context) jobEnd {
 		return jobEnd{decision: toRun}
 	}
 	return b.session(ctx)
-}
-
-// owes reports whether a job is worth starting for what an earlier one has left undone.
-func (b *bot) owes(ctx context.Context) bool {
-	c, err := b.voice.known(ctx)
-	return err == nil && !b.In.Dry && newDelivery(b.place, b.voice).Owes(c)
 }
 
 // mayGoOn says whether a run may go on because CI has ended on its branch, or because an

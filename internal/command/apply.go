@@ -52,17 +52,14 @@ func (o Request) Without(why metadata.Reason) metadata.Reason {
 // what became of the command.
 type Refusal struct {
 	Code metadata.Code
-	Err  error
+	error
 }
 
-// Error says why.
-func (r *Refusal) Error() string { return r.Err.Error() }
-
 // Unwrap returns why.
-func (r *Refusal) Unwrap() error { return r.Err }
+func (r *Refusal) Unwrap() error { return r.error }
 
 // Why says why.
-func (r *Refusal) Why() metadata.Reason { return exit.Why(r.Err) }
+func (r *Refusal) Why() metadata.Reason { return exit.Why(r.error) }
 
 // Refuse makes a Refusal of its code and the reason that people are told.
 func Refuse(code metadata.Code, why metadata.Reason) *Refusal {

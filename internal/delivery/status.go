@@ -26,7 +26,8 @@ type said struct{ commit, state, text string }
 // Keep has the status of a commit say how a run stands, if it does not yet. A token that
 // may not do that is a warning, once; the run goes on.
 func (s *Statuses) Keep(ctx context.Context, c phases.Course, commit string) {
-	now := said{commit: commit, state: stateOf(c.Run), text: describe(c.Run)}
+	now := said{commit: commit, text: describe(c.Run)}
+	now.state = cmp.Or(map[metadata.Status]string{metadata.Completed: "success", metadata.Failed: "failure", metadata.Cancelled: "error"}[c.Run.Status], "pending")
 	if !c.Plan.Statuses || s.refused || commit == "" || now == s.newest || s.Expired() {
 		return
 	}
@@ -40,11 +41,6 @@ func (s *Statuses) Keep(ctx context.Context, c phases.Course, commit string) {
 		s.newest = now
 	}
 	s.Voice.warnOf(unlessKind(err, github.Refused)) // of a commit that could not be pushed
-}
-
-// stateOf is how a run stands, in the words that GitHub has for a status.
-func stateOf(run metadata.Run) string {
-	return cmp.Or(map[metadata.Status]string{metadata.Completed: "success", metadata.Failed: "failure", metadata.Cancelled: "error"}[run.Status], "pending")
 }
 
 // mostDescribed is the most characters that GitHub takes of what a status says.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -37,13 +36,8 @@ type Options struct {
 	Review   bool     // find out what the reviews of the suite are worth
 }
 
-// order compares trials: the first runs of all come before the second ones, so that what
+// trials lists what an evaluation carries out, in order: the first runs of all come before the second ones, so that what
 // is over when the budget ends is a part of everything.
-func (t Trial) order(o Trial) int {
-	return cmp.Or(cmp.Compare(t.Run, o.Run), strings.Compare(t.Case, o.Case), strings.Compare(t.Variant, o.Variant))
-}
-
-// trials lists what an evaluation carries out, in order.
 func (s *Suite) trials(runs int) (all []Trial) {
 	for n := range runs {
 		for _, c := range s.Cases {

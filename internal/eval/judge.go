@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"cuelang.org/go/cue"
@@ -20,6 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -68,7 +71,7 @@ func (j *judge) run(ctx context.Context, c Case, tree string) (o outcome, err er
 		into *[]metadata.CheckResult
 	}{{c.Setup, &o.Setup}, {c.Checks, &o.Checks}, {c.Still, &o.Still}} {
 		for _, command := range list.of {
-			r, err := j.checks.Check(ctx, tree, command.check())
+			r, err := j.checks.Check(ctx, tree, pipelines.Check{Name: command.Name, Run: command.Run, Timeout: cmp.Or(command.Timeout, pipelines.Duration(10*time.Minute))})
 			if err != nil {
 				return o, err
 			}
@@ -202,7 +205,7 @@ func misses(want, got cue.Value, path string) (found []string) {
 	if want.Subsume(got, cue.Final()) == nil {
 		return nil
 	}
-	whole := fmt.Sprintf("%sgot %s, expected %s", prefixed(path), written(got), written(want))
+	whole := text.Join(": ", path, fmt.Sprintf("got %s, expected %s", written(got), written(want)))
 	fields, err := want.Fields()
 	if err != nil || got.IncompleteKind() != cue.StructKind {
 		return []string{whole}
@@ -212,7 +215,7 @@ func misses(want, got cue.Value, path string) (found []string) {
 		if there := got.LookupPath(cue.MakePath(cue.Str(fields.Selector().Unquoted()))); there.Exists() {
 			found = append(found, misses(fields.Value(), there, at)...)
 		} else {
-			found = append(found, fmt.Sprintf("%sthere is none, expected %s", prefixed(at), written(fields.Value())))
+			found = append(found, text.Join(": ", at, "there is none, expected "+written(fields.Value())))
 		}
 	}
 	if len(found) == 0 { // what fields demand of each other
@@ -230,13 +233,6 @@ func fieldPath(path, name string) string {
 		return name
 	}
 	return path + "." + name
-}
-
-func prefixed(path string) string {
-	if path == "" {
-		return ""
-	}
-	return path + ": "
 }
 
 // written is a value on one line.

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -45,7 +46,9 @@ type Report struct {
 // reportOn sums up results of a suite, of which so many trials were asked for.
 func reportOn(s *Suite, all []result, asked int) Report {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b result) int { return a.Trial.order(b.Trial) })
+	slices.SortFunc(all, func(a, b result) int {
+		return cmp.Or(cmp.Compare(a.Run, b.Run), strings.Compare(a.Case, b.Case), strings.Compare(a.Variant, b.Variant))
+	})
 	r := Report{Suite: s.dir, Variants: []score{}, Cases: []score{}, Results: text.List(all), Missing: asked - len(all)}
 	var names []string
 	for _, v := range s.Variants {

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -99,11 +98,6 @@ type shellCommand struct {
 	Name    string             `json:"name"`
 	Run     string             `json:"run"`
 	Timeout pipelines.Duration `json:"timeout,omitzero"`
-}
-
-// check is the command as reprise runs all checks.
-func (c shellCommand) check() pipelines.Check {
-	return pipelines.Check{Name: c.Name, Run: c.Run, Timeout: cmp.Or(c.Timeout, pipelines.Duration(10*time.Minute))}
 }
 
 // usual is what a case expects that does not say it.

@@ -26,6 +26,7 @@ func (r *Repo) Ancestry(ctx context.Context, from string) ([]LogEntry, error) {
 	return r.log(ctx, from, "--topo-order")
 }
 
+// log lists the commits of the branch since one, or all; order is an option of git log.
 func (r *Repo) log(ctx context.Context, from, order string) (_ []LogEntry, err error) {
 	defer wrap(&err, "list the commits of %s", r.opt.Branch)
 	span := r.tip
@@ -35,7 +36,8 @@ func (r *Repo) log(ctx context.Context, from, order string) (_ []LogEntry, err e
 		}
 		span = from + ".." + r.tip
 	}
-	out, err := r.git(ctx, logArgs(order, span)...)
+	out, err := r.git(ctx, "log", "-z", order, "--no-color", "--no-show-signature", "--no-decorate",
+		"--format=%H%x00%P%x00%s%x00%(trailers:only,unfold)", span, "--")
 	return parseLog(out), err
 }
 
@@ -170,15 +172,7 @@ type LogEntry struct {
 // Trailer is a line such as "Reprise-Phase: design" at the end of a message.
 type Trailer struct{ Key, Value string }
 
-// logArgs list the commits of a span, which is a commit or A..B; order is an option of git log.
-func logArgs(order, span string) []string {
-	return []string{
-		"log", "-z", order, "--no-color", "--no-show-signature", "--no-decorate",
-		"--format=%H%x00%P%x00%s%x00%(trailers:only,unfold)", span, "--",
-	}
-}
-
-// parseLog reads what git prints with logArgs.
+// parseLog reads what git prints of the commits for log.
 func parseLog(out []byte) (entries []LogEntry) {
 	for fields := strings.Split(string(out), "\x00"); len(fields) >= 4; fields = fields[4:] {
 		entries = append(entries, LogEntry{Commit: fields[0], Parents: strings.Fields(fields[1]), Subject: fields[2], Trailers: trailers(fields[3])})

@@ -61,32 +61,23 @@ func granted(permissions map[string]bool) Role {
 // fs.ErrNotExist; other errors are an *Error, or why ctx was cancelled.
 func (c Repo) File(ctx context.Context, ref, name string) ([]byte, error) {
 	what := fmt.Sprintf("read %s on %s of %s", name, ref, c.Name)
-	r := Request{What: what, Needs: "contents: read", Path: contents(c.path(), ref, name)}
+	r := Request{What: what, Needs: "contents: read", Path: c.path() + "/contents/" + (&url.URL{Path: name}).EscapedPath() + "?ref=" + url.QueryEscape(ref)}
 	f, _, err := do[github.RepositoryContent](ctx, c.api, r)
 	if err == nil && f.GetEncoding() != "base64" && f.GetSize() > 0 { // GitHub leaves out what is over 1 MB, and has it as a blob
 		r.Path = c.path() + "/git/blobs/" + url.PathEscape(f.GetSHA())
 		f, _, err = do[github.RepositoryContent](ctx, c.api, r)
 	}
-	if err != nil {
-		return nil, missing(err, what)
+	switch {
+	case IsKind(err, NotFound):
+		return nil, fmt.Errorf("%s: %w", what, fs.ErrNotExist)
+	case err != nil:
+		return nil, err
 	}
 	text, err := f.GetContent()
 	if err != nil || f.GetType() != "" && f.GetType() != "file" {
 		return nil, fmt.Errorf("%s: it is no file that can be read", what)
 	}
 	return []byte(text), nil
-}
-
-func contents(repository, ref, name string) string {
-	return repository + "/contents/" + (&url.URL{Path: name}).EscapedPath() + "?ref=" + url.QueryEscape(ref)
-}
-
-// missing tells a file that is not there from other errors.
-func missing(err error, what string) error {
-	if IsKind(err, NotFound) {
-		return fmt.Errorf("%s: %w", what, fs.ErrNotExist)
-	}
-	return err
 }
 
 // Web is the address at which people see what the API gives.

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,20 +134,12 @@ func (r Review) findings(mask func(string) string, taken int) (out []metadata.Re
 		if metadata.CheckPath(file) != nil {
 			file = ""
 		}
-		out = append(out, metadata.ReviewComment{Thread: c.Thread, Start: c.Start, Side: side(c.Side), Hunk: hunk(mask(c.Hunk)), Finding: metadata.Finding{
+		out = append(out, metadata.ReviewComment{Thread: c.Thread, Start: c.Start, Side: cmp.Or(text.If(c.Side == "LEFT", c.Side), "RIGHT"), Hunk: hunk(mask(c.Hunk)), Finding: metadata.Finding{
 			ID: fmt.Sprintf("R%d", taken+len(out)+1), Severity: metadata.Blocker, Status: metadata.NewFinding, File: file, Line: max(c.Line, 0),
 			Title: clean.Truncate(text.OneLine(text.FirstLine(body)), 80), Problem: body,
 		}})
 	}
 	return out
-}
-
-// side is LEFT for a deleted line, and RIGHT for all others.
-func side(s string) string {
-	if s == "LEFT" {
-		return s
-	}
-	return "RIGHT"
 }
 
 // hunk is the end of a part of a diff: that is where the line is.

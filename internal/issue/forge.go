@@ -280,11 +280,3 @@ func (d *Discussion) clean() (removed []clean.Removal) {
 	d.Comments = left
 	return removed
 }
-
-// mask masks in the comments what must not be seen.
-func (d *Discussion) mask(env environ.Env) {
-	d.Comments = slices.Clone(d.Comments)
-	for i := range d.Comments {
-		d.Comments[i].Text = env.Finder().Mask(d.Comments[i].Text)
-	}
-}

@@ -173,7 +173,10 @@ func (i *Issue) Clean() []clean.Removal {
 func (i *Issue) Mask(env environ.Env) {
 	mask := env.Finder().Mask
 	i.Title, i.Body = mask(i.Title), mask(i.Body)
-	i.Discussion.mask(env)
+	i.Discussion.Comments = slices.Clone(i.Discussion.Comments)
+	for n := range i.Discussion.Comments {
+		i.Discussion.Comments[n].Text = mask(i.Discussion.Comments[n].Text)
+	}
 }
 
 // Digest is that of the body.

@@ -87,14 +87,11 @@ func newIndexView(x Index) indexView {
 		v.Runs = append(v.Runs, indexedRun{
 			Page: r.Page, Name: text.IssueHead(r.Run.IssueNumber, line(r.Run.IssueTitle, 120)), Link: link(r.Run.PRURL),
 			Status: badge{class(string(r.Run.Status)), w.status(string(r.Run.Status))}, Phase: line(phases.AtHand(r.Run), 60),
-			USD: text.USD(r.Run.Cost.USD), Took: text.Duration(lasted(r.Run)), Rollbacks: len(r.Run.RollbackHistory), Moved: text.Clock(r.Run.UpdatedAt), Waits: waits,
+			USD: text.USD(r.Run.Cost.USD), Took: text.Duration(max(r.Run.UpdatedAt.Sub(r.Run.CreatedAt), 0)), Rollbacks: len(r.Run.RollbackHistory), Moved: text.Clock(r.Run.UpdatedAt), Waits: waits,
 		})
 	}
 	return v
 }
-
-// lasted is the time from the beginning of a run to when it moved last.
-func lasted(run metadata.Run) time.Duration { return max(run.UpdatedAt.Sub(run.CreatedAt), 0) }
 
 // sumsOf gives what all runs came to.
 func sumsOf(w words, t view.Tally) []fact {

@@ -220,10 +220,10 @@ func ShowChange(out terminal.Report, patches []git.CommitPatch) {
 		if p.Commit != "" {
 			out.Line("%s", out.Yellow("commit "+p.Commit))
 		}
-		hunk := false
+		hunk := false // a line of it is one of a file
 		for line := range strings.Lines(p.Text) {
 			line = strings.TrimSuffix(line, "\n")
-			switch hunk = inHunk(line, hunk); {
+			switch hunk = strings.HasPrefix(line, "@@") || hunk && !strings.HasPrefix(line, "diff --git "); {
 			case strings.HasPrefix(line, "@@"):
 				line = out.Cyan(line)
 			case !hunk:
@@ -239,9 +239,4 @@ func ShowChange(out terminal.Report, patches []git.CommitPatch) {
 			out.Line("%s", out.Yellow("... the rest is left out: the change is larger than 32 MB"))
 		}
 	}
-}
-
-// inHunk says whether a line of a patch is one of a file, given whether the one before it is.
-func inHunk(line string, before bool) bool {
-	return strings.HasPrefix(line, "@@") || before && !strings.HasPrefix(line, "diff --git ")
 }

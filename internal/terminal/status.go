@@ -65,7 +65,7 @@ func (r statusReport) headline(o Options) {
 	switch run.Status {
 	case metadata.Running:
 		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != metadata.Given, text.Flat(d.Agent)), text.Flat(r.Model)))
-		r.prose(r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, r.round(at)))
+		r.prose(r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, text.If(at.Round() > 1, r.C.Say("round", "n", at.Round()))))
 		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
 			r.prose(r.Shown("why", "why", why))
 		}
@@ -111,11 +111,6 @@ func (r statusReport) agent(agent, model string) string {
 		agent += " (" + model + ")"
 	}
 	return r.about("agent", "who", agent)
-}
-
-func (r statusReport) round(at view.Row) string {
-	n := at.Round()
-	return text.If(n > 1, r.C.Say("round", "n", n))
 }
 
 // phases prints the table of the phases, with a sign before the one at hand if
