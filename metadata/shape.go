@@ -117,8 +117,7 @@ func CheckNewPath(p string) error {
 // characters that do not show, and without what follows a colon or dots and spaces at the end.
 func FoldName(name string) string {
 	name = strings.Map(func(c rune) rune {
-		switch {
-		case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
+		if c >= 0x200c && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x206a && c <= 0x206f || c == 0xfeff {
 			return -1 // macOS leaves these out
 		}
 		return unicode.ToLower(c)

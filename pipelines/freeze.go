@@ -10,18 +10,17 @@ import (
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Format writes a pipeline as a run freezes it: JSON, the same bytes for the same pipeline.
 func Format(p *Pipeline) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false) // people read it
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(p); err != nil {
+	data, err := text.JSON(p)
+	if err != nil {
 		return nil, fmt.Errorf("write pipeline %q: %w", p.Name, err)
 	}
-	return out.Bytes(), nil
+	return data, nil
 }
 
 // Parse reads what Format wrote. It evaluates nothing. Unknown fields, more

@@ -165,9 +165,7 @@ func (o Request) Apply(of phases.Course, busy bool) (Effect, error) {
 	if d := phases.Decide(of.With(next)); o.Name == "retry" && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
 		return Effect{}, Refuse(d.Code, d.Why)
 	}
-	phase := o.Phase
-	phase = cmp.Or(phase, next.CurrentPhase)
-	return Effect{Run: next, Phase: phase, Why: why}, nil
+	return Effect{Run: next, Phase: cmp.Or(o.Phase, next.CurrentPhase), Why: why}, nil
 }
 
 // StandsAt is the phase that a person comes from who sends a phase back: the phase itself, if
@@ -262,8 +260,7 @@ func (o Request) codeFor(run metadata.Run) metadata.Code {
 
 // Rollback is the rollback that is asked for.
 func (o Request) Rollback() phases.Rollback {
-	step := o.Step
-	step = cmp.Or(step, metadata.Revise)
+	step := cmp.Or(o.Step, metadata.Revise)
 	return phases.Rollback{
 		To: o.Phase, Step: step, Reason: o.Text, By: o.By, CommentURL: o.Url, Restore: o.Restore || o.Attempt > 0, Attempt: o.Attempt, Trigger: metadata.Manual, At: o.At,
 	}

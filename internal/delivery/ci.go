@@ -268,10 +268,7 @@ func checkResult(c github.Check, notes []github.Annotation, log []byte, mask fun
 			parts = append(parts, fmt.Sprintf("… and %d more annotations", len(notes)-i))
 			break
 		}
-		at := ""
-		if metadata.CheckPath(n.Path) == nil {
-			at = fmt.Sprintf("%s:%d: ", n.Path, n.Line)
-		}
+		at := text.If(metadata.CheckPath(n.Path) == nil, fmt.Sprintf("%s:%d: ", n.Path, n.Line))
 		parts = append(parts, at+words(strings.TrimSpace(n.Title+" "+n.Message), mask))
 	}
 	if end := ending(log, mask); end != "" {

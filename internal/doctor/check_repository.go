@@ -26,10 +26,7 @@ import (
 func (x *examination) repository(ctx context.Context) []Check {
 	src, err := git.Find(ctx, x.o.Repo)
 	if err != nil {
-		way := "" // others say themselves what to do
-		if errors.As(err, new(*git.NotARepository)) {
-			way = "go to a repository, or name one with --repo"
-		}
+		way := text.If(errors.As(err, new(*git.NotARepository)), "go to a repository, or name one with --repo") // others say themselves what to do
 		return []Check{lacking("repository", err.Error(), way)}
 	}
 	x.src = src

@@ -47,8 +47,7 @@ func (r *Repo) findTip(ctx context.Context) (err error) {
 	}
 	if r.tip == "" {
 		r.isNew = true
-		base := r.opt.Base
-		base = cmp.Or(base, r.src.Head)
+		base := cmp.Or(r.opt.Base, r.src.Head)
 		if r.tip = base; r.opt.Aside == "" { // else it may be in Aside alone
 			if r.tip, err = r.src.resolve(ctx, base); errors.Is(err, fs.ErrNotExist) && r.remote != nil {
 				err = r.fetchFirst(ctx, base, err)

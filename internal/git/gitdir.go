@@ -221,8 +221,7 @@ func (r *Repo) updateCheckout(ctx context.Context, tip string) string {
 	if where := checkedOut(r.src.CommonDir, r.ref); where != "" {
 		return fmt.Sprintf("branch %s is checked out in %s, so it is not moved along in this repository; check out another one there, and the next start of the run moves it", r.opt.Branch, where)
 	}
-	old := r.checkoutTip
-	old = cmp.Or(old, zero)
+	old := cmp.Or(r.checkoutTip, zero)
 	r.sweepBranchLock()
 	if r.src.moveRef(ctx, r.ref, tip, old) == nil {
 		r.checkoutTip = tip

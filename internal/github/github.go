@@ -95,8 +95,7 @@ const (
 
 // apiURL reads the address of an API. The path of the result ends in a slash.
 func apiURL(address string) (*url.URL, error) {
-	address = strings.TrimSpace(address)
-	address = cmp.Or(address, PublicAPI)
+	address = cmp.Or(strings.TrimSpace(address), PublicAPI)
 	u, err := url.Parse(address)
 	switch {
 	case err != nil, u.Scheme != "https" && u.Scheme != "http", u.Host == "":

@@ -206,8 +206,7 @@ type Repository struct {
 
 // Links are the addresses of what belongs to a run.
 func (r Repository) Links(run metadata.Run) Links {
-	server := strings.TrimRight(r.Server, "/")
-	server = cmp.Or(server, "https://github.com")
+	server := cmp.Or(strings.TrimRight(r.Server, "/"), "https://github.com")
 	home := server + "/" + (&url.URL{Path: r.Name}).EscapedPath()
 	l := Links{PullRequest: run.PRURL}
 	if r.Job != 0 {

@@ -78,8 +78,7 @@ func DoneBody(c phases.Course, report []byte, f PullFacts) string {
 	below := w.body("---", w.closes(f.Issue), w.Say("comment.squash"), w.warnings(), w.doubts(), w.aboutRun(f), clean.Details(w.Say("progress"), w.phases(), false), w.suggestions())
 	above := w.proven()
 	said := clean.Sanitize(string(report), f.Images, mostOwn-clean.Units(above)-clean.Units(below)-6, w.Say("tell.bodyCut"))
-	said = cmp.Or(said, "> "+w.Say("tell.noReport"))
-	return asMessage(text.Join("\n\n", above, said, below))
+	return asMessage(text.Join("\n\n", above, cmp.Or(said, "> "+w.Say("tell.noReport")), below))
 }
 
 // closes names the issue. GitHub closes it with the pull request only if it

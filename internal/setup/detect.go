@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Look examines the repository at the root of fsys. What it cannot read is as if
@@ -26,11 +28,7 @@ func Detect(fsys fs.FS) Found {
 		}
 	}
 	for _, r := range known().Tools {
-		tool := by(r)
-		if r.Tool == "node" {
-			tool = node
-		}
-		l.each(tool)
+		l.each(r)
 	}
 	l.dir = "."
 	l.tasks()
@@ -78,7 +76,7 @@ func pipPackages(l *look, dir string) map[string]string {
 	}
 	if itself != "" {
 		extras := slices.DeleteFunc([]string{"test", "tests", "testing", "dev"}, func(name string) bool { return p.Project.Optional[name] == nil })
-		args, from = args+" -e "+either(len(extras) > 0, "'.["+strings.Join(extras, ",")+"]'", "."), append(from, itself)
+		args, from = args+" -e "+cmp.Or(text.If(len(extras) > 0, "'.["+strings.Join(extras, ",")+"]'"), "."), append(from, itself)
 	}
 	words := map[string]string{"packages": args, "from": strings.Join(from, ", ")}
 	if i := slices.IndexFunc(l.workflows, func(s step) bool { return toolOf(s.run) == "python" && s.dir == dir }); i >= 0 {
@@ -179,12 +177,12 @@ type FoundCommand struct {
 
 // each looks for the projects of a tool. What is below one belongs to it, as a
 // member of its workspace or an example.
-func (l *look) each(tool func(*look, string) bool) {
+func (l *look) each(tool recipe) {
 	var whole []string
 	for _, dir := range l.repo.folders() {
 		if !slices.ContainsFunc(whole, func(w string) bool { return w == "." || strings.HasPrefix(dir, w+"/") }) {
 			l.dir = dir
-			if tool(l, dir) {
+			if l.takes(dir, tool) {
 				whole = append(whole, dir)
 			}
 		}
@@ -245,13 +243,6 @@ func (l *look) installs(program, how, why string, hosts []string) {
 // byNpm has a program installed that npm has, such as another package manager.
 func (l *look) byNpm(program, version, why string) {
 	l.installs(program, "npm install --global --prefix ~/.local "+program+version, path.Join(l.dir, why), usualHosts("npm"))
-}
-
-func either(which bool, a, b string) string {
-	if which {
-		return a
-	}
-	return b
 }
 
 // name sees to it that no two commands of a kind have the same name.

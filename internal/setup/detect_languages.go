@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/pelletier/go-toml/v2"
+
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -72,34 +73,35 @@ type project struct {
 	words map[string]string
 }
 
-// by gives what looks for projects of a tool.
-func by(r recipe) func(*look, string) bool {
-	return func(l *look, dir string) bool {
-		var manifest string
-		for _, pattern := range r.Manifest {
-			names := slices.DeleteFunc(l.repo.matching(dir, pattern), func(name string) bool { return !plainFile.MatchString(name) })
-			manifest = cmp.Or(manifest, strings.Join(names[:min(len(names), 1)], ""))
-		}
-		if manifest == "" {
-			return false
-		}
-		if path.Ext(manifest) == ".toml" && toml.Unmarshal([]byte(l.repo.read(path.Join(dir, manifest))), new(map[string]any)) != nil {
-			l.unused(path.Join(dir, manifest), "it cannot be read")
-			return true
-		}
-		p := project{l, r, map[string]string{}}
-		if more := facts[r.Tool]; more != nil {
-			p.words = more(l, dir)
-		}
-		p.words["manifest"], p.words["at"] = manifest, path.Join(dir, manifest)
-		for _, w := range r.Words {
-			if _, has := p.words[w.Name]; !has && p.fits(w.condition) {
-				p.words[w.Name] = p.put(w.Is)
-			}
-		}
-		p.commands()
+// takes looks for a project of a tool in a folder, and takes what checks it. It reports whether there is one.
+func (l *look) takes(dir string, r recipe) bool {
+	if r.Tool == "node" {
+		return node(l, dir)
+	}
+	var manifest string
+	for _, pattern := range r.Manifest {
+		names := slices.DeleteFunc(l.repo.matching(dir, pattern), func(name string) bool { return !plainFile.MatchString(name) })
+		manifest = cmp.Or(manifest, strings.Join(names[:min(len(names), 1)], ""))
+	}
+	if manifest == "" {
+		return false
+	}
+	if path.Ext(manifest) == ".toml" && toml.Unmarshal([]byte(l.repo.read(path.Join(dir, manifest))), new(map[string]any)) != nil {
+		l.unused(path.Join(dir, manifest), "it cannot be read")
 		return true
 	}
+	p := project{l, r, map[string]string{}}
+	if more := facts[r.Tool]; more != nil {
+		p.words = more(l, dir)
+	}
+	p.words["manifest"], p.words["at"] = manifest, path.Join(dir, manifest)
+	for _, w := range r.Words {
+		if _, has := p.words[w.Name]; !has && p.fits(w.condition) {
+			p.words[w.Name] = p.put(w.Is)
+		}
+	}
+	p.commands()
+	return true
 }
 
 // put puts words into a text.
@@ -269,16 +271,16 @@ func (l *look) manager(dir string, m manifest) manager {
 			break
 		}
 	}
-	frozen := func(with, without string) string { return either(lock != "", with, without) }
+	frozen := func(with, without string) string { return cmp.Or(text.If(lock != "", with), without) }
 	switch name {
 	case "pnpm":
 		if major == "" {
 			l.byNpm("pnpm", pnpmFor(l.repo.read(path.Join(dir, lock))), cmp.Or(lock, "pnpm-workspace.yaml"))
 		} // else corepack, which comes with Node.js, fetches the version that is named
-		return manager{either(major != "", "corepack pnpm", "pnpm"), frozen("install --frozen-lockfile", "install"), lock, "--recursive --if-present run %s", usualHosts("npm")}
+		return manager{cmp.Or(text.If(major != "", "corepack pnpm"), "pnpm"), frozen("install --frozen-lockfile", "install"), lock, "--recursive --if-present run %s", usualHosts("npm")}
 	case "yarn":
 		newer := major > "1" || l.repo.has(path.Join(dir, ".yarnrc.yml"))
-		return manager{either(newer && major != "", "corepack yarn", "yarn"), frozen(either(newer, "install --immutable", "install --frozen-lockfile"), "install"), lock, "", usualHosts("yarn")}
+		return manager{cmp.Or(text.If(newer && major != "", "corepack yarn"), "yarn"), frozen(cmp.Or(text.If(newer, "install --immutable"), "install --frozen-lockfile"), "install"), lock, "", usualHosts("yarn")}
 	case "bun":
 		l.byNpm("bun", "", cmp.Or(lock, "package.json"))
 		return manager{"bun", frozen("install --frozen-lockfile", "install"), lock, "", usualHosts("npm")}

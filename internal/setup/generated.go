@@ -1,9 +1,7 @@
 package setup
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
@@ -77,11 +76,6 @@ func PipelineFiles(ctx context.Context, found Found, crew Crew, version string) 
 	return files, nil
 }
 
-// tested reports whether a check runs tests, as far as its words say.
-func tested(found Found) bool {
-	return slices.ContainsFunc(found.Checks, func(c FoundCommand) bool { return testWords.MatchString(c.Name + " " + c.Run) })
-}
-
 // testWords matches words of commands that run tests.
 var testWords = regexp.MustCompile(`(?i)tests?\b|tox|spec\b|gradle.* check`)
 
@@ -113,11 +107,12 @@ _checks: [
 	for _, c := range found.Checks {
 		writeCommand(&out, c)
 	}
-	without := !tested(found) && slices.ContainsFunc(phases, func(p pipelines.Phase) bool { return p.Proves != "" })
+	tested := slices.ContainsFunc(found.Checks, func(c FoundCommand) bool { return testWords.MatchString(c.Name + " " + c.Run) })
+	without := !tested && slices.ContainsFunc(phases, func(p pipelines.Phase) bool { return p.Proves != "" })
 	out.WriteString("]\n\n// What fails before anything is changed does not hold the work up; with false it does.\nbaseline: true\n\n" +
-		either(without, "// No check runs tests. Once one does, drop `proves: false`: then the tests of a change have to prove it.\n", "") + "replace: [\n")
+		text.If(without, "// No check runs tests. Once one does, drop `proves: false`: then the tests of a change have to prove it.\n") + "replace: [\n")
 	for _, phase := range phases {
-		fmt.Fprintf(&out, "\t{name: %q, checks: _checks%s},\n", phase.Name, either(without && phase.Proves != "", ", proves: false", ""))
+		fmt.Fprintf(&out, "\t{name: %q, checks: _checks%s},\n", phase.Name, text.If(without && phase.Proves != "", ", proves: false"))
 	}
 	out.WriteString("]\n")
 	if hosts := hostsOf(found.Setup); hosts != "" {
@@ -174,11 +169,8 @@ func writeCommand(out *strings.Builder, c FoundCommand) {
 
 // quote gives a text as CUE has it, which is as JSON does.
 func quote(s string) string {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can always be encoded
-	return strings.TrimSuffix(out.String(), "\n")
+	out, _ := text.JSON(s) // a string can always be encoded
+	return strings.TrimSuffix(string(out), "\n")
 }
 
 // FileState is how a file that init would write stands to what is there.

@@ -115,8 +115,7 @@ func (r historyReport) attempt(run metadata.Run, a metadata.Attempt) []string {
 	if cells[6] = text.If(a.Usage.Unknown, "?"); a.Usage.USD > 0 {
 		cells[6] = text.USD(a.Usage.USD)
 	}
-	why := string(a.Class)
-	why = cmp.Or(why, string(a.Code))
+	why := cmp.Or(string(a.Class), string(a.Code))
 	cells[8] = text.Join("; ", given, text.Join(": ", r.code(why), text.Cut(text.JoinLines(a.Why.In(r.C)), 200)), text.If(a.Resumed, r.Shown("resumed")))
 	return cells
 }
@@ -233,20 +232,14 @@ func (r rollbackReport) entry(e metadata.Rollback, n int) {
 }
 
 func (r rollbackReport) moves(moves map[string]string) {
-	if len(moves) == 0 {
-		return
-	}
-	r.Heading(r.Shown("set aside"))
+	r.headed(len(moves), r.Shown("set aside"))
 	for _, from := range slices.Sorted(maps.Keys(moves)) {
 		r.Hung("  ", text.Flat(from)+" -> "+text.Flat(moves[from]))
 	}
 }
 
 func (r rollbackReport) restored(paths []string) {
-	if len(paths) == 0 {
-		return
-	}
-	r.Heading(r.Shown("restored"))
+	r.headed(len(paths), r.Shown("restored"))
 	for _, p := range paths {
 		r.Line("  %s", text.Flat(p))
 	}

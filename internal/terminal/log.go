@@ -168,10 +168,7 @@ func plainLines(n news, c columns, p text.Palette, all bool) []string {
 	if n.Event == "stop" {
 		return []string{at + "  " + stopLine(n, p)}
 	}
-	number := ""
-	if n.Number > 0 {
-		number = fmt.Sprintf("%d/%d", n.Number, n.Phases)
-	}
+	number := text.If(n.Number > 0, fmt.Sprintf("%d/%d", n.Number, n.Phases))
 	head := at + "  " + strings.Join([]string{
 		strings.Repeat(" ", max(c.number-len(number), 0)) + number,
 		text.Pad(text.Flat(n.Phase), c.phase), text.Pad(text.Flat(n.Step), len("execute")), text.Pad(text.Flat(n.Agent), c.agent),

@@ -90,6 +90,13 @@ func WordFor(c prompts.Catalogue, kind, key string) string {
 	return text.Words(key)
 }
 
+// headed begins a part that has so many entries; without any there is none.
+func (r Report) headed(n int, title string) {
+	if n > 0 {
+		r.Heading(title)
+	}
+}
+
 // Heading begins a part.
 func (r Report) Heading(text string) {
 	r.Line("")
@@ -118,8 +125,7 @@ func (r Report) Text(body, indent string) {
 // Titled prints what the run is about.
 func (r Report) Titled(c phases.Course) {
 	r.Line("%s", r.Bold(text.Cut(text.IssueHead(c.Run.IssueNumber, c.Run.IssueTitle), r.width)))
-	name := c.Run.Pipeline.Name
-	name = cmp.Or(name, c.Plan.Name)
+	name := cmp.Or(c.Run.Pipeline.Name, c.Plan.Name)
 	r.prose(r.Faint(text.Join(" · ", r.Shown("pipeline", "name", text.Flat(name)), r.Shown("branch", "name", text.Flat(c.Run.BranchName)), text.Flat(c.Run.PRURL))))
 }
 

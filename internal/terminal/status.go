@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/text"
@@ -39,7 +40,10 @@ func ShowStatus(w io.Writer, c phases.Course, o Options) {
 	}
 	ShowProven(w, c, o)
 	r.findings()
-	r.cutOff()
+	if names := view.CutOff(r.Run); len(names) > 0 { // it does not hold the work up, so nothing else tells of it
+		r.Line("")
+		r.prose(r.C.Say("tell.turnsUsedUp", "phases", text.Flat(r.C.List(names))))
+	}
 	r.questions()
 	r.halts()
 	r.opened()
@@ -179,10 +183,8 @@ func (r statusReport) findings() {
 			t.Add(name, r.C.Logged("reverted", "path", text.Flat(v.Path), "why", text.Flat(v.Rule.In(r.C))))
 		}
 	}
-	if len(t.Rows) > 0 {
-		r.Heading(r.Shown("open"))
-		r.facts(&t, "  ")
-	}
+	r.headed(len(t.Rows), r.Shown("open"))
+	r.facts(&t, "  ")
 }
 
 // ShowProven prints what was proven of each phase of a run.
@@ -191,18 +193,8 @@ func ShowProven(w io.Writer, c phases.Course, o Options) {
 	for _, p := range view.StateOf(c).Proven() {
 		t.Add(text.Flat(p.Phase), p.Line(r.C))
 	}
-	if len(t.Rows) > 0 {
-		r.Heading(r.Shown("proven"))
-		r.facts(&t, "  ")
-	}
-}
-
-// cutOff names the phases whose writer was cut off: that does not hold the work up, so nothing else tells of it.
-func (r statusReport) cutOff() {
-	if names := view.CutOff(r.Run); len(names) > 0 {
-		r.Line("")
-		r.prose(r.C.Say("tell.turnsUsedUp", "phases", text.Flat(r.C.List(names))))
-	}
+	r.headed(len(t.Rows), r.Shown("proven"))
+	r.facts(&t, "  ")
 }
 
 func (r statusReport) lastRollback() {
@@ -219,8 +211,7 @@ func (r statusReport) lastRollback() {
 // stopped says why the run does not go on, and which commands take it further.
 func (r statusReport) stopped() {
 	run, stop := r.Run, *r.Run.Stop
-	why := text.JoinLines(stop.Why.In(r.C))
-	why = cmp.Or(why, text.Flat(r.C.Explain(string(stop.Code)).Meaning))
+	why := cmp.Or(text.JoinLines(stop.Why.In(r.C)), text.Flat(r.C.Explain(string(stop.Code)).Meaning))
 	if run.Status == metadata.Interrupted && stop.Code == metadata.RunCancelled || string(stop.Code) == string(run.Status) {
 		stop.Code = "" // of an interrupted run it is that of a cancelled one, too, which is something else
 	}
@@ -248,10 +239,7 @@ func (r statusReport) commands(lines []string) {
 // questions prints what a run waits for an answer to.
 func (r statusReport) questions() {
 	open := phases.Questions(r.Run)
-	if len(open) == 0 {
-		return
-	}
-	r.Heading(r.Shown("questions"))
+	r.headed(len(open), r.Shown("questions"))
 	for _, q := range open {
 		r.Text(text.Join(" ", text.Flat(q.ID), text.Flat(q.Phase)+":", q.Text), "  ")
 		for _, o := range q.Options {
@@ -263,10 +251,7 @@ func (r statusReport) questions() {
 // halts prints which parts of a phase do not go on, and why.
 func (r statusReport) halts() {
 	all := phases.Halts(phases.On(r.Plan, r.Run))
-	if len(all) == 0 {
-		return
-	}
-	r.Heading(r.Shown("halted"))
+	r.headed(len(all), r.Shown("halted"))
 	for _, d := range all {
 		r.Text(text.Join(" ", text.Flat(d.Phase)+":", text.JoinLines(d.Why.In(r.C))), "  ")
 	}
@@ -274,15 +259,9 @@ func (r statusReport) halts() {
 
 // waits prints which parts of a phase have not begun, and what for.
 func (r statusReport) waits() {
-	headed := false
-	for _, x := range r.Rows {
-		if x.Waits == "" {
-			continue
-		}
-		if !headed {
-			r.Heading(r.Shown("waiting parts"))
-		}
-		headed = true
+	waiting := slices.DeleteFunc(slices.Clone(r.Rows), func(x view.Row) bool { return x.Waits == "" })
+	r.headed(len(waiting), r.Shown("waiting parts"))
+	for _, x := range waiting {
 		r.Text(text.Join(" ", text.Flat(x.Rec.Name)+":", text.JoinLines(x.Waits.In(r.C))), "  ")
 	}
 }
@@ -293,19 +272,14 @@ func (r statusReport) approvals() {
 	for _, a := range r.Run.Approvals {
 		t.Add(text.Flat(a.Phase), text.Join(" ", text.Clock(a.At)+" UTC", r.about("person", "who", text.Flat(a.By))), text.If(!phases.Stands(r.Run, a), r.Shown("void")))
 	}
-	if len(t.Rows) > 0 {
-		r.Heading(r.Shown("approved"))
-		r.Table(&t, "  ")
-	}
+	r.headed(len(t.Rows), r.Shown("approved"))
+	r.Table(&t, "  ")
 }
 
 // opened prints what a person is asked about at protected paths.
 func (r statusReport) opened() {
 	all := view.Opened(phases.On(r.Plan, r.Run))
-	if len(all) == 0 {
-		return
-	}
-	r.Heading(r.Shown("opened"))
+	r.headed(len(all), r.Shown("opened"))
 	for _, o := range all {
 		for line := range strings.Lines(o.Diff) { // its spaces say something, in YAML for one
 			r.Line("  %s", strings.ReplaceAll(text.Visible(strings.TrimSuffix(line, "\n")), "##[", "## ["))
@@ -319,19 +293,14 @@ func (r statusReport) tasks() {
 	for _, x := range r.Run.Tasks {
 		t.Add(text.Flat(x.ID), text.Flat(x.Title), r.about("needs", "tasks", r.list(text.FlatAll(x.Needs)...)), r.about("found by", "phase", text.Flat(x.Phase)))
 	}
-	if len(t.Rows) > 0 {
-		r.Heading(r.Shown("tasks"))
-		r.joined(&t, "  ")
-	}
+	r.headed(len(t.Rows), r.Shown("tasks"))
+	r.joined(&t, "  ")
 }
 
 // children prints the issues that phases have asked for, and what becomes of
 // those that were not opened.
 func (r statusReport) children() {
-	if len(r.Run.Children) == 0 {
-		return
-	}
-	r.Heading(r.Shown("issues"))
+	r.headed(len(r.Run.Children), r.Shown("issues"))
 	left := 0
 	for _, x := range r.Run.Children {
 		number := "-"

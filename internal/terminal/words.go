@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -45,11 +46,7 @@ func (n news) list(parts ...string) string {
 
 // trouble says why an attempt did not succeed.
 func (n news) trouble() string {
-	what := string(n.Code)
-	if n.Class != "" {
-		what = string(n.Class)
-	}
-	what = text.Words(what)
+	what := text.Words(cmp.Or(string(n.Class), string(n.Code)))
 	if n.Status == string(metadata.Cut) {
 		what = n.words().Logged("interrupted")
 	}

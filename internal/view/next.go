@@ -131,8 +131,7 @@ func Cautions(run metadata.Run) (all []string) {
 
 // toStop gives the commands that help a stopped run, the likeliest first.
 func toStop(c phases.Course) []string {
-	id, phase := text.Flat(c.Run.IssueNumber), text.Flat(c.Run.Stop.Phase)
-	phase = cmp.Or(phase, "PHASE")
+	id, phase := text.Flat(c.Run.IssueNumber), cmp.Or(text.Flat(c.Run.Stop.Phase), "PHASE")
 	again := "reprise run --issue " + id
 	retry := "reprise retry --issue " + id
 	back := "reprise rollback --issue " + id + " --to-phase " + phase + " --reason TEXT"
