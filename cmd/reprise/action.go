@@ -51,15 +51,6 @@ func wouldOpen(w *workspace.Workspace, run metadata.Run, trigger string) (all []
 	return all
 }
 
-// showPrompts makes an engine print every prompt before it is sent.
-func showPrompts(e *engine.Engine, out io.Writer) {
-	inner := e.Agent
-	e.Agent = func(name string) (engine.Agent, error) {
-		a, err := inner(name)
-		return loud{a, out}, err
-	}
-}
-
 // loud is an agent whose prompts are printed.
 type loud struct {
 	engine.Agent

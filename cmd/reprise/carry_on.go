@@ -97,7 +97,11 @@ func (s runSession) carryOn(ctx context.Context) (metadata.Run, error) {
 	}
 	return s.inView(ctx, func(e *engine.Engine) (metadata.Run, error) {
 		if s.o.prompts {
-			showPrompts(e, s.Env.Stderr)
+			inner := e.Agent
+			e.Agent = func(name string) (engine.Agent, error) {
+				a, err := inner(name)
+				return loud{a, s.Env.Stderr}, err
+			}
 		}
 		run := s.Run
 		if s.Fresh {

@@ -360,8 +360,5 @@ func inSum(missing, hints int) string {
 	if missing > 0 {
 		said = text.Plural(missing, "thing") + " would stop a run"
 	}
-	if hints > 0 {
-		said += "; " + text.Plural(hints, "hint")
-	}
-	return said + "."
+	return said + text.If(hints > 0, "; "+text.Plural(hints, "hint")) + "."
 }

@@ -139,21 +139,13 @@ func explain(env environ.Env, err error) int {
 	}
 	terminal.Tell(env.Stderr, "reprise: "+err.Error())
 	if moved := new(git.Moved); errors.As(err, &moved) {
-		terminal.Tell(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: "+takingTheirs(env, moved))
+		terminal.Tell(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: reprise run --issue "+strings.TrimPrefix(moved.Branch, env.Prefix())+
+			" --take theirs"+text.If(moved.Where == "origin", " --push"))
 	}
 	if exit.ReasonFor(err) == metadata.GitFailed {
 		terminal.Tell(env.Stderr, "reprise: nothing that was recorded is lost. Once git works again, reprise status shows where the run is, and reprise run --issue ID continues it")
 	}
 	return exit.Failed
-}
-
-// takingTheirs is the command that goes on from where a branch went elsewhere.
-func takingTheirs(env environ.Env, moved *git.Moved) string {
-	command := "reprise run --issue " + strings.TrimPrefix(moved.Branch, env.Prefix()) + " --take theirs"
-	if moved.Where == "origin" {
-		command += " --push"
-	}
-	return command
 }
 
 // keepInherited keeps the files that reprise was started with from every program that reprise starts: a shell or a

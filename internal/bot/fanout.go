@@ -55,7 +55,11 @@ func leaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, p
 	if !ok {
 		return w.Run, "", errors.New("parts can be done by other machines only within GitHub Actions")
 	}
-	if err := at.clear(ctx); err != nil {
+	earlier, err := at.list(ctx)
+	if err == nil {
+		err = at.remove(ctx, earlier)
+	}
+	if err != nil {
 		return w.Run, "", err
 	}
 	next = phases.Touch(w.Run, e.Now())
@@ -133,15 +137,6 @@ func (o origin) remove(ctx context.Context, of map[string]git.Ref) error {
 		return fmt.Errorf("remove what other machines have pushed: %w", err)
 	}
 	return nil
-}
-
-// clear removes all refs of machines.
-func (o origin) clear(ctx context.Context) error {
-	of, err := o.list(ctx)
-	if err != nil {
-		return err
-	}
-	return o.remove(ctx, of)
 }
 
 // FoldAbandonedParts does on a person's machine what Fold does, if the job that was to join the parts of a run is
@@ -272,7 +267,10 @@ func (f *folding) take(ctx context.Context, part string, r git.Ref) (became phas
 		return phases.NothingFolded, why, nil
 	}
 	var files map[string][]byte
-	head := headOf(next, part)
+	head := "" // the commit with the code; empty: the part has changed none
+	if lane := next.Phase(part).Lane; lane != nil {
+		head = lane.Head
+	}
 	if became == phases.VoidFolded {
 		why = errors.New("the run has gone another way meanwhile; only what it has spent counts")
 	} else if files, why, err = f.work(ctx, next, part, head, r); err != nil {
@@ -291,14 +289,6 @@ func (f *folding) take(ctx context.Context, part string, r git.Ref) (became phas
 		}
 	}
 	return became, why, nil
-}
-
-// headOf gives the commit with the code of a part; "" if it has changed none.
-func headOf(run metadata.Run, part string) string {
-	if lane := run.Phase(part).Lane; lane != nil {
-		return lane.Head
-	}
-	return ""
 }
 
 // work gives the files of the folder of a part, which goes on as next says. Why says what

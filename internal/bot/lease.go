@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -47,14 +46,6 @@ func (l *lease) expired() bool {
 func (l *lease) release(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	l.holding = false
 	return l.engine.GiveBack(ctx, run)
-}
-
-// held says that another process works on the run, or nothing.
-func (l *lease) held(ctx context.Context, run metadata.Run) *page.Denial {
-	if why := l.holder(ctx, run.Execution.Lease); why != "" {
-		return new(l.denial(metadata.AlreadyRunning, why))
-	}
-	return nil
 }
 
 // holder describes the process that works on a run, from the lease that it wrote.

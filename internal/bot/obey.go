@@ -138,10 +138,7 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x command.Effect, o
 	case x.Frozen:
 		return b.engine.Refreeze(ctx, next, workspace.Refreshed(o.Refresh.Definition, o.Refresh.Issue, b.w.Plan))
 	}
-	subject := "/" + o.Name
-	if o.By != "" {
-		subject += " by " + o.By
-	}
+	subject := "/" + o.Name + text.If(o.By != "", " by "+o.By)
 	if o.Name == "approve" {
 		return b.engine.Approve(ctx, next, subject)
 	}

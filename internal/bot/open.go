@@ -97,8 +97,8 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 		return nil, err
 	}
 	b.turnTo(w)
-	if no := b.lease.held(ctx, w.Run); no != nil {
-		return &jobEnd{decision: ignored, Denial: *no}, nil
+	if why := b.lease.holder(ctx, w.Run.Execution.Lease); why != "" { // another process works on the run
+		return new(b.ignore(metadata.AlreadyRunning, why)), nil
 	}
 	if err := b.wire(ctx, b.opening(first)); err != nil {
 		return nil, err

@@ -258,7 +258,11 @@ func (r *reader) readFlags() {
 			r.readFlag(flag, value, given)
 			continue
 		}
-		if near := r.spec.nearestFlag(name); near != "" {
+		var names []string
+		for _, f := range r.spec.Flags {
+			names = append(names, f.Name)
+		}
+		if near := Nearest(strings.TrimLeft(name, "-"), names); near != "" {
 			r.fault(faultNoFlagNear, flagOf(word), "--"+near)
 		} else {
 			r.fault(faultNoFlag, flagOf(word))
@@ -314,15 +318,6 @@ func (s Spec) asFlag(word string) (name, value string, given, ok bool) {
 		return name, value, given, true
 	}
 	return "-" + name, value, given, dashes[0] == '-' // which no flag is called
-}
-
-// nearestFlag gives the flag that was probably meant, or "".
-func (s Spec) nearestFlag(name string) string {
-	var names []string
-	for _, f := range s.Flags {
-		names = append(names, f.Name)
-	}
-	return Nearest(strings.TrimLeft(name, "-"), names)
 }
 
 // flagOf is a flag as it was typed, without its value.

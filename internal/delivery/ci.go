@@ -274,10 +274,7 @@ func checkResult(c github.Check, notes []github.Annotation, log []byte, mask fun
 	if end := ending(log, mask); end != "" {
 		parts = append(parts, end)
 	}
-	run := "CI"
-	if fileForm().MatchString(c.Workflow) {
-		run += " in " + c.Workflow
-	}
+	run := "CI" + text.If(fileForm().MatchString(c.Workflow), " in "+c.Workflow)
 	return metadata.CheckResult{Name: "ci/" + checkName(c.Name), Run: run, ExitCode: 1, Output: strings.Join(parts, "\n")}
 }
 

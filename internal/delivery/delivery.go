@@ -231,7 +231,10 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 			d.describe(ctx, run, page.DoneBody(phases.On(w.Plan, run), d.report(ctx, w.Repo, run), d.pullFacts(run)))
 		}
 	}
-	d.Voice.warnOf(d.followUp(ctx, run))
+	if left := page.NewFollowUp(run, run.Issue.Labels, d.In.Label); left != nil { // tasks that an evaluation left
+		_, err := d.openIssue(ctx, *left)
+		d.Voice.warnOf(err)
+	}
 }
 
 // readyPull takes a pull request out of the drafts.
@@ -263,16 +266,6 @@ func (d *Delivery) report(ctx context.Context, repo workspace.Checkout, run meta
 	text, err := repo.ReadFile(ctx, repo.Tip(), rec.OutputFiles[0])
 	d.Voice.warnOf(err)
 	return text
-}
-
-// followUp opens the issue for the tasks that an evaluation left.
-func (d *Delivery) followUp(ctx context.Context, run metadata.Run) error {
-	next := page.NewFollowUp(run, run.Issue.Labels, d.In.Label)
-	if next == nil {
-		return nil
-	}
-	_, err := d.openIssue(ctx, *next)
-	return err
 }
 
 // LookAtChecks sees what has run on the newest commit of a run: people are told where GitHub has started nothing for a

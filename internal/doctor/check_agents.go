@@ -99,7 +99,10 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 		return well(name, "is built in, and asks no model")
 	}
 	if err := agents.Probe(a.Use, a, p.dir, agents.Options{Environ: p.env.Environ}); err != nil {
-		return notThere(name, err)
+		if gone, ok := errors.AsType[*engine.AgentError](err); ok {
+			return lacking(name, gone.Err.Error(), gone.Hint.In(prompts.Words("en")))
+		}
+		return lacking(name, err.Error(), "")
 	}
 	install, known := setup.AgentInstalls()[a.Use]
 	switch {
@@ -120,14 +123,6 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 		return lacking(name, fmt.Sprintf("%s cannot be started: %v", path, err), fmt.Sprintf("install it again: npm install -g %s@%s", install.Package, install.Version))
 	}
 	return p.key(name, v, install)
-}
-
-// notThere says why a program cannot be used, and what its agent says to do.
-func notThere(name string, err error) Check {
-	if gone, ok := errors.AsType[*engine.AgentError](err); ok {
-		return lacking(name, gone.Err.Error(), gone.Hint.In(prompts.Words("en")))
-	}
-	return lacking(name, err.Error(), "")
 }
 
 // key says where an agent program of a version has its key from.

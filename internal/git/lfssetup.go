@@ -178,10 +178,7 @@ func (r *Repo) converting() string {
 	if r.converter == "" {
 		return ""
 	}
-	process := r.converter + " filter-process"
-	if r.src.lfs.Skips {
-		process += " --skip"
-	}
+	process := r.converter + " filter-process" + text.If(r.src.lfs.Skips, " --skip")
 	return "[filter \"lfs\"]\n\tprocess = " + quoted(process) + "\n\trequired = true\n"
 }
 

@@ -31,11 +31,7 @@ const mostRule = 1000
 
 // Error gives the remote's own words, or their beginning.
 func (e *PushError) Error() string {
-	said := fmt.Sprintf("push %s to %s: %v", e.Branch, e.Remote, e.Err)
-	if e.Rule != "" {
-		said += ": " + text.Cut(text.Flat(e.Rule), mostRule)
-	}
-	return said
+	return fmt.Sprintf("push %s to %s: %v", e.Branch, e.Remote, e.Err) + text.If(e.Rule != "", ": "+text.Cut(text.Flat(e.Rule), mostRule))
 }
 
 // Unwrap returns what git said.

@@ -185,21 +185,17 @@ type manager struct {
 // node looks for a package of Node.js.
 func node(l *look, dir string) bool {
 	var m manifest
-	text := l.repo.read(path.Join(dir, "package.json"))
-	if text == "" {
+	manifestText := l.repo.read(path.Join(dir, "package.json"))
+	if manifestText == "" {
 		return false
 	}
-	if err := json.Unmarshal([]byte(text), &m); err != nil {
+	if err := json.Unmarshal([]byte(manifestText), &m); err != nil {
 		l.unused(path.Join(dir, "package.json"), "it cannot be read")
 		return false
 	}
 	pm := l.manager(dir, m)
-	why := "package.json"
-	if pm.lock != "" {
-		why += " and " + pm.lock
-	}
-	if pm.lock != "" || strings.Contains(text, `ependencies"`) {
-		setup := l.add(&l.found.Setup, "node-modules", pm.program+" "+pm.install, why)
+	if pm.lock != "" || strings.Contains(manifestText, `ependencies"`) {
+		setup := l.add(&l.found.Setup, "node-modules", pm.program+" "+pm.install, "package.json"+text.If(pm.lock != "", " and "+pm.lock))
 		setup.Leaves, setup.Hosts = []string{"node_modules"}, l.fetches(dir, pm.hosts, ".npmrc", ".yarnrc.yml", pm.lock)
 		if pm.program == "yarn" && strings.Contains(pm.install, "immutable") {
 			setup.Leaves = append(setup.Leaves, ".yarn", ".pnp.cjs", ".pnp.loader.mjs")

@@ -147,10 +147,7 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	if err != nil {
 		return "", fmt.Errorf("workflow template: %w", err)
 	}
-	flags, calls := flagsFor(unique(agents)), uses
-	if fans {
-		flags += " --fan-out"
-	}
+	flags, calls := flagsFor(unique(agents))+text.If(fans, " --fan-out"), uses
 	if form == Short {
 		repository, version, _ := strings.Cut(uses, "@")
 		calls = repository + "/" + Jobs + "@" + version

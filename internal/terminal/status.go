@@ -111,10 +111,7 @@ func (r statusReport) worker(pid int) {
 }
 
 func (r statusReport) agent(agent, model string) string {
-	if agent != "" && model != "" {
-		agent += " (" + model + ")"
-	}
-	return r.about("agent", "who", agent)
+	return r.about("agent", "who", agent+text.If(agent != "" && model != "", " ("+model+")"))
 }
 
 // phases prints the table of the phases, with a sign before the one at hand if
