@@ -27,7 +27,10 @@ func AnsweredDocument(text string) string {
 // block that ends it, if that is JSON. There is none where an earlier block has other values for the same names: one
 // of them may be quoted.
 func AnsweredReport(typed json.RawMessage, text string) json.RawMessage {
-	if json.Valid(typed) {
+	switch {
+	case string(typed) == "null": // and its message is none
+		return nil
+	case json.Valid(typed):
 		return typed
 	}
 	if text = strings.TrimSpace(text); json.Valid([]byte(text)) {

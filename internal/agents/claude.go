@@ -26,8 +26,8 @@ import (
 // claude is Claude Code.
 type claude struct{ cli }
 
-// maxArgument is how long one argument of a program may be on Linux.
-const maxArgument = 128<<10 - 1
+// claudeSubmit is what the program calls the tool by which it gives its answer.
+const claudeSubmit = "mcp__" + pipelines.Hands + "__" + handsSubmit
 
 // Run carries out one task with Claude Code.
 func (a claude) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
@@ -74,15 +74,11 @@ func (a claude) prepare(c *Call) (string, error) {
 	option("--max-budget-usd", strconv.FormatFloat(t.BudgetUSD, 'f', -1, 64), t.BudgetUSD > 0)
 	option("--resume", t.Session, t.Session != "" && t.Resume)
 	option("--session-id", t.Session, t.Session != "" && !t.Resume)
-	option("--json-schema", string(t.Schema), t.Schema != nil)
 	effort := cmp.Or(t.Effort, a.agent.Effort)
 	option("--effort", effort, effort != "")
 	args = append(args, a.agent.Args...)
 	if err := uuid.Validate(t.Session); t.Session != "" && err != nil {
 		return "", fmt.Errorf("session %q: Claude Code takes only a UUID: %w", t.Session, err)
-	}
-	if len(t.Schema) > maxArgument {
-		return "", fmt.Errorf("the JSON Schema of the answer has %d bytes, Claude Code can take %d", len(t.Schema), maxArgument)
 	}
 	c.Argv = append(c.Argv, args...)
 	if err := claudeServers(c); err != nil {
@@ -274,7 +270,7 @@ func (s *claudeStream) assistant(e claudeEvent) (then process.Reaction) {
 		case b.Type == "text":
 			s.result.Text = b.Text
 			s.notify(b.Text)
-		case b.Type == "tool_use" && b.Name != "StructuredOutput": // that one is the answer
+		case b.Type == "tool_use" && b.Name != claudeSubmit: // that one is the answer
 			s.result.ToolCalls++
 			s.notify(b.Name + " " + target(b.Input, s.task.Dir))
 			then = max(then, s.uses(b.Name+" "+string(b.Input)))
@@ -305,7 +301,7 @@ func (s *claudeStream) add(u claudeUsage) {
 // refused: is_error has the last word.
 func (s *claudeStream) end(e claudeEvent) process.Reaction {
 	r := &s.result
-	r.Session, r.Text, r.Structured = sessionOf(e.Session, r.Session), e.Result, e.Structured
+	r.Session, r.Text = sessionOf(e.Session, r.Session), e.Result
 	for _, d := range e.Denials {
 		s.deny(d.Tool)
 	}
@@ -322,8 +318,6 @@ func (s *claudeStream) end(e claudeEvent) process.Reaction {
 		r.Limit = "turns"
 	case e.Subtype == "error_max_budget_usd":
 		r.Limit = "budget"
-	case e.Subtype == "error_max_structured_output_retries":
-		r.Warnings = append(r.Warnings, "claude tried several times to give a structured answer, and could not")
 	case s.task.Resume && e.Turns == 0:
 		s.failed = s.cli.gone(s.task.Session)
 		return process.Done

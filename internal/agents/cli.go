@@ -80,8 +80,8 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		}
 	}
 	if hands != nil {
-		call.servers = append(call.servers, server{name: pipelines.Hands, allow: []string{handsTool}})
-		asks.Tools, asks.NoShell = append(asks.Tools, gate.Server{Name: pipelines.Hands, Handler: hands}), true
+		call.servers = append(call.servers, server{name: pipelines.Hands, allow: hands.tools()})
+		asks.Tools, asks.NoShell = append(asks.Tools, gate.Server{Name: pipelines.Hands, Handler: hands}), hands.shell
 	}
 	way, err := gate.OpenPassage(asks)
 	if err != nil {
@@ -118,10 +118,8 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	says.started, says.seen = true, seen
 	says.hear(c, way.Trouble())
 	r, err := c.conclude(ctx, t, says.ending, says)
-	if hands != nil && err == nil {
-		ran := 0
-		ran, err = hands.over()
-		r.RanNothing = hands.runs && ran == 0
+	if hands != nil {
+		err = cmp.Or(err, hands.conclude(&r))
 	}
 	if why := (*engine.AgentError)(nil); errors.As(err, &why) && why.Class == metadata.Auth && c.login(call.User) != loggedIn {
 		why.Class, why.Hint, why.Err = metadata.Network, "", fmt.Errorf("%w; its login was renewed meanwhile", why.Err)

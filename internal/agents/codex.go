@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -43,7 +42,7 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 		s.before = readRollout(s.home, t.Session).usage
 	}
 	dir := t.Dir
-	if c.servers.hands() { // it reads by them, and its own git might run a filter that the tree names
+	if c.servers.shell() { // it reads by that, and its own git might run a filter that the tree names
 		if dir = filepath.Join(c.Temp, "empty"); os.Mkdir(dir, 0o700) != nil {
 			return "", fmt.Errorf("making an empty folder: %s is there", dir)
 		}
@@ -52,7 +51,7 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	if t.Model != "" {
 		c.Argv = append(c.Argv, "-m", t.Model)
 	}
-	c.Argv = append(c.Argv, codexSandbox(t, a.opts.Contained, c.servers.hands())...)
+	c.Argv = append(c.Argv, codexSandbox(t, a.opts.Contained, c.servers.shell())...)
 	settings := []string{
 		`web_search="disabled"`,
 		// A repository's own .codex folder is a program somebody else wrote.
@@ -62,6 +61,9 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 		"allow_login_shell=false",
 		// What the model runs needs no key of the model.
 		`shell_environment_policy.exclude=["OPENAI_API_KEY","CODEX_API_KEY"]`,
+	}
+	if c.servers.hands() { // else newer models have to search for them, or call them by JavaScript
+		settings = append(settings, `features.code_mode={direct_only_tool_namespaces=["mcp__`+pipelines.Hands+`"]}`)
 	}
 	if longest := max(c.patience(), codexLeastWait); c.Task.Idle > 0 && longest < codexLongestWait {
 		settings = append(settings, fmt.Sprintf("background_terminal_max_timeout=%d", longest))
@@ -85,9 +87,6 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 		c.Env = process.SetVar(c.Env, "CODEX_API_KEY", key) // the one it reads when it runs without a person
 	}
 	c.Argv = append(c.Argv, a.agent.Args...)
-	if err := a.schema(c, s); err != nil {
-		return "", err
-	}
 	for _, file := range t.Images {
 		// A resumed session has the images already. Codex splits the option at commas.
 		if !t.Resume && !strings.Contains(file, ",") {
@@ -110,28 +109,6 @@ const (
 	codexLongestWait = 300_000
 )
 
-// schema hands over the schema of the answer, in the strict form that the
-// service demands. What cannot be said in it is left to the prompt.
-func (a codex) schema(c *Call, s *codexStream) error {
-	if c.Task.Schema == nil {
-		return nil
-	}
-	schema, ok, err := strictSchema(c.Task.Schema)
-	if err != nil {
-		return fmt.Errorf("the JSON Schema of the answer: %w", err)
-	}
-	if !ok {
-		return nil
-	}
-	s.schema = c.Task.Schema
-	file := filepath.Join(c.Temp, "schema.json")
-	if err := os.WriteFile(file, schema, 0o600); err != nil {
-		return err
-	}
-	c.Argv = append(c.Argv, "--output-schema", file)
-	return nil
-}
-
 // codexSandbox says what commands of the model may write, and keeps them from the network, unless something stronger is
 // around reprise.
 func codexSandbox(t engine.Task, contained, hands bool) []string {
@@ -151,10 +128,9 @@ func codexSandbox(t engine.Task, contained, hands bool) []string {
 	return []string{"--sandbox", "read-only"}
 }
 
-// handsAlone takes everything from Codex by which it could run something, or ask somebody else, and shows it the one tool
-// that it has at once (0.169.0, 0.171.0).
+// handsAlone takes everything from Codex by which it could run something, or ask somebody else (0.169.0, 0.171.0).
 var handsAlone = []string{
-	"--disable", "shell_tool", "-c", `features.code_mode={direct_only_tool_namespaces=["mcp__` + pipelines.Hands + `"]}`, "-c", "agents.enabled=false",
+	"--disable", "shell_tool", "-c", "agents.enabled=false",
 	"-c", "features.goals=false", "-c", "features.multi_agent=false", "-c", "features.view_image=false", "-c", "features.apps=false",
 	"-c", "features.plugins=false", "-c", "features.sleep_tool=false", "-c", "features.hooks=false", "-c", "features.skill_search=false",
 	"-c", "features.tool_suggest=false", "-c", "features.shell_snapshot=false", "-c", "features.image_generation=false",
@@ -169,11 +145,10 @@ func exists(file string) bool {
 type codexStream struct {
 	said
 	home   string
-	schema json.RawMessage // as it was asked for; nil if none was
-	thread string          // its session
-	before codexUsage      // what the session had used before this call
-	total  *codexUsage     // what it has used now
-	silent int             // times in a row that the network was not there
+	thread string      // its session
+	before codexUsage  // what the session had used before this call
+	total  *codexUsage // what it has used now
+	silent int         // times in a row that the network was not there
 }
 
 // line takes one line of the stream. What is no event is left out.
@@ -197,9 +172,6 @@ func (s *codexStream) line(data []byte) process.Reaction {
 		return process.Done
 	case "turn.completed":
 		s.total, s.done, s.trouble = &e.Usage, true, nil
-		if s.schema != nil && json.Valid([]byte(s.result.Text)) { // the last words are the structured answer
-			s.result.Structured = relaxAnswer(s.schema, json.RawMessage(s.result.Text))
-		}
 		return process.Done
 	}
 	return process.GoOn
@@ -232,7 +204,9 @@ func (s *codexStream) item(e codexEvent) process.Reaction {
 	case e.Item.Type == "agent_message":
 		s.notify(did)
 	default:
-		s.result.ToolCalls++
+		if e.Item.Server != pipelines.Hands || e.Item.Tool != handsSubmit { // that one is the answer
+			s.result.ToolCalls++
+		}
 		if e.Item.Status == "declined" {
 			s.deny(e.Item.Type)
 		}

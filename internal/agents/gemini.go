@@ -38,7 +38,7 @@ func (a gemini) prepare(c *Call) (string, error) {
 	// its own --ignore-env is refused by its parser of arguments (0.61.0).
 	mode := map[pipelines.Access]string{pipelines.AccessTree: "yolo", pipelines.AccessRun: "yolo", pipelines.AccessArtifacts: "auto_edit"}[t.Access]
 	if c.servers.hands() {
-		mode = "default" // "plan" hides them
+		mode = cmp.Or(mode, "default") // "plan" hides them
 		if err := c.geminiHands(); err != nil {
 			return "", err
 		}
@@ -63,7 +63,8 @@ func (a gemini) prepare(c *Call) (string, error) {
 	return t.Prompt, nil
 }
 
-// geminiHands leaves Gemini its tools for reading, and the hands, by the settings in its own home.
+// geminiHands tells Gemini of the hands, and leaves one that may not write no more than to read, by the settings in its own
+// home.
 func (c *Call) geminiHands() error {
 	root, err := os.OpenRoot(c.Home)
 	if err != nil {
@@ -78,7 +79,13 @@ func (c *Call) geminiHands() error {
 			return fmt.Errorf("a review by Gemini needs settings that are an object of JSON, and %s is none: %w", file, cmp.Or(err, io.EOF))
 		}
 	}
-	settings["tools"] = map[string]any{"core": []string{"read_file", "read_many_files", "list_directory", "glob", "grep_search", "mcp_" + hands.name + "_" + handsTool}}
+	if !c.Access.Writes() {
+		core := []string{"read_file", "read_many_files", "list_directory", "glob", "grep_search"}
+		for _, tool := range hands.allow {
+			core = append(core, "mcp_"+hands.name+"_"+tool)
+		}
+		settings["tools"] = map[string]any{"core": core}
+	}
 	settings["mcpServers"] = map[string]any{hands.name: map[string]any{
 		"type": "http", "url": hands.address, "headers": map[string]string{"Authorization": "Bearer " + hands.key}, "trust": true,
 		"timeout": cmp.Or(c.patience(), c.Task.Timeout.Milliseconds()), "includeTools": hands.allow,
@@ -97,7 +104,7 @@ type geminiStream struct {
 // nothing.
 func geminiTells(tool string) bool {
 	switch tool {
-	case "update_topic", "write_todos", "enter_plan_mode", "exit_plan_mode", "complete_task":
+	case "update_topic", "write_todos", "enter_plan_mode", "exit_plan_mode", "complete_task", "mcp_" + pipelines.Hands + "_" + handsSubmit:
 		return true
 	}
 	return strings.HasPrefix(tool, "tracker_")

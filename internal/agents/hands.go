@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,44 +19,81 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// hands run commands for a program that is to judge work, which has no shell of its own: each in the sandbox of a check, as
-// what an agent has written must not meet the program, its key, or what it keeps of the session. They are a server of tools
-// as MCP has it (https://modelcontextprotocol.io/specification/2025-06-18/basic/transports), with one tool.
+// hands are a server of tools that the gate of a call has, as MCP has it
+// (https://modelcontextprotocol.io/specification/2025-06-18/basic/transports). By submit, a program gives its answer. By run,
+// one that is to judge work runs commands, and has no shell of its own: each in the sandbox of a check, as what an agent has
+// written must not meet the program, its key, or what it keeps of the session.
 type hands struct {
 	opts Options
 	task engine.Task
-	runs bool          // it is to run something
-	most time.Duration // that a command may take
 
-	one    sync.Mutex // the copy of the work is as it was for each command
-	ran    int        // commands
-	state  string     // of the copy, once it is known
-	broken error      // the copy could not be made again
+	shell bool          // run is among its tools
+	runs  bool          // the program is to run something
+	most  time.Duration // that a command may take
+
+	one    sync.Mutex      // the copy of the work is as it was for each command
+	ran    int             // commands
+	state  string          // of the copy, once it is known
+	broken error           // the copy could not be made again
+	answer json.RawMessage // the last one that was submitted
 }
 
-// The names of the server and of its tool. No other server has that name, see pipelines.Hands.
-const handsTool = "run"
+// The names of its tools. No other server is called as it is, see pipelines.Hands.
+const handsRun, handsSubmit = "run", "submit"
+
+// handsTaken is what a program is told of an answer that is as it is to be.
+const handsTaken = "Taken. End now, without another word."
 
 // What of a command's output its caller gets, in bytes: Claude Code takes about 50,000.
 const handsHead, handsTail = 8_000, 12_000
 
-// handsFor gives hands for a task that looks at work and may run it, and leaves the program no more than to read; nil: the
-// program has none. Codex reads by commands alone, and Gemini can be told of hands in a home of its own alone.
+// handsFor gives hands for a task, and leaves a program that may run commands no more than to read; nil: it needs none, or
+// cannot be told of them. Codex reads by commands alone, and Gemini is told in a home of its own alone.
 func (c cli) handsFor(t *engine.Task) *hands {
-	runs := t.Access == pipelines.AccessRun
-	if c.Install == "" || !runs && (c.name != "codex" || t.Access != pipelines.AccessRead) || c.name == "gemini" && c.opts.box == nil {
+	if c.Install == "" || c.name == "gemini" && c.opts.box == nil {
 		return nil
 	}
-	t.Access = pipelines.AccessRead
+	h := &hands{opts: c.opts, runs: t.Access == pipelines.AccessRun, most: t.Timeout}
 	own, _, _ := c.agent.Tools.And(t.Tools).Own([]string{"Bash"})
-	if t.Fresh == nil || c.name == "claude" && len(own) == 0 {
+	h.shell = t.Fresh != nil && (h.runs || c.name == "codex" && t.Access == pipelines.AccessRead) && (c.name != "claude" || len(own) > 0)
+	h.runs = h.runs && h.shell
+	if t.Access == pipelines.AccessRun {
+		t.Access = pipelines.AccessRead
+	}
+	if !h.shell && t.Schema == nil {
 		return nil
 	}
-	most := t.Timeout
-	if t.Idle > 0 {
-		most = time.Duration((&Call{Task: *t}).patience()) * time.Millisecond * 9 / 10 // before the program gives it up
+	if h.task = *t; t.Idle > 0 {
+		h.most = time.Duration((&Call{Task: *t}).patience()) * time.Millisecond * 9 / 10 // before the program gives it up
 	}
-	return &hands{opts: c.opts, task: *t, runs: runs, most: most}
+	return h
+}
+
+// tools lists those that the program has.
+func (h *hands) tools() (names []string) {
+	if h.shell {
+		names = append(names, handsRun)
+	}
+	if h.task.Schema != nil {
+		names = append(names, handsSubmit)
+	}
+	return names
+}
+
+// described is what the program is told of its tools.
+func (h *hands) described() (all []any) {
+	for _, name := range h.tools() {
+		says, takes := "Gives your answer. If something is wrong with it, you are told what: mend that, and submit it again.", any(h.task.Schema)
+		if name == handsRun {
+			says = fmt.Sprintf("Runs a shell command in %s, such as tests, git, or reading and searching files, and gives its output and exit status. Whatever it changes there is taken back when it ends. It may take %v.", h.task.Dir, h.most)
+			takes = map[string]any{
+				"type": "object", "required": []string{"command"},
+				"properties": map[string]any{"command": map[string]string{"type": "string", "description": "for /bin/sh"}},
+			}
+		}
+		all = append(all, map[string]any{"name": name, "description": says, "inputSchema": takes})
+	}
+	return all
 }
 
 // message is one of JSON-RPC.
@@ -75,7 +113,8 @@ func (h *hands) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Method string
 		Params struct {
 			Version   string `json:"protocolVersion"`
-			Arguments struct{ Command string }
+			Name      string
+			Arguments json.RawMessage
 			Meta      struct {
 				Progress json.RawMessage `json:"progressToken"`
 			} `json:"_meta"`
@@ -99,17 +138,18 @@ func (h *hands) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "ping":
 		answer.Result = struct{}{}
 	case "tools/list":
-		answer.Result = map[string]any{"tools": []any{map[string]any{
-			"name":        handsTool,
-			"description": fmt.Sprintf("Runs a shell command in %s, such as tests, git, or reading and searching files, and gives its output and exit status. Whatever it changes there is taken back when it ends. It may take %v.", h.task.Dir, h.most),
-			"inputSchema": map[string]any{
-				"type": "object", "required": []string{"command"},
-				"properties": map[string]any{"command": map[string]string{"type": "string", "description": "for /bin/sh"}},
-			},
-		}}}
+		answer.Result = map[string]any{"tools": h.described()}
 	case "tools/call":
-		h.call(r.Context(), w, answer, asked.Params.Arguments.Command, asked.Params.Meta.Progress)
-		return
+		var given struct{ Command string }
+		switch is := asked.Params.Name; {
+		case is == handsRun && h.shell && json.Unmarshal(asked.Params.Arguments, &given) == nil:
+			h.call(r.Context(), w, answer, given.Command, asked.Params.Meta.Progress)
+			return
+		case is == handsSubmit && h.task.Schema != nil:
+			answer.Result = h.submit(asked.Params.Arguments)
+		default:
+			answer.Error = map[string]any{"code": -32602, "message": "there is no such tool, or it takes other arguments"}
+		}
 	default:
 		answer.Error = map[string]any{"code": -32601, "message": "there is no such method"}
 	}
@@ -138,7 +178,7 @@ func (h *hands) call(ctx context.Context, w http.ResponseWriter, answer message,
 	for n := 1; ; n++ {
 		select {
 		case text := <-done:
-			answer.Result = map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}}
+			answer.Result = toolResult(text, false)
 			say(answer)
 			return
 		case <-beat.C:
@@ -150,6 +190,24 @@ func (h *hands) call(ctx context.Context, w http.ResponseWriter, answer message,
 			}
 		}
 	}
+}
+
+// toolResult is what a tool gives back; wrong says that the program is to try again.
+func toolResult(text string, wrong bool) any {
+	return map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": wrong}
+}
+
+// submit takes an answer, and says what is wrong with it.
+func (h *hands) submit(answer json.RawMessage) any {
+	h.one.Lock()
+	defer h.one.Unlock()
+	h.answer = bytes.Clone(answer)
+	if h.task.Wrong != nil {
+		if why := h.task.Wrong(h.answer); why != "" {
+			return toolResult("Not taken: "+why, true)
+		}
+	}
+	return toolResult(handsTaken, false)
 }
 
 // run runs a command, and says what came of it.
@@ -166,7 +224,7 @@ func (h *hands) run(ctx context.Context, command string) string {
 		return fmt.Sprintf("No command can be run: %v", h.broken)
 	}
 	out := &process.Excerpt{HeadMax: handsHead, TailMax: handsTail}
-	r, err := h.opts.runCheck(ctx, h.task.Dir, pipelines.Check{Name: handsTool, Run: command, Network: h.task.Network, Timeout: pipelines.Duration(h.most)}, out)
+	r, err := h.opts.runCheck(ctx, h.task.Dir, pipelines.Check{Name: handsRun, Run: command, Network: h.task.Network, Timeout: pipelines.Duration(h.most)}, out)
 	h.ran++
 	if now, unknown := sandbox.StateOf(h.task.Dir); unknown != nil || now != h.state {
 		h.broken = h.task.Fresh(ctx)
@@ -179,12 +237,17 @@ func (h *hands) run(ctx context.Context, command string) string {
 	return strings.Join(slices.DeleteFunc([]string{r.Output, end}, func(s string) bool { return s == "" }), "\n")
 }
 
-// over gives how many commands there were, and why there could be no more.
-func (h *hands) over() (ran int, err error) {
+// conclude adds to the result of a call what it came to by its hands. Of who judges work no answer counts but one that was
+// submitted: what a message quotes is none.
+func (h *hands) conclude(r *engine.Result) error {
 	h.one.Lock()
 	defer h.one.Unlock()
-	if errors.Is(h.broken, context.Canceled) { // the program was gone before the command was over
-		return h.ran, nil
+	r.RanNothing, r.Structured = h.runs && h.ran == 0, h.answer
+	if h.answer == nil && h.task.Schema != nil && h.task.Fresh != nil {
+		r.Structured = json.RawMessage("null")
 	}
-	return h.ran, h.broken
+	if errors.Is(h.broken, context.Canceled) { // the program was gone before the command was over
+		return nil
+	}
+	return h.broken
 }

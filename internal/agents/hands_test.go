@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -58,7 +60,7 @@ func ran(t *testing.T, h *hands, command string) string {
 
 // A reviewer's commands run in the copy of the work, which is as it was for each of them.
 func TestHandsRunCommands(t *testing.T) {
-	b, h, anew := judging(t)
+	_, h, anew := judging(t)
 	for _, tt := range []struct {
 		command, says string
 		anew          int
@@ -77,16 +79,16 @@ func TestHandsRunCommands(t *testing.T) {
 	if said := ran(t, h, "head -c 100000 /dev/zero | tr '\\0' 'x' | fold -w 100"); len(said) < handsHead || len(said) > handsHead+handsTail+500 {
 		t.Errorf("of 100,000 bytes it is told %d", len(said))
 	}
-	if n, err := h.over(); n != 6 || err != nil {
-		t.Errorf("it ran %d commands: %v", n, err)
+	r := engine.Result{}
+	if err := h.conclude(&r); r.RanNothing || h.ran != 6 || err != nil {
+		t.Errorf("it ran %d commands, %+v: %v", h.ran, r, err)
 	}
-	b.task.Fresh = nil
 	h.task.Fresh = func(context.Context) error { return errors.New("the disk is full") }
 	ran(t, h, "touch main.go")
 	if said := ran(t, h, "true"); !strings.Contains(said, "the disk is full") {
 		t.Errorf("in a copy that was not made anew: %s", said)
 	}
-	if _, err := h.over(); err == nil {
+	if err := h.conclude(&r); err == nil {
 		t.Error("nobody is told of a copy that was not made anew")
 	}
 }
@@ -116,11 +118,52 @@ func TestHandsSpeakMCP(t *testing.T) {
 	}
 }
 
+// An answer is what was submitted last. Of who judges work, nothing else is one.
+func TestHandsTakeAnswers(t *testing.T) {
+	submitted := func(h *hands, answer string) string {
+		_, said := asked(t, h, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"submit","arguments":`+answer+`}}`)
+		return said
+	}
+	for _, judge := range []bool{true, false} {
+		b := newBench(t)
+		b.task.Schema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
+		b.task.Wrong = func(answer json.RawMessage) string {
+			if string(answer) != `{"n":7}` {
+				return "n is not 7."
+			}
+			return ""
+		}
+		if judge {
+			judges(&b.task)
+		}
+		h, r := newCLI("claude", pipelines.Agent{}, b.opts).handsFor(&b.task), engine.Result{Text: `{"n":7}`}
+		if err := h.conclude(&r); err != nil || (phases.AnsweredReport(r.Structured, r.Text) == nil) != judge {
+			t.Errorf("judge %v: of a message it takes %s: %v", judge, r.Structured, err)
+		}
+		_, tools := asked(t, h, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		if !strings.Contains(tools, `"inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}},"name":"submit"`) || strings.Contains(tools, `"run"`) {
+			t.Errorf("its tools are %s", tools)
+		}
+		if said := submitted(h, `{"n":6}`); !strings.Contains(said, `n is not 7.`) || !strings.Contains(said, `"isError":true`) {
+			t.Errorf("of a wrong answer: %s", said)
+		}
+		if said := submitted(h, `{"n":7}`); !strings.Contains(said, "Taken.") || !strings.Contains(said, `"isError":false`) {
+			t.Errorf("of a right answer: %s", said)
+		}
+		if _, said := asked(t, h, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run","arguments":{"command":"true"}}}`); !strings.Contains(said, "no such tool") {
+			t.Errorf("of a tool that it has not: %s", said)
+		}
+		if err := h.conclude(&r); err != nil || string(r.Structured) != `{"n":7}` || r.RanNothing {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
 // Each program is told of the hands as the one way to run something.
 func TestProgramsHaveHands(t *testing.T) {
 	for use, want := range map[string][]string{
 		"claude": {`"mcp__reprise__run"`, "ENABLE_TOOL_SEARCH=false", `"alwaysLoad":true`, `"url":"http://127.0.0.1:`},
-		"codex":  {"-C TEMP/empty ", "--sandbox read-only --disable shell_tool ", `mcp_servers.reprise.enabled_tools=["run"]`, `mcp_servers.reprise.url="http://127.0.0.1:`},
+		"codex":  {"-C TEMP/empty ", "--sandbox read-only --disable shell_tool ", `mcp_servers.reprise.enabled_tools=["run"]`, `mcp_servers.reprise.url="GATE/mcp/reprise"`},
 	} {
 		b := newBench(t)
 		b.task.Access, b.opts.Contained = pipelines.AccessRun, true

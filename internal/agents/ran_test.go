@@ -34,7 +34,7 @@ func TestAnswersAreNoToolCalls(t *testing.T) {
 		one  string
 	}{
 		"claude": {
-			[]string{`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","name":"StructuredOutput","input":{"verdict":"pass"}}]}}`},
+			[]string{`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","name":"mcp__reprise__submit","input":{"verdict":"pass"}}]}}`},
 			`{"type":"assistant","message":{"id":"n","content":[{"type":"tool_use","name":"Read","input":{"file_path":"/a.md"}}]}}`,
 		},
 		"codex": {

@@ -103,8 +103,10 @@ func (all servers) claudeConfig() ([]byte, error) {
 	return json.Marshal(map[string]any{"mcpServers": config})
 }
 
-// hands reports whether the program runs commands by hands alone. Theirs is the last server.
+// hands reports whether the program has hands, whose server is the last, and shell whether it runs commands by them alone.
 func (all servers) hands() bool { return len(all) > 0 && all[len(all)-1].name == pipelines.Hands }
+
+func (all servers) shell() bool { return all.hands() && all[len(all)-1].allow[0] == handsRun }
 
 // claudeRules says which tools of servers may be used without being asked, and which not.
 func (all servers) claudeRules() (allow, deny []string) {
@@ -136,6 +138,9 @@ func (all servers) codexSettings(patience int64) (settings []string) {
 		} else {
 			set("url", s.address)
 			set("bearer_token_env_var", serverKey)
+		}
+		if s.name == pipelines.Hands {
+			set("required", true)
 		}
 		set("startup_timeout_sec", 60) // some are fetched when they are first started
 		set("tool_timeout_sec", max(1, patience/1000))

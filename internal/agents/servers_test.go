@@ -141,7 +141,7 @@ func TestCodexIsToldOfServers(t *testing.T) {
 	for _, want := range []string{
 		`-c model_reasoning_effort="high"`,
 		`-c mcp_servers.own.command="/bin/sh" -c mcp_servers.own.args=["TEMP/mcp/own.sh"]`, `-c mcp_servers.own.disabled_tools=["forget"]`,
-		`-c mcp_servers.web.url="http://127.0.0.1:`, `-c mcp_servers.web.bearer_token_env_var="REPRISE_MCP_KEY"`, `-c mcp_servers.web.enabled_tools=["meaning"]`,
+		`-c mcp_servers.web.url="GATE/mcp/web"`, `-c mcp_servers.web.bearer_token_env_var="REPRISE_MCP_KEY"`, `-c mcp_servers.web.enabled_tools=["meaning"]`,
 	} {
 		if !strings.Contains(args, want) {
 			t.Errorf("arguments %s, want %s", args, want)

@@ -110,7 +110,7 @@ func newPrinted(t *testing.T, agent int, resume bool) *printed {
 		s := &claudeStream{said: said{cli: p.cli, task: p.task}}
 		p.said, p.take = &s.said, s.line
 	case 1:
-		s := &codexStream{said: said{cli: p.cli, task: p.task}, home: "/nowhere", schema: p.task.Schema}
+		s := &codexStream{said: said{cli: p.cli, task: p.task}, home: "/nowhere"}
 		p.said, p.take, p.complete = &s.said, s.line, s.addUsage
 	case 2:
 		s := &geminiStream{said: said{cli: p.cli, task: p.task}}

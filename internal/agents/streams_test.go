@@ -85,7 +85,7 @@ func TestClaudeRecordings(t *testing.T) {
 		{"claude-write", "0", outcome{Text: "Done.", Model: model, Usage: used(2, call, 0.0093, 2), ToolCalls: 1}},
 		{"claude-structured", "0", outcome{
 			Text: `{"verdict":"fail","findings":[{"id":"scripted id","severity":"blocker","title":"scripted title"}]}`, Model: model,
-			Structured: `{"verdict":"fail","findings":[{"id":"scripted id","severity":"blocker","title":"scripted title"}]}`, Usage: used(1, call, 0.00465, 2),
+			Usage: used(1, call, 0.00465, 2),
 		}},
 		{"claude-schema-but-prose", "0", outcome{Text: "Done.", Model: model, Usage: used(2, call, 0.0093, 2)}},
 		{"claude-permission-denied", "0", outcome{Text: "Done.", Model: model, Usage: used(2, call, 0.0093, 2), ToolCalls: 1, Denials: []string{"Write"}}},
@@ -195,7 +195,7 @@ func TestCodexRecordings(t *testing.T) {
 		want       outcome
 	}{
 		{"codex-write", "0", outcome{Text: "Done.", Usage: estimated(2), ToolCalls: 1}},
-		{"codex-structured", "0", outcome{Text: `{"verdict": "pass", "findings": []}`, Structured: `{"findings":[],"verdict":"pass"}`, Usage: estimated(1)}},
+		{"codex-structured", "0", outcome{Text: `{"verdict": "pass", "findings": []}`, Usage: estimated(1)}},
 		{"codex-auth-failure", "hang", outcome{Class: metadata.Auth, Why: "status 401 Unauthorized", Hint: true}},
 		{"codex-rate-limited", "1", outcome{Class: metadata.RateLimited, Why: "last status: 429"}},
 		{"codex-server-error", "1", outcome{Class: metadata.Network, Why: "status 503"}},

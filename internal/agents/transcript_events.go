@@ -41,8 +41,7 @@ type claudeEvent struct {
 	Denials []struct {
 		Tool string `json:"tool_name"`
 	} `json:"permission_denials"`
-	Structured json.RawMessage `json:"structured_output"`
-	Errors     []string
+	Errors []string
 }
 
 // claudeBlock is a part of a message.

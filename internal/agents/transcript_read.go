@@ -272,7 +272,7 @@ func (r *TranscriptReader) claude(line string) (all []Entry, _ bool) {
 			all = append(all, entry(Note, b.Text, false))
 		case b.Type == "thinking" && b.Thinking != "":
 			all = append(all, entry(Thought, b.Thinking, false))
-		case b.Type == "tool_use" && b.Name == "StructuredOutput": // its way to give an answer that has fields
+		case b.Type == "tool_use" && b.Name == claudeSubmit: // its way to give an answer that has fields
 			r.answered = b.ID
 			all = append(all, entry(Said, answerText(b.Input), false))
 		case b.Type == "tool_use":

@@ -156,13 +156,7 @@ func TestReportSchemasOfPipelinesAreTaken(t *testing.T) {
 		"files":{"type":"array","items":{"type":"string"}}}}`)
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)
-		p.says(func(r m.Request) m.Reply {
-			answer := map[string]any{"complexity": "low"}
-			if r.API == m.Responses { // whose schemas want every property, and take null for one there is not
-				answer["files"] = nil
-			}
-			return m.Answer(answer)
-		})
+		p.says(m.Always(m.Answer(map[string]any{"complexity": "low"})))
 		task := p.task(pipelines.AccessRead)
 		task.Schema = schema
 		r := p.do(use, task)

@@ -223,8 +223,8 @@ func (m *meter) write(p []byte) {
 // end reads what was held. What is no JSON says nothing.
 func (m *meter) end() {
 	if data, is := bytes.CutPrefix(m.held.data, []byte("data:")); is || !m.stream {
-		_ = walk(data, protocols()[m.api].inAnswer, m.found) // as far as it came, if it broke off
-		if !m.stream {
+		_ = walk(data, protocols()[m.api].inAnswer, m.found)             // as far as it came, if it broke off
+		if !m.stream || bytes.Contains(data, []byte(`"functionCall"`)) { // what Gemini gives a tool is no text in the answer
 			m.hold(data)
 		}
 	}

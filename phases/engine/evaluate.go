@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -111,10 +112,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if w.call.result.Unsaid {
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.Because("verdict_unsaid")), nil
 	}
-	v, wrong := phases.ReadVerdict(bytes.ReplaceAll(said, []byte(e.dirOf(w.d)+"/"), nil), w.p, w.rec) // paths from the top
-	if len(wrong) == 0 {
-		wrong = phases.Unanswered(w.run, w.rec, v)
-	}
+	v, wrong := e.verdict(w.run, w.d, said)
 	if len(wrong) > 0 {
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append(wrong, lastWords(w.call.result))...)), nil
 	}
@@ -125,6 +123,29 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	v.Unbound = w.call.result.Unheard
 	judged := phases.DigestOf([]byte(w.rec.Digest + diff))[:16]
 	return phases.Outcome{Status: metadata.Succeeded, Verdict: &v, Work: judged}, nil
+}
+
+// verdict reads what a reviewer has answered, and says what is wrong with it.
+func (e *Engine) verdict(run metadata.Run, d phases.Decision, said []byte) (metadata.Verdict, []metadata.Reason) {
+	rec := run.Phase(d.Phase)
+	v, wrong := phases.ReadVerdict(bytes.ReplaceAll(said, []byte(e.dirOf(d)+"/"), nil), e.Plan.Phase(d.Phase), rec) // paths from the top
+	if len(wrong) == 0 {
+		wrong = phases.Unanswered(run, rec, v)
+	}
+	return v, wrong
+}
+
+// wrong says what is wrong with the answer of a step, while its agent can still mend it.
+func (e *Engine) wrong(ctx context.Context, run metadata.Run, d phases.Decision, answer json.RawMessage) metadata.Reason {
+	p := e.Plan.Phase(d.Phase)
+	switch {
+	case d.Do == phases.DoReview:
+		_, wrong := e.verdict(run, d, answer)
+		return metadata.All(wrong...)
+	case p.Report == "" || len(phases.AskedQuestions(phases.On(e.Plan, run), d, answer)) > 0:
+		return ""
+	}
+	return e.report(ctx, p, Result{Structured: answer})
 }
 
 // weighLate notes in the verdict of a review what its late blockers count for. Their commands run as checks of the phase.

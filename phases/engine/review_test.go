@@ -239,3 +239,40 @@ func TestManyViolationsAreCut(t *testing.T) {
 		}
 	}
 }
+
+// An agent is told at once what is wrong with its answer, by the words by which that would be judged later.
+func TestAnswersThatAreWrong(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[0].Report, plan.Phases[0].ReportSchema = "{...}", json.RawMessage(`{"properties":{"questions":{}}}`)
+	s, told := newStage(t, plan), map[string]string{}
+	act := s.perform
+	s.perform = func(ctx context.Context, task Task) (Result, error) {
+		answers := []string{`{"complexity": "low"}`, `{"complexity": "bad"}`, `{"complexity": "bad", "questions": ["REST?"]}`}
+		if task.Step == metadata.Review {
+			answers = []string{string(answer(task, true)), string(answer(task, false)), `{}`}
+		}
+		for _, a := range answers {
+			told[fmt.Sprint(task.Phase, " ", task.Step, " ", a)] = task.Wrong(json.RawMessage(a))
+		}
+		r, err := act(ctx, task)
+		if task.Phase == plan.Phases[0].Name && task.Step != metadata.Review {
+			r.Structured = json.RawMessage(`{"complexity": "low"}`)
+		}
+		return r, err
+	}
+	if run, err := s.engine.Run(t.Context(), s.run); err != nil || run.Status != metadata.Completed {
+		t.Fatalf("%v, %v", run.Status, err)
+	}
+	wrong := 0
+	for asked, said := range told {
+		if (said != "") != (strings.Contains(asked, "bad") && !strings.Contains(asked, "REST") && strings.HasPrefix(asked, plan.Phases[0].Name) || strings.HasSuffix(asked, "{}")) {
+			t.Errorf("%s: %q", asked, said)
+		}
+		if said != "" {
+			wrong++
+		}
+	}
+	if wrong < 3 {
+		t.Errorf("%d answers are wrong: %v", wrong, told)
+	}
+}

@@ -38,6 +38,9 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision, 
 	t.Dir, t.Artifact, t.Schema, t.BudgetUSD = e.dirOf(d), artifactIn(e.dirOf(d), run, p), schemaOf(p, d), usd
 	t.Session, t.Resume, t.Part = e.session(run, d), d.Resume > 0, phases.TaskOf(&run, run.Phase(d.Phase))
 	_, t.Images = e.shown(ctx)
+	t.Wrong = func(answer json.RawMessage) string {
+		return e.wrong(ctx, run, d, answer).In(prompts.Words(run.Language))
+	}
 	t.Prompt, err = e.Prompt(ctx, run, d)
 	return t, err
 }
@@ -255,6 +258,8 @@ type Task struct {
 	Timeout   time.Duration        `json:"timeout"`              // of the whole call, in nanoseconds
 	Idle      time.Duration        `json:"idle"`                 // without any output, in nanoseconds
 
+	// Wrong, if not nil, says what is wrong with an answer, or "".
+	Wrong func(answer json.RawMessage) string `json:"-"`
 	// Fresh, if not nil, says that the program judges the work, in a copy of it, and makes that anew in Dir.
 	Fresh func(context.Context) error `json:"-"`
 
@@ -276,7 +281,7 @@ type Result struct {
 	Session    string          `json:"-"`                    // empty if the agent has no sessions
 	Model      string          `json:"model,omitempty"`      // as the agent reports it
 	Text       string          `json:"text,omitempty"`       // its last words
-	Structured json.RawMessage `json:"structured,omitempty"` // the structured answer, not yet checked; nil if there was none
+	Structured json.RawMessage `json:"structured,omitempty"` // the structured answer, not yet checked; nil if there was none, null if its words are none either
 	Usage      metadata.Usage  `json:"usage"`
 	ToolCalls  int             `json:"tool_calls,omitempty"`  // tools it asked for, but for those that are its answer or tell of its work; -1 if the agent does not tell
 	Unsaid     bool            `json:"unsaid,omitempty"`      // the answer is none that a model gave in this call

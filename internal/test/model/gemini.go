@@ -56,7 +56,8 @@ type geminiBody struct {
 	System   geminiContent   `json:"systemInstruction"`
 	Tools    []struct {
 		Functions []struct {
-			Name string `json:"name"`
+			Name   string          `json:"name"`
+			Schema json.RawMessage `json:"parametersJsonSchema"`
 		} `json:"functionDeclarations"`
 	} `json:"tools"`
 	Config struct {
@@ -75,7 +76,9 @@ func (p gemini) read(body []byte, _ http.Header) (Request, error) {
 	}
 	for _, t := range b.Tools {
 		for _, f := range t.Functions {
-			r.Tools = append(r.Tools, f.Name)
+			if r.Tools = append(r.Tools, f.Name); f.Name == "mcp_reprise_submit" {
+				r.Schema = f.Schema
+			}
 		}
 	}
 	for _, c := range b.Contents {
@@ -156,6 +159,8 @@ func (c Call) gemini(r Request) (string, json.RawMessage) {
 		return "write_file", compact(map[string]string{"file_path": c.write.path, "content": c.write.content})
 	case c.edit != nil:
 		return "replace", compact(map[string]string{"file_path": c.edit.path, "old_string": c.edit.old, "new_string": c.edit.new, "instruction": "as the script says"})
+	case c.answer != nil && r.Offers("mcp_reprise_submit"):
+		return "mcp_reprise_submit", compact(c.answer)
 	case c.run != "" && r.Offers("mcp_reprise_run"):
 		return "mcp_reprise_run", compact(map[string]string{"command": c.run})
 	case c.run != "":

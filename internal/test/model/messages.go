@@ -9,9 +9,6 @@ import (
 	"strings"
 )
 
-// structuredOutput is the tool that claude offers when it is given a schema.
-const structuredOutput = "StructuredOutput"
-
 // messages is the Anthropic Messages API.
 type messages struct{}
 
@@ -53,7 +50,7 @@ func (messages) read(body []byte, h http.Header) (Request, error) {
 	r := Request{API: Messages, Stream: b.Stream, Model: b.Model, Session: h.Get("X-Claude-Code-Session-Id"), System: textOf(b.System)}
 	for _, t := range b.Tools {
 		r.Tools = append(r.Tools, t.Name)
-		if t.Name == structuredOutput {
+		if t.Name == submit().name() {
 			r.Schema = t.Schema
 		}
 	}
@@ -177,8 +174,8 @@ func (c Call) claude(r Request) (string, json.RawMessage) {
 		return c.served.name(), compact(c.served.input)
 	case c.run != "":
 		return "Bash", compact(map[string]string{"command": c.run, "description": "as the script says"})
-	case r.Offers(structuredOutput):
-		return structuredOutput, compact(c.answer)
+	case r.Offers(submit().name()):
+		return submit().name(), compact(c.answer)
 	}
 	return "", compact(c.answer)
 }

@@ -58,6 +58,9 @@ type served struct {
 // hands is the tool by which reviewers run commands.
 func hands() served { return served{server: "reprise", tool: "run"} }
 
+// submit is the tool by which programs give their answers.
+func submit() served { return served{server: "reprise", tool: "submit"} }
+
 // name is what programs call the tool.
 func (s served) name() string { return "mcp__" + s.server + "__" + s.tool }
 

@@ -95,6 +95,25 @@ func (r Request) Offers(tool string) bool {
 	return false
 }
 
+// submitted gives the answer that was submitted last, as JSON, and what was said of it; nothing if something came after it.
+func (r Request) submitted() (answer, said string) {
+	for i := len(r.Messages) - 1; i > 0 && r.Messages[i].Kind == Result; i-- {
+		for _, use := range r.Messages[:i] {
+			if use.Kind == Use && use.ID == r.Messages[i].ID && strings.HasSuffix(use.Tool, submit().tool) {
+				return sortedJSON([]byte(use.Text)), r.Messages[i].Text
+			}
+		}
+	}
+	return "", ""
+}
+
+// sortedJSON gives a value with its fields in order.
+func sortedJSON(raw []byte) string {
+	var v any
+	_ = json.Unmarshal(raw, &v) // what is none is no answer of a script
+	return mustJSON(v)
+}
+
 // prompt is the index of the newest prompt, or -1.
 func (r Request) prompt() int {
 	for i := len(r.Messages) - 1; i >= 0; i-- {

@@ -16,12 +16,6 @@ type responsesBody struct {
 	Instructions string          `json:"instructions"`
 	Input        []responsesItem `json:"input"`
 	Tools        []responsesTool `json:"tools"`
-	Text         struct {
-		Format struct {
-			Schema json.RawMessage `json:"schema"`
-			Strict bool            `json:"strict"`
-		} `json:"format"`
-	} `json:"text"`
 }
 
 type responsesItem struct {
@@ -40,6 +34,8 @@ type responsesTool struct {
 	Type  string          `json:"type"`
 	Name  string          `json:"name"`
 	Tools []responsesTool `json:"tools"` // of a namespace
+
+	Parameters json.RawMessage `json:"parameters"`
 }
 
 func (responses) read(body []byte, h http.Header) (Request, error) {
@@ -49,12 +45,12 @@ func (responses) read(body []byte, h http.Header) (Request, error) {
 	}
 	r := Request{
 		API: Responses, Stream: b.Stream, Model: b.Model, Session: h.Get("Session-Id"), System: b.Instructions,
-		Schema: b.Text.Format.Schema, Tools: toolNames(b.Tools),
+		Schema: schemaIn(b.Tools), Tools: toolNames(b.Tools),
 	}
 	for _, it := range b.Input {
 		switch it.Type {
 		case "additional_tools":
-			r.Tools = append(r.Tools, toolNames(it.Tools)...)
+			r.Tools, r.Schema = append(r.Tools, toolNames(it.Tools)...), schemaIn(it.Tools)
 		case "message":
 			r.addWords(it)
 		case "function_call", "custom_tool_call":
@@ -73,6 +69,18 @@ func (r *Request) addWords(it responsesItem) {
 		return
 	}
 	r.Messages = append(r.Messages, Message{Kind: Words, Role: it.Role, Text: text, Images: imagesOf(it.Content)})
+}
+
+// schemaIn is the schema of an answer, as the tool for it takes it.
+func schemaIn(tools []responsesTool) (schema json.RawMessage) {
+	for _, t := range tools {
+		if schema == nil && t.Name == submit().tool {
+			schema = t.Parameters
+		} else if schema == nil {
+			schema = schemaIn(t.Tools)
+		}
+	}
+	return schema
 }
 
 func toolNames(tools []responsesTool) []string {
@@ -95,16 +103,8 @@ func toolNames(tools []responsesTool) []string {
 	return names
 }
 
-// check refuses what the service refuses: a schema that is not strict.
-func (responses) check(r Request) string {
-	if r.Schema == nil {
-		return ""
-	}
-	if err := checkStrict(r.Schema); err != nil {
-		return "Invalid schema for response_format 'codex_output_schema': " + err.Error()
-	}
-	return ""
-}
+// check refuses nothing.
+func (responses) check(Request) string { return "" }
 
 func (p responses) events(r Request, reply Reply) []event {
 	whole := p.whole(r, reply).(map[string]any)
@@ -161,8 +161,10 @@ func (c Call) codex(r Request, id string) event {
 	switch {
 	case c.Tool != "":
 		return function(c.Tool, c.Input)
-	case c.answer != nil:
+	case c.answer != nil && !r.Offers(submit().name()):
 		return nil
+	case c.answer != nil:
+		return event{"type": "function_call", "call_id": id, "namespace": "mcp__reprise", "name": submit().tool, "arguments": string(compact(c.answer))}
 	case r.Offers(hands().name()): // without a shell
 		return event{"type": "function_call", "call_id": id, "namespace": "mcp__reprise", "name": hands().tool, "arguments": string(compact(map[string]string{"command": c.shell()}))}
 	case c.edit != nil && r.Offers("apply_patch"):

@@ -151,7 +151,15 @@ func (s *Server) ask(p protocol, r *Request) Reply {
 	if why := p.check(*r); why != "" {
 		return Reply{Status: http.StatusBadRequest, Message: why}
 	}
-	return s.script(*r)
+	given, said := r.submitted()
+	if strings.Contains(said, "Taken. End now") {
+		return Say("Done.")
+	}
+	reply := s.script(*r)
+	if strings.Contains(said, "Not taken: ") && len(reply.Calls) > 0 && sortedJSON(compact(reply.Calls[0].answer)) == given {
+		return Say("I have no other answer.")
+	}
+	return reply
 }
 
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
