@@ -55,7 +55,7 @@ func (b *bench) shown(args []string, c Call) []string {
 }
 
 // judges makes a task one that judges the work.
-func judges(t *engine.Task) { t.Fresh = func(context.Context) error { return nil } }
+func judges(t *engine.Task) { t.Fresh = func(context.Context) (string, error) { return t.Dir, nil } }
 
 func TestClaudeArguments(t *testing.T) {
 	fixed := []string{"-p", "--output-format", "stream-json", "--verbose", "--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands", "--permission-mode", "dontAsk", "--include-partial-messages"}

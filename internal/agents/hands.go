@@ -33,8 +33,9 @@ type hands struct {
 
 	one    sync.Mutex      // the copy of the work is as it was for each command
 	ran    int             // commands
-	state  string          // of the copy, once it is known
-	broken error           // the copy could not be made again
+	dir    string          // the copy; "": it is to be made
+	state  string          // of it
+	broken error           // it could not be made
 	answer json.RawMessage // the last one that was submitted
 }
 
@@ -85,7 +86,7 @@ func (h *hands) described() (all []any) {
 	for _, name := range h.tools() {
 		says, takes := "Gives your answer. If something is wrong with it, you are told what: mend that, and submit it again.", any(h.task.Schema)
 		if name == handsRun {
-			says = fmt.Sprintf("Runs a shell command in %s, such as tests, git, or reading and searching files, and gives its output and exit status. Whatever it changes there is taken back when it ends. It may take %v.", h.task.Dir, h.most)
+			says = fmt.Sprintf("Runs a shell command in a copy of %s, such as tests, git, or reading and searching files, and gives its output and exit status. What it changes there is taken back when it ends. It may take %v.", h.task.Dir, h.most)
 			takes = map[string]any{
 				"type": "object", "required": []string{"command"},
 				"properties": map[string]any{"command": map[string]string{"type": "string", "description": "for /bin/sh"}},
@@ -217,24 +218,28 @@ func (h *hands) run(ctx context.Context, command string) string {
 	if strings.TrimSpace(command) == "" {
 		return "There is no command. Give one as `command`."
 	}
+	if h.dir == "" && h.broken == nil {
+		h.dir, h.broken = h.task.Fresh(ctx)
+	}
 	if h.broken == nil && h.state == "" {
-		h.state, h.broken = sandbox.StateOf(h.task.Dir)
+		h.state, h.broken = sandbox.StateOf(h.dir)
 	}
 	if h.broken != nil {
 		return fmt.Sprintf("No command can be run: %v", h.broken)
 	}
 	out := &process.Excerpt{HeadMax: handsHead, TailMax: handsTail}
-	r, err := h.opts.runCheck(ctx, h.task.Dir, pipelines.Check{Name: handsRun, Run: command, Network: h.task.Network, Timeout: pipelines.Duration(h.most)}, out)
+	command = strings.ReplaceAll(command, h.task.Dir, h.dir) // so the program knows one folder alone
+	r, err := h.opts.runCheck(ctx, h.dir, pipelines.Check{Name: handsRun, Run: command, Network: h.task.Network, Timeout: pipelines.Duration(h.most)}, out)
 	h.ran++
-	if now, unknown := sandbox.StateOf(h.task.Dir); unknown != nil || now != h.state {
-		h.broken = h.task.Fresh(ctx)
-		h.state = ""
+	output := strings.ReplaceAll(r.Output, h.dir, h.task.Dir)
+	if now, unknown := sandbox.StateOf(h.dir); unknown != nil || now != h.state {
+		h.dir, h.state = "", ""
 	}
 	if err != nil {
 		return err.Error()
 	}
 	end := fmt.Sprintf("[exit status %d after %v]", r.ExitCode, time.Duration(r.DurationMS)*time.Millisecond)
-	return strings.Join(slices.DeleteFunc([]string{r.Output, end}, func(s string) bool { return s == "" }), "\n")
+	return strings.Join(slices.DeleteFunc([]string{output, end}, func(s string) bool { return s == "" }), "\n")
 }
 
 // conclude adds to the result of a call what it came to by its hands. Of who judges work no answer counts but one that was

@@ -17,15 +17,15 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// judging is a bench at which a reviewer has hands, in a copy of the work that has one file.
+// judging is a bench at which a reviewer has hands, for a copy of the work that has one file.
 func judging(t *testing.T) (b *bench, h *hands, anew *int) {
 	t.Helper()
 	b, anew = newBench(t), new(int)
 	b.task.Access = pipelines.AccessRun
-	b.task.Fresh = func(context.Context) error {
+	b.task.Fresh = func(context.Context) (string, error) {
 		*anew++
-		b.write(filepath.Join(b.dir, "main.go"), "package main\n")
-		return nil
+		b.write(filepath.Join(b.dir+"-run", "main.go"), "package main\n")
+		return b.dir + "-run", nil
 	}
 	h = newCLI("claude", pipelines.Agent{}, b.opts).handsFor(&b.task)
 	if h == nil || b.task.Access != pipelines.AccessRead {
@@ -60,17 +60,18 @@ func ran(t *testing.T, h *hands, command string) string {
 
 // A reviewer's commands run in the copy of the work, which is as it was for each of them.
 func TestHandsRunCommands(t *testing.T) {
-	_, h, anew := judging(t)
+	b, h, anew := judging(t)
 	for _, tt := range []struct {
 		command, says string
 		anew          int
 	}{
-		{"cat main.go; exit 3", "package main\n\n[exit status 3 after ", 0},
+		{"cat main.go; exit 3", "package main\n\n[exit status 3 after ", 1},
+		{"pwd; ls " + b.dir, b.dir + "\nmain.go\n", 1},
 		{"echo evil > main.go; cat main.go >&2", "evil\n\n[exit status 0 after ", 1},
-		{"cat main.go", "package main\n", 1},
+		{"cat main.go", "package main\n", 2},
 		{"touch main.go", "[exit status 0 after ", 2},
 		{" ", "There is no command.", 2},
-		{"env", "CI=true", 2},
+		{"env", "CI=true", 3},
 	} {
 		if said := ran(t, h, tt.command); !strings.Contains(said, tt.says) || *anew != tt.anew {
 			t.Errorf("%s: made anew %d times: %s", tt.command, *anew, said)
@@ -80,10 +81,10 @@ func TestHandsRunCommands(t *testing.T) {
 		t.Errorf("of 100,000 bytes it is told %d", len(said))
 	}
 	r := engine.Result{}
-	if err := h.conclude(&r); r.RanNothing || h.ran != 6 || err != nil {
+	if err := h.conclude(&r); r.RanNothing || h.ran != 7 || err != nil {
 		t.Errorf("it ran %d commands, %+v: %v", h.ran, r, err)
 	}
-	h.task.Fresh = func(context.Context) error { return errors.New("the disk is full") }
+	h.task.Fresh = func(context.Context) (string, error) { return "", errors.New("the disk is full") }
 	ran(t, h, "touch main.go")
 	if said := ran(t, h, "true"); !strings.Contains(said, "the disk is full") {
 		t.Errorf("in a copy that was not made anew: %s", said)

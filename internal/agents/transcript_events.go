@@ -77,6 +77,7 @@ type CodexItem struct {
 	ExitCode                                                  *int   `json:"exit_code"`
 	Arguments                                                 json.RawMessage
 	Changes                                                   []struct{ Path, Kind string }
+	Result                                                    struct{ Content json.RawMessage } // of a server's tool
 }
 
 // codexUsage is what a session of Codex has used since it began, so also in

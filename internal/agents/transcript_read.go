@@ -11,12 +11,14 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // EntryKind is what an entry is.
@@ -52,8 +54,6 @@ type TranscriptReader struct {
 	call callStart
 	said strings.Builder // what comes in pieces
 	last string          // what was said last
-	// answered is the call of a tool by which Claude gave an answer that has fields.
-	answered string
 }
 
 // OpenTranscript opens the transcript of an attempt. The error wraps fs.ErrNotExist if there is
@@ -128,7 +128,7 @@ func (r *TranscriptReader) entries(rec record) (all []Entry) {
 		r.heard(all)
 		all = append(all, r.ending(*rec.End))
 	case rec.Line != nil:
-		all = r.line(*rec.Line)
+		all = slices.DeleteFunc(r.line(*rec.Line), ofAnswer)
 	}
 	r.heard(all)
 	if rec.Cut {
@@ -239,7 +239,17 @@ func entry(kind EntryKind, text string, bad bool) Entry {
 	return Entry{Kind: kind, Text: text, Bad: bad}
 }
 
-func uses(tool, text string) Entry { return Entry{Kind: Used, Tool: tool, Text: text} }
+func uses(tool, text string) Entry {
+	for _, hands := range []string{"mcp__" + pipelines.Hands + "__", "mcp_" + pipelines.Hands + "_"} {
+		tool = strings.TrimPrefix(tool, hands)
+	}
+	return Entry{Kind: Used, Tool: tool, Text: text}
+}
+
+// ofAnswer reports whether an entry only says that an answer was given, which comes with the end of the call.
+func ofAnswer(e Entry) bool {
+	return e.Kind == Used && e.Tool == handsSubmit || e.Kind == Back && strings.Contains(e.Text, handsTaken)
+}
 
 // line reads a line by the program that printed it. One that says nothing to a person
 // gives nothing; one that is no event is a note.
@@ -272,12 +282,8 @@ func (r *TranscriptReader) claude(line string) (all []Entry, _ bool) {
 			all = append(all, entry(Note, b.Text, false))
 		case b.Type == "thinking" && b.Thinking != "":
 			all = append(all, entry(Thought, b.Thinking, false))
-		case b.Type == "tool_use" && b.Name == claudeSubmit: // its way to give an answer that has fields
-			r.answered = b.ID
-			all = append(all, entry(Said, answerText(b.Input), false))
 		case b.Type == "tool_use":
 			all = append(all, uses(b.Name, r.target(b.Input)))
-		case b.Type == "tool_result" && b.Of != "" && b.Of == r.answered && !b.IsError: // says no more than that it came
 		case b.Type == "tool_result":
 			all = append(all, entry(Back, r.shorter(textOfParts(b.Content)), b.IsError))
 		}
@@ -327,10 +333,12 @@ func (r *TranscriptReader) codexItem(i CodexItem, begins bool) (all []Entry) {
 		}
 		return []Entry{entry(Back, text, bad)}
 	case "mcp_tool_call":
-		if begins {
+		if begins && i.Server == pipelines.Hands {
+			return []Entry{uses(i.Tool, r.target(i.Arguments))}
+		} else if begins {
 			return []Entry{uses(i.Server, i.Tool)}
 		}
-		return []Entry{entry(Back, i.Status, bad)}
+		return []Entry{entry(Back, r.shorter(cmp.Or(textOfParts(i.Result.Content), i.Status)), bad)}
 	}
 	said := map[string]Entry{
 		"agent_message": entry(Said, answerText([]byte(i.Text)), false), "reasoning": entry(Thought, i.Text, false),

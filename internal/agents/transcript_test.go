@@ -90,7 +90,6 @@ func TestStreamsRead(t *testing.T) {
 `,
 		"claude-structured": `#3 planning execute, writer (claude)
   prompt: 43 characters (--prompts shows it)
-  fail; scripted id scripted title
   ✓ Done.
 `,
 		"codex-write": `#3 planning execute, writer (codex)

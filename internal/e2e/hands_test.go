@@ -50,17 +50,16 @@ func TestAReviewerHasHandsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		const before = "package demo\n"
-		p.write("repo/main.go", before)
 		anew := 0
 		task := p.task(pipelines.AccessRun)
 		task.Model, task.Network = map[string]string{"gemini": "gemini-2.5-pro"}[use], pipelines.Network{Closed: true, Listen: true}
-		task.Fresh = func(context.Context) error {
+		task.Fresh = func(context.Context) (string, error) {
 			anew++
-			p.write("repo/main.go", before)
-			return nil
+			p.write("run/main.go", before)
+			return filepath.Join(p.root, "run"), nil
 		}
 		r, err := a.Run(t.Context(), task)
-		if err != nil || r.Text != "Done." || r.RanNothing || r.ToolCalls != 3 || anew != 1 {
+		if err != nil || r.Text != "Done." || r.RanNothing || r.ToolCalls != 3 || anew != 2 {
 			t.Fatalf("made anew %d times: %+v, %v", anew, r, err)
 		}
 		requests := p.model.Requests()

@@ -208,7 +208,7 @@ func TestLogsAreFollowed(t *testing.T) {
 		seen := <-logged
 		p.want(0, seen)
 		at := 0
-		for _, want := range []string{"review", "F1 The cause is missing", "✓ done", "revise", ".reprise/issue-7/00_analyze/analyze.md", "review", "pass", "→ ", "main.go"} {
+		for _, want := range []string{"review", "✓ fail; ", "F1 The cause is missing", "revise", ".reprise/issue-7/00_analyze/analyze.md", "review", "pass", "→ ", "main.go"} {
 			i := strings.Index(seen.stdout[at:], want)
 			if i < 0 {
 				t.Fatalf("%q does not follow:\n%s", want, seen.stdout)

@@ -119,24 +119,6 @@ func RemoveAll(dir string) error {
 	return Remove(root, filepath.Base(dir))
 }
 
-// Empty removes all that is in a folder, and leaves the folder itself: programs may be at work in it. What is none is removed.
-func Empty(dir string) error {
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return RemoveAll(dir)
-	}
-	_ = os.Chmod(dir, 0o755) // else it cannot be opened
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close() // opened for reading
-	entries, err := List(root, ".")
-	for _, e := range entries {
-		err = errors.Join(err, Remove(root, e.Name()))
-	}
-	return err
-}
-
 // List gives what is in a folder, sorted by name.
 func List(root *os.Root, name string) ([]fs.DirEntry, error) {
 	dir, err := root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0) // a pipe may stand there by now

@@ -88,7 +88,7 @@ func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string
 	return s, err
 }
 
-// CheckOutBeside makes a tree in copies/NAME of the place for copies, where no file is yet, as a fresh clone has the
+// CheckOutBeside makes a tree in copies/NAME of the place for copies, where nothing is yet, as a fresh clone has the
 // commit, with a .git. Of the tip, or "", the state folder and the instructions are as in the work tree.
 func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string) (err error) {
 	defer wrap(&err, "check out %s beside the work tree", short(cmp.Or(commit, r.tip)))
@@ -111,7 +111,7 @@ func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string) (err err
 // checkOutIn makes a tree of a commit in a folder below the place for copies.
 func (r *Repo) checkOutIn(ctx context.Context, commit, dir string) error {
 	index := r.home("index-beside")
-	err := errors.Join(r.need(ctx, commit), os.RemoveAll(index), os.RemoveAll(index+".lock"), r.beside.MkdirAll(path.Dir(dir), 0o700), r.beside.MkdirAll(dir, 0o755))
+	err := errors.Join(r.need(ctx, commit), os.RemoveAll(index), os.RemoveAll(index+".lock"), r.beside.MkdirAll(path.Dir(dir), 0o700), r.beside.Mkdir(dir, 0o755))
 	if err == nil {
 		_, err = r.gitCall(ctx, call{
 			Env: []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + filepath.Join(r.beside.Name(), dir)}, Args: []string{"read-tree", "--reset", "-u", commit},

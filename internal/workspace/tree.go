@@ -107,7 +107,7 @@ func (t Tree) CopyDir(name string) string { return filepath.Join(t.Copies(), nam
 func (t Tree) Copy(ctx context.Context, commit, name string) (remove func() error, err error) {
 	dir := t.CopyDir(name)
 	remove = func() error { return folders.RemoveAll(dir) }
-	if err := folders.Empty(dir); err != nil {
+	if err := remove(); err != nil {
 		return nil, err
 	}
 	err = t.CheckOutBeside(ctx, commit, name)

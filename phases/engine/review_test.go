@@ -38,13 +38,20 @@ func TestReviewThatRuns(t *testing.T) {
 			plan.Phases = plan.Phases[1:2]
 			plan.Phases[0].Review.Access = pipelines.AccessRun
 			s := newStage(t, plan)
+			var copies []string
 			s.perform = func(ctx context.Context, task Task) (Result, error) {
 				if task.Step != metadata.Review {
 					return s.good(ctx, task)
 				}
 				how := tt.reviews[0]
+				copies = append(copies, map[bool][]string{true: {"review", "review-run", "review-run removed", "review removed"}, false: {"review", "review removed"}}[how == ran]...)
 				tt.reviews = tt.reviews[1:]
 				task.Notify(Activity{Session: task.Session})
+				if how == ran {
+					if dir, err := task.Fresh(ctx); err != nil || dir == task.Dir {
+						t.Errorf("what it runs is in %s: %v", dir, err)
+					}
+				}
 				r := Result{Session: task.Session, ToolCalls: 1, RanNothing: how == none, Unsaid: how == unsaid, Structured: answer(task, true)}
 				if how == useless {
 					r.Structured = []byte(`{}`)
@@ -56,7 +63,6 @@ func TestReviewThatRuns(t *testing.T) {
 				t.Fatalf("%v, %v", run.Status, err)
 			}
 			whys := reviewsOf(run)
-			copies := slices.Repeat([]string{"review", "review removed"}, len(whys))
 			if diff := cmp.Diff(tt.whys, whys); diff != "" {
 				t.Errorf("how the reviews ended (-want +got):\n%s", diff)
 			}

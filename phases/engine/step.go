@@ -158,13 +158,17 @@ func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Deci
 	if err != nil {
 		return Result{}, err
 	}
-	t.Fresh = func(ctx context.Context) error {
-		_, err := e.Tree.Copy(ctx, "", copyFor(d))
-		return err
+	removeOther, other := func() error { return nil }, copyFor(d)+"-run"
+	t.Fresh = func(ctx context.Context) (dir string, err error) {
+		again, err := e.Tree.Copy(ctx, "", other)
+		if err == nil {
+			removeOther = again
+		}
+		return e.Tree.CopyDir(other), err
 	}
 	r, err := e.callAgent(ctx, run, d, t)
-	if e := remove(); e != nil {
-		return r, e // of the copy, and nothing that the agent could be blamed for
+	if e := errors.Join(removeOther(), remove()); e != nil {
+		return r, e // of the copies, and nothing that the agent could be blamed for
 	}
 	return r, err
 }

@@ -260,8 +260,9 @@ type Task struct {
 
 	// Wrong, if not nil, says what is wrong with an answer, or "".
 	Wrong func(answer json.RawMessage) string `json:"-"`
-	// Fresh, if not nil, says that the program judges the work, in a copy of it, and makes that anew in Dir.
-	Fresh func(context.Context) error `json:"-"`
+	// Fresh, if not nil, says that the program judges the work. It gives the folder with a copy of it for what the program
+	// runs, and makes that anew each time.
+	Fresh func(context.Context) (dir string, err error) `json:"-"`
 
 	Notify func(Activity) `json:"-"` // if not nil, it is told what the agent is doing, from one goroutine
 }
