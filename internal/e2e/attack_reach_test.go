@@ -235,15 +235,24 @@ func (p *place) allRights() bool {
 // A real agent whose model obeys every evil word tries the same with its tools.
 func TestAgentAttacks(t *testing.T) {
 	everyMachine(t, func(t *testing.T, user int, m machine) {
-		each(t, func(t *testing.T, use string) { assaultBy(t, user, m, use) })
+		each(t, func(t *testing.T, use string) { assaultBy(t, user, m, use) }, "gemini")
 	})
+}
+
+// program gives the agent that uses a program, with what more is said of it.
+func (p *place) program(use, more string) string {
+	if use == "gemini" { // which by itself asks another model first which it should take
+		p.more = append(p.more, "GEMINI_API_KEY="+theKey, "GOOGLE_GEMINI_BASE_URL="+p.model.URL)
+		more += `, models: {light: "gemini-2.5-pro", medium: "gemini-2.5-pro", heavy: "gemini-2.5-pro"}`
+	}
+	return fmt.Sprintf("{use: %q, %s}", use, strings.TrimPrefix(more, ", "))
 }
 
 // assaultBy has an agent make the attempts as a user of a machine.
 func assaultBy(t *testing.T, user int, m machine, use string) {
 	t.Helper()
 	p := besieged(t, user, m)
-	p.pipeline(fmt.Sprintf("{use: %q, env: [\"ATTACKED\"]}", use), "true")
+	p.pipeline(p.program(use, `env: ["ATTACKED"]`), "true")
 	p.write("repo/attack.sh", p.attackScript(m.survived(), p.victim()))
 	p.git(p.repo, "add", "attack.sh")
 	p.git(p.repo, "commit", "--quiet", "-m", "A script")

@@ -21,10 +21,10 @@ done
 // The code under review finds nothing of what its reviewer is told, so a reviewer that is asked once more meets no forgery.
 func TestSessionOfAReviewer(t *testing.T) {
 	everyUser(t, func(t *testing.T, user int) {
-		for _, use := range []string{"claude", "codex"} {
+		for _, use := range []string{"claude", "codex", "gemini"} {
 			t.Run(use, func(t *testing.T) {
 				p := besieged(t, user, machine{})
-				p.pipeline(fmt.Sprintf("{use: %q}", use), "true")
+				p.pipeline(p.program(use, ""), "true")
 				p.write("repo/forge.sh", forgery)
 				p.git(p.repo, "add", "forge.sh")
 				p.git(p.repo, "commit", "--quiet", "-m", "A script")
