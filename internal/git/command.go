@@ -77,14 +77,6 @@ func (r *Repo) readAt(ctx context.Context, commit, path string) ([]byte, error) 
 	return r.reads().file(ctx, commit, path)
 }
 
-// readPlain is as that of a Source. The commit is given by its full hash.
-func (r *Repo) readPlain(ctx context.Context, commit, path string) ([]byte, error) {
-	if err := r.need(ctx, commit); err != nil {
-		return nil, err
-	}
-	return r.reads().plain(ctx, commit, path)
-}
-
 func (r *Repo) contains(ctx context.Context, tip, old string) (bool, error) {
 	return r.reads().contains(ctx, tip, old)
 }

@@ -366,22 +366,17 @@ func TestReadPlain(t *testing.T) {
 	sh(t, user, "commit", "-q", "-m", "m")
 	source, err := Find(t.Context(), user)
 	must(t, err)
-	r := openRun(t, user)
-	here := func(ctx context.Context, path string) ([]byte, error) { return source.ReadPlain(ctx, "main", path) }
-	run := func(ctx context.Context, path string) ([]byte, error) { return r.readPlain(ctx, r.tip, path) }
-	for _, read := range []func(context.Context, string) ([]byte, error){here, run} {
-		for name, want := range map[string]string{"d/a": "a", "top": "t"} {
-			if data, err := read(t.Context(), name); err != nil || string(data) != want {
-				t.Errorf("%s: %q, %v", name, data, err)
-			}
+	for name, want := range map[string]string{"d/a": "a", "top": "t"} {
+		if data, err := source.ReadPlain(t.Context(), "main", name); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", name, data, err)
 		}
-		for name, want := range map[string]error{
-			"d": folders.ErrNoFile, "d/link": folders.ErrNoFile, "d/module": folders.ErrNoFile, "by": folders.ErrNoFile,
-			"d/none": fs.ErrNotExist, "by/a": fs.ErrNotExist, "none/a": fs.ErrNotExist, "top/a": fs.ErrNotExist,
-		} {
-			if data, err := read(t.Context(), name); !errors.Is(err, want) {
-				t.Errorf("%s: %q, %v, want %v", name, data, err, want)
-			}
+	}
+	for name, want := range map[string]error{
+		"d": folders.ErrNoFile, "d/link": folders.ErrNoFile, "d/module": folders.ErrNoFile, "by": folders.ErrNoFile,
+		"d/none": fs.ErrNotExist, "by/a": fs.ErrNotExist, "none/a": fs.ErrNotExist, "top/a": fs.ErrNotExist,
+	} {
+		if data, err := source.ReadPlain(t.Context(), "main", name); !errors.Is(err, want) {
+			t.Errorf("%s: %q, %v, want %v", name, data, err, want)
 		}
 	}
 }
