@@ -262,7 +262,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Mkdir(disk, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "none", disk).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "none", disk).CombinedOutput(); err != nil {
 		t.Logf("a disk for this cannot be made here (%v, %s); the limit itself is tested in package agents", err, out)
 		return
 	}
