@@ -76,7 +76,7 @@ func (c *Call) geminiHands() error {
 	if data, err := root.ReadFile(file); err == nil {
 		err = json.Unmarshal(data, &settings)
 		if err != nil || settings == nil {
-			return fmt.Errorf("a review by Gemini needs settings that are an object of JSON, and %s is none: %w", file, cmp.Or(err, io.EOF))
+			return fmt.Errorf("~/%s has to be an object of JSON without comments, as reprise adds to it what a call needs: %w", file, cmp.Or(err, io.EOF))
 		}
 	}
 	if !c.Access.Writes() {
