@@ -79,6 +79,10 @@ func (c *Call) geminiHands() error {
 			return fmt.Errorf("~/%s has to be an object of JSON without comments, as reprise adds to it what a call needs: %w", file, cmp.Or(err, io.EOF))
 		}
 	}
+	servers, _ := settings["mcpServers"].(map[string]any)
+	if servers == nil || !c.Access.Writes() {
+		servers = map[string]any{}
+	}
 	if !c.Access.Writes() {
 		core := []string{"read_file", "read_many_files", "list_directory", "glob", "grep_search"}
 		for _, tool := range hands.allow {
@@ -86,10 +90,11 @@ func (c *Call) geminiHands() error {
 		}
 		settings["tools"] = map[string]any{"core": core}
 	}
-	settings["mcpServers"] = map[string]any{hands.name: map[string]any{
+	settings["mcpServers"] = servers
+	servers[hands.name] = map[string]any{
 		"type": "http", "url": hands.address, "headers": map[string]string{"Authorization": "Bearer " + hands.key}, "trust": true,
 		"timeout": cmp.Or(c.patience(), c.Task.Timeout.Milliseconds()), "includeTools": hands.allow,
-	}}
+	}
 	data, err := json.Marshal(settings)
 	return errors.Join(err, root.MkdirAll(".gemini", 0o700), root.RemoveAll(file), root.WriteFile(file, data, 0o600))
 }
