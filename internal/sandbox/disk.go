@@ -23,6 +23,7 @@ type space struct {
 	folder       string // that is on it
 	bytes, files uint64
 	counts       bool // the number of files is limited
+	traceless    bool // in memory: what a process has mapped can be changed, and the time of the last change stays
 }
 
 // newDiskWatch begins to watch folders, but those that are not there. Shared memory has a size of its own, which is

@@ -19,7 +19,8 @@ func spaceOf(dir string) (space, error) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return space{}, err
 	}
-	return space{dir, s.Bavail * uint64(s.Frsize), s.Ffree, s.Files > 0 && s.Files < math.MaxInt64}, nil
+	kind := uint32(s.Type)
+	return space{dir, s.Bavail * uint64(s.Frsize), s.Ffree, s.Files > 0 && s.Files < math.MaxInt64, kind == unix.TMPFS_MAGIC || kind == unix.RAMFS_MAGIC}, nil
 }
 
 // diskUse says when a file was changed last, how many bytes of the disk it takes,

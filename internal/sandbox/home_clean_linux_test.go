@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// No change of a file is overlooked, on a disk and in memory.
+func TestStateOf(t *testing.T) {
+	inMemory, err := os.MkdirTemp(memory, "reprise-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(inMemory) })
+	for where, dir := range map[string]string{"on a disk": t.TempDir(), "in memory": inMemory} {
+		file := filepath.Join(dir, "main.go")
+		for change, by := range map[string]func() error{
+			"by a mapping that was read before": func() error {
+				f, err := os.OpenFile(file, os.O_RDWR, 0)
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				data, err := unix.Mmap(int(f.Fd()), 0, 4, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+				if err != nil {
+					return err
+				}
+				if string(data) == "good" { // which has the page there
+					copy(data, "evil")
+				}
+				return unix.Munmap(data)
+			},
+			"and the time of that": func() error {
+				was, err := os.Stat(file)
+				if err == nil {
+					err = os.WriteFile(file, []byte("evil"), 0o600)
+				}
+				if err == nil {
+					err = os.Chtimes(file, was.ModTime(), was.ModTime())
+				}
+				return err
+			},
+			"and changed back": func() error {
+				if err := os.WriteFile(file, []byte("evil"), 0o600); err != nil {
+					return err
+				}
+				return os.WriteFile(file, []byte("good"), 0o600)
+			},
+			"by a second name": func() error {
+				if err := os.Link(file, file+"2"); err != nil {
+					return err
+				}
+				return os.Remove(file + "2")
+			},
+		} {
+			if err := os.WriteFile(file, []byte("good"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before, err := StateOf(dir)
+			if same, err2 := StateOf(dir); err != nil || err2 != nil || same != before {
+				t.Errorf("%s: two states of what nobody has changed: %v, %v", where, err, err2)
+			}
+			time.Sleep(20 * time.Millisecond)
+			if err := by(); err != nil {
+				t.Fatal(err)
+			}
+			if after, err := StateOf(dir); err != nil || after == before {
+				t.Errorf("%s: a file changed %s has left no trace: %v", where, change, err)
+			}
+		}
+	}
+}
