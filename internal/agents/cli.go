@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -35,9 +36,10 @@ type cli struct {
 	name    string // which agent
 	program string // what to run: a name to be found in PATH, or a path
 	knownProgram
-	agent pipelines.Agent
-	opts  Options
-	check *pipelines.Check // what it is, if it is no agent
+	agent  pipelines.Agent
+	opts   Options
+	check  *pipelines.Check // what it is, if it is no agent
+	output io.Writer        // if not nil, it is given what it prints as it comes
 }
 
 // run carries out a call: prepare completes arguments and environment and gives standard input, line reads what is
@@ -109,7 +111,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	}
 	says.ending, err = process.Program{
 		Argv: call.Argv, Env: call.Env, Dir: call.Dir, Stdin: stdin, Line: line, Own: call.Own, Network: call.Apart, Files: call.Files, Sealed: !t.Access.Writes(),
-		Whole: t.Timeout, Idle: t.Idle, Grace: c.opts.Grace, Linger: c.opts.Linger, Watch: watch.Watch, Tell: way.Tell(), Heard: way.Heard,
+		Whole: t.Timeout, Idle: t.Idle, Grace: c.opts.Grace, Linger: c.opts.Linger, Watch: watch.Watch, Tell: way.Tell(), Heard: way.Heard, Output: c.output,
 	}.Run(ctx)
 	if err != nil {
 		return engine.Result{}, c.notStarted(err)

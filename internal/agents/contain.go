@@ -143,11 +143,15 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	return o.runCheck(ctx, dir, c, &process.Excerpt{HeadMax: 600, TailMax: 3250})
 }
 
-// runCheck runs it, and keeps of its output what an excerpt takes.
+// runCheck runs it, and keeps of its output what an excerpt takes: all as it was printed if the excerpt says how that is
+// shown, else the lines that people read.
 func (o Options) runCheck(ctx context.Context, dir string, c pipelines.Check, out *process.Excerpt) (metadata.CheckResult, error) {
 	o = o.withDefaults()
 	o.Transcript = nil
 	shell := cli{name: "check", program: "/bin/sh", opts: o, check: &c}
+	if out.Show != nil {
+		shell.output = out
+	}
 	r := metadata.CheckResult{Name: c.Name, Run: c.Run, ExitCode: -1}
 	told, s := Account{Dir: dir}, &said{}
 	var began time.Time
@@ -156,7 +160,7 @@ func (o Options) runCheck(ctx context.Context, dir string, c pipelines.Check, ou
 		call.Argv = append(call.Argv, "-c", "exec 2>&1\n"+c.Run) // both streams in the order they were written in
 		return "", nil
 	}, func(line []byte) process.Reaction {
-		if shown, is := told.Line(line); is {
+		if shown, is := told.Line(line); is && shell.output == nil {
 			_, _ = fmt.Fprintf(out, "%s\n", shown) // never fails
 		}
 		return process.GoOn

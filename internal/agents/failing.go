@@ -85,8 +85,8 @@ func (a *Account) add(name string) {
 	}
 }
 
-// colours are what programs that take the output for a terminal put between words.
-var colours = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
+// colours are what programs that take the output for a terminal put between words, and at the end of a line.
+var colours = regexp.MustCompile(`(?m)\x1b\[[0-9;:]*m|\r$`)
 
 // text takes a line that is printed.
 func (a *Account) text(line string) {
@@ -96,7 +96,7 @@ func (a *Account) text(line string) {
 	if len(line) > 1000 {
 		return
 	}
-	line = colours.ReplaceAllString(strings.TrimSuffix(line, "\r"), "")
+	line = colours.ReplaceAllString(line, "")
 	if a.goLine(&a.goPlain, line) {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -31,12 +31,14 @@ type hands struct {
 	runs  bool          // the program is to run something
 	most  time.Duration // that a command may take
 
-	one    sync.Mutex      // the copy of the work is as it was for each command
-	ran    int             // commands
-	dir    string          // the copy; "": it is to be made
-	state  string          // of it
-	broken error           // it could not be made
-	answer json.RawMessage // the last one that was submitted
+	one    sync.Mutex // the copy of the work is as it was for each command
+	ran    int        // commands
+	dir    string     // the copy; "": it is to be made
+	state  string     // of it
+	broken error      // it could not be made
+
+	submits sync.Mutex      // no answer waits for a command
+	answer  json.RawMessage // the last one that was submitted
 }
 
 // The names of its tools. No other server is called as it is, see pipelines.Hands.
@@ -86,7 +88,7 @@ func (h *hands) described() (all []any) {
 	for _, name := range h.tools() {
 		says, takes := "Gives your answer. If something is wrong with it, you are told what: mend that, and submit it again.", any(h.task.Schema)
 		if name == handsRun {
-			says = fmt.Sprintf("Runs a shell command in a copy of %s, such as tests, git, or reading and searching files, and gives its output and exit status. What it changes there is taken back when it ends. It may take %v.", h.task.Dir, h.most)
+			says = fmt.Sprintf("Runs a shell command in a copy of %s, such as tests, git, or reading and searching files, and gives its output and exit status. What it changes there is taken back when it ends. Characters that a terminal would obey are shown as marks, such as ␛ and <U+202E>. It may take %v.", h.task.Dir, h.most)
 			takes = map[string]any{
 				"type": "object", "required": []string{"command"},
 				"properties": map[string]any{"command": map[string]string{"type": "string", "description": "for /bin/sh"}},
@@ -200,8 +202,8 @@ func toolResult(text string, wrong bool) any {
 
 // submit takes an answer, and says what is wrong with it.
 func (h *hands) submit(answer json.RawMessage) any {
-	h.one.Lock()
-	defer h.one.Unlock()
+	h.submits.Lock()
+	defer h.submits.Unlock()
 	h.answer = bytes.Clone(answer)
 	if h.task.Wrong != nil {
 		if why := h.task.Wrong(h.answer); why != "" {
@@ -218,41 +220,39 @@ func (h *hands) run(ctx context.Context, command string) string {
 	if strings.TrimSpace(command) == "" {
 		return "There is no command. Give one as `command`."
 	}
-	if h.dir == "" && h.broken == nil {
-		h.dir, h.broken = h.task.Fresh(ctx)
+	if now, unknown := sandbox.StateOf(h.dir); unknown != nil || now != h.state {
+		if h.dir, h.broken = h.task.Fresh(ctx); h.broken == nil {
+			h.state, h.broken = sandbox.StateOf(h.dir)
+			time.Sleep(20 * time.Millisecond) // some systems count so coarsely that a change at once would not be seen
+		}
 	}
-	if h.broken == nil && h.state == "" {
-		h.state, h.broken = sandbox.StateOf(h.dir)
-	}
-	if h.broken != nil {
+	switch {
+	case ctx.Err() != nil: // nobody waits for it any more, but for others
+		h.broken = nil
+		return ctx.Err().Error()
+	case h.broken != nil:
 		return fmt.Sprintf("No command can be run: %v", h.broken)
 	}
-	out := &process.Excerpt{HeadMax: handsHead, TailMax: handsTail}
+	out := &process.Excerpt{HeadMax: handsHead, TailMax: handsTail, Show: func(printed string) string { // it may be a file under review
+		return text.Visible(colours.ReplaceAllString(printed, ""))
+	}}
 	command = strings.ReplaceAll(command, h.task.Dir, h.dir) // so the program knows one folder alone
 	r, err := h.opts.runCheck(ctx, h.dir, pipelines.Check{Name: handsRun, Run: command, Network: h.task.Network, Timeout: pipelines.Duration(h.most)}, out)
-	h.ran++
-	output := strings.ReplaceAll(r.Output, h.dir, h.task.Dir)
-	if now, unknown := sandbox.StateOf(h.dir); unknown != nil || now != h.state {
-		h.dir, h.state = "", ""
-	}
 	if err != nil {
 		return err.Error()
 	}
+	h.ran++
+	output := strings.ReplaceAll(r.Output, h.dir, h.task.Dir)
 	end := fmt.Sprintf("[exit status %d after %v]", r.ExitCode, time.Duration(r.DurationMS)*time.Millisecond)
 	return strings.Join(slices.DeleteFunc([]string{output, end}, func(s string) bool { return s == "" }), "\n")
 }
 
 // conclude adds to the result of a call what it came to by its hands. Of who judges work no answer counts but one that was
-// submitted: what a message quotes is none.
+// submitted: what a message quotes is none. Its gate is closed by then.
 func (h *hands) conclude(r *engine.Result) error {
-	h.one.Lock()
-	defer h.one.Unlock()
 	r.RanNothing, r.Structured = h.runs && h.ran == 0, h.answer
 	if h.answer == nil && h.task.Schema != nil && h.task.Fresh != nil {
 		r.Structured = json.RawMessage("null")
-	}
-	if errors.Is(h.broken, context.Canceled) { // the program was gone before the command was over
-		return nil
 	}
 	return h.broken
 }

@@ -94,6 +94,71 @@ func TestHandsRunCommands(t *testing.T) {
 	}
 }
 
+// What a command prints is shown as it is, also what a terminal would hide: it may be a file under review.
+func TestHandsHideNothing(t *testing.T) {
+	_, h, _ := judging(t)
+	for command, says := range map[string]string{
+		`printf 'evil()\rgood()\n'`:                            "evil()␍good()\n",
+		`printf 'a = "\033]";evil();"\007"\n'`:                 "a = \"␛]\";evil();\"␇\"\n",
+		`printf '{"Action":"start","evil":1}\n'`:               `{"Action":"start","evil":1}` + "\n",
+		`printf '{"Action":"output","Output":"x","evil":1}\n'`: `{"Action":"output","Output":"x","evil":1}` + "\n",
+		`printf 'one\r\n\n\033[31mfour\033[0m'`:                "one\n\nfour\n[exit",
+	} {
+		if said := ran(t, h, command); !strings.HasPrefix(said, says) {
+			t.Errorf("of %s it is told %q", command, said)
+		}
+	}
+}
+
+// A program that waits no longer for a command takes nothing from the others, and what changes after a command has ended is
+// taken back as well.
+func TestHandsGoOn(t *testing.T) {
+	b, h, anew := judging(t)
+	fresh := h.task.Fresh
+	h.task.Fresh = func(ctx context.Context) (string, error) {
+		if ctx.Err() != nil {
+			return "", errors.New("signal: killed")
+		}
+		return fresh(ctx)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	_ = h.run(gone, "true")
+	r := engine.Result{}
+	if err := h.conclude(&r); err != nil || !r.RanNothing {
+		t.Errorf("of one that left: %+v, %v", r, err)
+	}
+	if said := ran(t, h, "cat main.go"); !strings.Contains(said, "package main") || *anew != 1 {
+		t.Errorf("after one that left: %s", said)
+	}
+	b.write(filepath.Join(b.dir+"-run", "main.go"), "evil\n")
+	if said := ran(t, h, "cat main.go"); !strings.Contains(said, "package main") || *anew != 2 {
+		t.Errorf("after a change between two commands: %s", said)
+	}
+}
+
+// An answer is taken while a command is at work.
+func TestHandsTakeAnAnswerBesideACommand(t *testing.T) {
+	_, h, _ := judging(t)
+	h.task.Schema = json.RawMessage(`{}`)
+	ctx, end := context.WithCancel(t.Context())
+	begun, ended := make(chan bool), make(chan string)
+	fresh := h.task.Fresh
+	h.task.Fresh = func(ctx context.Context) (string, error) {
+		close(begun)
+		return fresh(ctx)
+	}
+	go func() { ended <- h.run(ctx, "sleep 20") }()
+	<-begun
+	if _, said := asked(t, h, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"submit","arguments":{"n":7}}}`); !strings.Contains(said, "Taken.") {
+		t.Errorf("of an answer beside a command: %s", said)
+	}
+	end()
+	if said := <-ended; strings.Contains(said, "exit status") || string(h.answer) != `{"n":7}` {
+		t.Errorf("the answer is %s, after %s", h.answer, said)
+	}
+}
+
 // The server speaks the protocol as its clients do.
 func TestHandsSpeakMCP(t *testing.T) {
 	_, h, _ := judging(t)

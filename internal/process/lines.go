@@ -70,7 +70,8 @@ func skipLine(b *bufio.Reader) error {
 // HeadMax and TailMax bytes, in memory of about twice that.
 type Excerpt struct {
 	HeadMax, TailMax int
-	Total            int64 // bytes that were written
+	Total            int64               // bytes that were written
+	Show             func(string) string // gives what is shown of the text; nil: Printable
 	head, tail       []byte
 }
 
@@ -96,12 +97,15 @@ func (e *Excerpt) Write(p []byte) (int, error) {
 // are shorter.
 const maxWord = 4 << 10
 
-// String gives the text in valid UTF-8, free of control characters, and says
-// how much was left out.
+// String gives the text as Show has it, and says how much was left out.
 func (e *Excerpt) String() string {
+	show := e.Show
+	if show == nil {
+		show = Printable
+	}
 	tail := e.tail[max(0, len(e.tail)-e.TailMax):]
 	if e.Total == int64(len(e.head)+len(tail)) {
-		return Printable(string(e.head) + string(tail))
+		return show(string(e.head) + string(tail))
 	}
 	// What is cut may be a sequence, or a secret, of which a part is not found as one.
 	head := e.head
@@ -119,7 +123,7 @@ func (e *Excerpt) String() string {
 	}
 	left := e.Total - int64(len(head)+len(tail))
 	// Each by itself: a sequence that was cut would take along what follows.
-	return Printable(string(head)) + fmt.Sprintf("\n[%d bytes left out]\n", left) + Printable(string(tail))
+	return show(string(head)) + fmt.Sprintf("\n[%d bytes left out]\n", left) + show(string(tail))
 }
 
 var (

@@ -34,13 +34,15 @@ func program(argv ...string) Program {
 	}
 }
 
-func shell(t *testing.T, command string) Ending {
+func shell(t *testing.T, command string) (e Ending, printed string) {
 	t.Helper()
-	e, err := program("/bin/sh", "-c", command).Run(t.Context())
+	p, out := program("/bin/sh", "-c", command), &Excerpt{HeadMax: 64 << 10}
+	p.Output = out
+	e, err := p.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	return e, out.String()
 }
 
 func self(t testing.TB) string {

@@ -4,6 +4,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -42,6 +43,8 @@ type Program struct {
 
 	// Watch, if not nil, is started with the program and says once what it uses up too much of, by its processes.
 	Watch func(members func() []int, done <-chan struct{}) <-chan string
+	// Output, if not nil, is given standard output as it comes.
+	Output io.Writer
 	// Line is told each line of standard output, from one goroutine, and says
 	// whether to go on.
 	Line func(line []byte) Reaction
@@ -73,11 +76,11 @@ func (p Program) Run(ctx context.Context) (e Ending, err error) {
 	defer began.over()
 	go pipes.feed(p.Stdin)
 	beat := newPulse()
-	out, errs := &Excerpt{HeadMax: 64 << 10, TailMax: 192 << 10}, &Excerpt{TailMax: 8 << 10}
+	errs := &Excerpt{TailMax: 8 << 10}
 	reactions := make(chan Reaction, 2)
 	stdoutRead, stderrRead := make(chan int, 1), make(chan struct{})
 	go func() {
-		stdoutRead <- EachLine(io.TeeReader(beat.on(&restOfOutput{Pipe: pipes.stdout}), out), p.reader(reactions))
+		stdoutRead <- EachLine(io.TeeReader(beat.on(&restOfOutput{Pipe: pipes.stdout}), cmp.Or(p.Output, io.Discard)), p.reader(reactions))
 	}()
 	go func() {
 		defer close(stderrRead)
@@ -98,7 +101,7 @@ func (p Program) Run(ctx context.Context) (e Ending, err error) {
 	e.Cut = <-stdoutRead
 	<-stderrRead
 	e.State = c.collect()
-	e.Stdout, e.Stderr = out.String(), strings.TrimSpace(errs.String())
+	e.Stderr = strings.TrimSpace(errs.String())
 	return e, nil
 }
 
@@ -282,7 +285,6 @@ type Ending struct {
 	Cause  Cause
 	Why    string           // what it used up too much of, if that ended it
 	State  *os.ProcessState // nil if it could not be ended at all
-	Stdout string           // head and tail
 	Stderr string           // tail
 	Cut    int              // lines that were too long
 	Left   int              // processes it had left behind, now ended

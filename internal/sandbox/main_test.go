@@ -114,7 +114,7 @@ func (c *cell) git(dir string, args ...string) string {
 }
 
 // run runs a shell command as a program in the sandbox.
-func (c *cell) run(command string, timeout time.Duration) process.Ending {
+func (c *cell) run(command string, timeout time.Duration) ended {
 	c.t.Helper()
 	e, err := inside(c.t.Context(), c.box, c.call(command), process.Program{Whole: timeout, Grace: 100 * time.Millisecond})
 	if err != nil {
@@ -130,36 +130,44 @@ func (c *cell) call(command string) Call {
 	return call
 }
 
+// ended is how a program ended, with what it printed.
+type ended struct {
+	process.Ending
+	Stdout string
+}
+
 // inside runs a call in a sandbox as reprise does.
-func inside(ctx context.Context, box *Sandbox, c Call, p process.Program) (process.Ending, error) {
+func inside(ctx context.Context, box *Sandbox, c Call, p process.Program) (ended, error) {
 	return insideOf(ctx, box, c, Home{Program: "sh"}, p)
 }
 
 // insideOf does so with a home.
-func insideOf(ctx context.Context, box *Sandbox, c Call, what Home, p process.Program) (process.Ending, error) {
+func insideOf(ctx context.Context, box *Sandbox, c Call, what Home, p process.Program) (ended, error) {
 	temp, err := os.MkdirTemp("", "reprise-")
 	if err != nil {
-		return process.Ending{}, err
+		return ended{}, err
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	c.Temp, c.Env = temp, process.SetVar(c.Env, "TMPDIR", temp)
 	leave, err := box.MoveIn(ctx, &c, what)
 	if err != nil {
-		return process.Ending{}, err
+		return ended{}, err
 	}
 	full := false
 	defer func() { leave(full) }()
 	if c, err = box.Hold(c); err != nil {
-		return process.Ending{}, err
+		return ended{}, err
 	}
 	p.Argv, p.Env, p.Dir, p.Watch = c.Argv, c.Env, c.Dir, box.WatchDisk(c).Watch
 	p.Own, p.Network, p.Files, p.Sealed = c.Own, c.Apart, c.Files, !c.Access.Writes()
 	if p.Line == nil {
 		p.Line = func([]byte) process.Reaction { return process.GoOn }
 	}
+	out := &process.Excerpt{HeadMax: 64 << 10, TailMax: 192 << 10}
+	p.Output = out
 	e, err := p.Run(ctx)
 	full = e.Cause == process.Overfull
-	return e, err
+	return ended{e, out.String()}, err
 }
 
 // attempts runs shell commands as a program and says which of them worked. The
