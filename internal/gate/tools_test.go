@@ -137,3 +137,33 @@ func TestToolsAmongWords(t *testing.T) {
 		t.Errorf("it cost %v", r.USD)
 	}
 }
+
+// No request offers a model a shell where the gate allows none, however it says so.
+func TestNoShell(t *testing.T) {
+	for body, api := range map[string]API{
+		`{"model":"m","tools":[{"name":"Read"},{"name":"Bash"}]}`:                                              Anthropic,
+		`{"model":"m","tools":[{"name":"\u0042ash"}]}`:                                                         Anthropic,
+		`{"model":"m","tools":[],"tools":[{"type":"bash_20250124","name":"b"}]}`:                               Anthropic,
+		`{"model":"m","tools":[{"type":"local_shell"}]}`:                                                       OpenAI,
+		`{"model":"m","tools":[{"type":"function","name":"exec_command"}]}`:                                    OpenAI,
+		`{"model":"m","tools":[{"type":"function","function":{"name":"shell"}}]}`:                              OpenAI,
+		`{"model":"m","tools":[{"type":"namespace","tools":[{"name":"shell_command"}]}]}`:                      OpenAI,
+		`{"model":"m","tools":[{"type":"custom","name":"exec","description":"### ` + "`exec_command`" + `"}]}`: OpenAI,
+		`{"tools":[{"functionDeclarations":[{"name":"read_file"},{"name":"run_shell_command"}]}]}`:             Gemini,
+		`{"tools":[{"function_declarations":[{"name":"run_shell_command"}]}]}`:                                 Gemini,
+	} {
+		g := before(t, api, Config{World: World{Open: true}, NoShell: true}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s is passed on", body) })
+		if res := ask(t, g, api, body); res.StatusCode != http.StatusBadRequest || !strings.Contains(textOf(t, res), "by reprise alone") {
+			t.Errorf("%s: status %d", body, res.StatusCode)
+		}
+	}
+	for body, api := range map[string]API{
+		`{"model":"m","tools":[{"name":"Read"},{"name":"mcp__reprise__run"}],"messages":[{"role":"user","content":"Bash"}]}`: Anthropic,
+		`{"model":"m","tools":[{"type":"function","function":{"name":"mcp__reprise__run"}}]}`:                                OpenAI,
+	} {
+		g := before(t, api, Config{World: World{Open: true}, NoShell: true}, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) })
+		if res := ask(t, g, api, body); res.StatusCode != http.StatusOK {
+			t.Errorf("%s: status %d", body, res.StatusCode)
+		}
+	}
+}
