@@ -72,7 +72,9 @@ func (s *Sandbox) renew(ctx context.Context, home string, m mirror) error {
 		return err
 	}
 	data, _ := os.ReadFile(file) // without it, all is copied
-	_ = json.Unmarshal(data, &m.seen)
+	if disk, err := spaceOf(home); m.marks || m.adds || err == nil && !disk.traceless {
+		_ = json.Unmarshal(data, &m.seen)
+	}
 	src, err := os.OpenRoot(from)
 	if err != nil {
 		return err

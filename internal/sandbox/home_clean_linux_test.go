@@ -7,33 +7,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // No change of a file is overlooked, on a disk and in memory.
 func TestStateOf(t *testing.T) {
-	inMemory, err := os.MkdirTemp(memory, "reprise-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(inMemory) })
-	for where, dir := range map[string]string{"on a disk": t.TempDir(), "in memory": inMemory} {
+	for where, dir := range map[string]string{"on a disk": t.TempDir(), "in memory": inMemory(t)} {
 		file := filepath.Join(dir, "main.go")
 		for change, by := range map[string]func() error{
-			"by a mapping that was read before": func() error {
-				f, err := os.OpenFile(file, os.O_RDWR, 0)
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				data, err := unix.Mmap(int(f.Fd()), 0, 4, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-				if err != nil {
-					return err
-				}
-				if string(data) == "good" { // which has the page there
-					copy(data, "evil")
-				}
-				return unix.Munmap(data)
-			},
+			"by a mapping that was read before": func() error { return mapped(file) },
 			"and the time of that": func() error {
 				was, err := os.Stat(file)
 				if err == nil {
@@ -73,4 +56,60 @@ func TestStateOf(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What code under test changes in its home is gone after it also where no time tells of the change.
+func TestCleanHomeInMemory(t *testing.T) {
+	dir := inMemory(t)
+	box := &Sandbox{State: dir, homes: &homesInUse{calls: map[string]int{}}}
+	var found string
+	for i, call := range []Home{{Program: "check", Clean: true}, {Program: "check"}, {Program: "check"}} {
+		h, leave, err := box.home(t.Context(), call, pipelines.AccessTree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(h.dir, "tool")
+		if i == 0 {
+			err = os.WriteFile(file, []byte("good"), 0o700)
+		} else if data, _ := os.ReadFile(file); true {
+			found = string(data)
+			err = mapped(file)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.close()
+		leave(false)
+	}
+	if found != "good" {
+		t.Errorf("the second check finds %q", found)
+	}
+}
+
+// inMemory is a folder that lies in memory.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(memory, "reprise-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// mapped makes "evil" of a file with "good" by a mapping of it that was read before.
+func mapped(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	data, err := unix.Mmap(int(f.Fd()), 0, 4, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	if string(data) == "good" { // which has the page there
+		copy(data, "evil")
+	}
+	return unix.Munmap(data)
 }
