@@ -66,7 +66,7 @@ func TestHandsRunCommands(t *testing.T) {
 		anew          int
 	}{
 		{"cat main.go; exit 3", "package main\n\n[exit status 3 after ", 1},
-		{"pwd; ls " + b.dir, b.dir + "\nmain.go\n", 1},
+		{"pwd; ls '" + b.dir + "'", b.dir + "\nmain.go\n", 1},
 		{"echo evil > main.go; cat main.go >&2", "evil\n\n[exit status 0 after ", 1},
 		{"cat main.go", "package main\n", 2},
 		{"touch main.go", "[exit status 0 after ", 2},
