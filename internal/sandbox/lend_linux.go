@@ -101,7 +101,7 @@ func (l lender) lend(q question) error {
 	if err := unix.SetsockoptTimeval(s, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{Sec: 10}); err != nil {
 		return err
 	}
-	if unix.Connect(s, to) != nil {
+	if connect(s, to) != nil {
 		return unix.EACCES // the gate is closed, and so will be the call
 	}
 	err = errors.Join(unix.SetsockoptTimeval(s, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{}), unix.SetNonblock(s, kind&unix.SOCK_NONBLOCK != 0))
@@ -111,6 +111,16 @@ func (l lender) lend(q question) error {
 	return request(l.listener, notifyAdd, unsafe.Pointer(&addition{
 		id: q.id, flags: unix.SECCOMP_ADDFD_FLAG_SEND, file: uint32(s), numberWith: uint32(kind & unix.SOCK_CLOEXEC),
 	}))
+}
+
+// connect connects a socket that blocks. A signal, of which Go has many, breaks that off where it has a time limit, see
+// signal(7); asked once more, the system goes on.
+func connect(s int, to unix.Sockaddr) error {
+	for {
+		if err := unix.Connect(s, to); err != unix.EINTR {
+			return err
+		}
+	}
 }
 
 // gate says whether a connection is to go where the socket leads already. An address that cannot be read is taken for
