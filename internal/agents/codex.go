@@ -111,9 +111,9 @@ const (
 
 // codexSandbox says what commands of the model may write, and keeps them from the network, unless something stronger is
 // around reprise.
-func codexSandbox(t engine.Task, contained, hands bool) []string {
+func codexSandbox(t engine.Task, contained, byHands bool) []string {
 	switch {
-	case hands:
+	case byHands:
 		return append([]string{"--sandbox", "read-only"}, handsAlone...)
 	case t.Access == pipelines.AccessNone:
 		return []string{"--sandbox", "read-only", "--disable", "shell_tool"}

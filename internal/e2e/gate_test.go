@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/sandbox"
 	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -184,10 +183,6 @@ func TestAModelThatIsNotNamed(t *testing.T) {
 // In a closed network an agent reaches its model and nothing else; what it asked for
 // besides is known.
 func TestAClosedNetworkHasTheModelAlone(t *testing.T) {
-	self, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)
 		p.more = []string{"GEMINI_API_KEY=" + theKey, "GOOGLE_GEMINI_BASE_URL=" + p.model.URL}
@@ -200,16 +195,7 @@ func TestAClosedNetworkHasTheModelAlone(t *testing.T) {
 				"proxy-authorization": "Basic " + Buffer.from(proxy.username + ":" + proxy.password).toString("base64")}},
 				r => { console.log("status " + r.statusCode); r.resume(); });'`, world.URL)
 		p.says(m.Turns(m.Run(look), m.Say("Done.")))
-		opts, note, err := agents.Options{Environ: p.environ()}.Contain(sandbox.Required, sandbox.Sandbox{
-			Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true,
-		})
-		if err != nil || note != "" {
-			t.Fatal(note, err)
-		}
-		a, err := agents.For(use, pipelines.Agent{Use: use}, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := p.contained(use)
 		task := p.task(pipelines.AccessTree)
 		task.Model, task.Network = map[string]string{"gemini": "gemini-2.5-pro"}[use], pipelines.Network{Closed: true}
 		r, err := a.Run(t.Context(), task)
@@ -228,25 +214,12 @@ func TestAClosedNetworkHasTheModelAlone(t *testing.T) {
 
 // A service on this machine that the user's own settings of a program name is reached out of a closed network.
 func TestAServiceOnThisMachineThatSettingsName(t *testing.T) {
-	self, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)
 		p.says(m.Always(m.Say("Done.")))
 		p.write("home/.claude/settings.json", fmt.Sprintf(`{"env":{"ANTHROPIC_BASE_URL":%q}}`, p.model.URL))
 		p.write("home/.codex/config.toml", fmt.Sprintf("model_provider = \"mine\"\n[model_providers.mine]\nname = \"mine\"\nbase_url = %q\nwire_api = \"responses\"\n", p.model.URL+"/v1"))
-		opts, note, err := agents.Options{Environ: p.environ()}.Contain(sandbox.Required, sandbox.Sandbox{
-			Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true,
-		})
-		if err != nil || note != "" {
-			t.Fatal(note, err)
-		}
-		a, err := agents.For(use, pipelines.Agent{Use: use}, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := p.contained(use)
 		task := p.task(pipelines.AccessTree)
 		task.Network = pipelines.Network{Closed: true}
 		if r, err := a.Run(t.Context(), task); err != nil || r.Text != "Done." {

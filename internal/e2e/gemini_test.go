@@ -17,24 +17,31 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
+// contained is the real program at a place, in the sandbox, where networks may be closed.
+func (p *place) contained(use string) engine.Agent {
+	p.t.Helper()
+	self, err := binary()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	opts, note, err := agents.Options{Environ: p.environ()}.Contain(sandbox.Required, sandbox.Sandbox{
+		Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true,
+	})
+	if err != nil || note != "" {
+		p.t.Fatal(note, err)
+	}
+	a, err := agents.For(use, pipelines.Agent{Use: use}, opts)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return a
+}
+
 // geminiAgent is the real Gemini CLI at a place, in the sandbox.
 func geminiAgent(t *testing.T, p *place) engine.Agent {
 	t.Helper()
-	self, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p.more = append(p.more, "GEMINI_API_KEY="+theKey, "GOOGLE_GEMINI_BASE_URL="+p.model.URL)
-	opts := agents.Options{Environ: p.environ()}
-	opts, note, err := opts.Contain(sandbox.Required, sandbox.Sandbox{Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true})
-	if err != nil || note != "" {
-		t.Fatal(note, err)
-	}
-	a, err := agents.For("gemini", pipelines.Agent{Use: "gemini"}, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return p.contained("gemini")
 }
 
 // geminiTask is one for a model that is named: by itself the program asks another one first

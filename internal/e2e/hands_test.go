@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/sandbox"
 	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -31,24 +29,11 @@ echo evil > main.go; sleep 65; echo looked
 // A reviewer runs commands by reprise alone, with each of the real programs: its model is offered no shell, a command may
 // be silent for long, and finds nothing of the program; what it changed is taken back.
 func TestAReviewerHasHandsAlone(t *testing.T) {
-	self, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)
 		p.more = []string{"GEMINI_API_KEY=" + theKey, "GOOGLE_GEMINI_BASE_URL=" + p.model.URL}
 		p.says(m.Turns(m.Run(spy), m.Run("cat main.go"), m.Run("exit 3"), m.Say("Done.")))
-		opts, note, err := agents.Options{Environ: p.environ()}.Contain(sandbox.Required, sandbox.Sandbox{
-			Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true,
-		})
-		if err != nil || note != "" {
-			t.Fatal(note, err)
-		}
-		a, err := agents.For(use, pipelines.Agent{Use: use}, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := p.contained(use)
 		const before = "package demo\n"
 		anew := 0
 		task := p.task(pipelines.AccessRun)
