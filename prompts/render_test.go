@@ -307,7 +307,7 @@ func FuzzRender(f *testing.F) {
 // where an own template leaves it out, and only where there is something.
 func TestSymptomArrives(t *testing.T) {
 	for _, language := range metadata.Languages() {
-		own, err := Load(fstest.MapFS{"diagnose.md": {Data: []byte("Look at {{.Artifact}}.\n")}}, language)
+		own, err := Load(fstest.MapFS{"prompts/diagnose.md": {Data: []byte("Look at {{.Artifact}}.\n")}}, language)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,8 +25,8 @@ import (
 //go:embed builtin
 var builtin embed.FS
 
-// ownFolder is where people find the templates of a repository.
-const ownFolder = ".github/reprise/prompts"
+// repoFolder is where people find what a repository has for reprise.
+const repoFolder = ".github/reprise"
 
 // maxTemplate is the largest template, in bytes.
 const maxTemplate = 64 << 10
@@ -46,10 +46,11 @@ type Set struct {
 // source is the text of one template and where a person finds it.
 type source struct{ path, text string }
 
-// Load returns the built-in templates of a language with the overrides, which may be nil, in their place by
-// file name: at the top of the folder for every language, or in a folder named after one, which wins.
+// Load returns the built-in templates of a language with those of a repository, whose folder .github/reprise may be nil,
+// in their place by file name: those of others in vendor/prompts, then its own in prompts; of each folder, those at its
+// top count for every language, and those in a folder named after one win.
 // Each template is carried out with sample data; mistakes are pipelines.Mistakes.
-func Load(overrides fs.FS, language string) (*Set, error) {
+func Load(repo fs.FS, language string) (*Set, error) {
 	if err := checkLanguage(language); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,13 @@ func Load(overrides fs.FS, language string) (*Set, error) {
 	for _, from := range []struct {
 		fsys fs.FS
 		dir  string
-	}{{builtin, path.Join("builtin", language)}, {overrides, "."}, {overrides, language}} {
+	}{
+		{builtin, path.Join("builtin", language)},
+		{repo, "vendor/prompts"},
+		{repo, path.Join("vendor/prompts", language)},
+		{repo, "prompts"},
+		{repo, path.Join("prompts", language)},
+	} {
 		if from.fsys == nil {
 			continue
 		}
@@ -118,7 +125,7 @@ func overlay(sources map[string]source, from fs.FS, dir string) (found pipelines
 	}
 	for _, e := range entries {
 		file := path.Join(dir, e.Name())
-		shown := path.Join(ownFolder, file) // what is built in has no mistakes
+		shown := path.Join(repoFolder, file) // what is built in has no mistakes
 		if passedOver(e, dir) {
 			continue
 		}
@@ -139,7 +146,7 @@ func overlay(sources map[string]source, from fs.FS, dir string) (found pipelines
 
 func passedOver(e fs.DirEntry, dir string) bool {
 	return strings.HasPrefix(e.Name(), ".") || strings.EqualFold(e.Name(), "README.md") ||
-		dir == "." && e.IsDir() && slices.Contains(metadata.Languages(), e.Name())
+		path.Base(dir) == "prompts" && e.IsDir() && slices.Contains(metadata.Languages(), e.Name())
 }
 
 // readLimited reads a file, and of one that is too large just enough to tell.
@@ -184,7 +191,7 @@ func build(sources map[string]source, found pipelines.Mistakes) (*Set, error) {
 	for _, name := range names {
 		src := sources[name]
 		s.files[name+".md"] = src.text
-		if !strings.HasPrefix(src.path, path.Join(ownFolder, "builtin")) {
+		if !strings.HasPrefix(src.path, path.Join(repoFolder, "builtin")) {
 			s.own[name] = src.path
 		}
 		for _, m := range calls.FindAllStringSubmatch(src.text, -1) {

@@ -15,12 +15,15 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// folder makes an override folder on disk.
+// folder makes a folder .github/reprise on disk, with prompts of its own, and of others below vendor.
 func folder(t *testing.T, files map[string]string) fs.FS {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		file := filepath.Join(dir, name)
+		file := filepath.Join(dir, "prompts", name)
+		if strings.HasPrefix(name, "vendor/") {
+			file = filepath.Join(dir, name)
+		}
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -35,10 +38,13 @@ func TestOverrides(t *testing.T) {
 	overrides := folder(t, map[string]string{
 		"README.md": "What is {{here", ".keep": "", "execute.md": "Top {{.Phase}}\n", "ja/execute.md": "日本語 {{.Phase}}\r\n",
 		"ja/own.md": "{{template \"policy\" .}}|own", "en/policy.md": "{{/* none */}}\n", "quick.md": "\uFEFFQuick: {{template \"issue\" .}}",
+		"vendor/prompts/execute.md": "never", "vendor/prompts/ja/execute.md": "never", "vendor/prompts/theirs.md": "Theirs", "vendor/prompts/ja/theirs.md": "彼ら",
 	})
 	for _, tt := range []struct{ language, template, want string }{
 		{"en", "execute", "Top implement\n"},
 		{"ja", "execute", "日本語 implement\n"},
+		{"en", "theirs", "Theirs\n"},
+		{"ja", "theirs", "彼ら\n"},
 	} {
 		s, err := Load(overrides, tt.language)
 		if err != nil {
@@ -123,7 +129,7 @@ func TestLoadErrors(t *testing.T) {
 		t.Errorf("unknown language: %v", err)
 	}
 	dir := t.TempDir()
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "execute.md")); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "prompts"), 0o755), os.Symlink("/etc/passwd", filepath.Join(dir, "prompts", "execute.md"))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Load(os.DirFS(dir), "en"); err == nil || !strings.Contains(err.Error(), "execute.md: not a file") {
@@ -145,7 +151,7 @@ func (unreadable) Open(name string) (fs.File, error) {
 
 func TestFreeze(t *testing.T) {
 	for _, language := range metadata.Languages() {
-		before, err := Load(fstest.MapFS{"own.md": {Data: []byte("Own {{.Phase}}")}}, language)
+		before, err := Load(fstest.MapFS{"prompts/own.md": {Data: []byte("Own {{.Phase}}")}}, language)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +196,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add("{{with $x := .Issue}}{{range $i, $l := $x.Labels}}{{$l.X}}{{else}}{{.Y}}{{end}}{{end}}{{define \"a\"}}{{.}}{{end}}{{template \"a\"}}")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Load(fstest.MapFS{"execute.md": {Data: []byte(text)}}, "en")
+		s, err := Load(fstest.MapFS{"prompts/execute.md": {Data: []byte(text)}}, "en")
 		if err == nil {
 			// What loads may still fail with some data, but only with an error.
 			s.Render("execute", task("execute"))

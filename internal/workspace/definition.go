@@ -129,18 +129,12 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	if filepath.IsAbs(plan.Source) {
 		plan.Source = filepath.Base(plan.Source) // the record names no folder of this machine
 	}
-	var overrides fs.FS
-	if s.Repo != nil {
-		if overrides, err = fs.Sub(s.Repo, "prompts"); err != nil {
-			return Definition{}, err
-		}
-	}
 	d := Definition{Plan: plan, Why: exit.WhyCause(chosen.Why), Open: chosen.Open}
 	applyChoice(plan, o)
 	if err := builtin.Speak(plan); err != nil {
 		return d, err
 	}
-	if d.Words, err = prompts.Load(overrides, plan.Language); err != nil {
+	if d.Words, err = prompts.Load(s.Repo, plan.Language); err != nil {
 		return d, err
 	}
 	if wrong := d.unwritten(); len(wrong) > 0 {
@@ -271,7 +265,7 @@ func pipelineOption(run metadata.Run, preset string) string {
 
 // isFindable reports whether a pipeline comes from where its name finds it again.
 func isFindable(source string) bool {
-	return strings.HasPrefix(source, "builtin:") || strings.HasPrefix(source, ".github/reprise/")
+	return strings.HasPrefix(source, "builtin:") || strings.HasPrefix(source, OwnFolder+"/pipelines/")
 }
 
 // ChangedSince says that the definition of a run, with the preset that o has as Pipeline, reads otherwise now, or "".

@@ -197,12 +197,8 @@ func VetPrompts(ctx context.Context, src *git.Source) (sets []*prompts.Set, wron
 	if err != nil {
 		return nil, nil, err
 	}
-	own, err := fs.Sub(here, "prompts")
-	if err != nil {
-		return nil, nil, err
-	}
 	for _, language := range metadata.Languages() {
-		set, err := prompts.Load(own, language)
+		set, err := prompts.Load(here, language)
 		if found := (pipelines.Mistakes{}); errors.As(err, &found) {
 			wrong = append(wrong, found...)
 		} else if err != nil {
@@ -345,14 +341,14 @@ func ownIn(folder fs.FS) fstest.MapFS {
 	return all
 }
 
-// isOwn reports whether a file of the folder is a pipeline, a prompt or the settings of the repository.
+// isOwn reports whether a file of the folder is a pipeline, a prompt or the settings of the repository, or came from others.
 func isOwn(name string) bool {
 	top, rest, _ := strings.Cut(name, "/")
 	_, pipeline := source.IsFile(rest)
 	if known, is := source.IsFile(name); is && known == "config" {
 		return true
 	}
-	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts"
+	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts" || top == "vendor"
 }
 
 // Unread names files of the checkout that look like pipelines, prompts or settings, and that nothing reads where they are.

@@ -88,9 +88,9 @@ func answer(req request) (r response) {
 	case req.When != nil:
 		r.Matches, err = matches(req.When.Text, req.When.Value)
 	case req.Config != nil && len(req.Files) == 0:
-		r.Usual, err = usual(*req.Config)
+		r.Usual, err = usual(*req.Config, req.Packages)
 	default:
-		r.Pipeline, err = evaluate(req.Files, req.Config)
+		r.Pipeline, err = evaluate(req.Files, req.Config, req.Packages...)
 	}
 	if err != nil && !errors.As(err, &r.Mistakes) {
 		r.Failure = err.Error()
@@ -116,13 +116,14 @@ type Evaluator struct {
 	time time.Duration // instead of maxTime, for tests
 }
 
-// request is one thing to evaluate; exactly one of the fields is set, but for Config.
+// request is one thing to evaluate; exactly one of the fields is set, but for Config and Packages.
 type request struct {
-	Time   time.Duration `json:"time,omitempty"`   // of a processor, in whole seconds; 0: no limit
-	Files  []file        `json:"files,omitempty"`  // what is asked for, then those that it may build on
-	Config *file         `json:"config,omitempty"` // beside Files, or by itself
-	Report *against      `json:"report,omitempty"`
-	When   *against      `json:"when,omitempty"`
+	Time     time.Duration `json:"time,omitempty"`     // of a processor, in whole seconds; 0: no limit
+	Files    []file        `json:"files,omitempty"`    // what is asked for, then those that it may build on
+	Config   *file         `json:"config,omitempty"`   // beside Files, or by itself
+	Packages []file        `json:"packages,omitempty"` // what Files and Config may import
+	Report   *against      `json:"report,omitempty"`
+	When     *against      `json:"when,omitempty"`
 }
 
 // against is a JSON value and the CUE text to hold it against.

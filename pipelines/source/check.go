@@ -20,9 +20,10 @@ import (
 // itself, so that each mistake is found, gives one message, and has its place.
 type checker struct {
 	MistakeList
-	facts  *Shape // of what a rule may ask about
-	before *Shape // of what skip_if may ask about
-	piece  func(file) *Node
+	library *library
+	facts   *Shape // of what a rule may ask about
+	before  *Shape // of what skip_if may ask about
+	piece   func(file) *Node
 }
 
 // walk returns v as a node. Parts that are wrong are noted and left out, so

@@ -16,27 +16,25 @@ import (
 const maxChain = 5
 
 // evaluate resolves the first of the files, which may build on the others and on built-in
-// pipelines, with what config says if it is not nil.
-func evaluate(files []file, config *file) (*pipelines.Pipeline, error) {
+// pipelines, with what config says if it is not nil. Packages are files that all of these may import.
+func evaluate(files []file, config *file, packages ...file) (*pipelines.Pipeline, error) {
 	ctx := NewContext()
 	schema, all, err := schemas(ctx, pipelines.Schema, "#Pipeline")
 	if err != nil {
 		return nil, err
 	}
+	all.library = newLibrary(ctx, packages)
 	if config != nil {
+		all.library.take(config.Text)
 		if all.Config, err = all.settings(ctx, *config); err != nil || all.Config == nil {
 			return nil, cmp.Or(err, all.Found.OrNil())
 		}
 	}
-	all.piece = func(f file) *Node { return all.file(ctx, f, schema) }
+	all.piece = func(f file) *Node { return all.file(f, schema) }
 	var chain []file
 	var nodes []*Node
-	size := 0
-	if config != nil {
-		size = len(config.Text)
-	}
 	for next, why := files[0], ""; ; {
-		if size += len(next.Text); size > maxInput {
+		if !all.library.take(next.Text) {
 			return nil, pipelines.Mistakes{{File: files[0].Name, Message: fmt.Sprintf("too large with what it builds on, expected at most %d bytes", maxInput)}}
 		}
 		n := all.piece(next)
@@ -59,9 +57,13 @@ func evaluate(files []file, config *file) (*pipelines.Pipeline, error) {
 }
 
 // base finds the pipeline that the newest of a chain builds on, or says why there is none. One that
-// builds on its own name means the one it replaces, which is built in.
+// builds on its own name means the one it replaces, which is built in. In the folder vendor a name means what lies beside it.
 func base(files, chain []file, name string) (file, string) {
-	named := func(f file) bool { return nameOf(f.Name) == name }
+	full := name
+	if strings.HasPrefix(called(chain[len(chain)-1]), vendorFolder+"/") && !strings.HasPrefix(name, vendorFolder+"/") {
+		full = vendorFolder + "/" + name
+	}
+	named := func(f file) bool { return called(f) == full }
 	found, err := findBuiltin(name)
 	if i := slices.IndexFunc(files, named); i >= 0 && !(err == nil && slices.Contains(chain, files[i])) {
 		found, err = files[i], nil
@@ -79,8 +81,8 @@ func base(files, chain []file, name string) (file, string) {
 
 // file reads a file and holds it against a schema. It is nil, and noted, if there is
 // nothing in it to go on with.
-func (c *checker) file(ctx *cue.Context, f file, schema *Shape) *Node {
-	v, found := Build(ctx, f)
+func (c *checker) file(f file, schema *Shape) *Node {
+	v, found := c.library.read(f)
 	if len(found) > 0 {
 		c.Found = append(c.Found, found...)
 		return nil
@@ -132,7 +134,7 @@ func schemas(ctx *cue.Context, schema, definition string) (*Shape, *checker, err
 	v := ctx.CompileString(schema, cue.Filename("schema.cue"))
 	at := func(name string) cue.Value { return v.LookupPath(cue.MakePath(cue.Def(name))) }
 	loose := &Shape{Loose: true}
-	return (&Shape{}).Child(at(definition)), &checker{facts: loose.Child(at("#Facts")), before: loose.Child(at("#Before"))}, at(definition).Err()
+	return (&Shape{}).Child(at(definition)), &checker{library: newLibrary(ctx, nil), facts: loose.Child(at("#Facts")), before: loose.Child(at("#Before"))}, at(definition).Err()
 }
 
 func findBuiltin(name string) (file, error) {
@@ -158,7 +160,7 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 	if err != nil {
 		return nil, fmt.Errorf("the schema of %s: %w", name, err)
 	}
-	v, found := Build(ctx, file{Name: name, Text: string(text), Or: ".yaml"})
+	v, found := c.library.read(file{Name: name, Text: string(text), Or: ".yaml"})
 	if len(found) > 0 {
 		return nil, found.Sorted()
 	}
@@ -186,9 +188,10 @@ func (d *Document) Mistakes() error { return d.own.Found.OrNil() }
 
 // usual evaluates the settings of a repository by themselves: what they name as pipeline,
 // with its place, or nil.
-func usual(config file) (*pipelines.Mistake, error) {
-	c := &checker{}
-	n, err := c.settings(NewContext(), config)
+func usual(config file, packages []file) (*pipelines.Mistake, error) {
+	ctx := NewContext()
+	c := &checker{library: newLibrary(ctx, packages)}
+	n, err := c.settings(ctx, config)
 	named := n.Get("pipeline")
 	if err = cmp.Or(err, c.Found.OrNil()); err != nil || named == nil {
 		return nil, err
@@ -203,7 +206,7 @@ func (c *checker) settings(ctx *cue.Context, config file) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.file(ctx, config, schema), nil
+	return c.file(config, schema), nil
 }
 
 // configured puts the settings of the repository over a built-in pipeline, or under one of

@@ -13,7 +13,7 @@ import (
 
 // TestMistakes holds what is said about bad pipelines against the files in
 // testdata/mistakes: pipelines, the first of which is evaluated and the others
-// are what it builds on, and the exact lines in "want".
+// are what it builds on or imports, and the exact lines in "want".
 func TestMistakes(t *testing.T) {
 	names, err := filepath.Glob("testdata/mistakes/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -26,12 +26,15 @@ func TestMistakes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var files []file
+			var files, packages []file
 			want := -1
 			for i, f := range archive.Files {
-				if f.Name == "want" {
+				switch folder := filepath.Dir(f.Name); {
+				case f.Name == "want":
 					want = i
-				} else {
+				case strings.HasPrefix(folder, vendorPath+"/"):
+					packages = append(packages, file{Name: f.Name, Text: string(f.Data)})
+				default:
 					files = append(files, file{Name: f.Name, Text: string(f.Data)})
 				}
 			}
@@ -39,7 +42,7 @@ func TestMistakes(t *testing.T) {
 				t.Fatal("no file called want")
 			}
 			got := ""
-			if _, err := evaluate(files, nil); err != nil {
+			if _, err := evaluate(files, nil, packages...); err != nil {
 				got = err.Error() + "\n"
 			}
 			if *update {

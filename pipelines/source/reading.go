@@ -34,9 +34,9 @@ type file struct {
 	Or  string `json:"-"` // ending of the language if Name has none; empty: CUE
 }
 
-// Build reads a file in the language that its name ends in, and evaluates it.
+// read reads a file in the language that its name ends in, and evaluates it.
 // What is wrong with the file as such comes back as mistakes.
-func Build(ctx *cue.Context, f file) (cue.Value, pipelines.Mistakes) {
+func (l *library) read(f file) (cue.Value, pipelines.Mistakes) {
 	if strings.Contains(f.Text, "\x00") {
 		return cue.Value{}, pipelines.Mistakes{{File: f.Name, Line: 1, Column: 1, Message: "this is no text in UTF-8, but perhaps in UTF-16; save the file as UTF-8"}}
 	}
@@ -44,10 +44,10 @@ func Build(ctx *cue.Context, f file) (cue.Value, pipelines.Mistakes) {
 	if err != nil {
 		return cue.Value{}, f.unreadable(err)
 	}
-	if found := append(f.twice(), translate(errors.Append(foreign(tree), outsized(tree)), f.Name)...); len(found) > 0 {
+	if found := append(f.twice(), translate(errors.Append(l.imports(tree), outsized(tree)), f.Name)...); len(found) > 0 {
 		return cue.Value{}, found
 	}
-	v := ctx.BuildFile(tree)
+	v := l.ctx.BuildInstance(l.instance("", tree))
 	err = v.Validate()
 	if err == nil {
 		return v, nil
@@ -136,18 +136,6 @@ func yamlLines(text string) string {
 
 func alone(expr ast.Expr) *ast.File {
 	return &ast.File{Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}
-}
-
-// foreign finds imports of anything but CUE's own packages, which are all that
-// can be had without reading files or the network.
-func foreign(tree *ast.File) (found errors.Error) {
-	for imp := range tree.ImportSpecs() {
-		from := strings.Trim(imp.Path.Value, `"`)
-		if first, _, _ := strings.Cut(from, "/"); strings.Contains(first, ".") {
-			found = errors.Append(found, errors.Newf(imp.Pos(), "cannot import %s; a pipeline can only use CUE's own packages, such as list and strings", from))
-		}
-	}
-	return found
 }
 
 // translate turns errors of CUE into mistakes of the file that caused them.

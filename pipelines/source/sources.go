@@ -52,9 +52,17 @@ func (s Sources) Names() ([]string, error) {
 
 func namesOf(files []file) (names []string) {
 	for _, f := range files {
-		names = append(names, nameOf(f.Name))
+		names = append(names, called(f))
 	}
 	return names
+}
+
+// called is the name by which others extend a file.
+func called(f file) string {
+	if path.Dir(f.Name) == vendorPath {
+		return vendorFolder + "/" + nameOf(f.Name)
+	}
+	return nameOf(f.Name)
 }
 
 // files gives what can be read of a folder, in the order of the names: of the files with one name the
@@ -70,10 +78,10 @@ func (s Sources) files(folder string) (found []file, shadowed pipelines.Mistakes
 	for _, ext := range fileEndings() {
 		for _, e := range entries {
 			name, where := strings.TrimSuffix(e.Name(), ext), path.Join(repoPath, folder, e.Name())
-			if path.Ext(e.Name()) != ext || e.IsDir() || folder == "." && name != configName {
+			if path.Ext(e.Name()) != ext || e.IsDir() || folder == "." && name != configName || folder == vendorFolder && e.Name() == VendorSources {
 				continue
 			}
-			if i := slices.Index(namesOf(found), name); i >= 0 {
+			if i := slices.IndexFunc(found, func(f file) bool { return nameOf(f.Name) == name }); i >= 0 {
 				shadowed = append(shadowed, pipelines.Mistake{File: where, Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", path.Base(found[i].Name))})
 				continue
 			}
@@ -95,8 +103,9 @@ func (s Sources) files(folder string) (found []file, shadowed pipelines.Mistakes
 // Shadowed gives a mistake for each file of the repository that another one of its name hides.
 func (s Sources) Shadowed() (pipelines.Mistakes, error) {
 	_, own, err := s.files(repoFolder)
+	_, others, bad := s.files(vendorFolder)
 	_, config, wrong := s.files(".")
-	return append(own, config...), cmp.Or(err, wrong)
+	return slices.Concat(own, others, config), cmp.Or(err, bad, wrong)
 }
 
 // UnknownError says that there is no pipeline of a name.
@@ -122,7 +131,8 @@ func IsFile(name string) (pipeline string, ok bool) {
 func Load(ctx context.Context, s Sources, name string) (*pipelines.Pipeline, error) {
 	name, preset, _ := strings.Cut(name, "/")
 	files, _, err := s.files(repoFolder)
-	if err != nil {
+	others, _, wrong := s.files(vendorFolder)
+	if err = cmp.Or(err, wrong); err != nil {
 		return nil, err
 	}
 	var first file
@@ -140,7 +150,7 @@ func Load(ctx context.Context, s Sources, name string) (*pipelines.Pipeline, err
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.ask(ctx, first, request{Files: append([]file{first}, files...), Config: config})
+	r, err := s.ask(ctx, first, request{Files: slices.Concat([]file{first}, files, others), Config: config})
 	if err != nil || preset == "" {
 		return r.Pipeline, err
 	}
@@ -149,7 +159,10 @@ func Load(ctx context.Context, s Sources, name string) (*pipelines.Pipeline, err
 
 // ask has something evaluated that begins with a file. It trusts what reprise itself brings along, and nothing else.
 func (s Sources) ask(ctx context.Context, first file, req request) (response, error) {
-	switch {
+	packages, err := s.packages()
+	switch req.Packages = packages; {
+	case err != nil:
+		return response{}, fmt.Errorf("read the packages of the repository: %w", err)
 	case first.Own && req.Config == nil:
 		s.Evaluator = Evaluator{}
 	case len(s.Evaluator.Argv) == 0:
