@@ -140,3 +140,22 @@ func TestChildIssueThatCannotBeOpened(t *testing.T) {
 		t.Errorf("opened were %q; the record has %+v", got, h.record().Children)
 	}
 }
+
+// GitHub Enterprise may be older than sub-issues: a run goes through, its issues are opened, and it is said
+// once that they stand by themselves.
+func TestOlderEnterprise(t *testing.T) {
+	h := newSplits(t, strings.ReplaceAll(splits, `approve: "maintain", `, ""), "Speak French", "Colour")
+	h.forge.FaultWhen(func(r githubtest.Request) *githubtest.Fault {
+		if strings.HasSuffix(r.Path, "/sub_issues") {
+			return new(githubtest.Status(404, "Not Found"))
+		}
+		return nil
+	})
+	j := h.comment("ada", "/run", "GITHUB_API_URL="+h.forge.URL+"/api/v3").end(exit.Done).wants("status", "completed")
+	if got := len(h.forge.Issues(hubRepo)); got != 3 {
+		t.Errorf("there are %d issues", got)
+	}
+	if said := j.said.String(); strings.Count(said, "has no sub-issues: issues that a run opens stand by themselves there, and link to its own") != 1 || strings.Contains(said, "check owner") {
+		t.Errorf("the job says:\n%s", said)
+	}
+}

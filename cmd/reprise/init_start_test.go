@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ func newMachine(t *testing.T) *machine {
 	m.write("home/.keep", "")
 	m.write("action/go.mod", "module example.com/reprise\n")
 	m.write("action/cmd/reprise/main.go", "package main\n\nfunc main() { println(\"started what was built\") }\n")
-	for _, name := range strings.Fields("awk bash cat cp curl cut dirname env grep gzip mkdir mktemp mv rm sh sha256sum sleep tar tr uname") {
+	for _, name := range strings.Fields("awk bash cat chmod cp curl cut dirname env find grep gzip mkdir mktemp mv rm sh sha256sum sleep sort tar tr uname xargs") {
 		m.install(name)
 	}
 	return m
@@ -221,6 +222,25 @@ func TestStartBuilds(t *testing.T) {
 				m.env[k] = v
 			}
 			m.starts("started what was built")
+
+			// A later job takes what is kept by this name, and nothing that lies there by itself.
+			m.env["GITHUB_OUTPUT"] = m.path("output")
+			m.write("temp/reprise-built/reprise", "#!/bin/sh\necho started another\n")
+			c := m.command()
+			c.Args[1] = "name"
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			m.starts("started what was built")
+			m.write("temp/reprise-built/reprise", "#!/bin/sh\necho started what was kept\n")
+			if err := os.Chmod(m.path("temp/reprise-built/reprise"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			m.starts("started what was kept")
+			released := name == "tag without release" // that takes asking
+			if said, err := os.ReadFile(m.path("output")); released != (err != nil) || !released && !regexp.MustCompile(`^name=reprise-built-\w+-\w+-[0-9a-f]{64}\n$`).Match(said) {
+				t.Errorf("%v, it is kept as %q", err, said)
+			}
 		})
 	}
 	t.Run("without go", func(t *testing.T) {

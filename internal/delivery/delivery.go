@@ -43,6 +43,7 @@ type Delivery struct {
 	triedLabels bool
 	// triedChildren are the ids of the issues that this process has tried to open.
 	triedChildren []string
+	flat          bool // it was said that the forge has no sub-issues
 }
 
 // Voice is how people are told of what is delivered.
@@ -310,7 +311,14 @@ func (d *Delivery) openIssue(ctx context.Context, i page.ChildIssue) (github.Iss
 	if err != nil {
 		return github.Issue{}, err
 	}
-	return made, d.GitHub.AddSubIssue(ctx, d.Issue, made.ID)
+	err = d.GitHub.AddSubIssue(ctx, d.Issue, made.ID)
+	if github.IsKind(err, github.NotFound) {
+		if d.flat {
+			return made, nil
+		}
+		d.flat = true
+	}
+	return made, err
 }
 
 // OpenChild opens an issue that a run asks for, once in a job; nil if it is not

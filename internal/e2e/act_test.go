@@ -30,7 +30,7 @@ import (
 // of the place, and act, which runs the jobs of its workflows on this machine,
 // as GitHub Actions would. There is no network.
 //
-// act does not know everything. It has no concurrency and no time limit for
+// act does not know everything. It has no concurrency, refuses a workflow with a queue of jobs, has no time limit for
 // jobs; it does not hold a token to the permissions of a job, which is done here
 // instead, with those of the job run; it copies the repository where actions/checkout would clone it; and it kills a step that
 // it cancels, where GitHub first sends SIGINT.
@@ -78,9 +78,9 @@ func newHub(t *testing.T, program, agent string) *hub {
 	return h
 }
 
-// checkOutHere takes the branch out of the step that checks out. It is for reviews,
-// whose jobs GitHub gives another one; act copies the repository for a step without
-// one, and would ask the network for one with it.
+// checkOutHere takes the branch out of the step that checks out, and the queue of jobs, which
+// act refuses. The branch is for reviews, whose jobs GitHub gives another one; act copies the
+// repository for a step without one, and would ask the network for one with it.
 func (h *hub) checkOutHere() {
 	h.t.Helper()
 	h.checkOutIn("repo/.github/workflows/reprise.yml")
@@ -90,7 +90,7 @@ func (h *hub) checkOutHere() {
 func (h *hub) checkOutIn(name string) {
 	h.t.Helper()
 	text := h.read(filepath.Join(h.root, name))
-	without := regexp.MustCompile(`(?m)^ +ref: \$\{\{ github\.event\.pull_request .*\n`).ReplaceAllString(text, "")
+	without := regexp.MustCompile(`(?m)^ +(ref: \$\{\{ github\.event\.pull_request |queue: max ).*\n`).ReplaceAllString(text, "")
 	if text == without {
 		h.t.Fatalf("no step of the workflow checks out a branch:\n%s", text)
 	}
@@ -158,24 +158,24 @@ func (h *hub) layAction(program string) {
 
 // uploads stands in for the action that keeps files of a job.
 const uploads = `name: upload
-inputs: {name: {}, path: {}, if-no-files-found: {}, retention-days: {}}
+inputs: {name: {}, path: {}, if-no-files-found: {}, retention-days: {}, overwrite: {}}
 runs:
   using: composite
   steps:
     - shell: bash
       env: {NAME: "${{ inputs.name }}", DIR: "${{ inputs.path }}"}
-      run: mkdir -p "$UPLOADS" && cp -r "$DIR" "$UPLOADS/$NAME"
+      run: mkdir -p "$UPLOADS/$NAME" && if [ -d "$DIR" ]; then cp -r "$DIR/." "$UPLOADS/$NAME"; else cp "$DIR" "$UPLOADS/$NAME"; fi
 `
 
 // downloads stands in for the action that fetches what earlier jobs have kept.
 const downloads = `name: download
-inputs: {pattern: {}, path: {}}
+inputs: {pattern: {}, path: {}, merge-multiple: {}}
 runs:
   using: composite
   steps:
     - shell: bash
-      env: {PATTERN: "${{ inputs.pattern }}", DIR: "${{ inputs.path }}"}
-      run: mkdir -p "$DIR" && cp -r "$UPLOADS"/$PATTERN "$DIR"
+      env: {PATTERN: "${{ inputs.pattern }}", DIR: "${{ inputs.path }}", MERGE: "${{ inputs.merge-multiple }}"}
+      run: mkdir -p "$DIR" && if [ "$MERGE" ]; then cp -r "$UPLOADS"/$PATTERN/. "$DIR"; else cp -r "$UPLOADS"/$PATTERN "$DIR"; fi
 `
 
 // source gives a file of this repository.

@@ -30,10 +30,14 @@ type Error struct {
 // Error names the subcommand and the last message of git.
 func (e *Error) Error() string {
 	name := e.Command()
-	if last := e.Last(); last != "" {
+	switch last := e.Last(); {
+	case last == "":
+		return fmt.Sprintf("%s: %v", name, e.Err)
+	case strings.HasSuffix(last, ": Permission denied"), strings.HasPrefix(last, "insufficient permission "):
+		return fmt.Sprintf("%s: %s (%v): give the files of .git to the user who runs this, for example with chown -R, or remove them", name, last, e.Err)
+	default:
 		return fmt.Sprintf("%s: %s (%v)", name, last, e.Err)
 	}
-	return fmt.Sprintf("%s: %v", name, e.Err)
 }
 
 // Command is git and the subcommand, without the settings before that.

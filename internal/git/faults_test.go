@@ -375,3 +375,17 @@ func (w *writers) write(r *Repo, name string, state bool) *Repo {
 		}
 	}
 }
+
+// A job as another user may have left files that git cannot write beside.
+func TestFilesOfOthers(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]bool{
+		"fatal: Unable to create temporary file '/w/.git/objects/pack/tmp_pack_X': Permission denied": true,
+		"error: insufficient permission for adding an object to repository database .git/objects":     true,
+		"git@example.com: Permission denied (publickey).":                                             false,
+	} {
+		if got := (&Error{Args: []string{"push"}, Stderr: said, Err: errors.New("exit status 128")}).Error(); strings.Contains(got, "chown -R") != want {
+			t.Errorf("%s", got)
+		}
+	}
+}

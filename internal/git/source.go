@@ -134,6 +134,7 @@ func (s *Source) locate(ctx context.Context) error {
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	said := stderrOf(err)
 	unknown := strings.Contains(said, "unknown revision") // else git did not answer what is missing
+	_, absent := os.Lstat(filepath.Join(s.Dir, ".git"))
 	switch {
 	case err == nil && len(lines) == 8:
 		s.remoteHead = lines[7]
@@ -146,6 +147,8 @@ func (s *Source) locate(ctx context.Context) error {
 		return &NotARepository{Dir: s.Dir, Err: err, Why: "is a bare repository, or the inside of .git: name a folder where its files are checked out"}
 	case len(lines) >= 5 && unknown:
 		return &NoCommits{Dir: lines[4]}
+	case strings.Contains(said, "not a git repository") && absent == nil:
+		return &NotARepository{Dir: s.Dir, Err: err, Why: "has a .git that is no repository, or whose files this user may not read: remove it, or give it to this user"}
 	case strings.Contains(said, "not a git repository"):
 		return &NotARepository{Dir: s.Dir, Err: err, Why: "is not in a git repository: name one with --repo, or make one with git init"}
 	default:

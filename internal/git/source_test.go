@@ -52,6 +52,8 @@ func TestFindRefuses(t *testing.T) {
 	sh(t, dir, "init", "-q", empty)
 	sh(t, dir, "init", "-q", "--bare", bare)
 	write(t, file, "")
+	damaged := newUser(t, nil)
+	must(t, os.Remove(filepath.Join(damaged, ".git/HEAD")))
 	orphan := newUser(t, nil)
 	sh(t, orphan, "checkout", "-q", "--orphan", "new")
 
@@ -61,6 +63,7 @@ func TestFindRefuses(t *testing.T) {
 		{"a file", file, "not a folder"},
 		{"bare", bare, "bare repository"},
 		{"inside .git", filepath.Join(empty, ".git"), "inside of .git"},
+		{"a damaged .git", damaged, "has a .git that is no repository"},
 		{"no commits", empty, "commit something first"},
 		{"unborn branch", orphan, "commit something first"},
 	} {

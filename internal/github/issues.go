@@ -112,6 +112,9 @@ func (c Repo) AddSubIssue(ctx context.Context, parent int, child int64) error {
 	_, _, err := do[any](ctx, c.api, Request{
 		What: "add a sub-issue to " + t.String(), Needs: "issues: write", Method: http.MethodPost, Repeatable: true, Path: t.path() + "/sub_issues", Body: map[string]any{"sub_issue_id": child},
 	})
+	if IsKind(err, NotFound) { // an older GitHub Enterprise, or another forge
+		return c.retry.problem("add a sub-issue to "+t.String(), NotFound, text.CauseOf("github_no_children", "has no sub-issues"), text.CauseOf("do_by_link", "issues that a run opens stand by themselves there, and link to its own"), nil)
+	}
 	if !IsKind(err, Refused) {
 		return err
 	}

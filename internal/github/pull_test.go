@@ -233,5 +233,5 @@ func TestAddSubIssue(t *testing.T) {
 	}
 	other := s.AddIssue(widget, githubtest.Issue{Title: "Other parent"})
 	checkError(t, s.gh.In("acme/widget").AddSubIssue(t.Context(), other, s.child.ID), Refused, "Sub issue may only have one parent")
-	checkError(t, s.gh.In("acme/widget").AddSubIssue(t.Context(), 7, 4711), NotFound, "404")
+	checkError(t, s.gh.In("acme/widget").AddSubIssue(t.Context(), 7, 4711), NotFound, "has no sub-issues")
 }

@@ -22,6 +22,7 @@ type called struct {
 	Jobs   map[string]struct {
 		If          string
 		Needs       yaml.Node
+		RunsOn      string `yaml:"runs-on"`
 		Permissions map[string]string
 		Concurrency map[string]string
 		Outputs     map[string]string
@@ -53,6 +54,10 @@ func TestJobsInputs(t *testing.T) {
 	for name, value := range map[string]string{"agent": DefaultAgent, "timeout": "5h30m"} {
 		want[name] = struct{ Default string }{value}
 	}
+	if got := jobs.On.Call.Inputs["runs-on"].Default; got != `"ubuntu-24.04"` { // for the jobs, not for the action
+		t.Errorf("they run on %s", got)
+	}
+	delete(jobs.On.Call.Inputs, "runs-on")
 	if diff := cmp.Diff(want, jobs.On.Call.Inputs); diff != "" {
 		t.Errorf("inputs (-action +workflow):\n%s", diff)
 	}
@@ -104,7 +109,7 @@ func TestJobsAsLong(t *testing.T) {
 		asked := strings.NewReplacer("inputs.label", "'reprise'", "inputs.branch-prefix", "'reprise/issue-'",
 			"(github.event.sender.type != 'Bot' || inputs.allowed-bots != '')", "github.event.sender.type != 'Bot'").Replace(g.If)
 		for what, pair := range map[string][2]any{
-			"if": {w.If, asked}, "permissions": {w.Permissions, g.Permissions}, "concurrency": {w.Concurrency, g.Concurrency}, "outputs": {w.Outputs, g.Outputs},
+			"if": {w.If, asked}, "runs-on": {"${{ fromJSON(inputs.runs-on) }}", g.RunsOn}, "permissions": {w.Permissions, g.Permissions}, "concurrency": {w.Concurrency, g.Concurrency}, "outputs": {w.Outputs, g.Outputs},
 		} {
 			if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
 				t.Errorf("job %s, %s (-long +called):\n%s", name, what, diff)
