@@ -64,7 +64,7 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 }
 
 // Probe says whether the program of an agent, its key or login, and what its servers of tools need is there: nil, or an
-// *engine.AgentError of class Missing or Auth. A path counts from dir, the top of a work tree. It starts nothing.
+// *engine.AgentError of class Missing or Auth. A path counts from dir, the top of a work tree. It starts nothing; a key that has to be made first is.
 func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 	if name == Rehearsal {
 		return nil
@@ -82,7 +82,7 @@ func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 	if from, elsewhere := LoginOf(name, c.opts.Environ); from+elsewhere == "" && len(gate.KeyVariables(name)) > 0 {
 		return c.fail(metadata.Auth, errors.New("it has neither a key nor a login"))
 	}
-	return nil
+	return c.makesKey()
 }
 
 // LoginOf says where an agent program has its key or its login from: by the name of a variable, never by what is in it.
@@ -116,6 +116,11 @@ func newCLI(name string, a pipelines.Agent, opts Options) cli {
 			c.Variables = slices.Concat(c.Variables, more)
 		}
 	}
+	c.federation = gate.Federate(name, c.opts.Environ, func(secret string) {
+		if c.opts.Learn != nil {
+			c.opts.Learn(name, []string{secret})
+		}
+	})
 	if name == "command" && len(a.Command) > 0 {
 		c.program = a.Command[0]
 		c.name = filepath.Base(c.program)
@@ -222,7 +227,7 @@ var programs = sync.OnceValue(func() map[string]knownProgram {
 func wayOf(c cli, call *Call) gate.Call {
 	t := call.Task
 	way := gate.Call{
-		Agent: c.name, Env: call.Env, Resumed: t.Resume, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network,
+		Agent: c.name, Env: call.Env, Resumed: t.Resume, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network, Federation: c.federation,
 	}
 	if c.check != nil {
 		way.Agent = ""

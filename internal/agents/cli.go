@@ -36,10 +36,11 @@ type cli struct {
 	name    string // which agent
 	program string // what to run: a name to be found in PATH, or a path
 	knownProgram
-	agent  pipelines.Agent
-	opts   Options
-	check  *pipelines.Check // what it is, if it is no agent
-	output io.Writer        // if not nil, it is given what it prints as it comes
+	agent      pipelines.Agent
+	opts       Options
+	check      *pipelines.Check // what it is, if it is no agent
+	federation *gate.Federation // makes its key; nil: it has another, or none
+	output     io.Writer        // if not nil, it is given what it prints as it comes
 }
 
 // run carries out a call: prepare completes arguments and environment and gives standard input, line reads what is
@@ -84,6 +85,9 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	if hands != nil {
 		call.servers = append(call.servers, server{name: pipelines.Hands, allow: hands.tools()})
 		asks.Tools, asks.NoShell = append(asks.Tools, gate.Server{Name: pipelines.Hands, Handler: hands}), hands.shell
+	}
+	if err := c.makesKey(); err != nil {
+		return engine.Result{}, err
 	}
 	way, err := gate.OpenPassage(asks)
 	if err != nil {
@@ -281,6 +285,17 @@ func (c cli) fail(class metadata.Class, err error) *engine.AgentError {
 		}[c.name]
 	}
 	return e
+}
+
+// makesKey makes the key of the program, where that is how it has one; see gate.Federation.
+func (c cli) makesKey() error {
+	if c.federation == nil || c.check != nil {
+		return nil
+	}
+	if _, err := c.federation.Key(); err != nil {
+		return &engine.AgentError{Class: metadata.Auth, Agent: c.name, Err: err}
+	}
+	return nil
 }
 
 // told is the error of a call by what the program, or its service, says of that.

@@ -28,6 +28,7 @@ func TestEnvironment(t *testing.T) {
 	base := []string{
 		"PATH=/bin", "LANG=C.UTF-8", "LC_ALL=C", "HTTPS_PROXY=http://p", "HOME=/home/me", "TMPDIR=/tmp", "TERM=xterm", "EDITOR=vi", "RUSTUP_HOME=/opt/rustup",
 		"GITHUB_TOKEN=" + canary, "GH_TOKEN=" + canary, "ACTIONS_RUNTIME_TOKEN=" + canary, "RUNNER_TEMP=" + canary, "INPUT_TOKEN=" + canary,
+		"ACTIONS_ID_TOKEN_REQUEST_TOKEN=" + canary, "ACTIONS_ID_TOKEN_REQUEST_URL=" + canary, "ANTHROPIC_ORGANIZATION_ID=o", "ANTHROPIC_IDENTITY_TOKEN=" + canary,
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_OAUTH_TOKEN=", "LD_PRELOAD=/x.so", "NPM_TOKEN=n", "DEPLOY_KEY=d",
 		"ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=o", "GEMINI_API_KEY=g", "AWS_SECRET_ACCESS_KEY=w", "CLOUD_ML_REGION=r",
 	}

@@ -3,6 +3,7 @@ package agents
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -56,6 +57,17 @@ func fakes() map[string]func(args []string) int {
 				return 95
 			}
 			fmt.Println(goodResult)
+			return 0
+		},
+		"ask by a token": func([]string) int { // and show all that it was given
+			r, _ := http.NewRequest(http.MethodPost, os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", strings.NewReader(`{"model":"m","max_tokens":1}`))
+			r.Header.Set("Authorization", "Bearer "+os.Getenv("ANTHROPIC_AUTH_TOKEN"))
+			res, err := http.DefaultClient.Do(r)
+			if err != nil || res.StatusCode != http.StatusOK {
+				return 96
+			}
+			said, _ := json.Marshal(strings.Join(os.Environ(), " "))
+			fmt.Println(strings.Replace(goodResult, `"Done."`, string(said), 1))
 			return 0
 		},
 		"hang and talk": func([]string) int {

@@ -2,7 +2,11 @@ package agents
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +39,50 @@ func TestModelsOfACall(t *testing.T) {
 		if diff := cmp.Diff(tt.want, way.Models); diff != "" || way.Exact != tt.exact {
 			t.Errorf("%s: exact %v (-want +got):\n%s", name, way.Exact, diff)
 		}
+	}
+}
+
+// The identity of a job becomes a key of Claude's, and the program sees neither. One that is not taken is told of
+// before the program is started.
+func TestKeyOfAJob(t *testing.T) {
+	refuses, models := false, []string{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.URL.Path == "/identity":
+			fmt.Fprint(w, `{"value":"identity-`+canary+`"}`)
+		case r.URL.Path == "/v1/oauth/token" && refuses:
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"error":"invalid_grant"}`)
+		case r.URL.Path == "/v1/oauth/token":
+			fmt.Fprint(w, `{"access_token":"short-`+canary+`","expires_in":600}`)
+		default:
+			models = append(models, r.Header.Get("Authorization"))
+			fmt.Fprint(w, `{"type":"message","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	b := newBench(t)
+	b.install("claude", "ask by a token")
+	b.opts.Environ = append(b.opts.Environ, "ANTHROPIC_FEDERATION_RULE_ID=fdrl_1", "ANTHROPIC_ORGANIZATION_ID=o", "ANTHROPIC_BASE_URL="+s.URL,
+		"ACTIONS_ID_TOKEN_REQUEST_URL="+s.URL+"/identity", "ACTIONS_ID_TOKEN_REQUEST_TOKEN="+canary)
+	var learned []string
+	b.opts.Learn = func(_ string, secrets []string) { learned = append(learned, secrets...) }
+	r, fault := b.run("claude")
+	if fault != nil || !slices.Equal(models, []string{"Bearer short-" + canary}) || !slices.Contains(learned, "short-"+canary) {
+		t.Errorf("%v, models were asked with %q, secrets are %q", fault, models, learned)
+	}
+	if !strings.Contains(r.Text, "ANTHROPIC_AUTH_TOKEN=reprise-") || strings.Contains(r.Text, canary) || strings.Contains(r.Text, "ACTIONS_") || strings.Contains(r.Text, "fdrl_1") {
+		t.Errorf("the program has %s", r.Text)
+	}
+	if err := Probe("claude", pipelines.Agent{Use: "claude"}, b.dir, b.opts); err != nil {
+		t.Error(err)
+	}
+	refuses = true
+	want := "the identity of the job is not taken for a key: " + strings.TrimPrefix(s.URL, "http://") + " answers with 401: invalid_grant"
+	_, fault = b.run("claude")
+	if err := Probe("claude", pipelines.Agent{Use: "claude"}, b.dir, b.opts); fault == nil || fault.Class != metadata.Auth || !strings.Contains(fault.Error(), want) || !strings.Contains(err.Error(), want) || len(models) != 1 {
+		t.Errorf("the call: %v; before it: %v", fault, err)
 	}
 }
 

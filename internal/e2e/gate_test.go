@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -72,6 +74,45 @@ func TestATokenOfALoginStaysOutside(t *testing.T) {
 		}
 		if strings.Contains(string(r.Body), "the-token") {
 			t.Errorf("the program saw the token: %+v", r.Results())
+		}
+	}
+}
+
+// A key that is made of a job's identity is one that Claude Code never has, and by which the model is asked.
+func TestAKeyOfAJobStaysOutside(t *testing.T) {
+	p := newPlace(t)
+	p.says(m.Turns(m.Run("env"), m.Say("Done.")))
+	model, err := url.Parse(p.model.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := map[string]string{"/identity": `{"value":"identity-of-the-job"}`, "/v1/oauth/token": `{"access_token":"sk-ant-oat01-of-the-job","expires_in":600}`}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if made[r.URL.Path] == "" {
+			httputil.NewSingleHostReverseProxy(model).ServeHTTP(w, r)
+			return
+		}
+		fmt.Fprint(w, made[r.URL.Path])
+	}))
+	t.Cleanup(s.Close)
+	environ := slices.DeleteFunc(p.environ(), func(kv string) bool { return strings.HasPrefix(kv, "ANTHROPIC_") })
+	a, err := agents.For("claude", pipelines.Agent{Use: "claude"}, agents.Options{
+		Environ: append(environ, "ANTHROPIC_FEDERATION_RULE_ID=fdrl_1", "ANTHROPIC_ORGANIZATION_ID=o", "ANTHROPIC_BASE_URL="+s.URL,
+			"ACTIONS_ID_TOKEN_REQUEST_URL="+s.URL+"/identity", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=token-of-the-job"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Run(t.Context(), p.task(pipelines.AccessTree))
+	if err != nil || r.Text != "Done." {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, r := range p.model.Requests() {
+		if got := r.Header.Get("Authorization"); got != "Bearer sk-ant-oat01-of-the-job" || !strings.HasSuffix(r.Header.Get("Anthropic-Beta"), ",oauth-2025-04-20") || r.Header.Get("X-Api-Key") != "" {
+			t.Errorf("the model was shown %q, %v", got, r.Header)
+		}
+		if strings.Contains(string(r.Body), "of-the-job") {
+			t.Errorf("the program saw a secret: %+v", r.Results())
 		}
 	}
 }

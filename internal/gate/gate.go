@@ -61,6 +61,8 @@ type Provider struct {
 	API    API         // what it speaks
 	Base   *url.URL    // where it is, without what the API says comes below
 	Header http.Header // what it knows the user by, in place of the placeholder
+	// Key, if not nil, gives a bearer token that is good now, which is shown besides.
+	Key func() (string, error)
 }
 
 // Gate is open for one call. It is safe for concurrent use.

@@ -76,6 +76,11 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 		x.fail(w)
 		return
 	}
+	var err error
+	if x.shown, err = x.provider.shows(); err != nil {
+		g.unanswered(w, x, err)
+		return
+	}
 	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	// Also when the client leaves in the middle, by which the proxy ends with a panic.
 	defer x.end(context.Canceled)
@@ -111,9 +116,23 @@ func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 	out.URL, out.Host = base, u.Base.Host
 	keepKnown(out.Header)
 	out.Header.Del("Accept-Encoding") // the transport asks for what it reads itself
-	for name, values := range u.Header {
+	for name, values := range x.shown {
 		out.Header[http.CanonicalHeaderKey(name)] = values
 	}
+	if u.Key != nil {
+		out.Header.Set("Anthropic-Beta", text.Join(",", out.Header.Get("Anthropic-Beta"), federatedBeta))
+	}
+}
+
+// shows gives the headers by which the provider knows the user now.
+func (p Provider) shows() (http.Header, error) {
+	if p.Key == nil {
+		return p.Header, nil
+	}
+	key, err := p.Key()
+	shown := p.Header.Clone()
+	shown.Set("Authorization", "Bearer "+key)
+	return shown, err
 }
 
 // answered takes the head of an answer.
@@ -126,7 +145,7 @@ func (g *Gate) answered(x *exchange, res *http.Response) error {
 	event := Event{Kind: Answered, Provider: x.provider.Name, Status: res.StatusCode}
 	if !good {
 		g.ledger.drop(x.entry)
-		said := mask(res, x.provider.Header)
+		said := mask(res, x.shown)
 		var head strings.Builder
 		_ = res.Header.Write(&head) // to memory
 		event.RetryAfter = min(waitIn(head.String()+said, time.Now()), 1e6*time.Second)
@@ -174,6 +193,7 @@ type exchange struct {
 	began    time.Time
 	asked    request
 	refusal  *refusal    // nil: it is passed on
+	shown    http.Header // to the provider, with the key
 	arrived  atomic.Bool // all of the request was sent on
 	status   int         // of the answer; 0: there is none
 

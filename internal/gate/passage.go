@@ -22,6 +22,8 @@ type Call struct {
 	Login    bool     // Codex has a login in a file
 	Resumed  bool     // it goes on with the session of an earlier call
 
+	Federation *Federation // makes the key of the program; nil: Env has it
+
 	Turns   int               // limit; 0 means none
 	USD     float64           // limit; 0 means none
 	Network pipelines.Network // what it may reach besides its models
@@ -133,7 +135,9 @@ func (p *Passage) point(providers []Provider, variables []string) {
 		}
 	}
 	if len(providers) > 0 || p.call.Network.Closed {
-		p.Env = slices.DeleteFunc(p.Env, func(kv string) bool { return strings.HasPrefix(kv, customHeaders+"=") })
+		p.Env = slices.DeleteFunc(p.Env, func(kv string) bool {
+			return strings.HasPrefix(kv, customHeaders+"=") || strings.HasPrefix(kv, federationRule+"=")
+		})
 	}
 	if p.call.Network.Closed {
 		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"} { // Yarn from version 2 on reads its own

@@ -28,10 +28,16 @@ func (c Call) providers() (out []Provider, variables []string, err error) {
 		if c.Agent == "" || c.ownWay(s.API) {
 			continue
 		}
-		header := http.Header{}
+		header, key := http.Header{}, (func() (string, error))(nil)
 		for _, k := range s.Keys {
 			value := process.Lookup(c.Env, k.Variable)
 			if value == "" {
+				continue
+			}
+			if k.Federated {
+				if c.Federation != nil {
+					key, variables = c.Federation.Key, append(variables, federatedKey)
+				}
 				continue
 			}
 			variables = append(variables, k.Variable)
@@ -39,7 +45,7 @@ func (c Call) providers() (out []Provider, variables []string, err error) {
 				header.Set(k.Header, k.Prefix+value)
 			}
 		}
-		if len(header) == 0 {
+		if len(header) == 0 && key == nil {
 			continue
 		}
 		if s.API == Anthropic {
@@ -49,7 +55,7 @@ func (c Call) providers() (out []Provider, variables []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		out = append(out, Provider{Name: string(s.API), API: s.API, Base: base, Header: header})
+		out = append(out, Provider{Name: string(s.API), API: s.API, Base: base, Header: header, Key: key})
 	}
 	return out, variables, nil
 }
@@ -157,6 +163,7 @@ type service struct {
 type secretKey struct {
 	Variable, Header, Prefix string
 	Login                    bool // it is made for one program
+	Federated                bool // it says how a key is made, see Federation
 }
 
 // program is one that comes with ways of its own to its models.
