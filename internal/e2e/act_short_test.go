@@ -52,6 +52,7 @@ func TestShortWiring(t *testing.T) {
 	h.shorten("codex", "claude")
 	h.secrets["OTHERS"] = "WORDBOOK=hush-hush-1"
 	h.workflow("    secrets: # by name: the workflow gets no other\n", "    secrets:\n      SECRETS: ${{ secrets.OTHERS }}\n")
+	h.workflow("    with:\n", "    with:\n      runs-on: '[\"ubuntu-24.04\"]'\n")
 	d := h.deliver("issue_comment", said("ann", "User", "/run"))
 	if diff := cmp.Diff(bothJobs, d.results); diff != "" || d.code != 0 || !strings.Contains(d.log, "run: has Change the workflow of reprise\n") {
 		t.Fatalf("exit code %d, jobs (-want +got):\n%s\n%s", d.code, diff, d.log)
