@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/runs"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
@@ -202,6 +204,9 @@ func vetPipelines(ctx context.Context, env environ.Env, repo string, args []stri
 			}
 		}
 		if src != nil && len(args) == 0 {
+			if altered := setup.AlteredVendor(os.DirFS(src.Dir)); len(altered) > 0 {
+				notes = append(notes, "not as taken from others, as reprise init --upgrade shows: "+text.Flat(strings.Join(altered, ", ")))
+			}
 			if unread := workspace.Unread(src); len(unread) > 0 {
 				notes = append(notes, "nothing reads "+text.Flat(strings.Join(unread, ", "))+": pipelines lie in .github/reprise/pipelines and end in .yaml, .yml, .cue, .json or .toml, prompts in .github/reprise/prompts and end in .md, settings are .github/reprise/config.yaml")
 			}

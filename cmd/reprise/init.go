@@ -26,9 +26,9 @@ import (
 // initOptions is what the command line of init says.
 type initOptions struct {
 	repo, agent, reviewer, uses string
-	form                        string
+	form, from                  string
 	force, dry, workflow        bool
-	fanOut, local               bool
+	fanOut, local, upgrade      bool
 }
 
 func initCommand(env environ.Env) *cobra.Command {
@@ -46,11 +46,21 @@ In its short form, for the action of a release, it calls the workflow of reprise
 
 Files that are there are written anew, but beside one that you have changed it
 writes NAME.new. It runs nothing of the repository, sends nothing anywhere, and ends
-with what is left to do.`,
-		Example: "  reprise init --local\n  reprise init --uses OWNER/reprise@main\n  reprise init --agent claude --reviewer codex --dry-run",
+with what is left to do.
+
+With --from it only takes pipelines, prompts and CUE packages of another repository,
+to ` + setup.VendorDir + `. SOURCE is OWNER/REPO, an address of git, or a
+folder from the top of this repository; :FOLDER is .github/reprise if you name none.
+--upgrade shows what has changed there since, and with --force takes it. A file that
+was changed here is written over with --force alone.`,
+		Example: "  reprise init --local\n  reprise init --uses OWNER/reprise@main\n  reprise init --agent claude --reviewer codex --dry-run\n  reprise init --from acme/pipes@v1",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.local && o.workflow {
 				return exit.Usagef("--local and --workflow-only leave nothing to write: give one of them")
+			}
+			taking := o.from != "" || o.upgrade
+			if taking && (o.from != "" && o.upgrade || o.local || o.workflow || o.fanOut || o.agent+o.reviewer+o.uses+o.form != "") {
+				return exit.Usagef("--from and --upgrade go with --repo, --dry-run and --force alone")
 			}
 			return initialize(c.Context(), env, o)
 		},
@@ -61,6 +71,8 @@ with what is left to do.`,
 	c.Flags().StringVar(&o.uses, "uses", "", "the action to call, as OWNER/REPO@VERSION (default: that of the workflow that is there, else of this release; a program that is no release asks)")
 	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short for the action of this release, long for another)")
 	c.Flags().BoolVar(&o.fanOut, "fan-out", false, "have parts of a phase done by several jobs at the same time (default: as in the workflow that is there, else not)")
+	c.Flags().StringVar(&o.from, "from", "", "take what SOURCE shares, as SOURCE[@REF][:FOLDER]")
+	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "show what has changed where something was taken from, and with --force take it")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be written, and write nothing")
 	c.Flags().BoolVar(&o.force, "force", false, "write over files that are there, whatever was changed in them")
 	c.Flags().BoolVar(&o.workflow, "workflow-only", false, "write no pipelines")
@@ -83,6 +95,9 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	if o.from != "" || o.upgrade {
+		return takeOthers(ctx, env, root, o)
+	}
 	var files []setup.GeneratedFile
 	if !o.local {
 		if files, err = workflowFiles(ctx, env, root, &o); err != nil {

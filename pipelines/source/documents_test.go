@@ -51,7 +51,7 @@ func written(t *testing.T, f file) error {
 	}
 	others := file{Name: vendorPath + "/example.com/acme/pipes/secure/scan.cue", Text: "package secure\n#Scan: {name: \"scan\", goal: \"Scan.\", ...}"}
 	files, config := []file{f, {Name: vendorPath + "/team.yaml", Text: "extends: full"}}, (*file)(nil)
-	v, _ := newLibrary(NewContext(), []file{others}).read(f) // what is wrong with it is told below
+	v, _ := newLibrary(NewContext(), []file{others}).build(f) // what is wrong with it is told below
 	switch has := func(field string) bool { return v.LookupPath(cue.ParsePath(field)).Exists() }; {
 	case has("pipeline"):
 		files, config = []file{{Name: "over.yaml", Text: "extends: full"}}, &f

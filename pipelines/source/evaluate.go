@@ -25,7 +25,7 @@ func evaluate(files []file, config *file, packages ...file) (*pipelines.Pipeline
 	}
 	all.library = newLibrary(ctx, packages)
 	if config != nil {
-		all.library.take(config.Text)
+		all.library.left -= len(config.Text)
 		if all.Config, err = all.settings(ctx, *config); err != nil || all.Config == nil {
 			return nil, cmp.Or(err, all.Found.OrNil())
 		}
@@ -34,7 +34,7 @@ func evaluate(files []file, config *file, packages ...file) (*pipelines.Pipeline
 	var chain []file
 	var nodes []*Node
 	for next, why := files[0], ""; ; {
-		if !all.library.take(next.Text) {
+		if all.library.left -= len(next.Text); all.library.left < 0 {
 			return nil, pipelines.Mistakes{{File: files[0].Name, Message: fmt.Sprintf("too large with what it builds on, expected at most %d bytes", maxInput)}}
 		}
 		n := all.piece(next)
@@ -82,7 +82,7 @@ func base(files, chain []file, name string) (file, string) {
 // file reads a file and holds it against a schema. It is nil, and noted, if there is
 // nothing in it to go on with.
 func (c *checker) file(f file, schema *Shape) *Node {
-	v, found := c.library.read(f)
+	v, found := c.library.build(f)
 	if len(found) > 0 {
 		c.Found = append(c.Found, found...)
 		return nil
@@ -160,7 +160,7 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 	if err != nil {
 		return nil, fmt.Errorf("the schema of %s: %w", name, err)
 	}
-	v, found := c.library.read(file{Name: name, Text: string(text), Or: ".yaml"})
+	v, found := c.library.build(file{Name: name, Text: string(text), Or: ".yaml"})
 	if len(found) > 0 {
 		return nil, found.Sorted()
 	}

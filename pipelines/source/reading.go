@@ -34,9 +34,9 @@ type file struct {
 	Or  string `json:"-"` // ending of the language if Name has none; empty: CUE
 }
 
-// read reads a file in the language that its name ends in, and evaluates it.
+// build reads a file in the language that its name ends in, and evaluates it.
 // What is wrong with the file as such comes back as mistakes.
-func (l *library) read(f file) (cue.Value, pipelines.Mistakes) {
+func (l *library) build(f file) (cue.Value, pipelines.Mistakes) {
 	if strings.Contains(f.Text, "\x00") {
 		return cue.Value{}, pipelines.Mistakes{{File: f.Name, Line: 1, Column: 1, Message: "this is no text in UTF-8, but perhaps in UTF-16; save the file as UTF-8"}}
 	}
@@ -47,7 +47,7 @@ func (l *library) read(f file) (cue.Value, pipelines.Mistakes) {
 	if found := append(f.twice(), translate(errors.Append(l.imports(tree), outsized(tree)), f.Name)...); len(found) > 0 {
 		return cue.Value{}, found
 	}
-	v := l.ctx.BuildInstance(l.instance("", tree))
+	v := l.evaluate("", tree)
 	err = v.Validate()
 	if err == nil {
 		return v, nil

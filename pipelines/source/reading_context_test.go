@@ -37,7 +37,7 @@ func TestStandardPackages(t *testing.T) {
 		"time":            `time.Unix(0, 0) == "1970-01-01T00:00:00Z"`,
 		"uuid":            `uuid.Version("5c4a5d6e-0000-4000-8000-000000000000") == 4`,
 	} {
-		v, found := newLibrary(NewContext(), nil).read(file{Name: "file.cue", Text: "import \"" + path + "\"\nholds: " + expr + "\n"})
+		v, found := newLibrary(NewContext(), nil).build(file{Name: "file.cue", Text: "import \"" + path + "\"\nholds: " + expr + "\n"})
 		if len(found) > 0 {
 			t.Errorf("%s: %v", path, found)
 			continue
@@ -55,7 +55,7 @@ func TestNoOtherPackages(t *testing.T) {
 		"import \"example.com/other\"\nx: other.a\n":                  "file.cue:1:8: ",
 		"@extern(embed)\n\npackage x\n\nx: _ @embed(file=file.cue)\n": `file.cue:1:1: no injection defined for "embed"`,
 	} {
-		_, found := newLibrary(NewContext(), nil).read(file{Name: "file.cue", Text: text})
+		_, found := newLibrary(NewContext(), nil).build(file{Name: "file.cue", Text: text})
 		if len(found) == 0 || !strings.HasPrefix(found[0].Error(), want) {
 			t.Errorf("%q: found %v, want %q", text, found, want)
 		}

@@ -15,20 +15,16 @@ import (
 	cueerrors "cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
-
-	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// Where the packages and whole pipelines of others lie, inside Repo and as people know it.
+// Where packages and pipelines of others lie, inside Repo and as people know it, and the file there that says whose they are.
 const (
-	vendorFolder = "vendor"
-	vendorPath   = repoPath + "/" + vendorFolder
+	vendorFolder  = "vendor"
+	vendorPath    = repoPath + "/" + vendorFolder
+	VendorSources = "sources.json"
 )
 
-// VendorSources is the file in the folder vendor that says where the others come from.
-const VendorSources = "sources.json"
-
-// packages reads the files of the CUE packages in the repository; each package is the folder that its import names.
+// packages reads the CUE packages of others, each in the folder that its import names.
 func (s Sources) packages() (files []file, err error) {
 	if s.Repo == nil {
 		return nil, nil
@@ -37,7 +33,7 @@ func (s Sources) packages() (files []file, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil || !e.Type().IsRegular() || path.Ext(name) != ".cue" || path.Dir(name) == vendorFolder {
+		if err != nil || !e.Type().IsRegular() || path.Ext(name) != ".cue" {
 			return err
 		}
 		f, err := s.Repo.Open(name)
@@ -53,55 +49,47 @@ func (s Sources) packages() (files []file, err error) {
 
 // library is what the files of one evaluation may import besides CUE's own packages.
 type library struct {
-	ctx    *cue.Context
-	files  []file
-	left   int                        // bytes that the evaluation may still read
-	built  map[string]*build.Instance // by import
-	within *build.Context
+	ctx   *cue.Context
+	files []file
+	left  int                        // bytes that the evaluation may still read
+	built map[string]*build.Instance // by import
+	in    *build.Context
 }
 
 func newLibrary(ctx *cue.Context, files []file) *library {
-	return &library{ctx: ctx, files: files, left: maxInput, built: map[string]*build.Instance{}, within: build.NewContext()}
+	return &library{ctx: ctx, files: files, left: maxInput, built: map[string]*build.Instance{}, in: build.NewContext()}
 }
 
-// take counts a text against the limit of all of them together.
-func (l *library) take(more string) bool {
-	l.left -= len(more)
-	return l.left >= 0
-}
-
-func (l *library) instance(name string, trees ...*ast.File) *build.Instance {
-	i := l.within.NewInstance(name, func(_ token.Pos, imported string) *build.Instance { return l.built[imported] })
+// evaluate gives the value of files, whose imports have been read.
+func (l *library) evaluate(name string, trees ...*ast.File) cue.Value {
+	i := l.in.NewInstance(name, func(_ token.Pos, from string) *build.Instance { return l.built[from] })
 	for _, tree := range trees {
-		_ = i.AddSyntax(tree) // it keeps the error itself
+		_ = i.AddSyntax(tree) // the value has the error
 	}
 	_ = i.Complete() // likewise
-	return i
+	l.built[name] = i
+	return l.ctx.BuildInstance(i)
 }
 
-// imports reads the packages that a file imports, and finds what is wrong with them, each at its import.
-func (l *library) imports(tree *ast.File) (found cueerrors.Error) {
+// imports reads the packages that a file imports, and finds what is wrong with them. By are the imports that led here.
+// Which packages CUE has of its own, it says itself.
+func (l *library) imports(tree *ast.File, by ...string) (found cueerrors.Error) {
 	for imp := range tree.ImportSpecs() {
-		if why := l.imported(imp, nil); why != "" {
-			found = cueerrors.Append(found, cueerrors.Newf(imp.Pos(), "%s", why))
+		from, _ := strconv.Unquote(imp.Path.Value) // the parser has read it
+		if first, _, _ := strings.Cut(from, "/"); !strings.Contains(first, ".") || l.built[from] != nil {
+			continue
+		}
+		if why := l.read(from, by); why != "" {
+			found = cueerrors.Append(found, cueerrors.Newf(imp.Pos(), "cannot import %s: %s", from, why))
 		}
 	}
 	return found
 }
 
-// imported reads the package of an import and those that it imports in turn, and says what is wrong with one of them. By
-// are the packages on the way there. Which packages of its own there are, CUE says itself.
-func (l *library) imported(imp *ast.ImportSpec, by []string) string {
-	from, _ := strconv.Unquote(imp.Path.Value) // the parser has read it
-	if first, _, _ := strings.Cut(from, "/"); !strings.Contains(first, ".") || l.built[from] != nil {
-		return ""
-	}
-	wrong := func(format string, args ...any) string {
-		return text.If(len(by) > 0, imp.Pos().String()+": ") + "cannot import " + from + ": " + fmt.Sprintf(format, args...)
-	}
-	way := append(slices.Clip(by), from)
+// read reads a package and what it imports in turn, and says what is wrong with it.
+func (l *library) read(from string, by []string) string {
 	if slices.Contains(by, from) {
-		return wrong("it imports itself, as %s", strings.Join(way, " imports "))
+		return "it imports itself"
 	}
 	name := ast.ParseImportPath(from).Qualifier
 	folder := path.Join(vendorPath, strings.TrimSuffix(from, ":"+name))
@@ -110,33 +98,27 @@ func (l *library) imported(imp *ast.ImportSpec, by []string) string {
 		if path.Dir(f.Name) != folder {
 			continue
 		}
-		if !l.take(f.Text) {
-			return wrong("with it there is more to read than %d bytes", maxInput)
+		if l.left -= len(f.Text); l.left < 0 {
+			return fmt.Sprintf("with it there is more to read than %d bytes", maxInput)
 		}
 		tree, err := parser.ParseFile(f.Name, f.Text, parser.ParseComments)
 		if err == nil {
-			err = outsized(tree)
+			err = cueerrors.Append(outsized(tree), l.imports(tree, append(slices.Clip(by), from)...))
 		}
 		if found := translate(err, f.Name); len(found) > 0 {
-			return wrong("%v", found[0])
+			return found[0].Error()
 		}
 		if is := tree.PackageName(); is != name {
-			return wrong("%s is of the package %q, expected %q", f.Name, is, name)
-		}
-		for inner := range tree.ImportSpecs() {
-			if why := l.imported(inner, way); why != "" {
-				return why
-			}
+			return fmt.Sprintf("%s is of the package %q, expected %q", f.Name, is, name)
 		}
 		trees = append(trees, tree)
 	}
 	if len(trees) == 0 {
-		return wrong("there is no file %s/*.cue, and it is none of CUE's own packages, such as list and strings", folder)
+		return fmt.Sprintf("there is no file %s/*.cue, and it is none of CUE's own packages, such as list and strings", folder)
 	}
-	l.built[from] = l.instance(from, trees...)
-	err := l.ctx.BuildInstance(l.built[from]).Validate()
+	err := l.evaluate(from, trees...).Validate()
 	for _, at := range cueerrors.Positions(err) {
-		return wrong("%v", translate(err, at.Filename())[0])
+		return translate(err, at.Filename())[0].Error()
 	}
 	return ""
 }

@@ -1,0 +1,175 @@
+package setup
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines/source"
+)
+
+// VendorDir is where a repository has the pipelines, prompts and packages of others, and originsFile says whose.
+const (
+	VendorDir   = ".github/reprise/vendor/"
+	originsFile = VendorDir + source.VendorSources
+)
+
+// Origin is a repository that files in VendorDir were taken from.
+type Origin struct {
+	From   string            `json:"from"` // an address, or a folder from the top of this repository
+	Folder string            `json:"folder"`
+	Ref    string            `json:"ref"`
+	Commit string            `json:"commit"`
+	Files  map[string]string `json:"files"` // SHA-256 by path in VendorDir
+}
+
+// origin matches SOURCE[@REF][:FOLDER], where SOURCE may have a host with a port and a user for ssh.
+var (
+	origin   = regexp.MustCompile(`^((?:(?:https?|ssh|git|file)://[^/]*/)?[^:@]+)(?:@([^:]+))?(?::(.+))?$`)
+	onGitHub = regexp.MustCompile(`^[\w-][\w.-]*/[\w.-]+$`)
+)
+
+// ParseOrigin reads SOURCE[@REF][:FOLDER].
+func ParseOrigin(said string) (Origin, error) {
+	m := origin.FindStringSubmatch(said)
+	if m == nil || !onGitHub.MatchString(m[1]) && !strings.Contains(m[1], "://") && strings.IndexAny(m[1], "./") != 0 {
+		return Origin{}, errors.New("expected OWNER/REPO[@REF][:FOLDER], an address that begins with https:// or ssh://, or a folder that begins with . or /")
+	}
+	if strings.HasPrefix(m[1], "http") && strings.Contains(m[1], "@") {
+		return Origin{}, errors.New("an address with a login would be committed: give the login to git as a credential")
+	}
+	if onGitHub.MatchString(m[1]) {
+		m[1] = "https://github.com/" + m[1]
+	}
+	return Origin{From: m[1], Ref: cmp.Or(m[2], "HEAD"), Folder: path.Clean(cmp.Or(m[3], ".github/reprise"))}, nil
+}
+
+// Origins reads where the files in VendorDir come from.
+func Origins(top fs.FS) (all []Origin, err error) {
+	data, err := fs.ReadFile(top, originsFile)
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", originsFile, err)
+	}
+	return all, nil
+}
+
+// AlteredVendor names the files in VendorDir that are not as they were taken.
+func AlteredVendor(top fs.FS) (names []string) {
+	all, err := Origins(top)
+	if err != nil {
+		return []string{originsFile}
+	}
+	for _, o := range all {
+		for name, digest := range o.Files {
+			if data, err := fs.ReadFile(top, VendorDir+name); err != nil || phases.DigestOf(unixLines(data)) != digest {
+				names = append(names, VendorDir+name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func unixLines(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
+
+// vendored gives the place in VendorDir of a file of an origin: its pipelines, prompts and packages, and those that it has
+// from others; "" for anything else.
+func vendored(name string) string {
+	name, own := strings.CutPrefix(name, "pipelines/")
+	name, others := strings.CutPrefix(name, "vendor/")
+	folder, _, deep := strings.Cut(name, "/")
+	_, pipeline := source.IsFile(name)
+	switch {
+	case deep && !own && folder == "prompts" && path.Ext(name) == ".md" && path.Base(name) != "README.md":
+	case deep && !own && strings.Contains(folder, ".") && path.Ext(name) == ".cue":
+	case !deep && (own || others) && pipeline && name != source.VendorSources:
+	default:
+		return ""
+	}
+	return name
+}
+
+// plainPath is a path that means the same everywhere, and hides nothing.
+var plainPath = regexp.MustCompile(`^\w[\w.@+-]*(/\w[\w.@+-]*)*$`)
+
+// VendorChange is what an origin makes of a file.
+type VendorChange struct {
+	Name    string // from the top of the repository
+	Stat    string // such as new, or +3 -1
+	Altered bool   // it is here, and not as it was taken from there
+	now     []byte // nil: it goes
+}
+
+// Update gives an origin as it is at a commit with these files, and those here which it changes.
+func (o Origin) Update(root *os.Root, commit string, files map[string][]byte) (Origin, []VendorChange, error) {
+	was, now := o.Files, map[string][]byte{}
+	o.Commit, o.Files = commit, map[string]string{}
+	for name, data := range files {
+		to := vendored(strings.TrimPrefix(name, o.Folder+"/"))
+		switch {
+		case to == "":
+			continue
+		case !plainPath.MatchString(to) || !utf8.Valid(data) || bytes.Contains(data, []byte{0}) || now[to] != nil:
+			return o, nil, fmt.Errorf("%s: %q is not taken: expected text, once, under a name of letters, digits and . _ - + @", o.From, name)
+		}
+		now[to] = append([]byte{}, unixLines(data)...)
+		o.Files[to] = phases.DigestOf(now[to])
+	}
+	if len(now) == 0 {
+		return o, nil, fmt.Errorf("%s: no pipelines, prompts or packages in %s of commit %s", o.From, o.Folder, commit)
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(now))
+	slices.Sort(names)
+	var changes []VendorChange
+	for _, name := range slices.Compact(names) {
+		c := VendorChange{Name: VendorDir + name, Stat: "removed", now: now[name]}
+		here, err := root.ReadFile(c.Name)
+		here = unixLines(here)
+		there := err == nil
+		c.Altered = there && phases.DigestOf(here) != was[name]
+		switch lines := string(diff.Diff("a", here, "b", c.now)); {
+		case !there && !errors.Is(err, fs.ErrNotExist):
+			return o, nil, err
+		case there == (c.now != nil) && lines == "":
+			continue
+		case !there:
+			c.Stat = "new"
+		case c.now != nil:
+			c.Stat = fmt.Sprintf("+%d -%d", strings.Count(lines, "\n+")-1, strings.Count(lines, "\n-")-1)
+		}
+		c.Stat += text.If(c.Altered, ", not as taken from there")
+		changes = append(changes, c)
+	}
+	return o, changes, nil
+}
+
+// WriteVendor makes changes, and writes down where the files come from.
+func WriteVendor(root *os.Root, origins []Origin, changes []VendorChange) error {
+	said, err := text.JSON(origins)
+	var texts []GeneratedFile
+	for _, c := range changes {
+		if c.now != nil {
+			texts = append(texts, GeneratedFile{Name: c.Name, Text: string(c.now)})
+		} else {
+			err = errors.Join(err, root.Remove(c.Name))
+		}
+	}
+	return errors.Join(err, WriteFiles(root, append(texts, GeneratedFile{Name: originsFile, Text: string(said)})))
+}
