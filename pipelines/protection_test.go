@@ -11,7 +11,7 @@ func TestWhatMayBeOpened(t *testing.T) {
 		"**": "too wide", "*": "too wide", "*.md": "too wide", ".github/**": "too wide", ".github/*": "too wide", ".github/workflows/*": "too wide", ".github/*/ci.yml": "too wide",
 		".github/workflows/**.yml": "too wide", ".github/workflows/?.*": "too wide",
 		".github/reprise/config.cue": "can never be opened", ".github/reprise/pipelines/*.cue": "can never be opened", ".reprise/issue-7/metadata.json": "can never be opened",
-		".GitHub/reprise/x.cue": "can never be opened", "CODEOWNERS": "can never be opened", "docs/codeowners": "can never be opened", ".env": "can never be opened", ".gitmodules": "can never be opened",
+		".GitHub/reprise/x.cue": "can never be opened", ".github/reprise/vendor/example.com/a/b.cue": "can never be opened", "CODEOWNERS": "can never be opened", "docs/codeowners": "can never be opened", ".env": "can never be opened", ".gitmodules": "can never be opened",
 		".claude/settings.json": "can never be opened", "sub/.mcp.json": "can never be opened", ".github/workflows/reprise.yml": "can never be opened", ".github/workflows/reprise*.yml": "can never be opened",
 		"main.go": "is not protected", "docs/*.md": "is not protected", "LICENSE": "protected by the pipeline itself",
 		"": "expected the path", "/AGENTS.md": "expected the path", "../AGENTS.md": "expected the path", "docs/../AGENTS.md": "expected the path", "docs/": "expected the path", "./AGENTS.md": "expected the path",

@@ -56,7 +56,7 @@ func takeOthers(ctx context.Context, env environ.Env, root *os.Root, o initOptio
 	altered := slices.ContainsFunc(changes, func(c setup.VendorChange) bool { return c.Altered })
 	switch shown := o.upgrade && !o.force; {
 	case o.dry || shown:
-		told.WriteString("Nothing was written." + text.If(shown, " To take this: reprise init --upgrade --force"))
+		told.WriteString("Nothing was written." + text.If(shown && len(changes) > 0, " To take this: reprise init --upgrade --force"))
 	case altered && !o.force:
 		err = errors.New("some files here are not as taken from there; --force writes over them")
 	default:

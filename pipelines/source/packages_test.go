@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 // A pipeline imports packages and builds on pipelines of others. What is resolved stands by itself.
@@ -52,5 +53,16 @@ insert: [{after: "a", phase: secure.#Scan & {name: "mine"}}]`,
 	s.Repo.(fstest.MapFS)["vendor/example.com/acme/words/c.cue"] = &fstest.MapFile{Data: []byte("package words\n//" + strings.Repeat("x", maxInput))}
 	if _, err := Load(t.Context(), s, "own"); err == nil || !strings.Contains(err.Error(), "more to read than 262144 bytes") {
 		t.Errorf("a large package: %v", err)
+	}
+	// It is evaluated within the limits of the pipeline, and told apart from no text.
+	s.Evaluator.time = time.Second
+	for text, want := range map[string]string{
+		"package words\nimport \"list\"\n_r: list.Range(0, 1000, 1)\nc: [for a in _r for b in _r for d in _r {a}]": "evaluating it took",
+		"package words\nc: \x00": "cannot import example.com/acme/words: .github/reprise/vendor/example.com/acme/words/c.cue:2:",
+	} {
+		s.Repo.(fstest.MapFS)["vendor/example.com/acme/words/c.cue"].Data = []byte(text)
+		if _, err := Load(t.Context(), s, "own"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.30q: %v", text, err)
+		}
 	}
 }
