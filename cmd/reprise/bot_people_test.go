@@ -252,6 +252,34 @@ func TestSkipByComment(t *testing.T) {
 	h.again(id, "max")
 }
 
+// What people ask for is held by the policy of the default branch, and by one that the workflow names.
+func TestPolicyByComment(t *testing.T) {
+	h := newCrew(t, unapproved)
+	h.publish(map[string]string{".github/reprise/policy.cue": "budget: usd: <=10\n", "acme.cue": `import "list"
+_built: list.Contains([for p in phases {p.name}], "build") | error("acme: every run builds")
+_built: true
+phases: _
+`})
+	h.inputs["policy"] = "acme.cue"
+	h.write("home/build-execute", "exit 7\n")
+	h.comment("ada", "/run").end(exit.Failed).wants("reason-code", "agent_failed", "phase", "build")
+	refused := map[int64]string{
+		h.say("max", "/skip build no need"):  "acme: every run builds, as acme.cue:2:62 demands",
+		h.say("max", "/retry --more usd=11"): "budget.usd: invalid value 11 (out of bound &lt;=10), as .github/reprise/policy.cue:1:14 demands",
+	}
+	h.write("home/build-execute", changesCode)
+	id := h.say("max", "/retry --more usd=9")
+	h.heard(id, "max").end(exit.Done).wants("status", "completed")
+	for id, why := range refused {
+		h.signs(id, "eyes confused")
+		has(t, "the answer", h.replyTo(id), why)
+	}
+	h.inputs["policy"] = "none.cue"
+	id = h.say("max", "/run --refresh")
+	h.heard(id, "max").end(exit.Done)
+	has(t, "the answer", h.replyTo(id), "the workflow names this file as policy")
+}
+
 // A phase that another one needs is not left out before that.
 func TestSkipWhatIsNeeded(t *testing.T) {
 	h := newCrew(t, unapproved)

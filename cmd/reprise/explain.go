@@ -208,7 +208,7 @@ func vetPipelines(ctx context.Context, env environ.Env, repo string, args []stri
 				notes = append(notes, "not as taken from others, as reprise init --upgrade shows: "+text.Flat(strings.Join(altered, ", ")))
 			}
 			if unread := workspace.Unread(src); len(unread) > 0 {
-				notes = append(notes, "nothing reads "+text.Flat(strings.Join(unread, ", "))+": pipelines lie in .github/reprise/pipelines and end in .yaml, .yml, .cue, .json or .toml, prompts in .github/reprise/prompts and end in .md, settings are .github/reprise/config.yaml")
+				notes = append(notes, "nothing reads "+text.Flat(strings.Join(unread, ", "))+": pipelines lie in .github/reprise/pipelines and end in .yaml, .yml, .cue, .json or .toml, prompts in .github/reprise/prompts and end in .md, settings are .github/reprise/config.yaml, and a policy is .github/reprise/policy.cue")
 			}
 		}
 		slices.Sort(notes)

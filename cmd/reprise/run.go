@@ -103,7 +103,9 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	if err := w.Busy(env.Now()); err != nil && !o.TakeOver && !o.Scratch {
 		return err
 	}
+	before := metadata.Run{}
 	if !w.Fresh {
+		before = w.Run
 		if err := o.Keep(w); err != nil {
 			return err
 		}
@@ -122,6 +124,9 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 				return err
 			}
 		}
+	}
+	if err := w.Allows(ctx, o.Options, before, w.Run); err != nil {
+		return exit.AsUsage(err)
 	}
 	return s.finish(ctx)
 }
@@ -161,6 +166,9 @@ func (s runSession) tryAgain(ctx context.Context) error {
 	run, err := phases.Retry(phases.On(s.Plan, s.Run), s.o.phase, phases.Start{At: s.Env.Now(), More: s.o.More})
 	if err != nil {
 		return exit.AsUsage(command.WithNearest(err))
+	}
+	if err := s.Allows(ctx, s.o.Options, s.Run, run); err != nil {
+		return exit.AsUsage(err)
 	}
 	if err := s.Ready(s.o.Options); err != nil {
 		return err

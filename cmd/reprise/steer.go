@@ -171,6 +171,9 @@ func (s steerRequest) carry(ctx context.Context, w *workspace.Workspace) error {
 	s.Text = w.Env.Finder().Mask(s.Text)
 	o := command.Request{Command: s.Command, By: w.Source.UserName, At: w.Env.Now()}
 	x, err := o.Apply(phases.On(w.Plan, w.Run), false)
+	if err == nil {
+		err = w.Allows(ctx, s.Options, w.Run, x.Run)
+	}
 	if err == nil && o.Name == "approve" {
 		err = w.Unchanged(ctx, o.Commit, o.Phase)
 	}

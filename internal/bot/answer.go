@@ -82,7 +82,7 @@ func (v *voice) known(ctx context.Context) (phases.Course, error) {
 
 // configText gives the settings that a run of the issue has, or would have.
 func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.Pipeline) string {
-	f := page.ConfigFacts{Version: environ.VersionText(), Bots: v.In.Bots, Protects: v.In.Protect, Sandbox: v.In.Sandbox}
+	f := page.ConfigFacts{Version: environ.VersionText(), Bots: v.In.Bots, Sandbox: v.In.Sandbox}
 	for _, s := range command.Table() {
 		f.Rights = append(f.Rights, page.Right{Command: "/" + s.Name, Role: string(s.Role)})
 	}

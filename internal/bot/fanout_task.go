@@ -135,7 +135,7 @@ func (t *task) open(ctx context.Context) error {
 func (t *task) options() workspace.Options {
 	o := workspace.Options{
 		Query:  issue.Query{Id: t.In.Issue, Online: true},
-		Choice: workspace.Choice{Agent: t.In.Agent, Installed: t.In.There, Model: t.In.Model, Protect: t.In.Protect},
+		Choice: workspace.Choice{Agent: t.In.Agent, Installed: t.In.There, Model: t.In.Model, Policy: t.In.Policy},
 		Repo:   t.workFolder(), Sandbox: t.In.Sandbox, Token: t.In.Token, Author: t.author, Push: new(bool), TakeTheirs: true, Only: t.In.Part, Jobs: 1,
 	}
 	*o.Push = true

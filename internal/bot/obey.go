@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -70,6 +71,12 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 		return command.Effect{}, command.Refuse(metadata.PermissionDenied, inbox.WhyNoMoreBots())
 	}
 	x, err := o.Apply(phases.On(b.w.Plan, run), b.lease.holding)
+	if err == nil && !x.Frozen { // a new definition is held by itself
+		err = b.w.Allows(ctx, b.opening(nil), run, x.Run)
+		if errors.As(err, new(pipelines.Mistakes)) {
+			err = command.RefusedBy(metadata.NothingDone, err)
+		}
+	}
 	switch {
 	case err != nil:
 	case o.Auto:

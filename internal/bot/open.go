@@ -30,7 +30,7 @@ import (
 func (b *bot) opening(o *command.Request) workspace.Options {
 	out := workspace.Options{
 		Query:  issue.Query{Id: b.id(), Online: true},
-		Choice: workspace.Choice{Pipeline: b.In.Pipeline, Language: b.In.Language, Agent: b.In.Agent, Installed: b.In.There, Model: b.In.Model, Protect: b.In.Protect, Workflow: b.delivery.Own},
+		Choice: workspace.Choice{Pipeline: b.In.Pipeline, Language: b.In.Language, Agent: b.In.Agent, Installed: b.In.There, Model: b.In.Model, Policy: b.In.Policy, Workflow: b.delivery.Own},
 		Repo:   b.workFolder(), Sandbox: b.In.Sandbox, More: phases.Allowance{USD: b.In.USD}, Token: b.In.Token, Base: b.In.Base, Author: b.author, Push: new(bool), TakeTheirs: true, TrustBranch: true,
 	}
 	*out.Push = !b.In.Dry

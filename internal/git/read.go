@@ -170,8 +170,12 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
 	files, err := s.filesBelow(ctx, commit, top)
 	all := fstest.MapFS{}
 	for p, data := range files {
-		if name, is := strings.CutPrefix(p, dir+"/"); is {
+		name, is := strings.CutPrefix(p, dir+"/")
+		switch {
+		case is && data != nil:
 			all[name] = &fstest.MapFile{Data: data}
+		case is && top != dir: // a link is no file, but nothing that was left out either
+			all[name] = &fstest.MapFile{Mode: fs.ModeIrregular}
 		}
 	}
 	if err != nil || len(all) == 0 {
@@ -180,7 +184,7 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
 	return all, nil
 }
 
-// filesBelow reads the regular files of a folder as a commit has it. It keeps those that were asked for last.
+// filesBelow reads the regular files of a folder as a commit has it; links are nil. It keeps those that were asked for last.
 func (s *Source) filesBelow(ctx context.Context, commit, dir string) (map[string][]byte, error) {
 	s.last.Lock()
 	defer s.last.Unlock()
@@ -189,9 +193,13 @@ func (s *Source) filesBelow(ctx context.Context, commit, dir string) (map[string
 	}
 	found, err := s.reads().below(ctx, commit, dir)
 	var names, blobs []string
+	files := map[string][]byte{}
 	for p, e := range found {
-		if strings.HasPrefix(e.Mode, "100") {
+		switch {
+		case strings.HasPrefix(e.Mode, "100"):
 			names, blobs = append(names, p), append(blobs, e.ID)
+		case strings.HasPrefix(e.Mode, "120"):
+			files[p] = nil
 		}
 	}
 	if err != nil {
@@ -201,10 +209,10 @@ func (s *Source) filesBelow(ctx context.Context, commit, dir string) (map[string
 	if err != nil {
 		return nil, err
 	}
-	s.last.of, s.last.files = commit+":"+dir, map[string][]byte{}
 	for i, o := range objects {
-		s.last.files[names[i]] = o.Data
+		files[names[i]] = append([]byte{}, o.Data...) // also an empty one is not nil
 	}
+	s.last.of, s.last.files = commit+":"+dir, files
 	return s.last.files, nil
 }
 

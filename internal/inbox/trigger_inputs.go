@@ -42,7 +42,7 @@ type Inputs struct {
 	Language  string
 	Dry       bool
 	Pull      bool // open a pull request
-	Protect   []string
+	Policy    string
 	Sandbox   string
 	Show      bool     // print what agents do
 	Upload    bool     // keep the result and the page of the run as an artifact of the job
@@ -91,7 +91,7 @@ func readInputs(j *environ.Job) (Inputs, error) {
 		Command: j.Input("command"), Issue: strings.TrimPrefix(j.Input("issue"), "#"), Pipeline: j.Input("pipeline"), Token: j.Input("github-token"),
 		Users: list(j.Input("allowed-users")), Bots: list(j.Input("allowed-bots")),
 		Label: j.Input("label"), Prefix: j.Input("branch-prefix"), Base: j.Input("base-branch"), Language: j.Input("language"),
-		Protect: list(j.Input("protect")), Sandbox: j.Input("sandbox"), Dispatch: list(j.Input("dispatch")),
+		Policy: j.Input("policy"), Sandbox: j.Input("sandbox"), Dispatch: list(j.Input("dispatch")),
 	}
 	switch word, rest, _ := strings.Cut(in.Command, " "); word {
 	case setup.TaskOnly:

@@ -53,7 +53,7 @@ func samplePull() PullFacts {
 func sampleConfig() ConfigFacts {
 	return ConfigFacts{
 		Why: `the issue has the label "reprise:full"`, From: "main at 1234567", Sandbox: "required", Version: "1.0.0",
-		Rights: []Right{{"/run, /retry", "write"}, {"/status", "triage"}}, Bots: []string{"renovate[bot]"}, Protects: []string{"deploy/**"},
+		Rights: []Right{{"/run, /retry", "write"}, {"/status", "triage"}}, Bots: []string{"renovate[bot]"},
 	}
 }
 

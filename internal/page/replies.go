@@ -162,13 +162,12 @@ type Right struct{ Command, Role string }
 // ConfigFacts are what the answer to a question about the settings tells
 // besides the pipeline.
 type ConfigFacts struct {
-	Why      string   // why the issue has this pipeline
-	From     string   // where pipelines and settings were read from, such as a branch and its commit
-	Sandbox  string   // the one in force, in a few words
-	Version  string   // of reprise
-	Rights   []Right  // in the order to be shown
-	Bots     []string // the exact names that may give commands
-	Protects []string // path patterns besides those of the pipeline
+	Why     string   // why the issue has this pipeline
+	From    string   // where pipelines and settings were read from, such as a branch and its commit
+	Sandbox string   // the one in force, in a few words
+	Version string   // of reprise
+	Rights  []Right  // in the order to be shown
+	Bots    []string // the exact names that may give commands
 }
 
 // ConfigReply says what a run of the issue would go by.

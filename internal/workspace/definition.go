@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,10 @@ func sources(ctx context.Context, src *git.Source, o Choice) (s source.Sources, 
 	default:
 		s.Repo, err = src.FS(ctx, src.Trusted(), OwnFolder)
 	}
+	if err == nil && src != nil && o.Here {
+		s.Trusted, err = src.FS(ctx, src.Trusted(), OwnFolder)
+	}
+	s.Policy = o.Policy
 	if IsPath(o.Pipeline) {
 		s.Path = o.Pipeline
 		return s, "", err
@@ -101,8 +106,8 @@ type Choice struct {
 	Agent    string // does the work of every agent of the pipeline
 	Model    string // for every step; empty: as the pipeline says
 	Part     pipelines.Part
-	Protect  []string // paths besides the pipeline's
-	Workflow string   // path of the workflow that this job runs in, which no pipeline opens
+	Policy   string // path of a policy besides that of the repository; empty: none
+	Workflow string // path of the workflow that this job runs in, which no pipeline opens
 
 	Weight string // a choice.Weight, of an issue that an agent has judged
 
@@ -144,15 +149,37 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 		return d, err
 	}
 	if err = d.adapt(o); err == nil {
+		err = s.Hold(ctx, d.Plan)
+	}
+	if err == nil {
 		err = d.name(ctx, src, is)
 	}
 	return d, err
 }
 
+// hold says what the policies that hold now demand of a plan that it does not have, as pipelines.Mistakes.
+func hold(ctx context.Context, src *git.Source, o Choice, plan *pipelines.Pipeline) error {
+	s, _, err := sources(ctx, src, o)
+	if err != nil {
+		return err
+	}
+	return s.Hold(ctx, plan)
+}
+
+// Allows says what the policies have against what a command makes of a run, as pipelines.Mistakes. A command that
+// leaves what the run does as it was is always allowed.
+func (w *Workspace) Allows(ctx context.Context, o Options, run, next metadata.Run) error {
+	plan := phases.Effective(phases.On(w.Plan, next))
+	if reflect.DeepEqual(plan, phases.Effective(phases.On(w.Plan, run))) {
+		return nil
+	}
+	return hold(ctx, w.Source, o.Choice, plan)
+}
+
 // protectAs has a pipeline of the checkout protect what that of the default branch protects, too, and open nothing
 // that it does not open.
 func protectAs(ctx context.Context, src *git.Source, o Choice, plan *pipelines.Pipeline) error {
-	if !o.Here || !strings.HasPrefix(plan.Source, OwnFolder+"/") || SayOtherwise(ctx, src) == "" {
+	if !o.Here || !isFindable(plan.Source) || SayOtherwise(ctx, src) == "" {
 		return nil
 	}
 	s, _, err := sources(ctx, src, Choice{})
@@ -197,9 +224,8 @@ func (d *Definition) adapt(o Choice) error {
 		}
 		d.Plan = cut
 	}
-	d.Plan.Protect = append(slices.Clip(d.Plan.Protect), o.Protect...)
 	if pipelines.IsOpened(o.Workflow, d.Plan.Open) {
-		d.Plan.Protect = append(d.Plan.Protect, o.Workflow)
+		d.Plan.Protect = append(slices.Clip(d.Plan.Protect), o.Workflow)
 	}
 	return d.assign(o)
 }

@@ -162,7 +162,7 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mist
 	}
 	all := pipelines.Mistakes{}
 	if len(args) == 0 {
-		if args, err = s.Names(); err != nil {
+		if args, err = s.ToVet(); err != nil {
 			return nil, nil, err
 		}
 		all = append(all, shadowed...)
@@ -225,7 +225,9 @@ func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Du
 		all.Go(func() {
 			defer func() { <-free }()
 			err := limited.Err()
-			if err == nil && IsPath(name) && isOwn(filepath.Base(name)) {
+			if known, _ := source.IsFile(filepath.Base(name)); err == nil && IsPath(name) && known == "policy" {
+				err = exit.Usagef("a policy is held against pipelines; check it with theirs: reprise vet")
+			} else if err == nil && IsPath(name) && known == "config" {
 				err = vetSettings(limited, name)
 			} else if err == nil {
 				var def Definition
@@ -331,9 +333,10 @@ func ownIn(folder fs.FS) fstest.MapFS {
 	}
 	_ = fs.WalkDir(folder, ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && isOwn(name) {
-			data, err := fs.ReadFile(folder, name)
-			if link := !e.Type().IsRegular(); err == nil && !link || link && strings.HasPrefix(name, "prompts/") { // where a link is a mistake
-				all[name] = &fstest.MapFile{Data: data, Mode: e.Type()}
+			if !e.Type().IsRegular() { // which is a mistake
+				all[name] = &fstest.MapFile{Mode: fs.ModeIrregular}
+			} else if data, err := fs.ReadFile(folder, name); err == nil {
+				all[name] = &fstest.MapFile{Data: data}
 			}
 		}
 		return nil
@@ -341,11 +344,12 @@ func ownIn(folder fs.FS) fstest.MapFS {
 	return all
 }
 
-// isOwn reports whether a file of the folder is a pipeline, a prompt or the settings of the repository, or came from others.
+// isOwn reports whether a file of the folder is a pipeline, a prompt, the settings or the policy of the repository, or came
+// from others.
 func isOwn(name string) bool {
 	top, rest, _ := strings.Cut(name, "/")
 	_, pipeline := source.IsFile(rest)
-	if known, is := source.IsFile(name); is && known == "config" {
+	if known, is := source.IsFile(name); is && (known == "config" || known == "policy") {
 		return true
 	}
 	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts" || top == "vendor"

@@ -33,6 +33,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata/store"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -125,6 +126,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 		Conditions: engine.Conditions{
 			CheckReport: eval.CheckReport,
 			Matches:     eval.Matches,
+			Policy:      func(ctx context.Context, plan *pipelines.Pipeline) error { return hold(ctx, w.Source, o.Choice, plan) },
 			Invented: func(agent, phase string) bool {
 				return w.Plan.Agents[agent].Use == agents.Rehearsal && !opts.Rehearsal.Stubs.Report(phase)
 			},

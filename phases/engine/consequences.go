@@ -18,6 +18,8 @@ type Conditions struct {
 	CheckReport func(ctx context.Context, report string, value []byte) error
 	// Matches says whether a rule's condition holds for facts; needed if the plan has rules.
 	Matches func(ctx context.Context, when string, facts []byte) (bool, error)
+	// Policy says what the policies demand of a plan that it does not have; nil: there are none.
+	Policy func(ctx context.Context, plan *pipelines.Pipeline) error
 	// Invented says whether nobody meant a report, as in a rehearsal: no rule goes by it. Nil: all are meant.
 	Invented func(agent, phase string) bool
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -34,7 +36,7 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, 
 	}
 	for run.Status == metadata.Running {
 		did := false
-		for _, turn := range []turn{e.keepDayBudget, e.leaveOut, e.doParts, e.doStep} {
+		for _, turn := range []turn{e.keepPolicy, e.keepDayBudget, e.leaveOut, e.doParts, e.doStep} {
 			if run, did, err = turn(ctx, run); did || err != nil {
 				break
 			}
@@ -66,6 +68,22 @@ func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (_ metadat
 		return run, false, nil
 	}
 	run, err = e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.BudgetExceeded, Why: why})
+	return run, true, err
+}
+
+// keepPolicy stops the run if what it would do is against a policy: that may be newer, or people and rules have changed
+// what the run does.
+func (e *Engine) keepPolicy(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
+	d := phases.Decide(phases.On(e.Plan, run))
+	if e.Policy == nil || ctx.Err() != nil || !d.Calls() {
+		return run, false, nil
+	}
+	err := e.Policy(ctx, phases.Effective(phases.On(e.Plan, run)))
+	if !errors.As(err, new(pipelines.Mistakes)) {
+		return run, false, err
+	}
+	why := metadata.Because("against_policy", "error", e.Mask(text.Short(pipelines.OneLine(err.Error()), 600)))
+	run, err = e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.ConfigInvalid, Why: why})
 	return run, true, err
 }
 

@@ -87,10 +87,15 @@ func answer(req request) (r response) {
 		err = checkReport(req.Report.Text, req.Report.Value)
 	case req.When != nil:
 		r.Matches, err = matches(req.When.Text, req.When.Value)
+	case req.Plan != nil:
+		c := &checker{}
+		if err = c.hold(NewContext(), req.Policies, req.Plan, &Node{NodePlace: NodePlace{File: req.Plan.Source}}); err == nil {
+			err = c.Found.OrNil()
+		}
 	case req.Config != nil && len(req.Files) == 0:
 		r.Usual, err = usual(*req.Config, req.Packages)
 	default:
-		r.Pipeline, err = evaluate(req.Files, req.Config, req.Packages...)
+		r.Pipeline, err = evaluate(req)
 	}
 	if err != nil && !errors.As(err, &r.Mistakes) {
 		r.Failure = err.Error()
@@ -116,14 +121,16 @@ type Evaluator struct {
 	time time.Duration // instead of maxTime, for tests
 }
 
-// request is one thing to evaluate; exactly one of the fields is set, but for Config and Packages.
+// request is one thing to evaluate: exactly one of Files, Report, When, Plan, and Config.
 type request struct {
-	Time     time.Duration `json:"time,omitempty"`     // of a processor, in whole seconds; 0: no limit
-	Files    []file        `json:"files,omitempty"`    // what is asked for, then those that it may build on
-	Config   *file         `json:"config,omitempty"`   // beside Files, or by itself
-	Packages []file        `json:"packages,omitempty"` // what Files and Config may import
-	Report   *against      `json:"report,omitempty"`
-	When     *against      `json:"when,omitempty"`
+	Time     time.Duration       `json:"time,omitempty"`     // of a processor, in whole seconds; 0: no limit
+	Files    []file              `json:"files,omitempty"`    // what is asked for, then those that it may build on
+	Config   *file               `json:"config,omitempty"`   // beside Files, or by itself
+	Packages []file              `json:"packages,omitempty"` // what Files and Config may import
+	Report   *against            `json:"report,omitempty"`
+	When     *against            `json:"when,omitempty"`
+	Plan     *pipelines.Pipeline `json:"plan,omitempty"`     // that is finished, to be held against Policies
+	Policies []file              `json:"policies,omitempty"` // beside Files or Plan
 }
 
 // against is a JSON value and the CUE text to hold it against.

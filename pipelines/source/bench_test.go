@@ -48,7 +48,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			files := []file{{Name: "many.cue", Text: many(n)}}
 			for b.Loop() {
-				if _, err := evaluate(files, nil); err != nil {
+				if _, err := evaluate(request{Files: files}); err != nil {
 					b.Fatal(err)
 				}
 			}

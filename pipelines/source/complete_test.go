@@ -12,7 +12,7 @@ import (
 // resolve evaluates a pipeline that has no mistakes.
 func resolve(t *testing.T, text string) *pipelines.Pipeline {
 	t.Helper()
-	p, err := evaluate([]file{{Name: "mine.cue", Text: text}}, nil)
+	p, err := evaluate(request{Files: []file{{Name: "mine.cue", Text: text}}})
 	if err != nil {
 		t.Fatalf("%s:\n%v", text, err)
 	}

@@ -83,7 +83,7 @@ pipeline: own
 func TestConfigMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"budget: {usd: -1}\n": ".github/reprise/config.yaml:1:15: budget.usd: got -1, expected a number from 0 to 1000000",
-		"phases: []\n":        ".github/reprise/config.yaml:1:1: phases: unknown field, expected one of agents, budget, finish, hooks, language, network, notes, pipeline, reflect",
+		"phases: []\n":        ".github/reprise/config.yaml:1:1: phases: unknown field, expected one of agents, budget, finish, hooks, language, network, notes, pipeline, protect, reflect",
 		"notify: []\n":        `.github/reprise/config.yaml:1:1: notify: unknown field, did you mean "hooks"?`,
 		"agents: {writer: {use: codex, env: [PATH=1]}}\n":             ".github/reprise/config.yaml:1:37: agents.writer.env[0]: ",
 		"agents: {writer: {use: command}}\n":                          ".github/reprise/config.yaml:1:18: agents.writer.command: missing, expected the program",

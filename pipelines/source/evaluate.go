@@ -15,15 +15,16 @@ import (
 // maxChain is how many pipelines may build on one another.
 const maxChain = 5
 
-// evaluate resolves the first of the files, which may build on the others and on built-in
-// pipelines, with what config says if it is not nil. Packages are files that all of these may import.
-func evaluate(files []file, config *file, packages ...file) (*pipelines.Pipeline, error) {
+// evaluate resolves the first of the files of a request, which may build on the others and on built-in
+// pipelines, with what Config says, if there is one, and holds the whole against the policies.
+func evaluate(req request) (*pipelines.Pipeline, error) {
+	files, config := req.Files, req.Config
 	ctx := NewContext()
 	schema, all, err := schemas(ctx, pipelines.Schema, "#Pipeline")
 	if err != nil {
 		return nil, err
 	}
-	all.library = newLibrary(ctx, packages)
+	all.library = newLibrary(ctx, req.Packages)
 	if config != nil {
 		all.library.left -= len(config.Text)
 		if all.Config, err = all.settings(ctx, *config); err != nil || all.Config == nil {
@@ -43,7 +44,7 @@ func evaluate(files []file, config *file, packages ...file) (*pipelines.Pipeline
 		}
 		chain, nodes = append(chain, next), append(nodes, n)
 		if !slices.Contains(n.Names, "extends") {
-			return all.resolve(nodes)
+			return all.resolve(ctx, nodes, req.Policies)
 		}
 		extends := n.Get("extends")
 		if extends == nil {
@@ -96,7 +97,7 @@ func (c *checker) file(f file, schema *Shape) *Node {
 }
 
 // resolve puts the files together, checks the whole and fills in the defaults.
-func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, error) {
+func (c *checker) resolve(ctx *cue.Context, nodes []*Node, policies []file) (*pipelines.Pipeline, error) {
 	c.Main = nodes[0]
 	whole := nodes[len(nodes)-1]
 	for _, op := range []string{"replace", "insert", "drop"} {
@@ -125,6 +126,12 @@ func (c *checker) resolve(nodes []*Node) (*pipelines.Pipeline, error) {
 		return nil, err
 	}
 	d.Origins = origins(whole)
+	if err := c.hold(ctx, policies, &d.Pipeline, whole); err != nil {
+		return nil, err
+	}
+	if err := c.Found.OrNil(); err != nil {
+		return nil, err
+	}
 	return &d.Pipeline, nil
 }
 
@@ -222,6 +229,8 @@ func (c *checker) configured(base *Node) *Node {
 		case said == nil || name == "pipeline":
 		case has == nil:
 			out.Set(name, said)
+		case name == "protect":
+			out.Set(name, together(said, has))
 		case name == "hooks":
 			out.Set(name, appendedNodes(has, said))
 		case ours && said.Kind == ObjectNode && has.Kind == ObjectNode && name != "network":

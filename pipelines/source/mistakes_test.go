@@ -42,7 +42,7 @@ func TestMistakes(t *testing.T) {
 				t.Fatal("no file called want")
 			}
 			got := ""
-			if _, err := evaluate(files, nil, packages...); err != nil {
+			if _, err := evaluate(request{Files: files, Packages: packages}); err != nil {
 				got = err.Error() + "\n"
 			}
 			if *update {

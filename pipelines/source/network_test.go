@@ -42,7 +42,7 @@ func TestNetworks(t *testing.T) {
 			proxy, models, proxy, proxy,
 		},
 	} {
-		p, err := evaluate([]file{{Name: tt.file, Text: tt.text}}, nil)
+		p, err := evaluate(request{Files: []file{{Name: tt.file, Text: tt.text}}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -69,7 +69,7 @@ func TestNetworks(t *testing.T) {
 
 // A command of the setup says it itself, or else the pipeline.
 func TestNetworksOfTheSetup(t *testing.T) {
-	p, err := evaluate([]file{{Name: "a.yaml", Text: "network: model\nsetup:\n- {name: a, run: a, network: {allow: [a.example]}}\n- {name: b, run: b, network: open}\n- {name: c, run: c}\nphases:\n- {name: a, goal: g}\n"}}, nil)
+	p, err := evaluate(request{Files: []file{{Name: "a.yaml", Text: "network: model\nsetup:\n- {name: a, run: a, network: {allow: [a.example]}}\n- {name: b, run: b, network: open}\n- {name: c, run: c}\nphases:\n- {name: a, goal: g}\n"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestModels(t *testing.T) {
 			[]string{"n"},
 		},
 	} {
-		p, err := evaluate([]file{{Name: tt.file, Text: tt.text}}, nil)
+		p, err := evaluate(request{Files: []file{{Name: tt.file, Text: tt.text}}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -37,6 +37,25 @@ type file struct {
 // build reads a file in the language that its name ends in, and evaluates it.
 // What is wrong with the file as such comes back as mistakes.
 func (l *library) build(f file) (cue.Value, pipelines.Mistakes) {
+	v, found := l.value(f)
+	if len(found) > 0 {
+		return v, found
+	}
+	err := v.Validate()
+	if err == nil {
+		return v, nil
+	}
+	found = translate(err, f.Name)
+	if p := errors.Path(err); len(p) > 0 && !v.LookupPath(cue.ParsePath(p[0])).Exists() {
+		for i := range found {
+			found[i].Path = "" // found before there were values: it lacks the indices
+		}
+	}
+	return cue.Value{}, found
+}
+
+// value is build without asking whether the values agree.
+func (l *library) value(f file) (cue.Value, pipelines.Mistakes) {
 	if strings.Contains(f.Text, "\x00") {
 		return cue.Value{}, pipelines.Mistakes{{File: f.Name, Line: 1, Column: 1, Message: "this is no text in UTF-8, but perhaps in UTF-16; save the file as UTF-8"}}
 	}
@@ -47,18 +66,7 @@ func (l *library) build(f file) (cue.Value, pipelines.Mistakes) {
 	if found := append(f.twice(), translate(errors.Append(l.imports(tree), outsized(tree)), f.Name)...); len(found) > 0 {
 		return cue.Value{}, found
 	}
-	v := l.evaluate("", tree)
-	err = v.Validate()
-	if err == nil {
-		return v, nil
-	}
-	found := translate(err, f.Name)
-	if p := errors.Path(err); len(p) > 0 && !v.LookupPath(cue.ParsePath(p[0])).Exists() {
-		for i := range found {
-			found[i].Path = "" // found before there were values: it lacks the indices
-		}
-	}
-	return cue.Value{}, found
+	return l.evaluate("", tree), nil
 }
 
 // unreadable says why a file could not be decoded.

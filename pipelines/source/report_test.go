@@ -15,7 +15,7 @@ import (
 func reportOf(t *testing.T, before, report string) pipelines.Phase {
 	t.Helper()
 	text := before + "\nphases: [{name: \"a\", goal: \"x\", report: " + report + "}]"
-	p, err := evaluate([]file{{Name: "a.cue", Text: text}}, nil)
+	p, err := evaluate(request{Files: []file{{Name: "a.cue", Text: text}}})
 	if err != nil {
 		t.Fatalf("%s: %v", report, err)
 	}

@@ -26,6 +26,10 @@ type Sources struct {
 	// Repo is the folder .github/reprise of the default branch; nil if there
 	// is none.
 	Repo fs.FS
+	// Trusted is that folder of the default branch where Repo is another; its policy holds as well. May be nil.
+	Trusted fs.FS
+	// Policy is a further file with a policy, by its path; empty: none.
+	Policy string
 	// Evaluator evaluates what does not come with reprise.
 	Evaluator Evaluator
 }
@@ -36,6 +40,9 @@ const (
 	repoPath   = ".github/reprise"
 	configName = "config" // of the file with the settings of a repository, without its ending
 )
+
+// noFile is wrong with what another file stands behind.
+const noFile = "not a file; put the file itself there, as links are not followed"
 
 // Names lists what can be named: the pipelines of the repository in
 // alphabetical order, then those built-in ones that it does not replace.
@@ -79,6 +86,12 @@ func (s Sources) files(folder string) (found []file, shadowed pipelines.Mistakes
 		for _, e := range entries {
 			name, where := strings.TrimSuffix(e.Name(), ext), path.Join(repoPath, folder, e.Name())
 			if path.Ext(e.Name()) != ext || e.IsDir() || folder == "." && name != configName || folder == vendorFolder && e.Name() == VendorSources {
+				continue
+			}
+			if link := (pipelines.Mistake{File: where, Message: noFile}); !e.Type().IsRegular() && folder == "." {
+				return nil, nil, pipelines.Mistakes{link}
+			} else if !e.Type().IsRegular() {
+				shadowed = append(shadowed, link)
 				continue
 			}
 			if i := slices.IndexFunc(found, func(f file) bool { return nameOf(f.Name) == name }); i >= 0 {
@@ -150,7 +163,11 @@ func Load(ctx context.Context, s Sources, name string) (*pipelines.Pipeline, err
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.ask(ctx, first, request{Files: slices.Concat([]file{first}, files, others), Config: config})
+	policies, err := s.policies()
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.ask(ctx, first, request{Files: slices.Concat([]file{first}, files, others), Config: config, Policies: policies})
 	if err != nil || preset == "" {
 		return r.Pipeline, err
 	}
@@ -163,7 +180,7 @@ func (s Sources) ask(ctx context.Context, first file, req request) (response, er
 	switch req.Packages = packages; {
 	case err != nil:
 		return response{}, fmt.Errorf("read the packages of the repository: %w", err)
-	case first.Own && req.Config == nil:
+	case first.Own && req.Config == nil && len(req.Policies) == 0:
 		s.Evaluator = Evaluator{}
 	case len(s.Evaluator.Argv) == 0:
 		return response{}, fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", first.Name)

@@ -1,0 +1,31 @@
+package phases
+
+import (
+	"maps"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Effective is the plan of a run as people and rules have changed what it does: with what the run may spend, the
+// phases that were inserted, the documents that were given, and without phases that are left out. Policies hold it.
+func Effective(c Course) *pipelines.Pipeline {
+	plan, b := *c.Plan, c.Run.Budget
+	plan.Budget.USD, plan.Budget.Tokens, plan.Budget.Attempts, plan.Budget.IssueUSD = b.USD, b.Tokens, b.Attempts, b.IssueUSD
+	plan.Budget.Time = pipelines.Duration(b.Seconds) * pipelines.Duration(time.Second)
+	plan.Documents = maps.Clone(plan.Documents)
+	for phase, file := range c.Run.ExternalDocuments {
+		if plan.Documents == nil {
+			plan.Documents = map[string]string{}
+		}
+		plan.Documents[phase] = file
+	}
+	plan.Phases = nil
+	for _, rec := range c.Run.Phases {
+		if p := c.Plan.Phase(rec.Name); p != nil && rec.Task == "" && rec.Status != metadata.PhaseSkipped {
+			plan.Phases = append(plan.Phases, *p)
+		}
+	}
+	return &plan
+}
