@@ -32,6 +32,18 @@ func CheckNext(old, next Run) error {
 	return JoinMistakes(c.mistakes)
 }
 
+// CheckLater is CheckNext for records of commits. Those in which a step has begun, which come between, are in none.
+func CheckLater(old, next Run) error {
+	old = old.Clone()
+	old.Revision = max(old.Revision, next.Revision-1)
+	for _, p := range next.Phases {
+		if was := old.Phase(p.Name); was != nil && was.Status == PhasePending && p.Status == PhaseCompleted {
+			was.Status = PhaseInProgress
+		}
+	}
+	return CheckNext(old, next)
+}
+
 // Follow is CheckNext for who is about to save next.
 func Follow(old, next Run) error {
 	if err := CheckNext(old, next); err != nil {

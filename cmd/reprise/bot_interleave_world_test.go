@@ -165,7 +165,7 @@ func (w *meeting) pushed(m *memMachine, c *memCommit) {
 		w.fault(m, "%v", err)
 	}
 	if w.last != nil {
-		if err := world.Follows(*w.last, run); err != nil {
+		if err := metadata.CheckLater(*w.last, run); err != nil {
 			w.fault(m, "%v", err)
 		}
 		w.inTurn(m, w.last.Execution.Lease, run.Execution.Lease)

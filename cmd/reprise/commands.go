@@ -56,7 +56,7 @@ back with a reason.`,
 	root.AddCommand(
 		runCommand(env), rollbackCommand(env), retryCommand(env),
 		statusCommand(env), historyCommand(env), reportCommand(env), explainCommand(env),
-		listCommand(env), statsCommand(env), logsCommand(env), diffCommand(env), cleanCommand(env),
+		listCommand(env), statsCommand(env), logsCommand(env), diffCommand(env), verifyCommand(env), cleanCommand(env),
 		vetCommand(env), doctorCommand(env), initCommand(env), importCommand(env), eval.Command(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
 	)
 	root.AddCommand(steersWith(func(c *cobra.Command, s steerRequest) error { return steerRun(c.Context(), env, s) })...)
@@ -169,7 +169,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "skip", "update", "pause", "cancel", "finish"}},
-		{"Look at runs:", []string{"list", "status", "logs", "history", "diff", "report", "stats"}},
+		{"Look at runs:", []string{"list", "status", "logs", "history", "diff", "report", "verify", "stats"}},
 		{"Pipelines:", []string{"explain", "vet", "eval"}},
 		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "help"}},
 	}

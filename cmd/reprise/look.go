@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -155,6 +156,31 @@ each counted for themselves.`,
 	f.BoolVar(&o.Raw, "raw", false, "as the agent's program has printed it")
 	f.BoolVar(&o.Prompts, "prompts", false, "show prompts in full")
 	jsonFlag(c, &o.JSON, "each entry on one line")
+	return c
+}
+
+func verifyCommand(env environ.Env) *cobra.Command {
+	var repo, id string
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "verify [REF] [--issue ID]", Short: "Check what is recorded of a run against its statement",
+		Long: `Check what is recorded of a run, and the work of REF, a branch, a tag or a commit, against
+the statement from the end of the run and the history in git. It needs no network and no
+key, names each commit, verdict, check and file that is not as it was, and ends with 0 only
+if all holds. Whoever rewrites all of it in the same way is not found.`,
+		Example: "  reprise verify --issue 7\n  reprise verify reprise/issue-7 --json | jq .holds\n  reprise verify main --issue 7",
+		Args:    func(c *cobra.Command, args []string) error { return noArgs(c, args[min(1, len(args)):]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			src, err := git.Find(c.Context(), repo)
+			if err != nil {
+				return err
+			}
+			return runs.Verify(c.Context(), env, src, strings.Join(args, ""), id, asJSON)
+		},
+	}
+	repoFlag(c, &repo)
+	c.Flags().StringVar(&id, "issue", "", "id of the issue of the run (default: what REF or the checked-out branch says, or the only one)")
+	jsonFlag(c, &asJSON, "what was found")
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -177,6 +178,9 @@ func (e ending) setOutputs(ctx context.Context) error {
 		set("status", run.Status)
 		set("branch", run.BranchName)
 		set("head-sha", so.Head)
+		if run.Status == metadata.Completed {
+			set("statement", filepath.Join(b.w.Repo.Dir(), phases.Folder(run.IssueNumber), metadata.StatementFile))
+		}
 		set("matrix", e.matrix)
 		set("cost-usd", fmt.Sprintf("%.4f", run.Cost.USD))
 		if run.PRNumber > 0 {

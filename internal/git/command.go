@@ -181,8 +181,10 @@ type revision struct {
 
 	// first is the first parent, if not the one that is changed, which is the second then; "" otherwise.
 	first   string
-	tree    string   // the commit whose files it has before the ops; "" for its parent
-	parents []string // besides the one before
+	tree    string            // the commit whose files it has before the ops; "" for its parent
+	parents []string          // besides the one before
+	states  string            // see Commit.States
+	files   map[string][]byte // that also get the statement
 }
 
 // op is one change of a tree: M (set path to data if inline, else to blob id), D (delete path), R (rename path to to).
@@ -211,8 +213,8 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 	if rev.first != "" {
 		parents, from = append([]string{rev.first}, parents...), parent
 	}
-	target := ref
-	if r.signs() {
+	target, signs := ref, r.signs() && ref != draftRef
+	if signs {
 		ref, force = made, true
 	}
 	var b bytes.Buffer
@@ -257,7 +259,7 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 	out, err := r.gitStdin(context.WithoutCancel(ctx), b.Bytes(), args...) // told to end, nobody would know where the ref is
 	id := strings.TrimSpace(string(out))
 	switch {
-	case err != nil || isHash(id) && !r.signs():
+	case err != nil || isHash(id) && !signs:
 		return id, err
 	case !isHash(id):
 		return "", fmt.Errorf("git fast-import answered %q", out)

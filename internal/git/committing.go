@@ -41,6 +41,9 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 	if err == nil {
 		err = r.staged.Release(blobsOf(rev.ops))
 	}
+	if err == nil {
+		rev, err = r.withStatement(ctx, rev, r.tip)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -88,6 +91,9 @@ func (r *Repo) besides(c Commit) bool { return c.Aside && r.shelf != "" && r.opt
 // commitAside makes a commit on the record that is kept.
 func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) (err error) {
 	defer wrap(&err, "commit")
+	if rev, err = r.withStatement(ctx, rev, r.shelf); err != nil {
+		return err
+	}
 	id, err := r.makeCommit(ctx, "refs/reprise/aside", rev, r.shelf, true)
 	if err == nil {
 		_, err = r.keep(ctx, id)
@@ -138,7 +144,7 @@ func (r *Repo) plan(c Commit) (revision, error) {
 	if c.Merges != "" {
 		parents = append(slices.Clip(parents), c.Merges)
 	}
-	return revision{message: c.Message, time: c.Time, ops: ops, parents: parents}, nil
+	return revision{message: c.Message, time: c.Time, ops: ops, parents: parents, states: c.States, files: c.Files}, nil
 }
 
 // Stage takes paths as they are now; what is gone will be removed from the branch. An error leaves nothing staged.
@@ -241,6 +247,9 @@ type Commit struct {
 	// Aside commits on the record that Options.Keep names, not on the branch, where the state folder is off that;
 	// else as usual. It has Files alone, and comes first, here as at the remote, or not at all.
 	Aside bool
+
+	// States is where the state folder gets the statement on the run, made with the commit, and with it again; "": nowhere.
+	States string
 }
 
 // Stage is what a commit takes from the work tree, as objects of git: exactly what was checked is committed,

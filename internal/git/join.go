@@ -62,6 +62,9 @@ func (r *Repo) replay(ctx context.Context) (bool, error) {
 	id := r.remoteTip
 	for _, rev := range revs {
 		if err == nil {
+			rev, err = r.withStatement(ctx, rev, id)
+		}
+		if err == nil {
 			id, err = r.makeCommit(ctx, made, rev, id, true)
 		}
 	}
@@ -103,7 +106,8 @@ func (r *Repo) moved(why text.Cause) error {
 
 // move takes commit as the tip and the tree along. Uncommitted changes stay; the caller knows they are not in the way.
 func (r *Repo) move(ctx context.Context, commit string) error {
-	r.unlock() // git writes nothing into a closed folder
+	r.unlock()                                           // git writes nothing into a closed folder
+	_, _ = r.git(ctx, "update-index", "-q", "--refresh") // the statement is another one; read-tree says what is wrong
 	if _, err := r.git(ctx, "read-tree", "-m", "-u", r.tip, commit); err != nil {
 		return fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
 	}

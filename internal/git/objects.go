@@ -245,9 +245,11 @@ func isHash(s string) bool {
 }
 
 // blobID is the name of a file with this content.
-func blobID(data []byte) string {
+func blobID(data []byte) string { return objectID("blob", data) }
+
+func objectID(kind string, data []byte) string {
 	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", len(data))
+	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
 	h.Write(data)
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -207,6 +207,27 @@ func auditBranch(ts *testscript.TestScript, neg bool, args []string) {
 	run, err := world.Audit(ts.MkAbs(args[0]), args[1])
 	ts.Check(err)
 	ts.Check(world.FitsSchema(ts.MkAbs(args[0]), args[1], run.IssueNumber))
+	if run.Status == metadata.Completed {
+		ts.Check(stated(ts.MkAbs(args[0]), args[1]))
+	}
+}
+
+// stated says whether the statement on a run holds in a clone of all that the repository has.
+func stated(repository, branch string) error {
+	clone, err := os.MkdirTemp("", "reprise-clone-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(clone)
+	for _, args := range [][]string{
+		{"git", "clone", "--quiet", "--config", "remote.origin.fetch=+refs/reprise/*:refs/reprise/*", repository, clone},
+		{"reprise", "verify", "--repo", clone, branch},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", args, err, out)
+		}
+	}
+	return nil
 }
 
 // kept [-C REPOSITORY] ARGUMENT... runs git, for which the branch of a run stands for

@@ -78,6 +78,9 @@ func (j *Journal) writeUnder(ctx context.Context, lease *metadata.Lease, run met
 	if folder := phases.ObsoleteConflict(phases.On(j.Plan, run)); folder != "" {
 		c.Gone = append(c.Gone, folder)
 	}
+	statement := path.Join(phases.Folder(run.IssueNumber), metadata.StatementFile)
+	c.Gone = append(c.Gone, statement) // of an earlier record
+	c.States = map[bool]string{true: statement}[run.Status == metadata.Completed]
 	c.Message = j.Mask(c.Message)
 	c.At = run.UpdatedAt
 	c.Aside = run.Status != metadata.Running && c.Staged == nil && c.Take == "" && len(c.Moves) == 0 && !c.Anew

@@ -117,4 +117,5 @@ type BranchCommit struct {
 	Shelve  bool   // the run's folder is taken off the branch; goes with nothing else
 	Aside   bool   // the branch stays as it is, if the run's folder is off it; goes with Files alone
 	Merges  string // a commit that is merged, whose changes are among those of Staged; "" for none
+	States  string // path at which the statement on the run is made; "" for none
 }

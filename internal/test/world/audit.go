@@ -40,7 +40,7 @@ func Audit(repo, branch string) (metadata.Run, error) {
 	for i, c := range all {
 		wrong := []error{c.truthful(texts), Once(c.run)}
 		if i > 0 {
-			wrong = append(wrong, Follows(run, c.run))
+			wrong = append(wrong, metadata.CheckLater(run, c.run))
 		}
 		if err := errors.Join(wrong...); err != nil {
 			return run, fmt.Errorf("commit %d, %.12s: %w", i+1, c.id, err)
@@ -124,23 +124,6 @@ func filesIn(repo string, names []string) (map[string]string, error) {
 		}
 	}
 	return texts, nil
-}
-
-// Follows says whether next may follow old. The record in which a step has
-// begun is saved between two commits and has no commit of its own.
-func Follows(old, next metadata.Run) error {
-	if next.Revision <= old.Revision {
-		return fmt.Errorf("revision %d comes after %d", next.Revision, old.Revision)
-	}
-	old = old.Clone()
-	old.Revision = next.Revision - 1
-	for _, p := range next.Phases {
-		before := old.Phase(p.Name)
-		if before != nil && before.Status == metadata.PhasePending && p.Status == metadata.PhaseCompleted {
-			before.Status = metadata.PhaseInProgress
-		}
-	}
-	return metadata.CheckNext(old, next)
 }
 
 // Once says whether a step has succeeded twice. After a merge of the base checks run

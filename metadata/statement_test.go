@@ -1,0 +1,26 @@
+package metadata
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What was stated by an earlier program holds with this one: a statement that reads otherwise needs another PredicateType.
+func TestStatementStays(t *testing.T) {
+	record, err := os.ReadFile("testdata/version-3.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := bytes.Replace(record, []byte(`"revision": 9`), []byte(`"revision": 1`), 1)
+	got, err := Trail{Commits: []string{"a", "b"}, Records: [][]byte{first, record}, Work: "w", Files: map[string]string{File: "100644 f"}}.Statement()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("testdata/statement-1.json")
+	if diff := cmp.Diff(string(want), string(got)); err != nil || diff != "" {
+		t.Errorf("%v: the statement is not as it was (-):\n%s", err, diff)
+	}
+}
