@@ -9,7 +9,8 @@ import (
 )
 
 // Effective is the plan of a run as people and rules have changed what it does: with what the run may spend, the
-// phases that were inserted, the documents that were given, and without phases that are left out. Policies hold it.
+// phases that were inserted, who does their steps, the documents that were given, and without phases and reviews that
+// are left out. Policies hold it.
 func Effective(c Course) *pipelines.Pipeline {
 	plan, b := *c.Plan, c.Run.Budget
 	plan.Budget.USD, plan.Budget.Tokens, plan.Budget.Attempts, plan.Budget.IssueUSD = b.USD, b.Tokens, b.Attempts, b.IssueUSD
@@ -24,7 +25,10 @@ func Effective(c Course) *pipelines.Pipeline {
 	plan.Phases = nil
 	for _, rec := range c.Run.Phases {
 		if p := c.Plan.Phase(rec.Name); p != nil && rec.Task == "" && rec.Status != metadata.PhaseSkipped {
-			plan.Phases = append(plan.Phases, *p)
+			as := *p
+			as.Execute, as.Review, as.Revise = SettingsIn(c, p, metadata.Execute), SettingsIn(c, p, metadata.Review), SettingsIn(c, p, metadata.Revise)
+			as.NoReview = p.NoReview || rec.Status == metadata.PhaseCompleted && rec.Verdict == nil // a rule has skipped it
+			plan.Phases = append(plan.Phases, as)
 		}
 	}
 	return &plan

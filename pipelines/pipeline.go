@@ -5,10 +5,12 @@
 package pipelines
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/text"
 )
@@ -353,6 +355,15 @@ type CI struct {
 	Wait     text.Time `json:"wait,omitempty"`    // how long a job waits for it; usually 20m
 	Fixes    *int      `json:"fixes,omitempty"`   // how often the work is revised for what fails; usually 2
 	Required Names     `json:"required,omitzero"` // nil: all that start; empty: nothing
+}
+
+// Most are the two limits: how long a job waits for CI, and how often the work is revised for what fails.
+func (c CI) Most() (wait time.Duration, fixes int) {
+	wait, fixes = time.Duration(cmp.Or(c.Wait, Duration(20*time.Minute))), 2
+	if c.Fixes != nil {
+		fixes = *c.Fixes
+	}
+	return wait, fixes
 }
 
 // Names is a list of names, for which a file may also say "all": that is nil.

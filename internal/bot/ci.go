@@ -54,7 +54,7 @@ func (b holdGate) await(ctx context.Context) (more bool, err error) {
 		return b.pass(ctx, commit, "", metadata.Because("ci_unasked"))
 	}
 	b.delivery.StartCI(ctx, rule, run, commit)
-	wait, _ := delivery.MostWait(rule)
+	wait, _ := rule.Most()
 	began, before, same := b.Env.Now(), "", 0
 	for {
 		v, err := b.delivery.LookAtCI(ctx, rule, commit)
@@ -132,7 +132,7 @@ func (b holdGate) pass(ctx context.Context, at, good string, none metadata.Reaso
 func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict) (bool, error) {
 	run := b.w.Run
 	fixes := delivery.CIFixes(run)
-	_, most := delivery.MostWait(b.w.Plan.CI)
+	_, most := b.w.Plan.CI.Most()
 	if fixes < most && run.Stop.Code != metadata.CIFailed {
 		back, ok, err := delivery.FixCI(phases.On(b.w.Plan, run), commit, b.delivery.Evidence(ctx, v.Failed, b.Env.Finder().Mask), b.Env.Now())
 		if err != nil {

@@ -25,7 +25,7 @@ func TestLimits(t *testing.T) {
 		{pipelines.CI{Wait: pipelines.Duration(time.Hour), Fixes: &none, Required: pipelines.Names{"a"}}, time.Hour, 0, false},
 		{pipelines.CI{Required: pipelines.Names{}}, 20 * time.Minute, 2, true},
 	} {
-		if wait, fixes := MostWait(tt.rule); wait != tt.wait || fixes != tt.fixes || CIOff(tt.rule) != tt.off {
+		if wait, fixes := tt.rule.Most(); wait != tt.wait || fixes != tt.fixes || CIOff(tt.rule) != tt.off {
 			t.Errorf("%+v: it waits %s, with %d fixes, off %t", tt.rule, wait, fixes, CIOff(tt.rule))
 		}
 	}

@@ -142,16 +142,6 @@ const (
 // CIOff reports whether a pipeline asks nothing of CI.
 func CIOff(rule pipelines.CI) bool { return rule.Required != nil && len(rule.Required) == 0 }
 
-// MostWait are the two limits of a pipeline: how long a job waits for CI, and how often the
-// work is revised for what fails.
-func MostWait(rule pipelines.CI) (wait time.Duration, fixes int) {
-	wait, fixes = time.Duration(cmp.Or(rule.Wait, pipelines.Duration(20*time.Minute))), 2
-	if rule.Fixes != nil {
-		fixes = *rule.Fixes
-	}
-	return wait, fixes
-}
-
 // CIVerdict is what all checks that count come to.
 type CIVerdict struct {
 	Passed  int

@@ -157,12 +157,14 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	return d, err
 }
 
-// hold says what the policies that hold now demand of a plan that it does not have, as pipelines.Mistakes.
-func hold(ctx context.Context, src *git.Source, o Choice, plan *pipelines.Pipeline) error {
-	s, _, err := sources(ctx, src, o)
+// hold says what the policies that hold now demand of what a run does, with the flags, that it does not have, as
+// pipelines.Mistakes.
+func (w *Workspace) hold(ctx context.Context, o Options, plan *pipelines.Pipeline) error {
+	s, _, err := sources(ctx, w.Source, o.Choice)
 	if err != nil {
 		return err
 	}
+	plan.Jobs = max(o.Jobs, plan.Jobs)
 	return s.Hold(ctx, plan)
 }
 
@@ -173,7 +175,7 @@ func (w *Workspace) Allows(ctx context.Context, o Options, run, next metadata.Ru
 	if reflect.DeepEqual(plan, phases.Effective(phases.On(w.Plan, run))) {
 		return nil
 	}
-	return hold(ctx, w.Source, o.Choice, plan)
+	return w.hold(ctx, o, plan)
 }
 
 // protectAs has a pipeline of the checkout protect what that of the default branch protects, too, and open nothing

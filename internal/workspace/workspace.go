@@ -126,7 +126,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 		Conditions: engine.Conditions{
 			CheckReport: eval.CheckReport,
 			Matches:     eval.Matches,
-			Policy:      func(ctx context.Context, plan *pipelines.Pipeline) error { return hold(ctx, w.Source, o.Choice, plan) },
+			Policy:      func(ctx context.Context, plan *pipelines.Pipeline) error { return w.hold(ctx, o, plan) },
 			Invented: func(agent, phase string) bool {
 				return w.Plan.Agents[agent].Use == agents.Rehearsal && !opts.Rehearsal.Stubs.Report(phase)
 			},

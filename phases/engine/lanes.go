@@ -248,6 +248,9 @@ func (w *writer) begin(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
+		if kept, err := e.held(ctx, w.run, d); err != nil || kept != d {
+			return err // the run stops once those at work are over
+		}
 		seen, share := w.run, phases.BudgetShare{}
 		if d.Calls() {
 			free := w.Jobs - len(held)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,20 +72,29 @@ func (e *Engine) keepDayBudget(ctx context.Context, run metadata.Run) (_ metadat
 	return run, true, err
 }
 
-// keepPolicy stops the run if what it would do is against a policy: that may be newer, or people and rules have changed
-// what the run does.
+// keepPolicy stops the run if what it would do is against a policy.
 func (e *Engine) keepPolicy(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
 	d := phases.Decide(phases.On(e.Plan, run))
-	if e.Policy == nil || ctx.Err() != nil || !d.Calls() {
-		return run, false, nil
+	held, err := e.held(ctx, run, d)
+	if err != nil || held == d {
+		return run, false, err
+	}
+	run, err = e.carryOut(ctx, run, held)
+	return run, true, err
+}
+
+// held gives what was decided or, if the run would then work or be completed against a policy, to wait: a policy may be
+// newer than the run, and people and rules have changed what the run does.
+func (e *Engine) held(ctx context.Context, run metadata.Run, d phases.Decision) (phases.Decision, error) {
+	if e.Policy == nil || ctx.Err() != nil || d.Do == phases.DoIntegrate || d.Final() && d.Do != phases.DoFinish {
+		return d, nil
 	}
 	err := e.Policy(ctx, phases.Effective(phases.On(e.Plan, run)))
 	if !errors.As(err, new(pipelines.Mistakes)) {
-		return run, false, err
+		return d, err
 	}
 	why := metadata.Because("against_policy", "error", e.Mask(text.Short(pipelines.OneLine(err.Error()), 600)))
-	run, err = e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.ConfigInvalid, Why: why})
-	return run, true, err
+	return phases.Decision{Do: phases.DoWait, Phase: cmp.Or(d.Phase, run.CurrentPhase), Code: metadata.ConfigInvalid, Why: why}, nil
 }
 
 // leaveOut asks what skip_if of the phase says that comes next, if it has not begun.
@@ -186,6 +196,10 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 func (e *Engine) stopAfter(ctx context.Context, next metadata.Run, d phases.Decision) (metadata.Run, error) {
 	last := phases.Decide(phases.On(e.Plan, next))
 	if next.Status == metadata.Running && last.Final() && !d.Final() && (e.Due == nil || !e.Due(ctx, next, last)) {
+		last, err := e.held(ctx, next, last)
+		if err != nil { // it is asked again before the run ends
+			return next, nil
+		}
 		return e.apply(next, last, phases.Outcome{At: e.Now()})
 	}
 	if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {

@@ -19,6 +19,7 @@ import (
 	cueerrors "cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/token"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -248,10 +249,19 @@ func (j *judgment) added(both cue.Value, said any, path []string) {
 	}
 }
 
-// isNothing reports whether a value is what a setting has that nobody has written: false, 0, or something empty.
+// isNothing reports whether a value is what a setting has that nobody has written: false, 0, something empty, or an
+// object of such.
 func isNothing(v cue.Value) bool {
+	if it, err := v.Fields(); err == nil {
+		for it.Next() {
+			if !isNothing(it.Value()) {
+				return false
+			}
+		}
+		return true
+	}
 	data, err := v.MarshalJSON()
-	return err == nil && slices.Contains([]string{"null", "false", "0", `""`, "[]", "{}"}, string(data))
+	return err == nil && slices.Contains([]string{"null", "false", "0", `""`, "[]"}, string(data))
 }
 
 // settings are the fields of an object that always has the same: those that say something, and the names of all.
@@ -317,10 +327,15 @@ func explicit(plan *pipelines.Pipeline) settings {
 	}
 	out.set("network", widest(reached))
 	ci := spelled(reflect.ValueOf(plan.CI)).(settings)
+	wait, fixes := plan.CI.Most()
+	ci.set("wait", text.Time(wait))
+	ci.set("fixes", fixes)
 	if plan.CI.Required == nil {
 		ci.set("required", "all")
 	}
 	out.set("ci", ci)
+	out.set("jobs", max(1, plan.Jobs))
+	out.set("update", cmp.Or(plan.Update, "before-ready"))
 	out.set("finish", cmp.Or(plan.Finish, "remove"))
 	return out
 }
