@@ -45,6 +45,8 @@ type Pipeline struct {
 	Finish          string              `json:"finish,omitempty"`   // what becomes of the run's folder: FinishKeep, or else it is removed
 	Labels          string              `json:"labels,omitempty"`   // what labels a pull request gets: LabelsCopy, or else none
 	Statuses        bool                `json:"statuses,omitempty"` // each commit that is pushed gets a status
+	Sign            bool                `json:"sign,omitempty"`     // each commit is signed
+	SignOff         bool                `json:"signoff,omitempty"`  // each commit says who signs it off
 	// Documents are files that people have written as the artifacts of phases, by their names.
 	Documents map[string]string `json:"documents,omitempty"`
 	Source    string            `json:"source"` // "builtin:full", or the path of the file

@@ -75,6 +75,10 @@ func TestDoctorOfAPerson(t *testing.T) {
 	h.doctor([]string{"GITHUB_TOKEN=wrong-canary"}, `missing github: read the repository acme/widget: .* does not take the token \(401 .*`)
 	h.forge.Permit(hubRepo, "ada", "triage")
 	h.doctor(nil, reachedLine, "ok token: of ada", `missing rights: the role of its account in the repository is "triage"`, issueLine)
+	h.forge.Permit(hubRepo, "ada", "write")
+	h.forge.Configure(hubRepo, githubtest.Settings{Rules: []string{"deletion", "required_signatures", "max_file_size"}})
+	h.doctor(nil, reachedLine, "ok token: of ada", "ok rights: contents: write, pull-requests: write, issues: write",
+		"hint rules: a rule holds for branches such as reprise/issue-1, required_signatures: commits need signatures, .*", "hint rules: .*, max_file_size: large files may not be pushed", issueLine)
 	h.forge.Configure(hubRepo, githubtest.Settings{NoActionsPulls: true})
 	h.forge.Permit(hubRepo, "ada", "admin")
 	h.doctor(nil, reachedLine, "ok token: of ada", "ok rights: contents: write, .*", "hint rights: workflows may not open pull requests with the token of the job", issueLine)

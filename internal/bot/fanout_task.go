@@ -146,7 +146,7 @@ func (t *task) options() workspace.Options {
 // this machine has of the run then.
 func (t *task) share(ctx context.Context, n int) (metadata.Run, error) {
 	w, o := t.w, t.options()
-	if err := w.Ready(o); err != nil {
+	if err := cmp.Or(t.letSign(ctx, w), w.Ready(o)); err != nil {
 		return w.Run, err
 	}
 	w.SayLacking()

@@ -164,6 +164,9 @@ func (b *bot) closed(ctx context.Context) *page.Denial {
 func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	b.voice.speakOf(b.w)
 	b.w.Warn = b.voice.warn
+	if err := b.letSign(ctx, b.w); err != nil {
+		return err
+	}
 	e, err := b.w.Engine(o, b.voice.reporter())
 	if err != nil {
 		return err

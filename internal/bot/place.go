@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -63,8 +65,43 @@ func newPlace(j *environ.Job, in inbox.Inputs, t inbox.Trigger) (*place, error) 
 // sign has commits be by the account that makes them, as the forge counts them, unless git is told of somebody.
 func (p *place) sign(ctx context.Context) {
 	if who, err := p.GitHub.Self(ctx); err == nil { // else by nobody
-		p.author = [2]string{who.Login, fmt.Sprintf("%d+%s@users.noreply.%s", who.ID, who.Login, p.GitHub.Web().Hostname())}
+		p.author = [2]string{who.Login, p.address(who)}
 	}
+}
+
+// letSign has GitHub sign the commits of a run where its pipeline or a rule of its branch demands that, and says who
+// signs them off. A job whose git signs by itself is left to that.
+func (p *place) letSign(ctx context.Context, w *workspace.Workspace) error {
+	s := w.Signing()
+	if w.Plan.SignOff {
+		by := p.Trigger.By
+		for _, d := range w.Run.Decisions {
+			if p.Trigger.CI && d.By != "" { // nobody has asked for this job
+				by = d.By
+			}
+		}
+		who, err := p.GitHub.Account(ctx, by)
+		if err != nil {
+			return err
+		}
+		s.For = fmt.Sprintf("%s <%s>", who.Login, p.address(who))
+	}
+	if w.Source.Signs() || p.In.Dry {
+		return nil
+	}
+	rules, err := p.GitHub.Rules(ctx, w.Branch)
+	if err != nil {
+		return err
+	}
+	if w.Plan.Sign || slices.Contains(rules, "required_signatures") {
+		s.By = p.GitHub.SignedCommit
+	}
+	return nil
+}
+
+// address is that of somebody in commits, as GitHub has it for whoever does not tell theirs.
+func (p *place) address(who github.User) string {
+	return fmt.Sprintf("%d+%s@users.noreply.%s", who.ID, who.Login, p.GitHub.Web().Hostname())
 }
 
 // denial says why what the event asks for is not done.

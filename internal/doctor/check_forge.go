@@ -74,8 +74,48 @@ func (c *forgeCheck) examine(ctx context.Context, number string) *issue.Issue {
 	} else if c.token(ctx) && !c.repository.Archived {
 		c.rights(ctx)
 	}
+	c.rules(ctx)
 	c.action(ctx)
 	return c.issue(ctx, number)
+}
+
+// refusing is what rules of GitHub for the branch of a run refuse, by their kinds. Others let a run work.
+// https://docs.github.com/en/rest/repos/rules
+func refusing() map[string]string {
+	return map[string]string{
+		"creation":                    "nobody may make it",
+		"update":                      "nobody may push to it",
+		"pull_request":                "changes need a pull request",
+		"required_status_checks":      "commits need checks that have passed",
+		"required_deployments":        "commits need deployments",
+		"workflows":                   "commits need workflows that have passed",
+		"code_scanning":               "commits need code scanning",
+		"required_linear_history":     "merges are refused, and a run merges its base and its parts",
+		"commit_message_pattern":      "messages need a form",
+		"commit_author_email_pattern": "authors need an address of a form",
+		"committer_email_pattern":     "committers need an address of a form",
+		"branch_name_pattern":         "its name needs a form",
+		"file_path_restriction":       "some paths may not be pushed",
+		"file_extension_restriction":  "some kinds of files may not be pushed",
+		"max_file_path_length":        "long paths may not be pushed",
+		"max_file_size":               "large files may not be pushed",
+		"required_signatures":         "commits need signatures, which jobs have GitHub make; here your git has to sign",
+	}
+}
+
+// rules says which rules of the repository would refuse what a run pushes.
+func (c *forgeCheck) rules(ctx context.Context) {
+	branch := c.env.Branch("1")
+	kinds, err := c.gh.Rules(ctx, branch)
+	if err != nil {
+		c.add(trouble("rules", err))
+		return
+	}
+	for _, kind := range kinds {
+		if why := refusing()[kind]; why != "" && !(kind == "required_signatures" && c.src.Signs()) {
+			c.add(hinted("rules", fmt.Sprintf("a rule holds for branches such as %s, %s: %s", branch, kind, why), "Settings, Rules: leave these branches out, or let who pushes bypass the rule"))
+		}
+	}
 }
 
 // action says that the workflow of the default branch calls an action that is not there.

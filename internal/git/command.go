@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -220,7 +221,9 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", ref, r.identity(), rev.time.Unix())
 	message := strings.TrimRight(rev.message, "\n") + "\n"
-	if r.src.config.Get("format.signoff") == "true" {
+	if s := r.opt.Signing; s != nil && s.Off {
+		message += "Signed-off-by: " + cmp.Or(s.For, r.identity()) + "\n"
+	} else if r.src.config.Get("format.signoff") == "true" {
 		message += "Signed-off-by: " + r.identity() + "\n"
 	}
 	data(&b, []byte(message))
@@ -264,15 +267,55 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 	case !isHash(id):
 		return "", fmt.Errorf("git fast-import answered %q", out)
 	}
-	signed, err := r.sign(ctx, rev.time, message, id+"^{tree}", parents...)
+	var signed string
+	if r.signsThere() {
+		signed, err = r.signThere(ctx, id, message, parents)
+	} else {
+		signed, err = r.sign(ctx, rev.time, message, id+"^{tree}", parents...)
+	}
 	if err == nil {
 		_, err = r.git(context.WithoutCancel(ctx), "update-ref", target, signed)
 	}
 	return signed, err
 }
 
-// signs reports whether the user has git sign commits.
-func (r *Repo) signs() bool { return !r.opt.DryRun && r.src.Signs() }
+// signs reports whether commits are signed, by the forge or as the user has git sign them.
+func (r *Repo) signs() bool { return r.signsThere() || !r.opt.DryRun && r.src.Signs() }
+
+// signsThere reports whether the forge signs commits.
+func (r *Repo) signsThere() bool {
+	return !r.opt.DryRun && r.remote != nil && r.opt.Signing != nil && r.opt.Signing.By != nil
+}
+
+// signThere has the forge make and sign a commit. It gets the files at a ref that is no branch, as a rule that asks for
+// signatures would refuse them on one. An error is none of a push: nothing was committed.
+func (r *Repo) signThere(ctx context.Context, id, message string, parents []string) (signed string, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("have a commit signed: %v", err)
+		}
+	}()
+	top, err := r.lookUp(ctx, id+"^{tree}")
+	if err == nil {
+		err = r.uploadLarge(ctx)
+	}
+	if err == nil {
+		err = r.send(ctx, "+"+id+":refs/reprise/unsigned/"+path.Base(r.ref))
+	}
+	if err == nil {
+		signed, err = r.opt.Signing.By(ctx, message, top[0].ID, parents)
+	}
+	if err == nil {
+		signed, err = r.fetchRef(ctx, signed, made)
+	}
+	if err != nil {
+		return "", err
+	}
+	if has, err := r.lookUp(ctx, signed+"^{tree}"); err != nil || has[0].ID != top[0].ID {
+		return "", errors.Join(err, fmt.Errorf("commit %s has other files than were asked for", short(signed)))
+	}
+	return signed, nil
+}
 
 // Signs reports whether the user has git sign commits.
 func (s *Source) Signs() bool {

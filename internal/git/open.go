@@ -319,4 +319,16 @@ type Options struct {
 	Hold hold
 
 	Name, Email string // who commits; default: the user's configuration, else reprise
+
+	// Signing is asked before each commit, and may change until then; nil: as the user's configuration says.
+	Signing *Signing
+}
+
+// Signing is who signs the commits of a run.
+type Signing struct {
+	// By has the forge make a commit of a tree and parents that it has, and sign it; nil: git signs as it signs the user's.
+	By func(ctx context.Context, message, tree string, parents []string) (id string, err error)
+	// Off adds who signs off; For is that person, with name and address, and empty: whoever commits.
+	Off bool
+	For string
 }

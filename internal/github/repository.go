@@ -80,6 +80,36 @@ func (c Repo) File(ctx context.Context, ref, name string) ([]byte, error) {
 	return []byte(text), nil
 }
 
+// SignedCommit makes a commit of a tree and parents that are there, on no branch, and gives its hash. GitHub signs it in
+// its own name where the token is one of a job or an app, and says so; else that is an error.
+// https://docs.github.com/en/rest/git/commits#create-a-commit
+func (c Repo) SignedCommit(ctx context.Context, message, tree string, parents []string) (string, error) {
+	what := "make a signed commit in " + c.Name
+	made, _, err := do[github.Commit](ctx, c.api, Request{
+		What: what, Needs: "contents: write", Method: http.MethodPost, Path: c.path() + "/git/commits", Repeatable: true,
+		Body: map[string]any{"message": message, "tree": tree, "parents": parents}, // an author of ours would keep GitHub from signing
+	})
+	if v := made.GetVerification(); err == nil && !v.GetVerified() {
+		err = fmt.Errorf("%s: GitHub has not signed it (%s), which it does for the token of a job or an app: leave the secret TOKEN out, or make it a token of an app", what, v.GetReason())
+	}
+	return made.GetSHA(), err
+}
+
+// Rules are the kinds of rules that hold for a branch, such as required_signatures, also for one that is not there yet.
+// A forge that knows none has none. https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func (c Repo) Rules(ctx context.Context, branch string) (kinds []string, err error) {
+	found, _, err := do[[]struct{ Type string }](ctx, c.api, Request{
+		What: "read the rules of " + branch + " in " + c.Name, Needs: "metadata: read", Path: c.path() + "/rules/branches/" + (&url.URL{Path: branch}).EscapedPath() + "?per_page=100",
+	})
+	if IsKind(err, NotFound) {
+		return nil, nil
+	}
+	for _, r := range found {
+		kinds = append(kinds, r.Type)
+	}
+	return kinds, err
+}
+
 // Web is the address at which people see what the API gives.
 func (c *Client) Web() *url.URL {
 	return &url.URL{Scheme: c.retry.base.Scheme, Host: strings.TrimPrefix(strings.ToLower(c.retry.base.Host), "api.")}
@@ -157,6 +187,14 @@ func (c Repo) Role(ctx context.Context, login string) (Role, error) {
 		return RoleNone, err
 	}
 	return cmp.Or(granted(w.User.Permissions), parseRole(w.Permission)), nil // some forges send the word alone
+}
+
+// Account asks who somebody is, by their login.
+func (c Repo) Account(ctx context.Context, login string) (User, error) {
+	w, _, err := do[github.RepositoryPermissionLevel](ctx, c.api, Request{
+		What: "read who " + login + " is", Needs: "metadata: read", Path: c.path() + "/collaborators/" + url.PathEscape(login) + "/permission",
+	})
+	return User{Login: w.GetUser().GetLogin(), ID: w.GetUser().GetID()}, err
 }
 
 // Role is what somebody may do in a repository.

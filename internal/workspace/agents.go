@@ -176,6 +176,9 @@ func (w *Workspace) Ready(o Options) error {
 	if err != nil {
 		return err
 	}
+	if w.Plan.Sign && !o.Scratch && w.Signing().By == nil && !w.Source.Signs() {
+		return exit.Usagef("the pipeline asks for signed commits (sign: true), and your git signs none: git config commit.gpgSign true, with your key in user.signingKey")
+	}
 	var missing []metadata.Reason
 	for _, name := range needed(w.Plan) {
 		by, why := w.standIn(name, opts)

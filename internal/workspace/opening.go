@@ -89,8 +89,9 @@ func (w *opening) openTree(ctx context.Context) error {
 	}
 	w.Branch = w.Env.Branch(w.Issue.ID)
 	opts := git.Options{
-		Hold:   sandbox.Converters(containment(w.o.Sandbox), helper, w.Env.Environ),
-		Source: w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID), Keep: phases.RecordName(w.Issue.ID),
+		Signing: &git.Signing{},
+		Hold:    sandbox.Converters(containment(w.o.Sandbox), helper, w.Env.Environ),
+		Source:  w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID), Keep: phases.RecordName(w.Issue.ID),
 		TakeOther: w.o.TakeTheirs, Scrap: phases.RecordFile(w.Issue.ID), Locked: endLeftovers, Still: w.o.Still,
 		Fit: func(read func(string) ([]byte, error)) error {
 			_, err := w.parse(read(phases.RecordFile(w.Issue.ID)))

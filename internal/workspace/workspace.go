@@ -87,6 +87,9 @@ func (w *Workspace) Close() error {
 	return err
 }
 
+// Signing is who signs the commits of the run.
+func (w *Workspace) Signing() *git.Signing { return w.tree.Signing }
+
 // Engine wires the engine that carries this run on.
 func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, error) {
 	eval, err := evaluator()
@@ -97,6 +100,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 	if err != nil {
 		return nil, err
 	}
+	w.Signing().Off = w.Plan.SignOff
 	opts.Sweep() // the run is this process's alone
 	calls := w.calls(&opts)
 	w.others.Close() // of an engine before
@@ -144,6 +148,9 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 		tell: func(of error) {
 			_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
 		},
+	}
+	if w.Signing().By != nil { // commits of parts beside others do not reach the forge one by one
+		return e, nil
 	}
 	e.Beside = (&engine.LaneSide{Engine: e, Trees: w.besides, Jobs: max(1, cmp.Or(o.Jobs, w.Plan.Jobs)), Only: o.Only}).Run
 	return e, nil

@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // bare is a bare git repository on disk, by its folder; "" is none, in which nothing is found.
@@ -88,6 +89,59 @@ func (v *visit) createRef() reply {
 	}
 	return created(refObject(ref, sha))
 }
+
+// listRules lists the rules of a branch, which need not be there.
+func (v *visit) listRules() reply {
+	rules := v.repo.Rules
+	if v.params["branch"] == cmp.Or(v.repo.DefaultBranch, "main") {
+		rules = nil
+	}
+	return page(v, rules, func(kind string) object {
+		return object{"type": kind, "ruleset_source_type": "Repository", "ruleset_source": v.repo.owner + "/" + v.repo.name, "ruleset_id": 42}
+	})
+}
+
+// createCommit makes a commit of what is there. Without an author, and for an app, GitHub signs it in its own name.
+func (v *visit) createCommit() reply {
+	tree, message := v.text("tree"), v.text("message")
+	if _, kind, _, found := v.repo.bare.object(tree); v.repo.bare == "" || !found || kind != "tree" {
+		return refuse(http.StatusUnprocessableEntity, "Tree SHA does not exist")
+	}
+	parents, _ := field[[]any](v, "parents")
+	_, own := field[object](v, "author")
+	at, signed := time.Now().UTC(), v.token.installation && !own
+	text := "tree " + tree + "\n"
+	shown := []object{}
+	for _, p := range parents {
+		sha, _ := p.(string)
+		if _, kind, _, found := v.repo.bare.object(sha); !found || kind != "commit" {
+			return refuse(http.StatusUnprocessableEntity, "Parent SHA does not exist or is not a commit object")
+		}
+		text += "parent " + sha + "\n"
+		shown = append(shown, object{"sha": sha, "url": v.repo.api() + "/git/commits/" + sha, "html_url": v.repo.api()})
+	}
+	who := object{"name": v.token.login, "email": v.token.login + "@users.noreply.github.com", "date": at.Format(time.RFC3339)}
+	text += fmt.Sprintf("author %s <%[1]s@users.noreply.github.com> %d +0000\ncommitter GitHub <noreply@github.com> %[2]d +0000\n", v.token.login, at.Unix())
+	verification := object{"verified": signed, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
+	if signed {
+		verification = object{"verified": true, "reason": "valid", "signature": forgeSignature, "payload": text + "\n" + message, "verified_at": nil}
+		text += "gpgsig " + strings.ReplaceAll(forgeSignature, "\n", "\n ") + "\n"
+	}
+	c := exec.Command("git", "--git-dir", string(v.repo.bare), "hash-object", "-t", "commit", "-w", "--stdin")
+	c.Stdin = strings.NewReader(text + "\n" + message)
+	out, err := c.Output()
+	if err != nil {
+		return refuse(http.StatusUnprocessableEntity, "Invalid commit")
+	}
+	sha := strings.TrimSpace(string(out))
+	return created(object{
+		"sha": sha, "node_id": "C_1", "url": v.repo.api() + "/git/commits/" + sha, "html_url": v.repo.api(), "author": who, "committer": who,
+		"message": message, "tree": object{"sha": tree, "url": v.repo.api()}, "parents": shown, "verification": verification,
+	})
+}
+
+// forgeSignature stands where GitHub's signature does.
+const forgeSignature = "-----BEGIN PGP SIGNATURE-----\n\nwsBcBAABCAAQ\n-----END PGP SIGNATURE-----"
 
 func (v *visit) getBranch() reply {
 	branch := v.params["branch"]

@@ -36,10 +36,11 @@ type repository struct {
 type Settings struct {
 	DefaultBranch  string // empty: main
 	Fork           bool
-	Archived       bool // it can be read only
-	NoIssues       bool // issues are switched off
-	NoDrafts       bool // pull requests cannot be drafts
-	NoActionsPulls bool // jobs with GITHUB_TOKEN may not create pull requests
+	Archived       bool     // it can be read only
+	NoIssues       bool     // issues are switched off
+	NoDrafts       bool     // pull requests cannot be drafts
+	NoActionsPulls bool     // jobs with GITHUB_TOKEN may not create pull requests
+	Rules          []string // kinds of rules that hold for every branch but the default one, such as required_signatures
 }
 
 // moved is where an issue is that is not there any more. The zero value: it was deleted.

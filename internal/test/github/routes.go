@@ -89,6 +89,8 @@ func routes() []route {
 
 		{"GET", inRepo + "/git/ref/{ref}", contentsRead, "", false, (*visit).getRef},
 		{"POST", inRepo + "/git/refs", "contents=write", "write", false, (*visit).createRef},
+		{"POST", inRepo + "/git/commits", "contents=write", "write", false, (*visit).createCommit},
+		{"GET", inRepo + "/rules/branches/{branch}", metadataRead, "", false, (*visit).listRules},
 		{"GET", inRepo + "/contents/{path}", contentsRead, "", false, (*visit).getContents},
 		{"GET", inRepo + "/git/blobs/{file_sha}", contentsRead, "", false, (*visit).getBlob},
 		{"GET", inRepo + "/branches/{branch}", contentsRead, "", false, (*visit).getBranch},

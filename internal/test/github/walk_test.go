@@ -109,7 +109,7 @@ func TestEveryRoute(t *testing.T) {
 	s.Bare("acme/files", files)
 	s.Permit("acme/files", "ada", "write")
 	s.AddRepository("ada/own", false)
-	blob := blobOf(t, files, "docs/a b.md")
+	blob, tree := blobOf(t, files, "docs/a b.md"), blobOf(t, files, "docs")
 	const r = "/repos/acme/widget"
 	comment := fmt.Sprintf("%s/issues/comments/%d", r, c)
 	for _, tt := range []struct {
@@ -174,6 +174,9 @@ func TestEveryRoute(t *testing.T) {
 		{"GET", "/repos/acme/files/git/blobs/" + blob, nil, 200},
 		{"GET", "/repos/acme/files/git/blobs/" + strings.Repeat("0", 40), nil, 404},
 		{"POST", r + "/git/refs", object{"ref": "refs/heads/new", "sha": strings.Repeat("0", 40)}, 422},
+		{"POST", "/repos/acme/files/git/commits", object{"message": "more", "tree": tree, "parents": []any{}}, 201},
+		{"POST", "/repos/acme/files/git/commits", object{"message": "more", "tree": blob, "parents": []any{}}, 422},
+		{"GET", r + "/rules/branches/reprise/issue-7", nil, 200},
 		{"GET", r + "/actions/permissions/workflow", nil, 403},
 		{"GET", "/repos/ada/own/actions/permissions/workflow", nil, 200},
 		{"GET", r + "/actions/runs/5", nil, 200},

@@ -1,0 +1,80 @@
+//go:build slow || e2e
+
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
+)
+
+// Where a rule demands signatures, GitHub makes and signs all commits of a run, of a rollback and of a squash,
+// and each says who signs it off if the pipeline asks for that. Without the rule nothing is signed.
+func TestSignedByGitHub(t *testing.T) {
+	for _, demanded := range []string{"rule", "pipeline", ""} {
+		t.Run("by "+demanded, func(t *testing.T) {
+			pipeline := twoSteps + "signoff: true\n"
+			if demanded == "pipeline" {
+				pipeline += "sign: true\n"
+			}
+			h := newStage(t, pipeline)
+			h.write("home/build-execute", changesCode)
+			h.forge.Permit(hubRepo, "mia", "maintain")
+			if demanded == "rule" {
+				h.forge.Configure(hubRepo, githubtest.Settings{Rules: []string{"non_fast_forward", "required_signatures"}})
+			}
+			if demanded != "" {
+				h.git("-C", h.path("origin.git"), "config", "uploadpack.allowAnySHA1InWant", "true") // as GitHub has it
+				hook := "#!/bin/sh\ncase $1 in refs/heads/reprise/*) ;; *) exit 0 ;; esac\nfor c in $(git rev-list \"$3\" --not --branches); do\n" +
+					"git cat-file commit $c | grep -q '^gpgsig ' || { echo \"Commits must have verified signatures: $c\" >&2; exit 1; }\ndone\n"
+				if err := os.WriteFile(h.path("origin.git/hooks/update"), []byte(hook), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")
+			h.heard(h.say("ada", "/rollback build because it is not polite"), "ada").end(exit.Done).wants("status", "completed")
+			commits := func(what string, least int) {
+				t.Helper()
+				out, err := testenv.Git(h.path("origin.git"), "rev-list", "reprise/issue-7", "--not", "main")
+				if err != nil || len(strings.Fields(out)) < least {
+					t.Fatalf("%s: the commits are %q (%v), want at least %d", what, out, err, least)
+				}
+				for _, c := range strings.Fields(out) {
+					text, err := testenv.Git(h.path("origin.git"), "cat-file", "commit", c)
+					signed := strings.Contains(text, "\ngpgsig ") && strings.Contains(text, "\nauthor github-actions[bot] ")
+					if err != nil || signed != (demanded != "") {
+						t.Errorf("%s: a commit is (%v):\n%s", what, err, text)
+					}
+					if off := regexp.MustCompile(`\nSigned-off-by: (ada|mia) <[1-9][0-9]*\+(ada|mia)@users\.noreply\.127\.0\.0\.1>\n`); !off.MatchString(text) {
+						t.Errorf("%s: a commit lacks %q:\n%s", what, off, text)
+					}
+				}
+			}
+			commits("of the run", 5)
+			h.heard(h.sayOn(8, "mia", "/finish --squash"), "mia").end(exit.Done).wants("status", "completed")
+			commits("squashed", 1)
+		})
+	}
+}
+
+// A token for which GitHub does not sign is told before anything is done, and so is a git that signs nothing.
+func TestNotSigned(t *testing.T) {
+	h := newStage(t, twoSteps+"sign: true\n")
+	h.forge.AddToken("ghp_canary0123456789", "ada")
+	h.env = append(h.env, "INPUT_GITHUB_TOKEN=ghp_canary0123456789")
+	id := h.say("ada", "/run")
+	h.heard(id, "ada", "INPUT_GITHUB_TOKEN=ghp_canary0123456789").end(exit.Failed)
+	if calls := h.calls(); calls != "" {
+		t.Errorf("agents were called for %s", calls)
+	}
+	said := ""
+	for _, c := range h.forge.Comments(hubRepo, hubIssue) {
+		said += c.Body
+	}
+	has(t, "what was said", said, "GitHub has not signed it (unsigned)", "leave the secret TOKEN out")
+}
