@@ -141,7 +141,7 @@ func (f *Federation) ask(method string, at *url.URL, how http.Header, order map[
 			said = strings.ReplaceAll(said, string(secret), string(inPlace))
 		}
 	}
-	return errors.New(text.Join(": ", fmt.Sprintf("%s answers with %d", at.Host, res.StatusCode), said))
+	return errors.New(text.Join(": ", fmt.Sprintf("%s answers with %d", at.Host, res.StatusCode), text.Short(said, 300)))
 }
 
 // complaint is what an answer says is wrong, in the forms of OAuth and of Anthropic.
@@ -155,6 +155,5 @@ func complaint(data []byte) string {
 	if json.Unmarshal(data, &oauth) != nil && json.Unmarshal(data, &own) != nil {
 		return ""
 	}
-	said := text.FirstLine(text.Join(": ", oauth.Error, cmp.Or(oauth.Description, oauth.Message, own.Error.Message)))
-	return said[:min(len(said), 300)]
+	return text.FirstLine(text.Join(": ", oauth.Error, cmp.Or(oauth.Description, oauth.Message, own.Error.Message)))
 }

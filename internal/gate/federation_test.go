@@ -125,8 +125,11 @@ func TestFederationRefused(t *testing.T) {
 			"not taken for a key: HOST answers with 401: invalid_grant: wrong audience in [the key]; its federation rule has to fit this repository and the audience https://api.anthropic.com",
 		},
 		"Anthropic": {func(x *exchanges) { x.refusal = `{"type":"error","error":{"type":"x","message":"no rule\nfits"}}` }, "HOST answers with 401: no rule; its federation"},
-		"a page":    {func(x *exchanges) { x.refusal = "<html>" }, "HOST answers with 401; its federation"},
-		"nobody":    {func(x *exchanges) { x.Close() }, "HOST gives no answer: "},
+		"a long one": {
+			func(x *exchanges) { x.refusal = `{"error":"` + strings.Repeat("x", 285) + `identity-of-the-job"}` }, "HOST answers with 401: xxx",
+		},
+		"a page": {func(x *exchanges) { x.refusal = "<html>" }, "HOST answers with 401; its federation"},
+		"nobody": {func(x *exchanges) { x.Close() }, "HOST gives no answer: "},
 	} {
 		x := newExchanges(t)
 		tt.change(x)

@@ -40,6 +40,7 @@ type Origin struct {
 // origin matches SOURCE[@REF][:FOLDER], where SOURCE may have a host with a port and a user for ssh.
 var (
 	origin   = regexp.MustCompile(`^((?:(?:https?|ssh|git|file)://[^/]*/)?[^:@]+)(?:@([^:]+))?(?::(.+))?$`)
+	login    = regexp.MustCompile(`^(https?://[^/]*|\w+://[^/]*:[^/]*)@`)
 	onGitHub = regexp.MustCompile(`^[\w-][\w.-]*/[\w.-]+$`)
 )
 
@@ -49,13 +50,16 @@ func ParseOrigin(said string) (Origin, error) {
 	if m == nil || !onGitHub.MatchString(m[1]) && !strings.Contains(m[1], "://") && strings.IndexAny(m[1], "./") != 0 {
 		return Origin{}, errors.New("expected OWNER/REPO[@REF][:FOLDER], an address that begins with https:// or ssh://, or a folder that begins with . or /")
 	}
-	if strings.HasPrefix(m[1], "http") && strings.Contains(m[1], "@") {
+	if m[3] = path.Clean(cmp.Or(m[3], ".github/reprise")); !fs.ValidPath(m[3]) {
+		return Origin{}, fmt.Errorf("%s is no folder inside the repository", m[3])
+	}
+	if login.MatchString(m[1]) {
 		return Origin{}, errors.New("an address with a login would be committed: give the login to git as a credential")
 	}
 	if onGitHub.MatchString(m[1]) {
 		m[1] = "https://github.com/" + m[1]
 	}
-	return Origin{From: m[1], Ref: cmp.Or(m[2], "HEAD"), Folder: path.Clean(cmp.Or(m[3], ".github/reprise"))}, nil
+	return Origin{From: m[1], Ref: cmp.Or(m[2], "HEAD"), Folder: m[3]}, nil
 }
 
 // Origins reads where the files in VendorDir come from.
@@ -64,8 +68,18 @@ func Origins(top fs.FS) (all []Origin, err error) {
 	if err == nil {
 		err = json.Unmarshal(data, &all)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", originsFile, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, o := range all {
+		for name := range o.Files {
+			if !plainPath.MatchString(name) || o.Ref == "" || !fs.ValidPath(o.Folder) {
+				err = errors.New("it was changed by hand")
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not as reprise init --from writes it: take it back with git, or remove it and take all anew", originsFile)
 	}
 	return all, nil
 }
@@ -119,16 +133,17 @@ type VendorChange struct {
 
 // Update gives an origin as it is at a commit with these files, and those here which it changes.
 func (o Origin) Update(root *os.Root, commit string, files map[string][]byte) (Origin, []VendorChange, error) {
-	was, now := o.Files, map[string][]byte{}
+	was, now, taken := o.Files, map[string][]byte{}, map[string]bool{}
 	o.Commit, o.Files = commit, map[string]string{}
 	for name, data := range files {
 		to := vendored(strings.TrimPrefix(name, o.Folder+"/"))
 		switch {
 		case to == "":
 			continue
-		case !plainPath.MatchString(to) || !utf8.Valid(data) || bytes.Contains(data, []byte{0}) || now[to] != nil:
+		case !plainPath.MatchString(to) || !utf8.Valid(data) || bytes.Contains(data, []byte{0}) || taken[strings.ToLower(to)]:
 			return o, nil, fmt.Errorf("%s: %q is not taken: expected text, once, under a name of letters, digits and . _ - + @", o.From, name)
 		}
+		taken[strings.ToLower(to)] = true // as some machines take both for one file
 		now[to] = append([]byte{}, unixLines(data)...)
 		o.Files[to] = phases.DigestOf(now[to])
 	}
