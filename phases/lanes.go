@@ -230,7 +230,15 @@ const mostInWave = 20
 // with the name of its part. No branch is made, so that nothing of it starts CI.
 func PartRefs(issue string) string { return "refs/reprise/parts/issue-" + issue + "/" }
 
-// Of gives the parts that can begin now beside each other, in the order of the record. It is nil if that is one part,
+// TasksOwner has the lease on a run whose parts are left to tasks, on any machine.
+const TasksOwner = "tasks"
+
+// LeftToTasks reports whether the parts of a run are left to tasks, until somebody joins what those have done.
+func LeftToTasks(run metadata.Run) bool {
+	return run.Execution.Lease != nil && run.Execution.Lease.Owner == TasksOwner
+}
+
+// PartsOfWave gives the parts that can begin now beside each other, in the order of the record. It is nil if that is one part,
 // if work of parts lies in lanes on this machine, or if too little of the budget is left for so many.
 func PartsOfWave(c Course) (parts []string) {
 	if c.Run.Status != metadata.Running {

@@ -225,7 +225,7 @@ func TestJoinLostAndTakenHere(t *testing.T) {
 	held := h.run(exit.Failed, "run", "--issue", "7", "--sandbox", "off")
 	has(t, "a run that jobs may still have", held, "actions/9001/1 works on issue 7", "--take over")
 	said := h.run(exit.Done, "run", "--issue", "7", "--sandbox", "off", "--take", "over")
-	has(t, "the run", said, "jobs of a workflow have worked on its parts", "2 attempts of theirs are taken over")
+	has(t, "the run", said, "jobs or tasks have worked on its parts", "2 attempts of theirs are taken over")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
 	if got := h.calls(); strings.Count(got, "build.t") != 3 {
 		t.Errorf("the agent was called for %s\n%s", got, said)
@@ -311,7 +311,7 @@ func TestPartsThatCannotBeFetched(t *testing.T) {
 	tree = strings.TrimSpace(tree)
 	h.remove("origin.git/objects/" + tree[:2] + "/" + tree[2:])
 	j := h.also("join").end(exit.Done).wants("status", "completed")
-	has(t, "the log", j.said.String(), "done of build.t1 cannot be fetched", "git push origin :"+ref, "job for build.t2 has pushed nothing")
+	has(t, "the log", j.said.String(), "done of build.t1 cannot be fetched", "git push origin :"+ref, "nothing was pushed of build.t2")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
 	for part, want := range map[string]int{"build.t1": 2, "build.t2": 1, "build.t3": 1} {
 		if got := strings.Count(h.calls(), part+" execute"); got != want {

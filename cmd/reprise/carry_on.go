@@ -125,10 +125,17 @@ func (s runSession) carryOn(ctx context.Context) (metadata.Run, error) {
 
 // toTheEnd carries a run on to where it stops. If that is its end, the last commit takes its folder off the branch.
 func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata.Run) (_ metadata.Run, err error) {
+	if s.o.fanOut {
+		bot.SplitIntoParts(e)
+	}
 	if s.o.Scratch { // it begins at the base, and is gone before that moves
 		run, err = e.Run(ctx, run)
 	} else {
 		run, err = updaterOf(s.Workspace).Run(ctx, e, run)
+	}
+	if due, is := errors.AsType[*bot.PartsDue](err); is {
+		s.Run = run
+		return bot.LeaveParts(ctx, s.Workspace, e, due)
 	}
 	if err != nil {
 		return run, err

@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/telemetry"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -55,6 +56,7 @@ the checks of the pipeline, which may need the network.`,
 		o.Agent, o.Model, _ = strings.Cut(text, ":")
 		return nil
 	})
+	f.BoolVar(&o.fanOut, "fan-out", false, "leave parts that can be done at the same time to `reprise task` on any machines (it pushes)")
 	f.Func("jobs", "`N` parts of a phase, or checks, side by side; off: no phase is split (default: as the pipeline says; checks on half the processors, at most 4)", o.readJobs)
 	f.StringVar(&o.Pipeline, "pipeline", "", "`NAME` of the pipeline, NAME/PRESET, or a file (default: chosen by the issue)")
 	f.Func("phases", "`PHASES` to run, as design, design..testing or ..testing, or to leave out, as -report (default: all)", func(text string) error {
@@ -69,7 +71,6 @@ the checks of the pipeline, which may need the network.`,
 	f.Var(anew{&o.Refresh, &o.RefreshIssue}, "refresh", "go on with the pipeline and prompts of today; =issue: with the issue of today; =all: with both (default: as the run began)")
 	f.Lookup("refresh").NoOptDefVal = "definition"
 	f.Func("take", "`WHAT`: theirs, to go on from where the branch went elsewhere; over, from a machine that is gone", o.readTake)
-	f.BoolVar(&o.TrustBranch, "trust-branch", false, "go on with the pipeline on the branch, also where others could have written it")
 	f.BoolVar(&o.Pause, "stop-at-gates", false, "stop after each phase; run again to go on")
 	o.progress(f)
 	return c
@@ -84,7 +85,8 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	if o.json {
 		defer func() { err = alwaysJSON(env, err) }()
 	}
-	if o.retry {
+	begun := o.retry || o.join || o.Only != ""
+	if begun {
 		if err := issue.CheckID(o.Id); err != nil {
 			return err
 		}
@@ -92,7 +94,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
-	o.Online, o.Hear = o.File == "" && !o.retry, inbox.DiscussionOn(env)
+	o.Online, o.Hear = o.File == "" && !begun, inbox.DiscussionOn(env)
 	o.Here = env.Getenv("CI") == "" // jobs go by the default branch
 	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
@@ -100,7 +102,10 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	s := runSession{w, o}
-	if err := w.Busy(env.Now()); err != nil && !o.TakeOver && !o.Scratch {
+	if o.Only != "" {
+		return s.doTask(ctx)
+	}
+	if err := w.Busy(env.Now()); err != nil && !o.TakeOver && !o.Scratch && !(o.join && phases.LeftToTasks(w.Run)) {
 		return err
 	}
 	before := metadata.Run{}
@@ -109,7 +114,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		if err := o.Keep(w); err != nil {
 			return err
 		}
-		if err := bot.FoldAbandonedParts(ctx, w, o.Options); err != nil {
+		if err := bot.JoinParts(ctx, w, o.Options, o.join); err != nil {
 			return err
 		}
 		if o.retry {
@@ -181,7 +186,65 @@ func (s runSession) tryAgain(ctx context.Context) error {
 	return err
 }
 
-// runOptions are the flags of run and retry.
+func taskCommand(env environ.Env) *cobra.Command {
+	o := runOptions{log: "text"}
+	c := &cobra.Command{
+		Use:   "task --issue ID PART",
+		Short: "Do one part of a run, beside others on any machines",
+		Long: `Do one part of a run that was left to tasks by run --fan-out, and push it to a ref of
+its own at origin. It works in any clone that may push, and needs no account at a forge.
+A task that was killed is started again, there or elsewhere: it goes on from what it
+has pushed. The run itself goes on with join.`,
+		Example: "  reprise task --issue 7 build.t2",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || metadata.CheckID(args[0]) != nil {
+				return exit.Usagef("which part? Give one that run --fan-out has named, as in: reprise task --issue 7 build.t2")
+			}
+			o.Push, o.Only, o.Jobs = new(true), args[0], 1
+			return nil
+		},
+		ValidArgsFunction: completes(func(c *cobra.Command) []string { return phasesOf(env, c) }),
+		RunE:              func(c *cobra.Command, _ []string) error { return runRun(c.Context(), env, o) },
+	}
+	o.place(c.Flags())
+	return c
+}
+
+// doTask does one part of the run and says how that stands then.
+func (s runSession) doTask(ctx context.Context) error {
+	screen := s.view()
+	run, no, err := bot.Task{Workspace: s.Workspace, Options: s.o.Options, Report: screen}.Do(ctx)
+	screen.Close()
+	switch {
+	case err != nil:
+		return err
+	case no != "":
+		s.say(no)
+	case ctx.Err() != nil:
+		return exit.Code(exit.Cancelled)
+	default:
+		_, shown := bot.PartShown(run, s.o.Only)
+		terminal.Tell(s.Env.Stdout, "\n"+s.o.Only+": "+shown)
+	}
+	return nil
+}
+
+func joinCommand(env environ.Env) *cobra.Command {
+	o := runOptions{join: true}
+	c := &cobra.Command{
+		Use:   "join --issue ID",
+		Short: "Take in what tasks have done of a run, and go on with it",
+		Long: `Take in what tasks have pushed of a run that was left to them, do the rest here, and
+go on as reprise run does. Tasks that are still at work end at their next push.`,
+		Example: "  reprise join --issue 7",
+		RunE:    func(c *cobra.Command, _ []string) error { return runRun(c.Context(), env, o) },
+	}
+	o.origin(c.Flags())
+	o.progress(c.Flags())
+	return c
+}
+
+// runOptions are the flags of run, task, join and retry.
 type runOptions struct {
 	workspace.Options
 	dry     bool
@@ -189,6 +252,8 @@ type runOptions struct {
 	prompts bool // every prompt is printed
 	noInput bool
 	log     logForm
+	fanOut  bool   // parts are left to other machines
+	join    bool   // what those have done is taken in
 	retry   bool   // the run is tried again
 	phase   string // that is tried again; empty: the one the run stopped at
 }
@@ -199,13 +264,19 @@ type logForm string
 // json reports whether each event is one object of JSON.
 func (l logForm) json() bool { return strings.HasSuffix(string(l), "json") }
 
-// origin adds the flags that say which run it is, and what it may spend and reach.
-func (o *runOptions) origin(f *pflag.FlagSet) {
+// place adds the flags that say which run it is, and where.
+func (o *runOptions) place(f *pflag.FlagSet) {
 	f.StringVar(&o.Id, "issue", "", "`ID` of the issue: its number, the name of its file, or its address on GitHub")
 	f.StringVar(&o.Repo, "repo", ".", "any `FOLDER` of the git repository")
+	f.BoolVar(&o.TrustBranch, "trust-branch", false, "go on with the pipeline on the branch, also where others could have written it")
+	sandboxFlag(f, &o.Sandbox)
+}
+
+// origin adds those, and the flags that say what it may spend and reach.
+func (o *runOptions) origin(f *pflag.FlagSet) {
+	o.place(f)
 	f.Func("more", "`AMOUNTS` to spend from here on, such as usd=5,time=90m; also tokens and attempts (default: what is left)", func(text string) error { return command.More(text, &o.More) })
 	pushFlag(f, &o.Push)
-	sandboxFlag(f, &o.Sandbox)
 }
 
 // progress adds the flags that say what is printed, and whether somebody is asked.
@@ -265,12 +336,17 @@ func (o *runOptions) check() error {
 		return exit.Usagef("--issue-file and --issue each name an issue: give one of them")
 	case o.dry && o.Push != nil && *o.Push:
 		return exit.Usagef("--dry-run never pushes: leave --push out")
+	case o.fanOut && (o.dry || o.Push != nil && !*o.Push):
+		return exit.Usagef("--fan-out reaches other machines by origin: leave --dry-run and --push=false out")
 	case o.dry && o.Agent != "" && o.Agent != agents.Rehearsal:
 		return exit.Usagef("--dry-run calls no model, so it takes no --agent %s", o.Agent)
 	case !slices.Contains([]logForm{"text", "verbose", "json", "verbose-json"}, o.log):
 		return exit.Usagef("--log %q is not one of text, verbose, json, verbose-json", o.log)
 	case o.Language != "" && !slices.Contains(metadata.Languages(), o.Language):
 		return exit.Usagef("--language %q is not one of %s", o.Language, strings.Join(metadata.Languages(), ", "))
+	}
+	if o.fanOut || o.join {
+		o.Push = new(true)
 	}
 	if o.dry {
 		o.Agent, o.Scratch = agents.Rehearsal, true

@@ -288,10 +288,10 @@ func openClaimed(ctx context.Context, env environ.Env, o workspace.Options) (*wo
 // claimRun makes sure that nobody else works on a run, which was opened with o, and takes what
 // jobs that are gone have done of its parts: a command is for the run as it stands with that.
 func claimRun(ctx context.Context, w *workspace.Workspace, o workspace.Options) error {
-	if err := w.Busy(w.Env.Now()); err != nil {
+	if err := w.Busy(w.Env.Now()); err != nil && !phases.LeftToTasks(w.Run) {
 		return err
 	}
-	return bot.FoldAbandonedParts(ctx, w, o)
+	return bot.JoinParts(ctx, w, o, false)
 }
 
 // goOnCommand says how to go on with a run: with one command on the same line, with one of
@@ -303,7 +303,11 @@ func goOnCommand(w *workspace.Workspace, run metadata.Run) string {
 	case 1:
 		return w.Shown("continue", "command", commands[0])
 	default:
-		return w.Shown("continue one") + "\n  " + strings.Join(commands, "\n  ")
+		lead := w.Shown("continue one")
+		if phases.LeftToTasks(run) {
+			lead = w.Shown("left to tasks")
+		}
+		return lead + "\n  " + strings.Join(commands, "\n  ")
 	}
 }
 

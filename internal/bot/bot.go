@@ -48,7 +48,7 @@ type bot struct {
 	before metadata.Run // the run that the issue had, if its branch is gone; else the zero value
 	acted  bool         // this process did more with the run than refuse commands
 	obeyed int          // commands that this process took
-	due    *partsDue    // parts that other jobs are to do; nil: there are none
+	due    *PartsDue    // parts that other jobs are to do; nil: there are none
 	// askedCI says that it is known whether CI has something to say.
 	askedCI  bool
 	unpushed *metadata.Run // the record of a step that could not be pushed

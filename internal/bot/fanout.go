@@ -21,62 +21,54 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// partsDue is the error by which an engine stops where the parts of a run are to be done by
+// PartsDue is the error by which an engine stops where the parts of a run are to be done by
 // other machines. The record says nothing of it.
-type partsDue struct{ Parts []string }
+type PartsDue struct{ Parts []string }
 
 // Error says so.
-func (d *partsDue) Error() string {
+func (d *PartsDue) Error() string {
 	return "other machines are to do " + strings.Join(d.Parts, ", ")
 }
 
-// splitIntoParts has an engine end with a *partsDue as soon as parts can be done beside each other.
-func splitIntoParts(e *engine.Engine) {
+// matrix gives the parts as the matrix of a workflow.
+func (d *PartsDue) matrix() string {
+	var rows []map[string]string
+	for _, p := range d.Parts {
+		rows = append(rows, map[string]string{"part": p})
+	}
+	data, _ := json.Marshal(map[string]any{"include": rows}) // texts alone
+	return string(data)
+}
+
+// SplitIntoParts has an engine end with a *PartsDue as soon as parts can be done beside each other.
+func SplitIntoParts(e *engine.Engine) {
 	here := e.Beside
 	e.Beside = func(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
 		if parts := phases.PartsOfWave(phases.On(e.Plan, run)); parts != nil && ctx.Err() == nil {
-			return run, false, &partsDue{parts}
+			return run, false, &PartsDue{parts}
 		}
 		return here(ctx, run)
 	}
 }
 
-// leaseFor is how long the jobs of a run of a workflow have a run, if GitHub does not say before that they are over.
+// leaseFor is how long those that do parts have a run, unless it is known before that they are over, or somebody joins.
 const leaseFor = 12 * time.Hour
 
-// leaveParts leaves a run to the jobs of the same run of a workflow, one for each part, and gives its record and the
-// matrix that starts them. What earlier jobs have pushed and nobody has taken is removed first.
-func leaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, parts []string) (next metadata.Run, matrix string, err error) {
+// LeaveParts leaves a run, as its workspace has it, to those that do its parts: to the jobs of the same run of a workflow,
+// else to tasks on any machine. It gives the record. What earlier ones have pushed and nobody has taken is removed first.
+func LeaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, due *PartsDue) (metadata.Run, error) {
 	at, err := originOf(w)
 	if err != nil {
-		return w.Run, "", err
-	}
-	all, ok := allJobs(e.Owner)
-	if !ok {
-		return w.Run, "", errors.New("parts can be done by other machines only within GitHub Actions")
+		return w.Run, err
 	}
 	earlier, err := at.list(ctx)
 	if err == nil {
 		err = at.remove(ctx, earlier)
 	}
 	if err != nil {
-		return w.Run, "", err
+		return w.Run, err
 	}
-	next = phases.Touch(w.Run, e.Now())
-	if err := e.HandOn(ctx, next, fmt.Sprintf("fan out: %d parts, each on a machine of its own", len(parts)), all, leaseFor); err != nil {
-		return w.Run, "", err
-	}
-	type row struct {
-		Part string `json:"part"`
-	}
-	rows := struct {
-		Include []row `json:"include"`
-	}{}
-	for _, p := range parts {
-		rows.Include = append(rows.Include, row{p})
-	}
-	text, err := json.Marshal(rows)
-	return next, string(text), err
+	return e.HandOn(ctx, w.Run, fmt.Sprintf("fan out: %d parts, each on a machine of its own", len(due.Parts)), allTasks(e.Owner), leaseFor)
 }
 
 // exchange is a checkout that can talk with origin.
@@ -139,11 +131,11 @@ func (o origin) remove(ctx context.Context, of map[string]git.Ref) error {
 	return nil
 }
 
-// FoldAbandonedParts does on a person's machine what Fold does, if the job that was to join the parts of a run is
-// gone: the lease on the run says so, as nobody gave it back. Without such a lease, and on a scratch copy, it does
-// nothing. People are told what was taken, and what was not.
-func FoldAbandonedParts(ctx context.Context, w *workspace.Workspace, o workspace.Options) error {
-	if o.Scratch || w.Run.Execution.Lease == nil {
+// JoinParts takes in, on a person's machine, what others have done of the parts of a run. People are told what was taken,
+// and what was not. On a scratch copy it does nothing; nor without a lease on the run, which those who do parts leave
+// behind until somebody joins them, unless join says that they have nobody else.
+func JoinParts(ctx context.Context, w *workspace.Workspace, o workspace.Options, join bool) error {
+	if o.Scratch || w.Run.Execution.Lease == nil && !join {
 		return nil
 	}
 	say := func(what any) { _, _ = fmt.Fprintln(w.Env.Stderr, "reprise:", text.Flat(fmt.Sprint(what))) }
@@ -155,8 +147,12 @@ func FoldAbandonedParts(ctx context.Context, w *workspace.Workspace, o workspace
 	if _, err := foldParts(ctx, w, e, func(err error) { say(err) }); err != nil {
 		return err
 	}
-	if n := len(w.Run.Attempts) - before; n > 0 {
-		say(w.Shown("from jobs", "n", n))
+	w.Run.Execution.Lease = nil // so says the next commit
+	switch n := len(w.Run.Attempts) - before; {
+	case n > 0:
+		say(w.Shown("from tasks", "n", n))
+	case join:
+		say(w.Shown("nothing joined"))
 	}
 	return nil
 }
@@ -169,7 +165,7 @@ const (
 )
 
 // foldParts takes what other machines have done into the record of a run and commits that, and
-// removes what they have pushed, save what cannot be fetched. Where nothing was pushed,
+// removes what they have pushed, save what cannot be read here. Where nothing was pushed,
 // nothing is committed. Warn is told of each part whose work is missing or not taken, and why.
 func foldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn func(error)) (metadata.Run, error) {
 	at, err := originOf(w)
@@ -181,49 +177,55 @@ func foldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, wa
 		return w.Run, err
 	}
 	tellMissing(w, of, warn)
-	if len(of) == 0 {
-		return w.Run, nil
-	}
-	f := folding{w: w, e: e, from: w.Run, next: w.Run, files: map[string][]byte{}}
-	var said []string
-	if err := at.fetchAll(ctx, of, warn); err != nil {
+	f, said, err := at.gather(ctx, w, e, of, warn)
+	if err != nil {
 		return w.Run, err
+	}
+	if len(said) == 0 {
+		return w.Run, at.remove(ctx, of)
+	}
+	if err := f.commit(ctx, "join: "+strings.Join(said, ", ")); err != nil {
+		return w.Run, err
+	}
+	if err := at.remove(ctx, of); err != nil {
+		warn(err) // they say nothing new, and the next job removes them
+	}
+	return w.Run, nil
+}
+
+// gather puts together what machines have pushed, and says what becomes of it. What
+// cannot be read here is taken out of the refs.
+func (o origin) gather(ctx context.Context, w *workspace.Workspace, e *engine.Engine, of map[string]git.Ref, warn func(error)) (f *folding, said []string, err error) {
+	f = &folding{w: w, e: e, from: w.Run, next: w.Run, files: map[string][]byte{}}
+	if err := o.fetchAll(ctx, of, warn); err != nil {
+		return f, nil, err
 	}
 	for _, part := range slices.Sorted(maps.Keys(of)) {
 		became, why, err := f.take(ctx, part, of[part])
 		if err != nil {
-			return w.Run, err
+			return f, nil, err
 		}
 		if why != nil {
 			warn(fmt.Errorf("what another machine has done of %s is not taken: %w", part, why))
+		}
+		if errors.As(why, new(*metadata.NewerError)) {
+			delete(of, part)
 		}
 		if became != phases.NothingFolded {
 			said = append(said, part+": "+string(became))
 		}
 	}
-	if len(said) == 0 {
-		return w.Run, at.remove(ctx, of)
-	}
-	next := phases.Touch(f.next, e.Now())
-	if err := e.Fold(ctx, next, "join: "+strings.Join(said, ", "), f.files, f.heads); err != nil {
-		return w.Run, err
-	}
-	w.Run, w.Elsewhere = next, len(next.Attempts)
-	e.Elsewhere = w.Elsewhere // the sessions are not on this machine
-	if err := at.remove(ctx, of); err != nil {
-		warn(err) // they say nothing new, and the next job removes them
-	}
-	return next, nil
+	return f, said, nil
 }
 
-// tellMissing says of which parts that the run was left to jobs for nothing was pushed.
+// tellMissing says of which parts that were left to others nothing was pushed.
 func tellMissing(w *workspace.Workspace, of map[string]git.Ref, warn func(error)) {
 	if lease := w.Run.Execution.Lease; lease == nil || !sharedLease(lease.Owner, lease) {
 		return
 	}
 	for _, part := range phases.PartsOfWave(phases.On(w.Plan, w.Run)) {
 		if _, is := of[part]; !is {
-			warn(fmt.Errorf("the job for %s has pushed nothing, so the run does the part itself when it goes on; the log of that job says why", part))
+			warn(fmt.Errorf("nothing was pushed of %s, so the run does the part itself when it goes on; the log of its job or task says why", part))
 		}
 	}
 }
@@ -238,7 +240,7 @@ func (o origin) fetchAll(ctx context.Context, of map[string]git.Ref, warn func(e
 			return fmt.Errorf("fetch what another machine has done of %s: %w", part, err)
 		}
 		if why != nil {
-			warn(fmt.Errorf("what another machine has done of %s cannot be fetched, so the run does the part itself when it goes on; once nobody needs it any more, remove it with: git push origin :%s: %w", part, r.Name, why))
+			warn(fmt.Errorf("what another machine has done of %s cannot be fetched, so the part is done again; once nobody needs it any more, remove it with: git push origin :%s: %w", part, r.Name, why))
 			delete(of, part)
 		}
 	}
@@ -253,6 +255,17 @@ type folding struct {
 	next  metadata.Run
 	files map[string][]byte
 	heads []string
+}
+
+// commit commits the record with the work of the parts.
+func (f *folding) commit(ctx context.Context, subject string) error {
+	next := phases.Touch(f.next, f.e.Now())
+	if err := f.e.Fold(ctx, next, subject, f.files, f.heads); err != nil {
+		return err
+	}
+	f.w.Run, f.w.Elsewhere = next, len(next.Attempts)
+	f.e.Elsewhere = f.w.Elsewhere // the sessions are not on this machine
+	return nil
 }
 
 // take takes what a machine has pushed of a part. Why says why it does not count, or does

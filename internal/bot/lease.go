@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -81,23 +82,24 @@ func (l *lease) jobFor(o command.Request) string {
 	return jobOf(l.me)
 }
 
-// allJobs names all jobs of the run of a workflow that a process is in, as the holder of a
-// lease; false if it is in none.
-func allJobs(me string) (string, bool) {
-	mine, ok := environ.ParseOwner(me)
-	return fmt.Sprintf("actions/%d/%d", mine.Run, mine.Attempt), ok
+// allTasks names all that do parts beside a process, as the holder of a lease: the jobs of the
+// run of a workflow that it is in, else tasks on any machine.
+func allTasks(me string) string {
+	if mine, ok := environ.ParseOwner(me); ok {
+		return fmt.Sprintf("actions/%d/%d", mine.Run, mine.Attempt)
+	}
+	return phases.TasksOwner
 }
 
-// sharedLease reports whether a lease is that of all jobs of the run of a workflow that a
-// process is in, this attempt of it or one before.
+// sharedLease reports whether a lease is that of all that do parts beside a process; of a
+// workflow, in this attempt of its run or one before.
 func sharedLease(me string, lease *metadata.Lease) bool {
-	if lease == nil {
+	if lease == nil || lease.Owner != allTasks(lease.Owner) {
 		return false
 	}
 	mine, ok := environ.ParseOwner(me)
 	other, known := environ.ParseOwner(lease.Owner)
-	whole, _ := allJobs(lease.Owner)
-	return ok && known && mine.Run == other.Run && mine.Attempt >= other.Attempt && lease.Owner == whole
+	return ok == known && mine.Run == other.Run && mine.Attempt >= other.Attempt
 }
 
 // jobOf names the job that a process is, as the origin of a command that stands in no comment; "" if it is none.

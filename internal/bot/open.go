@@ -180,7 +180,7 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	telemetry.Follow(ctx, e, b.w.Run)
 	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, workspace.Longest(b.w.Plan)
 	if b.In.FanOut && b.In.Command != setup.JoinOnly {
-		splitIntoParts(e)
+		SplitIntoParts(e)
 	}
 	b.engine = e
 	b.lease.use(e)

@@ -286,7 +286,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 // handOn leaves the run to other jobs, which do parts of it.
 func (b *bot) handOn(ctx context.Context) jobEnd {
 	b.voice.sendAll(ctx, b.hasCommand(ctx))
-	run, matrix, err := leaveParts(ctx, b.w, b.engine, b.due.Parts)
+	run, err := LeaveParts(ctx, b.w, b.engine, b.due)
 	if err != nil {
 		return b.broke(ctx, err)
 	}
@@ -294,7 +294,7 @@ func (b *bot) handOn(ctx context.Context) jobEnd {
 	b.voice.change(func(n *page.Notices) { n.Elsewhere = b.due.Parts })
 	b.voice.flush(run)
 	b.lease.holding = false
-	return jobEnd{decision: toRun, matrix: matrix}
+	return jobEnd{decision: toRun, matrix: b.due.matrix()}
 }
 
 // updater gives what brings the base into the run.

@@ -30,6 +30,12 @@ func (r *Repo) findTip(ctx context.Context) (err error) {
 	if err := r.forgetLost(ctx); err != nil {
 		return err
 	}
+	if r.opt.Own != "" {
+		r.localTip, r.checkoutTip = "", "" // it begins where the remote's branch is
+		if r.ownTip, err = r.ownThere(ctx); err != nil {
+			return err
+		}
+	}
 	if r.remote != nil {
 		if err := r.fetchBranch(ctx, r.src.Shallow && r.localTip == "" && r.checkoutTip == ""); err != nil {
 			return err

@@ -215,7 +215,7 @@ func (r *Repo) checkoutBranch(ctx context.Context) (commit string, err error) {
 
 // updateCheckout moves the user's branch along. Only the run's ref and the remote count, so a failure is a warning.
 func (r *Repo) updateCheckout(ctx context.Context, tip string) string {
-	if r.checkoutTip == tip {
+	if r.checkoutTip == tip || r.opt.Own != "" {
 		return ""
 	}
 	if where := checkedOut(r.src.CommonDir, r.ref); where != "" {

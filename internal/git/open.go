@@ -293,7 +293,7 @@ type Options struct {
 	Keep string
 
 	Remote string // name of the remote to push to, such as origin; "" neither fetches nor pushes
-	Own    string // full name of the ref of the remote that commits go to in place of the branch; "": the branch
+	Own    string // full name of the ref of the remote that commits go to in place of the branch, here too; "": the branch
 	Still  bool   // nothing is spent before a commit is made, so that the user's key is not tried before
 	DryRun bool   // try only: nothing of the user's repository or of the remote is written
 	Aside  string // folder for the objects of a tree beside that of the run: its branch is in Root alone, and nobody is told of it; "": it is the run's

@@ -63,8 +63,8 @@ func (r *Repo) publish(ctx context.Context) (err error) {
 	return r.markPublished()
 }
 
-// push never forces the branch, only Options.Own: the remote takes the branch only if nothing came between, and one that
-// somebody has deleted is not made again.
+// push never forces the branch, and Options.Own only where nobody else has pushed since it was looked at: the remote takes
+// the branch only if nothing came between, and one that somebody has deleted is not made again.
 func (r *Repo) push(ctx context.Context) error {
 	var last *PushError
 	unclear := 0
@@ -74,7 +74,7 @@ func (r *Repo) push(ctx context.Context) error {
 		}
 		answer, err := r.pushOnce(ctx)
 		if err == nil {
-			r.remoteTip, r.unpushed = r.tip, nil
+			r.remoteTip, r.ownTip, r.unpushed = r.tip, r.tip, nil
 			return nil
 		}
 		last = r.notPushed(answer.rule, err)
@@ -88,6 +88,16 @@ func (r *Repo) push(ctx context.Context) error {
 			return last
 		}
 		// Either somebody was faster, or the answer was lost.
+		if r.opt.Own != "" {
+			there, err := r.ownThere(ctx)
+			if err == nil && there != r.ownTip && there != r.tip {
+				err = fmt.Errorf("%s was changed there meanwhile: another task does this part, or the parts were joined", r.opt.Own)
+			}
+			if r.ownTip = there; err != nil {
+				return r.notPushed("", err)
+			}
+			continue
+		}
 		had := r.remoteTip
 		if e := r.fetchBranch(ctx, false); e != nil {
 			return r.notPushed(answer.rule, errors.Join(err, e))
@@ -109,6 +119,13 @@ func (r *Repo) push(ctx context.Context) error {
 		}
 	}
 	return last
+}
+
+// ownThere gives the commit at Options.Own of the remote; "" if there is none.
+func (r *Repo) ownThere(ctx context.Context) (string, error) {
+	out, err := r.Exchange(ctx, []string{"ls-remote", "--refs"}, r.opt.Own)
+	commit, _, _ := strings.Cut(string(out), "\t")
+	return commit, err
 }
 
 func (r *Repo) notPushed(rule string, err error) *PushError {
@@ -272,7 +289,8 @@ func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
 func (r *Repo) pushRefs(ctx context.Context) ([]string, error) {
 	to := []string{"--end-of-options", r.remote.push, r.tip + ":" + r.ref}
 	if r.opt.Own != "" {
-		to[2] = "+" + r.tip + ":" + r.opt.Own
+		to[2] = r.tip + ":" + r.opt.Own
+		to = append([]string{"--force-with-lease=" + r.opt.Own + ":" + r.ownTip}, to...)
 	} else if r.remoteTip != "" { // which is in the history of the tip: this is for a branch that somebody has deleted
 		to = append([]string{"--force-with-lease=" + r.ref + ":" + r.remoteTip}, to...)
 	}

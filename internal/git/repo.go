@@ -57,6 +57,7 @@ type Repo struct {
 	shelf       string     // the commit that has the state folder, if the tip has none; "" otherwise
 	kept        string     // see keptRecord
 	keptKnown   bool       // it was asked for
+	ownTip      string     // the same of Options.Own
 	remoteTip   string     // what the remote's branch was last seen to hold; "" for no such branch
 	checkoutTip string     // what the user's branch was last seen to hold; "" for no such branch
 	unpushed    []revision // commits of this process that the remote has not

@@ -151,11 +151,7 @@ func keepPage(ctx context.Context, j *environ.Job, w *workspace.Workspace, dir s
 }
 
 func keepTalk(j *environ.Job, w *workspace.Workspace, dir string) error {
-	root, err := workspace.HomeFolder(j.Env, w.Source, w.Issue.ID)
-	left := 0
-	if err == nil {
-		left, err = agents.CopyTranscripts(agents.TranscriptsFolder(root), agents.TranscriptsFolder(dir), resultsMostOfTalk, j.Known)
-	}
+	left, err := agents.CopyTranscripts(agents.TranscriptsFolder(filepath.Dir(w.Repo.Dir())), agents.TranscriptsFolder(dir), resultsMostOfTalk, j.Known)
 	if err != nil {
 		return fmt.Errorf("keep transcripts of the run: %w", err)
 	}

@@ -28,7 +28,7 @@ func ExitCode(run metadata.Run) int {
 	switch {
 	case run.Stop != nil && run.Stop.Code == metadata.BudgetExceeded:
 		return exit.Budget
-	case run.Status == metadata.Completed:
+	case run.Status == metadata.Completed, phases.LeftToTasks(run):
 		return exit.Done
 	case run.Status == metadata.Failed:
 		return exit.Failed
@@ -95,6 +95,12 @@ func NextCommands(c phases.Course) []string {
 	switch {
 	case c.Run.Stop != nil:
 		return toStop(c)
+	case phases.LeftToTasks(c.Run):
+		var tasks []string
+		for _, part := range phases.PartsOfWave(c) {
+			tasks = append(tasks, "reprise task --issue "+text.Flat(c.Run.IssueNumber)+" "+part)
+		}
+		return append(tasks, "reprise join --issue "+text.Flat(c.Run.IssueNumber))
 	case c.Run.Status == metadata.Completed && Whole(c.Plan).Part.Phases() != "":
 		name := c.Run.Pipeline.Name
 		if !strings.HasPrefix(c.Run.Pipeline.Source, "builtin:") && !strings.HasPrefix(c.Run.Pipeline.Source, ".github/reprise/") {

@@ -78,7 +78,7 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	if err := folders.Straighten(dir); err != nil {
 		return nil, err
 	}
-	o.Root, o.Base, o.Remote, o.Keep, o.Fit = dir, commit, "", "", nil
+	o.Root, o.Base, o.Remote, o.Own, o.Keep, o.Fit = dir, commit, "", "", "", nil
 	repo, err := git.Open(ctx, o)
 	if err != nil {
 		return nil, err

@@ -79,9 +79,13 @@ func (w *opening) find(ctx context.Context) (err error) {
 
 // openTree opens branch and work tree.
 func (w *opening) openTree(ctx context.Context) error {
-	root, err := HomeFolder(w.Env, w.Source, w.Issue.ID)
+	// Parts of a run are done beside each other here, too.
+	root, err := HomeFolder(w.Env, w.Source, w.Issue.ID+text.If(w.o.Only != "", "."+w.o.Only))
 	if err != nil {
 		return err
+	}
+	if w.o.Only == "" { // else the task goes on with what is pushed
+		w.local = savedRun(root, w.Issue.ID)
 	}
 	helper, err := SandboxHelper()
 	if err != nil {
@@ -107,7 +111,6 @@ func (w *opening) openTree(ctx context.Context) error {
 	if w.o.Only != "" {
 		opts.Own = phases.PartRefs(w.Issue.ID) + w.o.Only
 	}
-	w.local = savedRun(root, w.Issue.ID)
 	if w.Push, err = w.pushes(ctx); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (w *opening) checkTrust(ctx context.Context) error {
 	if n := len(why) - mostSaid; n > 0 {
 		why, more = why[:mostSaid], fmt.Sprintf("\n- and %d more", n)
 	}
-	return exit.Usagef("this machine has not worked on the run of issue %s with the pipeline that is on %s, and whoever can push to that branch can have written it:\n- %s%s\nLook at it with `reprise explain --issue %[1]s`. To go on with it all the same: `reprise run --issue %[1]s --trust-branch`; with the pipeline as it is defined now: `reprise run --issue %[1]s --refresh`",
+	return exit.Usagef("this machine has not worked on the run of issue %s with the pipeline that is on %s, and whoever can push to that branch can have written it:\n- %s%s\nLook at it with `reprise explain --issue %[1]s`. To go on with it all the same, add --trust-branch: `reprise run --issue %[1]s --trust-branch`; with the pipeline as it is defined now: `reprise run --issue %[1]s --refresh`",
 		run.IssueNumber, run.BranchName, strings.Join(why, "\n- "), more)
 }
 

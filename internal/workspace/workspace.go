@@ -198,8 +198,11 @@ func (w *Workspace) SameFiles(run metadata.Run) metadata.Reason { return w.other
 // Busy says that another machine works on the run, or nothing: what is done here could not be pushed.
 func (w *Workspace) Busy(at time.Time) error {
 	lease := w.Run.Execution.Lease
-	if lease == nil || !at.Before(lease.Expires) || !w.Push {
+	switch {
+	case lease == nil || !at.Before(lease.Expires) || !w.Push:
 		return nil
+	case phases.LeftToTasks(w.Run):
+		return fmt.Errorf("parts of issue %s are left to tasks: take in what they have done, and go on, with: reprise join --issue %[1]s", w.Issue.ID)
 	}
 	return fmt.Errorf("%s works on issue %s: wait for it, or end it with /cancel on the issue; if it is gone, the run is free at %s, or now with: reprise run --issue %s --take over",
 		lease.Owner, w.Issue.ID, lease.Expires.UTC().Format("15:04 UTC"), w.Issue.ID)

@@ -236,11 +236,15 @@ func (j *Journal) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run,
 	return next, nil
 }
 
-// HandOn commits a record whose lease another owner has from then on, for a time: others go on with the run.
-func (j *Journal) HandOn(ctx context.Context, run metadata.Run, subject, owner string, hold time.Duration) error {
-	lease := &metadata.Lease{Owner: owner, Fence: run.Execution.Attempt, Expires: j.Now().Add(hold)}
+// HandOn commits that another owner has the lease from now on, for a time, and returns that record: others go on with the run.
+func (j *Journal) HandOn(ctx context.Context, run metadata.Run, subject, owner string, hold time.Duration) (metadata.Run, error) {
+	next := phases.Touch(run, j.Now())
+	next.Execution.Lease = &metadata.Lease{Owner: owner, Fence: run.Execution.Attempt, Expires: next.UpdatedAt.Add(hold)}
 	m := phases.CommitMessage{Subject: subject, Phase: run.CurrentPhase}
-	return j.writeUnder(ctx, lease, run, BranchCommit{Message: m.Text(run)})
+	if err := j.writeUnder(ctx, next.Execution.Lease, next, BranchCommit{Message: m.Text(next)}); err != nil {
+		return run, err
+	}
+	return next, nil
 }
 
 // Holds reports whether this process has the lease, as far as it knows.
