@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs reprise @VERSION@ for the user who runs this:
 #
-#   curl -fsSL https://github.com/@REPOSITORY@/releases/download/@VERSION@/install.sh | sh
+#   curl -fsSL @SERVER@/@REPOSITORY@/releases/download/@VERSION@/install.sh | sh
 #
 #   REPRISE_PREFIX         where bin goes; ~/.local unless it is given
 #   REPRISE_RELEASES_URL   another place for the files of all releases, such as
@@ -33,11 +33,12 @@ install() {
 	prefix=${REPRISE_PREFIX:-${HOME:?HOME is not set; set REPRISE_PREFIX to the folder to install into}/.local}
 	archive=reprise_@VERSION@_${system}_${processor}.tar.gz
 	base=${REPRISE_RELEASES_URL:-@SERVER@/@REPOSITORY@/releases/download}
+	url=${base%/}/@VERSION@/$archive
 	scratch=$(mktemp -d)
-	trap 'rm -rf "$scratch"' EXIT
-	curl --fail --silent --show-error --location --proto '=https,file' --proto-redir '=https' --retry 3 \
-		--output "$scratch/$archive" "${base%/}/@VERSION@/$archive" ||
-		fail "$archive cannot be downloaded; curl says why above"
+	trap 'rm -rf "$scratch" "$prefix/bin/.reprise.$$"' EXIT
+	curl --fail --silent --show-error --location --proto '=https,file' --proto-redir '=https' --retry 3 --connect-timeout 15 \
+		--output "$scratch/$archive" "$url" ||
+		fail "$url cannot be downloaded; curl says why above"
 	if command -v sha256sum >/dev/null; then
 		got=$(sha256sum "$scratch/$archive")
 	else

@@ -11,6 +11,8 @@
 //	npm ci --prefix internal/e2e
 //	go test -tags e2e ./internal/e2e/
 //
+// TestRelease rehearses a release, for all platforms unless REPRISE_E2E_PLATFORMS is host.
+//
 // Those with act alone: -run 'Workflow|Actions'. The first of them builds act,
 // which takes minutes once.
 package e2e
