@@ -169,6 +169,12 @@ func (j *judgment) place(e cueerrors.Error) token.Pos {
 
 // note notes what is wrong at a path of the plan: once, and one for all that one place of the policy is about.
 func (j *judgment) note(path []string, message string, at token.Pos) {
+	path = slices.Clone(path)
+	for i, name := range path {
+		if said, err := strconv.Unquote(name); err == nil {
+			path[i] = said
+		}
+	}
 	where := strings.Join(path, ".")
 	if j.paths[where] {
 		return
@@ -201,7 +207,7 @@ func (j *judgment) note(path []string, message string, at token.Pos) {
 			keys[i] = n
 		}
 	}
-	if len(path) > 0 && strings.ContainsAny(path[0][:1], "_#") {
+	if strings.HasPrefix(where, "_") || strings.HasPrefix(where, "#") {
 		keys = nil // the pipeline has no such place
 	}
 	if strings.HasPrefix(message, "reference ") || strings.HasPrefix(message, noSetting) { // the policy is wrong
