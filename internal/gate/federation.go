@@ -59,6 +59,7 @@ func (f *Federation) Key() (string, error) {
 	key, lasts, err := f.exchange()
 	if err != nil {
 		if now.Before(f.ends) {
+			f.renew = now.Add(min(f.ends.Sub(now), time.Minute)) // a service that hangs delays few requests
 			return f.key, nil
 		}
 		return "", err

@@ -95,7 +95,12 @@ func TestFederation(t *testing.T) {
 	asked()
 	f.renew, x.refusal = time.Now(), `{"error":"invalid_grant"}` // and cannot be renewed, but is good for some minutes
 	asked()
-	if got := strings.Join(x.seen, "|"); got != "Bearer short-lived-1 one,oauth-2025-04-20 |Bearer short-lived-1 one,oauth-2025-04-20 |Bearer short-lived-2 one,oauth-2025-04-20 |Bearer short-lived-2 one,oauth-2025-04-20 " {
+	told := len(learned)
+	asked()
+	if len(learned) != told {
+		t.Error("each request tries to renew the key")
+	}
+	if got := strings.Join(x.seen, "|"); got != "Bearer short-lived-1 one,oauth-2025-04-20 |Bearer short-lived-1 one,oauth-2025-04-20 |Bearer short-lived-2 one,oauth-2025-04-20 |Bearer short-lived-2 one,oauth-2025-04-20 |Bearer short-lived-2 one,oauth-2025-04-20 " {
 		t.Errorf("the model was asked with %s", got)
 	}
 	if got := strings.Join(slices.Compact(learned), " "); got != "identity-of-the-job short-lived-1 identity-of-the-job short-lived-2 identity-of-the-job" {
@@ -103,7 +108,7 @@ func TestFederation(t *testing.T) {
 	}
 	f.renew, f.ends = time.Now(), time.Now()
 	res := send(t, p.gate, http.MethodPost, p.gate.URL("anthropic")+"/v1/messages", p.gate.Placeholder(), strings.NewReader(`{"model":"large-1","max_tokens":1}`))
-	if got := textOf(t, res); res.StatusCode != http.StatusBadGateway || !strings.Contains(got, "invalid_grant") || len(x.seen) != 4 {
+	if got := textOf(t, res); res.StatusCode != http.StatusBadGateway || !strings.Contains(got, "invalid_grant") || len(x.seen) != 5 {
 		t.Errorf("%d %s, asked %d times", res.StatusCode, got, len(x.seen))
 	}
 }
