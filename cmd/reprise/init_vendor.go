@@ -60,7 +60,9 @@ func takeOthers(ctx context.Context, env environ.Env, root *os.Root, o initOptio
 	case altered && !o.force:
 		err = errors.New("some files here are not as taken from there; --force writes over them")
 	default:
-		err = setup.WriteVendor(root, all, changes)
+		if err = setup.WriteVendor(root, all, changes); err != nil {
+			return err
+		}
 		told.WriteString("What counts is the commit: git add .github && git commit -m \"Take what others have written\"")
 	}
 	_, unsaid := fmt.Fprintln(env.Stdout, strings.TrimSpace(text.Visible(told.String())))

@@ -65,12 +65,13 @@ func ParseOrigin(said string) (Origin, error) {
 // Origins reads where the files in VendorDir come from.
 func Origins(top fs.FS) (all []Origin, err error) {
 	data, err := fs.ReadFile(top, originsFile)
-	if err == nil {
-		err = json.Unmarshal(data, &all)
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	err = json.Unmarshal(data, &all)
 	for _, o := range all {
 		for name := range o.Files {
 			if !plainPath.MatchString(name) || o.Ref == "" || !fs.ValidPath(o.Folder) {
