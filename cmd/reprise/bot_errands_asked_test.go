@@ -142,6 +142,22 @@ func askedSquash(t *testing.T) *asked {
 	return a
 }
 
+// All commits of a run are made and signed by the forge.
+func askedSigned(t *testing.T) *asked {
+	a := newAsked(t, twoSteps)
+	a.forge.Configure(hubRepo, githubtest.Settings{Rules: []string{"required_signatures"}})
+	a.git("-C", a.path("origin.git"), "config", "uploadpack.allowAnySHA1InWant", "true") // as GitHub has it
+	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
+	a.left = func() string {
+		if left := a.handed(); left != "" {
+			return left
+		}
+		out, err := testenv.Git(a.path("origin.git"), "log", "--format=%H %an", "main..reprise/issue-7")
+		return first(err == nil && strings.Count(out, "\n") == strings.Count(out, " github-actions[bot]\n"), "that GitHub made all commits:\n"+out)
+	}
+	return a
+}
+
 // A person approves that the run is given up.
 func askedToGiveUp(t *testing.T) *asked {
 	a := newAsked(t, givesUp)

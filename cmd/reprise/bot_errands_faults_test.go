@@ -181,6 +181,15 @@ func inRepo(method, path string) string { return method + " /repos/{owner}/{repo
 // There is no route that none of this calls.
 func TestErrandsGoWrong(t *testing.T) { errandsGoWrong(t, someTroubles(), 388) }
 
+// Whatever goes wrong as the forge makes and signs commits, none is lost, and the next job goes on.
+func TestSigningGoesWrong(t *testing.T) {
+	for _, w := range someTroubles() {
+		if route := inRepo("POST", "/git/commits"); w.meetsRoute(route) {
+			t.Run(w.String(), func(t *testing.T) { errand{"signed", askedSigned}.lives(t, route, w, false) })
+		}
+	}
+}
+
 // errandsGoWrong has the routes of all errands go wrong: each in each way, or at every so
 // manyth of all pairs.
 func errandsGoWrong(t *testing.T, ways []trouble, every int) {

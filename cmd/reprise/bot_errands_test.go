@@ -61,6 +61,7 @@ func errands() []errand {
 		{"review", askedReview},
 		{"approve", askedApproval},
 		{"squash", askedSquash},
+		{"signed", askedSigned},
 		{"give up", askedToGiveUp},
 		{"dependency", askedDependency},
 		{"refresh", askedRefresh},
