@@ -15,13 +15,9 @@ func Effective(c Course) *pipelines.Pipeline {
 	plan, b := *c.Plan, c.Run.Budget
 	plan.Budget.USD, plan.Budget.Tokens, plan.Budget.Attempts, plan.Budget.IssueUSD = b.USD, b.Tokens, b.Attempts, b.IssueUSD
 	plan.Budget.Time = pipelines.Duration(b.Seconds) * pipelines.Duration(time.Second)
-	plan.Documents = maps.Clone(plan.Documents)
-	for phase, file := range c.Run.ExternalDocuments {
-		if plan.Documents == nil {
-			plan.Documents = map[string]string{}
-		}
-		plan.Documents[phase] = file
-	}
+	plan.Documents = map[string]string{}
+	maps.Copy(plan.Documents, c.Plan.Documents)
+	maps.Copy(plan.Documents, c.Run.ExternalDocuments)
 	plan.Phases = nil
 	for _, rec := range c.Run.Phases {
 		if p := c.Plan.Phase(rec.Name); p != nil && rec.Task == "" && rec.Status != metadata.PhaseSkipped {

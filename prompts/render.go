@@ -56,7 +56,7 @@ func cut(text string) (string, int) {
 // characters that nobody sees are shown as marks in what agents have written. The reason of a rollback and
 // what people have said come first if the template leaves them out.
 func (s *Set) Render(name string, d Data) (string, error) {
-	if !s.has(name) {
+	if _, known := s.files[name+".md"]; !known {
 		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, strings.Join(slices.Sorted(maps.Keys(s.files)), ", "))
 	}
 	if err := checkBoundary(d); err != nil {

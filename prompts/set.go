@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -94,9 +93,7 @@ func FromFiles(language string, files map[string]string) (*Set, error) {
 	sources := map[string]source{}
 	var found pipelines.Mistakes
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if m := add(sources, name, name, files[name]); m != nil {
-			found = append(found, *m)
-		}
+		found = append(found, add(sources, name, name, files[name])...)
 	}
 	for _, step := range steps() {
 		if _, ok := sources[step]; !ok {
@@ -109,9 +106,6 @@ func FromFiles(language string, files map[string]string) (*Set, error) {
 // Files returns the text of every template in force by file name, to freeze
 // with a run. The map is the caller's.
 func (s *Set) Files() map[string]string { return maps.Clone(s.files) }
-
-// has reports whether Render takes a template of that name.
-func (s *Set) has(name string) bool { _, ok := s.files[name+".md"]; return ok }
 
 // overlay puts the templates of one folder into sources. A folder that does not
 // exist holds none.
@@ -126,53 +120,36 @@ func overlay(sources map[string]source, from fs.FS, dir string) (found pipelines
 	for _, e := range entries {
 		file := path.Join(dir, e.Name())
 		shown := path.Join(repoFolder, file) // what is built in has no mistakes
-		if passedOver(e, dir) {
+		switch {
+		case strings.HasPrefix(e.Name(), ".") || strings.EqualFold(e.Name(), "README.md"),
+			e.IsDir() && path.Base(dir) == "prompts" && slices.Contains(metadata.Languages(), e.Name()):
 			continue
-		}
-		if !e.Type().IsRegular() {
+		case !e.Type().IsRegular():
 			found = append(found, pipelines.Mistake{File: shown, Message: "not a file; folders are named after a language (" + strings.Join(metadata.Languages(), ", ") + "), and links are not followed"})
 			continue
 		}
-		text, err := readLimited(from, file)
+		text, err := fs.ReadFile(from, file)
 		if err != nil {
 			return nil, err
 		}
-		if m := add(sources, shown, e.Name(), text); m != nil {
-			found = append(found, *m)
-		}
+		found = append(found, add(sources, shown, e.Name(), string(text))...)
 	}
 	return found, nil
 }
 
-func passedOver(e fs.DirEntry, dir string) bool {
-	return strings.HasPrefix(e.Name(), ".") || strings.EqualFold(e.Name(), "README.md") ||
-		path.Base(dir) == "prompts" && e.IsDir() && slices.Contains(metadata.Languages(), e.Name())
-}
-
-// readLimited reads a file, and of one that is too large just enough to tell.
-func readLimited(fsys fs.FS, name string) (string, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxTemplate+1))
-	return strings.TrimPrefix(string(text), "\ufeff"), err // as some editors begin a file
-}
-
 // add puts one template into sources, or says what is wrong with its file.
-func add(sources map[string]source, file, name, text string) *pipelines.Mistake {
+func add(sources map[string]source, file, name, text string) pipelines.Mistakes {
 	base, ok := strings.CutSuffix(name, ".md")
 	if !ok || base == "" || strings.Trim(base, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") != "" {
-		return &pipelines.Mistake{File: file, Message: "a template is named with letters, digits, _ and -, and ends in .md"}
+		return pipelines.Mistakes{{File: file, Message: "a template is named with letters, digits, _ and -, and ends in .md"}}
 	}
 	if len(text) > maxTemplate {
-		return &pipelines.Mistake{File: file, Message: fmt.Sprintf("larger than %d bytes, the most a template may have", maxTemplate)}
+		return pipelines.Mistakes{{File: file, Message: fmt.Sprintf("larger than %d bytes, the most a template may have", maxTemplate)}}
 	}
 	if !utf8.ValidString(text) {
-		return &pipelines.Mistake{File: file, Message: "not UTF-8 text"}
+		return pipelines.Mistakes{{File: file, Message: "not UTF-8 text"}}
 	}
-	text = strings.TrimPrefix(text, "\uFEFF")
+	text = strings.TrimPrefix(text, "\uFEFF") // as some editors begin a file
 	sources[base] = source{file, strings.ReplaceAll(text, "\r\n", "\n")}
 	return nil
 }
@@ -245,17 +222,15 @@ func bound(list *parse.ListNode) {
 	if list == nil {
 		return
 	}
+	within := func(n parse.BranchNode) { bound(n.List); bound(n.ElseList) }
 	for _, n := range list.Nodes {
 		switch n := n.(type) {
 		case *parse.RangeNode:
-			bound(n.List)
-			bound(n.ElseList)
+			within(n.BranchNode)
 		case *parse.IfNode:
-			bound(n.List)
-			bound(n.ElseList)
+			within(n.BranchNode)
 		case *parse.WithNode:
-			bound(n.List)
-			bound(n.ElseList)
+			within(n.BranchNode)
 		}
 	}
 	list.Nodes = slices.Insert(list.Nodes, 0, parse.Node(&parse.TextNode{NodeType: parse.NodeText}))
@@ -273,7 +248,7 @@ func functions() template.FuncMap {
 			}
 			return file
 		},
-		"join": func(list []string, sep string) string { return strings.Join(list, sep) },
+		"join": strings.Join,
 		// line makes a value fit for the middle of a sentence of ours: it
 		// cannot begin a line, so it cannot look like a section or a fence.
 		"line": func(s string) string { return strings.Join(strings.Fields(s), " ") },

@@ -252,7 +252,7 @@ func nextSteps(ctx context.Context, env environ.Env, o initOptions, src *git.Sou
 		return src.Head == "" || slices.ContainsFunc(files, func(f setup.GeneratedFile) bool {
 			here, _ := root.ReadFile(f.Name) // it has been written or compared
 			there, err := src.ReadFile(ctx, ref, f.Name)
-			return err != nil || strings.ReplaceAll(string(here), "\r\n", "\n") != string(there) // git checks files out with CRLF for Windows
+			return err != nil || string(text.UnixLines(here)) != string(there) // git checks files out with CRLF for Windows
 		})
 	}
 	commit, push := lacking(src.Head), !o.local && lacking("refs/remotes/origin/"+src.DefaultBranch)

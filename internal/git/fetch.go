@@ -31,11 +31,12 @@ func FetchFiles(ctx context.Context, top, address, ref, folder string) (commit s
 	fetch.Env = append(s.env.Discovery(), "GIT_DIR="+dir, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
 	_, err = fetch.Do(ctx)
 	if failed, is := errors.AsType[*Error](err); is && ctx.Err() == nil {
-		return "", nil, errors.New(failed.Last()) // no run has to do with it
-	} else if err != nil {
-		return "", nil, err
+		err = errors.New(failed.Last()) // no run has to do with it
 	}
-	if commit, err = s.resolve(ctx, into); err != nil {
+	if err == nil {
+		commit, err = s.resolve(ctx, into)
+	}
+	if err != nil {
 		return "", nil, err
 	}
 	all, err := s.offline().below(ctx, commit, folder)
@@ -52,9 +53,10 @@ func FetchFiles(ctx context.Context, top, address, ref, folder string) (commit s
 	sizes, err := s.offline().sizes(ctx, blobs)
 	sum := 0
 	for _, size := range sizes {
-		if sum += size; sum > mostFetched {
-			return "", nil, fmt.Errorf("its files have more than %d bytes together", mostFetched)
-		}
+		sum += size
+	}
+	if sum > mostFetched {
+		err = fmt.Errorf("its files have more than %d bytes together", mostFetched)
 	}
 	if err == nil {
 		files, err = s.filesBelow(ctx, commit, folder)

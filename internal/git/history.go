@@ -42,9 +42,9 @@ func (r *Repo) log(ctx context.Context, from, order string) (_ []LogEntry, err e
 }
 
 // Holds reports whether any file of the last commit has a text, however lines end.
-func (r *Repo) Holds(ctx context.Context, text string) (_ bool, err error) {
+func (r *Repo) Holds(ctx context.Context, said string) (_ bool, err error) {
 	defer wrap(&err, "look for a text in the last commit")
-	wanted := unixLines([]byte(text))
+	wanted := text.UnixLines([]byte(said))
 	lines := strings.FieldsFunc(string(wanted), func(c rune) bool { return c == '\n' })
 	if len(lines) == 0 || bytes.IndexByte(wanted, 0) >= 0 {
 		return false, errors.New("it is empty, or has a zero byte")
@@ -60,14 +60,12 @@ func (r *Repo) Holds(ctx context.Context, text string) (_ bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if bytes.Contains(unixLines(data), wanted) {
+		if bytes.Contains(text.UnixLines(data), wanted) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
-
-func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 // shelfOf gives the commit that has the state folder of a commit of the branch, or "".
 func (r *Repo) shelfOf(ctx context.Context, commit string) (string, error) {

@@ -201,7 +201,7 @@ func CompareFiles(root *os.Root, files []GeneratedFile) (changes []FileChange, e
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", f.Name, err)
 		default:
-			c.Was = strings.ReplaceAll(string(old), "\r\n", "\n") // as git checks files out for Windows
+			c.Was = text.UnixLines(string(old)) // as git checks files out for Windows
 			c.State = c.state()
 		}
 		changes = append(changes, c)

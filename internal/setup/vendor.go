@@ -71,15 +71,13 @@ func Origins(top fs.FS) (all []Origin, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = json.Unmarshal(data, &all)
+	altered := json.Unmarshal(data, &all) != nil
 	for _, o := range all {
 		for name := range o.Files {
-			if !plainPath.MatchString(name) || o.Ref == "" || !fs.ValidPath(o.Folder) {
-				err = errors.New("it was changed by hand")
-			}
+			altered = altered || !plainPath.MatchString(name) || o.Ref == "" || !fs.ValidPath(o.Folder)
 		}
 	}
-	if err != nil {
+	if altered {
 		return nil, fmt.Errorf("%s is not as reprise init --from writes it: take it back with git, or remove it and take all anew", originsFile)
 	}
 	return all, nil
@@ -93,7 +91,7 @@ func AlteredVendor(top fs.FS) (names []string) {
 	}
 	for _, o := range all {
 		for name, digest := range o.Files {
-			if data, err := fs.ReadFile(top, VendorDir+name); err != nil || phases.DigestOf(unixLines(data)) != digest {
+			if data, err := fs.ReadFile(top, VendorDir+name); err != nil || phases.DigestOf(text.UnixLines(data)) != digest {
 				names = append(names, VendorDir+name)
 			}
 		}
@@ -102,8 +100,6 @@ func AlteredVendor(top fs.FS) (names []string) {
 	return slices.Compact(names)
 }
 
-func unixLines(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
-
 // vendored gives the place in VendorDir of a file of an origin: its pipelines, prompts and packages, and those that it has
 // from others; "" for anything else.
 func vendored(name string) string {
@@ -111,14 +107,9 @@ func vendored(name string) string {
 	name, others := strings.CutPrefix(name, "vendor/")
 	folder, _, deep := strings.Cut(name, "/")
 	_, pipeline := source.IsFile(name)
-	switch {
-	case deep && !own && folder == "prompts" && path.Ext(name) == ".md" && path.Base(name) != "README.md":
-	case deep && !own && strings.Contains(folder, ".") && path.Ext(name) == ".cue":
-	case !deep && (own || others) && pipeline && name != source.VendorSources:
-	default:
-		return ""
-	}
-	return name
+	prompt := folder == "prompts" && path.Ext(name) == ".md" && path.Base(name) != "README.md"
+	packaged := strings.Contains(folder, ".") && path.Ext(name) == ".cue"
+	return text.If(deep && !own && (prompt || packaged) || !deep && (own || others) && pipeline && name != source.VendorSources, name)
 }
 
 // plainPath is a path that means the same everywhere, and hides nothing.
@@ -145,7 +136,7 @@ func (o Origin) Update(root *os.Root, commit string, files map[string][]byte) (O
 			return o, nil, fmt.Errorf("%s: %q is not taken: expected text, once, under a name of letters, digits and . _ - + @", o.From, name)
 		}
 		taken[strings.ToLower(to)] = true // as some machines take both for one file
-		now[to] = append([]byte{}, unixLines(data)...)
+		now[to] = text.UnixLines(data)
 		o.Files[to] = phases.DigestOf(now[to])
 	}
 	if len(now) == 0 {
@@ -157,7 +148,7 @@ func (o Origin) Update(root *os.Root, commit string, files map[string][]byte) (O
 	for _, name := range slices.Compact(names) {
 		c := VendorChange{Name: VendorDir + name, Stat: "removed", now: now[name]}
 		here, err := root.ReadFile(c.Name)
-		here = unixLines(here)
+		here = text.UnixLines(here)
 		there := err == nil
 		c.Altered = there && phases.DigestOf(here) != was[name]
 		switch lines := string(diff.Diff("a", here, "b", c.now)); {

@@ -400,3 +400,8 @@ func WantsColor(getenv func(string) string, terminal bool) bool {
 	}
 	return terminal && getenv("TERM") != "dumb"
 }
+
+// UnixLines ends every line as Unix does, whatever Windows and git have made of it.
+func UnixLines[T string | []byte](text T) T {
+	return T(strings.ReplaceAll(string(text), "\r\n", "\n"))
+}

@@ -63,15 +63,12 @@ func sources(ctx context.Context, src *git.Source, o Choice) (s source.Sources, 
 	if s.Evaluator, err = evaluator(); err != nil {
 		return s, "", err
 	}
-	switch {
-	case src == nil:
-	case o.Here:
-		s.Repo, _, err = ownHere(ctx, src)
-	default:
-		s.Repo, err = src.FS(ctx, src.Trusted(), OwnFolder)
-	}
-	if err == nil && src != nil && o.Here {
+	if src != nil {
 		s.Trusted, err = src.FS(ctx, src.Trusted(), OwnFolder)
+		s.Repo = s.Trusted
+	}
+	if src != nil && o.Here && err == nil {
+		s.Repo, _, err = ownHere(ctx, src)
 	}
 	s.Policy = o.Policy
 	if IsPath(o.Pipeline) {
@@ -83,11 +80,8 @@ func sources(ctx context.Context, src *git.Source, o Choice) (s source.Sources, 
 
 // IsPath tells a file from a name, or a name with a preset behind a slash.
 func IsPath(pipeline string) bool {
-	switch filepath.Ext(pipeline) {
-	case ".cue", ".yaml", ".yml", ".json", ".toml":
-		return true
-	}
-	return strings.HasPrefix(pipeline, ".") || filepath.IsAbs(pipeline)
+	_, file := source.IsFile(pipeline)
+	return file || strings.HasPrefix(pipeline, ".") || filepath.IsAbs(pipeline)
 }
 
 // evaluator evaluates CUE from a repository: this program, started again. An error says why its file is not known.
@@ -128,7 +122,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 		return Definition{}, exit.AsUsage(err) // what was named, or a label or file of the repository
 	}
 	plan := chosen.Plan
-	if err := protectAs(ctx, src, o, plan); err != nil {
+	if err := protectAs(ctx, src, s, o, plan); err != nil {
 		return Definition{}, err
 	}
 	if filepath.IsAbs(plan.Source) {
@@ -180,15 +174,11 @@ func (w *Workspace) Allows(ctx context.Context, o Options, run, next metadata.Ru
 
 // protectAs has a pipeline of the checkout protect what that of the default branch protects, too, and open nothing
 // that it does not open.
-func protectAs(ctx context.Context, src *git.Source, o Choice, plan *pipelines.Pipeline) error {
+func protectAs(ctx context.Context, src *git.Source, s source.Sources, o Choice, plan *pipelines.Pipeline) error {
 	if !o.Here || !isFindable(plan.Source) || SayOtherwise(ctx, src) == "" {
 		return nil
 	}
-	s, _, err := sources(ctx, src, Choice{})
-	if err != nil {
-		return err
-	}
-	there, err := source.Load(ctx, s, plan.Name)
+	there, err := source.Load(ctx, source.Sources{Repo: s.Trusted, Evaluator: s.Evaluator}, plan.Name)
 	if err != nil {
 		there = &pipelines.Pipeline{} // none without mistakes: nothing is open
 	}
@@ -326,12 +316,9 @@ func (d *Definition) name(ctx context.Context, src *git.Source, is issue.Issue) 
 			return err
 		}
 		if files != nil {
-			entries, err := fs.ReadDir(files, ".")
-			if err != nil {
-				return err
-			}
-			for _, e := range entries {
-				there = append(there, path.Join(Workflows, e.Name()))
+			names, _ := fs.Glob(files, "*") // a good pattern
+			for _, name := range names {
+				there = append(there, path.Join(Workflows, name))
 			}
 		}
 	}

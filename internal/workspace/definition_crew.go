@@ -165,11 +165,9 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Mist
 		if args, err = s.ToVet(); err != nil {
 			return nil, nil, err
 		}
-		all = append(all, shadowed...)
-		var wrong pipelines.Mistakes
-		if _, err := s.UsualPipeline(ctx); errors.As(err, &wrong) {
-			all = append(all, wrong...)
-		}
+		_, err := s.UsualPipeline(ctx)
+		wrong, _ := errors.AsType[pipelines.Mistakes](err) // what else keeps it from being read, vetEach comes upon
+		all = append(append(all, shadowed...), wrong...)
 	}
 	found, defined, err := vetEach(ctx, src, args, vetTime)
 	if err != nil {
@@ -230,10 +228,10 @@ func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Du
 			} else if err == nil && IsPath(name) && known == "config" {
 				err = vetSettings(limited, name)
 			} else if err == nil {
-				var def Definition
-				if def, err = Define(limited, src, issue.Issue{ID: "none"}, Choice{Pipeline: name, Here: true}); err == nil {
-					defined[i] = def
-				}
+				defined[i], err = Define(limited, src, issue.Issue{ID: "none"}, Choice{Pipeline: name, Here: true})
+			}
+			if err != nil {
+				defined[i] = Definition{}
 			}
 			if err != nil && limited.Err() != nil && ctx.Err() == nil {
 				found[i] = pipelines.Mistakes{{Message: fmt.Sprintf("pipeline %s was not checked: all together took longer than %v; check it by itself: reprise vet %s", name, limit, name)}}
@@ -308,7 +306,7 @@ func ownHere(ctx context.Context, src *git.Source) (here fstest.MapFS, otherwise
 	own, err := fs.Sub(root.FS(), OwnFolder)
 	here, there := ownIn(own), ownIn(committed)
 	for name, file := range there {
-		if is := here[name]; is != nil && bytes.Equal(unixLines(is.Data), unixLines(file.Data)) {
+		if is := here[name]; is != nil && bytes.Equal(text.UnixLines(is.Data), text.UnixLines(file.Data)) {
 			is.Data = file.Data
 		} else {
 			otherwise = append(otherwise, path.Join(OwnFolder, name))
@@ -322,8 +320,6 @@ func ownHere(ctx context.Context, src *git.Source) (here fstest.MapFS, otherwise
 	slices.Sort(otherwise)
 	return here, otherwise, err
 }
-
-func unixLines(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
 
 // ownIn reads the pipelines, prompts and settings of a folder, which may be nil. What cannot be read is left out.
 func ownIn(folder fs.FS) fstest.MapFS {
@@ -347,12 +343,9 @@ func ownIn(folder fs.FS) fstest.MapFS {
 // isOwn reports whether a file of the folder is a pipeline, a prompt, the settings or the policy of the repository, or came
 // from others.
 func isOwn(name string) bool {
-	top, rest, _ := strings.Cut(name, "/")
-	_, pipeline := source.IsFile(rest)
-	if known, is := source.IsFile(name); is && (known == "config" || known == "policy") {
-		return true
-	}
-	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts" || top == "vendor"
+	known, is := source.IsFile(name)
+	return is && (path.Dir(name) == "pipelines" || known == "config" || known == "policy") ||
+		strings.HasPrefix(name, "prompts/") || strings.HasPrefix(name, "vendor/")
 }
 
 // Unread names files of the checkout that look like pipelines, prompts or settings, and that nothing reads where they are.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -38,13 +39,6 @@ func Child(stdin io.Reader, stdout io.Writer) int {
 		return 1
 	}
 	return 0
-}
-
-// died tells whether an answer had begun and then came to an end that it does not give itself: it was
-// out of memory, which Go notices in many ways.
-func died(err error, begun bool) bool {
-	var exit *exec.ExitError
-	return begun && errors.As(err, &exit) && exit.ExitCode() != 1
 }
 
 // reply reads a request and writes the answer to it.
@@ -89,9 +83,7 @@ func answer(req request) (r response) {
 		r.Matches, err = matches(req.When.Text, req.When.Value)
 	case req.Plan != nil:
 		c := &checker{}
-		if err = c.hold(NewContext(), req.Policies, req.Plan, &Node{NodePlace: NodePlace{File: req.Plan.Source}}); err == nil {
-			err = c.Found.OrNil()
-		}
+		err = c.hold(NewContext(), req.Policies, req.Plan, &Node{NodePlace: NodePlace{File: req.Plan.Source}})
 	case req.Config != nil && len(req.Files) == 0:
 		r.Usual, err = usual(*req.Config, req.Packages)
 	default:
@@ -190,15 +182,17 @@ func (e Evaluator) do(ctx context.Context, what string, req request) (r response
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what interrupts this process ends it by the context
 	err = process.RunBounded(cmd, &stdout, &stderr)
 	beyond := func(limit string) (response, error) {
-		return response{}, pipelines.Mistakes{{File: what, Message: "evaluating it took " + limit + "; simplify disjunctions, comprehensions and lists that grow"}}
+		with := text.If(len(req.Policies) > 0, " with the policy")
+		return response{}, pipelines.Mistakes{{File: what, Message: "evaluating it" + with + " took " + limit + "; simplify disjunctions, comprehensions and lists that grow"}}
 	}
+	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
 		return response{}, fmt.Errorf("evaluate %s: %w", what, context.Cause(ctx))
 	case limited.Err() != nil, cmd.ProcessState != nil && cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime() >= req.Time:
 		return beyond(fmt.Sprintf("longer than %v", req.Time))
-	case died(err, stdout.Len() > 0):
+	case failed && exit.ExitCode() != 1 && stdout.Len() > 0: // it had begun, and was out of memory, which Go notices in many ways
 		return beyond(fmt.Sprintf("more than %d MB", maxMemory>>20))
 	default:
 		return response{}, fmt.Errorf("evaluate %s: %w: %s", what, err, strings.TrimSpace(stderr.String()))

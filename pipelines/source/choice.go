@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/text"
@@ -53,7 +54,7 @@ func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (ch
 	own := namesOf(files)
 	isAuto := func(name string) bool { return name == pipelines.Auto && !slices.Contains(own, name) }
 	if named != "" && !isAuto(named) {
-		return load(named, text.CauseOf("chosen_name", "{name} was named", "name", quoted(named)))
+		return load(named, text.CauseOf("chosen_name", "{name} was named", "name", strconv.Quote(named)))
 	}
 	auto := named != ""
 	label, err := labelled(issue.Labels)
@@ -95,15 +96,15 @@ func ask(ctx context.Context, s Sources, issue ChoiceIssue, own []string, usual 
 			return chosen{}, err
 		}
 		if match := matchesChoice(loaded.Select, issue); match.Code != "" {
-			return chosen{Plan: loaded, Why: text.CauseOf("chosen_by", "{match}, which {name} selects", "match", match, "name", quoted(loaded.Name))}, nil
+			return chosen{Plan: loaded, Why: text.CauseOf("chosen_by", "{match}, which {name} selects", "match", match, "name", strconv.Quote(loaded.Name))}, nil
 		}
 	}
 	if usual != "" {
 		p, err := Load(ctx, s, usual)
-		return chosen{Plan: p, Why: text.CauseOf("chosen_usual", "the settings of the repository name {name} for it", "name", quoted(usual))}, err
+		return chosen{Plan: p, Why: text.CauseOf("chosen_usual", "the settings of the repository name {name} for it", "name", strconv.Quote(usual))}, err
 	}
 	p, err := Load(ctx, s, fallback)
-	return chosen{p, text.CauseOf("chosen_open", "no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes {name}", "name", quoted(fallback)), true}, err
+	return chosen{p, text.CauseOf("chosen_open", "no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes {name}", "name", strconv.Quote(fallback)), true}, err
 }
 
 // labelled returns the label that names a pipeline, or "".
@@ -125,10 +126,8 @@ func labelled(labels []string) (string, error) {
 	}
 }
 
-func quoted(name string) string { return fmt.Sprintf("%q", name) }
-
 func hasLabel(label string) text.Cause {
-	return text.CauseOf("issue_label", "the issue has the label {label}", "label", quoted(label))
+	return text.CauseOf("issue_label", "the issue has the label {label}", "label", strconv.Quote(label))
 }
 
 // matches says what of the issue is selected, or nothing if nothing is.
@@ -142,11 +141,11 @@ func matchesChoice(s pipelines.Select, issue ChoiceIssue) text.Cause {
 	}
 	if s.Title != "" {
 		if re, err := regexp.Compile("(?i:" + s.Title + ")"); err == nil && re.MatchString(issue.Title) {
-			return text.CauseOf("issue_title", "the issue's title matches {title}", "title", quoted(s.Title))
+			return text.CauseOf("issue_title", "the issue's title matches {title}", "title", strconv.Quote(s.Title))
 		}
 	}
 	if s.Type != "" && strings.EqualFold(s.Type, issue.Type) {
-		return text.CauseOf("issue_type", "the issue is of type {type}", "type", quoted(issue.Type))
+		return text.CauseOf("issue_type", "the issue is of type {type}", "type", strconv.Quote(issue.Type))
 	}
 	return text.Cause{}
 }

@@ -129,9 +129,6 @@ func (c *checker) resolve(ctx *cue.Context, nodes []*Node, policies []file) (*pi
 	if err := c.hold(ctx, policies, &d.Pipeline, whole); err != nil {
 		return nil, err
 	}
-	if err := c.Found.OrNil(); err != nil {
-		return nil, err
-	}
 	return &d.Pipeline, nil
 }
 

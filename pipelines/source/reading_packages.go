@@ -36,11 +36,7 @@ func (s Sources) packages() (files []file, err error) {
 		if err != nil || !e.Type().IsRegular() || path.Ext(name) != ".cue" {
 			return err
 		}
-		f, err := s.Repo.Open(name)
-		if err != nil {
-			return err
-		}
-		found, err := read(f, path.Join(repoPath, name))
+		found, err := readIn(s.Repo, name, e)
 		files = append(files, found)
 		return err
 	})
@@ -53,16 +49,15 @@ type library struct {
 	files []file
 	left  int                        // bytes that the evaluation may still read
 	built map[string]*build.Instance // by import
-	in    *build.Context
 }
 
 func newLibrary(ctx *cue.Context, files []file) *library {
-	return &library{ctx: ctx, files: files, left: maxInput, built: map[string]*build.Instance{}, in: build.NewContext()}
+	return &library{ctx: ctx, files: files, left: maxInput, built: map[string]*build.Instance{}}
 }
 
 // evaluate gives the value of files, whose imports have been read.
 func (l *library) evaluate(name string, trees ...*ast.File) cue.Value {
-	i := l.in.NewInstance(name, func(_ token.Pos, from string) *build.Instance { return l.built[from] })
+	i := build.NewContext().NewInstance(name, func(_ token.Pos, from string) *build.Instance { return l.built[from] })
 	for _, tree := range trees {
 		_ = i.AddSyntax(tree) // the value has the error
 	}

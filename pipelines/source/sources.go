@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -26,7 +25,7 @@ type Sources struct {
 	// Repo is the folder .github/reprise of the default branch; nil if there
 	// is none.
 	Repo fs.FS
-	// Trusted is that folder of the default branch where Repo is another; its policy holds as well. May be nil.
+	// Trusted is that folder of the default branch, whose policy holds also where Repo is another. May be nil.
 	Trusted fs.FS
 	// Policy is a further file with a policy, by its path; empty: none.
 	Policy string
@@ -75,42 +74,53 @@ func called(f file) string {
 // files gives what can be read of a folder, in the order of the names: of the files with one name the
 // one whose ending is asked for first. The others are mistakes.
 func (s Sources) files(folder string) (found []file, shadowed pipelines.Mistakes, err error) {
-	if s.Repo == nil {
-		return nil, nil, nil
-	}
-	entries, err := fs.ReadDir(s.Repo, folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("list the pipelines of the repository: %w", err)
+	entries, err := entriesOf(s.Repo, folder)
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, ext := range fileEndings() {
 		for _, e := range entries {
-			name, where := strings.TrimSuffix(e.Name(), ext), path.Join(repoPath, folder, e.Name())
+			name := strings.TrimSuffix(e.Name(), ext)
 			if path.Ext(e.Name()) != ext || e.IsDir() || folder == "." && name != configName || folder == vendorFolder && e.Name() == VendorSources {
 				continue
 			}
-			if link := (pipelines.Mistake{File: where, Message: noFile}); !e.Type().IsRegular() && folder == "." {
-				return nil, nil, pipelines.Mistakes{link}
-			} else if !e.Type().IsRegular() {
-				shadowed = append(shadowed, link)
-				continue
-			}
-			if i := slices.IndexFunc(found, func(f file) bool { return nameOf(f.Name) == name }); i >= 0 {
-				shadowed = append(shadowed, pipelines.Mistake{File: where, Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", path.Base(found[i].Name))})
-				continue
-			}
-			f, err := s.Repo.Open(path.Join(folder, e.Name()))
-			if err != nil {
-				return nil, nil, fmt.Errorf("pipeline %q: %w", name, err)
-			}
-			read, err := read(f, where)
-			if err != nil {
+			f, err := readIn(s.Repo, path.Join(folder, e.Name()), e)
+			switch i := slices.IndexFunc(found, func(f file) bool { return nameOf(f.Name) == name }); {
+			case errors.As(err, new(pipelines.Mistakes)) && folder != ".":
+				shadowed = append(shadowed, pipelines.Mistake{File: f.Name, Message: noFile})
+			case err != nil:
 				return nil, nil, err
+			case i >= 0:
+				shadowed = append(shadowed, pipelines.Mistake{File: f.Name, Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", path.Base(found[i].Name))})
+			default:
+				found = append(found, f)
 			}
-			found = append(found, read)
 		}
 	}
 	slices.SortFunc(found, func(a, b file) int { return strings.Compare(nameOf(a.Name), nameOf(b.Name)) })
 	return found, shadowed, nil
+}
+
+// entriesOf lists a folder of a repository, which may be nil. There is nothing in one that does not exist.
+func entriesOf(repo fs.FS, folder string) ([]fs.DirEntry, error) {
+	if repo == nil {
+		return nil, nil
+	}
+	entries, err := fs.ReadDir(repo, folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list the folder %s of the repository: %w", path.Join(repoPath, folder), err)
+	}
+	return entries, nil
+}
+
+// readIn reads a file of a repository. To be no file is a mistake.
+func readIn(repo fs.FS, name string, e fs.DirEntry) (file, error) {
+	where := path.Join(repoPath, name)
+	if !e.Type().IsRegular() {
+		return file{Name: where}, pipelines.Mistakes{{File: where, Message: noFile}}
+	}
+	data, err := fs.ReadFile(repo, name)
+	return newFile(where, data), err
 }
 
 // Shadowed gives a mistake for each file of the repository that another one of its name hides.
@@ -160,11 +170,8 @@ func Load(ctx context.Context, s Sources, name string) (*pipelines.Pipeline, err
 		return nil, err
 	}
 	config, err := s.config()
-	if err != nil {
-		return nil, err
-	}
-	policies, err := s.policies()
-	if err != nil {
+	policies, wrong := s.policies()
+	if err = cmp.Or(err, wrong); err != nil {
 		return nil, err
 	}
 	r, err := s.ask(ctx, first, request{Files: slices.Concat([]file{first}, files, others), Config: config, Policies: policies})
@@ -201,21 +208,14 @@ func readPath(name string) (file, error) {
 	if !info.Mode().IsRegular() {
 		return file{}, fmt.Errorf("%s: not a regular file", name)
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return file{}, err
-	}
-	return read(f, name)
+	data, err := os.ReadFile(name)
+	return newFile(name, data), err
 }
 
-// read takes hardly more from f than could be a pipeline, and closes it.
-func read(f fs.File, name string) (file, error) {
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxInput+1))
-	if err != nil {
-		return file{}, fmt.Errorf("%s: %w", name, err)
-	}
-	return file{Name: name, Text: strings.TrimPrefix(string(data), "\ufeff")}, nil // as some editors begin a file
+// newFile keeps hardly more of a text than could be a pipeline.
+func newFile(name string, text []byte) file {
+	text = text[:min(len(text), maxInput+1)]
+	return file{Name: name, Text: strings.TrimPrefix(string(text), "\ufeff")} // as some editors begin a file
 }
 
 // config reads the settings of the repository; nil if it has none.
@@ -242,9 +242,8 @@ func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if name, _, _ := strings.Cut(r.Usual.Message, "/"); name != pipelines.Auto && !slices.Contains(names, name) {
-		wrong := *r.Usual
-		wrong.Message = fmt.Sprintf("no pipeline %q, %s", name, pipelines.MustBeOneOf(name, names))
-		return "", pipelines.Mistakes{wrong}
+		r.Usual.Message = fmt.Sprintf("no pipeline %q, %s", name, pipelines.MustBeOneOf(name, names))
+		return "", pipelines.Mistakes{*r.Usual}
 	}
 	return r.Usual.Message, nil
 }
