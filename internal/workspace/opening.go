@@ -84,9 +84,6 @@ func (w *opening) openTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.o.Only == "" { // else the task goes on with what is pushed
-		w.local = savedRun(root, w.Issue.ID)
-	}
 	helper, err := SandboxHelper()
 	if err != nil {
 		return err
@@ -108,7 +105,9 @@ func (w *opening) openTree(ctx context.Context) error {
 	if w.o.Token != "" {
 		opts.Token = func(context.Context) (string, error) { return w.o.Token, nil }
 	}
-	if w.o.Only != "" {
+	if w.o.Only == "" {
+		w.local = savedRun(root, w.Issue.ID)
+	} else { // the task goes on with what is pushed
 		opts.Own = phases.PartRefs(w.Issue.ID) + w.o.Only
 	}
 	if w.Push, err = w.pushes(ctx); err != nil {

@@ -61,11 +61,7 @@ func (c *checker) typed(v cue.Value, s *Shape, n *Node) *Node {
 func (c *checker) object(v cue.Value, s *Shape, n *Node) *Node {
 	n.Kind, n.Fields = ObjectNode, map[string]*Node{}
 	s.Load()
-	it, err := v.Fields(cue.Optional(s.Loose))
-	if err != nil {
-		c.cueError(v, n)
-		return nil
-	}
+	it, _ := v.Fields(cue.Optional(s.Loose)) // it is an object without an error
 	for it.Next() {
 		name := it.Selector().Unquoted()
 		child := &Node{NodePlace: n.NodePlace, Path: pipelines.JoinPath(n.Path, name)}

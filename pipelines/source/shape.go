@@ -64,10 +64,7 @@ func (s *Shape) Load() {
 func (s *Shape) loadFields() {
 	s.Fields = map[string]*Shape{}
 	s.open = s.Value.Allows(cue.AnyString)
-	it, err := s.Value.Fields(cue.Optional(true), cue.Patterns(true))
-	if err != nil {
-		return // the value has been validated, so this is a struct
-	}
+	it, _ := s.Value.Fields(cue.Optional(true), cue.Patterns(true)) // it is an object, and without an error
 	for it.Next() {
 		sel, child := it.Selector(), s.Child(it.Value())
 		if sel.ConstraintType() == cue.PatternConstraint {
