@@ -15,8 +15,8 @@ import (
 // StatementFile is the name of the statement on a completed run, beside its record.
 const StatementFile = "statement.json"
 
-// PredicateType is what the statement is of. Its number grows when Trail.Statement changes.
-const PredicateType = "https://reprise-ci.github.io/run/v1"
+// predicateType is what the statement is of. Its number grows when Trail.Statement changes.
+const predicateType = "https://reprise-ci.github.io/run/v1"
 
 // Trail is what git has of a run, down to a commit with its record.
 type Trail struct {
@@ -53,7 +53,7 @@ func (t Trail) Statement() ([]byte, error) {
 		approvals = append(approvals, fmt.Sprintf("%s, attempt %d: %s %s", a.Phase, a.Attempt, a.By, digestOf(a)))
 	}
 	data, err := jsonv2.Marshal(map[string]any{
-		"_type": "https://in-toto.io/Statement/v1", "predicateType": PredicateType,
+		"_type": "https://in-toto.io/Statement/v1", "predicateType": predicateType,
 		"subject": []any{map[string]any{"name": "work", "digest": map[string]string{"gitTree": t.Work}}},
 		"predicate": map[string]any{
 			"issue": run.IssueNumber, "url": run.IssueURL, "run": run.Execution.ID, "base": run.BaseCommit, "status": run.Status,
@@ -106,8 +106,8 @@ func (t Trail) Verify(stated []byte) (wrong []string, err error) {
 	if stated == nil || bytes.Equal(stated, holds) {
 		return wrong, nil
 	}
-	if !bytes.Contains(stated, []byte(`"`+PredicateType+`"`)) {
-		return nil, fmt.Errorf("%s is not of the type %s, which this reprise knows: use the one that wrote it", StatementFile, PredicateType)
+	if !bytes.Contains(stated, []byte(`"`+predicateType+`"`)) {
+		return nil, fmt.Errorf("%s is not of the type %s, which this reprise knows: use the one that wrote it", StatementFile, predicateType)
 	}
 	differ := func(one, other []byte, format string) { // each line is one thing that is said
 		facts := strings.Split(strings.ReplaceAll(string(other), ",\n", "\n"), "\n")

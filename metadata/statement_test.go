@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What was stated by an earlier program holds with this one: a statement that reads otherwise needs another PredicateType.
+// What was stated by an earlier program holds with this one: a statement that reads otherwise needs another predicateType.
 func TestStatementStays(t *testing.T) {
 	record, err := os.ReadFile("testdata/version-3.json")
 	if err != nil {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -77,4 +78,52 @@ func TestNotSigned(t *testing.T) {
 		said += c.Body
 	}
 	has(t, "what was said", said, "GitHub has not signed it (unsigned)", "leave the secret TOKEN out")
+}
+
+// A commit that GitHub does not make is none, and no push that failed: the same job, started again, goes on from the
+// last one, and does nothing twice that was committed.
+func TestNotSignedForAWhile(t *testing.T) {
+	const route = "/repos/" + hubRepo + "/git/commits"
+	broken := githubtest.Status(500, "Server Error")
+	signing := func(t *testing.T) *hub {
+		h := newStage(t, twoSteps+"sign: true\n")
+		h.write("home/build-execute", changesCode)
+		return h
+	}
+	statement := func(t *testing.T, j *hubJob) {
+		t.Helper()
+		if _, err := os.Stat(j.outputs["statement"]); err != nil {
+			t.Errorf("the statement that a job gives out: %v", err)
+		}
+	}
+	h := signing(t)
+	h.forge.Fault("POST "+route, broken)
+	statement(t, h.comment("ada", "/run").end(exit.Done).wants("status", "completed"))
+	h.called("plan execute, build execute")
+	for nth, calls := range []string{
+		"plan execute, build execute", "plan execute, plan execute, build execute", "plan execute, build execute, build execute",
+		"plan execute, build execute", "plan execute, build execute",
+	} {
+		t.Run(fmt.Sprint(nth), func(t *testing.T) {
+			h, made := signing(t), 0
+			h.forge.FaultWhen(func(r githubtest.Request) *githubtest.Fault {
+				if r.Method != "POST" || r.Path != route {
+					return nil
+				}
+				if made++; made <= nth {
+					return nil
+				}
+				return &broken
+			})
+			id := h.say("ada", "/run")
+			j := h.heard(id, "ada", "GITHUB_RUN_ID=9001").end(exit.Failed).wants("reason-code", "api_error")
+			has(t, "what is said", j.said.String(), "have a commit signed: make a signed commit in acme/widget", "try again later")
+			h.forge.FaultWhen(func(githubtest.Request) *githubtest.Fault { return nil })
+			statement(t, h.heard(id, "ada", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("status", "completed", "pr-number", "8"))
+			h.called(calls)
+			if run := h.record(); len(run.Attempts) != 2 {
+				t.Errorf("the record has the attempts %+v", run.Attempts)
+			}
+		})
+	}
 }

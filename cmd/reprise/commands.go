@@ -284,10 +284,7 @@ func issuesWith(prefix string) func(*cobra.Command) []string {
 		if src == nil {
 			return nil
 		}
-		ids, err := workspace.RunIDs(c.Context(), src, workspace.BranchesHere, prefix)
-		if err != nil {
-			return nil
-		}
+		ids, _ := workspace.RunIDs(c.Context(), src, workspace.BranchesHere, prefix)
 		return ids
 	}
 }
@@ -299,14 +296,8 @@ func phasesOf(env environ.Env, c *cobra.Command) (names []string) {
 	if err != nil || src == nil || metadata.CheckID(id) != nil {
 		return nil
 	}
-	data, err := workspace.RecordReader(c.Context(), src, env.Branch(id), id)(phases.RecordFile(id))
-	if err != nil {
-		return nil
-	}
-	run, err := metadata.ParseOf(id, data, phases.RecordFile(id))
-	if err != nil {
-		return nil
-	}
+	data, _ := workspace.RecordReader(c.Context(), src, env.Branch(id), id)(phases.RecordFile(id))
+	run, _ := metadata.ParseOf(id, data, phases.RecordFile(id))
 	return run.Phases.Names()
 }
 
@@ -316,9 +307,6 @@ func sourceOf(c *cobra.Command) *git.Source {
 	if err != nil {
 		return nil
 	}
-	src, err := git.Find(c.Context(), dir)
-	if err != nil {
-		return nil
-	}
+	src, _ := git.Find(c.Context(), dir)
 	return src
 }

@@ -57,7 +57,15 @@ the checks of the pipeline, which may need the network.`,
 		return nil
 	})
 	f.BoolVar(&o.fanOut, "fan-out", false, "leave parts that can be done at the same time to `reprise task` on any machines (it pushes)")
-	f.Func("jobs", "`N` parts of a phase, or checks, side by side; off: no phase is split (default: as the pipeline says; checks on half the processors, at most 4)", o.readJobs)
+	f.Func("jobs", "`N` parts of a phase, or checks, side by side; off: no phase is split (default: as the pipeline says; checks on half the processors, at most 4)", func(text string) (err error) {
+		if o.Part.NoSplit = text == "off"; o.Part.NoSplit {
+			return nil
+		}
+		if o.Jobs, err = strconv.Atoi(text); err != nil || o.Jobs < 1 || o.Jobs > 32 {
+			return errors.New("it is 1 to 32, or off")
+		}
+		return nil
+	})
 	f.StringVar(&o.Pipeline, "pipeline", "", "`NAME` of the pipeline, NAME/PRESET, or a file (default: chosen by the issue)")
 	f.Func("phases", "`PHASES` to run, as design, design..testing or ..testing, or to leave out, as -report (default: all)", func(text string) error {
 		part, err := pipelines.ReadPhases(text)
@@ -68,9 +76,19 @@ the checks of the pipeline, which may need the network.`,
 	f.StringVar(&o.Language, "language", "", "`en|ja`, for artifacts and comments (default: the pipeline's)")
 	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy, without a model")
 	f.StringVar(&o.Stubs, "stubs", "", "`FILE` of scripted answers for the rehearsal")
-	f.Var(anew{&o.Refresh, &o.RefreshIssue}, "refresh", "go on with the pipeline and prompts of today; =issue: with the issue of today; =all: with both (default: as the run began)")
+	f.Func("refresh", "go on with `WHAT` of today: the pipeline and prompts; =issue: the issue; =all: both (default: as the run began)", func(text string) error {
+		read, err := command.ReadAnew(text)
+		o.Refresh, o.RefreshIssue = o.Refresh || read.Definition, o.RefreshIssue || read.Issue
+		return err
+	})
 	f.Lookup("refresh").NoOptDefVal = "definition"
-	f.Func("take", "`WHAT`: theirs, to go on from where the branch went elsewhere; over, from a machine that is gone", o.readTake)
+	f.Func("take", "`WHAT`: theirs, to go on from where the branch went elsewhere; over, from a machine that is gone", func(text string) error {
+		if text != "theirs" && text != "over" {
+			return errors.New("it is theirs or over")
+		}
+		o.TakeTheirs, o.TakeOver = o.TakeTheirs || text == "theirs", o.TakeOver || text == "over"
+		return nil
+	})
 	f.BoolVar(&o.Pause, "stop-at-gates", false, "stop after each phase; run again to go on")
 	o.progress(f)
 	return c
@@ -285,44 +303,6 @@ func (o *runOptions) progress(f *pflag.FlagSet) {
 	f.BoolVar(&o.noInput, "no-input", false, "end where the run waits for a person, in place of asking on the terminal")
 	f.StringVar((*string)(&o.log), "log", "text", "`FORM` of the progress: text, json, or with what agents do: verbose, verbose-json")
 }
-
-func (o *runOptions) readJobs(text string) (err error) {
-	if o.Part.NoSplit = text == "off"; o.Part.NoSplit {
-		return nil
-	}
-	if o.Jobs, err = strconv.Atoi(text); err != nil || o.Jobs < 1 || o.Jobs > 32 {
-		return errors.New("it is 1 to 32, or off")
-	}
-	return nil
-}
-
-func (o *runOptions) readTake(text string) error {
-	switch text {
-	case "theirs":
-		o.TakeTheirs = true
-	case "over":
-		o.TakeOver = true
-	default:
-		return errors.New("it is theirs or over")
-	}
-	return nil
-}
-
-// anew is the value of the flag --refresh.
-type anew struct{ definition, issue *bool }
-
-// Set reads the value.
-func (a anew) Set(text string) error {
-	read, err := command.ReadAnew(text)
-	*a.definition, *a.issue = *a.definition || read.Definition, *a.issue || read.Issue
-	return err
-}
-
-// String gives the default, which is nothing.
-func (anew) String() string { return "" }
-
-// Type gives the name of a value in the help.
-func (anew) Type() string { return "WHAT" }
 
 // check refuses flags that do not go together.
 func (o *runOptions) check() error {

@@ -121,9 +121,8 @@ func (s steerRequest) Check() error {
 	if err := issue.CheckID(s.Id); err != nil {
 		return err
 	}
-	needsPhase, needsText := s.Name == "skip", s.Name == "skip" || s.Name == "answer"
-	switch {
-	case needsPhase && s.Phase == "":
+	switch empty := text.OneLine(s.Text) == ""; {
+	case s.Name == "skip" && s.Phase == "":
 		return exit.Usagef("which phase? Give --phase PHASE")
 	case s.Phase != "" && !command.KindPhase.Fits(s.Phase):
 		return exit.Usagef("--phase %.80q is not the name of a phase", s.Phase)
@@ -131,9 +130,9 @@ func (s steerRequest) Check() error {
 		return exit.Usagef("--question %.80q is not the id of a question, such as q1", s.Question)
 	case s.Commit != "" && !command.KindCommit.Fits(s.Commit):
 		return exit.Usagef("--commit %.80q is not the hash of a commit, of at least 7 digits", s.Commit)
-	case needsText && s.Name == "answer" && text.OneLine(s.Text) == "":
+	case s.Name == "answer" && empty:
 		return exit.Usagef("the answer is empty: give --text TEXT")
-	case needsText && text.OneLine(s.Text) == "":
+	case s.Name == "skip" && empty:
 		return exit.Usagef("why? Give --reason TEXT: it is kept with the run")
 	}
 	if n := utf8.RuneCountInString(s.Text); n > command.MaxReason {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -178,8 +179,9 @@ func (e ending) setOutputs(ctx context.Context) error {
 		set("status", run.Status)
 		set("branch", run.BranchName)
 		set("head-sha", so.Head)
-		if run.Status == metadata.Completed {
-			set("statement", filepath.Join(b.w.Repo.Dir(), phases.Folder(run.IssueNumber), metadata.StatementFile))
+		statement := filepath.Join(b.w.Repo.Dir(), phases.Folder(run.IssueNumber), metadata.StatementFile)
+		if _, none := os.Stat(statement); none == nil && run.Status == metadata.Completed {
+			set("statement", statement)
 		}
 		set("matrix", e.matrix)
 		set("cost-usd", fmt.Sprintf("%.4f", run.Cost.USD))

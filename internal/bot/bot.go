@@ -125,8 +125,10 @@ func (b *bot) act(ctx context.Context) jobEnd {
 		if end := b.turnToIssue(ctx); end != nil {
 			return *end
 		}
-	} else if asked.Outcome == command.Understood && asked.Command.Spec().Shared && b.isForeign(ctx) {
-		return b.ignore(metadata.NothingDone, metadata.Because("no_run_about"))
+	} else if asked.Outcome == command.Understood && asked.Command.Spec().Shared {
+		if _, err := b.voice.known(ctx); errors.Is(err, fs.ErrNotExist) { // it is likely to be for another program
+			return b.ignore(metadata.NothingDone, metadata.Because("no_run_about"))
+		}
 	}
 	if no := b.mayAsk(ctx); no != nil {
 		if no.Code == metadata.PermissionDenied {
@@ -244,13 +246,6 @@ func (b *bot) elsewhere(ctx context.Context) *page.Denial {
 		return nil
 	}
 	return no
-}
-
-// isForeign reports whether a command whose name other programs share is likely
-// to be for one of them: there is no run it could be about.
-func (b *bot) isForeign(ctx context.Context) bool {
-	_, err := b.voice.known(ctx)
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // hasRun reports whether there is a run: one that has a commit, or is rehearsed.

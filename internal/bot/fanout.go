@@ -109,16 +109,6 @@ func (o origin) list(ctx context.Context) (of map[string]git.Ref, err error) {
 	return of, nil
 }
 
-// fetch fetches what is at a ref. Why says that this ref alone cannot be fetched, such as
-// one that is gone or broken; an error, that origin cannot be reached.
-func (o origin) fetch(ctx context.Context, r git.Ref) (why, err error) {
-	_, why = o.Exchange(ctx, git.FetchArgs(), "+"+r.Name+":"+r.Name)
-	if why != nil {
-		_, err = o.list(ctx)
-	}
-	return why, err
-}
-
 // remove removes refs, unless somebody has pushed there since they were listed.
 func (o origin) remove(ctx context.Context, of map[string]git.Ref) error {
 	if len(of) == 0 {
@@ -238,11 +228,10 @@ func tellMissing(w *workspace.Workspace, of map[string]git.Ref, warn func(error)
 func (o origin) fetchAll(ctx context.Context, of map[string]git.Ref, warn func(error)) error {
 	for _, part := range slices.Sorted(maps.Keys(of)) {
 		r := of[part]
-		why, err := o.fetch(ctx, r)
-		if err != nil {
-			return fmt.Errorf("fetch what another machine has done of %s: %w", part, err)
-		}
-		if why != nil {
+		if _, why := o.Exchange(ctx, git.FetchArgs(), "+"+r.Name+":"+r.Name); why != nil {
+			if _, err := o.list(ctx); err != nil { // origin cannot be reached at all
+				return fmt.Errorf("fetch what another machine has done of %s: %w", part, err)
+			}
 			warn(fmt.Errorf("what another machine has done of %s cannot be fetched, so the part is done again; once nobody needs it any more, remove it with: git push origin :%s: %w", part, r.Name, why))
 			delete(of, part)
 		}

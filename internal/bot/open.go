@@ -216,6 +216,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	if o.Comment == 0 {
 		next.Cursor = b.inbox.Newest() // what people wrote before is not about this run
 	}
+	next.Revision = b.w.Run.Revision // all this is the first record, by which a statement knows that it has the whole run
 	if err := b.engine.Begin(ctx, next); err != nil {
 		return err
 	}

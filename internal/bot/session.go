@@ -122,7 +122,7 @@ func (b *bot) begin(ctx context.Context) error {
 
 // obeyedBefore reports whether this job was started again and has obeyed its command the first time.
 func (b *bot) obeyedBefore(run metadata.Run) bool {
-	job := b.lease.jobFor(command.Request{})
+	job := jobOf(b.me)
 	return b.restarted && job != "" && slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Job == job })
 }
 

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	_ "embed" // what rules refuse
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // AnswerTime is the longest that doctor waits for one answer of the forge.
@@ -34,26 +36,24 @@ type forgeCheck struct {
 
 // Forge looks at GitHub: what is there, what the token is and may do. It reads the issue of a number, if that is one.
 func Forge(ctx context.Context, env environ.Env, src *git.Source, number string) ([]Check, *issue.Issue) {
-	const name = "github"
 	if src.GitHub == "" {
 		return nil, nil
 	}
 	f, err := issue.ForgeOf(env)
 	if err != nil {
-		return []Check{lacking(name, err.Error(), "")}, nil
+		return []Check{lacking("github", err.Error(), "")}, nil
 	}
 	if !f.Serves(src.RemoteURL) {
-		return []Check{hinted(name, "origin is not at "+f.Host+": issues are not read from there", "set GITHUB_API_URL if it is at another GitHub")}, nil
+		return []Check{hinted("github", "origin is not at "+f.Host+": issues are not read from there", "set GITHUB_API_URL if it is at another GitHub")}, nil
 	}
-	c := &forgeCheck{env: env, src: src, forge: f}
 	// One try: who waits in front of a terminal can ask again.
 	gh, err := github.New(github.Options{
 		Token: f.Token, APIURL: f.Api, UserAgent: "reprise/" + environ.Version, HTTP: &http.Client{Timeout: AnswerTime}, Patience: time.Millisecond, Now: env.Now,
 	})
 	if err != nil {
-		return []Check{lacking(name, err.Error(), "")}, nil
+		return []Check{lacking("github", err.Error(), "")}, nil
 	}
-	c.gh = gh.In(src.GitHub)
+	c := &forgeCheck{env: env, src: src, gh: gh.In(src.GitHub), forge: f}
 	is := c.examine(ctx, number)
 	return c.checks, is
 }
@@ -79,29 +79,8 @@ func (c *forgeCheck) examine(ctx context.Context, number string) *issue.Issue {
 	return c.issue(ctx, number)
 }
 
-// refusing is what rules of GitHub for the branch of a run refuse, by their kinds. Others let a run work.
-// https://docs.github.com/en/rest/repos/rules
-func refusing() map[string]string {
-	return map[string]string{
-		"creation":                    "nobody may make it",
-		"update":                      "nobody may push to it",
-		"pull_request":                "changes need a pull request",
-		"required_status_checks":      "commits need checks that have passed",
-		"required_deployments":        "commits need deployments",
-		"workflows":                   "commits need workflows that have passed",
-		"code_scanning":               "commits need code scanning",
-		"required_linear_history":     "merges are refused, and a run merges its base and its parts",
-		"commit_message_pattern":      "messages need a form",
-		"commit_author_email_pattern": "authors need an address of a form",
-		"committer_email_pattern":     "committers need an address of a form",
-		"branch_name_pattern":         "its name needs a form",
-		"file_path_restriction":       "some paths may not be pushed",
-		"file_extension_restriction":  "some kinds of files may not be pushed",
-		"max_file_path_length":        "long paths may not be pushed",
-		"max_file_size":               "large files may not be pushed",
-		"required_signatures":         "commits need signatures, which jobs have GitHub make; here your git has to sign",
-	}
-}
+//go:embed rules.yaml
+var refusing []byte
 
 // rules says which rules of the repository would refuse what a run pushes.
 func (c *forgeCheck) rules(ctx context.Context) {
@@ -111,8 +90,9 @@ func (c *forgeCheck) rules(ctx context.Context) {
 		c.add(trouble("rules", err))
 		return
 	}
+	reasons := text.TableIn(map[string]string{}, refusing)
 	for _, kind := range kinds {
-		if why := refusing()[kind]; why != "" && !(kind == "required_signatures" && c.src.Signs()) {
+		if why := reasons[kind]; why != "" && !(kind == "required_signatures" && c.src.Signs()) {
 			c.add(hinted("rules", fmt.Sprintf("a rule holds for branches such as %s, %s: %s", branch, kind, why), "Settings, Rules: leave these branches out, or let who pushes bypass the rule"))
 		}
 	}
@@ -120,8 +100,8 @@ func (c *forgeCheck) rules(ctx context.Context) {
 
 // action says that the workflow of the default branch calls an action that is not there.
 func (c *forgeCheck) action(ctx context.Context) {
-	text, _ := c.src.ReadFile(ctx, c.src.Trusted(), setup.File) // workflowFiles tells of one that cannot be read
-	_, uses := setup.Standing(string(text))
+	workflow, _ := c.src.ReadFile(ctx, c.src.Trusted(), setup.File) // workflowFiles tells of one that cannot be read
+	_, uses := setup.Standing(string(workflow))
 	repository, version, _ := strings.Cut(uses, "@")
 	if version == "" {
 		return // there is none, or it is in the repository itself
@@ -177,33 +157,29 @@ func (c *forgeCheck) noToken() Check {
 
 // token says whose it is and how long it lasts, and reports whether it is good.
 func (c *forgeCheck) token(ctx context.Context) bool {
-	const name = "token"
 	a, err := c.gh.Ask(ctx, github.Request{
 		What: "read what the token may do in " + c.gh.Name, Needs: "metadata: read", Method: http.MethodGet,
 	}, nil)
 	if err != nil {
-		c.add(trouble(name, err))
+		c.add(trouble("token", err))
 		return false
 	}
-	r, parts := factsIn(a.Header), []string(nil)
+	r, found := factsIn(a.Header), "of somebody whom "+c.forge.Host+" does not name"
 	if who, err := c.gh.Self(ctx); err == nil {
-		parts = append(parts, "of "+who.Login)
-	} else {
-		parts = append(parts, "of somebody whom "+c.forge.Host+" does not name")
+		found = "of " + who.Login
 	}
 	if r.Classic {
-		parts = append(parts, "with the scopes "+cmp.Or(strings.Join(r.Scopes, ", "), "none"))
+		found += ", with the scopes " + cmp.Or(strings.Join(r.Scopes, ", "), "none")
 	}
-	found := strings.Join(parts, ", ")
 	left := r.Expires.Sub(c.env.Now())
 	switch scope := neededScope(r, c.repository.Private); {
 	case scope != "":
-		c.add(lacking(name, found+": the scope "+scope+" is missing", "give it the scope "+scope))
+		c.add(lacking("token", found+": the scope "+scope+" is missing", "give it the scope "+scope))
 		return false
 	case !r.Expires.IsZero() && left < 7*24*time.Hour:
-		c.add(hinted(name, found+"; it expires on "+r.Expires.Format("2006-01-02"), "make a new one in time"))
+		c.add(hinted("token", found+"; it expires on "+r.Expires.Format("2006-01-02"), "make a new one in time"))
 	default:
-		c.add(well(name, found))
+		c.add(well("token", found))
 	}
 	return true
 }
@@ -223,9 +199,8 @@ func neededScope(r tokenFacts, private bool) string {
 
 // rights asks what the token may do.
 func (c *forgeCheck) rights(ctx context.Context) {
-	const name = "rights"
 	if role := c.repository.Role; role != "" && !role.AtLeast(github.RoleWrite) {
-		c.add(lacking(name, fmt.Sprintf("the role of its account in the repository is %q", role), "ask for the role write, or take another token"))
+		c.add(lacking("rights", fmt.Sprintf("the role of its account in the repository is %q", role), "ask for the role write, or take another token"))
 		return
 	}
 	all := issue.RightsOf(c.gh, c.repository.DefaultBranch)
@@ -235,13 +210,13 @@ func (c *forgeCheck) rights(ctx context.Context) {
 	var has []string
 	for _, r := range all {
 		if err := r.Ask(ctx); err != nil {
-			c.add(trouble(name, err))
+			c.add(trouble("rights", err))
 			continue
 		}
 		has = append(has, r.Name)
 	}
 	if len(has) > 0 {
-		c.add(well(name, strings.Join(has, ", ")))
+		c.add(well("rights", strings.Join(has, ", ")))
 	}
 	c.jobs(ctx)
 }
@@ -266,17 +241,16 @@ func (c *forgeCheck) jobs(ctx context.Context) {
 
 // issue reads the issue that the run would begin with.
 func (c *forgeCheck) issue(ctx context.Context, number string) *issue.Issue {
-	const name = "issue"
 	n, err := strconv.Atoi(number)
 	if err != nil || !issue.Number.MatchString(number) {
 		return nil
 	}
 	is, err := issue.Reference{Repository: c.src.GitHub, Number: n}.ReadFrom(ctx, c.gh.Client)
 	if err != nil {
-		c.add(trouble(name, err))
+		c.add(trouble("issue", err))
 		return nil
 	}
-	c.add(well(name, fmt.Sprintf("#%d %s", n, is.Title)))
+	c.add(well("issue", fmt.Sprintf("#%d %s", n, is.Title)))
 	return &is
 }
 

@@ -92,7 +92,7 @@ func (f *Federation) exchange() (key string, lasts time.Duration, err error) {
 	at.RawQuery = query.Encode()
 	var identity struct{ Value string }
 	how := http.Header{"Authorization": {"Bearer " + lookup("ACTIONS_ID_TOKEN_REQUEST_TOKEN")}}
-	if err := f.ask(http.MethodGet, at, how, nil, &identity); err != nil || identity.Value == "" {
+	if err := f.ask(at, how, nil, &identity); err != nil || identity.Value == "" {
 		return "", 0, fmt.Errorf("GitHub does not give the job its identity: %w", cmp.Or(err, errors.New("the answer has none")))
 	}
 	f.learn(identity.Value)
@@ -109,18 +109,20 @@ func (f *Federation) exchange() (key string, lasts time.Duration, err error) {
 		Lasts float64 `json:"expires_in"` // seconds
 	}
 	how = http.Header{"Content-Type": {"application/json"}, "Anthropic-Beta": {federatedBeta + ",oidc-federation-2026-04-01"}}
-	if err := f.ask(http.MethodPost, base.JoinPath("/v1/oauth/token"), how, order, &made); err != nil || made.Key == "" || made.Lasts <= 0 {
+	if err := f.ask(base.JoinPath("/v1/oauth/token"), how, order, &made); err != nil || made.Key == "" || made.Lasts <= 0 {
 		return "", 0, fmt.Errorf("the identity of the job is not taken for a key: %w; its federation rule has to fit this repository and the audience %s", cmp.Or(err, errors.New("the answer has none")), s.Usual)
 	}
 	f.learn(made.Key)
 	return made.Key, time.Duration(min(made.Lasts, 1e6)) * time.Second, nil
 }
 
-// ask sends a request and reads the answer. An error has what the service says, without what it was shown.
-func (f *Federation) ask(method string, at *url.URL, how http.Header, order map[string]string, into any) error {
-	body, err := json.Marshal(order)
-	if err != nil {
-		return err // unreachable: it is text
+// ask sends a request, with an order or to read, and reads the answer. An error has what the service says, without what
+// it was shown.
+func (f *Federation) ask(at *url.URL, how http.Header, order map[string]string, into any) error {
+	method, body := http.MethodGet, []byte(nil)
+	if order != nil {
+		method = http.MethodPost
+		body, _ = json.Marshal(order) // it is text
 	}
 	r, err := http.NewRequest(method, at.String(), bytes.NewReader(body))
 	if err != nil {
@@ -137,10 +139,11 @@ func (f *Federation) ask(method string, at *url.URL, how http.Header, order map[
 		return nil
 	}
 	said := complaint(data)
-	for _, secret := range slices.Concat(keysIn(how), [][]byte{[]byte(order["assertion"])}) {
-		if len(secret) > 0 {
-			said = strings.ReplaceAll(said, string(secret), string(inPlace))
-		}
+	if order != nil {
+		said = strings.ReplaceAll(said, order["assertion"], string(inPlace))
+	}
+	for _, secret := range keysIn(how) {
+		said = strings.ReplaceAll(said, string(secret), string(inPlace))
 	}
 	return errors.New(text.Join(": ", fmt.Sprintf("%s answers with %d", at.Host, res.StatusCode), text.Short(said, 300)))
 }

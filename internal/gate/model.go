@@ -331,15 +331,10 @@ const fastest = 6
 // answerKinds are those of what may be an answer; some gateways name none, or any text.
 var answerKinds = text.Pattern(`(?i)^$|^text/plain|^text/event-stream|json`)
 
-// isStream reports whether an answer comes in events.
-func isStream(res *http.Response) bool {
-	return strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
-}
-
 // watch gives the body of an answer so that what passes is seen.
 func (x *exchange) watch(res *http.Response, counted bool) io.ReadCloser {
 	if counted {
-		x.meter = newMeter(x.provider.API, isStream(res), x.gate.room)
+		x.meter = newMeter(x.provider.API, strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"), x.gate.room)
 		x.meter.lost = res.Header.Get("Content-Encoding") != "" // which nobody asked for
 	}
 	return &tap{ReadCloser: res.Body, x: x}

@@ -61,10 +61,6 @@ func (r *Repo) place(env []string) []string {
 // reads is how objects are read, also those of what is staged.
 func (r *Repo) reads() reader { return r.gitCall }
 
-func (r *Repo) lookUp(ctx context.Context, names ...string) ([]object, error) {
-	return r.reads().objects(ctx, names...)
-}
-
 // readAt reads a file at a commit, a full hash. The error wraps fs.ErrNotExist when either is missing.
 func (r *Repo) readAt(ctx context.Context, commit, path string) ([]byte, error) {
 	if isHash(commit) {
@@ -90,8 +86,6 @@ func (r *Repo) between(ctx context.Context, from, to string) (paths []string, er
 	return paths, err
 }
 
-// blobID is the name git gives to a file with this content.
-
 func (r *Repo) line(to *remote) line {
 	return line{src: r.src, remote: to, token: r.opt.Token, patience: r.opt.Patience}
 }
@@ -112,7 +106,7 @@ func (r *Repo) Exchange(ctx context.Context, command []string, what ...string) (
 
 // fetchRef fetches a ref or commit of the remote to a ref of the run, and gives the commit. Flags are of git fetch.
 func (r *Repo) fetchRef(ctx context.Context, ref, into string, flags ...string) (string, error) {
-	if _, err := r.talk(ctx, slices.Concat(FetchArgs(), flags, []string{"--end-of-options", r.remote.fetch, "+" + ref + ":" + into})...); err != nil {
+	if _, err := r.Exchange(ctx, append(FetchArgs(), flags...), "+"+ref+":"+into); err != nil {
 		return "", err
 	}
 	text, err := os.ReadFile(r.home(into))
@@ -221,10 +215,8 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", ref, r.identity(), rev.time.Unix())
 	message := strings.TrimRight(rev.message, "\n") + "\n"
-	if s := r.opt.Signing; s != nil && s.Off {
+	if s := cmp.Or(r.opt.Signing, &Signing{}); s.Off || r.src.config.Get("format.signoff") == "true" {
 		message += "Signed-off-by: " + cmp.Or(s.For, r.identity()) + "\n"
-	} else if r.src.config.Get("format.signoff") == "true" {
-		message += "Signed-off-by: " + r.identity() + "\n"
 	}
 	data(&b, []byte(message))
 	fmt.Fprintf(&b, "from %s\n", parents[0])
@@ -232,7 +224,7 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 		fmt.Fprintf(&b, "merge %s\n", p)
 	}
 	if from != parents[0] {
-		top, err := r.lookUp(ctx, from+"^{tree}")
+		top, err := r.reads().objects(ctx, from+"^{tree}")
 		if err != nil {
 			return "", err
 		}
@@ -288,19 +280,15 @@ func (r *Repo) signsThere() bool {
 }
 
 // signThere has the forge make and sign a commit. It gets the files at a ref that is no branch, as a rule that asks for
-// signatures would refuse them on one. An error is none of a push: nothing was committed.
+// signatures would refuse them on one. An error is no *PushError: nothing was committed.
 func (r *Repo) signThere(ctx context.Context, id, message string, parents []string) (signed string, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("have a commit signed: %v", err)
-		}
-	}()
-	top, err := r.lookUp(ctx, id+"^{tree}")
+	defer wrap(&err, "have a commit signed")
+	top, err := r.reads().objects(ctx, id+"^{tree}")
 	if err == nil {
 		err = r.uploadLarge(ctx)
 	}
 	if err == nil {
-		err = r.send(ctx, "+"+id+":refs/reprise/unsigned/"+path.Base(r.ref))
+		_, err = r.Exchange(ctx, append(PushArgs(), "--quiet"), "+"+id+":refs/reprise/unsigned/"+path.Base(r.ref))
 	}
 	if err == nil {
 		signed, err = r.opt.Signing.By(ctx, message, top[0].ID, parents)
@@ -311,7 +299,7 @@ func (r *Repo) signThere(ctx context.Context, id, message string, parents []stri
 	if err != nil {
 		return "", err
 	}
-	if has, err := r.lookUp(ctx, signed+"^{tree}"); err != nil || has[0].ID != top[0].ID {
+	if has, err := r.reads().objects(ctx, signed+"^{tree}"); err != nil || has[0].ID != top[0].ID {
 		return "", errors.Join(err, fmt.Errorf("commit %s has other files than were asked for", short(signed)))
 	}
 	return signed, nil

@@ -27,7 +27,7 @@ func (r *Repo) Ancestry(ctx context.Context, from string) ([]LogEntry, error) {
 }
 
 // log lists the commits of the branch since one, or all; order is an option of git log.
-func (r *Repo) log(ctx context.Context, from, order string) (_ []LogEntry, err error) {
+func (r *Repo) log(ctx context.Context, from, order string) (entries []LogEntry, err error) {
 	defer wrap(&err, "list the commits of %s", r.opt.Branch)
 	span := r.tip
 	if from != "" {
@@ -38,7 +38,10 @@ func (r *Repo) log(ctx context.Context, from, order string) (_ []LogEntry, err e
 	}
 	out, err := r.git(ctx, "log", "-z", order, "--no-color", "--no-show-signature", "--no-decorate",
 		"--format=%H%x00%P%x00%s%x00%(trailers:only,unfold)", span, "--")
-	return parseLog(out), err
+	for fields := strings.Split(string(out), "\x00"); len(fields) >= 4; fields = fields[4:] {
+		entries = append(entries, LogEntry{Commit: fields[0], Parents: strings.Fields(fields[1]), Subject: fields[2], Trailers: trailers(fields[3])})
+	}
+	return entries, err
 }
 
 // Holds reports whether any file of the last commit has a text, however lines end.
@@ -94,7 +97,7 @@ func (r *Repo) Recorded(ctx context.Context, c LogEntry) (bool, error) {
 	if is, err := r.contains(ctx, r.shelf, c.Commit); is || err != nil || len(c.Parents) == 0 {
 		return is, err
 	}
-	if found, err := r.lookUp(ctx, c.Commit+":"+r.opt.State); err != nil || found[0].Kind != "" {
+	if found, err := r.reads().objects(ctx, c.Commit+":"+r.opt.State); err != nil || found[0].Kind != "" {
 		return false, err
 	}
 	return r.contains(ctx, r.shelf, c.Parents[0])
@@ -169,14 +172,6 @@ type LogEntry struct {
 
 // Trailer is a line such as "Reprise-Phase: design" at the end of a message.
 type Trailer struct{ Key, Value string }
-
-// parseLog reads what git prints of the commits for log.
-func parseLog(out []byte) (entries []LogEntry) {
-	for fields := strings.Split(string(out), "\x00"); len(fields) >= 4; fields = fields[4:] {
-		entries = append(entries, LogEntry{Commit: fields[0], Parents: strings.Fields(fields[1]), Subject: fields[2], Trailers: trailers(fields[3])})
-	}
-	return entries
-}
 
 func trailers(text string) (out []Trailer) {
 	for line := range strings.Lines(text) {

@@ -157,7 +157,7 @@ func (r *Repo) eachBlob(ctx context.Context, ops []op, f func(o op, data []byte)
 			}
 			sum += sizes[end]
 		}
-		found, err := r.lookUp(ctx, ids[at:end]...)
+		found, err := r.reads().objects(ctx, ids[at:end]...)
 		for i, o := range found {
 			if err == nil {
 				err = f(ops[at+i], o.Data)
@@ -187,7 +187,7 @@ func (r *Repo) ReadStaged(ctx context.Context, s *Stage, path string) ([]byte, e
 	if t := typeOfMode(e.Mode); !there || t != File && t != Executable {
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	}
-	found, err := r.lookUp(ctx, e.ID)
+	found, err := r.reads().objects(ctx, e.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -224,17 +224,13 @@ func (r *Repo) apply(ops []op) {
 		case o.kind == 'D':
 			delete(r.state, o.path)
 		case o.kind == 'R':
-			r.applyMove(o.path, o.to)
-		}
-	}
-}
-
-func (r *Repo) applyMove(from, to string) {
-	for p, e := range maps.Clone(r.state) {
-		if Under(p, from) {
-			moved := to + strings.TrimPrefix(p, from)
-			delete(r.state, p)
-			r.state[moved] = entry{moved, e.Mode, e.ID}
+			for p, e := range maps.Clone(r.state) {
+				if Under(p, o.path) {
+					moved := o.to + strings.TrimPrefix(p, o.path)
+					delete(r.state, p)
+					r.state[moved] = entry{moved, e.Mode, e.ID}
+				}
+			}
 		}
 	}
 }

@@ -176,7 +176,7 @@ func (r *Repo) pointersAmong(ctx context.Context, ops []op) (pointers []pointer,
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.lookUp(ctx, blobsOf(small)...)
+	found, err := r.reads().objects(ctx, blobsOf(small)...)
 	for i, o := range found {
 		if p, ok := parsePointer(o.Data); ok {
 			p.op = small[i]

@@ -68,11 +68,14 @@ var errOldGit = errors.New("git 2.38 or newer is needed to merge: install it, or
 
 // mergeOf merges what another commit changed into a tip. Known is in both histories, which may be cut here.
 func mergeOf(ctx context.Context, git reader, tip, other, known string) (MergeResult, error) {
-	base, err := forkOf(ctx, git, tip, other, known)
-	if err != nil {
+	out, err := git.git(ctx, "merge-base", tip, other)
+	switch {
+	case exitCode(err) == 1: // no commit that they have in common is here
+		return mergeSince(ctx, git, tip, other, known)
+	case err != nil:
 		return MergeResult{}, err
 	}
-	return mergeSince(ctx, git, tip, other, base)
+	return mergeSince(ctx, git, tip, other, strings.TrimSpace(string(out)))
 }
 
 // mergeSince is mergeOf from a base that need not be in the history of either.
@@ -187,15 +190,6 @@ func parseConflicts(records []string) (all []Conflict, err error) {
 	return all, nil
 }
 
-// forkOf gives the newest commit that two have in common; known, where none is found here.
-func forkOf(ctx context.Context, git reader, tip, other, known string) (string, error) {
-	out, err := git.git(ctx, "merge-base", tip, other)
-	if exitCode(err) == 1 {
-		return known, nil
-	}
-	return strings.TrimSpace(string(out)), err
-}
-
 const besideRef = "refs/reprise/beside" // of the newest commit that was made beside the branch
 
 // State gives what a stage has of the state folder: the files, and those it removes.
@@ -225,7 +219,7 @@ func (r *Repo) Overlay(ctx context.Context, code, state string, at time.Time) (s
 
 // withState commits code with the state folder of another commit, and moves a ref of the run to it.
 func (r *Repo) withState(ctx context.Context, ref, code, state string, at time.Time) (string, error) {
-	found, err := r.lookUp(ctx, state+":"+r.opt.State)
+	found, err := r.reads().objects(ctx, state+":"+r.opt.State)
 	if err != nil {
 		return "", err
 	}

@@ -158,7 +158,7 @@ func (r *Repo) checkStateFolder(ctx context.Context) error {
 		return nil
 	}
 	for _, dir := range folders.Parents(r.opt.State) {
-		found, err := r.lookUp(ctx, r.tip+":"+dir)
+		found, err := r.reads().objects(ctx, r.tip+":"+dir)
 		if err != nil {
 			return err
 		}

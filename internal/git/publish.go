@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -216,7 +215,7 @@ func (r *Repo) noteKept(ctx context.Context, kept string) error {
 
 // send pushes one ref. Flags are of git push. An error is a *PushError.
 func (r *Repo) send(ctx context.Context, what string, flags ...string) error {
-	_, err := r.talk(ctx, slices.Concat(PushArgs(), []string{"--quiet"}, flags, []string{"--end-of-options", r.remote.push, what})...)
+	_, err := r.Exchange(ctx, append(append(PushArgs(), "--quiet"), flags...), what)
 	if err != nil {
 		_, ref, _ := strings.Cut(what, ":")
 		err = &PushError{Branch: ref, Remote: r.opt.Remote, Rule: strings.Join(remoteLines(stderrOf(err)), " "), Err: err}

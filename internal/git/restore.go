@@ -124,14 +124,14 @@ func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
 		if c.Kind == Added {
 			continue
 		}
+		if err := r.clearWay(c.Path); err != nil {
+			return err
+		}
 		if c.Was == Repository {
-			if err := r.emptySubmodule(c); err != nil {
+			if err := r.top.Mkdir(c.Path, 0o755); err != nil {
 				return err
 			}
 			continue
-		}
-		if err := r.clearWay(c.Path); err != nil {
-			return err
 		}
 		// The rules for line ends must be right before files are written by them.
 		switch {
@@ -155,7 +155,7 @@ func (r *Repo) checkOutState(ctx context.Context, paths []string) error {
 	for _, p := range paths {
 		ids = append(ids, r.state[p].ID)
 	}
-	found, err := r.lookUp(ctx, ids...)
+	found, err := r.reads().objects(ctx, ids...)
 	if err != nil {
 		return err
 	}
@@ -181,13 +181,6 @@ func (r *Repo) checkOutPaths(ctx context.Context, env, paths []string) error {
 	}
 	_, err := r.gitCall(ctx, call{Env: env, Args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}, Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")})
 	return err
-}
-
-func (r *Repo) emptySubmodule(c Change) error {
-	if err := r.clearWay(c.Path); err != nil {
-		return err
-	}
-	return r.top.Mkdir(c.Path, 0o755)
 }
 
 // isSubmodule says whether o is about a submodule, and warns.

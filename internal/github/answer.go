@@ -100,7 +100,7 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 	case status >= 300 && status < 400:
 		return f.problem(c.What, Redirected, text.CauseOf("github_redirects", "redirects to another place, which is not followed because the token must not go there"),
 			text.CauseOf("do_check_moved", "check the address of the API, and whether the repository has moved"), nil)
-	case looksLikePage(resp, body):
+	case strings.Contains(resp.Header.Get("Content-Type"), "html") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")): // a page for people
 		p := f.unreadable(c.What, text.CauseOf("github_page", "answered with a web page instead of JSON"), nil)
 		p.unclear = status < 300
 		return p
@@ -178,11 +178,6 @@ func (f forge) retryAfter(h http.Header) (time.Duration, bool) {
 	}
 	at, err := http.ParseTime(value)
 	return max(at.Sub(f.now()), 0), err == nil
-}
-
-// looksLikePage tells a page for people from an answer for programs.
-func looksLikePage(resp *http.Response, body []byte) bool {
-	return strings.Contains(resp.Header.Get("Content-Type"), "html") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
 }
 
 // refused is for an answer between 400 and 499.

@@ -170,31 +170,31 @@ const giteaRole = "to be one of an administrator of the repository, with the sco
 // command would be lost. Errors are an *Error, or why ctx was cancelled; they say nothing about the role, and whoever
 // asks has to refuse.
 func (c Repo) Role(ctx context.Context, login string) (Role, error) {
-	if !loginForm().MatchString(login) {
-		return RoleNone, fmt.Errorf("%q is no login", login)
-	}
-	w, _, err := do[struct {
-		Permission string
-		User       struct{ Permissions map[string]bool }
-	}](ctx, c.api, Request{
-		What: fmt.Sprintf("read what %s may do in %s", login, c.Name), Needs: "metadata: read", gitea: giteaRole, doubts: true,
-		Path: c.path() + "/collaborators/" + url.PathEscape(login) + "/permission",
-	})
+	w, err := c.permission(ctx, login, Request{What: fmt.Sprintf("read what %s may do in %s", login, c.Name), gitea: giteaRole, doubts: true})
 	switch {
 	case IsKind(err, NotFound):
 		return RoleNone, nil
 	case err != nil:
 		return RoleNone, err
 	}
-	return cmp.Or(granted(w.User.Permissions), parseRole(w.Permission)), nil // some forges send the word alone
+	return cmp.Or(granted(w.User.Permissions), parseRole(w.GetPermission())), nil // some forges send the word alone
 }
 
 // Account asks who somebody is, by their login.
 func (c Repo) Account(ctx context.Context, login string) (User, error) {
-	w, _, err := do[github.RepositoryPermissionLevel](ctx, c.api, Request{
-		What: "read who " + login + " is", Needs: "metadata: read", Path: c.path() + "/collaborators/" + url.PathEscape(login) + "/permission",
-	})
-	return User{Login: w.GetUser().GetLogin(), ID: w.GetUser().GetID()}, err
+	w, err := c.permission(ctx, login, Request{What: "read who " + login + " is"})
+	return User{Login: w.User.GetLogin(), ID: w.User.GetID()}, err
+}
+
+// permission asks for what is known of somebody there.
+func (c Repo) permission(ctx context.Context, login string, r Request) (github.RepositoryPermissionLevel, error) {
+	if !loginForm().MatchString(login) {
+		return github.RepositoryPermissionLevel{}, fmt.Errorf("%q is no login", login)
+	}
+	r.Needs, r.Path = "metadata: read", c.path()+"/collaborators/"+url.PathEscape(login)+"/permission"
+	w, _, err := do[github.RepositoryPermissionLevel](ctx, c.api, r)
+	w.User = cmp.Or(w.User, &github.User{})
+	return w, err
 }
 
 // Role is what somebody may do in a repository.
