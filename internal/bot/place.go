@@ -76,7 +76,7 @@ func (p *place) letSign(ctx context.Context, w *workspace.Workspace) error {
 	if w.Plan.SignOff {
 		by := p.Trigger.By
 		for _, d := range w.Run.Decisions {
-			if p.Trigger.CI && d.By != "" { // nobody has asked for this job
+			if p.Trigger.CI && d.By != "" && (d.Comment > 0 || d.Job != "") { // nobody has asked for this job, and git does not name accounts
 				by = d.By
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -288,7 +287,7 @@ func (r *Repo) signThere(ctx context.Context, id, message string, parents []stri
 		err = r.uploadLarge(ctx)
 	}
 	if err == nil {
-		_, err = r.Exchange(ctx, append(PushArgs(), "--quiet"), "+"+id+":refs/reprise/unsigned/"+path.Base(r.ref))
+		_, err = r.Exchange(ctx, append(PushArgs(), "--quiet"), "+"+id+":refs/reprise/unsigned/"+strings.TrimPrefix(cmp.Or(r.opt.Own, r.ref), "refs/"))
 	}
 	if err == nil {
 		signed, err = r.opt.Signing.By(ctx, message, top[0].ID, parents)
