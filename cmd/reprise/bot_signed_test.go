@@ -69,7 +69,7 @@ func TestNotSigned(t *testing.T) {
 	h.forge.AddToken("ghp_canary0123456789", "ada")
 	h.env = append(h.env, "INPUT_GITHUB_TOKEN=ghp_canary0123456789")
 	id := h.say("ada", "/run")
-	h.heard(id, "ada", "INPUT_GITHUB_TOKEN=ghp_canary0123456789").end(exit.Failed)
+	h.heard(id, "ada", "INPUT_GITHUB_TOKEN=ghp_canary0123456789").end(exit.Failed).wants("reason-code", "credentials_missing")
 	if calls := h.calls(); calls != "" {
 		t.Errorf("agents were called for %s", calls)
 	}
@@ -77,7 +77,7 @@ func TestNotSigned(t *testing.T) {
 	for _, c := range h.forge.Comments(hubRepo, hubIssue) {
 		said += c.Body
 	}
-	has(t, "what was said", said, "GitHub has not signed it (unsigned)", "leave the secret TOKEN out")
+	has(t, "what was said", said, "does not sign for this token (unsigned)", "leave the secret TOKEN out")
 }
 
 // A commit that GitHub does not make is none, and no push that failed: the same job, started again, goes on from the

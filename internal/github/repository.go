@@ -90,7 +90,8 @@ func (c Repo) SignedCommit(ctx context.Context, message, tree string, parents []
 		Body: map[string]any{"message": message, "tree": tree, "parents": parents}, // an author of ours would keep GitHub from signing
 	})
 	if v := made.GetVerification(); err == nil && !v.GetVerified() {
-		err = fmt.Errorf("%s: GitHub has not signed it (%s), which it does for the token of a job or an app: leave the secret TOKEN out, or make it a token of an app", what, v.GetReason())
+		err = c.retry.problem(what, Forbidden, text.CauseOf("github_unsigned", "does not sign for this token ({reason})", "reason", v.GetReason()),
+			text.CauseOf("do_app_token", "leave the secret TOKEN out, or make it a token of an app"), nil)
 	}
 	return made.GetSHA(), err
 }
