@@ -269,5 +269,11 @@ func (s *Source) moveRef(ctx context.Context, ref, to, from string) error {
 		c.Args = append(c.Args, from)
 	}
 	_, err := c.Do(context.WithoutCancel(ctx))
+	if err == nil {
+		return nil
+	}
+	if now, _ := s.inspect(ctx, "rev-parse", "--verify", "--quiet", ref); strings.TrimSpace(string(now)) == to { // only its answer was lost
+		return nil
+	}
 	return err
 }
