@@ -63,16 +63,16 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 	} else {
 		r.apply(rev.ops)
 	}
-	if err := errors.Join(r.takeIndex(ctx, c.Stage), r.writeState(c)); err != nil {
-		return id, fmt.Errorf("commit %s was made, but: %w", short(id), err)
+	if err = errors.Join(r.takeIndex(ctx, c.Stage), r.writeState(c)); err != nil {
+		err = fmt.Errorf("commit %s was made, but: %w", short(id), err)
 	}
 	if r.opt.DryRun {
-		return id, nil
+		return id, err
 	}
 	if r.remote != nil {
 		r.unpushed = append(r.unpushed, rev)
 	}
-	err = r.publish(ctx)
+	err = errors.Join(err, r.publish(ctx)) // it is there all the same
 	return r.tip, err
 }
 
