@@ -90,13 +90,16 @@ func ask(ctx context.Context, s Sources, issue ChoiceIssue, own []string, usual 
 			return chosen{}, err
 		}
 	}
+	unheld := s // what a policy refuses does not stand in the way of the others
+	unheld.unheld = true
 	for _, name := range names {
-		loaded, err := Load(ctx, s, name)
+		loaded, err := Load(ctx, unheld, name)
 		if err != nil {
 			return chosen{}, err
 		}
 		if match := matchesChoice(loaded.Select, issue); match.Code != "" {
-			return chosen{Plan: loaded, Why: text.CauseOf("chosen_by", "{match}, which {name} selects", "match", match, "name", strconv.Quote(loaded.Name))}, nil
+			loaded, err = Load(ctx, s, name)
+			return chosen{Plan: loaded, Why: text.CauseOf("chosen_by", "{match}, which {name} selects", "match", match, "name", strconv.Quote(name))}, err
 		}
 	}
 	if usual != "" {

@@ -156,3 +156,14 @@ pipelines/p.cue:1:14: budget.usd: invalid value 50 (out of bound <=10), as polic
 		t.Errorf("no name at the top: %v", err)
 	}
 }
+
+// A pipeline that a policy refuses does not keep an issue from another one, and is refused where the issue takes it.
+func TestPolicyLeavesOthers(t *testing.T) {
+	s := Sources{Repo: fstest.MapFS{"policy.cue": {Data: []byte(`name: !="audit" & !="fix"`)}}, Evaluator: repo(t, nil).Evaluator}
+	if c, err := Choose(t.Context(), s, ChoiceIssue{Title: "refactor the parser"}, ""); err != nil || c.Plan.Name != "refactor" {
+		t.Errorf("it takes %+v (%v), want refactor", c.Plan, err)
+	}
+	if _, err := Choose(t.Context(), s, ChoiceIssue{Title: "fix it"}, ""); err == nil {
+		t.Error("an issue takes what the policy refuses")
+	}
+}

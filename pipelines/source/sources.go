@@ -29,6 +29,8 @@ type Sources struct {
 	Trusted fs.FS
 	// Policy is a further file with a policy, by its path; empty: none.
 	Policy string
+	unheld bool // policies are not asked
+
 	// Evaluator evaluates what does not come with reprise.
 	Evaluator Evaluator
 }
