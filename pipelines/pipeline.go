@@ -368,6 +368,16 @@ func (c CI) Most() (wait time.Duration, fixes int) {
 	return wait, fixes
 }
 
+// WorkflowFile reports whether a name is that of the file of a workflow.
+func WorkflowFile(name string) bool { return workflowFile().MatchString(name) }
+
+var workflowFile = text.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]*\.ya?ml$`)
+
+// Files are the workflows that are required by the names of their files.
+func (c CI) Files() []string {
+	return slices.DeleteFunc(slices.Clone([]string(c.Required)), func(name string) bool { return !WorkflowFile(name) })
+}
+
 // Names is a list of names, for which a file may also say "all": that is nil.
 type Names []string
 

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/page"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/test/world"
@@ -209,7 +209,7 @@ func (h *hub) sound(commands []int64) error {
 	}
 	replies := map[int64]int{}
 	for _, c := range h.ours("reply") {
-		for _, id := range page.AnswersTo(c.Body) {
+		for _, id := range command.AnswersTo(c.Body) {
 			if replies[id]++; replies[id] > 1 {
 				return fmt.Errorf("there are two answers to comment %d", id)
 			}
@@ -390,7 +390,7 @@ func (h *hub) help() {
 	h.t.Helper()
 	id := h.say("tom", "/help")
 	answers := func() int {
-		return len(slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(page.AnswersTo(c.Body), id) }))
+		return len(slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(command.AnswersTo(c.Body), id) }))
 	}
 	j := h.heard(id, "tom").finish()
 	if j.code() == exit.Done && j.outputs["decision"] == "replied" && answers() != 1 {

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/bot"
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/page"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/test/world"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -456,7 +456,7 @@ func (w *meeting) obeyed(run metadata.Run) error {
 	}
 	replies := map[int64]int{}
 	for _, c := range w.forge.Comments(w.repo, hubIssue) {
-		for _, id := range page.AnswersTo(c.Body) {
+		for _, id := range command.AnswersTo(c.Body) {
 			replies[id]++
 		}
 	}

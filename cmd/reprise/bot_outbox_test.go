@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -53,7 +53,7 @@ func (w *meeting) inTime(most time.Duration) {
 	}
 	answers := 0
 	for _, c := range w.forge.Comments(w.repo, hubIssue) {
-		if len(page.AnswersTo(c.Body)) > 0 {
+		if len(command.AnswersTo(c.Body)) > 0 {
 			answers++
 			if n := strings.Count(c.Body, "`/rollback`"); n != 1 {
 				w.fault(nil, "an answer names the same command %d times:\n%s", n, c.Body)

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/page"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/test/world"
@@ -98,7 +98,7 @@ echo whole >"$REPRISE_DIR/code.txt"
 func (h *hub) answersOn(pull int) []string {
 	var out []string
 	for _, c := range h.forge.Comments(hubRepo, pull) {
-		if c.Author == "github-actions[bot]" && len(page.AnswersTo(c.Body)) > 0 {
+		if c.Author == "github-actions[bot]" && len(command.AnswersTo(c.Body)) > 0 {
 			out = append(out, c.Body)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/command"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
@@ -95,7 +95,7 @@ func (h *hub) nothing() {
 // replyTo is the one answer to a comment; "" if there is none.
 func (h *hub) replyTo(id int64) string {
 	h.t.Helper()
-	all := slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(page.AnswersTo(c.Body), id) })
+	all := slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(command.AnswersTo(c.Body), id) })
 	switch len(all) {
 	case 0:
 		return ""

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -46,7 +47,7 @@ func Act(ctx context.Context, env environ.Env, dry dryRunner) error {
 		t = b.Trigger
 	}
 	if err != nil {
-		end = jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid, Why: exit.Why(err)}, err: err}
+		end = jobEnd{decision: denied, Denial: command.Denial{Code: metadata.ConfigInvalid, Why: exit.Why(err)}, err: err}
 	}
 	return ending{end, j, in, b, t}.finish(ctx)
 }
@@ -60,7 +61,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry dryRunner) (*bot, inbox.Trigger, 
 	}
 	ev, err := github.ReadEvent(r.Event, payload)
 	if err != nil {
-		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NothingDone, Why: exit.Why(err)}}, nil
+		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: command.Denial{Code: metadata.NothingDone, Why: exit.Why(err)}}, nil
 	}
 	if ev.Comment != nil {
 		ev.Comment.Body = j.Log.Mask(ev.Comment.Body) // what people say is kept with the run
@@ -233,7 +234,7 @@ func (e ending) summaryPage() string {
 		f.Warnings = b.voice.warnings()
 	}
 	if e.err == nil && (e.decision == replied && e.Code == "" || e.decision == toRun && e.in.Command == setup.GateOnly) {
-		f.Denial = page.Denial{By: t.By, What: t.Text}
+		f.Denial = command.Denial{By: t.By, What: t.Text}
 		return text.Join("\n\n", e.text, page.HandledSummary(language, e.decision == toRun, f))
 	}
 	return text.Join("\n\n", e.text, page.EventSummary(language, f))
@@ -264,5 +265,5 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 	d.TellStop(ctx, known.Plan, &run)
 	d.FindPull(ctx, &run)
 	d.KeepDraft(ctx, known.With(run))
-	return jobEnd{decision: replied, Denial: page.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}
+	return jobEnd{decision: replied, Denial: command.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}
 }

@@ -48,7 +48,7 @@ func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker
 		return marker + "\n" + text
 	}
 	refusal := func(code metadata.Code, err error) string {
-		return page.RefusalReply(marker, v.language(), page.Denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: exit.Why(err), Known: true})
+		return page.RefusalReply(marker, v.language(), command.Denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: exit.Why(err), Known: true})
 	}
 	if asked.Command.Name == "help" {
 		return marker + "\n" + command.Help(v.language(), asked.Command.Topic)
@@ -91,7 +91,7 @@ func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.P
 	if plan == nil {
 		var err error
 		if plan, why, err = v.choose(ctx); err != nil {
-			return page.RefusalReply(marker, v.language(), page.Denial{Code: metadata.ConfigInvalid, By: v.Trigger.By, What: "/config", Why: exit.Why(err)})
+			return page.RefusalReply(marker, v.language(), command.Denial{Code: metadata.ConfigInvalid, By: v.Trigger.By, What: "/config", Why: exit.Why(err)})
 		}
 		f.From = v.Trigger.Branch
 	}
@@ -126,7 +126,7 @@ func (b *bot) takeLabel(ctx context.Context) {
 
 // refuseLabel takes off a label that somebody without the right has put on, or a template of issues, and says so once:
 // as long as it is there, nobody can add it.
-func (b *bot) refuseLabel(ctx context.Context, no page.Denial) {
+func (b *bot) refuseLabel(ctx context.Context, no command.Denial) {
 	if b.Trigger.Label == "" || b.In.Dry {
 		return
 	}
@@ -155,7 +155,7 @@ func (b *bot) takenBack(ctx context.Context) *jobEnd {
 }
 
 // mayAsk says why somebody may not ask for this, or nothing.
-func (b *bot) mayAsk(ctx context.Context) *page.Denial {
+func (b *bot) mayAsk(ctx context.Context) *command.Denial {
 	if b.Trigger.CI {
 		return nil // nobody asks for anything: the run goes on as it was asked to
 	}

@@ -55,16 +55,16 @@ type bot struct {
 
 	// turnedDown is why what a form or a workflow asked for was refused. There
 	// is no comment to answer, so the job itself has to say it.
-	turnedDown *page.Denial
+	turnedDown *command.Denial
 }
 
 // jobEnd is how a job ended.
 type jobEnd struct {
-	decision    decision
-	page.Denial        // why nothing was done, or why a run stopped; zero if all went well
-	text        string // an answer that has no comment to stand in
-	matrix      string // of the jobs that go on with the run; empty: there are none
-	err         error
+	decision       decision
+	command.Denial        // why nothing was done, or why a run stopped; zero if all went well
+	text           string // an answer that has no comment to stand in
+	matrix         string // of the jobs that go on with the run; empty: there are none
+	err            error
 }
 
 // unknown reports whether nothing was done because the forge did not answer,
@@ -229,7 +229,7 @@ func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
 }
 
 // elsewhere denies a workflow that runs on another branch than the default one.
-func (b *bot) elsewhere(ctx context.Context) *page.Denial {
+func (b *bot) elsewhere(ctx context.Context) *command.Denial {
 	ref := inbox.RunnerOf(b.Env).Ref
 	if b.Trigger.Branch != "" || ref == "" {
 		return nil
@@ -290,7 +290,7 @@ func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 }
 
 // failed tells people on the issue why what they asked for was not done.
-func (b *bot) failed(ctx context.Context, d page.Denial, sign github.Reaction) {
+func (b *bot) failed(ctx context.Context, d command.Denial, sign github.Reaction) {
 	ctx, stop := lastWords(ctx)
 	defer stop()
 	if b.In.Dry {
@@ -306,14 +306,14 @@ func (b *bot) failed(ctx context.Context, d page.Denial, sign github.Reaction) {
 }
 
 // refuseAll answers that what was asked for is not done.
-func (b *bot) refuseAll(ctx context.Context, d page.Denial) jobEnd {
+func (b *bot) refuseAll(ctx context.Context, d command.Denial) jobEnd {
 	b.react(ctx, github.Confused)
 	b.refuseWhatAsked(ctx, d)
 	return jobEnd{decision: denied, Denial: d}
 }
 
 // refuseWhatAsked answers the comment or review that this job is for.
-func (b *bot) refuseWhatAsked(ctx context.Context, d page.Denial) {
+func (b *bot) refuseWhatAsked(ctx context.Context, d command.Denial) {
 	switch {
 	case b.Trigger.Comment != nil:
 		b.voice.refuse(ctx, &message{comment: b.Trigger.Comment.ID, denial: d})

@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -199,9 +198,9 @@ func (b *bot) takeIssue(ctx context.Context, o command.Request) error {
 func (b *bot) answer(o command.Request, no *command.Refusal) {
 	switch {
 	case no != nil && o.Comment == 0 && o.Review == nil && no.Code != metadata.Done && no.Code != metadata.AlreadyRunning:
-		b.turnedDown = &page.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why()}
+		b.turnedDown = &command.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why()}
 	case no != nil:
-		d := page.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why(), Known: true, Kept: true}
+		d := command.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why(), Known: true, Kept: true}
 		b.voice.locked(func() { b.voice.noted = append(b.voice.noted, d) })
 		b.voice.outbox.refuse(o.Comment, d)
 	case o.Comment > 0:
@@ -292,7 +291,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 	no := b.inbox.MayNow(ctx, c)
 	edited := no == nil && c.Comment.Edited()
 	if edited {
-		no = &page.Denial{Code: metadata.PermissionDenied, By: o.By, Why: metadata.Because("comment_edited")}
+		no = &command.Denial{Code: metadata.PermissionDenied, By: o.By, Why: metadata.Because("comment_edited")}
 	}
 	if no != nil && no.Code == metadata.APIError {
 		return run, later{errors.New(no.Why.In(prompts.Words("en")))}
@@ -350,7 +349,7 @@ func (b *bot) reconcile(ctx context.Context) {
 		}
 		switch answered := b.inbox.IsAnswered(id); {
 		case refused && !answered && why != inbox.WhyNoMoreBots():
-			b.voice.outbox.refuse(id, page.Denial{Code: metadata.NothingDone, By: d.By, What: "/" + d.Step, Why: why, Known: true})
+			b.voice.outbox.refuse(id, command.Denial{Code: metadata.NothingDone, By: d.By, What: "/" + d.Step, Why: why, Known: true})
 		case refused && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
 			b.voice.outbox.sign(id, github.Confused)
 		case refused:

@@ -16,7 +16,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -148,7 +147,7 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 
 // closed says why no work is done on this issue, or nothing. That is asked now, since the job may have waited long.
 // The text of the issue, however, is that of the event, which is what the author of the command has read.
-func (b *bot) closed(ctx context.Context) *page.Denial {
+func (b *bot) closed(ctx context.Context) *command.Denial {
 	is, err := b.GitHub.Issue(ctx, b.Trigger.Number)
 	if err == nil && b.Trigger.Issue == nil {
 		b.Trigger.Issue = &is
@@ -309,5 +308,5 @@ func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
 		return b.broke(ctx, err)
 	}
 	_, _ = fmt.Fprintln(b.Env.Stdout, "Nothing was left behind.")
-	return jobEnd{decision: toRun, Denial: page.Denial{Code: metadata.Done}}
+	return jobEnd{decision: toRun, Denial: command.Denial{Code: metadata.Done}}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -35,7 +36,7 @@ const (
 type message struct {
 	kind     messageKind
 	comment  int64
-	denial   page.Denial
+	denial   command.Denial
 	opinion  page.Opinion
 	question inbox.Waiting
 	sign     github.Reaction
@@ -64,7 +65,7 @@ func (o *outbox) clear() {
 }
 
 // refuse adds the answer to a command, and the sign for it; 0 is no comment.
-func (o *outbox) refuse(comment int64, d page.Denial) {
+func (o *outbox) refuse(comment int64, d command.Denial) {
 	if comment > 0 && d.Why != inbox.WhyNoMoreBots() { // programs might answer an answer
 		o.add(message{kind: aRefusal, comment: comment, denial: d})
 	}
@@ -162,7 +163,7 @@ func (v *voice) refuse(ctx context.Context, all ...*message) {
 	_ = v.inbox.Read(ctx, true)                 // otherwise two jobs may tell it, which does no harm
 	for _, there := range []bool{false, true} { // on the issue, on the pull request
 		var comments []int64
-		var denials []page.Denial
+		var denials []command.Denial
 		for _, m := range all {
 			if !v.inbox.IsAnswered(m.comment) && v.inbox.IsOnPull(m.comment) == there {
 				comments, denials = append(comments, m.comment), append(denials, m.denial)

@@ -10,13 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -109,8 +109,8 @@ func (p *place) address(who github.User) string {
 }
 
 // denial says why what the event asks for is not done.
-func (p *place) denial(code metadata.Code, why metadata.Reason) page.Denial {
-	return page.Denial{Code: code, By: p.Trigger.By, What: text.FirstLine(p.Trigger.Text), Why: why}
+func (p *place) denial(code metadata.Code, why metadata.Reason) command.Denial {
+	return command.Denial{Code: code, By: p.Trigger.By, What: text.FirstLine(p.Trigger.Text), Why: why}
 }
 
 // ignore ends a job that is asked for nothing.

@@ -120,7 +120,7 @@ func (a *asking) task() (_ engine.Task, err error) {
 // failed says why there is no judgment.
 func (a *asking) failed(err error) metadata.Reason {
 	if broke, is := errors.AsType[*engine.AgentError](err); is {
-		return engine.WhyBroke(broke, a.env.Finder().Mask)
+		return broke.WhyBroke(a.env.Finder().Mask)
 	}
 	return metadata.Because("failed", "error", metadata.Said(text.FirstLine(a.env.Finder().Mask(err.Error()))))
 }

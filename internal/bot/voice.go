@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
@@ -35,9 +36,9 @@ type voice struct {
 	about   subject
 	spoken  string // language of a run that is only asked about; empty if that is not known
 	live    *github.Live
-	shown   error         // why the live comment could not be shown the last time
-	notices page.Notices  // what people are told besides the record
-	noted   []page.Denial // what was refused while the job ran
+	shown   error            // why the live comment could not be shown the last time
+	notices page.Notices     // what people are told besides the record
+	noted   []command.Denial // what was refused while the job ran
 }
 
 // subject is the run that a job is about, as it was between the last two steps; zero if none is open.
@@ -70,7 +71,7 @@ func (v *voice) reply(ctx context.Context, comments []int64, body func(marker st
 	if v.In.Dry || v.lease.expired() {
 		return nil
 	}
-	marker := page.ReplyMarker(comments...)
+	marker := command.ReplyMarker(comments...)
 	_, err := v.inbox.ThreadOf(comments[0]).Post(ctx, marker, body(marker), v.inbox.Start())
 	if err != nil && !errors.Is(err, engine.ErrSteered) { // then it is tried again
 		v.warn(err)
@@ -107,7 +108,7 @@ func (v *voice) addWarning(text string) {
 }
 
 // denials are what was refused while the job ran.
-func (v *voice) denials() []page.Denial {
+func (v *voice) denials() []command.Denial {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.noted)

@@ -61,7 +61,7 @@ func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Ru
 // StartCI starts the workflows that are named for it, where a push starts none and
 // they do not run on the commit already.
 func (d *Delivery) StartCI(ctx context.Context, rule pipelines.CI, run metadata.Run, commit string) {
-	files := append(CIFiles(rule), d.In.Dispatch...)
+	files := append(rule.Files(), d.In.Dispatch...)
 	if len(files) == 0 || d.started == commit || d.Expired() || !pushesQuietly(ctx, d.GitHub) {
 		return
 	}
@@ -228,7 +228,6 @@ const (
 )
 
 var (
-	fileForm  = text.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]*\.ya?ml$`)
 	notInName = text.Pattern(`[^\pL\pN ._/():,+-]`)
 	stampForm = text.Pattern(`^\x{FEFF}?\d{4}-\d\d-\d\dT[\d:.]+Z `)
 )
@@ -274,7 +273,7 @@ func checkResult(c github.Check, notes []github.Annotation, log []byte, mask fun
 	if end := ending(log, mask); end != "" {
 		parts = append(parts, end)
 	}
-	run := "CI" + text.If(fileForm().MatchString(c.Workflow), " in "+c.Workflow)
+	run := "CI" + text.If(pipelines.WorkflowFile(c.Workflow), " in "+c.Workflow)
 	return metadata.CheckResult{Name: "ci/" + checkName(c.Name), Run: run, ExitCode: 1, Output: strings.Join(parts, "\n")}
 }
 

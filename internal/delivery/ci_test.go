@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 			t.Errorf("of %q in %+v: %s, %+v", tt.required, tt.all, v.State(), v)
 		}
 	}
-	if got := CIFiles(pipelines.CI{Required: []string{"lint", "ci.yml", "../x.yml", "a.yaml"}}); fmt.Sprint(got) != "[ci.yml a.yaml]" {
+	if got := (pipelines.CI{Required: []string{"lint", "ci.yml", "../x.yml", "a.yaml"}}).Files(); fmt.Sprint(got) != "[ci.yml a.yaml]" {
 		t.Errorf("files are %q", got)
 	}
 }

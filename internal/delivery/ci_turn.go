@@ -207,11 +207,6 @@ func (v CIVerdict) Silent(commit string) metadata.Reason {
 	return metadata.Because("ci_nothing", "commit", ShortCommit(commit))
 }
 
-// CIFiles are the workflows that a pipeline requires by the names of their files.
-func CIFiles(rule pipelines.CI) []string {
-	return slices.DeleteFunc(slices.Clone([]string(rule.Required)), func(name string) bool { return !fileForm().MatchString(name) })
-}
-
 // GoesOnAlone reports whether a run waits for what is no person's decision: CI, or that other issues are closed.
 func GoesOnAlone(run metadata.Run) bool {
 	_, issues := phases.AwaitedBy(run)

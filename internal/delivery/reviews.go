@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -64,7 +65,7 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 		if bot {
 			return nil
 		}
-		refusal := page.RefusalReply(marker, run.Language, page.Denial{Code: metadata.NothingDone, By: v.By, Why: v.Refused, Known: true})
+		refusal := page.RefusalReply(marker, run.Language, command.Denial{Code: metadata.NothingDone, By: v.By, Why: v.Refused, Known: true})
 		_, err := d.GitHub.Thread(run.PRNumber).Post(ctx, marker, refusal, since(v.At))
 		return err
 	}

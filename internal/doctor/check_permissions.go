@@ -10,7 +10,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/reprise-ci/reprise/internal/agents"
-	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -127,7 +126,7 @@ func promises(w *setup.WorkflowYAML, plan *pipelines.Pipeline) (found []Check) {
 		return nil
 	}
 	opened := slices.DeleteFunc(slices.Clone(plan.Open), func(p string) bool { return path.Dir(p) != workspace.Workflows })
-	files := text.Flat(strings.Join(delivery.CIFiles(plan.CI), ", "))
+	files := text.Flat(strings.Join(plan.CI.Files(), ", "))
 	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
 		works, short := worksFor(w.Jobs[name])
 		if !works {

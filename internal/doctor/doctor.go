@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -300,7 +299,7 @@ func (f *Preflight) lacks(ctx context.Context, plan *pipelines.Pipeline, base st
 		base = "" // no pull request is opened
 	}
 	rights := append(issue.RightsOf(f.GitHub, base), issue.Right{Name: "issues: write", Ask: f.GitHub.MayWriteIssues})
-	if files := delivery.CIFiles(plan.CI); f.Pull && len(files) > 0 && f.quiet(ctx) { // what it pushes starts nothing
+	if files := plan.CI.Files(); f.Pull && len(files) > 0 && f.quiet(ctx) { // what it pushes starts nothing
 		rights = append(rights, issue.Right{Name: "actions: write", Ask: func(ctx context.Context) error { return f.GitHub.MayStart(ctx, files[0]) }})
 	}
 	for _, right := range rights {

@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -124,8 +123,11 @@ func Why(err error) metadata.Reason {
 // known finds an error of git, GitHub or the like within err, and gives its reason
 // and its words in English; nothing if there is none.
 func known(err error) (why metadata.Reason, words string) {
-	if e, is := errors.AsType[*engine.AgentError](err); is {
-		return engine.WhyBroke(e, strings.Clone), e.Error()
+	if e, is := errors.AsType[interface {
+		error
+		WhyBroke(mask func(string) string) metadata.Reason
+	}](err); is { // of an agent
+		return e.WhyBroke(strings.Clone), e.Error()
 	}
 	if e, is := errors.AsType[*github.Error](err); is {
 		return whyNotOnGitHub(e), e.Error()

@@ -16,7 +16,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -211,7 +210,7 @@ func (i *Inbox) Signs(ctx context.Context, c github.Comment) Signs {
 func (i *Inbox) answersIn(ctx context.Context, list []github.Comment) (map[int64]bool, error) {
 	out := map[int64]bool{}
 	for _, c := range list {
-		to := page.AnswersTo(c.Body)
+		to := command.AnswersTo(c.Body)
 		if len(to) == 0 {
 			continue
 		}

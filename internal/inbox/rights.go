@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -26,18 +26,18 @@ const roleFor = time.Minute
 // May says why somebody does not have the right to give a command that needs a role, or
 // nothing. The workflow file may name who has it; else the forge is asked for the role, for the rights can be
 // withdrawn while a job works. If that cannot be looked up, the answer is no as well.
-func (i *Inbox) May(ctx context.Context, who github.User, need github.Role) *page.Denial {
+func (i *Inbox) May(ctx context.Context, who github.User, need github.Role) *command.Denial {
 	return i.may(ctx, who, need, false)
 }
 
 // MayNow is May with a role that is looked up now, unless it was not enough a moment ago.
-func (i *Inbox) MayNow(ctx context.Context, c Waiting) *page.Denial {
+func (i *Inbox) MayNow(ctx context.Context, c Waiting) *command.Denial {
 	return i.may(ctx, c.Comment.Author, c.Parsed.Role(), true)
 }
 
-func (i *Inbox) may(ctx context.Context, account github.User, need github.Role, now bool) *page.Denial {
+func (i *Inbox) may(ctx context.Context, account github.User, need github.Role, now bool) *command.Denial {
 	who := account.Login
-	no, named := &page.Denial{Code: metadata.PermissionDenied, By: who}, account.IsBot() && containsFold(i.from.In.Bots, who)
+	no, named := &command.Denial{Code: metadata.PermissionDenied, By: who}, account.IsBot() && containsFold(i.from.In.Bots, who)
 	switch {
 	case len(i.from.In.Users) > 0 && !containsFold(i.from.In.Users, who):
 		no.Why = metadata.Because("user_not_allowed", "who", who)

@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -93,11 +92,11 @@ func TriggerOfIssue(ev github.Event, in Inputs, r runner) Trigger {
 
 // TriggerOf says what an event asks for. A denial says why it asks for nothing, or why it is refused. Nothing in an
 // event proves what its author may do: that is looked up later.
-func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *page.Denial) {
+func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *command.Denial) {
 	t := Trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
 	t.Repository = cmp.Or(t.Repository, r.Repository)
-	deny := func(code metadata.Code, why metadata.Reason) (Trigger, *page.Denial) {
-		return t, &page.Denial{Code: code, By: t.By, What: t.Text, Why: why}
+	deny := func(code metadata.Code, why metadata.Reason) (Trigger, *command.Denial) {
+		return t, &command.Denial{Code: code, By: t.By, What: t.Text, Why: why}
 	}
 	if t.Issue != nil {
 		t.Number = t.Issue.Number
@@ -139,15 +138,15 @@ func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *page.Denial) {
 }
 
 // unasked denies what asks for nothing.
-func unasked(why metadata.Reason) *page.Denial {
-	return &page.Denial{Code: metadata.NothingDone, Why: why}
+func unasked(why metadata.Reason) *command.Denial {
+	return &command.Denial{Code: metadata.NothingDone, Why: why}
 }
 
 // issueNumber sets the number of the issue from a text.
-func (t *Trigger) issueNumber(text string) *page.Denial {
+func (t *Trigger) issueNumber(text string) *command.Denial {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > 1e9 {
-		return &page.Denial{Code: metadata.NothingDone, By: t.By, What: t.Text, Why: metadata.Because("no_number", "number", clean.Truncate(text, 40))}
+		return &command.Denial{Code: metadata.NothingDone, By: t.By, What: t.Text, Why: metadata.Because("no_number", "number", clean.Truncate(text, 40))}
 	}
 	if n != t.Number {
 		t.Number, t.Issue = n, nil
@@ -161,7 +160,7 @@ func OnOtherBranch(ref, branch string) metadata.Reason {
 }
 
 // read finds out what is asked, and by whom.
-func (t *Trigger) read(ev github.Event, in Inputs, r runner) *page.Denial {
+func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Denial {
 	ask := func(by github.User, text string, bare bool) {
 		if t.By, t.Asker, t.Text, t.Requested = by.Login, by, text, command.ParseAddressed(text, in.Addressed); bare {
 			t.Requested = command.Parse(text, true)
@@ -219,7 +218,7 @@ const (
 )
 
 // readCI reads on the branch of which run CI has ended. A fork may have a branch of the same name.
-func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
+func (t *Trigger) readCI(ev github.Event, in Inputs) *command.Denial {
 	var ran struct {
 		Branch     string `json:"head_branch"`
 		Conclusion string `json:"conclusion"`
@@ -237,7 +236,7 @@ func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
 
 // readStatus reads on the branch of which run a program has given the newest commit a status that says how something
 // has ended. What reprise says of a commit itself, with the token of an app, is none.
-func (t *Trigger) readStatus(ev github.Event, in Inputs) *page.Denial {
+func (t *Trigger) readStatus(ev github.Event, in Inputs) *command.Denial {
 	var given struct {
 		Commit   string `json:"sha"`
 		State    string `json:"state"`
@@ -276,7 +275,7 @@ func (t *Trigger) goOn(branch string, in Inputs) bool {
 }
 
 // readComment reads a command that somebody wrote.
-func (t *Trigger) readComment(ev github.Event, ask func(by github.User, text string, bare bool)) *page.Denial {
+func (t *Trigger) readComment(ev github.Event, ask func(by github.User, text string, bare bool)) *command.Denial {
 	if ev.Comment == nil {
 		return unasked(metadata.Because("no_comment"))
 	}
@@ -290,16 +289,16 @@ func (t *Trigger) readComment(ev github.Event, ask func(by github.User, text str
 }
 
 // idle denies a text that asks for nothing, as every comment of our own does: it begins with a marker.
-func (t *Trigger) idle() *page.Denial {
+func (t *Trigger) idle() *command.Denial {
 	if t.Requested.Outcome == command.Ignored {
-		return &page.Denial{Code: metadata.NothingDone, By: t.By, Why: metadata.Because("no_command")}
+		return &command.Denial{Code: metadata.NothingDone, By: t.By, Why: metadata.Because("no_command")}
 	}
 	return nil
 }
 
 // readReview reads what a review asks for. For such an event GitHub runs the workflow file of the pull request's
 // branch, so it counts only on a branch of a run, which is checked later.
-func (t *Trigger) readReview(ev github.Event, in Inputs, r runner) *page.Denial {
+func (t *Trigger) readReview(ev github.Event, in Inputs, r runner) *command.Denial {
 	v, err := ReviewOf(ev)
 	if err != nil {
 		return unasked(metadata.Said(err.Error()))

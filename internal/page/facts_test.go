@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
@@ -39,7 +40,7 @@ func sampleSummary() SummaryFacts {
 	_, removed := clean.Text("a\u200bb<!-- @hana -->")
 	return SummaryFacts{
 		Notices: sampleTold(), Removed: removed,
-		Denials:  []Denial{{Code: metadata.PermissionDenied, By: "eve", What: "/run --fast\nnow", Why: "eve has the role read; write is needed"}},
+		Denials:  []command.Denial{{Code: metadata.PermissionDenied, By: "eve", What: "/run --fast\nnow", Why: "eve has the role read; write is needed"}},
 		Sandbox:  "required",
 		Box:      sandbox.Confinement{Known: true, Held: &sandbox.Held{Landlock: 7, Signals: true, Sockets: true, Open: "no groups", Together: sandbox.Namespaces, Limits: sandbox.Limits{File: 1e9, Disk: 4e9}}},
 		Versions: []Versioned{{"reprise", "1.0.0"}, {"claude", "2.1.4 (Claude Code)"}},
@@ -95,7 +96,7 @@ func TestTell(t *testing.T) {
 		}
 		event := EventFacts{
 			Event: "issue_comment created", Issue: "7", Versions: []Versioned{{"reprise", "1.0.0"}},
-			Denial: Denial{Code: metadata.PermissionDenied, By: "renovate[bot]", What: "/run", Why: "renovate[bot] is not in allowed-bots"},
+			Denial: command.Denial{Code: metadata.PermissionDenied, By: "renovate[bot]", What: "/run", Why: "renovate[bot] is not in allowed-bots"},
 		}
 		back.Paths = []string{"api/list.go"}
 		report := "## What changes\n\nLists have pages, thanks @hana. Fixes #12.\n\n```go\n// @Deprecated\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
@@ -162,11 +163,11 @@ func TestTellMuch(t *testing.T) {
 		p.Run.IssueTitle, p.Run.BranchName = long, long
 		p.Run.RollbackHistory[0].Reason = long
 		p.Run.Phases[0].Report = []byte(`{"remaining": [{"title": "` + strings.ReplaceAll(long, "\n", " ") + `", "body": ""}]}`)
-		d := Denial{Code: metadata.PermissionDenied, By: long, What: long, Why: metadata.Said(long)}
+		d := command.Denial{Code: metadata.PermissionDenied, By: long, What: long, Why: metadata.Said(long)}
 		told := Notices{Links: Links{Job: long, Branch: long}, Requests: []Requested{{By: long, Command: long, Outcome: long}}, Warnings: []string{long, long}, Dispatched: []string{long}, Elsewhere: []string{long, long}, NoChecks: true}
 		took := testenv.Busy(func() {
 			all := everything(p.Plan, p.Run, back,
-				SummaryFacts{Notices: told, Denials: []Denial{d, d}, Sandbox: long, Versions: []Versioned{{long, long}}}, EventFacts{long, long, d, []string{long}, nil},
+				SummaryFacts{Notices: told, Denials: []command.Denial{d, d}, Sandbox: long, Versions: []Versioned{{long, long}}}, EventFacts{long, long, d, []string{long}, nil},
 				PullFacts{Notices: told}, ConfigFacts{Why: long, From: long, Rights: []Right{{long, long}}, Bots: []string{long}}, long)
 			for name, got := range all {
 				progresstest.CheckTold(t, got)

@@ -2,9 +2,7 @@ package page
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,32 +23,6 @@ func MarkerOf(kind, issue string) string {
 		id = strings.ReplaceAll(id, "--", "-")
 	}
 	return fmt.Sprintf("<!-- reprise:%s:v1 issue=%s -->", kind, id)
-}
-
-// ReplyMarker is the first line of the answer to some comments. There is at
-// most one comment with it.
-func ReplyMarker(comments ...int64) string {
-	ids := make([]string, len(comments))
-	for i, id := range comments {
-		ids[i] = strconv.FormatInt(id, 10)
-	}
-	return fmt.Sprintf("<!-- reprise:reply:v1 comment=%s -->", strings.Join(ids, ","))
-}
-
-var replyForm = regexp.MustCompile(`^<!-- reprise:reply:v1 comment=([0-9,]+) -->`)
-
-// AnswersTo are the comments that a comment which begins so is the answer to.
-func AnswersTo(body string) (comments []int64) {
-	m := replyForm.FindStringSubmatch(body)
-	if m == nil {
-		return nil
-	}
-	for id := range strings.SplitSeq(m[1], ",") {
-		if n, err := strconv.ParseInt(id, 10, 64); err == nil {
-			comments = append(comments, n)
-		}
-	}
-	return comments
 }
 
 // ReviewMarker is the first line of the answer to a review, or to what it says

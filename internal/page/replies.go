@@ -67,24 +67,9 @@ func GivenUp(run metadata.Run) (marker, body string) {
 		w.Shown("after given up"), clean.Link(w.Say("progress"), run.GitHubIntegration.ProgressCommentURL))
 }
 
-// Denial is something that was refused.
-type Denial struct {
-	Code  metadata.Code
-	By    string          // login; empty if unknown
-	What  string          // what was asked for, such as the command; may be empty
-	Why   metadata.Reason // where it says more than the code; may be none
-	Known bool            // it is a command, which the run as it stands does not allow
-	Kept  bool            // not for the issue: the record of the run has it, or whoever asked does not have the right
-}
-
-// Words are the reason and then its code, for a line.
-func (d Denial) Words(language string) string {
-	return text.Join(" ", d.Why.In(prompts.Words(language)), fmt.Sprintf("(%s)", d.Code))
-}
-
 // RefusalReply says why commands are not carried out, and how to change that.
 // The same that was given several times is told once.
-func RefusalReply(marker, language string, all ...Denial) string {
+func RefusalReply(marker, language string, all ...command.Denial) string {
 	w := speaker(language)
 	var blocks []string
 	for _, d := range all {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -16,7 +17,7 @@ import (
 // it will be taken, or that another job is at work. Where one is, that is said.
 func TestNotPutOff(t *testing.T) {
 	for known, want := range map[bool]string{true: "This command cannot be carried out: the run has not stopped", false: "A job is already at work on this issue: the run has not stopped"} {
-		d := Denial{Code: metadata.AlreadyRunning, By: "ada", What: "/retry", Why: metadata.Because("retry_running"), Known: known}
+		d := command.Denial{Code: metadata.AlreadyRunning, By: "ada", What: "/retry", Why: metadata.Because("retry_running"), Known: known}
 		got := RefusalReply("<!-- x -->", "en", d)
 		if !strings.Contains(got, want) {
 			t.Errorf("known %v: it lacks %q:\n%s", known, want, got)
@@ -61,12 +62,12 @@ func TestStopOfInterrupted(t *testing.T) {
 // What is answered is known by the first line, also where it is several.
 func TestAnswersTo(t *testing.T) {
 	for body, want := range map[string]string{
-		ReplyMarker(7) + "\ntext":        "[7]",
-		ReplyMarker(7, 8, 90) + "\ntext": "[7 8 90]",
-		"text " + ReplyMarker(7):         "[]",
-		"":                               "[]",
+		command.ReplyMarker(7) + "\ntext":        "[7]",
+		command.ReplyMarker(7, 8, 90) + "\ntext": "[7 8 90]",
+		"text " + command.ReplyMarker(7):         "[]",
+		"":                                       "[]",
 	} {
-		if got := fmt.Sprint(AnswersTo(body)); got != want {
+		if got := fmt.Sprint(command.AnswersTo(body)); got != want {
 			t.Errorf("%q answers %s, want %s", body, got, want)
 		}
 	}

@@ -222,7 +222,7 @@ func (w *writer) wayBack() string {
 }
 
 // refused says what was refused, why, and how to change that.
-func (w *writer) refused(d Denial) string {
+func (w *writer) refused(d command.Denial) string {
 	a := w.adviceOn(d.Code)
 	if d.Known && d.Code == metadata.AlreadyRunning { // it was not put off: it has no effect on a run that goes on
 		a = w.adviceOn(metadata.NothingDone)

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/phases"
@@ -18,7 +19,7 @@ type Versioned struct{ Name, Version string }
 type SummaryFacts struct {
 	Notices
 	Removed  []clean.Removal     // from the issue
-	Denials  []Denial            // while the job ran
+	Denials  []command.Denial    // while the job ran
 	Sandbox  string              // the one that was asked for
 	Box      sandbox.Confinement // the one there was
 	Held     []Versioned         // programs, and the logins that they hold themselves
@@ -43,7 +44,7 @@ func RunSummary(c phases.Course, f SummaryFacts) string {
 type EventFacts struct {
 	Event string // such as "issue_comment created"
 	Issue string // its number; may be empty
-	Denial
+	command.Denial
 	Warnings []string
 	Versions []Versioned
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
@@ -110,7 +111,7 @@ func TestSummaryIsCut(t *testing.T) {
 func TestEventSummary(t *testing.T) {
 	for _, code := range strings.Fields(closedCodes) {
 		for _, language := range []string{"en", "ja", "xx"} {
-			got := EventSummary(language, EventFacts{Event: "issues labeled", Denial: Denial{Code: metadata.Code(code), By: "eve"}})
+			got := EventSummary(language, EventFacts{Event: "issues labeled", Denial: command.Denial{Code: metadata.Code(code), By: "eve"}})
 			c := newWriter(phases.On(nil, metadata.Run{Language: language}), Notices{})
 			for _, want := range []string{"`" + code + "`", "`eve`", c.Explain(code).Meaning, c.Explain(code).Do} {
 				if !strings.Contains(got, want) {
@@ -119,7 +120,7 @@ func TestEventSummary(t *testing.T) {
 			}
 		}
 	}
-	if got := EventSummary("en", EventFacts{Denial: Denial{Code: "brand_new"}}); !strings.Contains(got, "the code brand\\_new.") {
+	if got := EventSummary("en", EventFacts{Denial: command.Denial{Code: "brand_new"}}); !strings.Contains(got, "the code brand\\_new.") {
 		t.Errorf("a code that is not known:\n%s", got)
 	}
 }
@@ -161,7 +162,7 @@ func TestHandledSummary(t *testing.T) {
 		c := newWriter(phases.On(nil, metadata.Run{Language: language}), Notices{})
 		for goesOn, want := range map[bool][]string{true: {c.Say("tell.handedOn"), c.Say("tell.handedTo")}, false: {c.Say("tell.answered")}} {
 			f := EventFacts{
-				Event: "issue_comment created", Issue: "7", Denial: Denial{By: "ada", What: "/run <!-- x --> `a` @octo\nmore"},
+				Event: "issue_comment created", Issue: "7", Denial: command.Denial{By: "ada", What: "/run <!-- x --> `a` @octo\nmore"},
 				Warnings: []string{"the label is still there"}, Versions: []Versioned{{"reprise", "1.0.0"}},
 			}
 			got := HandledSummary(language, goesOn, f)

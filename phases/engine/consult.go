@@ -33,7 +33,7 @@ func (e *Engine) failed(err error) metadata.Reason {
 		return why
 	}
 	if broke, is := errors.AsType[*AgentError](err); is {
-		return WhyBroke(broke, func(text string) string { return phases.OneLine(e.Mask(text)) })
+		return broke.WhyBroke(func(text string) string { return phases.OneLine(e.Mask(text)) })
 	}
 	return metadata.Because("failed", "error", metadata.Said(phases.OneLine(e.Mask(err.Error()))))
 }

@@ -62,7 +62,7 @@ func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.
 		o = stopped(err, metadata.Because("told_to_stop"))
 	case errors.As(err, &broke):
 		o = phases.Outcome{
-			Status: metadata.Errored, Code: phases.CodeOf(broke.Class), Class: broke.Class, Why: WhyBroke(broke, e.Mask),
+			Status: metadata.Errored, Code: phases.CodeOf(broke.Class), Class: broke.Class, Why: broke.WhyBroke(e.Mask),
 			Stderr: phases.LastWords(e.Mask(broke.Stderr)), RetryAfter: broke.RetryAfter,
 		}
 	default:

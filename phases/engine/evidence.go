@@ -112,12 +112,12 @@ func hindrances(r Result) (out []metadata.Reason) {
 }
 
 // WhyBroke says which agent failed, in the masked words of its error, and what a person can do about it.
-func WhyBroke(ae *AgentError, mask func(string) string) metadata.Reason {
-	said := metadata.Said(mask(fmt.Sprint(ae.Err)))
-	if ae.Hint == "" {
-		return metadata.Because("agent_broke", "agent", ae.Agent, "error", said)
+func (e *AgentError) WhyBroke(mask func(string) string) metadata.Reason {
+	said := metadata.Said(mask(fmt.Sprint(e.Err)))
+	if e.Hint == "" {
+		return metadata.Because("agent_broke", "agent", e.Agent, "error", said)
 	}
-	return metadata.Because("agent_broke_do", "agent", ae.Agent, "error", said, "hint", ae.Hint)
+	return metadata.Because("agent_broke_do", "agent", e.Agent, "error", said, "hint", e.Hint)
 }
 
 // differ is what can be compared with a commit: the tip, or what is staged on it.
