@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,11 +23,10 @@ import (
 )
 
 func statusCommand(env environ.Env) *cobra.Command {
-	var repo, id, open string
-	var s runs.Sought
-	var watch bool
+	var repo, id string
+	var watch, asJSON bool
 	c := &cobra.Command{
-		Use: "status [--issue ID] [--watch | --open[=WHAT]]", Short: "Show where a run is, and what it waits for",
+		Use: "status [--issue ID] [--watch]", Short: "Show where a run is, and what it waits for",
 		Long: `Show where a run is, and what it waits for. Without --issue it is the run whose
 branch is checked out, or the only one there is; if there are several, they are
 listed.
@@ -36,51 +34,28 @@ listed.
 With --watch, follow a run that another process or another machine works on, until it
 ends or waits for a person: the status, drawn anew whenever something has changed, or,
 where the output is no terminal, a line for each change. A run that is pushed is followed
-on origin, too. The exit code is that of reprise run.
-
-With --open, print the path or the address of a part of a run: its pull request, or its
-report if there is no pull request yet; or what is named: its newest artifact, or that of
-a phase; its branch; its issue; its pull request; or its report, which is then written. On a
-terminal, reprise also opens it with the program of the desktop, if it is a web page,
-Markdown, JSON or plain text.`,
+on origin, too. The exit code is that of reprise run.`,
 		Example: `  reprise status
   reprise status --issue 7 --watch
-  reprise status --issue 7 --watch --json | jq -r .phase
-  reprise status --issue 7 --open
-  less "$(reprise status --issue 7 --open=artifact --phase design)"`,
+  reprise status --issue 7 --watch --json | jq -r .phase`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			opens := c.Flags().Changed("open")
-			switch {
-			case watch && opens:
-				return exit.Usagef("--watch and --open each show a run in their own way: give one of them")
-			case s.Phase != "" && !opens:
-				return exit.Usagef("--phase names the artifact that --open=artifact opens")
-			case watch:
-				return runs.Follow(c.Context(), env, repo, id, s.JSON)
+			if watch {
+				return runs.Follow(c.Context(), env, repo, id, asJSON)
 			}
 			r, err := workspace.Look(c.Context(), env, repo, id)
-			if several, are := errors.AsType[workspace.AmbiguousRun](err); are && !opens {
-				return runs.ShowSeveral(c.Context(), env, several, s.JSON)
+			if several, are := errors.AsType[workspace.AmbiguousRun](err); are {
+				return runs.ShowSeveral(c.Context(), env, several, asJSON)
 			}
 			if err != nil {
 				return err
 			}
-			if opens {
-				if open != "page" {
-					s.What = open
-				}
-				return runs.Open(c.Context(), r, s)
-			}
-			return showStatus(c.Context(), r, s.JSON)
+			return showStatus(c.Context(), r, asJSON)
 		},
 	}
 	repoFlag(c, &repo)
 	anyIssueFlag(c, &id)
-	jsonFlag(c, &s.JSON, "the state, or with --watch each state on a line, or with --open what it is and where it is")
+	jsonFlag(c, &asJSON, "the state, or with --watch each state on a line,")
 	c.Flags().BoolVar(&watch, "watch", false, "follow the run until it ends or waits for a person")
-	c.Flags().StringVar(&open, "open", "", "print where a part of the run is, and open it: `WHAT` is page, which is the pull request or else the report, or "+strings.Join(runs.Places(), ", "))
-	c.Flags().Lookup("open").NoOptDefVal = "page"
-	c.Flags().StringVar(&s.Phase, "phase", "", "with --open=artifact: the phase whose artifact it is")
 	return c
 }
 
