@@ -128,11 +128,10 @@ func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata
 	if s.o.fanOut {
 		bot.SplitIntoParts(e)
 	}
-	if s.o.Scratch { // it begins at the base, and is gone before that moves
-		run, err = e.Run(ctx, run)
-	} else {
-		run, err = updaterOf(s.Workspace).Run(ctx, e, run)
+	if !s.o.Scratch { // which begins at the base, and is gone before that moves
+		e.Sources = []engine.Source{updaterOf(s.Workspace, e).Next}
 	}
+	run, err = e.Run(ctx, run)
 	if due, is := errors.AsType[*bot.PartsDue](err); is {
 		s.Run = run
 		return bot.LeaveParts(ctx, s.Workspace, e, due)
@@ -144,8 +143,8 @@ func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata
 }
 
 // updaterOf gives what brings the base into a run.
-func updaterOf(w *workspace.Workspace) *delivery.BaseUpdater {
-	return &delivery.BaseUpdater{Workspace: w, Now: w.Env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(w.Env.Stderr, "reprise:", err) }}
+func updaterOf(w *workspace.Workspace, e *engine.Engine) *delivery.BaseUpdater {
+	return &delivery.BaseUpdater{Workspace: w, Engine: e, Now: w.Env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(w.Env.Stderr, "reprise:", err) }}
 }
 
 // view picks how progress is shown: live on a terminal, plain lines elsewhere.

@@ -325,7 +325,7 @@ func (s steerRequest) update(ctx context.Context, w *workspace.Workspace) error 
 	if err != nil {
 		return exit.AsUsage(err)
 	}
-	u := updaterOf(w)
+	u := updaterOf(w, nil)
 	due, err := u.Look(ctx, w.Run)
 	if err != nil {
 		return err
@@ -339,9 +339,10 @@ func (s steerRequest) update(ctx context.Context, w *workspace.Workspace) error 
 	if err != nil {
 		return err
 	}
+	u.Engine = e
 	run := phases.Take(w.Run, x.Run, o.Taken(x))
 	if err = e.Amend(ctx, run, "update"); err == nil {
-		run, err = u.Bring(ctx, e, run)
+		run, err = u.Bring(ctx, run)
 	}
 	if err == nil && run.Status == metadata.Running && phases.Decide(phases.On(w.Plan, run)).Final() {
 		if run, err = e.Run(ctx, run); err == nil {

@@ -42,15 +42,8 @@ func (d *PartsDue) matrix() string {
 
 // SplitIntoParts has an engine end with a *PartsDue as soon as parts can be done beside each other.
 func SplitIntoParts(e *engine.Engine) {
-	here := e.Beside
-	if here == nil { // parts cannot be done beside each other
-		return
-	}
-	e.Beside = func(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
-		if parts := phases.PartsOfWave(phases.On(e.Plan, run)); parts != nil && ctx.Err() == nil {
-			return run, false, &PartsDue{parts}
-		}
-		return here(ctx, run)
+	if e.Lanes != nil { // else parts cannot be done beside each other
+		e.Lanes.Leave = func(parts []string) error { return &PartsDue{parts} }
 	}
 }
 

@@ -16,12 +16,14 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -177,6 +179,16 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 		b.statuses.Keep(ctx, phases.On(b.w.Plan, run), b.w.Repo.Tip())
 	}
 	telemetry.Follow(ctx, e, b.w.Run)
+	base := &delivery.BaseUpdater{
+		Workspace: b.w, Engine: e, Base: b.delivery.Base(b.w), Now: b.Env.Now, Warn: b.voice.warn,
+		Tell: func(said metadata.Reason) {
+			b.voice.change(func(n *page.Notices) { n.Base = said })
+			if said != "" {
+				b.delivery.Redraft(ctx, b.w.Run)
+			}
+		},
+	}
+	e.Sources = []engine.Source{base.Next}
 	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, workspace.Longest(b.w.Plan)
 	if b.In.FanOut && b.In.Command != setup.JoinOnly {
 		SplitIntoParts(e)

@@ -275,7 +275,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	b.delivery.Look(ctx, run)
 	b.delivery.KeepDraft(ctx, phases.On(b.w.Plan, run))
 	holdGate{b}.ask(ctx, &run)
-	run, err = b.updater(ctx).Run(ctx, b.engine, run)
+	run, err = b.engine.Run(ctx, run)
 	b.job.Group("")
 	if errors.As(err, &b.due) {
 		err = nil
@@ -295,19 +295,6 @@ func (b *bot) handOn(ctx context.Context) jobEnd {
 	b.voice.flush(run)
 	b.lease.holding = false
 	return jobEnd{decision: toRun, matrix: b.due.matrix()}
-}
-
-// updater gives what brings the base into the run.
-func (b *bot) updater(ctx context.Context) *delivery.BaseUpdater {
-	return &delivery.BaseUpdater{
-		Workspace: b.w, Base: b.delivery.Base(b.w), Now: b.Env.Now, Warn: b.voice.warn,
-		Tell: func(said metadata.Reason) {
-			b.voice.change(func(n *page.Notices) { n.Base = said })
-			if said != "" {
-				b.delivery.Redraft(ctx, b.w.Run)
-			}
-		},
-	}
 }
 
 // endTime is how long the last messages of a job may take once it was told to stop. GitHub kills it ten seconds after

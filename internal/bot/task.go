@@ -45,7 +45,8 @@ func (t Task) Do(ctx context.Context) (run metadata.Run, no string, err error) {
 		w.Warn(err)
 	}
 	e.Committed, e.Told = nil, nil // hooks are told by who joins the parts
-	e.Steering, e.Due = t.Steering, func(context.Context, metadata.Run, phases.Decision) bool { return true }
+	e.Steering = t.Steering
+	e.Sources = []engine.Source{func(context.Context, metadata.Run, phases.Decision) (engine.Take, error) { return nil, errEnded }} // for others to go on
 	share, err := t.share(ctx, e, len(parts))
 	if err == nil {
 		err = t.resume(ctx, e)
@@ -65,22 +66,11 @@ func (t Task) Do(ctx context.Context) (run metadata.Run, no string, err error) {
 // share gives what one of n tasks may spend: of what is left to the run, and of what may still be spent on this day.
 func (t Task) share(ctx context.Context, e *engine.Engine, n int) (metadata.Budget, error) {
 	run, _ := phases.ShareOfPart(t.Run, n)
-	b := t.Plan.Budget
-	if b.DayUSD+b.RepoDayUSD == 0 {
-		return run.Budget, nil
-	}
-	var others []phases.DaySpent
-	if e.Spent != nil {
-		var err error
-		if others, err = e.Spent(ctx, run); err != nil {
-			return run.Budget, fmt.Errorf("what was spent today: %w", err)
-		}
-	}
-	left, why := phases.RemainingToday(b, run, others, t.Env.Now())
-	if left /= float64(n); why == "" && (run.Budget.USD == 0 || left < run.Budget.USD) {
+	left, why, err := e.RemainingToday(ctx, run)
+	if left /= float64(n); err == nil && why == "" && left > 0 && (run.Budget.USD == 0 || left < run.Budget.USD) {
 		run.Budget.USD, run.Budget.Since.USD = left, run.Cost.USD
 	}
-	return run.Budget, nil
+	return run.Budget, err
 }
 
 // resume takes what an earlier task of the part has pushed into the record. It is committed only if

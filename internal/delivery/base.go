@@ -82,6 +82,7 @@ func shown(paths []string) (out []string) {
 // as well, so a process that is killed between two of them leaves a run that goes on.
 type BaseUpdater struct {
 	Workspace *workspace.Workspace
+	Engine    *engine.Engine
 	Base      string // its name; empty: as Name gives it
 	Now       func() time.Time
 	Warn      func(error)           // that the base could not be looked at, which stops nothing
@@ -93,27 +94,21 @@ type BaseUpdater struct {
 	state  git.BaseState
 }
 
-// Run carries a run on as its engine does, and brings in the base where the pipeline or a person wants that.
-func (u *BaseUpdater) Run(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
-	e.Due = u.due
-	for {
-		var err error
-		if run, err = e.Run(ctx, run); err != nil || run.Status != metadata.Running {
-			return run, err
-		}
-		if run, err = u.step(ctx, e, run); err != nil {
-			return run, err
-		}
+// Next is the base as a source of its engine.
+func (u *BaseUpdater) Next(ctx context.Context, run metadata.Run, d phases.Decision) (engine.Take, error) {
+	if !u.due(ctx, run, d) {
+		return nil, nil
 	}
+	return func() (metadata.Run, error) { return u.step(ctx, run) }, nil
 }
 
 // Bring brings the base in at once. That it cannot be looked at is an error here: somebody waits for it.
-func (u *BaseUpdater) Bring(ctx context.Context, e *engine.Engine, run metadata.Run) (next metadata.Run, err error) {
+func (u *BaseUpdater) Bring(ctx context.Context, run metadata.Run) (next metadata.Run, err error) {
 	var unknown error
 	defer func(warn func(error)) { u.Warn = warn }(u.Warn)
 	u.Warn = func(err error) { unknown = err }
 	for u.due(ctx, run, phases.Decision{}) {
-		if run, err = u.step(ctx, e, run); err != nil || run.Status != metadata.Running {
+		if run, err = u.step(ctx, run); err != nil || run.Status != metadata.Running {
 			return run, err
 		}
 	}
@@ -176,33 +171,33 @@ func (u *BaseUpdater) look(ctx context.Context, run metadata.Run) error {
 }
 
 // step is one commit: it has conflicts mended that were found, gives up, or merges.
-func (u *BaseUpdater) step(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
+func (u *BaseUpdater) step(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	if paths := phases.OpenConflicts(run); len(paths) > 0 {
 		back, err := phases.MendConflict(phases.On(u.Workspace.Plan, run), metadata.Because("conflict_reason", "paths", paths).In(prompts.Words(run.Language)), u.Now())
 		if err != nil {
 			return run, err
 		}
-		return back.Run, e.Rollback(ctx, back, nil)
+		return back.Run, u.Engine.Rollback(ctx, back, nil)
 	}
 	if paths := u.marked(ctx, run); len(paths) > 0 {
-		return u.giveUp(ctx, e, run, metadata.Because("conflict_left", "paths", shown(paths)))
+		return u.giveUp(ctx, run, metadata.Because("conflict_left", "paths", shown(paths)))
 	}
 	if next, mended := phases.ConflictMended(phases.On(u.Workspace.Plan, run), u.Now()); mended {
-		return u.record(ctx, e, next, "", nil, nil)
+		return u.record(ctx, next, "", nil, nil)
 	}
 	u.found = false
-	return u.merge(ctx, e, run)
+	return u.merge(ctx, run)
 }
 
 // merge merges the base, as it was found.
-func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
+func (u *BaseUpdater) merge(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	plan, name := u.Workspace.Plan, cmp.Or(u.Base, BaseName(run, u.Workspace.Source))
 	m := metadata.Merge{At: u.Now(), Commit: u.commit, Conflicts: shown(u.state.Conflicts)}
 	if u.state.Has {
-		return u.record(ctx, e, phases.MergeMade(phases.On(plan, run), m, metadata.Because("base_has", "branch", name)), "", nil, nil)
+		return u.record(ctx, phases.MergeMade(phases.On(plan, run), m, metadata.Because("base_has", "branch", name)), "", nil, nil)
 	}
 	at := func(why metadata.Reason) (metadata.Run, error) {
-		return u.giveUp(ctx, e, run, metadata.Because("conflict_at", "branch", name, "paths", m.Conflicts, "why", why))
+		return u.giveUp(ctx, run, metadata.Because("conflict_at", "branch", name, "paths", m.Conflicts, "why", why))
 	}
 	if len(m.Conflicts) > git.MostConflicts {
 		return at(metadata.Because("conflict_many", "n", len(m.Conflicts)))
@@ -216,7 +211,7 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 	unfit, isUnfit := errors.AsType[*git.Unfit](err)
 	switch {
 	case isUnfit: // each time anew, until it has another name there
-		return u.giveUp(ctx, e, run, metadata.Because("base_name_unfit", "branch", name, "path", shown([]string{unfit.Path})[0]))
+		return u.giveUp(ctx, run, metadata.Because("base_name_unfit", "branch", name, "path", shown([]string{unfit.Path})[0]))
 	case err != nil:
 		return run, err
 	}
@@ -251,14 +246,14 @@ func (u *BaseUpdater) merge(ctx context.Context, e *engine.Engine, run metadata.
 			}
 		}
 	}
-	merged, err := u.record(ctx, e, next, u.commit, staged, files)
+	merged, err := u.record(ctx, next, u.commit, staged, files)
 	if kept := (&engine.NotPushed{}); errors.As(err, &kept) && kept.Withdraw != nil { // what the base has is not ours to change
 		again, failed := kept.Withdraw(ctx)
 		if failed != nil {
 			return run, errors.Join(err, failed)
 		}
-		e.Tree = u.Workspace.Repo.At(run.BaseCommit)
-		next, failed = u.giveUp(ctx, e, run, metadata.Because("base_refused", "branch", name, "rule", metadata.Said(phases.LastWords(e.Mask(kept.Rule)))))
+		u.Engine.Tree = u.Workspace.Repo.At(run.BaseCommit)
+		next, failed = u.giveUp(ctx, run, metadata.Because("base_refused", "branch", name, "rule", metadata.Said(phases.LastWords(u.Engine.Mask(kept.Rule)))))
 		if errors.As(failed, new(*engine.NotPushed)) { // this is no matter of the base
 			return run, errors.Join(err, again(ctx))
 		}
@@ -289,19 +284,19 @@ func (u *BaseUpdater) marked(ctx context.Context, run metadata.Run) (out []strin
 }
 
 // record commits the record of a merge. The instructions to agents are those of the base from then on.
-func (u *BaseUpdater) record(ctx context.Context, e *engine.Engine, next metadata.Run, commit string, staged engine.StagedTree, files map[string][]byte) (metadata.Run, error) {
-	err := e.Merge(ctx, next, commit, staged, files)
+func (u *BaseUpdater) record(ctx context.Context, next metadata.Run, commit string, staged engine.StagedTree, files map[string][]byte) (metadata.Run, error) {
+	err := u.Engine.Merge(ctx, next, commit, staged, files)
 	if err == nil {
-		e.Report.Report(engine.Event{At: next.UpdatedAt, Run: next})
+		u.Engine.Report.Report(engine.Event{At: next.UpdatedAt, Run: next})
 		if u.Tell != nil {
 			u.Tell("")
 		}
 	}
-	e.Tree = u.Workspace.Repo.At(next.BaseCommit)
+	u.Engine.Tree = u.Workspace.Repo.At(next.BaseCommit)
 	return next, err
 }
 
-func (u *BaseUpdater) giveUp(ctx context.Context, e *engine.Engine, run metadata.Run, why metadata.Reason) (metadata.Run, error) {
+func (u *BaseUpdater) giveUp(ctx context.Context, run metadata.Run, why metadata.Reason) (metadata.Run, error) {
 	next := phases.GiveUpMerge(phases.On(u.Workspace.Plan, run), why, u.Now())
-	return next, e.Amend(ctx, next, "stopped: "+string(metadata.Conflicts))
+	return next, u.Engine.Amend(ctx, next, "stopped: "+string(metadata.Conflicts))
 }

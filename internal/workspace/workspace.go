@@ -152,7 +152,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 	if w.Signing().By != nil { // commits of parts beside others do not reach the forge one by one
 		return e, nil
 	}
-	e.Beside = (&engine.LaneSide{Engine: e, Trees: w.besides, Jobs: max(1, cmp.Or(o.Jobs, w.Plan.Jobs)), Only: o.Only}).Run
+	e.Lanes = &engine.LaneSide{Engine: e, Trees: w.besides, Jobs: max(1, cmp.Or(o.Jobs, w.Plan.Jobs)), Only: o.Only}
 	return e, nil
 }
 

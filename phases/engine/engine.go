@@ -33,11 +33,9 @@ type Engine struct {
 	Steering Steering // how people reach the run while it is under way; nil: not at all
 	Sleep    func(ctx context.Context, d time.Duration) error
 
-	// Beside goes on with a run whose parts are done at the same time, until it stops or nothing of that is left to do;
-	// false: there was nothing. Nil: they are done one after the other.
-	Beside func(ctx context.Context, run metadata.Run) (metadata.Run, bool, error)
-	// Due reports whether something comes before a decision that is not the engine's to do: Run returns. May be nil.
-	Due func(ctx context.Context, run metadata.Run, d phases.Decision) bool
+	Lanes   *LaneSide // does parts of phases at the same time; nil: they are done one after the other
+	Sources []Source  // what else the run goes by, such as its base
+
 	// PauseAtGates stops after every phase that passed, for a person to look, until the next start.
 	PauseAtGates bool
 

@@ -32,39 +32,45 @@ type LaneSide struct {
 	Trees  LaneTrees
 	Jobs   int    // most calls at the same time; at least 1
 	Only   string // the part that alone is done here, as others do the rest; empty: all are
+	// Leave, if not nil, gives the error by which a run ends whose parts other machines are to do.
+	Leave func(parts []string) error
 }
 
-// Run goes on with the parts of a run until nobody is at work on them and none may begin, or people or ctx end that;
-// false says that there was nothing to do. It returns the record as it was last committed.
-func (s *LaneSide) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
-	if err := s.removeIdle(ctx, run); err != nil {
-		return run, false, err
+// due gives what goes on with the parts of a run until nobody is at work on them and none may begin, or people or ctx end
+// that; nil: there is nothing to do.
+func (s *LaneSide) due(ctx context.Context, run metadata.Run) (Take, error) {
+	if parts := phases.PartsOfWave(phases.On(s.Engine.Plan, run)); s.Leave != nil && parts != nil {
+		return nil, s.Leave(parts)
 	}
-	if run.Status != metadata.Running || s.Only == "" && !phases.InLanes(run, s.Jobs) {
-		return run, false, nil
+	if err := s.removeIdle(ctx, run); err != nil {
+		return nil, err
+	}
+	if s.Only == "" && !phases.InLanes(run, s.Jobs) {
+		return nil, nil
 	}
 	first, ok := s.next(run, nil)
 	if !ok || s.Only == "" && !phases.InLanes(run, 1) && !s.Trees.Available(ctx) {
-		return run, false, nil
+		return nil, nil
 	}
-	// One that was never good is no fault of a part, so it runs in the tree of the run. The run stops if it fails.
+	return func() (metadata.Run, error) { return s.run(ctx, run, first) }, nil
+}
+
+// run does them, and returns the record as it was last committed.
+func (s *LaneSide) run(ctx context.Context, run metadata.Run, first phases.Decision) (metadata.Run, error) {
+	// A setup that was never good is no fault of a part, so it runs in the tree of the run. The run stops if it fails.
 	ready, err := run, error(nil)
 	if run.Setup == nil || phases.Broken(run.Setup) != nil {
 		ready, _, err = s.Engine.setUp(ctx, run, first)
 	}
 	switch {
-	case errors.Is(err, ErrSteered):
-		return run, true, nil
-	case err != nil && ctx.Err() != nil:
-		return run, false, nil // the engine notes that it was told to stop
+	case errors.Is(err, ErrSteered), err != nil && ctx.Err() != nil: // the engine notes that it was told to stop
+		return run, nil
 	case err != nil || ready.Status != metadata.Running:
-		return ready, true, err
-	default:
-		run = ready
+		return ready, err
 	}
-	w := &writer{LaneSide: s, run: run, asks: make(chan func()), ended: make(chan *worker, 2*s.Jobs+1)}
+	w := &writer{LaneSide: s, run: ready, asks: make(chan func()), ended: make(chan *worker, 2*s.Jobs+1)}
 	err = w.work(ctx)
-	return w.run, true, err
+	return w.run, err
 }
 
 // removeIdle removes trees in which nothing is done any more, such as that of a part whose work
@@ -248,7 +254,7 @@ func (w *writer) begin(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
-		if kept, err := e.held(ctx, w.run, d); err != nil || kept != d {
+		if against, err := e.policy(ctx, w.run, d); err != nil || against != nil {
 			return err // the run stops once those at work are over
 		}
 		seen, share := w.run, phases.BudgetShare{}

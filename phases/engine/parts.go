@@ -26,7 +26,7 @@ type Part struct {
 func (e *Engine) Aside(lane Lane) *Engine {
 	a := *e
 	a.Journal = Journal{Plan: e.Plan, Tree: lane, Frozen: e.Frozen, Now: e.Now, LeakGuard: e.LeakGuard}
-	a.Lane, a.Beside, a.Steering = lane, nil, nil
+	a.Lane, a.Lanes, a.Sources, a.Steering = lane, nil, nil, nil
 	a.ran.brokenBy = ""
 	return &a
 }
