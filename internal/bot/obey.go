@@ -208,39 +208,51 @@ func (b *bot) answer(o command.Request, no *command.Refusal) {
 	}
 }
 
-// Steer takes what people have asked for since, and brings what the record says about the forge up to date. It is
-// called between two steps, and when the run has stopped.
-func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+// Steer takes what has come from outside since, and brings what the record says about the forge up to date. It is called
+// between two steps, and when the run has stopped. What a run listens to is this list.
+func (b *bot) Steer(ctx context.Context, run metadata.Run) (_ metadata.Run, err error) {
 	b.keep(run)
 	b.inbox.Look(ctx, true) // the next step costs more than asking
-	run, err := b.drain(ctx, run)
-	if err != nil {
-		return run, err
-	}
-	b.keep(run)
-	if run.Status == metadata.Running {
-		if no := b.closed(ctx); no != nil && no.Code == metadata.StaleEvent { // which is the plainest way to stop a run
-			next, _ := phases.Cancel(run, no.Why, b.Env.Now()) // it is running
-			if err := b.engine.Amend(ctx, next, "the issue is closed"); err != nil {
-				return run, err
-			}
-			run = next
-			b.keep(run)
+	for _, source := range []func(context.Context, metadata.Run) (metadata.Run, error){b.drain, b.lookAtIssue, b.lookAtIssues, b.keepChildren, b.goOn, b.keepLinks} {
+		if run, err = source(ctx, run); err != nil {
+			return run, err
 		}
+		b.keep(run)
 	}
-	b.voice.send(ctx)
-	if run, err = b.keepChildren(ctx, run); err != nil {
+	return run, nil
+}
+
+// lookAtIssue cancels a run whose issue was closed, which is the plainest way to stop one.
+func (b *bot) lookAtIssue(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	defer b.voice.send(ctx)
+	if run.Status != metadata.Running {
+		return run, nil
+	}
+	no := b.closed(ctx)
+	if no == nil || no.Code != metadata.StaleEvent {
+		return run, nil
+	}
+	next, _ := phases.Cancel(run, no.Why, b.Env.Now()) // it is running
+	if err := b.engine.Amend(ctx, next, "the issue is closed"); err != nil {
 		return run, err
 	}
+	return next, nil
+}
+
+// goOn takes up a run whose step was ended for a command that then had no effect.
+func (b *bot) goOn(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	if run.Status == metadata.Interrupted && ctx.Err() == nil {
-		// The step was ended for a command that then had no effect.
 		run = phases.TakeUp(run, phases.Start{At: b.Env.Now()})
 	}
+	return run, nil
+}
+
+// keepLinks notes which comment and which pull request are those of the run.
+func (b *bot) keepLinks(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	if changed := b.voice.keepComment(&run); b.delivery.KeepPull(ctx, b.w, &run) || changed {
-		run, err = b.note(ctx, run)
+		return b.note(ctx, run)
 	}
-	b.keep(run)
-	return run, err
+	return run, nil
 }
 
 // note commits what has changed in a record besides the run itself: together

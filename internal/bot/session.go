@@ -100,8 +100,7 @@ func (b *bot) begin(ctx context.Context) error {
 		// A job that was killed may have opened some, and a rollback must know.
 		run, err = b.keepChildren(ctx, run)
 		if err == nil {
-			_, err = b.lookAtIssues(ctx)
-			run = b.w.Run
+			run, err = b.lookAtIssues(ctx, run)
 		}
 	}
 	if err == nil {
@@ -126,29 +125,28 @@ func (b *bot) obeyedBefore(run metadata.Run) bool {
 	return b.restarted && job != "" && slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Job == job })
 }
 
-// lookAtIssues looks at the issues that the run waits for. It reports whether the run goes on, because all of them
-// are closed. What GitHub does not say is asked again by the next job.
-func (b *bot) lookAtIssues(ctx context.Context) (more bool, err error) {
-	phase, issues := phases.AwaitedBy(b.w.Run)
+// lookAtIssues looks at the issues that the run waits for: once all of them are closed, it goes on. What GitHub does not
+// say is asked again by the next job.
+func (b *bot) lookAtIssues(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	phase, issues := phases.AwaitedBy(run)
 	if len(issues) == 0 || ctx.Err() != nil {
-		return false, nil
+		return run, nil
 	}
 	found, err := b.awaited().Look(ctx, issues)
 	if err != nil {
 		b.voice.warn(err)
-		return false, nil
+		return run, nil
 	}
-	next, changed := phases.LookedAtIssues(b.w.Run, phase, found, b.Env.Now())
+	next, changed := phases.LookedAtIssues(run, phase, found, b.Env.Now())
 	if !changed {
-		return false, nil
+		return run, nil
 	}
 	if err := b.engine.Amend(ctx, next, "the issues that "+phase+" waits for"); err != nil {
-		return false, err
+		return run, err
 	}
-	more = next.Status == metadata.Running
-	b.acted, b.lease.holding = true, b.lease.holding || more
+	b.acted, b.lease.holding = true, b.lease.holding || next.Status == metadata.Running
 	b.keep(next)
-	return more, nil
+	return next, nil
 }
 
 // runToStop runs the engine until it stops, and then does what follows from that.
@@ -175,11 +173,6 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 		}
 		if b.due != nil {
 			return b.handOn(ctx)
-		}
-		if on, err := b.lookAtIssues(ctx); err != nil {
-			return b.broke(ctx, err)
-		} else if on {
-			continue
 		}
 		end := b.finish(ctx)
 		more, err := b.takeRemaining(ctx)
