@@ -42,54 +42,6 @@ type Engine struct {
 	latest metadata.Run // as it is while a step is under way
 }
 
-// Diagnose examines a run and commits the record with what that cost, also where
-// there is an error, unless no agent was called. Nothing is taken back.
-func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
-	next, d, err := e.Examine(ctx, run, symptom)
-	if next.Revision == run.Revision {
-		return run, d, err
-	}
-	noted := metadata.Follow(run, next)
-	if noted == nil {
-		noted = e.Amend(ctx, next, next.Decisions[len(next.Decisions)-1].Phase+": diagnosed")
-	}
-	if noted != nil {
-		return run, d, errors.Join(err, noted)
-	}
-	return next, d, err
-}
-
-// Examine lets an agent look at a run and say whether it has to go back. The
-// symptom is what a person has seen, or empty. It returns the record with a
-// decision and the cost, for the caller to commit; a diagnosis is no step of a
-// phase, so there is no attempt. With an error the record has the cost, too; if
-// no agent was called, it is the record that was given. If people end the call,
-// see Steering, the error is an ErrSteered.
-func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
-	at := phases.Diagnosing(phases.On(e.Plan, run))
-	if e.Plan.Phase(at.Phase) == nil {
-		return run, phases.Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
-	}
-	if over := SpentUp(run); over != nil {
-		return run, phases.Diagnosis{}, over
-	}
-	if err := e.Tree.Prepare(ctx); err != nil {
-		return run, phases.Diagnosis{}, err
-	}
-	e.latest = run
-	call, ended := e.attend(ctx)
-	defer ended()
-	d, used, err := e.consult(call, run, at, symptom)
-	saw := d.Proposes()
-	switch {
-	case err != nil && ctx.Err() != nil:
-		saw = metadata.Because("diagnosis_cut")
-	case err != nil:
-		saw = e.failed(err)
-	}
-	return phases.Diagnosed(run, at, saw, used, e.Now()), d, err
-}
-
 // Steer asks people, if there is a way to.
 func (e *Engine) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	if e.Steering == nil || ctx.Err() != nil {
@@ -98,15 +50,15 @@ func (e *Engine) Steer(ctx context.Context, run metadata.Run) (metadata.Run, err
 	return e.Steering.Steer(ctx, run)
 }
 
-// attend is Attend for the one step that is under way.
+// attend is attendTo for the one step that is under way.
 func (e *Engine) attend(ctx context.Context) (context.Context, func()) {
 	run := e.latest
-	return e.Attend(ctx, func() metadata.Run { return run })
+	return e.attendTo(ctx, func() metadata.Run { return run })
 }
 
-// Attend gives the context for what is under way and people may end, as the record is that now gives: another
+// attendTo gives the context for what is under way and people may end, as the record is that now gives: another
 // goroutine asks. The function that it returns is called when that has ended.
-func (e *Engine) Attend(ctx context.Context, now func() metadata.Run) (context.Context, func()) {
+func (e *Engine) attendTo(ctx context.Context, now func() metadata.Run) (context.Context, func()) {
 	if e.Steering == nil {
 		return ctx, func() {}
 	}
@@ -168,13 +120,6 @@ type Event struct {
 	Done     *phases.Outcome  // of the decision in Of
 	Of       phases.Decision
 	Activity *Activity // from the agent of the decision in Of
-}
-
-// effects is what has to be committed after a decision was carried out.
-type effects struct {
-	BranchCommit // without its message
-	outcome      phases.Outcome
-	back         *metadata.Rollback // that the step led to
 }
 
 // ErrInterrupted is the cause of a context that was cancelled because reprise was told to stop.

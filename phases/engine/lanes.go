@@ -146,7 +146,7 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 		begun.Budget = budget
 		return begun, err
 	}
-	return e.Do(ctx, run, one.of)
+	return e.doPart(ctx, run, one.of)
 }
 
 // open opens the attempt of a worker in the record, and saves that.
@@ -291,7 +291,7 @@ func (w *writer) ask(f func()) {
 func (w *writer) await(ctx context.Context) (*worker, error) {
 	seen := w.run.Clone()
 	w.seen.Store(&seen)
-	attended, done := w.Engine.Attend(ctx, func() metadata.Run { return *w.seen.Load() })
+	attended, done := w.Engine.attendTo(ctx, func() metadata.Run { return *w.seen.Load() })
 	defer done()
 	for {
 		select {
@@ -316,9 +316,9 @@ func (w *writer) land(ctx context.Context, one *worker) error {
 	case ended && one.n == 0:
 		return nil
 	case ended:
-		one.work = e.Cut(one.of, one.err, metadata.Because("told_to_stop"))
+		one.work = e.cut(one.of, one.err, metadata.Because("told_to_stop"))
 	}
-	next, err := e.Land(ctx, w.run, len(w.atWork) == 0, one.work)
+	next, err := e.land(ctx, w.run, w.run, len(w.atWork) == 0, one.work)
 	w.run = next
 	if err != nil {
 		return err
@@ -375,9 +375,9 @@ func (w *writer) fold(ctx context.Context, cause error, done ...*worker) error {
 		case one.err == nil:
 			works = append(works, one.work)
 		case one.n > 0 && slices.Contains(w.broken, one):
-			works = append(works, w.Engine.Cut(one.of, ErrInterrupted, metadata.Because("step_broken")))
+			works = append(works, w.Engine.cut(one.of, ErrInterrupted, metadata.Because("step_broken")))
 		case one.n > 0:
-			works = append(works, w.Engine.Cut(one.of, cause, metadata.Because("told_to_stop")))
+			works = append(works, w.Engine.cut(one.of, cause, metadata.Because("told_to_stop")))
 		}
 	}
 	for _, one := range append(done, w.broken...) {
@@ -396,7 +396,7 @@ func (w *writer) fold(ctx context.Context, cause error, done ...*worker) error {
 	if len(works) == 0 {
 		return nil
 	}
-	next, err := w.Engine.Land(ctx, w.run, true, works...)
+	next, err := w.Engine.land(ctx, w.run, w.run, true, works...)
 	w.run = next
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -82,22 +81,6 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 	return next, nil
 }
 
-// stopAfter adds to the last step why the run stops after it, so that this needs no commit of its own.
-func (e *Engine) stopAfter(ctx context.Context, next metadata.Run, d phases.Decision) (metadata.Run, error) {
-	last := phases.Decide(phases.On(e.Plan, next))
-	if next.Status == metadata.Running && last.Final() && !d.Final() {
-		if take, err := first(ctx, append([]Source{e.policy}, e.Sources...), next, last); err != nil || take != nil {
-			return next, nil // it is asked again before the run ends
-		}
-		return e.apply(next, last, phases.Outcome{At: e.Now()})
-	}
-	if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {
-		pause := phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.AwaitingPerson, Why: metadata.Because("paused_at_gate", "phase", d.Phase)}
-		return e.apply(next, pause, phases.Outcome{At: e.Now()})
-	}
-	return next, nil
-}
-
 // remaining gives what one more call may cost; 0: there is no limit.
 func (e *Engine) remaining(run metadata.Run) float64 {
 	usd := phases.RemainingUSD(run)
@@ -105,23 +88,6 @@ func (e *Engine) remaining(run metadata.Run) float64 {
 		return e.today
 	}
 	return usd
-}
-
-// record commits the record together with the work it describes.
-func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision, x effects) error {
-	m := phases.CommitMessage{
-		Subject: phases.Heading(d) + ": " + phases.ResultLine(run, d, x.outcome), Why: x.outcome.Why.In(prompts.Words(run.Language)), Phase: d.Phase, Step: string(d.Do),
-	}
-	if d.Final() {
-		m.Why = d.Why.In(prompts.Words(run.Language))
-	} else {
-		m.Attempt, m.USD = phases.AttemptOf(&run, d.Phase).N, x.outcome.Usage.USD
-	}
-	if x.back != nil {
-		m.Why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.Why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
-	}
-	x.Message = m.Text(run)
-	return e.Write(ctx, run, x.BranchCommit)
 }
 
 // OverBudget is the error of a call that the budget has no room for, or ran out in the middle of.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
 
@@ -98,4 +99,52 @@ func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases
 // Proposal says in a few words and in a language what a diagnosis proposes.
 func Proposal(d phases.Diagnosis, language string) string {
 	return d.Proposes().In(prompts.Words(language))
+}
+
+// Diagnose examines a run and commits the record with what that cost, also where
+// there is an error, unless no agent was called. Nothing is taken back.
+func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
+	next, d, err := e.Examine(ctx, run, symptom)
+	if next.Revision == run.Revision {
+		return run, d, err
+	}
+	noted := metadata.Follow(run, next)
+	if noted == nil {
+		noted = e.Amend(ctx, next, next.Decisions[len(next.Decisions)-1].Phase+": diagnosed")
+	}
+	if noted != nil {
+		return run, d, errors.Join(err, noted)
+	}
+	return next, d, err
+}
+
+// Examine lets an agent look at a run and say whether it has to go back. The
+// symptom is what a person has seen, or empty. It returns the record with a
+// decision and the cost, for the caller to commit; a diagnosis is no step of a
+// phase, so there is no attempt. With an error the record has the cost, too; if
+// no agent was called, it is the record that was given. If people end the call,
+// see Steering, the error is an ErrSteered.
+func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
+	at := phases.Diagnosing(phases.On(e.Plan, run))
+	if e.Plan.Phase(at.Phase) == nil {
+		return run, phases.Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
+	}
+	if over := SpentUp(run); over != nil {
+		return run, phases.Diagnosis{}, over
+	}
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return run, phases.Diagnosis{}, err
+	}
+	e.latest = run
+	call, ended := e.attend(ctx)
+	defer ended()
+	d, used, err := e.consult(call, run, at, symptom)
+	saw := d.Proposes()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		saw = metadata.Because("diagnosis_cut")
+	case err != nil:
+		saw = e.failed(err)
+	}
+	return phases.Diagnosed(run, at, saw, used, e.Now()), d, err
 }

@@ -7,11 +7,11 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Part is a part of a phase that is done beside others, in a tree of its own, which is Tree then.
@@ -37,15 +37,15 @@ type Work struct {
 	x  effects
 }
 
-// Cut is the work of a step that was begun and ended without anything, because of cause. Why says so.
-func (e *Engine) Cut(d phases.Decision, cause error, why metadata.Reason) Work {
+// cut is the work of a step that was begun and ended without anything, because of cause. Why says so.
+func (e *Engine) cut(d phases.Decision, cause error, why metadata.Reason) Work {
 	o := stopped(cause, why)
 	o.At = e.Now()
 	return Work{d, effects{outcome: o}}
 }
 
-// Do carries out a decision about a part in its lane.
-func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (_ Work, err error) {
+// doPart carries out a decision about a part in its lane.
+func (e *Engine) doPart(ctx context.Context, run metadata.Run, d phases.Decision) (_ Work, err error) {
 	var broken []metadata.CheckResult
 	if d.Do != phases.DoIntegrate { // which sets up what the parts come to together
 		run, broken, err = e.setUp(ctx, run, d)
@@ -63,14 +63,8 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (_
 	return Work{d, x}, err
 }
 
-// Land takes work of parts into the record, in one commit, and returns the record as it
-// was last committed. Last says that no other part is at work.
-func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ...Work) (metadata.Run, error) {
-	return e.land(ctx, run, run, last, works...)
-}
-
-// land takes works into a record, in one commit. Before is the record as it was last committed,
-// which it returns with an error.
+// land takes works into a record, in one commit, and returns it as it was last committed: before, with an error. Last says
+// that no part is at work besides.
 func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, works ...Work) (metadata.Run, error) {
 	next, all, done := run, effects{BranchCommit: BranchCommit{Files: map[string][]byte{}}}, []effects(nil)
 	for _, w := range works {
@@ -177,67 +171,35 @@ func (e *Engine) withReview(next metadata.Run, d phases.Decision, x effects) eff
 	return x
 }
 
-// integrate brings the parts of a phase together.
-func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decision) (effects, error) {
-	tip, err := e.Tree.Stage(ctx)
-	if err != nil {
-		return effects{}, err
+// stopAfter adds to the last step why the run stops after it, so that this needs no commit of its own.
+func (e *Engine) stopAfter(ctx context.Context, next metadata.Run, d phases.Decision) (metadata.Run, error) {
+	last := phases.Decide(phases.On(e.Plan, next))
+	if next.Status == metadata.Running && last.Final() && !d.Final() {
+		if take, err := first(ctx, append([]Source{e.policy}, e.Sources...), next, last); err != nil || take != nil {
+			return next, nil // it is asked again before the run ends
+		}
+		return e.apply(next, last, phases.Outcome{At: e.Now()})
 	}
-	changed, _, err := e.own(ctx, tip, run, e.Plan.Phase(d.Phase), run.Phase(d.Phase))
-	return e.writes(run, d, []byte(e.Mask(phases.WrittenParts(run, d.Phase))), changed), err
+	if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {
+		pause := phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.AwaitingPerson, Why: metadata.Because("paused_at_gate", "phase", d.Phase)}
+		return e.apply(next, pause, phases.Outcome{At: e.Now()})
+	}
+	return next, nil
 }
 
-// mostApart is how many paths in conflict are recorded.
-const mostApart = 100
-
-// bringTogether merges the work of a part with what was merged since it began, and runs the checks of the part on the
-// result: nothing gets to the branch that was not checked as it is there.
-func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.Decision, lane metadata.Lane) (effects, error) {
-	p, at := e.Plan.Phase(d.Phase), e.Now()
-	refused := func(path string) bool {
-		return pipelines.IsProtected(path, e.Plan.Protect) || metadata.CheckPath(path) != nil
+// record commits the record together with the work it describes.
+func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision, x effects) error {
+	m := phases.CommitMessage{
+		Subject: phases.Heading(d) + ": " + phases.ResultLine(run, d, x.outcome), Why: x.outcome.Why.In(prompts.Words(run.Language)), Phase: d.Phase, Step: string(d.Do),
 	}
-	merged, err := e.Lane.Merge(ctx, lane.Base, e.Upon, lane.Head, at, refused)
-	o, n := phases.Outcome{Status: metadata.Succeeded}, len(merged.Paths)
-	if err == nil && n == 0 && len(p.Checks) > 0 {
-		err = e.Lane.MoveTo(ctx, merged.Commit, e.Upon, at)
-		if err == nil {
-			_, o.Checks, err = e.setUp(ctx, *run, d) // lock files of the others may have come in
-		}
-		if err == nil && o.Checks == nil {
-			*run, o, err = e.runChecks(ctx, *run, p)
-		}
+	if d.Final() {
+		m.Why = d.Why.In(prompts.Words(run.Language))
+	} else {
+		m.Attempt, m.USD = phases.AttemptOf(&run, d.Phase).N, x.outcome.Usage.USD
 	}
-	if err != nil {
-		return effects{}, err
+	if x.back != nil {
+		m.Why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.Why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
 	}
-	x := effects{BranchCommit: BranchCommit{Files: map[string][]byte{}}}
-	switch {
-	case o.Status != metadata.Succeeded: // told to stop
-	case n > 0 || phases.RulingOf(o.Checks) == metadata.Fail:
-		o.Status, o.Code = metadata.Unsuccessful, metadata.Conflicts
-		o.Why = metadata.All(metadata.Because("parts_apart", "n", n), phases.WhyChecksFailed(o.Checks))
-		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(*run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
-		if o.Base = e.Upon; lane.Conflict == nil {
-			o.Head = merged.Commit
-		}
-		merged.Versions[phases.BeforeFile], err = e.workBefore(ctx, lane, at)
-		for name, data := range merged.Versions {
-			x.Files[path.Join(phases.ConflictFolder(*run, p), name)] = data
-		}
-	default:
-		x.Take = merged.Commit
-		o.Written = &phases.Written{Files: run.Phase(d.Phase).OutputFiles, Diff: merged.Diff}
-	}
-	x.outcome = o
-	return x, err
-}
-
-// workBefore gives the work of a part that could not be brought together with others.
-func (e *Engine) workBefore(ctx context.Context, lane metadata.Lane, at time.Time) ([]byte, error) {
-	if err := e.Lane.MoveTo(ctx, lane.Head, e.Upon, at); err != nil {
-		return nil, err
-	}
-	diff, _, err := e.Tree.Diff(ctx, lane.Base)
-	return []byte(e.Mask(phases.CutText(diff, 64<<10))), err
+	x.Message = m.Text(run)
+	return e.Write(ctx, run, x.BranchCommit)
 }
