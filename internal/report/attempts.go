@@ -11,25 +11,15 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// attempt is one call of an agent or one run of checks, with the rollbacks that
-// came right before it.
+// attempt is one call of an agent or one run of checks, with what belongs to it on the page.
 type attempt struct {
-	N       int
-	Back    []rollback // before it
-	Phase   string
-	Step    string
+	metadata.Attempt
+	Back    []metadata.Rollback // right before it
 	Outcome badge
-	Class   string // for the colour of its edge
-	Round   string
-	Facts   []string
-	Why     string
-	Refused string // hosts that its network does not have
-	Allow   string // what would open it to them
-	Stderr  string
+	Printed string // the end of what its program wrote to standard error
 	Diff    diff
 	Talk    talk
 	Void    bool // its phase was taken back since
@@ -40,12 +30,11 @@ func (w words) attempts(f Facts) (all []attempt) {
 	for _, c := range f.Changes {
 		of[c.Attempt] = append(of[c.Attempt], c)
 	}
-	back := w.rollbacks()
+	back := w.Run.RollbackHistory
 	for _, a := range w.Run.Attempts {
-		one := w.attempt(a)
-		one.Stderr = space.take(lastLines(a.Stderr))
-		one.Diff = w.diff(of[a.N], space)
-		for len(back) > 0 && !back[0].at.After(a.StartedAt) {
+		rec := w.Run.Phase(a.Phase)
+		one := attempt{Attempt: a, Outcome: w.outcome(a), Printed: space.take(lastLines(a.Stderr)), Diff: w.diff(of[a.N], space), Void: rec != nil && a.Generation < rec.Generation}
+		for len(back) > 0 && !back[0].Timestamp.After(a.StartedAt) {
 			one.Back, back = append(one.Back, back[0]), back[1:]
 		}
 		all = append(all, one)
@@ -57,27 +46,18 @@ func (w words) attempts(f Facts) (all []attempt) {
 	return all
 }
 
-func (w words) attempt(a metadata.Attempt) attempt {
-	result := string(a.Status)
-	outcome := badge{class(result), w.status(result)}
+// outcome is how an attempt ended: of one that judged the work what it said.
+func (w words) outcome(a metadata.Attempt) badge {
 	if a.Verdict != "" {
-		outcome = badge{class(string(a.Verdict)), w.word("verdicts", string(a.Verdict))}
+		return w.badge("verdicts", a.Verdict)
 	}
-	rec := w.Run.Phase(a.Phase)
-	one := attempt{
-		N: a.N, Phase: w.phase(a.Phase), Step: w.word("steps", string(a.Step)), Outcome: outcome, Class: outcome.Class,
-		Facts: w.figures(a), Why: w.why(a),
-		Refused: line(a.Refused, mostOfHosts), Allow: line(view.Allowing(a), mostOfHosts),
-		Void: rec != nil && a.Generation < rec.Generation,
-	}
-	if a.Round > 0 && a.Round < 1000 {
-		one.Round = w.Say("round", "n", a.Round+1) // the record counts those before
-	}
-	return one
+	return w.badge("statuses", a.Status)
 }
 
-// mostOfHosts is how much is shown of hosts, in cells.
-const mostOfHosts = 1000
+// round is the round of review that an attempt belongs to; the record counts those before.
+func (w words) round(a metadata.Attempt) string {
+	return text.If(a.Round > 0 && a.Round < 1000, w.Say("round", "n", a.Round+1))
+}
 
 // why says why an attempt did not succeed.
 func (w words) why(a metadata.Attempt) string {

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"fmt"
 	"html/template"
 	"io"
 	"net/url"
@@ -36,73 +37,61 @@ var pageText string
 
 // Write writes the page, in the language of the run.
 func Write(w io.Writer, f Facts) error {
-	return write(w, pageText, newContent(f))
+	x := words{prompts.Words(f.Run.Language), view.StateOf(phases.On(f.Plan, f.Run))}
+	return x.write(w, pageText, content{
+		x, text.IssueHead(f.Run.IssueNumber, line(f.Run.IssueTitle, 300)), x.timeline(), x.diff(f.Whole, &space{remaining: mostOfAll}), x.attempts(f), f,
+	})
+}
+
+// content is what the template of the page writes.
+type content struct {
+	words
+	Title    string
+	Timeline timeline
+	Whole    diff
+	Attempts []attempt
+	Told     Facts
 }
 
 // write writes a page whose text begins with the head that all pages have.
-func write(w io.Writer, text string, content any) error {
-	page, err := template.New("page").Funcs(template.FuncMap{"words": func(command string) []string { return strings.Split(command, " ") }}).Parse(headText + text)
+func (w words) write(to io.Writer, text string, content any) error {
+	page, err := template.New("page").Funcs(w.funcs()).Parse(headText + text)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
+	out := bufio.NewWriter(to)
 	if err := page.Execute(out, content); err != nil {
 		return err
 	}
 	return out.Flush()
 }
 
-// content is the page as the template writes it: every value is a line or a text
-// that can be shown.
-type content struct {
-	W           words
-	Policy      string
-	Style       template.CSS
-	Title       string
-	Status      badge
-	Where       string
-	Facts       []fact
-	Next        next
-	Proven      []fact
-	Issue       string
-	Whole       diff
-	Lanes       []lane
-	Merges      []merged
-	Attempts    []attempt
-	NoChanges   bool
-	Reviews     []review
-	Checks      []check
-	Rollbacks   []rollback
-	Cost        cost
-	People      []said
-	Questions   []question
-	Made        string
-	TimelineEnd []string // when it begins and ends
+// funcs are what the pages are written with. Texts from outside are made fit to be shown.
+func (w words) funcs() template.FuncMap {
+	return template.FuncMap{
+		"policy": policy, "style": func() template.CSS { return template.CSS(styleText) },
+		"words": func(command string) []string { return strings.Split(command, " ") },
+		"line":  line, "paragraph": paragraph, "ending": ending, "link": link, "class": func(of any) string { return class(fmt.Sprint(of)) },
+		"in": func(why metadata.Reason) string { return why.In(w.Catalogue) }, "cap": text.Capitalize, "badge": w.badge, "word": w.word, "phase": w.phase,
+		"clock": text.Clock, "usd": text.USD, "tokens": text.Tokens, "duration": text.Duration, "part": func(usd float64) string { return part(usd, w.Run.Cost.USD) }, "add": func(a, b int) int { return a + b },
+		"ms":    func(n int64) string { return text.Duration(time.Duration(n) * time.Millisecond) },
+		"head":  func(run metadata.Run) string { return text.IssueHead(run.IssueNumber, line(run.IssueTitle, 120)) },
+		"where": w.where, "facts": w.facts, "next": w.next, "wayBack": w.wayBack, "people": w.people, "reviewed": w.reviewed, "checked": w.checked,
+		"place": view.Place, "checkLine": func(c metadata.CheckResult) string { return view.CheckLine(w.Catalogue, c) },
+		"spent": func() string { return view.Spent(w.Run) }, "budgetUsed": w.budgetUsed, "cacheHits": w.cacheHits, "byPhase": w.byPhase, "byModel": w.byModel,
+		"round": w.round, "figures": w.figures, "why": w.why, "allowing": view.Allowing, "atHand": phases.AtHand,
+	}
 }
 
 // badge is a word with a colour.
 type badge struct{ Class, Word string }
 
+func (w words) badge(kind string, key any) badge {
+	return badge{class(fmt.Sprint(key)), w.word(kind, key)}
+}
+
 // fact is a line of the headline.
 type fact struct{ Name, Value, Link string }
-
-func newContent(f Facts) content {
-	run := f.Run
-	w := words{prompts.Words(run.Language), view.StateOf(phases.On(f.Plan, run))}
-	lanes, ends := w.lanes()
-	return content{
-		W: w, Policy: policy(), Style: template.CSS(styleText),
-		Title:  text.IssueHead(run.IssueNumber, line(run.IssueTitle, 300)),
-		Status: badge{class(string(run.Status)), w.status(string(run.Status))},
-		Where:  w.where(), Facts: w.facts(),
-		Next: w.next(), Proven: w.proven(), Issue: paragraph(f.Issue), Whole: w.diff(f.Whole, &space{remaining: mostOfAll}), Lanes: lanes, Merges: w.merges(), TimelineEnd: ends,
-		Attempts: w.attempts(f), NoChanges: f.NoChanges,
-		Reviews: w.reviews(), Checks: w.checks(),
-		Rollbacks: w.rollbacks(), Cost: w.cost(),
-		People: w.people(), Questions: w.questions(),
-		Made: w.Shown("page made", "when", text.Clock(f.At)),
-	}
-}
 
 // where says at which phase and step the run is.
 func (w words) where() string {
@@ -131,14 +120,6 @@ func (w words) facts() []fact {
 		{w.Shown("page begun"), text.Clock(run.CreatedAt), ""},
 	}
 	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
-}
-
-// proven has a line for each phase of which something was proven.
-func (w words) proven() (all []fact) {
-	for _, p := range w.Proven() {
-		all = append(all, fact{Name: line(p.Title, 60), Value: line(p.Line(w.Catalogue), 1000)})
-	}
-	return all
 }
 
 // next is what a person should do.
@@ -258,11 +239,9 @@ func named(address string) string {
 	return line(address, 200)
 }
 
-func (w words) status(s string) string { return w.word("statuses", s) }
-
 // word gives the word for a key, or the key itself as people write it.
-func (w words) word(kind, key string) string {
-	return line(text.Words(w.Word(kind, key)), 60)
+func (w words) word(kind string, key any) string {
+	return line(text.Words(w.Word(kind, fmt.Sprint(key))), 60)
 }
 
 // class names the colour for how something stands.

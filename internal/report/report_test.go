@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 		for name, p := range progresstest.Plays(t, language) {
 			page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run, At: p.At})
 			shown := textsOf(t, page)
-			for _, want := range []string{"#7 " + p.Run.IssueTitle, words{Catalogue: prompts.Words(language)}.status(string(p.Run.Status)), "reprise/issue-7"} {
+			for _, want := range []string{"#7 " + p.Run.IssueTitle, words{Catalogue: prompts.Words(language)}.word("statuses", p.Run.Status), "reprise/issue-7"} {
 				if !strings.Contains(shown, want) {
 					t.Errorf("%s, %s: the page does not say %q", language, name, want)
 				}

@@ -26,9 +26,9 @@ func TestTimelineOfParts(t *testing.T) {
 		},
 	}
 	plan := progresstest.Plays(t, "en")["begun"].Plan
-	all, ends := words{prompts.Words("en"), view.StateOf(phases.On(plan, run))}.lanes()
+	all := words{prompts.Words("en"), view.StateOf(phases.On(plan, run))}.timeline()
 	at := map[int]bar{}
-	for _, l := range all {
+	for _, l := range all.Lanes {
 		for _, b := range l.Bars {
 			at[b.N] = b
 		}
@@ -39,8 +39,8 @@ func TestTimelineOfParts(t *testing.T) {
 			t.Errorf("attempt %d is at %s, as wide as %s; want %s and %s", n, at[n].X, at[n].Width, want.X, want.Width)
 		}
 	}
-	if ends[1] == "" || ends[0] == ends[1] {
-		t.Errorf("it is from %s to %s", ends[0], ends[1])
+	if !all.End.After(all.Begin) {
+		t.Errorf("it is from %s to %s", all.Begin, all.End)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestTimelineOfAPhaseThatIsLeftOut(t *testing.T) {
 	why := metadata.Because("skip_if_holds", "facts", strings.Repeat("folder/", 20))
 	run = phases.LeaveOut(run, run.Phases[last].Name, why, run.UpdatedAt)
 	said := why.In(prompts.Words("en"))
-	all, _ := words{prompts.Words("en"), view.StateOf(play.With(run))}.lanes()
+	all := words{prompts.Words("en"), view.StateOf(play.With(run))}.timeline().Lanes
 	if got := all[len(all)-1]; got.Left != said || strings.Contains(got.Took, "left out") {
 		t.Errorf("the lane of %s says %q beside it and %q below; want %q below", got.Phase, got.Took, got.Left, said)
 	}
