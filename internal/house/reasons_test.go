@@ -166,23 +166,23 @@ func TestEveryTextIsSaid(t *testing.T) {
 			return true
 		})
 	}
-	pages := read(t, "internal/report/page.html") + read(t, "internal/report/index.html")
-	for _, m := range regexp.MustCompile(`\.(Say|Shown) "([^"]+)"\}`).FindAllStringSubmatch(pages, -1) {
-		said(prefixes[m[1]]+m[2], "the page", []string{})
-	}
-	parts, pair := read(t, "internal/page/pages.tmpl"), regexp.MustCompile(`^ "(\w+)" `)
-	for _, m := range regexp.MustCompile(`\b(say|shown|fact) "([^"]+)"`).FindAllStringSubmatchIndex(parts, -1) {
-		rest, given := parts[m[1]:], []string{}
-		for name := pair.FindStringSubmatch(rest); name != nil && parts[m[2]:m[3]] != "fact"; name = pair.FindStringSubmatch(rest) {
-			given, rest = append(given, name[1]), rest[len(name[0]):]
-			depth := 0 // of brackets around the value
-			rest = rest[strings.IndexFunc(rest, func(r rune) bool {
-				depth += strings.Count("(", string(r)) - strings.Count(")", string(r))
-				return depth < 0 || depth == 0 && (r == ' ' || r == '}')
-			}):]
+	pair := regexp.MustCompile(`^ "(\w+)" `)
+	written := func(where, parts, words string, prefixes map[string]string) {
+		for _, m := range regexp.MustCompile(words+` "([^"]+)"`).FindAllStringSubmatchIndex(parts, -1) {
+			rest, given := parts[m[1]:], []string{}
+			for name := pair.FindStringSubmatch(rest); name != nil && parts[m[2]:m[3]] != "fact"; name = pair.FindStringSubmatch(rest) {
+				given, rest = append(given, name[1]), rest[len(name[0]):]
+				depth := 0 // of brackets around the value
+				rest = rest[strings.IndexFunc(rest, func(r rune) bool {
+					depth += strings.Count("(", string(r)) - strings.Count(")", string(r))
+					return depth < 0 || depth == 0 && (r == ' ' || r == '}')
+				}):]
+			}
+			said(prefixes[parts[m[2]:m[3]]]+parts[m[4]:m[5]], where, given)
 		}
-		said(map[string]string{"shown": "show."}[parts[m[2]:m[3]]]+parts[m[4]:m[5]], "pages.tmpl", given)
 	}
+	written("the page", read(t, "internal/report/page.html")+read(t, "internal/report/index.html"), `\.(Say|Shown)`, prefixes)
+	written("pages.tmpl", read(t, "internal/page/pages.tmpl"), `\b(say|shown|fact)`, map[string]string{"shown": "show."})
 	for key := range texts["en"] {
 		if !used[key] && !looked.MatchString(key) {
 			t.Errorf("nothing ever says %q: take its words away", key)
