@@ -92,11 +92,11 @@ type Select struct {
 
 // Agent is an agent as a pipeline names it.
 type Agent struct {
-	Use      string            `json:"use"`                // claude, codex, gemini, command, rehearsal
+	Use      string            `json:"use"`                // the program: claude, acp, command, rehearsal and so on
 	Models   map[string]string `json:"models,omitempty"`   // by tier: heavy, medium, light
 	Access   Access            `json:"access,omitempty"`   // the most it may do, whatever the phase says
 	Fallback string            `json:"fallback,omitempty"` // name of the agent that takes over
-	Command  []string          `json:"command,omitempty"`  // program and arguments, for use: "command"
+	Command  []string          `json:"command,omitempty"`  // program and arguments, for use: "command" and "acp"
 	CallUSD  *float64          `json:"call_usd,omitempty"` // what a call of a command costs where it prints no usage; nil: nobody knows
 	Env      []string          `json:"env,omitempty"`      // names of further variables it may see
 	ToolSet
@@ -117,7 +117,7 @@ func (a Agent) Other(tier string) string {
 func (p *Pipeline) OfOneMind() (names []string) {
 	for _, ph := range p.Phases {
 		writer, reviewer := p.Agents[ph.Execute.Agent], p.Agents[ph.Review.Agent]
-		known := writer.Use != "" && writer.Use != "command" && writer.Use != "rehearsal"
+		known := writer.Use != "" && !TakesCommand(writer.Use) && writer.Use != "rehearsal"
 		if !ph.NoReview && known && writer.Use == reviewer.Use && ph.Execute.Model == ph.Review.Model {
 			names = append(names, ph.Name)
 		}

@@ -183,16 +183,20 @@ type toolMistake struct {
 // programs are those that take what a Set has.
 func programs() []string { return []string{"claude", "codex"} }
 
+// TakesCommand reports whether the program of an agent is the one that its command names.
+func TakesCommand(use string) bool { return use == "command" || use == "acp" }
+
 // WrongTools says all that is wrong with what an agent is given, in order. That it has the right form is known.
 func WrongTools(a Agent) []toolMistake {
 	w := &wrong{agent: a}
-	if a.Use == "command" && len(a.Command) == 0 {
-		w.add("missing, expected the program that use: \"command\" runs", "command")
+	switch {
+	case TakesCommand(a.Use) && len(a.Command) == 0:
+		w.add(fmt.Sprintf("missing, expected the program that use: %q runs", a.Use), "command")
+	case !TakesCommand(a.Use) && len(a.Command) > 0:
+		w.add(fmt.Sprintf("only for use: \"command\" and \"acp\"; this agent uses %q", a.Use), "command")
 	}
-	for field, given := range map[string]bool{"command": len(a.Command) > 0, "call_usd": a.CallUSD != nil} {
-		if given && a.Use != "command" {
-			w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), field)
-		}
+	if a.CallUSD != nil && a.Use != "command" {
+		w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), "call_usd")
 	}
 	for i, name := range a.Env {
 		if why := WithheldFromAll(name); why != "" && name != "" {

@@ -66,7 +66,7 @@ was changed here is written over with --force alone.`,
 		},
 	}
 	repoFlag(c, &o.repo)
-	c.Flags().StringVar(&o.agent, "agent", "", "agent program that writes: claude, codex or gemini (default: the first of them that is installed, else claude)")
+	c.Flags().StringVar(&o.agent, "agent", "", "agent program that writes: claude, codex, gemini, opencode, qwen or copilot (default: the first of them that is installed, else claude)")
 	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: codex where it is installed, else the one that writes, with another model if it has one)")
 	c.Flags().StringVar(&o.uses, "uses", "", "the action to call, as OWNER/REPO@VERSION (default: that of the workflow that is there, else of this release; a program that is no release asks)")
 	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short for the action of this release, long for another)")

@@ -52,7 +52,7 @@ the checks of the pipeline, which may need the network.`,
 	f.SortFlags = false // they are in groups, see flagTitles
 	f.StringVar(&o.File, "issue-file", "", "Markdown `FILE`; its first heading is the title")
 	o.origin(f)
-	f.Func("agent", "`NAME[:MODEL]` for all steps: claude, codex, gemini, rehearsal, or one of the pipeline (default: the pipeline's)", func(text string) error {
+	f.Func("agent", "`NAME[:MODEL]` for all steps: claude, codex, gemini, opencode, qwen, copilot, rehearsal, or one of the pipeline (default: the pipeline's)", func(text string) error {
 		o.Agent, o.Model, _ = strings.Cut(text, ":")
 		return nil
 	})

@@ -1,8 +1,9 @@
 // Package agents is the door to the agent programs. An agent gets one task,
 // works on it, and says what came of it: Claude Code, Codex and Gemini are
-// programs with typed streams, "command" is any program that reads a task and
-// prints a result as JSON, and "rehearsal" is built in and needs neither key
-// nor network.
+// programs with typed streams, "acp" is any that speaks the Agent Client Protocol,
+// as those do that are only rows of programs.yaml, "command" is any program that
+// reads a task and prints a result as JSON, and "rehearsal" is built in and needs
+// neither key nor network.
 //
 // Every program gets only the environment it needs, never reprise's own tokens.
 // Package process runs it under supervision, and package sandbox holds it. What it
@@ -37,17 +38,22 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// For gives the agent of that name: claude, codex, gemini, command or
-// rehearsal. It starts nothing and needs no program to be there, see Probe.
+// For gives the agent of that name: rehearsal, command, acp, or one of Programs. It starts nothing and needs no program
+// to be there, see Probe.
 func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 	c := newCLI(name, a, opts)
 	kinds := map[string]engine.Agent{"claude": claude{c}, "codex": codex{c}, "gemini": gemini{c}, "command": command{c}, Rehearsal: c.opts.Rehearsal}
+	for program, row := range programs() {
+		if row.ACP != nil {
+			kinds[program] = acp{c}
+		}
+	}
 	it, ok := kinds[name]
 	if !ok {
 		return nil, fmt.Errorf("there is no agent %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 	}
-	if name == "command" && len(a.Command) == 0 {
-		return nil, fmt.Errorf(`an agent with use: "command" needs command: ["program", "argument", ...]`)
+	if pipelines.TakesCommand(name) && len(a.Command) == 0 {
+		return nil, fmt.Errorf(`an agent with use: %q needs command: ["program", "argument", ...]`, name)
 	}
 	for _, v := range a.Env {
 		if why := pipelines.WithheldFromAll(v); why != "" {
@@ -79,10 +85,26 @@ func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 	if err := c.outfit(dir).lacks(); err != nil {
 		return err
 	}
-	if from, elsewhere := LoginOf(name, c.opts.Environ); from+elsewhere == "" && len(gate.KeyVariables(name)) > 0 {
+	switch from, elsewhere := LoginOf(name, c.opts.Environ); {
+	case c.ACP != nil && c.unkeyed() != "":
+		return c.fail(metadata.Auth, errors.New(c.unkeyed()))
+	case from+elsewhere == "" && len(gate.KeyVariables(name)) > 0:
 		return c.fail(metadata.Auth, errors.New("it has neither a key nor a login"))
 	}
 	return c.makesKey()
+}
+
+// unkeyed says what to do where the program is given no key with which the gate can ask a model in its place; "" if it is.
+func (c cli) unkeyed() string {
+	keys, given := gate.KeptKeys(), slices.Concat(c.Variables, c.agent.Env)
+	if slices.ContainsFunc(keys, func(name string) bool { return c.lookup(name) != "" && listed(given, name) }) {
+		return ""
+	}
+	do := "name in its env, and set, "
+	if c.use != "acp" {
+		do, keys = "set ", slices.DeleteFunc(keys, func(name string) bool { return !listed(given, name) })
+	}
+	return "it has no key that reprise could keep for it, and a login of its own would go past the proxy, which counts and limits: " + do + strings.Join(keys, " or ")
 }
 
 // LoginOf says where an agent program has its key or its login from: by the name of a variable, never by what is in it.
@@ -110,7 +132,7 @@ func LoginOf(name string, env []string) (from, elsewhere string) {
 
 // newCLI gives what an agent of that name has in common with all that are programs.
 func newCLI(name string, a pipelines.Agent, opts Options) cli {
-	c := cli{name: name, program: name, knownProgram: programs()[name], agent: a, opts: opts.withDefaults()}
+	c := cli{use: name, name: name, program: name, knownProgram: programs()[name], agent: a, opts: opts.withDefaults()}
 	for variable, more := range c.Clouds {
 		if process.Lookup(c.opts.Environ, variable) != "" {
 			c.Variables = slices.Concat(c.Variables, more)
@@ -121,7 +143,12 @@ func newCLI(name string, a pipelines.Agent, opts Options) cli {
 			c.opts.Learn(name, []string{secret})
 		}
 	})
-	if name == "command" && len(a.Command) > 0 {
+	if name == "acp" { // it may be any of those that are known
+		for _, row := range programs() {
+			c.Sessions = append(c.Sessions, row.Sessions...)
+		}
+	}
+	if pipelines.TakesCommand(name) && len(a.Command) > 0 {
 		c.program = a.Command[0]
 		c.name = filepath.Base(c.program)
 	}
@@ -132,7 +159,7 @@ func newCLI(name string, a pipelines.Agent, opts Options) cli {
 const Rehearsal = "rehearsal"
 
 // Programs names the agent programs that reprise knows by name; one comes before those that are taken in its place.
-func Programs() []string { return []string{"claude", "codex", "gemini"} }
+func Programs() []string { return []string{"claude", "codex", "gemini", "opencode", "qwen", "copilot"} }
 
 // Options are what all agents of a run share. The zero value is usable.
 type Options struct {
@@ -190,6 +217,7 @@ type Call struct {
 
 	servers servers
 	hears   func(gate.API) bool // see passage.Hears
+	more    <-chan string       // what the program reads after its standard input; nil: nothing
 }
 
 // patience is how long a tool may take, in milliseconds: less than the agent may be silent,
@@ -217,6 +245,7 @@ type knownProgram struct {
 	Variables, Sessions []string
 	Clouds              map[string][]string
 	Renewal             renewal
+	ACP                 *protocolACP `yaml:"acp"` // nil: it speaks otherwise
 }
 
 var programs = sync.OnceValue(func() map[string]knownProgram {
@@ -265,6 +294,18 @@ func (s *said) hear(c cli, t *gate.Trouble) {
 		s.failed = err
 	case s.failed != nil && (vague(s.failed.Class) || s.failed.Class == err.Class): // it did not say why, or not all
 		s.failed.Class, s.failed.RetryAfter, s.failed.Hint = err.Class, max(s.failed.RetryAfter, err.RetryAfter), cmp.Or(s.failed.Hint, err.Hint)
+	}
+}
+
+// prove fails a program that says it has done its work, unless the last that its gate has seen is a good answer.
+func (s *said) prove(c cli, last *gate.Trouble) {
+	switch {
+	case !s.done || s.failed != nil || last == nil:
+	case last.Status == 0:
+		s.failed = c.fail(metadata.Crash, errors.New("it ended its turn, and had no answer of a model"+process.LastWords(s.result.Text)))
+	default:
+		why := fmt.Sprintf("HTTP %d", last.Status)
+		s.failed = c.told(why+": "+last.Said, fmt.Errorf("the model's service refused (%s): %s", why, process.OneLine(refusalIn(last.Said), 300)))
 	}
 }
 

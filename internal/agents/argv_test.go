@@ -352,7 +352,7 @@ func TestClaudePromptIsText(t *testing.T) {
 }
 
 func TestFor(t *testing.T) {
-	if _, err := For("cluade", pipelines.Agent{}, Options{}); err == nil || err.Error() != `there is no agent "cluade"; there are claude, codex, command, gemini, rehearsal` {
+	if _, err := For("cluade", pipelines.Agent{}, Options{}); err == nil || err.Error() != `there is no agent "cluade"; there are acp, claude, codex, command, copilot, gemini, opencode, qwen, rehearsal` {
 		t.Errorf("error %v", err)
 	}
 	if _, err := For("command", pipelines.Agent{}, Options{}); err == nil || !strings.Contains(err.Error(), `needs command: ["program"`) {

@@ -33,7 +33,8 @@ import (
 
 // cli is what all agents that are programs have in common.
 type cli struct {
-	name    string // which agent
+	use     string // which agent, as pipelines name it
+	name    string // which program
 	program string // what to run: a name to be found in PATH, or a path
 	knownProgram
 	agent      pipelines.Agent
@@ -84,6 +85,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	}
 	if hands != nil {
 		call.servers = append(call.servers, server{name: pipelines.Hands, allow: hands.tools()})
+		says.hands = hands
 		asks.Tools, asks.NoShell = append(asks.Tools, gate.Server{Name: pipelines.Hands, Handler: hands}), hands.shell
 	}
 	if err := c.makesKey(); err != nil {
@@ -96,7 +98,9 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	defer way.Close()
 	call.enter(way)
 	stdin, err := prepare(call)
-	if err != nil {
+	if errors.As(err, new(*engine.AgentError)) {
+		return engine.Result{}, err
+	} else if err != nil {
 		return engine.Result{}, c.fail(classOf(err), err)
 	}
 	if c.opts.Sandbox != nil {
@@ -114,8 +118,8 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		watch = c.opts.box.WatchDisk(call.Call)
 	}
 	says.ending, err = process.Program{
-		Argv: call.Argv, Env: call.Env, Dir: call.Dir, Stdin: stdin, Line: line, Own: call.Own, Network: call.Apart, Files: call.Files, Sealed: !t.Access.Writes(),
-		Whole: t.Timeout, Idle: t.Idle, Grace: c.opts.Grace, Linger: c.opts.Linger, Watch: watch.Watch, Tell: way.Tell(), Heard: way.Heard, Output: c.output,
+		Argv: call.Argv, Env: call.Env, Dir: call.Dir, Stdin: stdin, More: call.more, Line: line, MaxLine: says.longest, Own: call.Own, Network: call.Apart, Files: call.Files, Sealed: !t.Access.Writes(),
+		Whole: t.Timeout, Idle: t.Idle, Grace: c.opts.Grace, Linger: c.opts.Linger, Watch: watch.Watch, Tell: way.Tell(), Told: says.cancel, Heard: way.Heard, Output: c.output,
 	}.Run(ctx)
 	if err != nil {
 		return engine.Result{}, c.notStarted(err)
@@ -123,6 +127,9 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	seen := way.Close()
 	says.started, says.seen = true, seen
 	says.hear(c, way.Trouble())
+	if says.proves {
+		says.prove(c, way.Last())
+	}
 	r, err := c.conclude(ctx, t, says.ending, says)
 	if hands != nil {
 		err = cmp.Or(err, hands.conclude(&r))
@@ -134,7 +141,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		says.complete(&r)
 	}
 	way.Complete(seen, &r)
-	if said := phases.AnsweredReport(r.Structured, r.Text); said != nil && c.Install != "" { // others may make an answer themselves
+	if said := phases.AnsweredReport(r.Structured, r.Text); said != nil && !c.unknown() { // which may make an answer themselves
 		was, heard := way.Said(said)
 		r.Unsaid, r.Unheard = heard && !was, !heard
 	}
@@ -145,6 +152,9 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	}
 	return r, err
 }
+
+// unknown reports whether it is a program of the user's of which nothing is known, or a check.
+func (c cli) unknown() bool { return c.use == "" || c.use == "command" }
 
 // login is what the user's login for the program is now.
 func (c cli) login(home string) (all string) {

@@ -28,11 +28,19 @@ type said struct {
 	// failed is what ended it for good; trouble is what it still tries to get
 	// over, such as a rate limit.
 	failed, trouble *engine.AgentError
+	// garbled is why what it printed cannot be read: it counts unless the program was ended in the middle.
+	garbled *engine.AgentError
 	// over, if not nil, is told the exit code of a program that ended by
 	// itself, and may know what it means.
 	over func(code int)
 	// complete, if not nil, completes a result with what the program has left in files.
 	complete func(*engine.Result)
+
+	longest int    // that a line may be; 0: as usual
+	cancel  func() // if not nil, tells the program to end its work
+	stays   bool   // it does not end by itself
+	proves  bool   // its end counts only if its gate has seen a good answer
+	hands   *hands // nil: it has none
 
 	started bool // it ran
 	ending  process.Ending
@@ -86,6 +94,9 @@ func (c cli) conclude(ctx context.Context, t engine.Task, e process.Ending, s *s
 	r.Stderr = e.Stderr
 	r.Warnings = append(r.Warnings, warnings(c.name, e)...)
 	err := s.failed
+	if e.Cause == process.Exited || e.Cause == process.Stopped {
+		err = cmp.Or(err, s.garbled)
+	}
 	if err == nil && !s.done {
 		err = c.unfinished(ctx, t, e, s)
 	}
@@ -93,7 +104,7 @@ func (c cli) conclude(ctx context.Context, t engine.Task, e process.Ending, s *s
 		err.Stderr = e.Stderr
 		return r, err
 	}
-	if how := abnormal(e); how != "" {
+	if how := abnormal(e); how != "" && (e.Cause != process.Lingered || !s.stays) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s gave its result, then %s", c.name, how))
 	}
 	return r, nil
@@ -124,7 +135,7 @@ func (c cli) unfinished(ctx context.Context, t engine.Task, e process.Ending, s 
 	if e.Cut > 0 {
 		return c.fail(metadata.Refused, fmt.Errorf("%s, and of its result there is only the beginning: it has a line of more than %d MiB", how, process.MaxLine>>20))
 	}
-	if c.Install == "" { // a program of the user's says anything there
+	if c.unknown() { // it says anything there
 		return c.fail(metadata.Crash, fmt.Errorf("%s without a result%s", how, last))
 	}
 	return c.told(e.Stderr[max(0, len(e.Stderr)-maxCause):]+"\n"+how, fmt.Errorf("%s without a result%s", how, last))

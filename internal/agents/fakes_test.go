@@ -153,6 +153,7 @@ func fakes() map[string]func(args []string) int {
 			fmt.Fprintln(os.Stderr, "loading\nfatal: cannot find module")
 			return 3
 		},
+		"speak ACP":        speakACP,
 		"show environment": showEnvironment,
 		"be reprise":       beReprise,
 		"answer": func(args []string) int { // as a command: what it read goes to a file

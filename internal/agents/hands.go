@@ -53,7 +53,7 @@ const handsHead, handsTail = 8_000, 12_000
 // handsFor gives hands for a task, and leaves a program that may run commands no more than to read; nil: it needs none, or
 // cannot be told of them. Codex reads by commands alone, and Gemini is told in a home of its own alone.
 func (c cli) handsFor(t *engine.Task) *hands {
-	if c.Install == "" || c.name == "gemini" && c.opts.box == nil {
+	if c.unknown() || c.name == "gemini" && c.opts.box == nil {
 		return nil
 	}
 	h := &hands{opts: c.opts, runs: t.Access == pipelines.AccessRun, most: t.Timeout}
@@ -245,6 +245,16 @@ func (h *hands) run(ctx context.Context, command string) string {
 	output := strings.ReplaceAll(r.Output, h.dir, h.task.Dir)
 	end := fmt.Sprintf("[exit status %d after %v]", r.ExitCode, time.Duration(r.DurationMS)*time.Millisecond)
 	return strings.Join(slices.DeleteFunc([]string{output, end}, func(s string) bool { return s == "" }), "\n")
+}
+
+// owed reports whether an answer is awaited that the program has not tried to give.
+func (h *hands) owed() bool {
+	if h == nil || h.task.Schema == nil {
+		return false
+	}
+	h.submits.Lock()
+	defer h.submits.Unlock()
+	return h.answer == nil
 }
 
 // conclude adds to the result of a call what it came to by its hands. Of who judges work no answer counts but one that was

@@ -54,6 +54,8 @@ type TranscriptReader struct {
 	call callStart
 	said strings.Builder // what comes in pieces
 	last string          // what was said last
+	live bool            // what is told by ACP is of this call, and of none before
+	open map[string]acpUpdate
 }
 
 // OpenTranscript opens the transcript of an attempt. The error wraps fs.ErrNotExist if there is
@@ -119,7 +121,7 @@ func (r *TranscriptReader) Lines() (all []string, err error) {
 func (r *TranscriptReader) entries(rec record) (all []Entry) {
 	switch {
 	case rec.Call != nil:
-		r.call, r.last = *rec.Call, ""
+		r.call, r.last, r.live, r.open = *rec.Call, "", false, map[string]acpUpdate{}
 		shown := r.call
 		shown.Prompt = "" // it is the text
 		all = append(r.flush(), Entry{Kind: Begins, Text: r.call.Prompt, Call: &shown})
@@ -255,6 +257,9 @@ func ofAnswer(e Entry) bool {
 // gives nothing; one that is no event is a note.
 func (r *TranscriptReader) line(line string) []Entry {
 	read := map[string]func(string) ([]Entry, bool){"claude": r.claude, "codex": r.codex, "gemini": r.gemini}[r.call.Use]
+	if programs()[r.call.Use].ACP != nil {
+		read = r.acp
+	}
 	if read != nil {
 		if all, ok := read(line); ok {
 			return all
@@ -384,6 +389,36 @@ func (r *TranscriptReader) gemini(line string) ([]Entry, bool) {
 		return append(r.flush(), entry(Back, cmp.Or(e.Output, e.Error.Message, e.Status), e.Status == "error")), true
 	case e.Type == "error", e.Type == "result" && e.Status == "error":
 		return append(r.flush(), entry(Note, e.Error.Message, true)), true
+	}
+	return nil, true
+}
+
+// acp reads a message of ACP. Of a tool it tells once it has ended: until then programs tell of it bit by bit.
+func (r *TranscriptReader) acp(line string) ([]Entry, bool) {
+	var m acpMessage
+	var told struct{ Update acpUpdate }
+	if !decode([]byte(line), &m) {
+		return nil, false
+	}
+	decode(m.Params, &told)
+	u := told.Update
+	switch r.live = r.live || m.Method == "" && string(m.ID) == acpSession; {
+	case m.Error != nil:
+		return append(r.flush(), entry(Note, errorText(m.Error.Message, m.Error.Data), true)), true
+	case !r.live || m.Method != "session/update":
+	case u.Kind == "agent_message_chunk":
+		r.said.WriteString(u.text())
+	case strings.HasPrefix(u.Kind, "tool_call"):
+		before := r.open[u.ID]
+		now := u.after(before)
+		if r.open[u.ID] = (acpUpdate{Title: now.Title, RawInput: now.RawInput}); u.Status != "completed" && u.Status != "failed" {
+			return r.flush(), true
+		}
+		delete(r.open, u.ID)
+		if now.Title = cmp.Or(before.Title, now.Title); now.answers() {
+			return r.flush(), true
+		}
+		return append(r.flush(), uses(now.Title, r.target(now.RawInput)), entry(Back, r.shorter(cmp.Or(u.text(), u.Status)), u.Status == "failed")), true
 	}
 	return nil, true
 }

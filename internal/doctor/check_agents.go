@@ -92,7 +92,7 @@ func (p programs) once(ctx context.Context, a pipelines.Agent) Check {
 // agent looks at one agent program, its version and its key.
 func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 	name := a.Use
-	if name == "command" && len(a.Command) > 0 {
+	if pipelines.TakesCommand(name) && len(a.Command) > 0 {
 		name = filepath.Base(a.Command[0])
 	}
 	if a.Use == agents.Rehearsal {

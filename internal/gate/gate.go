@@ -336,6 +336,7 @@ const (
 	Answered   EventKind = iota // a model has begun to answer
 	Throttled                   // the provider has no room: status 429 or 529
 	Unknown                     // the provider does not know the key: status 401
+	Failed                      // a model gave no good answer for any other reason, or its answer broke off
 	LimitEnded                  // a request was refused because a limit is reached
 )
 

@@ -159,6 +159,9 @@ func (g *Gate) answered(x *exchange, res *http.Response) error {
 	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == 529, res.StatusCode == http.StatusServiceUnavailable && event.RetryAfter > 0:
 		event.Kind = Throttled
 		g.ledger.say(event)
+	case x.purpose == asksModel:
+		event.Kind = Failed
+		g.ledger.say(event)
 	}
 	res.Body = x.watch(res, good && x.purpose == asksModel)
 	return nil
@@ -177,8 +180,10 @@ func (g *Gate) unanswered(w http.ResponseWriter, x *exchange, err error) {
 	if left {
 		return
 	}
-	x.provider.API.fail(w, http.StatusBadGateway, "upstream_error", fmt.Sprintf("reprise: %s gave no answer: %v", x.provider.Base.Host, err))
+	why := fmt.Sprintf("reprise: %s gave no answer: %v", x.provider.Base.Host, err)
+	x.provider.API.fail(w, http.StatusBadGateway, "upstream_error", why)
 	x.status = http.StatusBadGateway
+	x.failed(why)
 }
 
 // maxSaid is how much of a refusal is remembered, in bytes.
@@ -262,7 +267,15 @@ func (x *exchange) fail(w http.ResponseWriter) {
 	x.gate.ledger.drop(x.entry)
 	x.status = x.refusal.status
 	x.provider.API.fail(w, x.status, "refused", x.refusal.message)
+	x.failed(x.refusal.message)
 	x.end(context.Canceled)
+}
+
+// failed tells that a model has given no good answer.
+func (x *exchange) failed(why string) {
+	if x.purpose == asksModel {
+		x.gate.ledger.say(Event{Kind: Failed, Provider: x.provider.Name, Status: x.status, Said: why})
+	}
 }
 
 // end counts what the answer used. It ended with io.EOF if it
@@ -274,6 +287,10 @@ func (x *exchange) end(how error) {
 			m = newMeter(x.provider.API, false, x.gate.room)
 		}
 		m.end()
+		if how != io.EOF && !errors.Is(how, context.Canceled) && x.meter != nil {
+			x.status = http.StatusBadGateway
+			x.failed("its answer broke off")
+		}
 		whole, unseen := how == io.EOF && !m.lost, int64(0)
 		if !whole {
 			unseen = x.unseen(how)

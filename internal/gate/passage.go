@@ -59,6 +59,7 @@ type Passage struct {
 	answered bool // a model has begun to answer
 	full     int  // answers in a row that there is no room
 	last     *Trouble
+	newest   *Trouble // why the newest answer is none, whatever the program makes of that; nil: it is one
 }
 
 // Trouble is what a service has answered instead of a model.
@@ -87,7 +88,7 @@ const respite = 30 * time.Second
 
 // OpenPassage opens a gate for a call, which Close closes. The password of a proxy of the user stays outside.
 func OpenPassage(c Call) (*Passage, error) {
-	p := &Passage{call: c, tell: make(chan process.Reaction, 8)}
+	p := &Passage{call: c, tell: make(chan process.Reaction, 8), newest: &Trouble{}}
 	p.Env, p.carried, p.lost = noPasswords(c.Env)
 	switch {
 	case c.Network.Closed: // it has no other way than the gate
@@ -207,8 +208,12 @@ func (p *Passage) Heard() time.Time {
 func (p *Passage) hear(e Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if e.Kind != LimitEnded {
+		p.newest = &Trouble{Status: e.Status, Said: e.Said, RetryAfter: e.RetryAfter}
+	}
 	switch e.Kind {
 	case Answered:
+		p.newest = nil
 		p.answered, p.full = true, 0
 		if p.last != nil && !p.last.Ends {
 			p.last = nil // it got over it
@@ -258,6 +263,14 @@ func (p *Passage) Trouble() *Trouble {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last
+}
+
+// Last gives why the newest answer of a model is no good one, whatever the program makes of that: one without a status
+// if none was asked; nil if it is good.
+func (p *Passage) Last() *Trouble {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.newest
 }
 
 // Close ends what is under way and gives what has come through. Closing it once more

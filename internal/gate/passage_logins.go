@@ -42,7 +42,9 @@ func LoginFiles(agent, home string, env []string) (out []LoginFile) {
 	for _, name := range p.Settings {
 		own(name, LoginFile{})
 	}
-	own(p.Login, LoginFile{Login: true, Renewed: true})
+	if p.Login != "" {
+		own(p.Login, LoginFile{Login: true, Renewed: true})
+	}
 	for _, c := range p.Clouds {
 		for i, name := range slices.Concat(c.Settings, c.Logins) {
 			if c.leads(env) {
@@ -123,6 +125,19 @@ func KeyRequest(agent string, env []string) (*http.Request, error) {
 		r.Header.Set("Anthropic-Version", "2023-06-01")
 	}
 	return r, nil
+}
+
+// KeptKeys lists the variables with keys that a gate keeps for any program, in order.
+func KeptKeys() (names []string) {
+	for _, s := range table().Services {
+		for _, k := range s.Keys {
+			if !k.Login && !k.Federated {
+				names = append(names, k.Variable)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // KeyVariables lists the variables of which one is enough for an agent program at its service; of all programs for "".

@@ -38,7 +38,7 @@ var outward = []string{"web_search", "web_fetch", "mcp", "url_context", "google_
 
 // shells are the tools by which programs let a model run commands, by their names and kinds. Codex also tells of them in
 // what its tool for JavaScript is said to be.
-var shells = []string{"Bash", "PowerShell", "bash_20241022", "bash_20250124", "shell", "local_shell", "shell_command", "exec_command", "write_stdin", "run_shell_command"}
+var shells = []string{"Bash", "bash", "PowerShell", "bash_20241022", "bash_20250124", "shell", "local_shell", "shell_command", "exec_command", "write_stdin", "run_shell_command"}
 
 // askUsage is what is added to a request of Chat Completions for a stream, which says what was
 // used only if it is asked to. Of a field that comes twice, services take the last.

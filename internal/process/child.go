@@ -165,10 +165,17 @@ func socketPair() (r, w *os.File, err error) {
 	return os.NewFile(uintptr(pair[0]), "output"), os.NewFile(uintptr(pair[1]), "output"), nil
 }
 
-// feed writes the whole standard input. A program that does not read it ends
+// feed writes the whole standard input: a text, and then more until that is closed. A program that does not read it ends
 // this when its pipes are closed.
-func (p *pipes) feed(text string) {
-	_, _ = io.WriteString(p.stdin, text)
+func (p *pipes) feed(text string, more <-chan string) {
+	_, err := io.WriteString(p.stdin, text)
+	if more != nil {
+		for text := range more {
+			if err == nil {
+				_, err = io.WriteString(p.stdin, text)
+			}
+		}
+	}
 	_ = p.stdin.Close()
 }
 

@@ -17,12 +17,19 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is how much of one line is read; the rest of it is dropped.
-const MaxLine = 2 << 20
+// MaxLine is how much of one line is read; the rest of it is dropped. MaxMessage is the same of a program whose lines are
+// messages of a protocol, with whole files in them.
+const (
+	MaxLine    = 2 << 20
+	MaxMessage = 16 << 20
+)
 
 // EachLine calls f with every line of r, without its end and at most MaxLine bytes of it, until r ends; bytes that are
 // not UTF-8 arrive as U+FFFD. It returns how many were cut. A line is valid only during the call.
-func EachLine(r io.Reader, f func(line []byte)) (cut int) {
+func EachLine(r io.Reader, f func(line []byte)) (cut int) { return eachLine(r, MaxLine, f) }
+
+// eachLine does that with at most so many bytes of a line.
+func eachLine(r io.Reader, most int, f func(line []byte)) (cut int) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	var long []byte // what is there of a line that does not fit the buffer
 	for {
@@ -31,7 +38,7 @@ func EachLine(r io.Reader, f func(line []byte)) (cut int) {
 			if long == nil {
 				long = make([]byte, 0, MaxLine)
 			}
-			room := MaxLine - len(long)
+			room := most - len(long)
 			long = append(long, line[:min(len(line), room)]...)
 			if full && len(line) < room {
 				continue

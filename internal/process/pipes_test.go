@@ -7,6 +7,34 @@ import (
 	"testing"
 )
 
+// What is said to a program while it works, it reads as it comes, and it ends where nothing more is said. One that reads
+// nothing keeps nobody waiting.
+func TestMoreInput(t *testing.T) {
+	more := make(chan string, 3)
+	p := program("/bin/sh", "-c", `read -r one; echo "$one"; read -r two; echo "$two"; cat >/dev/null; echo over`)
+	p.Stdin, p.More = "one\n", more
+	var got []string
+	p.Line = func(line []byte) Reaction {
+		switch got = append(got, string(line)); len(got) {
+		case 1:
+			more <- "two\n"
+		case 2:
+			close(more)
+		}
+		return GoOn
+	}
+	if e, err := p.Run(t.Context()); err != nil || e.Code() != 0 || strings.Join(got, " ") != "one two over" {
+		t.Errorf("%q, %+v, %v", got, e, err)
+	}
+	deaf, full := program("/bin/sleep", "0.1"), make(chan string, 1)
+	full <- strings.Repeat("x", 1<<20)
+	close(full)
+	deaf.More = full
+	if e, err := deaf.Run(t.Context()); err != nil || e.Code() != 0 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
 // expired gives pipes that have expired while theirs are still held open, after
 // a text was written to standard output.
 func expired(t *testing.T, text string) *pipes {

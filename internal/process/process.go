@@ -32,6 +32,7 @@ type Program struct {
 	Env   []string
 	Dir   string
 	Stdin string
+	More  <-chan string // what it reads after Stdin, until this is closed; nil: nothing
 
 	Whole, Idle   time.Duration // limits for all of it and for silence, see Heard; 0 means none
 	Grace, Linger time.Duration // to end once it is asked to, and by itself after its result
@@ -44,12 +45,14 @@ type Program struct {
 	// Watch, if not nil, is started with the program and says once what it uses up too much of, by its processes.
 	Watch func(members func() []int, done <-chan struct{}) <-chan string
 	// Output, if not nil, is given standard output as it comes.
-	Output io.Writer
+	Output  io.Writer
+	MaxLine int // what Line is told of one; 0: the constant of that name
 	// Line is told each line of standard output, from one goroutine, and says
 	// whether to go on.
 	Line func(line []byte) Reaction
 	// Tell, if not nil, says the same from elsewhere, while the program runs.
 	Tell <-chan Reaction
+	Told func() // if not nil, is called each time that says something
 	// Heard, if not nil, gives the moment of the last sign of life that is no output; the
 	// zero time if there was none.
 	Heard func() time.Time
@@ -74,13 +77,13 @@ func (p Program) Run(ctx context.Context) (e Ending, err error) {
 	task, c, pipes := began.task, began.child, began.pipes
 	defer pipes.close()
 	defer began.over()
-	go pipes.feed(p.Stdin)
+	go pipes.feed(p.Stdin, p.More)
 	beat := newPulse()
 	errs := &Excerpt{TailMax: 8 << 10}
 	reactions := make(chan Reaction, 2)
 	stdoutRead, stderrRead := make(chan int, 1), make(chan struct{})
 	go func() {
-		stdoutRead <- EachLine(io.TeeReader(beat.on(&restOfOutput{Pipe: pipes.stdout}), cmp.Or(p.Output, io.Discard)), p.reader(reactions))
+		stdoutRead <- eachLine(io.TeeReader(beat.on(&restOfOutput{Pipe: pipes.stdout}), cmp.Or(p.Output, io.Discard)), cmp.Or(p.MaxLine, MaxLine), p.reader(reactions))
 	}()
 	go func() {
 		defer close(stderrRead)
@@ -201,6 +204,9 @@ func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *
 			}
 			linger = after(p.Linger)
 		case r := <-p.Tell:
+			if p.Told != nil {
+				p.Told()
+			}
 			switch {
 			case r == GiveUp:
 				return Stopped, ""

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -237,7 +238,9 @@ func pins(name string, agents []string) (string, error) {
 			first, all = data, one
 			continue
 		}
-		join(all, one)
+		if at := join(all, one); at != "" {
+			return "", exit.Usagef("%s need different versions of %s, so one folder cannot have both: let another agent review, or take --workflow short", strings.Join(agents, " and "), path.Base(at))
+		}
 	}
 	if len(agents) == 1 {
 		return string(first), nil
@@ -246,17 +249,26 @@ func pins(name string, agents []string) (string, error) {
 	return string(joined), err
 }
 
-// join adds to an object what another one has besides.
-func join(to, from map[string]any) {
+// join adds to an object what another one has besides. It names what has another version in each; "": nothing.
+func join(to, from map[string]any) string {
 	for key, value := range from {
-		if inner, is := to[key].(map[string]any); is {
-			if more, is := value.(map[string]any); is {
-				join(inner, more)
-				continue
+		inner, is := to[key].(map[string]any)
+		more, too := value.(map[string]any)
+		switch {
+		case is && too && inner["version"] != more["version"]:
+			return key
+		case is && too:
+			if more["optional"] == nil { // one of them cannot do without
+				delete(inner, "optional")
 			}
+			if at := join(inner, more); at != "" {
+				return at
+			}
+		case key != "optional" || to["version"] == nil:
+			to[key] = value
 		}
-		to[key] = value
 	}
+	return ""
 }
 
 // versions gives the versions of the agent programs that a file of npm names.

@@ -66,6 +66,7 @@ func TestJobsInputs(t *testing.T) {
 		secrets = append(secrets, a.Secret)
 	}
 	slices.Sort(secrets)
+	secrets = slices.Compact(secrets)
 	if diff := cmp.Diff(slices.Sorted(slices.Values(append(slices.Clone(secrets), "SECRETS", "TOKEN"))), slices.Sorted(maps.Keys(jobs.On.Call.Secrets))); diff != "" {
 		t.Errorf("secrets (-want +got):\n%s", diff)
 	}

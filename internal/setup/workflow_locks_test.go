@@ -51,6 +51,12 @@ func TestTwoAgents(t *testing.T) {
 				continue
 			}
 			files, err := GeneratedFiles(Long, DefaultUses(), nil, a, b)
+			if a+b == "geminiqwen" || a+b == "qwengemini" {
+				if err == nil || !strings.Contains(err.Error(), a+" and "+b+" need different versions of node-pty") {
+					t.Errorf("%s and %s: %v", a, b, err)
+				}
+				continue
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +64,7 @@ func TestTwoAgents(t *testing.T) {
 			if err := json.Unmarshal([]byte(files[2].Text), &both); err != nil {
 				t.Fatal(err)
 			}
-			seen := 0
+			seen := map[string]bool{}
 			for _, name := range []string{a, b} {
 				data, err := agentLocks.ReadFile("init_agents/" + name + "/package-lock.json")
 				if err != nil {
@@ -71,14 +77,18 @@ func TestTwoAgents(t *testing.T) {
 					if program == "" {
 						continue
 					}
-					seen++
-					if diff := cmp.Diff(locked, both["packages"].(map[string]any)[program]); diff != "" {
+					seen[program] = true
+					all := both["packages"].(map[string]any)[program].(map[string]any)
+					if all["optional"] == nil { // as the other cannot do without it
+						delete(locked.(map[string]any), "optional")
+					}
+					if diff := cmp.Diff(locked, any(all)); diff != "" {
 						t.Errorf("%s and %s: %s of %s (-want +got):\n%s", a, b, program, name, diff)
 					}
 				}
 			}
-			if n := len(both["packages"].(map[string]any)); n != seen+1 {
-				t.Errorf("%s and %s: %d packages, want %d: one is needed by both", a, b, n, seen+1)
+			if n := len(both["packages"].(map[string]any)); n != len(seen)+1 {
+				t.Errorf("%s and %s: %d packages, want %d", a, b, n, len(seen)+1)
 			}
 			for _, name := range []string{a, b} {
 				if install := AgentInstalls()[name]; versions(files[1].Text)[install.Package] != install.Version || versions(files[2].Text)[install.Package] != install.Version {

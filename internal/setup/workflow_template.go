@@ -142,6 +142,12 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	if form == Short && uses == LocalAction {
 		return "", exit.Usagef("--workflow short calls the workflow of another repository, so it cannot have --uses ./; leave out one of the two")
 	}
+	var secrets []string
+	for _, a := range installs {
+		if !slices.Contains(secrets, a.Secret) {
+			secrets = append(secrets, a.Secret)
+		}
+	}
 	setup := slices.ContainsFunc(installs, func(a AgentInstall) bool { return a.Setup != "" })
 	t, err := template.New("").Delims("<<", ">>").ParseFS(templates, "*.yml")
 	if err != nil {
@@ -159,7 +165,7 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	name := map[Form]string{Short: "short_workflow.yml", Long: "init_workflow.yml"}[form]
 	var out strings.Builder
 	err = t.ExecuteTemplate(&out, name, map[string]any{
-		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Setup": setup, "AgentsDir": AgentsDir,
+		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Secrets": secrets, "Setup": setup, "AgentsDir": AgentsDir,
 		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans, "Awaited": lines,
 	})
 	return stamped(out.String(), environ.Version), err

@@ -254,7 +254,7 @@ func (f *follower) call(in trace.Span, run metadata.Run, d phases.Decision, o ph
 // provider is the name that OpenTelemetry has for whom a program asks; for one of
 // somebody's own, the word that pipelines have for it.
 func provider(use string) string {
-	return cmp.Or(map[string]string{"claude": "anthropic", "codex": "openai", "gemini": "gcp.gemini"}[use], use)
+	return cmp.Or(map[string]string{"claude": "anthropic", "codex": "openai", "gemini": "gcp.gemini", "opencode": "openai", "qwen": "openai", "copilot": "openai"}[use], use)
 }
 
 // mostTools is how many uses of tools of a call are told.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -52,7 +53,7 @@ func (s State) Proven() (all []Proof) {
 // Program is the program of an agent, which more people know than its name in the pipeline. A program of the
 // repository's own has that name alone.
 func (s State) Program(agent string) string {
-	return cmp.Or(text.If(s.Plan.Agents[agent].Use != "command", s.Plan.Agents[agent].Use), agent)
+	return cmp.Or(text.If(!pipelines.TakesCommand(s.Plan.Agents[agent].Use), s.Plan.Agents[agent].Use), agent)
 }
 
 // Line is what was proven of a phase, on one line: "vet ✓ · test ✓ (38) · review ✓ codex".

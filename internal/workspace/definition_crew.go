@@ -57,7 +57,7 @@ func ReplaceAgents(plan *pipelines.Pipeline, name string) error {
 func install(plan *pipelines.Pipeline, installed []string) {
 	there := func(name string) bool {
 		use := plan.Agents[name].Use
-		return use == "command" || use == agents.Rehearsal || slices.Contains(installed, use)
+		return pipelines.TakesCommand(use) || use == agents.Rehearsal || slices.Contains(installed, use)
 	}
 	for _, p := range phasesOf(plan) {
 		for _, s := range []*pipelines.Step{&p.Execute, &p.Revise, &p.Review} { // the last goes by the first

@@ -13,6 +13,7 @@ type API string
 const (
 	Messages  API = "messages"  // Anthropic, spoken by claude
 	Responses API = "responses" // OpenAI, spoken by codex
+	Chat      API = "chat"      // OpenAI, spoken by opencode, qwen and copilot
 	Gemini    API = "gemini"    // Google, spoken by gemini
 )
 

@@ -1,7 +1,7 @@
 // Package model is a model on loopback that says what a script tells it
 // to. It speaks the protocols that coding agents speak, the Anthropic Messages
-// API, the OpenAI Responses API and the Gemini API, all as server-sent events,
-// so that the real agent programs can be driven without a key, a network or a
+// API, the OpenAI Responses and Chat Completions APIs and the Gemini API, all as
+// server-sent events, so that the real agent programs can be driven without a key, a network or a
 // bill.
 //
 // A Script sees each request and answers with a Reply: words, a tool call, a
@@ -42,6 +42,7 @@ func Start(script Script) *Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", s.serve(messages{}))
 	mux.HandleFunc("POST /v1/responses", s.serve(responses{}))
+	mux.HandleFunc("POST /v1/chat/completions", s.serve(chat{}))
 	mux.HandleFunc("POST /v1beta/models/{call}", s.serveGemini)
 	mux.HandleFunc("POST /v1/messages/count_tokens", countTokens)
 	mux.HandleFunc("HEAD /{$}", func(http.ResponseWriter, *http.Request) {})
