@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -103,16 +101,13 @@ func historyCommand(env environ.Env) *cobra.Command {
 
 func reportCommand(env environ.Env) *cobra.Command {
 	var repo, id, file, from string
-	var all, asJSON bool
+	var asJSON bool
 	c := &cobra.Command{
 		Use: "report [--issue ID] [-o FILE]", Short: "Write a page about a run as one HTML file",
 		Long: `Write a page about a run as one HTML file: where it is and what to do next, a
 timeline, every attempt with its diff, findings, checks, rollbacks, decisions of
 people, what agents have said and done, and what it cost. The page needs no script
 and loads nothing, so it can be opened, kept and sent anywhere.
-
-With --all it is a page of all runs here and on origin, with their costs, times and
-rollbacks by phase, and a page of each without transcripts, in a folder.
 
 What was said in jobs on GitHub is in their artifacts. Download these, and name the
 folder with --from.
@@ -121,17 +116,8 @@ A file that is there is replaced, whole or not at all.`,
 		Example: `  reprise report --issue 7
   reprise report --issue 7 -o run.html
   reprise report -o - >run.html
-  reprise report --issue 7 --from artifacts
-  git fetch origin
-  git fetch origin '+refs/reprise/records/*:refs/reprise/records/*'
-  reprise report --all -o site`,
+  reprise report --issue 7 --from artifacts`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if all && from != "" {
-				return exit.Usagef("--all writes pages without transcripts: leave --from out")
-			}
-			if all {
-				return reportAll(c.Context(), env, repo, id, file, asJSON)
-			}
 			if asJSON && file == "-" {
 				return exit.Usagef("-o - writes the page to standard output, where --json says what was written: name a file")
 			}
@@ -157,27 +143,6 @@ A file that is there is replaced, whole or not at all.`,
 	anyIssueFlag(c, &id)
 	c.Flags().StringVarP(&file, "output", "o", "", "file to write; - is standard output (default: reprise-issue-ID.html in this folder)")
 	c.Flags().StringVar(&from, "from", "", "folder into which artifacts of jobs were downloaded, for their transcripts")
-	c.Flags().BoolVar(&all, "all", false, "write pages of all runs into the folder that -o names (default: reprise-runs)")
-	jsonFlag(c, &asJSON, "which files were written")
+	jsonFlag(c, &asJSON, "which file was written")
 	return c
-}
-
-// reportAll writes the pages of all runs.
-func reportAll(ctx context.Context, env environ.Env, repo, id, dir string, asJSON bool) error {
-	if id != "" || dir == "-" {
-		return exit.Usagef("--all writes the pages of all runs into a folder: leave --issue out, and name a folder with -o")
-	}
-	src, err := git.Find(ctx, repo)
-	if err != nil {
-		return err
-	}
-	written, err := runs.WritePages(ctx, env, src, cmp.Or(dir, "reprise-runs"))
-	switch {
-	case written.File == "":
-		return err
-	case asJSON:
-		return errors.Join(err, text.PrintJSON(env.Stdout, written))
-	}
-	_, said := fmt.Fprintf(env.Stdout, "Wrote %s, and the pages of %s\n", written.File, text.Plural(len(written.Pages), "run"))
-	return errors.Join(err, said)
 }
