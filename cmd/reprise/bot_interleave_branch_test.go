@@ -249,7 +249,7 @@ func (r *memRepo) Changes(context.Context) ([]phases.Change, error) {
 
 // phaseChange is a change to what is now, as the engine sees it.
 func phaseChange(c git.Change, now map[string]string) phases.Change {
-	return phases.Change{Path: c.Path, Kind: phases.FileKind, New: c.Kind == git.Added, Gone: c.Kind == git.Deleted, Size: c.Size, Holds: phases.ContentOf([]byte(now[c.Path]))}
+	return phases.Change{Path: c.Path, Kind: phases.FileKind, New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size, Holds: phases.ContentOf([]byte(now[c.Path]))}
 }
 
 func changesBetween(was, now map[string]string) []git.Change {
@@ -258,14 +258,14 @@ func changesBetween(was, now map[string]string) []git.Change {
 		before, ok := was[name]
 		switch {
 		case !ok:
-			out = append(out, git.Change{Path: name, Kind: git.Added, Type: git.File, Size: int64(len(text))})
+			out = append(out, git.Change{Path: name, Type: git.File, Size: int64(len(text))})
 		case before != text:
-			out = append(out, git.Change{Path: name, Kind: git.Modified, Type: git.File, Was: git.File, Size: int64(len(text))})
+			out = append(out, git.Change{Path: name, Type: git.File, Was: git.File, Size: int64(len(text))})
 		}
 	}
 	for name := range was {
 		if _, ok := now[name]; !ok {
-			out = append(out, git.Change{Path: name, Kind: git.Deleted, Was: git.File})
+			out = append(out, git.Change{Path: name, Was: git.File})
 		}
 	}
 	slices.SortFunc(out, func(a, b git.Change) int { return strings.Compare(a.Path, b.Path) })
@@ -336,7 +336,7 @@ func (r *memRepo) diff(from string, now map[string]string) (string, metadata.Dif
 			continue
 		}
 		stat.Files, stat.Lines, stat.Added = stat.Files+1, stat.Lines+1, stat.Added+1
-		fmt.Fprintf(&text, "%s %s\n%s", c.Kind, c.Path, now[c.Path])
+		fmt.Fprintf(&text, "%q %s\n%s", c.Type, c.Path, now[c.Path])
 	}
 	return text.String(), stat, nil
 }
@@ -398,7 +398,7 @@ func (r *memRepo) restore(files map[string]string, fits func(string) bool) error
 		file := filepath.Join(r.dir, filepath.FromSlash(c.Path))
 		switch {
 		case !fits(c.Path):
-		case c.Kind == git.Added:
+		case c.Was == git.None:
 			err = errors.Join(err, os.Remove(file))
 		default:
 			err = errors.Join(err, testenv.PutText(file, files[c.Path]))

@@ -54,7 +54,7 @@ func (r *Repo) stateChanges() (changes []Change, _ error) {
 	err := r.walkState(func(p string, info fs.FileInfo) error {
 		seen[p] = true
 		was, known := r.state[p]
-		c := Change{Path: p, Kind: Added, Type: typeOf(info), Size: info.Size()}
+		c := Change{Path: p, Type: typeOf(info), Size: info.Size()}
 		if path.Base(p) == ".git" {
 			c.Type = Repository
 		}
@@ -63,7 +63,6 @@ func (r *Repo) stateChanges() (changes []Change, _ error) {
 			if r.unchanged(p, c.Type, c.Was, was.ID) {
 				return nil
 			}
-			c.Kind = changeKind(c.Was, c.Type)
 		}
 		changes = append(changes, c)
 		return nil
@@ -73,7 +72,7 @@ func (r *Repo) stateChanges() (changes []Change, _ error) {
 	}
 	for p, was := range r.state {
 		if !seen[p] {
-			changes = append(changes, Change{Path: p, Kind: Deleted, Was: typeOfMode(was.Mode)})
+			changes = append(changes, Change{Path: p, Was: typeOfMode(was.Mode)})
 		}
 	}
 	return changes, nil
@@ -101,22 +100,18 @@ func (r *Repo) compare(ctx context.Context) (changes []Change, err error) {
 		return nil, err
 	}
 	for _, one := range records {
-		c := Change{Path: one.path, Kind: Deleted, Was: typeOfMode(one.mode)}
-		c.Type, c.Size = r.look(c.Path)
-		switch {
-		case one.mode == "":
-			c.Kind, c.Was = Added, None
-		case c.Type != None:
-			c.Kind = changeKind(c.Was, c.Type)
+		c := Change{Path: one.path, Was: typeOfMode(one.mode)}
+		if c.Type, c.Size = r.look(c.Path); one.mode == "" {
+			c.Was = None
 		}
-		if c.Kind == Added || !r.unchanged(c.Path, c.Type, c.Was, one.id) {
+		if c.Was == None || !r.unchanged(c.Path, c.Type, c.Was, one.id) {
 			changes = append(changes, c)
 		}
 	}
 	for _, p := range r.modules { // git does not look into what stands for a commit
 		_, own := r.top.Lstat(path.Join(p, ".git"))
 		if left, err := fs.ReadDir(r.top.FS(), p); own != nil && err == nil && len(left) > 0 {
-			changes = append(changes, Change{Path: p, Kind: Modified, Type: Repository, Was: Repository})
+			changes = append(changes, Change{Path: p, Type: Repository, Was: Repository})
 		}
 	}
 	if said == "" {
@@ -137,7 +132,7 @@ func (r *Repo) behindLoops(ctx context.Context, changes []Change) ([]Change, err
 	}
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(r.treePath, filepath.FromSlash(f.Path))); errors.Is(err, syscall.ELOOP) && !known[f.Path] {
-			changes = append(changes, Change{Path: f.Path, Kind: Deleted, Was: typeOfMode(f.Mode)})
+			changes = append(changes, Change{Path: f.Path, Was: typeOfMode(f.Mode)})
 		}
 	}
 	return changes, nil
@@ -170,10 +165,9 @@ func statusRecords(out []byte) (all []op, err error) {
 // Change is one path of the work tree that is not as in the tip.
 type Change struct {
 	Path string // from the top of the repository; may hold any byte but zero
-	Kind Kind
-	Type Type  // what is there now; None if it was deleted
-	Was  Type  // what the tip has; None if it was added
-	Size int64 // of what is there now, in bytes
+	Type Type   // what is there now; None if it is gone
+	Was  Type   // what the tip has; None if it is new
+	Size int64  // of what is there now, in bytes
 
 	// Alias is a path of the tip or of an earlier change that some file systems take for this new one, or for a
 	// folder above it; "" if there is none.
@@ -186,17 +180,6 @@ type Change struct {
 	// pointer; with it, one over a pointer whose content is missing here, or a pointer to unknown content.
 	Large bool
 }
-
-// Kind is what happened to a path.
-type Kind string
-
-// The kinds of change. TypeChanged is as from file to symbolic link; a file that became executable is Modified.
-const (
-	Added       Kind = "added"
-	Modified    Kind = "modified"
-	Deleted     Kind = "deleted"
-	TypeChanged Kind = "type changed"
-)
 
 // Type is what a path is.
 type Type string
@@ -235,14 +218,6 @@ func typeOfMode(mode string) Type {
 		return Repository
 	}
 	return Other
-}
-
-func changeKind(was, is Type) Kind {
-	plain := func(t Type) bool { return t == File || t == Executable }
-	if was == is || plain(was) && plain(is) {
-		return Modified
-	}
-	return TypeChanged
 }
 
 // caseCollisions fills in Change.Alias and Change.LinkedFrom.
@@ -287,10 +262,10 @@ func aliases(changes []Change, names []string) {
 	gone := map[string]bool{}
 	var added []string
 	for _, c := range changes {
-		switch c.Kind {
-		case Deleted:
+		switch None {
+		case c.Type:
 			gone[c.Path] = true
-		case Added:
+		case c.Was:
 			added = append(added, c.Path)
 		}
 	}

@@ -119,7 +119,7 @@ func (r *Repo) need(ctx context.Context, commit string) error {
 	if !isHash(commit) {
 		return fmt.Errorf("%q is not the full hash of a commit", commit)
 	}
-	if !r.src.Shallow || r.remote == nil || r.here[commit] {
+	if !r.src.Shallow || r.remote == nil {
 		return nil
 	}
 	here, err := r.has(ctx, commit)
@@ -128,7 +128,6 @@ func (r *Repo) need(ctx context.Context, commit string) error {
 			err = fmt.Errorf("fetch commit %s, which this shallow clone does not have: %w", short(commit), err)
 		}
 	}
-	r.here[commit] = err == nil
 	return err
 }
 

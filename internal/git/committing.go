@@ -50,13 +50,6 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 	if id, err = r.makeCommit(ctx, r.ref, rev, r.tip, false); err != nil {
 		return "", errors.Join(err, r.sweep())
 	}
-	if !slices.ContainsFunc(rev.ops, func(o op) bool { return !Under(o.path, r.opt.State) }) { // the files of the work are those of before
-		for _, of := range []*string{&r.listed.of, &r.instructed[1]} {
-			if *of == r.tip {
-				*of = id
-			}
-		}
-	}
 	r.tip, r.localTip, r.isNew = id, id, false
 	if r.shelf = ""; c.Shelve {
 		r.shelf = record

@@ -166,7 +166,7 @@ func parseStat(out []byte) (files, added, deleted int, text []byte) {
 func sortChanges(changes []Change) (c code) {
 	for _, ch := range changes {
 		switch {
-		case ch.Kind == Deleted:
+		case ch.Type == None:
 			c.drop = append(c.drop, ch.Path)
 		case ch.Type != Repository && ch.Type != Other:
 			c.take = append(c.take, ch.Path)

@@ -21,7 +21,7 @@ func FetchFiles(ctx context.Context, top, address, ref, folder string) (commit s
 		return "", nil, err
 	}
 	defer os.RemoveAll(dir)
-	s := &Source{CommonDir: dir, env: takeEnviron(), last: &lastFiles{}}
+	s := &Source{CommonDir: dir, env: takeEnviron()}
 	if _, err := s.inspect(ctx, "init", "--quiet", "--bare", "--template="); err != nil {
 		return "", nil, err
 	}

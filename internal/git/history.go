@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -109,16 +106,9 @@ func (r *Repo) SameWork(ctx context.Context, one, other string) (bool, error) {
 	return !slices.ContainsFunc(paths, func(p string) bool { return !Under(p, r.opt.State) }), err
 }
 
-// Code names what the tip has but for the folders of runs.
+// Code names what the tip has but for the state folder.
 func (r *Repo) Code(ctx context.Context) (string, error) {
-	out, err := r.git(ctx, "ls-tree", r.tip)
-	sum := sha256.New()
-	for line := range strings.Lines(string(out)) {
-		if !strings.HasSuffix(line, "\t"+path.Dir(r.opt.State)+"\n") {
-			sum.Write([]byte(line))
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil)), err
+	return r.reads().work(ctx, r.tip, r.opt.State)
 }
 
 // keptRecord gives the commit that Options.Keep names, at the remote if any; "" for none. It is asked once a fetch.
@@ -286,42 +276,25 @@ type Record struct {
 }
 
 // Records reads a file of many runs' folders, of each ref that is or lies below one of within; folderOf gives its
-// folder, "" for refs of another kind. Three commands of git read all whose folder is at the tip, or was taken off there
-// and is in the commit before; each that has gone on since needs more.
+// folder, "" for refs of another kind.
 func (s *Source) Records(ctx context.Context, within []string, file string, folderOf func(ref string) string) (all []Record, err error) {
-	listed, err := s.refs(ctx, append(within, KeptRefs)...)
+	listed, err := s.refs(ctx, within...)
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
 	}
-	kept, names := map[string]string{}, []string(nil)
+	var names []string
 	for _, ref := range listed {
-		if strings.HasPrefix(ref.Name, KeptRefs) {
-			kept[ref.Name] = ref.Commit
-		}
 		if folder := folderOf(ref.Name); folder != "" {
 			all = append(all, Record{Ref: ref})
-			names = append(names, ref.Commit, ref.Commit+":"+folder+"/"+file)
+			names = append(names, ref.Commit+":"+folder+"/"+file)
 		}
 	}
-	tips := s.some(ctx, names)
-	var asked []*Record
-	var shelved []string
-	for i := range all { // the commit that a tip names, if that comes right before it and is what is kept by name, if anything is
+	found, err := s.reads().objects(ctx, names...)
+	for i := range all {
 		r := &all[i]
-		if tip := tips[2*i+1]; tip.Kind == "blob" {
-			r.Data = tip.Data
-			continue
-		}
-		before, held := "", kept[KeptRefs+path.Base(folderOf(r.Name))]
-		_, parents, _ := strings.Cut(string(tips[2*i].Data), "\n")
-		if m := trailerLine().FindStringSubmatch(parents); m != nil && strings.HasPrefix(parents, "parent "+m[1]) && cmp.Or(held, m[1]) == m[1] {
-			before = m[1]
-		}
-		asked, shelved = append(asked, r), append(shelved, cmp.Or(before, r.Commit)+":"+folderOf(r.Name)+"/"+file)
-	}
-	for i, found := range s.some(ctx, shelved) {
-		r := asked[i]
-		if r.Data = found.Data; found.Kind != "blob" {
+		if err == nil && found[i].Kind == "blob" {
+			r.Data = found[i].Data
+		} else { // it was taken off the branch, or one of them is broken
 			r.Data, r.Err = s.readKept(ctx, r.Commit, folderOf(r.Name), file)
 		}
 	}
@@ -338,13 +311,4 @@ func (s *Source) readKept(ctx context.Context, commit, folder, file string) ([]b
 		return nil, fmt.Errorf("read %s/%s at %s: %w", folder, file, commit, fs.ErrNotExist)
 	}
 	return data[0], nil
-}
-
-// some gives those objects that can be read: none where one of them is broken.
-func (s *Source) some(ctx context.Context, names []string) []object {
-	found, err := s.reads().objects(ctx, names...)
-	if err != nil {
-		return make([]object, len(names))
-	}
-	return found
 }

@@ -206,7 +206,17 @@ func changed(t testing.TB, r *Repo) []string {
 	must(t, err)
 	var out []string
 	for _, c := range changes {
-		out = append(out, string(c.Kind)+" "+c.Path)
+		plain := func(t Type) bool { return t == File || t == Executable }
+		kind := "type changed"
+		switch {
+		case c.Was == None:
+			kind = "added"
+		case c.Type == None:
+			kind = "deleted"
+		case c.Was == c.Type || plain(c.Was) && plain(c.Type):
+			kind = "modified"
+		}
+		out = append(out, kind+" "+c.Path)
 	}
 	return out
 }

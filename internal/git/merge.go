@@ -279,15 +279,10 @@ func (r *Repo) opsAs(ctx context.Context, commit string, paths []string) (ops []
 
 // WithBase gives a commit, on no branch, with what the base changed between two commits; a conflict leaves marks.
 func (r *Repo) WithBase(ctx context.Context, commit, from, to string) (string, error) {
-	name := strings.Join([]string{commit, from, to}, " ")
-	if r.based[name] != "" {
-		return r.based[name], nil
-	}
 	one, err := MergeResult{}, errors.Join(r.need(ctx, commit), r.need(ctx, from), r.need(ctx, to))
 	if err == nil {
 		one, err = mergeSince(ctx, r.reads(), commit, to, from)
 	}
-	r.based = map[string]string{name: one.Commit}
 	return one.Commit, err
 }
 

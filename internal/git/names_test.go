@@ -202,18 +202,18 @@ func TestAliases(t *testing.T) {
 		changes []Change
 		want    map[string]string
 	}{
-		"another case":           {[]Change{{Path: "readme.MD", Kind: Added}}, map[string]string{"readme.MD": "README.md"}},
-		"another folder":         {[]Change{{Path: "SRC/new.go", Kind: Added}}, map[string]string{"SRC/new.go": "src"}},
-		"a folder further in":    {[]Change{{Path: "src/Util/b.go", Kind: Added}}, map[string]string{"src/Util/b.go": "src/util"}},
-		"another accent":         {[]Change{{Path: "cafe\u0301.md", Kind: Added}}, map[string]string{"cafe\u0301.md": "caf\u00e9.md"}},
-		"the sign for Kelvin":    {[]Change{{Path: "k.md", Kind: Added}, {Path: "\u212a.md", Kind: Added}}, map[string]string{"\u212a.md": "k.md"}},
-		"two new ones":           {[]Change{{Path: "A.go", Kind: Added}, {Path: "a.go", Kind: Added}}, map[string]string{"a.go": "A.go"}},
-		"a file like a folder":   {[]Change{{Path: "doc", Kind: Added}}, map[string]string{"doc": "Doc"}},
-		"only the case changes":  {[]Change{{Path: "README.md", Kind: Deleted}, {Path: "readme.md", Kind: Added}}, nil},
-		"a folder is renamed":    {[]Change{{Path: "Doc/x.md", Kind: Deleted}, {Path: "doc/x.md", Kind: Added}}, nil},
-		"both are there already": {[]Change{{Path: "Both/x", Kind: Added}}, nil},
-		"no alias":               {[]Change{{Path: "src/new.go", Kind: Added}, {Path: "new/main.go", Kind: Added}}, nil},
-		"what is there":          {[]Change{{Path: "both", Kind: Modified}}, nil},
+		"another case":           {[]Change{{Path: "readme.MD", Type: File}}, map[string]string{"readme.MD": "README.md"}},
+		"another folder":         {[]Change{{Path: "SRC/new.go", Type: File}}, map[string]string{"SRC/new.go": "src"}},
+		"a folder further in":    {[]Change{{Path: "src/Util/b.go", Type: File}}, map[string]string{"src/Util/b.go": "src/util"}},
+		"another accent":         {[]Change{{Path: "cafe\u0301.md", Type: File}}, map[string]string{"cafe\u0301.md": "caf\u00e9.md"}},
+		"the sign for Kelvin":    {[]Change{{Path: "k.md", Type: File}, {Path: "\u212a.md", Type: File}}, map[string]string{"\u212a.md": "k.md"}},
+		"two new ones":           {[]Change{{Path: "A.go", Type: File}, {Path: "a.go", Type: File}}, map[string]string{"a.go": "A.go"}},
+		"a file like a folder":   {[]Change{{Path: "doc", Type: File}}, map[string]string{"doc": "Doc"}},
+		"only the case changes":  {[]Change{{Path: "README.md", Was: File}, {Path: "readme.md", Type: File}}, nil},
+		"a folder is renamed":    {[]Change{{Path: "Doc/x.md", Was: File}, {Path: "doc/x.md", Type: File}}, nil},
+		"both are there already": {[]Change{{Path: "Both/x", Type: File}}, nil},
+		"no alias":               {[]Change{{Path: "src/new.go", Type: File}, {Path: "new/main.go", Type: File}}, nil},
+		"what is there":          {[]Change{{Path: "both", Type: File, Was: File}}, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Open takes the run's folder, finds the newest commit of the branch, brings the work tree to it, and pushes what the
@@ -21,7 +20,7 @@ import (
 // others, the error is a *Moved. A folder that another process holds is a *folders.Held. What a killed process left
 // uncommitted is kept as a patch, see Leftover. No ref is made before the first commit.
 func Open(ctx context.Context, o Options) (*Repo, error) {
-	r := &Repo{opt: o, src: o.Source, ref: "refs/heads/" + o.Branch, here: map[string]bool{}}
+	r := &Repo{opt: o, src: o.Source, ref: "refs/heads/" + o.Branch}
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
@@ -134,14 +133,8 @@ func (r *Repo) check(ctx context.Context) error {
 	return nil
 }
 
-// plainBranch is a name with nothing in it that git could refuse.
-var plainBranch = text.Pattern(`^[0-9a-z][0-9a-z-]*(/[0-9a-z-]+)*$`)
-
-// checkBranch asks git about a name that is not plain. "--branch" takes the next argument as it is, but no dash.
+// checkBranch asks git about the name. "--branch" takes the next argument as it is, but no dash.
 func (r *Repo) checkBranch(ctx context.Context) error {
-	if plainBranch().MatchString(r.opt.Branch) {
-		return nil
-	}
 	out, err := r.src.inspect(ctx, "check-ref-format", "--branch", r.opt.Branch)
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -232,10 +232,7 @@ func (r *Repo) removeStrays(ctx context.Context, instruct func(string) bool) (fo
 
 // instruct writes the base's instructions that differ from the tip's. Only others can have changed these.
 func (r *Repo) instruct(ctx context.Context, g Guard) error {
-	if g.Base == r.tip {
-		r.instructed = [2]string{g.Base, r.tip}
-	}
-	if g.Base == "" || r.instructed == [2]string{g.Base, r.tip} {
+	if g.Base == "" {
 		return nil
 	}
 	if err := r.need(ctx, g.Base); err != nil {
@@ -243,9 +240,6 @@ func (r *Repo) instruct(ctx context.Context, g Guard) error {
 	}
 	ops, err := r.opsBetween(ctx, r.tip, g.Base)
 	ops = slices.DeleteFunc(ops, func(o op) bool { return !g.Instruct(o.path) || Under(o.path, r.opt.State) })
-	if err == nil && len(ops) == 0 {
-		r.instructed = [2]string{g.Base, r.tip}
-	}
 	if err != nil || len(ops) == 0 {
 		return err
 	}

@@ -129,9 +129,6 @@ func (s *Source) Merged(ctx context.Context, branch string) bool {
 
 // resolve returns the commit that ref stands for, in the sense of ReadFile.
 func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
-	if isHash(ref) && (ref == s.Head || ref == s.defaultHead) {
-		return ref, nil
-	}
 	var names []string
 	for _, c := range candidates(ref) {
 		names = append(names, c+"^{commit}")
@@ -163,18 +160,14 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
 	if err != nil {
 		return nil, err
 	}
-	top := dir
-	if Under(dir, ".github") {
-		top = ".github" // what lies beside it is asked for next
-	}
-	files, err := s.filesBelow(ctx, commit, top)
+	files, err := s.filesBelow(ctx, commit, dir)
 	all := fstest.MapFS{}
 	for p, data := range files {
-		name, is := strings.CutPrefix(p, dir+"/")
+		name := strings.TrimPrefix(p, dir+"/")
 		switch {
-		case is && data != nil:
+		case data != nil:
 			all[name] = &fstest.MapFile{Data: data}
-		case is && top != dir: // a link is no file, but nothing that was left out either
+		case Under(dir, ".github"): // where a link is a mistake
 			all[name] = &fstest.MapFile{Mode: fs.ModeIrregular}
 		}
 	}
@@ -184,13 +177,8 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
 	return all, nil
 }
 
-// filesBelow reads the regular files of a folder as a commit has it; links are nil. It keeps those that were asked for last.
+// filesBelow reads the regular files of a folder as a commit has it; links are nil.
 func (s *Source) filesBelow(ctx context.Context, commit, dir string) (map[string][]byte, error) {
-	s.last.Lock()
-	defer s.last.Unlock()
-	if s.last.of == commit+":"+dir {
-		return s.last.files, nil
-	}
 	found, err := s.reads().below(ctx, commit, dir)
 	var names, blobs []string
 	files := map[string][]byte{}
@@ -206,14 +194,10 @@ func (s *Source) filesBelow(ctx context.Context, commit, dir string) (map[string
 		return nil, err
 	}
 	objects, err := s.reads().objects(ctx, blobs...)
-	if err != nil {
-		return nil, err
-	}
 	for i, o := range objects {
 		files[names[i]] = append([]byte{}, o.Data...) // also an empty one is not nil
 	}
-	s.last.of, s.last.files = commit+":"+dir, files
-	return s.last.files, nil
+	return files, err
 }
 
 // Patches gives what commits of ref that from lacks, with a trailer of the key, changed besides exclude; the oldest

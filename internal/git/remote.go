@@ -64,38 +64,35 @@ type line struct {
 	more     []setting                             // for this call
 }
 
-// do runs a command that may talk with the remote. Variables that c brings win.
-func (l line) do(ctx context.Context, c call) (out []byte, _ error) {
-	c, err := l.ready(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	c.Memory = cmp.Or(l.memory, memory)
-	err = l.await(ctx, func(calm context.Context) (err error) {
-		out, err = c.Do(calm)
-		return err
-	})
-	return out, err
-}
-
-// ready gives c the environment for talking with the remote.
-func (l line) ready(ctx context.Context, c call) (call, error) {
+// do runs a command that may talk with the remote, for as long as the patience lasts. Variables that c brings win.
+func (l line) do(ctx context.Context, c call) ([]byte, error) {
 	settings, secrets := l.remote.settings, secretsIn(l.remote.settings)
 	if l.token != nil {
 		token, err := l.token(ctx)
 		if err != nil {
-			return call{}, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
+			return nil, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
 		}
 		if settings, err = l.remote.withToken(token); err != nil {
-			return call{}, err
+			return nil, err
 		}
 		secrets = append(secretsIn(settings), token)
 	}
 	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, secretsIn(l.more)...)
 	settings, c.Private = privately(settings)
 	c.Env, c.Secrets = slices.Concat(l.src.env.Network(settings), l.src.config.batchMode(l.src.env), c.Env), secrets
-	c.Args = l.trusted(c.Args)
-	return c, nil
+	c.Args, c.Memory = l.trusted(c.Args), cmp.Or(l.memory, memory)
+	within := cmp.Or(l.patience, patience)
+	calm, stop := context.WithTimeout(ctx, within)
+	defer stop()
+	out, err := c.Do(calm)
+	switch {
+	case err != nil && calm.Err() != nil && ctx.Err() == nil:
+		err = &text.CauseError{Err: errNoAnswer, Why: text.CauseOf("git_no_answer", "{remote} has not answered in time, which is {time}: see whether it can be reached, and start again",
+			"remote", l.remote.name, "time", within)}
+	case strings.Contains("\n"+stderrOf(err), "\nfatal: Out of memory"):
+		err = &text.CauseError{Err: err, Why: text.CauseOf("git_flooded", "{remote} has sent more than git can hold: see what answers at its address, and start again", "remote", l.remote.name)}
+	}
+	return out, err
 }
 
 // trusted has the other end of a remote that is a folder here know which folders of others the user trusts: git takes
@@ -111,22 +108,6 @@ func (l line) trusted(args []string) []string {
 		return args
 	}
 	return slices.Insert(slices.Clone(args), 1, "--"+end+"="+git+" "+end)
-}
-
-// await runs a call to the remote, for as long as the patience lasts.
-func (l line) await(ctx context.Context, talk func(context.Context) error) error {
-	within := cmp.Or(l.patience, patience)
-	calm, stop := context.WithTimeout(ctx, within)
-	defer stop()
-	err := talk(calm)
-	if err != nil && calm.Err() != nil && ctx.Err() == nil {
-		return &text.CauseError{Err: errNoAnswer, Why: text.CauseOf("git_no_answer", "{remote} has not answered in time, which is {time}: see whether it can be reached, and start again",
-			"remote", l.remote.name, "time", within)}
-	}
-	if strings.Contains("\n"+stderrOf(err), "\nfatal: Out of memory") {
-		return &text.CauseError{Err: err, Why: text.CauseOf("git_flooded", "{remote} has sent more than git can hold: see what answers at its address, and start again", "remote", l.remote.name)}
-	}
-	return err
 }
 
 // patience is how long a call to the remote may take, with large transfers and the remote's own checks.

@@ -66,14 +66,11 @@ type Repo struct {
 	modules []string // submodules of the tip, whose folders are empty
 
 	state  map[string]entry // what tip has in the state folder
-	here   map[string]bool  // commits that a shallow clone was seen to have
 	listed struct {         // see files
 		of    string // the commit
 		files []entry
 	}
-	instructed [2]string // a base, and a commit that has its instructions
 
-	based    map[string]string // see WithBase: the newest
 	overlaid map[string]string // fingerprints of what Prepare has put in the place of what the tip has
 
 	// The files of the tip that Git LFS keeps.

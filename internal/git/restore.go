@@ -46,7 +46,7 @@ func (r *Repo) restore(ctx context.Context, changes []Change) error {
 		return nil
 	}
 	for _, c := range changes {
-		if c.Kind == Added {
+		if c.Was == None {
 			if err := folders.RemoveNew(r.top, c.Path); err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func (r *Repo) reset(ctx context.Context) error {
 		return err // what comes into an empty tree is as git has it
 	}
 	changes, err := r.changes(ctx)
-	rules := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Kind != Added || path.Base(c.Path) != ".gitattributes" })
+	rules := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Was != None || path.Base(c.Path) != ".gitattributes" })
 	if err != nil || len(rules) == 0 {
 		return errors.Join(err, r.restore(ctx, changes))
 	}
@@ -121,7 +121,7 @@ func (r *Repo) freeWay(ctx context.Context) error {
 func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
 	var first, rest, state []string
 	for _, c := range changes {
-		if c.Kind == Added {
+		if c.Was == None {
 			continue
 		}
 		if err := r.clearWay(c.Path); err != nil {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/reprise-ci/reprise/internal/text"
 )
@@ -37,14 +36,6 @@ type Source struct {
 	origin      *remote
 	promisors   []*remote // those that send what a partial clone has left out, whenever a command needs it; none: the repository has all its objects
 	lfs         lfsSetup
-	last        *lastFiles
-}
-
-// lastFiles are the files of the folder that was asked for last, which names a commit, too.
-type lastFiles struct {
-	sync.Mutex
-	of    string
-	files map[string][]byte
 }
 
 // Trusted is the commit that the default branch is at or, if that is not known, what is checked out.
@@ -94,7 +85,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	} else if !info.IsDir() {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
-	s := &Source{Dir: dir, env: takeEnviron(), last: &lastFiles{}}
+	s := &Source{Dir: dir, env: takeEnviron()}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}
