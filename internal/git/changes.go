@@ -23,18 +23,9 @@ func (r *Repo) changes(ctx context.Context) ([]Change, error) {
 		return nil, err
 	}
 	r.unlock()
-	changes, err := r.stateChanges() // first: while git runs long, pipes are taken out of its way
-	if err != nil {
-		return nil, err
-	}
-	found, err := r.compare(ctx)
+	changes, err := r.compare(ctx)
 	if err != nil {
 		return nil, r.whyNot(err)
-	}
-	for _, c := range found {
-		if !Under(c.Path, r.opt.State) { // the index need not know about that
-			changes = append(changes, c)
-		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return changes, nil
@@ -48,36 +39,6 @@ func (r *Repo) whyNot(err error) error {
 	return fmt.Errorf("compare the work tree: %w", err)
 }
 
-// stateChanges compares the state folder with the tip, without git and whatever is ignored.
-func (r *Repo) stateChanges() (changes []Change, _ error) {
-	seen := map[string]bool{}
-	err := r.walkState(func(p string, info fs.FileInfo) error {
-		seen[p] = true
-		was, known := r.state[p]
-		c := Change{Path: p, Type: typeOf(info), Size: info.Size()}
-		if path.Base(p) == ".git" {
-			c.Type = Repository
-		}
-		if known {
-			c.Was = typeOfMode(was.Mode)
-			if r.unchanged(p, c.Type, c.Was, was.ID) {
-				return nil
-			}
-		}
-		changes = append(changes, c)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look through %s: %w", r.opt.State, err)
-	}
-	for p, was := range r.state {
-		if !seen[p] {
-			changes = append(changes, Change{Path: p, Was: typeOfMode(was.Mode)})
-		}
-	}
-	return changes, nil
-}
-
 // unchanged says whether a file has the bytes of a blob of the tip: git lists it all the same if .gitattributes came
 // later, with other line ends. What cannot be read counts as changed: the attempt to commit says why.
 func (r *Repo) unchanged(p string, is, was Type, blob string) bool {
@@ -88,18 +49,25 @@ func (r *Repo) unchanged(p string, is, was Type, blob string) bool {
 	return err == nil && blobID(data) == blob
 }
 
-// compare gives the changes outside of the state folder: what became of known files, and what is new.
+// compare gives what became of known files, and what is new: in the state folder whatever is ignored.
 func (r *Repo) compare(ctx context.Context) (changes []Change, err error) {
 	var said string
 	out, err := r.gitCall(ctx, call{Args: statusArgs(), Said: &said})
 	if err != nil {
 		return nil, err
 	}
-	records, err := statusRecords(out)
+	all, err := statusRecords(out)
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range records {
+	all = slices.DeleteFunc(all, func(one op) bool { return one.mode == "" && Under(one.path, r.opt.State) })
+	if out, err = r.git(ctx, "ls-files", "-o", "-z", "--", ":(top,literal)"+r.opt.State); err != nil {
+		return nil, err
+	}
+	for _, p := range records(out) {
+		all = append(all, op{path: strings.TrimSuffix(p, "/")})
+	}
+	for _, one := range all {
 		c := Change{Path: one.path, Was: typeOfMode(one.mode)}
 		if c.Type, c.Size = r.look(c.Path); one.mode == "" {
 			c.Was = None
@@ -222,25 +190,24 @@ func typeOfMode(mode string) Type {
 
 // caseCollisions fills in Change.Alias and Change.LinkedFrom.
 func (r *Repo) caseCollisions(ctx context.Context, changes []Change) error {
-	names := slices.Collect(maps.Keys(r.state))
-	if slices.ContainsFunc(changes, func(c Change) bool { return !Under(c.Path, r.opt.State) }) {
-		files, err := r.files(ctx)
-		if err != nil {
-			return fmt.Errorf("list the files of the tip: %w", err)
-		}
-		var links []entry
-		for _, f := range files {
-			names = append(names, f.Path)
-			if f.Mode == "120000" {
-				links = append(links, f)
-			}
-		}
-		if err := r.linkedFrom(ctx, changes, links); err != nil {
-			return err
+	if len(changes) == 0 {
+		return nil
+	}
+	state, err := r.stateFiles(ctx)
+	files, wrong := r.files(ctx)
+	if err := errors.Join(err, wrong); err != nil {
+		return fmt.Errorf("list the files of the tip: %w", err)
+	}
+	names := slices.Collect(maps.Keys(state))
+	var links []entry
+	for _, f := range files {
+		names = append(names, f.Path)
+		if f.Mode == "120000" {
+			links = append(links, f)
 		}
 	}
 	aliases(changes, names)
-	return nil
+	return r.linkedFrom(ctx, changes, links)
 }
 
 func (r *Repo) linkedFrom(ctx context.Context, changes []Change, links []entry) error {

@@ -24,7 +24,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 			wrap(&err, "commit")
 		}
 	}()
-	rev, err := r.plan(c)
+	rev, err := r.plan(ctx, c)
 	if err == nil && r.besides(c) {
 		return r.tip, r.commitAside(ctx, c, rev)
 	}
@@ -53,8 +53,6 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 	r.tip, r.localTip, r.isNew = id, id, false
 	if r.shelf = ""; c.Shelve {
 		r.shelf = record
-	} else {
-		r.apply(rev.ops)
 	}
 	if err = errors.Join(r.takeIndex(ctx, c.Stage), r.writeState(c)); err != nil {
 		err = fmt.Errorf("commit %s was made, but: %w", short(id), err)
@@ -95,8 +93,7 @@ func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) (err err
 		return err
 	}
 	r.shelf = id
-	r.apply(rev.ops)
-	return r.writeState(c)
+	return errors.Join(r.readTip(ctx), r.writeState(c))
 }
 
 // leadOn has a revision follow the commit with the state folder, if the tip's history lacks that.
@@ -112,26 +109,30 @@ func (r *Repo) leadOn(ctx context.Context, rev *revision) error {
 }
 
 // plan checks everything that can be wrong with c, and gives the revision that it makes.
-func (r *Repo) plan(c Commit) (revision, error) {
+func (r *Repo) plan(ctx context.Context, c Commit) (revision, error) {
 	if err := checkMessage(c); err != nil {
 		return revision{}, err
 	}
 	if c.Stage != nil && c.Stage.tip != r.tip {
 		return revision{}, fmt.Errorf("what is staged leads on from %s, but the tip is %s: stage it anew", short(c.Stage.tip), short(r.tip))
 	}
+	state, err := r.stateFiles(ctx)
+	if err != nil {
+		return revision{}, err
+	}
 	if c.Shelve {
-		if r.isNew || len(r.state) == 0 {
+		if r.isNew || len(state) == 0 {
 			return revision{}, fmt.Errorf("there is no %s to take off the branch", r.opt.State)
 		}
 		return revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(r.tip), time: c.Time, ops: r.takeOff()}, nil
 	}
-	ops, err := r.stateOps(c)
+	ops, err := r.stateOps(c, state)
 	if err != nil {
 		return revision{}, err
 	}
 	ops = append(c.Stage.changes(), ops...)
-	if !c.Anew && !r.besides(c) {
-		ops = append(r.putBack(), ops...)
+	if r.shelf != "" && !c.Anew && !r.besides(c) {
+		ops = append(opsOf(state), ops...)
 	}
 	parents := c.Parents
 	if c.Merges != "" {
@@ -144,25 +145,14 @@ func (r *Repo) plan(c Commit) (revision, error) {
 func (r *Repo) Stage(ctx context.Context, paths []string) (_ *Stage, err error) {
 	defer wrap(&err, "stage the changes")
 	s := &Stage{Paths: paths, tip: r.tip}
-	for _, p := range paths {
-		if !Under(p, r.opt.State) {
-			continue
-		}
-		o, err := r.statePath(p)
-		if err != nil {
-			return nil, err
-		}
-		s.ops = append(s.ops, o)
-	}
 	code, err := r.sortPaths(paths)
 	if err != nil {
 		return nil, err
 	}
-	ops, err := r.stageCode(ctx, code)
-	if err != nil {
+	if s.ops, err = r.stageCode(ctx, code); err != nil {
 		return nil, err
 	}
-	s.ops, s.indexed = append(s.ops, ops...), len(ops) > 0
+	s.indexed = len(s.ops) > 0
 	s.pointers, err = r.stagedPointers(ctx, s.ops)
 	return s, err
 }
@@ -172,13 +162,9 @@ func (r *Repo) Stage(ctx context.Context, paths []string) (_ *Stage, err error) 
 func (r *Repo) EachStaged(ctx context.Context, s *Stage, f func(Staged) error) error {
 	var blobs []op
 	for _, o := range s.changes() {
-		if o.kind == 'M' && !o.inline {
+		if o.kind == 'M' {
 			blobs = append(blobs, o)
-			continue
-		}
-		one := stagedOf(o)
-		one.Data = o.data
-		if err := f(one); err != nil {
+		} else if err := f(stagedOf(o)); err != nil {
 			return err
 		}
 	}

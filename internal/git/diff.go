@@ -84,11 +84,13 @@ func (r *Repo) Patch(ctx context.Context, limit int64) (_ []byte, err error) {
 	for _, c := range left {
 		fmt.Fprintf(&b, "# left out: %q, %s, %d bytes\n", c.Path, c.Type, c.Size)
 	}
-	out, err := r.gitCall(ctx, call{Env: env, Limit: limit + 1, Args: append(diffArgs(), "--cached", "--binary", "--no-renames", r.tip)})
-	if err != nil {
-		return nil, err
+	for _, side := range r.sides() {
+		out, err := r.gitCall(ctx, call{Env: env, Limit: limit + 1, Args: slices.Concat(diffArgs(), []string{"--cached", "--binary", "--no-renames"}, side)})
+		if err != nil {
+			return nil, err
+		}
+		b.Write(out)
 	}
-	b.Write(out)
 	if int64(b.Len()) > limit {
 		return nil, ErrTooLarge
 	}

@@ -130,8 +130,8 @@ func (r *Repo) keepRef() string { return KeptRefs + r.opt.Keep }
 // ReadFile returns a file in a commit, a full hash; of a state folder taken off the branch, as it was before that.
 // The error wraps fs.ErrNotExist when there is no such commit or file.
 func (r *Repo) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
-	if commit == r.tip && r.state != nil && Under(path, r.opt.State) {
-		return r.readAt(ctx, r.Record(), path)
+	if commit == r.tip && Under(path, r.opt.State) {
+		commit = r.Record()
 	}
 	data, err := r.readAt(ctx, commit, path)
 	if !errors.Is(err, fs.ErrNotExist) || !Under(path, r.opt.State) {

@@ -12,18 +12,22 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-func (r *Repo) loadState(ctx context.Context, commit string) error {
-	shelf := ""
-	files, err := r.reads().below(ctx, commit, r.opt.State)
-	if err == nil && len(files) == 0 {
-		if shelf, err = r.shelfOf(ctx, commit); err == nil && shelf != "" {
-			files, err = r.reads().below(ctx, shelf, r.opt.State)
-		}
-	}
-	if err == nil {
-		r.state, r.shelf = files, shelf
+// findShelf finds out where the state folder of the tip is.
+func (r *Repo) findShelf(ctx context.Context) (err error) {
+	if r.shelf, err = r.shelfOf(ctx, r.tip); r.shelf == r.tip {
+		r.shelf = ""
 	}
 	return err
+}
+
+// stateFiles gives what the tip has in the state folder, or had when that was taken off it.
+func (r *Repo) stateFiles(ctx context.Context) (map[string]entry, error) {
+	return r.reads().below(ctx, r.Record(), r.opt.State)
+}
+
+// sides are commits with which an index is compared, and the paths: that with the state folder there, the tip elsewhere.
+func (r *Repo) sides() [][]string {
+	return [][]string{{r.tip, "--", ".", ":(top,exclude,literal)" + r.opt.State}, {r.Record(), "--", ":(top,literal)" + r.opt.State}}
 }
 
 // Record is the newest commit that has the state folder: the tip, unless the folder was taken off it.
@@ -34,13 +38,10 @@ func (r *Repo) Record() string {
 	return r.tip
 }
 
-// putBack are the ops that bring the state folder back to a tip that it was taken off.
-func (r *Repo) putBack() (ops []op) {
-	if r.shelf == "" {
-		return nil
-	}
-	for _, p := range slices.Sorted(maps.Keys(r.state)) {
-		ops = append(ops, op{kind: 'M', path: p, mode: r.state[p].Mode, id: r.state[p].ID})
+// opsOf are the ops that set files.
+func opsOf(files map[string]entry) (ops []op) {
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		ops = append(ops, op{kind: 'M', path: p, mode: files[p].Mode, id: files[p].ID})
 	}
 	return ops
 }
@@ -49,9 +50,25 @@ func (r *Repo) takeOff() []op { return []op{{kind: 'D', path: r.opt.State}} }
 
 // readTip has the index hold the tip, also in a process that was told to end: what compares the tree relies on it.
 func (r *Repo) readTip(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
 	err := r.sweep()
 	if err == nil {
-		_, err = r.git(context.WithoutCancel(ctx), "read-tree", "--reset", r.tip)
+		_, err = r.git(ctx, "read-tree", "--reset", r.tip)
+	}
+	if err == nil {
+		err = r.indexState(ctx)
+	}
+	return err
+}
+
+// indexState has the index hold the state folder that was taken off the tip, too.
+func (r *Repo) indexState(ctx context.Context) error {
+	if r.shelf == "" {
+		return nil
+	}
+	state, err := r.stateFiles(ctx)
+	if err == nil {
+		err = r.put(ctx, nil, opsOf(state))
 	}
 	return err
 }
@@ -98,7 +115,7 @@ func (r *Repo) put(ctx context.Context, env []string, ops []op) error {
 	return err
 }
 
-// code is a list of paths outside the state folder, by what the index has to do with them.
+// code is a list of paths, by what the index has to do with them.
 type code struct {
 	take []string // files and links that are there, or are simply gone
 	drop []string // gone in a way that git would mistake: a folder or a link is in the way
@@ -117,13 +134,19 @@ func (r *Repo) stageCode(ctx context.Context, c code) ([]op, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := slices.Concat([]string{"diff-index", "--cached"}, rawFlags(), []string{r.tip, "--", ".", ":(top,exclude,literal)" + r.opt.State})
-	out, err := r.gitCall(ctx, call{Env: env, Args: args})
-	if err != nil {
-		return nil, err
+	var ops []op
+	for _, side := range r.sides() {
+		out, err := r.gitCall(ctx, call{Env: env, Args: slices.Concat([]string{"diff-index", "--cached"}, rawFlags(), side)})
+		if err != nil {
+			return nil, err
+		}
+		some, err := parseRaw(out)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, some...)
 	}
-	ops, err := parseRaw(out)
-	return deletionsFirst(ops), err
+	return deletionsFirst(ops), nil
 }
 
 // files lists what the tip has outside of the state folder, in the order of the paths.
@@ -174,14 +197,14 @@ func (r *Repo) eachBlob(ctx context.Context, ops []op, f func(o op, data []byte)
 // ReadStaged reads a file of the state folder as the commit of a stage will have it. The error wraps
 // fs.ErrNotExist where there will be none.
 func (r *Repo) ReadStaged(ctx context.Context, s *Stage, path string) ([]byte, error) {
-	e, there := r.state[path]
+	state, err := r.stateFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, there := state[path]
 	for _, o := range s.changes() {
-		switch {
-		case o.path != path:
-		case o.inline:
-			return o.data, nil
-		default:
-			there = false
+		if o.path == path {
+			e, there = entry{path, o.mode, o.id}, o.kind == 'M'
 		}
 	}
 	if t := typeOfMode(e.Mode); !there || t != File && t != Executable {
@@ -214,27 +237,6 @@ func (r *Repo) updateIndex(ctx context.Context, env, how []string, c code) error
 	return nil
 }
 
-// apply brings what is known about the state folder up to a commit.
-func (r *Repo) apply(ops []op) {
-	for _, o := range ops {
-		switch {
-		case !Under(o.path, r.opt.State):
-		case o.kind == 'M':
-			r.state[o.path] = entry{o.path, o.mode, o.id}
-		case o.kind == 'D':
-			delete(r.state, o.path)
-		case o.kind == 'R':
-			for p, e := range maps.Clone(r.state) {
-				if Under(p, o.path) {
-					moved := o.to + strings.TrimPrefix(p, o.path)
-					delete(r.state, p)
-					r.state[moved] = entry{moved, e.Mode, e.ID}
-				}
-			}
-		}
-	}
-}
-
 func (r *Repo) checkState(p string) error {
 	if err := checkPath(p); err != nil {
 		return err
@@ -245,10 +247,10 @@ func (r *Repo) checkState(p string) error {
 	return nil
 }
 
-// stateWith reports whether the state folder has a file or folder, once s is committed.
-func (r *Repo) stateWith(s *Stage) func(p string) bool {
+// stateWith reports whether a state folder has a file or folder, once s is committed.
+func stateWith(state map[string]entry, s *Stage) func(p string) bool {
 	names := map[string]bool{}
-	for p := range r.state {
+	for p := range state {
 		names[p] = true
 	}
 	for _, o := range s.changes() {

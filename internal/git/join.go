@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,7 +119,7 @@ func (r *Repo) move(ctx context.Context, commit string) error {
 	if err := r.fillLarge(ctx); err != nil {
 		return err
 	}
-	return r.loadState(ctx, commit)
+	return errors.Join(r.findShelf(ctx), r.indexState(ctx))
 }
 
 // Moved says that the branch went on elsewhere and cannot be joined with what is here. Nothing was lost: Local stays.

@@ -138,7 +138,7 @@ func TestStageHolds(t *testing.T) {
 		seen = append(seen, fmt.Sprintf("%s %s from %s: %s", s.Path, s.Type, s.Was, s.Data))
 		return nil
 	}))
-	want := []string{plan + " file from : good plan\n", "gone.txt  from file: ", "code.txt file from file: good\n"}
+	want := []string{"gone.txt  from file: ", "code.txt file from file: good\n", plan + " file from : good plan\n"}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("staged (-want +got):\n%s", diff)
 	}

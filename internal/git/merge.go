@@ -193,16 +193,19 @@ func parseConflicts(records []string) (all []Conflict, err error) {
 const besideRef = "refs/reprise/beside" // of the newest commit that was made beside the branch
 
 // State gives what a stage has of the state folder: the files, and those it removes.
-func (r *Repo) State(s *Stage) (files map[string][]byte, gone []string) {
+func (r *Repo) State(ctx context.Context, s *Stage) (files map[string][]byte, gone []string, err error) {
 	files = map[string][]byte{}
-	for _, o := range s.changes() {
-		if o.inline {
-			files[o.path] = o.data
-		} else if o.kind == 'D' && Under(o.path, r.opt.State) {
-			gone = append(gone, o.path)
+	return files, gone, r.EachStaged(ctx, s, func(one Staged) error {
+		if !Under(one.Path, r.opt.State) {
+			return nil
 		}
-	}
-	return files, gone
+		if one.Type == None {
+			gone = append(gone, one.Path)
+		} else {
+			files[one.Path] = one.Data
+		}
+		return nil
+	})
 }
 
 // Overlay commits code with the state folder of another commit, and moves the branch of a tree beside the run's to it.

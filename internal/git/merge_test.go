@@ -416,7 +416,8 @@ func TestSecondParents(t *testing.T) {
 			must(t, err)
 			head, err := lane.Keep(t.Context(), stage, base, "t1", at)
 			must(t, err)
-			files, _ := lane.State(stage)
+			files, _, err := lane.State(t.Context(), stage)
+			must(t, err)
 			files[".reprise/issue-7/metadata.json"] = []byte("{2}")
 			if _, err := r.Commit(t.Context(), Commit{Message: "beside", Files: files, Parents: []string{head}, Time: at}); err != nil {
 				t.Fatal(err)

@@ -198,10 +198,10 @@ func (r *Repo) matchesLocal(ctx context.Context) (bool, error) {
 	if err := os.RemoveAll(r.home("index")); err != nil {
 		return false, err
 	}
-	if err := r.readTip(ctx); err != nil {
+	if err := r.findShelf(ctx); err != nil {
 		return false, err
 	}
-	if err := r.loadState(ctx, r.localTip); err != nil {
+	if err := r.readTip(ctx); err != nil {
 		return false, err
 	}
 	changes, err := r.changes(ctx)

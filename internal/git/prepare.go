@@ -95,6 +95,7 @@ func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string) (err err
 	if err := r.checkOutIn(ctx, cmp.Or(commit, r.tip), path.Join("copies", name)); err != nil || commit != "" {
 		return err
 	}
+	r.removeEmpty()
 	for _, p := range append(slices.Collect(maps.Keys(r.overlaid)), r.opt.State) {
 		to := path.Join("copies", name, p)
 		err := errors.Join(folders.MakeParents(r.beside, to), folders.RemoveWithin(r.beside, to))

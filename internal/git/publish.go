@@ -133,21 +133,14 @@ func (r *Repo) notPushed(rule string, err error) *PushError {
 
 // withdraw takes back the one commit that the remote has refused; see PushError.
 func (r *Repo) withdraw(ctx context.Context) (again func(context.Context) error, err error) {
-	tip, shelf, unpushed := r.tip, r.shelf, r.unpushed
-	to := func(ctx context.Context, commit, shelf string, unpushed []revision) error {
-		r.shelf, r.unpushed = shelf, unpushed
+	tip, unpushed := r.tip, r.unpushed
+	to := func(ctx context.Context, commit string, unpushed []revision) error {
+		r.unpushed = unpushed
 		err := r.MoveTo(ctx, commit)
 		r.warnOf(r.updateCheckout(ctx, commit))
 		return err
 	}
-	kept, err := r.shelfOf(ctx, r.remoteTip)
-	if err != nil {
-		return nil, err
-	}
-	if kept == r.remoteTip {
-		kept = ""
-	}
-	return func(ctx context.Context) error { return to(ctx, tip, shelf, unpushed) }, to(ctx, r.remoteTip, kept, nil)
+	return func(ctx context.Context) error { return to(ctx, tip, unpushed) }, to(ctx, r.remoteTip, nil)
 }
 
 // keep has Options.Keep name a commit with the state folder, and gives what it names then. One named by now that the

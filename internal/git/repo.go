@@ -65,8 +65,7 @@ type Repo struct {
 	filters []string // besides Git LFS, that .gitattributes of the tip gives files to
 	modules []string // submodules of the tip, whose folders are empty
 
-	state  map[string]entry // what tip has in the state folder
-	listed struct {         // see files
+	listed struct { // see files
 		of    string // the commit
 		files []entry
 	}

@@ -66,16 +66,19 @@ func (r *Repo) reset(ctx context.Context) error {
 	if len(all) == 0 && r.converter != "" { // whoever resets has Git LFS fill in its files, and some at a time
 		take = append(unconverted(), take...)
 	}
-	if _, err := r.git(ctx, take...); err != nil {
-		if e := r.freeWay(ctx); e != nil {
+	if _, err := r.git(ctx, take...); err != nil { // such as at a repository where the tip has a file
+		if e := r.empty(); e != nil {
 			return errors.Join(err, e)
 		}
 		if _, err := r.git(ctx, take...); err != nil {
 			return err
 		}
 	}
-	if err := r.loadState(ctx, r.tip); err != nil || len(all) == 0 && r.shelf == "" {
+	if err := r.findShelf(ctx); err != nil || len(all) == 0 && r.shelf == "" {
 		return err // what comes into an empty tree is as git has it
+	}
+	if err := r.indexState(ctx); err != nil {
+		return err
 	}
 	changes, err := r.changes(ctx)
 	rules := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Was != None || path.Base(c.Path) != ".gitattributes" })
@@ -93,33 +96,9 @@ func (r *Repo) reset(ctx context.Context) error {
 	return err
 }
 
-// freeWay removes repositories that stand where the tip has a file, since git would leave them there.
-func (r *Repo) freeWay(ctx context.Context) error {
-	if _, err := os.Stat(r.home("index")); err != nil {
-		return nil
-	}
-	if r.state == nil {
-		if err := r.loadState(ctx, r.tip); err != nil {
-			return err
-		}
-	}
-	changes, err := r.changes(ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
-		if c.Type == Repository && c.Was != Repository {
-			if err := folders.RemoveNew(r.top, c.Path); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // checkOut writes what the tip has at the changed paths.
 func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
-	var first, rest, state []string
+	var first, rest []string
 	for _, c := range changes {
 		if c.Was == None {
 			continue
@@ -134,44 +113,13 @@ func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
 			continue
 		}
 		// The rules for line ends must be right before files are written by them.
-		switch {
-		case Under(c.Path, r.opt.State) && (c.Was == File || c.Was == Executable):
-			state = append(state, c.Path)
-		case path.Base(c.Path) == ".gitattributes":
+		if path.Base(c.Path) == ".gitattributes" {
 			first = append(first, c.Path)
-		default:
+		} else {
 			rest = append(rest, c.Path)
 		}
 	}
-	if err := r.checkOutState(ctx, state); err != nil || len(first)+len(rest) == 0 {
-		return err
-	}
 	return errors.Join(r.checkOutPaths(ctx, nil, first), r.checkOutPaths(ctx, nil, rest))
-}
-
-// checkOutState writes files of the state folder, byte for byte.
-func (r *Repo) checkOutState(ctx context.Context, paths []string) error {
-	var ids []string
-	for _, p := range paths {
-		ids = append(ids, r.state[p].ID)
-	}
-	found, err := r.reads().objects(ctx, ids...)
-	if err != nil {
-		return err
-	}
-	for i, p := range paths {
-		if found[i].Kind != "blob" {
-			return fmt.Errorf("%s: its object %s is not here", p, ids[i])
-		}
-		mode := os.FileMode(0o644)
-		if r.state[p].Mode == "100755" {
-			mode = 0o755
-		}
-		if err := folders.WriteFile(r.top, p, found[i].Data, mode); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkOutPaths writes what the index, which env may name, has to paths where nothing is yet.
@@ -243,7 +191,7 @@ func (r *Repo) readState(p string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok && sys.Nlink > 1 {
+	if secondName(info) {
 		return nil, fmt.Errorf("%s is a second name (hard link) of another file: write it as a file of its own", p)
 	}
 	if info.Size() > maxState {
@@ -252,30 +200,10 @@ func (r *Repo) readState(p string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxState))
 }
 
-// walkState visits all that is no folder in the state folder, and repositories there. It follows no symbolic link.
-func (r *Repo) walkState(visit func(p string, info fs.FileInfo) error) error {
-	if folders.Beyond(r.top, r.opt.State+"/x") {
-		return nil
-	}
-	return folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && d.Name() != ".git" {
-			return nil
-		}
-		info, err := r.top.Lstat(p)
-		if err != nil {
-			return err
-		}
-		if err := visit(p, info); err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return fs.SkipDir
-		}
-		return nil
-	})
+// secondName reports whether a file has another name, which may be outside of the tree.
+func secondName(info fs.FileInfo) bool {
+	sys, ok := info.Sys().(*syscall.Stat_t)
+	return ok && sys.Nlink > 1 && info.Mode().IsRegular()
 }
 
 // unlock opens what a program at work in the work tree may have closed.
@@ -308,13 +236,18 @@ func (r *Repo) clearWay(p string) error {
 	return folders.RemoveWithin(r.top, p)
 }
 
-// removeEmpty removes empty folders of the state folder: one of them may stand where a file is to be.
+// removeEmpty removes repositories and empty folders of the state folder: one may stand where a file is to be.
 func (r *Repo) removeEmpty() {
 	var dirs []string
 	_ = folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
-		if err == nil && d.IsDir() && p != r.opt.State {
-			dirs = append(dirs, p)
+		if err != nil || !d.IsDir() || p == r.opt.State {
+			return nil
 		}
+		if d.Name() == ".git" {
+			_ = folders.Remove(r.top, p) // an agent can put it there again
+			return fs.SkipDir
+		}
+		dirs = append(dirs, p)
 		return nil
 	})
 	for _, dir := range slices.Backward(dirs) { // what lies in a folder comes before it

@@ -22,9 +22,6 @@ func (r *Repo) sortPaths(paths []string) (c code, err error) {
 		if err := checkPath(p); err != nil {
 			return code{}, err
 		}
-		if Under(p, r.opt.State) {
-			continue
-		}
 		info, err := r.top.Lstat(p)
 		switch {
 		case folders.Beyond(r.top, p):
@@ -40,6 +37,10 @@ func (r *Repo) sortPaths(paths []string) (c code, err error) {
 			c.drop = append(c.drop, p)
 		case typeOf(info) == Other:
 			return code{}, fmt.Errorf("%s is a pipe, a socket or a device: it cannot be committed", p)
+		case typeOf(info) == Symlink && Under(p, r.opt.State):
+			return code{}, fmt.Errorf("%s is a symbolic link: the state folder has files alone", p)
+		case secondName(info):
+			return code{}, fmt.Errorf("%s is a second name (hard link) of another file: write it as a file of its own", p)
 		default:
 			c.take = append(c.take, p)
 		}
@@ -48,13 +49,13 @@ func (r *Repo) sortPaths(paths []string) (c code, err error) {
 }
 
 // stateOps are the changes of the state folder that c makes besides what is staged.
-func (r *Repo) stateOps(c Commit) (ops []op, err error) {
+func (r *Repo) stateOps(c Commit, state map[string]entry) (ops []op, err error) {
 	if c.Anew {
-		for _, p := range slices.Sorted(maps.Keys(r.state)) {
+		for _, p := range slices.Sorted(maps.Keys(state)) {
 			ops = append(ops, op{kind: 'D', path: p})
 		}
 	}
-	has := r.stateWith(c.Stage)
+	has := stateWith(state, c.Stage)
 	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
 		to := c.Moves[from]
 		if err := errors.Join(r.checkState(from), r.checkState(to)); err != nil {
@@ -70,7 +71,7 @@ func (r *Repo) stateOps(c Commit) (ops []op, err error) {
 		}
 		ops = append(ops, op{kind: 'R', path: from, to: to})
 	}
-	for _, p := range slices.Sorted(maps.Keys(r.state)) {
+	for _, p := range slices.Sorted(maps.Keys(state)) {
 		if underAny(p, c.Gone) {
 			ops = append(ops, op{kind: 'D', path: p})
 		}
@@ -82,32 +83,6 @@ func (r *Repo) stateOps(c Commit) (ops []op, err error) {
 		ops = append(ops, op{kind: 'M', path: p, mode: "100644", inline: true, data: c.Files[p], id: blobID(c.Files[p])})
 	}
 	return ops, nil
-}
-
-// statePath takes a file of the state folder as the tree has it.
-func (r *Repo) statePath(p string) (op, error) {
-	if err := r.checkState(p); err != nil {
-		return op{}, err
-	}
-	if folders.Beyond(r.top, p) {
-		return op{kind: 'D', path: p, was: r.state[p].Mode}, nil
-	}
-	info, err := r.top.Lstat(p)
-	if errors.Is(err, fs.ErrNotExist) {
-		return op{kind: 'D', path: p, was: r.state[p].Mode}, nil
-	}
-	if err != nil {
-		return op{}, err
-	}
-	data, err := r.readState(p)
-	if err != nil {
-		return op{}, fmt.Errorf("take %s along: %w", p, err)
-	}
-	mode := "100644"
-	if typeOf(info) == Executable {
-		mode = "100755"
-	}
-	return op{kind: 'M', path: p, mode: mode, was: r.state[p].Mode, inline: true, data: data, id: blobID(data)}, nil
 }
 
 // writeState does in the tree what the commit did to the state folder.

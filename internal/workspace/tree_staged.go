@@ -98,7 +98,10 @@ func (t Tree) besides(ctx context.Context, c engine.BranchCommit, g *git.Commit)
 	g.Parents = c.Parents
 	for _, s := range c.Beside {
 		one := s.(staged)
-		files, gone := one.tree.State(one.stage)
+		files, gone, err := one.tree.State(ctx, one.stage)
+		if err != nil {
+			return err
+		}
 		for name, data := range files {
 			if g.Files[name] == nil {
 				g.Files[name] = data
