@@ -18,18 +18,6 @@ import (
 // spare is what a copy leaves free on the disk.
 const spare = 200 * text.MB
 
-// full says that there is no room on the disk for a copy.
-type full struct {
-	Name string // what was being copied
-	Left text.Size
-}
-
-// Error says what to do about it.
-func (e *full) Error() string {
-	return fmt.Sprintf("%s does not fit on the disk, which has %d MB left, and %d MB have to stay free: make room there, or have the setup and the work leave less behind",
-		e.Name, e.Left/text.MB, spare/text.MB)
-}
-
 // Copy copies what is at from in one root to to in another, where nothing is yet but the folder above. It follows no
 // link, leaves out pipes, sockets and devices, and stops before the disk is full. An error, also that ctx is over, leaves
 // what was copied until then.
@@ -103,7 +91,8 @@ func copyBytes(src *os.Root, from string, dst *os.Root, to string, info fs.FileI
 	var disk syscall.Statfs_t
 	if err := syscall.Fstatfs(int(out.Fd()), &disk); err == nil {
 		if left := text.Size(disk.Bavail * uint64(disk.Bsize)); left < spare+text.Size(info.Size()) {
-			return &full{Name: in.Name(), Left: left}
+			return fmt.Errorf("%s does not fit on the disk, which has %d MB left, and %d MB have to stay free: make room there, or have the setup and the work leave less behind",
+				in.Name(), left/text.MB, spare/text.MB)
 		}
 	}
 	_, err = io.Copy(out, in)

@@ -7,7 +7,6 @@
 package folders
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -178,45 +177,33 @@ func open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 
 // ReadFile reads such a file of at most the given number of bytes.
 func ReadFile(root *os.Root, name string, most int64) ([]byte, error) {
-	f, info, err := Open(root, name)
+	f, _, err := Open(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // opened for reading
-	tooLarge := &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it has more than %d bytes", most)}
-	if info.Size() > most {
-		return nil, tooLarge
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most { // it has grown
-		return nil, tooLarge
-	}
-	return data, err
+	return readAll(f, name, most)
 }
 
 // ReadRegular reads a regular file of at most limit bytes. A link is followed, and no pipe waited for.
 func ReadRegular(name string, limit int64) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("%s has %d bytes; the limit is %d", name, info.Size(), limit)
-	}
-	f, err := os.Open(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // opened for reading
-	var b bytes.Buffer
-	n, err := b.ReadFrom(io.LimitReader(f, limit+1))
-	if err == nil && n > limit {
-		err = fmt.Errorf("%s grew past the limit of %d bytes", name, limit)
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, fmt.Errorf("%s is not a regular file", name))
 	}
-	return b.Bytes(), err
+	return readAll(f, name, limit)
+}
+
+func readAll(from io.Reader, name string, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(from, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it has more than %d bytes", most)}
+	}
+	return data, err
 }
 
 // ReadPiped reads at most limit bytes from standard input, which is "-", or from a pipe of the shell, and says whether
@@ -234,9 +221,7 @@ func ReadPiped(name string, stdin io.Reader, limit int64) (data []byte, piped bo
 		defer f.Close() // opened for reading
 		stdin = f
 	}
-	if data, err = io.ReadAll(io.LimitReader(stdin, limit+1)); int64(len(data)) > limit {
-		err = fmt.Errorf("%s has more than %d bytes", name, limit)
-	}
+	data, err = readAll(stdin, name, limit)
 	return data, true, err
 }
 

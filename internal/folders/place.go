@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/google/renameio/v2"
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -185,18 +185,14 @@ func Straighten(dir string) error {
 }
 
 // Standing are folders as they stood at some time.
-type Standing []standing
-
-type standing struct {
-	dir string
-	was os.FileInfo
-}
+type Standing map[string]os.FileInfo
 
 // Stands notes how some folders stand now. Those that are not there are left out.
-func Stands(dirs ...string) (all Standing) {
+func Stands(dirs ...string) Standing {
+	all := Standing{}
 	for _, dir := range dirs {
 		if info, err := os.Lstat(dir); err == nil {
-			all = append(all, standing{dir, info})
+			all[dir] = info
 		}
 	}
 	return all
@@ -204,9 +200,9 @@ func Stands(dirs ...string) (all Standing) {
 
 // Still says which folder something else stands in the place of by now. One that is gone is none of them.
 func (s Standing) Still() error {
-	for _, f := range s {
-		if now, err := os.Lstat(f.dir); err == nil && !os.SameFile(now, f.was) {
-			return fmt.Errorf("a program has put something else in the place of %s: nothing of it is taken; start again, which makes that folder anew", f.dir)
+	for dir, was := range s {
+		if now, err := os.Lstat(dir); err == nil && !os.SameFile(now, was) {
+			return fmt.Errorf("a program has put something else in the place of %s: nothing of it is taken; start again, which makes that folder anew", dir)
 		}
 	}
 	return nil
@@ -233,16 +229,7 @@ func LinkBelow(dir, file string) string {
 
 // foldCase gives a path as file systems compare it that fold case and take an accent for a character of its own.
 func foldCase(p string) string {
-	if !strings.ContainsFunc(p, func(c rune) bool { return c > unicode.MaxASCII }) {
-		return strings.ToUpper(p) // the same, and quick
-	}
-	return norm.NFC.String(strings.Map(func(c rune) rune {
-		least := c
-		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return least
-	}, norm.NFC.String(p)))
+	return norm.NFC.String(cases.Fold().String(norm.NFC.String(p)))
 }
 
 // Aliases gives, for new paths, an existing one that is not gone, or an earlier new one, that some file systems take

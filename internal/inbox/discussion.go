@@ -87,7 +87,7 @@ func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (d issue.Disc
 // Hear gives an issue with its discussion, and the images of both.
 func (p DiscussionPlace) Hear(ctx context.Context, _ issue.Reference, is issue.Issue) (_ issue.Issue, err error) {
 	if is.Discussion, err = p.Read(ctx, is); err == nil {
-		is.Images, err = issue.ImagePlace{Thread: p.Thread}.Fetch(ctx, is)
+		is.Images, err = issue.FetchImages(ctx, p.Thread, is)
 	}
 	return is, err
 }

@@ -29,27 +29,22 @@ const (
 	allTime = 2 * time.Minute // for all together
 )
 
-// ImagePlace is where an issue is that may have images.
-type ImagePlace struct {
-	*github.Thread
-}
-
-// Fetch gives the images that people see in an issue and in what was said below it, with
+// FetchImages gives the images that people see in an issue and in what was said below it, with
 // their bytes, or why there are none. It takes at most ten, from where GitHub keeps what people have
 // attached. An error is why ctx was cancelled.
-func (p ImagePlace) Fetch(ctx context.Context, is Issue) ([]Image, error) {
+func FetchImages(ctx context.Context, from *github.Thread, is Issue) ([]Image, error) {
 	is.Clean() // a copy: what people do not see has no images
-	return p.fetch(ctx, sources(is), func(string) bool { return true })
+	return fetch(ctx, from, sources(is), func(string) bool { return true })
 }
 
 // fetch fetches those images of texts that are wanted.
-func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(address string) bool) (all []Image, err error) {
+func fetch(ctx context.Context, from *github.Thread, texts []source, wanted func(address string) bool) (all []Image, err error) {
 	within, cancel := context.WithTimeout(ctx, allTime)
 	defer cancel()
-	h := hosts{p.Web()}
+	h := hosts{from.Web()}
 	fetched := 0
 	for _, text := range texts {
-		var markup *string // how people are shown the text, once that was asked for
+		markup, asked := "", false // how people are shown the text
 		for _, address := range text.images {
 			at, err := url.Parse(address)
 			image := Image{Image: metadata.Image{URL: address}}
@@ -59,55 +54,36 @@ func (p ImagePlace) fetch(ctx context.Context, texts []source, wanted func(addre
 			case !wanted(address):
 				continue
 			case err != nil || !h.attached(at):
-				image.Why = metadata.Because("image_host", "host", hostOf(at))
+				host := ""
+				if at != nil {
+					host = at.Host
+				}
+				image.Why = metadata.Because("image_host", "host", host)
 			case fetched >= most:
 				image.Why = metadata.Because("image_number", "most", most)
 			default:
 				fetched++
-				if markup == nil && mark.MatchString(address) {
-					shown := p.shown(within, text.comment)
-					markup = &shown
+				if !asked && mark.MatchString(address) {
+					markup, _ = from.Shown(within, text.comment) // else it is asked for where the text itself has it
+					asked = true
 				}
-				if markup != nil {
-					if signed := h.signed(*markup, address); signed != nil {
-						at = signed
-					}
+				if signed := h.signed(markup, address); signed != nil {
+					at = signed
 				}
-				if image, err = p.one(within, image, at, h); ctx.Err() != nil {
+				data, err := from.Attachment(within, at, mostBytes, h.own)
+				switch {
+				case ctx.Err() != nil:
 					return nil, context.Cause(ctx)
-				} else if err != nil {
+				case err != nil:
 					image.Why = reasonOf(err)
+				default:
+					image.take(data)
 				}
 			}
 			all = append(all, image)
 		}
 	}
 	return all, nil
-}
-
-// shown gives how people are shown a text. If that cannot be had, the images are asked
-// for where the text itself has them.
-func (p ImagePlace) shown(ctx context.Context, comment int64) string {
-	markup, err := p.Shown(ctx, comment)
-	if err != nil {
-		return ""
-	}
-	return markup
-}
-
-// one fetches one image.
-func (p ImagePlace) one(ctx context.Context, image Image, at *url.URL, h hosts) (Image, error) {
-	data, err := p.Attachment(ctx, at, mostBytes, h.own)
-	if err != nil {
-		return image, err
-	}
-	kind, why := kindOf(data)
-	if why != "" {
-		image.Why = why
-		return image, nil
-	}
-	image.Data, image.Digest, image.Type, image.Size = data, pipelines.Digest(data), kind, len(data)
-	return image, nil
 }
 
 // reasonOf says why an image was not fetched.
@@ -122,13 +98,6 @@ func reasonOf(err error) metadata.Reason {
 		return metadata.Because("image_elsewhere")
 	}
 	return metadata.Because("image_gone", "status", e.Status)
-}
-
-func hostOf(u *url.URL) string {
-	if u == nil {
-		return ""
-	}
-	return u.Host
 }
 
 // hosts are where one GitHub keeps what people attach to texts.
@@ -196,17 +165,18 @@ const (
 	mostArea  = 40_000_000 // pixels
 )
 
-// kindOf tells by the bytes which kind of image they are, or why an agent does not get
-// them. Only their head is read: nothing is unpacked.
-func kindOf(data []byte) (kind string, why metadata.Reason) {
+// take takes the bytes of an image, or says why an agent does not get them. Only their head is read: nothing is unpacked.
+func (i *Image) take(data []byte) {
 	size, kind, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		return "", metadata.Because("image_kind")
+	side := max(size.Width, size.Height)
+	switch {
+	case err != nil:
+		i.Why = metadata.Because("image_kind")
+	case min(size.Width, size.Height) < 1 || side > mostSide || size.Width*size.Height > mostArea:
+		i.Why = metadata.Because("image_area", "width", size.Width, "height", size.Height)
+	default:
+		i.Data, i.Digest, i.Type, i.Size = data, pipelines.Digest(data), kind, len(data)
 	}
-	if side := max(size.Width, size.Height); min(size.Width, size.Height) < 1 || side > mostSide || size.Width*size.Height > mostArea {
-		return "", metadata.Because("image_area", "width", size.Width, "height", size.Height)
-	}
-	return kind, ""
 }
 
 // kinds are the types that a file can have, as its name says them.

@@ -3,6 +3,7 @@ package issue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"io/fs"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -154,7 +156,7 @@ type imageShelf struct {
 	Issue Issue // with the images that the record has
 	Words prompts.Catalogue
 	// Place gives where they are fetched again if they are not here; an error says why they cannot be.
-	Place func() (ImagePlace, error)
+	Place func() (*github.Thread, error)
 	Warn  func(text string) // tells what is missing
 
 	mu        sync.Mutex
@@ -167,14 +169,17 @@ func ImagesBeside(env environ.Env, token, dir string, run metadata.Run, is Issue
 	return &imageShelf{
 		Dir: dir, Issue: is, Words: prompts.Words(run.Language),
 		Warn: func(line string) { _, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", text.Flat(line)) },
-		Place: func() (ImagePlace, error) {
+		Place: func() (*github.Thread, error) {
 			f, err := ForgeOf(env)
 			if err != nil {
-				return ImagePlace{}, err
+				return nil, err
 			}
 			gh, err := Client(env, f, cmp.Or(token, f.Token), env.Stderr)
+			if err != nil {
+				return nil, err
+			}
 			number, _ := strconv.Atoi(run.IssueNumber) // else the forge has no such issue
-			return ImagePlace{gh.In(run.Repository).Thread(number)}, err
+			return gh.In(run.Repository).Thread(number), nil
 		},
 	}
 }
@@ -187,35 +192,36 @@ func (s *imageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.described == nil {
-		said := map[string]string{}
-		s.have = nil
-		why := s.fill(ctx)
-		for i, image := range s.Issue.Images {
-			file := s.file(i, image)
-			switch {
-			case file == "":
-				said[image.URL] = notGiven(s.Words, i, image.Why)
-			case why[image.URL] != "":
-				said[image.URL] = notGiven(s.Words, i, why[image.URL])
-				s.Warn(notGiven(prompts.Words("en"), i, why[image.URL]))
-			default:
-				said[image.URL], s.have = s.Words.Shown("image at", "n", i+1, "file", file), append(s.have, file)
-			}
+	if s.described != nil {
+		return *s.described, s.have
+	}
+	said, found := map[string]string{}, s.missing(ctx)
+	s.have = nil
+	for i, image := range s.Issue.Images {
+		file, why := s.file(i, image), image.Why
+		if file != "" {
+			why = s.put(file, image, found[image.URL])
 		}
-		is.Body, is.Said = named(is.Body, said), slices.Clone(is.Said)
-		for i := range is.Said {
-			is.Said[i].Text = named(is.Said[i].Text, said)
+		switch {
+		case file != "" && why == "":
+			said[image.URL], s.have = s.Words.Shown("image at", "n", i+1, "file", file), append(s.have, file)
+			continue
+		case file != "":
+			s.Warn(notGiven(prompts.Words("en"), i, why))
 		}
-		if len(s.have) > 0 {
-			is.Images = s.Dir
-		}
-		if ctx.Err() != nil {
-			return is, s.have // what is missing was not looked for
-		}
+		said[image.URL] = notGiven(s.Words, i, why)
+	}
+	is.Body, is.Said = named(is.Body, said), slices.Clone(is.Said)
+	for i := range is.Said {
+		is.Said[i].Text = named(is.Said[i].Text, said)
+	}
+	if len(s.have) > 0 {
+		is.Images = s.Dir
+	}
+	if ctx.Err() == nil { // else what is missing was not looked for
 		s.described = &is
 	}
-	return *s.described, s.have
+	return is, s.have
 }
 
 // file names the file of an image; "" of one that was never fetched, or of which the record
@@ -230,50 +236,27 @@ func (s *imageShelf) file(i int, image Image) string {
 
 var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// fill brings the files that are missing, and says why it could not, by the addresses of images.
-func (s *imageShelf) fill(ctx context.Context) map[string]metadata.Reason {
-	missing, why := map[string]Image{}, map[string]metadata.Reason{}
+// missing fetches the images whose files are not here, and whose bytes are not known, by their addresses.
+func (s *imageShelf) missing(ctx context.Context) map[string]Image {
+	found, wanted := map[string]Image{}, map[string]bool{}
 	for i, image := range s.Issue.Images {
-		if file := s.file(i, image); file != "" && !s.has(file, image) {
-			missing[image.URL] = image
+		if found[image.URL] = image; s.file(i, image) != "" && len(image.Data) == 0 && !s.has(s.file(i, image), image) {
+			wanted[image.URL] = true
 		}
 	}
-	s.refetch(ctx, missing)
-	for i, image := range s.Issue.Images {
-		found, ok := missing[image.URL]
-		switch {
-		case !ok:
-		case len(found.Data) == 0:
-			why[image.URL] = cmp.Or(found.Why, metadata.Because("image_unreachable"))
-		case pipelines.Digest(found.Data) != image.Digest:
-			why[image.URL] = metadata.Because("image_changed")
-		default:
-			if err := s.write(s.file(i, image), found.Data); err != nil {
-				why[image.URL] = metadata.Because("image_not_kept", "error", err.Error())
-			}
-		}
+	if len(wanted) == 0 {
+		return found
 	}
-	return why
-}
-
-// refetch fetches images that are missing on this machine, unless their bytes are known.
-func (s *imageShelf) refetch(ctx context.Context, missing map[string]Image) {
-	wanted := func(address string) bool {
-		image, ok := missing[address]
-		return ok && len(image.Data) == 0
-	}
-	if !slices.ContainsFunc(s.Issue.Images, func(image Image) bool { return wanted(image.URL) }) {
-		return
-	}
-	place, err := s.Place()
+	thread, err := s.Place()
 	if err != nil {
 		s.Warn(err.Error())
-		return
+		return found
 	}
-	all, _ := place.fetch(ctx, sources(s.Issue), wanted) // what is not there is unreachable
+	all, _ := fetch(ctx, thread, sources(s.Issue), func(address string) bool { return wanted[address] }) // what is not there is unreachable
 	for _, image := range all {
-		missing[image.URL] = image
+		found[image.URL] = image
 	}
+	return found
 }
 
 // has reports whether a file is there and has what was fetched.
@@ -282,13 +265,18 @@ func (s *imageShelf) has(name string, image Image) bool {
 	return err == nil && pipelines.Digest(data) == image.Digest
 }
 
-// write keeps the bytes of an image. A file that is there was not what it should be.
-func (s *imageShelf) write(name string, data []byte) error {
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return err
+// put sees to it that a file has what an image had when the run took it, given what was found, and says why it has not.
+func (s *imageShelf) put(name string, image, found Image) metadata.Reason {
+	switch {
+	case s.has(name, image):
+		return ""
+	case len(found.Data) == 0:
+		return cmp.Or(found.Why, metadata.Because("image_unreachable"))
+	case pipelines.Digest(found.Data) != image.Digest:
+		return metadata.Because("image_changed")
 	}
-	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("replacing what lies there: %w", err)
+	if err := errors.Join(os.MkdirAll(s.Dir, 0o700), os.RemoveAll(name), os.WriteFile(name, found.Data, fs.FileMode(0o400))); err != nil {
+		return metadata.Because("image_not_kept", "error", err.Error())
 	}
-	return os.WriteFile(name, data, fs.FileMode(0o400))
+	return ""
 }

@@ -41,7 +41,7 @@ func id(n int) string { return fmt.Sprintf("0a1b2c3d-0000-4000-8000-%012d", n) }
 type stand struct {
 	*githubtest.Server
 	*githubtest.Attached
-	ImagePlace
+	thread *github.Thread
 	warned []string
 }
 
@@ -55,7 +55,7 @@ func newStand(t *testing.T) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.ImagePlace = ImagePlace{Thread: gh.In("acme/widget").Thread(7)}
+	s.thread = gh.In("acme/widget").Thread(7)
 	return s
 }
 
@@ -72,7 +72,7 @@ func (s *stand) of(body, comment string) Issue {
 
 func (s *stand) fetch(t *testing.T, is Issue) []Image {
 	t.Helper()
-	all, err := s.Fetch(t.Context(), is)
+	all, err := FetchImages(t.Context(), s.thread, is)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (s *stand) fetch(t *testing.T, is Issue) []Image {
 func (s *stand) shelf(dir string, is Issue) *imageShelf {
 	return &imageShelf{
 		Dir: dir, Issue: is, Words: prompts.Words("en"), Warn: func(line string) { s.warned = append(s.warned, line) },
-		Place: func() (ImagePlace, error) { return s.ImagePlace, nil },
+		Place: func() (*github.Thread, error) { return s.thread, nil },
 	}
 }
 
@@ -276,8 +276,9 @@ func TestKindOf(t *testing.T) {
 		{"cut off", "", picture(5, 6)[:20]},
 		{"empty", "", nil},
 	} {
-		if got, why := kindOf(tt.data); got != tt.want || (why == "") != (tt.want != "") {
-			t.Errorf("%s: %q, %s", tt.name, got, why)
+		var got Image
+		if got.take(tt.data); got.Type != tt.want || (got.Why == "") != (tt.want != "") {
+			t.Errorf("%s: %q, %s", tt.name, got.Type, got.Why)
 		}
 	}
 }
@@ -342,7 +343,7 @@ func TestGitHub(t *testing.T) {
 		body += "![](https://" + asset(n+1) + ")\n"
 	}
 	body += "![](https://user-images.githubusercontent.com/1/5-" + id(5) + ".png)"
-	all, err := ImagePlace{Thread: gh.In("acme/widget").Thread(7)}.Fetch(t.Context(), Issue{Body: body})
+	all, err := FetchImages(t.Context(), gh.In("acme/widget").Thread(7), Issue{Body: body})
 	if err != nil {
 		t.Fatal(err)
 	}
