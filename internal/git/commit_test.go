@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 func TestCommitStateAndCode(t *testing.T) {
@@ -534,7 +536,7 @@ func TestAttributesHideNoChange(t *testing.T) {
 	write(t, r.Tree()+"/calc.go", strings.Repeat("evil\n", 600))
 	text, stat, err := diffOf(t, r, base, state)
 	must(t, err)
-	if diff := cmp.Diff(DiffStat{Files: 2, Added: 602}, stat); diff != "" {
+	if diff := cmp.Diff(metadata.Diff{Files: 2, Lines: 602, Added: 602}, stat); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 	if !strings.Contains(text, "+evil") || strings.Contains(text, "Binary files") {

@@ -10,21 +10,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// DiffStat is the size of a difference. Binary files count as files only.
-type DiffStat struct {
-	Files   int
-	Added   int // lines
-	Deleted int // lines
-}
+	"github.com/reprise-ci/reprise/metadata"
+)
 
 // maxDiff is how much text of a difference is returned, in bytes.
 const maxDiff = 8 << 20
 
 // Diff returns how the commit of a stage (nil: the tip) differs from another, without the state folder and what is or
 // lies under exclude. The text is cut at 8 MB, and says so; counts are whole. The tree, which may change, is not read.
-func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (string, DiffStat, error) {
+func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (string, metadata.Diff, error) {
 	if s == nil || !s.indexed {
 		return r.diffFrom(ctx, nil, from, r.tip, append(slices.Clip(exclude), r.opt.State))
 	}
@@ -32,13 +27,13 @@ func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...strin
 }
 
 // Between counts how one commit differs from another, without paths that are or lie under exclude.
-func (r *Repo) Between(ctx context.Context, from, to string, exclude ...string) (DiffStat, error) {
+func (r *Repo) Between(ctx context.Context, from, to string, exclude ...string) (metadata.Diff, error) {
 	_, stat, err := r.diffFrom(ctx, nil, from, to, exclude)
 	return stat, err
 }
 
 // diffFrom compares a commit with another one, or with the index that env names.
-func (r *Repo) diffFrom(ctx context.Context, env []string, from, with string, exclude []string) (text string, stat DiffStat, err error) {
+func (r *Repo) diffFrom(ctx context.Context, env []string, from, with string, exclude []string) (text string, stat metadata.Diff, err error) {
 	defer wrap(&err, "compare with %s", short(from))
 	if err := r.need(ctx, from); err != nil {
 		return "", stat, err
@@ -52,7 +47,7 @@ func (r *Repo) diffFrom(ctx context.Context, env []string, from, with string, ex
 		return "", stat, err
 	}
 	files, added, deleted, rest := parseStat(out)
-	text, stat = string(rest), DiffStat{files, added, deleted}
+	text, stat = string(rest), metadata.Diff{Files: files, Lines: added + deleted, Added: added, Deleted: deleted}
 	if len(out) > maxDiff {
 		text = text[:strings.LastIndexByte(text, '\n')+1] + "... the rest is left out: the difference is larger than 8 MB\n"
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 var errEvil = errors.New("that is evil")
@@ -146,7 +148,7 @@ func TestStageHolds(t *testing.T) {
 		t.Errorf("read %q, %v", data, err)
 	}
 	text, stat, err := r.Diff(t.Context(), base, s)
-	if diff := cmp.Diff(DiffStat{Files: 2, Added: 1, Deleted: 2}, stat); err != nil || diff != "" || strings.Contains(text, "evil") {
+	if diff := cmp.Diff(metadata.Diff{Files: 2, Lines: 3, Added: 1, Deleted: 2}, stat); err != nil || diff != "" || strings.Contains(text, "evil") {
 		t.Errorf("it differs by %+v, %v\n%s", stat, err, text)
 	}
 	id := commitStage(t, r, "{2}", s)

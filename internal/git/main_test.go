@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // TestMain keeps the configuration of whoever runs the tests out of them, and
@@ -192,7 +194,7 @@ func commitStage(t testing.TB, r *Repo, text string, s *Stage) string {
 }
 
 // diffOf says how the tree differs from a commit.
-func diffOf(t testing.TB, r *Repo, from string, exclude ...string) (string, DiffStat, error) {
+func diffOf(t testing.TB, r *Repo, from string, exclude ...string) (string, metadata.Diff, error) {
 	t.Helper()
 	s, err := r.Stage(t.Context(), allPaths(t, r))
 	must(t, err)

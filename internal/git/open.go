@@ -136,8 +136,8 @@ func (r *Repo) check(ctx context.Context) error {
 // checkBranch asks git about the name. "--branch" takes the next argument as it is, but no dash.
 func (r *Repo) checkBranch(ctx context.Context) error {
 	out, err := r.src.inspect(ctx, "check-ref-format", "--branch", r.opt.Branch)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err != nil && !strings.Contains(stderrOf(err), "not a valid branch name") {
+		return err
 	}
 	if err != nil || strings.TrimSuffix(string(out), "\n") != r.opt.Branch || r.opt.Branch == "HEAD" {
 		return fmt.Errorf("%q is not a name for a branch", r.opt.Branch)

@@ -36,12 +36,8 @@ func (e *PushError) Error() string {
 // Unwrap returns what git said.
 func (e *PushError) Unwrap() error { return e.Err }
 
-// pushTries bounds how often a push is tried when others push as well,
-// unclearTries bounds it when the remote says nothing about the branch.
-const (
-	pushTries    = 8
-	unclearTries = 3
-)
+// pushTries bounds how often a push is tried: others may push as well, or the answer is lost.
+const pushTries = 8
 
 // publish brings the tip to the user's branch, whatever the remote says, and to the remote.
 func (r *Repo) publish(ctx context.Context) (err error) {
@@ -66,7 +62,6 @@ func (r *Repo) publish(ctx context.Context) (err error) {
 // the branch only if nothing came between, and one that somebody has deleted is not made again.
 func (r *Repo) push(ctx context.Context) error {
 	var last *PushError
-	unclear := 0
 	for try := range pushTries {
 		if err := pause(ctx, try); err != nil {
 			return err
@@ -80,10 +75,7 @@ func (r *Repo) push(ctx context.Context) error {
 		if answer.final && answer.rule != "" && len(r.unpushed) == 1 && r.remoteTip != "" {
 			last.Withdraw = r.withdraw
 		}
-		if answer.unclear {
-			unclear++
-		}
-		if ctx.Err() != nil || answer.final || unclear == unclearTries {
+		if ctx.Err() != nil || answer.final {
 			return last
 		}
 		// Either somebody was faster, or the answer was lost.
@@ -216,25 +208,6 @@ func (r *Repo) send(ctx context.Context, what string, flags ...string) error {
 	return err
 }
 
-// squash makes the branch one commit on base, without the state folder. It is the only push that takes it back:
-// the remote agrees only if nobody has pushed since, and the record that is kept leads to all that was there.
-func (r *Repo) squash(ctx context.Context, c Commit, base, kept string) error {
-	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: r.tip, ops: r.takeOff()}
-	id, err := r.makeCommit(ctx, "refs/reprise/squash", rev, base, true)
-	if err == nil && r.remote != nil {
-		err = r.send(ctx, id+":"+r.ref, "--force-with-lease="+r.ref+":"+r.tip)
-	}
-	if err != nil {
-		return err
-	}
-	if r.remote != nil {
-		r.remoteTip, r.unpushed = id, nil
-	}
-	r.shelf, r.tip = kept, id
-	r.warnOf(r.updateCheckout(ctx, id))
-	return errors.Join(r.readTip(ctx), r.setLocal(ctx))
-}
-
 // pause waits a random time, up to twice as long each try: a killed process's git may still hold the branch.
 func pause(ctx context.Context, try int) error {
 	if try == 0 {
@@ -250,9 +223,8 @@ func pause(ctx context.Context, try int) error {
 
 // answer is what a remote that did not take a push said.
 type answer struct {
-	rule    string // in its own words
-	final   bool   // it will say the same again, or took too long to be asked again
-	unclear bool   // nothing about the branch
+	rule  string // in its own words
+	final bool   // it will say the same again, or took too long to be asked again
 }
 
 // pushOnce pushes the tip, and before it what Git LFS keeps of it.
@@ -262,7 +234,7 @@ func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
 		return answer{final: true}, err
 	}
 	if err := r.uploadLarge(ctx); err != nil {
-		return answer{unclear: true, final: errors.Is(err, errNoAnswer)}, err
+		return answer{final: errors.Is(err, errNoAnswer)}, err
 	}
 	out, err := r.talk(ctx, append(append(PushArgs(), "--porcelain"), refs...)...)
 	if err == nil {

@@ -144,13 +144,8 @@ func splitCredentials(address string) (string, []setting) {
 // refusal reads what a push --porcelain that failed has printed.
 func refusal(out []byte, stderr string) (a answer) {
 	said := remoteLines(stderr)
-	a.unclear = true
 	for line := range strings.Lines(string(out)) {
-		if !strings.HasPrefix(line, "!") {
-			continue
-		}
-		a.unclear = false
-		if _, why, found := strings.Cut(line, "[remote rejected]"); found && !raced(why) {
+		if _, why, found := strings.Cut(line, "[remote rejected]"); found && strings.HasPrefix(line, "!") && !raced(why) {
 			a.final = true
 			said = append(said, strings.TrimSpace(why))
 		}

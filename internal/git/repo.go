@@ -27,6 +27,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -160,7 +161,20 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.squash(ctx, c, base, kept)
+	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: r.tip, ops: r.takeOff()}
+	id, err := r.makeCommit(ctx, "refs/reprise/squash", rev, base, true)
+	if err == nil && r.remote != nil { // the only push that takes a branch back, and only if nobody has pushed since
+		err = r.send(ctx, id+":"+r.ref, "--force-with-lease="+r.ref+":"+r.tip)
+	}
+	if err != nil {
+		return err
+	}
+	if r.remote != nil {
+		r.remoteTip, r.unpushed = id, nil
+	}
+	r.shelf, r.tip = kept, id
+	r.warnOf(r.updateCheckout(ctx, id))
+	return errors.Join(r.readTip(ctx), r.setLocal(ctx))
 }
 
 // CopyIn has the copies of the tree made in another folder than that of the run, until the repository is closed.

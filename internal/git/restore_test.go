@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // oddTree is a user's repository with one of everything a tree can hold.
@@ -368,7 +370,7 @@ func TestDiff(t *testing.T) {
 	r := openRun(t, newUser(t, map[string]string{"a.txt": "1\n2\n3\n", "bin": "\x00"}))
 	base := commit(t, r, "{1}")
 	text, stat, err := diffOf(t, r, base)
-	if err != nil || text != "" || stat != (DiffStat{}) {
+	if err != nil || text != "" || stat != (metadata.Diff{}) {
 		t.Errorf("%q, %v, %v", text, stat, err)
 	}
 	write(t, r.Tree()+"/a.txt", "1\n2 changed\n3\n4\n")
@@ -377,7 +379,7 @@ func TestDiff(t *testing.T) {
 	write(t, r.Tree()+"/bin", "\x00\x01")
 	text, stat, err = diffOf(t, r, base, state, "other/")
 	must(t, err)
-	if stat != (DiffStat{Files: 3, Added: 3, Deleted: 1}) {
+	if stat != (metadata.Diff{Files: 3, Lines: 4, Added: 3, Deleted: 1}) {
 		t.Errorf("%+v", stat)
 	}
 	for _, want := range []string{"+2 changed", "Binary files a/bin and b/bin differ", "+++ b/日本 x.txt", "+new"} {

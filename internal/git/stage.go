@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -156,10 +155,8 @@ func objectFile(folder, id string) string { return filepath.Join(folder, id[:2],
 
 // hidden is an ignored path of the work tree: a file, or a folder, with a slash at its end, ignored as a whole.
 type hidden struct {
-	Path    string
-	File    string // that has the rule, such as .gitignore, and the line
-	Line    int
-	Pattern string
+	Path string
+	Rule string // where it stands, and what it is
 }
 
 // Hidden lists what is ignored outside the state folder and was written since a time, in the order of the paths.
@@ -185,8 +182,7 @@ func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []hidden, err err
 	}
 	var all []hidden
 	for f := records(out); len(f) >= 4; f = f[4:] { // file, line, pattern, path
-		line, _ := strconv.Atoi(f[1]) // git counts
-		all = append(all, hidden{Path: f[3], File: f[0], Line: line, Pattern: f[2]})
+		all = append(all, hidden{Path: f[3], Rule: fmt.Sprintf("%s:%s: %s", f[0], f[1], f[2])})
 	}
 	return all, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -86,11 +85,8 @@ func IsPath(pipeline string) bool {
 
 // evaluator evaluates CUE from a repository: this program, started again. An error says why its file is not known.
 func evaluator() (source.Evaluator, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return source.Evaluator{}, fmt.Errorf("finding the program's own file: %w", err)
-	}
-	return source.Evaluator{Argv: []string{self, EvaluateCommand}}, nil
+	self, err := Executable()
+	return source.Evaluator{Argv: []string{self, EvaluateCommand}}, err
 }
 
 // Choice is what the command line or an event says about the definition of a run.

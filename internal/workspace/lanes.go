@@ -165,8 +165,7 @@ func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, 
 	commit, conflicts, err := l.Repo.Combine(ctx, base, tip, part, at.UTC(), refused)
 	m := engine.MergedBase{Commit: commit, Versions: map[string][]byte{}}
 	if err == nil && len(conflicts) == 0 {
-		stat, wrong := l.Repo.Between(ctx, tip, commit, ".reprise")
-		m.Diff, err = diffOf(stat), wrong
+		m.Diff, err = l.Repo.Between(ctx, tip, commit, ".reprise")
 	}
 	var left []string
 	for _, c := range conflicts {

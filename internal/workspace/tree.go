@@ -127,7 +127,7 @@ func (t Tree) Copy(ctx context.Context, commit, name string) (remove func() erro
 func (t Tree) Hidden(ctx context.Context, since time.Time) (out []engine.HiddenFiles, err error) {
 	all, err := t.Repo.Hidden(ctx, since)
 	for _, h := range all {
-		out = append(out, engine.HiddenFiles{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
+		out = append(out, engine.HiddenFiles(h))
 	}
 	return out, err
 }
@@ -227,12 +227,7 @@ func (t Tree) WithOthers(ctx context.Context, commit, since string) (string, err
 }
 
 func (t Tree) diff(ctx context.Context, from string, s *git.Stage) (string, metadata.Diff, error) {
-	text, stat, err := t.Repo.Diff(ctx, from, s, path.Dir(phases.Folder("x")))
-	return text, diffOf(stat), err
-}
-
-func diffOf(stat git.DiffStat) metadata.Diff {
-	return metadata.Diff{Files: stat.Files, Lines: stat.Added + stat.Deleted, Added: stat.Added, Deleted: stat.Deleted}
+	return t.Repo.Diff(ctx, from, s, path.Dir(phases.Folder("x")))
 }
 
 // Commit makes one commit and, where asked, pushes it. An *engine.NotPushed: it was made here and got no further.
