@@ -47,13 +47,15 @@ func explainCommand(env environ.Env) *cobra.Command {
 With --settings, show every setting that has a value, and where it comes from.
 
 With --graph, draw the pipeline of a run, with where each phase stands and each way that
-the run was taken back; or a pipeline that no run has yet. It is a graph in Mermaid.
+the run was taken back; or a pipeline that no run has yet. A terminal gets the picture,
+a file or another program a graph in Mermaid.
 
 With --phase, print exactly what an agent would be told in a step of that phase. With
 --prompts, rehearse the whole pipeline as reprise run --dry-run does, and print every
 prompt.`,
 		Example: `  reprise explain --issue-file issue.md
   reprise explain --pipeline full --settings
+  reprise explain --issue 7 --graph
   reprise explain --pipeline full --graph >full.mmd
   reprise explain --issue 7 --phase design --step revise
   reprise explain --issue-file issue.md --prompts`,
@@ -94,7 +96,11 @@ func drawGraph(ctx context.Context, env environ.Env, o explainOptions) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(env.Stdout, view.Mermaid(drawn))
+	draw := view.Mermaid
+	if terminal.Width(env.Stdout) > 0 {
+		draw = view.Drawing
+	}
+	_, err = fmt.Fprint(env.Stdout, draw(drawn))
 	return text.Unread(err)
 }
 

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -21,10 +24,11 @@ import (
 )
 
 func statusCommand(env environ.Env) *cobra.Command {
-	var repo, id string
-	var watch, asJSON bool
+	var repo, id, open string
+	var s runs.Sought
+	var watch bool
 	c := &cobra.Command{
-		Use: "status [--issue ID] [--watch]", Short: "Show where a run is, and what it waits for",
+		Use: "status [--issue ID] [--watch | --open[=WHAT]]", Short: "Show where a run is, and what it waits for",
 		Long: `Show where a run is, and what it waits for. Without --issue it is the run whose
 branch is checked out, or the only one there is; if there are several, they are
 listed.
@@ -32,28 +36,51 @@ listed.
 With --watch, follow a run that another process or another machine works on, until it
 ends or waits for a person: the status, drawn anew whenever something has changed, or,
 where the output is no terminal, a line for each change. A run that is pushed is followed
-on origin, too. The exit code is that of reprise run.`,
+on origin, too. The exit code is that of reprise run.
+
+With --open, print the path or the address of a part of a run: its pull request, or its
+report if there is no pull request yet; or what is named: its newest artifact, or that of
+a phase; its branch; its issue; its pull request; or its report, which is then written. On a
+terminal, reprise also opens it with the program of the desktop, if it is a web page,
+Markdown, JSON or plain text.`,
 		Example: `  reprise status
   reprise status --issue 7 --watch
-  reprise status --issue 7 --watch --json | jq -r .phase`,
+  reprise status --issue 7 --watch --json | jq -r .phase
+  reprise status --issue 7 --open
+  less "$(reprise status --issue 7 --open=artifact --phase design)"`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if watch {
-				return runs.Follow(c.Context(), env, repo, id, asJSON)
+			opens := c.Flags().Changed("open")
+			switch {
+			case watch && opens:
+				return exit.Usagef("--watch and --open each show a run in their own way: give one of them")
+			case s.Phase != "" && !opens:
+				return exit.Usagef("--phase names the artifact that --open=artifact opens")
+			case watch:
+				return runs.Follow(c.Context(), env, repo, id, s.JSON)
 			}
 			r, err := workspace.Look(c.Context(), env, repo, id)
-			if several, are := errors.AsType[workspace.AmbiguousRun](err); are {
-				return runs.ShowSeveral(c.Context(), env, several, asJSON)
+			if several, are := errors.AsType[workspace.AmbiguousRun](err); are && !opens {
+				return runs.ShowSeveral(c.Context(), env, several, s.JSON)
 			}
 			if err != nil {
 				return err
 			}
-			return showStatus(c.Context(), r, asJSON)
+			if opens {
+				if open != "page" {
+					s.What = open
+				}
+				return runs.Open(c.Context(), r, s)
+			}
+			return showStatus(c.Context(), r, s.JSON)
 		},
 	}
 	repoFlag(c, &repo)
 	anyIssueFlag(c, &id)
-	jsonFlag(c, &asJSON, "the state, or with --watch each state on a line,")
+	jsonFlag(c, &s.JSON, "the state, or with --watch each state on a line, or with --open what it is and where it is")
 	c.Flags().BoolVar(&watch, "watch", false, "follow the run until it ends or waits for a person")
+	c.Flags().StringVar(&open, "open", "", "print where a part of the run is, and open it: `WHAT` is page, which is the pull request or else the report, or "+strings.Join(runs.Places(), ", "))
+	c.Flags().Lookup("open").NoOptDefVal = "page"
+	c.Flags().StringVar(&s.Phase, "phase", "", "with --open=artifact: the phase whose artifact it is")
 	return c
 }
 
@@ -101,13 +128,16 @@ func historyCommand(env environ.Env) *cobra.Command {
 
 func reportCommand(env environ.Env) *cobra.Command {
 	var repo, id, file, from string
-	var asJSON bool
+	var all, asJSON bool
 	c := &cobra.Command{
 		Use: "report [--issue ID] [-o FILE]", Short: "Write a page about a run as one HTML file",
 		Long: `Write a page about a run as one HTML file: where it is and what to do next, a
 timeline, every attempt with its diff, findings, checks, rollbacks, decisions of
 people, what agents have said and done, and what it cost. The page needs no script
 and loads nothing, so it can be opened, kept and sent anywhere.
+
+With --all it is a page of all runs here and on origin, with their costs, times and
+rollbacks by phase, and a page of each without transcripts, in a folder.
 
 What was said in jobs on GitHub is in their artifacts. Download these, and name the
 folder with --from.
@@ -116,8 +146,17 @@ A file that is there is replaced, whole or not at all.`,
 		Example: `  reprise report --issue 7
   reprise report --issue 7 -o run.html
   reprise report -o - >run.html
-  reprise report --issue 7 --from artifacts`,
+  reprise report --issue 7 --from artifacts
+  git fetch origin
+  git fetch origin '+refs/reprise/records/*:refs/reprise/records/*'
+  reprise report --all -o site`,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if all && from != "" {
+				return exit.Usagef("--all writes pages without transcripts: leave --from out")
+			}
+			if all {
+				return reportAll(c.Context(), env, repo, id, file, asJSON)
+			}
 			if asJSON && file == "-" {
 				return exit.Usagef("-o - writes the page to standard output, where --json says what was written: name a file")
 			}
@@ -143,6 +182,27 @@ A file that is there is replaced, whole or not at all.`,
 	anyIssueFlag(c, &id)
 	c.Flags().StringVarP(&file, "output", "o", "", "file to write; - is standard output (default: reprise-issue-ID.html in this folder)")
 	c.Flags().StringVar(&from, "from", "", "folder into which artifacts of jobs were downloaded, for their transcripts")
-	jsonFlag(c, &asJSON, "which file was written")
+	c.Flags().BoolVar(&all, "all", false, "write pages of all runs into the folder that -o names (default: reprise-runs)")
+	jsonFlag(c, &asJSON, "which files were written")
 	return c
+}
+
+// reportAll writes the pages of all runs.
+func reportAll(ctx context.Context, env environ.Env, repo, id, dir string, asJSON bool) error {
+	if id != "" || dir == "-" {
+		return exit.Usagef("--all writes the pages of all runs into a folder: leave --issue out, and name a folder with -o")
+	}
+	src, err := git.Find(ctx, repo)
+	if err != nil {
+		return err
+	}
+	written, err := runs.WritePages(ctx, env, src, cmp.Or(dir, "reprise-runs"))
+	switch {
+	case written.File == "":
+		return err
+	case asJSON:
+		return errors.Join(err, text.PrintJSON(env.Stdout, written))
+	}
+	_, said := fmt.Fprintf(env.Stdout, "Wrote %s, and the pages of %s\n", written.File, text.Plural(len(written.Pages), "run"))
+	return errors.Join(err, said)
 }

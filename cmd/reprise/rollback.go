@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ import (
 func rollbackCommand(env environ.Env) *cobra.Command {
 	var o rollbackRequest
 	c := &cobra.Command{
-		Use:   "rollback --issue ID (--to-phase PHASE (--reason TEXT | --reason-file FILE) | --auto)",
+		Use:   "rollback --issue ID (--to-phase PHASE (--reason TEXT | --reason-file FILE | --interactive) | --auto)",
 		Short: "Take a run back to a phase, with a reason", SuggestFor: []string{"reject"},
 		Long: `Take a run back to a step of a phase. The reason reaches the next agent, first
 thing in its prompt; later phases run again. Nothing is deleted: what later
@@ -65,6 +66,7 @@ What the call costs counts against the budget of the run.`,
 	f.StringVar(&o.From, "from-phase", "", "phase the run comes from (default: where it is)")
 	f.StringVar(&o.Reason, "reason", "", "why, in at most 10,000 characters; with --auto: what you have seen, if anything")
 	f.StringVar(&o.ReasonFile, "reason-file", "", "file that says why, at most 100 KB, or - for standard input")
+	f.BoolVar(&o.Interactive, "interactive", false, "type the reason")
 	f.BoolVar(&o.Restore, "restore", false, "also take the code back to what it was when the phase ended")
 	f.IntVar(&o.Attempt, "attempt", 0, "also take code and artifact back to what this attempt of the phase left (see history)")
 	f.BoolVar(&o.Auto, "auto", false, "let an agent find out whether to go back, where to, and why")
@@ -87,8 +89,8 @@ func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned 
 		return exit.Usagef("back to which phase? Give --to-phase PHASE")
 	case o.Attempt < 0:
 		return exit.Usagef("--attempt %d: attempts count from 1; reprise history shows them", o.Attempt)
-	case reasoned == (o.ReasonFile != ""):
-		return exit.Usagef("a rollback needs one reason, it is what the next agent is told: give --reason TEXT or --reason-file FILE, which may be -")
+	case text.Count(reasoned, o.ReasonFile != "", o.Interactive) != 1:
+		return exit.Usagef("a rollback needs one reason, it is what the next agent is told: give --reason TEXT, --reason-file FILE or --interactive")
 	}
 	o.Restore = o.Restore || o.Attempt > 0
 	r, w, err := o.open(ctx, env)
@@ -173,6 +175,7 @@ type rollbackRequest struct {
 	workspace.Options
 	To, Step, From     string
 	Reason, ReasonFile string
+	Interactive        bool // the reason is typed
 	Restore            bool // the code goes back, too
 	Attempt            int  // to what this attempt has left; 0: to the end of the phase
 	Force              bool // nobody is asked
@@ -204,10 +207,23 @@ func commitRollback(ctx context.Context, w *workspace.Workspace, o rollbackReque
 
 const maxReasonFile = 100 * 1024 // bytes, from a file
 
+const mostTyped = 1 << 20 // bytes that are read to say how long a typed one is
+
 // readReason gives the reason, and the path of the review it came from if it came from one.
 func (o rollbackRequest) readReason(r *workspace.Recorded) (reason, review string, err error) {
-	if o.ReasonFile != "" {
+	switch {
+	case o.ReasonFile != "":
 		return o.readReasonFile(r)
+	case o.Interactive:
+		_, _ = fmt.Fprintln(r.Env.Stderr, r.Catalogue().Shown("ask why"))
+		data, err := io.ReadAll(io.LimitReader(r.Env.Stdin, mostTyped+1))
+		if err != nil {
+			return "", "", err
+		}
+		if len(data) > mostTyped {
+			return "", "", exit.Usagef("the reason has more than %d bytes; the limit is %d characters (put a longer one into a file: --reason-file)", mostTyped, command.MaxReason)
+		}
+		o.Reason = string(data)
 	}
 	reason = strings.TrimSpace(o.Reason)
 	if n := utf8.RuneCountInString(reason); n > command.MaxReason {

@@ -44,7 +44,7 @@ func rollbackByDiagnosis(ctx context.Context, env environ.Env, o rollbackRequest
 	if err := issue.CheckID(o.Id); err != nil {
 		return err
 	}
-	for _, flag := range []string{"to-phase", "to-step", "from-phase", "attempt", "reason-file"} {
+	for _, flag := range []string{"to-phase", "to-step", "from-phase", "attempt", "reason-file", "interactive"} {
 		if changed(flag) {
 			return exit.Usagef("--auto finds out by itself where to go back to, and why: leave out --%s", flag)
 		}

@@ -98,7 +98,7 @@ func TestHelpOnANarrowTerminal(t *testing.T) {
 				wide++
 			}
 		}
-		if args[0] == "rollback" && (wide != 2 || !strings.Contains(got, "--to-phase PHASE\n  (--reason TEXT | --reason-file FILE) | --auto)\n  [flags]")) {
+		if args[0] == "rollback" && (wide != 2 || !strings.Contains(got, "--to-phase PHASE\n  (--reason TEXT | --reason-file FILE |\n  --interactive) | --auto) [flags]")) {
 			t.Errorf("%d examples are whole:\n%s", wide, got)
 		}
 		if args[0] == "--help" && !strings.Contains(got, "  answer       Answer a question that a run has\n               asked\n") {

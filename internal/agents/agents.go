@@ -30,7 +30,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -206,8 +205,8 @@ type Options struct {
 	// where the file is in none that counts.
 	Program func(ctx context.Context, file string) (top string, err error)
 
-	// Rehearsal is the agent that needs no program.
-	Rehearsal rehearsal.Agent
+	// Rehearsal is the agent that needs no program; nil: nobody asks for it.
+	Rehearsal engine.Agent
 }
 
 // Call is a program about to be started for a task; a check has none.

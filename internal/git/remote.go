@@ -217,3 +217,14 @@ func ownerAndName(address string) (path string) {
 	}
 	return path
 }
+
+// Host gives the name of the machine that an address leads to, or "" for a path.
+func Host(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Hostname()
+	}
+	if before, _, is := strings.Cut(address, ":"); is && !strings.Contains(before, "/") {
+		return before[strings.LastIndexByte(before, '@')+1:]
+	}
+	return ""
+}

@@ -223,6 +223,19 @@ func TestOwnerAndName(t *testing.T) {
 	}
 }
 
+func TestHost(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://github.com/acme/widget.git": "github.com", "https://ghe.example.com:8443/acme/w.git": "ghe.example.com",
+		"git@github.com:acme/widget.git": "github.com", "ssh://git@github.com/acme/widget.git": "github.com",
+		"/srv/acme/widget.git": "", "../widget.git": "", "": "",
+	} {
+		if got := Host(address); got != want {
+			t.Errorf("%q: got %q, want %q", address, got, want)
+		}
+	}
+}
+
 func TestGitIsTooOldForLanes(t *testing.T) {
 	for says, want := range map[string]bool{
 		"git version 2.37.9\n": true, "git version 2.38.0\n": false, "git version 2.39.5 (Apple Git-154)\n": false, "git version 3.0\n": false, "git version 1.9\n": true,

@@ -181,7 +181,7 @@ func TestEveryTextIsSaid(t *testing.T) {
 			said(prefixes[parts[m[2]:m[3]]]+parts[m[4]:m[5]], where, given)
 		}
 	}
-	written("the page", read(t, "internal/report/page.html"), `\.(Say|Shown)`, prefixes)
+	written("the page", read(t, "internal/report/page.html")+read(t, "internal/report/index.html"), `\.(Say|Shown)`, prefixes)
 	written("pages.tmpl", read(t, "internal/page/pages.tmpl"), `\b(say|shown|fact)`, map[string]string{"shown": "show."})
 	for key := range texts["en"] {
 		if !used[key] && !looked.MatchString(key) {

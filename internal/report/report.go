@@ -29,24 +29,18 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
+//go:embed head.html
+var headText string
+
 //go:embed page.html
 var pageText string
 
 // Write writes the page, in the language of the run.
 func Write(w io.Writer, f Facts) error {
 	x := words{prompts.Words(f.Run.Language), view.StateOf(phases.On(f.Plan, f.Run))}
-	page, err := template.New("page").Funcs(x.funcs()).Parse(pageText)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	err = page.Execute(out, content{
+	return x.write(w, pageText, content{
 		x, text.IssueHead(f.Run.IssueNumber, line(f.Run.IssueTitle, 300)), x.timeline(), x.diff(f.Whole, &space{remaining: mostOfAll}), x.attempts(f), f,
 	})
-	if err != nil {
-		return err
-	}
-	return out.Flush()
 }
 
 // content is what the template of the page writes.
@@ -59,19 +53,33 @@ type content struct {
 	Told     Facts
 }
 
-// funcs are what the page is written with. Texts from outside are made fit to be shown.
+// write writes a page whose text begins with the head that all pages have.
+func (w words) write(to io.Writer, text string, content any) error {
+	page, err := template.New("page").Funcs(w.funcs()).Parse(headText + text)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(to)
+	if err := page.Execute(out, content); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// funcs are what the pages are written with. Texts from outside are made fit to be shown.
 func (w words) funcs() template.FuncMap {
 	return template.FuncMap{
 		"policy": policy, "style": func() template.CSS { return template.CSS(styleText) },
 		"words": func(command string) []string { return strings.Split(command, " ") },
 		"line":  line, "paragraph": paragraph, "ending": ending, "link": link, "class": func(of any) string { return class(fmt.Sprint(of)) },
 		"in": func(why metadata.Reason) string { return why.In(w.Catalogue) }, "cap": text.Capitalize, "badge": w.badge, "word": w.word, "phase": w.phase,
-		"clock": text.Clock, "usd": text.USD, "tokens": text.Tokens, "duration": text.Duration, "part": func(usd float64) string { return part(usd, w.Run.Cost.USD) },
+		"clock": text.Clock, "usd": text.USD, "tokens": text.Tokens, "duration": text.Duration, "part": func(usd float64) string { return part(usd, w.Run.Cost.USD) }, "add": func(a, b int) int { return a + b },
 		"ms":    func(n int64) string { return text.Duration(time.Duration(n) * time.Millisecond) },
+		"head":  func(run metadata.Run) string { return text.IssueHead(run.IssueNumber, line(run.IssueTitle, 120)) },
 		"where": w.where, "facts": w.facts, "next": w.next, "wayBack": w.wayBack, "people": w.people, "reviewed": w.reviewed, "checked": w.checked,
 		"place": view.Place, "checkLine": func(c metadata.CheckResult) string { return view.CheckLine(w.Catalogue, c) },
 		"spent": func() string { return view.Spent(w.Run) }, "budgetUsed": w.budgetUsed, "cacheHits": w.cacheHits, "byPhase": w.byPhase, "byModel": w.byModel,
-		"round": w.round, "figures": w.figures, "why": w.why, "allowing": view.Allowing,
+		"round": w.round, "figures": w.figures, "why": w.why, "allowing": view.Allowing, "atHand": phases.AtHand,
 	}
 }
 

@@ -125,6 +125,7 @@ func FuzzPage(f *testing.F) {
 		}
 		page := pageOf(t, Facts{Plan: progresstest.OddPlan(o), Run: run, Changes: changes, Transcripts: said})
 		checkPage(t, page)
+		checkPage(t, indexOf(t, Index{Repository: body, Runs: []Indexed{{Run: run, Page: "issue-7.html"}}}))
 		if title := line(body, 300); !strings.Contains(textsOf(t, page), title) && !strings.Contains(title, "\r") {
 			t.Errorf("the title %q is not on the page as it is", title)
 		}
@@ -368,7 +369,7 @@ func checkPage(t *testing.T, page string) {
 			switch a.Key {
 			case "href":
 				u, err := url.Parse(a.Val)
-				if own := regexp.MustCompile(`^#attempt--?\d+$`).MatchString(a.Val); !own && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
+				if own := regexp.MustCompile(`^(#attempt--?\d+|issue-[a-z0-9-]+\.html)$`).MatchString(a.Val); !own && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
 					t.Errorf("there is a link to %q", a.Val)
 				}
 			case "x", "width", "height":

@@ -1,5 +1,6 @@
 // Package runs is all runs of a repository, as its branches and the folders on this
-// machine have them: listed, followed, shown as changes, and cleaned up after. It only reads, but for what Clean is told to remove.
+// machine have them: listed, followed, shown as changes and places, and cleaned up
+// after. It only reads, but for what Clean is told to remove.
 package runs
 
 import (

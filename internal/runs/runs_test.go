@@ -38,6 +38,19 @@ func TestLater(t *testing.T) {
 	}
 }
 
+// Only what cannot do anything is given to the programs of the desktop.
+func TestOpens(t *testing.T) {
+	for place, want := range map[string]bool{
+		"https://github.com/o/n/pull/7": true, "/runs/x/7/tree/.reprise/issue-7/00_design/design.md": true, "/x/data.JSON": true,
+		"http://x.example/": false, "file:///etc/passwd": false, "javascript:alert(1)": false, "https://a:b@x.example/": false,
+		"/x/page.html": false, "/x/run.desktop": false, "/x/tool": false, "design.md": false, "--help.md": false,
+	} {
+		if got := opens(place); got != want {
+			t.Errorf("%s: %v", place, got)
+		}
+	}
+}
+
 // Whatever a record says, a list has one line for each run, two more for one that waits
 // for a person, and nothing in it moves the cursor.
 func TestOddLists(t *testing.T) {

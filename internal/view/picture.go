@@ -35,6 +35,53 @@ func Mermaid(c phases.Course) string {
 	return b.String()
 }
 
+// Drawing draws the same as text: a line for each phase, in columns where some can be done at the same time.
+func Drawing(c phases.Course) string {
+	g := graphOf(c)
+	var b strings.Builder
+	var open []int // which phase each column leads to; -1: none
+	line := func(at, last int, sign, end rune, label string) {
+		rail := []rune(strings.Repeat("  ", len(open)))
+		for c, to := range open {
+			rail[2*c] = []rune(cmp.Or(text.If(to >= 0, "│"), text.If(at < c && c < last, "─"), " "))[0]
+			rail[2*c+1] = []rune(cmp.Or(text.If(at <= c && c < last, "─"), " "))[0]
+		}
+		rail[2*last], rail[2*at] = end, sign
+		b.WriteString(strings.TrimRight(string(rail)+label, " ") + "\n")
+	}
+	for i, n := range g.nodes {
+		at := slices.Index(open, i)
+		if at < 0 {
+			at, open = len(open), append(open, i)
+		}
+		for c := at + 1; c < len(open); c++ {
+			if open[c] == i {
+				line(at, c, '├', '╯', "")
+				open[c] = -1
+			}
+		}
+		for open[len(open)-1] < 0 {
+			open = open[:len(open)-1]
+		}
+		for _, a := range g.back {
+			n.label += text.If(a.to == i, fmt.Sprintf("  ↩ %d from %s", a.n, g.nodes[a.from].label))
+		}
+		line(at, at, '○', '○', n.label)
+		open[at] = -1
+		for _, a := range g.arrows {
+			switch {
+			case a.from != i:
+			case open[at] < 0:
+				open[at] = a.to
+			default:
+				open = append(open, a.to)
+				line(at, len(open)-1, '├', '╮', "")
+			}
+		}
+	}
+	return b.String()
+}
+
 // graph is the picture of a pipeline.
 type graph struct {
 	nodes  []node

@@ -13,6 +13,7 @@ func TestMermaid(t *testing.T) {
 	p := progresstest.Plays(t, "en")["rolledback"]
 	progresstest.Golden(t, "graph-plan.mmd", view.Mermaid(phases.Course{Plan: p.Plan}))
 	progresstest.Golden(t, "graph-run.mmd", view.Mermaid(p.Course))
+	progresstest.Golden(t, "graph-run.txt", view.Drawing(p.Course))
 	p.Plan.Phases = p.Plan.Phases[:3]
 	for i := range p.Plan.Phases {
 		p.Plan.Phases[i].Needs = nil

@@ -44,8 +44,7 @@ func AgentOptions(w *Workspace, o Options) (_ agents.Options, err error) {
 	opts := agents.Options{
 		Proxy:   func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
 		Environ: w.Env.Environ, Prices: w.Plan.Prices, Mark: TempMark(w.Repo.Dir()),
-		Rehearsal: rehearsal.Agent{First: w.Plan.Phases[0].Name},
-		Program:   w.programs(),
+		Program: w.programs(),
 		Learn: func(agent string, found []string) {
 			for _, value := range found {
 				w.Env.Finder().Learn(secrets.Secret{Name: "a login of " + agent, Value: value})
@@ -54,10 +53,11 @@ func AgentOptions(w *Workspace, o Options) (_ agents.Options, err error) {
 	}
 	w.Env.Learn(w.Plan)
 	if o.Stubs != "" {
-		if opts.Rehearsal.Stubs, err = rehearsal.ReadStubs(o.Stubs); err != nil {
+		if w.stubs, err = rehearsal.ReadStubs(o.Stubs); err != nil {
 			return opts, exit.AsUsage(err)
 		}
 	}
+	opts.Rehearsal = rehearsal.Agent{First: w.Plan.Phases[0].Name, Stubs: w.stubs}
 	if w.slot.dir == "" {
 		if w.slot, err = w.takeSlot(w.Git().Repo); err != nil {
 			return opts, err

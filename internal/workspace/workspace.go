@@ -28,6 +28,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/hooks"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/metadata/store"
@@ -67,6 +68,7 @@ type Workspace struct {
 	slot        slot                // where checks run; the zero value: none was needed yet
 	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet
 	agents      *agents.Options     // what all agents share; nil: not worked out yet
+	stubs       *rehearsal.Stubs    // what a rehearsal plays back; nil: nothing
 	Box         sandbox.Confinement // what programs are kept in
 	noSandbox   string              // why there is no sandbox; empty if there is one
 	absent      []metadata.Reason   // which agents are not here, and who does their work
@@ -132,7 +134,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 			Matches:     eval.Matches,
 			Policy:      func(ctx context.Context, plan *pipelines.Pipeline) error { return w.hold(ctx, o, plan) },
 			Invented: func(agent, phase string) bool {
-				return w.Plan.Agents[agent].Use == agents.Rehearsal && !opts.Rehearsal.Stubs.Report(phase)
+				return w.Plan.Agents[agent].Use == agents.Rehearsal && !w.stubs.Report(phase)
 			},
 		},
 		OtherRuns: engine.OtherRuns{
