@@ -16,7 +16,8 @@ const (
 
 // fields checks the form of each field of a struct, by its type and by its tag "check": words
 // with commas between. A text may be empty unless a word is "text", and so may a word of a
-// closed list if the tag says "optional" or the field is left out when empty. "-" is not checked.
+// closed list if the tag says "optional" or the field is left out when empty. Other words name what schema.cue has of the
+// text, or "phase" and "attempt", which have to be there. "-" is not checked.
 func (at place) fields(prefix string, v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -96,53 +97,24 @@ func (at place) count(field string, n int64, tag string) {
 
 func (at place) text(field string, v reflect.Value, words []string) {
 	text := v.String()
-	valid := closedLists[v.Type().Name()]
-	if valid == nil {
-		valid = closedLists[words[0]]
+	list := words[0]
+	if WordsOf(list) == nil {
+		list = v.Type().Name()
 	}
 	switch {
-	case valid != nil && (text != "" || !slices.Contains(words, "optional")):
-		oneOf(at, field, text, valid...)
+	case WordsOf(list) != nil && (text != "" || !slices.Contains(words, "optional")):
+		at.must(field, NotOneOf(list, text))
 	case strings.TrimSpace(text) == "" && words[0] == "text":
 		at.bad(field, "is missing")
 	case text == "":
-		return
-	}
-	for _, word := range words {
-		if check := forms[word]; check != nil {
-			at.must(field, check(text))
-		} else if word == "phase" && !at.c.phases[text] {
-			at.bad(field, "there is no phase %q", text)
+	default:
+		for _, word := range words {
+			if word == "phase" && !at.c.phases[text] {
+				at.bad(field, "there is no phase %q", text)
+			}
+			at.must(field, fit(word, text))
 		}
 	}
-}
-
-// forms say what is wrong with a text that is to have a form, by the name of the form.
-var forms = map[string]func(string) error{
-	"id": CheckID, "branch": CheckBranch, "repository": checkRepository, "link": CheckURL, "file": CheckPath,
-	"path": checkMention, // nobody opens it by the record alone
-	"relative": func(p string) error {
-		if absolute(p) {
-			return fmt.Errorf("%q is an absolute path", p)
-		}
-		return nil
-	},
-	"digest": func(sum string) error {
-		if !strings.HasPrefix(sum, "sha256:") || !hex(sum[len("sha256:"):], 64) {
-			return fmt.Errorf("%q is not \"sha256:\" and 64 hex digits", sum)
-		}
-		return nil
-	},
-	"commit": func(id string) error {
-		if !hex(id, 40) && !hex(id, 64) {
-			return fmt.Errorf("%q is not the full id of a commit", id)
-		}
-		return nil
-	},
-}
-
-func hex(s string, length int) bool {
-	return len(s) == length && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // checker collects what is wrong with one record.
@@ -189,12 +161,6 @@ func (at place) full(field string) string {
 func (at place) must(field string, err error) {
 	if err != nil {
 		at.bad(field, "%v", err)
-	}
-}
-
-func oneOf[T ~string](at place, field string, v T, valid ...T) {
-	if !slices.Contains(valid, v) {
-		at.bad(field, "%s", NotOneOf(v, valid...))
 	}
 }
 

@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
-	"time"
+	"strings"
 )
 
 // CheckNext says whether next may follow old in the life of one run: what a run is about stays, history only grows,
 // cost never falls, and phases change their status only along the ways there are.
 func CheckNext(old, next Run) error {
 	c := succession{&checker{}, &old, &next}
-	c.about()
+	c.fields("", reflect.ValueOf(&old).Elem(), reflect.ValueOf(&next).Elem())
 	c.grown()
 	rollbacks := max(len(next.RollbackHistory)-len(old.RollbackHistory), 0)
 	for i := range old.Phases {
@@ -58,25 +59,23 @@ type succession struct {
 	old, next *Run
 }
 
-// about checks what stays the same for the life of a run.
-func (c succession) about() {
-	old, next := c.old, c.next
-	for _, f := range []struct{ field, old, next string }{
-		{"issue_number", old.IssueNumber, next.IssueNumber},
-		{"repository", old.Repository, next.Repository},
-		{"branch_name", old.BranchName, next.BranchName},
-		{"run.id", old.Execution.ID, next.Execution.ID},
-	} {
-		if f.old != f.next {
-			c.root().bad(f.field, "changed from %q to %q; it stays the same for the life of a run", f.old, f.next)
+// fields checks each field of a struct by its tag "next": one that is "same" stays for the life of a run, and a number
+// that "grows" never falls.
+func (c succession) fields(prefix string, old, next reflect.Value) {
+	for i := range old.NumField() {
+		f, a, b := old.Type().Field(i), old.Field(i), next.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name = prefix + name
+		switch rule := f.Tag.Get("next"); {
+		case rule == "same" && fmt.Sprint(a) != fmt.Sprint(b):
+			c.root().bad(name, "changed from %q to %q; it stays the same for the life of a run", fmt.Sprint(a), fmt.Sprint(b))
+		case rule == "grows" && a.CanInt():
+			atLeast(c.root(), name, a.Int(), b.Int())
+		case rule == "grows":
+			atLeast(c.root(), name, a.Float(), b.Float())
+		case rule == "inside":
+			c.fields(name+".", a, b)
 		}
-	}
-	if old.BaseCommit != next.BaseCommit && !merged(old, next) {
-		c.root().bad("base_commit", "changed from %q to %q; it stays the same until the base is merged", old.BaseCommit, next.BaseCommit)
-	}
-	if !old.CreatedAt.Equal(next.CreatedAt) {
-		c.root().bad("created_at", "changed from %s to %s; it stays the same for the life of a run",
-			old.CreatedAt.Format(time.RFC3339), next.CreatedAt.Format(time.RFC3339))
 	}
 }
 
@@ -86,15 +85,15 @@ func (c succession) grown() {
 	if next.Revision != old.Revision+1 {
 		at.bad("revision", "%d does not follow %d", next.Revision, old.Revision)
 	}
-	atLeast(at, "cost_tracking.total_input_tokens", old.Cost.InputTokens, next.Cost.InputTokens)
-	atLeast(at, "cost_tracking.total_output_tokens", old.Cost.OutputTokens, next.Cost.OutputTokens)
-	atLeast(at, "cost_tracking.total_cached_tokens", old.Cost.CachedTokens, next.Cost.CachedTokens)
-	atLeast(at, "cost_tracking.total_cost_usd", old.Cost.USD, next.Cost.USD)
-	atLeast(at, "run.attempt", old.Execution.Attempt, next.Execution.Attempt)
+	if old.BaseCommit != next.BaseCommit && !merged(old, next) {
+		at.bad("base_commit", "changed from %q to %q; it stays the same until the base is merged", old.BaseCommit, next.BaseCommit)
+	}
+	if !old.CreatedAt.Equal(next.CreatedAt) {
+		at.bad("created_at", "changed from %v to %v; it stays the same for the life of a run", old.CreatedAt, next.CreatedAt)
+	}
 	if a, b := old.Execution.Lease, next.Execution.Lease; a != nil && b != nil {
 		atLeast(at, "run.lease.fence", a.Fence, b.Fence)
 	}
-	atLeast(at, "allowance_from", old.AllowanceFrom, next.AllowanceFrom)
 
 	kept(c.checker, "rollback_history", old.RollbackHistory, next.RollbackHistory, alike)
 	kept(c.checker, "decisions", old.Decisions, next.Decisions, alike)

@@ -58,44 +58,44 @@ func TestCheckNextTakes(t *testing.T) {
 
 func TestCheckNextRefuses(t *testing.T) {
 	for want, change := range map[string]func(r *Run){
-		"revision: 9 does not follow 9":                                      func(r *Run) { r.Revision-- },
-		"revision: 11 does not follow 9":                                     func(r *Run) { r.Revision++ },
-		`issue_number: changed from "7" to "8"`:                              func(r *Run) { r.IssueNumber = "8" },
-		`repository: changed from "octo/hello" to "octo/bye"`:                func(r *Run) { r.Repository = "octo/bye" },
-		`branch_name: changed from "reprise/issue-7" to "main"`:              func(r *Run) { r.BranchName = "main" },
-		`base_commit: changed from "0123456789`:                              func(r *Run) { r.BaseCommit = strings.Repeat("a", 40) },
-		`run.id: changed from "run-1" to "run-2"`:                            func(r *Run) { r.Execution.ID = "run-2" },
-		"created_at: changed from 2026-01-31T12:00:00Z to 2026-01-31T12:01":  func(r *Run) { r.CreatedAt = at(1) },
-		"cost_tracking.total_cost_usd: falls from 9.875 to 9":                func(r *Run) { r.Cost.USD = 9 },
-		"cost_tracking.total_input_tokens: falls from 1000 to 0":             func(r *Run) { r.Cost.InputTokens = 0 },
-		"cost_tracking.total_output_tokens: falls from 200 to 0":             func(r *Run) { r.Cost.OutputTokens = 0 },
-		"cost_tracking.total_cached_tokens: falls from 5000 to 0":            func(r *Run) { r.Cost.CachedTokens = 0 },
-		"run.attempt: falls from 2 to 1":                                     func(r *Run) { r.Execution.Attempt = 1 },
-		"run.lease.fence: falls from 4 to 3":                                 func(r *Run) { r.Execution.Lease.Fence = 3 },
-		"allowance_from: falls from 2 to 1":                                  func(r *Run) { r.AllowanceFrom = 1 },
-		"rollback_history: has 0 entries where there were 1":                 func(r *Run) { r.RollbackHistory = nil },
-		"rollback_history[0]: was changed; what has happened stays":          func(r *Run) { r.RollbackHistory[0].Reason = "another" },
-		"rollback_history[0]: was changed":                                   func(r *Run) { r.RollbackHistory[0].Timestamp = at(7) },
-		"merges: has 0 entries where there were 1":                           func(r *Run) { r.Merges = nil },
-		"decisions: has 0 entries where there were 2":                        func(r *Run) { r.Decisions = nil },
-		"decisions[0]: was changed":                                          func(r *Run) { r.Decisions[0].Why = "another" },
-		"questions: has 1 entries where there were 2":                        func(r *Run) { r.Questions = r.Questions[:1] },
-		"questions[0]: was changed":                                          func(r *Run) { r.Questions[0].Answer = "RPC" },
-		"questions[1]: was changed":                                          func(r *Run) { r.Questions[1].Text = "another" },
-		"approvals: has 0 entries where there were 1":                        func(r *Run) { r.Approvals = nil },
-		"approvals[0]: was changed":                                          func(r *Run) { r.Approvals[0].Digest = "0b" },
-		"attempts: has 3 entries where there were 4":                         func(r *Run) { r.Attempts = r.Attempts[:3] },
-		"attempts[0]: was changed":                                           func(r *Run) { r.Attempts[0].Usage.USD = 0 },
-		"attempts[2]: was changed":                                           func(r *Run) { r.Attempts[2].EndedAt = nil },
-		"attempts[3]: was changed":                                           func(r *Run) { r.Attempts[3].Phase = "planning" },
-		`children: issue 9, "c1", is gone; it was opened`:                    func(r *Run) { r.Children = r.Children[1:] },
-		`children: issue 9, "c1", is gone`:                                   func(r *Run) { r.Children[0].Number = 10 },
-		"phases.design: is gone":                                             func(r *Run) { r.Phases = r.Phases[:1] },
-		"phases.spike.status: cannot go from pending to completed":           func(r *Run) { r.Phases = append(r.Phases, Phase{Name: "spike", Status: PhaseCompleted}) },
-		"phases.design.generation: falls from 1 to 0":                        func(r *Run) { r.Phases[1].Generation = 0 },
-		"phases.design.generation: grows from 1 to 2 with 0 new entries":     func(r *Run) { r.Phases[1].Generation = 2 },
-		"phases.design.generation: grows from 1 to 3 with 1 new entries":     func(r *Run) { r.Phases[1].Generation = 3; goBack(r) },
-		"phases.planning.status: goes from completed to in_progress without": func(r *Run) { r.Phases[0].Status = PhaseInProgress },
+		"revision: 9 does not follow 9":                                              func(r *Run) { r.Revision-- },
+		"revision: 11 does not follow 9":                                             func(r *Run) { r.Revision++ },
+		`issue_number: changed from "7" to "8"`:                                      func(r *Run) { r.IssueNumber = "8" },
+		`repository: changed from "octo/hello" to "octo/bye"`:                        func(r *Run) { r.Repository = "octo/bye" },
+		`branch_name: changed from "reprise/issue-7" to "main"`:                      func(r *Run) { r.BranchName = "main" },
+		`base_commit: changed from "0123456789`:                                      func(r *Run) { r.BaseCommit = strings.Repeat("a", 40) },
+		`run.id: changed from "run-1" to "run-2"`:                                    func(r *Run) { r.Execution.ID = "run-2" },
+		"created_at: changed from 2026-01-31 12:00:00 +0000 UTC to 2026-01-31 12:01": func(r *Run) { r.CreatedAt = at(1) },
+		"cost_tracking.total_cost_usd: falls from 9.875 to 9":                        func(r *Run) { r.Cost.USD = 9 },
+		"cost_tracking.total_input_tokens: falls from 1000 to 0":                     func(r *Run) { r.Cost.InputTokens = 0 },
+		"cost_tracking.total_output_tokens: falls from 200 to 0":                     func(r *Run) { r.Cost.OutputTokens = 0 },
+		"cost_tracking.total_cached_tokens: falls from 5000 to 0":                    func(r *Run) { r.Cost.CachedTokens = 0 },
+		"run.attempt: falls from 2 to 1":                                             func(r *Run) { r.Execution.Attempt = 1 },
+		"run.lease.fence: falls from 4 to 3":                                         func(r *Run) { r.Execution.Lease.Fence = 3 },
+		"allowance_from: falls from 2 to 1":                                          func(r *Run) { r.AllowanceFrom = 1 },
+		"rollback_history: has 0 entries where there were 1":                         func(r *Run) { r.RollbackHistory = nil },
+		"rollback_history[0]: was changed; what has happened stays":                  func(r *Run) { r.RollbackHistory[0].Reason = "another" },
+		"rollback_history[0]: was changed":                                           func(r *Run) { r.RollbackHistory[0].Timestamp = at(7) },
+		"merges: has 0 entries where there were 1":                                   func(r *Run) { r.Merges = nil },
+		"decisions: has 0 entries where there were 2":                                func(r *Run) { r.Decisions = nil },
+		"decisions[0]: was changed":                                                  func(r *Run) { r.Decisions[0].Why = "another" },
+		"questions: has 1 entries where there were 2":                                func(r *Run) { r.Questions = r.Questions[:1] },
+		"questions[0]: was changed":                                                  func(r *Run) { r.Questions[0].Answer = "RPC" },
+		"questions[1]: was changed":                                                  func(r *Run) { r.Questions[1].Text = "another" },
+		"approvals: has 0 entries where there were 1":                                func(r *Run) { r.Approvals = nil },
+		"approvals[0]: was changed":                                                  func(r *Run) { r.Approvals[0].Digest = "0b" },
+		"attempts: has 3 entries where there were 4":                                 func(r *Run) { r.Attempts = r.Attempts[:3] },
+		"attempts[0]: was changed":                                                   func(r *Run) { r.Attempts[0].Usage.USD = 0 },
+		"attempts[2]: was changed":                                                   func(r *Run) { r.Attempts[2].EndedAt = nil },
+		"attempts[3]: was changed":                                                   func(r *Run) { r.Attempts[3].Phase = "planning" },
+		`children: issue 9, "c1", is gone; it was opened`:                            func(r *Run) { r.Children = r.Children[1:] },
+		`children: issue 9, "c1", is gone`:                                           func(r *Run) { r.Children[0].Number = 10 },
+		"phases.design: is gone":                                                     func(r *Run) { r.Phases = r.Phases[:1] },
+		"phases.spike.status: cannot go from pending to completed":                   func(r *Run) { r.Phases = append(r.Phases, Phase{Name: "spike", Status: PhaseCompleted}) },
+		"phases.design.generation: falls from 1 to 0":                                func(r *Run) { r.Phases[1].Generation = 0 },
+		"phases.design.generation: grows from 1 to 2 with 0 new entries":             func(r *Run) { r.Phases[1].Generation = 2 },
+		"phases.design.generation: grows from 1 to 3 with 1 new entries":             func(r *Run) { r.Phases[1].Generation = 3; goBack(r) },
+		"phases.planning.status: goes from completed to in_progress without":         func(r *Run) { r.Phases[0].Status = PhaseInProgress },
 	} {
 		t.Run(want, func(t *testing.T) {
 			old, next := after(change)
@@ -116,7 +116,7 @@ func TestCheckNextKnowsEveryWayOfAPhase(t *testing.T) {
 		rollback = "r"
 		always   = "a"
 	)
-	all := PhaseStatuses() // pending, in_progress, completed, failed, skipped
+	all := WordsOf("PhaseStatus") // pending, in_progress, completed, failed, skipped
 	for from, row := range map[PhaseStatus][]string{
 		PhasePending:    {always, always, never, never, always},
 		PhaseInProgress: {rollback, always, always, always, always},
@@ -127,7 +127,7 @@ func TestCheckNextKnowsEveryWayOfAPhase(t *testing.T) {
 		for i, to := range all {
 			for _, back := range []bool{false, true} {
 				old, next := after(func(r *Run) {
-					r.Phases[2].Status = to
+					r.Phases[2].Status = PhaseStatus(to)
 					if back {
 						goBack(r)
 					}

@@ -190,7 +190,7 @@ func DecodingMistake(data []byte, filename string, err error) *Mistake {
 		}
 	case errors.As(err, &semantic):
 		pointer, offset = semantic.JSONPointer, semantic.ByteOffset
-		message = found(semantic.JSONKind) + " does not fit here; " + wanted(semantic.GoType) + " is expected"
+		message = named(semantic.JSONKind) + " does not fit here; " + wanted(semantic.GoType) + " is expected"
 		if errors.Is(err, jsonv2.ErrUnknownName) {
 			message = "unknown field: metadata.json has none of that name here"
 		}
@@ -201,15 +201,15 @@ func DecodingMistake(data []byte, filename string, err error) *Mistake {
 	return &Mistake{File: filename, Line: line, Column: column, Path: dotted(pointer), Message: message}
 }
 
-// found names a kind of JSON value.
-func found(kind jsontext.Kind) string {
+// named is a kind of JSON value in words.
+func named(kind jsontext.Kind) string {
 	return cmp.Or(map[jsontext.Kind]string{
 		jsontext.KindNull: "null", jsontext.KindFalse: "true or false", jsontext.KindTrue: "true or false",
-		jsontext.KindString: "this text", jsontext.KindNumber: "this number", jsontext.KindBeginArray: "a list",
+		jsontext.KindString: "text", jsontext.KindNumber: "a number", jsontext.KindBeginArray: "a list",
 	}[kind], "an object")
 }
 
-// wanted names the JSON that a Go type is read from.
+// wanted names the JSON that a Go type is read from: that of its zero value.
 func wanted(t reflect.Type) string {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -219,11 +219,14 @@ func wanted(t reflect.Type) string {
 		return "something else"
 	case t.PkgPath() == "time":
 		return "a time such as 2026-01-31T12:00:00Z"
+	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
+		return "a whole number"
 	}
-	return cmp.Or(map[reflect.Kind]string{
-		reflect.Bool: "true or false", reflect.String: "text", reflect.Int: "a whole number", reflect.Int64: "a whole number",
-		reflect.Float64: "a number", reflect.Slice: "a list",
-	}[t.Kind()], "an object")
+	data, err := jsonv2.Marshal(reflect.Zero(t).Interface())
+	if err != nil || len(data) == 0 {
+		return "something else"
+	}
+	return named(jsontext.Kind(data[0]))
 }
 
 // positionIn gives the line and the column of a byte, both from 1.
@@ -304,9 +307,4 @@ func JoinMistakes(mistakes []*Mistake) error {
 		errs[i] = m
 	}
 	return errors.Join(errs...)
-}
-
-// NotOneOf says of a word that it is none of the valid ones.
-func NotOneOf[T ~string](word T, valid ...T) string {
-	return fmt.Sprintf("%.80q is not one of %s", string(word), strings.Join(texts(valid...), ", "))
 }

@@ -43,16 +43,16 @@ func TestParseRefuses(t *testing.T) {
 		"a phase twice":            {with(`"testing": {`, `"design": {`), "", "phases.design: the name occurs twice"},
 		"twice, deep":              {with(`"complexity": "high"`, `"x": 1, "x": 2`), `"x": 2`, "phases.planning.report.x: the name occurs twice"},
 
-		"text, not int":    {with(`"round": 1`, `"round": "one"`), `"one"`, "phases.planning.round: this text does not fit here; a whole number is expected"},
-		"not whole":        {with(`"round": 1`, `"round": 1.5`), `1.5`, "phases.planning.round: this number does not fit here; a whole number is expected"},
+		"text, not int":    {with(`"round": 1`, `"round": "one"`), `"one"`, "phases.planning.round: text does not fit here; a whole number is expected"},
+		"not whole":        {with(`"round": 1`, `"round": 1.5`), `1.5`, "phases.planning.round: a number does not fit here; a whole number is expected"},
 		"list of phases":   {with(`"phases": {`, `"phases": [9], "x": {`), "[9]", "phases: a list does not fit here; an object is expected"},
-		"no time":          {with(`"2026-01-31T12:09:00Z"`, `"yesterday"`), `"yesterday"`, "stop.at: this text does not fit here; a time such as 2026-01-31T12:00:00Z is expected"},
+		"no time":          {with(`"2026-01-31T12:09:00Z"`, `"yesterday"`), `"yesterday"`, "stop.at: text does not fit here; a time such as 2026-01-31T12:00:00Z is expected"},
 		"bool, not text":   {with(`"IC_1"`, `true`), "true,\n  \"pull_cursor", "cursor: true or false does not fit here; text is expected"},
-		"number, not bool": {with(`"resumed": true`, `"resumed": 1`), "", "attempts[3].resumed: this number does not fit here; true or false is expected"},
+		"number, not bool": {with(`"resumed": true`, `"resumed": 1`), "", "attempts[3].resumed: a number does not fit here; true or false is expected"},
 		"object, not list": {with(`"attempts": [`, `"attempts": {}, "x": [`), "{}, ", "attempts: an object does not fit here; a list is expected"},
-		"text, not amount": {with(`"usd": 10`, `"usd": "10"`), `"10"`, "budget.usd: this text does not fit here; a number is expected"},
+		"text, not amount": {with(`"usd": 10`, `"usd": "10"`), `"10"`, "budget.usd: text does not fit here; a number is expected"},
 		"list, not object": {with(`"budget": {`, `"budget": [], "x": {`), "[], ", "budget: a list does not fit here; an object is expected"},
-		"too large":        {with(`"revision": 9`, `"revision": 9e99`), "9e99", "revision: this number does not fit here; a whole number is expected"},
+		"too large":        {with(`"revision": 9`, `"revision": 9e99`), "9e99", "revision: a number does not fit here; a whole number is expected"},
 		"not UTF-8":        {with(`"IC_1"`, "\"\xff\""), "\xff", "cursor: invalid UTF-8"},
 
 		"no schema":          {with(`  "schema": 4,`, ``), "{", "schema: is missing: this is not a record that reprise wrote"},
@@ -72,7 +72,7 @@ func TestParseRefuses(t *testing.T) {
 		"other zone":          {with(`"at": "2026-01-31T12:09:00Z"`, `"at": "2026-01-31T12:09:00+00:00"`), `"at": "2026-01-31T12:09:00+`, "stop.at: "},
 		"two mistakes": {
 			strings.NewReplacer(`"turns": 3`, `"turns": -3`, `"reprise/issue-7"`, `"-x"`).Replace(file), `"branch_name"`,
-			"branch_name: \"-x\" begins with '-'\nm.json:",
+			"branch_name: \"-x\" is not a name of a branch that git takes, in UTF-8 and at most 200 bytes\nm.json:",
 		},
 		"deep report": {
 			with(`"complexity": "high"`, `"x": `+strings.Repeat("[", 200)+strings.Repeat("]", 200)), `"report"`,

@@ -7,17 +7,17 @@ import (
 
 // Task is a part of the work that a phase has found.
 type Task struct {
-	ID    string   `json:"id" check:"text,id"`
+	ID    string   `json:"id" check:"text,ID"`
 	Phase string   `json:"phase" check:"phase"` // that found it
 	Title string   `json:"title" check:"text"`
 	Goal  string   `json:"goal"`
-	Files []string `json:"files,omitempty" check:"path"` // it is likely to touch, as the agent named them
+	Files []string `json:"files,omitempty" check:"Path"` // it is likely to touch, as the agent named them
 	Needs []string `json:"needs,omitempty"`              // ids of tasks to be done before
 }
 
 // Question is something that an agent asks people. The run waits for the answer.
 type Question struct {
-	ID         string     `json:"id" check:"text,id"` // q1, q2 and so on through the whole run
+	ID         string     `json:"id" check:"text,ID"` // q1, q2 and so on through the whole run
 	Phase      string     `json:"phase" check:"phase"`
 	Generation int        `json:"generation"`
 	Attempt    int        `json:"attempt"` // that asked
@@ -41,7 +41,7 @@ type Approval struct {
 	Touched    int    `json:"touched,omitzero"`    // see Phase.Touched
 	Digest     string `json:"digest" check:"text"` // of the artifact
 	// Role is the one that was asked for: By had it, or a higher one. Empty if nobody asked for a certain one.
-	Role    string    `json:"role,omitempty" check:"role"`
+	Role    string    `json:"role,omitempty" check:"Role"`
 	By      string    `json:"by,omitempty"`
 	Comment int64     `json:"comment_id,omitzero"`
 	At      time.Time `json:"at"`
@@ -50,12 +50,12 @@ type Approval struct {
 // Child is an issue of its own that a phase asks for.
 type Child struct {
 	// ID stands for the title: whoever asks for the same asks for this one.
-	ID     string `json:"id" check:"text,id"`
+	ID     string `json:"id" check:"text,ID"`
 	Phase  string `json:"phase" check:"phase"` // that asked first
 	Title  string `json:"title" check:"text"`
 	Body   string `json:"body,omitempty"`
 	Number int    `json:"number,omitzero"` // of the issue; 0: none was opened
-	URL    string `json:"url,omitempty" check:"link"`
+	URL    string `json:"url,omitempty" check:"Link"`
 }
 
 // Opened reports whether the issue is there.
@@ -72,7 +72,7 @@ type PullReview struct {
 	ID       int64           `json:"id"`
 	At       time.Time       `json:"at"` // when it was taken
 	By       string          `json:"by"`
-	URL      string          `json:"url,omitempty" check:"link"`
+	URL      string          `json:"url,omitempty" check:"Link"`
 	Phase    string          `json:"phase,omitempty" check:"phase"` // the run was taken back to it; empty: to none
 	Comments []ReviewComment `json:"comments,omitempty" check:"-"`
 	Refused  Reason          `json:"refused,omitempty"` // why it was not carried out; empty: it was

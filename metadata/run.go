@@ -22,32 +22,32 @@ type Run struct {
 	Schema   int `json:"schema" check:"-"` // format version, see Schema
 	Revision int `json:"revision"`         // grows by one with every saved change
 
-	IssueNumber     string `json:"issue_number" check:"text,id"` // "7", or a name such as "add-hello" for an issue read from a file
-	IssueURL        string `json:"issue_url" check:"link"`
+	IssueNumber     string `json:"issue_number" check:"text,ID" next:"same"` // "7", or a name such as "add-hello" for an issue read from a file
+	IssueURL        string `json:"issue_url" check:"Link"`
 	IssueTitle      string `json:"issue_title"`
-	Repository      string `json:"repository" check:"repository"` // owner/name, or empty
-	WorkflowVersion string `json:"workflow_version"`              // version of reprise that started the run
-	Language        string `json:"language" check:"language"`     // "en" or "ja"
-	BranchName      string `json:"branch_name" check:"text,branch"`
-	BaseCommit      string `json:"base_commit" check:"commit"`           // the newest commit of the base that the branch has: it started from it, or Merges has it last
-	BaseBranch      string `json:"base_branch,omitempty" check:"branch"` // the base, which the work goes into; empty: the default branch
+	Repository      string `json:"repository" check:"Repository" next:"same"` // owner/name, or empty
+	WorkflowVersion string `json:"workflow_version"`                          // version of reprise that started the run
+	Language        string `json:"language" check:"Language"`                 // "en" or "ja"
+	BranchName      string `json:"branch_name" check:"text,Branch" next:"same"`
+	BaseCommit      string `json:"base_commit" check:"Commit"`           // the newest commit of the base that the branch has: it started from it, or Merges has it last
+	BaseBranch      string `json:"base_branch,omitempty" check:"Branch"` // the base, which the work goes into; empty: the default branch
 	CurrentPhase    string `json:"current_phase" check:"phase"`
 
 	Status Status `json:"status"`
 	Stop   *Stop  `json:"stop"` // why the run is not going on; nil while it is running
 
 	DesignDecisions DesignDecisions `json:"design_decisions"`
-	Cost            Cost            `json:"cost_tracking"`
+	Cost            Cost            `json:"cost_tracking" next:"inside"`
 	Phases          Phases          `json:"phases"`
 	RollbackHistory []Rollback      `json:"rollback_history"`
 
 	PRNumber          int               `json:"pr_number,omitzero"`
-	PRURL             string            `json:"pr_url,omitempty" check:"link"`
+	PRURL             string            `json:"pr_url,omitempty" check:"Link"`
 	GitHubIntegration GitHubIntegration `json:"github_integration"`
 	ExternalDocuments map[string]string `json:"external_documents,omitempty"`
 
 	Pipeline   Pipeline      `json:"pipeline"`
-	Execution  Execution     `json:"run"`
+	Execution  Execution     `json:"run" next:"inside"`
 	Cursor     string        `json:"cursor"`                // id of the comment with the last command that was taken; empty if there is none
 	PullCursor string        `json:"pull_cursor,omitempty"` // the same for the comments on the pull request
 	Issue      Issue         `json:"issue_snapshot"`
@@ -66,7 +66,7 @@ type Run struct {
 	Baseline   []CheckResult `json:"baseline,omitempty"` // how checks ended without the work, on the newest base, as far as that is known
 
 	// AllowanceFrom is the number of the last attempt that no longer counts against retry limits.
-	AllowanceFrom int `json:"allowance_from" check:"attempt"`
+	AllowanceFrom int `json:"allowance_from" check:"attempt" next:"grows"`
 
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -103,16 +103,16 @@ type DesignDecisions struct {
 
 // Cost is what all attempts together have used.
 type Cost struct {
-	InputTokens  int64   `json:"total_input_tokens"`
-	OutputTokens int64   `json:"total_output_tokens"`
-	CachedTokens int64   `json:"total_cached_tokens"` // read from a cache, not contained in InputTokens
-	USD          float64 `json:"total_cost_usd"`
+	InputTokens  int64   `json:"total_input_tokens" next:"grows"`
+	OutputTokens int64   `json:"total_output_tokens" next:"grows"`
+	CachedTokens int64   `json:"total_cached_tokens" next:"grows"` // read from a cache, not contained in InputTokens
+	USD          float64 `json:"total_cost_usd" next:"grows"`
 }
 
 // GitHubIntegration holds what reprise made on GitHub and must find again.
 type GitHubIntegration struct {
 	ProgressCommentID  int64  `json:"progress_comment_id,omitzero"`
-	ProgressCommentURL string `json:"progress_comment_url,omitempty" check:"link"`
+	ProgressCommentURL string `json:"progress_comment_url,omitempty" check:"Link"`
 	NoticeCommentID    int64  `json:"notice_comment_id,omitzero"` // the newest one that told people of a stop
 	NoticeFor          string `json:"notice_for,omitempty"`       // of which
 	LabelsOn           int    `json:"labels_on,omitzero"`         // pull request that was given the labels of the issue
@@ -121,17 +121,17 @@ type GitHubIntegration struct {
 // Pipeline names the frozen pipeline of the run; its text lies beside this file as pipeline.json.
 type Pipeline struct {
 	Name   string `json:"name" check:"text"`
-	Digest string `json:"digest" check:"text,digest"` // "sha256:" and 64 hex digits, of pipeline.json and prompts.json
+	Digest string `json:"digest" check:"text,Digest"` // "sha256:" and 64 hex digits, of pipeline.json and prompts.json
 	// Definition is the same digest before the command line changed anything for this run.
-	Definition string `json:"definition" check:"text,digest"`
-	Source     string `json:"source" check:"relative"` // "builtin:full", or the path it was read from
+	Definition string `json:"definition" check:"text,Digest"`
+	Source     string `json:"source" check:"Reference"` // "builtin:full", or the path it was read from
 }
 
 // Execution identifies the process that works on the run.
 type Execution struct {
-	ID      string `json:"id" check:"text"` // stays the same for the life of the run
-	Attempt int    `json:"attempt"`         // grows by one with every start of a process on it
-	Push    bool   `json:"push"`            // every commit goes to origin
+	ID      string `json:"id" check:"text" next:"same"`
+	Attempt int    `json:"attempt" next:"grows"` // by one with every start of a process on it
+	Push    bool   `json:"push"`                 // every commit goes to origin
 	Lease   *Lease `json:"lease,omitempty"`
 	// Told is, for each hook of the pipeline, the revision up to which it has taken every event.
 	Told []int `json:"told,omitempty"`
@@ -140,13 +140,13 @@ type Execution struct {
 // CI is what CI says of the work of a run, which is asked for before it is completed.
 type CI struct {
 	After  int    `json:"after"`                           // number of the newest attempt when all was good; 0: it was not yet
-	Commit string `json:"commit,omitempty" check:"commit"` // that it was good on; empty: nothing has run there
+	Commit string `json:"commit,omitempty" check:"Commit"` // that it was good on; empty: nothing has run there
 }
 
 // Merge is a merge of the base into the branch of a run.
 type Merge struct {
 	At        time.Time `json:"at"`
-	Commit    string    `json:"commit" check:"commit"`   // of the base
+	Commit    string    `json:"commit" check:"Commit"`   // of the base
 	Conflicts []string  `json:"conflicts,omitempty"`     // paths at which the two conflicted, as people see them
 	Attempt   int       `json:"attempt" check:"attempt"` // number of the newest attempt before it
 }
@@ -202,23 +202,23 @@ type Spent struct {
 
 // Phase is the record of one phase.
 type Phase struct {
-	Name string `json:"-" check:"text,id"` // its key in the file
+	Name string `json:"-" check:"text,ID"` // its key in the file
 	Task string `json:"task,omitempty"`    // that it does, as the part "implementation.t1" of implementation does t1
 
 	Status         PhaseStatus `json:"status"`
 	RetryCount     int         `json:"retry_count"` // revises in this generation
 	StartedAt      *time.Time  `json:"started_at"`
 	CompletedAt    *time.Time  `json:"completed_at"`
-	ReviewResult   string      `json:"review_result" check:"ruling,optional"` // verdict of the newest review, or empty
+	ReviewResult   string      `json:"review_result" check:"Ruling,optional"` // verdict of the newest review, or empty
 	OutputFiles    []string    `json:"output_files" check:"text,file"`        // paths from the top of the repository
 	CurrentStep    Step        `json:"current_step" check:"optional"`         // the step to do next; empty unless in progress
 	CompletedSteps []Step      `json:"completed_steps"`
 
 	RollbackContext *RollbackContext `json:"rollback_context"`
 
-	Base string `json:"base" check:"commit"` // commit the phase started from
+	Base string `json:"base" check:"Commit"` // commit the phase started from
 	// Upstream is the commit of the base that Base has, once a newer one was merged, which is no work of the phase.
-	Upstream   string `json:"upstream,omitempty" check:"commit"`
+	Upstream   string `json:"upstream,omitempty" check:"Commit"`
 	Generation int    `json:"generation"` // grows by one with every rollback to this phase or an earlier one
 	Round      int    `json:"round"`      // reviews so far in this generation
 	Digest     string `json:"digest"`     // of the artifact, as the newest write left it
@@ -235,7 +235,7 @@ type Phase struct {
 	// Opened are the changes of protected paths that the newest write asks for. Each is made once a person approves.
 	Opened []Opened `json:"opened,omitempty"`
 	// Approve is the role of a person who has to approve the phase besides what the pipeline asks for, and Ask why.
-	Approve string `json:"approve,omitempty" check:"role"`
+	Approve string `json:"approve,omitempty" check:"Role"`
 	Ask     Reason `json:"ask,omitempty"`
 	// Touched is how often others have changed on the branch what the phase left. An approval is for one such number.
 	Touched int `json:"touched,omitzero"`
@@ -254,7 +254,7 @@ type Phase struct {
 
 // Best is work of a phase that none of its later attempts has surpassed, and what was found of it.
 type Best struct {
-	Commit      string          `json:"commit" check:"text,commit"`     // that has it
+	Commit      string          `json:"commit" check:"text,Commit"`     // that has it
 	Written     int             `json:"written" check:"attempt"`        // the attempt that wrote it
 	Digest      string          `json:"digest"`                         // of the artifact
 	OutputFiles []string        `json:"output_files" check:"text,file"` // as those of Phase
@@ -268,8 +268,8 @@ type Best struct {
 
 // Lane is the work of a part that is done beside others, in a tree of its own.
 type Lane struct {
-	Base string `json:"base" check:"text,commit"`      // commit of the run's branch that the work started from
-	Head string `json:"head,omitempty" check:"commit"` // newest commit with the work, a second parent in the history of the branch; empty: none yet
+	Base string `json:"base" check:"text,Commit"`      // commit of the run's branch that the work started from
+	Head string `json:"head,omitempty" check:"Commit"` // newest commit with the work, a second parent in the history of the branch; empty: none yet
 	// Conflict is why the work could not be integrated; nil: it could, or nobody tried.
 	Conflict *Conflict `json:"conflict,omitempty"`
 }
@@ -277,7 +277,7 @@ type Lane struct {
 // Conflict is why the work of a lane could not be merged with what was merged before it.
 type Conflict struct {
 	Parts []string `json:"parts,omitempty" check:"phase"` // that were merged since the lane began
-	Paths []string `json:"paths,omitempty" check:"path"`  // that both have changed; none: they merge, but checks fail on the result
+	Paths []string `json:"paths,omitempty" check:"Path"`  // that both have changed; none: they merge, but checks fail on the result
 	// Writer is the attempt in which the writer of the part brought the two together; 0: that is left to do.
 	Writer int  `json:"writer,omitzero" check:"attempt"`
 	Anew   bool `json:"anew,omitzero"`   // what the writer did was not enough: the part is done anew on what was merged
@@ -394,12 +394,12 @@ type Rollback struct {
 	FromPhase        string    `json:"from_phase" check:"phase"`
 	FromStep         Step      `json:"from_step" check:"optional"`
 	ToPhase          string    `json:"to_phase" check:"text,phase"`
-	ToStep           Step      `json:"to_step" check:"-"`
+	ToStep           Step      `json:"to_step" check:"AgentStep"`
 	Reason           string    `json:"reason" check:"text"`
 	TriggeredBy      Trigger   `json:"triggered_by"`
 	By               string    `json:"by,omitempty"`
-	CommentURL       string    `json:"comment_url,omitempty" check:"link"`
-	ReviewResultPath string    `json:"review_result_path,omitempty" check:"path"`
+	CommentURL       string    `json:"comment_url,omitempty" check:"Link"`
+	ReviewResultPath string    `json:"review_result_path,omitempty" check:"Path"`
 }
 
 // Trigger says who caused a rollback.
@@ -417,11 +417,11 @@ type RollbackContext struct {
 	FromPhase    string           `json:"from_phase" check:"phase"`
 	FromStep     Step             `json:"from_step" check:"optional"`
 	Reason       string           `json:"reason" check:"text"`
-	ReviewResult string           `json:"review_result,omitempty" check:"path"` // path of a review to read
+	ReviewResult string           `json:"review_result,omitempty" check:"Path"` // path of a review to read
 	Details      *RollbackDetails `json:"details"`
 	Earlier      []string         `json:"earlier,omitempty"` // reasons of rollbacks before that are not met either, the newest first
 	By           string           `json:"by,omitempty"`
-	CommentURL   string           `json:"comment_url,omitempty" check:"link"`
+	CommentURL   string           `json:"comment_url,omitempty" check:"Link"`
 }
 
 // RollbackDetails counts what the review that led to a rollback had found.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -46,25 +45,15 @@ func declared(t *testing.T) map[string][]string {
 }
 
 func TestWordsAreComplete(t *testing.T) {
-	lists := maps.Clone(closedLists)
-	maps.DeleteFunc(lists, func(name string, _ []string) bool { return name == strings.ToLower(name) }) // of no type
-	if diff := cmp.Diff(declared(t), lists); diff != "" {
-		t.Errorf("constants and the lists that are checked (-constants +lists):\n%s", diff)
-	}
-	defs := definitions()
-	for name, list := range lists {
-		var words []string
-		for _, quoted := range regexp.MustCompile(`"\w+"`).FindAllString(defs[name], -1) {
-			words = append(words, strings.Trim(quoted, `"`))
-		}
-		if diff := cmp.Diff(list, words); diff != "" {
+	for name, words := range declared(t) {
+		if diff := cmp.Diff(words, WordsOf(name)); diff != "" {
 			t.Errorf("#%s (-Go +CUE):\n%s", name, diff)
 		}
 	}
 }
 
-// definitions gives the text of each definition in the CUE schema, by name.
-func definitions() map[string]string {
+// structs gives the text of each definition of an object in the CUE schema, by name.
+func structs() map[string]string {
 	defs := map[string]string{}
 	for _, part := range strings.Split(SchemaCUE, "\n#")[1:] {
 		name, body, _ := strings.Cut(part, ":")
@@ -74,8 +63,8 @@ func definitions() map[string]string {
 }
 
 func TestSchemaHasTheFieldsOfTheTypes(t *testing.T) {
-	defs := definitions()
-	field := regexp.MustCompile(`(?m)^\t(\w+)(\??):`)
+	defs := structs()
+	field := regexp.MustCompile(`(?m)^\t(\w+)(\??): *(.*)$`)
 	seen := map[reflect.Type]bool{}
 	var visit func(typ reflect.Type)
 	visit = func(typ reflect.Type) {
@@ -91,7 +80,7 @@ func TestSchemaHasTheFieldsOfTheTypes(t *testing.T) {
 			return
 		}
 		seen[typ] = true
-		want, got := map[string]string{}, map[string]string{}
+		want, got, forms := map[string]string{}, map[string]string{}, map[string]string{}
 		for i := range typ.NumField() {
 			f := typ.Field(i)
 			visit(f.Type)
@@ -108,10 +97,23 @@ func TestSchemaHasTheFieldsOfTheTypes(t *testing.T) {
 			}
 		}
 		for _, m := range field.FindAllStringSubmatch(defs[typ.Name()], -1) {
-			got[m[1]] = m[2]
+			got[m[1]], forms[m[1]] = m[2], m[3]
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("#%s (-Go +CUE):\n%s", typ.Name(), diff)
+		}
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			for word := range strings.SplitSeq(f.Tag.Get("check"), ",") {
+				form, known := map[string]string{"file": "#Path", "phase": "#ID", "": "", "-": "", "text": "", "optional": "", "attempt": ""}[word]
+				if _, is := definitions()[word]; !known {
+					form, known = "#"+word, is
+				}
+				if !known || name != "-" && !strings.Contains(forms[name], form) {
+					t.Errorf("%s.%s is %q, and in the schema %s", typ.Name(), name, word, forms[name])
+				}
+			}
 		}
 	}
 	visit(reflect.TypeFor[Run]())

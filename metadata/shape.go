@@ -4,95 +4,106 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
-// CheckID says what is wrong with the id of an issue or the name of a phase, nil if nothing is.
-func CheckID(id string) error {
-	if id == "" {
-		return errors.New("is missing")
-	}
-	for i, c := range id {
-		letter := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
-		if !letter && (i == 0 || !strings.ContainsRune("._-", c)) || i > 63 {
-			return fmt.Errorf("%.80q is not a lower case letter or digit and up to 63 of those, '.', '_' and '-'", id)
+// definition is what schema.cue says of a text, or of the words of a list.
+type definition struct {
+	says       string // what a text is not that does not fit
+	words      []string
+	has, lacks []*regexp.Regexp
+}
+
+// definitions reads them, by their names.
+var definitions = sync.OnceValue(func() map[string]definition {
+	all := map[string]definition{}
+	value := regexp.MustCompile(`([!=]~)?"((?:[^"\\]|\\.)*)"`)
+	for _, m := range regexp.MustCompile(`(?m)^(?:// (.*)\n)?#(\w+): +([^{\n].*(?:\n\t.*)*)`).FindAllStringSubmatch(SchemaCUE, -1) {
+		d := definition{says: m[1]}
+		for _, v := range value.FindAllStringSubmatch(m[3], -1) {
+			switch text, _ := strconv.Unquote(`"` + v[2] + `"`); v[1] {
+			case "=~":
+				d.has = append(d.has, regexp.MustCompile(text))
+			case "!~":
+				d.lacks = append(d.lacks, regexp.MustCompile(text))
+			default:
+				d.words = append(d.words, text)
+			}
 		}
+		all[m[2]] = d
+	}
+	return all
+})
+
+// fit says what is wrong with a text that is to have a form, nil if nothing is, or there is no such form.
+func fit(form, text string) error {
+	d := definitions()[form]
+	wrong := slices.ContainsFunc(d.has, func(re *regexp.Regexp) bool { return !re.MatchString(text) }) ||
+		slices.ContainsFunc(d.lacks, func(re *regexp.Regexp) bool { return re.MatchString(text) })
+	switch {
+	case form == "file":
+		return CheckPath(text)
+	case text == "" && wrong:
+		return errors.New("is missing")
+	case form == "Link" && wrong: // it may hold a secret
+		return errors.New("is not " + d.says)
+	case form == "Link":
+		return credential(text)
+	case wrong || !utf8.ValidString(text) && (form == "Path" || form == "Branch") || form == "Branch" && len(text) > 200:
+		return fmt.Errorf("%.200q is not %s", text, d.says)
 	}
 	return nil
 }
 
-// CheckBranch says what is wrong with the name of a branch, nil if git takes
-// it: the rules of git check-ref-format --branch. It is stricter in four
-// things: "@", which can mean HEAD, at most 200 bytes, UTF-8, and no control
-// character beyond ASCII either.
-func CheckBranch(name string) error {
-	switch {
-	case name == "":
-		return errors.New("is missing")
-	case len(name) > 200:
-		return fmt.Errorf("%.40q... has %d bytes, more than 200", name, len(name))
-	case !utf8.ValidString(name):
-		return fmt.Errorf("%q is not UTF-8", name)
-	case name[0] == '-':
-		return fmt.Errorf("%q begins with '-'", name)
-	case name == "HEAD" || name == "@":
-		return fmt.Errorf("%q has a meaning of its own in git", name)
-	case strings.HasSuffix(name, "."):
-		return fmt.Errorf("%q ends with '.'", name)
-	}
-	for _, bad := range []string{"..", "@{", " ", "~", "^", ":", "?", "*", "[", `\`} {
-		if strings.Contains(name, bad) {
-			return fmt.Errorf("%q contains %q, which git does not take", name, bad)
-		}
-	}
-	if hasControl(name) {
-		return fmt.Errorf("%q contains a control character", name)
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
-			return fmt.Errorf("%q has a part that is empty, begins with '.' or ends with \".lock\"", name)
-		}
+// WordsOf are the words of a list of schema.cue, in their order.
+func WordsOf(list string) []string {
+	if d := definitions()[list]; d.has == nil && d.lacks == nil {
+		return d.words
 	}
 	return nil
 }
+
+// NotOneOf says that a word is none of those of a list, nil if it is.
+func NotOneOf(list, word string) error {
+	if all := WordsOf(list); !slices.Contains(all, word) {
+		return fmt.Errorf("%.80q is not one of %s", word, strings.Join(all, ", "))
+	}
+	return nil
+}
+
+// AgentSteps are the steps that an agent does, in their order. A run can be taken back to each.
+func AgentSteps() []Step { return []Step{Execute, Review, Revise} }
+
+// Roles are those that may be asked for an approval, each with the rights of the one before.
+func Roles() []string { return WordsOf("Role") }
+
+// Languages are those that a run may be in.
+func Languages() []string { return WordsOf("Language") }
+
+// CheckID says what is wrong with the id of an issue or the name of a phase, nil if nothing is.
+func CheckID(id string) error { return fit("ID", id) }
+
+// CheckBranch says what is wrong with the name of a branch, nil if git takes it: the rules of git check-ref-format
+// --branch, but for "@", which can mean HEAD, names beyond 200 bytes or in no UTF-8, and control characters.
+func CheckBranch(name string) error { return fit("Branch", name) }
 
 // CheckPath says what is wrong with a path from the top of the repository, nil
 // if nothing is: UTF-8, relative, with slashes, clean, not leading out, and not
 // into what any file system takes for git's own folder.
 func CheckPath(p string) error {
-	if err := checkMention(p); err != nil {
+	if err := fit("Path", p); err != nil {
 		return err
 	}
 	for part := range strings.SplitSeq(p, "/") {
 		if name := FoldName(part); name == ".git" || name == "git~1" {
 			return fmt.Errorf("%q lies in a .git folder, which belongs to git", p)
 		}
-	}
-	return nil
-}
-
-// checkMention says what is wrong with a path that a record only mentions, as CheckPath does: such a path may lie in
-// a .git folder, and does in records that are older than that rule.
-func checkMention(p string) error {
-	switch {
-	case p == "":
-		return errors.New("is empty")
-	case !utf8.ValidString(p):
-		return fmt.Errorf("%q is not UTF-8", p)
-	case absolute(p):
-		return fmt.Errorf("%q is absolute; a path from the top of the repository is expected", p)
-	case strings.Contains(p, `\`):
-		return fmt.Errorf("%q contains a backslash; paths are written with slashes", p)
-	case hasControl(p):
-		return fmt.Errorf("%q contains a control character", p)
-	case p == ".." || strings.HasPrefix(p, "../"):
-		return fmt.Errorf("%q leads out of the repository", p)
-	case p == "." || path.Clean(p) != p:
-		return fmt.Errorf("%q is not clean; %q is the same place", p, path.Clean(p))
 	}
 	return nil
 }
@@ -151,36 +162,12 @@ func isPort(s string) bool {
 // CheckURL says what is wrong with a link, nil if nothing is: http or https,
 // with a host and without credentials. The error never repeats the link,
 // because it may hold a secret.
-func CheckURL(link string) error {
-	_, rest, ok := strings.Cut(link, "://")
-	if !ok || !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") {
-		return errors.New("is not a link that begins with https:// or http://")
-	}
-	if hasControl(link) || strings.ContainsAny(link, " \\") {
-		return errors.New("contains a space, a backslash or a control character")
-	}
-	host := rest
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		host = rest[:end]
-	}
-	switch {
-	case host == "":
-		return errors.New("is a link without a host")
-	case strings.Contains(host, "@"):
-		return errors.New("contains a user name or password; write the link without it")
-	case strings.ContainsAny(host, "\"'`<>(){}|^"):
-		return errors.New("is a link whose host is no name of a machine")
-	}
-	_, query, _ := strings.Cut(rest, "?")
-	query, _, _ = strings.Cut(query, "#")
-	if name := credential(query); name != "" {
-		return fmt.Errorf("contains a credential, %s; write the link without it", name)
-	}
-	return nil
-}
+func CheckURL(link string) error { return fit("Link", link) }
 
-// credential finds the name of a parameter that by its name holds a secret.
-func credential(query string) string {
+// credential finds a parameter of a link that by its name holds a secret.
+func credential(link string) error {
+	_, query, _ := strings.Cut(link, "?")
+	query, _, _ = strings.Cut(query, "#")
 	for part := range strings.FieldsFuncSeq(query, func(c rune) bool { return c == '&' || c == ';' }) {
 		name, _, _ := strings.Cut(part, "=")
 		if plain, err := url.QueryUnescape(name); err == nil {
@@ -188,34 +175,9 @@ func credential(query string) string {
 		}
 		for _, word := range []string{"token", "secret", "password", "passwd", "api_key", "apikey", "signature"} {
 			if strings.Contains(strings.ToLower(name), word) {
-				return word
+				return fmt.Errorf("contains a credential, %s; write the link without it", word)
 			}
 		}
 	}
-	return ""
-}
-
-// absolute reports whether p is an absolute path on any system.
-func absolute(p string) bool {
-	drive := len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0]))
-	return drive || strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`)
-}
-
-// hasControl finds control characters, also those beyond ASCII, which some terminals obey.
-func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
-
-// checkRepository says what is wrong with the name of a repository, nil if nothing is: owner/name, as GitHub has it.
-func checkRepository(name string) error {
-	if owner, repo, ok := strings.Cut(name, "/"); !ok || !plainName(owner) || !plainName(repo) {
-		return fmt.Errorf("%.200q is not of the form owner/name", name)
-	}
 	return nil
-}
-
-// plainName reports whether s can be the name of an owner or a repository.
-func plainName(s string) bool {
-	other := strings.ContainsFunc(s, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c))
-	})
-	return s != "" && !other && strings.Trim(s, ".") != "" && s[0] != '-'
 }

@@ -8,7 +8,7 @@ import (
 // Verdict is what a review says, in types; prose is never read for it.
 type Verdict struct {
 	Verdict  Ruling    `json:"verdict"`
-	Commit   string    `json:"commit,omitempty" check:"commit"` // with the work it is about
+	Commit   string    `json:"commit,omitempty" check:"Commit"` // with the work it is about
 	Gates    []Gate    `json:"gates"`
 	Findings []Finding `json:"findings"`
 	Unbound  bool      `json:"unbound,omitzero"` // only the program of the reviewer knows whether its model said so
@@ -39,7 +39,7 @@ type Finding struct {
 	Problem  string        `json:"problem"`
 	Impact   string        `json:"impact"`
 	Solution string        `json:"solution"`
-	File     string        `json:"file,omitempty" check:"path"` // path from the top of the repository
+	File     string        `json:"file,omitempty" check:"Path"` // path from the top of the repository
 	Line     int           `json:"line,omitzero"`               // counts from 1
 	Status   FindingStatus `json:"status"`
 	Proof    string        `json:"proof,omitempty"` // command that fails because of it, for a blocker that came late
@@ -130,7 +130,7 @@ type Opened struct {
 
 // Violation is a change that an agent had no right to make. It was reverted.
 type Violation struct {
-	Path string `json:"path" check:"text,relative"`
+	Path string `json:"path" check:"text,Reference"`
 	Rule Reason `json:"rule"` // what it broke
 }
 

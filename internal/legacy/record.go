@@ -116,8 +116,9 @@ func (old *olderRun) parse(data []byte) error {
 			p = &olderPhase{}
 			old.Phases[name] = p
 		}
-		if p.Status = cmp.Or(p.Status, metadata.PhasePending); !slices.Contains(metadata.PhaseStatuses(), p.Status) {
-			bad("phases."+name+".status", "%s", metadata.NotOneOf(p.Status, metadata.PhaseStatuses()...))
+		p.Status = cmp.Or(p.Status, metadata.PhasePending)
+		if err := metadata.NotOneOf("PhaseStatus", string(p.Status)); err != nil {
+			bad("phases."+name+".status", "%v", err)
 		}
 	}
 	metadata.LocateMistakes(data, wrong)
@@ -314,8 +315,8 @@ func (t *takeover) completed(p *pipelines.Phase, was *olderPhase, docs []documen
 	})
 	rec.Status, rec.StartedAt, rec.CompletedAt, rec.RetryCount, rec.Accepted = metadata.PhaseCompleted, &start, &end, was.Retries, rec.Digest
 	rec.CompletedSteps, rec.Written, rec.Base = []metadata.Step{metadata.Execute}, len(run.Attempts), t.w.Repo.Tip()
-	if said := metadata.Ruling(strings.ToLower(was.Review)); said != metadata.Fail && slices.Contains(metadata.Rulings(), said) {
-		rec.ReviewResult, rec.Round = string(said), 1
+	if said := strings.ToLower(was.Review); said != string(metadata.Fail) && metadata.NotOneOf("Ruling", said) == nil {
+		rec.ReviewResult, rec.Round = said, 1
 		rec.CompletedSteps = append(rec.CompletedSteps, metadata.Review)
 	}
 }
