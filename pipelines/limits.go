@@ -132,45 +132,38 @@ func (n Network) String() string {
 	return strings.Join(out, ", ")
 }
 
+// hostForm matches a name or an address of version 6 in brackets, and the port behind a colon.
+var hostForm = text.Pattern(`^((?:\*\.)?(?:` + label + `\.)*` + label + `|\[[0-9A-Fa-f:.]+\])(?::([0-9]+))?$`)
+
+const label = `[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`
+
 // BadHost says why a text cannot stand for hosts that may be reached, or "".
 func BadHost(text string) string {
-	const expected = `is no host, expected one such as "registry.npmjs.org", "*.example.com" or "example.com:8443"`
-	if scheme, _, is := strings.Cut(text, "://"); is {
-		return "begins with " + scheme + `://, expected the host alone, such as "example.com:8443"`
+	const expected = `is no host, expected one such as "registry.npmjs.org", "*.example.com" or "example.com:8443", without https://`
+	if a, err := netip.ParseAddr(text); err == nil && a.Is6() {
+		return ""
 	}
-	host, port, hasPort := text, "", false
-	switch at := strings.LastIndexByte(text, ':'); {
-	case strings.HasPrefix(text, "["):
-		inner, rest, closed := strings.Cut(text[1:], "]")
-		host = inner
-		port, hasPort = strings.CutPrefix(rest, ":")
-		if a, err := netip.ParseAddr(host); err != nil || !closed || !a.Is6() || rest != "" && !hasPort {
-			return expected
-		}
-	case strings.Count(text, ":") == 1:
-		host, port, hasPort = text[:at], text[at+1:], true
-	case at >= 0:
-		if _, err := netip.ParseAddr(text); err != nil {
-			return expected
-		}
+	m := hostForm().FindStringSubmatch(text)
+	if m == nil {
+		return expected
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); hasPort && (err != nil || n == 0) {
+	if a, err := netip.ParseAddr(strings.Trim(m[1], "[]")); m[1][0] == '[' && (err != nil || !a.Is6()) {
+		return expected
+	}
+	if n, err := strconv.ParseUint(m[2], 10, 16); m[2] != "" && (err != nil || n == 0) {
 		return "has no port from 1 to 65535 after its colon"
-	}
-	if strings.Contains(host, ":") {
-		return "" // an address of version 6
-	}
-	for label := range strings.SplitSeq(strings.TrimPrefix(host, "*."), ".") {
-		if !isLabel(label) {
-			return expected
-		}
 	}
 	return ""
 }
 
-// isLabel reports whether a text can be a part of a host's name.
-func isLabel(text string) bool {
-	return text != "" && len(text) <= 63 && text[0] != '-' && text[len(text)-1] != '-' && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+var addressForm = text.Pattern(`^(?:https://(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])|http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[1-9][0-9]{0,4})?(?:[/?][^#\s[:cntrl:]]*)?$`)
+
+// BadAddress says why a text is no address of a webhook or of a server of tools, or "".
+func BadAddress(text string) string {
+	if addressForm().MatchString(text) {
+		return ""
+	}
+	return "is no address, expected one with https://, or of this machine with http://localhost, without a login and without #"
 }
 
 // WithheldFromAll says why no agent and no check may see an environment variable, or

@@ -3,7 +3,6 @@ package pipelines
 import (
 	_ "embed" // the paths
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -147,22 +146,16 @@ func WhyNotOpened(pattern string, paths []string) string {
 	return ""
 }
 
+var artifactForm = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
 // BadArtifact says why a name cannot be that of an artifact, or "".
 func BadArtifact(name string) string {
 	reserved := []string{"metadata.json", "pipeline.json", "issue.md", "review.md", "checks.md", "rollback_reason.md", "superseded"}
 	switch {
 	case name == "":
 		return ""
-	case strings.ContainsAny(name, `/\`):
-		return "is a path, expected the name of a file in the phase's own folder"
-	case strings.ContainsFunc(name, func(r rune) bool {
-		return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", r)
-	}):
-		return "expected letters, digits, ., _ and - only"
-	case name[0] == '.' || name[0] == '-':
-		return fmt.Sprintf("begins with %q, expected a letter or a digit", name[0])
-	case len(name) > 100:
-		return "is too long, expected at most 100 bytes"
+	case !artifactForm().MatchString(name):
+		return "is no name of a file in the phase's own folder, expected a letter or a digit and up to 99 of those, ., _ and -"
 	case slices.Contains(reserved, strings.ToLower(name)), strings.HasPrefix(name, "attempt-") && strings.HasSuffix(name, ".patch"):
 		return "is a name that reprise uses itself; choose another"
 	}

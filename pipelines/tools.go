@@ -3,7 +3,7 @@ package pipelines
 import (
 	"fmt"
 	"maps"
-	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -254,27 +254,14 @@ func (w *wrong) unknown() {
 
 func (w *wrong) server(name string, s ToolServer) {
 	switch {
-	case name == Hands:
-		w.add("reviewers have a server of that name, by which they run commands; name it otherwise", "mcp", name)
-	case strings.Contains(name, "__") || strings.HasSuffix(name, "_"):
-		w.add("two _ in a row, or one at the end, stand between server and tool; name it otherwise", "mcp", name)
+	case name == Hands || strings.Contains(name, "__") || strings.HasSuffix(name, "_"):
+		w.add("no good name: it is not that of the server of reviewers, and has no two _ in a row and none at its end", "mcp", name)
 	case (s.Command == "") == (s.URL == ""):
 		w.add("expected one of command, a program of MCP, and url, the address of a server", "mcp", name)
 	case s.Command != "" && len(s.Headers) > 0:
 		w.add("only for a server with url; a command has env", "mcp", name, "headers")
 	case s.URL != "" && len(s.Args)+len(s.Env) > 0:
 		w.add("only for a server with command; one with url has headers", "mcp", name, map[bool]string{true: "args", false: "env"}[len(s.Args) > 0])
-	}
-	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || strings.HasPrefix(u.Host, "*") || BadHost(u.Host) != "" || u.User != nil || u.Fragment != "") {
-		w.add("expected an address such as https://example.com/mcp, without a user and without #", "mcp", name, "url")
-	}
-	if u, _ := url.Parse(s.URL); u != nil && u.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) && len((ToolSet{MCP: map[string]ToolServer{name: s}}).Variables()) > 0 {
-		w.add("anybody on the way could read the variables in its headers; expected https://", "mcp", name, "url")
-	}
-	for _, text := range slices.Concat([]string{s.Command}, s.Args) {
-		if strings.ContainsRune(text, 0) {
-			w.add("no text of a command line has a zero byte", "mcp", name)
-		}
 	}
 	for field, texts := range map[string]map[string]string{"env": s.Env, "headers": s.Headers} {
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
@@ -345,58 +332,34 @@ var (
 	secret     = text.Pattern(`(?i)(authorization|cookie|key|token|secret|password|passwd|credential|credentials)$`)
 )
 
-// Further arguments of programs are let through one by one: most options say what a
-// program may do, which files it takes its settings from, or how it reports to
-// reprise, and each release may have new ones.
-
-// claudeOptions are those of Claude Code, and whether a value follows.
-func claudeOptions() map[string]bool {
-	return map[string]bool{"--append-system-prompt": true, "--betas": true, "--fallback-model": true, "--exclude-dynamic-system-prompt-sections": false}
+// letThrough are the further arguments that programs may have, and what is expected of them. Others are refused: most
+// options say what a program may do, which files it takes its settings from, or how it reports to reprise, and each
+// release may have new ones.
+var letThrough = map[string]struct {
+	form     func() *regexp.Regexp
+	expected string
+}{
+	"claude": {
+		text.Pattern(`^(?:--(?:append-system-prompt|betas|fallback-model)=[^-\x00][^\x00]*|--exclude-dynamic-system-prompt-sections)$`),
+		"--append-system-prompt, --betas or --fallback-model with a value, or --exclude-dynamic-system-prompt-sections",
+	},
+	"codex": {
+		text.Pattern(`^(?:-c|--config)=(?:developer_instructions|model_auto_compact_token_limit|model_context_window|model_reasoning_summary|model_verbosity|tool_output_token_limit)=[^\r\n\x00]+$`),
+		"-c NAME=VALUE on one line, with one of developer_instructions, model_auto_compact_token_limit, model_context_window, model_reasoning_summary, model_verbosity, tool_output_token_limit",
+	},
 }
 
-// codexSettings are those that -c may set.
-func codexSettings() []string {
-	return []string{
-		"developer_instructions", "model_auto_compact_token_limit", "model_context_window", "model_reasoning_summary", "model_verbosity", "tool_output_token_limit",
-	}
-}
-
-// args notes each argument that is not let through.
+// args notes each argument that is not let through. A value may stand behind = or follow by itself.
 func (w *wrong) args() {
-	all := w.agent.Args
-	for i := 0; i < len(all); i++ {
-		at := i
-		name, value, has := strings.Cut(all[i], "=")
-		needs, known := claudeOptions()[name]
-		if w.agent.Use == "codex" {
-			needs, known = true, name == "-c" || name == "--config"
-		}
-		if known && needs && !has && i+1 < len(all) {
+	may := letThrough[w.agent.Use]
+	for i, all := 0, w.agent.Args; i < len(all); i++ {
+		at, given := i, all[i]
+		if !may.form().MatchString(given) && !strings.Contains(given, "=") && i+1 < len(all) && !strings.HasPrefix(all[i+1], "-") {
 			i++
-			value, has = all[i], true
+			given += "=" + all[i]
 		}
-		if why := w.badArgument(name, value, known, needs, has); why != "" {
-			w.add(why, "args", at)
+		if !may.form().MatchString(given) {
+			w.add(fmt.Sprintf("%q could open the sandbox or change what reprise relies on, expected %s", given, may.expected), "args", at)
 		}
 	}
-}
-
-// badArgument says why an option with a value is not let through, or "".
-func (w *wrong) badArgument(name, value string, known, needs, has bool) string {
-	switch {
-	case !known && w.agent.Use == "codex":
-		return fmt.Sprintf("%q could open the sandbox or change what reprise relies on, expected -c with one of %s", name, strings.Join(codexSettings(), ", "))
-	case !known:
-		return fmt.Sprintf("%q could open the sandbox or change what reprise relies on, expected one of %s", name, strings.Join(slices.Sorted(maps.Keys(claudeOptions())), ", "))
-	case needs && (!has || value == ""):
-		return name + " needs a value"
-	case !needs && has:
-		return name + " takes no value"
-	case strings.HasPrefix(value, "-") || strings.ContainsRune(value, 0):
-		return fmt.Sprintf("%q is no value of %s", value, name)
-	}
-	if setting, given, _ := strings.Cut(value, "="); w.agent.Use == "codex" && (!slices.Contains(codexSettings(), setting) || given == "" || strings.ContainsAny(given, "\r\n")) {
-		return fmt.Sprintf("%q could open the sandbox or change what reprise relies on, expected NAME=VALUE on one line, with one of %s", setting, strings.Join(codexSettings(), ", "))
-	}
-	return ""
 }

@@ -83,9 +83,9 @@ func TestArguments(t *testing.T) {
 		wrong []int // of args
 	}{
 		{"claude", []string{"--betas", "b", "--append-system-prompt=Be brief.", "--fallback-model", "haiku", "--exclude-dynamic-system-prompt-sections"}, nil},
-		{"claude", []string{"--permission-mode", "acceptEdits"}, []int{0, 1}},
+		{"claude", []string{"--permission-mode", "acceptEdits"}, []int{0}},
 		{"claude", []string{"--settings={}", "--mcp-config=x", "--add-dir=/", "--allowedTools=Bash", "--plugin-dir=x", "--resume=x", "-p"}, []int{0, 1, 2, 3, 4, 5, 6}},
-		{"claude", []string{"--betas", "--dangerously-skip-permissions"}, []int{0}},
+		{"claude", []string{"--betas", "--dangerously-skip-permissions"}, []int{0, 1}},
 		{"claude", []string{"--betas=--x", "--exclude-dynamic-system-prompt-sections=1", "--betas="}, []int{0, 1, 2}},
 		{"codex", []string{"-c", "model_verbosity=\"low\"", "--config=model_context_window=100000"}, nil},
 		{"codex", []string{"--dangerously-bypass-approvals-and-sandbox", "-s", "--add-dir=/", "--enable=x"}, []int{0, 1, 2, 3}},

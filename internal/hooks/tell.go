@@ -204,7 +204,7 @@ func timeout(h pipelines.Hook) time.Duration {
 // post asks once.
 func (t *Teller) post(ctx context.Context, h pipelines.Hook, e event, body []byte, secret string) error {
 	at, err := url.Parse(h.URL)
-	if err != nil || at.Scheme != "https" && (at.Scheme != "http" || at.Hostname() != "localhost") {
+	if err != nil || pipelines.BadAddress(h.URL) != "" {
 		return errors.New("its address does not begin with https://, or with http://localhost to try it")
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout(h))

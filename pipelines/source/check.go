@@ -270,6 +270,7 @@ const maxGoal = 10_000
 var forms = map[string]func(m *MistakeList, n *Node){
 	"pattern":  eachText(pipelines.BadPattern),
 	"host":     eachText(pipelines.BadHost),
+	"address":  eachText(pipelines.BadAddress),
 	"artifact": eachText(pipelines.BadArtifact),
 	"once": func(m *MistakeList, n *Node) {
 		m.repeated(n, n.Items, "%q again")
