@@ -3,7 +3,7 @@ package source
 import (
 	"encoding/json"
 	"fmt"
-	"regexp/syntax"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -177,7 +177,7 @@ func description(v cue.Value) string {
 }
 
 // SampleOf gives a small value that fits the JSON Schema of a report: every required
-// property, the first word of an enum, the shortest list and text.
+// property, the first word of an enum, no items, and one of a few texts.
 func SampleOf(schema json.RawMessage) (json.RawMessage, error) {
 	var s Schema
 	if err := json.Unmarshal(schema, &s); err != nil {
@@ -208,10 +208,15 @@ func (s *Schema) sample() any {
 	case "array":
 		return []any{}
 	case "string":
-		if re, err := syntax.Parse(s.Pattern, syntax.Perl); err == nil && s.Pattern != "" {
-			return shortest(re.Simplify())
+		fits := func(text string) bool {
+			ok, err := regexp.MatchString(s.Pattern, text)
+			return ok && err == nil
 		}
-		return "rehearsal"
+		usual := []string{"rehearsal", "low", "a", "A", "1", "1.0.0", "2026-01-31", "a@example.com", "https://example.com/"}
+		if i := slices.IndexFunc(usual, fits); i > 0 {
+			return usual[i]
+		}
+		return usual[0] // where it does not fit, people say what does
 	case "integer", "number":
 		for _, limit := range []json.RawMessage{s.Minimum, s.Maximum} {
 			if limit != nil {
@@ -223,44 +228,6 @@ func (s *Schema) sample() any {
 		return false
 	}
 	return nil
-}
-
-// shortest gives a short text that a regular expression matches, taking the
-// first of alternatives.
-func shortest(re *syntax.Regexp) string {
-	switch re.Op {
-	case syntax.OpLiteral:
-		return string(re.Rune)
-	case syntax.OpCharClass:
-		if len(re.Rune) > 0 {
-			return string(friendly(re.Rune))
-		}
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return "x"
-	case syntax.OpCapture, syntax.OpPlus, syntax.OpAlternate:
-		return shortest(re.Sub[0])
-	case syntax.OpRepeat:
-		return strings.Repeat(shortest(re.Sub[0]), re.Min)
-	case syntax.OpConcat:
-		var b strings.Builder
-		for _, sub := range re.Sub {
-			b.WriteString(shortest(sub))
-		}
-		return b.String()
-	}
-	return ""
-}
-
-// friendly picks a character of a class, a letter or digit if it has one.
-func friendly(ranges []rune) rune {
-	for _, want := range "axAX01" {
-		for i := 0; i+1 < len(ranges); i += 2 {
-			if ranges[i] <= want && want <= ranges[i+1] {
-				return want
-			}
-		}
-	}
-	return ranges[0]
 }
 
 // reportSchema gives the JSON Schema of a report from its CUE text, or says what is wrong with that.
