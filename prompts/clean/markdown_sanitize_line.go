@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"regexp"
@@ -20,7 +21,7 @@ var (
 	// ThreadPath matches the path of an issue, a pull request or a discussion. A
 	// link to one leaves a trace there.
 	ThreadPath = regexp.MustCompile(`(?i)(?:^|/)(?:issues|pulls?|discussions)/[0-9]`)
-	safeEntity = text.Pattern(`^&(?:lt|gt|amp|quot|nbsp);`)
+	special    = text.Pattern(`&(?:lt|gt|amp|quot|nbsp);|[&$]`)
 	breakTag   = text.Pattern(`^<br ?/?>`)
 )
 
@@ -96,14 +97,19 @@ func (s *lineSanitizer) next() {
 		s.replace(2, "&#96;")
 	case c == '\\' && (s.rest[1] == '<' || s.rest[1] == '>'):
 		s.rest = s.rest[1:]
-	case c == '\\' && !inToken(s.rest[1]):
+	case c == '\\' && strings.IndexByte(separate, s.rest[1]) >= 0:
 		s.take(2)
-	case c == '\\' || inToken(c):
+	case c == '\\': // before others it is text: without it they might come together to something
+		s.replace(1, `\\`)
+	case inToken(c):
 		s.token()
 	default:
 		s.take(1)
 	}
 }
+
+// separate are characters that mention and address nothing, so that a backslash before one may stay.
+const separate = `"'()[]{}|*\_~+=!$`
 
 // escapes reports whether a text begins with a backslash that takes the
 // meaning from the character behind it.
@@ -145,69 +151,28 @@ func (s *lineSanitizer) apart() {
 
 // token writes what may be an address, a name or a reference.
 func (s *lineSanitizer) token() {
-	raw, plain := tokenOf(s.rest)
-	switch trimmed := strings.TrimRight(plain, ".,;:!?"); {
-	case raw == plain && isAddress(plain):
-		if behind := s.rest[len(raw):]; leadsToPage(plain) && standsAlone(behind) {
-			s.take(len(raw))
-			return
-		}
-		s.code(raw, trimmed)
-	case Mentions(trimmed):
-		s.code(raw, trimmed)
+	n := 1
+	for n < len(s.rest) && inToken(s.rest[n]) && !strings.HasPrefix(s.rest[n:], "![") {
+		n++
+	}
+	token := s.rest[:n]
+	trimmed := strings.TrimRight(token, ".,;:!?")
+	switch {
+	case isAddress(token) && leadsToPage(token) && standsAlone(s.rest[n:]):
+		s.take(n)
+	case isAddress(token) || Mentions(trimmed):
+		s.code(token, trimmed)
 	default:
-		s.text(raw)
+		s.replace(n, special().ReplaceAllStringFunc(token, func(found string) string {
+			return cmp.Or(map[string]string{"&": "&amp;", "$": `\$`}[found], found)
+		}))
 	}
 }
 
-// code writes a token as code. What follows its last letter stays behind it.
-func (s *lineSanitizer) code(raw, trimmed string) {
+// code writes the beginning of a token as code, and the rest behind it.
+func (s *lineSanitizer) code(token, begin string) {
 	s.apart()
-	s.out.WriteString("`" + trimmed + "`")
-	_, plain := tokenOf(raw)
-	s.out.WriteString(plain[len(trimmed):])
-	s.rest = s.rest[len(raw):]
-}
-
-// text writes a token that is only text.
-func (s *lineSanitizer) text(raw string) {
-	s.rest = s.rest[len(raw):]
-	for raw != "" {
-		switch {
-		case raw[0] == '&' && !safeEntity().MatchString(raw):
-			s.out.WriteString("&amp;")
-		case raw[0] == '$':
-			s.out.WriteString(`\$`)
-		case strings.HasPrefix(raw, `\&`): // else a reader that replaces entities before backslashes sees one
-			s.out.WriteString("&amp;")
-			raw = raw[1:]
-		case raw[0] == '\\':
-			s.out.WriteString(raw[:2])
-			raw = raw[1:]
-		default:
-			s.out.WriteByte(raw[0])
-		}
-		raw = raw[1:]
-	}
-}
-
-// tokenOf gives the token that a text begins with, as it is written and
-// without the backslashes in it.
-func tokenOf(rest string) (raw, plain string) {
-	var b strings.Builder
-	i := 0
-	for i < len(rest) && !strings.HasPrefix(rest[i:], "![") {
-		switch {
-		case inToken(rest[i]):
-		case escapes(rest[i:]) && inToken(rest[i+1]):
-			i++
-		default:
-			return rest[:i], b.String()
-		}
-		b.WriteByte(rest[i])
-		i++
-	}
-	return rest[:i], b.String()
+	s.replace(len(token), "`"+begin+"`"+token[len(begin):])
 }
 
 // isAddress reports whether a token would become a link by itself.
