@@ -319,21 +319,20 @@ func (f forge) rateLimited(c *call) *Error {
 	if f.token == "" {
 		do = text.CauseOf("do_try_then_or_token", "try again after that, or set GITHUB_TOKEN: with a token many more requests are allowed")
 	}
-	until := f.now().Add(c.wait).UTC()
-	p := f.problem(c.What, RateLimited, text.CauseOf("github_limited", "takes no more requests until {when}", "when", untilText(until)), do, nil).mayPass()
-	p.Until = until
-	return p
+	return f.until(c, text.CauseOf("github_limited", "takes no more requests until {when}", "when", f.end(c)), do).mayPass()
 }
 
-// tooMuch is for a call that this client itself would have to keep back for c.wait.
-func (f forge) tooMuch(c *call) *Error {
-	until := f.now().Add(c.wait).UTC()
-	p := f.problem(c.What, RateLimited, text.CauseOf("github_left_alone", "is left alone until {when}, because much was written there in a short time", "when", untilText(until)), tryThen, nil)
-	p.Until = until
-	return p
+// end is when the wait of a call ends.
+func (f forge) end(c *call) string {
+	return f.now().Add(c.wait).UTC().Format("2006-01-02 15:04:05 MST")
 }
 
-func untilText(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
+// until is for a call that is not made before its wait ends.
+func (f forge) until(c *call, why, do text.Cause) *Error {
+	p := f.problem(c.What, RateLimited, why, do, nil)
+	p.Until = f.now().Add(c.wait).UTC()
+	return p
+}
 
 // redact takes the token out of a text.
 func (f forge) redact(text string) string {

@@ -143,11 +143,11 @@ func (a *api) Self(ctx context.Context) (User, error) {
 		err = a.query(ctx, Request{What: what}, "query { viewer { login databaseId } }", nil, &answer)
 		w = github.User{Login: &answer.Viewer.Login, ID: &answer.Viewer.ID}
 	}
-	switch {
-	case err != nil:
+	if err == nil && w.GetLogin() == "" {
+		err = a.misfit(what, "it names nobody", nil)
+	}
+	if err != nil {
 		return User{}, err
-	case w.GetLogin() == "":
-		return User{}, a.misfit(what, "it names nobody", nil)
 	}
 	who := userOf(&w)
 	if who.IsBot() {

@@ -19,7 +19,6 @@ type Live struct {
 	comment  Comment   // its ID is 0 as long as there is none
 	checked  bool      // that it is the right one
 	shown    string    // what it reads
-	waiting  string    // what it should read; empty if that is shown
 	next     time.Time // no edit before
 	renewals int       // how often it was made again after somebody deleted it
 }
@@ -34,9 +33,9 @@ func (t *Thread) Live(marker string, id int64) *Live {
 }
 
 // Show makes the comment read body, which is given without the marker or with it, and is cut where it is longer than
-// a comment may be. There is at most one edit every ten seconds: a newer body waits for the next Show or for Flush,
+// a comment may be. There is at most one edit every ten seconds: a body that comes earlier is left out,
 // and what reads like this already is not sent. A comment that was deleted is made again, once. Errors are an *Error,
-// or why ctx was cancelled; the body waits then, too, so that a caller can warn and go on.
+// or why ctx was cancelled.
 func (l *Live) Show(ctx context.Context, body string) error { return l.make(ctx, body, false) }
 
 // Flush is Show without waiting. It is for the end.
@@ -50,14 +49,14 @@ func (l *Live) make(ctx context.Context, body string, now bool) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waiting = text
-	if text == l.shown {
-		l.waiting = ""
-	}
-	if !now && l.t.retry.now().Before(l.next) {
+	if text == l.shown || !now && l.t.retry.now().Before(l.next) {
 		return nil
 	}
-	return l.send(ctx)
+	if err = l.put(ctx, text); err == nil {
+		l.shown = text
+	}
+	l.next = l.t.retry.now().Add(liveEvery) // after a failure, too
+	return err
 }
 
 // Comment says which comment it is: 0 and nothing before there is one.
@@ -65,19 +64,6 @@ func (l *Live) Comment() (id int64, url string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.comment.ID, l.comment.URL
-}
-
-// send makes the comment read what waits. The caller holds the lock.
-func (l *Live) send(ctx context.Context) error {
-	if l.waiting == "" {
-		return nil
-	}
-	err := l.put(ctx, l.waiting)
-	l.next = l.t.retry.now().Add(liveEvery) // after a failure, too
-	if err == nil {
-		l.shown, l.waiting = l.waiting, ""
-	}
-	return err
 }
 
 func (l *Live) put(ctx context.Context, text string) error {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // retryPolicy is what a client repeats, and how long it waits before.
@@ -126,7 +128,7 @@ func (a *api) spaced(ctx context.Context, k *call) error {
 	switch {
 	case !ok:
 		k.wait = wait
-		return a.retry.tooMuch(k)
+		return a.retry.until(k, text.CauseOf("github_left_alone", "is left alone until {when}, because much was written there in a short time", "when", a.retry.end(k)), tryThen)
 	case wait == 0:
 		return nil
 	}
