@@ -17,7 +17,8 @@ const (
 // fields checks the form of each field of a struct, by its type and by its tag "check": words
 // with commas between. A text may be empty unless a word is "text", and so may a word of a
 // closed list if the tag says "optional" or the field is left out when empty. Other words name what schema.cue has of the
-// text, or "phase" and "attempt", which have to be there. "-" is not checked.
+// text, or "phase" and "attempt", which have to be there, or "new": no earlier one of the list has it. "-" is not checked. The tag "in" has the statuses in which
+// the field is set: it has to be in those with a mark.
 func (at place) fields(prefix string, v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -32,6 +33,20 @@ func (at place) fields(prefix string, v reflect.Value) {
 		if tag != "-" {
 			at.form(prefix+name, v.Field(i), tag)
 		}
+		if in := f.Tag.Get("in"); in != "" {
+			at.status(prefix+name, v, v.Field(i), strings.Split(in, ","))
+		}
+	}
+}
+
+// status checks that a field is set only in some statuses of what it is of, and in those with a mark always.
+func (at place) status(field string, of, v reflect.Value, in []string) {
+	now, word := of.FieldByName("Status").String(), strings.ToLower(of.Type().Name())
+	switch needed := slices.Contains(in, now+"!"); {
+	case v.IsZero() && needed:
+		at.bad(field, "is missing, but the %s is %s", word, now)
+	case !v.IsZero() && !needed && !slices.Contains(in, now):
+		at.bad(field, "is set, but the %s is %s", word, now)
 	}
 }
 
@@ -90,6 +105,8 @@ func (at place) count(field string, n int64, tag string) {
 		at.bad(field, "%d is less than 0", n)
 	case n > mostCount:
 		at.bad(field, "%d is more than can be", n)
+	case n == 0 && tag == "attempt,text":
+		at.bad(field, "there is no attempt 0")
 	case strings.HasPrefix(tag, "attempt") && n > int64(at.c.attempts):
 		at.bad(field, "%d is more than the %d attempts there are", n, at.c.attempts)
 	}
@@ -109,8 +126,13 @@ func (at place) text(field string, v reflect.Value, words []string) {
 	case text == "":
 	default:
 		for _, word := range words {
-			if word == "phase" && !at.c.phases[text] {
+			switch key := at.prefix + " " + text; {
+			case word == "phase" && !at.c.phases[text]:
 				at.bad(field, "there is no phase %q", text)
+			case word == "new" && at.c.seen[key]:
+				at.bad(field, "%q is that of an earlier one", text)
+			case word == "new":
+				at.c.seen[key] = true
 			}
 			at.must(field, fit(word, text))
 		}
@@ -121,6 +143,7 @@ func (at place) text(field string, v reflect.Value, words []string) {
 type checker struct {
 	mistakes []*Mistake
 	phases   map[string]bool // the names there are
+	seen     map[string]bool // values that are new in their list, behind its path
 	attempts int             // how many there are
 }
 
@@ -162,12 +185,4 @@ func (at place) must(field string, err error) {
 	if err != nil {
 		at.bad(field, "%v", err)
 	}
-}
-
-// newID checks that no earlier element has an id, and notes it.
-func (at place) newID(earlier map[string]bool, id, what string) {
-	if earlier[id] {
-		at.bad("id", "%q is the id of an earlier %s", id, what)
-	}
-	earlier[id] = true
 }

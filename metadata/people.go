@@ -7,7 +7,7 @@ import (
 
 // Task is a part of the work that a phase has found.
 type Task struct {
-	ID    string   `json:"id" check:"text,ID"`
+	ID    string   `json:"id" check:"text,ID,new"`
 	Phase string   `json:"phase" check:"phase"` // that found it
 	Title string   `json:"title" check:"text"`
 	Goal  string   `json:"goal"`
@@ -17,10 +17,10 @@ type Task struct {
 
 // Question is something that an agent asks people. The run waits for the answer.
 type Question struct {
-	ID         string     `json:"id" check:"text,ID"` // q1, q2 and so on through the whole run
+	ID         string     `json:"id" check:"text,ID,new"` // q1, q2 and so on through the whole run
 	Phase      string     `json:"phase" check:"phase"`
 	Generation int        `json:"generation"`
-	Attempt    int        `json:"attempt"` // that asked
+	Attempt    int        `json:"attempt" check:"attempt,text"` // that asked
 	Text       string     `json:"question" check:"text"`
 	Options    []string   `json:"options,omitempty"`
 	AskedAt    time.Time  `json:"asked_at"`
@@ -37,9 +37,9 @@ func (q Question) Open() bool { return q.AnsweredAt == nil }
 type Approval struct {
 	Phase      string `json:"phase" check:"phase"`
 	Generation int    `json:"generation"`
-	Attempt    int    `json:"attempt"`             // that wrote what was approved
-	Touched    int    `json:"touched,omitzero"`    // see Phase.Touched
-	Digest     string `json:"digest" check:"text"` // of the artifact
+	Attempt    int    `json:"attempt" check:"attempt,text"` // that wrote what was approved
+	Touched    int    `json:"touched,omitzero"`             // see Phase.Touched
+	Digest     string `json:"digest" check:"text"`          // of the artifact
 	// Role is the one that was asked for: By had it, or a higher one. Empty if nobody asked for a certain one.
 	Role    string    `json:"role,omitempty" check:"Role"`
 	By      string    `json:"by,omitempty"`
@@ -50,7 +50,7 @@ type Approval struct {
 // Child is an issue of its own that a phase asks for.
 type Child struct {
 	// ID stands for the title: whoever asks for the same asks for this one.
-	ID     string `json:"id" check:"text,ID"`
+	ID     string `json:"id" check:"text,ID,new"`
 	Phase  string `json:"phase" check:"phase"` // that asked first
 	Title  string `json:"title" check:"text"`
 	Body   string `json:"body,omitempty"`

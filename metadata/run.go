@@ -34,7 +34,7 @@ type Run struct {
 	CurrentPhase    string `json:"current_phase" check:"phase"`
 
 	Status Status `json:"status"`
-	Stop   *Stop  `json:"stop"` // why the run is not going on; nil while it is running
+	Stop   *Stop  `json:"stop" in:"interrupted!,waiting!,failed!,cancelled!"` // why the run is not going on; nil while it is running
 
 	DesignDecisions DesignDecisions `json:"design_decisions"`
 	Cost            Cost            `json:"cost_tracking" next:"inside"`
@@ -202,16 +202,16 @@ type Spent struct {
 
 // Phase is the record of one phase.
 type Phase struct {
-	Name string `json:"-" check:"text,ID"` // its key in the file
-	Task string `json:"task,omitempty"`    // that it does, as the part "implementation.t1" of implementation does t1
+	Name string `json:"-" check:"text,ID,new"` // its key in the file
+	Task string `json:"task,omitempty"`        // that it does, as the part "implementation.t1" of implementation does t1
 
 	Status         PhaseStatus `json:"status"`
 	RetryCount     int         `json:"retry_count"` // revises in this generation
 	StartedAt      *time.Time  `json:"started_at"`
-	CompletedAt    *time.Time  `json:"completed_at"`
-	ReviewResult   string      `json:"review_result" check:"Ruling,optional"` // verdict of the newest review, or empty
-	OutputFiles    []string    `json:"output_files" check:"text,file"`        // paths from the top of the repository
-	CurrentStep    Step        `json:"current_step" check:"optional"`         // the step to do next; empty unless in progress
+	CompletedAt    *time.Time  `json:"completed_at" in:"completed!,failed,skipped"`
+	ReviewResult   string      `json:"review_result" check:"Ruling,optional"`          // verdict of the newest review, or empty
+	OutputFiles    []string    `json:"output_files" check:"text,file"`                 // paths from the top of the repository
+	CurrentStep    Step        `json:"current_step" check:"optional" in:"in_progress"` // the step to do next; empty unless in progress
 	CompletedSteps []Step      `json:"completed_steps"`
 
 	RollbackContext *RollbackContext `json:"rollback_context"`
@@ -240,7 +240,7 @@ type Phase struct {
 	// Touched is how often others have changed on the branch what the phase left. An approval is for one such number.
 	Touched int `json:"touched,omitzero"`
 	// Dropped is the phase after which a rule has left this one out, or its own name if its skip_if has; else empty.
-	Dropped string `json:"dropped_after,omitempty" check:"phase"`
+	Dropped string `json:"dropped_after,omitempty" check:"phase" in:"skipped"`
 	Use     *Use   `json:"use,omitempty"` // what a rule has decided about who does the phase
 	// Recent holds the fingerprints of the newest rounds, to notice a circle.
 	Recent []string `json:"recent,omitempty"`
@@ -249,7 +249,7 @@ type Phase struct {
 	// Best is the best work of the phase so far; nil: none was judged, or it is done beside others.
 	Best *Best `json:"best,omitempty"`
 	// Lane is where a part is done beside others, until its work is on the branch; nil: on the branch itself.
-	Lane *Lane `json:"lane,omitempty"`
+	Lane *Lane `json:"lane,omitempty" in:"in_progress,failed"`
 }
 
 // Best is work of a phase that none of its later attempts has surpassed, and what was found of it.
@@ -346,7 +346,7 @@ type Attempt struct {
 	Usage       Usage      `json:"usage"`
 	DurationMS  int64      `json:"duration_ms"`
 	StartedAt   time.Time  `json:"started_at"`
-	EndedAt     *time.Time `json:"ended_at"`
+	EndedAt     *time.Time `json:"ended_at" in:"succeeded!,failed!,blocked!,error!,interrupted!"`
 }
 
 // AttemptStatus is how an attempt ended.

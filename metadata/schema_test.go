@@ -106,7 +106,7 @@ func TestSchemaHasTheFieldsOfTheTypes(t *testing.T) {
 			f := typ.Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			for word := range strings.SplitSeq(f.Tag.Get("check"), ",") {
-				form, known := map[string]string{"file": "#Path", "phase": "#ID", "": "", "-": "", "text": "", "optional": "", "attempt": ""}[word]
+				form, known := map[string]string{"file": "#Path", "phase": "#ID", "": "", "-": "", "text": "", "optional": "", "attempt": "", "new": ""}[word]
 				if _, is := definitions()[word]; !known {
 					form, known = "#"+word, is
 				}

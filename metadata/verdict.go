@@ -33,7 +33,7 @@ type Gate struct {
 
 // Finding is one thing a review found.
 type Finding struct {
-	ID       string        `json:"id" check:"text"`
+	ID       string        `json:"id" check:"text,new"`
 	Severity Severity      `json:"severity"`
 	Title    string        `json:"title"`
 	Problem  string        `json:"problem"`
