@@ -9,15 +9,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // A pipeline that writes a default as the reference says it is the same as one that leaves
 // the field out.
 func TestDefaultsOfTheReference(t *testing.T) {
+	parallel := &pipelines.Pipeline{Parallel: true}
+	parallel.TakeJobs()
+	wait, fixes := pipelines.CI{}.Most()
 	// Those that a pipeline does not hold are filled in where they are read.
 	read := []string{
-		"jobs: 4", `transcripts: keep: "14d"`, `sandbox: file: "1GB"`, `sandbox: disk: "4GB"`, `ci: wait: "20m"`, "ci: fixes: 2",
-		`finish: "remove"`, `base: update: "before-ready"`, `split: review: "both"`,
+		fmt.Sprintf("jobs: %d", parallel.Jobs), fmt.Sprintf(`ci: wait: "%.0fm"`, wait.Minutes()), fmt.Sprintf("ci: fixes: %d", fixes),
+		`transcripts: keep: "14d"`, `sandbox: file: "1GB"`, `sandbox: disk: "4GB"`, `finish: "remove"`, `base: update: "before-ready"`, `split: review: "both"`,
 	}
 	page, err := os.ReadFile(referencePage)
 	if err != nil {

@@ -65,6 +65,13 @@ func inOnePart(v any, defs map[string]any) {
 		for _, e := range v {
 			inOnePart(e, defs)
 		}
+		said, _ := v["description"].(string)
+		if m := initially.FindStringSubmatch(strings.Join(strings.Fields(said), " ")); m != nil && v["$ref"] == nil {
+			var initial any
+			if json.Unmarshal([]byte(m[1]), &initial) == nil {
+				v["default"] = initial
+			}
+		}
 		name, _ := v["$ref"].(string)
 		own, adds := v["properties"].(map[string]any)
 		if name == "" || !adds {
