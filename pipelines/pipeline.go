@@ -336,22 +336,7 @@ func (p *Proof) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(p))
 }
 
-// ApprovalSettings is who has to approve a phase: people with at least a role, one if Count is 0.
-type ApprovalSettings struct {
-	Role  string
-	Count int
-}
-
-// UnmarshalJSON reads a role, or an object with a role and a count.
-func (a *ApprovalSettings) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		return json.Unmarshal(data, &a.Role)
-	}
-	type plain ApprovalSettings
-	return json.Unmarshal(data, (*plain)(a))
-}
-
-// Rule is what CI has to say of the newest commit before a pull request is ready.
+// CI is what CI has to say of the newest commit before a pull request is ready.
 type CI struct {
 	Wait     text.Time `json:"wait,omitempty"`    // how long a job waits for it; usually 20m
 	Fixes    *int      `json:"fixes,omitempty"`   // how often the work is revised for what fails; usually 2

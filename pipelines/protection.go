@@ -2,7 +2,6 @@ package pipelines
 
 import (
 	_ "embed" // the paths
-	"encoding/json"
 	"io/fs"
 	"path"
 	"slices"
@@ -100,23 +99,6 @@ func NamedPaths(text string, there, patterns []string) (found []string) {
 		}
 	}
 	return found
-}
-
-// ProtectionSettings is what a pipeline says of protected paths: which it protects besides the built-in
-// ones, and which of those it opens. Policy says what a change to one of these takes.
-type ProtectionSettings struct {
-	Paths  []string
-	Open   []string
-	Policy string // "approve", or empty, which is the same
-}
-
-// UnmarshalJSON reads a list of paths, or an object.
-func (a *ProtectionSettings) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '[' {
-		return json.Unmarshal(data, &a.Paths)
-	}
-	type plain ProtectionSettings
-	return json.Unmarshal(data, (*plain)(a))
 }
 
 // IsOpened reports whether a pipeline opens a path. It does so for the very spelling alone.

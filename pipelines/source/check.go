@@ -33,6 +33,9 @@ func (c *checker) walk(v cue.Value, s *Shape, n *Node) *Node {
 	if form := forms[s.form]; n != nil && form != nil {
 		form(&c.MistakeList, n)
 	}
+	if n != nil && s.as != "" && n.Kind != ObjectNode {
+		n = &Node{NodePlace: n.NodePlace, Path: n.Path, Label: n.Label, Kind: ObjectNode, Names: []string{s.as}, Fields: map[string]*Node{s.as: n}}
+	}
 	return n
 }
 

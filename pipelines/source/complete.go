@@ -26,9 +26,9 @@ type draft struct {
 		Revisions int
 		Retry     pipelines.Retry
 	}
-	PhaseTexts  json.RawMessage              `json:"phases"` // read one by one
-	SpareTexts  json.RawMessage              `json:"spare"`
-	Protection  pipelines.ProtectionSettings `json:"protect"`
+	PhaseTexts  json.RawMessage                `json:"phases"` // read one by one
+	SpareTexts  json.RawMessage                `json:"spare"`
+	Protection  struct{ Paths, Open []string } `json:"protect"`
 	Transcripts struct{ Keep text.Days }
 	Base        struct{ Update string }
 	Artifacts   map[string]string `json:"given"`
@@ -165,9 +165,12 @@ func (d *draft) phase(i int, n *Node) (pipelines.Phase, error) {
 	w := struct {
 		pipelines.Phase
 		reach
-		Approve pipelines.ApprovalSettings `json:"approve"`
-		Review  bool                       `json:"review"`
-		Revise  string                     `json:"revise"`
+		Approve struct {
+			Role  string
+			Count int
+		} `json:"approve"`
+		Review bool   `json:"review"`
+		Revise string `json:"revise"`
 	}{Phase: pipelines.Phase{Revisions: d.Defaults.Revisions, Retry: d.Defaults.Retry}, Review: true}
 	err := n.decode(&w)
 	ph, outer, access := w.Phase, w.or(d.reach), pipelines.AccessArtifacts

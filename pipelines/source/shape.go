@@ -23,6 +23,7 @@ type Shape struct {
 	Constraint string   // "report" or "when": the value is CUE itself
 	named      string   // what its fields are called, in words, where the schema has them
 	form       string   // a key of forms
+	as         string   // the field of an object that a value stands for which is none
 	Loose      bool     // values need not be concrete
 
 	loaded   bool
@@ -93,7 +94,7 @@ func (s *Shape) Child(v cue.Value) *Shape {
 		text, _ := a.String(0) // empty if there is none
 		return text
 	}
-	c.expect, c.Constraint, c.named, c.form = said("expect"), said("constraint"), said("named"), said("form")
+	c.expect, c.Constraint, c.named, c.form, c.as = said("expect"), said("constraint"), said("named"), said("form"), said("as")
 	a := v.Attribute("also")
 	for i := range a.NumArgs() {
 		name, _ := a.String(i)

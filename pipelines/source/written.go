@@ -220,14 +220,10 @@ func appendedNodes(base, over *Node) *Node {
 	return out
 }
 
-// together adds what over says of protected paths to what base says, each a list or an
-// object.
+// together adds what over says of protected paths to what base says.
 func together(base, over *Node) *Node {
 	out := &Node{NodePlace: over.NodePlace, Path: over.Path, Kind: ObjectNode}
 	for _, n := range []*Node{base, over} {
-		if n.Kind == ListNode {
-			n = &Node{Names: []string{"paths"}, Fields: map[string]*Node{"paths": n}}
-		}
 		for name, v := range n.Fields {
 			if was := out.Get(name); was != nil && v.Kind == ListNode {
 				v = appendedNodes(was, v)
