@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,24 +109,19 @@ func (c Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error)
 // is left there. A forge without sub-issues gives one of kind NotFound.
 func (c Repo) AddSubIssue(ctx context.Context, parent int, child int64) error {
 	t := c.Thread(parent)
-	// Twice is refused with 422, and looked at below.
-	_, _, err := do[any](ctx, c.api, Request{
-		What: "add a sub-issue to " + t.String(), Needs: "issues: write", Method: http.MethodPost, Repeatable: true, Path: t.path() + "/sub_issues", Body: map[string]any{"sub_issue_id": child},
+	r := Request{What: "add a sub-issue to " + t.String(), Needs: "issues: write", Path: t.path() + "/sub_issues?per_page=100"}
+	find := func() (any, bool, error) {
+		list, _, err := do[[]*typedIssue](ctx, c.api, r)
+		return nil, slices.ContainsFunc(list, func(w *typedIssue) bool { return w.GetID() == child }), err
+	}
+	add := r
+	add.Method, add.Path, add.Body = http.MethodPost, t.path()+"/sub_issues", map[string]any{"sub_issue_id": child}
+	_, err := once(ctx, c.retry, find, func() (any, error) {
+		_, _, err := do[any](ctx, c.api, add)
+		return nil, err
 	})
 	if IsKind(err, NotFound) { // an older GitHub Enterprise, or another forge
-		return c.retry.problem("add a sub-issue to "+t.String(), NotFound, text.CauseOf("github_no_children", "has no sub-issues"), text.CauseOf("do_by_link", "issues that a run opens stand by themselves there, and link to its own"), nil)
-	}
-	if !IsKind(err, Refused) {
-		return err
-	}
-	list, _, problem := do[[]*typedIssue](ctx, c.api, Request{What: "read the sub-issues of " + t.String(), Needs: "issues: read", Path: t.path() + "/sub_issues?per_page=100"})
-	if problem != nil {
-		return err
-	}
-	for _, w := range list {
-		if w.GetID() == child {
-			return nil
-		}
+		return c.retry.problem(r.What, NotFound, text.CauseOf("github_no_children", "has no sub-issues"), text.CauseOf("do_by_link", "issues that a run opens stand by themselves there, and link to its own"), nil)
 	}
 	return err
 }

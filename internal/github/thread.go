@@ -216,7 +216,7 @@ func (t *Thread) find(ctx context.Context, marker string, since time.Time) (firs
 		case first.ID == 0:
 			first = c
 		default:
-			if err := t.takeAway(ctx, c.ID); err != nil {
+			if err := t.remove(ctx, fmt.Sprintf("take away comment %d of %s, which is there twice", c.ID, t), t.commentPath(c.ID)); err != nil {
 				return first, true, err
 			}
 		}
@@ -224,12 +224,10 @@ func (t *Thread) find(ctx context.Context, marker string, since time.Time) (firs
 	return first, first.ID != 0, nil
 }
 
-// takeAway deletes a comment that is there twice.
-func (t *Thread) takeAway(ctx context.Context, id int64) error {
-	_, _, err := do[any](ctx, t.api, Request{
-		What: fmt.Sprintf("take away comment %d of %s, which is there twice", id, t), Needs: "issues: write", Method: http.MethodDelete, Path: t.commentPath(id),
-	})
-	if IsKind(err, NotFound, Gone) {
+// remove takes something away, if it is there.
+func (t *Thread) remove(ctx context.Context, what, path string) error {
+	_, _, err := do[any](ctx, t.api, Request{What: what, Needs: "issues: write", Method: http.MethodDelete, Path: path})
+	if IsKind(err, NotFound) {
 		return nil
 	}
 	return err
@@ -295,9 +293,7 @@ func (t *Thread) TakeBack(ctx context.Context, comment int64, r Reaction) error 
 	found, _, err := t.reacted(ctx, comment)
 	for _, is := range found {
 		if err == nil && Reaction(is.GetContent()) == r {
-			_, _, err = do[any](ctx, t.api, Request{
-				What: fmt.Sprintf("take a reaction off comment %d of %s", comment, t), Needs: "issues: write", Method: http.MethodDelete, Path: fmt.Sprintf("%s/reactions/%d", t.commentPath(comment), is.GetID()),
-			})
+			err = t.remove(ctx, fmt.Sprintf("take a reaction off comment %d of %s", comment, t), fmt.Sprintf("%s/reactions/%d", t.commentPath(comment), is.GetID()))
 		}
 	}
 	return err
@@ -332,11 +328,5 @@ const workflowsLogin = "github-actions[bot]"
 
 // RemoveLabel takes a label off the issue, if it is there.
 func (t *Thread) RemoveLabel(ctx context.Context, name string) error {
-	_, _, err := do[any](ctx, t.api, Request{
-		What: fmt.Sprintf("take the label %q off %s", name, t), Needs: "issues: write", Method: http.MethodDelete, Path: t.path() + "/labels/" + url.PathEscape(name),
-	})
-	if IsKind(err, NotFound) {
-		return nil
-	}
-	return err
+	return t.remove(ctx, fmt.Sprintf("take the label %q off %s", name, t), t.path()+"/labels/"+url.PathEscape(name))
 }
