@@ -99,15 +99,3 @@ func TestDigest(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
-
-func BenchmarkParse(b *testing.B) {
-	data, err := pipelines.Format(load(b, "full"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := pipelines.Parse(data); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -57,4 +58,20 @@ func hold(t *testing.T, name, text string, r response) {
 			t.Errorf("cannot be read again: %v\n%s", err, data)
 		}
 	}
+}
+
+// many is a pipeline of n phases, each with what a phase usually has.
+func many(n int) string {
+	var b strings.Builder
+	b.WriteString("phases: [\n")
+	for i := range n {
+		fmt.Fprintf(&b, "\t{name: \"p%d\", goal: \"Do the thing number %[1]d.\", access: \"tree\", tier: \"heavy\",\n", i)
+		if i > 0 {
+			fmt.Fprintf(&b, "\t\tneeds: [\"p%d\"],\n", i-1)
+		}
+		b.WriteString("\t\tgates: [\"It holds\", \"It is tested\"], checks: [{name: \"unit\", run: \"go test ./...\"}],\n")
+		b.WriteString("\t\treport: {risk: \"low\" | \"high\", files: [...string]}},\n")
+	}
+	b.WriteString("]\n")
+	return b.String()
 }
