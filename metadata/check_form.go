@@ -41,8 +41,10 @@ func (at place) fields(prefix string, v reflect.Value) {
 
 // status checks that a field is set only in some statuses of what it is of, and in those with a mark always.
 func (at place) status(field string, of, v reflect.Value, in []string) {
-	now, word := of.FieldByName("Status").String(), strings.ToLower(of.Type().Name())
+	status, word := of.FieldByName("Status"), strings.ToLower(of.Type().Name())
+	now := status.String()
 	switch needed := slices.Contains(in, now+"!"); {
+	case NotOneOf(status.Type().Name(), now) != nil: // that is wrong already
 	case v.IsZero() && needed:
 		at.bad(field, "is missing, but the %s is %s", word, now)
 	case !v.IsZero() && !needed && !slices.Contains(in, now):

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -160,7 +161,7 @@ var addressForm = text.Pattern(`^(?:https://(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A
 
 // BadAddress says why a text is no address of a webhook or of a server of tools, or "".
 func BadAddress(text string) string {
-	if addressForm().MatchString(text) {
+	if u, err := url.Parse(text); err == nil && addressForm().MatchString(text) && BadHost(u.Host) == "" {
 		return ""
 	}
 	return "is no address, expected one with https://, or of this machine with http://localhost, without a login and without #"
