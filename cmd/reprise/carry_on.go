@@ -79,6 +79,9 @@ func (s runSession) inView(ctx context.Context, do func(*engine.Engine) (metadat
 	if err != nil {
 		return s.Run, err
 	}
+	if s.o.worker != "" && s.Push {
+		e.Owner, e.Hold = s.o.worker, workspace.Longest(s.Plan)
+	}
 	s.Hooks.Missed(ctx)
 	telemetry.Follow(ctx, e, s.Run)
 	return do(e)
@@ -135,6 +138,9 @@ func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata
 	if due, is := errors.AsType[*bot.PartsDue](err); is {
 		s.Run = run
 		return bot.LeaveParts(ctx, s.Workspace, e, due)
+	}
+	if err == nil {
+		run, err = e.GiveBack(ctx, run)
 	}
 	if err != nil {
 		return run, err

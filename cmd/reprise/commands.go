@@ -54,7 +54,7 @@ back with a reason.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print the version")
 	root.AddCommand(
-		runCommand(env), taskCommand(env), joinCommand(env), rollbackCommand(env), retryCommand(env),
+		runCommand(env), workCommand(env), taskCommand(env), joinCommand(env), rollbackCommand(env), retryCommand(env),
 		statusCommand(env), historyCommand(env), reportCommand(env), explainCommand(env),
 		listCommand(env), statsCommand(env), logsCommand(env), diffCommand(env), verifyCommand(env), cleanCommand(env),
 		vetCommand(env), doctorCommand(env), initCommand(env), importCommand(env), eval.Command(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
@@ -168,7 +168,7 @@ type group struct {
 // groups are all commands that people see, in the order in which they come to need them.
 func groups() []group {
 	return []group{
-		{"Work on an issue:", []string{"run", "task", "join", "retry", "rollback", "answer", "approve", "skip", "update", "pause", "cancel", "finish"}},
+		{"Work on an issue:", []string{"run", "work", "task", "join", "retry", "rollback", "answer", "approve", "skip", "update", "pause", "cancel", "finish"}},
 		{"Look at runs:", []string{"list", "status", "logs", "history", "diff", "report", "verify", "stats"}},
 		{"Pipelines:", []string{"explain", "vet", "eval"}},
 		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "help"}},

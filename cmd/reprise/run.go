@@ -31,7 +31,7 @@ import (
 func runCommand(env environ.Env) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:   "run (--issue-file FILE | --issue URL | --issue ID)",
+		Use:   "run (--issue-file FILE | --issue URL | --issue ID | --all)",
 		Short: "Start or continue the run of an issue", SuggestFor: []string{"resume"},
 		Long: `Start the run of an issue, or continue it where it is.
 
@@ -46,10 +46,16 @@ the checks of the pipeline, which may need the network.`,
 		Example: `  reprise run --dry-run --issue-file issue.md
   reprise run --issue-file issue.md
   reprise run --issue https://github.com/OWNER/REPO/issues/7`,
-		RunE: func(c *cobra.Command, _ []string) error { return runRun(c.Context(), env, o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.all {
+				return runAll(c, env, o)
+			}
+			return runRun(c.Context(), env, o)
+		},
 	}
 	f := c.Flags()
 	f.SortFlags = false // they are in groups, see flagTitles
+	f.BoolVar(&o.all, "all", false, "go on with all runs that were interrupted or killed, --jobs of them at a time")
 	f.StringVar(&o.File, "issue-file", "", "Markdown `FILE`; its first heading is the title")
 	o.origin(f)
 	f.Func("agent", "`NAME[:MODEL]` for all steps: claude, codex, gemini, opencode, qwen, copilot, rehearsal, or one of the pipeline (default: the pipeline's)", func(text string) error {
@@ -91,11 +97,22 @@ the checks of the pipeline, which may need the network.`,
 	})
 	f.BoolVar(&o.Pause, "stop-at-gates", false, "stop after each phase; run again to go on")
 	o.progress(f)
+	f.StringVar(&o.worker, "worker", "", "who takes the run, for reprise work itself: the end of standard input stops it")
+	_ = f.MarkHidden("worker") // the flag is there
 	return c
 }
 
 // runRun starts or continues a run and tells how it ended.
 func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
+	if o.Beside = o.worker != ""; o.Beside {
+		var stop context.CancelCauseFunc
+		ctx, stop = context.WithCancelCause(ctx)
+		defer stop(nil)
+		go func() {
+			_, _ = io.Copy(io.Discard, env.Stdin) // whoever started it is there until that ends
+			stop(engine.ErrInterrupted)
+		}()
+	}
 	ctx, end := telemetry.Begin(ctx, env)
 	defer end()
 	env, flush := env.Masked()
@@ -123,7 +140,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	if o.Only != "" {
 		return s.doTask(ctx)
 	}
-	if err := w.Busy(env.Now()); err != nil && !o.TakeOver && !o.Scratch && !(o.join && phases.LeftToTasks(w.Run)) {
+	if err := w.Busy(env.Now()); err != nil && !o.TakeOver && !o.Scratch && w.Run.Execution.Lease.Owner != o.worker && !(o.join && phases.LeftToTasks(w.Run)) {
 		return err
 	}
 	before := metadata.Run{}
@@ -274,6 +291,8 @@ type runOptions struct {
 	join    bool   // what those have done is taken in
 	retry   bool   // the run is tried again
 	phase   string // that is tried again; empty: the one the run stopped at
+	all     bool   // all runs go on that stopped in the middle
+	worker  string // who takes the run, see runs.Worker; empty: a person
 }
 
 // logForm is how progress is printed: text, verbose, json or verbose-json.

@@ -201,6 +201,9 @@ type Options struct {
 	// If Proxy is nil, no model is asked through one.
 	Proxy func(*url.URL) (*url.URL, error)
 
+	// Known is what several runs know of the limits of services; nil: nothing.
+	Known *gate.Known
+
 	// Program, if not nil, gives the folder of the tree that a program which is a file of the repository is taken from, or ""
 	// where the file is in none that counts.
 	Program func(ctx context.Context, file string) (top string, err error)
@@ -255,7 +258,7 @@ var programs = sync.OnceValue(func() map[string]knownProgram {
 func wayOf(c cli, call *Call) gate.Call {
 	t := call.Task
 	way := gate.Call{
-		Agent: c.name, Env: call.Env, Resumed: t.Resume, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network, Federation: c.federation,
+		Agent: c.name, Env: call.Env, Resumed: t.Resume, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network, Federation: c.federation, Known: c.opts.Known,
 	}
 	if c.check != nil {
 		way.Agent = ""

@@ -54,7 +54,7 @@ func TestDocs(t *testing.T) {
 		"first-pipeline.md": {waits, waits, waits, 0},
 		"formats.md":        {"it is a part of a program"},
 		"github.md":         {github, "it makes a release"},
-		"machine.md":        {0, github, 0, github, 0, 0, 0, "it removes a run before its end", "TestScripts/tasks does so", 0, github, "it needs a run of ai-workflow-agent"},
+		"machine.md":        {0, github, 0, "TestScripts/work does so", github, 0, 0, 0, "it removes a run before its end", "TestScripts/tasks does so", 0, github, "it needs a run of ai-workflow-agent"},
 		"pipelines.md":      {0, "TestScripts/init_from does so", 0},
 		"speed.md":          {"it measures for minutes"},
 		"tour.md":           {"TestTour does so"},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -65,11 +66,19 @@ func ofDisk(err error) bool {
 	})
 }
 
+// Held is an error that says that another process or machine works on a run.
+type Held struct{ Err error }
+
+// Error names who does.
+func (h Held) Error() string { return h.Err.Error() }
+
 // ReasonFor gives the reason code of an error that stopped the process.
 func ReasonFor(err error) metadata.Code {
 	switch {
 	case errors.As(err, new(pipelines.Mistakes)), errors.As(err, new(UsageError)), errors.As(err, new(*git.NotARepository)):
 		return metadata.ConfigInvalid
+	case errors.As(err, new(*folders.Held)), errors.As(err, new(Held)):
+		return metadata.AlreadyRunning
 	case errors.As(err, new(*git.PushError)):
 		return metadata.PushFailed
 	case errors.As(err, new(*git.Moved)):

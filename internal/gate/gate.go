@@ -39,7 +39,8 @@ type Config struct {
 	Tools     []Server
 	World     World
 	Limits    Limits
-	NoShell   bool // no request may offer its model a shell
+	NoShell   bool   // no request may offer its model a shell
+	Known     *Known // what is known of the limits of services; nil: nothing
 
 	// Proxy gives the proxy that the user has for an address, or nil: what a
 	// transport of net/http takes. If Proxy is nil, there is none.

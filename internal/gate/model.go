@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,6 +72,11 @@ func (g *Gate) model(w http.ResponseWriter, r *http.Request) {
 func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 	body, done := x.read(r, http.NewResponseController(w))
 	defer done()
+	if wait := g.config.Known.await(r.Context(), x); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
+		x.refuse(http.StatusTooManyRequests, "the service has told another run that it has no room")
+		g.ledger.say(Event{Kind: Throttled, Provider: x.provider.Name, Status: http.StatusTooManyRequests, Said: x.refusal.message, RetryAfter: wait})
+	}
 	g.admit(r.Context(), x)
 	if x.refusal != nil {
 		x.fail(w)
@@ -162,6 +168,12 @@ func (g *Gate) answered(x *exchange, res *http.Response) error {
 	case x.purpose == asksModel:
 		event.Kind = Failed
 		g.ledger.say(event)
+	}
+	switch {
+	case event.Kind == Throttled:
+		g.config.Known.refused(x, event.RetryAfter)
+	case res.StatusCode < http.StatusInternalServerError:
+		g.config.Known.answered(x)
 	}
 	res.Body = x.watch(res, good && x.purpose == asksModel)
 	return nil

@@ -31,6 +31,8 @@ type Call struct {
 	Tools   []Server // servers of tools that it asks over HTTP
 	NoShell bool     // it may not offer its model a shell
 
+	Known *Known // what is known of the limits of services; nil: nothing
+
 	Models []string // that may be asked, with any that are known to cost no more; none: all may
 	Exact  bool     // nothing but Models may be asked
 	// Price gives what a usage costs: of one request with so many tokens of input, as some
@@ -106,7 +108,7 @@ func OpenPassage(c Call) (*Passage, error) {
 		return p, err
 	}
 	p.gate, err = Open(Config{
-		Providers: providers, Tools: c.Tools, NoShell: c.NoShell, World: world, Proxy: c.Proxy, OnEvent: p.hear,
+		Providers: providers, Tools: c.Tools, NoShell: c.NoShell, Known: c.Known, World: world, Proxy: c.Proxy, OnEvent: p.hear,
 		Limits: Limits{Turns: c.Turns, USD: c.USD, Price: c.price, Model: c.mayAsk()},
 	})
 	if err == nil {

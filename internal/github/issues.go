@@ -105,6 +105,45 @@ func (c Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error)
 	return Issue{}, false, c.retry.problem(r.What, Refused, text.CauseOf("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), text.CauseOf("do_open_by_hand", "open it by hand"), nil)
 }
 
+// OpenIssues lists the open issues that have all of some labels, or that a query of GitHub's search finds, the oldest
+// first. More says that there are others than the MostListed which it gives.
+func (c Repo) OpenIssues(ctx context.Context, labels []string, search string) (all []Issue, more bool, err error) {
+	r := Request{What: "list the issues of " + c.Name, Needs: "issues: read"}
+	at, query := c.path()+"/issues?", url.Values{"state": {"open"}, "direction": {"asc"}}
+	if search != "" {
+		at, query = "search/issues?", url.Values{"q": {fmt.Sprintf("repo:%s is:issue is:open %s", c.Name, search)}, "order": {"asc"}}
+	} else if len(labels) > 0 {
+		query.Set("labels", strings.Join(labels, ","))
+	}
+	query.Set("sort", "created")
+	query.Set("per_page", strconv.Itoa(perPage))
+	more = true
+	for n := 1; more && n <= MostListed/perPage; n++ { // GitHub's search gives no more
+		query.Set("page", strconv.Itoa(n))
+		r.Path = at + query.Encode()
+		list, got := struct{ Items []*typedIssue }{}, Answer{}
+		if search != "" {
+			list, got, err = do[struct{ Items []*typedIssue }](ctx, c.api, r)
+		} else {
+			list.Items, got, err = do[[]*typedIssue](ctx, c.api, r)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		for _, w := range list.Items {
+			elsewhere := w.GetRepositoryURL() != "" && !strings.HasSuffix(strings.ToLower(w.GetRepositoryURL()), "/"+strings.ToLower(c.Name)) // as a query may say
+			if !w.IsPullRequest() && !elsewhere {
+				all = append(all, w.issue())
+			}
+		}
+		more = len(list.Items) > 0 && got.follows(len(list.Items))
+	}
+	return all, more, nil
+}
+
+// MostListed is how many issues and pull requests OpenIssues looks at.
+const MostListed = 1000
+
 // AddSubIssue puts the issue with id child (Issue.ID, not its number) under issue parent. One that is there already
 // is left there. A forge without sub-issues gives one of kind NotFound.
 func (c Repo) AddSubIssue(ctx context.Context, parent int, child int64) error {

@@ -235,3 +235,42 @@ func TestAddSubIssue(t *testing.T) {
 	checkError(t, s.gh.In("acme/widget").AddSubIssue(t.Context(), other, s.child.ID), Refused, "Sub issue may only have one parent")
 	checkError(t, s.gh.In("acme/widget").AddSubIssue(t.Context(), 7, 4711), NotFound, "has no sub-issues")
 }
+
+func TestOpenIssues(t *testing.T) {
+	s := newStand(t)
+	repo := s.gh.In("acme/widget")
+	for n := range MostListed + 3 {
+		s.AddIssue(widget, githubtest.Issue{Number: 100 + n, Title: "Many", Labels: []string{"many"}})
+	}
+	s.AddIssue(widget, githubtest.Issue{Number: 5, Title: "Ready", Labels: []string{"ready", "P1"}, Blocked: 2})
+	s.AddIssue(widget, githubtest.Issue{Number: 6, Title: "Closed", Labels: []string{"ready"}, State: "closed"})
+	s.AddIssue(widget, githubtest.Issue{Number: 8, Title: "A change", Labels: []string{"ready"}, Pull: true})
+	s.AddRepository("acme/other", false)
+	s.AddIssue("acme/other", githubtest.Issue{Number: 9, Title: "Ready elsewhere", Labels: []string{"ready"}})
+	for _, tt := range []struct {
+		labels []string
+		search string
+		want   int
+		more   bool
+	}{
+		{labels: []string{"ready"}, want: 1},
+		{labels: []string{"ready", "P1"}, want: 1},
+		{labels: []string{"ready", "none"}},
+		{search: "label:ready", want: 1},
+		{search: "label:ready repo:acme/other"},
+		{search: "label:none"},
+		{labels: []string{"many"}, want: MostListed, more: true},
+		{search: "label:many", want: MostListed, more: true},
+	} {
+		all, more, err := repo.OpenIssues(t.Context(), tt.labels, tt.search)
+		if err != nil || len(all) != tt.want || more != tt.more {
+			t.Errorf("%q %q: %d issues, more %v, %v", tt.labels, tt.search, len(all), more, err)
+		}
+		if tt.want == 1 && (all[0].Number != 5 || all[0].BlockedBy != 2) {
+			t.Errorf("%q %q: %+v", tt.labels, tt.search, all[0])
+		}
+	}
+	if _, _, err := s.gh.In("acme/none").OpenIssues(t.Context(), []string{"ready"}, ""); !IsKind(err, NotFound) {
+		t.Errorf("of no repository: %v", err)
+	}
+}

@@ -89,20 +89,25 @@ type Issue struct {
 	State     string // "open" or "closed"
 	Locked    bool   // only collaborators may comment
 	IsPull    bool   // it is a pull request; every pull request is an issue, too
+	BlockedBy int    // open issues that it depends on, where a forge knows of such
 	UpdatedAt time.Time
 }
 
 // typedIssue is an issue as it is sent, with its type, which the library does not know.
 type typedIssue struct {
 	github.Issue
-	Type     struct{ Name string } `json:"type"`
-	IsLocked bool                  `json:"is_locked"` // so called by Gitea and Forgejo
+	Type         struct{ Name string } `json:"type"`
+	IsLocked     bool                  `json:"is_locked"` // so called by Gitea and Forgejo
+	Dependencies struct {
+		BlockedBy int `json:"blocked_by"`
+	} `json:"issue_dependencies_summary"`
 }
 
 func (w *typedIssue) issue() Issue {
 	out := Issue{
 		ID: w.GetID(), Number: w.GetNumber(), Title: w.GetTitle(), Body: w.GetBody(), URL: safeURL(w.GetHTMLURL()), Author: w.GetUser().GetLogin(),
 		Type: w.Type.Name, State: w.GetState(), Locked: w.GetLocked() || w.IsLocked, IsPull: w.IsPullRequest(), UpdatedAt: w.GetUpdatedAt().Time,
+		BlockedBy: w.Dependencies.BlockedBy,
 	}
 	for _, l := range w.Labels {
 		out.Labels = append(out.Labels, l.GetName())

@@ -36,6 +36,9 @@ type Issue struct {
 	Labels []string
 	Type   string // GitHub's, such as "Bug"
 
+	Priority  int      // 1 comes first; 0: after all that have one
+	DependsOn []string // ids of issues whose work has to be there first
+
 	Discussion Discussion // what was said below it
 	Images     []Image    // of both
 }
@@ -92,6 +95,9 @@ type frontMatter struct {
 	Type   string   `yaml:"type"`
 	Author string   `yaml:"author"`
 	URL    string   `yaml:"url"`
+
+	Priority  int      `yaml:"priority"`
+	DependsOn []string `yaml:"depends_on"`
 }
 
 // ReadFile reads an issue from a Markdown file, from a pipe, or from standard input, which is "-". The first heading is
@@ -112,7 +118,7 @@ func ReadFile(name string, stdin io.Reader) (Issue, error) {
 	if err != nil {
 		return Issue{}, exit.Usagef("issue file %s: front matter: %w", name, err)
 	}
-	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, ID: idFrom(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))}
+	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, DependsOn: front.DependsOn, Priority: cmp.Or(front.Priority, PriorityOf(front.Labels)), ID: idFrom(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))}
 	if piped {
 		is.ID = ""
 	}
@@ -138,6 +144,22 @@ func ReadFile(name string, stdin io.Reader) (Issue, error) {
 		return Issue{}, exit.Usagef("issue file %s: %w; name the file otherwise or give a number in its front matter", name, err)
 	}
 	return is, nil
+}
+
+// priorities are what labels say after "P" or "priority", such as P1, priority: high or priority/2.
+var priorities = map[string]int{"0": -1, "1": 1, "2": 2, "3": 3, "4": 4, "5": 5, "critical": 1, "high": 2, "medium": 3, "low": 4}
+
+// PriorityOf gives the first priority that labels name; 0 if none does.
+func PriorityOf(labels []string) int {
+	least := 0
+	for _, l := range labels {
+		l = strings.ToLower(strings.TrimSpace(l))
+		rest, is := strings.CutPrefix(strings.TrimPrefix(l, "priority"), "p")
+		if n := priorities[strings.TrimLeft(rest, " :/-_")]; n != 0 && (is || rest != l) && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
 }
 
 // checkMade says what is wrong with an id that was made from the name of a file.
@@ -208,7 +230,7 @@ func cutFrontMatter(text string) (front frontMatter, _ string, err error) {
 	dec := yaml.NewDecoder(strings.NewReader(block))
 	dec.KnownFields(true)
 	if err := dec.Decode(&front); err != nil && !errors.Is(err, io.EOF) {
-		return front, "", fmt.Errorf("%s (known: number, title, labels, type, author, url)", yamlMistake(err))
+		return front, "", fmt.Errorf("%s (known: number, title, labels, type, author, url, priority, depends_on)", yamlMistake(err))
 	}
 	return front, body, nil
 }

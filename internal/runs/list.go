@@ -38,6 +38,7 @@ type Run struct {
 	Status    metadata.Status `json:"status"`
 	Code      metadata.Code   `json:"reason_code,omitempty"` // why it does not go on
 	Phase     string          `json:"phase"`
+	Step      string          `json:"step,omitempty"`   // of the phase, while it is at work
 	Completed int             `json:"phases_completed"` // skipped ones among them
 	Phases    int             `json:"phases"`
 	Pipeline  string          `json:"pipeline"`
@@ -45,8 +46,8 @@ type Run struct {
 	Where     []string        `json:"where"` // Here, Origin or both; none if the branch is gone
 	USD       float64         `json:"cost_usd"`
 	Rollbacks int             `json:"rollbacks"`
-	Created   time.Time       `json:"created_at"`
-	Updated   time.Time       `json:"updated_at"`
+	Created   time.Time       `json:"created_at,omitzero"`
+	Updated   time.Time       `json:"updated_at,omitzero"`
 	Waits     string          `json:"waits,omitempty"` // what it waits for, in English
 	Next      []string        `json:"next,omitempty"`  // commands for one that has stopped, the likeliest first
 
@@ -147,6 +148,9 @@ func listed(run metadata.Run, where []string) Run {
 			r.Waits = text.JoinLines(s.Error)
 		}
 		r.Code, r.Phase = run.Stop.Code, cmp.Or(run.Stop.Phase, r.Phase)
+	}
+	if n := len(run.Attempts); n > 0 && run.Status == metadata.Running && run.Attempts[n-1].Status == metadata.Started {
+		r.Step = string(run.Attempts[n-1].Step)
 	}
 	for _, p := range run.Phases {
 		if p.Status == metadata.PhaseCompleted || p.Status == metadata.PhaseSkipped {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,18 +30,24 @@ import (
 // ShowList prints runs as a table, in which each line fits the terminal.
 func ShowList(env environ.Env, all []Run) {
 	o := terminal.ShowOptions(env)
-	out, narrow := terminal.NewReport(env.Stdout, o), o.Width > 0 && o.Width < 70
 	if len(all) == 0 {
-		out.Line("There is no run in this repository; start one with: reprise run --issue-file FILE")
+		terminal.NewReport(env.Stdout, o).Line("There is no run in this repository; start one with: reprise run --issue-file FILE")
 		return
 	}
+	showRuns(env.Stdout, o, env.Now(), all)
+}
+
+func showRuns(to io.Writer, o terminal.Options, now time.Time, all []Run) {
+	out, narrow := terminal.NewReport(to, o), o.Width > 0 && o.Width < 70
 	t := text.Table{Align: "lllrrll"}
 	aged := func(cell string) string { return text.If(o.Width == 0 || o.Width >= 60, cell) }   // else there is no room for titles
 	t.Add("issue", "status", "phase", "cost", aged("age"), text.If(!narrow, "where"), "title") // a column without words is left out
-	now := env.Now()
 	for _, r := range all {
-		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(r.Phase), text.USD(r.USD), aged(age(now.Sub(r.Updated))),
-			text.If(!narrow, cmp.Or(strings.Join(r.Where, ", "), "gone")), text.Flat(r.Title))
+		moved, where := age(now.Sub(r.Updated)), cmp.Or(strings.Join(r.Where, ", "), "gone")
+		if r.Branch == "" { // there is no run yet
+			moved, where = "", ""
+		}
+		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(text.Join(" ", r.Phase, r.Step)), text.USD(r.USD), aged(moved), text.If(!narrow, where), text.Flat(r.Title))
 	}
 	out.Fitted(&t, func(i int, line string) string {
 		if i == 0 {
@@ -48,7 +55,10 @@ func ShowList(env environ.Env, all []Run) {
 		}
 		r := all[i-1]
 		if line = out.Tinted(r.Status, line); r.Waits != "" {
-			line += "\n    " + text.Cut(r.Waits, max(0, o.Width-4)) + "\n    " + r.Next[0]
+			line += "\n    " + text.Cut(r.Waits, max(0, o.Width-4))
+			if len(r.Next) > 0 {
+				line += "\n    " + r.Next[0]
+			}
 		}
 		return line
 	})

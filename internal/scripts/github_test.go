@@ -29,6 +29,11 @@ func TestGitHubScripts(t *testing.T) {
 		{Number: 10, Title: "It is done", State: "closed"},
 		{Number: 11, Title: "It was too hot", Locked: true},
 		{Number: 12, Title: " \t"},
+		{Number: 20, Title: "First", Labels: []string{"ready", "priority: high"}},
+		{Number: 21, Title: "Second", Labels: []string{"ready"}},
+		{Number: 22, Title: "Third", Labels: []string{"ready", "P0"}, Blocked: 2},
+		{Number: 23, Title: "Fourth", Labels: []string{"ready"}, Locked: true},
+		{Number: 30, Title: "Left behind", Labels: []string{"left"}},
 	} {
 		s.AddIssue("acme/widget", is)
 	}

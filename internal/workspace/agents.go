@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/hooks"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
@@ -50,6 +51,16 @@ func AgentOptions(w *Workspace, o Options) (_ agents.Options, err error) {
 				w.Env.Finder().Learn(secrets.Secret{Name: "a login of " + agent, Value: value})
 			}
 		},
+	}
+	if o.Beside {
+		dir, err := HomeBase(w.Env, w.Source.Dir, ".limits") // no folder of a repository has that name
+		if err == nil {
+			err = os.MkdirAll(dir, 0o700)
+		}
+		if err != nil {
+			return opts, err
+		}
+		opts.Known = &gate.Known{Dir: dir}
 	}
 	w.Env.Learn(w.Plan)
 	if o.Stubs != "" {

@@ -5,16 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
@@ -307,4 +311,31 @@ func (r *Recorded) Ref() string {
 		return KeptRef(r.Run.IssueNumber)
 	}
 	return r.Run.BranchName
+}
+
+// Saved gives the record of a run as this machine has saved it last; nil if there is none.
+func Saved(env environ.Env, src *git.Source, id string) *metadata.Run {
+	root, err := HomeFolder(env, src, id)
+	if err != nil {
+		return nil
+	}
+	return savedRun(root, id)
+}
+
+// Worker names this machine in the leases of runs of a repository, always in the same way.
+func Worker(env environ.Env, src *git.Source) (string, error) {
+	file, err := HomeFolder(env, src, ".worker") // which is no id
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
+	}
+	if err != nil {
+		return "", err
+	}
+	id, none := os.ReadFile(file)
+	if none != nil {
+		id = []byte(uuid.NewString())
+		err = os.WriteFile(file, id, 0o600)
+	}
+	host, _ := os.Hostname() // for people
+	return fmt.Sprintf("reprise work on %s (%.8s)", text.Flat(host), id), err
 }

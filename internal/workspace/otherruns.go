@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -92,6 +96,8 @@ type OtherRunsConfig struct {
 	Push       bool                                  // the run goes to origin, which is asked then
 	RepoDayUSD float64                               // what all runs may spend in a day; 0: there is no limit
 	Words      prompts.Catalogue                     // in which people are told of them
+
+	kept bool // records that are kept are asked for as well
 }
 
 // OtherRuns are the repository's other runs as one run knows them: by branches here and on origin, and by kept
@@ -115,7 +121,23 @@ type OtherRuns struct {
 
 // otherRunsOf gives the other runs for a run.
 func otherRunsOf(env environ.Env, c OtherRunsConfig) *OtherRuns {
+	c.kept = c.kept || c.RepoDayUSD > 0
 	return &OtherRuns{OtherRunsConfig: c, env: env, said: map[string]bool{}, known: map[string]bool{}}
+}
+
+// AllRuns gives all runs of a repository: those of this machine and, where they are pushed, those that origin has now.
+func AllRuns(env environ.Env, src *git.Source, pushed bool) *OtherRuns {
+	return otherRunsOf(env, OtherRunsConfig{Source: src, Folder: filepath.Join(os.TempDir(), "reprise-git-"+uuid.NewString()), Push: pushed && src.RemoteURL != "", kept: true})
+}
+
+// Known reads their records.
+func (n *OtherRuns) Known(ctx context.Context) ([]RefRun, error) {
+	n.afar.Lock()
+	defer n.afar.Unlock()
+	if err := n.look(ctx); err != nil {
+		return nil, err
+	}
+	return n.all(ctx, git.KeptRefs)
 }
 
 // Close removes what origin has said, also to a process before this one that was killed. Nil has nothing to remove.
@@ -146,14 +168,14 @@ func (n *OtherRuns) look(ctx context.Context) error {
 	n.forget()
 	n.askedAt = now
 	within := []string{BranchesHere + n.env.Prefix()}
-	if n.RepoDayUSD > 0 {
+	if n.kept {
 		within = append(within, git.KeptRefs+phases.RecordName(""))
 	}
 	survey, err := git.NewSurvey(ctx, n.Source, n.Folder, n.Token, within, func(all []git.Ref) (some []git.Ref) {
 		// The branch of the run that is told knows what is there: only what an earlier run of its
 		// issue has spent would be learned from it.
 		own := BranchesHere + n.env.Branch(n.Issue)
-		all = slices.DeleteFunc(all, func(b git.Ref) bool { return b.Name == own && n.RepoDayUSD == 0 })
+		all = slices.DeleteFunc(all, func(b git.Ref) bool { return b.Name == own && !n.kept })
 		n.omitted = 0
 		for _, prefix := range within {
 			chosen, left := newestOf(all, prefix, mostAfar)

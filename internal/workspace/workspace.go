@@ -206,8 +206,8 @@ func (w *Workspace) Busy(at time.Time) error {
 	case phases.LeftToTasks(w.Run):
 		return fmt.Errorf("parts of issue %s are left to tasks: take in what they have done, and go on, with: reprise join --issue %[1]s", w.Issue.ID)
 	}
-	return fmt.Errorf("%s works on issue %s: wait for it, or end it with /cancel on the issue; if it is gone, the run is free at %s, or now with: reprise run --issue %s --take over",
-		lease.Owner, w.Issue.ID, lease.Expires.UTC().Format("15:04 UTC"), w.Issue.ID)
+	return exit.Held{Err: fmt.Errorf("%s works on issue %s: wait for it, or end it with /cancel on the issue; if it is gone, the run is free at %s, or now with: reprise run --issue %s --take over",
+		lease.Owner, w.Issue.ID, lease.Expires.UTC().Format("15:04 UTC"), w.Issue.ID)}
 }
 
 // PauseFile is the note, beside the work tree, that a run is being paused.
@@ -250,6 +250,7 @@ type Options struct {
 	TrustBranch, Still bool  // go by the pipeline of the branch, whoever wrote it; start nothing but its hooks
 	TakeOver           bool  // take the run also from a machine that holds it
 	Scratch            bool  // work in a temporary folder and leave nothing behind
+	Beside             bool  // share with other runs of this user what is known of the limits of services
 }
 
 // checksAtOnce is how many checks run side by side: each may use several processors itself.

@@ -22,6 +22,7 @@ type Issue struct {
 	Reason  string // why it is closed; empty: completed
 	Locked  bool
 	Pull    bool // it is a pull request
+	Blocked int  // open issues that it is blocked by
 	Created time.Time
 	Updated time.Time
 }
@@ -209,4 +210,40 @@ func (s *Server) Pulls(repo string) []Pull {
 		out = append(out, pull)
 	}
 	return out
+}
+
+// searchIssues finds open issues of one repository, by labels and words of the title: a small part of what people can ask for.
+func (v *visit) searchIssues() reply {
+	var found []*Issue
+	for _, word := range strings.Fields(v.query.Get("q")) {
+		if name, is := strings.CutPrefix(word, "repo:"); is {
+			if v.repo = v.find(name); v.repo == nil || v.repo.private && !v.sees(v.repo) {
+				return invalid("Search", "q", "invalid", "The listed users and repositories cannot be searched either because the resources do not exist or you do not have permission to view them.")
+			}
+			for _, n := range slices.Sorted(maps.Keys(v.repo.issues)) {
+				found = append(found, v.repo.issues[n])
+			}
+		}
+	}
+	for _, word := range strings.Fields(v.query.Get("q")) {
+		label, isLabel := strings.CutPrefix(word, "label:")
+		found = slices.DeleteFunc(found, func(is *Issue) bool {
+			switch {
+			case isLabel:
+				return !slices.Contains(is.Labels, label)
+			case word == "is:open":
+				return is.State != "open"
+			case word == "is:issue":
+				return is.Pull
+			}
+			return !strings.HasPrefix(word, "repo:") && !strings.Contains(is.Title, word)
+		})
+	}
+	r := pageAs(v, "items", found, func(is *Issue) object {
+		out := v.repo.issueObject(is)
+		out["score"], out["body"] = 1.0, is.Body
+		return out
+	})
+	r.value.(object)["incomplete_results"] = false
+	return r
 }

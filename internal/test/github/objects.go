@@ -72,7 +72,8 @@ func (r *repository) issueObject(is *Issue) object {
 		"comments": len(r.commentsOf(is.Number)), "author_association": r.association(is.Author), "created_at": stamp(is.Created), "updated_at": stamp(is.Updated),
 		"url": self, "html_url": fmt.Sprintf("%s/%s/%d", r.web(), place, is.Number), "repository_url": r.api(), "comments_url": self + "/comments",
 		"timeline_url": self + "/timeline", "reactions": r.rollup(self, subject{issue: is.Number}), "performed_via_github_app": r.server.via(is.Author),
-		"sub_issues_summary": object{"total": total, "completed": done, "percent_completed": done * 100 / max(total, 1)},
+		"issue_dependencies_summary": object{"blocked_by": is.Blocked, "total_blocked_by": is.Blocked, "blocking": 0, "total_blocking": 0},
+		"sub_issues_summary":         object{"total": total, "completed": done, "percent_completed": done * 100 / max(total, 1)},
 	}
 	if is.Type != "" {
 		out["type"] = object{"name": is.Type}

@@ -49,6 +49,7 @@ func routes() []route {
 		{"GET", inRepo, metadataRead, "", false, (*visit).getRepository},
 		{"GET", inRepo + "/collaborators/{username}/permission", metadataRead, "anybody", false, (*visit).getPermission},
 
+		{"GET", "/search/issues", metadataRead, "", false, (*visit).searchIssues},
 		{"GET", inRepo + "/issues", issuesRead, "", false, (*visit).listIssues},
 		{"POST", inRepo + "/issues", "issues=write", "anybody", true, (*visit).createIssue},
 		{"GET", onComment, issuesRead, "", false, (*visit).getComment},

@@ -123,6 +123,8 @@ func TestEveryRoute(t *testing.T) {
 		{"GET", r + "/collaborators/gone/permission", nil, 404},
 		{"GET", r + "/issues?state=all&labels=bug&creator=octocat&per_page=2&page=1&since=2020-01-01T00:00:00Z", nil, 200},
 		{"GET", r + "/issues", nil, 200},
+		{"GET", "/search/issues?q=repo:acme/widget+is:issue+is:open+label:bug&sort=created&order=asc", nil, 200},
+		{"GET", "/search/issues?q=repo:acme/none", nil, 422},
 		{"POST", r + "/issues", object{"title": "New", "body": "B", "labels": []string{"x"}}, 201},
 		{"GET", r + "/issues/7", nil, 200},
 		{"GET", r + "/issues/8", nil, 200},
