@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		disk = testenv.InMemory()
 		together()
 	}
-	testscript.Main(sameEverywhere{m}, map[string]func(){"reprise": main, "hurried": hurried, "traced": traced})
+	testscript.Main(sameEverywhere{m}, map[string]func(){"reprise": main, "hurried": hurried, "traced": traced, "asks": asks})
 }
 
 // sameEverywhere runs the tests in the surroundings that all rooms have in common.
