@@ -26,6 +26,7 @@ import (
 
 var (
 	workIssues = flag.Int("work-issues", 16, "issues of the tests of reprise work")
+	workTakes  = flag.Duration("work-takes", 5*time.Second, "time of a call in BenchmarkWork")
 	workKills  = flag.Int("work-kills", 20, "kills of the worker and of its runs")
 )
 
@@ -66,7 +67,7 @@ phases: [{name: "build", goal: "Build.", access: "tree", retry: {max: 5, initial
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.env = append(append(os.Environ(), vars...), "ANTHROPIC_API_KEY=sk-ant-of-a-test-000000", "ANTHROPIC_BASE_URL="+s.URL)
+	q.env = append(append(os.Environ(), vars...), "ANTHROPIC_API_KEY=sk-ant-of-a-test-000000", "ANTHROPIC_BASE_URL="+s.URL, "GOGC=100")
 	return q
 }
 
@@ -160,7 +161,7 @@ func TestTwoWorkersShareTheIssues(t *testing.T) {
 // so long, and all together with one worker.
 func BenchmarkWork(b *testing.B) {
 	for b.Loop() {
-		s := newService(b, &service{latency: 5 * time.Second})
+		s := newService(b, &service{latency: *workTakes})
 		q := newQueue(b, s, *workIssues+1)
 		began := time.Now()
 		if l := q.start("run", "--issue-file", q.path(fmt.Sprintf("issues/%d.md", 100+*workIssues)), "--pipeline", q.path("own.cue"), "--sandbox", "off"); l.code() != 0 {

@@ -48,7 +48,8 @@ type Item struct {
 	late    bool      // it was begun here, and another machine was faster
 	tries   int       // that broke off in a row
 	trouble string    // why the last did
-	again   time.Time // when one that has failed is tried again; zero: never
+	given   bool      // up: it is not tried again
+	again   time.Time // when one that has failed is tried again; zero: nobody knows
 	shown   string    // what was printed of it last
 }
 
@@ -77,6 +78,7 @@ type Worker struct {
 	broken  int       // runs that broke off in a row, for what others would, too
 	pause   time.Time // nothing is begun before
 	listed  time.Time // when the queue was read last
+	over    bool      // all runs were told to stop
 	looked  bool      // the records were read
 	stale   bool      // they have to be read again
 	canvas  *terminal.Canvas
@@ -99,7 +101,7 @@ var (
 
 const (
 	listEvery  = 30 * time.Second // that a queue is read again
-	firstAgain = time.Second      // after which a run that broke off is tried again; then twice as long, and so on
+	firstAgain = 2 * time.Second  // after which a run that broke off is tried again; then twice as long, and so on
 	lastAgain  = 5 * time.Minute
 	mostTries  = 5 // of one run that breaks off, unless the worker watches
 	mostBroken = 3
@@ -122,7 +124,7 @@ func (w *Worker) Work(ctx context.Context) (err error) {
 	defer func() { w.others.Close() }()
 	for {
 		err := w.refresh(ctx)
-		switch stop := w.over(ctx); {
+		switch stop := w.why(ctx); {
 		case stop != nil:
 			return w.end(stop)
 		case err != nil && !w.Watch && !w.looked:
@@ -145,8 +147,8 @@ func (w *Worker) Work(ctx context.Context) (err error) {
 	}
 }
 
-// over says why nothing more is begun.
-func (w *Worker) over(ctx context.Context) error {
+// why says why nothing more is begun; nil: something may be.
+func (w *Worker) why(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -178,7 +180,11 @@ func (it *Item) pending() bool {
 
 // refresh reads queue and records again, where that is due.
 func (w *Worker) refresh(ctx context.Context) error {
-	if due := time.Since(w.listed) >= listEvery; due {
+	every := listEvery
+	if !w.Pushes { // nobody else is asked
+		every = 2 * lookEvery
+	}
+	if time.Since(w.listed) >= every {
 		w.listed, w.stale = time.Now(), true
 		w.others.Close()
 		w.others = workspace.AllRuns(w.Env, w.src, w.Pushes)
@@ -191,6 +197,11 @@ func (w *Worker) refresh(ctx context.Context) error {
 		}
 		w.take(found)
 	}
+	for _, it := range w.items {
+		if !it.again.IsZero() && !time.Now().Before(it.again) {
+			it.again, w.stale = time.Time{}, true // somebody may have done something meanwhile
+		}
+	}
 	if !w.stale {
 		return nil
 	}
@@ -198,7 +209,7 @@ func (w *Worker) refresh(ctx context.Context) error {
 	return w.look(ctx)
 }
 
-// take takes what a queue has now. What it has no more stays until the process of its run has ended.
+// take takes what a queue has now. A run that is at work and in the queue no more is interrupted.
 func (w *Worker) take(found []*Item) {
 	known := map[string]*Item{}
 	for _, it := range w.items {
@@ -212,11 +223,14 @@ func (w *Worker) take(found []*Item) {
 		}
 	}
 	for _, it := range known {
-		if w.working[it.Issue] != nil {
-			found = append(found, it)
-		} else {
+		c := w.working[it.Issue]
+		if c == nil {
 			w.gone += it.spent()
+			continue
 		}
+		it.wrong = "it is in the queue no more"
+		found = append(found, it)
+		_ = c.Process.Signal(os.Interrupt) // it may have ended by now
 	}
 	slices.SortStableFunc(found, func(a, b *Item) int {
 		return cmp.Or(text.Count(a.priority == 0)-text.Count(b.priority == 0), cmp.Compare(a.priority, b.priority), len(a.Issue)-len(b.Issue), strings.Compare(a.Issue, b.Issue))
@@ -298,7 +312,7 @@ func (w *Worker) hold(ctx context.Context, it *Item) {
 	switch {
 	case len(open) > 0:
 		it.Status, it.Waits = metadata.Waiting, "it depends on "+strings.Join(open, "; and on ")
-	case it.trouble != "" && (it.again.IsZero() || time.Now().Before(it.again)):
+	case it.given, it.trouble != "" && !it.again.IsZero():
 		it.Status, it.Waits = metadata.Failed, it.trouble
 	default:
 		it.Status, it.Waits = Queued, ""
@@ -333,8 +347,7 @@ func (w *Worker) fill() {
 		if len(w.working) >= w.Jobs || time.Now().Before(w.pause) {
 			return
 		}
-		due := it.Status == metadata.Failed && !it.again.IsZero() && !time.Now().Before(it.again)
-		if w.working[it.Issue] == nil && (due || it.Status == Queued) {
+		if it.Status == Queued {
 			w.start(it)
 		}
 	}
@@ -390,16 +403,20 @@ func (w *Worker) settle(e ending) {
 		return
 	}
 	it.Status = cmp.Or(map[string]metadata.Status{"success": metadata.Completed, "waiting": metadata.Waiting, "cancelled": Queued}[so.Status], metadata.Failed)
+	if it.Status == Queued && !w.over { // somebody wants it to pause, or to end, and says so in a moment
+		w.broke(it, it.Waits, true)
+	}
 	it.Branch, it.Where, it.Updated = so.Branch, []string{Here}, so.End
-	it.tries, it.trouble, w.broken = 0, "", 0
-	w.stale = it.Status != metadata.Completed // else nothing waits for it that a person need not merge first
+	it.late, it.tries, w.broken = false, 0, 0
+	w.stale = w.stale || it.Status != metadata.Completed // else nothing waits for it that a person need not merge first
 }
 
 // broke notes why a try broke off and, if it helps or the worker watches, when there is another one.
 func (w *Worker) broke(it *Item, why string, helps bool) {
-	it.Status, it.trouble, it.again = metadata.Failed, text.Cut(why, 400), time.Time{}
-	it.Waits = it.trouble
-	if it.tries++; w.Watch || helps && it.tries < mostTries {
+	it.trouble, it.again = text.Cut(why, 400), time.Time{}
+	it.Status, it.Waits = metadata.Failed, it.trouble
+	it.tries++
+	if it.given = !w.Watch && (!helps || it.tries == mostTries); !it.given {
 		it.again = time.Now().Add(min(lastAgain, firstAgain<<min(it.tries-1, 10)))
 	}
 	w.stale = true // somebody else may have it
@@ -419,6 +436,7 @@ func (w *Worker) follow() {
 
 // end has all runs stop in good order, and says what came of the queue.
 func (w *Worker) end(why error) error {
+	w.over = true
 	for _, c := range w.working {
 		_ = c.Process.Signal(os.Interrupt) // it may have ended by now
 	}

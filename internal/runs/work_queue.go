@@ -96,9 +96,13 @@ func ForgeQueue(env environ.Env, src *git.Source, labels []string, search string
 	}, nil
 }
 
-// BegunQueue has the runs that stopped in the middle, because they were interrupted or killed.
+// BegunQueue has the runs that have stopped in the middle by now, because they were interrupted or killed.
 func BegunQueue(env environ.Env, repo string) Queue {
-	return func(ctx context.Context) (items []*Item, notes []string, err error) {
+	var items []*Item
+	return func(ctx context.Context) (_ []*Item, notes []string, err error) {
+		if items != nil {
+			return slices.Clone(items), nil, nil
+		}
 		src, err := git.Find(ctx, repo)
 		if err != nil {
 			return nil, nil, err
@@ -119,6 +123,6 @@ func BegunQueue(env environ.Env, repo string) Queue {
 		} else if broken != nil {
 			return nil, nil, broken
 		}
-		return items, notes, nil
+		return slices.Clone(items), notes, nil
 	}
 }
