@@ -33,6 +33,7 @@ func TestGitHubScripts(t *testing.T) {
 		{Number: 21, Title: "Second", Labels: []string{"ready"}},
 		{Number: 22, Title: "Third", Labels: []string{"ready", "P0"}, Blocked: 2},
 		{Number: 23, Title: "Fourth", Labels: []string{"ready"}, Locked: true},
+		{Number: 24, Title: "Gone in a moment", Labels: []string{"ready"}},
 		{Number: 30, Title: "Left behind", Labels: []string{"left"}},
 	} {
 		s.AddIssue("acme/widget", is)
@@ -47,6 +48,7 @@ func TestGitHubScripts(t *testing.T) {
 	s.Permit("acme/secret", "ada", "write")
 	s.Fault("GET /repos/acme/widget/issues/13", githubtest.LimitReached(time.Now().Add(time.Hour)))
 	s.Fault("GET /repos/acme/widget/issues/14", githubtest.Page(200))
+	s.Fault("GET /repos/acme/widget/issues/24", githubtest.Status(404, "Not Found"), githubtest.Status(404, "Not Found"), githubtest.Status(404, "Not Found"))
 	down := githubtest.Page(502)
 	down.Twice = true
 	s.Fault("GET /repos/acme/widget/issues/15", down)

@@ -1,0 +1,24 @@
+package issue
+
+import "testing"
+
+func TestPriorityOf(t *testing.T) {
+	for _, tt := range []struct {
+		labels []string
+		want   int
+	}{
+		{nil, 0},
+		{[]string{"bug", "priority", "p", "1", "high", "prize", "p10", "patch 1"}, 0},
+		{[]string{"P0"}, -1},
+		{[]string{"p1"}, 1},
+		{[]string{"p: 1"}, 1},
+		{[]string{"Priority: High"}, 2},
+		{[]string{"priority/3"}, 3},
+		{[]string{"priority-low", "bug", "P2"}, 2},
+		{[]string{"P5", "priority: critical"}, 1},
+	} {
+		if got := PriorityOf(tt.labels); got != tt.want {
+			t.Errorf("%q gives %d, want %d", tt.labels, got, tt.want)
+		}
+	}
+}
