@@ -285,7 +285,7 @@ func (x *exchange) fail(w http.ResponseWriter) {
 
 // failed tells that a model has given no good answer.
 func (x *exchange) failed(why string) {
-	if x.purpose == asksModel {
+	if x.purpose == asksModel && x.status != http.StatusTooManyRequests { // that is told as Throttled
 		x.gate.ledger.say(Event{Kind: Failed, Provider: x.provider.Name, Status: x.status, Said: why})
 	}
 }

@@ -121,7 +121,6 @@ type OtherRuns struct {
 
 // otherRunsOf gives the other runs for a run.
 func otherRunsOf(env environ.Env, c OtherRunsConfig) *OtherRuns {
-	c.kept = c.kept || c.RepoDayUSD > 0
 	return &OtherRuns{OtherRunsConfig: c, env: env, said: map[string]bool{}, known: map[string]bool{}}
 }
 
@@ -168,14 +167,14 @@ func (n *OtherRuns) look(ctx context.Context) error {
 	n.forget()
 	n.askedAt = now
 	within := []string{BranchesHere + n.env.Prefix()}
-	if n.kept {
+	if n.kept || n.RepoDayUSD > 0 {
 		within = append(within, git.KeptRefs+phases.RecordName(""))
 	}
 	survey, err := git.NewSurvey(ctx, n.Source, n.Folder, n.Token, within, func(all []git.Ref) (some []git.Ref) {
 		// The branch of the run that is told knows what is there: only what an earlier run of its
 		// issue has spent would be learned from it.
 		own := BranchesHere + n.env.Branch(n.Issue)
-		all = slices.DeleteFunc(all, func(b git.Ref) bool { return b.Name == own && !n.kept })
+		all = slices.DeleteFunc(all, func(b git.Ref) bool { return b.Name == own && !n.kept && n.RepoDayUSD == 0 })
 		n.omitted = 0
 		for _, prefix := range within {
 			chosen, left := newestOf(all, prefix, mostAfar)
