@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package sandbox
 
 import (
@@ -29,8 +31,8 @@ func landlocked() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("this kernel has no Landlock, or it is switched off: %w", err)
-	case v < 1 || v < truncateABI && !filtersCalls():
-		return fmt.Errorf("the Landlock of this kernel is too old (version %d, and %d is needed here)", v, truncateABI)
+	case v < 1:
+		return fmt.Errorf("the Landlock of this kernel is too old (version %d)", v)
 	}
 	return nil
 }
@@ -250,11 +252,10 @@ func landlockConfig(abi int) landlock.Config {
 // heldHere says what holds on this machine.
 func heldHere(s Sandbox) Held {
 	v, _ := landlockABI() // without Landlock there is no sandbox to ask about
-	filter := v < socketABI && filtersCalls()
 	bond, noGate := s.holder(v >= socketABI)
 	h := Held{
-		Landlock: v, Signals: v >= 6 || s.together.namespaced, Sockets: v >= socketABI || filter && !s.Sockets,
-		Own: !filter || s.Sockets, Opened: filter && s.Sockets, Limits: s.Limits.withDefaults(),
+		Landlock: v, Signals: v >= 6 || s.together.namespaced, Sockets: v >= socketABI || !s.Sockets,
+		Own: v >= socketABI || s.Sockets, Limits: s.Limits.withDefaults(),
 		Together: s.together.word(), Apart: s.together.why,
 		Closed: s.Closed, Network: bond, NoNet: s.together.noNet, NoGate: noGate,
 	}

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux || !(amd64 || arm64)
 
 package sandbox
 
@@ -12,7 +12,9 @@ import (
 )
 
 // landlocked says why this system has no sandbox.
-func landlocked() error { return fmt.Errorf("reprise has none on %s", runtime.GOOS) }
+func landlocked() error {
+	return fmt.Errorf("reprise has none on %s/%s", runtime.GOOS, runtime.GOARCH)
+}
 
 // separate says that there are no namespaces here.
 func separate([]string, Limits) separation { return separation{why: landlocked().Error()} }

@@ -184,9 +184,8 @@ type closed struct {
 type Held struct {
 	Landlock int         // the version of Landlock
 	Signals  bool        // no signals to processes outside
-	Sockets  bool        // no services that listen on a socket file
+	Sockets  bool        // no services that listen on a socket file; only Sandbox.Sockets is why not
 	Own      bool        // programs may have socket files of their own
-	Opened   bool        // only Sandbox.Sockets is why Sockets does not hold
 	Open     string      // why the number of processes has no limit; "" if it has
 	Together Bond        // what ends all processes of a call
 	Apart    string      // why that is not Namespaces; "" if it is
@@ -224,11 +223,7 @@ func (h Held) Lacks() (out []string) {
 		out = append(out, "signals to other processes are not kept back (Linux 6.12 does that)")
 	}
 	if !h.Sockets {
-		lack := "services that listen on a socket file, such as Docker's, can be reached"
-		if h.Opened {
-			lack += ", as the pipeline says `sandbox: sockets: true`"
-		}
-		out = append(out, lack)
+		out = append(out, "services that listen on a socket file, such as Docker's, can be reached, as the pipeline says `sandbox: sockets: true`")
 	}
 	if h.Open != "" {
 		out = append(out, "the number of processes has no limit: "+h.Open)
