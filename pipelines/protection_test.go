@@ -12,7 +12,7 @@ func TestWhatMayBeOpened(t *testing.T) {
 		".github/workflows/**.yml": "too wide", ".github/workflows/?.*": "too wide",
 		".github/reprise/config.cue": "can never be opened", ".github/reprise/pipelines/*.cue": "can never be opened", ".reprise/issue-7/metadata.json": "can never be opened",
 		".GitHub/reprise/x.cue": "can never be opened", ".github/reprise/vendor/example.com/a/b.cue": "can never be opened", "CODEOWNERS": "can never be opened", "docs/codeowners": "can never be opened", ".env": "can never be opened", ".gitmodules": "can never be opened",
-		".claude/settings.json": "can never be opened", "sub/.mcp.json": "can never be opened", ".github/workflows/reprise.yml": "can never be opened", ".github/workflows/reprise*.yml": "can never be opened",
+		".claude/settings.json": "can never be opened", "sub/.mcp.json": "can never be opened", ".opencode/plugin/x.js": "can never be opened", ".github/hooks/x.json": "can never be opened", ".github/workflows/reprise.yml": "can never be opened", ".github/workflows/reprise*.yml": "can never be opened",
 		"main.go": "is not protected", "docs/*.md": "is not protected", "LICENSE": "protected by the pipeline itself",
 		"": "expected the path", "/AGENTS.md": "expected the path", "../AGENTS.md": "expected the path", "docs/../AGENTS.md": "expected the path", "docs/": "expected the path", "./AGENTS.md": "expected the path",
 		`docs\AGENTS.md`: "has a", "docs/[A]GENTS.md": "has a",
@@ -70,7 +70,7 @@ func TestWhatStartsByItself(t *testing.T) {
 		.mergify.yml .pre-commit-config.yaml lefthook.yml .lefthook.toml .overcommit.yml .lintstagedrc.json .devcontainer/devcontainer.json
 		.vscode/tasks.json x.code-workspace .idea/runConfigurations/x.xml .zed/tasks.json .exrc .nvim.lua .dir-locals.el .envrc mise.toml
 		.npmrc .yarnrc.yml .yarn/releases/yarn.cjs .pnpmfile.cjs .clinerules .clinerules/x.md .windsurfrules .kiro/steering/x.md .junie/guidelines.md
-		AGENT.md QWEN.md .roo/rules/x.md .amazonq/rules/x.md opencode.json .goosehints .aider.conf.yml .continue/rules/x.md .github/copilot-instructions.md`) {
+		AGENT.md QWEN.md .roo/rules/x.md .amazonq/rules/x.md crush.json .goosehints .aider.conf.yml .continue/rules/x.md .github/copilot-instructions.md`) {
 		if !IsProtected(p, nil) || !IsOpened(p, []string{p}) {
 			t.Errorf("%s is protected: %t, can be opened: %t", p, IsProtected(p, nil), IsOpened(p, []string{p}))
 		}

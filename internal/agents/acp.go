@@ -37,6 +37,7 @@ func (a acp) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 type protocolACP struct {
 	Arguments             []string
 	Model                 string
+	Listens               bool // a part of it is a server for the rest
 	Environment, Settings map[string]string
 	Access                map[pipelines.Access]struct {
 		Arguments   []string

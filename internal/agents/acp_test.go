@@ -354,7 +354,7 @@ func TestACPRows(t *testing.T) {
 	for name, want := range map[string][]string{
 		"opencode": {"ARG acp", `"model": "gate/o-1"`, `OPENCODE_PERMISSION={"edit": "deny", "bash": "deny"}`},
 		"qwen":     {"ARG --acp", "ARG run_shell_command,write_file,edit", "OPENAI_MODEL=o-1", `"toolSearch": {"enabled": false}`},
-		"copilot":  {"ARG --allow-all-tools", "ARG shell", "COPILOT_MODEL=o-1", "COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:"},
+		"copilot":  {"ARG --allow-all-tools", "ARG create", "COPILOT_MODEL=o-1", "COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:"},
 	} {
 		b := speaker(t, "work", m.Always(m.Say("Done.")))
 		started := filepath.Join(b.dir, "started")

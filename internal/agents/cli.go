@@ -68,6 +68,9 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	}
 	defer folders.RemoveAll(temp)
 	call := &Call{Task: t, Call: sandbox.Call{Argv: words, Dir: t.Dir, Temp: temp, Access: t.Access, Artifact: t.Artifact, Shown: slices.Concat(t.Images, tree), Network: closed(t.Network)}}
+	if call.Network != nil && c.ACP != nil {
+		call.Network.Listen = call.Network.Listen || c.ACP.Listens
+	}
 	call.Home = c.lookup("HOME")
 	call.User = call.Home
 	call.Env = c.environ(call)

@@ -20,6 +20,12 @@ import (
 // contained is the real program at a place, in the sandbox, where networks may be closed.
 func (p *place) contained(use string) engine.Agent {
 	p.t.Helper()
+	return p.containedAs(pipelines.Agent{Use: use})
+}
+
+// containedAs is the same of an agent of a pipeline.
+func (p *place) containedAs(agent pipelines.Agent) engine.Agent {
+	p.t.Helper()
 	self, err := binary()
 	if err != nil {
 		p.t.Fatal(err)
@@ -30,7 +36,7 @@ func (p *place) contained(use string) engine.Agent {
 	if err != nil || note != "" {
 		p.t.Fatal(note, err)
 	}
-	a, err := agents.For(use, pipelines.Agent{Use: use}, opts)
+	a, err := agents.For(agent.Use, agent, opts)
 	if err != nil {
 		p.t.Fatal(err)
 	}

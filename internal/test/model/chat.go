@@ -52,8 +52,10 @@ func (chat) read(body []byte, _ http.Header) (Request, error) {
 			r.System = strings.TrimPrefix(r.System+"\n\n"+text, "\n\n")
 		case m.Role == "tool":
 			r.Messages = append(r.Messages, Message{Kind: Result, Role: "user", Text: text, ID: m.ID})
-		case text != "":
-			r.Messages = append(r.Messages, Message{Kind: Words, Role: m.Role, Text: text})
+		default:
+			for _, b := range blocks(m.Content) {
+				r.Messages = append(r.Messages, Message{Kind: Words, Role: m.Role, Text: b.Text})
+			}
 		}
 		for _, c := range m.Calls {
 			r.Messages = append(r.Messages, Message{Kind: Use, Role: m.Role, Text: c.Function.Arguments, Tool: c.Function.Name, ID: c.ID})
