@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -219,14 +218,6 @@ func (r *Repo) fetchBranch(ctx context.Context, bounded bool) error {
 func (r *Repo) blocked(branch, where string) error {
 	return &text.CauseError{Why: text.CauseOf("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or give the branches of runs another prefix, with the input branch-prefix or REPRISE_BRANCH_PREFIX",
 		"branch", r.opt.Branch, "other", branch+where)}
-}
-
-// markPublished notes that others can see the branch: if it is gone later, a person deleted it.
-func (r *Repo) markPublished() error {
-	if _, err := os.Stat(r.home("published")); err == nil {
-		return nil
-	}
-	return folders.PutFile(r.home("published"), []byte("yes\n"))
 }
 
 // FindBase gives the newest commit of a branch that is not the run's, at the remote or else here, and how the tip

@@ -9,10 +9,8 @@ import (
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -51,8 +49,8 @@ func (r *Repo) unchanged(p string, is, was Type, blob string) bool {
 
 // compare gives what became of known files, and what is new: in the state folder whatever is ignored.
 func (r *Repo) compare(ctx context.Context) (changes []Change, err error) {
-	var said string
-	out, err := r.gitCall(ctx, call{Args: statusArgs(), Said: &said})
+	// "dirty" keeps git from running itself in repositories inside the tree.
+	out, err := r.git(ctx, "status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, err
 	}
@@ -82,34 +80,27 @@ func (r *Repo) compare(ctx context.Context) (changes []Change, err error) {
 			changes = append(changes, Change{Path: p, Type: Repository, Was: Repository})
 		}
 	}
-	if said == "" {
-		return changes, nil
-	}
 	return r.behindLoops(ctx, changes)
 }
 
-// behindLoops adds what is gone behind a link to itself in place of a folder, which git passes over.
+// behindLoops adds what is gone behind new links: git passes over that where the link leads to itself.
 func (r *Repo) behindLoops(ctx context.Context, changes []Change) ([]Change, error) {
-	files, err := r.files(ctx)
-	if err != nil {
-		return nil, err
-	}
-	known := map[string]bool{}
+	known, links := map[string]bool{}, []string(nil)
 	for _, c := range changes {
-		known[c.Path] = true
+		if known[c.Path] = true; c.Type == Symlink && c.Was == None {
+			links = append(links, c.Path)
+		}
 	}
+	if len(links) == 0 {
+		return changes, nil
+	}
+	files, err := r.files(ctx)
 	for _, f := range files {
-		if _, err := os.Lstat(filepath.Join(r.treePath, filepath.FromSlash(f.Path))); errors.Is(err, syscall.ELOOP) && !known[f.Path] {
+		if underAny(f.Path, links) && !known[f.Path] {
 			changes = append(changes, Change{Path: f.Path, Was: typeOfMode(f.Mode)})
 		}
 	}
-	return changes, nil
-}
-
-// statusArgs ask git for what statusRecords reads.
-func statusArgs() []string {
-	// "dirty" keeps git from running itself in repositories inside the tree.
-	return []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}
+	return changes, err
 }
 
 // statusRecords reads paths unlike the index, with mode and id there, which a new path lacks.

@@ -152,7 +152,6 @@ func (r *Repo) Stage(ctx context.Context, paths []string) (_ *Stage, err error) 
 	if s.ops, err = r.stageCode(ctx, code); err != nil {
 		return nil, err
 	}
-	s.indexed = len(s.ops) > 0
 	s.pointers, err = r.stagedPointers(ctx, s.ops)
 	return s, err
 }
@@ -237,7 +236,6 @@ type Stage struct {
 	Paths []string // whose changes it has
 
 	tip      string // that it leads on from
-	indexed  bool   // it has the index of stageEnviron
 	ops      []op
 	pointers []pointer // of Git LFS, among ops
 }

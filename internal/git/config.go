@@ -100,9 +100,6 @@ func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// shellWord makes one word of a shell's command line.
-func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
 // environ is the environment when the Source was found. Every git command gets one built from it by name.
 type environ []string
 

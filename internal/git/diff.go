@@ -20,7 +20,7 @@ const maxDiff = 8 << 20
 // Diff returns how the commit of a stage (nil: the tip) differs from another, without the state folder and what is or
 // lies under exclude. The text is cut at 8 MB, and says so; counts are whole. The tree, which may change, is not read.
 func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (string, metadata.Diff, error) {
-	if s == nil || !s.indexed {
+	if len(s.changes()) == 0 {
 		return r.diffFrom(ctx, nil, from, r.tip, append(slices.Clip(exclude), r.opt.State))
 	}
 	return r.diffFrom(ctx, []string{"GIT_INDEX_FILE=" + r.staged.Index()}, from, "--cached", append(slices.Clip(exclude), r.opt.State))

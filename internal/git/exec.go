@@ -105,39 +105,39 @@ type call struct {
 	Args    []string // without fixedSettings()
 	Stdin   io.Reader
 	Limit   int64    // bytes of output to keep; 0 means all
-	Said    *string  // gets what a command that succeeded printed for people; may be nil
 	Secrets []string // never to appear in an error
 	Lock    *os.File // held open by the command as well; may be nil
 	Private string   // settings that no environment shows, see privately; may be ""
 	Memory  int      // kB of data that git and each of its helpers may hold; 0: no limit
 }
 
-// All are the arguments of git.
-func (c call) All() []string { return slices.Concat(fixedSettings(), c.How, c.Args) }
-
 // Do returns the command's standard output. With ctx its group ends: asked first, so that git removes locks, then killed.
 func (c call) Do(ctx context.Context) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", c.All()...)
+	args := slices.Concat(fixedSettings(), c.How, c.Args)
+	cmd := exec.CommandContext(ctx, "git", args...)
 	if c.Memory > 0 {
-		cmd.Args = append([]string{"sh", "-c", `ulimit -d "$0" 2>/dev/null; exec "$@"`, strconv.Itoa(c.Memory), cmd.Path}, c.All()...)
+		cmd.Args = append([]string{"sh", "-c", `ulimit -d "$0" 2>/dev/null; exec "$@"`, strconv.Itoa(c.Memory), cmd.Path}, args...)
 		cmd.Path = "/bin/sh" // whose pid becomes git's
 	}
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
 	out, stderr := &process.Head{Limit: c.Limit}, &process.Tail{Limit: 64 << 10}
-	done, err := c.Files(cmd)
-	if err != nil {
-		return nil, &Error{Args: c.Args, Err: err}
+	if c.Private != "" {
+		file, err := folders.NamelessFile(c.Private)
+		if err != nil {
+			return nil, &Error{Args: c.Args, Err: fmt.Errorf("a file for the login of git: %w", err)}
+		}
+		defer file.Close() // git has its own
+		cmd.ExtraFiles = []*os.File{file}
 	}
-	defer done()
+	if c.Lock != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, c.Lock)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = time.Second
-	err = process.RunBounded(cmd, out, stderr)
+	err := process.RunBounded(cmd, out, stderr)
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
 		// A helper that stays, such as a cache of credentials, may hold standard input.
-		if c.Said != nil {
-			*c.Said = stderr.String()
-		}
 		return out.Bytes(), nil
 	}
 	if cmd.Process != nil {
@@ -207,23 +207,6 @@ func privately(settings []setting) (open []setting, private string) {
 
 // privateFile is where git finds them: the first file that a command is started with besides the standard ones.
 const privateFile = "/proc/self/fd/3"
-
-// Files gives a command the files that c wants it to have; done closes those that nobody else needs.
-func (c call) Files(cmd *exec.Cmd) (done func(), err error) {
-	done = func() {}
-	if c.Private != "" {
-		file, err := folders.NamelessFile(c.Private)
-		if err != nil {
-			return done, fmt.Errorf("a file for the login of git: %w", err)
-		}
-		done = func() { _ = file.Close() } // git has its own
-		cmd.ExtraFiles = []*os.File{file}
-	}
-	if c.Lock != nil {
-		cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), c.Lock)
-	}
-	return done, nil
-}
 
 // secretsIn lists the header values in settings, whole and by word.
 func secretsIn(settings []setting) (out []string) {

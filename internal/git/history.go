@@ -209,14 +209,19 @@ func (s shelves) find(ctx context.Context, commit string) (string, error) {
 	}
 	out, err := s.git(ctx, "log", "-z", "--first-parent", fmt.Sprintf("-n%d", shelfDepth), "--no-show-signature", "--no-decorate",
 		"--format=%P%x00%(trailers:key="+RecordTrailer+")", commit, "--")
-	kept, asked := "", false
+	if err != nil || !bytes.Contains(out, []byte(RecordTrailer)) {
+		return "", err
+	}
+	kept, err := s.kept(ctx)
+	if err == nil && kept != "" {
+		var is bool
+		if is, err = s.has(ctx, kept); !is {
+			kept = ""
+		}
+	}
 	for fields := strings.Split(string(out), "\x00"); len(fields) >= 2; fields = fields[2:] {
 		parent, _, _ := strings.Cut(fields[0], " ")
 		for _, named := range trailerLine().FindAllStringSubmatch(fields[1], -1) {
-			if !asked && err == nil {
-				kept, err = s.keptWith(ctx)
-				asked = true
-			}
 			if err != nil {
 				return "", err
 			}
@@ -232,18 +237,6 @@ func (s shelves) find(ctx context.Context, commit string) (string, error) {
 func (s shelves) has(ctx context.Context, commit string) (bool, error) {
 	found, err := s.objects(ctx, commit+":"+s.folder)
 	return err == nil && found[0].Kind == "tree", err
-}
-
-// keptWith gives what is kept by name, if that has the folder.
-func (s shelves) keptWith(ctx context.Context) (string, error) {
-	kept, err := s.kept(ctx)
-	if kept == "" || err != nil {
-		return "", err
-	}
-	if is, err := s.has(ctx, kept); !is || err != nil {
-		return "", err
-	}
-	return kept, nil
 }
 
 // believed gives where a trailer leads: to what is kept, if that goes on from what it names, else to that, if it

@@ -75,7 +75,7 @@ func (r *Repo) indexState(ctx context.Context) error {
 
 // takeIndex is readTip after a commit of a stage, whose index knows the files that it has.
 func (r *Repo) takeIndex(ctx context.Context, s *Stage) error {
-	if s != nil && s.indexed {
+	if len(s.changes()) > 0 {
 		if err := os.Rename(r.staged.Index(), r.home("index")); err != nil {
 			return err
 		}

@@ -115,9 +115,9 @@ func (r *Repo) learnLFS(ctx context.Context) error {
 		}
 	}
 	r.held = argv[0] != r.src.lfs.Program
-	r.converter = "cd " + shellWord(r.lfsDir()) + " && exec"
+	r.converter = "cd " + text.QuoteShell(r.lfsDir()) + " && exec"
 	for _, word := range slices.Concat([]string{"env", "-i"}, env, argv) {
-		r.converter += " " + shellWord(word)
+		r.converter += " " + text.QuoteShell(word)
 	}
 	return nil
 }

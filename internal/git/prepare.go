@@ -73,7 +73,6 @@ func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string
 	if len(ops) == 0 {
 		return s, nil
 	}
-	s.indexed = true
 	env, err := r.newStage()
 	if err == nil {
 		err = r.put(ctx, env, ops)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -55,7 +56,7 @@ func (r *Repo) publish(ctx context.Context) (err error) {
 	if r.checkoutTip == "" && r.remoteTip == "" {
 		return nil
 	}
-	return r.markPublished()
+	return folders.PutFile(r.home("published"), []byte("yes\n")) // if it is gone later, a person deleted it
 }
 
 // push never forces the branch, and Options.Own only where nobody else has pushed since it was looked at: the remote takes

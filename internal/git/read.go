@@ -54,17 +54,14 @@ func (s *Source) ReadKept(ctx context.Context, ref, folder string, names ...stri
 	return s.reads().files(ctx, commit, names...)
 }
 
-// Branches lists the user's branches named prefix or under it, by name: "reprise" lists reprise/issue-1, but
-// "reprise/issue-1" does not list reprise/issue-10.
-func (s *Source) Branches(ctx context.Context, prefix string) (names []string, err error) {
-	all, err := s.BranchesIn(ctx, "refs/heads/", prefix)
-	for _, b := range all {
-		names = append(names, b.Name)
-	}
-	return names, err
+// Has reports whether the user has a branch.
+func (s *Source) Has(ctx context.Context, branch string) (bool, error) {
+	all, err := s.refs(ctx, "refs/heads/"+branch)
+	return slices.ContainsFunc(all, func(r Ref) bool { return r.Name == "refs/heads/"+branch }), err
 }
 
-// BranchesIn is Branches in another folder of refs, such as "refs/remotes/origin/": what was fetched last.
+// BranchesIn lists the branches named prefix or under it in a folder of refs, such as "refs/remotes/origin/", by name:
+// "reprise" lists reprise/issue-1, but "reprise/issue-1" does not list reprise/issue-10.
 func (s *Source) BranchesIn(ctx context.Context, folder, prefix string) (all []Ref, err error) {
 	prefix = strings.TrimSuffix(prefix, "/")
 	if strings.ContainsAny(prefix, "*?[\\\x00\n") {

@@ -101,7 +101,7 @@ func (l line) trusted(args []string) []string {
 	end, git := map[string]string{"fetch": "upload-pack", "ls-remote": "upload-pack", "push": "receive-pack"}[args[0]], "git"
 	for _, s := range l.remote.settings {
 		if s.Key == "safe.directory" {
-			git += " -c " + shellWord(s.Key+"="+s.Value)
+			git += " -c " + text.QuoteShell(s.Key+"="+s.Value)
 		}
 	}
 	if end == "" || git == "git" || !filepath.IsAbs(l.remote.fetch) {

@@ -114,7 +114,7 @@ func (s *Source) LFS() string { return s.lfs.Program }
 
 // trusting is the command by which a user has git read a folder of somebody else's.
 func trusting(dir string) string {
-	return "git config --global --add safe.directory " + shellWord(dir)
+	return "git config --global --add safe.directory " + text.QuoteShell(dir)
 }
 
 // locate asks git where the repository is: it prints a line per question, up to the first it cannot answer.

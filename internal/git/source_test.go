@@ -137,13 +137,17 @@ func TestSourceReads(t *testing.T) {
 		"repr":             nil,
 		"--all":            nil,
 	} {
-		got, err := s.Branches(t.Context(), prefix)
+		all, err := s.BranchesIn(t.Context(), "refs/heads/", prefix)
 		must(t, err)
+		var got []string
+		for _, b := range all {
+			got = append(got, b.Name)
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", prefix, diff)
 		}
 	}
-	if _, err := s.Branches(t.Context(), "*"); err == nil {
+	if _, err := s.BranchesIn(t.Context(), "refs/heads/", "*"); err == nil {
 		t.Error("a pattern was taken for a prefix")
 	}
 }

@@ -182,8 +182,7 @@ func (w *opening) pushes(ctx context.Context) (bool, error) {
 	}
 	data, err := RecordReader(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID))
 	if errors.Is(err, fs.ErrNotExist) {
-		here, err := w.Source.Branches(ctx, w.Branch)
-		if err != nil || !slices.Contains(here, w.Branch) {
+		if here, err := w.Source.Has(ctx, w.Branch); err != nil || !here {
 			// One that only origin has, or a new run. People follow an issue on
 			// GitHub there; for a file, --push says so.
 			return w.o.File == "" && w.o.Given == nil && w.Source.RemoteURL != "", err
