@@ -173,7 +173,7 @@ func typeOfMode(mode string) Type {
 		return Executable
 	case "120000":
 		return Symlink
-	case "160000":
+	case submodule:
 		return Repository
 	}
 	return Other

@@ -117,8 +117,8 @@ func (r *Repo) put(ctx context.Context, env []string, ops []op) error {
 
 // code is a list of paths, by what the index has to do with them.
 type code struct {
-	take []string // files and links that are there, or are simply gone
-	drop []string // gone in a way that git would mistake: a folder or a link is in the way
+	take []string // files and links that are there
+	drop []string // gone, perhaps with a folder or a link in the way
 }
 
 // stageCode puts paths into the index and returns how it then differs from the tip. Git hashes the files: of all
@@ -224,7 +224,7 @@ func (r *Repo) updateIndex(ctx context.Context, env, how []string, c code) error
 		args  []string
 	}{
 		{c.drop, []string{"update-index", "--force-remove", "-z", "--stdin"}},
-		{c.take, []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}},
+		{c.take, []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}}, // or gone meanwhile
 	} {
 		if len(u.paths) == 0 {
 			continue

@@ -130,7 +130,7 @@ func (r *MergeResult) detail(ctx context.Context, git reader, tip, other string)
 	for i := range r.Conflicts[:min(len(r.Conflicts), MostConflicts)] {
 		c := &r.Conflicts[i]
 		for _, v := range []*Version{&c.Base, &c.Ours, &c.Theirs} {
-			if v.Object != "" && v.Mode != "160000" && c.aside == "" { // the commit of a submodule is in no repository of ours
+			if v.Object != "" && v.Mode != submodule && c.aside == "" { // the commit of a submodule is in no repository of ours
 				all, ids = append(all, v), append(ids, v.Object)
 			}
 		}

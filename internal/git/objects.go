@@ -26,6 +26,9 @@ type object struct {
 // entry is a file, symbolic link, submodule or folder of a commit or the index. Without an ID there is none.
 type entry struct{ Path, Mode, ID string }
 
+// submodule is the mode of a submodule.
+const submodule = "160000"
+
 // reader runs a command of git where objects are to be read.
 type reader func(ctx context.Context, c call) ([]byte, error)
 

@@ -244,7 +244,7 @@ func (r *Repo) findLacks(ctx context.Context) error {
 		return fmt.Errorf("look for submodules: %w", err)
 	}
 	for _, f := range files {
-		if f.Mode == "160000" {
+		if f.Mode == submodule {
 			r.modules = append(r.modules, f.Path)
 		}
 	}

@@ -272,7 +272,7 @@ func (s *Source) Submodules(ctx context.Context) (paths []string, err error) {
 		return nil, fmt.Errorf("look for submodules: %w", err)
 	}
 	for _, e := range all {
-		if e.Mode == "160000" {
+		if e.Mode == submodule {
 			paths = append(paths, e.Path)
 		}
 	}

@@ -41,18 +41,20 @@ func (r *Repo) RestoreAll(ctx context.Context) (err error) {
 	return r.restore(ctx, changes)
 }
 
+// restore takes changes back to what the index has.
 func (r *Repo) restore(ctx context.Context, changes []Change) error {
-	if len(changes) == 0 {
-		return nil
-	}
+	var ops []op
 	for _, c := range changes {
-		if c.Was == None {
-			if err := folders.RemoveNew(r.top, c.Path); err != nil {
-				return err
-			}
+		o := op{kind: 'M', path: c.Path}
+		switch c.Was {
+		case None:
+			o.kind = 'D'
+		case Repository:
+			o.mode = submodule
 		}
+		ops = append(ops, o)
 	}
-	return r.checkOut(ctx, changes)
+	return r.writeOut(ctx, nil, deletionsFirst(ops))
 }
 
 // reset makes index and work tree equal to the tip. Ignored files stay, as they may be costly to make again.
@@ -96,32 +98,6 @@ func (r *Repo) reset(ctx context.Context) error {
 	return err
 }
 
-// checkOut writes what the tip has at the changed paths.
-func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
-	var first, rest []string
-	for _, c := range changes {
-		if c.Was == None {
-			continue
-		}
-		if err := r.clearWay(c.Path); err != nil {
-			return err
-		}
-		if c.Was == Repository {
-			if err := r.top.Mkdir(c.Path, 0o755); err != nil {
-				return err
-			}
-			continue
-		}
-		// The rules for line ends must be right before files are written by them.
-		if path.Base(c.Path) == ".gitattributes" {
-			first = append(first, c.Path)
-		} else {
-			rest = append(rest, c.Path)
-		}
-	}
-	return errors.Join(r.checkOutPaths(ctx, nil, first), r.checkOutPaths(ctx, nil, rest))
-}
-
 // checkOutPaths writes what the index, which env may name, has to paths where nothing is yet.
 func (r *Repo) checkOutPaths(ctx context.Context, env, paths []string) error {
 	if len(paths) == 0 {
@@ -134,14 +110,14 @@ func (r *Repo) checkOutPaths(ctx context.Context, env, paths []string) error {
 // isSubmodule says whether o is about a submodule, and warns.
 func (r *Repo) isSubmodule(o op) bool {
 	info, err := r.top.Lstat(o.path)
-	if o.mode != "160000" && (err != nil || !info.IsDir() || o.kind != 'D') {
+	if o.mode != submodule && (err != nil || !info.IsDir() || o.kind != 'D') {
 		return false
 	}
 	r.warn("submodule %s is left as it is", o.path)
 	return true
 }
 
-// writeOut does ops in the tree, from the index that env names. .gitattributes is first: it has the line end rules.
+// writeOut does ops in the tree, from the index that env may name. .gitattributes is first: it has the line end rules.
 func (r *Repo) writeOut(ctx context.Context, env []string, ops []op) error {
 	var rules, rest []string
 	for _, o := range ops {
@@ -154,9 +130,14 @@ func (r *Repo) writeOut(ctx context.Context, env []string, ops []op) error {
 		if err := r.clearWay(o.path); err != nil {
 			return err
 		}
-		if path.Base(o.path) == ".gitattributes" {
+		switch {
+		case o.mode == submodule:
+			if err := r.top.Mkdir(o.path, 0o755); err != nil {
+				return err
+			}
+		case path.Base(o.path) == ".gitattributes":
 			rules = append(rules, o.path)
-		} else {
+		default:
 			rest = append(rest, o.path)
 		}
 	}

@@ -23,10 +23,8 @@ func (r *Repo) sortPaths(paths []string) (c code, err error) {
 		}
 		info, err := r.top.Lstat(p)
 		switch {
-		case folders.Beyond(r.top, p):
+		case folders.Beyond(r.top, p), errors.Is(err, fs.ErrNotExist):
 			c.drop = append(c.drop, p)
-		case errors.Is(err, fs.ErrNotExist):
-			c.take = append(c.take, p)
 		case err != nil:
 			return code{}, err
 		case info.IsDir():

@@ -203,11 +203,7 @@ func documentIn(repository, name string) ([]byte, error) {
 		return nil, err
 	}
 	if folders.Beyond(root, name) {
-		return nil, errors.New("it lies behind a symbolic link; name the file itself")
+		return nil, folders.ErrNoFile
 	}
-	data, err := folders.ReadFile(root, name, mostDocument)
-	if errors.Is(err, folders.ErrNoFile) {
-		return nil, errors.New("it is no file, or a symbolic link to one; name the file itself")
-	}
-	return data, err
+	return folders.ReadFile(root, name, mostDocument)
 }

@@ -69,7 +69,7 @@ func TestDocumentIn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, want := range map[string]string{"docs/link.md": "symbolic link", "notes/config": "symbolic link", "pipe": "no file", "docs": "no file", "large": "more than", "../x": "escapes"} {
+	for name, want := range map[string]string{"docs/link.md": "no ordinary file", "notes/config": "no ordinary file", "pipe": "no ordinary file", "docs": "no ordinary file", "large": "more than", "../x": "escapes"} {
 		if text, err := documentIn(dir, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q (%v), want %q", name, text, err, want)
 		}

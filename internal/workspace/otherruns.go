@@ -56,15 +56,18 @@ const (
 
 // RefRuns reads the records of the runs that have a ref in one of some folders of refs.
 func RefRuns(ctx context.Context, env environ.Env, src *git.Source, in ...string) (all []RefRun, err error) {
-	folder, _ := path.Split(env.Prefix()) // a prefix may end within a name, which git lists no branches by
-	var within []string
+	var prefixes, within []string
 	for _, refs := range in {
-		within = append(within, strings.TrimSuffix(refs+map[bool]string{false: folder}[refs == git.KeptRefs], "/"))
+		prefix := refs + env.Prefix()
+		if refs == git.KeptRefs {
+			prefix = refs + phases.RecordName("")
+		}
+		folder := path.Dir(prefix) // a prefix may end within a name, which git lists no branches by
+		prefixes, within = append(prefixes, prefix), append(within, folder)
 	}
 	idOf := func(ref string) string {
-		for _, refs := range in {
-			prefix := map[bool]string{true: phases.RecordName(""), false: env.Prefix()}[refs == git.KeptRefs]
-			if id, is := strings.CutPrefix(ref, refs+prefix); is && metadata.CheckID(id) == nil {
+		for _, prefix := range prefixes {
+			if id, is := strings.CutPrefix(ref, prefix); is && metadata.CheckID(id) == nil {
 				return id
 			}
 		}
@@ -113,10 +116,7 @@ type OtherRuns struct {
 	said    map[string]bool // what a person was told once
 
 	mu    sync.Mutex
-	known map[string]bool   // the issues whose runs change the same files, and of which people know
-	told  []phases.OtherRun // what was said last
-	phase string            // in which that was found out
-	asked time.Time         // when; zero: never
+	known map[string]bool // the issues whose runs change the same files, and of which people know
 }
 
 // otherRunsOf gives the other runs for a run.
@@ -295,18 +295,17 @@ func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metada
 	return phases.WhySameFiles(all)
 }
 
-// Tell gives what agents are told, as of the phase's beginning or some minutes ago, and warns of same files, each once.
+// Tell gives what agents are told, and warns of same files, each once.
 func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.Source == nil || n.phase == run.CurrentPhase && !n.asked.IsZero() && n.env.Now().Sub(n.asked) < afarFor {
-		return n.told, nil
+	if n.Source == nil {
+		return nil, nil
 	}
 	all, err := n.list(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	n.told, n.phase, n.asked = all, run.CurrentPhase, n.env.Now()
 	for _, o := range all {
 		if len(o.Shared) > 0 && !n.known[o.ID] {
 			n.known[o.ID] = true

@@ -154,20 +154,27 @@ func (t Tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool
 	if err != nil {
 		return err
 	}
+	return t.judge(ctx, c, head, was, func() ([]byte, error) {
+		rest, err := io.ReadAll(io.LimitReader(f, phases.MaxFile))
+		return append(head, rest...), err
+	})
+}
+
+// judge notes what a file with this head holds and, if that is no text, what the tip has there or, if whole is elsewhere in
+// the tip, that it was moved or copied.
+func (t Tree) judge(ctx context.Context, c *phases.Change, head []byte, was bool, whole func() ([]byte, error)) error {
 	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() {
 		return nil
 	}
-	if !was {
-		rest, err := io.ReadAll(io.LimitReader(f, phases.MaxFile))
-		return errors.Join(err, t.heldElsewhere(ctx, c, append(head, rest...)))
+	if was {
+		before, err := t.Held(ctx, c.Path, phases.HeadSize)
+		c.Held = phases.ContentOf(before)
+		return err
 	}
-	before, err := t.Held(ctx, c.Path, phases.HeadSize)
-	c.Held = phases.ContentOf(before)
-	return err
-}
-
-// heldElsewhere notes that the tip has the content of a new file: it was moved, or copied.
-func (t Tree) heldElsewhere(ctx context.Context, c *phases.Change, data []byte) error {
+	data, err := whole()
+	if err != nil {
+		return err
+	}
 	known, err := t.Known(ctx, data)
 	if known {
 		c.Held = c.Holds

@@ -74,15 +74,7 @@ func (s staged) change(ctx context.Context, one git.Staged, bare bareFolders) (p
 	} else if in && c.New {
 		c.Kind = phases.NestedKind
 	}
-	if c.Holds = phases.ContentOf(one.Data); !c.Holds.Opaque() {
-		return c, nil
-	}
-	if !plainFile(one.Was) {
-		return c, s.tree.heldElsewhere(ctx, &c, one.Data)
-	}
-	before, err := s.tree.Held(ctx, one.Path, phases.HeadSize)
-	c.Held = phases.ContentOf(before)
-	return c, err
+	return c, s.tree.judge(ctx, &c, one.Data, plainFile(one.Was), func() ([]byte, error) { return one.Data, nil })
 }
 
 func (s staged) Read(ctx context.Context, name string) ([]byte, error) {
