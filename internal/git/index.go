@@ -164,10 +164,7 @@ func (r *Repo) files(ctx context.Context) ([]entry, error) {
 
 // eachBlob gives f what ops set, in order and one at a time. One too large to be looked through is an error.
 func (r *Repo) eachBlob(ctx context.Context, ops []op, f func(o op, data []byte) error) error {
-	var ids []string
-	for _, o := range ops {
-		ids = append(ids, o.id)
-	}
+	ids := blobsOf(ops)
 	sizes, err := r.reads().sizes(ctx, ids)
 	if err != nil {
 		return err
