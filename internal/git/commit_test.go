@@ -136,7 +136,7 @@ func TestCommitRefuses(t *testing.T) {
 		{"absolute", Commit{Message: "m", Time: noon}, "clean path", []string{"/etc/passwd"}},
 		{"state elsewhere", Commit{Message: "m", Time: noon, Files: map[string][]byte{"a.txt": nil}}, "state folder", nil},
 		{"state of another", Commit{Message: "m", Time: noon, Files: map[string][]byte{state + "0/x": nil}}, "state folder", nil},
-		{"move of nothing", Commit{Message: "m", Time: noon, Moves: map[string]string{state + "/x": state + "/y"}}, "no such file", nil},
+		{"move of nothing", Commit{Message: "m", Time: noon, Moves: map[string]string{state + "/x": state + "/y"}}, "not in branch", nil},
 		{"move onto", Commit{Message: "m", Time: noon, Moves: map[string]string{record: state}}, "state folder", nil},
 		{"pipe", Commit{Message: "m", Time: noon}, "is a pipe", []string{state + "/pipe"}},
 		{"symlink", Commit{Message: "m", Time: noon}, "link", []string{state + "/link"}},

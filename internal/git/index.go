@@ -103,6 +103,9 @@ func (r *Repo) newStage() ([]string, error) {
 
 // put does ops, of which deletions come first, in the index that env names.
 func (r *Repo) put(ctx context.Context, env []string, ops []op) error {
+	if len(ops) == 0 {
+		return nil
+	}
 	var list strings.Builder
 	for _, o := range ops {
 		if o.kind == 'D' {
@@ -216,22 +219,16 @@ func (r *Repo) ReadStaged(ctx context.Context, s *Stage, path string) ([]byte, e
 
 // updateIndex puts paths into the index, which env may name; how are arguments for git.
 func (r *Repo) updateIndex(ctx context.Context, env, how []string, c code) error {
-	for _, u := range []struct {
-		paths []string
-		args  []string
-	}{
-		{c.drop, []string{"update-index", "--force-remove", "-z", "--stdin"}},
-		{c.take, []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}}, // or gone meanwhile
-	} {
-		if len(u.paths) == 0 {
-			continue
-		}
-		list := strings.NewReader(strings.Join(u.paths, "\x00") + "\x00")
-		if _, err := r.gitCall(ctx, call{How: how, Args: u.args, Env: env, Stdin: list}); err != nil {
-			return err
-		}
+	var gone []op
+	for _, p := range c.drop {
+		gone = append(gone, op{kind: 'D', path: p})
 	}
-	return nil
+	if err := r.put(ctx, env, gone); err != nil || len(c.take) == 0 {
+		return err
+	}
+	args := []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"} // one may be gone meanwhile
+	_, err := r.gitCall(ctx, call{How: how, Args: args, Env: env, Stdin: strings.NewReader(strings.Join(c.take, "\x00") + "\x00")})
+	return err
 }
 
 func (r *Repo) checkState(p string) error {
@@ -242,23 +239,4 @@ func (r *Repo) checkState(p string) error {
 		return fmt.Errorf("%s does not lie in the state folder %s", p, r.opt.State)
 	}
 	return nil
-}
-
-// stateWith reports whether a state folder has a file or folder, once s is committed.
-func stateWith(state map[string]entry, s *Stage) func(p string) bool {
-	names := map[string]bool{}
-	for p := range state {
-		names[p] = true
-	}
-	for _, o := range s.changes() {
-		names[o.path] = o.kind == 'M'
-	}
-	return func(p string) bool {
-		for name, there := range names {
-			if there && Under(name, p) {
-				return true
-			}
-		}
-		return false
-	}
 }

@@ -160,24 +160,9 @@ func (r *Repo) sameTimes(dir string) error {
 
 // Clear removes from the work tree what the tip does not have, ignored or not, but for the state folder.
 func (r *Repo) Clear(ctx context.Context) error {
-	others, err := r.others(ctx)
-	for _, p := range others {
-		if !Under(p, r.opt.State) && err == nil {
-			err = folders.RemoveNew(r.top, p)
-		}
-	}
-	return err
-}
-
-// others lists the files and links that the tip does not have, ignored or not.
-func (r *Repo) others(ctx context.Context) ([]string, error) {
 	r.unlock() // git passes over what somebody locked
-	out, err := r.git(ctx, "ls-files", "-o", "-z")
-	all := records(out)
-	for i := range all {
-		all[i] = strings.TrimSuffix(all[i], "/") // of another repository
-	}
-	return all, err
+	_, err := r.git(ctx, "clean", "-ffdxq", "-e", "/"+r.opt.State)
+	return err
 }
 
 // Merge makes the work tree what the tip and a commit make together, but for the state folder, and stages that.

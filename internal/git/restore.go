@@ -197,14 +197,9 @@ func (r *Repo) empty() error {
 	} else if err != nil {
 		return err
 	}
-	dir, err := r.top.Open(".")
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	for _, name := range names {
-		err = errors.Join(err, folders.RemoveWithin(r.top, name))
+	all, err := folders.List(r.top, ".")
+	for _, e := range all {
+		err = errors.Join(err, folders.RemoveWithin(r.top, e.Name()))
 	}
 	return err
 }

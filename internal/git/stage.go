@@ -52,19 +52,10 @@ func (r *Repo) stateOps(c Commit, state map[string]entry) (ops []op, err error) 
 			ops = append(ops, op{kind: 'D', path: p})
 		}
 	}
-	has := stateWith(state, c.Stage)
 	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
 		to := c.Moves[from]
 		if err := errors.Join(r.checkState(from), r.checkState(to)); err != nil {
 			return nil, err
-		}
-		switch {
-		case !has(from):
-			return nil, fmt.Errorf("move %s to %s: the newest commit has no such file", from, to)
-		case has(to):
-			return nil, fmt.Errorf("move %s to %s: the newest commit has a file there already", from, to)
-		case Under(to, from) || Under(from, to):
-			return nil, fmt.Errorf("move %s to %s: one lies in the other", from, to)
 		}
 		ops = append(ops, op{kind: 'R', path: from, to: to})
 	}
