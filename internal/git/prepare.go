@@ -27,7 +27,7 @@ func (r *Repo) Prepare(ctx context.Context, g Guard) (removed []string, err erro
 		return nil, err
 	}
 	r.unlock()
-	r.removeEmpty()
+	r.tidyState()
 	if err := errors.Join(r.fillLarge(ctx), r.buildScratch("tree", r.home("index"), r.tip)); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (r *Repo) CheckOutBeside(ctx context.Context, commit, name string) (err err
 	if err := r.checkOutIn(ctx, cmp.Or(commit, r.tip), path.Join("copies", name)); err != nil || commit != "" {
 		return err
 	}
-	r.removeEmpty()
+	r.tidyState()
 	for _, p := range append(slices.Collect(maps.Keys(r.overlaid)), r.opt.State) {
 		to := path.Join("copies", name, p)
 		err := errors.Join(folders.MakeParents(r.beside, to), folders.RemoveWithin(r.beside, to))
@@ -185,6 +185,9 @@ type Guard struct {
 	Instruct func(path string) bool // is to be as in Base, or nowhere
 }
 
+// noFile is what programs may wait for.
+const noFile = fs.ModeNamedPipe | fs.ModeSocket | fs.ModeDevice | fs.ModeIrregular
+
 // removeStrays looks through all of the tree, also other repositories and locked folders. It follows no link.
 func (r *Repo) removeStrays(ctx context.Context, instruct func(string) bool) (found []string, err error) {
 	err = folders.Walk(r.top, ".", func(p string, d fs.DirEntry, err error) error {
@@ -195,7 +198,7 @@ func (r *Repo) removeStrays(ctx context.Context, instruct func(string) bool) (fo
 			return err
 		case d.IsDir() && (p == r.opt.State || path.Base(p) == ".git"):
 			return fs.SkipDir
-		case !d.IsDir() && p != ".git" && p != r.opt.State && (d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) != 0 || instruct(p)):
+		case !d.IsDir() && p != ".git" && p != r.opt.State && (d.Type()&noFile != 0 || instruct(p)):
 			found = append(found, p)
 		}
 		return nil

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -257,4 +258,26 @@ func laidOut(t *testing.T, dir string) string {
 		return err
 	}))
 	return out.String()
+}
+
+// A repository, or what leads to one, in the state folder gets no program to work in it, and files there stay.
+func TestPrepareStateFolder(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, newUser(t, nil))
+	commit(t, r, "{1}")
+	folder := filepath.Join(r.Tree(), state)
+	write(t, folder+"/02_design/.git/HEAD", "ref: refs/heads/x\n")
+	write(t, folder+"/.git", "gitdir: /elsewhere\n")
+	write(t, folder+"/02_design/design.md", "new\n")
+	must(t, errors.Join(os.Mkdir(folder+"/empty", 0o755), syscall.Mkfifo(folder+"/pipe", 0o644)))
+	_, err := r.Prepare(t.Context(), Guard{Instruct: func(string) bool { return false }})
+	must(t, err)
+	for _, name := range []string{"02_design/.git", ".git", "empty", "pipe"} {
+		if _, err := os.Lstat(filepath.Join(folder, name)); err == nil {
+			t.Errorf("%s is there", name)
+		}
+	}
+	if got := read(t, folder+"/02_design/design.md") + read(t, folder+"/metadata.json"); got != "new\n{1}" {
+		t.Errorf("files have %q", got)
+	}
 }

@@ -69,6 +69,9 @@ func (r *Repo) reset(ctx context.Context) error {
 		take = append(unconverted(), take...)
 	}
 	if _, err := r.git(ctx, take...); err != nil { // such as at a repository where the tip has a file
+		if ctx.Err() != nil {
+			return err
+		}
 		if e := r.empty(); e != nil {
 			return errors.Join(err, e)
 		}
@@ -212,18 +215,20 @@ func (r *Repo) clearWay(p string) error {
 	return folders.RemoveWithin(r.top, p)
 }
 
-// removeEmpty removes repositories and empty folders of the state folder: one may stand where a file is to be.
-func (r *Repo) removeEmpty() {
+// tidyState removes what is no file of the state folder, and empty folders: one may stand where a file is to be.
+func (r *Repo) tidyState() {
 	var dirs []string
 	_ = folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
-		if err != nil || !d.IsDir() || p == r.opt.State {
-			return nil
-		}
-		if d.Name() == ".git" {
+		switch {
+		case err != nil:
+		case d.Name() == ".git", d.Type()&noFile != 0:
 			_ = folders.Remove(r.top, p) // an agent can put it there again
-			return fs.SkipDir
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case d.IsDir() && p != r.opt.State:
+			dirs = append(dirs, p)
 		}
-		dirs = append(dirs, p)
 		return nil
 	})
 	for _, dir := range slices.Backward(dirs) { // what lies in a folder comes before it
