@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -89,7 +88,7 @@ func artifact(ctx context.Context, r *workspace.Recorded, phase string) (string,
 	if site := website(r); site != "" && r.Run.Execution.Push && !r.Gone {
 		return site + "/blob/" + (&url.URL{Path: at + "/" + file}).EscapedPath(), nil
 	}
-	if known, err := r.Source.Branches(ctx, at); at == r.Run.BranchName && err == nil && !slices.Contains(known, at) {
+	if here, err := r.Source.Has(ctx, at); at == r.Run.BranchName && err == nil && !here {
 		at = "origin/" + at
 	}
 	return "", exit.Usagef("%s is not checked out on this machine; read it with: git show %s:%s", text.Flat(file), at, text.Flat(file))
