@@ -272,13 +272,9 @@ func (f forge) said(body []byte) string {
 }
 
 // clean makes a foreign text fit for a terminal: one short line, no token.
-func (f forge) clean(text string) string {
-	text = strings.Join(strings.FieldsFunc(f.redact(text), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
-	const most = 300
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "..."
-	}
-	return text
+func (f forge) clean(said string) string {
+	words := strings.FieldsFunc(f.redact(said), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+	return text.Short(strings.Join(words, " "), 300)
 }
 
 // wrong is an answer that is not what was asked for.

@@ -11,6 +11,7 @@ import (
 
 	"cuelang.org/go/cue"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -225,11 +226,7 @@ func showValue(v cue.Value) string {
 	if kind := v.IncompleteKind(); kind == cue.StructKind || kind == cue.ListKind {
 		return kindWords[kind]
 	}
-	text := pipelines.OneLine(fmt.Sprint(v))
-	if r := []rune(text); len(r) > 60 {
-		text = string(r[:60]) + "..."
-	}
-	return text
+	return text.Short(pipelines.OneLine(fmt.Sprint(v)), 60)
 }
 
 // In YAML, JSON and TOML every value is what it is: {risk: string} is the word
