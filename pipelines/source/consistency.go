@@ -33,7 +33,6 @@ func (m *MistakeList) consistent(n *Node, d *draft) {
 	agents := slices.Sorted(maps.Keys(d.Agents))
 	for _, name := range agents {
 		c.agent(n, d.Agents[name].Fallback, "agents", name, "fallback")
-		c.fallbackLoop(n, name)
 	}
 	c.agent(n, d.Defaults.Agent, "defaults", "agent")
 	c.agent(n, d.Defaults.Reviewer, "defaults", "reviewer")
@@ -79,20 +78,6 @@ func (c checks) known(n *Node, name string, valid []string, format string, keys 
 // agent notes a name that is none of the agents.
 func (c checks) agent(n *Node, name string, keys ...any) {
 	c.known(n, name, slices.Collect(maps.Keys(c.d.Agents)), "no agent %q", keys...)
-}
-
-// fallbackLoop notes the loop that an agent is in, if none of the others in it comes first.
-func (c checks) fallbackLoop(n *Node, start string) {
-	chain := []string{start}
-	for next := c.d.Agents[start].Fallback; next != ""; next = c.d.Agents[next].Fallback {
-		if next == start && start == slices.Min(chain) {
-			c.Add(n, []any{"agents", start, "fallback"}, "a loop: %s", strings.Join(append(chain, start), " falls back on "))
-		}
-		if slices.Contains(chain, next) {
-			break
-		}
-		chain = append(chain, next)
-	}
 }
 
 // phase checks one phase by itself; seen has the places of the names so far.
