@@ -237,7 +237,7 @@ func (w *Workspace) Missing(name string, opts agents.Options) []metadata.Reason 
 // It also says why others are not here.
 func (w *Workspace) standIn(name string, opts agents.Options) (by string, why []metadata.Reason) {
 	a := w.Plan.Agents[name]
-	for range w.Plan.Agents { // vet has refused fallbacks that go in a circle
+	for range w.Plan.Agents { // which may fall back on each other
 		err := agents.Probe(a.Use, a, w.Repo.Dir(), opts)
 		if err == nil {
 			return name, why
