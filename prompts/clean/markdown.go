@@ -198,21 +198,9 @@ var plainLetters = strings.NewReplacer("\u017f", "s", "\u212a", "K")
 
 // escapeLine escapes one line without space around it.
 func escapeLine(line string) string {
-	s := lineSanitizer{whole: line, rest: line, spans: spansOf(line)}
+	s := lineSanitizer{strict: true, whole: line, rest: line, spans: spansOf(line)}
 	for s.rest != "" {
-		n := 1
-		for inToken(s.rest[0]) && n < len(s.rest) && inToken(s.rest[n]) {
-			n++
-		}
-		token := strings.TrimRight(s.rest[:n], ".,;:!?")
-		switch {
-		case s.rest[0] == '`':
-			s.backticks()
-		case inToken(s.rest[0]) && Mentions(token):
-			s.code(token, token)
-		default:
-			s.plain(n)
-		}
+		s.next()
 	}
 	return s.out.String()
 }

@@ -50,6 +50,7 @@ func expanded(space string) string { return strings.ReplaceAll(space, "\t", "   
 // lineSanitizer sanitizes a line from left to right.
 type lineSanitizer struct {
 	sanitizer
+	strict      bool // nothing is Markdown but inline code
 	out         strings.Builder
 	whole, rest string
 	table       bool
@@ -73,6 +74,8 @@ func (s *lineSanitizer) next() {
 	switch c := s.rest[0]; {
 	case c == '`':
 		s.backticks()
+	case s.strict && !inToken(c):
+		s.plain(1)
 	case c == '<' && s.table && breakTag().MatchString(s.rest) && strings.HasPrefix(s.whole, "|"):
 		s.take(len(breakTag().FindString(s.rest)))
 	case c == '<':
@@ -158,10 +161,12 @@ func (s *lineSanitizer) token() {
 	token := s.rest[:n]
 	trimmed := strings.TrimRight(token, ".,;:!?")
 	switch {
-	case isAddress(token) && leadsToPage(token) && standsAlone(s.rest[n:]):
+	case !s.strict && isAddress(token) && leadsToPage(token) && standsAlone(s.rest[n:]):
 		s.take(n)
 	case isAddress(token) || Mentions(trimmed):
 		s.code(token, trimmed)
+	case s.strict:
+		s.plain(n)
 	default:
 		s.replace(n, special().ReplaceAllStringFunc(token, func(found string) string {
 			return cmp.Or(map[string]string{"&": "&amp;", "$": `\$`}[found], found)
