@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // MaxComment is the most that GitHub takes, in UTF-16 units.
@@ -227,25 +229,11 @@ func inToken(c byte) bool {
 	return c > ' ' && c < 0x7f && !strings.ContainsRune("`\"'()[]<>{}|*\\", rune(c))
 }
 
+var acts = text.Pattern(`(?i)://|www\.|mailto:|xmpp:|@.|.@|#[0-9]|gh-[0-9]`)
+
 // Mentions reports whether GitHub would make something of a token: a link, a
 // mention or a reference.
-func Mentions(token string) bool {
-	lower := strings.ToLower(token)
-	for _, s := range []string{"://", "www.", "mailto:", "xmpp:"} {
-		if strings.Contains(lower, s) {
-			return true
-		}
-	}
-	for i := range max(len(lower)-1, 0) {
-		switch next := lower[i+1]; {
-		case lower[i] == '@', lower[i] == '#' && isDigit(next), strings.HasSuffix(lower[:i+1], "gh-") && isDigit(next):
-			return true
-		}
-	}
-	return len(lower) > 1 && strings.HasSuffix(lower, "@")
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func Mentions(token string) bool { return acts().MatchString(token) }
 
 // onlyDigits reports whether s is a number that could begin a list, which has
 // at most nine digits.

@@ -23,6 +23,12 @@ var (
 	ThreadPath = regexp.MustCompile(`(?i)(?:^|/)(?:issues|pulls?|discussions)/[0-9]`)
 	special    = text.Pattern(`&(?:lt|gt|amp|quot|nbsp);|[&$]`)
 	breakTag   = text.Pattern(`^<br ?/?>`)
+	// What becomes a link by itself.
+	addressed = text.Pattern(`(?i)://|^www\.`)
+	// What GitHub takes into a link up to the next space, even the beginning of code, but for punctuation.
+	alone = text.Pattern("^[.,;:!?)\\]}>\"'*_`]{0,100}(?:[ \\t]|$)")
+	// Entities of HTML, such as &#46; for a dot, which GitHub replaces: the address that counts is another than this.
+	entity = text.Pattern(`&.*;`)
 )
 
 // line sanitizes a line that is not in a block of code. In a table a bar ends
@@ -161,9 +167,9 @@ func (s *lineSanitizer) token() {
 	token := s.rest[:n]
 	trimmed := strings.TrimRight(token, ".,;:!?")
 	switch {
-	case !s.strict && isAddress(token) && leadsToPage(token) && standsAlone(s.rest[n:]):
+	case !s.strict && addressed().MatchString(token) && leadsToPage(token) && alone().MatchString(s.rest[n:]):
 		s.take(n)
-	case isAddress(token) || Mentions(trimmed):
+	case addressed().MatchString(token) || Mentions(trimmed):
 		s.code(token, trimmed)
 	case s.strict:
 		s.plain(n)
@@ -178,22 +184,6 @@ func (s *lineSanitizer) token() {
 func (s *lineSanitizer) code(token, begin string) {
 	s.apart()
 	s.replace(len(token), "`"+begin+"`"+token[len(begin):])
-}
-
-// isAddress reports whether a token would become a link by itself.
-func isAddress(token string) bool {
-	lower := strings.ToLower(token)
-	return strings.Contains(lower, "://") || strings.HasPrefix(lower, "www.")
-}
-
-// standsAlone reports whether only punctuation follows before the next space.
-// GitHub takes everything up to there into a link, even the beginning of code.
-func standsAlone(behind string) bool {
-	behind = behind[:min(len(behind), 100)] // as much punctuation as there ever is
-	if i := strings.IndexAny(behind, " \t"); i >= 0 {
-		behind = behind[:i]
-	}
-	return strings.Trim(behind, `.,;:!?)]}>"'*_`) == ""
 }
 
 // leadsToPage reports whether an address leads to a page, not to an issue or a pull request, and is harmless
@@ -211,19 +201,13 @@ func leadsToPage(address string) bool {
 		rest = scheme
 	}
 	return !Mentions(strings.TrimPrefix(rest, "www.")) && !ThreadPath.MatchString(u.Path) && !ThreadPath.MatchString(address) &&
-		!strings.Contains(address, "$") && !mayHoldEntity(address)
-}
-
-// mayHoldEntity reports whether an address may have entities of HTML, such as &#46; for a dot. GitHub
-// replaces them, so the address that counts is another than the one that was checked.
-func mayHoldEntity(address string) bool {
-	return strings.Contains(address, "&") && strings.Contains(address, ";")
+		!strings.Contains(address, "$") && !entity().MatchString(address)
 }
 
 // shows reports whether an image may be shown.
 func (t sanitizer) shows(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || u.User != nil || ThreadPath.MatchString(u.Path) || mayHoldEntity(address) {
+	if err != nil || u.Scheme != "https" || u.User != nil || ThreadPath.MatchString(u.Path) || entity().MatchString(address) {
 		return false
 	}
 	return slices.ContainsFunc(t.images, func(allowed string) bool {
