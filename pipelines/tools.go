@@ -113,7 +113,7 @@ func (s ToolSet) Variables() (names []string) {
 // Serves lists the servers that an agent has after the choice, in order.
 func (s ToolSet) Serves() (names []string) {
 	for name := range s.MCP {
-		if s.Tools.has(name) {
+		if c := s.Tools; (len(c.Allow) == 0 || len(entriesOf(c.Allow, name, ".")) > 0) && !slices.Contains(c.Deny, name) {
 			names = append(names, name)
 		}
 	}
@@ -121,37 +121,28 @@ func (s ToolSet) Serves() (names []string) {
 	return names
 }
 
-// has reports whether any tool of a server is left.
-func (c ToolChoice) has(server string) bool {
-	some := len(c.Allow) == 0 || slices.ContainsFunc(c.Allow, func(e string) bool { return e == server || strings.HasPrefix(e, server+".") })
-	return some && !slices.Contains(c.Deny, server)
-}
-
 // OfServer gives the tools of a server that are chosen: only those of allow, or all if
 // it is empty, but for those of deny.
 func (c ToolChoice) OfServer(server string) (allow, deny []string) {
-	allow, deny = below(c.Allow, server), below(c.Deny, server)
-	if slices.Contains(c.Allow, server) {
-		allow = nil
-	}
-	return allow, deny
-}
-
-// below lists the tools that entries name of a server.
-func below(entries []string, server string) (out []string) {
-	for _, e := range entries {
-		if tool, is := strings.CutPrefix(e, server+"."); is {
-			out = append(out, tool)
+	for _, e := range entriesOf(c.Deny, server, ".") {
+		if e != server {
+			deny = append(deny, e[len(server)+1:])
 		}
 	}
-	return out
+	for _, e := range entriesOf(c.Allow, server, ".") {
+		if e == server {
+			return nil, deny
+		}
+		allow = append(allow, e[len(server)+1:])
+	}
+	return allow, deny
 }
 
 // Own chooses among a program's own tools, by their names: an entry such as Bash(go test:*) allows or denies some
 // uses of one. rules are the entries for those that are left.
 func (c ToolChoice) Own(names []string) (left, allow, deny []string) {
 	for _, name := range names {
-		allowed, denied := ofTool(c.Allow, name), ofTool(c.Deny, name)
+		allowed, denied := entriesOf(c.Allow, name, "("), entriesOf(c.Deny, name, "(")
 		if len(c.Allow) > 0 && len(allowed) == 0 || slices.Contains(denied, name) {
 			continue
 		}
@@ -164,10 +155,10 @@ func (c ToolChoice) Own(names []string) (left, allow, deny []string) {
 	return left, allow, deny
 }
 
-// ofTool lists the entries that are about one tool.
-func ofTool(entries []string, name string) (out []string) {
+// entriesOf lists the entries that are about a tool or a server, or some of it behind a sign.
+func entriesOf(entries []string, name, sign string) (out []string) {
 	for _, e := range entries {
-		if e == name || strings.HasPrefix(e, name+"(") {
+		if e == name || strings.HasPrefix(e, name+sign) {
 			out = append(out, e)
 		}
 	}

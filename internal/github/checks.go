@@ -137,16 +137,10 @@ func (r *Checks) merge(suites map[int64]workflowRun, found []github.ListCheckRun
 
 // checkOf is a check in a workflow, or in none. One that waits for a person has not ended.
 func checkOf(in workflowRun, status, conclusion string) Check {
-	c := Check{State: Failed, Waits: status == "waiting" || conclusion == "action_required"}
-	switch {
-	case status != "completed" || conclusion == "action_required":
+	ended := map[string]checkState{"success": Passed, "neutral": Passed, "skipped": Skipped, "cancelled": Stopped, "stale": Stopped, "action_required": Pending}
+	c := Check{State: cmp.Or(ended[conclusion], Failed), Waits: status == "waiting" || conclusion == "action_required"}
+	if status != "completed" {
 		c.State = Pending
-	case conclusion == "skipped":
-		c.State = Skipped
-	case conclusion == "cancelled" || conclusion == "stale":
-		c.State = Stopped
-	case conclusion == "success" || conclusion == "neutral":
-		c.State = Passed
 	}
 	if file := in.file(); file != "" {
 		c.Workflow = path.Base(file)
