@@ -115,43 +115,19 @@ func hidden(prev, c rune, rest string, size int) (Kind, int) {
 	return "", size
 }
 
-// escape returns the length of what follows an escape character. Only
-// sequences that are complete are taken whole.
+// What follows an escape character, and the control character that is one with a bracket: parameters and a final byte,
+// or a string up to BEL or ESC \. Of a string that does not end it is the first character.
+var (
+	sequence = text.Pattern(`^[ -?]*[@-~]?`)
+	command  = text.Pattern(`^(?:\[[ -?]*[@-~]?|[\]PX^_](?:[^\a\x1b\n]*(?:\a|\x1b\\))?)`)
+)
+
+// escape returns the length of what follows an escape character.
 func escape(c rune, rest string) int {
 	if c == 0x9b {
-		return csi(rest)
+		return len(sequence().FindString(rest))
 	}
-	if rest == "" {
-		return 0
-	}
-	switch rest[0] {
-	case '[':
-		return 1 + csi(rest[1:])
-	case ']', 'P', 'X', '^', '_': // a string, up to BEL or ESC \
-		end := strings.IndexAny(rest, "\a\x1b\n")
-		if end >= 0 && rest[end] == '\a' {
-			return end + 1
-		}
-		if end >= 0 && strings.HasPrefix(rest[end:], "\x1b\\") {
-			return end + 2
-		}
-		return 1
-	}
-	return 0
-}
-
-// csi returns the length of parameters and final byte of a control sequence.
-func csi(rest string) int {
-	for i := 0; i < len(rest); i++ {
-		switch c := rest[i]; {
-		case c >= 0x20 && c <= 0x3f:
-		case c >= 0x40 && c <= 0x7e:
-			return i + 1
-		default:
-			return i
-		}
-	}
-	return len(rest)
+	return len(command().FindString(rest))
 }
 
 // flagTags returns the length of the tag characters that turn a black flag into
