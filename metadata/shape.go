@@ -117,7 +117,7 @@ func CheckNewPath(p string) error {
 		switch name := FoldName(part); {
 		case strings.TrimRight(part, ". ") != part:
 			return fmt.Errorf("%q has a part that ends with a dot or a space, which Windows leaves out", p)
-		case reserved(name):
+		case reserved().MatchString(name):
 			return fmt.Errorf("%q has a part that is the name of a device on Windows", p)
 		}
 	}
@@ -142,42 +142,30 @@ func FoldName(name string) string {
 	return name
 }
 
-// reserved reports whether Windows opens a device by this folded name, whatever its ending.
-func reserved(name string) bool {
-	name, _, _ = strings.Cut(name, ".")
-	name = strings.TrimRight(name, " ")
-	if port, ok := strings.CutPrefix(name, "com"); ok && isPort(port) {
-		return true
-	}
-	if port, ok := strings.CutPrefix(name, "lpt"); ok && isPort(port) {
-		return true
-	}
-	return slices.Contains([]string{"con", "prn", "aux", "nul", "conin$", "conout$"}, name)
-}
-
-func isPort(s string) bool {
-	return utf8.RuneCountInString(s) == 1 && strings.Contains("0123456789¹²³", s)
-}
+// reserved matches the folded names by which Windows opens a device, whatever their ending.
+var reserved = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)`)
+})
 
 // CheckURL says what is wrong with a link, nil if nothing is: http or https,
 // with a host and without credentials. The error never repeats the link,
 // because it may hold a secret.
 func CheckURL(link string) error { return fit("Link", link) }
 
-// credential finds a parameter of a link that by its name holds a secret.
+// secretName matches a parameter of a link that by its name holds a secret.
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[&;])[^=&;]*(token|secret|password|passwd|api_key|apikey|signature)`)
+})
+
+// credential says that a link has such a parameter.
 func credential(link string) error {
 	_, query, _ := strings.Cut(link, "?")
 	query, _, _ = strings.Cut(query, "#")
-	for part := range strings.FieldsFuncSeq(query, func(c rune) bool { return c == '&' || c == ';' }) {
-		name, _, _ := strings.Cut(part, "=")
-		if plain, err := url.QueryUnescape(name); err == nil {
-			name = plain
-		}
-		for _, word := range []string{"token", "secret", "password", "passwd", "api_key", "apikey", "signature"} {
-			if strings.Contains(strings.ToLower(name), word) {
-				return fmt.Errorf("contains a credential, %s; write the link without it", word)
-			}
-		}
+	if plain, err := url.QueryUnescape(query); err == nil {
+		query = plain
+	}
+	if m := secretName().FindStringSubmatch(query); m != nil {
+		return fmt.Errorf("contains a credential, %s; write the link without it", strings.ToLower(m[1]))
 	}
 	return nil
 }
