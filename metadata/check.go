@@ -69,11 +69,6 @@ func (c *checker) history(r *Run) {
 		if a.Verdict != "" && a.Step != Review && a.Step != Check {
 			at.bad("verdict", "is set, but %s judges nothing", a.Step)
 		}
-		if a.Broke != "" {
-			for rule := range strings.SplitSeq(a.Broke, ",") {
-				at.must("broke", NotOneOf("Rule", rule))
-			}
-		}
 	}
 	comments := map[int64]int{} // which decision took the command of which comment
 	for i, d := range r.Decisions {

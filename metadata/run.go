@@ -340,9 +340,9 @@ type Attempt struct {
 	Verdict    Ruling        `json:"verdict,omitempty"` // what a review said of the work; of checks: pass or fail
 	// FailedGates are, of a review, the gates that the work has not passed, as the pipeline has them.
 	FailedGates []string   `json:"failed_gates,omitempty"`
-	Broke       string     `json:"broke,omitempty"`        // rules that its changes broke, with commas between, see Rule; those were reverted
-	Refused     string     `json:"refused,omitempty"`      // hosts that its network does not have, with how often each was asked for: "example.com:443 (2), ..."
-	RetryAfter  int        `json:"retry_after_s,omitzero"` // seconds to wait, as the service asked
+	Broke       string     `json:"broke,omitempty" check:"Broke"` // rules that its changes broke, with commas between, see Rule; those were reverted
+	Refused     string     `json:"refused,omitempty"`             // hosts that its network does not have, with how often each was asked for: "example.com:443 (2), ..."
+	RetryAfter  int        `json:"retry_after_s,omitzero"`        // seconds to wait, as the service asked
 	Usage       Usage      `json:"usage"`
 	DurationMS  int64      `json:"duration_ms"`
 	StartedAt   time.Time  `json:"started_at"`
