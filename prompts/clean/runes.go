@@ -95,7 +95,7 @@ func hidden(prev, c rune, rest string, size int) (Kind, int) {
 		text.Joiner(c) && (text.Joined(prev) && !text.Joiner(next) || text.Joined(next) && !text.Invisible(next) && !text.Joiner(prev)):
 		return "", size // part of one emoji, or of a word in its script
 	case c == 0x1f3f4:
-		return "", size + flagTags(rest[size:])
+		return "", size + len(flagTags().FindString(rest[size:]))
 	case text.Tag(c):
 		return Tag, size
 	case unicode.Is(unicode.Variation_Selector, c):
@@ -130,20 +130,8 @@ func escape(c rune, rest string) int {
 	return len(command().FindString(rest))
 }
 
-// flagTags returns the length of the tag characters that turn a black flag into
-// that of England, Scotland or Wales.
-func flagTags(rest string) int {
-	for _, region := range []string{"gbeng", "gbsct", "gbwls"} {
-		var tags strings.Builder
-		for _, c := range region + "\x7f" {
-			tags.WriteRune(0xe0000 + c)
-		}
-		if strings.HasPrefix(rest, tags.String()) {
-			return tags.Len()
-		}
-	}
-	return 0
-}
+// flagTags matches the tag characters that turn a black flag into that of England, Scotland or Wales.
+var flagTags = text.Pattern(`^\x{E0067}\x{E0062}(?:\x{E0065}\x{E006E}\x{E0067}|\x{E0073}\x{E0063}\x{E0074}|\x{E0077}\x{E006C}\x{E0073})\x{E007F}`)
 
 // selects reports whether a variation selector changes how an emoji, an ideograph or a Mongolian letter looks.
 func selects(prev, c, next rune) bool {
