@@ -39,7 +39,7 @@ func quickBombs() []bombFile {
 		{"regexp.cue", `select: title: "` + nested("(", "x", "){1,1000}", 900) + "\"\n" + `phases: [{name: "a", goal: "x"}]`, "too large"},
 		{"mistakes.cue", "phases: [" + strings.Repeat(`{name: "a", goal: "x"},`, 300) + "]", "and 199 more"},
 		{"mistakes.toml", strings.Repeat("[[phases]]\n", 200), "and 300 more"},
-		{"text.cue", `language: "` + strings.Repeat("x", 20_000) + "\"\n" + `phases: [{name: "a", goal: "x"}]`, "xxx..."},
+		{"text.cue", `language: "` + strings.Repeat("x", 20_000) + "\"\n" + `phases: [{name: "a", goal: "x"}]`, "xxx…"},
 		{"exponent.cue", `budget: usd: 1e999999999` + "\n" + `phases: [{name: "a", goal: "x"}]`, "exponent"},
 		{"exponent.json", `{"budget": {"usd": 1e-999999999}, "phases": [{"name": "a", "goal": "x"}]}`, "exponent"},
 		{"exponent.toml", "[budget]\nusd = 1e999999999\n", "exponent"},

@@ -24,7 +24,7 @@ func TestEscape(t *testing.T) {
 		{"address without scheme", "see WWW.evil.example.", "see `WWW.evil.example`."},
 		{"link", "[click](https://evil.example/a)", "\\[click\\](`https://evil.example/a`)"},
 		{"autolink", "<https://evil.example>", "&lt;`https://evil.example`&gt;"},
-		{"image", "![x](//evil.example/a.png)", "\\!\\[x\\](//evil.example/a.png)"},
+		{"image", "![x](//evil.example/a.png)", "!\\[x\\](//evil.example/a.png)"},
 		{"reference", "[a]: evil.example", "\\[a\\]: evil.example"},
 		{"html", "</details><img src=x onerror=y>", "&lt;/details&gt;&lt;img src=x onerror=y&gt;"},
 		{"marker", "<!-- reprise:progress:v1 issue=7 -->", ""},

@@ -88,7 +88,7 @@ func (s *lineSanitizer) next() {
 		s.replace(1, "&lt;")
 	case c == '>':
 		s.replace(1, "&gt;")
-	case strings.HasPrefix(s.rest, "!["):
+	case !s.strict && strings.HasPrefix(s.rest, "!["):
 		if m := imageLink().FindStringSubmatch(s.rest); m != nil && s.shows(m[2]) {
 			s.take(len(m[0]))
 		} else {
