@@ -204,7 +204,7 @@ func BenchmarkWorkInStorms(b *testing.B) {
 	for b.Loop() {
 		var refused [2]float64
 		for i, apart := range []bool{true, false} {
-			s := newService(b, &service{latency: 200 * time.Millisecond, every: 30 * time.Second, storm: 20 * time.Second})
+			s := newService(b, &service{latency: 200 * time.Millisecond, every: 20 * time.Second, storm: 8 * time.Second})
 			q := newQueue(b, s, *workIssues)
 			if apart {
 				ids := make(chan int)

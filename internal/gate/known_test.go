@@ -18,16 +18,16 @@ import (
 
 // limited is a service that has no room until somebody says so, with gates of several calls that know of each other.
 type limited struct {
-	*testing.T
+	testing.TB
 	asked, refused atomic.Int64
 	full           atomic.Bool
 	wait           atomic.Int64 // seconds that it asks for; 0: it says nothing
-	known          Known
+	known          *Known
 	url            *url.URL
 }
 
-func newLimited(t *testing.T) *limited {
-	l := &limited{T: t, known: Known{Dir: t.TempDir()}}
+func newLimited(t testing.TB) *limited {
+	l := &limited{TB: t, known: &Known{Dir: t.TempDir()}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		l.asked.Add(1)
 		if !l.full.Load() {
@@ -49,7 +49,7 @@ func newLimited(t *testing.T) *limited {
 // ask sends a request through a gate of its own.
 func (l *limited) ask(key, model string) (status int, after string) {
 	var told atomic.Int64
-	g, err := Open(Config{Known: &l.known, Providers: []Provider{{Name: "anthropic", API: Anthropic, Base: l.url, Header: http.Header{"X-Api-Key": {key}}}}, OnEvent: func(e Event) {
+	g, err := Open(Config{Known: l.known, Providers: []Provider{{Name: "anthropic", API: Anthropic, Base: l.url, Header: http.Header{"X-Api-Key": {key}}}}, OnEvent: func(e Event) {
 		told.Store(int64(e.RetryAfter.Seconds()))
 	}})
 	if err != nil {
@@ -153,5 +153,36 @@ func TestALongWaitIsForTheRun(t *testing.T) {
 		if status, _ := l.ask("k", "m"); status != http.StatusOK {
 			t.Errorf("with %q it got %d", text, status)
 		}
+	}
+}
+
+// How many requests a service refuses in a minute without room: of eight loops that ask again every half second, apart and
+// with what is known.
+func BenchmarkEightLoopsInAStorm(b *testing.B) {
+	for b.Loop() {
+		var refused [2]float64
+		for i, known := range []bool{false, true} {
+			l := newLimited(b)
+			if l.full.Store(true); !known {
+				l.known = nil
+			}
+			over := time.AfterFunc(time.Minute, func() { l.full.Store(false) })
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					for status := 0; status != http.StatusOK; {
+						if status, _ = l.ask("k", "m"); status != http.StatusOK {
+							time.Sleep(500 * time.Millisecond)
+						}
+					}
+				})
+			}
+			all.Wait()
+			over.Stop()
+			refused[i] = float64(l.refused.Load())
+		}
+		b.ReportMetric(refused[0], "refused-apart")
+		b.ReportMetric(refused[1], "refused-known")
+		b.ReportMetric(100*refused[1]/refused[0], "%")
 	}
 }

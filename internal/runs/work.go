@@ -254,9 +254,10 @@ func (w *Worker) look(ctx context.Context) (err error) {
 	for _, it := range w.items {
 		if w.working[it.Issue] == nil {
 			w.judge(ctx, it)
+			it.Record = metadata.Run{} // there may be thousands
 		}
 	}
-	w.looked = true
+	w.looked, w.of = true, nil
 	return nil
 }
 
@@ -430,6 +431,7 @@ func (w *Worker) follow() {
 		}
 		if run := workspace.Saved(w.Env, w.src, it.Issue); run != nil && run.Status == metadata.Running {
 			it.Run = listed(*run, it.Where)
+			it.Record = metadata.Run{}
 		}
 	}
 }
