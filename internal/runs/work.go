@@ -430,7 +430,7 @@ func (w *Worker) follow() {
 			continue
 		}
 		if run := workspace.Saved(w.Env, w.src, it.Issue); run != nil && run.Status == metadata.Running {
-			it.Run = listed(*run, it.Where)
+			it.Run = listed(*run, []string{Here})
 			it.Record = metadata.Run{}
 		}
 	}
