@@ -51,7 +51,7 @@ func prepare() error {
 	if other := os.Getenv("REPRISE_E2E_PROGRAMS"); other != "" {
 		programs = other
 	}
-	for _, name := range []string{"claude", "codex", "gemini", "opencode", "qwen"} {
+	for _, name := range []string{"claude", "codex", "gemini"} {
 		if out, err := exec.Command(filepath.Join(programs, name), "--version").CombinedOutput(); err != nil {
 			return fmt.Errorf("%s does not run: %w %s\nthese tests drive the real programs; install them with: npm ci --prefix internal/e2e", name, err, out)
 		}
