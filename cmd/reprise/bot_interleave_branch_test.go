@@ -21,7 +21,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -541,7 +540,7 @@ func (r *memRepo) join() (bool, error) {
 	came := r.o.between(base, r.theirs)
 	ours := r.o.between(base, r.tip)
 	if slices.ContainsFunc(came, func(p string) bool { return strings.HasPrefix(p, r.opt.State+"/") }) {
-		moved.Why, moved.Run = text.CauseOf("moved_run", "somebody else went on with this run"), true
+		moved.Why, moved.Run = metadata.Because("moved_run"), true
 		return false, moved
 	}
 	now, err := r.onDisk()
@@ -552,7 +551,7 @@ func (r *memRepo) join() (bool, error) {
 		ours = append(ours, c.Path)
 	}
 	if slices.ContainsFunc(came, func(p string) bool { return slices.Contains(ours, p) }) {
-		moved.Why = text.CauseOf("moved_files", "both changed the same files")
+		moved.Why = metadata.Because("moved_files")
 		return false, moved
 	}
 	tip, on := r.theirs, base

@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // AnswerTime is the longest that doctor waits for one answer of the forge.
@@ -118,7 +119,7 @@ func trouble(name string, err error) Check {
 	if !ok {
 		return lacking(name, err.Error(), "")
 	}
-	do := e.Do.String()
+	do := e.Do.In(prompts.Words("en"))
 	found := strings.TrimSuffix(e.Error(), ": "+do)
 	if slices.Contains([]github.Kind{github.Unavailable, github.Silent, github.RateLimited}, e.Kind) {
 		return hinted(name, "not checked: "+found, do)

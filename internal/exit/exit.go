@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -147,28 +146,13 @@ func known(err error) (why metadata.Reason, words string) {
 	if e, is := errors.AsType[*git.Moved](err); is {
 		return whyMoved(e), e.Error()
 	}
-	if e, is := errors.AsType[*text.CauseError](err); is {
-		return WhyCause(e.Why), e.Error()
+	if e, is := errors.AsType[*prompts.Error](err); is {
+		return e.Reason, e.Error()
 	}
 	if e, is := errors.AsType[*git.Error](err); is {
 		return whyGitFailed(e), e.Error()
 	}
 	return "", ""
-}
-
-// WhyCause is a cause as a reason.
-func WhyCause(c text.Cause) metadata.Reason {
-	if c.Code == "" {
-		return ""
-	}
-	values := make([]any, len(c.Values))
-	for i, v := range c.Values {
-		values[i] = v
-		if of, ok := v.(text.Cause); ok {
-			values[i] = WhyCause(of)
-		}
-	}
-	return metadata.Because(c.Code, values...)
 }
 
 func whyNotOnGitHub(e *github.Error) metadata.Reason {
@@ -180,9 +164,9 @@ func whyNotOnGitHub(e *github.Error) metadata.Reason {
 		answer = append(answer, metadata.Because("github_tries", "n", e.Tries))
 	}
 	if len(answer) == 0 {
-		return metadata.Because("github_failed", "what", e.What, "host", e.Host, "why", WhyCause(e.Why), "do", WhyCause(e.Do))
+		return metadata.Because("github_failed", "what", e.What, "host", e.Host, "why", e.Why, "do", e.Do)
 	}
-	return metadata.Because("github_failed_saying", "what", e.What, "host", e.Host, "why", WhyCause(e.Why), "answer", answer, "do", WhyCause(e.Do))
+	return metadata.Because("github_failed_saying", "what", e.What, "host", e.Host, "why", e.Why, "answer", answer, "do", e.Do)
 }
 
 func whyNotPushed(e *git.PushError) metadata.Reason {
@@ -195,9 +179,9 @@ func whyNotPushed(e *git.PushError) metadata.Reason {
 func whyMoved(e *git.Moved) metadata.Reason {
 	at := func(commit string) string { return fmt.Sprintf("%.12s", commit) }
 	if e.Where == "this repository" {
-		return metadata.Because("git_moved_here", "branch", e.Branch, "other", at(e.Other), "local", at(e.Local), "why", WhyCause(e.Why))
+		return metadata.Because("git_moved_here", "branch", e.Branch, "other", at(e.Other), "local", at(e.Local), "why", e.Why)
 	}
-	return metadata.Because("git_moved", "branch", e.Branch, "other", at(e.Other), "where", e.Where, "local", at(e.Local), "why", WhyCause(e.Why))
+	return metadata.Because("git_moved", "branch", e.Branch, "other", at(e.Other), "where", e.Where, "local", at(e.Local), "why", e.Why)
 }
 
 func whyGitFailed(e *git.Error) metadata.Reason {

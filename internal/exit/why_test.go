@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
@@ -23,12 +22,12 @@ func TestCausesInBothLanguages(t *testing.T) {
 	lost := &git.Error{Args: []string{"push", "x"}, Stderr: "fatal: unable to access 'https://x/': Could not resolve host: x\n", Err: errors.New("exit status 128")}
 	forbidden := &github.Error{
 		Kind: github.Forbidden, What: "comment on issue 7 of acme/widget", Host: "api.github.com", Status: 403, Said: "Resource not accessible by integration", Tries: 3,
-		Why: text.CauseOf("github_forbids", "does not allow it"), Do: text.CauseOf("do_rights", "the token needs {rights}", "rights", "issues: write"),
+		Why: metadata.Because("github_forbids"), Do: metadata.Because("do_rights", "rights", "issues: write"),
 	}
 	nested := &github.Error{
 		What: "read issue 7 of acme/widget", Host: "api.github.com", Tries: 1,
-		Why: text.CauseOf("github_unusable", "gives no usable answer: {how}", "how", text.CauseOf("github_page", "answered with a web page instead of JSON")),
-		Do:  text.CauseOf("do_check_api", "check that this is the address of an API; GitHub Enterprise has it at https://HOST/api/v3"),
+		Why: metadata.Because("github_unusable", "how", metadata.Because("github_page")),
+		Do:  metadata.Because("do_check_api"),
 	}
 	for _, tt := range []struct {
 		err error
@@ -41,10 +40,10 @@ func TestCausesInBothLanguages(t *testing.T) {
 		{&git.Error{Args: []string{"push"}, Stderr: "remote: error: GH013: no\nremote: \nerror: failed to push some refs to 'https://x/'\n", Err: errors.New("exit status 1")}, `failed to push some refs`},
 		{&git.PushError{Branch: "b", Remote: "origin", Err: lost}, `b を origin にプッシュできませんでした: git push が失敗しました`},
 		{&git.PushError{Branch: "b", Remote: "origin", Rule: "GH006: Protected branch update failed", Err: lost}, `リモートの応答: 「GH006: Protected branch update failed」`},
-		{&git.Moved{Branch: "b", Local: strings.Repeat("a", 40), Other: strings.Repeat("b", 40), Where: "origin", Why: text.CauseOf("moved_files", "both changed the same files")}, `双方が同じファイルを変更しました`},
-		{&git.Moved{Branch: "b", Local: "1", Other: "2", Where: "this repository", Why: text.CauseOf("moved_apart", "neither contains the other")}, `このリポジトリでは 2`},
+		{&git.Moved{Branch: "b", Local: strings.Repeat("a", 40), Other: strings.Repeat("b", 40), Where: "origin", Why: metadata.Because("moved_files")}, `双方が同じファイルを変更しました`},
+		{&git.Moved{Branch: "b", Local: "1", Other: "2", Where: "this repository", Why: metadata.Because("moved_apart")}, `このリポジトリでは 2`},
 		{fmt.Errorf("commit 123456789012 was made, but: %w", &git.PushError{Branch: "b", Remote: "origin", Err: lost}), `プッシュできませんでした`},
-		{&text.CauseError{Why: text.CauseOf("git_no_answer", "{remote} has not answered in time, which is {time}: see whether it can be reached, and start again", "remote", "origin", "time", "15m0s")}, `origin から 15m0s 以内に応答がありませんでした`},
+		{&prompts.Error{Reason: metadata.Because("git_no_answer", "remote", "origin", "time", "15m0s")}, `origin から 15m0s 以内に応答がありませんでした`},
 		{&engine.AgentError{Class: metadata.Missing, Agent: "claude", Err: errors.New("there is no program claude")}, `claude: 「there is no program claude」`},
 		{fmt.Errorf("%w (and what else was wrong)", lost), `エラー: 「git push`},
 		{errors.New("the disk is a toaster"), `エラー: 「the disk is a toaster」`},
@@ -79,7 +78,7 @@ func TestUsage(t *testing.T) {
 		{failed("fatal: unable to read: Input/output error\n"), false, metadata.DiskFailed},
 		{failed("remote: write error: No space left on device\nfatal: the remote end hung up unexpectedly\n"), false, metadata.GitFailed},
 		{&git.PushError{Branch: "b", Remote: "origin", Err: failed("remote: fatal: write error: No space left on device\n")}, false, metadata.PushFailed},
-		{&git.Moved{Branch: "b", Local: "1", Other: "2", Where: "origin", Why: text.CauseOf("moved_apart", "neither contains the other")}, false, metadata.RefChanged},
+		{&git.Moved{Branch: "b", Local: "1", Other: "2", Where: "origin", Why: metadata.Because("moved_apart")}, false, metadata.RefChanged},
 		{&fs.PathError{Op: "write", Path: "a", Err: syscall.EDQUOT}, false, metadata.DiskFailed},
 		{&fs.PathError{Op: "open", Path: "a", Err: syscall.ENOENT}, true, metadata.ConfigInvalid},
 	} {

@@ -9,7 +9,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Tip returns the newest commit of the run, a full hash: for a new branch the commit it starts from.
@@ -173,7 +174,7 @@ func (r *Repo) follow(ctx context.Context, other, where string) error {
 		r.tip = other
 		return nil
 	}
-	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: where, Why: text.CauseOf("moved_apart", "neither contains the other")}
+	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: where, Why: metadata.Because("moved_apart")}
 }
 
 // containsAll reports whether a commit has some older ones in its history; "" is none.
@@ -216,7 +217,7 @@ func (r *Repo) fetchBranch(ctx context.Context, bounded bool) error {
 
 // blocked says that branch excludes the run's: git keeps branches like files, and one would have to be a folder.
 func (r *Repo) blocked(branch, where string) error {
-	return &text.CauseError{Why: text.CauseOf("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or give the branches of runs another prefix, with the input branch-prefix or REPRISE_BRANCH_PREFIX",
+	return &prompts.Error{Reason: metadata.Because("git_beside",
 		"branch", r.opt.Branch, "other", branch+where)}
 }
 

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // join unites this run and the remote after a push that failed, and says whether the remote now has the tip.
@@ -37,7 +38,7 @@ func (r *Repo) join(ctx context.Context) (bool, error) {
 func (r *Repo) replay(ctx context.Context) (bool, error) {
 	out, err := r.git(ctx, "merge-base", r.tip, r.remoteTip)
 	if exitCode(err) == 1 {
-		return false, r.moved(text.CauseOf("moved_unrelated", "the two have no commit in common"))
+		return false, r.moved(metadata.Because("moved_unrelated"))
 	}
 	if err != nil {
 		return false, err
@@ -51,7 +52,7 @@ func (r *Repo) replay(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if string(count) != fmt.Sprintf("%d\n", len(revs)) {
-		return false, r.moved(text.CauseOf("moved_unpushed", "the run has commits of an earlier start that were never pushed"))
+		return false, r.moved(metadata.Because("moved_unpushed"))
 	}
 	ours, err := r.between(ctx, base, r.tip)
 	if err == nil {
@@ -92,16 +93,16 @@ func (r *Repo) mayTake(ctx context.Context, base string, ours []string) error {
 		ours = append(ours, c.Path)
 	}
 	if overlap(ours, came) {
-		return r.moved(text.CauseOf("moved_files", "both changed the same files"))
+		return r.moved(metadata.Because("moved_files"))
 	}
 	return nil
 }
 
 func (r *Repo) overtaken(other string) error {
-	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: r.opt.Remote, Why: text.CauseOf("moved_run", "somebody else went on with this run"), Run: true}
+	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: r.opt.Remote, Why: metadata.Because("moved_run"), Run: true}
 }
 
-func (r *Repo) moved(why text.Cause) error {
+func (r *Repo) moved(why metadata.Reason) error {
 	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: r.remoteTip, Where: r.opt.Remote, Why: why}
 }
 
@@ -128,14 +129,14 @@ type Moved struct {
 	Local  string // commit
 	Other  string // commit
 	Where  string // where Other is: "origin", or "this repository"
-	Why    text.Cause
+	Why    metadata.Reason
 	Run    bool // it is the run itself with which somebody went on
 }
 
 // Error names both commits.
 func (e *Moved) Error() string {
 	return fmt.Sprintf("branch %s moved: it is at %s in %s and at %s in this run: %s",
-		e.Branch, short(e.Other), e.Where, short(e.Local), e.Why)
+		e.Branch, short(e.Other), e.Where, short(e.Local), e.Why.In(prompts.Words("en")))
 }
 
 func short(commit string) string { return commit[:min(12, len(commit))] }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // lfsSetup is how the user has set up Git LFS.
@@ -197,11 +199,11 @@ func (r *Repo) blameLFS(ctx context.Context, err error) error {
 	if broken == nil {
 		return err
 	}
-	why := text.CauseOf("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", r.src.lfs.Program, "broken", broken, "error", err)
+	why := metadata.Because("git_lfs_broken", "program", r.src.lfs.Program, "broken", broken, "error", err)
 	if r.held {
-		why = text.CauseOf("git_lfs_held", "{program} does not work in the sandbox ({broken}): install it where programs of the system are, or start without a sandbox (--sandbox off): {error}", "program", r.src.lfs.Program, "broken", broken, "error", err)
+		why = metadata.Because("git_lfs_held", "program", r.src.lfs.Program, "broken", broken, "error", err)
 	}
-	return &text.CauseError{Err: err, Why: why}
+	return &prompts.Error{Err: err, Reason: why}
 }
 
 // pointer is what is committed in place of a file that Git LFS keeps.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // mergeAttributes keep files from deciding how they are merged: merge=union would hide a conflict.
@@ -355,7 +357,7 @@ func ForParts(ctx context.Context) error {
 func tooOld(says string) error {
 	var major, minor int
 	if n, _ := fmt.Sscanf(says, "git version %d.%d", &major, &minor); n == 2 && (major < 2 || major == 2 && minor < 38) {
-		return &text.CauseError{Why: text.CauseOf("git_parts_old", "parts at the same time need git 2.38 or newer, and this is {version}", "version", strings.TrimSpace(says))}
+		return &prompts.Error{Reason: metadata.Because("git_parts_old", "version", strings.TrimSpace(says))}
 	}
 	return nil
 }

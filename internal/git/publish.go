@@ -12,6 +12,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // PushError says that the remote did not take the branch. The commit stays and is pushed with the next one.
@@ -96,10 +98,10 @@ func (r *Repo) push(ctx context.Context) error {
 		}
 		if had != "" && r.remoteTip == "" {
 			r.remoteTip = had // so that nothing makes it again
-			return r.notPushed("", &text.CauseError{Why: text.CauseOf("git_branch_deleted", "somebody has deleted it there: restore it to go on")})
+			return r.notPushed("", &prompts.Error{Reason: metadata.Because("git_branch_deleted")})
 		}
 		if leads, err := r.contains(ctx, r.remoteTip, cmp.Or(had, r.remoteTip)); err != nil || !leads { // no other job does that
-			return errors.Join(err, r.moved(text.CauseOf("moved_rewritten", "its history was rewritten there: see whether what is there now is what you want, and start again")))
+			return errors.Join(err, r.moved(metadata.Because("moved_rewritten")))
 		}
 		done, err := r.join(ctx)
 		if err != nil {

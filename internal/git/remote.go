@@ -15,6 +15,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // remote is where the branch is pushed to, and with what.
@@ -43,7 +45,7 @@ func (r *remote) withToken(token string) (out []setting, err error) {
 			continue // a path or ssh: the token is of no use there
 		}
 		if u.Scheme == "http" && !loopback(u.Hostname()) {
-			return nil, &text.CauseError{Why: text.CauseOf("git_unencrypted", "{address} is not encrypted: the token is not sent there, use https", "address", to)}
+			return nil, &prompts.Error{Reason: metadata.Because("git_unencrypted", "address", to)}
 		}
 		host := u.Scheme + "://" + u.Host + "/"
 		if !hosts[host] {
@@ -87,10 +89,10 @@ func (l line) do(ctx context.Context, c call) ([]byte, error) {
 	out, err := c.Do(calm)
 	switch {
 	case err != nil && calm.Err() != nil && ctx.Err() == nil:
-		err = &text.CauseError{Err: errNoAnswer, Why: text.CauseOf("git_no_answer", "{remote} has not answered in time, which is {time}: see whether it can be reached, and start again",
+		err = &prompts.Error{Err: errNoAnswer, Reason: metadata.Because("git_no_answer",
 			"remote", l.remote.name, "time", within)}
 	case strings.Contains("\n"+stderrOf(err), "\nfatal: Out of memory"):
-		err = &text.CauseError{Err: err, Why: text.CauseOf("git_flooded", "{remote} has sent more than git can hold: see what answers at its address, and start again", "remote", l.remote.name)}
+		err = &prompts.Error{Err: err, Reason: metadata.Because("git_flooded", "remote", l.remote.name)}
 	}
 	return out, err
 }

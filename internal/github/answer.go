@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 const (
@@ -50,13 +51,13 @@ func (f forge) broken(c *call, err error) *Error {
 	name, lookup := errors.AsType[*net.DNSError](err)
 	switch {
 	case isTimeout(err):
-		return f.problem(c.What, Silent, text.CauseOf("github_silent", "did not answer within {time}", "time", f.answer), text.CauseOf("do_check_network_or_later", "check the network, or try again later"), err).mayPass().mayBeDone()
+		return f.problem(c.What, Silent, metadata.Because("github_silent", "time", f.answer), metadata.Because("do_check_network_or_later"), err).mayPass().mayBeDone()
 	case errors.As(err, new(*tls.CertificateVerificationError)):
-		return f.problem(c.What, Unavailable, text.CauseOf("github_untrusted", "cannot be trusted: {error}", "error", err.Error()), text.CauseOf("do_check_certificates", "check the address, and the certificates of this machine"), err)
+		return f.problem(c.What, Unavailable, metadata.Because("github_untrusted", "error", err.Error()), metadata.Because("do_check_certificates"), err)
 	case lookup && name.IsNotFound:
-		return f.problem(c.What, Unavailable, text.CauseOf("github_unknown_host", "was not found"), text.CauseOf("do_check_host", "check the network, and GITHUB_API_URL if it is set"), err)
+		return f.problem(c.What, Unavailable, metadata.Because("github_unknown_host"), metadata.Because("do_check_host"), err)
 	}
-	p := f.problem(c.What, Unavailable, text.CauseOf("github_unreachable", "cannot be reached: {error}", "error", err.Error()), text.CauseOf("do_check_network", "check the network and try again"), err).mayPass()
+	p := f.problem(c.What, Unavailable, metadata.Because("github_unreachable", "error", err.Error()), metadata.Because("do_check_network"), err).mayPass()
 	if network, ok := errors.AsType[*net.OpError](err); ok && network.Op == "dial" {
 		return p // nothing was sent
 	}
@@ -81,9 +82,9 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 	status := resp.StatusCode
 	switch {
 	case errors.Is(err, errTooLong):
-		return f.unreadable(c.What, text.CauseOf("github_too_long", "its answer has {size}", "size", err.Error()), err).mayBeDone()
+		return f.unreadable(c.What, metadata.Because("github_too_long", "size", err.Error()), err).mayBeDone()
 	case err != nil && !isTimeout(err):
-		return f.unreadable(c.What, text.CauseOf("github_cut_off", "its answer is cut off"), err).mayPass().mayBeDone()
+		return f.unreadable(c.What, metadata.Because("github_cut_off"), err).mayPass().mayBeDone()
 	case err != nil:
 		return f.broken(c, err)
 	case f.limited(c, resp, body):
@@ -92,22 +93,22 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 		if d, ok := f.retryAfter(resp.Header); ok {
 			c.wait = d
 		}
-		return f.problem(c.What, Unavailable, text.CauseOf("github_down", "does not work at the moment"), tryLater, nil).mayPass().mayBeDone()
+		return f.problem(c.What, Unavailable, metadata.Because("github_down"), tryLater, nil).mayPass().mayBeDone()
 	case status == http.StatusNotModified && c.Cached, status == http.StatusNoContent:
 		return nil
 	case status == http.StatusFound && c.leads:
 		return nil
 	case status >= 300 && status < 400:
-		return f.problem(c.What, Redirected, text.CauseOf("github_redirects", "redirects to another place, which is not followed because the token must not go there"),
-			text.CauseOf("do_check_moved", "check the address of the API, and whether the repository has moved"), nil)
+		return f.problem(c.What, Redirected, metadata.Because("github_redirects"),
+			metadata.Because("do_check_moved"), nil)
 	case strings.Contains(resp.Header.Get("Content-Type"), "html") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")): // a page for people
-		p := f.unreadable(c.What, text.CauseOf("github_page", "answered with a web page instead of JSON"), nil)
+		p := f.unreadable(c.What, metadata.Because("github_page"), nil)
 		p.unclear = status < 300
 		return p
 	case status >= 400:
 		return f.refused(c, resp, f.said(body))
 	case !json.Valid(body):
-		return f.unreadable(c.What, text.CauseOf("github_no_json", "its answer is cut off, or no JSON"), nil).mayPass().mayBeDone()
+		return f.unreadable(c.What, metadata.Because("github_no_json"), nil).mayPass().mayBeDone()
 	case c.graphql:
 		return f.classifyQuery(c, resp, body)
 	}
@@ -186,50 +187,50 @@ func (f forge) refused(c *call, resp *http.Response, said string) *Error {
 	case http.StatusUnauthorized:
 		switch {
 		case f.token == "":
-			return f.problem(c.What, BadToken, text.CauseOf("github_asks_token", "asks for a token"), text.CauseOf("do_set_token", "set GITHUB_TOKEN"), nil)
+			return f.problem(c.What, BadToken, metadata.Because("github_asks_token"), metadata.Because("do_set_token"), nil)
 		case c.Method == http.MethodGet:
-			return f.problem(c.What, BadToken, badToken, text.CauseOf("do_valid_token_or_none", "set GITHUB_TOKEN to one that is valid; what is public can be read without"), nil)
+			return f.problem(c.What, BadToken, badToken, metadata.Because("do_valid_token_or_none"), nil)
 		}
-		return f.problem(c.What, BadToken, badToken, text.CauseOf("do_valid_token", "set GITHUB_TOKEN to one that is valid"), nil)
+		return f.problem(c.What, BadToken, badToken, metadata.Because("do_valid_token"), nil)
 	case http.StatusForbidden, http.StatusUnavailableForLegalReasons:
 		return f.problem(c.What, Forbidden, forbids, f.allow(c, resp.Header, said), nil)
 	case http.StatusNotFound:
-		return f.problem(c.What, NotFound, hides, text.CauseOf("do_check_names", "check owner, name and number; {rights}", "rights", f.moreRights(c, resp.Header)), nil)
+		return f.problem(c.What, NotFound, hides, metadata.Because("do_check_names", "rights", f.moreRights(c, resp.Header)), nil)
 	case http.StatusGone:
-		return f.problem(c.What, Gone, text.CauseOf("github_gone", "does not have it any more"), text.CauseOf("do_check_gone", "check the number; it was deleted, or issues are switched off in this repository"), nil)
+		return f.problem(c.What, Gone, metadata.Because("github_gone"), metadata.Because("do_check_gone"), nil)
 	}
 	return f.problem(c.What, Refused, refuses, checkRequest, nil)
 }
 
 // Causes that several answers have.
 var (
-	badToken     = text.CauseOf("github_bad_token", "does not take the token")
-	forbids      = text.CauseOf("github_forbids", "does not allow it")
-	hides        = text.CauseOf("github_hides", "does not have it, or does not show it")
-	refuses      = text.CauseOf("github_refuses", "refuses")
-	checkRequest = text.CauseOf("do_check_request", "check what was asked for")
-	tryLater     = text.CauseOf("do_try_later", "try again later")
-	tryThen      = text.CauseOf("do_try_then", "try again after that")
+	badToken     = metadata.Because("github_bad_token")
+	forbids      = metadata.Because("github_forbids")
+	hides        = metadata.Because("github_hides")
+	refuses      = metadata.Because("github_refuses")
+	checkRequest = metadata.Because("do_check_request")
+	tryLater     = metadata.Because("do_try_later")
+	tryThen      = metadata.Because("do_try_then")
 )
 
 // allow says what would let a call pass that is forbidden.
-func (f forge) allow(c *call, h http.Header, said string) text.Cause {
+func (f forge) allow(c *call, h http.Header, said string) metadata.Reason {
 	said = strings.ToLower(said)
 	switch {
 	case strings.Contains(said, "not permitted to create or approve pull requests"):
-		return text.CauseOf("do_allow_pulls", "switch on `Allow GitHub Actions to create and approve pull requests` in Settings > Actions > General, or give the token of an app or a person")
+		return metadata.Because("do_allow_pulls")
 	case strings.Contains(said, "is locked"):
-		return text.CauseOf("do_unlock", "unlock the conversation")
+		return metadata.Because("do_unlock")
 	case strings.Contains(said, "commenting is disabled"): // GitHub takes 2,500 comments on an issue
-		return text.CauseOf("do_new_issue", "go on in a new issue")
+		return metadata.Because("do_new_issue")
 	case strings.Contains(said, "archived"):
-		return text.CauseOf("do_unarchive", "take the repository out of the archive")
+		return metadata.Because("do_unarchive")
 	case h.Get("X-Github-Sso") != "" || strings.Contains(said, "saml"): // a query has no such header
-		return text.CauseOf("do_sign_on", "authorize the token for the single sign-on of the organization")
+		return metadata.Because("do_sign_on")
 	case strings.Contains(said, "ip allow list"):
-		return text.CauseOf("do_allow_address", "put the address of this machine on that list, or work on a machine that is on it")
+		return metadata.Because("do_allow_address")
 	case strings.Contains(said, "organization") && (strings.Contains(said, "forbids") || strings.Contains(said, "restrictions")):
-		return text.CauseOf("do_other_token", "give a token of a kind that the organization takes, such as that of an app")
+		return metadata.Because("do_other_token")
 	}
 	return f.moreRights(c, h)
 }
@@ -239,7 +240,7 @@ var permissionsForm = regexp.MustCompile(`^[a-z_]+=[a-z]+([,;] ?[a-z_]+=[a-z]+)*
 // moreRights says what would let somebody see or do more. GitHub names the permissions itself on most answers: those
 // after a comma are needed together, those after a semicolon instead of the others. They are written as in a
 // workflow.
-func (f forge) moreRights(c *call, h http.Header) text.Cause {
+func (f forge) moreRights(c *call, h http.Header) metadata.Reason {
 	needs := c.Needs
 	if c.gitea != "" && strings.HasSuffix(strings.TrimSuffix(f.base.Path, "/"), "/api/v1") {
 		needs = c.gitea
@@ -249,13 +250,13 @@ func (f forge) moreRights(c *call, h http.Header) text.Cause {
 	}
 	switch {
 	case f.token == "" && c.Method == http.MethodGet:
-		return text.CauseOf("do_private_token", "a private repository needs a token in GITHUB_TOKEN")
+		return metadata.Because("do_private_token")
 	case f.token == "":
-		return text.CauseOf("do_needs_token", "this needs a token in GITHUB_TOKEN")
+		return metadata.Because("do_needs_token")
 	case needs == "":
-		return text.CauseOf("do_more_rights", "the token needs more permissions")
+		return metadata.Because("do_more_rights")
 	}
-	return text.CauseOf("do_rights", "the token needs {rights}", "rights", needs)
+	return metadata.Because("do_rights", "rights", needs)
 }
 
 // said reads GitHub's own message out of an answer, fit for a terminal: a sentence, and the
@@ -278,7 +279,7 @@ func (f forge) clean(said string) string {
 }
 
 // wrong is an answer that is not what was asked for.
-func wrong(how string) text.Cause { return text.CauseOf("github_wrong", "{how}", "how", how) }
+func wrong(how string) metadata.Reason { return metadata.Because("github_wrong", "how", how) }
 
 // misfit says in what an answer differs from what was expected.
 func misfit(err error) string {
@@ -297,25 +298,25 @@ type forge struct {
 }
 
 // problem makes an error. No word of it has the token.
-func (f forge) problem(what string, kind Kind, why, do text.Cause, err error) *Error {
+func (f forge) problem(what string, kind Kind, why, do metadata.Reason, err error) *Error {
 	if err != nil && f.token != "" && strings.Contains(err.Error(), f.token) {
 		err = nil
 	}
-	return &Error{Kind: kind, What: what, Host: f.base.Host, Why: why.Map(f.redact), Do: do, Err: err}
+	return &Error{Kind: kind, What: what, Host: f.base.Host, Why: metadata.Reason(f.redact(string(why))), Do: do, Err: err}
 }
 
-func (f forge) unreadable(what string, how text.Cause, err error) *Error {
-	return f.problem(what, Unreadable, text.CauseOf("github_unusable", "gives no usable answer: {how}", "how", how),
-		text.CauseOf("do_check_api", "check that this is the address of an API; GitHub Enterprise has it at https://HOST/api/v3"), err)
+func (f forge) unreadable(what string, how metadata.Reason, err error) *Error {
+	return f.problem(what, Unreadable, metadata.Because("github_unusable", "how", how),
+		metadata.Because("do_check_api"), err)
 }
 
 // rateLimited is for a call that would have to wait for c.wait.
 func (f forge) rateLimited(c *call) *Error {
 	do := tryThen
 	if f.token == "" {
-		do = text.CauseOf("do_try_then_or_token", "try again after that, or set GITHUB_TOKEN: with a token many more requests are allowed")
+		do = metadata.Because("do_try_then_or_token")
 	}
-	return f.until(c, text.CauseOf("github_limited", "takes no more requests until {when}", "when", f.end(c)), do).mayPass()
+	return f.until(c, metadata.Because("github_limited", "when", f.end(c)), do).mayPass()
 }
 
 // end is when the wait of a call ends.
@@ -324,7 +325,7 @@ func (f forge) end(c *call) string {
 }
 
 // until is for a call that is not made before its wait ends.
-func (f forge) until(c *call, why, do text.Cause) *Error {
+func (f forge) until(c *call, why, do metadata.Reason) *Error {
 	p := f.problem(c.What, RateLimited, why, do, nil)
 	p.Until = f.now().Add(c.wait).UTC()
 	return p

@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
-
-	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Client talks to one GitHub. It may be used by several goroutines. It writes at a pace that GitHub bears: reactions,
@@ -206,15 +206,15 @@ const (
 // Error says that something could not be had from GitHub, or done there.
 type Error struct {
 	Kind   Kind
-	What   string     // what was to be done, such as "read issue 7 of acme/widget"
-	Host   string     // where
-	Why    text.Cause // what the host does or does not
-	Status int        // of the answer; 0 if there was none
-	Said   string     // GitHub's own message on one line; empty if it sent none
-	Until  time.Time  // when it may be tried again; zero unless RateLimited
-	Tries  int        // how often it was tried
-	Do     text.Cause // what a person can do
-	Err    error      // nil if the answer itself is the reason
+	What   string          // what was to be done, such as "read issue 7 of acme/widget"
+	Host   string          // where
+	Why    metadata.Reason // what the host does or does not
+	Status int             // of the answer; 0 if there was none
+	Said   string          // GitHub's own message on one line; empty if it sent none
+	Until  time.Time       // when it may be tried again; zero unless RateLimited
+	Tries  int             // how often it was tried
+	Do     metadata.Reason // what a person can do
+	Err    error           // nil if the answer itself is the reason
 
 	passing bool // another try may bring something else
 	unclear bool // it may have been done all the same
@@ -222,7 +222,7 @@ type Error struct {
 
 // Error says what, why, and what to do.
 func (e *Error) Error() string {
-	text := e.What + ": " + e.Host + " " + e.Why.String()
+	text := e.What + ": " + e.Host + " " + e.Why.In(prompts.Words("en"))
 	said := e.Answer()
 	if e.Tries > 1 {
 		said = append(said, fmt.Sprintf("tried %d times", e.Tries))
@@ -230,7 +230,7 @@ func (e *Error) Error() string {
 	if len(said) > 0 {
 		text += " (" + strings.Join(said, ", ") + ")"
 	}
-	return text + ": " + e.Do.String()
+	return text + ": " + e.Do.In(prompts.Words("en"))
 }
 
 // Answer gives what GitHub itself said: the status, and its message in quotes.

@@ -11,8 +11,7 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v60/github"
-
-	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // NewIssue is an issue that is to be opened.
@@ -38,7 +37,7 @@ func (c Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	case w.GetNumber() == 0:
 		return Issue{}, c.misfit(what, "what it sent is no issue", nil)
 	case w.GetNumber() != number: // a redirect led to where it was moved
-		return Issue{}, c.retry.problem(what, Gone, text.CauseOf("github_moved", "moved it to number {n} of another repository", "n", w.GetNumber()), text.CauseOf("do_use_that", "use that one: {url}", "url", safeURL(w.GetHTMLURL())), nil)
+		return Issue{}, c.retry.problem(what, Gone, metadata.Because("github_moved", "n", w.GetNumber()), metadata.Because("do_use_that", "url", safeURL(w.GetHTMLURL())), nil)
 	}
 	return w.issue(), nil
 }
@@ -102,7 +101,7 @@ func (c Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error)
 			return Issue{}, false, nil
 		}
 	}
-	return Issue{}, false, c.retry.problem(r.What, Refused, text.CauseOf("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), text.CauseOf("do_open_by_hand", "open it by hand"), nil)
+	return Issue{}, false, c.retry.problem(r.What, Refused, metadata.Because("github_many_issues", "n", maxPages*perPage, "login", me.Login), metadata.Because("do_open_by_hand"), nil)
 }
 
 // OpenIssues lists the open issues that have all of some labels, or that a query of GitHub's search finds, the oldest
@@ -160,7 +159,7 @@ func (c Repo) AddSubIssue(ctx context.Context, parent int, child int64) error {
 		return nil, err
 	})
 	if IsKind(err, NotFound) { // an older GitHub Enterprise, or another forge
-		return c.retry.problem(r.What, NotFound, text.CauseOf("github_no_children", "has no sub-issues"), text.CauseOf("do_by_link", "issues that a run opens stand by themselves there, and link to its own"), nil)
+		return c.retry.problem(r.What, NotFound, metadata.Because("github_no_children"), metadata.Because("do_by_link"), nil)
 	}
 	return err
 }
@@ -263,7 +262,7 @@ func (c Repo) ReadyPull(ctx context.Context, p Pull) error {
 		}
 	}
 	if e.Kind == NotFound {
-		e.Do = text.CauseOf("do_mark_ready", "mark it ready for review by hand: {url}", "url", p.URL)
+		e.Do = metadata.Because("do_mark_ready", "url", p.URL)
 	}
 	return err
 }

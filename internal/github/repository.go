@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // Repository is a repository as it was when it was asked for.
@@ -90,8 +91,8 @@ func (c Repo) SignedCommit(ctx context.Context, message, tree string, parents []
 		Body: map[string]any{"message": message, "tree": tree, "parents": parents}, // an author of ours would keep GitHub from signing
 	})
 	if v := made.GetVerification(); err == nil && !v.GetVerified() {
-		err = c.retry.problem(what, Forbidden, text.CauseOf("github_unsigned", "does not sign for this token ({reason})", "reason", v.GetReason()),
-			text.CauseOf("do_app_token", "leave the secret TOKEN out, or make it a token of an app"), nil)
+		err = c.retry.problem(what, Forbidden, metadata.Because("github_unsigned", "reason", v.GetReason()),
+			metadata.Because("do_app_token"), nil)
 	}
 	return made.GetSHA(), err
 }

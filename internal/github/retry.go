@@ -9,9 +9,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"golang.org/x/time/rate"
-
-	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // retryPolicy is what a client repeats, and how long it waits before.
@@ -128,7 +127,7 @@ func (a *api) spaced(ctx context.Context, k *call) error {
 	switch {
 	case !ok:
 		k.wait = wait
-		return a.retry.until(k, text.CauseOf("github_left_alone", "is left alone until {when}, because much was written there in a short time", "when", a.retry.end(k)), tryThen)
+		return a.retry.until(k, metadata.Because("github_left_alone", "when", a.retry.end(k)), tryThen)
 	case wait == 0:
 		return nil
 	}

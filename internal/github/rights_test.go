@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // What a token may do is found out without doing it.
@@ -22,7 +23,7 @@ func TestMayWrite(t *testing.T) {
 			"contents: write": gh.In("acme/widget").MayPush(t.Context()), "issues: write": gh.In("acme/widget").MayWriteIssues(t.Context()),
 		} {
 			var e *Error
-			if got := err == nil; got != tt.want || err != nil && (!errors.As(err, &e) || e.Kind != Forbidden || e.Do.String() != "the token needs "+needs) {
+			if got := err == nil; got != tt.want || err != nil && (!errors.As(err, &e) || e.Kind != Forbidden || e.Do.In(prompts.Words("en")) != "the token needs "+needs) {
 				t.Errorf("%s, %s: error %v", tt.token, needs, err)
 			}
 		}

@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
-
-	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // Thread is the conversation under one issue or pull request.
@@ -65,7 +64,7 @@ func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
 	case w.GetID() != id:
 		return Comment{}, t.misfit(what, "it is another comment, or none", nil)
 	case w.GetIssueURL() != "" && !strings.HasSuffix(w.GetIssueURL(), "/"+strconv.Itoa(t.Number)):
-		return Comment{}, t.retry.problem(what, NotFound, text.CauseOf("github_elsewhere", "has it in another conversation"), text.CauseOf("do_check_number", "check the number"), nil)
+		return Comment{}, t.retry.problem(what, NotFound, metadata.Because("github_elsewhere"), metadata.Because("do_check_number"), nil)
 	}
 	return commentOf(&w), nil
 }
@@ -108,7 +107,7 @@ func (t *Thread) read(ctx context.Context, since time.Time) (all []Comment, err 
 			return all, nil
 		}
 	}
-	return nil, t.retry.problem("read the comments of "+t.String(), Refused, text.CauseOf("github_many_comments", "has more than {n} comments there", "n", maxPages*perPage), text.CauseOf("do_new_issue", "go on in a new issue"), nil)
+	return nil, t.retry.problem("read the comments of "+t.String(), Refused, metadata.Because("github_many_comments", "n", maxPages*perPage), metadata.Because("do_new_issue"), nil)
 }
 
 // page reads one part of the list of comments.

@@ -36,19 +36,10 @@ func TestEveryReasonHasWords(t *testing.T) {
 			switch n := n.(type) {
 			case *ast.CallExpr:
 				name, ok := n.Fun.(*ast.SelectorExpr)
-				if !ok || name.Sel.Name != "Because" && name.Sel.Name != "CauseOf" || n.Ellipsis.IsValid() { // the latter passes a cause on
+				if !ok || name.Sel.Name != "Because" || n.Ellipsis.IsValid() {
 					return true
 				}
 				at := fset.Position(n.Pos())
-				if from, ok := name.X.(*ast.Ident); name.Sel.Name == "CauseOf" {
-					if !ok || from.Name != "text" || len(n.Args) < 2 {
-						return true
-					}
-					if code, text := literal(n.Args[0]), literal(n.Args[1]); text == "" || texts["en"]["reasons."+code] != text {
-						t.Errorf("%s: the cause %q says %q, and the reason %q", at, code, text, texts["en"]["reasons."+code])
-					}
-					n = &ast.CallExpr{Fun: n.Fun, Args: slices.Delete(slices.Clone(n.Args), 1, 2)}
-				}
 				code := literal(n.Args[0])
 				if code == "" || len(n.Args)%2 != 1 {
 					t.Errorf("%s: a reason is made of a code that stands there, and of pairs", at)

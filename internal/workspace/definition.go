@@ -124,7 +124,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	if filepath.IsAbs(plan.Source) {
 		plan.Source = filepath.Base(plan.Source) // the record names no folder of this machine
 	}
-	d := Definition{Plan: plan, Why: exit.WhyCause(chosen.Why), Open: chosen.Open}
+	d := Definition{Plan: plan, Why: chosen.Why, Open: chosen.Open}
 	applyChoice(plan, o)
 	if err := builtin.Speak(plan); err != nil {
 		return d, err

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -30,7 +30,7 @@ const fallback = "feature"
 // chosen is the pipeline of an issue, and why it is that one.
 type chosen struct {
 	Plan *pipelines.Pipeline
-	Why  text.Cause
+	Why  metadata.Reason
 	// Open says that nothing about the issue decides, so that an agent is to judge it,
 	// see Judgment. Plan is what is taken if none can.
 	Open bool
@@ -40,12 +40,12 @@ type chosen struct {
 // of a label such as "reprise:fix", of a select in the repository, of the repository's settings, or of a
 // built-in select. A mistake in one that is asked is an error: to leave it out would choose another.
 func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (chosen, error) {
-	load := func(name string, why text.Cause) (chosen, error) {
+	load := func(name string, why metadata.Reason) (chosen, error) {
 		p, err := Load(ctx, s, name)
 		return chosen{Plan: p, Why: why}, err
 	}
 	if s.Path != "" {
-		return load(named, text.CauseOf("chosen_file", "the file {file} was named", "file", s.Path))
+		return load(named, metadata.Because("chosen_file", "file", s.Path))
 	}
 	files, _, err := s.files(repoFolder)
 	if err != nil {
@@ -54,7 +54,7 @@ func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (ch
 	own := namesOf(files)
 	isAuto := func(name string) bool { return name == pipelines.Auto && !slices.Contains(own, name) }
 	if named != "" && !isAuto(named) {
-		return load(named, text.CauseOf("chosen_name", "{name} was named", "name", strconv.Quote(named)))
+		return load(named, metadata.Because("chosen_name", "name", strconv.Quote(named)))
 	}
 	auto := named != ""
 	label, err := labelled(issue.Labels)
@@ -97,17 +97,17 @@ func ask(ctx context.Context, s Sources, issue ChoiceIssue, own []string, usual 
 		if err != nil {
 			return chosen{}, err
 		}
-		if match := matchesChoice(loaded.Select, issue); match.Code != "" {
+		if match := matchesChoice(loaded.Select, issue); match != "" {
 			loaded, err = Load(ctx, s, name)
-			return chosen{Plan: loaded, Why: text.CauseOf("chosen_by", "{match}, which {name} selects", "match", match, "name", strconv.Quote(name))}, err
+			return chosen{Plan: loaded, Why: metadata.Because("chosen_by", "match", match, "name", strconv.Quote(name))}, err
 		}
 	}
 	if usual != "" {
 		p, err := Load(ctx, s, usual)
-		return chosen{Plan: p, Why: text.CauseOf("chosen_usual", "the settings of the repository name {name} for it", "name", strconv.Quote(usual))}, err
+		return chosen{Plan: p, Why: metadata.Because("chosen_usual", "name", strconv.Quote(usual))}, err
 	}
 	p, err := Load(ctx, s, fallback)
-	return chosen{p, text.CauseOf("chosen_open", "no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes {name}", "name", strconv.Quote(fallback)), true}, err
+	return chosen{p, metadata.Because("chosen_open", "name", strconv.Quote(fallback)), true}, err
 }
 
 // labelled returns the label that names a pipeline, or "".
@@ -129,12 +129,12 @@ func labelled(labels []string) (string, error) {
 	}
 }
 
-func hasLabel(label string) text.Cause {
-	return text.CauseOf("issue_label", "the issue has the label {label}", "label", strconv.Quote(label))
+func hasLabel(label string) metadata.Reason {
+	return metadata.Because("issue_label", "label", strconv.Quote(label))
 }
 
 // matches says what of the issue is selected, or nothing if nothing is.
-func matchesChoice(s pipelines.Select, issue ChoiceIssue) text.Cause {
+func matchesChoice(s pipelines.Select, issue ChoiceIssue) metadata.Reason {
 	for _, want := range s.Labels {
 		for _, has := range issue.Labels {
 			if strings.EqualFold(want, has) {
@@ -144,13 +144,13 @@ func matchesChoice(s pipelines.Select, issue ChoiceIssue) text.Cause {
 	}
 	if s.Title != "" {
 		if re, err := regexp.Compile("(?i:" + s.Title + ")"); err == nil && re.MatchString(issue.Title) {
-			return text.CauseOf("issue_title", "the issue's title matches {title}", "title", strconv.Quote(s.Title))
+			return metadata.Because("issue_title", "title", strconv.Quote(s.Title))
 		}
 	}
 	if s.Type != "" && strings.EqualFold(s.Type, issue.Type) {
-		return text.CauseOf("issue_type", "the issue is of type {type}", "type", strconv.Quote(issue.Type))
+		return metadata.Because("issue_type", "type", strconv.Quote(issue.Type))
 	}
-	return text.Cause{}
+	return ""
 }
 
 // Step is the step of an agent that judges an issue. No phase has it, and no run is

@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 	"testing/fstest"
+
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // repo is a folder .github/reprise with pipelines by file name.
@@ -56,7 +58,7 @@ func TestMake(t *testing.T) {
 			got = "open, "
 			fallthrough
 		default:
-			got += c.Plan.Name + ": " + c.Why.String()
+			got += c.Plan.Name + ": " + c.Why.In(prompts.Words("en"))
 		}
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
@@ -68,7 +70,7 @@ func TestMake(t *testing.T) {
 		`docs: the issue's title matches "^docs?:", which "docs" selects`: {Title: "docs: fix the door"},
 		`full: the settings of the repository name "full/testing" for it`: {Title: "fix the door"},
 	} {
-		if c, err := Choose(t.Context(), s, issue, ""); err != nil || c.Open || c.Plan.Name+": "+c.Why.String() != want {
+		if c, err := Choose(t.Context(), s, issue, ""); err != nil || c.Open || c.Plan.Name+": "+c.Why.In(prompts.Words("en")) != want {
 			t.Errorf("with settings: got %v: %s, %v, want %s", c.Plan, c.Why, err, want)
 		}
 	}
