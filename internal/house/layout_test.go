@@ -19,15 +19,15 @@ internal/secrets github.com/pelletier/go-toml
 internal/text github.com/charmbracelet/x go.yaml.in/yaml
 metadata github.com/go-json-experiment/json
 internal/folders github.com/google/renameio golang.org/x/sys golang.org/x/text
-internal/github github.com/google/go-github github.com/hashicorp/go-retryablehttp golang.org/x/time
 pipelines
 prompts/clean github.com/yuin/goldmark
+prompts
+internal/github github.com/google/go-github github.com/hashicorp/go-retryablehttp golang.org/x/time
 internal/environ github.com/sethvargo/go-githubactions golang.org/x/term
 internal/git
 internal/sandbox github.com/google/uuid github.com/landlock-lsm/go-landlock golang.org/x/sys
 metadata/store
 pipelines/builtin go.yaml.in/yaml
-prompts
 phases
 pipelines/source cuelang.org/go go.yaml.in/yaml golang.org/x/sys
 phases/engine
