@@ -261,7 +261,7 @@ func wayOf(c cli, call *Call) gate.Call {
 		Agent: c.name, Env: call.Env, Resumed: t.Resume, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network, Federation: c.federation, Known: c.opts.Known,
 	}
 	if c.check != nil {
-		way.Agent = ""
+		way.Agent, way.Federation = "", nil
 	}
 	if way.Exact = t.Models != nil; way.Exact || t.Model != "" {
 		way.Models = slices.Concat(slices.Collect(maps.Values(c.agent.Models)), t.Models)

@@ -305,7 +305,7 @@ func (c cli) makesKey() error {
 	if c.federation == nil || c.check != nil {
 		return nil
 	}
-	if _, err := c.federation.Key(); err != nil {
+	if err := c.federation.Check(); err != nil {
 		return &engine.AgentError{Class: metadata.Auth, Agent: c.name, Err: err}
 	}
 	return nil

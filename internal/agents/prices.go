@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -83,7 +84,7 @@ func (c cli) price(model string, u metadata.Usage, prompt int64) (usd float64, k
 			maps.Copy(table, t)
 		}
 	}
-	base := variant().ReplaceAllString(model, "")
+	base := variant().ReplaceAllString(gate.ModelName(model), "")
 	var p pipelines.Price
 	if p, known = c.opts.Prices[model]; !known {
 		p, known = c.opts.Prices[base]

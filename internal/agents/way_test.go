@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/test/cloudtest"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -83,6 +84,27 @@ func TestKeyOfAJob(t *testing.T) {
 	_, fault = b.run("claude")
 	if err := Probe("claude", pipelines.Agent{Use: "claude"}, b.dir, b.opts); fault == nil || fault.Class != metadata.Auth || !strings.Contains(fault.Error(), want) || !strings.Contains(err.Error(), want) || len(models) != 1 {
 		t.Errorf("the call: %v; before it: %v", fault, err)
+	}
+}
+
+// A key of a cloud is made before the program is started, and what is wrong with its settings is told then.
+func TestKeyOfAJobInACloud(t *testing.T) {
+	s := cloudtest.Start("http://127.0.0.1:1")
+	t.Cleanup(s.Close)
+	b := newBench(t)
+	b.install("claude", "say nothing")
+	bare := b.opts.Environ
+	for lacking, env := range map[string][]string{"AWS_REGION": s.Bedrock(), "CLOUD_ML_REGION": s.Vertex()} {
+		b.opts.Environ = append(slices.Clone(bare), env...)
+		if err := Probe("claude", pipelines.Agent{Use: "claude"}, b.dir, b.opts); err != nil {
+			t.Error(err)
+		}
+		b.opts.Environ = cloudtest.With(b.opts.Environ, lacking, "")
+		want := " is set without " + lacking + ": set both"
+		_, fault := b.run("claude")
+		if err := Probe("claude", pipelines.Agent{Use: "claude"}, b.dir, b.opts); err == nil || !strings.Contains(err.Error(), want) || fault == nil || fault.Class != metadata.Auth || !strings.Contains(fault.Error(), want) {
+			t.Errorf("before the call: %v; the call: %v", err, fault)
+		}
 	}
 }
 

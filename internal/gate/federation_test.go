@@ -138,7 +138,7 @@ func TestFederationRefused(t *testing.T) {
 	} {
 		x := newExchanges(t)
 		tt.change(x)
-		_, err := Federate("claude", x.env, func(string) {}).Key()
+		err := Federate("claude", x.env, func(string) {}).Check()
 		want := strings.ReplaceAll(tt.want, "HOST", strings.TrimPrefix(x.URL, "http://"))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "request-token") || strings.Contains(err.Error(), "identity-of") || len(x.seen) > 0 {
 			t.Errorf("%s: %v, want %s", name, err, want)

@@ -62,8 +62,9 @@ type Provider struct {
 	API    API         // what it speaks
 	Base   *url.URL    // where it is, without what the API says comes below
 	Header http.Header // what it knows the user by, in place of the placeholder
-	// Key, if not nil, gives a bearer token that is good now, which is shown besides.
-	Key func() (string, error)
+	Beta   string      // if not empty, is added to what requests say in Anthropic-Beta
+	// Show, if not nil, gives headers that a request shows besides.
+	Show func(method string, to *url.URL, body []byte) (http.Header, error)
 }
 
 // Gate is open for one call. It is safe for concurrent use.

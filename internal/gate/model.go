@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,7 +66,12 @@ func (g *Gate) model(w http.ResponseWriter, r *http.Request) {
 		u.API.fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("reprise: agents may ask models and list them, and not %s %s", r.Method, at))
 		return
 	}
-	g.pass(w, r, &exchange{gate: g, provider: u, purpose: what, at: at, asked: request{model: model}, began: time.Now()})
+	to, query := u.Base.JoinPath(at), r.URL.Query()
+	maps.DeleteFunc(query, func(name string, values []string) bool {
+		return !u.API.takes(name, values) || model != "" && u.API != Gemini
+	})
+	to.RawQuery = query.Encode()
+	g.pass(w, r, &exchange{gate: g, provider: u, purpose: what, at: at, to: to, asked: request{model: model}, began: time.Now()})
 }
 
 // pass sends a request on, unless it is refused or a limit is reached.
@@ -83,7 +89,7 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 		return
 	}
 	var err error
-	if x.shown, err = x.provider.shows(); err != nil {
+	if x.shown, err = x.provider.shows(r.Method, x.to, body); err != nil {
 		g.unanswered(w, x, err)
 		return
 	}
@@ -115,29 +121,25 @@ func (g *Gate) admit(ctx context.Context, x *exchange) {
 // rewrite addresses a request to the provider, with the key that is known there.
 func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 	x, out := exchangeOf(pr.In), pr.Out
-	base := u.Base.JoinPath(x.at)
-	query := out.URL.Query()
-	maps.DeleteFunc(query, func(name string, values []string) bool { return !u.API.takes(name, values) })
-	base.RawQuery = query.Encode()
-	out.URL, out.Host = base, u.Base.Host
+	out.URL, out.Host = x.to, x.to.Host
 	keepKnown(out.Header)
 	out.Header.Del("Accept-Encoding") // the transport asks for what it reads itself
 	for name, values := range x.shown {
 		out.Header[http.CanonicalHeaderKey(name)] = values
 	}
-	if u.Key != nil {
-		out.Header.Set("Anthropic-Beta", text.Join(",", out.Header.Get("Anthropic-Beta"), federatedBeta))
+	if u.Beta != "" {
+		out.Header.Set("Anthropic-Beta", text.Join(",", out.Header.Get("Anthropic-Beta"), u.Beta))
 	}
 }
 
-// shows gives the headers by which the provider knows the user now.
-func (p Provider) shows() (http.Header, error) {
-	if p.Key == nil {
+// shows gives the headers by which the provider knows the user, for a request.
+func (p Provider) shows(method string, to *url.URL, body []byte) (http.Header, error) {
+	if p.Show == nil {
 		return p.Header, nil
 	}
-	key, err := p.Key()
 	shown := p.Header.Clone()
-	shown.Set("Authorization", "Bearer "+key)
+	made, err := p.Show(method, to, body)
+	maps.Copy(shown, made)
 	return shown, err
 }
 
@@ -207,6 +209,7 @@ type exchange struct {
 	provider *upstream
 	purpose  purpose
 	at       string // path below the base address
+	to       *url.URL
 	began    time.Time
 	asked    request
 	refusal  *refusal    // nil: it is passed on
@@ -298,12 +301,11 @@ func (x *exchange) end(how error) {
 		if m == nil { // no answer began; a provider that has the whole request may work on it
 			m = newMeter(x.provider.API, false, x.gate.room)
 		}
-		m.end()
+		whole, unseen := m.end() && how == io.EOF, int64(0)
 		if how != io.EOF && !errors.Is(how, context.Canceled) && x.meter != nil {
 			x.status = http.StatusBadGateway
 			x.failed("its answer broke off")
 		}
-		whole, unseen := how == io.EOF && !m.lost, int64(0)
 		if !whole {
 			unseen = x.unseen(how)
 		}
@@ -358,12 +360,16 @@ func (x *exchange) bill(model string, t Tokens, tools int64) bill {
 const fastest = 6
 
 // answerKinds are those of what may be an answer; some gateways name none, or any text.
-var answerKinds = text.Pattern(`(?i)^$|^text/plain|^text/event-stream|json`)
+var answerKinds = text.Pattern(`(?i)^$|^text/plain|^text/event-stream|^` + awsStream + `|json`)
 
 // watch gives the body of an answer so that what passes is seen.
 func (x *exchange) watch(res *http.Response, counted bool) io.ReadCloser {
 	if counted {
-		x.meter = newMeter(x.provider.API, strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"), x.gate.room)
+		kind := res.Header.Get("Content-Type")
+		x.meter = newMeter(x.provider.API, strings.HasPrefix(kind, "text/event-stream"), x.gate.room)
+		if strings.HasPrefix(kind, awsStream) {
+			x.meter.stream, x.meter.frames = true, true
+		}
 		x.meter.lost = res.Header.Get("Content-Encoding") != "" // which nobody asked for
 	}
 	return &tap{ReadCloser: res.Body, x: x}

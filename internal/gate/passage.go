@@ -127,10 +127,16 @@ func (p *Passage) point(providers []Provider, variables []string) {
 		address := p.gate.URL(provider.Name)
 		p.hears = append(p.hears, provider.API)
 		for _, s := range table().Services {
-			if s.API == provider.API {
+			if string(s.API) == provider.Name {
 				for _, name := range s.Bases {
 					set(name, address)
 				}
+			}
+		}
+		if f := p.call.Federation; f != nil && f.way.Name == provider.Name {
+			set(f.way.Base, address)
+			if f.way.Skip != "" {
+				set(f.way.Skip, "1")
 			}
 		}
 		if i == 0 {
@@ -139,7 +145,8 @@ func (p *Passage) point(providers []Provider, variables []string) {
 	}
 	if len(providers) > 0 || p.call.Network.Closed {
 		p.Env = slices.DeleteFunc(p.Env, func(kv string) bool {
-			return strings.HasPrefix(kv, customHeaders+"=") || strings.HasPrefix(kv, federationRule+"=")
+			name, _, _ := strings.Cut(kv, "=")
+			return name == customHeaders || name == federationRule || p.call.Federation != nil && name == p.call.Federation.way.Asks
 		})
 	}
 	if p.call.Network.Closed {

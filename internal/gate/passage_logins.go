@@ -45,11 +45,9 @@ func LoginFiles(agent, home string, env []string) (out []LoginFile) {
 	if p.Login != "" {
 		own(p.Login, LoginFile{Login: true, Renewed: true})
 	}
-	for _, c := range p.Clouds {
+	for _, c := range p.leads(env, Federate(agent, env, nil)) {
 		for i, name := range slices.Concat(c.Settings, c.Logins) {
-			if c.leads(env) {
-				out = append(out, LoginFile{From: filepath.Join(home, name), To: name, Login: i >= len(c.Settings)})
-			}
+			out = append(out, LoginFile{From: filepath.Join(home, name), To: name, Login: i >= len(c.Settings)})
 		}
 	}
 	return out
@@ -78,7 +76,7 @@ func KeysHeldBy(all map[string]pipelines.Agent, env []string) (out []HeldKey) {
 }
 
 func heldBy(agent string, env []string) (by []string) {
-	c := Call{Agent: agent, Env: env}
+	c := Call{Agent: agent, Env: env, Federation: Federate(agent, env, nil)}
 	for _, f := range LoginFiles(agent, process.Lookup(env, "HOME"), env) {
 		data, err := os.ReadFile(f.From) // what we cannot read, the program cannot either
 		name := filepath.Base(f.From)
@@ -96,12 +94,10 @@ func heldBy(agent string, env []string) (by []string) {
 	return append(by, clouds(agent, env)...)
 }
 
-// clouds are those of other companies to which variables lead a program, by name.
+// clouds are the names of those to which variables lead a program with a login of its own.
 func clouds(agent string, env []string) (out []string) {
-	for _, c := range table().Programs[agent].Clouds {
-		if c.leads(env) {
-			out = append(out, c.Name)
-		}
+	for _, c := range table().Programs[agent].leads(env, Federate(agent, env, nil)) {
+		out = append(out, c.Name)
 	}
 	return out
 }
@@ -131,7 +127,7 @@ func KeyRequest(agent string, env []string) (*http.Request, error) {
 func KeptKeys() (names []string) {
 	for _, s := range table().Services {
 		for _, k := range s.Keys {
-			if !k.Login && !k.Federated {
+			if !k.Login {
 				names = append(names, k.Variable)
 			}
 		}
@@ -151,6 +147,11 @@ func KeyVariables(agent string) (names []string) {
 				for _, k := range s.Keys {
 					names = append(names, k.Variable)
 				}
+			}
+		}
+		for _, f := range p.Federations {
+			if f.Cloud == "" { // else the variable of the cloud counts
+				names = append(names, f.Asks)
 			}
 		}
 		for _, c := range p.Clouds {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -24,20 +25,23 @@ const customHeaders = "ANTHROPIC_CUSTOM_HEADERS"
 
 // providers gives those whose keys a call would see, to be reached through a gate, and the keys' variables.
 func (c Call) providers() (out []Provider, variables []string, err error) {
+	own := http.Header{}
+	addHeaders(own, process.Lookup(c.Env, customHeaders))
+	if f := c.Federation; f != nil && !c.ownWay(Anthropic) {
+		base, err := f.base()
+		if err != nil {
+			return nil, nil, err
+		}
+		out, variables = append(out, Provider{Name: f.way.Name, API: Anthropic, Base: base, Header: own.Clone(), Beta: f.way.Beta, Show: f.show}), append(variables, federatedKey)
+	}
 	for _, s := range table().Services {
 		if c.Agent == "" || c.ownWay(s.API) {
 			continue
 		}
-		header, key := http.Header{}, (func() (string, error))(nil)
+		header := http.Header{}
 		for _, k := range s.Keys {
 			value := process.Lookup(c.Env, k.Variable)
 			if value == "" {
-				continue
-			}
-			if k.Federated {
-				if c.Federation != nil {
-					key, variables = c.Federation.Key, append(variables, federatedKey)
-				}
 				continue
 			}
 			variables = append(variables, k.Variable)
@@ -45,24 +49,24 @@ func (c Call) providers() (out []Provider, variables []string, err error) {
 				header.Set(k.Header, k.Prefix+value)
 			}
 		}
-		if len(header) == 0 && key == nil {
+		if len(header) == 0 {
 			continue
 		}
 		if s.API == Anthropic {
-			addHeaders(header, process.Lookup(c.Env, customHeaders))
+			maps.Copy(header, own)
 		}
-		base, err := s.base(c.Env)
+		base, err := addressIn(c.Env, s.Bases, s.Usual)
 		if err != nil {
 			return nil, nil, err
 		}
-		out = append(out, Provider{Name: string(s.API), API: s.API, Base: base, Header: header, Key: key})
+		out = append(out, Provider{Name: string(s.API), API: s.API, Base: base, Header: header})
 	}
 	return out, variables, nil
 }
 
-// base is the address of a service, as the user has set it or as it usually is.
-func (s service) base(env []string) (*url.URL, error) {
-	for _, name := range s.Bases {
+// addressIn is that of a service, as the user has set it in a variable or as it usually is.
+func addressIn(env, variables []string, usual string) (*url.URL, error) {
+	for _, name := range variables {
 		value := process.Lookup(env, name)
 		if value == "" {
 			continue
@@ -73,7 +77,7 @@ func (s service) base(env []string) (*url.URL, error) {
 		}
 		return u, nil
 	}
-	return url.Parse(s.Usual)
+	return url.Parse(usual)
 }
 
 // addHeaders adds those of a text with one "name: value" a line.
@@ -89,7 +93,7 @@ func addHeaders(h http.Header, text string) {
 // as the user's settings have it.
 func (c Call) ownWay(api API) bool {
 	for name, p := range table().Programs {
-		if p.API == api && slices.ContainsFunc(p.Clouds, func(cloud cloud) bool { return (cloud.Everybody || name == c.Agent) && cloud.leads(c.Env) }) {
+		if p.API == api && slices.ContainsFunc(p.leads(c.Env, c.Federation), func(cloud cloud) bool { return cloud.Everybody || name == c.Agent }) {
 			return true
 		}
 	}
@@ -163,7 +167,6 @@ type service struct {
 type secretKey struct {
 	Variable, Header, Prefix string
 	Login                    bool // it is made for one program
-	Federated                bool // it says how a key is made, see Federation
 }
 
 // program is one that comes with ways of its own to its models.
@@ -173,6 +176,7 @@ type program struct {
 	Settings              []string
 	Login                 string
 	Hosts, Errands        []string
+	Federations           []federation
 	Clouds                []cloud
 }
 
@@ -188,8 +192,15 @@ var table = sync.OnceValue(func() passageTables {
 	return text.TableIn(passageTables{}, tableFile)
 })
 
-// leads reports whether variables lead a program through a cloud.
-func (c cloud) leads(env []string) bool { return process.Lookup(env, c.Variable) != "" }
+// leads are the clouds to which variables lead a program with a login of its own, and not by a key that is made.
+func (p program) leads(env []string, key *Federation) (out []cloud) {
+	for _, c := range p.Clouds {
+		if process.Lookup(env, c.Variable) != "" && (key == nil || key.way.Cloud != c.Variable) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // hasKey reports whether a key for a service is set: one that any program can use, or a
 // login that is made for one.
@@ -225,9 +236,16 @@ func sameModel(name, asked string) bool {
 		name == "default" || name == "best"
 }
 
+// ModelName is the name of a model without what Bedrock and Vertex AI write around it.
+func ModelName(name string) string {
+	return inCloud.ReplaceAllString(name, "$1$2")
+}
+
+var inCloud = regexp.MustCompile(`^(?:[a-z-]+\.)?anthropic\.(.+?)(?:-v\d+(?::\d+)?)?$|^(claude-[^@]+)@.+$`)
+
 // plain is the name of a model without the date of its version and the like.
 func plain(name string) string {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, "[1m]"), "-latest")
+	name = strings.TrimSuffix(strings.TrimSuffix(ModelName(name), "[1m]"), "-latest")
 	return variant.ReplaceAllString(name, "")
 }
 
@@ -251,19 +269,19 @@ func (c Call) noDearer(one, other string) bool {
 // hosts are those that a program has to reach by itself, with a login that cannot stay outside.
 func (c Call) hosts() (out []string) {
 	p, known := table().Programs[c.Agent]
-	cloud := slices.IndexFunc(p.Clouds, func(cloud cloud) bool { return len(cloud.Hosts) > 0 && cloud.leads(c.Env) })
+	clouds := slices.DeleteFunc(p.leads(c.Env, c.Federation), func(cloud cloud) bool { return len(cloud.Hosts) == 0 })
 	switch {
-	case cloud >= 0:
+	case len(clouds) > 0:
 		region := "us-east-1"
-		for _, name := range slices.Backward(p.Clouds[cloud].Regions) {
+		for _, name := range slices.Backward(clouds[0].Regions) {
 			if value := process.Lookup(c.Env, name); label.MatchString(value) {
 				region = value
 			}
 		}
-		for _, host := range p.Clouds[cloud].Hosts {
+		for _, host := range clouds[0].Hosts {
 			out = append(out, strings.ReplaceAll(host, "REGION", region))
 		}
-	case known && (c.ownWay(p.API) || !hasKey(p.API, c.Env, false) && !hasKey(p.API, c.Env, true)): // not through the gate
+	case known && (c.ownWay(p.API) || c.Federation == nil && !hasKey(p.API, c.Env, false) && !hasKey(p.API, c.Env, true)): // not through the gate
 		out = slices.Clone(p.Hosts)
 	default:
 		return nil

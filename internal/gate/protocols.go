@@ -125,27 +125,29 @@ const (
 )
 
 // purposeOf tells what a request is for by its method and the path below the base
-// address. Of a Gemini model the path also has the name.
+// address. Of a Gemini model, and of any in a cloud, the path also has the name.
 func (a API) purposeOf(method, at string) (what purpose, model string) {
 	if at != path.Clean(at) || strings.ContainsAny(at, `%\\`) {
 		return unknownTo, ""
 	}
-	if a == Gemini { // the colon is before what a model is to do
+	if a == Gemini || strings.HasPrefix(at, "/projects/") { // the colon is before what a model is to do
 		colons := strings.Count(at, ":")
 		if colons > 1 || (colons == 1) != (method == http.MethodPost) {
 			return unknownTo, ""
 		}
 		model, _, _ = strings.Cut(path.Base(at), ":")
+	} else if strings.HasPrefix(at, "/model/") {
+		model = path.Base(path.Dir(at))
 	}
 	fits := func(pattern string) bool {
 		ok, _ := path.Match(pattern, method+" "+at) // the patterns are ours
 		return ok
 	}
 	switch p := protocols()[a]; {
-	case slices.ContainsFunc(p.Asks, fits):
-		return asksModel, model
 	case slices.ContainsFunc(p.Free, fits):
 		return free, ""
+	case slices.ContainsFunc(p.Asks, fits):
+		return asksModel, model
 	}
 	return unknownTo, ""
 }
@@ -192,7 +194,8 @@ func (t Tokens) Add(u Tokens) Tokens {
 type meter struct {
 	api    API
 	stream bool // the answer is a stream of events
-	held   held // the answer, or a line of it
+	frames bool // each of them is in a frame, as AWS sends them
+	held   held // the answer, or a line or a frame of it
 	lost   bool // some of it could not be read
 
 	uses, usesTwice int64 // what tools cost, as lists have them and as they came two times
@@ -208,7 +211,7 @@ func newMeter(api API, stream bool, room *room) *meter {
 
 // write takes the next piece of the answer.
 func (m *meter) write(p []byte) {
-	for m.stream {
+	for m.stream && !m.frames {
 		line, rest, ended := bytes.Cut(p, []byte{'\n'})
 		m.held.add(line)
 		if !ended {
@@ -218,10 +221,26 @@ func (m *meter) write(p []byte) {
 		p = rest
 	}
 	m.held.add(p)
+	for m.frames && !m.held.lost {
+		payload, size, good := frame(m.held.data)
+		if !good {
+			m.held.reset()
+			m.held.lost = true // nobody knows where the next one begins
+		}
+		if size == 0 {
+			return
+		}
+		var event struct{ Bytes []byte }
+		if json.Unmarshal(payload, &event) == nil { // else it is an error
+			_ = walk(event.Bytes, protocols()[m.api].inAnswer, m.found) // what is no JSON says nothing
+		}
+		m.held.drop(size)
+	}
 }
 
-// end reads what was held. What is no JSON says nothing.
-func (m *meter) end() {
+// end reads what was held, and reports whether nothing broke off. What is no JSON says nothing.
+func (m *meter) end() (whole bool) {
+	whole = !m.frames || len(m.held.data) == 0
 	if data, is := bytes.CutPrefix(m.held.data, []byte("data:")); is || !m.stream {
 		_ = walk(data, protocols()[m.api].inAnswer, m.found)             // as far as it came, if it broke off
 		if !m.stream || bytes.Contains(data, []byte(`"functionCall"`)) { // what Gemini gives a tool is no text in the answer
@@ -230,6 +249,7 @@ func (m *meter) end() {
 	}
 	m.lost = m.lost || m.held.lost
 	m.held.reset()
+	return whole && !m.lost
 }
 
 func (m *meter) found(f field, v any) {

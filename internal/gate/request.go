@@ -87,7 +87,7 @@ func (x *exchange) inspect(header http.Header, body []byte) {
 		x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is compressed with "+strconv.Quote(encoding))
 		return
 	}
-	if x.provider.API == Gemini {
+	if x.provider.API == Gemini || x.asked.model != "" { // the path names it
 		if kind := header.Get("Content-Type"); kind != "" && !strings.HasPrefix(strings.ToLower(kind), "application/json") {
 			x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is "+strconv.Quote(kind)+" in place of application/json")
 		}
@@ -161,8 +161,12 @@ func (x *exchange) found(f field, v any) {
 			x.refuse(http.StatusBadRequest, "the request names no model")
 			return
 		}
+		twice := asked.model != ""
 		asked.model = said
 		x.checkModel(said)
+		if twice {
+			x.refuse(http.StatusBadRequest, "the request names its model twice")
+		}
 	case helper:
 		if !opens && v != nil {
 			x.checkModel(said)
@@ -328,6 +332,12 @@ func (h *held) add(p []byte) {
 		return
 	}
 	h.data = append(h.data, p...)
+}
+
+// drop forgets the first n bytes.
+func (h *held) drop(n int) {
+	h.room.give(n)
+	h.data = append(h.data[:0], h.data[n:]...)
 }
 
 // reset forgets it. What was long gives its memory back.
