@@ -143,7 +143,12 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	if says.complete != nil {
 		says.complete(&r)
 	}
-	way.Complete(seen, &r)
+	told := gate.Told{Model: r.Model, Limit: r.Limit, Usage: r.Usage, Warnings: r.Warnings}
+	way.Complete(seen, &told)
+	r.Model, r.Limit, r.Usage, r.Warnings = told.Model, told.Limit, told.Usage, told.Warnings
+	for _, host := range told.Refused {
+		r.Refused = append(r.Refused, engine.Refused(host))
+	}
 	if said := phases.AnsweredReport(r.Structured, r.Text); said != nil && !c.unknown() { // which may make an answer themselves
 		was, heard := way.Said(said)
 		r.Unsaid, r.Unheard = heard && !was, !heard

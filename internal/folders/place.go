@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/renameio/v2"
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -229,7 +229,13 @@ func LinkBelow(dir, file string) string {
 
 // foldCase gives a path as file systems compare it that fold case and take an accent for a character of its own.
 func foldCase(p string) string {
-	return norm.NFC.String(cases.Fold().String(norm.NFC.String(p)))
+	return norm.NFC.String(strings.Map(func(c rune) rune {
+		least := c
+		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, norm.NFC.String(p)))
 }
 
 // Aliases gives, for new paths, an existing one that is not gone, or an earlier new one, that some file systems take

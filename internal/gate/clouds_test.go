@@ -19,7 +19,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/test/cloudtest"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -220,7 +219,7 @@ func TestClouds(t *testing.T) {
 			if status, text := ask(j.path, inCloudBody); status != 400 || !strings.Contains(text, "used all of its turns") {
 				t.Errorf("%d %s", status, text)
 			}
-			r := engine.Result{}
+			r := Told{}
 			p.Complete(p.Close(), &r)
 			used, _ := prices("claude-x", metadata.Usage{InputTokens: 3*10 + 3*30*5/4, CachedTokens: 60, OutputTokens: 120}, 0)
 			if u := r.Usage; u.InputTokens != 120 || u.CachedTokens != 60 || u.OutputTokens != 120 || u.Turns != 3 || u.USD < used*0.99 || u.USD > used*1.01 || r.Limit != "turns" {

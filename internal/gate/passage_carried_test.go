@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -51,7 +50,7 @@ func TestPasswordsOfProxies(t *testing.T) {
 			if all := strings.Join(got, " "); all != tt.want {
 				t.Errorf("it gets %s, want %s", all, tt.want)
 			}
-			var r engine.Result
+			var r Told
 			p.Complete(Report{}, &r)
 			if warned := strings.Contains(strings.Join(r.Warnings, " "), "password of the proxy"); warned != tt.warned {
 				t.Errorf("the warnings are %q", r.Warnings)

@@ -8,21 +8,26 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// Complete adds to the result of a call what has come through: its usage, what was
+// Told is what a program has told of a call.
+type Told struct {
+	Model, Limit string
+	Usage        metadata.Usage
+	Refused      []Refused
+	Warnings     []string
+}
+
+// Complete adds to what a program has told what has come through: its usage, what was
 // refused, and the limit that was reached.
-func (p *Passage) Complete(seen Report, r *engine.Result) {
+func (p *Passage) Complete(seen Report, r *Told) {
 	correctUsage(p.call, seen, r)
 	for _, model := range seen.Models {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused; `allow_models: [%q]` would allow it", p.call.Agent, model, model))
 	}
 	errands := table().Programs[p.call.Agent].Errands // that they were refused tells nobody anything
 	seen.Refused = slices.DeleteFunc(slices.Clone(seen.Refused), func(host Refused) bool { return slices.Contains(errands, host.Host) })
-	for _, host := range seen.Refused {
-		r.Refused = append(r.Refused, engine.Refused{Host: host.Host, Count: host.Count})
-	}
+	r.Refused = append(r.Refused, seen.Refused...)
 	if text := Refusals(seen); text != "" {
 		r.Warnings = append(r.Warnings, p.call.Agent+" "+text)
 	}
@@ -73,7 +78,7 @@ const tolerance = 0.05
 
 // correctUsage takes the gate's figures where the program gives none, or others: nothing that is less than what came
 // through.
-func correctUsage(c Call, seen Report, r *engine.Result) {
+func correctUsage(c Call, seen Report, r *Told) {
 	total, estimated, most, largest := Tokens{}, false, "", int64(-1)
 	for _, model := range slices.Sorted(maps.Keys(seen.Usage)) {
 		u := seen.Usage[model]

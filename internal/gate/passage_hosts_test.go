@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/process"
-	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -42,10 +41,10 @@ func TestHosts(t *testing.T) {
 // for at each start.
 func TestRefusals(t *testing.T) {
 	seen := Report{Refused: []Refused{{Host: "chatgpt.com:443", Count: 1}, {Host: "pypi.org:443", Count: 2}}}
-	var r engine.Result
+	var r Told
 	(&Passage{call: Call{Agent: "codex"}}).Complete(seen, &r)
-	want := engine.Result{
-		Refused:  []engine.Refused{{Host: "pypi.org:443", Count: 2}},
+	want := Told{
+		Refused:  []Refused{{Host: "pypi.org:443", Count: 2}},
 		Warnings: []string{"codex was refused hosts that the pipeline does not allow: pypi.org:443 (2); `network: allow: [\"pypi.org:443\"]` would allow them"},
 	}
 	if diff := cmp.Diff(want, r); diff != "" {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -173,11 +172,11 @@ func TestALimitIsReached(t *testing.T) {
 		if r := <-p.Tell(); r != process.Done {
 			t.Errorf("the program is told %v", r)
 		}
-		r := engine.Result{Text: "so far"}
+		r := Told{}
 		p.Complete(p.Close(), &r)
 		used, _ := prices("large-1", metadata.Usage{InputTokens: 2500, CachedTokens: 1000, OutputTokens: 100}, 0) // to write 400 to a cache costs as 500
-		want := engine.Result{
-			Text: "so far", Model: "large-1", Limit: limit,
+		want := Told{
+			Model: "large-1", Limit: limit,
 			Usage: metadata.Usage{InputTokens: 2400, CachedTokens: 1000, OutputTokens: 100, Turns: 2, USD: used, Estimated: true, ByGate: true},
 		}
 		if d := cmp.Diff(want, r, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); d != "" {
@@ -315,7 +314,7 @@ func TestWhoseFiguresCount(t *testing.T) {
 		"a session that goes on":        {seen, with(near, 0.6, false), raised(near), 0},
 		"long prompts":                  {seen, with(near, 0.2, true), raised(near), 0},
 	} {
-		r := engine.Result{Usage: tt.own}
+		r := Told{Usage: tt.own}
 		correctUsage(Call{Agent: "x", Resumed: name == "a session that goes on"}, tt.seen, &r)
 		if r.Usage != tt.want || len(r.Warnings) != tt.warnings {
 			t.Errorf("%s: %+v, %q; want %+v", name, r.Usage, r.Warnings, tt.want)
