@@ -117,11 +117,11 @@ func (at place) count(field string, n int64, tag string) {
 func (at place) text(field string, v reflect.Value, words []string) {
 	text := v.String()
 	list := words[0]
-	if WordsOf(list) == nil {
+	if wordsOf(list) == nil {
 		list = v.Type().Name()
 	}
 	switch {
-	case WordsOf(list) != nil && (text != "" || !slices.Contains(words, "optional")):
+	case wordsOf(list) != nil && (text != "" || !slices.Contains(words, "optional")):
 		at.must(field, NotOneOf(list, text))
 	case strings.TrimSpace(text) == "" && words[0] == "text":
 		at.bad(field, "is missing")

@@ -116,7 +116,7 @@ func TestCheckNextKnowsEveryWayOfAPhase(t *testing.T) {
 		rollback = "r"
 		always   = "a"
 	)
-	all := WordsOf("PhaseStatus") // pending, in_progress, completed, failed, skipped
+	all := wordsOf("PhaseStatus") // pending, in_progress, completed, failed, skipped
 	for from, row := range map[PhaseStatus][]string{
 		PhasePending:    {always, always, never, never, always},
 		PhaseInProgress: {rollback, always, always, always, always},

@@ -46,7 +46,7 @@ func declared(t *testing.T) map[string][]string {
 
 func TestWordsAreComplete(t *testing.T) {
 	for name, words := range declared(t) {
-		if diff := cmp.Diff(words, WordsOf(name)); diff != "" {
+		if diff := cmp.Diff(words, wordsOf(name)); diff != "" {
 			t.Errorf("#%s (-Go +CUE):\n%s", name, diff)
 		}
 	}

@@ -61,8 +61,8 @@ func fit(form, text string) error {
 	return nil
 }
 
-// WordsOf are the words of a list of schema.cue, in their order.
-func WordsOf(list string) []string {
+// wordsOf are the words of a list of schema.cue, in their order.
+func wordsOf(list string) []string {
 	if d := definitions()[list]; d.has == nil && d.lacks == nil {
 		return d.words
 	}
@@ -71,7 +71,7 @@ func WordsOf(list string) []string {
 
 // NotOneOf says that a word is none of those of a list, nil if it is.
 func NotOneOf(list, word string) error {
-	if all := WordsOf(list); !slices.Contains(all, word) {
+	if all := wordsOf(list); !slices.Contains(all, word) {
 		return fmt.Errorf("%.80q is not one of %s", word, strings.Join(all, ", "))
 	}
 	return nil
@@ -81,10 +81,10 @@ func NotOneOf(list, word string) error {
 func AgentSteps() []Step { return []Step{Execute, Review, Revise} }
 
 // Roles are those that may be asked for an approval, each with the rights of the one before.
-func Roles() []string { return WordsOf("Role") }
+func Roles() []string { return wordsOf("Role") }
 
 // Languages are those that a run may be in.
-func Languages() []string { return WordsOf("Language") }
+func Languages() []string { return wordsOf("Language") }
 
 // CheckID says what is wrong with the id of an issue or the name of a phase, nil if nothing is.
 func CheckID(id string) error { return fit("ID", id) }

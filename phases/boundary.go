@@ -90,7 +90,7 @@ func (b Boundary) Sort(changes []Change) (s SortedChanges) {
 		if c.Path == path.Join(b.state, metadata.File) {
 			continue
 		}
-		if b.opens(c) && len(s.Opened) < MostOpenedFiles {
+		if b.opens(c) && len(s.Opened) < mostOpenedFiles {
 			s.Opened = append(s.Opened, c.Path)
 			continue
 		}
@@ -259,7 +259,7 @@ func (b Boundary) badContent(c Change) metadata.Reason {
 	switch {
 	case c.Holds == ProgramContent && !allowed:
 		return metadata.Because("no_programs")
-	case c.Holds == BinaryContent && !allowed && !shown(c.Path):
+	case c.Holds == binaryContent && !allowed && !shown(c.Path):
 		return metadata.Because("no_binaries")
 	case c.Runs && c.Holds != ScriptContent && !allowed: // it came to be so after such rights were taken back
 		return metadata.Because("only_scripts")

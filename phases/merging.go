@@ -12,8 +12,8 @@ import (
 
 // What pipelines say of when the base is merged; otherwise that is done before a run ends.
 const (
-	MergeBeforeCode = "before-code"
-	MergeNever      = "never"
+	mergeBeforeCode = "before-code"
+	mergeNever      = "never"
 )
 
 // Steps of decisions: people ask for a merge, it is made, or left to people.
@@ -31,9 +31,9 @@ func MergeDue(c Course, d Decision) bool {
 	switch {
 	case MergeRequested(c.Run):
 		return true
-	case c.Plan.Update == MergeNever:
+	case c.Plan.Update == mergeNever:
 		return false
-	case c.Plan.Update == MergeBeforeCode:
+	case c.Plan.Update == mergeBeforeCode:
 		return d.Do == DoExecute && writes(c.Plan, d.Phase) && conflictMender(c) == "" && newest(c.Run, stepMerged, stepAsked, stepConflict).Step != stepConflict
 	}
 	return d.Do == DoFinish || d.Do == DoWait && d.Code == metadata.AwaitingCI

@@ -50,12 +50,12 @@ func TestDue(t *testing.T) {
 		{"", run, Decision{Do: DoWait, Code: metadata.AwaitingCI}, true},
 		{"", run, Decision{Do: DoWait, Code: metadata.AwaitingPerson}, false},
 		{"", fresh, code, false},
-		{MergeBeforeCode, fresh, code, true},
-		{MergeBeforeCode, run, code, false},
-		{MergeBeforeCode, run, end, false},
-		{MergeNever, run, end, false},
-		{MergeNever, asks, code, true},
-		{MergeNever, merged, code, false},
+		{mergeBeforeCode, fresh, code, true},
+		{mergeBeforeCode, run, code, false},
+		{mergeBeforeCode, run, end, false},
+		{mergeNever, run, end, false},
+		{mergeNever, asks, code, true},
+		{mergeNever, merged, code, false},
 	} {
 		p := *plan
 		p.Update = tt.when

@@ -11,7 +11,7 @@ import (
 // The most that one step may ask for: bytes of a file, and files.
 const (
 	MostOpenedBytes = 64 << 10
-	MostOpenedFiles = 10
+	mostOpenedFiles = 10
 )
 
 // OpenedChange is that a file is to have a text. Before is what it has; nil: there is none.

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Request is what an agent asks for in a report, as far as the pipeline's schema for it has the field.
-type Request struct {
+// request is what an agent asks for in a report, as far as the pipeline's schema for it has the field.
+type request struct {
 	Decision  string // empty: it decides nothing
 	Reason    string
 	Questions []askedQuestion
@@ -58,17 +58,17 @@ func (i *issueID) UnmarshalJSON(data []byte) error {
 }
 
 // requestIn reads what a report asks for.
-func requestIn(p *pipelines.Phase, report json.RawMessage) Request {
+func requestIn(p *pipelines.Phase, report json.RawMessage) request {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(report, &fields) != nil {
-		return Request{}
+		return request{}
 	}
 	for name := range fields {
 		if !p.Reports(name) {
 			delete(fields, name)
 		}
 	}
-	r := Request{
+	r := request{
 		Decision: decided(fields["decision"]), Reason: read[string](fields["reason"]), Abort: read[string](fields["abort"]),
 		Questions: read[[]askedQuestion](fields["questions"]), Children: read[[]childIssue](fields["children"]),
 		DependsOn: read[[]issueID](fields["depends_on"]), Rollback: read[*rollbackRequest](fields["rollback"]),
@@ -85,8 +85,8 @@ func decided(field json.RawMessage) string {
 	return string(field)
 }
 
-// Passes reports whether a request lets the run go on as far as its decision is concerned.
-func (r Request) Passes() bool {
+// passes reports whether a request lets the run go on as far as its decision is concerned.
+func (r request) passes() bool {
 	return r.Decision == "" || slices.Contains(pipelines.GoOn(), r.Decision)
 }
 

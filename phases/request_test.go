@@ -13,7 +13,7 @@ import (
 // Reports that mean something else by the same names ask for nothing.
 func TestIn(t *testing.T) {
 	p := &pipelines.Phase{ReportSchema: json.RawMessage(phasestest.AnyReport)}
-	for report, want := range map[string]Request{
+	for report, want := range map[string]request{
 		`{"questions": 5, "rollback": {"phase": "plan", "step": 3}, "abort": ["x"], "tasks": {"a": 1}, "children": ["A"]}`: {},
 		`{"questions": [{"question": "A"}, 5]}`:  {},
 		`{"rollback": null, "decision": "pass"}`: {Decision: "pass"},

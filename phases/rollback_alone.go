@@ -21,7 +21,7 @@ const mostAutomatic = 3
 
 // wayBack gives the rollback that an agent or a rule asks for.
 func wayBack(from string, r rollbackRequest, at time.Time) Rollback {
-	return Rollback{From: from, To: r.Phase, Step: cmp.Or(r.Step, metadata.Revise), Reason: CutText(ValidText(r.Reason), MostReason), Trigger: metadata.Automatic, At: at}
+	return Rollback{From: from, To: r.Phase, Step: cmp.Or(r.Step, metadata.Revise), Reason: CutText(ValidText(r.Reason), mostReason), Trigger: metadata.Automatic, At: at}
 }
 
 // command is how a person would ask for a rollback.
@@ -41,8 +41,8 @@ func rollBackAlone(c Course, to Rollback) (metadata.Run, *RollbackPlan) {
 	return r.Run, &r
 }
 
-// MostReason is how long a reason from an agent may be, in Unicode code points: as long as one from a person.
-const MostReason = 1000
+// mostReason is how long a reason from an agent may be, in Unicode code points: as long as one from a person.
+const mostReason = 1000
 
 // proposed lets a person decide what follows from a phase. A phase that has failed needs a person anyway.
 func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run, *RollbackPlan) {
@@ -112,9 +112,9 @@ func ApplyReport(c Course, p *pipelines.Phase, at time.Time) (metadata.Run, *Rol
 		return rollBackAlone(c, back)
 	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
 		return proposed(c.Run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(OneLine(cmp.Or(r.Abort, r.Reason)))))
-	case !r.Passes() && OneLine(r.Reason) == "":
+	case !r.passes() && OneLine(r.Reason) == "":
 		return proposed(c.Run, p.Name, metadata.Because("decided", "decision", OneLine(r.Decision)))
-	case !r.Passes():
+	case !r.passes():
 		return proposed(c.Run, p.Name, metadata.Because("decided_because", "decision", OneLine(r.Decision), "reason", metadata.Said(OneLine(r.Reason))))
 	case len(r.DependsOn) > 0:
 		var numbers []string
@@ -149,8 +149,8 @@ type Confidence string
 
 // The degrees of confidence. Only with High a run goes back by itself.
 const (
-	LowConfidence    Confidence = "low"
-	MediumConfidence Confidence = "medium"
+	lowConfidence    Confidence = "low"
+	mediumConfidence Confidence = "medium"
 	HighConfidence   Confidence = "high"
 )
 
@@ -198,7 +198,7 @@ func ParseDiagnosis(data []byte, c Course) (d Diagnosis, wrong metadata.Reason) 
 	switch {
 	case fields["needs_rollback"] == nil:
 		return d, metadata.Because("diagnosis_undecided")
-	case !slices.Contains([]Confidence{LowConfidence, MediumConfidence, HighConfidence}, d.Confidence):
+	case !slices.Contains([]Confidence{lowConfidence, mediumConfidence, HighConfidence}, d.Confidence):
 		return d, metadata.Because("confidence_word", "word", OneLine(string(d.Confidence)))
 	case d.Analysis == "":
 		return d, metadata.Because("analysis_empty")
@@ -208,8 +208,8 @@ func ParseDiagnosis(data []byte, c Course) (d Diagnosis, wrong metadata.Reason) 
 		return d, ""
 	case n == 0:
 		return d, metadata.Because("reason_empty")
-	case n > MostReason:
-		return d, metadata.Because("reason_too_long", "n", n, "most", MostReason)
+	case n > mostReason:
+		return d, metadata.Because("reason_too_long", "n", n, "most", mostReason)
 	case strings.ContainsRune(d.Reason, 0):
 		return d, metadata.Because("reason_no_text")
 	}

@@ -106,7 +106,7 @@ type content string
 const (
 	TextContent    content = "text"
 	ScriptContent  content = "script" // text that begins with #!
-	BinaryContent  content = "binary"
+	binaryContent  content = "binary"
 	ProgramContent content = "program"
 )
 
@@ -121,7 +121,7 @@ func ContentOf(head []byte) content {
 	case isProgram(head, zero):
 		return ProgramContent
 	case zero:
-		return BinaryContent
+		return binaryContent
 	case bytes.HasPrefix(head, []byte("#!")):
 		return ScriptContent
 	}
@@ -129,7 +129,7 @@ func ContentOf(head []byte) content {
 }
 
 // Opaque reports whether a diff cannot show what changed.
-func (c content) Opaque() bool { return c == BinaryContent || c == ProgramContent }
+func (c content) Opaque() bool { return c == binaryContent || c == ProgramContent }
 
 // isProgram knows the formats of programs and of archives. A text can begin with MZ, but has no zero bytes.
 func isProgram(head []byte, zero bool) bool {

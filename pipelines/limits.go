@@ -85,8 +85,8 @@ type Network struct {
 
 // The words for it.
 const (
-	OpenNetwork  = "open"
-	ModelNetwork = "model"
+	openNetwork  = "open"
+	modelNetwork = "model"
 )
 
 // fields are those of the object.
@@ -99,9 +99,9 @@ type fields struct {
 func (n Network) MarshalJSON() ([]byte, error) {
 	switch {
 	case !n.Closed:
-		return json.Marshal(OpenNetwork)
+		return json.Marshal(openNetwork)
 	case len(n.Allow) == 0 && !n.Listen:
-		return json.Marshal(ModelNetwork)
+		return json.Marshal(modelNetwork)
 	}
 	return json.Marshal(fields{n.Allow, n.Listen})
 }
@@ -110,7 +110,7 @@ func (n Network) MarshalJSON() ([]byte, error) {
 func (n *Network) UnmarshalJSON(data []byte) error {
 	var word string
 	if json.Unmarshal(data, &word) == nil {
-		*n = Network{Closed: word != OpenNetwork}
+		*n = Network{Closed: word != openNetwork}
 		return nil
 	}
 	var f fields
@@ -124,9 +124,9 @@ func (n *Network) UnmarshalJSON(data []byte) error {
 // String is the form for people: "open", "model", or what else may be reached.
 func (n Network) String() string {
 	if !n.Closed {
-		return OpenNetwork
+		return openNetwork
 	}
-	out := append([]string{ModelNetwork}, n.Allow...)
+	out := append([]string{modelNetwork}, n.Allow...)
 	if n.Listen {
 		out = append(out, "servers of its own")
 	}

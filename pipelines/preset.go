@@ -31,8 +31,8 @@ type Part struct {
 	NoSplit bool `json:"no_split,omitempty"` // no phase is done in parts
 }
 
-// PhasesForm is how phases of a pipeline are named, for ReadPhases.
-const PhasesForm = "FROM..UNTIL,-LEFT_OUT"
+// phasesForm is how phases of a pipeline are named, for ReadPhases.
+const phasesForm = "FROM..UNTIL,-LEFT_OUT"
 
 // ReadPhases reads which phases are named: one, as design; some, as design..testing, design..
 // or ..testing; and phases that are left out, as -report.
@@ -48,7 +48,7 @@ func ReadPhases(text string) (p Part, err error) {
 		case !out && i == 0 && !some && item != "":
 			p.Only = item
 		default:
-			return Part{}, fmt.Errorf("%.80q: name one phase, or phases as %s", text, PhasesForm)
+			return Part{}, fmt.Errorf("%.80q: name one phase, or phases as %s", text, phasesForm)
 		}
 	}
 	return p, nil

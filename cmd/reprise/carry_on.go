@@ -46,7 +46,7 @@ func (s runSession) finish(ctx context.Context) error {
 	run, err := s.carryOn(ctx)
 	for asks, on := newDialogue(s.Env), true; err == nil && on && asks != nil && s.mayAsk(run); {
 		s.Run, s.Fresh = run, false
-		if on, err = asks.Ask(ctx, s.Workspace, s.o.Options); err == nil && on {
+		if on, err = asks.ask(ctx, s.Workspace, s.o.Options); err == nil && on {
 			run, err = s.inView(ctx, func(e *engine.Engine) (metadata.Run, error) { return s.toTheEnd(ctx, e, s.Run) })
 		} else {
 			run = s.Run

@@ -33,9 +33,9 @@ func newDialogue(env environ.Env) *dialogue {
 	return &dialogue{env, bufio.NewReader(env.Stdin)}
 }
 
-// Ask asks what the run waits for, one thing after the other, and commits each answer as the command that it stands
+// ask asks what the run waits for, one thing after the other, and commits each answer as the command that it stands
 // for. It reports whether the run can go on now; if not, the person has left something open.
-func (d *dialogue) Ask(ctx context.Context, w *workspace.Workspace, o workspace.Options) (bool, error) {
+func (d *dialogue) ask(ctx context.Context, w *workspace.Workspace, o workspace.Options) (bool, error) {
 	left := map[string]bool{} // questions that stay open
 	for w.Run.Status == metadata.Waiting && w.Run.Stop.Code == metadata.AwaitingPerson {
 		order, id, err := d.next(ctx, w, left)

@@ -160,7 +160,7 @@ func (o Options) runCheck(ctx context.Context, dir string, c pipelines.Check, ou
 		call.Argv = append(call.Argv, "-c", "exec 2>&1\n"+c.Run) // both streams in the order they were written in
 		return "", nil
 	}, func(line []byte) process.Reaction {
-		if shown, is := told.Line(line); is && shell.output == nil {
+		if shown, is := told.line(line); is && shell.output == nil {
 			_, _ = fmt.Fprintf(out, "%s\n", shown) // never fails
 		}
 		return process.GoOn
@@ -187,7 +187,7 @@ func (o Options) runCheck(ctx context.Context, dir string, c pipelines.Check, ou
 	if !r.Pass || len(c.JUnit) > 0 {
 		told.jUnitIn(dir, c.JUnit)
 	}
-	if r.Ran, r.Failed = told.Tests(); !r.Pass {
+	if r.Ran, r.Failed = told.tests(); !r.Pass {
 		r.FailedTests = told.Names()
 	}
 	return r, nil

@@ -22,7 +22,7 @@ import (
 
 // The most that is kept: names, and characters of one.
 const (
-	Most    = 50
+	most    = 50
 	longest = 200
 )
 
@@ -44,7 +44,7 @@ type Account struct {
 func (a *Account) Names() []string {
 	all := &Account{names: slices.Clone(a.names), goPlain: a.goPlain, goEvents: a.goEvents}
 	all.addUnended()
-	return slices.Clip(all.names[:min(len(all.names), Most)])
+	return slices.Clip(all.names[:min(len(all.names), most)])
 }
 
 // addUnended takes the tests of packages that were never named or never ended, once nothing
@@ -60,12 +60,12 @@ func (a *Account) addUnended() {
 	}
 }
 
-// Tests is how many tests were said to have run and to have failed.
-func (a *Account) Tests() (ran, failed int) { return a.ran, a.failed }
+// tests is how many tests were said to have run and to have failed.
+func (a *Account) tests() (ran, failed int) { return a.ran, a.failed }
 
-// Line takes a line that the check has printed, and gives it as people read it: of an
+// line takes a line that the check has printed, and gives it as people read it: of an
 // event of go test -json what that printed, and nothing of one that printed nothing.
-func (a *Account) Line(line []byte) (shown []byte, is bool) {
+func (a *Account) line(line []byte) (shown []byte, is bool) {
 	if shown, is, event := a.event(line); event {
 		return shown, is
 	}
@@ -75,7 +75,7 @@ func (a *Account) Line(line []byte) (shown []byte, is bool) {
 
 // mostInMemory is how many names are remembered. Those of tests go when their parts are
 // named, so that more than Most are needed to have Most in the end.
-const mostInMemory = 4 * Most
+const mostInMemory = 4 * most
 
 func (a *Account) add(name string) {
 	name = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(name, "?"), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
@@ -242,7 +242,7 @@ func (a *Account) jUnitIn(dir string, patterns []string) {
 		}
 		defer f.Close() // opened for reading
 		if info.Size() <= mostReport {
-			a.JUnit(f)
+			a.jUnit(f)
 		}
 		return nil
 	})
@@ -251,9 +251,9 @@ func (a *Account) jUnitIn(dir string, patterns []string) {
 	}
 }
 
-// JUnit takes a file in the format of JUnit, once the check has printed all. What is in
+// jUnit takes a file in the format of JUnit, once the check has printed all. What is in
 // another form is left out.
-func (a *Account) JUnit(file io.Reader) {
+func (a *Account) jUnit(file io.Reader) {
 	a.addUnended()
 	d := xml.NewDecoder(file)
 	d.Strict = false

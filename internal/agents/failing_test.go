@@ -80,7 +80,7 @@ func TestLines(t *testing.T) {
 			n := Account{Dir: "/srv/copy"}
 			var shown strings.Builder
 			for line := range strings.Lines(tt.text) {
-				if text, is := n.Line([]byte(strings.TrimSuffix(line, "\n"))); is {
+				if text, is := n.line([]byte(strings.TrimSuffix(line, "\n"))); is {
 					fmt.Fprintf(&shown, "%s\n", text)
 				}
 			}
@@ -110,10 +110,10 @@ func TestForms(t *testing.T) {
 
 func TestMost(t *testing.T) {
 	var n Account
-	for i := range 10 * Most {
-		n.Line(fmt.Appendf(nil, "test t%d ... FAILED", i))
+	for i := range 10 * most {
+		n.line(fmt.Appendf(nil, "test t%d ... FAILED", i))
 	}
-	if got := n.Names(); len(got) != Most || got[0] != "t0" {
+	if got := n.Names(); len(got) != most || got[0] != "t0" {
 		t.Errorf("%d names, from %q", len(got), got[0])
 	}
 }
@@ -130,7 +130,7 @@ func TestJUnit(t *testing.T) {
 		`<testsuite><testcase name="cut off"><failure/>`:                                         {"cut off"},
 	} {
 		var n Account
-		n.JUnit(strings.NewReader(text))
+		n.jUnit(strings.NewReader(text))
 		if diff := cmp.Diff(want, n.Names()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
@@ -161,9 +161,9 @@ func TestCounts(t *testing.T) {
 	} {
 		var a Account
 		for line := range strings.Lines(text) {
-			a.Line([]byte(strings.TrimSuffix(line, "\n")))
+			a.line([]byte(strings.TrimSuffix(line, "\n")))
 		}
-		if ran, failed := a.Tests(); ran != want[0] || failed != want[1] {
+		if ran, failed := a.tests(); ran != want[0] || failed != want[1] {
 			t.Errorf("%q: %d ran, %d failed, want %v", text, ran, failed, want)
 		}
 	}
@@ -177,11 +177,11 @@ func FuzzNames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var n Account
 		for line := range strings.Lines(string(data)) {
-			n.Line([]byte(line))
+			n.line([]byte(line))
 		}
-		n.JUnit(strings.NewReader(string(data)))
+		n.jUnit(strings.NewReader(string(data)))
 		all := n.Names()
-		if len(all) > Most {
+		if len(all) > most {
 			t.Errorf("%d names", len(all))
 		}
 		for _, name := range all {

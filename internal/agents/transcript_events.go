@@ -67,11 +67,11 @@ type codexEvent struct {
 	Message string
 	Error   struct{ Message string }
 	Usage   codexUsage
-	Item    CodexItem
+	Item    codexItem
 }
 
-// CodexItem is what Codex says or does.
-type CodexItem struct {
+// codexItem is what Codex says or does.
+type codexItem struct {
 	Type, Text, Command, Tool, Server, Query, Status, Message string
 	Output                                                    string `json:"aggregated_output"`
 	ExitCode                                                  *int   `json:"exit_code"`

@@ -325,7 +325,7 @@ func (r *TranscriptReader) codex(line string) ([]Entry, bool) {
 }
 
 // codexItem gives what an item says: as it begins, of what has an end of its own, else as it ends.
-func (r *TranscriptReader) codexItem(i CodexItem, begins bool) (all []Entry) {
+func (r *TranscriptReader) codexItem(i codexItem, begins bool) (all []Entry) {
 	bad := i.Status == "failed" || i.Status == "declined"
 	switch i.Type {
 	case "command_execution":

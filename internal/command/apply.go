@@ -275,7 +275,7 @@ func WaitsFor(run metadata.Run, d phases.Decision) bool {
 
 // goOn starts a run again that has stopped.
 func (o Request) goOn(c phases.Course, busy bool) (Effect, error) {
-	anew := o.Refresh != Anew{}
+	anew := o.Refresh != anew{}
 	switch {
 	case c.Run.Status == metadata.Completed && !anew:
 		return Effect{}, Refuse(metadata.Done, metadata.Because("run_completed"))

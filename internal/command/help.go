@@ -59,7 +59,7 @@ func Help(language, topic string) string {
 }
 
 // explain describes one command.
-func (w words) explain(s Spec) string {
+func (w words) explain(s spec) string {
 	var b strings.Builder
 	b.WriteString(s.usage() + "\n")
 	if len(s.Flags) > 0 {
@@ -78,7 +78,7 @@ func (w words) explain(s Spec) string {
 }
 
 // facts are the sentences about a command that its usage does not show.
-func (w words) facts(s Spec) []string {
+func (w words) facts(s spec) []string {
 	facts := []string{w.Say("command.needs", "role", s.Role)}
 	if s.Run {
 		facts = append(facts, w.Say("command.needsRun"))

@@ -15,26 +15,26 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Kind is a kind of value, see table.yaml.
-type Kind string
+// kind is a kind of value, see table.yaml.
+type kind string
 
 const (
-	kindSwitch    Kind = "switch"
-	KindPhase     Kind = "phase" // the name of a phase
-	kindPhaseStep Kind = "step"  // PHASE or PHASE:STEP
-	kindPhases    Kind = "phases"
-	kindPipeline  Kind = "pipeline"
-	kindAgent     Kind = "agent"
-	kindMore      Kind = "more"
-	kindRefresh   Kind = "refresh"
-	KindCommit    Kind = "commit"   // at least 7 hexadecimal digits
-	KindQuestion  Kind = "question" // the id of a question, such as q1
-	kindTopic     Kind = "topic"
-	kindAttempt   Kind = "attempt"
+	kindSwitch    kind = "switch"
+	KindPhase     kind = "phase" // the name of a phase
+	kindPhaseStep kind = "step"  // PHASE or PHASE:STEP
+	kindPhases    kind = "phases"
+	kindPipeline  kind = "pipeline"
+	kindAgent     kind = "agent"
+	kindMore      kind = "more"
+	kindRefresh   kind = "refresh"
+	KindCommit    kind = "commit"   // at least 7 hexadecimal digits
+	KindQuestion  kind = "question" // the id of a question, such as q1
+	kindTopic     kind = "topic"
+	kindAttempt   kind = "attempt"
 )
 
 // form is what stands for a value in a usage line.
-func (k Kind) form() string { return table().Kinds[k] }
+func (k kind) form() string { return table().Kinds[k] }
 
 // The forms of names. Only ASCII letters are made small: others have look-alikes.
 var (
@@ -47,7 +47,7 @@ var (
 )
 
 // Fits reports whether a value, in small letters, has the form of its kind.
-func (k Kind) Fits(value string) bool {
+func (k kind) Fits(value string) bool {
 	switch k {
 	case KindPhase:
 		whole, part, isPart := strings.Cut(value, ".")
@@ -101,7 +101,7 @@ func put(field any, value string) {
 		to.NoSplit = split
 	case *phases.Allowance:
 		_ = More(value, to) // it fits
-	case *Anew:
+	case *anew:
 		*to, _ = ReadAnew(value) // it fits
 	}
 }
@@ -119,29 +119,29 @@ func got(field any) (string, bool) {
 		return of.Phases(), of.Phases() != ""
 	case *phases.Allowance:
 		return MoreText(*of), *of != phases.Allowance{}
-	case *Anew:
-		return of.value(), *of != Anew{}
+	case *anew:
+		return of.value(), *of != anew{}
 	}
 	return "", false
 }
 
-// Anew says what a run takes as it is now, in place of what it began with.
-type Anew struct{ Definition, Issue bool }
+// anew says what a run takes as it is now, in place of what it began with.
+type anew struct{ Definition, Issue bool }
 
 // ReadAnew reads the value of the flag that says so: issue, all, or definition, which may
 // be left out.
-func ReadAnew(value string) (Anew, error) {
+func ReadAnew(value string) (anew, error) {
 	if value == "definition" {
 		value = ""
 	}
 	if value != "" && !kindRefresh.Fits(value) {
-		return Anew{}, errors.New("it is issue, all or definition")
+		return anew{}, errors.New("it is issue, all or definition")
 	}
-	return Anew{Issue: value != "", Definition: value != "issue"}, nil
+	return anew{Issue: value != "", Definition: value != "issue"}, nil
 }
 
 // value is what ReadAnew reads the same from.
-func (a Anew) value() string {
+func (a anew) value() string {
 	switch {
 	case a.Issue && a.Definition:
 		return "all"

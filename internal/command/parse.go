@@ -37,7 +37,7 @@ type Command struct {
 	Pipeline        string         // run: NAME or NAME/PRESET, never a file
 	Part            pipelines.Part // run: which phases, and whether any is done in parts
 	Agent           string         // run
-	Refresh         Anew           // run
+	Refresh         anew           // run
 
 	More phases.Allowance // run, retry
 }

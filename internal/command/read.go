@@ -17,7 +17,7 @@ type reader struct {
 	line string // what of the command line is not read yet
 	rest string // the lines below it
 
-	spec    Spec
+	spec    spec
 	command Command
 	seen    []string // flags
 	called  bool     // by the name of reprise
@@ -305,7 +305,7 @@ func (r *reader) readFlag(flag param, value string, given bool) {
 // asFlag takes a word apart if it is a flag, of any command: it begins with a
 // hyphen and goes on. Keyboards make one dash of two hyphens, which counts
 // where the rest is a flag of this command.
-func (s Spec) asFlag(word string) (name, value string, given, ok bool) {
+func (s spec) asFlag(word string) (name, value string, given, ok bool) {
 	name = strings.TrimLeft(word, "-–—")
 	dashes := word[:len(word)-len(name)]
 	name, value, given = strings.Cut(name, "=")

@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// Spec describes a command, see table.yaml.
-type Spec struct {
+// spec describes a command, see table.yaml.
+type spec struct {
 	Name             string
 	Args             []param // in this order
 	Flags            []param // before or behind the arguments, and before the text
@@ -33,7 +33,7 @@ const (
 // param is an argument or a flag.
 type param struct {
 	Name     string // of a flag, without hyphens
-	Kind     Kind
+	Kind     kind
 	Field    string // of Command, that keeps its value
 	Optional bool   // for arguments; flags always are
 	Instead  bool
@@ -56,28 +56,28 @@ func renamed() map[string]string { return map[string]string{"resume": "run", "re
 var tableFile []byte
 
 var table = sync.OnceValue(func() (t struct {
-	Kinds    map[Kind]string
-	Commands []Spec
+	Kinds    map[kind]string
+	Commands []spec
 },
 ) {
 	return text.TableIn(t, tableFile)
 })
 
 // Table lists every command, in the order people see them.
-func Table() []Spec { return table().Commands }
+func Table() []spec { return table().Commands }
 
 // specOf finds a command of the table by its name.
-func specOf(name string) (Spec, bool) {
+func specOf(name string) (spec, bool) {
 	for _, s := range Table() {
 		if s.Name == name {
 			return s, true
 		}
 	}
-	return Spec{}, false
+	return spec{}, false
 }
 
 // Spec gives the row of a command. Every command that Parse gives has one.
-func (c Command) Spec() Spec {
+func (c Command) Spec() spec {
 	s, _ := specOf(c.Name)
 	return s
 }
@@ -87,7 +87,7 @@ func (c Command) Spec() Spec {
 func (c Command) Now() bool { return c.Spec().Now || c.DryRun && !c.Auto }
 
 // flag finds a flag by its name without hyphens.
-func (s Spec) flag(name string) (param, bool) {
+func (s spec) flag(name string) (param, bool) {
 	for _, f := range s.Flags {
 		if f.Name == name {
 			return f, true
@@ -97,7 +97,7 @@ func (s Spec) flag(name string) (param, bool) {
 }
 
 // instead finds the switch that stands for the arguments of a command.
-func (s Spec) instead() (param, bool) {
+func (s spec) instead() (param, bool) {
 	for _, f := range s.Flags {
 		if f.Instead {
 			return f, true
@@ -107,7 +107,7 @@ func (s Spec) instead() (param, bool) {
 }
 
 // textFor says whether a command takes text, as far as it was read.
-func (s Spec) textFor(c *Command) textRule {
+func (s spec) textFor(c *Command) textRule {
 	if f, ok := s.instead(); ok && s.Text == mustText {
 		if _, given := got(f.in(c)); given {
 			return mayText
@@ -118,7 +118,7 @@ func (s Spec) textFor(c *Command) textRule {
 
 // usage are the lines that show how a command is written: one, and another where
 // a switch stands for the arguments.
-func (s Spec) usage() string {
+func (s spec) usage() string {
 	f, ok := s.instead()
 	if !ok {
 		return s.usageLine()
@@ -129,7 +129,7 @@ func (s Spec) usage() string {
 	return usual.usageLine() + "\n" + other.usageLine()
 }
 
-func (s Spec) usageLine() string {
+func (s spec) usageLine() string {
 	line := "/" + s.Name
 	for _, a := range s.Args {
 		if a.Optional {
@@ -150,7 +150,7 @@ func (s Spec) usageLine() string {
 	return line
 }
 
-func (s Spec) textForm() string {
+func (s spec) textForm() string {
 	if s.Name == "answer" {
 		return "TEXT"
 	}

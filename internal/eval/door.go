@@ -18,7 +18,7 @@ import (
 
 // Command is reprise eval.
 func Command(env environ.Env) *cobra.Command {
-	var o Options
+	var o options
 	var asJSON bool
 	var junit string
 	c := &cobra.Command{
@@ -91,7 +91,7 @@ the budget ended first.`,
 }
 
 // tell prints a report.
-func tell(env environ.Env, r Report, asJSON bool, junit string) error {
+func tell(env environ.Env, r report, asJSON bool, junit string) error {
 	if junit != "" {
 		if err := os.WriteFile(junit, []byte(r.junit()), 0o600); err != nil {
 			return exit.AsUsage(err)
@@ -105,13 +105,13 @@ func tell(env environ.Env, r Report, asJSON bool, junit string) error {
 }
 
 // ending is the exit code that a report comes to, unless an error has one.
-func ending(r Report, err error) error {
+func ending(r report, err error) error {
 	switch {
 	case err != nil:
 		return nil
 	case r.Short:
 		return exit.Code(exit.Budget)
-	case r.Reviews != nil && r.Missing == 0 && !slices.ContainsFunc(r.Reviews, func(w Worth) bool { return len(w.Silent) > 0 }):
+	case r.Reviews != nil && r.Missing == 0 && !slices.ContainsFunc(r.Reviews, func(w worth) bool { return len(w.Silent) > 0 }):
 		return nil
 	case r.Reviews != nil:
 		return exit.Code(exit.Failed)

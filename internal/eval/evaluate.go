@@ -22,8 +22,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Options say how a suite is evaluated.
-type Options struct {
+// options say how a suite is evaluated.
+type options struct {
 	Variants []string // names; none: all
 	Cases    []string // likewise
 	Runs     int      // of each case with each variant; 0: as the suite says
@@ -38,7 +38,7 @@ type Options struct {
 
 // trials lists what an evaluation carries out, in order: the first runs of all come before the second ones, so that what
 // is over when the budget ends is a part of everything.
-func (s *Suite) trials(runs int) (all []Trial) {
+func (s *suite) trials(runs int) (all []Trial) {
 	for n := range runs {
 		for _, c := range s.Cases {
 			for _, v := range s.Variants {
@@ -51,12 +51,12 @@ func (s *Suite) trials(runs int) (all []Trial) {
 
 // evaluate has the trials of a suite carried out that are not over yet, and reports on
 // all of them. The report is there also beside an error that came in the middle.
-func evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Report, error) {
+func evaluate(ctx context.Context, env environ.Env, dir string, o options) (*report, error) {
 	s, err := readSuite(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Choose(o.Variants, o.Cases); err != nil {
+	if err := s.choose(o.Variants, o.Cases); err != nil {
 		return nil, err
 	}
 	if o.Results == "" {
@@ -86,13 +86,13 @@ func evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Rep
 // evaluation is one process that evaluates a suite.
 type evaluation struct {
 	env     environ.Env
-	suite   *Suite
-	options Options
+	suite   *suite
+	options options
 	known   *results
 	keys    map[[2]string]string // by case and variant
 }
 
-func (e *evaluation) run(ctx context.Context) (*Report, error) {
+func (e *evaluation) run(ctx context.Context) (*report, error) {
 	self, err := workspace.Executable()
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (e *evaluation) note(format string, args ...any) {
 }
 
 // of gives the case and the variant of a trial.
-func (e *evaluation) of(t Trial) (c Case, v Variant) {
+func (e *evaluation) of(t Trial) (c Case, v variant) {
 	for _, one := range e.suite.Cases {
 		if one.Name == t.Case {
 			c = one
@@ -220,7 +220,7 @@ const least = 0.01
 
 // carryOut has do carry out what is not over, in its order and --jobs at once, and reports. What is
 // over by the time that one fails, or ctx ends, is in the report, too.
-func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
+func (e *evaluation) carryOut(ctx context.Context, do doing) (*report, error) {
 	asked := e.suite.trials(cmp.Or(e.options.Runs, e.suite.Runs))
 	w := &work{left: math.Inf(1), free: max(1, e.options.Jobs)}
 	if e.options.USD > 0 {

@@ -26,13 +26,13 @@ import (
 )
 
 // evaluating is an evaluation of so many cases by variants, in a folder for results.
-func evaluating(t testing.TB, dir string, o Options, cases int, variants ...string) *evaluation {
-	s := &Suite{Runs: 1, dir: "suite"}
+func evaluating(t testing.TB, dir string, o options, cases int, variants ...string) *evaluation {
+	s := &suite{Runs: 1, dir: "suite"}
 	for i := range cases {
 		s.Cases = append(s.Cases, Case{Name: fmt.Sprintf("case-%02d", i)})
 	}
 	for _, v := range variants {
-		s.Variants = append(s.Variants, Variant{Name: v})
+		s.Variants = append(s.Variants, variant{Name: v})
 	}
 	known, err := openResults(context.Background(), dir)
 	if err != nil {
@@ -60,7 +60,7 @@ func fake(t Trial, quality uint32, usd float64) result {
 func TestKnownAgentsAreRanked(t *testing.T) {
 	quality := map[string]uint32{"good": 90, "half": 50, "liar": 0, "twin": 90}
 	dir := filepath.Join(t.TempDir(), "results")
-	e := evaluating(t, dir, Options{Runs: 5, Jobs: 4}, 12, "good", "half", "liar", "twin")
+	e := evaluating(t, dir, options{Runs: 5, Jobs: 4}, 12, "good", "half", "liar", "twin")
 	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (result, error) {
 		return fake(at, quality[at.Variant], float64(quality[at.Variant])/1000), nil
 	})
@@ -113,7 +113,7 @@ func TestNobodyAnswers(t *testing.T) {
 		}
 		return fake(at, 100, 0.1), nil
 	}
-	e := evaluating(t, dir, Options{Jobs: 2}, 2, "a", "b")
+	e := evaluating(t, dir, options{Jobs: 2}, 2, "a", "b")
 	report, err := e.carryOut(t.Context(), do)
 	if err != nil || report.Missing != 2 || len(report.Results) != 2 || report.allSolved() || report.Variants[1].Runs != 0 {
 		t.Errorf("%+v, %v", report, err)
@@ -166,7 +166,7 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 		}
 		return fake(at, 100, 0.1), nil
 	}
-	e := evaluating(t, dir, Options{Jobs: 1, USD: 0.35}, 10, "a")
+	e := evaluating(t, dir, options{Jobs: 1, USD: 0.35}, 10, "a")
 	report, err := e.carryOut(t.Context(), do)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 4 || !report.Short || report.Earlier != 3 {
 		t.Errorf("after %d calls: %+v, %v", calls, report, err)
 	}
-	cheap := evaluating(t, t.TempDir(), Options{Jobs: 1, USD: 0.05}, 2, "b")
+	cheap := evaluating(t, t.TempDir(), options{Jobs: 1, USD: 0.05}, 2, "b")
 	if report, err := cheap.carryOut(t.Context(), do); err != nil || calls != 4+1 || !report.Short || len(report.Results) != 0 {
 		t.Errorf("after %d calls: %+v, %v", calls, report, err)
 	}
@@ -198,7 +198,7 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 // TestFailureEndsAnEvaluation keeps what was over by then, and says what failed.
 func TestFailureEndsAnEvaluation(t *testing.T) {
 	broken := errors.New("the disk is full")
-	e := evaluating(t, t.TempDir(), Options{Jobs: 1}, 5, "a")
+	e := evaluating(t, t.TempDir(), options{Jobs: 1}, 5, "a")
 	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (result, error) {
 		if at.Case == "case-02" {
 			return result{}, broken
@@ -212,7 +212,7 @@ func TestFailureEndsAnEvaluation(t *testing.T) {
 
 // TestChangedCasesAreDoneAnew goes by what a trial was made from.
 func TestChangedCasesAreDoneAnew(t *testing.T) {
-	e, done := evaluating(t, t.TempDir(), Options{Jobs: 1}, 2, "a"), []string(nil)
+	e, done := evaluating(t, t.TempDir(), options{Jobs: 1}, 2, "a"), []string(nil)
 	do := func(_ context.Context, at Trial, _ float64) (result, error) {
 		done = append(done, at.Case)
 		return fake(at, 100, 0), nil
@@ -233,7 +233,7 @@ func TestKeys(t *testing.T) {
 	dir := folder(t, map[string]string{"c/case.cue": "x", "c/issue.md": "x", "shared.cue": "x", "pipeline.cue": "x"})
 	keys := func() (all [2]string) {
 		c := Case{Name: "c", dir: filepath.Join(dir, "c"), Repo: filepath.Join(dir, "shared.cue")}
-		v := Variant{Pipeline: filepath.Join(dir, "pipeline.cue")}
+		v := variant{Pipeline: filepath.Join(dir, "pipeline.cue")}
 		for i, key := range []func() (string, error){func() (string, error) { return c.key(t.Context(), os.Environ()) }, v.key} {
 			made, err := key()
 			if err != nil {
@@ -267,7 +267,7 @@ func evaluateUntilKilled(dir string) int {
 		fmt.Println(err)
 		return 1
 	}
-	e := &evaluation{environ.Env{Stderr: io.Discard, Now: time.Now}, &Suite{Runs: 1, Cases: make([]Case, 1), Variants: []Variant{{Name: "a"}}}, Options{Runs: 100, Jobs: 3}, known, map[[2]string]string{}}
+	e := &evaluation{environ.Env{Stderr: io.Discard, Now: time.Now}, &suite{Runs: 1, Cases: make([]Case, 1), Variants: []variant{{Name: "a"}}}, options{Runs: 100, Jobs: 3}, known, map[[2]string]string{}}
 	e.suite.Cases[0].Name = "case-00"
 	_, err = e.carryOut(context.Background(), func(_ context.Context, at Trial, _ float64) (result, error) {
 		fmt.Println(at)
@@ -299,7 +299,7 @@ func TestKilledEvaluationGoesOn(t *testing.T) {
 	}
 	_, _ = io.Copy(io.Discard, out)
 	_ = cmd.Wait() // it was killed
-	e := evaluating(t, dir, Options{Runs: 100, Jobs: 3}, 1, "a")
+	e := evaluating(t, dir, options{Runs: 100, Jobs: 3}, 1, "a")
 	over := map[Trial]bool{}
 	for _, at := range e.suite.trials(100) {
 		if _, is, err := e.known.load(at, ""); err != nil {
@@ -328,14 +328,14 @@ func TestKilledEvaluationGoesOn(t *testing.T) {
 
 func TestTwoEvaluationsInOneFolder(t *testing.T) {
 	dir := t.TempDir()
-	_ = evaluating(t, dir, Options{}, 1, "a")
+	_ = evaluating(t, dir, options{}, 1, "a")
 	if _, err := openResults(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "another evaluation is at work there") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestJUnit(t *testing.T) {
-	s := &Suite{Variants: []Variant{{Name: "a"}}, Cases: []Case{{Name: "x"}, {Name: "y"}}}
+	s := &suite{Variants: []variant{{Name: "a"}}, Cases: []Case{{Name: "x"}, {Name: "y"}}}
 	all := []result{{Trial: Trial{"a", "y", 1}, Misses: []string{"one <&> \x1b", "two"}}, {Trial: Trial{"a", "x", 1}, Solved: true}}
 	all[0].Facts.Seconds = 1.5
 	want := `<?xml version="1.0" encoding="UTF-8"?>

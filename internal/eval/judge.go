@@ -130,7 +130,7 @@ func (j *judge) before(ctx context.Context, c Case, tree string) error {
 }
 
 // after says what is missing in what became of a run; nothing if the case is solved.
-func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit string) ([]string, error) {
+func (j *judge) after(ctx context.Context, c Case, facts facts, repo, commit string) ([]string, error) {
 	data, err := json.Marshal(facts)
 	if err != nil {
 		return nil, err
@@ -240,8 +240,8 @@ func written(v cue.Value) string {
 	return strings.Join(strings.FieldsFunc(fmt.Sprint(v), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// Facts are what can be expected of a run; schema.cue has what they mean.
-type Facts struct {
+// facts are what can be expected of a run; schema.cue has what they mean.
+type facts struct {
 	Status   string                     `json:"status"`
 	Code     metadata.Code              `json:"code"`
 	Phase    string                     `json:"phase"`
@@ -252,7 +252,7 @@ type Facts struct {
 		Added   int `json:"added"`
 		Deleted int `json:"deleted"`
 	} `json:"diff"`
-	Files map[string]Lines `json:"files"`
+	Files map[string]lines `json:"files"`
 	Cost  struct {
 		USD    float64 `json:"usd"`
 		Tokens int64   `json:"tokens"`
@@ -269,15 +269,15 @@ type Facts struct {
 	Seconds float64 `json:"seconds"` // of agents and checks
 }
 
-// Lines are how much of a file was changed.
-type Lines struct {
+// lines are how much of a file was changed.
+type lines struct {
 	Added   int `json:"added"`
 	Deleted int `json:"deleted"`
 }
 
 // factsOf reads what became of a run.
-func factsOf(ctx context.Context, r *workspace.Recorded) (Facts, error) {
-	f := Facts{Verdicts: map[string]metadata.Ruling{}, Report: map[string]json.RawMessage{}, Files: map[string]Lines{}}
+func factsOf(ctx context.Context, r *workspace.Recorded) (facts, error) {
+	f := facts{Verdicts: map[string]metadata.Ruling{}, Report: map[string]json.RawMessage{}, Files: map[string]lines{}}
 	f.Findings.Files = map[string]int{}
 	s, spent := view.Result(phases.On(r.Plan, r.Run)), phases.SpentOf(r.Run)
 	f.Status, f.Code, f.Phase = s.Status, s.Code, s.Phase
@@ -308,7 +308,7 @@ func factsOf(ctx context.Context, r *workspace.Recorded) (Facts, error) {
 		return f, fmt.Errorf("reading what the run changed: %w", err)
 	}
 	for _, c := range change {
-		f.Files[c.Path] = Lines{c.Added, c.Deleted}
+		f.Files[c.Path] = lines{c.Added, c.Deleted}
 		f.Diff.Files, f.Diff.Added, f.Diff.Deleted = f.Diff.Files+1, f.Diff.Added+c.Added, f.Diff.Deleted+c.Deleted
 	}
 	return f, nil

@@ -64,10 +64,10 @@ func TestJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Facts{Status: "success", Attempts: 2, Files: map[string]Lines{"new": {Added: 1}}}
-	bad := Facts{Status: "failed", Attempts: 4, Files: map[string]Lines{"old": {Added: 1}}}
+	good := facts{Status: "success", Attempts: 2, Files: map[string]lines{"new": {Added: 1}}}
+	bad := facts{Status: "failed", Attempts: 4, Files: map[string]lines{"old": {Added: 1}}}
 	for name, tt := range map[string]struct {
-		facts  Facts
+		facts  facts
 		writes map[string]string
 		want   []string
 	}{
@@ -100,13 +100,13 @@ func TestJudge(t *testing.T) {
 
 // TestVariantsAsFlags gives reprise run what a variant says.
 func TestVariantsAsFlags(t *testing.T) {
-	v := Variant{Name: "x", Pipeline: "full/quick-fix", Agent: "rehearsal", Model: "m", Language: "ja"}
+	v := variant{Name: "x", Pipeline: "full/quick-fix", Agent: "rehearsal", Model: "m", Language: "ja"}
 	v.Budget.Tokens, v.Budget.Time, v.Budget.Attempts = 7, pipelines.Duration(90e9), 3
 	want := "--pipeline full/quick-fix --agent rehearsal:m --language ja --more tokens=7,time=1m30s,attempts=3 --stubs /s.cue"
 	if got := strings.Join(v.flags(Case{Stubs: "/s.cue"}), " "); got != want {
 		t.Errorf("got %s", got)
 	}
-	if got := (Variant{}).flags(Case{Stubs: "/s.cue"}); len(got) > 0 {
+	if got := (variant{}).flags(Case{Stubs: "/s.cue"}); len(got) > 0 {
 		t.Errorf("got %s", got)
 	}
 }

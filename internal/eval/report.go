@@ -27,8 +27,8 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Report is what an evaluation has found out, for programs.
-type Report struct {
+// report is what an evaluation has found out, for programs.
+type report struct {
 	Suite       string       `json:"suite"`
 	Variants    []score      `json:"variants"`
 	Cases       []score      `json:"cases"`
@@ -40,16 +40,16 @@ type Report struct {
 	USD         float64      `json:"cost_usd"`          // of all that are over
 	Folder      string       `json:"results_in"`        // where the results are kept
 	Earlier     int          `json:"taken_earlier"`     // results that were there already
-	Reviews     []Worth      `json:"reviews,omitempty"` // of --review: what those of each variant are worth
+	Reviews     []worth      `json:"reviews,omitempty"` // of --review: what those of each variant are worth
 }
 
 // reportOn sums up results of a suite, of which so many trials were asked for.
-func reportOn(s *Suite, all []result, asked int) Report {
+func reportOn(s *suite, all []result, asked int) report {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b result) int {
 		return cmp.Or(cmp.Compare(a.Run, b.Run), strings.Compare(a.Case, b.Case), strings.Compare(a.Variant, b.Variant))
 	})
-	r := Report{Suite: s.dir, Variants: []score{}, Cases: []score{}, Results: text.List(all), Missing: asked - len(all)}
+	r := report{Suite: s.dir, Variants: []score{}, Cases: []score{}, Results: text.List(all), Missing: asked - len(all)}
 	var names []string
 	for _, v := range s.Variants {
 		names = append(names, v.Name)
@@ -68,7 +68,7 @@ func reportOn(s *Suite, all []result, asked int) Report {
 }
 
 // allSolved reports whether every trial was solved, and none is missing.
-func (r Report) allSolved() bool {
+func (r report) allSolved() bool {
 	for _, one := range r.Results {
 		if !one.Solved {
 			return false
@@ -78,7 +78,7 @@ func (r Report) allSolved() bool {
 }
 
 // show prints the report for people.
-func (r Report) show(out terminal.Report) {
+func (r report) show(out terminal.Report) {
 	if r.Reviews != nil {
 		r.showReviews(out)
 	} else {
@@ -88,7 +88,7 @@ func (r Report) show(out terminal.Report) {
 }
 
 // showCases prints what was solved.
-func (r Report) showCases(out terminal.Report) {
+func (r report) showCases(out terminal.Report) {
 	t := text.Table{Align: "lrrrrrr"}
 	t.Add("variant", "solved", "95 % between", "cost", "time", "calls", "revises")
 	for _, s := range r.Variants {
@@ -112,7 +112,7 @@ func (r Report) showCases(out terminal.Report) {
 }
 
 // showEnd prints what is said of every evaluation.
-func (r Report) showEnd(out terminal.Report) {
+func (r report) showEnd(out terminal.Report) {
 	out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
 	few(out, "not over: ", r.Unanswered)
 	if r.Missing > 0 {
@@ -124,7 +124,7 @@ func (r Report) showEnd(out terminal.Report) {
 	}
 }
 
-func (r Report) table(out terminal.Report, t text.Table) {
+func (r report) table(out terminal.Report, t text.Table) {
 	out.Fitted(&t, func(i int, line string) string {
 		if i == 0 {
 			return out.Faint(line)
@@ -145,7 +145,7 @@ func few(out terminal.Report, why string, all []string) {
 }
 
 // misses says, for each case and variant, why the first run that is not solved is not.
-func (r Report) misses() (all []string) {
+func (r report) misses() (all []string) {
 	for _, s := range r.Cases {
 		at := slices.IndexFunc(r.Results, func(one result) bool { return one.Variant == s.Variant && one.Case == s.Case && !one.Solved })
 		if at >= 0 {
@@ -293,7 +293,7 @@ func (c Case) key(ctx context.Context, environ []string) (string, error) {
 }
 
 // key is a digest of all that a variant is made from, by this version of reprise.
-func (v Variant) key() (string, error) {
+func (v variant) key() (string, error) {
 	sum := sha256.New()
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -334,7 +334,7 @@ func addFiles(sum hash.Hash, top string) error {
 
 // junit writes the results in the form of JUnit, as most CI systems read it: one suite for
 // each variant.
-func (r Report) junit() string {
+func (r report) junit() string {
 	var b strings.Builder
 	b.WriteString(xml.Header + "<testsuites>\n")
 	for _, v := range r.Variants {

@@ -25,8 +25,8 @@ func (r result) finds() bool {
 	}))
 }
 
-// Worth is what the reviews of a variant came to.
-type Worth struct {
+// worth is what the reviews of a variant came to.
+type worth struct {
 	Variant string `json:"variant"`
 	Planted int    `json:"planted"`
 	Found   int    `json:"found"`     // refused, and the defect was named
@@ -38,12 +38,12 @@ type Worth struct {
 	Recall    interval `json:"recall_interval"`
 	Precision interval `json:"precision_interval"`
 	USD       float64  `json:"cost_usd"` // of a review, in the mean
-	Missed    []Missed `json:"missed"`
-	Silent    []Silent `json:"no_verdict"` // reviews that count nowhere else
+	Missed    []missed `json:"missed"`
+	Silent    []silent `json:"no_verdict"` // reviews that count nowhere else
 }
 
 // refusals counts the reviews that refused the work.
-func (w Worth) refusals() int { return w.Found + w.Beside + w.Wolf }
+func (w worth) refusals() int { return w.Found + w.Beside + w.Wolf }
 
 // Mutation is a mistake that is planted: one text in a file in place of another. Without a file it is
 // one that nobody planted: people found it in work that a review had accepted.
@@ -62,21 +62,21 @@ func (m Mutation) String() string {
 	return fmt.Sprintf("%s:%d: %s in place of %s", m.File, m.line, strings.TrimSpace(m.Replace), strings.TrimSpace(m.Find))
 }
 
-// Missed is a defect that a review did not find.
-type Missed struct {
+// missed is a defect that a review did not find.
+type missed struct {
 	Case string `json:"case"`
 	Mutation
 }
 
-// Silent is a review that gave no verdict.
-type Silent struct {
+// silent is a review that gave no verdict.
+type silent struct {
 	Case string `json:"case"`
 	Why  string `json:"why"`
 }
 
 // worthOf sums up the reviews of a variant.
-func worthOf(variant string, all []result) Worth {
-	w := Worth{Variant: variant, Missed: []Missed{}, Silent: []Silent{}}
+func worthOf(variant string, all []result) worth {
+	w := worth{Variant: variant, Missed: []missed{}, Silent: []silent{}}
 	n := 0
 	for _, r := range all {
 		if r.Variant != variant {
@@ -86,7 +86,7 @@ func worthOf(variant string, all []result) Worth {
 		w.USD += r.Facts.Cost.USD
 		switch {
 		case r.Why != "":
-			w.Silent = append(w.Silent, Silent{r.of, r.Why})
+			w.Silent = append(w.Silent, silent{r.of, r.Why})
 		case r.planted == nil:
 			w.Good++
 			if r.fails() {
@@ -99,7 +99,7 @@ func worthOf(variant string, all []result) Worth {
 			if r.fails() {
 				w.Beside++
 			}
-			w.Missed = append(w.Missed, Missed{r.of, *r.planted})
+			w.Missed = append(w.Missed, missed{r.of, *r.planted})
 		}
 	}
 	w.Recall, w.Precision, w.USD = wilson(w.Found, w.Planted), wilson(w.Found, w.refusals()), w.USD/float64(max(1, n))
@@ -213,7 +213,7 @@ func wilson(k, n int) interval {
 func (i interval) apart(o interval) bool { return i.High < o.Low || o.High < i.Low }
 
 // showReviews prints for people what reviews are worth.
-func (r Report) showReviews(out terminal.Report) {
+func (r report) showReviews(out terminal.Report) {
 	t := text.Table{Align: "lrrrrrr"}
 	t.Add("variant", "found", "95 % between", "right refusals", "95 % between", "false alarms", "cost")
 	for _, w := range r.Reviews {

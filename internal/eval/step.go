@@ -47,7 +47,7 @@ func frozen(ctx context.Context, env environ.Env, dir string) (*workspace.Record
 type Before struct {
 	ID       string // of the issue
 	Attempts int    // checks among them
-	Facts    Facts
+	Facts    facts
 }
 
 // beforeFile is where a trial keeps it.
@@ -115,7 +115,7 @@ func unanswered(run metadata.Run) error {
 }
 
 // since leaves of what a run came to that of a trial.
-func (f Facts) since(b Facts) Facts {
+func (f facts) since(b facts) facts {
 	f.Cost.USD, f.Cost.Tokens = f.Cost.USD-b.Cost.USD, f.Cost.Tokens-b.Cost.Tokens
 	f.Attempts, f.Revises, f.Rollbacks = f.Attempts-b.Attempts, f.Revises-b.Revises, f.Rollbacks-b.Rollbacks
 	f.Seconds = max(0, f.Seconds-b.Seconds)
@@ -123,7 +123,7 @@ func (f Facts) since(b Facts) Facts {
 }
 
 // stepFlags are those of reprise run that make it take one step with a variant.
-func (v Variant) stepFlags(c Case, id string) []string {
+func (v variant) stepFlags(c Case, id string) []string {
 	out := append([]string{"--issue", id}, v.flags(c)...)
 	if v.Pipeline+v.Agent+v.Model+v.Prompts+v.Language != "" {
 		out = append(out, "--refresh")
@@ -272,12 +272,12 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) (all []Mutation, er
 }
 
 // worth sums up what the reviews said, for each variant.
-func (e *evaluation) worth(all []result) []Worth {
+func (e *evaluation) worth(all []result) []worth {
 	for i := range all {
 		c, _ := e.of(all[i].Trial)
 		all[i].of, all[i].planted = c.of, c.planted
 	}
-	out := []Worth{}
+	out := []worth{}
 	for _, v := range e.suite.Variants {
 		out = append(out, worthOf(v.Name, all))
 	}

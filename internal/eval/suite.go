@@ -36,17 +36,17 @@ const (
 // maxFile is the most that a file of a suite may have, in bytes.
 const maxFile = 1 << 20
 
-// Suite is cases and the ways to work on them.
-type Suite struct {
+// suite is cases and the ways to work on them.
+type suite struct {
 	Runs     int // of each case with each variant
-	Variants []Variant
+	Variants []variant
 	Cases    []Case
 
 	dir string
 }
 
-// Variant is a way to work. What it leaves empty is as in any run.
-type Variant struct {
+// variant is a way to work. What it leaves empty is as in any run.
+type variant struct {
 	Name     string `json:"-"`
 	Pipeline string `json:"pipeline,omitempty"` // a name, NAME/PRESET, or an absolute path
 	Agent    string `json:"agent,omitempty"`
@@ -105,8 +105,8 @@ const usual = `{status: "success"}`
 
 // readSuite reads the suite in a folder, and checks the pipelines that are files of it.
 // All mistakes come back together, as pipelines.Mistakes.
-func readSuite(ctx context.Context, dir string) (*Suite, error) {
-	s := &Suite{dir: dir, Runs: 1}
+func readSuite(ctx context.Context, dir string) (*suite, error) {
+	s := &suite{dir: dir, Runs: 1}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, exit.Usagef("%s is not a folder; a suite is a folder with %s and a folder for each case", dir, suiteFile)
 	}
@@ -155,14 +155,14 @@ func document(file, definition string, found *pipelines.Mistakes) (*source.Docum
 }
 
 // read reads what a suite says besides its cases.
-func (s *Suite) read(found *pipelines.Mistakes) error {
+func (s *suite) read(found *pipelines.Mistakes) error {
 	doc, err := document(filepath.Join(s.dir, suiteFile), "#Suite", found)
 	if doc == nil || err != nil {
 		return err
 	}
 	var said struct {
 		Runs     int
-		Variants map[string]Variant
+		Variants map[string]variant
 	}
 	if err := doc.Decode(&said); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(s.dir, suiteFile), err)
@@ -188,14 +188,14 @@ func (s *Suite) read(found *pipelines.Mistakes) error {
 		s.Variants = append(s.Variants, v)
 	}
 	if len(s.Variants) == 0 {
-		s.Variants = []Variant{{Name: "default"}}
+		s.Variants = []variant{{Name: "default"}}
 	}
-	slices.SortFunc(s.Variants, func(a, b Variant) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Variants, func(a, b variant) int { return strings.Compare(a.Name, b.Name) })
 	return gather(found, doc.Mistakes())
 }
 
 // vet checks the pipelines that are files of the suite.
-func (s *Suite) vet(ctx context.Context) (pipelines.Mistakes, error) {
+func (s *suite) vet(ctx context.Context) (pipelines.Mistakes, error) {
 	var files []string
 	for _, v := range s.Variants {
 		if _, err := os.Stat(v.Pipeline); workspace.IsPath(v.Pipeline) && err == nil && !slices.Contains(files, v.Pipeline) {
@@ -221,9 +221,9 @@ func absolute(dir, name string) string {
 	return full
 }
 
-// Choose leaves only the variants and cases of these names; without names, all.
-func (s *Suite) Choose(variants, cases []string) (err error) {
-	if s.Variants, err = chosen("variant", s.Variants, variants, func(v Variant) string { return v.Name }); err != nil {
+// choose leaves only the variants and cases of these names; without names, all.
+func (s *suite) choose(variants, cases []string) (err error) {
+	if s.Variants, err = chosen("variant", s.Variants, variants, func(v variant) string { return v.Name }); err != nil {
 		return err
 	}
 	s.Cases, err = chosen("case", s.Cases, cases, func(c Case) string { return c.Name })

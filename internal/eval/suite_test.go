@@ -37,13 +37,13 @@ func TestMistakesOfASuite(t *testing.T) {
 	want := strings.TrimPrefix(`
 Three/case.cue:1:1: nothing is expected, so that any run would do; give checks, still or expect
 Three/case.cue:1:1: the folder is called "Three"; a case has a name of small letters, digits and -, at most 40
-Three/case.cue:1:1: issue: issue file: stat DIR/Three/issue.md: no such file or directory
+Three/case.cue:1:1: issue: issue file: open DIR/Three/issue.md: no such file or directory
 Three/case.cue:1:1: repo: DIR/Three/repo is no folder and no .txtar
 Three/case.cue:1:8: stubs: there is no file DIR/Three/x
 Three/case.cue:2:9: hidden: DIR/Three/gone is no folder and no .txtar
 four/s.yaml:1:1: ["solve/think"]: not a good name, expected PHASE/STEP or PHASE/STEP/N, where STEP is execute, review, revise or diagnose, and N counts from 1; or auto/choose
 one/case.cue:1:1: repo: DIR/one/repo is no folder and no .txtar
-one/case.cue:1:8: issue: issue file: stat DIR/one/none.md: no such file or directory
+one/case.cue:1:8: issue: issue file: open DIR/one/none.md: no such file or directory
 one/case.cue:2:43: checks[1].name: "t" is already the name of another command
 one/case.cue:3:10: expect.statsu: unknown field, did you mean "status"?
 one/case.cue:3:40: expect.cost.usd: can never be: got "a lot", expected a number
@@ -78,15 +78,15 @@ func TestSuitesThatAreNone(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	s := &Suite{Variants: []Variant{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Cases: []Case{{Name: "x"}, {Name: "y"}}}
-	if err := s.Choose([]string{"c", "a", "c"}, []string{"y"}); err != nil {
+	s := &suite{Variants: []variant{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Cases: []Case{{Name: "x"}, {Name: "y"}}}
+	if err := s.choose([]string{"c", "a", "c"}, []string{"y"}); err != nil {
 		t.Fatal(err)
 	}
 	want := []Trial{{"c", "y", 1}, {"a", "y", 1}, {"c", "y", 2}, {"a", "y", 2}}
 	if diff := cmp.Diff(want, s.trials(2)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	err := s.Choose([]string{"d", "a", "e"}, nil)
+	err := s.choose([]string{"d", "a", "e"}, nil)
 	if !errors.As(err, new(exit.UsageError)) || !strings.Contains(err.Error(), `no variant "d"; the suite has c, a`) || !strings.Contains(err.Error(), `"e"`) {
 		t.Errorf("got %v", err)
 	}

@@ -47,7 +47,7 @@ type result struct {
 	Key    string            `json:"key"` // of what it was made from: another case or variant has another one
 	Solved bool              `json:"solved"`
 	Misses []string          `json:"misses,omitempty"` // why it is not solved
-	Facts  Facts             `json:"facts"`
+	Facts  facts             `json:"facts"`
 	Review *metadata.Verdict `json:"review,omitempty"` // of a step that is one
 	Why    string            `json:"why,omitempty"`    // a review gave no verdict
 	Ended  time.Time         `json:"ended_at"`
@@ -76,7 +76,7 @@ type runner struct {
 
 // do carries out a trial, or goes on with it where it was left. It may spend as much as
 // usd says, in US dollars. What it costs is told also where it fails.
-func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64) (result, error) {
+func (r *runner) do(ctx context.Context, t Trial, c Case, v variant, usd float64) (result, error) {
 	out := result{Trial: t}
 	dir := filepath.Join(r.folder, v.Name, fmt.Sprintf("%s-%d", c.Name, t.Run))
 	repo := filepath.Join(dir, "repo")
@@ -139,7 +139,7 @@ func cut(at *workspace.Recorded, own float64) bool {
 }
 
 // begin makes what a trial begins with.
-func (r *runner) begin(ctx context.Context, c Case, v Variant, dir string) error {
+func (r *runner) begin(ctx context.Context, c Case, v variant, dir string) error {
 	if err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func issueIn(dir string, c Case) string { return filepath.Join(dir, c.Name+".md"
 
 // asks gives the arguments of the process of a trial, and the most that it may spend by itself with what was
 // spent before. Of a whole run it notes the issue.
-func (r *runner) asks(ctx context.Context, c Case, v Variant, dir string, b *Before) ([]string, float64, error) {
+func (r *runner) asks(ctx context.Context, c Case, v variant, dir string, b *Before) ([]string, float64, error) {
 	repo := filepath.Join(dir, "repo")
 	args := []string{"run", "--repo", repo, "--push=false", "--json", "--sandbox", r.sandbox}
 	if c.Step != nil {
@@ -192,7 +192,7 @@ func (r *runner) environ() []string {
 }
 
 // flags are those of reprise run that make a run one of the variant.
-func (v Variant) flags(c Case) (out []string) {
+func (v variant) flags(c Case) (out []string) {
 	add := func(flag, value string) {
 		if value != "" {
 			out = append(out, "--"+flag, value)
@@ -213,7 +213,7 @@ func (v Variant) flags(c Case) (out []string) {
 }
 
 // ownBudget is the most that a run of the variant may spend by itself, in US dollars.
-func (r *runner) ownBudget(ctx context.Context, v Variant, repo string, is issue.Issue) (float64, error) {
+func (r *runner) ownBudget(ctx context.Context, v variant, repo string, is issue.Issue) (float64, error) {
 	if v.Budget.USD > 0 {
 		return v.Budget.USD, nil
 	}

@@ -38,7 +38,7 @@ type Config struct {
 	Providers []Provider
 	Tools     []Server
 	World     World
-	Limits    Limits
+	Limits    limits
 	NoShell   bool   // no request may offer its model a shell
 	Known     *Known // what is known of the limits of services; nil: nothing
 
@@ -67,8 +67,8 @@ type Provider struct {
 	Show func(method string, to *url.URL, body []byte) (http.Header, error)
 }
 
-// Gate is open for one call. It is safe for concurrent use.
-type Gate struct {
+// gate is open for one call. It is safe for concurrent use.
+type gate struct {
 	config      Config
 	address     string // host and port
 	placeholder string
@@ -100,7 +100,7 @@ const (
 )
 
 // Open begins to listen on a free port of loopback.
-func Open(c Config) (*Gate, error) {
+func Open(c Config) (*gate, error) {
 	rules, err := c.World.rules()
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func Open(c Config) (*Gate, error) {
 	if c.Own == nil {
 		c.Own = isOwn
 	}
-	g := &Gate{
+	g := &gate{
 		config: c, placeholder: "reprise-" + hex.EncodeToString(random[:]), ledger: newLedger(c.Limits, c.OnEvent),
 		providers: map[string]*upstream{}, tools: map[string]*toolServer{}, room: newRoom(), done: make(chan struct{}),
 		opened: time.Now(),
@@ -154,7 +154,7 @@ func Open(c Config) (*Gate, error) {
 }
 
 // Close ends everything that is under way, and gives what the gate has seen.
-func (g *Gate) Close() Report {
+func (g *gate) Close() Report {
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
@@ -167,7 +167,7 @@ func (g *Gate) Close() Report {
 }
 
 // Report gives what the gate has seen so far.
-func (g *Gate) Report() Report {
+func (g *gate) Report() Report {
 	r := g.ledger.report()
 	for _, name := range slices.Sorted(maps.Keys(g.tools)) {
 		r.Tools = append(r.Tools, g.tools[name].soFar())
@@ -176,7 +176,7 @@ func (g *Gate) Report() Report {
 }
 
 // Heard gives the moment at which the last piece of a model's answer came; the zero time if none has.
-func (g *Gate) Heard() time.Time {
+func (g *gate) Heard() time.Time {
 	if after := g.heard.Load(); after > 0 {
 		return g.opened.Add(time.Duration(after))
 	}
@@ -184,29 +184,29 @@ func (g *Gate) Heard() time.Time {
 }
 
 // hear notes that a piece of a model's answer has come.
-func (g *Gate) hear() { g.heard.Store(int64(time.Since(g.opened))) }
+func (g *gate) hear() { g.heard.Store(int64(time.Since(g.opened))) }
 
-// Port is that port.
-func (g *Gate) Port() uint16 { return netip.MustParseAddrPort(g.address).Port() }
+// port is that port.
+func (g *gate) port() uint16 { return netip.MustParseAddrPort(g.address).Port() }
 
 // Placeholder is the key that clients have to show. It is good for this gate alone.
-func (g *Gate) Placeholder() string { return g.placeholder }
+func (g *gate) Placeholder() string { return g.placeholder }
 
 // URL is the base address of a provider, for clients.
-func (g *Gate) URL(provider string) string { return "http://" + g.address + "/" + provider }
+func (g *gate) URL(provider string) string { return "http://" + g.address + "/" + provider }
 
-// ServerURL is the address of a server of tools, for clients. They show the placeholder
+// serverURL is the address of a server of tools, for clients. They show the placeholder
 // as a bearer token.
-func (g *Gate) ServerURL(name string) string { return "http://" + g.address + belowTools + name }
+func (g *gate) serverURL(name string) string { return "http://" + g.address + belowTools + name }
 
-// ProxyURL is the address of the gate as an HTTP proxy, with the placeholder in it.
-func (g *Gate) ProxyURL() string {
+// proxyURL is the address of the gate as an HTTP proxy, with the placeholder in it.
+func (g *gate) proxyURL() string {
 	return (&url.URL{Scheme: "http", User: url.UserPassword("reprise", g.placeholder), Host: g.address}).String()
 }
 
 // ServeHTTP takes what clients ask for. A client that goes through the proxy even
 // to the gate itself gets the same as one that goes there directly.
-func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !g.begin() {
 		return
 	}
@@ -224,7 +224,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // ask passes on a request to a server of tools.
-func (g *Gate) ask(w http.ResponseWriter, r *http.Request) {
+func (g *gate) ask(w http.ResponseWriter, r *http.Request) {
 	t, ok := g.tools[strings.TrimPrefix(r.URL.Path, belowTools)]
 	switch {
 	case !ok:
@@ -237,7 +237,7 @@ func (g *Gate) ask(w http.ResponseWriter, r *http.Request) {
 }
 
 // count ends connections that are too many.
-func (g *Gate) count(c net.Conn, s http.ConnState) {
+func (g *gate) count(c net.Conn, s http.ConnState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch s {
@@ -252,13 +252,13 @@ func (g *Gate) count(c net.Conn, s http.ConnState) {
 }
 
 // isPlaceholder compares in a time that says nothing about the placeholder.
-func (g *Gate) isPlaceholder(s string) bool {
+func (g *gate) isPlaceholder(s string) bool {
 	return subtle.ConstantTimeCompare([]byte(s), []byte(g.placeholder)) == 1
 }
 
 // knowsClient reports whether a request to a model shows the placeholder, in any of
 // the ways in which a key is shown.
-func (g *Gate) knowsClient(r *http.Request) bool {
+func (g *gate) knowsClient(r *http.Request) bool {
 	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	shown := []string{r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), bearer}
 	return slices.ContainsFunc(shown, g.isPlaceholder)
@@ -266,7 +266,7 @@ func (g *Gate) knowsClient(r *http.Request) bool {
 
 // knowsProxyClient reports whether a request through the proxy shows it, or shows nothing
 // and need not.
-func (g *Gate) knowsProxyClient(r *http.Request) bool {
+func (g *gate) knowsProxyClient(r *http.Request) bool {
 	shown := r.Header.Get("Proxy-Authorization")
 	if shown == "" {
 		return g.config.Own(r)
@@ -278,7 +278,7 @@ func (g *Gate) knowsProxyClient(r *http.Request) bool {
 }
 
 // begin notes a request that is under way. It reports whether the gate is still open.
-func (g *Gate) begin() bool {
+func (g *gate) begin() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -295,51 +295,51 @@ func proxyOf(f func(*url.URL) (*url.URL, error)) func(*http.Request) (*url.URL, 
 	return func(r *http.Request) (*url.URL, error) { return f(r.URL) }
 }
 
-// Usage is what requests to one model came to.
-type Usage struct {
+// usage is what requests to one model came to.
+type usage struct {
 	Requests  int // that were answered, or broke off on the way
-	Tokens    Tokens
+	Tokens    tokens
 	Estimated bool // some of them did not say what they used
 }
 
 // Report is what a gate has seen so far.
 type Report struct {
-	Usage   map[string]Usage // by model
+	Usage   map[string]usage // by model
 	Turns   int              // requests to a model that were answered, or are being answered
 	USD     float64
 	Extra   float64     // of USD, what the usual price of tokens does not explain: tools of the service, and being served sooner
-	Refused []Refused   // hosts, by name
+	Refused []refused   // hosts, by name
 	Models  []string    // that were asked for and refused
-	Limit   Limit       // that a request was refused for
-	Tools   []ServerUse // servers of tools, by name
+	Limit   limit       // that a request was refused for
+	Tools   []serverUse // servers of tools, by name
 }
 
-// Refused is an address that was not allowed.
-type Refused struct {
+// refused is an address that was not allowed.
+type refused struct {
 	Host  string // with its port
 	Count int
 }
 
 // Event is what has to be known before a call is over.
 type Event struct {
-	Kind       EventKind
+	Kind       eventKind
 	Provider   string
 	Status     int           // of a provider's answer
 	Said       string        // of one that says how long to wait
 	RetryAfter time.Duration // as a provider asked; 0 if it did not
-	Limit      Limit
+	Limit      limit
 }
 
-// EventKind says what happened.
-type EventKind int
+// eventKind says what happened.
+type eventKind int
 
 // What happens.
 const (
-	Answered   EventKind = iota // a model has begun to answer
-	Throttled                   // the provider has no room: status 429 or 529
-	Unknown                     // the provider does not know the key: status 401
-	Failed                      // a model gave no good answer for any other reason, or its answer broke off
-	LimitEnded                  // a request was refused because a limit is reached
+	answered   eventKind = iota // a model has begun to answer
+	throttled                   // the provider has no room: status 429 or 529
+	unknown                     // the provider does not know the key: status 401
+	failed                      // a model gave no good answer for any other reason, or its answer broke off
+	limitEnded                  // a request was refused because a limit is reached
 )
 
 // Programs in Java take the address of a proxy from properties, and most take no password

@@ -25,7 +25,7 @@ func providerAt(t *testing.T, api API, base string) Provider {
 }
 
 // opened opens a gate until the test ends.
-func opened(t *testing.T, c Config) *Gate {
+func opened(t *testing.T, c Config) *gate {
 	t.Helper()
 	g, err := Open(c)
 	if err != nil {
@@ -36,7 +36,7 @@ func opened(t *testing.T, c Config) *Gate {
 }
 
 // before gives a gate before a provider that answers with h.
-func before(t *testing.T, api API, c Config, h http.HandlerFunc) *Gate {
+func before(t *testing.T, api API, c Config, h http.HandlerFunc) *gate {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
@@ -44,15 +44,15 @@ func before(t *testing.T, api API, c Config, h http.HandlerFunc) *Gate {
 	return opened(t, c)
 }
 
-var routes = map[API]string{Anthropic: "/v1/messages", OpenAI: "/responses", Gemini: "/v1beta/models/m:streamGenerateContent"}
+var routes = map[API]string{Anthropic: "/v1/messages", openAI: "/responses", gemini: "/v1beta/models/m:streamGenerateContent"}
 
 // ask makes a request to a model, with the placeholder as its key.
-func ask(t *testing.T, g *Gate, api API, body string) *http.Response {
+func ask(t *testing.T, g *gate, api API, body string) *http.Response {
 	t.Helper()
 	return send(t, g, http.MethodPost, g.URL(string(api))+routes[api], g.Placeholder(), strings.NewReader(body))
 }
 
-func send(t *testing.T, g *Gate, method, address, key string, body io.Reader) *http.Response {
+func send(t *testing.T, g *gate, method, address, key string, body io.Reader) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, body)
 	if err != nil {
@@ -115,7 +115,7 @@ func TestTheRealKeyIsPutIn(t *testing.T) {
 
 func TestOnlyWhatAnAgentNeedsPasses(t *testing.T) {
 	asked := 0
-	g := before(t, OpenAI, Config{Providers: []Provider{providerAt(t, Gemini, "http://127.0.0.1:1")}}, func(http.ResponseWriter, *http.Request) { asked++ })
+	g := before(t, openAI, Config{Providers: []Provider{providerAt(t, gemini, "http://127.0.0.1:1")}}, func(http.ResponseWriter, *http.Request) { asked++ })
 	other := opened(t, Config{})
 	for name, tt := range map[string]struct {
 		method, path, key string
@@ -153,7 +153,7 @@ func TestOnlyWhatAnAgentNeedsPasses(t *testing.T) {
 
 // A socket of the web would not show what is used; clients go on without it.
 func TestNoWebSockets(t *testing.T) {
-	g := before(t, OpenAI, Config{}, func(http.ResponseWriter, *http.Request) { t.Error("it reached the provider") })
+	g := before(t, openAI, Config{}, func(http.ResponseWriter, *http.Request) { t.Error("it reached the provider") })
 	r, _ := http.NewRequest("GET", g.URL("openai")+"/responses", nil)
 	r.Header.Set("Authorization", "Bearer "+g.Placeholder())
 	r.Header.Set("Connection", "Upgrade")

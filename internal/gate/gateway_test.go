@@ -12,7 +12,7 @@ import (
 // both arrive as they are.
 func TestTheAddressAndModelsOfAGateway(t *testing.T) {
 	var path, body string
-	g := before(t, OpenAI, Config{Limits: Limits{Model: func(_, model string) bool { return model == "team/gpt:large" }}}, func(w http.ResponseWriter, r *http.Request) {
+	g := before(t, openAI, Config{Limits: limits{Model: func(_, model string) bool { return model == "team/gpt:large" }}}, func(w http.ResponseWriter, r *http.Request) {
 		data, _ := io.ReadAll(r.Body)
 		path, body = r.URL.Path, string(data)
 		io.WriteString(w, `{}`)
@@ -26,7 +26,7 @@ func TestTheAddressAndModelsOfAGateway(t *testing.T) {
 		}
 	}
 	path = ""
-	if res := ask(t, g, OpenAI, `{"model":"gpt:large"}`); res.StatusCode != http.StatusBadRequest || path != "" {
+	if res := ask(t, g, openAI, `{"model":"gpt:large"}`); res.StatusCode != http.StatusBadRequest || path != "" {
 		t.Errorf("a model without its prefix: status %d, the gateway was asked at %q", res.StatusCode, path)
 	}
 }

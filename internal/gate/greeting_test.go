@@ -109,12 +109,12 @@ func TestAGreetingNamesItsHost(t *testing.T) {
 	secure := site(t, true)
 	_, port, _ := net.SplitHostPort(secure)
 	g := opened(t, Config{World: World{Allow: []string{"localhost:" + port}}})
-	client := through(g, g.ProxyURL())
+	client := through(g, g.proxyURL())
 	if res, err := client.Get("https://localhost:" + port); err != nil || !strings.Contains(textOf(t, res), "here is") {
 		t.Errorf("the host itself: %v", err)
 	}
 	for _, name := range []string{"evil.test", ""} {
-		c := through(g, g.ProxyURL())
+		c := through(g, g.proxyURL())
 		c.Transport.(*http.Transport).TLSClientConfig.ServerName = name
 		if name == "" {
 			c.Transport.(*http.Transport).TLSClientConfig.ServerName = "192.0.2.1" // for which none is sent
@@ -123,11 +123,11 @@ func TestAGreetingNamesItsHost(t *testing.T) {
 			t.Errorf("%q: answer %v, error %v", name, res, err)
 		}
 	}
-	if got := g.Report().Refused; !slices.Contains(got, Refused{"evil.test:" + port, 1}) {
+	if got := g.Report().Refused; !slices.Contains(got, refused{"evil.test:" + port, 1}) {
 		t.Errorf("refused: %v", got)
 	}
 	open := opened(t, Config{World: World{Open: true, Allow: []string{"localhost:" + port}}})
-	c := through(open, open.ProxyURL())
+	c := through(open, open.proxyURL())
 	c.Transport.(*http.Transport).TLSClientConfig.ServerName = "evil.test"
 	if _, err := c.Get("https://localhost:" + port); err != nil {
 		t.Errorf("an open network: %v", err)

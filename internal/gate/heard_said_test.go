@@ -34,7 +34,7 @@ func TestSaid(t *testing.T) {
 
 // Some services say in a stream the whole of what they have said, and no pieces.
 func TestSaidAtOnce(t *testing.T) {
-	m := newMeter(OpenAI, true, newRoom())
+	m := newMeter(openAI, true, newRoom())
 	m.write([]byte(`data: {"type": "response.output_item.done", "item": {"content": [{"text": "{\"verdict\": \"pass\"}"}]}}` + "\n"))
 	if said, _ := (&ledger{turns: 1, heard: [][]byte{m.said}}).says([]byte(`{"verdict": "pass"}`)); !said {
 		t.Errorf("it heard %q", m.said)
@@ -47,7 +47,7 @@ func TestRemembered(t *testing.T) {
 	for _, piece := range []string{`data: {"delta": {"partial_json": "{\"verdict\": "}}` + "\n", `data: {"delta": {"partial_json": "\"pass\"}"}}` + "\n"} {
 		m.write([]byte(piece))
 	}
-	l := newLedger(Limits{}, nil)
+	l := newLedger(limits{}, nil)
 	for _, said := range [][]byte{make([]byte, maxHeard), m.said} {
 		x, _ := l.admit(t.Context(), "a", 0)
 		l.remember(x, said)

@@ -64,7 +64,7 @@ func TestHeard(t *testing.T) {
 
 // BenchmarkHeard is what each piece of an answer costs more.
 func BenchmarkHeard(b *testing.B) {
-	g := &Gate{opened: time.Now()}
+	g := &gate{opened: time.Now()}
 	for b.Loop() {
 		g.hear()
 	}

@@ -7,22 +7,22 @@ import (
 	"sync"
 )
 
-// Limits are what a call may use. The zero value has none.
-type Limits struct {
+// limits are what a call may use. The zero value has none.
+type limits struct {
 	Turns int                                       // answers of a model; 0: no limit
 	USD   float64                                   // 0: no limit
-	Price func(model string, used Tokens) float64   // in US dollars; nil: nothing costs anything
+	Price func(model string, used tokens) float64   // in US dollars; nil: nothing costs anything
 	Model func(provider, model string) (allow bool) // nil: any
 }
 
-// Limit is a limit that was reached.
-type Limit string
+// limit is a limit that was reached.
+type limit string
 
 // The limits.
 const (
-	NoLimit     Limit = ""
-	TurnLimit   Limit = "turns"
-	BudgetLimit Limit = "budget"
+	NoLimit     limit = ""
+	turnLimit   limit = "turns"
+	budgetLimit limit = "budget"
 )
 
 const (
@@ -39,19 +39,19 @@ type bill struct {
 
 // ledger keeps what a call has used. It is safe for concurrent use.
 type ledger struct {
-	limits Limits
+	limits limits
 	tell   func(Event)
 
 	mu      sync.Mutex
 	turns   int
 	usd     float64 // of answers that are over
 	extra   float64 // of that, what the usual price of tokens does not explain
-	usage   map[string]Usage
+	usage   map[string]usage
 	running map[*entry]bool // what is being answered
 	changed chan struct{}   // closed when any of that has, and replaced
 	hosts   map[string]int
 	models  map[string]bool
-	ended   Limit
+	ended   limit
 	heard   [][]byte // what models said last
 }
 
@@ -61,17 +61,17 @@ type entry struct {
 	most float64 // that it may come to; +Inf: nobody knows
 }
 
-func newLedger(limits Limits, tell func(Event)) *ledger {
-	return &ledger{limits: limits, tell: tell, usage: map[string]Usage{}, running: map[*entry]bool{}, changed: make(chan struct{}), hosts: map[string]int{}, models: map[string]bool{}}
+func newLedger(limits limits, tell func(Event)) *ledger {
+	return &ledger{limits: limits, tell: tell, usage: map[string]usage{}, running: map[*entry]bool{}, changed: make(chan struct{}), hosts: map[string]int{}, models: map[string]bool{}}
 }
 
 // admit lets a request in that may come to so many US dollars, or gives the limit that is reached. One that may pass
 // the budget with others under way waits; if ctx ends meanwhile, there is neither.
-func (l *ledger) admit(ctx context.Context, provider string, most float64) (*entry, Limit) {
+func (l *ledger) admit(ctx context.Context, provider string, most float64) (*entry, limit) {
 	for {
 		x, reached, later := l.enter(most)
 		if reached != NoLimit {
-			l.say(Event{Kind: LimitEnded, Provider: provider, Limit: reached})
+			l.say(Event{Kind: limitEnded, Provider: provider, Limit: reached})
 		}
 		if later == nil {
 			return x, reached
@@ -85,17 +85,17 @@ func (l *ledger) admit(ctx context.Context, provider string, most float64) (*ent
 }
 
 // enter does that, or gives what is closed when it should be tried again.
-func (l *ledger) enter(most float64) (_ *entry, _ Limit, later <-chan struct{}) {
+func (l *ledger) enter(most float64) (_ *entry, _ limit, later <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	spent, under := l.spent()
 	switch {
 	case l.limits.Turns > 0 && l.turns >= l.limits.Turns:
-		l.ended = TurnLimit
-		return nil, TurnLimit, nil
+		l.ended = turnLimit
+		return nil, turnLimit, nil
 	case l.limits.USD > 0 && spent >= l.limits.USD:
-		l.ended = BudgetLimit
-		return nil, BudgetLimit, nil
+		l.ended = budgetLimit
+		return nil, budgetLimit, nil
 	case l.limits.USD > 0 && len(l.running) > 0 && under+most > l.limits.USD:
 		return nil, NoLimit, l.changed
 	}
@@ -150,7 +150,7 @@ func (l *ledger) lose(x *entry) {
 }
 
 // charge takes what an answer that is over has used, and what that costs. Only the first time counts.
-func (l *ledger) charge(x *entry, used Usage, model string, cost bill) {
+func (l *ledger) charge(x *entry, used usage, model string, cost bill) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.running[x] {
@@ -180,7 +180,7 @@ func (l *ledger) remember(x *entry, said []byte) {
 	}
 }
 
-func (l *ledger) price(model string, t Tokens) float64 {
+func (l *ledger) price(model string, t tokens) float64 {
 	if l.limits.Price == nil {
 		return 0
 	}
@@ -222,7 +222,7 @@ func (l *ledger) report() Report {
 	usd, _ := l.spent()
 	r := Report{Usage: maps.Clone(l.usage), Turns: l.turns, USD: usd, Extra: l.extra, Limit: l.ended, Models: slices.Sorted(maps.Keys(l.models))}
 	for _, host := range slices.Sorted(maps.Keys(l.hosts)) {
-		r.Refused = append(r.Refused, Refused{host, l.hosts[host]})
+		r.Refused = append(r.Refused, refused{host, l.hosts[host]})
 	}
 	return r
 }

@@ -28,7 +28,7 @@ type upstream struct {
 	proxy *httputil.ReverseProxy
 }
 
-func newUpstream(g *Gate, p Provider, way http.RoundTripper) *upstream {
+func newUpstream(g *gate, p Provider, way http.RoundTripper) *upstream {
 	u, base := &upstream{Provider: p}, *p.Base
 	base.Path = cmp.Or(base.Path, "/") // else what is joined would have no slash before it
 	u.Base = &base
@@ -41,7 +41,7 @@ func newUpstream(g *Gate, p Provider, way http.RoundTripper) *upstream {
 }
 
 // model passes on a request to a model.
-func (g *Gate) model(w http.ResponseWriter, r *http.Request) {
+func (g *gate) model(w http.ResponseWriter, r *http.Request) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	at := "/" + rest
 	u, ok := g.providers[name]
@@ -58,7 +58,7 @@ func (g *Gate) model(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUpgradeRequired) // the client goes on over plain HTTP, which can be counted
 		return
 	}
-	if below, ok := strings.CutPrefix(at, "/v1/"); ok && u.API == OpenAI { // some clients add a version that is in the base already
+	if below, ok := strings.CutPrefix(at, "/v1/"); ok && u.API == openAI { // some clients add a version that is in the base already
 		at = "/" + below
 	}
 	what, model := u.API.purposeOf(r.Method, at)
@@ -68,20 +68,20 @@ func (g *Gate) model(w http.ResponseWriter, r *http.Request) {
 	}
 	to, query := u.Base.JoinPath(at), r.URL.Query()
 	maps.DeleteFunc(query, func(name string, values []string) bool {
-		return !u.API.takes(name, values) || model != "" && u.API != Gemini
+		return !u.API.takes(name, values) || model != "" && u.API != gemini
 	})
 	to.RawQuery = query.Encode()
 	g.pass(w, r, &exchange{gate: g, provider: u, purpose: what, at: at, to: to, asked: request{model: model}, began: time.Now()})
 }
 
 // pass sends a request on, unless it is refused or a limit is reached.
-func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
+func (g *gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 	body, done := x.read(r, http.NewResponseController(w))
 	defer done()
 	if wait := g.config.Known.await(r.Context(), x); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
 		x.refuse(http.StatusTooManyRequests, "the service has told another run that it has no room")
-		g.ledger.say(Event{Kind: Throttled, Provider: x.provider.Name, Status: http.StatusTooManyRequests, Said: x.refusal.message, RetryAfter: wait})
+		g.ledger.say(Event{Kind: throttled, Provider: x.provider.Name, Status: http.StatusTooManyRequests, Said: x.refusal.message, RetryAfter: wait})
 	}
 	g.admit(r.Context(), x)
 	if x.refusal != nil {
@@ -102,16 +102,16 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 }
 
 // admit refuses a request that a limit forbids.
-func (g *Gate) admit(ctx context.Context, x *exchange) {
+func (g *gate) admit(ctx context.Context, x *exchange) {
 	if x.purpose != asksModel || x.refusal != nil {
 		return
 	}
 	entry, reached := g.ledger.admit(ctx, x.provider.Name, x.most())
 	x.entry = entry
 	switch {
-	case reached == TurnLimit:
+	case reached == turnLimit:
 		x.refuse(http.StatusBadRequest, "the step has used all of its turns; end here")
-	case reached == BudgetLimit:
+	case reached == budgetLimit:
 		x.refuse(http.StatusBadRequest, "the step has used all of its budget; end here")
 	case entry == nil:
 		x.refuse(http.StatusServiceUnavailable, "the call is over") // there is nobody left to read it
@@ -144,13 +144,13 @@ func (p Provider) shows(method string, to *url.URL, body []byte) (http.Header, e
 }
 
 // answered takes the head of an answer.
-func (g *Gate) answered(x *exchange, res *http.Response) error {
+func (g *gate) answered(x *exchange, res *http.Response) error {
 	x.status = res.StatusCode
 	good := res.StatusCode >= 200 && res.StatusCode < 300
 	if kind := res.Header.Get("Content-Type"); good && !answerKinds().MatchString(kind) {
 		return fmt.Errorf("it sent %.100q, and models answer with JSON", kind) // such as a page to log in
 	}
-	event := Event{Kind: Answered, Provider: x.provider.Name, Status: res.StatusCode}
+	event := Event{Kind: answered, Provider: x.provider.Name, Status: res.StatusCode}
 	if !good {
 		g.ledger.drop(x.entry)
 		said := mask(res, x.shown)
@@ -163,16 +163,16 @@ func (g *Gate) answered(x *exchange, res *http.Response) error {
 	case good && x.purpose == asksModel:
 		g.ledger.say(event)
 	case res.StatusCode == http.StatusUnauthorized:
-		g.ledger.say(Event{Kind: Unknown, Provider: x.provider.Name, Status: res.StatusCode, Said: event.Said})
+		g.ledger.say(Event{Kind: unknown, Provider: x.provider.Name, Status: res.StatusCode, Said: event.Said})
 	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == 529, res.StatusCode == http.StatusServiceUnavailable && event.RetryAfter > 0:
-		event.Kind = Throttled
+		event.Kind = throttled
 		g.ledger.say(event)
 	case x.purpose == asksModel:
-		event.Kind = Failed
+		event.Kind = failed
 		g.ledger.say(event)
 	}
 	switch {
-	case event.Kind == Throttled:
+	case event.Kind == throttled:
 		g.config.Known.refused(x, event.RetryAfter)
 	case res.StatusCode < http.StatusInternalServerError:
 		g.config.Known.answered(x)
@@ -182,7 +182,7 @@ func (g *Gate) answered(x *exchange, res *http.Response) error {
 }
 
 // unanswered tells the client that there is no answer.
-func (g *Gate) unanswered(w http.ResponseWriter, x *exchange, err error) {
+func (g *gate) unanswered(w http.ResponseWriter, x *exchange, err error) {
 	left := errors.Is(err, context.Canceled)
 	switch {
 	case !x.arrived.Load():
@@ -205,7 +205,7 @@ const maxSaid = 2000
 
 // exchange is a request to a provider and its answer.
 type exchange struct {
-	gate     *Gate
+	gate     *gate
 	provider *upstream
 	purpose  purpose
 	at       string // path below the base address
@@ -219,7 +219,7 @@ type exchange struct {
 
 	entry *entry // nil: no model is asked
 	meter *meter // nil: nothing is counted
-	last  Tokens
+	last  tokens
 	used  int64 // what tools cost so far
 	ended sync.Once
 }
@@ -245,14 +245,14 @@ const unsaid = 1000
 
 // input is the most that may be read for the request: a token for each byte, what each of its images may come to, or
 // all that a model can read where its sender chose something whose size nobody knows. All of it may be kept in a cache for an hour.
-func (x *exchange) input() Tokens {
+func (x *exchange) input() tokens {
 	asked := x.asked
 	p := protocols()[x.provider.API]
 	n := cmp.Or(p.Windows[plain(x.model())], p.Window)
 	if !asked.open && !asked.unnamed {
 		n = min(n, asked.size-asked.data+asked.images+unsaid)
 	}
-	return Tokens{CacheWrite: n, CacheHour: n}
+	return tokens{CacheWrite: n, CacheHour: n}
 }
 
 // allowed is how many tokens all that is answered may have.
@@ -289,7 +289,7 @@ func (x *exchange) fail(w http.ResponseWriter) {
 // failed tells that a model has given no good answer.
 func (x *exchange) failed(why string) {
 	if x.purpose == asksModel && x.status != http.StatusTooManyRequests { // that is told as Throttled
-		x.gate.ledger.say(Event{Kind: Failed, Provider: x.provider.Name, Status: x.status, Said: why})
+		x.gate.ledger.say(Event{Kind: failed, Provider: x.provider.Name, Status: x.status, Said: why})
 	}
 }
 
@@ -309,13 +309,13 @@ func (x *exchange) end(how error) {
 		if !whole {
 			unseen = x.unseen(how)
 		}
-		likely := Tokens{Input: (x.asked.size-x.asked.data)/bytesPerToken + x.asked.images}
+		likely := tokens{Input: (x.asked.size-x.asked.data)/bytesPerToken + x.asked.images}
 		if errors.Is(how, context.Canceled) || !whole && (x.asked.open || x.asked.unnamed) {
 			likely = x.input()
 		}
 		t, estimated := m.total(likely, whole, unseen)
 		x.gate.ledger.remember(x.entry, m.said)
-		x.gate.ledger.charge(x.entry, Usage{1, t, estimated}, x.model(), x.bill(x.model(), t, m.toolsUsed()))
+		x.gate.ledger.charge(x.entry, usage{1, t, estimated}, x.model(), x.bill(x.model(), t, m.toolsUsed()))
 	})
 }
 
@@ -342,7 +342,7 @@ func (x *exchange) see(p []byte) {
 
 // bill gives what the exchange costs with tokens of a model, and with tools that cost
 // so many millionths of a US dollar.
-func (x *exchange) bill(model string, t Tokens, tools int64) bill {
+func (x *exchange) bill(model string, t tokens, tools int64) bill {
 	if x.gate.config.Limits.Price == nil {
 		return bill{}
 	}

@@ -57,19 +57,19 @@ func TestTheRealKeyDoesNotComeBack(t *testing.T) {
 }
 
 func TestUsageIsCounted(t *testing.T) {
-	for api, text := range map[API]string{Anthropic: anthropicStream, OpenAI: responsesStream, Gemini: geminiStream} {
+	for api, text := range map[API]string{Anthropic: anthropicStream, openAI: responsesStream, gemini: geminiStream} {
 		g := before(t, api, Config{}, func(w http.ResponseWriter, _ *http.Request) { stream(w, text) })
 		for range 2 {
 			if got := textOf(t, ask(t, g, api, `{"model":"x"}`)); got != text {
 				t.Errorf("%s: the client got %q", api, got)
 			}
 		}
-		one := Tokens{40, 20, 0, 40, 0}
-		model := map[API]string{Anthropic: "claude-x", OpenAI: "gpt-x", Gemini: "gemini-x"}[api]
+		one := tokens{40, 20, 0, 40, 0}
+		model := map[API]string{Anthropic: "claude-x", openAI: "gpt-x", gemini: "gemini-x"}[api]
 		if api == Anthropic {
-			one = Tokens{10, 20, 30, 40, 0}
+			one = tokens{10, 20, 30, 40, 0}
 		}
-		want := Report{Usage: map[string]Usage{model: {Requests: 2, Tokens: one.Add(one)}}, Turns: 2}
+		want := Report{Usage: map[string]usage{model: {Requests: 2, Tokens: one.Add(one)}}, Turns: 2}
 		if d := cmp.Diff(want, g.Close()); d != "" {
 			t.Errorf("%s (-want +got):\n%s", api, d)
 		}
@@ -80,7 +80,7 @@ func TestUsageIsCounted(t *testing.T) {
 func TestEventsAreNotHeldBack(t *testing.T) {
 	for _, zipped := range []bool{false, true} {
 		next := make(chan struct{})
-		g := before(t, OpenAI, Config{}, func(w http.ResponseWriter, r *http.Request) {
+		g := before(t, openAI, Config{}, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			var to io.Writer = w
 			flush := w.(http.Flusher).Flush
@@ -120,7 +120,7 @@ func TestEventsAreNotHeldBack(t *testing.T) {
 			t.Errorf("then %q, %v", rest, err)
 		}
 		res.Body.Close()
-		if got := g.Close().Usage["gpt-x"].Tokens; got != (Tokens{40, 20, 0, 40, 0}) {
+		if got := g.Close().Usage["gpt-x"].Tokens; got != (tokens{40, 20, 0, 40, 0}) {
 			t.Errorf("compressed %v: %+v", zipped, got)
 		}
 	}
@@ -141,7 +141,7 @@ func TestOverHTTP2(t *testing.T) {
 	if got := textOf(t, ask(t, g, Anthropic, `{"model":"m"}`)); got != anthropicStream || proto != "HTTP/2.0" {
 		t.Errorf("%s: %q", proto, got)
 	}
-	if got := g.Close(); got.Usage["claude-x"].Tokens != (Tokens{10, 20, 30, 40, 0}) {
+	if got := g.Close(); got.Usage["claude-x"].Tokens != (tokens{10, 20, 30, 40, 0}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -169,7 +169,7 @@ func TestAHugeEvent(t *testing.T) {
 	if took := after.Sys - before.Sys; took > 6*maxBody {
 		t.Errorf("%d bytes of memory were taken", took)
 	}
-	if got := g.Close().Usage["claude-x"].Tokens; got != (Tokens{10, 20, 30, 40, 0}) {
+	if got := g.Close().Usage["claude-x"].Tokens; got != (tokens{10, 20, 30, 40, 0}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -239,9 +239,9 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 
 func TestTroubleIsToldAtOnce(t *testing.T) {
 	for status, want := range map[int]Event{
-		429: {Kind: Throttled, Provider: "anthropic", Status: 429, Said: "body of the provider", RetryAfter: 30 * time.Second},
-		529: {Kind: Throttled, Provider: "anthropic", Status: 529, Said: "body of the provider", RetryAfter: 30 * time.Second},
-		401: {Kind: Unknown, Provider: "anthropic", Status: 401, Said: "body of the provider"},
+		429: {Kind: throttled, Provider: "anthropic", Status: 429, Said: "body of the provider", RetryAfter: 30 * time.Second},
+		529: {Kind: throttled, Provider: "anthropic", Status: 529, Said: "body of the provider", RetryAfter: 30 * time.Second},
+		401: {Kind: unknown, Provider: "anthropic", Status: 401, Said: "body of the provider"},
 	} {
 		var seen events
 		g := before(t, Anthropic, Config{OnEvent: seen.add}, func(w http.ResponseWriter, _ *http.Request) {
@@ -263,7 +263,7 @@ func TestTroubleIsToldAtOnce(t *testing.T) {
 }
 
 func TestCompressedRequestsAreRefused(t *testing.T) {
-	g := before(t, OpenAI, Config{}, func(http.ResponseWriter, *http.Request) { t.Error("it reached the provider") })
+	g := before(t, openAI, Config{}, func(http.ResponseWriter, *http.Request) { t.Error("it reached the provider") })
 	r, _ := http.NewRequest("POST", g.URL("openai")+"/responses", strings.NewReader("..."))
 	r.Header.Set("Authorization", "Bearer "+g.Placeholder())
 	r.Header.Set("Content-Encoding", "zstd")
@@ -295,9 +295,9 @@ func TestLeavingHidesNoThinking(t *testing.T) {
 		body string
 		want int64 // at least
 	}{
-		"a stream of OpenAI": {OpenAI, `{"model":"m","stream":true,"max_output_tokens":20}`, 20},
+		"a stream of OpenAI": {openAI, `{"model":"m","stream":true,"max_output_tokens":20}`, 20},
 		"of Anthropic":       {Anthropic, `{"model":"m","stream":true,"max_tokens":20}`, 20},
-		"whole":              {OpenAI, `{"model":"m","max_output_tokens":70000}`, 70_000},
+		"whole":              {openAI, `{"model":"m","max_output_tokens":70000}`, 70_000},
 	} {
 		came := make(chan struct{})
 		g := before(t, tt.api, Config{}, func(w http.ResponseWriter, r *http.Request) {
@@ -311,7 +311,7 @@ func TestLeavingHidesNoThinking(t *testing.T) {
 			<-r.Context().Done()
 		})
 		ctx, cancel := context.WithCancel(t.Context())
-		r, _ := http.NewRequestWithContext(ctx, "POST", g.URL(string(tt.api))+map[API]string{OpenAI: "/responses", Anthropic: "/v1/messages"}[tt.api], strings.NewReader(tt.body))
+		r, _ := http.NewRequestWithContext(ctx, "POST", g.URL(string(tt.api))+map[API]string{openAI: "/responses", Anthropic: "/v1/messages"}[tt.api], strings.NewReader(tt.body))
 		r.Header.Set("X-Api-Key", g.Placeholder())
 		go func() { <-came; cancel() }()
 		if res, err := http.DefaultClient.Do(r); err == nil {
@@ -329,14 +329,14 @@ func TestLeavingHidesNoThinking(t *testing.T) {
 func TestLongRequestsAndAnswersAreWhole(t *testing.T) {
 	text := strings.Repeat(": a comment\n", 20<<10) + responsesStream
 	body := `{"model":"m","input":"` + strings.Repeat("x", 64<<10) + `"}`
-	g := before(t, OpenAI, Config{}, func(w http.ResponseWriter, r *http.Request) {
+	g := before(t, openAI, Config{}, func(w http.ResponseWriter, r *http.Request) {
 		if n, err := io.Copy(io.Discard, r.Body); n != int64(len(body)) || err != nil {
 			t.Errorf("the provider got %d bytes, %v", n, err)
 		}
 		stream(w, text)
 	})
 	for range 20 {
-		if got := textOf(t, ask(t, g, OpenAI, body)); got != text {
+		if got := textOf(t, ask(t, g, openAI, body)); got != text {
 			t.Fatalf("%d bytes of %d", len(got), len(text))
 		}
 	}
@@ -344,9 +344,9 @@ func TestLongRequestsAndAnswersAreWhole(t *testing.T) {
 
 // Nor does it need to read all of a request that it does not want.
 func TestAnEarlyNo(t *testing.T) {
-	g := before(t, OpenAI, Config{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	g := before(t, openAI, Config{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	for range 5 {
-		if res := ask(t, g, OpenAI, `{"model":"m","input":"`+strings.Repeat("x", 1<<20)+`"}`); res.StatusCode != http.StatusForbidden && res.StatusCode != http.StatusBadGateway {
+		if res := ask(t, g, openAI, `{"model":"m","input":"`+strings.Repeat("x", 1<<20)+`"}`); res.StatusCode != http.StatusForbidden && res.StatusCode != http.StatusBadGateway {
 			t.Errorf("status %d", res.StatusCode)
 		}
 	}

@@ -22,7 +22,7 @@ type demand struct {
 // Prices of the tests, in US dollars for a token. What is written to a cache costs more, see Call.price.
 const inputPrice, outputPrice = 1e-6, 5e-6
 
-func testPrice(_ string, t Tokens) float64 {
+func testPrice(_ string, t tokens) float64 {
 	return inputPrice*(float64(t.Input+t.CacheRead+t.CacheWrite)+float64(t.CacheWrite-t.CacheHour)/4+float64(t.CacheHour)) + outputPrice*float64(t.Output)
 }
 
@@ -50,7 +50,7 @@ var partsOf = map[API][]partOf{
 		{`{"type":"web_fetch_20250910","name":"%s"}`, wholeWindow, true},
 		{`{"name":"%s","input_schema":{"type":"object"}}`, 400, true},
 	},
-	OpenAI: {
+	openAI: {
 		{`{"role":"user","content":[{"type":"input_text","text":"%s"}]}`, 0, false},
 		{`{"role":"user","content":"%s"}`, 0, false},
 		{`{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,%s"}]}`, 10_000, false},
@@ -64,7 +64,7 @@ var partsOf = map[API][]partOf{
 		{`{"type":"file_search","vector_store_ids":["%s"]}`, wholeWindow, true},
 		{`{"type":"function","name":"%s"}`, 400, true},
 	},
-	Gemini: {
+	gemini: {
 		{`{"text":"%s"}`, 0, false},
 		{`{"inlineData":{"mimeType":"image/png","data":"%s"}}`, 4128, false},
 		{`{"inline_data":{"mime_type":"application/pdf","data":"%s"}}`, wholeWindow, false},
@@ -94,8 +94,8 @@ func demandOf(api API, by *rand.Rand, leave int) demand {
 	list := "[" + strings.Join(parts, ",") + "]"
 	body := map[API]string{
 		Anthropic: fmt.Sprintf(`{"model":"m","stream":true,"max_tokens":%d,"messages":[{"role":"user","content":%s}],"tools":[%s]}`, output, list, strings.Join(tools, ",")),
-		OpenAI:    fmt.Sprintf(`{"model":"m","stream":true,"max_output_tokens":%d,"input":%s,"tools":[%s]}`, output, list, strings.Join(tools, ",")),
-		Gemini:    fmt.Sprintf(`{"contents":[{"parts":%s}],"tools":[%s],"generationConfig":{"maxOutputTokens":%d}}`, list, strings.Join(tools, ","), output),
+		openAI:    fmt.Sprintf(`{"model":"m","stream":true,"max_output_tokens":%d,"input":%s,"tools":[%s]}`, output, list, strings.Join(tools, ",")),
+		gemini:    fmt.Sprintf(`{"contents":[{"parts":%s}],"tools":[%s],"generationConfig":{"maxOutputTokens":%d}}`, list, strings.Join(tools, ","), output),
 	}[api]
 	bytes := int64(len(body)) // a token for each, but for those of images
 	for _, p := range parts {
@@ -115,9 +115,9 @@ func answerOf(api API, input int64) string {
 	return fmt.Sprintf(map[API]string{
 		Anthropic: "data: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":%d,\"output_tokens\":1}}}\n\n" +
 			"data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n",
-		OpenAI: "data: {\"type\":\"response.output_text.delta\",\"delta\":\"x\"}\n\n" +
+		openAI: "data: {\"type\":\"response.output_text.delta\",\"delta\":\"x\"}\n\n" +
 			"data: {\"type\":\"response.completed\",\"response\":{\"model\":\"m\",\"usage\":{\"input_tokens\":%d,\"output_tokens\":1}}}\n\n",
-		Gemini: "data: {\"modelVersion\":\"m\",\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"}]}}]}\n\n" +
+		gemini: "data: {\"modelVersion\":\"m\",\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"}]}}]}\n\n" +
 			"data: {\"modelVersion\":\"m\",\"usageMetadata\":{\"promptTokenCount\":%d,\"candidatesTokenCount\":1}}\n\n",
 	}[api], input)
 }
@@ -161,10 +161,10 @@ func (b *bank) serve(api API, known *sync.Map, came func()) http.HandlerFunc {
 }
 
 // demandAt sends a request to a gate, and leaves when so many bytes of the answer are there, or the request has arrived.
-func demandAt(t *testing.T, g *Gate, api API, d demand, came <-chan struct{}) {
+func demandAt(t *testing.T, g *gate, api API, d demand, came <-chan struct{}) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	at := map[API]string{Anthropic: "/v1/messages", OpenAI: "/responses", Gemini: "/v1beta/models/m:streamGenerateContent?alt=sse"}[api]
+	at := map[API]string{Anthropic: "/v1/messages", openAI: "/responses", gemini: "/v1beta/models/m:streamGenerateContent?alt=sse"}[api]
 	r, err := http.NewRequestWithContext(ctx, "POST", g.URL(string(api))+at, strings.NewReader(d.body))
 	if err != nil {
 		t.Error(err)
@@ -183,7 +183,7 @@ func demandAt(t *testing.T, g *Gate, api API, d demand, came <-chan struct{}) {
 // Whatever an agent sends, and whenever it leaves, what the provider bills passes the budget by one request at most, and
 // the gate has counted no less.
 func TestWhateverIsSentKeepsToTheBudget(t *testing.T) {
-	for _, api := range []API{Anthropic, OpenAI, Gemini} {
+	for _, api := range []API{Anthropic, openAI, gemini} {
 		for seed := range uint64(12) {
 			by := rand.New(rand.NewPCG(seed, 7))
 			tryBudget(t, api, []float64{0.002, 0.05, 1.5, 3}[by.IntN(4)], 16, func() demand { return demandOf(api, by, by.IntN(1000)) })
@@ -193,7 +193,7 @@ func TestWhateverIsSentKeepsToTheBudget(t *testing.T) {
 
 // A client that leaves after any byte of an answer has used what its provider has read.
 func TestLeavingAtAnyByteHidesNothing(t *testing.T) {
-	for _, api := range []API{Anthropic, OpenAI, Gemini} {
+	for _, api := range []API{Anthropic, openAI, gemini} {
 		by := rand.New(rand.NewPCG(3, 3))
 		for leave := range len(answerOf(api, 1000)) + 1 {
 			tryBudget(t, api, 100, 1, func() demand { return demandOf(api, by, leave) })
@@ -204,7 +204,7 @@ func TestLeavingAtAnyByteHidesNothing(t *testing.T) {
 // tryBudget sends requests to a gate at once.
 func tryBudget(t *testing.T, api API, usd float64, requests int, next func() demand) {
 	known, b, came := &sync.Map{}, &bank{}, make(chan struct{}, requests)
-	g := before(t, api, Config{World: World{Open: true}, Limits: Limits{USD: usd, Price: testPrice}}, b.serve(api, known, func() { came <- struct{}{} }))
+	g := before(t, api, Config{World: World{Open: true}, Limits: limits{USD: usd, Price: testPrice}}, b.serve(api, known, func() { came <- struct{}{} }))
 	var all sync.WaitGroup
 	for range requests {
 		d := next()

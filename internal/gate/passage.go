@@ -50,7 +50,7 @@ type Passage struct {
 	Env []string // for the program: where the proxy is, and a placeholder for each key
 
 	call    Call
-	gate    *Gate    // the proxy; nil: there is none
+	gate    *gate    // the proxy; nil: there is none
 	carried []string // variables of proxies of the user that the proxy asks, because they take a password
 	lost    []string // variables of those whose password the program would need, and does not get
 	tell    chan process.Reaction
@@ -109,7 +109,7 @@ func OpenPassage(c Call) (*Passage, error) {
 	}
 	p.gate, err = Open(Config{
 		Providers: providers, Tools: c.Tools, NoShell: c.NoShell, Known: c.Known, World: world, Proxy: c.Proxy, OnEvent: p.hear,
-		Limits: Limits{Turns: c.Turns, USD: c.USD, Price: c.price, Model: c.mayAsk()},
+		Limits: limits{Turns: c.Turns, USD: c.USD, Price: c.price, Model: c.mayAsk()},
 	})
 	if err == nil {
 		p.point(providers, variables)
@@ -151,15 +151,15 @@ func (p *Passage) point(providers []Provider, variables []string) {
 	}
 	if p.call.Network.Closed {
 		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"} { // Yarn from version 2 on reads its own
-			set(name, p.gate.ProxyURL())
+			set(name, p.gate.proxyURL())
 		}
 		set("NO_PROXY", p.near())
 		set("no_proxy", p.near())
-		set("JAVA_TOOL_OPTIONS", strings.TrimSpace(process.Lookup(p.Env, "JAVA_TOOL_OPTIONS")+" "+properties(p.gate.Port())))
+		set("JAVA_TOOL_OPTIONS", strings.TrimSpace(process.Lookup(p.Env, "JAVA_TOOL_OPTIONS")+" "+properties(p.gate.port())))
 		return
 	}
 	for _, name := range p.carried {
-		set(name, p.gate.ProxyURL())
+		set(name, p.gate.proxyURL())
 	}
 	for _, name := range []string{"NO_PROXY", "no_proxy"} { // a proxy of the user does not lead here
 		if now := process.Lookup(p.Env, name); now != "*" {
@@ -191,12 +191,12 @@ func (p *Passage) Port() uint16 {
 	if p.gate == nil {
 		return 0
 	}
-	return p.gate.Port()
+	return p.gate.port()
 }
 
 // Server gives the address of a server of tools, and the key to show there.
 func (p *Passage) Server(name string) (address, key string) {
-	return p.gate.ServerURL(name), p.gate.Placeholder()
+	return p.gate.serverURL(name), p.gate.Placeholder()
 }
 
 // Tell says what to do with the program, while it works.
@@ -217,19 +217,19 @@ func (p *Passage) Heard() time.Time {
 func (p *Passage) hear(e Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.Kind != LimitEnded {
+	if e.Kind != limitEnded {
 		p.newest = &Trouble{Status: e.Status, Said: e.Said, RetryAfter: e.RetryAfter}
 	}
 	switch e.Kind {
-	case Answered:
+	case answered:
 		p.newest = nil
 		p.answered, p.full = true, 0
 		if p.last != nil && !p.last.Ends {
 			p.last = nil // it got over it
 		}
-	case Throttled, Unknown:
+	case throttled, unknown:
 		p.refused(e)
-	case LimitEnded:
+	case limitEnded:
 		p.do(process.Done) // the program has a little time to say what it did
 	}
 }
@@ -240,7 +240,7 @@ func (p *Passage) refused(e Event) {
 		return
 	}
 	p.last = &Trouble{Status: e.Status, Said: e.Said, RetryAfter: e.RetryAfter}
-	if e.Kind == Throttled {
+	if e.Kind == throttled {
 		p.full++
 		most := fullAtFirst
 		if p.answered {
@@ -251,7 +251,7 @@ func (p *Passage) refused(e Event) {
 		}
 	}
 	// Before anything was done nothing is lost, and somebody else may have room.
-	if e.Kind == Unknown || e.RetryAfter >= Patience && !p.answered {
+	if e.Kind == unknown || e.RetryAfter >= Patience && !p.answered {
 		p.last.Ends = true
 	}
 	if p.last.Ends {

@@ -40,7 +40,7 @@ func TestPasswordsOfProxies(t *testing.T) {
 					t.Errorf("the program gets %s", kv)
 				}
 				if name, value, _ := strings.Cut(kv, "="); strings.HasSuffix(strings.ToLower(name), "_proxy") && !strings.EqualFold(name, "no_proxy") && !strings.HasPrefix(name, "YARN") {
-					if p.gate != nil && value == p.gate.ProxyURL() {
+					if p.gate != nil && value == p.gate.proxyURL() {
 						value = "GATE"
 					}
 					got = append(got, name+"="+value)

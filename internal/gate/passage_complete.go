@@ -14,7 +14,7 @@ import (
 type Told struct {
 	Model, Limit string
 	Usage        metadata.Usage
-	Refused      []Refused
+	Refused      []refused
 	Warnings     []string
 }
 
@@ -26,7 +26,7 @@ func (p *Passage) Complete(seen Report, r *Told) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused; `allow_models: [%q]` would allow it", p.call.Agent, model, model))
 	}
 	errands := table().Programs[p.call.Agent].Errands // that they were refused tells nobody anything
-	seen.Refused = slices.DeleteFunc(slices.Clone(seen.Refused), func(host Refused) bool { return slices.Contains(errands, host.Host) })
+	seen.Refused = slices.DeleteFunc(slices.Clone(seen.Refused), func(host refused) bool { return slices.Contains(errands, host.Host) })
 	r.Refused = append(r.Refused, seen.Refused...)
 	if text := Refusals(seen); text != "" {
 		r.Warnings = append(r.Warnings, p.call.Agent+" "+text)
@@ -59,7 +59,7 @@ func Refusals(seen Report) string {
 
 // price is what a gate counts a request with: a quarter more than input for what is written to a cache, and twice as
 // much where it is kept for an hour.
-func (c Call) price(model string, t Tokens) float64 {
+func (c Call) price(model string, t tokens) float64 {
 	used := usageOf(t)
 	prompt := used.InputTokens + used.CachedTokens
 	used.InputTokens += (t.CacheWrite-t.CacheHour)/4 + t.CacheHour
@@ -69,7 +69,7 @@ func (c Call) price(model string, t Tokens) float64 {
 
 // usageOf gives tokens in the terms of the record: what is written to a cache
 // counts as input.
-func usageOf(t Tokens) metadata.Usage {
+func usageOf(t tokens) metadata.Usage {
 	return metadata.Usage{InputTokens: t.Input + t.CacheWrite, CachedTokens: t.CacheRead, OutputTokens: t.Output}
 }
 
@@ -79,7 +79,7 @@ const tolerance = 0.05
 // correctUsage takes the gate's figures where the program gives none, or others: nothing that is less than what came
 // through.
 func correctUsage(c Call, seen Report, r *Told) {
-	total, estimated, most, largest := Tokens{}, false, "", int64(-1)
+	total, estimated, most, largest := tokens{}, false, "", int64(-1)
 	for _, model := range slices.Sorted(maps.Keys(seen.Usage)) {
 		u := seen.Usage[model]
 		total, estimated = total.Add(u.Tokens), estimated || u.Estimated

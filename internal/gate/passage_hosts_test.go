@@ -40,11 +40,11 @@ func TestHosts(t *testing.T) {
 // What was refused is told, with what would allow it, but not what a program asks
 // for at each start.
 func TestRefusals(t *testing.T) {
-	seen := Report{Refused: []Refused{{Host: "chatgpt.com:443", Count: 1}, {Host: "pypi.org:443", Count: 2}}}
+	seen := Report{Refused: []refused{{Host: "chatgpt.com:443", Count: 1}, {Host: "pypi.org:443", Count: 2}}}
 	var r Told
 	(&Passage{call: Call{Agent: "codex"}}).Complete(seen, &r)
 	want := Told{
-		Refused:  []Refused{{Host: "pypi.org:443", Count: 2}},
+		Refused:  []refused{{Host: "pypi.org:443", Count: 2}},
 		Warnings: []string{"codex was refused hosts that the pipeline does not allow: pypi.org:443 (2); `network: allow: [\"pypi.org:443\"]` would allow them"},
 	}
 	if diff := cmp.Diff(want, r); diff != "" {

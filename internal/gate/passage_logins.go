@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// LoginFile is a file of the user's that an agent program needs in its own home.
-type LoginFile struct {
+// loginFile is a file of the user's that an agent program needs in its own home.
+type loginFile struct {
 	From, To string // To is below the program's home
 	Login    bool   // it is a login, and no settings
 	Renewed  bool   // the program puts a newer login there
@@ -23,7 +23,7 @@ type LoginFile struct {
 
 // LoginFiles lists those of an agent, whether they are there or not: its login, and the
 // settings that decide how it reaches its service. Home is that of the user.
-func LoginFiles(agent, home string, env []string) (out []LoginFile) {
+func LoginFiles(agent, home string, env []string) (out []loginFile) {
 	p, known := table().Programs[agent]
 	if !known {
 		return nil
@@ -35,41 +35,41 @@ func LoginFiles(agent, home string, env []string) (out []LoginFile) {
 		return process.Lookup(env, name)
 	}
 	from := cmp.Or(lookup(p.Instead), filepath.Join(cmp.Or(lookup(p.Home), home), p.Folder))
-	own := func(name string, kind LoginFile) {
+	own := func(name string, kind loginFile) {
 		kind.From, kind.To = filepath.Join(from, name), filepath.Join(p.Folder, name)
 		out = append(out, kind)
 	}
 	for _, name := range p.Settings {
-		own(name, LoginFile{})
+		own(name, loginFile{})
 	}
 	if p.Login != "" {
-		own(p.Login, LoginFile{Login: true, Renewed: true})
+		own(p.Login, loginFile{Login: true, Renewed: true})
 	}
 	for _, c := range p.leads(env, Federate(agent, env, nil)) {
 		for i, name := range slices.Concat(c.Settings, c.Logins) {
-			out = append(out, LoginFile{From: filepath.Join(home, name), To: name, Login: i >= len(c.Settings)})
+			out = append(out, loginFile{From: filepath.Join(home, name), To: name, Login: i >= len(c.Settings)})
 		}
 	}
 	return out
 }
 
-// HeldKey is a login that an agent program holds itself: it cannot stay outside, and
+// heldKey is a login that an agent program holds itself: it cannot stay outside, and
 // what is asked with it goes past the gate.
-type HeldKey struct {
+type heldKey struct {
 	Program string   // claude, codex or gemini
 	By      []string // names of files, or of clouds
 }
 
 // KeysHeldBy lists the logins that agents hold, by program: of a user with variables, of
 // which HOME is one.
-func KeysHeldBy(all map[string]pipelines.Agent, env []string) (out []HeldKey) {
+func KeysHeldBy(all map[string]pipelines.Agent, env []string) (out []heldKey) {
 	uses := map[string]bool{}
 	for _, a := range all {
 		uses[a.Use] = true
 	}
 	for _, use := range slices.Sorted(maps.Keys(uses)) {
 		if by := heldBy(use, env); len(by) > 0 {
-			out = append(out, HeldKey{use, by})
+			out = append(out, heldKey{use, by})
 		}
 	}
 	return out

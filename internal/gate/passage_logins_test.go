@@ -18,19 +18,19 @@ func TestWhatProgramsHold(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files map[string]string
 		env   []string
-		want  []HeldKey
+		want  []heldKey
 	}{
 		"nothing":             {nil, nil, nil},
 		"keys":                {nil, []string{"ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=b", "GEMINI_API_KEY=c"}, nil},
-		"logins":              {map[string]string{".claude/.credentials.json": "{}", ".codex/auth.json": "{}", ".gemini/oauth_creds.json": "{}"}, nil, []HeldKey{{"claude", []string{".credentials.json"}}, {"codex", []string{"auth.json"}}, {"gemini", []string{"oauth_creds.json"}}}},
-		"a login and a key":   {map[string]string{".codex/auth.json": "{}"}, []string{"OPENAI_API_KEY=b"}, []HeldKey{{"codex", []string{"auth.json"}}}},
+		"logins":              {map[string]string{".claude/.credentials.json": "{}", ".codex/auth.json": "{}", ".gemini/oauth_creds.json": "{}"}, nil, []heldKey{{"claude", []string{".credentials.json"}}, {"codex", []string{"auth.json"}}, {"gemini", []string{"oauth_creds.json"}}}},
+		"a login and a key":   {map[string]string{".codex/auth.json": "{}"}, []string{"OPENAI_API_KEY=b"}, []heldKey{{"codex", []string{"auth.json"}}}},
 		"logged out":          {map[string]string{".codex/auth.json": "\n"}, nil, nil},
-		"elsewhere":           {map[string]string{"there/auth.json": "{}"}, []string{"CODEX_HOME=HOME/there"}, []HeldKey{{"codex", []string{"auth.json"}}}},
-		"Bedrock":             {map[string]string{".aws/credentials": "[default]"}, []string{"CLAUDE_CODE_USE_BEDROCK=1"}, []HeldKey{{"claude", []string{"credentials", "Amazon Bedrock"}}}},
+		"elsewhere":           {map[string]string{"there/auth.json": "{}"}, []string{"CODEX_HOME=HOME/there"}, []heldKey{{"codex", []string{"auth.json"}}}},
+		"Bedrock":             {map[string]string{".aws/credentials": "[default]"}, []string{"CLAUDE_CODE_USE_BEDROCK=1"}, []heldKey{{"claude", []string{"credentials", "Amazon Bedrock"}}}},
 		"files of no Bedrock": {map[string]string{".aws/credentials": "[default]"}, nil, nil},
-		"Vertex":              {map[string]string{".claude/settings.json": "{}"}, []string{"CLAUDE_CODE_USE_VERTEX=1", "GOOGLE_GENAI_USE_VERTEXAI=true"}, []HeldKey{{"claude", []string{"Google Vertex AI"}}, {"gemini", []string{"Google Vertex AI"}}}},
-		"settings":            {map[string]string{".claude/settings.json": `{"apiKeyHelper":"x"}`, ".codex/config.toml": "model_provider = \"mine\""}, nil, []HeldKey{{"claude", []string{"settings.json"}}, {"codex", []string{"config.toml"}}}},
-		"settings of Gemini":  {map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`}, []string{"GEMINI_API_KEY=c"}, []HeldKey{{"gemini", []string{"settings.json"}}}},
+		"Vertex":              {map[string]string{".claude/settings.json": "{}"}, []string{"CLAUDE_CODE_USE_VERTEX=1", "GOOGLE_GENAI_USE_VERTEXAI=true"}, []heldKey{{"claude", []string{"Google Vertex AI"}}, {"gemini", []string{"Google Vertex AI"}}}},
+		"settings":            {map[string]string{".claude/settings.json": `{"apiKeyHelper":"x"}`, ".codex/config.toml": "model_provider = \"mine\""}, nil, []heldKey{{"claude", []string{"settings.json"}}, {"codex", []string{"config.toml"}}}},
+		"settings of Gemini":  {map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`}, []string{"GEMINI_API_KEY=c"}, []heldKey{{"gemini", []string{"settings.json"}}}},
 		"a key by choice":     {map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}, []string{"GEMINI_API_KEY=c"}, nil},
 		"other settings":      {map[string]string{".claude/settings.json": `{"model":"x"}`, ".codex/config.toml": "model = \"x\"", ".gemini/settings.json": "{}"}, nil, nil},
 	} {

@@ -277,7 +277,7 @@ func TestTroubleThatPassed(t *testing.T) {
 // What a program says counts where it is about what came through, and never where it is
 // less: whoever breaks one answer off, or calls output cached input, hides nothing by it.
 func TestWhoseFiguresCount(t *testing.T) {
-	seen := Report{Turns: 2, USD: 0.5, Usage: map[string]Usage{"small": {Tokens: Tokens{Input: 10}}, "large": {Tokens: Tokens{Input: 590, CacheWrite: 100, CacheRead: 200, Output: 100}}}}
+	seen := Report{Turns: 2, USD: 0.5, Usage: map[string]usage{"small": {Tokens: tokens{Input: 10}}, "large": {Tokens: tokens{Input: 590, CacheWrite: 100, CacheRead: 200, Output: 100}}}}
 	gates := metadata.Usage{InputTokens: 700, CachedTokens: 200, OutputTokens: 100, Turns: 2, USD: 0.5, Estimated: true, ByGate: true}
 	near, far := metadata.Usage{InputTokens: 680, CachedTokens: 195, OutputTokens: 98, USD: 0.6, Turns: 1}, metadata.Usage{InputTokens: 900, USD: 0.4, Turns: 1}
 	hidden, uncached := metadata.Usage{InputTokens: 700, CachedTokens: 245, OutputTokens: 55, USD: 0.6}, metadata.Usage{InputTokens: 640, CachedTokens: 260, OutputTokens: 100, USD: 0.6}
@@ -291,7 +291,7 @@ func TestWhoseFiguresCount(t *testing.T) {
 	}
 	searched, broken, brokenMore := seen, seen, metadata.Usage{InputTokens: 2000, OutputTokens: 200, USD: 0.7}
 	searched.Extra = 0.25
-	broken.Usage = map[string]Usage{"small": {Tokens: Tokens{Input: 10}, Estimated: true}, "large": seen.Usage["large"]}
+	broken.Usage = map[string]usage{"small": {Tokens: tokens{Input: 10}, Estimated: true}, "large": seen.Usage["large"]}
 	for name, tt := range map[string]struct {
 		seen      Report
 		own, want metadata.Usage
@@ -331,7 +331,7 @@ func TestWhoseFiguresCount(t *testing.T) {
 // What is written to a cache has another price than what is not.
 func TestPriceOfCaches(t *testing.T) {
 	c := Call{Price: prices}
-	for want, used := range map[float64]Tokens{
+	for want, used := range map[float64]tokens{
 		1: {Input: 1e6}, 1.25: {CacheWrite: 1e6}, 2: {CacheWrite: 1e6, CacheHour: 1e6}, 1.625: {CacheWrite: 1e6, CacheHour: 5e5}, 0.1: {CacheRead: 1e6},
 	} {
 		if got := c.price("small-1", used); got != want {
@@ -339,7 +339,7 @@ func TestPriceOfCaches(t *testing.T) {
 		}
 	}
 	// How long a prompt is does not depend on what a cache makes dearer.
-	for want, used := range map[float64]Tokens{1.135: {CacheWrite: 9e5, CacheRead: 1e5}, 10.00001: {Input: 1e6 + 1}} {
+	for want, used := range map[float64]tokens{1.135: {CacheWrite: 9e5, CacheRead: 1e5}, 10.00001: {Input: 1e6 + 1}} {
 		if got := c.price("long-1", used); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%+v: %v, want %v", used, got, want)
 		}

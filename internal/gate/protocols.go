@@ -109,8 +109,8 @@ type API string
 // The protocols. OpenAI has two, Responses and Chat Completions, at one address.
 const (
 	Anthropic API = "anthropic"
-	OpenAI    API = "openai"
-	Gemini    API = "gemini"
+	openAI    API = "openai"
+	gemini    API = "gemini"
 )
 
 const chatCompletions = "/chat/completions"
@@ -130,7 +130,7 @@ func (a API) purposeOf(method, at string) (what purpose, model string) {
 	if at != path.Clean(at) || strings.ContainsAny(at, `%\\`) {
 		return unknownTo, ""
 	}
-	if a == Gemini || strings.HasPrefix(at, "/projects/") { // the colon is before what a model is to do
+	if a == gemini || strings.HasPrefix(at, "/projects/") { // the colon is before what a model is to do
 		colons := strings.Count(at, ":")
 		if colons > 1 || (colons == 1) != (method == http.MethodPost) {
 			return unknownTo, ""
@@ -155,10 +155,10 @@ func (a API) purposeOf(method, at string) (what purpose, model string) {
 // takes reports whether a parameter of an address is passed on: no key, and nothing that has Google answer in a form
 // that cannot be read.
 func (a API) takes(name string, values []string) bool {
-	if a == Gemini && name == "alt" {
+	if a == gemini && name == "alt" {
 		return len(values) == 1 && (values[0] == "sse" || values[0] == "json")
 	}
-	return name != "key" && (a != Gemini || !strings.HasPrefix(name, "$") && name != "access_token")
+	return name != "key" && (a != gemini || !strings.HasPrefix(name, "$") && name != "access_token")
 }
 
 // fail answers a request with an error as the provider would write it, which clients do not try again.
@@ -175,8 +175,8 @@ func (a API) fail(w http.ResponseWriter, status int, code, message string) {
 	_, _ = io.WriteString(w, body) // whoever asked may be gone
 }
 
-// Tokens are what requests used.
-type Tokens struct {
+// tokens are what requests used.
+type tokens struct {
 	Input      int64 // neither read from a cache nor written to one
 	CacheRead  int64
 	CacheWrite int64
@@ -185,8 +185,8 @@ type Tokens struct {
 }
 
 // Add gives the sum.
-func (t Tokens) Add(u Tokens) Tokens {
-	return Tokens{t.Input + u.Input, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite, t.Output + u.Output, t.CacheHour + u.CacheHour}
+func (t tokens) Add(u tokens) tokens {
+	return tokens{t.Input + u.Input, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite, t.Output + u.Output, t.CacheHour + u.CacheHour}
 }
 
 // meter reads from an answer what it used, while it passes: a whole one at its end, and of a
@@ -306,8 +306,8 @@ func (m *meter) toolsUsed() int64 {
 const maxModel = 128
 
 // tokens gives what was used as far as the answer has said so.
-func (m *meter) tokens() Tokens {
-	t := Tokens{Input: m.most[ofInput] + m.most[ofInputTool], CacheRead: m.most[ofRead], CacheWrite: m.most[ofWrite], CacheHour: m.most[ofHour], Output: m.most[ofOutput] + m.most[ofThoughts]}
+func (m *meter) tokens() tokens {
+	t := tokens{Input: m.most[ofInput] + m.most[ofInputTool], CacheRead: m.most[ofRead], CacheWrite: m.most[ofWrite], CacheHour: m.most[ofHour], Output: m.most[ofOutput] + m.most[ofThoughts]}
 	if m.api != Anthropic { // there, what has to do with the cache is not among the input
 		t.Input = max(0, t.Input-t.CacheRead-t.CacheWrite)
 	}
@@ -320,7 +320,7 @@ const bytesPerToken = 3
 
 // total gives what was used by an answer that is over. What it did not say is what is likely, or worked out from its
 // length; one that broke off before counts as no less than what may be unseen.
-func (m *meter) total(likely Tokens, whole bool, unseen int64) (t Tokens, estimated bool) {
+func (m *meter) total(likely tokens, whole bool, unseen int64) (t tokens, estimated bool) {
 	t = m.tokens()
 	if _, said := m.most[ofInput]; !said {
 		likely.Output = t.Output

@@ -87,7 +87,7 @@ func (x *exchange) inspect(header http.Header, body []byte) {
 		x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is compressed with "+strconv.Quote(encoding))
 		return
 	}
-	if x.provider.API == Gemini || x.asked.model != "" { // the path names it
+	if x.provider.API == gemini || x.asked.model != "" { // the path names it
 		if kind := header.Get("Content-Type"); kind != "" && !strings.HasPrefix(strings.ToLower(kind), "application/json") {
 			x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is "+strconv.Quote(kind)+" in place of application/json")
 		}

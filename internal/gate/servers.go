@@ -24,8 +24,8 @@ type Server struct {
 	Handler http.Handler // if not nil, it is the server itself, in place of URL
 }
 
-// ServerUse is what a server of tools was asked.
-type ServerUse struct {
+// serverUse is what a server of tools was asked.
+type serverUse struct {
 	Server string
 	Count  int
 	Failed int    // of Count, those without a good answer
@@ -38,17 +38,17 @@ type toolServer struct {
 	proxy *httputil.ReverseProxy
 
 	mu  sync.Mutex
-	use ServerUse
+	use serverUse
 }
 
 func newToolServer(s Server, way http.RoundTripper) (*toolServer, error) {
 	if s.Handler != nil {
-		return &toolServer{Server: s, use: ServerUse{Server: s.Name}}, nil
+		return &toolServer{Server: s, use: serverUse{Server: s.Name}}, nil
 	}
 	if s.URL == nil || s.URL.Host == "" || s.Name == "" || strings.Contains(s.Name, "/") {
 		return nil, fmt.Errorf("the server of tools %q has no address", s.Name)
 	}
-	t := &toolServer{Server: s, use: ServerUse{Server: s.Name}}
+	t := &toolServer{Server: s, use: serverUse{Server: s.Name}}
 	t.proxy = &httputil.ReverseProxy{
 		Transport: way, Rewrite: t.rewrite, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		ModifyResponse: t.answered, ErrorHandler: t.unanswered,
@@ -71,7 +71,7 @@ func (t *toolServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // soFar gives what it was asked.
-func (t *toolServer) soFar() ServerUse {
+func (t *toolServer) soFar() serverUse {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.use

@@ -13,7 +13,7 @@ import (
 )
 
 // toolsAt opens a gate before a server of tools.
-func toolsAt(t *testing.T, h http.HandlerFunc) *Gate {
+func toolsAt(t *testing.T, h http.HandlerFunc) *gate {
 	t.Helper()
 	far := httptest.NewServer(h)
 	t.Cleanup(far.Close)
@@ -57,7 +57,7 @@ func TestServersOfTools(t *testing.T) {
 		}
 		return res.StatusCode, textOf(t, res), res.Header
 	}
-	at := g.ServerURL("words")
+	at := g.serverURL("words")
 	if code, text, h := ask("POST", at+"?team=b", g.Placeholder(), "hello"); code != 200 || text != "POST /mcp?team=a Bearer [the key] blue 2025-06-18 hello" || h.Get("Mcp-Session-Id") != "s1" {
 		t.Errorf("status %d, headers %v: %s", code, h, text)
 	}
@@ -71,7 +71,7 @@ func TestServersOfTools(t *testing.T) {
 		"no stream of events":  {"GET", at, g.Placeholder(), 405},
 		"another key":          {"POST", at, "sesame", 401},
 		"another path":         {"POST", at + "/admin", g.Placeholder(), 404},
-		"another server":       {"POST", g.ServerURL("other"), g.Placeholder(), 404},
+		"another server":       {"POST", g.serverURL("other"), g.Placeholder(), 404},
 		"another method":       {"PUT", at, g.Placeholder(), 405},
 		"a path that goes up":  {"POST", at + "/../words", g.Placeholder(), 404},
 		"a model at that path": {"POST", g.URL("anthropic") + "/v1/messages", g.Placeholder(), 404},
@@ -80,7 +80,7 @@ func TestServersOfTools(t *testing.T) {
 			t.Errorf("%s: status %d, want %d: %s", name, code, tt.want, text)
 		}
 	}
-	if diff := cmp.Diff([]ServerUse{{Server: "words", Count: 3, Failed: 1, Why: "HTTP 403"}}, g.Report().Tools); diff != "" {
+	if diff := cmp.Diff([]serverUse{{Server: "words", Count: 3, Failed: 1, Why: "HTTP 403"}}, g.Report().Tools); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -121,7 +121,7 @@ func TestServersOfToolsThatAreNotThere(t *testing.T) {
 	}
 	far.Close()
 	g := opened(t, Config{Tools: []Server{{Name: "words", URL: at}}})
-	res := send(t, g, "POST", g.ServerURL("words"), g.Placeholder(), strings.NewReader("{}"))
+	res := send(t, g, "POST", g.serverURL("words"), g.Placeholder(), strings.NewReader("{}"))
 	if text := textOf(t, res); res.StatusCode != http.StatusBadGateway || !strings.Contains(text, at.Host+" gave no answer") {
 		t.Errorf("status %d: %s", res.StatusCode, text)
 	}

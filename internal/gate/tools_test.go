@@ -11,7 +11,7 @@ import (
 // What answers cost besides tokens counts, and what tokens cost where they have
 // another price than usual.
 func TestCostsBesidesTokens(t *testing.T) {
-	price := func(_ string, u Tokens) float64 { return float64(u.Output) } // a dollar each
+	price := func(_ string, u tokens) float64 { return float64(u.Output) } // a dollar each
 	const oneSearch = `data: {"type":"response.output_item.added","item":{"type":"web_search_call"}}
 
 data: {"type":"response.output_item.done","item":{"type":"web_search_call"}}
@@ -28,19 +28,19 @@ data: {"type":"response.output_text.delta","delta":"hello"}
 		"two searches":            {Anthropic, `{"model":"m"}`, `{"usage":{"input_tokens":1,"output_tokens":2,"server_tool_use":{"web_search_requests":2}}}`, 2, 0.02},
 		"a program":               {Anthropic, `{"model":"m"}`, `{"content":[{"type":"server_tool_use","name":"bash_code_execution"},{"type":"tool_use","name":"bash"}],"usage":{"input_tokens":1,"output_tokens":2}}`, 2, 0.05},
 		"a program, in a stream":  {Anthropic, `{"model":"m","tools":[{"type":"code_execution_20250825"}]}`, "data: {\"content_block\":{\"type\":\"server_tool_use\",\"name\":\"code_execution\"}}\n\n" + anthropicStream, 40, 0.05},
-		"OpenAI's tools":          {OpenAI, `{"model":"m"}`, `{"output":[{"type":"web_search_call"},{"type":"file_search_call"},{"type":"code_interpreter_call"},{"type":"image_generation_call"},{"type":"function_call"}],"usage":{"input_tokens":1,"output_tokens":2}}`, 2, 0.3075},
-		"a search, in a stream":   {OpenAI, `{"model":"m","tools":[{"type":"web_search"}]}`, oneSearch + `data: {"response":{"output":[{"type":"web_search_call"}],"usage":{"input_tokens":1,"output_tokens":2}}}` + "\n\n", 2, 0.025},
-		"a search that broke off": {OpenAI, `{"model":"m","tools":[{"type":"web_search"}]}`, oneSearch + oneSearch + `data: {"usage":{"input_tokens":1,"output_tokens":2}}` + "\n\n", 2, 0.05},
-		"options of a search":     {OpenAI, `{"model":"m","web_search_options":{}}`, chatWhole, 40, 0.05},
-		"Google's search":         {Gemini, `{"tools":[{"googleSearch":{}}]}`, `{"candidates":[{"groundingMetadata":{"webSearchQueries":["a","b"]}}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}`, 2, 0.07},
-		"sooner, at OpenAI":       {OpenAI, `{"model":"m","service_tier":"priority"}`, responsesWhole, 40, 60},
-		"at some time, at OpenAI": {OpenAI, `{"model":"m","service_tier":"flex"}`, responsesWhole, 40, 0},
+		"OpenAI's tools":          {openAI, `{"model":"m"}`, `{"output":[{"type":"web_search_call"},{"type":"file_search_call"},{"type":"code_interpreter_call"},{"type":"image_generation_call"},{"type":"function_call"}],"usage":{"input_tokens":1,"output_tokens":2}}`, 2, 0.3075},
+		"a search, in a stream":   {openAI, `{"model":"m","tools":[{"type":"web_search"}]}`, oneSearch + `data: {"response":{"output":[{"type":"web_search_call"}],"usage":{"input_tokens":1,"output_tokens":2}}}` + "\n\n", 2, 0.025},
+		"a search that broke off": {openAI, `{"model":"m","tools":[{"type":"web_search"}]}`, oneSearch + oneSearch + `data: {"usage":{"input_tokens":1,"output_tokens":2}}` + "\n\n", 2, 0.05},
+		"options of a search":     {openAI, `{"model":"m","web_search_options":{}}`, chatWhole, 40, 0.05},
+		"Google's search":         {gemini, `{"tools":[{"googleSearch":{}}]}`, `{"candidates":[{"groundingMetadata":{"webSearchQueries":["a","b"]}}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}`, 2, 0.07},
+		"sooner, at OpenAI":       {openAI, `{"model":"m","service_tier":"priority"}`, responsesWhole, 40, 60},
+		"at some time, at OpenAI": {openAI, `{"model":"m","service_tier":"flex"}`, responsesWhole, 40, 0},
 		"sooner, at Anthropic":    {Anthropic, `{"model":"m","speed":"fast"}`, `{"usage":{"input_tokens":1,"output_tokens":2}}`, 2, 10},
-		"sooner, at Google":       {Gemini, `{"service_tier":"PRIORITY"}`, `{"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}`, 2, 2},
+		"sooner, at Google":       {gemini, `{"service_tier":"PRIORITY"}`, `{"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}`, 2, 2},
 		"sooner, of a newer one":  {Anthropic, `{"model":"claude-opus-5","speed":"fast"}`, `{"model":"claude-opus-5","usage":{"input_tokens":1,"output_tokens":2}}`, 2, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := before(t, tt.api, Config{World: World{Open: true}, Limits: Limits{Price: price}}, func(w http.ResponseWriter, r *http.Request) {
+			g := before(t, tt.api, Config{World: World{Open: true}, Limits: limits{Price: price}}, func(w http.ResponseWriter, r *http.Request) {
 				io.Copy(io.Discard, r.Body)
 				if strings.HasPrefix(tt.text, "data:") {
 					stream(w, tt.text)
@@ -63,7 +63,7 @@ func TestCacheOfAnHour(t *testing.T) {
 	m := newMeter(Anthropic, false, newRoom())
 	m.write([]byte(`{"usage":{"input_tokens":1,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":2}}`))
 	m.end()
-	if got, _ := m.total(Tokens{}, true, 0); got != (Tokens{Input: 1, CacheWrite: 30, Output: 2, CacheHour: 20}) {
+	if got, _ := m.total(tokens{}, true, 0); got != (tokens{Input: 1, CacheWrite: 30, Output: 2, CacheHour: 20}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -83,7 +83,7 @@ func TestStreamsAreAskedForTheirUsage(t *testing.T) {
 		for _, length := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
 				var got string
-				g := before(t, OpenAI, Config{}, func(w http.ResponseWriter, r *http.Request) {
+				g := before(t, openAI, Config{}, func(w http.ResponseWriter, r *http.Request) {
 					data, err := io.ReadAll(r.Body)
 					if got = string(data); err != nil || r.ContentLength != int64(len(data)) {
 						t.Errorf("%d bytes came of %d, %v", len(data), r.ContentLength, err)
@@ -116,7 +116,7 @@ func TestToolsAmongWords(t *testing.T) {
 		`data: {"usage":{"input_tokens":1,"output_tokens":2}}` + "\n\n",
 	}
 	next := make(chan struct{}, len(pieces))
-	g := before(t, OpenAI, Config{World: World{Open: true}, Limits: Limits{Price: func(string, Tokens) float64 { return 0 }}}, func(w http.ResponseWriter, r *http.Request) {
+	g := before(t, openAI, Config{World: World{Open: true}, Limits: limits{Price: func(string, tokens) float64 { return 0 }}}, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, p := range pieces {
@@ -125,7 +125,7 @@ func TestToolsAmongWords(t *testing.T) {
 			<-next
 		}
 	})
-	res := ask(t, g, OpenAI, `{"model":"m","tools":[{"type":"web_search"}]}`)
+	res := ask(t, g, openAI, `{"model":"m","tools":[{"type":"web_search"}]}`)
 	for _, p := range pieces {
 		if _, err := io.ReadFull(res.Body, make([]byte, len(p))); err != nil {
 			t.Fatal(err)
@@ -144,13 +144,13 @@ func TestNoShell(t *testing.T) {
 		`{"model":"m","tools":[{"name":"Read"},{"name":"Bash"}]}`:                                              Anthropic,
 		`{"model":"m","tools":[{"name":"\u0042ash"}]}`:                                                         Anthropic,
 		`{"model":"m","tools":[],"tools":[{"type":"bash_20250124","name":"b"}]}`:                               Anthropic,
-		`{"model":"m","tools":[{"type":"local_shell"}]}`:                                                       OpenAI,
-		`{"model":"m","tools":[{"type":"function","name":"exec_command"}]}`:                                    OpenAI,
-		`{"model":"m","tools":[{"type":"function","function":{"name":"shell"}}]}`:                              OpenAI,
-		`{"model":"m","tools":[{"type":"namespace","tools":[{"name":"shell_command"}]}]}`:                      OpenAI,
-		`{"model":"m","tools":[{"type":"custom","name":"exec","description":"### ` + "`exec_command`" + `"}]}`: OpenAI,
-		`{"tools":[{"functionDeclarations":[{"name":"read_file"},{"name":"run_shell_command"}]}]}`:             Gemini,
-		`{"tools":[{"function_declarations":[{"name":"run_shell_command"}]}]}`:                                 Gemini,
+		`{"model":"m","tools":[{"type":"local_shell"}]}`:                                                       openAI,
+		`{"model":"m","tools":[{"type":"function","name":"exec_command"}]}`:                                    openAI,
+		`{"model":"m","tools":[{"type":"function","function":{"name":"shell"}}]}`:                              openAI,
+		`{"model":"m","tools":[{"type":"namespace","tools":[{"name":"shell_command"}]}]}`:                      openAI,
+		`{"model":"m","tools":[{"type":"custom","name":"exec","description":"### ` + "`exec_command`" + `"}]}`: openAI,
+		`{"tools":[{"functionDeclarations":[{"name":"read_file"},{"name":"run_shell_command"}]}]}`:             gemini,
+		`{"tools":[{"function_declarations":[{"name":"run_shell_command"}]}]}`:                                 gemini,
 	} {
 		g := before(t, api, Config{World: World{Open: true}, NoShell: true}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s is passed on", body) })
 		if res := ask(t, g, api, body); res.StatusCode != http.StatusBadRequest || !strings.Contains(textOf(t, res), "by reprise alone") {
@@ -159,7 +159,7 @@ func TestNoShell(t *testing.T) {
 	}
 	for body, api := range map[string]API{
 		`{"model":"m","tools":[{"name":"Read"},{"name":"mcp__reprise__run"}],"messages":[{"role":"user","content":"Bash"}]}`: Anthropic,
-		`{"model":"m","tools":[{"type":"function","function":{"name":"mcp__reprise__run"}}]}`:                                OpenAI,
+		`{"model":"m","tools":[{"type":"function","function":{"name":"mcp__reprise__run"}}]}`:                                openAI,
 	} {
 		g := before(t, api, Config{World: World{Open: true}, NoShell: true}, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) })
 		if res := ask(t, g, api, body); res.StatusCode != http.StatusOK {

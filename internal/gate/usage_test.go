@@ -52,29 +52,29 @@ data: {"modelVersion":"gemini-x","usageMetadata":{"promptTokenCount":50,"toolUse
 )
 
 func TestMeter(t *testing.T) {
-	anthropic, others := Tokens{10, 20, 30, 40, 0}, Tokens{40, 20, 0, 40, 0}
+	anthropic, others := tokens{10, 20, 30, 40, 0}, tokens{40, 20, 0, 40, 0}
 	for name, tt := range map[string]struct {
 		api       API
 		text      string
 		stream    bool
 		model     string
-		want      Tokens
+		want      tokens
 		estimated bool
 	}{
 		"anthropic":               {Anthropic, anthropicStream, true, "claude-x", anthropic, false},
 		"anthropic, whole":        {Anthropic, anthropicWhole, false, "claude-x", anthropic, false},
-		"responses":               {OpenAI, responsesStream, true, "gpt-x", others, false},
-		"responses, whole":        {OpenAI, responsesWhole, false, "gpt-x", others, false},
-		"what a cache was given":  {OpenAI, responsesWrote, false, "gpt-x", Tokens{Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40}, false},
-		"chat":                    {OpenAI, chatStream, true, "gpt-x", others, false},
-		"chat, whole":             {OpenAI, chatWhole, false, "gpt-x", others, false},
-		"gemini":                  {Gemini, geminiStream, true, "gemini-x", others, false},
-		"gemini, whole":           {Gemini, geminiWhole, false, "gemini-x", others, false},
-		"silent about its usage":  {OpenAI, chatUnsaid, true, "gpt-x", Tokens{Input: 100, Output: 10}, true},
-		"no answer":               {Anthropic, "", true, "", Tokens{Input: 100, Output: 1}, true},
-		"no JSON":                 {Anthropic, "<html>", false, "", Tokens{Input: 100, Output: 1}, true},
-		"numbers that are none":   {Anthropic, `{"usage":{"input_tokens":-5,"output_tokens":"7","cache_read_input_tokens":1e300}}`, false, "", Tokens{Output: 1}, true},
-		"a name that is too long": {Anthropic, `{"model":"` + strings.Repeat("x", 200) + `","usage":{"input_tokens":1,"output_tokens":2}}`, false, "", Tokens{Input: 1, Output: 2}, false},
+		"responses":               {openAI, responsesStream, true, "gpt-x", others, false},
+		"responses, whole":        {openAI, responsesWhole, false, "gpt-x", others, false},
+		"what a cache was given":  {openAI, responsesWrote, false, "gpt-x", tokens{Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40}, false},
+		"chat":                    {openAI, chatStream, true, "gpt-x", others, false},
+		"chat, whole":             {openAI, chatWhole, false, "gpt-x", others, false},
+		"gemini":                  {gemini, geminiStream, true, "gemini-x", others, false},
+		"gemini, whole":           {gemini, geminiWhole, false, "gemini-x", others, false},
+		"silent about its usage":  {openAI, chatUnsaid, true, "gpt-x", tokens{Input: 100, Output: 10}, true},
+		"no answer":               {Anthropic, "", true, "", tokens{Input: 100, Output: 1}, true},
+		"no JSON":                 {Anthropic, "<html>", false, "", tokens{Input: 100, Output: 1}, true},
+		"numbers that are none":   {Anthropic, `{"usage":{"input_tokens":-5,"output_tokens":"7","cache_read_input_tokens":1e300}}`, false, "", tokens{Output: 1}, true},
+		"a name that is too long": {Anthropic, `{"model":"` + strings.Repeat("x", 200) + `","usage":{"input_tokens":1,"output_tokens":2}}`, false, "", tokens{Input: 1, Output: 2}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range []int{1, 7, 1 << 20} {
@@ -83,7 +83,7 @@ func TestMeter(t *testing.T) {
 					m.write(p)
 				}
 				m.end()
-				got, estimated := m.total(Tokens{Input: 100}, true, 1000)
+				got, estimated := m.total(tokens{Input: 100}, true, 1000)
 				if got != tt.want || estimated != tt.estimated || m.model != tt.model {
 					t.Errorf("in pieces of %d: %+v, estimated %v, of %q; want %+v, %v, %q", size, got, estimated, m.model, tt.want, tt.estimated, tt.model)
 				}
@@ -97,8 +97,8 @@ func TestMeterOfHalfAnAnswer(t *testing.T) {
 	m := newMeter(Anthropic, true, newRoom())
 	m.write([]byte(anthropicStream[:len(anthropicStream)*2/3]))
 	m.end()
-	got, estimated := m.total(Tokens{Input: 100}, false, 1)
-	if want := (Tokens{10, 20, 30, m.words / bytesPerToken, 0}); got != want || !estimated || m.words == 0 {
+	got, estimated := m.total(tokens{Input: 100}, false, 1)
+	if want := (tokens{10, 20, 30, m.words / bytesPerToken, 0}); got != want || !estimated || m.words == 0 {
 		t.Errorf("%+v, estimated %v, want %+v", got, estimated, want)
 	}
 }
@@ -116,7 +116,7 @@ func TestWhatIsThoughtUnseen(t *testing.T) {
 		"a stream that a client left":       {&exchange{began: ago, asked: request{streams: true}}, context.Canceled, 2000, 20_000},
 		"a short one":                       {&exchange{began: ago, asked: request{streams: true, longest: 30}}, context.Canceled, 30, 30},
 		"several":                           {&exchange{began: ago, asked: request{streams: true, longest: 30, answers: 3}}, context.Canceled, 90, 90},
-		"one that is seen to be a stream":   {&exchange{began: ago, meter: newMeter(OpenAI, true, newRoom())}, context.Canceled, 2000, 20_000},
+		"one that is seen to be a stream":   {&exchange{began: ago, meter: newMeter(openAI, true, newRoom())}, context.Canceled, 2000, 20_000},
 		"a whole one that a client left":    {&exchange{began: ago}, context.Canceled, longestAnswer, longestAnswer},
 		"the same, of a known length":       {&exchange{began: ago, asked: request{longest: 4000}}, context.Canceled, 4000, 4000},
 		"a whole one that a provider ended": {&exchange{began: ago}, io.ErrUnexpectedEOF, 2000, 20_000},
@@ -134,9 +134,9 @@ func TestWhatIsThoughtUnseen(t *testing.T) {
 		"cut after the usage":    {responsesStream, false, 40},
 		"whole, and said little": {chatUnsaid, true, 10},
 	} {
-		m := newMeter(OpenAI, true, newRoom())
+		m := newMeter(openAI, true, newRoom())
 		m.write([]byte(tt.text))
-		if got, _ := m.total(Tokens{}, tt.whole, 500); got.Output != tt.want {
+		if got, _ := m.total(tokens{}, tt.whole, 500); got.Output != tt.want {
 			t.Errorf("%s: %d tokens of output, want %d", name, got.Output, tt.want)
 		}
 	}

@@ -174,7 +174,7 @@ func dialOver(ctx context.Context, over *url.URL, address string) (net.Conn, err
 }
 
 // turnAway answers a request that is not carried out.
-func (g *Gate) turnAway(w http.ResponseWriter, address string, err error) {
+func (g *gate) turnAway(w http.ResponseWriter, address string, err error) {
 	if !errors.Is(err, ErrNotAllowed) {
 		http.Error(w, fmt.Sprintf("reprise: %s: %v", address, err), http.StatusBadGateway)
 		return
@@ -187,7 +187,7 @@ func (g *Gate) turnAway(w http.ResponseWriter, address string, err error) {
 }
 
 // admits reports whether a client of the proxy may use it, and answers it if not.
-func (g *Gate) admits(w http.ResponseWriter, r *http.Request) bool {
+func (g *gate) admits(w http.ResponseWriter, r *http.Request) bool {
 	if g.knowsProxyClient(r) {
 		return true
 	}
@@ -197,7 +197,7 @@ func (g *Gate) admits(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // forward passes on a request that is not within TLS.
-func (g *Gate) forward(w http.ResponseWriter, r *http.Request) {
+func (g *gate) forward(w http.ResponseWriter, r *http.Request) {
 	if !g.admits(w, r) {
 		return
 	}
@@ -217,7 +217,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request) {
 }
 
 // tunnel connects a client with a host, and passes on what they say.
-func (g *Gate) tunnel(w http.ResponseWriter, r *http.Request) {
+func (g *gate) tunnel(w http.ResponseWriter, r *http.Request) {
 	if !g.admits(w, r) {
 		return
 	}

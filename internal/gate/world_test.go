@@ -100,7 +100,7 @@ func site(t *testing.T, secure bool) (address string) {
 }
 
 // through gives a client that goes through the gate.
-func through(g *Gate, address string) *http.Client {
+func through(g *gate, address string) *http.Client {
 	proxy, _ := url.Parse(address)
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, Proxy: http.ProxyURL(proxy), TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
@@ -129,7 +129,7 @@ func TestTheWorldThroughTheGate(t *testing.T) {
 			"localhost": "::1 127.0.0.1", "inside.test": "127.0.0.1", "a.wild.test": "10.0.0.1 fd00::1", "else.test": "93.184.216.34",
 		}),
 	})
-	client := through(g, g.ProxyURL())
+	client := through(g, g.proxyURL())
 	for address, want := range map[string]string{
 		"http://" + plain + "/x":            "here is " + plain,
 		"https://localhost:" + port:         "here is localhost:" + port,
@@ -155,7 +155,7 @@ func TestTheWorldThroughTheGate(t *testing.T) {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}
-	want := []Refused{
+	want := []refused{
 		{g.address, 1},
 		{"127.0.0.1:" + port, 1},
 		{"169.254.169.254:80", 1},
@@ -165,8 +165,8 @@ func TestTheWorldThroughTheGate(t *testing.T) {
 		{"else.test:80", 1},
 		{"inside.test:" + port, 1},
 	}
-	less := cmp.Transformer("set", func(all []Refused) map[Refused]bool {
-		set := map[Refused]bool{}
+	less := cmp.Transformer("set", func(all []refused) map[refused]bool {
+		set := map[refused]bool{}
 		for _, r := range all {
 			set[r] = true
 		}
@@ -210,7 +210,7 @@ func TestANameCannotChangeInBetween(t *testing.T) {
 			return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, nil
 		},
 	})
-	res, err := through(g, g.ProxyURL()).Get("http://localhost:" + port)
+	res, err := through(g, g.proxyURL()).Get("http://localhost:" + port)
 	if err != nil || res.StatusCode != 200 || asked.Load() != 1 {
 		t.Errorf("%v, %v, asked %d times", res, err, asked.Load())
 	}
@@ -219,7 +219,7 @@ func TestANameCannotChangeInBetween(t *testing.T) {
 // A client that sends even requests to the gate through the gate is served.
 func TestTheGateThroughTheGate(t *testing.T) {
 	g := before(t, Anthropic, Config{}, func(w http.ResponseWriter, _ *http.Request) { stream(w, anthropicStream) })
-	proxy, _ := url.Parse(g.ProxyURL())
+	proxy, _ := url.Parse(g.proxyURL())
 	c, err := net.Dial("tcp", proxy.Host)
 	if err != nil {
 		t.Fatal(err)
@@ -266,11 +266,11 @@ func TestTheUsersOwnProxy(t *testing.T) {
 	if got := textOf(t, ask(t, g, Anthropic, `{"model":"m"}`)); got != anthropicStream || came.Load().Host != "models.test" {
 		t.Errorf("%q by way of %+v", got, came.Load())
 	}
-	res, err := through(g, g.ProxyURL()).Get("https://else.test/")
+	res, err := through(g, g.proxyURL()).Get("https://else.test/")
 	if err != nil || textOf(t, res) != "here is else.test" || came.Load().RequestURI != "else.test:443" || came.Load().Header.Get("Proxy-Authorization") != "Basic bWU6d29yZA==" {
 		t.Errorf("%v by way of %+v", err, came.Load())
 	}
-	if _, err := through(g, g.ProxyURL()).Get("https://inside.test/"); err == nil {
+	if _, err := through(g, g.proxyURL()).Get("https://inside.test/"); err == nil {
 		t.Error("it leads to this machine")
 	}
 }
@@ -298,14 +298,14 @@ func TestThePasswordOfTheUsersProxy(t *testing.T) {
 		}
 		return proxy, nil
 	}})
-	res, err := through(g, g.ProxyURL()).Get("http://else.test/")
+	res, err := through(g, g.proxyURL()).Get("http://else.test/")
 	if err != nil || textOf(t, res) != "by way of the proxy" || came.Load().Header.Get("Proxy-Authorization") != "Basic bWU6d29yZA==" || came.Load().RequestURI != "http://else.test/" {
 		t.Errorf("%v by way of %+v", err, came.Load())
 	}
-	if res, err := through(g, g.ProxyURL()).Get("http://" + plain); err != nil || res.StatusCode != http.StatusOK {
+	if res, err := through(g, g.proxyURL()).Get("http://" + plain); err != nil || res.StatusCode != http.StatusOK {
 		t.Errorf("what needs no proxy answers %v, error %v", res, err)
 	}
-	if _, err := through(g, g.ProxyURL()).Get("https://else.test/"); err == nil || came.Load().Method != http.MethodConnect {
+	if _, err := through(g, g.proxyURL()).Get("https://else.test/"); err == nil || came.Load().Method != http.MethodConnect {
 		t.Errorf("error %v by way of %+v", err, came.Load())
 	}
 }
@@ -323,7 +323,7 @@ func TestCloseEndsTunnels(t *testing.T) {
 	}
 	defer near.Close()
 	ask := &http.Request{Method: "CONNECT", Host: l.Addr().String(), URL: &url.URL{Opaque: l.Addr().String()}, Header: http.Header{}}
-	proxy, _ := url.Parse(g.ProxyURL())
+	proxy, _ := url.Parse(g.proxyURL())
 	basic := &http.Request{Header: http.Header{}}
 	basic.SetBasicAuth("reprise", must(proxy.User.Password()))
 	ask.Header.Set("Proxy-Authorization", basic.Header.Get("Authorization"))

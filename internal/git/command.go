@@ -44,7 +44,7 @@ func (r *Repo) offline(ctx context.Context, c call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Do(ctx)
+	return c.do(ctx)
 }
 
 func (r *Repo) placed(env []string, c call) (call, error) {
@@ -340,7 +340,7 @@ func (r *Repo) sign(ctx context.Context, at time.Time, message, tree string, par
 func signed(ctx context.Context, c call) (string, error) {
 	limited, stop := context.WithTimeout(ctx, signingTime)
 	defer stop()
-	out, err := c.Do(limited)
+	out, err := c.do(limited)
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("it took longer than %v", signingTime)
 	}

@@ -68,8 +68,8 @@ func (c configuration) batchMode(env environ) []string {
 	return []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes"}
 }
 
-// Author gives the user's name or address, as part says, as git finds it for an author.
-func (c configuration) Author(env environ, part string) string {
+// author gives the user's name or address, as part says, as git finds it for an author.
+func (c configuration) author(env environ, part string) string {
 	for _, pair := range env.pick("GIT_AUTHOR_" + part) {
 		if _, value, _ := strings.Cut(pair, "="); value != "" {
 			return value
@@ -175,8 +175,8 @@ func settingsEnviron(settings []setting) []string {
 	return env
 }
 
-// Discovery is for finding the user's repository and configuration: all but what points git elsewhere, as in a hook.
-func (e environ) Discovery() []string {
+// discovery is for finding the user's repository and configuration: all but what points git elsewhere, as in a hook.
+func (e environ) discovery() []string {
 	var env []string
 	for _, pair := range e {
 		name, _, _ := strings.Cut(pair, "=")

@@ -68,7 +68,7 @@ func (r *Repo) Patch(ctx context.Context, limit int64) (_ []byte, err error) {
 	}
 	keep, left := fit(slices.DeleteFunc(changes, func(change Change) bool { return change.Path == r.opt.Scrap }), limit)
 	index, err := r.copyIndex(filepath.Join(r.staged.Dir, "index-patch"))
-	env := append(r.staged.Environ(), index...)
+	env := append(r.staged.environ(), index...)
 	if err == nil { // what Git LFS would keep is kept nowhere else
 		err = r.updateIndex(ctx, env, unconverted(), sortChanges(keep))
 	}

@@ -111,8 +111,8 @@ type call struct {
 	Memory  int      // kB of data that git and each of its helpers may hold; 0: no limit
 }
 
-// Do returns the command's standard output. With ctx its group ends: asked first, so that git removes locks, then killed.
-func (c call) Do(ctx context.Context) ([]byte, error) {
+// do returns the command's standard output. With ctx its group ends: asked first, so that git removes locks, then killed.
+func (c call) do(ctx context.Context) ([]byte, error) {
 	args := slices.Concat(fixedSettings(), c.How, c.Args)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	if c.Memory > 0 {

@@ -28,8 +28,8 @@ func FetchFiles(ctx context.Context, top, address, ref, folder string) (commit s
 	const into = "refs/reprise/fetched"
 	fetch := s.inspection(append(FetchArgs(), "--depth=1", "--end-of-options", address, "+"+ref+":"+into)...)
 	fetch.Dir, fetch.Memory = top, memory
-	fetch.Env = append(s.env.Discovery(), "GIT_DIR="+dir, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
-	_, err = fetch.Do(ctx)
+	fetch.Env = append(s.env.discovery(), "GIT_DIR="+dir, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
+	_, err = fetch.do(ctx)
 	if failed, is := errors.AsType[*Error](err); is && ctx.Err() == nil {
 		err = errors.New(failed.Last()) // no run has to do with it
 	}

@@ -94,11 +94,11 @@ func (r *Repo) copyIndex(name string) ([]string, error) {
 
 // newStage makes an index for a stage, and gives the variables by which a command works on it.
 func (r *Repo) newStage() ([]string, error) {
-	if err := r.staged.Empty(); err != nil {
+	if err := r.staged.empty(); err != nil {
 		return nil, err
 	}
 	index, err := r.copyIndex(r.staged.Index())
-	return append(r.staged.Environ(), index...), err
+	return append(r.staged.environ(), index...), err
 }
 
 // put does ops, of which deletions come first, in the index that env names.

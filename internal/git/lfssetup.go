@@ -134,7 +134,7 @@ func (r *Repo) lfsConfig(ctx context.Context) ([]setting, error) {
 	if err == nil {
 		read := r.src.inspection("config", "--file", "-", "--list", "-z", "--no-includes")
 		read.Stdin = stdinOf(text)
-		list, err = read.Do(ctx)
+		list, err = read.do(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read .lfsconfig: %w", err)

@@ -347,7 +347,7 @@ func countCommits(ctx context.Context, git reader, first, second string) (int, e
 
 // ForParts says that git is too old to merge parts or phases that run at the same time, or does not answer.
 func ForParts(ctx context.Context) error {
-	out, err := call{Env: takeEnviron().local(), Args: []string{"version"}}.Do(ctx)
+	out, err := call{Env: takeEnviron().local(), Args: []string{"version"}}.do(ctx)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (l line) do(ctx context.Context, c call) ([]byte, error) {
 	within := cmp.Or(l.patience, patience)
 	calm, stop := context.WithTimeout(ctx, within)
 	defer stop()
-	out, err := c.Do(calm)
+	out, err := c.do(calm)
 	switch {
 	case err != nil && calm.Err() != nil && ctx.Err() == nil:
 		err = &prompts.Error{Err: errNoAnswer, Reason: metadata.Because("git_no_answer",

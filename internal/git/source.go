@@ -121,7 +121,7 @@ func trusting(dir string) string {
 func (s *Source) locate(ctx context.Context) error {
 	out, err := s.discovery("rev-parse", "--path-format=absolute",
 		"--is-bare-repository", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
-		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD", originHead).Do(ctx)
+		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD", originHead).do(ctx)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	said := stderrOf(err)
 	unknown := strings.Contains(said, "unknown revision") // else git did not answer what is missing
@@ -158,12 +158,12 @@ func (s *Source) locate(ctx context.Context) error {
 }
 
 func (s *Source) readConfig(ctx context.Context) error {
-	out, err := s.discovery("config", "--list", "-z", "--includes").Do(ctx)
+	out, err := s.discovery("config", "--list", "-z", "--includes").do(ctx)
 	if err != nil {
 		return fmt.Errorf("read the configuration of %s: %w", s.Dir, err)
 	}
 	s.config = parseConfig(out)
-	s.UserName, s.UserEmail = s.config.Author(s.env, "NAME"), s.config.Author(s.env, "EMAIL")
+	s.UserName, s.UserEmail = s.config.author(s.env, "NAME"), s.config.author(s.env, "EMAIL")
 	return nil
 }
 
@@ -194,7 +194,7 @@ func (s *Source) findRemotes(ctx context.Context) error {
 	if !slices.ContainsFunc(s.config, func(c setting) bool { return strings.HasPrefix(c.Key, "remote.") }) {
 		return nil
 	}
-	out, err := s.discovery("remote", "-v").Do(ctx)
+	out, err := s.discovery("remote", "-v").do(ctx)
 	if err != nil {
 		return fmt.Errorf("find the addresses of remotes: %w", err)
 	}
@@ -213,13 +213,13 @@ func (s *Source) findRemotes(ctx context.Context) error {
 
 // discovery is a command of git in the user's folder, with the user's own configuration.
 func (s *Source) discovery(args ...string) call {
-	return call{Dir: s.Dir, Env: s.env.Discovery(), Args: args}
+	return call{Dir: s.Dir, Env: s.env.discovery(), Args: args}
 }
 
 // inspect runs git on the user's git directory: only commands that look at refs and objects, or move the run's own
 // branch, since these run nothing that a configuration file can name.
 func (s *Source) inspect(ctx context.Context, args ...string) ([]byte, error) {
-	return s.inspection(args...).Do(ctx)
+	return s.inspection(args...).do(ctx)
 }
 
 // offline is how objects are read that are here.
@@ -227,7 +227,7 @@ func (s *Source) offline() reader {
 	return func(ctx context.Context, c call) ([]byte, error) {
 		at := s.inspection()
 		c.Dir, c.Env = at.Dir, at.Env
-		return c.Do(ctx)
+		return c.do(ctx)
 	}
 }
 
@@ -259,7 +259,7 @@ func (s *Source) moveRef(ctx context.Context, ref, to, from string) error {
 	if c.Args = []string{"update-ref", "-m", "reprise", ref, to}; from != "" {
 		c.Args = append(c.Args, from)
 	}
-	_, err := c.Do(context.WithoutCancel(ctx))
+	_, err := c.do(context.WithoutCancel(ctx))
 	if err == nil {
 		return nil
 	}

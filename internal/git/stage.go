@@ -112,16 +112,16 @@ type quarantine struct {
 	Into string // the folder where the objects of the run are
 }
 
-// Environ are the variables of a command whose objects go to the quarantine.
-func (q quarantine) Environ() []string {
+// environ are the variables of a command whose objects go to the quarantine.
+func (q quarantine) environ() []string {
 	return []string{"GIT_OBJECT_DIRECTORY=" + q.Dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quotePath(q.Into)}
 }
 
 // Index is the index of what is staged.
 func (q quarantine) Index() string { return filepath.Join(q.Dir, "index") }
 
-// Empty throws away what was staged before.
-func (q quarantine) Empty() error {
+// empty throws away what was staged before.
+func (q quarantine) empty() error {
 	if err := os.RemoveAll(q.Dir); err != nil {
 		return err
 	}

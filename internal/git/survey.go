@@ -232,6 +232,6 @@ func (s *Source) Behind(ctx context.Context, ref, base, from string) (BaseState,
 	defer remove()
 	return compareWithBase(ctx, func(ctx context.Context, c call) ([]byte, error) {
 		c.Dir, c.Env = dir, append(s.env.local(), "GIT_DIR="+dir)
-		return c.Do(ctx)
+		return c.do(ctx)
 	}, tip, other, from)
 }

@@ -99,7 +99,7 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 	case status == http.StatusFound && c.leads:
 		return nil
 	case status >= 300 && status < 400:
-		return f.problem(c.What, Redirected, metadata.Because("github_redirects"),
+		return f.problem(c.What, redirected, metadata.Because("github_redirects"),
 			metadata.Because("do_check_moved"), nil)
 	case strings.Contains(resp.Header.Get("Content-Type"), "html") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")): // a page for people
 		p := f.unreadable(c.What, metadata.Because("github_page"), nil)
@@ -306,7 +306,7 @@ func (f forge) problem(what string, kind Kind, why, do metadata.Reason, err erro
 }
 
 func (f forge) unreadable(what string, how metadata.Reason, err error) *Error {
-	return f.problem(what, Unreadable, metadata.Because("github_unusable", "how", how),
+	return f.problem(what, unreadable, metadata.Because("github_unusable", "how", how),
 		metadata.Because("do_check_api"), err)
 }
 

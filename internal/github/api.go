@@ -36,8 +36,8 @@ type Request struct {
 	doubts  bool   // that it is not there is believed when it was said twice
 }
 
-// Answer is what came besides the value that was asked for.
-type Answer struct {
+// answer is what came besides the value that was asked for.
+type answer struct {
 	Header http.Header
 	More   bool // another page follows
 	Last   int  // of the first page of a list of hundreds, the number of the last; 0: the forge does not say
@@ -49,7 +49,7 @@ type Answer struct {
 
 // follows reports whether another page of a list follows one with so many entries, as the Link
 // header says. Without one, as from forges that send none, a full page has another behind it.
-func (a Answer) follows(count int) bool {
+func (a answer) follows(count int) bool {
 	return a.More || a.Header.Get("Link") == "" && count >= perPage
 }
 
@@ -76,7 +76,7 @@ type call struct {
 }
 
 // do makes a call, and gives the value in the answer; as any, whatever that is.
-func do[T any](ctx context.Context, a *api, r Request) (value T, got Answer, err error) {
+func do[T any](ctx context.Context, a *api, r Request) (value T, got answer, err error) {
 	if got, err = a.send(ctx, r); err == nil {
 		err = a.decode(r, got, &value)
 	}
@@ -84,7 +84,7 @@ func do[T any](ctx context.Context, a *api, r Request) (value T, got Answer, err
 }
 
 // Ask makes a call as all others are made, and reads the answer into into, unless that is nil.
-func (c Repo) Ask(ctx context.Context, r Request, into any) (Answer, error) {
+func (c Repo) Ask(ctx context.Context, r Request, into any) (answer, error) {
 	r.Path = c.path() + r.Path
 	got, err := c.send(ctx, r)
 	if err == nil && into != nil {
@@ -94,15 +94,15 @@ func (c Repo) Ask(ctx context.Context, r Request, into any) (Answer, error) {
 }
 
 // send makes a call, more than once where that may help.
-func (a *api) send(ctx context.Context, r Request) (got Answer, err error) {
+func (a *api) send(ctx context.Context, r Request) (got answer, err error) {
 	r.Method = cmp.Or(r.Method, http.MethodGet)
 	r.Repeatable = r.Repeatable || r.Method != http.MethodPost
 	k := &call{Request: r, began: a.retry.now()}
 	if strings.HasPrefix(r.Path, nowhere) {
-		return Answer{}, fmt.Errorf("%s: that cannot be: it takes the names of an owner and a repository, and numbers from 1", r.What)
+		return answer{}, fmt.Errorf("%s: that cannot be: it takes the names of an owner and a repository, and numbers from 1", r.What)
 	}
 	if err := a.spaced(ctx, k); err != nil {
-		return Answer{}, err
+		return answer{}, err
 	}
 	var body []byte
 	at, err := a.retry.base.Parse(r.Path)
@@ -110,11 +110,11 @@ func (a *api) send(ctx context.Context, r Request) (got Answer, err error) {
 		body, err = json.Marshal(a.masked(r.Body))
 	}
 	if err != nil {
-		return Answer{}, fmt.Errorf("%s: %w", r.What, err)
+		return answer{}, fmt.Errorf("%s: %w", r.What, err)
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, k.Method, at.String(), body)
 	if err != nil {
-		return Answer{}, a.retry.broken(k, err)
+		return answer{}, a.retry.broken(k, err)
 	}
 	a.head(req.Header, k, body != nil)
 	var problem *Error
@@ -136,9 +136,9 @@ func (a *api) send(ctx context.Context, r Request) (got Answer, err error) {
 	_, _ = client.Do(req) // read has what came of it
 	switch got.ambiguous = k.ambiguous; {
 	case ctx.Err() != nil:
-		return Answer{}, context.Cause(ctx)
+		return answer{}, context.Cause(ctx)
 	case problem != nil:
-		return Answer{ambiguous: k.ambiguous}, problem
+		return answer{ambiguous: k.ambiguous}, problem
 	}
 	return got, nil
 }
@@ -155,27 +155,27 @@ func (a *api) head(h http.Header, k *call, hasBody bool) {
 		h.Set("Authorization", "Bearer "+a.token)
 	}
 	if before, ok := a.kept.Load(k.Path); ok && k.Cached {
-		h.Set("If-None-Match", before.(Answer).Header.Get("ETag"))
+		h.Set("If-None-Match", before.(answer).Header.Get("ETag"))
 	}
 }
 
 // read reads what came of a try, the whole answer, because a connection can break in its
 // middle. It says what is wrong with it.
-func (a *api) read(k *call, resp *http.Response, err error) (Answer, *Error) {
+func (a *api) read(k *call, resp *http.Response, err error) (answer, *Error) {
 	k.tries++
 	k.wait = firstPause << (k.tries - 1)
 	k.wait += rand.N(k.wait / 4) // so that jobs that failed together do not come back together
 	if err != nil {
-		return Answer{}, a.retry.broken(k, err)
+		return answer{}, a.retry.broken(k, err)
 	}
-	got := Answer{Header: resp.Header, status: resp.StatusCode}
+	got := answer{Header: resp.Header, status: resp.StatusCode}
 	got.body, err = readAll(resp)
 	resp.Body = http.NoBody
 	if problem := a.retry.classify(k, resp, got.body, err); problem != nil {
 		return got, problem
 	}
 	if before, ok := a.kept.Load(k.Path); ok && k.Cached && got.status == http.StatusNotModified {
-		return before.(Answer), nil
+		return before.(answer), nil
 	}
 	for _, m := range linkForm().FindAllStringSubmatch(strings.Join(got.Header.Values("Link"), ","), -1) {
 		if u, err := url.Parse(m[1]); err == nil {
@@ -195,7 +195,7 @@ func (a *api) read(k *call, resp *http.Response, err error) (Answer, *Error) {
 var linkForm = text.Pattern(`<([^<>]+)>;\s*rel="(next|last)"`)
 
 // decode reads the value of an answer, if it has one.
-func (a *api) decode(r Request, got Answer, into any) error {
+func (a *api) decode(r Request, got answer, into any) error {
 	if got.status == http.StatusNoContent || got.status >= 300 {
 		return nil
 	}

@@ -88,7 +88,7 @@ func acts() []act {
 		}},
 		{name: "Role", what: "read what ada may do in acme/widget: ", answers: []string{"404"}, do: func(ctx context.Context, s *stand) error {
 			r, err := s.gh.In("acme/widget").Role(ctx, "ada")
-			return expect(err, r == RoleWrite || r == RoleNone, r)
+			return expect(err, r == RoleWrite || r == roleNone, r)
 		}},
 		{name: "Comments", what: "read the comments of issue 7 of acme/widget: ", do: func(ctx context.Context, s *stand) error {
 			list, changed, err := s.thread.Comments(ctx, time.Time{})
@@ -186,9 +186,9 @@ func troubles() []trouble {
 		{"410", githubtest.Status(410, "Gone"), Gone, false},
 		{"422", githubtest.Status(422, "Validation Failed"), Refused, false},
 		{"451", githubtest.Status(451, "Repository access blocked"), Forbidden, false},
-		{"404 as a page", githubtest.Page(404), Unreadable, false},
-		{"elsewhere", with(githubtest.Fault{Status: 307, Body: "{}"}, "Location", "https://evil.example/"), Redirected, false},
-		{"no GET of it", with(githubtest.Fault{Status: 301, Body: "{}"}, "Location", "https://evil.example/"), Redirected, false},
+		{"404 as a page", githubtest.Page(404), unreadable, false},
+		{"elsewhere", with(githubtest.Fault{Status: 307, Body: "{}"}, "Location", "https://evil.example/"), redirected, false},
+		{"no GET of it", with(githubtest.Fault{Status: 301, Body: "{}"}, "Location", "https://evil.example/"), redirected, false},
 	}
 	for _, w := range []trouble{
 		{"429", with(githubtest.Status(429, "slow down"), "Retry-After", "7"), "", true},
@@ -278,7 +278,7 @@ func (w trouble) becomes() Kind {
 	case strings.HasPrefix(w.name, "hang"):
 		return Silent
 	case strings.HasPrefix(w.name, "half"):
-		return Unreadable
+		return unreadable
 	case strings.HasPrefix(w.name, "429"), strings.HasPrefix(w.name, "secondary"):
 		return RateLimited
 	}

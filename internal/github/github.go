@@ -199,8 +199,8 @@ const (
 	Refused     Kind = "refused"      // any other answer between 400 and 499
 	Unavailable Kind = "unavailable"  // no connection, or an answer from 500 up
 	Silent      Kind = "silent"       // no answer in time
-	Unreadable  Kind = "unreadable"   // an answer that is not what the API gives
-	Redirected  Kind = "redirected"   // an answer that leads to another host
+	unreadable  Kind = "unreadable"   // an answer that is not what the API gives
+	redirected  Kind = "redirected"   // an answer that leads to another host
 )
 
 // Error says that something could not be had from GitHub, or done there.

@@ -178,18 +178,18 @@ func TestFaults(t *testing.T) {
 		{"502 stays", canary, times(9, githubtest.Page(502)), []time.Duration{s, 2 * s, 4 * s}, Unavailable, "HOST does not work at the moment (502 Bad Gateway, tried 4 times): try again later"},
 		{"503 with Retry-After", canary, times(1, with(githubtest.Status(503, "x"), "Retry-After", "7")), []time.Duration{7 * s}, "", ""},
 		{"503 for an hour", canary, times(1, with(githubtest.Status(503, "x"), "Retry-After", "3600")), nil, Unavailable, "503"},
-		{"page", canary, times(1, githubtest.Page(200)), nil, Unreadable, "HOST gives no usable answer: answered with a web page instead of JSON: check that this is the address of an API"},
-		{"page 404", canary, times(1, githubtest.Page(404)), nil, Unreadable, "answered with a web page"},
-		{"page that calls itself JSON", canary, times(1, githubtest.Fault{Body: " <html>"}), nil, Unreadable, "a web page"},
+		{"page", canary, times(1, githubtest.Page(200)), nil, unreadable, "HOST gives no usable answer: answered with a web page instead of JSON: check that this is the address of an API"},
+		{"page 404", canary, times(1, githubtest.Page(404)), nil, unreadable, "answered with a web page"},
+		{"page that calls itself JSON", canary, times(1, githubtest.Fault{Body: " <html>"}), nil, unreadable, "a web page"},
 		{"half of the JSON, once", canary, times(1, githubtest.Fault{Body: `{"number":7,"tit`}), []time.Duration{s}, "", ""},
-		{"half of the JSON", canary, times(9, githubtest.Fault{Body: `{"number":7,"tit`}), []time.Duration{s, 2 * s, 4 * s}, Unreadable, "cut off"},
+		{"half of the JSON", canary, times(9, githubtest.Fault{Body: `{"number":7,"tit`}), []time.Duration{s, 2 * s, 4 * s}, unreadable, "cut off"},
 		{"cut", canary, times(1, githubtest.Fault{Body: `{"number":7`, Cut: true}), []time.Duration{s}, "", ""},
-		{"cut after what looks whole", canary, times(9, githubtest.Fault{Body: `{"number":7,"title":"T"}`, Cut: true}), []time.Duration{s, 2 * s, 4 * s}, Unreadable, "its answer is cut off (tried 4 times)"},
-		{"empty", canary, times(9, githubtest.Fault{}), []time.Duration{s, 2 * s, 4 * s}, Unreadable, "cut off"},
-		{"too long", canary, times(1, githubtest.Fault{Body: `"` + strings.Repeat("x", maxAnswer) + `"`}), nil, Unreadable, "more than 32 MB"},
-		{"something else", canary, times(1, githubtest.Fault{Body: `{"hello":1}`}), nil, Unreadable, "what it sent is no issue"},
-		{"a list", canary, times(1, githubtest.Fault{Body: `[]`}), nil, Unreadable, "it is not what was asked for"},
-		{"number as text", canary, times(1, githubtest.Fault{Body: `{"number":"7"}`}), nil, Unreadable, "its number is a string"},
+		{"cut after what looks whole", canary, times(9, githubtest.Fault{Body: `{"number":7,"title":"T"}`, Cut: true}), []time.Duration{s, 2 * s, 4 * s}, unreadable, "its answer is cut off (tried 4 times)"},
+		{"empty", canary, times(9, githubtest.Fault{}), []time.Duration{s, 2 * s, 4 * s}, unreadable, "cut off"},
+		{"too long", canary, times(1, githubtest.Fault{Body: `"` + strings.Repeat("x", maxAnswer) + `"`}), nil, unreadable, "more than 32 MB"},
+		{"something else", canary, times(1, githubtest.Fault{Body: `{"hello":1}`}), nil, unreadable, "what it sent is no issue"},
+		{"a list", canary, times(1, githubtest.Fault{Body: `[]`}), nil, unreadable, "it is not what was asked for"},
+		{"number as text", canary, times(1, githubtest.Fault{Body: `{"number":"7"}`}), nil, unreadable, "its number is a string"},
 		{"dropped once", canary, times(1, githubtest.Fault{Drop: true}), []time.Duration{s}, "", ""},
 		{"dropped", canary, times(9, githubtest.Fault{Drop: true}), []time.Duration{s, 2 * s, 4 * s}, Unavailable, "HOST cannot be reached: EOF (tried 4 times): check the network"},
 		{"hangs once", canary, times(1, githubtest.Fault{Hang: true}), []time.Duration{s}, "", ""},
@@ -273,14 +273,14 @@ func TestRedirects(t *testing.T) {
 		}
 		s.Fault(route, with(githubtest.Fault{Status: status, Body: "{}"}, "Location", evil.URL+"/repos/acme/widget/issues/7"))
 		_, err = gh.In("acme/widget").Issue(t.Context(), 7)
-		checkError(t, err, Redirected, "redirects to another place")
+		checkError(t, err, redirected, "redirects to another place")
 	}
 	s.Fault(route, with(githubtest.Fault{Status: 301, Body: "{}"}, "Location", s.URL+"/repos/acme/gadget/issues/9"))
 	_, err := gh.In("acme/widget").Issue(t.Context(), 7)
 	checkError(t, err, Gone, "moved it to number 9 of another repository: use that one: https://github.com/acme/gadget/issues/9")
 	s.Fault(route, times(9, with(githubtest.Fault{Status: 302, Body: "{}"}, "Location", s.URL+"/repos/acme/widget/issues/7"))...)
 	_, err = gh.In("acme/widget").Issue(t.Context(), 7)
-	checkError(t, err, Redirected, "302")
+	checkError(t, err, redirected, "302")
 	if len(elsewhere) > 0 {
 		t.Errorf("the other host got %d requests, the first: %v", len(elsewhere), elsewhere[0].Header)
 	}

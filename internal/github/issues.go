@@ -93,7 +93,7 @@ func (c Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error)
 			return Issue{}, false, err
 		}
 		for _, w := range list {
-			if !w.IsPullRequest() && me.Is(userOf(w.User)) && firstLine(w.GetBody()) == marker {
+			if !w.IsPullRequest() && me.is(userOf(w.User)) && firstLine(w.GetBody()) == marker {
 				return w.issue(), true, nil
 			}
 		}
@@ -117,10 +117,10 @@ func (c Repo) OpenIssues(ctx context.Context, labels []string, search string) (a
 	query.Set("sort", "created")
 	query.Set("per_page", strconv.Itoa(perPage))
 	more = true
-	for n := 1; more && n <= MostListed/perPage; n++ { // GitHub's search gives no more
+	for n := 1; more && n <= mostListed/perPage; n++ { // GitHub's search gives no more
 		query.Set("page", strconv.Itoa(n))
 		r.Path = at + query.Encode()
-		list, got := struct{ Items []*typedIssue }{}, Answer{}
+		list, got := struct{ Items []*typedIssue }{}, answer{}
 		if search != "" {
 			list, got, err = do[struct{ Items []*typedIssue }](ctx, c.api, r)
 		} else {
@@ -140,8 +140,8 @@ func (c Repo) OpenIssues(ctx context.Context, labels []string, search string) (a
 	return all, more, nil
 }
 
-// MostListed is how many issues and pull requests OpenIssues looks at.
-const MostListed = 1000
+// mostListed is how many issues and pull requests OpenIssues looks at.
+const mostListed = 1000
 
 // AddSubIssue puts the issue with id child (Issue.ID, not its number) under issue parent. One that is there already
 // is left there. A forge without sub-issues gives one of kind NotFound.

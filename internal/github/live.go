@@ -106,7 +106,7 @@ func (l *Live) locate(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case known && c.ID == id && me.Is(c.Author) && firstLine(c.Body) == l.marker:
+		case known && c.ID == id && me.is(c.Author) && firstLine(c.Body) == l.marker:
 			l.comment, l.shown = c, c.Body
 		default:
 			l.comment = Comment{}

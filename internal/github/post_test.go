@@ -221,7 +221,7 @@ func TestRedirectedPost(t *testing.T) {
 			t.Errorf("%d: %d comments, error %v", status, n, err)
 		}
 		if !good {
-			checkError(t, err, Redirected, "redirects to another place")
+			checkError(t, err, redirected, "redirects to another place")
 		}
 	}
 }
@@ -258,8 +258,8 @@ func TestQueryErrors(t *testing.T) {
 		{"forbidden", `{"data":null,"errors":[{"type":"FORBIDDEN","message":"Resource not accessible by integration"}]}`, Forbidden, `"Resource not accessible by integration"): the token needs pull-requests: write`},
 		{"not found", `{"errors":[{"type":"NOT_FOUND","message":"Could not resolve to a node"}]}`, NotFound, `mark it ready for review by hand: https://github.com/acme/widget/pull/20`},
 		{"other", `{"errors":[{"message":"Something ` + canary + `"}]}`, Refused, `"Something [token]"`},
-		{"no data", `{}`, Unreadable, "it is not what was asked for"},
-		{"strange", `{"errors":"no"}`, Unreadable, "its errors is a string"},
+		{"no data", `{}`, unreadable, "it is not what was asked for"},
+		{"strange", `{"errors":"no"}`, unreadable, "its errors is a string"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStand(t)

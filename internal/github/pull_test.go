@@ -104,7 +104,7 @@ func TestMayOpenPull(t *testing.T) {
 	}
 	s := newStand(t)
 	s.Fault("POST /repos/acme/widget/pulls", githubtest.Fault{Status: 201, Body: `{"number":5}`})
-	checkError(t, s.gh.In("acme/widget").MayOpenPull(t.Context(), "main"), Unreadable, "it made what cannot be; look for it, and remove it")
+	checkError(t, s.gh.In("acme/widget").MayOpenPull(t.Context(), "main"), unreadable, "it made what cannot be; look for it, and remove it")
 }
 
 func TestRole(t *testing.T) {
@@ -119,8 +119,8 @@ func TestRole(t *testing.T) {
 	s.Suspend("sue")
 	s.Permit(widget, "helper[bot]", "write")
 	for login, want := range map[string]Role{
-		"amy": RoleAdmin, "max": RoleMaintain, "will": RoleWrite, "tim": RoleTriage, "rob": RoleRead, "nan": RoleNone, "acme": RoleAdmin,
-		"rita": RoleWrite, "mona": RoleMaintain, "eve": RoleRead, "sue": RoleNone, "somebody": RoleRead, "helper[bot]": RoleWrite,
+		"amy": RoleAdmin, "max": RoleMaintain, "will": RoleWrite, "tim": RoleTriage, "rob": roleRead, "nan": roleNone, "acme": RoleAdmin,
+		"rita": RoleWrite, "mona": RoleMaintain, "eve": roleRead, "sue": roleNone, "somebody": roleRead, "helper[bot]": RoleWrite,
 	} {
 		if r, err := s.gh.In("acme/widget").Role(t.Context(), login); err != nil || r != want {
 			t.Errorf("%s: %s, error %v, want %s", login, r, err, want)
@@ -128,7 +128,7 @@ func TestRole(t *testing.T) {
 	}
 	for _, f := range []githubtest.Fault{githubtest.Status(403, "no"), githubtest.Status(401, "no"), {Body: "[]"}} {
 		s.Fault("GET /repos/acme/widget/collaborators/amy/permission", f)
-		if r, err := s.gh.In("acme/widget").Role(t.Context(), "amy"); err == nil || r != RoleNone {
+		if r, err := s.gh.In("acme/widget").Role(t.Context(), "amy"); err == nil || r != roleNone {
 			t.Errorf("%s, error %v", r, err)
 		}
 	}
@@ -147,8 +147,8 @@ func TestRoleIsAskedForTwice(t *testing.T) {
 	}{
 		{"at once", nil, RoleWrite, 1},
 		{"for a moment", []githubtest.Fault{none}, RoleWrite, 2},
-		{"for good", []githubtest.Fault{none, none, none}, RoleNone, 2},
-		{"after no answer", []githubtest.Fault{githubtest.Status(502, "Server Error"), none, none}, RoleNone, 2},
+		{"for good", []githubtest.Fault{none, none, none}, roleNone, 2},
+		{"after no answer", []githubtest.Fault{githubtest.Status(502, "Server Error"), none, none}, roleNone, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStand(t)
@@ -239,7 +239,7 @@ func TestAddSubIssue(t *testing.T) {
 func TestOpenIssues(t *testing.T) {
 	s := newStand(t)
 	repo := s.gh.In("acme/widget")
-	for n := range MostListed + 3 {
+	for n := range mostListed + 3 {
 		s.AddIssue(widget, githubtest.Issue{Number: 100 + n, Title: "Many", Labels: []string{"many"}})
 	}
 	s.AddIssue(widget, githubtest.Issue{Number: 5, Title: "Ready", Labels: []string{"ready", "P1"}, Blocked: 2})
@@ -259,8 +259,8 @@ func TestOpenIssues(t *testing.T) {
 		{search: "label:ready", want: 1},
 		{search: "label:ready repo:acme/other"},
 		{search: "label:none"},
-		{labels: []string{"many"}, want: MostListed, more: true},
-		{search: "label:many", want: MostListed, more: true},
+		{labels: []string{"many"}, want: mostListed, more: true},
+		{search: "label:many", want: mostListed, more: true},
 	} {
 		all, more, err := repo.OpenIssues(t.Context(), tt.labels, tt.search)
 		if err != nil || len(all) != tt.want || more != tt.more {

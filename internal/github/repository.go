@@ -47,7 +47,7 @@ func granted(permissions map[string]bool) Role {
 	for _, p := range []struct {
 		name string
 		role Role
-	}{{"admin", RoleAdmin}, {"maintain", RoleMaintain}, {"push", RoleWrite}, {"triage", RoleTriage}, {"pull", RoleRead}} {
+	}{{"admin", RoleAdmin}, {"maintain", RoleMaintain}, {"push", RoleWrite}, {"triage", RoleTriage}, {"pull", roleRead}} {
 		if permissions[p.name] {
 			return p.role
 		}
@@ -55,7 +55,7 @@ func granted(permissions map[string]bool) Role {
 	if permissions == nil {
 		return ""
 	}
-	return RoleNone
+	return roleNone
 }
 
 // File reads a file of a repository as it is on a branch. Name is a path from the top. A file that is not there is an
@@ -175,9 +175,9 @@ func (c Repo) Role(ctx context.Context, login string) (Role, error) {
 	w, err := c.permission(ctx, login, Request{What: fmt.Sprintf("read what %s may do in %s", login, c.Name), gitea: giteaRole, doubts: true})
 	switch {
 	case IsKind(err, NotFound):
-		return RoleNone, nil
+		return roleNone, nil
 	case err != nil:
-		return RoleNone, err
+		return roleNone, err
 	}
 	return cmp.Or(granted(w.User.Permissions), parseRole(w.GetPermission())), nil // some forges send the word alone
 }
@@ -204,8 +204,8 @@ type Role string
 
 // The roles, the smallest first.
 const (
-	RoleNone     Role = "none"
-	RoleRead     Role = "read"
+	roleNone     Role = "none"
+	roleRead     Role = "read"
 	RoleTriage   Role = "triage"
 	RoleWrite    Role = "write"
 	RoleMaintain Role = "maintain"
@@ -214,7 +214,7 @@ const (
 
 // rank is the place of a role among the others; -1 if it is none.
 func (r Role) rank() int {
-	return slices.Index([]Role{RoleNone, RoleRead, RoleTriage, RoleWrite, RoleMaintain, RoleAdmin}, r)
+	return slices.Index([]Role{roleNone, roleRead, RoleTriage, RoleWrite, RoleMaintain, RoleAdmin}, r)
 }
 
 // AtLeast reports whether a role is min or greater. A word that is no role is
@@ -229,5 +229,5 @@ func parseRole(s string) Role {
 	case r.rank() >= 0:
 		return r
 	}
-	return RoleNone
+	return roleNone
 }

@@ -34,7 +34,7 @@ func TestMayWrite(t *testing.T) {
 		t.Errorf("a forge that cannot tell: error %v", err)
 	}
 	s.Fault("POST /repos/acme/widget/git/refs", githubtest.Fault{Status: 201, Body: `{}`})
-	if err := gh.In("acme/widget").MayPush(t.Context()); !IsKind(err, Unreadable) {
+	if err := gh.In("acme/widget").MayPush(t.Context()); !IsKind(err, unreadable) {
 		t.Errorf("a forge that takes everything: error %v", err)
 	}
 	for _, r := range s.Requests() {

@@ -21,9 +21,9 @@ type User struct {
 	Type  string // User, Bot, Organization, Mannequin, or empty
 }
 
-// Is reports whether two accounts are the same. Names can be taken over by
+// is reports whether two accounts are the same. Names can be taken over by
 // somebody else, so the number decides where both have one.
-func (u User) Is(other User) bool {
+func (u User) is(other User) bool {
 	if u.ID != 0 && other.ID != 0 {
 		return u.ID == other.ID
 	}

@@ -111,7 +111,7 @@ func (t *Thread) read(ctx context.Context, since time.Time) (all []Comment, err 
 }
 
 // page reads one part of the list of comments.
-func (t *Thread) page(ctx context.Context, since time.Time, n int) (list []Comment, got Answer, err error) {
+func (t *Thread) page(ctx context.Context, since time.Time, n int) (list []Comment, got answer, err error) {
 	query := url.Values{"per_page": {strconv.Itoa(perPage)}, "page": {strconv.Itoa(n)}}
 	if !since.IsZero() {
 		query.Set("since", since.UTC().Format(time.RFC3339))
@@ -134,7 +134,7 @@ func (t *Thread) Newest(ctx context.Context, requests int) (list []Comment, whol
 	more, n := first.follows(len(list)), max(first.Last, 2) // from the end, if it is known where that is
 	for read := 1; err == nil && more && read < requests; read++ {
 		var next []Comment
-		var got Answer
+		var got answer
 		if next, got, err = t.page(ctx, time.Time{}, n); first.Last > 1 {
 			n, more = n-1, n > 2
 		} else {
@@ -211,7 +211,7 @@ func (t *Thread) find(ctx context.Context, marker string, since time.Time) (firs
 	}
 	for _, c := range list {
 		switch {
-		case !me.Is(c.Author) || firstLine(c.Body) != marker:
+		case !me.is(c.Author) || firstLine(c.Body) != marker:
 		case first.ID == 0:
 			first = c
 		default:
@@ -311,7 +311,7 @@ func (t *Thread) reacted(ctx context.Context, comment int64) (ours []*github.Rea
 			return nil, false, err
 		}
 		for _, r := range list {
-			if by := userOf(r.User); by.Is(me) || by.Login == workflowsLogin && by.Type == "Bot" {
+			if by := userOf(r.User); by.is(me) || by.Login == workflowsLogin && by.Type == "Bot" {
 				ours = append(ours, r)
 			}
 		}

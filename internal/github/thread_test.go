@@ -144,7 +144,7 @@ func TestCommentWithoutID(t *testing.T) {
 	s := newStand(t)
 	s.Fault("GET /repos/acme/widget/issues/7/comments", githubtest.Fault{Body: `[{"body":"/run"}]`})
 	_, _, err := s.thread.Comments(t.Context(), time.Time{})
-	checkError(t, err, Unreadable, "a comment in it has no id")
+	checkError(t, err, unreadable, "a comment in it has no id")
 }
 
 // A comment of one thread is not found in another one.
@@ -162,7 +162,7 @@ func TestReactionIsFreshOnce(t *testing.T) {
 	s.AddReaction(widget, s.comment, "bob", "eyes") // somebody else's
 	for i, r := range []Reaction{Eyes, Eyes, Rocket, ThumbsDown, Confused, Rocket} {
 		fresh, err := s.thread.React(t.Context(), s.comment, r)
-		if err != nil || fresh != (i != 1 && i != 5) || !s.gh.self.user.Is(User{Login: "ada"}) {
+		if err != nil || fresh != (i != 1 && i != 5) || !s.gh.self.user.is(User{Login: "ada"}) {
 			t.Errorf("%d, %s: fresh %t, error %v", i, r, fresh, err)
 		}
 	}

@@ -19,7 +19,7 @@ func TestRoleOf(t *testing.T) {
 }
 
 func TestRoleAtLeast(t *testing.T) {
-	all := []Role{RoleNone, RoleRead, RoleTriage, RoleWrite, RoleMaintain, RoleAdmin}
+	all := []Role{roleNone, roleRead, RoleTriage, RoleWrite, RoleMaintain, RoleAdmin}
 	for i, r := range all {
 		for j, least := range all {
 			if r.AtLeast(least) != (i >= j) {
@@ -78,7 +78,7 @@ func TestFollows(t *testing.T) {
 		count int
 		want  bool
 	}{{true, "x", 100, true}, {false, "x", 100, false}, {false, "", 99, false}, {false, "", 100, true}} {
-		k := Answer{More: tt.more, Header: http.Header{"Link": {tt.link}}}
+		k := answer{More: tt.more, Header: http.Header{"Link": {tt.link}}}
 		if got := k.follows(tt.count); got != tt.want {
 			t.Errorf("more %t, link %q, %d: %t", tt.more, tt.link, tt.count, got)
 		}

@@ -16,10 +16,10 @@ const (
 	Start    = "start"
 	Phase    = "phase"
 	Wait     = "wait"
-	Complete = "complete"
-	Fail     = "fail"
-	Retry    = "retry"
-	Rollback = "rollback"
+	complete = "complete"
+	fail     = "fail"
+	retry    = "retry"
+	rollback = "rollback"
 )
 
 // event is what is told: CloudEvents 1.0 in JSON, https://cloudevents.io.
@@ -31,13 +31,13 @@ type event struct {
 	Subject string    `json:"subject"`
 	Time    time.Time `json:"time"`
 	Content string    `json:"datacontenttype"`
-	Data    Data      `json:"data"`
+	Data    data      `json:"data"`
 
 	kind string
 }
 
-// Data is where the run stood.
-type Data struct {
+// data is where the run stood.
+type data struct {
 	Kind       string        `json:"event"`
 	Issue      string        `json:"issue"`
 	Title      string        `json:"title"`
@@ -65,13 +65,13 @@ func between(before, after metadata.Run, words metadata.Words) (all []event) {
 		add(Start, after.CurrentPhase, "", "0")
 	}
 	for i, d := range after.Decisions {
-		if i >= len(before.Decisions) && d.Step == Retry {
-			add(Retry, d.Phase, "", "%d", i+1)
+		if i >= len(before.Decisions) && d.Step == retry {
+			add(retry, d.Phase, "", "%d", i+1)
 		}
 	}
 	for i, r := range after.RollbackHistory {
 		if i >= len(before.RollbackHistory) {
-			add(Rollback, r.ToPhase, r.Reason, "%d", i+1)
+			add(rollback, r.ToPhase, r.Reason, "%d", i+1)
 		}
 	}
 	for _, p := range after.Phases {
@@ -84,14 +84,14 @@ func between(before, after metadata.Run, words metadata.Words) (all []event) {
 			add(Phase, p.Name, "", "%s", id)
 		}
 	}
-	kind := map[metadata.Status]string{metadata.Waiting: Wait, metadata.Completed: Complete, metadata.Failed: Fail}[after.Status]
+	kind := map[metadata.Status]string{metadata.Waiting: Wait, metadata.Completed: complete, metadata.Failed: fail}[after.Status]
 	if kind != "" && (after.Status != before.Status || stoppedAt(after) != stoppedAt(before)) {
 		reason := ""
 		if after.Stop != nil {
 			reason = after.Stop.Why.In(words)
 		}
 		id := fmt.Sprintf("%d-%d", len(after.Attempts), max(0, stoppedAt(after).UnixMilli()))
-		if back, merges := len(after.RollbackHistory), len(after.Merges); kind == Complete && back+merges > 0 { // it may be completed again without an attempt
+		if back, merges := len(after.RollbackHistory), len(after.Merges); kind == complete && back+merges > 0 { // it may be completed again without an attempt
 			id += fmt.Sprintf("-%d-%d", back, merges)
 		}
 		add(kind, after.CurrentPhase, reason, "%s", id)
@@ -111,7 +111,7 @@ func eventOf(run metadata.Run, kind, phase, reason, id string) event {
 	e := event{
 		Version: "1.0", ID: id, Source: run.IssueURL, Type: "reprise.run." + kind, Subject: "issue " + run.IssueNumber,
 		Time: run.UpdatedAt.UTC(), Content: "application/json", kind: kind,
-		Data: Data{
+		Data: data{
 			Kind: kind, Issue: run.IssueNumber, Title: run.IssueTitle, URL: run.IssueURL, Pull: run.PRURL, Repository: run.Repository,
 			Branch: run.BranchName, Pipeline: run.Pipeline.Name, Status: string(run.Status), Phase: phase, Reason: reason,
 			Revision: run.Revision, Attempts: len(run.Attempts), USD: run.Cost.USD,

@@ -86,42 +86,42 @@ func TestJobsOneAfterAnother(t *testing.T) {
 		{[]string{Wait}, func(run *metadata.Run) {
 			run.Status, run.Stop = metadata.Waiting, &metadata.Stop{Code: metadata.AwaitingPerson, At: at}
 		}},
-		{[]string{Retry}, func(run *metadata.Run) {
-			run.Status, run.Stop, run.Decisions = metadata.Running, nil, append(run.Decisions, metadata.Decision{Step: Retry, Phase: "design"})
+		{[]string{retry}, func(run *metadata.Run) {
+			run.Status, run.Stop, run.Decisions = metadata.Running, nil, append(run.Decisions, metadata.Decision{Step: retry, Phase: "design"})
 		}},
-		{[]string{Fail}, func(run *metadata.Run) {
+		{[]string{fail}, func(run *metadata.Run) {
 			run.Status, run.Stop = metadata.Failed, &metadata.Stop{Code: metadata.AgentFailed, At: at.Add(time.Minute)}
 		}},
-		{[]string{Retry}, func(run *metadata.Run) {
-			run.Status, run.Stop, run.Decisions = metadata.Running, nil, append(run.Decisions, metadata.Decision{Step: Retry, Phase: "design"})
+		{[]string{retry}, func(run *metadata.Run) {
+			run.Status, run.Stop, run.Decisions = metadata.Running, nil, append(run.Decisions, metadata.Decision{Step: retry, Phase: "design"})
 		}},
-		{[]string{Phase, Complete}, func(run *metadata.Run) {
+		{[]string{Phase, complete}, func(run *metadata.Run) {
 			run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
 		}},
 		{nil, func(run *metadata.Run) {
 			run.Status, run.Merges = metadata.Running, append(run.Merges, metadata.Merge{})
 		}},
-		{[]string{Complete}, func(run *metadata.Run) { run.Status = metadata.Completed }},
+		{[]string{complete}, func(run *metadata.Run) { run.Status = metadata.Completed }},
 		{nil, func(run *metadata.Run) {
 			run.Status, run.Phases[0].Status = metadata.Running, metadata.PhaseInProgress
 			run.Phases[0].Touched++
 			run.Attempts = append(run.Attempts, metadata.Attempt{})
 		}},
-		{[]string{Phase, Complete}, func(run *metadata.Run) {
+		{[]string{Phase, complete}, func(run *metadata.Run) {
 			run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
 		}},
-		{[]string{Rollback}, func(run *metadata.Run) {
+		{[]string{rollback}, func(run *metadata.Run) {
 			run.Status, run.RollbackHistory = metadata.Running, append(run.RollbackHistory, metadata.Rollback{ToPhase: "design"})
 			run.Phases[0].Status = metadata.PhasePending
 			run.Phases[0].Generation++
 		}},
-		{[]string{Complete}, func(run *metadata.Run) { run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseSkipped }},
-		{[]string{Rollback}, func(run *metadata.Run) {
+		{[]string{complete}, func(run *metadata.Run) { run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseSkipped }},
+		{[]string{rollback}, func(run *metadata.Run) {
 			run.Status, run.RollbackHistory = metadata.Running, append(run.RollbackHistory, metadata.Rollback{ToPhase: "design"})
 			run.Phases[0].Status = metadata.PhasePending
 			run.Phases[0].Generation++
 		}},
-		{[]string{Phase, Complete}, func(run *metadata.Run) {
+		{[]string{Phase, complete}, func(run *metadata.Run) {
 			run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
 		}},
 	}
@@ -133,7 +133,7 @@ func TestJobsOneAfterAnother(t *testing.T) {
 		step.change(&run)
 		var ids [2][]string
 		for job := range ids { // the second carries out the same once more, as its first try never came on the branch
-			teller, warned := telling(t, pipelines.Hook{On: []string{Start, Phase, Wait, Complete, Fail, Retry, Rollback}, Run: "tell"})
+			teller, warned := telling(t, pipelines.Hook{On: []string{Start, Phase, Wait, complete, fail, retry, rollback}, Run: "tell"})
 			var kinds []string
 			teller.Check = func(_ context.Context, dir string, _ pipelines.Check) (metadata.CheckResult, error) {
 				var e event
@@ -216,7 +216,7 @@ func TestWebhook(t *testing.T) {
 	r := &receiver{down: 2}
 	server := httptest.NewTLSServer(r)
 	defer server.Close()
-	teller, warned := telling(t, pipelines.Hook{On: []string{Start, Complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{Start, complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
 	teller.Roots = x509.NewCertPool()
 	teller.Roots.AddCert(server.Certificate())
 	step(t, teller, metadata.Run{}, record())
@@ -225,7 +225,7 @@ func TestWebhook(t *testing.T) {
 	}
 	want := event{
 		Version: "1.0", ID: "run-start-0", Source: "https://github.com/o/n/issues/7", Type: "reprise.run.start", Subject: "issue 7", Content: "application/json",
-		Data: Data{Kind: "start", Issue: "7", Title: "Say [MASKED]", URL: "https://github.com/o/n/issues/7", Branch: "reprise/issue-7", Status: "running", Phase: "design"},
+		Data: data{Kind: "start", Issue: "7", Title: "Say [MASKED]", URL: "https://github.com/o/n/issues/7", Branch: "reprise/issue-7", Status: "running", Phase: "design"},
 	}
 	if diff := cmp.Diff(want, r.got[2], cmp.AllowUnexported(event{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -337,7 +337,7 @@ func TestWhatWasNotTakenIsToldLater(t *testing.T) {
 	var warned *[]string
 	here := func(known metadata.Run, told ...int) *Teller {
 		var teller *Teller
-		teller, warned = telling(t, pipelines.Hook{On: []string{Start, Phase, Wait, Complete}, URL: server.URL, Secret: "HOOK_KEY"})
+		teller, warned = telling(t, pipelines.Hook{On: []string{Start, Phase, Wait, complete}, URL: server.URL, Secret: "HOOK_KEY"})
 		teller.Roots = x509.NewCertPool()
 		teller.Roots.AddCert(server.Certificate())
 		teller.Since = func(_ context.Context, run metadata.Run, revision int) ([]metadata.Run, error) {

@@ -260,7 +260,7 @@ func (p AwaitedPlace) Wake(ctx context.Context, issues []int) (lost error) {
 	for _, n := range issues {
 		_, err := p.GitHub.Ask(ctx, github.Request{
 			What: fmt.Sprintf("have the run of issue %d go on, for which somebody can say /run there", n), Needs: "contents: write", Method: http.MethodPost, Repeatable: true,
-			Path: "/dispatches", Body: map[string]any{"event_type": Dispatched, "client_payload": map[string]string{"issue": strconv.Itoa(n), Awaited: "closed"}},
+			Path: "/dispatches", Body: map[string]any{"event_type": dispatched, "client_payload": map[string]string{"issue": strconv.Itoa(n), awaited: "closed"}},
 		}, nil)
 		lost = errors.Join(lost, err)
 	}

@@ -190,10 +190,10 @@ func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Denial {
 		ask(ev.Sender, "run", true)
 		return nil
 	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
-		if ev.Name == "repository_dispatch" && ev.Action != Dispatched {
+		if ev.Name == "repository_dispatch" && ev.Action != dispatched {
 			return unasked(metadata.Because("other_dispatch", "type", ev.Action))
 		}
-		if ev.Name == "repository_dispatch" && ev.Inputs[Awaited] != "" {
+		if ev.Name == "repository_dispatch" && ev.Inputs[awaited] != "" {
 			t.CI, t.Requested = true, command.Parse("run", true)
 			return t.issueNumber(ev.Inputs["issue"])
 		}
@@ -213,8 +213,8 @@ func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Denial {
 // Dispatched is the type of repository_dispatch that starts a job, and Awaited what its payload has besides the issue
 // where its run has waited for another one: then it asks for nothing that was not asked for before, whoever sends it.
 const (
-	Dispatched = "reprise"
-	Awaited    = "awaited"
+	dispatched = "reprise"
+	awaited    = "awaited"
 )
 
 // readCI reads on the branch of which run CI has ended. A fork may have a branch of the same name.

@@ -111,7 +111,7 @@ type place struct {
 }
 
 // numbered is the folder of an older run.
-func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", OlderFolder, id) }
+func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", olderFolder, id) }
 
 // OlderPrefix begins the names of the older system's own branches.
 const OlderPrefix = "ai-workflow/issue-"

@@ -19,9 +19,9 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// OlderFolder is the folder in which the older system kept its runs, from the
+// olderFolder is the folder in which the older system kept its runs, from the
 // top of the repository.
-const OlderFolder = ".ai-workflow"
+const olderFolder = ".ai-workflow"
 
 // record is a metadata.json of the older system, as far as a run takes it over. The
 // records of reprise have kept its names.
@@ -79,17 +79,17 @@ func (id *issueID) UnmarshalJSON(data []byte) error {
 type olderRun struct {
 	record
 	place
-	Notes []Note
+	Notes []note
 }
 
-// Note says what was not taken over as it was, and why. It never repeats a value: one may hold a secret.
-type Note struct {
+// note says what was not taken over as it was, and why. It never repeats a value: one may hold a secret.
+type note struct {
 	What string `json:"what"`
 	Why  string `json:"why"`
 }
 
 func (old *olderRun) note(what, format string, args ...any) {
-	old.Notes = append(old.Notes, Note{what, fmt.Sprintf(format, args...)})
+	old.Notes = append(old.Notes, note{what, fmt.Sprintf(format, args...)})
 }
 
 // parse reads a metadata.json of the older system.
@@ -154,7 +154,7 @@ func (old *olderRun) tidy() {
 			old.note(name, "stays in the older record")
 		}
 	}
-	slices.SortFunc(old.Notes, func(a, b Note) int { return strings.Compare(a.What, b.What) })
+	slices.SortFunc(old.Notes, func(a, b note) int { return strings.Compare(a.What, b.What) })
 }
 
 // sentBack gives by whom a phase was sent back, and why; nothing if it was not. An evaluation of the
@@ -212,7 +212,7 @@ func TakeOver(w *workspace.Workspace, old *olderRun) (*takeover, error) {
 			old.note("phases."+name, "pipeline %s has no such phase", w.Plan.Name)
 		}
 	}
-	slices.SortStableFunc(old.Notes, func(a, b Note) int { return strings.Compare(a.What, b.What) })
+	slices.SortStableFunc(old.Notes, func(a, b note) int { return strings.Compare(a.What, b.What) })
 	t.stand(w.Env.Now())
 	if err := run.Check(); err != nil {
 		return nil, fmt.Errorf("%s cannot be taken over: %w", old.Name, err)

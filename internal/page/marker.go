@@ -42,16 +42,16 @@ const ClockSkew = 10 * time.Minute
 // earlier, because two clocks may differ.
 func OpinionSince(about metadata.Decision) time.Time { return about.At.Add(-ClockSkew) }
 
-// Stop is where a run has stopped so that people have to be told. It stays the
+// stop is where a run has stopped so that people have to be told. It stays the
 // same until the run goes on.
-type Stop struct {
+type stop struct {
 	Key string    // of this stop among all of the run
 	At  time.Time // when it stopped
 }
 
 // StopOf gives where a run has stopped; ok is false if it goes on, or if the one
 // who stopped it knows.
-func StopOf(run metadata.Run) (s Stop, ok bool) {
+func StopOf(run metadata.Run) (s stop, ok bool) {
 	attempts := len(run.Attempts)
 	switch {
 	case run.Stop != nil && run.Stop.Why.Code() == "job_gone":
@@ -61,28 +61,28 @@ func StopOf(run metadata.Run) (s Stop, ok bool) {
 		if n := len(run.Merges); n > 0 { // a base that was brought in later needs no agent
 			key, at = fmt.Sprintf("%s-%d", key, n), slices.MaxFunc([]time.Time{at, run.Merges[n-1].At}, time.Time.Compare)
 		}
-		return Stop{key, at}, true
+		return stop{key, at}, true
 	case run.Stop == nil, run.Stop.Code == metadata.AwaitingCI && !run.MissesCI(), !slices.Contains([]metadata.Status{metadata.Waiting, metadata.Failed, metadata.Interrupted}, run.Status):
-		return Stop{}, false
+		return stop{}, false
 	}
 	for _, d := range run.Decisions {
 		if d.Step == "pause" && d.At.Equal(run.Stop.At) {
-			return Stop{}, false
+			return stop{}, false
 		}
 	}
-	return Stop{fmt.Sprintf("%s-%d", run.Stop.Code, run.Stop.At.UnixMilli()), run.Stop.At}, true
+	return stop{fmt.Sprintf("%s-%d", run.Stop.Code, run.Stop.At.UnixMilli()), run.Stop.At}, true
 }
 
 // GoneOf gives the stop of a run whose job is gone without a word, as told by the lease
 // that this has left in the record: another job tells people of it, and the next one, which
 // has the same record, knows that comment again. ok is false where there is no lease.
-func GoneOf(run metadata.Run) (s Stop, ok bool) {
+func GoneOf(run metadata.Run) (s stop, ok bool) {
 	lease := run.Execution.Lease
 	if lease == nil {
-		return Stop{}, false
+		return stop{}, false
 	}
-	return Stop{fmt.Sprintf("gone-%d", lease.Expires.UnixMilli()), run.UpdatedAt}, true
+	return stop{fmt.Sprintf("gone-%d", lease.Expires.UnixMilli()), run.UpdatedAt}, true
 }
 
 // NoticeMarker is the first line of the comment that tells people of a stop.
-func NoticeMarker(issue string, s Stop) string { return MarkerOf("stop", issue+"/"+s.Key) }
+func NoticeMarker(issue string, s stop) string { return MarkerOf("stop", issue+"/"+s.Key) }

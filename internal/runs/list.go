@@ -27,7 +27,7 @@ import (
 
 // The places that may have the branch of a run.
 const (
-	Here   = "here"
+	here   = "here"
 	Origin = "origin" // as it was fetched last
 )
 
@@ -109,7 +109,7 @@ func newest(refs []workspace.RefRun) (found metadata.Run, where []string, failed
 	where = []string{}
 	for _, r := range refs {
 		if !r.Kept() {
-			where = append(where, map[bool]string{true: Here, false: Origin}[strings.HasPrefix(r.Ref.Name, workspace.BranchesHere)])
+			where = append(where, map[bool]string{true: here, false: Origin}[strings.HasPrefix(r.Ref.Name, workspace.BranchesHere)])
 		}
 	}
 	for _, r := range refs {

@@ -30,11 +30,11 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Queued is the status of an issue whose run can begin or go on.
-const Queued metadata.Status = "queued"
+// queued is the status of an issue whose run can begin or go on.
+const queued metadata.Status = "queued"
 
-// Item is an issue of a queue with its run, as far as there is one.
-type Item struct {
+// item is an issue of a queue with its run, as far as there is one.
+type item struct {
 	Run
 
 	priority int
@@ -58,7 +58,7 @@ type Item struct {
 type Worker struct {
 	Env    environ.Env
 	Repo   string
-	Queue  Queue
+	Queue  queue
 	Jobs   int  // runs at a time
 	Watch  bool // it goes on when there is nothing left to do
 	USD    float64
@@ -69,7 +69,7 @@ type Worker struct {
 
 	src     *git.Source
 	owner   string // this machine in the lease of a run
-	items   []*Item
+	items   []*item
 	of      map[string][]workspace.RefRun
 	others  *workspace.OtherRuns
 	working map[string]*exec.Cmd
@@ -87,7 +87,7 @@ type Worker struct {
 
 // ending is how a process of a run ended.
 type ending struct {
-	item           *Item
+	item           *item
 	stdout, stderr string
 	err            error
 }
@@ -134,7 +134,7 @@ func (w *Worker) Work(ctx context.Context) (err error) {
 		}
 		w.fill()
 		w.show()
-		if len(w.working) == 0 && !w.Watch && !slices.ContainsFunc(w.items, (*Item).pending) {
+		if len(w.working) == 0 && !w.Watch && !slices.ContainsFunc(w.items, (*item).pending) {
 			return w.end(nil)
 		}
 		select {
@@ -171,11 +171,11 @@ func (w *Worker) cost() float64 {
 	return usd
 }
 
-func (it *Item) spent() float64 { return it.USD - it.before }
+func (it *item) spent() float64 { return it.USD - it.before }
 
 // pending reports whether a run goes on without anybody doing something.
-func (it *Item) pending() bool {
-	return it.Status == Queued || it.Status == metadata.Failed && !it.again.IsZero()
+func (it *item) pending() bool {
+	return it.Status == queued || it.Status == metadata.Failed && !it.again.IsZero()
 }
 
 // refresh reads queue and records again, where that is due.
@@ -210,8 +210,8 @@ func (w *Worker) refresh(ctx context.Context) error {
 }
 
 // take takes what a queue has now. A run that is at work and in the queue no more is interrupted.
-func (w *Worker) take(found []*Item) {
-	known := map[string]*Item{}
+func (w *Worker) take(found []*item) {
+	known := map[string]*item{}
 	for _, it := range w.items {
 		known[it.Issue] = it
 	}
@@ -232,7 +232,7 @@ func (w *Worker) take(found []*Item) {
 		found = append(found, it)
 		_ = c.Process.Signal(os.Interrupt) // it may have ended by now
 	}
-	slices.SortStableFunc(found, func(a, b *Item) int {
+	slices.SortStableFunc(found, func(a, b *item) int {
 		return cmp.Or(text.Count(a.priority == 0)-text.Count(b.priority == 0), cmp.Compare(a.priority, b.priority), len(a.Issue)-len(b.Issue), strings.Compare(a.Issue, b.Issue))
 	})
 	w.items = found
@@ -262,7 +262,7 @@ func (w *Worker) look(ctx context.Context) (err error) {
 }
 
 // judge says where an issue stands that no process of this worker works on.
-func (w *Worker) judge(ctx context.Context, it *Item) {
+func (w *Worker) judge(ctx context.Context, it *item) {
 	run, where, err := newest(w.of[it.Issue])
 	it.Run = Run{Issue: it.Issue, Title: it.Title, Where: []string{}}
 	begun := run.IssueNumber != "" && (len(where) > 0 || run.Status == metadata.Completed) // another record that is kept is of an earlier run
@@ -296,12 +296,12 @@ func (w *Worker) judge(ctx context.Context, it *Item) {
 }
 
 // hold makes an issue Queued, unless it has to wait for another one, or for some time after a try that broke off.
-func (w *Worker) hold(ctx context.Context, it *Item) {
+func (w *Worker) hold(ctx context.Context, it *item) {
 	open := slices.Clone(it.blocked)
 	for _, id := range it.after {
 		run, where, err := newest(w.of[id])
 		switch {
-		case run.IssueNumber == "" && !slices.ContainsFunc(w.items, func(other *Item) bool { return other.Issue == id }):
+		case run.IssueNumber == "" && !slices.ContainsFunc(w.items, func(other *item) bool { return other.Issue == id }):
 			open = append(open, text.Flat(id)+", of which there is neither an issue nor a run")
 		case err != nil || run.Status != metadata.Completed:
 			open = append(open, id)
@@ -316,13 +316,13 @@ func (w *Worker) hold(ctx context.Context, it *Item) {
 	case it.given, it.trouble != "" && !it.again.IsZero():
 		it.Status, it.Waits = metadata.Failed, it.trouble
 	default:
-		it.Status, it.Waits = Queued, ""
+		it.Status, it.Waits = queued, ""
 	}
 }
 
 // failed says whether a run that failed goes on by itself, once its service has room. Until then nothing is begun, as
 // that would be told the same.
-func (w *Worker) failed(it *Item) {
+func (w *Worker) failed(it *item) {
 	it.again = time.Time{}
 	n := len(it.Record.Attempts)
 	if it.Code != metadata.APIError || n == 0 || it.Record.Attempts[n-1].Class != metadata.RateLimited || it.Record.Attempts[n-1].EndedAt == nil {
@@ -332,7 +332,7 @@ func (w *Worker) failed(it *Item) {
 	room := last.EndedAt.Add(max(time.Duration(last.RetryAfter)*time.Second, time.Minute))
 	left := room.Sub(w.Env.Now())
 	if left <= 0 {
-		it.Status = Queued
+		it.Status = queued
 		return
 	}
 	it.again = time.Now().Add(left)
@@ -348,7 +348,7 @@ func (w *Worker) fill() {
 		if len(w.working) >= w.Jobs || time.Now().Before(w.pause) {
 			return
 		}
-		if it.Status == Queued {
+		if it.Status == queued {
 			w.start(it)
 		}
 	}
@@ -356,7 +356,7 @@ func (w *Worker) fill() {
 
 // start starts the process of a run. The end of its input stops it, so it does not outlive this process; what is typed
 // at a terminal does not reach it.
-func (w *Worker) start(it *Item) {
+func (w *Worker) start(it *item) {
 	self, err := workspace.Executable()
 	args := append([]string{"run", "--repo", w.src.Dir, "--json", "--no-input", "--worker", w.owner}, it.args...)
 	if it.late {
@@ -403,17 +403,17 @@ func (w *Worker) settle(e ending) {
 		w.broke(it, it.Waits, so.Code != metadata.ConfigInvalid)
 		return
 	}
-	it.Status = cmp.Or(map[string]metadata.Status{"success": metadata.Completed, "waiting": metadata.Waiting, "cancelled": Queued}[so.Status], metadata.Failed)
-	if it.Status == Queued && !w.over { // somebody wants it to pause, or to end, and says so in a moment
+	it.Status = cmp.Or(map[string]metadata.Status{"success": metadata.Completed, "waiting": metadata.Waiting, "cancelled": queued}[so.Status], metadata.Failed)
+	if it.Status == queued && !w.over { // somebody wants it to pause, or to end, and says so in a moment
 		w.broke(it, it.Waits, true)
 	}
-	it.Branch, it.Where, it.Updated = so.Branch, []string{Here}, so.End
+	it.Branch, it.Where, it.Updated = so.Branch, []string{here}, so.End
 	it.late, it.tries, w.broken = false, 0, 0
 	w.stale = w.stale || it.Status != metadata.Completed // else nothing waits for it that a person need not merge first
 }
 
 // broke notes why a try broke off and, if it helps or the worker watches, when there is another one.
-func (w *Worker) broke(it *Item, why string, helps bool) {
+func (w *Worker) broke(it *item, why string, helps bool) {
 	it.trouble, it.again = text.Cut(why, 400), time.Time{}
 	it.Status, it.Waits = metadata.Failed, it.trouble
 	it.tries++
@@ -430,7 +430,7 @@ func (w *Worker) follow() {
 			continue
 		}
 		if run := workspace.Saved(w.Env, w.src, it.Issue); run != nil && run.Status == metadata.Running {
-			it.Run = listed(*run, []string{Here})
+			it.Run = listed(*run, []string{here})
 			it.Record = metadata.Run{}
 		}
 	}
@@ -484,7 +484,7 @@ func (w *Worker) say(what string) {
 
 // table prints the runs as a list does, those at work first.
 func (w *Worker) table(to io.Writer) {
-	order := []metadata.Status{metadata.Running, metadata.Failed, metadata.Waiting, Queued}
+	order := []metadata.Status{metadata.Running, metadata.Failed, metadata.Waiting, queued}
 	var all []Run
 	for _, it := range w.items {
 		all = append(all, it.Run)

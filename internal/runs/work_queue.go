@@ -18,12 +18,12 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Queue gives the issues that there are now, and what a person should know of them.
-type Queue func(ctx context.Context) (items []*Item, notes []string, err error)
+// queue gives the issues that there are now, and what a person should know of them.
+type queue func(ctx context.Context) (items []*item, notes []string, err error)
 
 // FolderQueue has the issue files of a folder: those that end in .md, .markdown or .txt.
-func FolderQueue(env environ.Env, dir string) Queue {
-	return func(context.Context) (items []*Item, notes []string, err error) {
+func FolderQueue(env environ.Env, dir string) queue {
+	return func(context.Context) (items []*item, notes []string, err error) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return nil, nil, exit.Usagef("the folder of issues: %w", err)
@@ -37,12 +37,12 @@ func FolderQueue(env environ.Env, dir string) Queue {
 			is, err := issue.ReadFile(name, nil)
 			is.Mask(env)
 			is.Clean()
-			it := &Item{Run: Run{Issue: is.ID, Title: text.OneLine(is.Title)}, priority: is.Priority, after: is.DependsOn, args: []string{"--issue-file", name}}
+			it := &item{Run: Run{Issue: is.ID, Title: text.OneLine(is.Title)}, priority: is.Priority, after: is.DependsOn, args: []string{"--issue-file", name}}
 			switch other := files[is.ID]; {
 			case err != nil:
 				it.Issue, it.wrong = e.Name(), err.Error()
 			case other != "":
-				i := slices.IndexFunc(items, func(it *Item) bool { return it.Issue == is.ID })
+				i := slices.IndexFunc(items, func(it *item) bool { return it.Issue == is.ID })
 				items[i].wrong = fmt.Sprintf("%s and %s both have the id %s: name one of them otherwise, or give it a number of its own in its front matter", other, e.Name(), is.ID)
 				continue
 			default:
@@ -58,7 +58,7 @@ func FolderQueue(env environ.Env, dir string) Queue {
 }
 
 // ForgeQueue has the open issues on the forge of origin that have all of some labels, or that a search finds.
-func ForgeQueue(env environ.Env, src *git.Source, labels []string, search string) (Queue, error) {
+func ForgeQueue(env environ.Env, src *git.Source, labels []string, search string) (queue, error) {
 	f, err := issue.ForgeOf(env)
 	switch {
 	case err != nil:
@@ -70,13 +70,13 @@ func ForgeQueue(env environ.Env, src *git.Source, labels []string, search string
 	if err != nil {
 		return nil, exit.AsUsage(err)
 	}
-	return func(ctx context.Context) (items []*Item, notes []string, err error) {
+	return func(ctx context.Context) (items []*item, notes []string, err error) {
 		all, more, err := gh.In(src.GitHub).OpenIssues(ctx, labels, search)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, is := range all {
-			it := &Item{Run: Run{Issue: strconv.Itoa(is.Number), Title: text.OneLine(env.Finder().Mask(is.Title))}, priority: issue.PriorityOf(is.Labels), args: []string{"--issue", strconv.Itoa(is.Number)}}
+			it := &item{Run: Run{Issue: strconv.Itoa(is.Number), Title: text.OneLine(env.Finder().Mask(is.Title))}, priority: issue.PriorityOf(is.Labels), args: []string{"--issue", strconv.Itoa(is.Number)}}
 			if is.Locked {
 				it.wrong = "it is locked: unlock it, or take another"
 			}
@@ -97,9 +97,9 @@ func ForgeQueue(env environ.Env, src *git.Source, labels []string, search string
 }
 
 // BegunQueue has the runs that have stopped in the middle by now, because they were interrupted or killed.
-func BegunQueue(env environ.Env, repo string) Queue {
-	var items []*Item
-	return func(ctx context.Context) (_ []*Item, notes []string, err error) {
+func BegunQueue(env environ.Env, repo string) queue {
+	var items []*item
+	return func(ctx context.Context) (_ []*item, notes []string, err error) {
 		if items != nil {
 			return slices.Clone(items), nil, nil
 		}
@@ -110,7 +110,7 @@ func BegunQueue(env environ.Env, repo string) Queue {
 		all, broken := List(ctx, env, src)
 		for _, r := range all {
 			if r.Status == metadata.Running || r.Status == metadata.Interrupted {
-				items = append(items, &Item{Run: r, args: []string{"--issue", r.Issue}})
+				items = append(items, &item{Run: r, args: []string{"--issue", r.Issue}})
 			}
 		}
 		if joined, is := errors.AsType[interface {

@@ -88,7 +88,7 @@ func (s *Sandbox) policy(c Call) (policy, error) {
 }
 
 // WatchDisk begins to watch what a call in the sandbox does to the disk.
-func (s *Sandbox) WatchDisk(c Call) *DiskWatch {
+func (s *Sandbox) WatchDisk(c Call) *diskWatch {
 	folders := []string{c.Dir, c.Temp, c.Home}
 	if c.Access.Runs() && !c.ownMemory { // that one has a size
 		folders = append(folders, memory)
@@ -143,7 +143,7 @@ func Converters(how Containment, helper, environ []string) func(argv, env, read 
 		switch {
 		case missing != nil && how == Required:
 			return nil, nil, fmt.Errorf("the sandbox is required for %s, but %w", argv[0], missing)
-		case missing != nil || how == Uncontained:
+		case missing != nil || how == uncontained:
 			return argv, env, nil
 		}
 		s := &Sandbox{Helper: helper, Limits: Limits{File: math.MaxUint64}.withDefaults(), hidden: hidden(environ, read)}

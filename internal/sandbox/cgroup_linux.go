@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Group is a control group for the processes of one call, which nobody leaves who may not write to /sys; nil is none.
-type Group struct{ dir string }
+// group is a control group for the processes of one call, which nobody leaves who may not write to /sys; nil is none.
+type group struct{ dir string }
 
 // groupName begins the names of our control groups.
 const groupName = "reprise-"
@@ -29,13 +29,13 @@ func namesOf(tree string) string {
 	return fmt.Sprintf("%s%.8x-", groupName, sha256.Sum256([]byte(tree)))
 }
 
-// MakeGroup makes a control group for a call in a work tree, as near to this process's own as one can be made. Root's
+// makeGroup makes a control group for a call in a work tree, as near to this process's own as one can be made. Root's
 // has a limit of processes; anybody else's is there to end all that is in it.
-func MakeGroup(most uint64, tree string) (*Group, error) {
+func makeGroup(most uint64, tree string) (*group, error) {
 	why := errors.New("this machine has none")
 	for _, above := range groupFolders() {
 		clearGroups(above)
-		g := &Group{filepath.Join(above, namesOf(tree)+uuid.NewString())}
+		g := &group{filepath.Join(above, namesOf(tree)+uuid.NewString())}
 		if why = os.Mkdir(g.dir, 0o755); why != nil {
 			continue
 		}
@@ -71,19 +71,19 @@ func groupFolders() (dirs []string) {
 	return dirs
 }
 
-// EndGroups ends what is in the control groups of calls in a work tree, which a
+// endGroups ends what is in the control groups of calls in a work tree, which a
 // reprise has left that was killed, and says how many processes those were.
-func EndGroups(tree string) (ended int) {
-	for _, dir := range LeftGroups(tree) {
-		g := &Group{dir}
+func endGroups(tree string) (ended int) {
+	for _, dir := range leftGroups(tree) {
+		g := &group{dir}
 		ended += len(g.processes())
 		g.Remove()
 	}
 	return ended
 }
 
-// LeftGroups lists the control groups of calls in a work tree, as folders.
-func LeftGroups(tree string) (dirs []string) {
+// leftGroups lists the control groups of calls in a work tree, as folders.
+func leftGroups(tree string) (dirs []string) {
 	for _, above := range groupFolders() {
 		left, _ := filepath.Glob(filepath.Join(above, namesOf(tree)+"*")) // the pattern is well formed
 		dirs = append(dirs, left...)
@@ -91,8 +91,8 @@ func LeftGroups(tree string) (dirs []string) {
 	return dirs
 }
 
-// EnterGroup puts this process into the control group of its call, if it has one.
-func EnterGroup(file string) error {
+// enterGroup puts this process into the control group of its call, if it has one.
+func enterGroup(file string) error {
 	if file == "" {
 		return nil
 	}
@@ -112,9 +112,9 @@ func clearGroups(above string) {
 	}
 }
 
-// File is the file by which a process enters the group. In version 1 the thread that starts the program enters it
+// file is the file by which a process enters the group. In version 1 the thread that starts the program enters it
 // alone, which is sooner done.
-func (g *Group) File() string {
+func (g *group) file() string {
 	if g == nil {
 		return ""
 	}
@@ -125,7 +125,7 @@ func (g *Group) File() string {
 }
 
 // Remove ends what is still in the group and removes it. One that stays is removed by a later call.
-func (g *Group) Remove() {
+func (g *group) Remove() {
 	if g == nil {
 		return
 	}
@@ -144,7 +144,7 @@ func (g *Group) Remove() {
 }
 
 // processes are those that are in the group.
-func (g *Group) processes() (out []int) {
+func (g *group) processes() (out []int) {
 	list, _ := os.ReadFile(filepath.Join(g.dir, "cgroup.procs")) // the group is gone
 	for line := range strings.Lines(string(list)) {
 		if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 1 {

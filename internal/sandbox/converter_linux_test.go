@@ -45,7 +45,7 @@ func TestConverters(t *testing.T) {
 		"socket": fmt.Sprintf("perl -MIO::Socket::UNIX -e 'exit !IO::Socket::UNIX->new(%q)'", filepath.Join(c.root, "s")),
 	}
 	allowed := []string{"convert", "home", "read-late", "read-system", "store", "temporary"}
-	for how, want := range map[Containment][]string{Required: allowed, BestEffort: allowed, Uncontained: nil} {
+	for how, want := range map[Containment][]string{Required: allowed, BestEffort: allowed, uncontained: nil} {
 		t.Run(string(how), func(t *testing.T) {
 			if err := os.RemoveAll(late); err != nil {
 				t.Fatal(err)

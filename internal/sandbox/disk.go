@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// DiskWatch watches what a program does to the disk while it runs.
-type DiskWatch struct {
+// diskWatch watches what a program does to the disk while it runs.
+type diskWatch struct {
 	folders   []string // that it writes in; on one disk or several
 	limits    Limits
 	since     time.Time
@@ -28,8 +28,8 @@ type space struct {
 
 // newDiskWatch begins to watch folders, but those that are not there. Shared memory has a size of its own, which is
 // there to be used up.
-func newDiskWatch(folders []string, l Limits) *DiskWatch {
-	r := &DiskWatch{folders: folders, limits: l, since: time.Now()}
+func newDiskWatch(folders []string, l Limits) *diskWatch {
+	r := &diskWatch{folders: folders, limits: l, since: time.Now()}
 	for _, dir := range folders {
 		if s, err := spaceOf(dir); err == nil && dir != memory {
 			r.start = append(r.start, s)
@@ -39,7 +39,7 @@ func newDiskWatch(folders []string, l Limits) *DiskWatch {
 }
 
 // WatchSpace begins to watch what a call without a sandbox leaves free on the disks of these folders.
-func WatchSpace(folders ...string) *DiskWatch {
+func WatchSpace(folders ...string) *diskWatch {
 	r := newDiskWatch(folders, Limits{}.withDefaults())
 	r.folders = nil
 	return r
@@ -50,7 +50,7 @@ const leastFiles = 10_000
 
 // tooMuch says that the program has used up what it may, or nothing. Files are
 // counted in a twentieth of the time at most, however many there are.
-func (r *DiskWatch) tooMuch() string {
+func (r *diskWatch) tooMuch() string {
 	for _, start := range r.start {
 		now, err := spaceOf(start.folder)
 		if err != nil {
@@ -82,7 +82,7 @@ func (r *DiskWatch) tooMuch() string {
 }
 
 // lost is by how much more a disk is filled than when it began, whoever did it.
-func (r *DiskWatch) lost() (most uint64) {
+func (r *diskWatch) lost() (most uint64) {
 	for _, start := range r.start {
 		if now, err := spaceOf(start.folder); err == nil && now.bytes < start.bytes {
 			most = max(most, start.bytes-now.bytes)
@@ -98,7 +98,7 @@ var errEnough = errors.New("enough")
 
 // written sums up what files changed since the start take of the disk, until there is too much or it takes too long.
 // Nobody sets the time of a change back.
-func (r *DiskWatch) written() (sum uint64) {
+func (r *diskWatch) written() (sum uint64) {
 	end, seen := time.Now().Add(5*time.Second), map[fileID]bool{}
 	for _, dir := range r.folders {
 		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -125,7 +125,7 @@ func (r *DiskWatch) written() (sum uint64) {
 }
 
 // Watch tells once if there is too much, until done is closed, by the processes that members gives.
-func (r *DiskWatch) Watch(members func() []int, done <-chan struct{}) <-chan string {
+func (r *diskWatch) Watch(members func() []int, done <-chan struct{}) <-chan string {
 	r.members = members
 	told := make(chan string, 1)
 	go func() {

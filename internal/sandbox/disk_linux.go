@@ -37,7 +37,7 @@ func diskUse(info fs.FileInfo) (changed time.Time, bytes uint64, id fileID) {
 
 // held sums up the files on these disks without a name that a process of the call has open. One that may not be looked
 // into has hidden what it has open.
-func (r *DiskWatch) held() (sum uint64, hidden bool) {
+func (r *diskWatch) held() (sum uint64, hidden bool) {
 	if r.members == nil {
 		return 0, false
 	}

@@ -49,7 +49,7 @@ func Enter(argv, environ []string) error {
 		return errors.New("this is for reprise itself: it starts agents in their sandbox")
 	}
 	runtime.LockOSThread() // rights are a thread's, and this one starts the program
-	join := func() error { return EnterGroup(p.Control) }
+	join := func() error { return enterGroup(p.Control) }
 	steps := []func() error{landlocked, p.dieWithParent, p.enterNamespaces}
 	if p.Trial {
 		steps = []func() error{p.enterNamespaces, join, p.furnishNamespaces, p.filterCalls}
@@ -260,7 +260,7 @@ func heldHere(s Sandbox) Held {
 		Closed: s.Closed, Network: bond, NoNet: s.together.noNet, NoGate: noGate,
 	}
 	if os.Geteuid() == 0 {
-		group, err := MakeGroup(h.Limits.Processes, "trial")
+		group, err := makeGroup(h.Limits.Processes, "trial")
 		if err != nil {
 			h.Open = err.Error()
 		}

@@ -154,14 +154,14 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 	if c.Access.Runs() {
 		c.Env = withTools(c.Env, s.dir(checks), filepath.Base(h.dir) == checks)
 	}
-	var group *Group
+	var group *group
 	if os.Geteuid() == 0 || s.together.group {
-		group, err = MakeGroup(s.Limits.Processes, c.Dir)
+		group, err = makeGroup(s.Limits.Processes, c.Dir)
 		if err != nil {
 			group = nil // Held says so
 		}
 	}
-	c.group, c.relay = group.File(), &relay{}
+	c.group, c.relay = group.file(), &relay{}
 	return func(full bool) {
 		c.relay.close()
 		group.Remove()
@@ -215,7 +215,7 @@ func (s *Sandbox) home(ctx context.Context, what Home, access pipelines.Access) 
 
 // EndLeftovers ends the processes of calls in a work tree that outlived their reprise, and says how many there were.
 // Call it only while no other process can be at work there.
-func EndLeftovers(tree string) int { return EndGroups(tree) + process.EndLeftovers(tree) }
+func EndLeftovers(tree string) int { return endGroups(tree) + process.EndLeftovers(tree) }
 
 // openFolders makes folders, outermost first, and opens those that a program
 // has closed.

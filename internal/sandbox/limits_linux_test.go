@@ -51,7 +51,7 @@ func TestLimitOfProcesses(t *testing.T) {
 		}
 		return
 	}
-	if held := c.box.Held(); held.Open != "" {
+	if held := c.box.held(); held.Open != "" {
 		t.Logf("this machine lets nobody make control groups: %s", held.Open)
 		return
 	}
@@ -62,7 +62,7 @@ func TestLimitOfProcesses(t *testing.T) {
 	if n, err := strconv.Atoi(strings.TrimSpace(c.read(filepath.Join(c.dir, "n")))); err != nil || n < 20 || n > 40 {
 		t.Errorf("it started %d processes (%v), want some 39", n, err)
 	}
-	if left := LeftGroups(c.dir); len(left) > 0 {
+	if left := leftGroups(c.dir); len(left) > 0 {
 		t.Errorf("the control group %q is still there", left)
 	}
 }
@@ -201,7 +201,7 @@ func TestOwnSockets(t *testing.T) {
 			t.Parallel()
 			c := limited(t, Limits{})
 			c.box.Sockets = open
-			held := c.box.Held()
+			held := c.box.held()
 			if filtered := held.Landlock < socketABI; held.Sockets == (open && filtered) || held.Own != (open || !filtered) {
 				t.Errorf("it holds %+v", held)
 			}

@@ -46,12 +46,12 @@ func cannotLend(helper []string) string {
 // canGroup reports whether a call can have a control group here: making one is
 // less than being allowed to enter it.
 func canGroup(helper []string, l Limits) bool {
-	g, err := MakeGroup(l.Processes, "trial")
+	g, err := makeGroup(l.Processes, "trial")
 	if err != nil {
 		return false
 	}
 	defer g.Remove()
-	return try(helper, policy{Control: g.File()}, process.Apart()) == nil
+	return try(helper, policy{Control: g.file()}, process.Apart()) == nil
 }
 
 // try has the helper do what it does for a call, but for its program.

@@ -285,7 +285,7 @@ func fakeCrowded([]string) int {
 		fmt.Println(note, err)
 		return 1
 	}
-	held := box.Held()
+	held := box.held()
 	fmt.Println(held.Together, held.Apart)
 	fmt.Println(strings.Join(held.Lacks(), "\n"))
 	return 0

@@ -110,13 +110,13 @@ func TestNetworkThatCannotBeClosed(t *testing.T) {
 	for _, tt := range []struct {
 		box  Sandbox
 		abi  int
-		bond NetworkBond
+		bond networkBond
 		want string // what it lacks
 	}{
 		{Sandbox{together: separation{network: true}}, 4, OwnNetwork, ""},
 		{Sandbox{together: separation{noNet: "none are made"}}, 3, GateAlone, "where the pipeline closes the network, programs can start no servers themselves, because a call has no network of its own (none are made)"},
-		{Sandbox{together: separation{noNet: "none are made", noGate: "filtered"}}, 9, NoBond, "where the pipeline closes the network, programs still reach all of it, because a call has no network of its own (none are made), and cannot be given its sockets (filtered)"},
-		{Sandbox{Sockets: true, together: separation{network: true}}, 8, NoBond, "where the pipeline closes the network, programs still reach all of it, because services with a socket file lead there, which they may ask, as the pipeline says `sandbox: sockets: true`"},
+		{Sandbox{together: separation{noNet: "none are made", noGate: "filtered"}}, 9, noBond, "where the pipeline closes the network, programs still reach all of it, because a call has no network of its own (none are made), and cannot be given its sockets (filtered)"},
+		{Sandbox{Sockets: true, together: separation{network: true}}, 8, noBond, "where the pipeline closes the network, programs still reach all of it, because services with a socket file lead there, which they may ask, as the pipeline says `sandbox: sockets: true`"},
 		{Sandbox{Sockets: true, together: separation{network: true}}, 9, OwnNetwork, ""},
 	} {
 		held := Held{Closed: true, NoNet: tt.box.together.noNet, Together: Namespaces, Signals: true, Sockets: true}
@@ -160,9 +160,9 @@ func TestNetwork(t *testing.T) {
 				want := tt.own
 				switch {
 				case tt.listen:
-				case how == "its own with Landlock 2", c.box.Held().Landlock < 4: // a port is not guarded, and leads nowhere without a server
+				case how == "its own with Landlock 2", c.box.held().Landlock < 4: // a port is not guarded, and leads nowhere without a server
 					want = strings.TrimSpace("bound " + want)
-				case c.box.Held().Own: // where socket files are left, this takes a port that nobody outside reaches
+				case c.box.held().Own: // where socket files are left, this takes a port that nobody outside reaches
 					want = strings.TrimSpace(want + " unbound")
 				}
 				if how == "its own with Landlock 2" {
@@ -208,7 +208,7 @@ func TestSocketsWithFilesBesideTheGate(t *testing.T) {
 	tried := w.attempts()
 	tried["service"] = fmt.Sprintf(`perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un(%q)) or exit 1'`, service.Addr())
 	want := "gate gate-hides gate-waits"
-	if c.box.Held().Landlock < socketABI { // which keeps those of others back
+	if c.box.held().Landlock < socketABI { // which keeps those of others back
 		want += " service"
 	}
 	if got := strings.Join(c.attempts(tried), " "); got != want {

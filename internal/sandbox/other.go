@@ -36,26 +36,26 @@ func diskUse(info fs.FileInfo) (changed time.Time, bytes uint64, id fileID) {
 	return info.ModTime(), uint64(info.Size()), fileID{}
 }
 
-func (*DiskWatch) held() (sum uint64, hidden bool) { return 0, false }
+func (*diskWatch) held() (sum uint64, hidden bool) { return 0, false }
 
 // heldHere says that nothing holds: there is no sandbox here.
 func heldHere(s Sandbox) Held {
 	return Held{Own: true, Closed: s.Closed, NoGate: landlocked().Error(), Open: landlocked().Error(), Limits: s.Limits}
 }
 
-// Group is a control group, which this system does not have.
-type Group struct{}
+// group is a control group, which this system does not have.
+type group struct{}
 
-// MakeGroup gives the error that there are none.
-func MakeGroup(uint64, string) (*Group, error) {
+// makeGroup gives the error that there are none.
+func makeGroup(uint64, string) (*group, error) {
 	return nil, fmt.Errorf("%s has no control groups", runtime.GOOS)
 }
 
-// EndAll ends nothing.
-func EndGroups(string) int { return 0 }
+// endGroups ends nothing.
+func endGroups(string) int { return 0 }
 
 // Remove does nothing.
-func (*Group) Remove() {}
+func (*group) Remove() {}
 
-// File gives "".
-func (*Group) File() string { return "" }
+// file gives "".
+func (*group) file() string { return "" }

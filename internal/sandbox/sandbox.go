@@ -19,12 +19,12 @@ type Containment string
 const (
 	Required    Containment = "required"    // nothing starts without it
 	BestEffort  Containment = "best-effort" // where the system has it
-	Uncontained Containment = "off"         // not even there
+	uncontained Containment = "off"         // not even there
 )
 
 // Containments are the words for it, the strictest first.
 func Containments() []string {
-	return []string{string(Required), string(BestEffort), string(Uncontained)}
+	return []string{string(Required), string(BestEffort), string(uncontained)}
 }
 
 // Check refuses a word that is none of them.
@@ -100,17 +100,17 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 		return nil, "", err
 	}
 	switch {
-	case how == Uncontained:
+	case how == uncontained:
 		return nil, "", nil
 	case missing != nil && how == Required:
-		return nil, "", fmt.Errorf("the sandbox is required, but %w: use Linux 5.13 or newer with Landlock, or do without (%s or %s)", missing, BestEffort, Uncontained)
+		return nil, "", fmt.Errorf("the sandbox is required, but %w: use Linux 5.13 or newer with Landlock, or do without (%s or %s)", missing, BestEffort, uncontained)
 	case missing != nil:
 		return nil, fmt.Sprintf("there is no sandbox: %v; agents and checks can reach all that you can", missing), nil
 	}
 	s.Limits = s.Limits.withDefaults()
 	s.homes = &homesInUse{calls: map[string]int{}}
 	s.hidden, s.together = hidden(environ, s.Objects), separate(s.Helper, s.Limits)
-	if held := s.Held(); how == Required && s.Asked && held.Network == NoBond {
+	if held := s.held(); how == Required && s.Asked && held.Network == noBond {
 		return nil, "", fmt.Errorf("the sandbox is required, and %s: change that, use another machine, or say `network: \"open\"` in the pipeline", held.netOpen())
 	}
 	return &s, "", nil
@@ -190,15 +190,15 @@ type Held struct {
 	Together Bond        // what ends all processes of a call
 	Apart    string      // why that is not Namespaces; "" if it is
 	Closed   bool        // some calls may not reach all of the network
-	Network  NetworkBond // what keeps them from the rest
+	Network  networkBond // what keeps them from the rest
 	NoNet    string      // why that is not OwnNetwork; "" if it is
 	NoGate   string      // why it is not even GateAlone; "" if it could be
 	Limits   Limits      // those in force
 }
 
-// Held says what the sandbox holds. To find out, it may make a control group and
+// held says what the sandbox holds. To find out, it may make a control group and
 // remove it.
-func (s *Sandbox) Held() Held { return heldHere(*s) }
+func (s *Sandbox) held() Held { return heldHere(*s) }
 
 // Confinement says what a sandbox keeps programs in; a nil one keeps them in nothing.
 type Confinement struct {
@@ -211,7 +211,7 @@ type Confinement struct {
 func (s *Sandbox) Confinement() Confinement {
 	c := Confinement{Known: true, Root: os.Geteuid() == 0}
 	if s != nil {
-		held := s.Held()
+		held := s.held()
 		c.Held = &held
 	}
 	return c
@@ -232,7 +232,7 @@ func (h Held) Lacks() (out []string) {
 		switch h.Network {
 		case GateAlone:
 			out = append(out, "where the pipeline closes the network, programs can start no servers themselves, because a call has no network of its own ("+h.NoNet+")")
-		case NoBond:
+		case noBond:
 			out = append(out, h.netOpen())
 		}
 	}
@@ -256,14 +256,14 @@ const (
 	Marks        Bond = "marks"         // as far as they can be told: by their environment, session and parents
 )
 
-// NetworkBond says what keeps calls from what they may not reach of the network.
-type NetworkBond string
+// networkBond says what keeps calls from what they may not reach of the network.
+type networkBond string
 
 // The kinds of it, from the one that holds most.
 const (
-	OwnNetwork NetworkBond = "own network" // a network in which there is nothing else
-	GateAlone  NetworkBond = "gate"        // every socket leads there; there are no servers
-	NoBond     NetworkBond = ""            // nothing
+	OwnNetwork networkBond = "own network" // a network in which there is nothing else
+	GateAlone  networkBond = "gate"        // every socket leads there; there are no servers
+	noBond     networkBond = ""            // nothing
 )
 
 // netOpen says that a closed network is not, and why.
@@ -272,14 +272,14 @@ func (h Held) netOpen() string {
 }
 
 // holder says what keeps the network of a call closed, and why not even GateAlone does.
-func (s Sandbox) holder(socketsBound bool) (bond NetworkBond, noGate string) {
+func (s Sandbox) holder(socketsBound bool) (bond networkBond, noGate string) {
 	switch t := s.together; {
 	case s.Sockets && !socketsBound:
-		return NoBond, "services with a socket file lead there, which they may ask, as the pipeline says `sandbox: sockets: true`"
+		return noBond, "services with a socket file lead there, which they may ask, as the pipeline says `sandbox: sockets: true`"
 	case t.network:
 		return OwnNetwork, ""
 	case t.noGate != "":
-		return NoBond, fmt.Sprintf("a call has no network of its own (%s), and cannot be given its sockets (%s)", t.noNet, t.noGate)
+		return noBond, fmt.Sprintf("a call has no network of its own (%s), and cannot be given its sockets (%s)", t.noNet, t.noGate)
 	}
 	return GateAlone, ""
 }

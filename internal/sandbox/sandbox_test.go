@@ -58,7 +58,7 @@ func TestSandbox(t *testing.T) {
 				"memory": "head -c 1 /proc/$PPID/mem", "device": "mknod $TMPDIR/disk b 1 0", "terminals": "ls /dev/pts", "kernel": "echo x > /proc/sys/kernel/domainname",
 			}
 			want := slices.Concat(more, always)
-			if c.box.Held().Landlock < 6 && !c.box.together.namespaced { // nothing else keeps signals back
+			if c.box.held().Landlock < 6 && !c.box.together.namespaced { // nothing else keeps signals back
 				want = append(want, "signal")
 			}
 			slices.Sort(want)
@@ -232,10 +232,10 @@ func TestPrepare(t *testing.T) {
 	}{
 		{Required, nil, true, "", ""},
 		{BestEffort, nil, true, "", ""},
-		{Uncontained, nil, false, "", ""},
+		{uncontained, nil, false, "", ""},
 		{Required, none, false, "", "the sandbox is required, but this kernel has no Landlock: use Linux 5.13 or newer with Landlock, or do without (best-effort or off)"},
 		{BestEffort, none, false, "there is no sandbox: this kernel has no Landlock; agents and checks can reach all that you can", ""},
-		{Uncontained, none, false, "", ""},
+		{uncontained, none, false, "", ""},
 		{"always", nil, false, "", `sandbox: "always" is not one of required, best-effort, off`},
 	} {
 		box, note, err := Sandbox{}.prepare(tt.how, nil, tt.missing)

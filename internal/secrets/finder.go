@@ -18,18 +18,18 @@ import (
 	"sync"
 )
 
-// Hit is a place in a text where a secret stands.
-type Hit struct {
+// hit is a place in a text where a secret stands.
+type hit struct {
 	Start, End int    // in bytes
 	Name       string // of the secret, or of the rule whose shape it has
 	Known      bool   // it is a value that was given, not only a shape
 }
 
 // Line gives the line of a hit in its text, counting from 1.
-func (h Hit) Line(text []byte) int { return 1 + bytes.Count(text[:h.Start], []byte("\n")) }
+func (h hit) Line(text []byte) int { return 1 + bytes.Count(text[:h.Start], []byte("\n")) }
 
 // Value is what stands there.
-func (h Hit) Value(text []byte) string { return string(text[h.Start:h.End]) }
+func (h hit) Value(text []byte) string { return string(text[h.Start:h.End]) }
 
 // Finder looks for secrets. It may be used by several goroutines.
 type Finder struct {
@@ -67,11 +67,11 @@ func (f *Finder) values() *known {
 
 // Known gives where values that were given stand in a text, in the order of
 // their places. None overlaps with another.
-func (f *Finder) Known(text []byte) []Hit { return apart(f.values().find(text)) }
+func (f *Finder) Known(text []byte) []hit { return apart(f.values().find(text)) }
 
 // Find gives where values that were given stand, and what has the shape of a secret. The error says why a text could
 // not be looked through.
-func (f *Finder) Find(text []byte) ([]Hit, error) {
+func (f *Finder) Find(text []byte) ([]hit, error) {
 	if len(text) < MinLength {
 		return nil, nil // nothing to read the rules for
 	}
@@ -101,7 +101,7 @@ func (f *Finder) Mask(text string) string {
 // the shape of a secret: for what programs read, such as names of files.
 func (f *Finder) MaskKnown(text string) string { return masked(text, f.Known([]byte(text))) }
 
-func masked(text string, hits []Hit) string {
+func masked(text string, hits []hit) string {
 	if len(hits) == 0 {
 		return text
 	}
@@ -116,8 +116,8 @@ func masked(text string, hits []Hit) string {
 }
 
 // apart sorts hits, and joins those that overlap: as what is known, if one is.
-func apart(hits []Hit) (out []Hit) {
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+func apart(hits []hit) (out []hit) {
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	for _, h := range hits {
 		if n := len(out); n > 0 && h.Start < out[n-1].End {
 			last := &out[n-1]
@@ -220,9 +220,9 @@ func newKnown(all []Secret) *known {
 }
 
 // find gives where forms of values stand.
-func (k *known) find(text []byte) (out []Hit) {
+func (k *known) find(text []byte) (out []hit) {
 	k.exact.each(text, func(at, word int) {
-		out = append(out, Hit{Start: at, End: at + len(k.exact.words[word]), Name: k.exactNames[word], Known: true})
+		out = append(out, hit{Start: at, End: at + len(k.exact.words[word]), Name: k.exactNames[word], Known: true})
 	})
 	if len(k.bare.words) == 0 {
 		return out
@@ -236,7 +236,7 @@ func (k *known) find(text []byte) (out []Hit) {
 			start.move(at - start.bare)
 			end := start
 			end.move(len(k.bare.words[word]) - 1)
-			out = append(out, Hit{Start: start.at, End: end.at + 1, Name: k.bareNames[word], Known: true})
+			out = append(out, hit{Start: start.at, End: end.at + 1, Name: k.bareNames[word], Known: true})
 		})
 	}
 	return out

@@ -168,7 +168,7 @@ type span struct{ from, to int }
 
 // find gives what has the shape of a secret. Only around a keyword is a text
 // held against a rule.
-func (s *shapes) find(text []byte) (out []Hit, err error) {
+func (s *shapes) find(text []byte) (out []hit, err error) {
 	around := s.around(text)
 	effort := 0
 	for i, r := range s.rules {
@@ -205,7 +205,7 @@ func (s *shapes) around(text []byte) map[int][]span {
 }
 
 // match gives what of a part of a text has the shape of a rule.
-func (s *shapes) match(r *rule, text []byte, p span) (out []Hit, err error) {
+func (s *shapes) match(r *rule, text []byte, p span) (out []hit, err error) {
 	re, err := r.compile()
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (s *shapes) match(r *rule, text []byte, p span) (out []Hit, err error) {
 			return nil, err
 		}
 		if !example {
-			out = append(out, Hit{Start: p.from + from, End: p.from + to, Name: r.ID})
+			out = append(out, hit{Start: p.from + from, End: p.from + to, Name: r.ID})
 		}
 	}
 	return out, nil

@@ -154,7 +154,7 @@ func TestQuickerFindsTheSame(t *testing.T) {
 					continue
 				}
 				seen++
-				if !slices.ContainsFunc(got, func(h Hit) bool { return h.Start <= from && to <= h.End }) {
+				if !slices.ContainsFunc(got, func(h hit) bool { return h.Start <= from && to <= h.End }) {
 					t.Errorf("%s: %q is not found in %q", r.ID, text[from:to], text)
 				}
 			}
@@ -246,8 +246,8 @@ func most(re *syntax.Regexp) int {
 }
 
 func TestApart(t *testing.T) {
-	got := apart([]Hit{{Start: 8, End: 9, Name: "c"}, {Start: 2, End: 5, Name: "b", Known: true}, {Start: 1, End: 4, Name: "a"}})
-	if want := []Hit{{Start: 1, End: 5, Name: "b", Known: true}, {Start: 8, End: 9, Name: "c"}}; !slices.Equal(got, want) {
+	got := apart([]hit{{Start: 8, End: 9, Name: "c"}, {Start: 2, End: 5, Name: "b", Known: true}, {Start: 1, End: 4, Name: "a"}})
+	if want := []hit{{Start: 1, End: 5, Name: "b", Known: true}, {Start: 8, End: 9, Name: "c"}}; !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -157,12 +157,12 @@ func matchesAny(patterns []string, name string) bool {
 type Found struct {
 	Setup  []FoundCommand
 	Checks []FoundCommand
-	Unused []FoundNote // what was seen and is not used, or would be of no use as it is
+	Unused []foundNote // what was seen and is not used, or would be of no use as it is
 	Needs  []string    // programs that GitHub's runners do not bring along
 }
 
-// FoundNote is something that was seen, and why it is not used.
-type FoundNote struct{ What, Why string }
+// foundNote is something that was seen, and why it is not used.
+type foundNote struct{ What, Why string }
 
 // FoundCommand is one that the repository itself names, or that its tools are known by.
 type FoundCommand struct {
@@ -227,7 +227,7 @@ func (l *look) test(tool, run, why string) *FoundCommand {
 }
 
 func (l *look) unused(what, why string) {
-	if n := (FoundNote{what, why}); !slices.Contains(l.found.Unused, n) {
+	if n := (foundNote{what, why}); !slices.Contains(l.found.Unused, n) {
 		l.found.Unused = append(l.found.Unused, n)
 	}
 }

@@ -176,8 +176,8 @@ func (w WorkflowYAML) commands(found *Found) (all []step) {
 }
 
 // unused notes that the command is not used.
-func (s step) unused(why string) FoundNote {
-	return FoundNote{fmt.Sprintf("%.60s of %s", s.run, s.file), why}
+func (s step) unused(why string) foundNote {
+	return foundNote{fmt.Sprintf("%.60s of %s", s.run, s.file), why}
 }
 
 // within says whether the command works in a folder below the top, because it is started there

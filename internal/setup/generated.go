@@ -173,21 +173,21 @@ func quote(s string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// FileState is how a file that init would write stands to what is there.
-type FileState int
+// fileState is how a file that init would write stands to what is there.
+type fileState int
 
 // The states of a file.
 const (
-	Missing  FileState = iota // nothing is there
+	Missing  fileState = iota // nothing is there
 	Same                      // it is there, with this text
-	Outdated                  // it is there as an older version wrote it
+	outdated                  // it is there as an older version wrote it
 	Foreign                   // init did not write what is there, or somebody has changed it
 )
 
 // FileChange is a file that init would write, and what is there.
 type FileChange struct {
 	GeneratedFile
-	State FileState
+	State fileState
 	Was   string // what is there
 }
 
@@ -209,13 +209,13 @@ func CompareFiles(root *os.Root, files []GeneratedFile) (changes []FileChange, e
 	return changes, nil
 }
 
-func (c FileChange) state() FileState {
+func (c FileChange) state() fileState {
 	_, digest := bare(c.Was)
 	switch {
 	case alike(c.Was, c.Text) && (digest == "" || Untouched(c.Was)):
 		return Same
 	case alike(c.Was, c.Text), Untouched(c.Was): // the first has the stamp of another text: nothing is lost with it
-		return Outdated
+		return outdated
 	}
 	return Foreign
 }
@@ -235,7 +235,7 @@ func (c FileChange) Upgraded() *GeneratedFile {
 	switch state {
 	case Same:
 		return nil
-	case Missing, Outdated:
+	case Missing, outdated:
 		return &c.GeneratedFile
 	}
 	return &GeneratedFile{Name: c.Name + ".new", Text: c.Text}
@@ -260,7 +260,7 @@ type GeneratedFile struct {
 	Text string
 	// Stands says how the text that is there stands to this one, of a file without a
 	// stamp: Same if it is to stay, Outdated if it may go. May be nil.
-	Stands func(old string) FileState
+	Stands func(old string) fileState
 }
 
 // mark stands in a comment of a text that is to be stamped.

@@ -46,12 +46,12 @@ type WorkflowYAML struct {
 	Concurrency yaml.Node              `yaml:"concurrency"`
 	Env         map[string]yaml.Node   `yaml:"env"`
 	Jobs        map[string]WorkflowJob `yaml:"jobs"`
-	Defaults    WorkflowDefaults       `yaml:"defaults"`
+	Defaults    workflowDefaults       `yaml:"defaults"`
 	file        string                 // where it is
 }
 
-// WorkflowDefaults is what holds for steps that say nothing else.
-type WorkflowDefaults struct {
+// workflowDefaults is what holds for steps that say nothing else.
+type workflowDefaults struct {
 	Run struct {
 		Directory string `yaml:"working-directory"`
 	}
@@ -79,7 +79,7 @@ func startedByWork(folder fs.FS) (all []WorkflowYAML) {
 type WorkflowJob struct {
 	RunsOn      yaml.Node            `yaml:"runs-on"`
 	Services    yaml.Node            `yaml:"services"`
-	Defaults    WorkflowDefaults     `yaml:"defaults"`
+	Defaults    workflowDefaults     `yaml:"defaults"`
 	Permissions yaml.Node            `yaml:"permissions"`
 	Concurrency yaml.Node            `yaml:"concurrency"`
 	Env         map[string]yaml.Node `yaml:"env"`
@@ -285,15 +285,15 @@ func versions(text string) map[string]string {
 
 // stands says of an older text of a file whether it is to stay: a version that is newer
 // than ours comes from people, or from a bot of theirs.
-func stands(text string) func(string) FileState {
-	return func(old string) FileState {
+func stands(text string) func(string) fileState {
+	return func(old string) fileState {
 		ours, theirs := versions(text), versions(old)
 		if !maps.EqualFunc(ours, theirs, func(string, string) bool { return true }) {
 			return Foreign // it names other agent programs
 		}
 		for program, version := range ours {
 			if semver.Compare("v"+theirs[program], "v"+version) < 0 {
-				return Outdated
+				return outdated
 			}
 		}
 		return Same

@@ -39,8 +39,8 @@ const (
 	// DefaultAgent is the agent that init installs unless it is told another.
 	DefaultAgent = "claude"
 	LocalAction  = "./" // the action is in the repository that uses it
-	// ProjectPage is where people read about reprise.
-	ProjectPage = "https://github.com/" + published
+	// projectPage is where people read about reprise.
+	projectPage = "https://github.com/" + published
 	published   = "reprise-ci/reprise"
 )
 
@@ -166,7 +166,7 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	var out strings.Builder
 	err = t.ExecuteTemplate(&out, name, map[string]any{
 		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Secrets": secrets, "Setup": setup, "AgentsDir": AgentsDir,
-		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans, "Awaited": lines,
+		"Docs": projectPage + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans, "Awaited": lines,
 	})
 	return stamped(out.String(), environ.Version), err
 }

@@ -13,9 +13,9 @@ type Size int64
 
 // The units.
 const (
-	KB Size = 1000
-	MB      = 1000 * KB
-	GB      = 1000 * MB
+	kb Size = 1000
+	MB      = 1000 * kb
+	gb      = 1000 * MB
 )
 
 // unit is what sizes are counted in.
@@ -26,7 +26,7 @@ type unit struct {
 
 // units are all of them, the largest first.
 func units() []unit {
-	return []unit{{"GB", GB}, {"MB", MB}, {"kB", KB}, {"B", 1}}
+	return []unit{{"GB", gb}, {"MB", MB}, {"kB", kb}, {"B", 1}}
 }
 
 // String gives the size in the largest unit that leaves no fraction.

@@ -49,7 +49,7 @@ func (d *Definition) unwritten() (wrong pipelines.Mistakes) {
 		for _, s := range []struct{ name, prompt string }{{"execute", p.Execute.Prompt}, {"review", p.Review.Prompt}, {"revise", p.Revise.Prompt}} {
 			if s.prompt != "" && written[s.prompt+".md"] == "" {
 				wrong = append(wrong, pipelines.Mistake{File: d.Plan.Source, Message: fmt.Sprintf(
-					"%s of %s takes the prompt %q, which nobody has written: it would be %s/prompts/%s.md", s.name, p.Name, s.prompt, OwnFolder, s.prompt)})
+					"%s of %s takes the prompt %q, which nobody has written: it would be %s/prompts/%s.md", s.name, p.Name, s.prompt, ownFolder, s.prompt)})
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func sources(ctx context.Context, src *git.Source, o Choice) (s source.Sources, 
 		return s, "", err
 	}
 	if src != nil {
-		s.Trusted, err = src.FS(ctx, src.Trusted(), OwnFolder)
+		s.Trusted, err = src.FS(ctx, src.Trusted(), ownFolder)
 		s.Repo = s.Trusted
 	}
 	if src != nil && o.Here && err == nil {
@@ -279,7 +279,7 @@ func pipelineOption(run metadata.Run, preset string) string {
 
 // isFindable reports whether a pipeline comes from where its name finds it again.
 func isFindable(source string) bool {
-	return strings.HasPrefix(source, "builtin:") || strings.HasPrefix(source, OwnFolder+"/pipelines/")
+	return strings.HasPrefix(source, "builtin:") || strings.HasPrefix(source, ownFolder+"/pipelines/")
 }
 
 // ChangedSince says that the definition of a run, with the preset that o has as Pipeline, reads otherwise now, or "".

@@ -275,8 +275,8 @@ func mistakesOf(ctx context.Context, name string, err error) (mistakes pipelines
 	return pipelines.Mistakes{{File: name, Message: strings.TrimPrefix(err.Error(), name+": ")}}, nil
 }
 
-// OwnFolder has the pipelines and prompts of a repository.
-const OwnFolder = ".github/reprise"
+// ownFolder has the pipelines and prompts of a repository.
+const ownFolder = ".github/reprise"
 
 // SayOtherwise tells in a sentence which pipelines, prompts and settings of the checkout jobs do not have like that; "" if
 // there are none, or nobody can say. src may be nil.
@@ -294,7 +294,7 @@ func SayOtherwise(ctx context.Context, src *git.Source) string {
 // ownHere gives the checkout's pipelines, prompts and settings, and names those that read otherwise in the commit that
 // counts for jobs, or that only one of the two has. How lines end is no difference.
 func ownHere(ctx context.Context, src *git.Source) (here fstest.MapFS, otherwise []string, err error) {
-	committed, err := src.FS(ctx, src.Trusted(), OwnFolder)
+	committed, err := src.FS(ctx, src.Trusted(), ownFolder)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -303,18 +303,18 @@ func ownHere(ctx context.Context, src *git.Source) (here fstest.MapFS, otherwise
 		return nil, nil, err
 	}
 	defer root.Close() // opened for reading
-	own, err := fs.Sub(root.FS(), OwnFolder)
+	own, err := fs.Sub(root.FS(), ownFolder)
 	here, there := ownIn(own), ownIn(committed)
 	for name, file := range there {
 		if is := here[name]; is != nil && bytes.Equal(text.UnixLines(is.Data), text.UnixLines(file.Data)) {
 			is.Data = file.Data
 		} else {
-			otherwise = append(otherwise, path.Join(OwnFolder, name))
+			otherwise = append(otherwise, path.Join(ownFolder, name))
 		}
 	}
 	for name := range here {
 		if there[name] == nil {
-			otherwise = append(otherwise, path.Join(OwnFolder, name))
+			otherwise = append(otherwise, path.Join(ownFolder, name))
 		}
 	}
 	slices.Sort(otherwise)
@@ -350,8 +350,8 @@ func isOwn(name string) bool {
 
 // Unread names files of the checkout that look like pipelines, prompts or settings, and that nothing reads where they are.
 func Unread(src *git.Source) (names []string) {
-	_ = fs.WalkDir(os.DirFS(src.Dir), OwnFolder, func(name string, e fs.DirEntry, err error) error {
-		inside := strings.TrimPrefix(name, OwnFolder+"/")
+	_ = fs.WalkDir(os.DirFS(src.Dir), ownFolder, func(name string, e fs.DirEntry, err error) error {
+		inside := strings.TrimPrefix(name, ownFolder+"/")
 		ext := strings.ToLower(path.Ext(name))
 		_, pipeline := source.IsFile(ext)
 		switch {

@@ -295,8 +295,8 @@ func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metada
 	return phases.WhySameFiles(all)
 }
 
-// Tell gives what agents are told, and warns of same files, each once.
-func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
+// tell gives what agents are told, and warns of same files, each once.
+func (n *OtherRuns) tell(ctx context.Context, run metadata.Run) ([]phases.OtherRun, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.Source == nil {
@@ -319,7 +319,7 @@ func (n *OtherRuns) Tell(ctx context.Context, run metadata.Run) ([]phases.OtherR
 func (n *OtherRuns) sameFiles(run metadata.Run) metadata.Reason {
 	ctx, stop := context.WithTimeout(context.Background(), nearTime)
 	defer stop()
-	all, _ := n.Tell(ctx, run)
+	all, _ := n.tell(ctx, run)
 	return phases.WhySameFiles(all)
 }
 

@@ -55,7 +55,7 @@ func (s SetupStore) Due(digest string) bool {
 
 // Take moves paths out of the tree and keeps them as made by commands of this digest, in place of what was kept.
 func (s SetupStore) Take(digest string, paths []string) error {
-	if err := s.Forget(); err != nil {
+	if err := s.forget(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(s.Root, keptDir), 0o700); err != nil {
@@ -82,8 +82,8 @@ func (s SetupStore) Take(digest string, paths []string) error {
 	return root.WriteFile(made, data, 0o600) // last: what is not whole does not count
 }
 
-// Forget removes what is kept: first what says that it is whole.
-func (s SetupStore) Forget() error {
+// forget removes what is kept: first what says that it is whole.
+func (s SetupStore) forget() error {
 	if err := ignoreMissing(os.Remove(filepath.Join(s.Root, filepath.FromSlash(made)))); err != nil {
 		return err
 	}
@@ -93,11 +93,11 @@ func (s SetupStore) Forget() error {
 // Give copies what is kept into the tree, for agents, as far as it is missing. What an agent does to the copy reaches
 // nobody else.
 func (s SetupStore) Give(ctx context.Context) error {
-	return s.Place(ctx, filepath.Join(s.Root, treeDir))
+	return s.place(ctx, filepath.Join(s.Root, treeDir))
 }
 
-// Place copies what is kept into a folder, but for what is there already. Nothing gets there by halves.
-func (s SetupStore) Place(ctx context.Context, dir string) error {
+// place copies what is kept into a folder, but for what is there already. Nothing gets there by halves.
+func (s SetupStore) place(ctx context.Context, dir string) error {
 	r, err := s.read()
 	if err != nil {
 		return ignoreMissing(err)
@@ -152,8 +152,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Digest names commands and the state of what they depend on: lock files, and what the commands name.
-func (s SetupStore) Digest(commands []pipelines.Setup) (string, error) {
+// digest names commands and the state of what they depend on: lock files, and what the commands name.
+func (s SetupStore) digest(commands []pipelines.Setup) (string, error) {
 	root, err := os.OpenRoot(filepath.Join(s.Root, treeDir))
 	if err != nil {
 		return "", err

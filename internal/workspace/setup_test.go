@@ -106,13 +106,13 @@ func TestStore(t *testing.T) {
 
 	other := filepath.Join(s.Root, "other")
 	do(t, errors.Join(os.Mkdir(other, 0o755), os.WriteFile(filepath.Join(other, "cache"), []byte("kept"), 0o644)))
-	do(t, s.Place(t.Context(), other))
+	do(t, s.place(t.Context(), other))
 	for name, want := range map[string]string{"deps/bin/tool": "made", "cache": "kept"} {
 		if data, err := os.ReadFile(filepath.Join(other, name)); err != nil || string(data) != want {
 			t.Errorf("placed in another tree: %s is %q, %v", name, data, err)
 		}
 	}
-	do(t, s.Forget())
+	do(t, s.forget())
 	if !s.Due("1") {
 		t.Error("not due after it was forgotten")
 	}
@@ -160,7 +160,7 @@ func TestDigest(t *testing.T) {
 	seen := []string{}
 	changes := func(what string, want bool) {
 		t.Helper()
-		digest, err := s.Digest(commands)
+		digest, err := s.digest(commands)
 		do(t, err)
 		if slices.Contains(seen, digest) == want {
 			t.Errorf("%s: the digest changes is %v, want %v", what, !want, want)

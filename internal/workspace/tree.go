@@ -112,7 +112,7 @@ func (t Tree) Copy(ctx context.Context, commit, name string) (remove func() erro
 	}
 	err = t.CheckOutBeside(ctx, commit, name)
 	if err == nil {
-		err = storeBeside(t).Place(ctx, dir)
+		err = storeBeside(t).place(ctx, dir)
 	}
 	if err == nil {
 		err = folders.Relocate(dir, t.Tree())
@@ -282,7 +282,7 @@ const ofWork = " of "
 
 // Due says whether the setup has to run.
 func (p provisions) Due(ctx context.Context) (digest string, due bool, err error) {
-	if digest, err = p.Digest(p.commands); err != nil {
+	if digest, err = p.digest(p.commands); err != nil {
 		return "", false, err
 	}
 	r, _ := p.read() // what cannot be read is not there
@@ -310,12 +310,12 @@ func (p provisions) OfWork() bool {
 // Make runs the commands in a tree without ignored files, so that only theirs are kept. That tree is the base if that has
 // the same inputs: then nothing that an agent has written runs. Changed work is restored.
 func (p provisions) Make(ctx context.Context, digest string, run func() (bool, error)) error {
-	if err := errors.Join(p.Forget(), p.tree.Clear(ctx)); err != nil {
+	if err := errors.Join(p.forget(), p.tree.Clear(ctx)); err != nil {
 		return err
 	}
 	base, err := "", error(nil)
 	if _, none := p.tree.RestoreTree(ctx, p.tree.Base); none == nil { // else nobody knows what the base has, as of an imported run
-		base, err = p.Digest(p.commands)
+		base, err = p.digest(p.commands)
 	}
 	if err == nil && base != digest {
 		if err = p.tree.RestoreAll(ctx); err == nil {
@@ -332,7 +332,7 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 	// What was begun is cleared away, also when this process is told to stop.
 	err = errors.Join(err, p.tree.RestoreAll(context.WithoutCancel(ctx)))
 	if err != nil || !good {
-		return errors.Join(err, p.Forget())
+		return errors.Join(err, p.forget())
 	}
 	return errors.Join(p.slot.keep(digest), p.Give(ctx))
 }

@@ -138,7 +138,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 			},
 		},
 		OtherRuns: engine.OtherRuns{
-			Others: w.others.Tell,
+			Others: w.others.tell,
 			Spent:  w.others.spentToday,
 		},
 		Report: report, Store: recordFolder(w.Repo.Dir(), w.Issue.ID), PauseAtGates: o.Pause, Sleep: environ.Sleep,

@@ -67,7 +67,7 @@ func (j *Journal) writeUnder(ctx context.Context, lease *metadata.Lease, run met
 		_, frozen := j.Frozen[name]
 		return frozen || name == record
 	}
-	if err := j.MaskFiles(c.Files, exact); err != nil {
+	if err := j.maskFiles(c.Files, exact); err != nil {
 		return err
 	}
 	for _, rec := range run.Phases {
@@ -202,7 +202,7 @@ func (j *Journal) Approve(ctx context.Context, run metadata.Run, subject string)
 		if slices.ContainsFunc(all, func(o metadata.Opened) bool { return o.Path == c.Path && o.Text == string(data) && !c.Gone }) {
 			return nil
 		}
-		return j.ChangedSince(c.Path, metadata.Because("protected"))
+		return j.changedSince(c.Path, metadata.Because("protected"))
 	})
 	if err != nil {
 		return errors.Join(err, j.Tree.Restore(context.WithoutCancel(ctx)))

@@ -47,8 +47,8 @@ type BranchTree interface {
 	Commit(ctx context.Context, c BranchCommit) error
 }
 
-// Lane is a work tree beside that of the run, for a part that is done while others are.
-type Lane interface {
+// lane is a work tree beside that of the run, for a part that is done while others are.
+type lane interface {
 	BranchTree
 	// MoveTo brings the tree to the code of one commit, with the run's folder of another.
 	MoveTo(ctx context.Context, code, folder string, at time.Time) error

@@ -81,8 +81,8 @@ type Saver interface {
 	Save(run metadata.Run) error
 }
 
-// Checker runs a phase's check in a tree. Some may run at the same time.
-type Checker interface {
+// checker runs a phase's check in a tree. Some may run at the same time.
+type checker interface {
 	Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error)
 }
 

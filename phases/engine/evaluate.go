@@ -241,7 +241,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 		return o, err
 	}
 	for _, o := range w.opens {
-		if found := e.InFile(ctx, o.Path, e.Plan.Secrets.Allow, []byte(o.Text)); len(found) > 0 && secrets == "" {
+		if found := e.inFile(ctx, o.Path, e.Plan.Secrets.Allow, []byte(o.Text)); len(found) > 0 && secrets == "" {
 			secrets = metadata.Because("secrets_found", "found", metadata.All(found...))
 		}
 	}

@@ -138,7 +138,7 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, name string, t Task,
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	r.Text, r.Stderr, r.Structured = e.Mask(r.Text), e.Mask(r.Stderr), e.MaskAnswer(r.Structured)
+	r.Text, r.Stderr, r.Structured = e.Mask(r.Text), e.Mask(r.Stderr), e.maskAnswer(r.Structured)
 	return r, err
 }
 

@@ -14,8 +14,8 @@ import (
 
 // Commands say how the commands of a pipeline run on the work: those of its setup, and the checks.
 type Commands struct {
-	Checker    Checker
-	Base       Checker    // runs the commands of the setup, and checks of what no agent has changed; nil: Checker does
+	Checker    checker
+	Base       checker    // runs the commands of the setup, and checks of what no agent has changed; nil: Checker does
 	Provisions Provisions // made before the first step; nil if the plan has no setup
 	Jobs       int        // how many checks run side by side; 0: one after the other
 
@@ -58,7 +58,7 @@ func (e *Engine) round() *checkRound {
 // checkRound is a round of checks on one state of the work.
 type checkRound struct {
 	Tree    BranchTree
-	Checker Checker
+	Checker checker
 	Mask    func(string) string
 	Jobs    int                    // how many run side by side; 0: one after the other
 	Commit  string                 // the commit it is about, in place of the work; empty: none

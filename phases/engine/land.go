@@ -16,14 +16,14 @@ import (
 
 // Part is a part of a phase that is done beside others, in a tree of its own, which is Tree then.
 type Part struct {
-	Lane Lane
+	Lane lane
 	Upon string                                                            // commit of the run's branch upon which the part is to come
 	From string                                                            // commit whose code Lane has
 	Open func(d phases.Decision, b phases.Beginning) (metadata.Run, error) // opens the attempt of its decision in the record of the run
 }
 
 // Aside gives an engine for a part that is done beside others, in a tree of its own.
-func (e *Engine) Aside(lane Lane) *Engine {
+func (e *Engine) Aside(lane lane) *Engine {
 	a := *e
 	a.Journal = Journal{Plan: e.Plan, Tree: lane, Frozen: e.Frozen, Now: e.Now, LeakGuard: e.LeakGuard}
 	a.Lane, a.Lanes, a.Sources, a.Steering = lane, nil, nil, nil

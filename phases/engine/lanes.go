@@ -13,8 +13,8 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// LaneTrees are the work trees of parts.
-type LaneTrees interface {
+// laneTrees are the work trees of parts.
+type laneTrees interface {
 	// Available reports whether there can be any; if not, it has told people why.
 	Available(ctx context.Context) bool
 	// Open gives the engine of a part, in a tree of its own, as it was left or made anew at a commit. Several are opened at
@@ -29,7 +29,7 @@ type LaneTrees interface {
 // LaneSide does the parts of a run's phases at the same time.
 type LaneSide struct {
 	Engine *Engine // of the run
-	Trees  LaneTrees
+	Trees  laneTrees
 	Jobs   int    // most calls at the same time; at least 1
 	Only   string // the part that alone is done here, as others do the rest; empty: all are
 	// Leave, if not nil, gives the error by which a run ends whose parts other machines are to do.

@@ -14,9 +14,9 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// SecretFinder knows what must not be seen: values that the user has, in any form in
+// secretFinder knows what must not be seen: values that the user has, in any form in
 // which they may be written, and what has the shape of a secret.
-type SecretFinder interface {
+type secretFinder interface {
 	// Mask replaces both in a text for people.
 	Mask(text string) string
 	// MaskKnown replaces the values only: what merely looks like a secret stays, as in a path that programs read.
@@ -57,18 +57,18 @@ func (g LeakGuard) MaskKnown(text string) string {
 	return g.Secrets.MaskKnown(text)
 }
 
-// MaskAnswer hides secrets in the texts of a structured answer, which stays the JSON it is.
-func (g LeakGuard) MaskAnswer(answer json.RawMessage) json.RawMessage {
+// maskAnswer hides secrets in the texts of a structured answer, which stays the JSON it is.
+func (g LeakGuard) maskAnswer(answer json.RawMessage) json.RawMessage {
 	if g.Secrets == nil || answer == nil {
 		return answer
 	}
 	return phases.MaskedAnswer(answer, g.Mask, g.MaskKnown)
 }
 
-// MaskFiles makes the files fit to be committed that reprise itself has written. Those
+// maskFiles makes the files fit to be committed that reprise itself has written. Those
 // that are exact may not be changed: where one of them has a value of the user, nothing
 // is committed. Other texts are for people, and are masked.
-func (g LeakGuard) MaskFiles(files map[string][]byte, exact func(name string) bool) error {
+func (g LeakGuard) maskFiles(files map[string][]byte, exact func(name string) bool) error {
 	for name, body := range files {
 		text := string(body)
 		if !exact(name) {
@@ -90,7 +90,7 @@ func (g LeakGuard) MaskFiles(files map[string][]byte, exact func(name string) bo
 
 // LeakGuard keeps secrets out of commits and texts. The zero value hides nothing.
 type LeakGuard struct {
-	Secrets SecretFinder // nil: nothing is a secret
+	Secrets secretFinder // nil: nothing is a secret
 }
 
 // maxLeaks is how many leaks an agent is told of at once.
@@ -105,7 +105,7 @@ func (g LeakGuard) CheckStaged(ctx context.Context, b phases.Boundary, allow []s
 	sizes := map[string]phases.Change{}
 	err := staged.Each(ctx, func(c phases.Change, data []byte) error {
 		if _, why := b.Rule(c); why != "" {
-			return g.ChangedSince(c.Path, why)
+			return g.changedSince(c.Path, why)
 		}
 		if c.Size >= sizes[c.Path].Size { // of a file of Git LFS there is a pointer, too
 			sizes[c.Path] = c
@@ -119,7 +119,7 @@ func (g LeakGuard) CheckStaged(ctx context.Context, b phases.Boundary, allow []s
 		return "", err
 	}
 	if why := b.TooMuch(slices.Collect(maps.Values(sizes))); why != "" {
-		return "", g.ChangedSince("the work", why)
+		return "", g.changedSince("the work", why)
 	}
 	if len(found) > maxLeaks {
 		found = append(found[:maxLeaks], metadata.Because("more_secrets"))
@@ -130,8 +130,8 @@ func (g LeakGuard) CheckStaged(ctx context.Context, b phases.Boundary, allow []s
 	return metadata.Because("secrets_found", "found", metadata.All(found...)), nil
 }
 
-// ChangedSince is the error of a commit that would have had something else than what was looked at.
-func (g LeakGuard) ChangedSince(what string, why metadata.Reason) error {
+// changedSince is the error of a commit that would have had something else than what was looked at.
+func (g LeakGuard) changedSince(what string, why metadata.Reason) error {
 	return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", g.Mask(phases.Printable(what)), why.In(prompts.Words("en")))
 }
 
@@ -141,11 +141,11 @@ func (g LeakGuard) inChange(ctx context.Context, c phases.Change, allow []string
 	if shown := g.Mask(c.Path); shown != c.Path && c.New && !(allowed && g.MaskKnown(c.Path) == c.Path) {
 		found = append(found, metadata.Because("secret_in_name", "file", shown))
 	}
-	return append(found, g.InFile(ctx, c.Path, allow, data)...)
+	return append(found, g.inFile(ctx, c.Path, allow, data)...)
 }
 
-// InFile says where secrets stand in a file that is about to be committed.
-func (g LeakGuard) InFile(ctx context.Context, p string, allow []string, data []byte) (found []metadata.Reason) {
+// inFile says where secrets stand in a file that is about to be committed.
+func (g LeakGuard) inFile(ctx context.Context, p string, allow []string, data []byte) (found []metadata.Reason) {
 	if g.Secrets == nil {
 		return nil
 	}

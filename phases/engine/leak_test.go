@@ -59,15 +59,15 @@ func TestAnswersKeepTheirForm(t *testing.T) {
 	key := awsKeyLeak()
 	in := `{"a": [` + string(quoted) + `, 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "` + key + `", "n": {"files": ["` + key + `"]}}`
 	want := `{"a": ["[ANTHROPIC_API_KEY]", 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "[aws-access-token]", "n": {"files": ["` + key + `"]}}`
-	if got := string(g.MaskAnswer(json.RawMessage(in))); got != want {
+	if got := string(g.maskAnswer(json.RawMessage(in))); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	for _, odd := range []string{"", "{", `"`, `{"a": "b`, `{"a\`, `{"a": "\q"}`} {
-		if got := string(g.MaskAnswer(json.RawMessage(odd))); got != odd {
+		if got := string(g.maskAnswer(json.RawMessage(odd))); got != odd {
 			t.Errorf("%q became %q", odd, got)
 		}
 	}
-	if got := (LeakGuard{}).MaskAnswer(json.RawMessage(in)); string(got) != in {
+	if got := (LeakGuard{}).maskAnswer(json.RawMessage(in)); string(got) != in {
 		t.Error("nothing was to be hidden")
 	}
 }

@@ -83,7 +83,7 @@ func answer(req request) (r response) {
 		r.Matches, err = matches(req.When.Text, req.When.Value)
 	case req.Plan != nil:
 		c := &checker{}
-		err = c.hold(NewContext(), req.Policies, req.Plan, &Node{NodePlace: NodePlace{File: req.Plan.Source}})
+		err = c.hold(NewContext(), req.Policies, req.Plan, &node{NodePlace: NodePlace{File: req.Plan.Source}})
 	case req.Config != nil && len(req.Files) == 0:
 		r.Usual, err = usual(*req.Config, req.Packages)
 	default:

@@ -21,26 +21,26 @@ import (
 type checker struct {
 	MistakeList
 	library *library
-	facts   *Shape // of what a rule may ask about
-	before  *Shape // of what skip_if may ask about
-	piece   func(file) *Node
+	facts   *shape // of what a rule may ask about
+	before  *shape // of what skip_if may ask about
+	piece   func(file) *node
 }
 
 // walk returns v as a node. Parts that are wrong are noted and left out, so
 // that what is right can still be checked further; nil means all of it is.
-func (c *checker) walk(v cue.Value, s *Shape, n *Node) *Node {
+func (c *checker) walk(v cue.Value, s *shape, n *node) *node {
 	n = c.typed(v, s, n)
 	if form := forms[s.form]; n != nil && form != nil {
 		form(&c.MistakeList, n)
 	}
-	if n != nil && s.as != "" && n.Kind != ObjectNode {
-		n = &Node{NodePlace: n.NodePlace, Path: n.Path, Label: n.Label, Kind: ObjectNode, Names: []string{s.as}, Fields: map[string]*Node{s.as: n}}
+	if n != nil && s.as != "" && n.Kind != objectNode {
+		n = &node{NodePlace: n.NodePlace, Path: n.Path, Label: n.Label, Kind: objectNode, Names: []string{s.as}, Fields: map[string]*node{s.as: n}}
 	}
 	return n
 }
 
 // typed is walk without what the form of a field asks for.
-func (c *checker) typed(v cue.Value, s *Shape, n *Node) *Node {
+func (c *checker) typed(v cue.Value, s *shape, n *node) *node {
 	n.NodePlace = placeOf(v, n.NodePlace)
 	if s.Constraint != "" {
 		return c.constraint(v, s.Constraint, n)
@@ -61,13 +61,13 @@ func (c *checker) typed(v cue.Value, s *Shape, n *Node) *Node {
 	}
 }
 
-func (c *checker) object(v cue.Value, s *Shape, n *Node) *Node {
-	n.Kind, n.Fields = ObjectNode, map[string]*Node{}
-	s.Load()
+func (c *checker) object(v cue.Value, s *shape, n *node) *node {
+	n.Kind, n.Fields = objectNode, map[string]*node{}
+	s.load()
 	it, _ := v.Fields(cue.Optional(s.Loose)) // it is an object without an error
 	for it.Next() {
 		name := it.Selector().Unquoted()
-		child := &Node{NodePlace: n.NodePlace, Path: pipelines.JoinPath(n.Path, name)}
+		child := &node{NodePlace: n.NodePlace, Path: pipelines.JoinPath(n.Path, name)}
 		child.Label = labelOf(it.Value(), n.NodePlace)
 		field := s.Field(name)
 		if field == nil {
@@ -86,15 +86,15 @@ func (c *checker) object(v cue.Value, s *Shape, n *Node) *Node {
 	}
 	for _, name := range s.Required {
 		if !s.Loose && !slices.Contains(n.Names, name) {
-			c.Add(n, []any{name}, "missing, expected %s", s.Fields[name].Words())
+			c.Add(n, []any{name}, "missing, expected %s", s.Fields[name].words())
 		}
 	}
 	return n
 }
 
-func (c *checker) list(v cue.Value, s *Shape, n *Node) *Node {
-	n.Kind = ListNode
-	s.Load()
+func (c *checker) list(v cue.Value, s *shape, n *node) *node {
+	n.Kind = listNode
+	s.load()
 	it, err := v.List()
 	if err != nil {
 		c.cueError(v, n)
@@ -102,20 +102,20 @@ func (c *checker) list(v cue.Value, s *Shape, n *Node) *Node {
 	}
 	elem := s.Elem
 	if elem == nil {
-		elem = s.Child(NewContext().CompileString("_"))
+		elem = s.child(NewContext().CompileString("_"))
 	}
 	for i := 0; it.Next(); i++ {
-		item := &Node{NodePlace: n.NodePlace, Path: fmt.Sprintf("%s[%d]", n.Path, i)}
+		item := &node{NodePlace: n.NodePlace, Path: fmt.Sprintf("%s[%d]", n.Path, i)}
 		if walked := c.walk(it.Value(), elem, item); walked != nil {
 			n.Items = append(n.Items, walked)
 		} else {
-			n.Items = append(n.Items, &Node{NodePlace: item.NodePlace, Path: item.Path, Scalar: json.RawMessage("null")})
+			n.Items = append(n.Items, &node{NodePlace: item.NodePlace, Path: item.Path, Scalar: json.RawMessage("null")})
 		}
 	}
 	return n
 }
 
-func (c *checker) scalar(v cue.Value, s *Shape, n *Node) *Node {
+func (c *checker) scalar(v cue.Value, s *shape, n *node) *node {
 	if s.Loose {
 		if s.Value.Unify(v).Validate() != nil && (s.Kind != cue.ListKind || v.IncompleteKind() != cue.ListKind) { // what a list has to hold, an open one does not
 			way := ""
@@ -123,24 +123,24 @@ func (c *checker) scalar(v cue.Value, s *Shape, n *Node) *Node {
 				fields := strings.Split(n.Path, ".")
 				way = fmt.Sprintf("; a comparison is CUE, so write the condition as one text: when: '%s: %s'", strings.Join(fields[slices.Index(fields, "when")+1:], ": "), said)
 			}
-			c.Add(n, nil, "can never be: got %s, expected %s%s", showValue(v), s.Words(), way)
+			c.Add(n, nil, "can never be: got %s, expected %s%s", showValue(v), s.words(), way)
 		}
 		return n
 	}
 	data, err := v.MarshalJSON()
 	switch invalid := s.Value.Unify(v).Validate(cue.Concrete(true)); {
 	case invalid != nil && !v.IsConcrete():
-		c.Add(n, nil, "got %s, which is not one value, expected %s", showValue(v), s.Words())
+		c.Add(n, nil, "got %s, which is not one value, expected %s", showValue(v), s.words())
 		return nil
 	case invalid != nil || err != nil:
-		c.Add(n, nil, "got %s, expected %s%s", showValue(v), s.Words(), s.meant(v))
+		c.Add(n, nil, "got %s, expected %s%s", showValue(v), s.words(), s.meant(v))
 		return nil
 	}
 	n.Scalar = data
 	return n
 }
 
-func (c *checker) cueError(v cue.Value, n *Node) {
+func (c *checker) cueError(v cue.Value, n *node) {
 	err := v.Err()
 	if err == nil {
 		err = fmt.Errorf("not a value")
@@ -174,7 +174,7 @@ func labelOf(v cue.Value, otherwise NodePlace) NodePlace {
 
 // constraint takes down CUE that describes values as text that stands by
 // itself, which is how a frozen pipeline keeps it.
-func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
+func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	s, err := v.String()
 	asText := err == nil
 	if asText {
@@ -217,14 +217,14 @@ func (c *checker) constraint(v cue.Value, use string, n *Node) *Node {
 		c.Add(n, nil, "%s", wrong)
 		return nil
 	}
-	if facts := map[string]*Shape{"when": c.facts, "skip": c.before}[use]; facts != nil {
-		asked := c.walk(v, facts, &Node{NodePlace: n.NodePlace, Path: n.Path})
+	if facts := map[string]*shape{"when": c.facts, "skip": c.before}[use]; facts != nil {
+		asked := c.walk(v, facts, &node{NodePlace: n.NodePlace, Path: n.Path})
 		if asked == nil {
 			return nil
 		}
 		n.Names, n.Fields = asked.Names, asked.Fields
 	}
-	n.Kind = ScalarNode
+	n.Kind = scalarNode
 	n.Scalar, _ = json.Marshal(text) // a string always has a JSON form
 	return n
 }
@@ -241,7 +241,7 @@ func checkReport(report string, value []byte) error {
 		return pipelines.Mistakes{{Message: "not valid JSON: " + pipelines.OneLine(err.Error())}}
 	}
 	c := &checker{}
-	c.walk(v, newShape(schema), &Node{})
+	c.walk(v, newShape(schema), &node{})
 	if len(c.Found) == 0 {
 		// What fields demand of each other shows only in the whole.
 		if err := schema.Unify(v).Validate(cue.Concrete(true)); err != nil {
@@ -270,39 +270,39 @@ const maxGoal = 10_000
 
 // forms note what is wrong with a value that fits its type, by what the attribute @form of a
 // field calls them.
-var forms = map[string]func(m *MistakeList, n *Node){
+var forms = map[string]func(m *MistakeList, n *node){
 	"pattern":  eachText(pipelines.BadPattern),
 	"host":     eachText(pipelines.BadHost),
 	"address":  eachText(pipelines.BadAddress),
 	"artifact": eachText(pipelines.BadArtifact),
-	"once": func(m *MistakeList, n *Node) {
+	"once": func(m *MistakeList, n *node) {
 		m.repeated(n, n.Items, "%q again")
 	},
-	"names": func(m *MistakeList, n *Node) {
-		var names []*Node
+	"names": func(m *MistakeList, n *node) {
+		var names []*node
 		for _, item := range n.Items {
 			names = append(names, item.Get("name"))
 		}
 		m.repeated(n, names, "%q is already the name of another command here", "name")
 	},
-	"goal": func(m *MistakeList, n *Node) {
+	"goal": func(m *MistakeList, n *node) {
 		if size := len(n.Text()); size > maxGoal {
 			m.Add(n, nil, "%d bytes, expected at most %d; put the rest into a file of the repository and name it here", size, maxGoal)
 		}
 	},
-	"regexp": func(m *MistakeList, n *Node) {
+	"regexp": func(m *MistakeList, n *node) {
 		if _, err := regexp.Compile(n.Text()); err != nil {
 			m.Add(n, nil, "%v", err)
 		}
 	},
-	"variables": func(m *MistakeList, n *Node) {
+	"variables": func(m *MistakeList, n *node) {
 		for _, name := range n.fieldNames() {
 			if why := pipelines.WithheldFromChecks(name); why != "" {
 				m.Add(n, []any{name}, "%s", why)
 			}
 		}
 	},
-	"agents": func(m *MistakeList, n *Node) {
+	"agents": func(m *MistakeList, n *node) {
 		for _, name := range n.fieldNames() {
 			var agent pipelines.Agent
 			_ = n.Get(name).decode(&agent) // what is right of it counts
@@ -311,7 +311,7 @@ var forms = map[string]func(m *MistakeList, n *Node){
 			}
 		}
 	},
-	"hooks": func(m *MistakeList, n *Node) {
+	"hooks": func(m *MistakeList, n *node) {
 		for i, item := range n.Items {
 			var hook pipelines.Hook
 			_ = item.decode(&hook) // what is right of it counts
@@ -323,10 +323,10 @@ var forms = map[string]func(m *MistakeList, n *Node){
 }
 
 // eachText holds a text, or each text of a list, against what says why it is bad.
-func eachText(bad func(string) string) func(m *MistakeList, n *Node) {
-	return func(m *MistakeList, n *Node) {
+func eachText(bad func(string) string) func(m *MistakeList, n *node) {
+	return func(m *MistakeList, n *node) {
 		for _, text := range append(n.Items, n) {
-			if text.Kind != ScalarNode || string(text.Scalar) == "null" { // it is wrong already
+			if text.Kind != scalarNode || string(text.Scalar) == "null" { // it is wrong already
 				continue
 			}
 			if why := bad(text.Text()); why != "" {
@@ -338,7 +338,7 @@ func eachText(bad func(string) string) func(m *MistakeList, n *Node) {
 
 // repeated notes each text of a list that is the same as one before it; keys lead to it from
 // its item in n.
-func (m *MistakeList) repeated(n *Node, list []*Node, format string, keys ...any) {
+func (m *MistakeList) repeated(n *node, list []*node, format string, keys ...any) {
 	var seen []string
 	for i, item := range list {
 		if text := item.Text(); text != "" && slices.Contains(seen, text) {
@@ -349,7 +349,7 @@ func (m *MistakeList) repeated(n *Node, list []*Node, format string, keys ...any
 }
 
 // decode reads what is right of a value.
-func (n *Node) decode(into any) error {
+func (n *node) decode(into any) error {
 	data, err := json.Marshal(n)
 	if err != nil {
 		return err

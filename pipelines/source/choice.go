@@ -86,7 +86,7 @@ func ask(ctx context.Context, s Sources, issue ChoiceIssue, own []string, usual 
 	names := own
 	if usual == "" {
 		var err error
-		if names, err = s.Names(); err != nil {
+		if names, err = s.names(); err != nil {
 			return chosen{}, err
 		}
 	}

@@ -57,7 +57,7 @@ const (
 
 // complete reads a pipeline from its nodes and fills in every default. Values that break the schema are not among them.
 // Without agents of its own it has the usual ones. The source is what people know its file by.
-func complete(n *Node, agents bool, source string) (*draft, error) {
+func complete(n *node, agents bool, source string) (*draft, error) {
 	d := &draft{}
 	d.Language, d.Baseline = "en", true
 	d.Budget = pipelines.Budget{USD: 10, Time: pipelines.Duration(2 * time.Hour), Attempts: 60}
@@ -89,7 +89,7 @@ func complete(n *Node, agents bool, source string) (*draft, error) {
 	}
 	for i := range d.Setup {
 		s := &d.Setup[i]
-		if s.Timeout = cmp.Or(s.Timeout, usualCommand); n.Get("setup").Item(i).Get("network") == nil {
+		if s.Timeout = cmp.Or(s.Timeout, usualCommand); n.Get("setup").item(i).Get("network") == nil {
 			s.Network = valueOr(d.Network, pipelines.Network{})
 		}
 	}
@@ -126,9 +126,9 @@ func nameOf(file string) string {
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// Writer is the agent that executes and revises unless a phase says otherwise;
+// writer is the agent that executes and revises unless a phase says otherwise;
 // "" if the author has to choose.
-func (d *draft) Writer() string {
+func (d *draft) writer() string {
 	if d.Defaults.Agent != "" {
 		return d.Defaults.Agent
 	}
@@ -161,7 +161,7 @@ func (d *draft) reviewer(writer string) string {
 }
 
 // phase completes the phase at index i, which numbers its folder.
-func (d *draft) phase(i int, n *Node) (pipelines.Phase, error) {
+func (d *draft) phase(i int, n *node) (pipelines.Phase, error) {
 	w := struct {
 		pipelines.Phase
 		reach
@@ -197,7 +197,7 @@ func (d *draft) phase(i int, n *Node) (pipelines.Phase, error) {
 		err = cmp.Or(err, wrong)
 		return s
 	}
-	ph.Execute = step("execute", d.Writer(), outer)
+	ph.Execute = step("execute", d.writer(), outer)
 	ph.Revise = step("revise", ph.Execute.Agent, outer, "prompt") // a template for execute says nothing to the others
 	// Names of models and tools are those of one agent, and the reviewer is another one.
 	ph.Review = step("review", d.reviewer(ph.Execute.Agent), reach{AllowModels: d.AllowModels}, "prompt", "agent", "model", "tools")
@@ -210,7 +210,7 @@ func (d *draft) phase(i int, n *Node) (pipelines.Phase, error) {
 
 // step completes a step of a phase with an access. What it says counts over what its phase says, but for some fields,
 // and that over the defaults; outer is what else says what it may reach. The agent does it if none is named.
-func (d *draft) step(phase *Node, access pipelines.Access, name, agent string, outer reach, but []string) (pipelines.Step, error) {
+func (d *draft) step(phase *node, access pipelines.Access, name, agent string, outer reach, but []string) (pipelines.Step, error) {
 	s, may, own, said := d.Defaults.Step, reach{}, phase.Get("steps").Get(name), phase.Clone()
 	s.Agent = agent
 	if own.Get("tools") != nil {

@@ -18,12 +18,12 @@ type checks struct {
 	*MistakeList
 	d     *draft
 	all   []pipelines.Phase // spare ones last
-	nodes []*Node           // theirs
+	nodes []*node           // theirs
 	names []string          // of those that are not spare
 }
 
 // consistent checks a pipeline as a whole.
-func (m *MistakeList) consistent(n *Node, d *draft) {
+func (m *MistakeList) consistent(n *node, d *draft) {
 	c := checks{m, d, slices.Concat(d.Phases, d.Spare), slices.Concat(n.List("phases"), n.List("spare")), pipelines.NamesOf(d.Phases)}
 	for i, p := range d.Open {
 		if why := pipelines.WhyNotOpened(p, d.Protect); why != "" && p != "" {
@@ -36,7 +36,7 @@ func (m *MistakeList) consistent(n *Node, d *draft) {
 	}
 	c.agent(n, d.Defaults.Agent, "defaults", "agent")
 	c.agent(n, d.Defaults.Reviewer, "defaults", "reviewer")
-	if d.Writer() == "" && len(agents) > 0 {
+	if d.writer() == "" && len(agents) > 0 {
 		c.Add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(agents, ", "))
 	}
 	if len(d.Phases) == 0 && !slices.Contains(n.Names, "phases") {
@@ -64,19 +64,19 @@ func (m *MistakeList) consistent(n *Node, d *draft) {
 		}
 	}
 	for i := range d.Rules {
-		c.rule(n.Get("rules").Item(i), &d.Rules[i])
+		c.rule(n.Get("rules").item(i), &d.Rules[i])
 	}
 }
 
 // known notes a name that is none of the valid ones; what it says begins with format.
-func (c checks) known(n *Node, name string, valid []string, format string, keys ...any) {
+func (c checks) known(n *node, name string, valid []string, format string, keys ...any) {
 	if name != "" && !slices.Contains(valid, name) { // an empty one is wrong already
 		c.Add(n, keys, format+", %s", name, pipelines.MustBeOneOf(name, valid))
 	}
 }
 
 // agent notes a name that is none of the agents.
-func (c checks) agent(n *Node, name string, keys ...any) {
+func (c checks) agent(n *node, name string, keys ...any) {
 	c.known(n, name, slices.Collect(maps.Keys(c.d.Agents)), "no agent %q", keys...)
 }
 
@@ -109,7 +109,7 @@ func (c checks) phase(i int, seen map[string]string) {
 	}
 	c.sees(n, p)
 	steps := n.Get("steps")
-	for said, agent := range map[*Node]string{n: p.Execute.Agent, steps.Get("execute"): p.Execute.Agent, steps.Get("review"): p.Review.Agent, steps.Get("revise"): p.Revise.Agent} {
+	for said, agent := range map[*node]string{n: p.Execute.Agent, steps.Get("execute"): p.Execute.Agent, steps.Get("review"): p.Review.Agent, steps.Get("revise"): p.Revise.Agent} {
 		c.equipped(said, agent)
 	}
 	if does := c.d.Agents[p.Review.Agent]; !p.NoReview && does.Use == "claude" && p.Review.Access == pipelines.AccessRun {
@@ -121,7 +121,7 @@ func (c checks) phase(i int, seen map[string]string) {
 }
 
 // sees checks that who gets a document has a tool to read it with: prompts only name them.
-func (c checks) sees(n *Node, p *pipelines.Phase) {
+func (c checks) sees(n *node, p *pipelines.Phase) {
 	none := func(granted pipelines.Access, agent string) bool {
 		return granted.AtMost(c.d.Agents[agent].Access) == pipelines.AccessNone
 	}
@@ -142,7 +142,7 @@ func (c checks) sees(n *Node, p *pipelines.Phase) {
 
 // equipped checks what a phase or a step says, if anything, of who does it: that there is this agent, and that the one that
 // does it takes the tools and the effort.
-func (c checks) equipped(said *Node, agent string) {
+func (c checks) equipped(said *node, agent string) {
 	var s struct {
 		Agent, Effort string
 		Tools         pipelines.ToolChoice
@@ -183,7 +183,7 @@ func (c checks) needs(i int, places map[string]insertion) {
 
 // earlier checks that the phases which skip_if of one asks about come before it, and report
 // what it asks of them.
-func (c checks) earlier(when *Node, phase string) {
+func (c checks) earlier(when *node, phase string) {
 	asked := when.Get("phases")
 	if asked == nil {
 		return
@@ -232,7 +232,7 @@ func (c checks) insertions() map[string]insertion {
 }
 
 // rule checks that a rule speaks of phases and facts that there are. What every phase has, the schema has seen to.
-func (c checks) rule(n *Node, r *pipelines.Rule) {
+func (c checks) rule(n *node, r *pipelines.Rule) {
 	all := pipelines.NamesOf(c.all)
 	c.known(n, r.After, all, "no phase %q", "after")
 	at, then, when := slices.Index(all, r.After), n.Get("then"), n.Get("when")
@@ -277,7 +277,7 @@ func (c checks) rule(n *Node, r *pipelines.Rule) {
 const noTasks = "%q reports no tasks; add tasks: [...{id: string, title: string, goal: string, files?: [...string], needs?: [...string]}] to its report"
 
 // split checks a rule that splits a phase after the one that finds the tasks: ahead are those that it may split.
-func (c checks) split(n *Node, r *pipelines.Rule, finds *pipelines.Phase, ahead []string) {
+func (c checks) split(n *node, r *pipelines.Rule, finds *pipelines.Phase, ahead []string) {
 	to := string(r.Then.Split)
 	switch {
 	case to == "":
@@ -293,7 +293,7 @@ func (c checks) split(n *Node, r *pipelines.Rule, finds *pipelines.Phase, ahead 
 }
 
 // asks checks what a condition, or the part of one that keys lead to, asks about one phase.
-func (c checks) asks(when *Node, text string, keys []cue.Selector, p *pipelines.Phase) {
+func (c checks) asks(when *node, text string, keys []cue.Selector, p *pipelines.Phase) {
 	if asked := when.Get("checks"); asked != nil {
 		var names []string
 		for _, check := range p.Checks {
@@ -314,7 +314,7 @@ func (c checks) asks(when *Node, text string, keys []cue.Selector, p *pipelines.
 }
 
 // report holds what a condition asks of a report against what that allows.
-func (c checks) report(asked *Node, text string, keys []cue.Selector, p *pipelines.Phase) {
+func (c checks) report(asked *node, text string, keys []cue.Selector, p *pipelines.Phase) {
 	if p.Report == "" {
 		c.Add(asked, nil, "%q has no report", p.Name)
 		return
@@ -327,7 +327,7 @@ func (c checks) report(asked *Node, text string, keys []cue.Selector, p *pipelin
 	shape := newShape(allowed)
 	shape.Loose = true
 	held := &checker{}
-	held.walk(ctx.CompileString(text).LookupPath(cue.MakePath(keys...)), shape, &Node{NodePlace: asked.NodePlace, Path: asked.Path})
+	held.walk(ctx.CompileString(text).LookupPath(cue.MakePath(keys...)), shape, &node{NodePlace: asked.NodePlace, Path: asked.Path})
 	for _, m := range held.Found {
 		at, keys := asked.down(m.Path), []any(nil)
 		if deeper, is := strings.CutPrefix(m.Path, at.Path+"."); is {

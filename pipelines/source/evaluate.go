@@ -31,9 +31,9 @@ func evaluate(req request) (*pipelines.Pipeline, error) {
 			return nil, cmp.Or(err, all.Found.OrNil())
 		}
 	}
-	all.piece = func(f file) *Node { return all.file(f, schema) }
+	all.piece = func(f file) *node { return all.file(f, schema) }
 	var chain []file
-	var nodes []*Node
+	var nodes []*node
 	for next, why := files[0], ""; ; {
 		if all.library.left -= len(next.Text); all.library.left < 0 {
 			return nil, pipelines.Mistakes{{File: files[0].Name, Message: fmt.Sprintf("too large with what it builds on, expected at most %d bytes", maxInput)}}
@@ -82,14 +82,14 @@ func base(files, chain []file, name string) (file, string) {
 
 // file reads a file and holds it against a schema. It is nil, and noted, if there is
 // nothing in it to go on with.
-func (c *checker) file(f file, schema *Shape) *Node {
+func (c *checker) file(f file, schema *shape) *node {
 	v, found := c.library.build(f)
 	if len(found) > 0 {
 		c.Found = append(c.Found, found...)
 		return nil
 	}
-	n := c.walk(v, schema, &Node{NodePlace: NodePlace{File: f.Name, Line: 1, Column: 1}})
-	if n != nil && n.Kind != ObjectNode {
+	n := c.walk(v, schema, &node{NodePlace: NodePlace{File: f.Name, Line: 1, Column: 1}})
+	if n != nil && n.Kind != objectNode {
 		c.Add(n, nil, "empty, expected the fields of a pipeline")
 		return nil
 	}
@@ -97,7 +97,7 @@ func (c *checker) file(f file, schema *Shape) *Node {
 }
 
 // resolve puts the files together, checks the whole and fills in the defaults.
-func (c *checker) resolve(ctx *cue.Context, nodes []*Node, policies []file) (*pipelines.Pipeline, error) {
+func (c *checker) resolve(ctx *cue.Context, nodes []*node, policies []file) (*pipelines.Pipeline, error) {
 	c.Main = nodes[0]
 	whole := nodes[len(nodes)-1]
 	for _, op := range []string{"replace", "insert", "drop"} {
@@ -134,11 +134,11 @@ func (c *checker) resolve(ctx *cue.Context, nodes []*Node, policies []file) (*pi
 
 // schemas gives the shape of a definition of a schema, and a checker that knows what rules may ask
 // about.
-func schemas(ctx *cue.Context, schema, definition string) (*Shape, *checker, error) {
+func schemas(ctx *cue.Context, schema, definition string) (*shape, *checker, error) {
 	v := ctx.CompileString(schema, cue.Filename("schema.cue"))
 	at := func(name string) cue.Value { return v.LookupPath(cue.MakePath(cue.Def(name))) }
-	loose := &Shape{Loose: true}
-	return (&Shape{}).Child(at(definition)), &checker{library: newLibrary(ctx, nil), facts: loose.Child(at("#Facts")), before: loose.Child(at("#Before"))}, at(definition).Err()
+	loose := &shape{Loose: true}
+	return (&shape{}).child(at(definition)), &checker{library: newLibrary(ctx, nil), facts: loose.child(at("#Facts")), before: loose.child(at("#Before"))}, at(definition).Err()
 }
 
 func findBuiltin(name string) (file, error) {
@@ -151,7 +151,7 @@ func findBuiltin(name string) (file, error) {
 
 // Document is a file of values that fits a schema. It knows where each stands.
 type Document struct {
-	root *Node
+	root *node
 	own  MistakeList
 }
 
@@ -168,7 +168,7 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 	if len(found) > 0 {
 		return nil, found.Sorted()
 	}
-	n := c.walk(v, shape, &Node{NodePlace: NodePlace{File: name, Line: 1, Column: 1}})
+	n := c.walk(v, shape, &node{NodePlace: NodePlace{File: name, Line: 1, Column: 1}})
 	if n == nil {
 		return nil, c.Found.OrNil()
 	}
@@ -205,7 +205,7 @@ func usual(config file, packages []file) (*pipelines.Mistake, error) {
 
 // settings reads the settings of a repository; nil, and noted, if there is nothing in it
 // to go on with.
-func (c *checker) settings(ctx *cue.Context, config file) (*Node, error) {
+func (c *checker) settings(ctx *cue.Context, config file) (*node, error) {
 	schema, _, err := schemas(ctx, pipelines.Schema, "#Config")
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (c *checker) settings(ctx *cue.Context, config file) (*Node, error) {
 
 // configured puts the settings of the repository over a built-in pipeline, or under one of
 // the repository.
-func (c *checker) configured(base *Node) *Node {
+func (c *checker) configured(base *node) *node {
 	if c.Config == nil {
 		return base
 	}
@@ -230,11 +230,11 @@ func (c *checker) configured(base *Node) *Node {
 			out.Set(name, together(said, has))
 		case name == "hooks":
 			out.Set(name, appendedNodes(has, said))
-		case ours && said.Kind == ObjectNode && has.Kind == ObjectNode && name != "network":
+		case ours && said.Kind == objectNode && has.Kind == objectNode && name != "network":
 			out.Set(name, mergedNodes(has, said))
 		case ours:
 			out.Set(name, said)
-		case said.Kind == ObjectNode && has.Kind == ObjectNode && name == "budget":
+		case said.Kind == objectNode && has.Kind == objectNode && name == "budget":
 			out.Set(name, mergedNodes(said, has))
 		}
 	}
@@ -243,7 +243,7 @@ func (c *checker) configured(base *Node) *Node {
 
 // origins says which file each setting comes from that the settings of a repository may
 // have, such as budget.usd, or agents.writer.
-func origins(whole *Node) map[string]string {
+func origins(whole *node) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{"language", "network", "finish"} {
 		if n := whole.Get(name); n != nil {

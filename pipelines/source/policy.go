@@ -71,7 +71,7 @@ func (s Sources) ToVet() ([]string, error) {
 	if policies, wrong := s.policies(); err == nil && len(own) > 0 && (len(policies) > 0 || wrong != nil) {
 		return namesOf(own), nil
 	}
-	return s.Names()
+	return s.names()
 }
 
 // Hold says what the policies demand of a plan that it does not have, as pipelines.Mistakes.
@@ -86,7 +86,7 @@ func (s Sources) Hold(ctx context.Context, plan *pipelines.Pipeline) error {
 
 // hold gives what was found before and each demand of the policies that a finished plan does not meet, at its place in
 // whole, where that has it.
-func (c *checker) hold(ctx *cue.Context, policies []file, plan *pipelines.Pipeline, whole *Node) error {
+func (c *checker) hold(ctx *cue.Context, policies []file, plan *pipelines.Pipeline, whole *node) error {
 	if len(policies) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ type judgment struct {
 	*MistakeList
 	policy string // its file
 	said   settings
-	whole  *Node
+	whole  *node
 	paths  map[string]bool // that were noted
 	told   map[string]int  // the mistake in Found that stands for all of one place of the policy
 	more   map[int]int     // how many others it stands for

@@ -99,8 +99,8 @@ func inCode(text string) string {
 // value says what may stand in a field. If that holds an object with no section of its own,
 // inner is the object, and below what leads to it.
 func (r *reference) value(v cue.Value) (words string, inner cue.Value, below string) {
-	shape := (&Shape{}).Child(v)
-	shape.Load()
+	shape := (&shape{}).child(v)
+	shape.load()
 	_, name := v.ReferencePath()
 	switch {
 	case shape.Constraint == "report":
@@ -124,7 +124,7 @@ func (r *reference) value(v cue.Value) (words string, inner cue.Value, below str
 	case shape.Kind == cue.StructKind:
 		return "object", v, ""
 	}
-	return shape.Words(), inner, ""
+	return shape.words(), inner, ""
 }
 
 // link leads to the section of a definition, which is written if anything leads to it.

@@ -15,8 +15,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Shape is what a schema says about one value, looked up once and held against many values.
-type Shape struct {
+// shape is what a schema says about one value, looked up once and held against many values.
+type shape struct {
 	Value      cue.Value
 	Kind       cue.Kind
 	expect     string   // in words, where the schema has them
@@ -28,27 +28,27 @@ type Shape struct {
 	Loose      bool     // values need not be concrete
 
 	loaded   bool
-	Fields   map[string]*Shape
+	Fields   map[string]*shape
 	names    []string // of fields, sorted
 	Required []string
 	patterns []pattern
 	open     bool
-	Elem     *Shape
+	Elem     *shape
 }
 
 // pattern holds for all fields whose name it matches.
 type pattern struct {
 	name  cue.Value
-	value *Shape
+	value *shape
 }
 
 // newShape gives the shape of what v describes.
-func newShape(v cue.Value) *Shape {
-	return &Shape{Value: v, Kind: described(v).IncompleteKind()}
+func newShape(v cue.Value) *shape {
+	return &shape{Value: v, Kind: described(v).IncompleteKind()}
 }
 
-// Load reads the fields or the element of the schema.
-func (s *Shape) Load() {
+// load reads the fields or the element of the schema.
+func (s *shape) load() {
 	if s.loaded {
 		return
 	}
@@ -56,19 +56,19 @@ func (s *Shape) Load() {
 	switch s.Kind {
 	case cue.ListKind:
 		if elem := described(s.Value).LookupPath(cue.MakePath(cue.AnyIndex)); elem.Exists() {
-			s.Elem = s.Child(elem)
+			s.Elem = s.child(elem)
 		}
 	case cue.StructKind:
 		s.loadFields()
 	}
 }
 
-func (s *Shape) loadFields() {
-	s.Fields = map[string]*Shape{}
+func (s *shape) loadFields() {
+	s.Fields = map[string]*shape{}
 	s.open = s.Value.Allows(cue.AnyString)
 	it, _ := s.Value.Fields(cue.Optional(true), cue.Patterns(true)) // it is an object, and without an error
 	for it.Next() {
-		sel, child := it.Selector(), s.Child(it.Value())
+		sel, child := it.Selector(), s.child(it.Value())
 		if sel.ConstraintType() == cue.PatternConstraint {
 			s.patterns = append(s.patterns, pattern{sel.Pattern(), child})
 			continue
@@ -86,8 +86,8 @@ func (s *Shape) loadFields() {
 	slices.Sort(s.names)
 }
 
-// Child gives the shape of a value within this one.
-func (s *Shape) Child(v cue.Value) *Shape {
+// child gives the shape of a value within this one.
+func (s *shape) child(v cue.Value) *shape {
 	c := newShape(v)
 	c.Loose = s.Loose
 	said := func(attribute string) string {
@@ -106,8 +106,8 @@ func (s *Shape) Child(v cue.Value) *Shape {
 
 // Field returns the shape of the field of that name, or nil if there may be
 // none. The shape is that of anything where the schema is open.
-func (s *Shape) Field(name string) *Shape {
-	s.Load()
+func (s *shape) Field(name string) *shape {
+	s.load()
 	if f, ok := s.Fields[name]; ok {
 		return f
 	}
@@ -117,13 +117,13 @@ func (s *Shape) Field(name string) *Shape {
 		}
 	}
 	if s.open {
-		return s.Child(NewContext().CompileString("_"))
+		return s.child(NewContext().CompileString("_"))
 	}
 	return nil
 }
 
 // unknown says what is wrong with a field of that name.
-func (s *Shape) unknown(name string) string {
+func (s *shape) unknown(name string) string {
 	if s.named != "" {
 		return "not a good name, expected " + s.named
 	}
@@ -141,15 +141,15 @@ func (s *Shape) unknown(name string) string {
 	return "unknown field, " + pipelines.MustBeOneOf(name, s.names)
 }
 
-// Words says what the schema expects.
-func (s *Shape) Words() string {
+// words says what the schema expects.
+func (s *shape) words() string {
 	if s.expect != "" {
 		return s.expect
 	}
 	if all := s.alternatives(); all != nil {
 		words := make([]string, len(all))
 		for i, a := range all {
-			words[i] = newShape(a).Words()
+			words[i] = newShape(a).words()
 		}
 		return "one of " + strings.Join(words, ", ")
 	}
@@ -160,7 +160,7 @@ func (s *Shape) Words() string {
 }
 
 // alternatives returns the parts of a disjunction, or nil.
-func (s *Shape) alternatives() []cue.Value {
+func (s *shape) alternatives() []cue.Value {
 	if op, args := cue.Dereference(s.Value).Expr(); op == cue.OrOp {
 		return args
 	}
@@ -169,9 +169,9 @@ func (s *Shape) alternatives() []cue.Value {
 
 // forKind gives the alternative that is an object or a list where the value is one, so
 // that each mistake within it has its place.
-func (s *Shape) forKind(kind cue.Kind) *Shape {
+func (s *shape) forKind(kind cue.Kind) *shape {
 	for _, a := range s.alternatives() {
-		if part := s.Child(a); (kind == cue.StructKind || kind == cue.ListKind) && part.Kind == kind {
+		if part := s.child(a); (kind == cue.StructKind || kind == cue.ListKind) && part.Kind == kind {
 			return part
 		}
 	}
@@ -179,7 +179,7 @@ func (s *Shape) forKind(kind cue.Kind) *Shape {
 }
 
 // boundWords says what a text or a number has to be like.
-func (s *Shape) boundWords() string {
+func (s *shape) boundWords() string {
 	var b Schema
 	b.bounds(cue.Dereference(s.Value))
 	switch {
@@ -204,7 +204,7 @@ var kindWords = map[cue.Kind]string{
 }
 
 // meant adds the alternative that was probably meant.
-func (s *Shape) meant(v cue.Value) string {
+func (s *shape) meant(v cue.Value) string {
 	got, err := v.String()
 	if err != nil {
 		return ""
@@ -259,10 +259,10 @@ func (s *Schema) quotedType(name string) (field, word string) {
 // what it says or a mistake; other requests may be data.
 func badRequest(report cue.Value) string {
 	shape, asks := newShape(report), NewContext().CompileString(`#child: {title!: string, body?: string}, #go: "`+strings.Join(pipelines.GoOn(), `" | "`)+`"`)
-	shape.Load()
+	shape.load()
 	var wrong []string
 	if children := shape.Fields["children"]; children != nil {
-		if children.Load(); children.Elem == nil || asks.LookupPath(cue.ParsePath("#child")).Subsume(children.Elem.Value) != nil {
+		if children.load(); children.Elem == nil || asks.LookupPath(cue.ParsePath("#child")).Subsume(children.Elem.Value) != nil {
 			wrong = append(wrong, "children asks for issues of their own, expected [...{title: string, body?: string}] and no other fields")
 		}
 	}

@@ -101,7 +101,7 @@ func (s *Schema) alternatives(args []cue.Value) {
 
 func (s *Schema) object(v cue.Value) {
 	shape := newShape(v)
-	shape.Load()
+	shape.load()
 	s.Properties, s.Required = map[string]*Schema{}, shape.Required
 	for name, field := range shape.Fields {
 		s.Properties[name] = jsonSchema(field.Value)

@@ -18,20 +18,20 @@ func of(t *testing.T, text string) cue.Value {
 
 func TestFields(t *testing.T) {
 	s := newShape(of(t, `#x: {name: string, goal?: string @also(aim), {[=~"^x-"]: int}}`))
-	s.Load()
+	s.load()
 	if len(s.Required) != 1 || s.Required[0] != "name" {
 		t.Errorf("required: %q", s.Required)
 	}
 	for name, want := range map[string]string{"name": "text", "x-1": "a whole number"} {
-		if f := s.Field(name); f == nil || f.Words() != want {
+		if f := s.Field(name); f == nil || f.words() != want {
 			t.Errorf("%s: %v, want %q", name, f, want)
 		}
 	}
 	if f := s.Field("nmae"); f != nil {
-		t.Errorf("there is a field nmae: %s", f.Words())
+		t.Errorf("there is a field nmae: %s", f.words())
 	}
 	closed := newShape(of(t, `#x: {name: string, goal?: string @also(aim)}`))
-	closed.Load()
+	closed.load()
 	for name, want := range map[string]string{"nmae": `unknown field, did you mean "name"?`, "aim": `unknown field, did you mean "goal"?`} {
 		if got := closed.unknown(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

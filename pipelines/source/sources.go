@@ -45,9 +45,9 @@ const (
 // noFile is wrong with what another file stands behind.
 const noFile = "not a file; put the file itself there, as links are not followed"
 
-// Names lists what can be named: the pipelines of the repository in
+// names lists what can be named: the pipelines of the repository in
 // alphabetical order, then those built-in ones that it does not replace.
-func (s Sources) Names() ([]string, error) {
+func (s Sources) names() ([]string, error) {
 	files, _, err := s.files(repoFolder)
 	names := namesOf(files)
 	for _, b := range builtin.Names() {
@@ -239,7 +239,7 @@ func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
 	if err != nil || r.Usual == nil {
 		return "", err
 	}
-	names, err := s.Names()
+	names, err := s.names()
 	if err != nil {
 		return "", err
 	}

@@ -60,7 +60,7 @@ func TestLoadFinds(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", name, got, want)
 		}
 	}
-	got, err := s.Names()
+	got, err := s.names()
 	want := []string{"both", "fix", "json", "toml", "feature", "refactor", "test", "audit", "skill", "full"}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("names: %v (-want +got):\n%s", err, diff)

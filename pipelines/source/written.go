@@ -10,15 +10,15 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Node is a value as somebody wrote it, with its place, which it keeps when pipelines are put together.
-type Node struct {
+// node is a value as somebody wrote it, with its place, which it keeps when pipelines are put together.
+type node struct {
 	NodePlace
 	Path   string // in its own file
 	Kind   nodeKind
 	Scalar json.RawMessage
-	Items  []*Node
+	Items  []*node
 	Names  []string // of fields, in the order they were written
-	Fields map[string]*Node
+	Fields map[string]*node
 
 	Label  NodePlace       // of the field's name
 	Schema json.RawMessage // of a report, as JSON Schema
@@ -35,21 +35,21 @@ type nodeKind int
 
 // The kinds of nodes.
 const (
-	ScalarNode nodeKind = iota // one value that has no parts
-	ListNode                   // items
-	ObjectNode                 // fields
+	scalarNode nodeKind = iota // one value that has no parts
+	listNode                   // items
+	objectNode                 // fields
 )
 
 // Get returns the field of that name, or nil; n may be nil.
-func (n *Node) Get(name string) *Node {
+func (n *node) Get(name string) *node {
 	if n == nil {
 		return nil
 	}
 	return n.Fields[name]
 }
 
-// Item returns the item at i, or nil; n may be nil.
-func (n *Node) Item(i int) *Node {
+// item returns the item at i, or nil; n may be nil.
+func (n *node) item(i int) *node {
 	if n == nil || i >= len(n.Items) {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (n *Node) Item(i int) *Node {
 }
 
 // down gives the value at a path below n, or the deepest one on the way that there is.
-func (n *Node) down(path string) *Node {
+func (n *node) down(path string) *node {
 	for _, field := range n.Fields {
 		if path == field.Path || strings.HasPrefix(path, field.Path+".") {
 			return field.down(path)
@@ -67,7 +67,7 @@ func (n *Node) down(path string) *Node {
 }
 
 // List returns the items of the field of that name.
-func (n *Node) List(name string) []*Node {
+func (n *node) List(name string) []*node {
 	if f := n.Get(name); f != nil {
 		return f.Items
 	}
@@ -75,7 +75,7 @@ func (n *Node) List(name string) []*Node {
 }
 
 // fieldNames returns the names of the fields that are right; n may be nil.
-func (n *Node) fieldNames() []string {
+func (n *node) fieldNames() []string {
 	if n == nil {
 		return nil
 	}
@@ -83,17 +83,17 @@ func (n *Node) fieldNames() []string {
 }
 
 // Text returns the string that n holds, or "".
-func (n *Node) Text() (s string) {
-	if n != nil && n.Kind == ScalarNode {
+func (n *node) Text() (s string) {
+	if n != nil && n.Kind == scalarNode {
 		_ = json.Unmarshal(n.Scalar, &s) // another type is no text
 	}
 	return s
 }
 
 // Set puts a field in, over one of the same name.
-func (n *Node) Set(name string, v *Node) {
+func (n *node) Set(name string, v *node) {
 	if n.Fields == nil {
-		n.Fields = map[string]*Node{}
+		n.Fields = map[string]*node{}
 	}
 	if _, ok := n.Fields[name]; !ok {
 		n.Names = append(n.Names, name)
@@ -102,14 +102,14 @@ func (n *Node) Set(name string, v *Node) {
 }
 
 // unset takes a field out.
-func (n *Node) unset(name string) {
+func (n *node) unset(name string) {
 	delete(n.Fields, name)
 	n.Names = slices.DeleteFunc(n.Names, func(s string) bool { return s == name })
 }
 
 // Clone returns a copy whose lists and fields can be changed. Its values are
 // shared, down to the next clone.
-func (n *Node) Clone() *Node {
+func (n *node) Clone() *node {
 	c := *n
 	c.Items = slices.Clone(n.Items)
 	c.Names = slices.Clone(n.Names)
@@ -118,11 +118,11 @@ func (n *Node) Clone() *Node {
 }
 
 // MarshalJSON gives the value without its places.
-func (n *Node) MarshalJSON() ([]byte, error) {
+func (n *node) MarshalJSON() ([]byte, error) {
 	switch n.Kind {
-	case ListNode:
-		return json.Marshal(append([]*Node{}, n.Items...))
-	case ObjectNode:
+	case listNode:
+		return json.Marshal(append([]*node{}, n.Items...))
+	case objectNode:
 		return json.Marshal(n.Fields)
 	}
 	return n.Scalar, nil
@@ -131,20 +131,20 @@ func (n *Node) MarshalJSON() ([]byte, error) {
 // Mistakes collects what is wrong with a pipeline.
 type MistakeList struct {
 	Found  pipelines.Mistakes
-	Main   *Node // the pipeline that was asked for
-	Config *Node // the settings of the repository, or nil
+	Main   *node // the pipeline that was asked for
+	Config *node // the settings of the repository, or nil
 }
 
 // Add notes a mistake at the value that keys lead to from n, or the deepest one there is. One that shows
 // in a pipeline this one builds on is noted where that is named.
-func (m *MistakeList) Add(n *Node, keys []any, format string, args ...any) {
+func (m *MistakeList) Add(n *node, keys []any, format string, args ...any) {
 	at, next, path := n, n, n.Path
 	for _, key := range keys {
 		switch k := key.(type) {
 		case string:
 			next, path = next.Get(k), pipelines.JoinPath(path, k)
 		case int:
-			next, path = next.Item(k), fmt.Sprintf("%s[%d]", path, k)
+			next, path = next.item(k), fmt.Sprintf("%s[%d]", path, k)
 		}
 		if next != nil {
 			at, path = next, next.Path
@@ -162,7 +162,7 @@ func (m *MistakeList) Add(n *Node, keys []any, format string, args ...any) {
 
 // overlay puts what a file says over the pipeline it extends and returns the
 // whole. Both are left as they are.
-func (m *MistakeList) overlay(over, base *Node) *Node {
+func (m *MistakeList) overlay(over, base *node) *node {
 	out := base.Clone()
 	out.NodePlace = over.NodePlace
 	out.unset("name")
@@ -183,7 +183,7 @@ func (m *MistakeList) overlay(over, base *Node) *Node {
 			out.Set(name, together(out.Get(name), v))
 		case name == "spare" || name == "rules":
 			out.Set(name, appendedNodes(out.Get(name), v))
-		case v.Kind == ObjectNode && name != "network": // which is one of several kinds
+		case v.Kind == objectNode && name != "network": // which is one of several kinds
 			out.Set(name, mergedNodes(out.Get(name), v))
 		default:
 			out.Set(name, v)
@@ -202,7 +202,7 @@ func (m *MistakeList) overlay(over, base *Node) *Node {
 }
 
 // mergedNodes puts the fields of over in the place of those of base.
-func mergedNodes(base, over *Node) *Node {
+func mergedNodes(base, over *node) *node {
 	out := base.Clone()
 	out.NodePlace = over.NodePlace
 	for _, name := range over.Names {
@@ -214,18 +214,18 @@ func mergedNodes(base, over *Node) *Node {
 }
 
 // appendedNodes puts the items of over behind those of base.
-func appendedNodes(base, over *Node) *Node {
+func appendedNodes(base, over *node) *node {
 	out := base.Clone()
 	out.Items = append(out.Items, over.Items...)
 	return out
 }
 
 // together adds what over says of protected paths to what base says.
-func together(base, over *Node) *Node {
-	out := &Node{NodePlace: over.NodePlace, Path: over.Path, Kind: ObjectNode}
-	for _, n := range []*Node{base, over} {
+func together(base, over *node) *node {
+	out := &node{NodePlace: over.NodePlace, Path: over.Path, Kind: objectNode}
+	for _, n := range []*node{base, over} {
 		for name, v := range n.Fields {
-			if was := out.Get(name); was != nil && v.Kind == ListNode {
+			if was := out.Get(name); was != nil && v.Kind == listNode {
 				v = appendedNodes(was, v)
 			}
 			out.Set(name, v)
@@ -234,7 +234,7 @@ func together(base, over *Node) *Node {
 	return out
 }
 
-func (m *MistakeList) replace(over, phases *Node) {
+func (m *MistakeList) replace(over, phases *node) {
 	for i, r := range over.List("replace") {
 		if at := m.find(over, phases, r.Get("name").Text(), "replace", i, "name"); at >= 0 {
 			phases.Items[at] = mergedNodes(phases.Items[at], r)
@@ -243,7 +243,7 @@ func (m *MistakeList) replace(over, phases *Node) {
 	}
 }
 
-func (m *MistakeList) insert(over, phases *Node) {
+func (m *MistakeList) insert(over, phases *node) {
 	for i, in := range over.List("insert") {
 		after, before := in.Get("after").Text(), in.Get("before").Text()
 		if (after == "") == (before == "") {
@@ -262,7 +262,7 @@ func (m *MistakeList) insert(over, phases *Node) {
 }
 
 // drop takes phases out, and with them whatever cannot be without them.
-func (m *MistakeList) drop(over, out, phases *Node) {
+func (m *MistakeList) drop(over, out, phases *node) {
 	var gone []string
 	for i, d := range over.List("drop") {
 		if at := m.find(over, phases, d.Text(), "drop", i); at >= 0 {
@@ -290,7 +290,7 @@ func (m *MistakeList) drop(over, out, phases *Node) {
 	if rules := out.Get("rules"); rules != nil {
 		rules = rules.Clone()
 		out.Set("rules", rules)
-		rules.Items = slices.DeleteFunc(rules.Items, func(r *Node) bool {
+		rules.Items = slices.DeleteFunc(rules.Items, func(r *node) bool {
 			return slices.Contains(gone, r.Get("after").Text()) ||
 				slices.Contains(gone, r.Get("then").Get("rollback").Get("to").Text())
 		})
@@ -298,17 +298,17 @@ func (m *MistakeList) drop(over, out, phases *Node) {
 }
 
 // strip takes texts out of the list of that name.
-func (n *Node) strip(name string, gone []string) {
+func (n *node) strip(name string, gone []string) {
 	if n.Get(name) == nil {
 		return
 	}
 	l := n.Get(name).Clone()
-	l.Items = slices.DeleteFunc(l.Items, func(item *Node) bool { return slices.Contains(gone, item.Text()) })
+	l.Items = slices.DeleteFunc(l.Items, func(item *node) bool { return slices.Contains(gone, item.Text()) })
 	n.Set(name, l)
 }
 
 // find returns the index of the phase of that name, or -1 and notes it.
-func (m *MistakeList) find(over, phases *Node, name string, keys ...any) int {
+func (m *MistakeList) find(over, phases *node, name string, keys ...any) int {
 	var names []string
 	for i, p := range phases.Items {
 		if p.Get("name").Text() == name {

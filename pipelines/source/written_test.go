@@ -10,25 +10,25 @@ import (
 )
 
 // from makes nodes of a JSON text, each in a line of its own.
-func from(t *testing.T, file, text string) *Node {
+func from(t *testing.T, file, text string) *node {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
 	}
 	line := 0
-	var build func(v any, path string) *Node
-	build = func(v any, path string) *Node {
+	var build func(v any, path string) *node
+	build = func(v any, path string) *node {
 		line++
-		n := &Node{NodePlace: NodePlace{file, line, 1}, Path: path}
+		n := &node{NodePlace: NodePlace{file, line, 1}, Path: path}
 		switch v := v.(type) {
 		case []any:
-			n.Kind = ListNode
+			n.Kind = listNode
 			for i, item := range v {
 				n.Items = append(n.Items, build(item, fmt.Sprintf("%s[%d]", path, i)))
 			}
 		case map[string]any:
-			n.Kind, n.Fields = ObjectNode, map[string]*Node{}
+			n.Kind, n.Fields = objectNode, map[string]*node{}
 			names := make([]string, 0, len(v))
 			for name := range v {
 				names = append(names, name)
@@ -66,7 +66,7 @@ func TestPlacesOfMistakes(t *testing.T) {
 	}
 }
 
-func jsonOf(t *testing.T, n *Node) string {
+func jsonOf(t *testing.T, n *node) string {
 	t.Helper()
 	data, err := json.Marshal(n)
 	if err != nil {
@@ -96,7 +96,7 @@ func TestOverlay(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	n := from(t, ".github/reprise/pipelines/fix.yaml", `{"phases": [{"name": "plan", "report": "a: string"}]}`)
-	n.Get("phases").Item(0).Get("report").Schema = json.RawMessage(`{"type":"object"}`)
+	n.Get("phases").item(0).Get("report").Schema = json.RawMessage(`{"type":"object"}`)
 	d, err := complete(n, false, n.File)
 	if err != nil || d.Name != "fix" || string(d.Phases[0].ReportSchema) != `{"type":"object"}` {
 		t.Errorf("%+v (%v)", d, err)

@@ -66,7 +66,7 @@ type cleaner func(*draft)
 type edit struct {
 	from, to int
 	with     string
-	kind     Kind
+	kind     kind
 	hidden   string // what is taken out
 }
 
@@ -89,27 +89,27 @@ func (d *draft) apply(edits []edit) {
 	}
 }
 
-// Kind is a kind of hidden text.
-type Kind string
+// kind is a kind of hidden text.
+type kind string
 
 // The kinds of text that are removed, all but the last by Text.
 const (
-	HTMLComment       Kind = "html_comment"
-	ZeroWidth         Kind = "zero_width"
-	Bidi              Kind = "bidi"               // controls that reorder text
-	Tag               Kind = "tag"                // Unicode tag characters
-	VariationSelector Kind = "variation_selector" // except where it selects a glyph
-	SoftHyphen        Kind = "soft_hyphen"
-	ANSI              Kind = "ansi"          // terminal escapes
-	Control           Kind = "control"       // other control characters, and bytes that are not UTF-8
-	HiddenText        Kind = "hidden_text"   // titles, words behind a language, footnotes that nothing refers to and the like
-	DangerousURL      Kind = "dangerous_url" // data:, javascript: and vbscript:
-	quotedMail        Kind = "quoted_mail"   // what a program for mail adds; Mail removes it
+	HTMLComment       kind = "html_comment"
+	zeroWidth         kind = "zero_width"
+	bidi              kind = "bidi"               // controls that reorder text
+	Tag               kind = "tag"                // Unicode tag characters
+	variationSelector kind = "variation_selector" // except where it selects a glyph
+	softHyphen        kind = "soft_hyphen"
+	ansi              kind = "ansi"          // terminal escapes
+	Control           kind = "control"       // other control characters, and bytes that are not UTF-8
+	hiddenText        kind = "hidden_text"   // titles, words behind a language, footnotes that nothing refers to and the like
+	dangerousURL      kind = "dangerous_url" // data:, javascript: and vbscript:
+	quotedMail        kind = "quoted_mail"   // what a program for mail adds; Mail removes it
 )
 
 // Removal is what Text took out of a text, of one kind.
 type Removal struct {
-	Kind   Kind
+	Kind   kind
 	Count  int    // characters, or whole comments, sequences, titles and so on
 	Sample string // the beginning of the first: ASCII letters, digits and the like; all else as {hex}; at most 60 bytes
 }
@@ -121,7 +121,7 @@ const maxSample = 60
 type recorder struct{ list []Removal }
 
 // add counts a removal. The text of the first one of its kind is the sample.
-func (r *recorder) add(k Kind, text string) {
+func (r *recorder) add(k kind, text string) {
 	for i := range r.list {
 		if r.list[i].Kind == k {
 			r.list[i].Count++
@@ -131,7 +131,7 @@ func (r *recorder) add(k Kind, text string) {
 	r.list = append(r.list, Removal{k, 1, sample(text)})
 }
 
-func (r *recorder) has(k Kind) bool {
+func (r *recorder) has(k kind) bool {
 	return slices.ContainsFunc(r.list, func(x Removal) bool { return x.Kind == k })
 }
 

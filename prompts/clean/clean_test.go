@@ -16,7 +16,7 @@ import (
 // looks like one.
 type payload struct {
 	Name, Text, Want string
-	Kinds            []Kind
+	Kinds            []kind
 }
 
 func payloads(t testing.TB) []payload {
@@ -37,14 +37,14 @@ func TestCleanPayloads(t *testing.T) {
 	if len(list) < 40 {
 		t.Fatalf("%d payloads, want 40 or more", len(list))
 	}
-	seen := map[Kind]bool{}
+	seen := map[kind]bool{}
 	for _, p := range list {
 		t.Run(p.Name, func(t *testing.T) {
 			got, removed := Text(p.Text)
 			if d := cmp.Diff(p.Want, got); d != "" {
 				t.Errorf("Clean (-want +got):\n%s", d)
 			}
-			var kinds []Kind
+			var kinds []kind
 			for _, r := range removed {
 				kinds = append(kinds, r.Kind)
 				seen[r.Kind] = true
@@ -245,8 +245,8 @@ func FuzzClean(f *testing.F) {
 }
 
 // kinds lists every kind.
-func kinds() []Kind {
-	return []Kind{HTMLComment, ZeroWidth, Bidi, Tag, VariationSelector, SoftHyphen, ANSI, Control, HiddenText, DangerousURL}
+func kinds() []kind {
+	return []kind{HTMLComment, zeroWidth, bidi, Tag, variationSelector, softHyphen, ansi, Control, hiddenText, dangerousURL}
 }
 
 func BenchmarkText(b *testing.B) {

@@ -91,7 +91,7 @@ func parsed(src string) (doc ast.Node, ok bool) {
 
 func (r *reading) hide(from, to int) {
 	if strings.TrimSpace(r.src[from:to]) != "" {
-		r.edits = append(r.edits, edit{from, to, "", HiddenText, r.src[from:to]})
+		r.edits = append(r.edits, edit{from, to, "", hiddenText, r.src[from:to]})
 	}
 }
 
@@ -160,7 +160,7 @@ func (r *reading) fenced(n *ast.FencedCodeBlock) {
 		word, more, _ := strings.Cut(info, " ")
 		language = strings.ToLower(word)
 		if strings.Contains(info, "<") || long(word) {
-			r.edits = append(r.edits, edit{seg.Start, seg.Stop, "removed", HiddenText, info})
+			r.edits = append(r.edits, edit{seg.Start, seg.Stop, "removed", hiddenText, info})
 		} else if strings.TrimSpace(more) != "" {
 			r.hide(seg.Start+len(word), seg.Start+len(strings.SplitN(r.src[seg.Start:], "\n", 2)[0]))
 		}

@@ -44,7 +44,7 @@ func (d *draft) comments() {
 
 // replace makes an edit of every match. With gives it, by the groups of the match;
 // a kind of "" leaves the text as it is.
-func (d *draft) replace(re *regexp.Regexp, with func(group func(n int) string) (with string, kind Kind, hidden string)) {
+func (d *draft) replace(re *regexp.Regexp, with func(group func(n int) string) (with string, kind kind, hidden string)) {
 	var edits []edit
 	for _, m := range re.FindAllStringSubmatchIndex(d.open, -1) {
 		text, kind, hidden := with(func(n int) string {
@@ -71,12 +71,12 @@ var (
 // addresses disarms addresses that carry their content with them, where an address is expected or a media
 // type follows. The content of a data: address goes; a script stays readable.
 func (d *draft) addresses() {
-	d.replace(script, func(group func(int) string) (string, Kind, string) {
-		return group(1) + "removed-" + group(2) + ":" + group(3), DangerousURL, group(2) + ":"
+	d.replace(script, func(group func(int) string) (string, kind, string) {
+		return group(1) + "removed-" + group(2) + ":" + group(3), dangerousURL, group(2) + ":"
 	})
 	for _, re := range []*regexp.Regexp{data, media} {
-		d.replace(re, func(group func(int) string) (string, Kind, string) {
-			return group(1) + "removed-data-url", DangerousURL, strings.TrimPrefix(group(0), group(1))
+		d.replace(re, func(group func(int) string) (string, kind, string) {
+			return group(1) + "removed-data-url", dangerousURL, strings.TrimPrefix(group(0), group(1))
 		})
 	}
 }
@@ -99,14 +99,14 @@ var (
 // sentence, and long labels of definitions, which may be comments in disguise.
 func (d *draft) targets() {
 	d.alternatives()
-	d.replace(link(), func(group func(int) string) (string, Kind, string) {
+	d.replace(link(), func(group func(int) string) (string, kind, string) {
 		dest, hidden := destination(group(1)+group(3), group(2)+group(4))
 		if hidden == "" || group(3) != "" && !balanced(dest) {
 			return "", "", ""
 		}
-		return "](" + dest + ")", HiddenText, hidden
+		return "](" + dest + ")", hiddenText, hidden
 	})
-	d.replace(definition(), func(group func(int) string) (string, Kind, string) {
+	d.replace(definition(), func(group func(int) string) (string, kind, string) {
 		label := group(2)
 		dest, hidden := destination(group(3), group(4))
 		if hidden == "" && !long(label) {
@@ -116,7 +116,7 @@ func (d *draft) targets() {
 		if long(label) {
 			label = "removed"
 		}
-		return group(1) + label + "]: " + dest, HiddenText, hidden
+		return group(1) + label + "]: " + dest, hiddenText, hidden
 	})
 }
 
@@ -137,7 +137,7 @@ func (d *draft) alternatives() {
 			begun = begun[:len(begun)-1]
 			target := i+1 < len(d.open) && (d.open[i+1] == '(' || d.open[i+1] == '[')
 			if target && from > 1 && d.open[from-2] == '!' && long(d.src[from:i]) {
-				edits = append(edits, edit{from, i, "", HiddenText, d.src[from:i]})
+				edits = append(edits, edit{from, i, "", hiddenText, d.src[from:i]})
 			}
 		}
 	}
@@ -184,23 +184,23 @@ var (
 // tags removes long attributes and declarations. Something is left in their place,
 // so that no removal brings the text around it together to something new.
 func (d *draft) tags() {
-	d.replace(tag(), func(group func(int) string) (string, Kind, string) {
+	d.replace(tag(), func(group func(int) string) (string, kind, string) {
 		before, hidden := group(1), group(2)+group(4)+" "+group(5)
 		switch {
 		case group(6) != "":
-			return before + "<…>", HiddenText, group(6)
+			return before + "<…>", hiddenText, group(6)
 		case group(8) != "":
 			if !long(group(8)) {
 				return "", "", ""
 			}
-			return group(7) + "<…" + strings.TrimPrefix(group(0), group(7)+"<"+group(8)), HiddenText, group(8)
+			return group(7) + "<…" + strings.TrimPrefix(group(0), group(7)+"<"+group(8)), hiddenText, group(8)
 		case long(group(2) + group(4)):
-			return before + "<…>", HiddenText, hidden
+			return before + "<…>", hiddenText, hidden
 		case group(4) != "":
 			if !long(strings.TrimSpace(group(5))) {
 				return "", "", ""
 			}
-			return before + "<" + group(4) + ">", HiddenText, hidden
+			return before + "<" + group(4) + ">", hiddenText, hidden
 		}
 		var kept strings.Builder
 		for _, m := range address().FindAllStringSubmatch(group(3), -1) {
@@ -210,6 +210,6 @@ func (d *draft) tags() {
 		if !long(more) {
 			return "", "", ""
 		}
-		return before + "<" + group(2) + kept.String() + ">", HiddenText, group(2) + " " + more
+		return before + "<" + group(2) + kept.String() + ">", hiddenText, group(2) + " " + more
 	})
 }

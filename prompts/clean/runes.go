@@ -54,7 +54,7 @@ func cleanRunes(text string, r *recorder) string {
 
 // run returns the hidden characters of one kind at the start of text, as far
 // as a sample needs them; if there is a sample already, nothing.
-func run(r *recorder, kind Kind, prev rune, text string) string {
+func run(r *recorder, kind kind, prev rune, text string) string {
 	if r.has(kind) {
 		return ""
 	}
@@ -82,15 +82,15 @@ func plain(text string) bool {
 
 // hidden says of which kind the rune c at the start of rest is, or "" to keep
 // it, and how many bytes that concerns. Prev is the rune kept before it.
-func hidden(prev, c rune, rest string, size int) (Kind, int) {
+func hidden(prev, c rune, rest string, size int) (kind, int) {
 	next, _ := utf8.DecodeRuneInString(rest[size:])
 	switch {
 	case c == 0x1b || c == 0x9b:
-		return ANSI, size + escape(c, rest[size:])
+		return ansi, size + escape(c, rest[size:])
 	case c < ' ' || c >= 0x7f && c <= 0x9f:
 		return Control, size
 	case c == 0xad:
-		return SoftHyphen, size
+		return softHyphen, size
 	case c == 0x200d && text.Emoji(next) && (text.Emoji(prev) || prev == 0xfe0f),
 		text.Joiner(c) && (text.Joined(prev) && !text.Joiner(next) || text.Joined(next) && !text.Invisible(next) && !text.Joiner(prev)):
 		return "", size // part of one emoji, or of a word in its script
@@ -102,15 +102,15 @@ func hidden(prev, c rune, rest string, size int) (Kind, int) {
 		if selects(prev, c, next) {
 			return "", size
 		}
-		return VariationSelector, size
+		return variationSelector, size
 	case text.Reorders(c):
-		return Bidi, size
+		return bidi, size
 	case c >= 0xfff0 || c >= 0xfdd0 && c <= 0xfdef:
 		if text.Invisible(c) { // what formats notes and music, what is not assigned, and what is no character
 			return Control, size
 		}
 	case text.Invisible(c):
-		return ZeroWidth, size
+		return zeroWidth, size
 	}
 	return "", size
 }
@@ -220,7 +220,7 @@ func (r *reading) footnotes(open string) {
 		if n.from == 0 || r.src[n.from-1] == '\n' {
 			n.to = min(n.to+1, len(r.src))
 		}
-		r.edits = append(r.edits, edit{n.from, n.to, "", HiddenText, r.src[n.from:n.to]})
+		r.edits = append(r.edits, edit{n.from, n.to, "", hiddenText, r.src[n.from:n.to]})
 	}
 }
 
@@ -258,7 +258,7 @@ func (r *reading) formulas(open string, from, to int) {
 func (r *reading) formula(from, to int) {
 	text := r.src[from:to]
 	if phantom().MatchString(text) {
-		r.edits = append(r.edits, edit{from, to, "removed" + strings.Repeat("\n", strings.Count(text, "\n")), HiddenText, text})
+		r.edits = append(r.edits, edit{from, to, "removed" + strings.Repeat("\n", strings.Count(text, "\n")), hiddenText, text})
 		return
 	}
 	for _, m := range remark().FindAllStringSubmatchIndex(text, -1) {
