@@ -299,15 +299,16 @@ func (w *world) Report(e Event) {
 }
 
 // passed reports whether a review has passed the work on which a phase stands, since it was taken back. It need not be
-// the newest work: what loses a check is given up for what was reviewed before.
+// the newest work: what loses a check is given up for what was reviewed before, and a phase that is taken back to its
+// review may stand on its best work.
 func passed(run metadata.Run, rec *metadata.Phase) bool {
-	written := 0
+	written := 0 // since it was taken back
 	for _, a := range run.Attempts {
 		switch {
-		case a.Phase != rec.Name || a.Status != metadata.Succeeded:
+		case a.Phase != rec.Name || a.Status != metadata.Succeeded || a.Generation != rec.Generation:
 		case a.Step != metadata.Review && a.Step != metadata.Check:
 			written = a.N
-		case a.Step == metadata.Review && a.Generation == rec.Generation && written == rec.Written && a.Verdict != metadata.Fail:
+		case a.Step == metadata.Review && a.Verdict != metadata.Fail && (written == rec.Written || written == 0 && rec.Written < a.N):
 			return true
 		}
 	}
