@@ -23,6 +23,8 @@ func TestAgentLocks(t *testing.T) {
 			Packages map[string]struct {
 				Version, Integrity string
 				Dependencies       map[string]string
+				Optional           bool
+				OS, CPU, Libc      []string
 			}
 		}
 		if err := json.Unmarshal(data, &lock); err != nil {
@@ -35,7 +37,9 @@ func TestAgentLocks(t *testing.T) {
 			t.Errorf("%s: the lock file has version %q, want %s", name, got, agent.Version)
 		}
 		for at, p := range lock.Packages {
-			if at != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
+			here := slices.Contains(p.OS, "linux") && slices.Contains(p.CPU, "x64") && !slices.Contains(p.Libc, "musl")
+			elsewhere := p.Optional && len(p.OS) > 0 && !here // some are for machines whose packages have no known hash
+			if at != "" && !strings.HasPrefix(p.Integrity, "sha512-") && !elsewhere {
 				t.Errorf("%s: %s has no integrity: %q", name, at, p.Integrity)
 			}
 		}
