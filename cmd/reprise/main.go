@@ -40,7 +40,7 @@ func live(env environ.Env) {
 	// When nobody reads the output any more, as in "reprise run | head", the work goes on.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go heed(signals, stop, func() { os.Exit(exit.Cancelled) })
-	env.Stdin, env.Stdout, env.Stderr, env.Environ = environ.Interruptible{File: os.Stdin, Ctx: ctx}, terminal.NewSafeWriter(os.Stdout), terminal.NewSafeWriter(os.Stderr), os.Environ()
+	env.Stdin, env.Stdout, env.Stderr, env.Environ = environ.Interruptible{File: os.Stdin, Ctx: ctx}, terminal.NewSafeWriter(os.Stdout), terminal.NewSafeWriter(os.Stderr), environ.WithoutOff(os.Environ())
 	env.Now = func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 	lost := &losing{file: os.Stdout}
 	if env.Stdout == os.Stdout { // no terminal, which is never full

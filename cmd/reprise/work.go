@@ -44,8 +44,11 @@ matter, waits until those are closed or merged.`,
 			if w.Until, err = untilTime(until, env.Now()); err != nil {
 				return err
 			}
-			if w.Jobs < 1 || w.Jobs > 32 || w.USD < 0 {
-				return exit.Usagef("--jobs %d is not 1 to 32, or --usd %g is below zero", w.Jobs, w.USD)
+			switch {
+			case w.Jobs < 1 || w.Jobs > 32:
+				return exit.Usagef("--jobs %d is not 1 to 32", w.Jobs)
+			case c.Flags().Changed("usd") && !(w.USD > 0 && w.USD < 1e9):
+				return exit.Usagef("--usd %g is no amount of money", w.USD)
 			}
 			switch online := len(labels) > 0 || search != ""; {
 			case len(named) > 1, len(named) == 1 && online, len(labels) > 0 && search != "":

@@ -189,7 +189,11 @@ func (s *acpTalk) line(data []byte) process.Reaction {
 	case len(data) >= process.MaxMessage:
 		return s.wrong("it sent a message of more than %d MiB", process.MaxMessage>>20)
 	case !ok || m.Method == "" && m.ID == nil:
-		return s.wrong("it printed what is no message of the Agent Client Protocol, or only a part of one: %s", process.OneLine(string(data), 100))
+		then := s.wrong("it printed what is no message of the Agent Client Protocol, or only a part of one: %s", process.OneLine(string(data), 100))
+		if !ok && len(data) > 0 && data[0] == '{' { // it may have been killed in the middle
+			s.garbled.Class = metadata.Crash
+		}
+		return then
 	case m.Method != "" && m.ID != nil:
 		return s.sent(s.answer(m))
 	case m.Method == "session/update":

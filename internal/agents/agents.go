@@ -146,6 +146,7 @@ func newCLI(name string, a pipelines.Agent, opts Options) cli {
 		for _, row := range programs() {
 			c.Sessions = append(c.Sessions, row.Sessions...)
 		}
+		c.Variables = gate.BasesOf(a.Env)
 	}
 	if pipelines.TakesCommand(name) && len(a.Command) > 0 {
 		c.program = a.Command[0]

@@ -106,7 +106,7 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 	}
 	install, known := setup.AgentInstalls()[a.Use]
 	switch {
-	case a.CallUSD == nil && !known:
+	case a.Use == "command" && a.CallUSD == nil:
 		return hinted(name, "is there; cost unknown", agents.Unpriced(map[string]pipelines.Agent{name: a})[0].In(prompts.Words("en")))
 	case !known:
 		return well(name, "is there")

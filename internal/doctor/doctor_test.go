@@ -240,6 +240,10 @@ func TestDoctorAgents(t *testing.T) {
 			Agents: map[string]pipelines.Agent{"mine": {Use: "command", Command: []string{"my-agent", "--fast"}}},
 			Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "mine"}}},
 		}, map[string]string{"my-agent": "1"}, nil, "", []string{"hint my-agent: is there; cost unknown"}},
+		{"one that speaks ACP", &pipelines.Pipeline{
+			Agents: map[string]pipelines.Agent{"mine": {Use: "acp", Command: []string{"my-agent"}, Env: []string{"OPENAI_API_KEY"}}},
+			Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "mine"}}},
+		}, map[string]string{"my-agent": "1"}, nil, "OPENAI_API_KEY=canary", []string{"ok my-agent: is there"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			home, ctx := t.TempDir(), t.Context()

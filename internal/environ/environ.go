@@ -88,6 +88,17 @@ func (e Env) Getenv(name string) string {
 // BranchPrefix begins the names of branches; REPRISE_BRANCH_PREFIX has another.
 const BranchPrefix = "reprise/issue-"
 
+// cloudSwitch matches a variable by which an agent program goes to another cloud, where it is set to yes.
+var cloudSwitch = regexp.MustCompile(`^(?:CLAUDE_CODE|GOOGLE_GENAI)_USE_\w+=(.*)`)
+
+// WithoutOff gives an environment without such variables that say anything but yes: the programs take that for no.
+func WithoutOff(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		m := cloudSwitch.FindStringSubmatch(kv)
+		return m != nil && !slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(strings.TrimSpace(m[1])))
+	})
+}
+
 // Prefix is what the names of branches begin with.
 func (e Env) Prefix() string { return cmp.Or(e.Getenv("REPRISE_BRANCH_PREFIX"), BranchPrefix) }
 

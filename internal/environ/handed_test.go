@@ -62,3 +62,12 @@ func TestUnpackShowsNoValue(t *testing.T) {
 		t.Errorf("%q, %v", e.Environ, err)
 	}
 }
+
+// A switch to another cloud that does not say yes is no switch: the program stays where its key is kept outside.
+func TestWithoutOff(t *testing.T) {
+	on := []string{"A=0", "CLAUDE_CODE_USE_BEDROCK=1", "CLAUDE_CODE_USE_VERTEX= True ", "GOOGLE_GENAI_USE_VERTEXAI=yes"}
+	off := []string{"CLAUDE_CODE_USE_BEDROCK=0", "CLAUDE_CODE_USE_VERTEX=false", "GOOGLE_GENAI_USE_GCA=", "CLAUDE_CODE_USE_FOUNDRY=maybe"}
+	if got := WithoutOff(slices.Concat(off, on)); !slices.Equal(got, on) {
+		t.Errorf("%q", got)
+	}
+}

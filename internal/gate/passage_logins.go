@@ -123,6 +123,16 @@ func KeyRequest(agent string, env []string) (*http.Request, error) {
 	return r, nil
 }
 
+// BasesOf lists the variables with other addresses of the services whose keys are in some variables.
+func BasesOf(keys []string) (names []string) {
+	for _, s := range table().Services {
+		if slices.ContainsFunc(s.Keys, func(k secretKey) bool { return slices.Contains(keys, k.Variable) }) {
+			names = append(names, s.Bases...)
+		}
+	}
+	return names
+}
+
 // KeptKeys lists the variables with keys that a gate keeps for any program, in order.
 func KeptKeys() (names []string) {
 	for _, s := range table().Services {

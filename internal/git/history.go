@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -269,25 +270,42 @@ type Record struct {
 }
 
 // Records reads a file of many runs' folders, of each ref that is or lies below one of within; folderOf gives its
-// folder, "" for refs of another kind.
+// folder, "" for refs of another kind. Three commands of git read all whose folder is at the tip, or was taken off there
+// and is in the commit before; each that has gone on since needs more.
 func (s *Source) Records(ctx context.Context, within []string, file string, folderOf func(ref string) string) (all []Record, err error) {
-	listed, err := s.refs(ctx, within...)
+	listed, err := s.refs(ctx, append(within, KeptRefs)...)
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
 	}
-	var names []string
+	kept, names := map[string]string{}, []string(nil)
 	for _, ref := range listed {
+		if strings.HasPrefix(ref.Name, KeptRefs) {
+			kept[ref.Name] = ref.Commit
+		}
 		if folder := folderOf(ref.Name); folder != "" {
 			all = append(all, Record{Ref: ref})
-			names = append(names, ref.Commit+":"+folder+"/"+file)
+			names = append(names, ref.Commit, ref.Commit+":"+folder+"/"+file)
 		}
 	}
-	found, err := s.reads().objects(ctx, names...)
-	for i := range all {
+	tips := s.some(ctx, names)
+	var asked []*Record
+	var shelved []string
+	for i := range all { // the commit that a tip names, if that comes right before it and is what is kept by name, if anything is
 		r := &all[i]
-		if err == nil && found[i].Kind == "blob" {
-			r.Data = found[i].Data
-		} else { // it was taken off the branch, or one of them is broken
+		if tip := tips[2*i+1]; tip.Kind == "blob" {
+			r.Data = tip.Data
+			continue
+		}
+		before, held := "", kept[KeptRefs+path.Base(folderOf(r.Name))]
+		_, parents, _ := strings.Cut(string(tips[2*i].Data), "\n")
+		if m := trailerLine().FindStringSubmatch(parents); m != nil && strings.HasPrefix(parents, "parent "+m[1]) && cmp.Or(held, m[1]) == m[1] {
+			before = m[1]
+		}
+		asked, shelved = append(asked, r), append(shelved, cmp.Or(before, r.Commit)+":"+folderOf(r.Name)+"/"+file)
+	}
+	for i, found := range s.some(ctx, shelved) {
+		r := asked[i]
+		if r.Data = found.Data; found.Kind != "blob" {
 			r.Data, r.Err = s.readKept(ctx, r.Commit, folderOf(r.Name), file)
 		}
 	}
@@ -304,4 +322,13 @@ func (s *Source) readKept(ctx context.Context, commit, folder, file string) ([]b
 		return nil, fmt.Errorf("read %s/%s at %s: %w", folder, file, commit, fs.ErrNotExist)
 	}
 	return data[0], nil
+}
+
+// some gives those objects that can be read: none where one of them is broken.
+func (s *Source) some(ctx context.Context, names []string) []object {
+	found, err := s.reads().objects(ctx, names...)
+	if err != nil {
+		return make([]object, len(names))
+	}
+	return found
 }

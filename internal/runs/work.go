@@ -244,7 +244,7 @@ func (w *Worker) look(ctx context.Context) (err error) {
 		return err
 	}
 	all, err := w.others.Known(ctx)
-	if err != nil {
+	if err = cmp.Or(err, context.Cause(ctx)); err != nil { // what was cut off says nothing of a run
 		return err
 	}
 	w.of = map[string][]workspace.RefRun{}
@@ -284,7 +284,7 @@ func (w *Worker) judge(ctx context.Context, it *item) {
 		it.Status, it.Waits = metadata.Failed, err.Error()
 	case pid != 0:
 		it.Status, it.Waits = metadata.Running, fmt.Sprintf("process %d works on it", pid)
-	case begun && phases.IsOver(run):
+	case begun && phases.IsOver(run) && !it.late: // else the branch here is brought to what is there
 	case begun && w.Pushes && lease != nil && lease.Owner != w.owner && w.Env.Now().Before(lease.Expires):
 		it.Status, it.Waits = metadata.Running, fmt.Sprintf("%s works on it, until %s at the latest", text.Flat(lease.Owner), lease.Expires.UTC().Format("15:04 UTC"))
 	case begun && run.Status == metadata.Failed:
@@ -397,7 +397,8 @@ func (w *Worker) settle(e ending) {
 		if !slices.Contains([]metadata.Code{metadata.ConfigInvalid, metadata.AlreadyRunning, metadata.RefChanged}, so.Code) {
 			w.broken++
 		}
-		if it.late = so.Code == metadata.RefChanged && it.Branch == ""; it.late { // there was no run yet
+		own := workspace.Saved(w.Env, w.src, it.Issue)
+		if it.late = so.Code == metadata.RefChanged && (it.Branch == "" || own != nil && len(own.Attempts) == 0); it.late { // nothing of it was done here
 			it.Waits = "another machine has begun it at the same time"
 		}
 		w.broke(it, it.Waits, so.Code != metadata.ConfigInvalid)

@@ -225,16 +225,22 @@ func JudgmentSchema() json.RawMessage {
 	return json.RawMessage(`{"additionalProperties":false,"properties":{` + strings.Join(fields, ",") + `},"required":["kind","size","risk"],"type":"object"}`)
 }
 
-// ParseJudgment reads a judgment. The error repeats nothing of what the answer says instead.
+// ParseJudgment reads a judgment. The error names every field that is not one of its words, and
+// nothing of what the answer says instead.
 func ParseJudgment(data []byte) (j Judgment, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	fits := dec.Decode(&j) == nil
-	for i, value := range []string{j.Kind, j.Size, j.Risk} {
-		fits = fits && slices.Contains(judged[i].words, value)
+	if err := dec.Decode(&j); err != nil {
+		return Judgment{}, fmt.Errorf("the answer is not an object with kind, size and risk alone")
 	}
-	if !fits {
-		return Judgment{}, fmt.Errorf("the answer does not fit %s", JudgmentSchema())
+	var wrong []string
+	for i, value := range []string{j.Kind, j.Size, j.Risk} {
+		if f := judged[i]; !slices.Contains(f.words, value) {
+			wrong = append(wrong, fmt.Sprintf("%s is not one of %s", f.field, strings.Join(f.words, ", ")))
+		}
+	}
+	if len(wrong) > 0 {
+		return Judgment{}, fmt.Errorf("%s", strings.Join(wrong, "; "))
 	}
 	return j, nil
 }
