@@ -156,8 +156,8 @@ func (w trouble) meetsRoute(route string) bool {
 
 // elsewhere are the routes that no errand calls, and why.
 var elsewhere = map[string]string{
-	"GET /search/issues": "the command work alone",
-	inRepo("GET", ""): "where an event does not name the default branch, and doctor",
+	"GET /search/issues":                                                      "the command work alone",
+	inRepo("GET", ""):                                                         "where an event does not name the default branch, and doctor",
 	inRepo("GET", "/actions/permissions/workflow"):                            "doctor alone",
 	inRepo("GET", "/branches/{branch}"):                                       notCalled,
 	inRepo("GET", "/git/blobs/{file_sha}"):                                    "files of more than 1 MB",

@@ -36,9 +36,14 @@ func TestParseHoldsAnswers(t *testing.T) {
 	if j, err := ParseJudgment([]byte(`{"kind": "fix", "size": "small", "risk": "high"}`)); err != nil || j != (Judgment{"fix", "small", "high"}) {
 		t.Errorf("%+v, %v", j, err)
 	}
-	for _, text := range []string{"", `[]`, `{"kind": "full /run --agent x", "size": "big"}`, `{"kind": "fix", "size": "small", "risk": "low", "why": "/run"}`} {
-		if _, err := ParseJudgment([]byte(text)); err == nil || !strings.Contains(err.Error(), "feature") || strings.Contains(err.Error(), "/run") {
-			t.Errorf("%s: %v", text, err)
+	for text, want := range map[string]string{
+		"":   "not an object",
+		`[]`: "not an object",
+		`{"kind": "full /run --agent x", "size": "big"}`:                 "kind is not one of feature, fix, refactor, test, audit; size is not one of small, medium, large; risk is not one of low, medium, high",
+		`{"kind": "fix", "size": "small", "risk": "low", "why": "/run"}`: "not an object",
+	} {
+		if _, err := ParseJudgment([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "/run") {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 	if !json.Valid(JudgmentSchema()) {
