@@ -359,7 +359,7 @@ func TestACPRows(t *testing.T) {
 		b := speaker(t, "work", m.Always(m.Say("Done.")))
 		started := filepath.Join(b.dir, "started")
 		_ = os.Remove(filepath.Join(b.bin, name)) // a link to this program, or nothing
-		b.write(filepath.Join(b.bin, name), fmt.Sprintf("#!/bin/sh\n{ for a; do echo ARG $a; done; env; cat $TMPDIR/*.json; } > %s 2>&1\n", started))
+		b.write(filepath.Join(b.bin, name), fmt.Sprintf("#!/bin/sh\n{ for a; do echo \"ARG $a\"; done; env; cat \"$TMPDIR\"/*.json; } > %q 2>&1\n", started))
 		if err := os.Chmod(filepath.Join(b.bin, name), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -300,16 +300,16 @@ func Opened(c phases.Course) (all []metadata.Opened) {
 	return all
 }
 
-// axis says where attempts are on a line of time. Those at work at the same time are as
+// Axis says where attempts are on a line of time. Those at work at the same time are as
 // far apart as they were; where nobody was at work, time is short.
-type axis struct {
+type Axis struct {
 	Starts, Widths []time.Duration // of each attempt
 	All            time.Duration
 }
 
 // AxisOf places attempts, which are in the order in which they began. Took says how long
 // each lasted; none is narrower than least, and no pause longer than pause.
-func AxisOf(attempts []metadata.Attempt, took func(metadata.Attempt) time.Duration, least, pause time.Duration) (a axis) {
+func AxisOf(attempts []metadata.Attempt, took func(metadata.Attempt) time.Duration, least, pause time.Duration) (a Axis) {
 	var began, end time.Time // of what is at work at the same time
 	var from time.Duration   // where that begins
 	for i, one := range attempts {

@@ -24,7 +24,7 @@ type Summary struct {
 	Phase         string        `json:"phase"`                     // where the run stopped, what it works on, or what comes next
 	Counts        *Counts       `json:"partial_success,omitempty"` // of a run that is not done
 	Steps         []SummaryStep `json:"steps"`
-	Totals        totals        `json:"totals"`
+	Totals        Totals        `json:"totals"`
 	Start         time.Time     `json:"start"`
 	End           time.Time     `json:"end"`
 	Error         string        `json:"error,omitempty"` // that ended the job, if there was one
@@ -62,8 +62,8 @@ type SummaryStep struct {
 	Checks     []metadata.CheckResult `json:"checks,omitempty"` // of the check
 }
 
-// totals sums up a run.
-type totals struct {
+// Totals sums up a run.
+type Totals struct {
 	metadata.Cost
 	Attempts   int   `json:"attempts"` // calls of agents
 	Revises    int   `json:"revises"`  // revisions that were written
@@ -82,7 +82,7 @@ func SummaryOf(c phases.Course) Summary {
 	s := Summary{
 		Status: statusOf(c.Run), Issue: c.Run.IssueNumber, Title: c.Run.IssueTitle, Pipeline: c.Plan.Name, Branch: c.Run.BranchName,
 		Phase: phases.At(c), Steps: []SummaryStep{}, Start: c.Run.CreatedAt, End: c.Run.UpdatedAt,
-		SummaryState: StateOf(c).summary(), Totals: totals{Cost: c.Run.Cost, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
+		SummaryState: StateOf(c).summary(), Totals: Totals{Cost: c.Run.Cost, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
 	}
 	if c.Run.Status == metadata.Completed {
 		s.Code = metadata.Done
@@ -189,18 +189,18 @@ func (s *SummaryStep) checked(rec metadata.Phase) {
 // SummaryState is where a run stands: what its result has besides what was done, as the
 // record has it.
 type SummaryState struct {
-	Phases    []summaryPhase      `json:"phases"` // also those that have not begun
+	Phases    []SummaryPhase      `json:"phases"` // also those that have not begun
 	Proven    []Proof             `json:"proven"` // of the phases of which something was
-	Budget    budget              `json:"budget"`
+	Budget    Budget              `json:"budget"`
 	Questions []metadata.Question `json:"questions"`          // open ones
-	Approval  *approvalWanted     `json:"approval,omitempty"` // that the run waits for
-	Approvals []approval          `json:"approvals"`          // those of the record
+	Approval  *ApprovalWanted     `json:"approval,omitempty"` // that the run waits for
+	Approvals []Approval          `json:"approvals"`          // those of the record
 	Tasks     []metadata.Task     `json:"tasks"`              // those of the record
 	Rollbacks []metadata.Rollback `json:"rollbacks"`          // those of the record
 }
 
-// summaryPhase is where a phase stands, and what is open against its work.
-type summaryPhase struct {
+// SummaryPhase is where a phase stands, and what is open against its work.
+type SummaryPhase struct {
 	Name       string                 `json:"name"`
 	Status     metadata.PhaseStatus   `json:"status"`
 	Step       metadata.Step          `json:"step,omitempty"` // to do next
@@ -213,7 +213,7 @@ type summaryPhase struct {
 	Gates      []metadata.Gate        `json:"failed_gates,omitempty"`
 	Checks     []metadata.CheckResult `json:"failed_checks,omitempty"`
 	Violations []Reverted             `json:"violations,omitempty"` // changes that were taken back
-	Halt       *halt                  `json:"halt,omitempty"`       // of a part that does not go on
+	Halt       *Halt                  `json:"halt,omitempty"`       // of a part that does not go on
 	Waits      string                 `json:"waits,omitempty"`      // what a part that has not begun waits for, in English
 }
 
@@ -232,21 +232,21 @@ func AllReverted(all []metadata.Violation) (out []Reverted) {
 	return out
 }
 
-// budget has the limits of a run, of which 0 is none.
-type budget struct {
+// Budget has the limits of a run, of which 0 is none.
+type Budget struct {
 	metadata.Budget
 	Used metadata.Spent `json:"used"` // since a person last said that the run goes on
 }
 
-// halt is why a part of a phase does not go on until somebody does something about
+// Halt is why a part of a phase does not go on until somebody does something about
 // it. Other parts may.
-type halt struct {
+type Halt struct {
 	Code metadata.Code `json:"code"`
 	Why  string        `json:"why"` // in English
 }
 
-// approvalWanted is what a person has to approve.
-type approvalWanted struct {
+// ApprovalWanted is what a person has to approve.
+type ApprovalWanted struct {
 	Phase string `json:"phase"`
 	Role  string `json:"role"` // that the person has at least
 	Why   string `json:"why"`  // in English
@@ -255,16 +255,16 @@ type approvalWanted struct {
 }
 
 // Wanted gives what a person has to approve before the run goes on, or nil.
-func Wanted(c phases.Course) *approvalWanted {
+func Wanted(c phases.Course) *ApprovalWanted {
 	phase, role, why, ok := phases.Approval(c, "")
 	if !ok {
 		return nil
 	}
-	return &approvalWanted{phase, role, "", why}
+	return &ApprovalWanted{phase, role, "", why}
 }
 
-// approval is what a person has approved.
-type approval struct {
+// Approval is what a person has approved.
+type Approval struct {
 	metadata.Approval
 	Stands bool `json:"stands"` // the phase has not changed since
 }
@@ -274,27 +274,27 @@ func (s State) summary() *SummaryState {
 	used := metadata.Spent{USD: metadata.Rounded(spent.USD - since.USD), Tokens: spent.Tokens - since.Tokens, Seconds: spent.Seconds - since.Seconds, Attempts: spent.Attempts - since.Attempts}
 	out := &SummaryState{
 		s.phases(), append([]Proof{}, s.Proven()...),
-		budget{s.Run.Budget, used},
+		Budget{s.Run.Budget, used},
 		append([]metadata.Question{}, phases.Questions(s.Run)...), nil,
-		[]approval{},
+		[]Approval{},
 		append([]metadata.Task{}, s.Run.Tasks...), append([]metadata.Rollback{}, s.Run.RollbackHistory...),
 	}
 	if out.Approval = Wanted(phases.On(s.Plan, s.Run)); out.Approval != nil {
 		out.Approval.Why = out.Approval.Because.In(english())
 	}
 	for _, a := range s.Run.Approvals {
-		out.Approvals = append(out.Approvals, approval{a, phases.Stands(s.Run, a)})
+		out.Approvals = append(out.Approvals, Approval{a, phases.Stands(s.Run, a)})
 	}
 	return out
 }
 
-func (s State) phases() []summaryPhase {
-	out, halts := []summaryPhase{}, map[string]*halt{}
+func (s State) phases() []SummaryPhase {
+	out, halts := []SummaryPhase{}, map[string]*Halt{}
 	for _, d := range phases.Halts(phases.On(s.Plan, s.Run)) {
-		halts[d.Phase] = &halt{d.Code, d.Why.In(english())}
+		halts[d.Phase] = &Halt{d.Code, d.Why.In(english())}
 	}
 	for _, r := range s.Rows {
-		out = append(out, summaryPhase{
+		out = append(out, SummaryPhase{
 			r.Rec.Name, r.Rec.Status, r.Rec.CurrentStep, r.Round(), r.Attempts, metadata.Rounded(r.USD), r.Took.Milliseconds(), r.Rec.ReviewResult,
 			r.Findings, r.Gates, r.Checks, AllReverted(r.Violations), halts[r.Rec.Name], r.Waits.In(english()),
 		})

@@ -15,7 +15,7 @@ type Tally struct {
 	Runs      int            `json:"runs"`
 	Statuses  map[string]int `json:"statuses"` // how many runs have each
 	USD       float64        `json:"cost_usd"`
-	Completed sum            `json:"completed"`
+	Completed Sum            `json:"completed"`
 	Phases    []Phase        `json:"phases"`    // those that failed most often first
 	Gates     []Gate         `json:"gates"`     // likewise
 	Reviewers []Reviewer     `json:"reviewers"` // those that missed most first
@@ -24,8 +24,8 @@ type Tally struct {
 	Stops     map[string]int `json:"stops"`     // why runs do not go on, by code
 }
 
-// sum is what some runs cost, and how long they took from beginning to end.
-type sum struct {
+// Sum is what some runs cost, and how long they took from beginning to end.
+type Sum struct {
 	Runs          int     `json:"runs"`
 	USD           float64 `json:"cost_usd"`       // of one, at the median; 0 for none
 	Seconds       float64 `json:"seconds"`        // likewise

@@ -52,7 +52,7 @@ func TestOf(t *testing.T) {
 	got := TallyOf([]metadata.Run{first, second})
 	want := Tally{
 		Runs: 2, Statuses: map[string]int{"completed": 1, "failed": 1}, USD: 3, Stops: map[string]int{"review_failed": 1},
-		Completed: sum{Runs: 1, USD: 2, Seconds: 3600, Attempts: 4},
+		Completed: Sum{Runs: 1, USD: 2, Seconds: 3600, Attempts: 4},
 		Phases: []Phase{{
 			Name: "design", Runs: 2, Failed: 1, Reviews: 3, Rejected: 2, Checks: 1, ChecksFail: 1, Unusable: 1, ByPeople: 4, ByItself: 1, USD: 1.75, Seconds: 7,
 		}},
