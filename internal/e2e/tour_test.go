@@ -19,7 +19,7 @@ var updatePages = flag.Bool("update", false, "rewrite docs/tour.md and docs/atta
 // tourHead is what the page says before the tour begins.
 const tourHead = `# A tour
 
-One run with everything that can happen on the way. Take it yourself, without key or network:
+After this page you have seen a run with everything that can happen on the way. Take it yourself, without key or network:
 
 ` + "```sh\nsh examples/tour/tour.sh\n```" + `
 
