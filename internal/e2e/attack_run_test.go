@@ -123,8 +123,8 @@ printf '%s\n' "$(go env GOCACHE)" "$(go env GOMODCACHE)" "$(npm config get cache
 printf '%s\n' "$PATH" | tr : '\n'
 END
 echo $REPRISE_STEP >> $REPRISE_ARTIFACT; echo $REPRISE_STEP > new.txt`,
-			checks: `[{name: "unit", run: "sh places.sh | while read d; do mkdir -p "$d" && echo x > "$d/poison" && test -e "$d/poison" && echo planted; done 2>/dev/null | wc -l; true"},
-				{name: "lint", run: "sh places.sh | while read d; do ! test -e "$d/poison" || echo it meets "$d"; done; echo looked; exit 3"}]`,
+			checks: `[{name: "unit", run: "sh places.sh | while read d; do mkdir -p \"$d\" && echo x > \"$d/poison\" && test -e \"$d/poison\" && echo planted; done 2>/dev/null | wc -l; true"},
+				{name: "lint", run: "sh places.sh | while read d; do ! test -e \"$d/poison\" || echo it meets \"$d\"; done; echo looked; exit 3"}]`,
 			look: func(p *place) {
 				checks := p.record().Phases[0].Checks.Results
 				if n, _ := strconv.Atoi(strings.TrimSpace(checks[0].Output)); n < 10 {
