@@ -42,6 +42,7 @@ func mistakes() map[string]func(r *Run) {
 		"revision: -1 is less than 0":                     func(r *Run) { r.Revision = -1 },
 		"issue_number: is missing":                        func(r *Run) { r.IssueNumber = "" },
 		`issue_number: "../7" is not`:                     func(r *Run) { r.IssueNumber = "../7" },
+
 		"issue_url: is not a link that begins with https:// or http://, without a login": func(r *Run) { r.IssueURL = "https://x:y@github.com/" },
 		`repository: "octo" is not of the form owner/name`:                               func(r *Run) { r.Repository = "octo" },
 		`repository: "octo/.." is not of the form owner/name`:                            func(r *Run) { r.Repository = "octo/.." },

@@ -289,7 +289,7 @@ func (w *Worker) judge(ctx context.Context, it *item) {
 		it.Status, it.Waits = metadata.Running, fmt.Sprintf("%s works on it, until %s at the latest", text.Flat(lease.Owner), lease.Expires.UTC().Format("15:04 UTC"))
 	case begun && run.Status == metadata.Failed:
 		w.failed(it)
-	case begun && run.Status == metadata.Waiting && !(phases.OfDay(run.Stop) && run.UpdatedAt.UTC().YearDay() != w.Env.Now().UTC().YearDay()):
+	case begun && run.Status == metadata.Waiting && !(phases.OfDay(run.Stop) && run.UpdatedAt.UTC().Format(time.DateOnly) != w.Env.Now().UTC().Format(time.DateOnly)):
 	default:
 		w.hold(ctx, it)
 	}
