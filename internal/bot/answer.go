@@ -118,10 +118,9 @@ func (v *voice) choose(ctx context.Context) (*pipelines.Pipeline, metadata.Reaso
 
 // takeLabel removes the label that asked for a run, so that people can add it again.
 func (b *bot) takeLabel(ctx context.Context) {
-	if b.Trigger.Label == "" || b.In.Dry {
-		return
+	if b.Trigger.Label != "" && !b.In.Dry {
+		b.voice.warnOf(b.Issue.RemoveLabel(ctx, b.Trigger.Label))
 	}
-	b.voice.warnOf(b.Issue.RemoveLabel(ctx, b.Trigger.Label))
 }
 
 // refuseLabel takes off a label that somebody without the right has put on, or a template of issues, and says so once:

@@ -175,8 +175,7 @@ func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 // the job ends at once: on pull requests of others strangers get no sign, and people with the right get one answer,
 // unless other programs know the command, too.
 func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
-	no := b.mayAsk(ctx)
-	if no != nil {
+	if no := b.mayAsk(ctx); no != nil {
 		return &jobEnd{decision: denied, Denial: *no}
 	}
 	of, err := inbox.RunOfPull(ctx, b.GitHub, b.Env, b.Trigger.Pull)

@@ -95,64 +95,28 @@ func (b *bot) leave() error {
 
 // begin takes what waits: the commands of people, in order, and then what a label or a form asks for.
 func (b *bot) begin(ctx context.Context) error {
-	run, err := b.w.Run, error(nil)
+	sources := []eventSource{b.drain}
 	if b.Trigger.Requested.Command.Name != "cancel" { // which is all that a closed issue takes
 		// A job that was killed may have opened some, and a rollback must know.
-		run, err = b.keepChildren(ctx, run)
-		if err == nil {
-			run, err = b.lookAtIssues(ctx, run)
-		}
+		sources = []eventSource{b.keepChildren, b.lookAtIssues, b.drain}
 	}
-	if err == nil {
-		run, err = b.drain(ctx, run)
-	}
+	err := b.listen(ctx, sources...)
 	if err == nil && !b.lease.holding {
 		err = b.inbox.Err()
 	}
-	if err != nil {
-		return err
+	obeyed := func(d metadata.Decision) bool { return d.Job != "" && d.Job == jobOf(b.me) } // by this job, before it was started again
+	if err == nil && b.Trigger.ByForm() && !b.lease.holding && !(b.restarted && slices.ContainsFunc(b.w.Run.Decisions, obeyed)) {
+		_, err = b.obey(ctx, b.w.Run, command.Request{Command: b.Trigger.Requested.Command, By: b.Trigger.By, At: b.Env.Now()})
 	}
-	if b.Trigger.ByForm() && !b.lease.holding && !b.obeyedBefore(run) {
-		run, err = b.obey(ctx, run, command.Request{Command: b.Trigger.Requested.Command, By: b.Trigger.By, At: b.Env.Now()})
-	}
-	b.keep(run)
 	return err
-}
-
-// obeyedBefore reports whether this job was started again and has obeyed its command the first time.
-func (b *bot) obeyedBefore(run metadata.Run) bool {
-	job := jobOf(b.me)
-	return b.restarted && job != "" && slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Job == job })
-}
-
-// lookAtIssues looks at the issues that the run waits for: once all of them are closed, it goes on. What GitHub does not
-// say is asked again by the next job.
-func (b *bot) lookAtIssues(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	phase, issues := phases.AwaitedBy(run)
-	if len(issues) == 0 || ctx.Err() != nil {
-		return run, nil
-	}
-	found, err := b.awaited().Look(ctx, issues)
-	if err != nil {
-		b.voice.warn(err)
-		return run, nil
-	}
-	next, changed := phases.LookedAtIssues(run, phase, found, b.Env.Now())
-	if !changed {
-		return run, nil
-	}
-	if err := b.engine.Amend(ctx, next, "the issues that "+phase+" waits for"); err != nil {
-		return run, err
-	}
-	b.acted, b.lease.holding = true, b.lease.holding || next.Status == metadata.Running
-	b.keep(next)
-	return next, nil
 }
 
 // runToStop runs the engine until it stops, and then does what follows from that.
 func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
-	if err := b.takeOver(ctx, shut); err != nil {
-		return b.broke(ctx, err) // two may have been started
+	if !shut {
+		if err := b.listen(ctx, b.takeOver); err != nil {
+			return b.broke(ctx, err) // two may have been started
+		}
 	}
 	if b.Trigger.Red && b.obeyed == 0 && !b.lease.orphan && !b.engine.Holds() && delivery.TellLate(ctx, b.delivery, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip()) {
 		return jobEnd{decision: replied}
@@ -176,10 +140,7 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 		}
 		end := b.finish(ctx)
 		more, err := b.takeRemaining(ctx)
-		if err != nil {
-			return b.broke(ctx, err)
-		}
-		if !more {
+		if err == nil && !more {
 			more, err = holdGate{b}.await(ctx)
 		}
 		if err != nil {
@@ -189,35 +150,6 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 			return end
 		}
 	}
-}
-
-// takeOver goes on with a run without a command: this job was started again for
-// that, or the job that had the run is gone.
-func (b *bot) takeOver(ctx context.Context, shut bool) error {
-	run, why := b.w.Run, ""
-	switch {
-	case b.lease.holding || shut:
-	case b.restarted && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status):
-		why = "the job was started again"
-	case b.lease.orphan && (run.Status == metadata.Running || run.Status == metadata.Interrupted):
-		why = "the job that had the run is gone"
-	}
-	if why == "" {
-		return nil
-	}
-	next := phases.TakeUp(run, phases.Start{At: b.Env.Now()})
-	if next.Status != metadata.Running {
-		return nil
-	}
-	if err := b.engine.Amend(ctx, next, why); err != nil {
-		return err
-	}
-	b.keep(next)
-	b.lease.holding = true
-	if c := b.Trigger.Comment; c != nil && b.restarted {
-		b.voice.obeyed(b.Trigger.Requested.Command.Name, c.ID)
-	}
-	return nil
 }
 
 // work runs the engine until it stops.
@@ -252,10 +184,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	err = b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), run)
 	if no, is := errors.AsType[*command.Refusal](err); is { // it is stopped by what is outside of it
 		next := phases.Halt(run, no.Code, no.Why(), b.Env.Now())
-		noted := b.engine.Amend(ctx, next, "stopped: "+string(no.Code))
-		if noted == nil {
-			b.keep(next)
-		}
+		_, noted := b.amend(ctx, next, "stopped: "+string(no.Code))
 		return run, errors.Join(err, noted)
 	}
 	if err != nil {
@@ -274,6 +203,24 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 		err = nil
 	}
 	return run, err
+}
+
+// takeRemaining takes the commands that came while this job had the run and
+// that other jobs have left to it. It reports whether there were any.
+func (b *bot) takeRemaining(ctx context.Context) (bool, error) {
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	b.inbox.Look(ctx, true)
+	if len(b.inbox.Pending(b.w.Run)) == 0 {
+		return false, nil
+	}
+	before := b.w.Run.Revision
+	err := b.listen(ctx, b.drain)
+	if lostRace(err) {
+		return false, nil // by another job, which does the rest as well
+	}
+	return b.w.Run.Revision != before, err
 }
 
 // handOn leaves the run to other jobs, which do parts of it.
@@ -376,8 +323,7 @@ func (b *bot) hasCommand(ctx context.Context) func() bool {
 func (b *bot) handOver(ctx context.Context) {
 	run := b.w.Run
 	if b.delivery.KeepPull(ctx, b.w, &run) {
-		next, err := b.note(ctx, run)
-		b.keep(next)
+		_, err := b.note(ctx, run)
 		b.voice.warnOf(err)
 	}
 	b.delivery.HandOver(ctx, b.w, run)
@@ -389,8 +335,7 @@ func (b *bot) tellPeople(ctx context.Context) {
 	b.delivery.KeepLabel(ctx, run)
 	answered := b.delivery.AnswerReviews(ctx, b.w.Repo, &run)
 	if b.delivery.TellStop(ctx, b.w.Plan, &run) || answered {
-		next, err := b.note(ctx, run)
-		b.keep(next)
+		_, err := b.note(ctx, run)
 		b.voice.warnOf(err)
 	}
 }
@@ -412,23 +357,4 @@ func (b *bot) giveBack(ctx context.Context) error {
 	}
 	b.keep(next)
 	return err
-}
-
-// takeRemaining takes the commands that came while this job had the run and
-// that other jobs have left to it. It reports whether there were any.
-func (b *bot) takeRemaining(ctx context.Context) (bool, error) {
-	if ctx.Err() != nil {
-		return false, nil
-	}
-	b.inbox.Look(ctx, true)
-	if len(b.inbox.Pending(b.w.Run)) == 0 {
-		return false, nil
-	}
-	before := b.w.Run.Revision
-	run, err := b.drain(ctx, b.w.Run)
-	if lostRace(err) {
-		return false, nil // by another job, which does the rest as well
-	}
-	b.keep(run)
-	return run.Revision != before, err
 }

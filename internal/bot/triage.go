@@ -132,12 +132,12 @@ func (b *bot) consult(ctx context.Context, run metadata.Run, o command.Request) 
 	if err := b.mayConsult(run); err != nil {
 		return command.Effect{}, err
 	}
-	asks, since := command.AskedWhether(phases.On(b.w.Plan, run)), phases.Touch(run, b.Env.Now())
+	asks := command.AskedWhether(phases.On(b.w.Plan, run))
 	// Before anything is spent, nobody else may have taken the run.
-	if err := b.engine.Amend(ctx, since, asks.In(prompts.Words("en"))); err != nil {
+	since, err := b.amend(ctx, phases.Touch(run, b.Env.Now()), asks.In(prompts.Words("en")))
+	if err != nil {
 		return command.Effect{}, err
 	}
-	b.keep(since)
 	_, _ = fmt.Fprintln(b.Env.Stdout, text.Flat(asks.In(prompts.Words(b.voice.language()))))
 	b.voice.warnOf(process.Harden())
 	next, d, err := b.engine.Examine(ctx, since, o.Text)
@@ -150,11 +150,8 @@ func (b *bot) consult(ctx context.Context, run metadata.Run, o command.Request) 
 	}
 	code, told := command.Undiagnosed(ctx, err)
 	if !told {
-		if noted := b.engine.Amend(ctx, next, "diagnosed"); noted != nil {
-			return command.Effect{}, errors.Join(err, noted)
-		}
-		b.keep(next)
-		return command.Effect{}, err
+		_, noted := b.amend(ctx, next, "diagnosed")
+		return command.Effect{}, errors.Join(err, noted)
 	}
 	return x, command.Refuse(code, metadata.Because("undiagnosed", "diagnosed", command.LastWhy(next)))
 }

@@ -1,0 +1,260 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/inbox"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// eventSource takes what has come from one place outside into the record, commits that, and gives the record as it is then.
+type eventSource func(ctx context.Context, run metadata.Run) (metadata.Run, error)
+
+// Steer takes what has come from outside since, and brings what the record says about the forge up to date. It is called
+// between two steps, and when the run has stopped. What a run listens to is this list.
+func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	b.keep(run)
+	b.inbox.Look(ctx, true) // the next step costs more than asking
+	err := b.listen(ctx, b.drain, b.lookAtIssue, b.lookAtIssues, b.keepChildren, b.goOn, b.keepLinks)
+	return b.w.Run, err
+}
+
+// listen takes what sources have, in order.
+func (b *bot) listen(ctx context.Context, sources ...eventSource) error {
+	for _, from := range sources {
+		run, err := from(ctx, b.w.Run)
+		b.keep(run)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// amend commits what has become of the run from outside, and gives the record as it was last committed.
+func (b *bot) amend(ctx context.Context, next metadata.Run, subject string) (metadata.Run, error) {
+	if err := b.engine.Amend(ctx, next, subject); err != nil {
+		return b.w.Run, err
+	}
+	b.keep(next)
+	return next, nil
+}
+
+// later says why a command, and all commands after it, have to wait.
+type later struct{ error }
+
+// drain takes all commands that wait, in order, including those that are given meanwhile.
+func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	for ctx.Err() == nil {
+		all := b.inbox.Pending(run)
+		if len(all) == 0 {
+			b.inbox.Look(ctx, false)
+			all = b.inbox.Pending(run)
+		}
+		if len(all) == 0 {
+			break
+		}
+		next, err := b.take(ctx, run, all[0])
+		if wait := (later{}); errors.As(err, &wait) {
+			b.voice.warn(wait)
+			b.inbox.Postpone(wait)
+			break
+		}
+		if err != nil {
+			return run, err
+		}
+		run = next
+	}
+	return run, nil
+}
+
+// take does what a comment asks for, or says why not.
+func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (metadata.Run, error) {
+	if c.Idle(phases.On(b.w.Plan, run)) {
+		b.inbox.MarkDoneOf(c)
+		return run, nil
+	}
+	o := b.inbox.Request(run, c)
+	no := b.inbox.MayNow(ctx, c)
+	edited := no == nil && c.Comment.Edited()
+	if edited {
+		no = &command.Denial{Code: metadata.PermissionDenied, By: o.By, Why: metadata.Because("comment_edited")}
+	}
+	if no != nil && no.Code == metadata.APIError {
+		return run, later{errors.New(no.Why.In(prompts.Words("en")))}
+	}
+	if no != nil {
+		if no.What = text.FirstLine(c.Comment.Body); c.Review != nil {
+			no.What = "/" + o.Name
+		}
+		no.Kept = no.Code == metadata.PermissionDenied && !edited
+		if len(b.voice.denials()) < 50 {
+			b.voice.locked(func() { b.voice.noted = append(b.voice.noted, *no) }) // on the page of the job; the issue shows what those with the right say
+		}
+		b.inbox.MarkDoneOf(c)
+		if edited { // people without the right must not keep a run waiting with a hundred comments
+			b.voice.outbox.refuse(c.Comment.ID, *no)
+		}
+		return run, nil
+	}
+	mine := b.Trigger.Comment != nil && c.Comment.ID == b.Trigger.Comment.ID || c.Review != nil
+	if c.Parsed.Outcome == command.Mistaken || o.Now() {
+		b.inbox.MarkDoneOf(c)
+		if !mine { // its own job answers it, unless that ended early
+			b.voice.outbox.answer(c)
+		}
+		return run, nil
+	}
+	if !mine && !c.Signs.Eyes {
+		b.voice.outbox.sign(c.Comment.ID, github.Eyes)
+	}
+	next, err := b.obey(ctx, run, o)
+	if err == nil {
+		b.inbox.MarkDoneOf(c)
+	}
+	return next, err
+}
+
+// lookAtIssue cancels a run whose issue was closed, which is the plainest way to stop one.
+func (b *bot) lookAtIssue(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	defer b.voice.send(ctx)
+	if run.Status != metadata.Running {
+		return run, nil
+	}
+	no := b.closed(ctx)
+	if no == nil || no.Code != metadata.StaleEvent {
+		return run, nil
+	}
+	next, _ := phases.Cancel(run, no.Why, b.Env.Now()) // it is running
+	return b.amend(ctx, next, "the issue is closed")
+}
+
+// lookAtIssues looks at the issues that the run waits for: once all of them are closed, it goes on. What GitHub does not
+// say is asked again by the next job.
+func (b *bot) lookAtIssues(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	phase, issues := phases.AwaitedBy(run)
+	if len(issues) == 0 || ctx.Err() != nil {
+		return run, nil
+	}
+	found, err := b.awaited().Look(ctx, issues)
+	if err != nil {
+		b.voice.warn(err)
+		return run, nil
+	}
+	next, changed := phases.LookedAtIssues(run, phase, found, b.Env.Now())
+	if !changed {
+		return run, nil
+	}
+	next, err = b.amend(ctx, next, "the issues that "+phase+" waits for")
+	b.acted, b.lease.holding = true, b.lease.holding || err == nil && next.Status == metadata.Running
+	return next, err
+}
+
+// takeOver goes on with a run without a command: this job was started again for that, or the job that had the run is gone.
+func (b *bot) takeOver(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	why := ""
+	switch {
+	case b.lease.holding:
+	case b.restarted && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status):
+		why = "the job was started again"
+	case b.lease.orphan && (run.Status == metadata.Running || run.Status == metadata.Interrupted):
+		why = "the job that had the run is gone"
+	}
+	next := phases.TakeUp(run, phases.Start{At: b.Env.Now()})
+	if why == "" || next.Status != metadata.Running {
+		return run, nil
+	}
+	next, err := b.amend(ctx, next, why)
+	if err != nil {
+		return run, err
+	}
+	b.lease.holding = true
+	if c := b.Trigger.Comment; c != nil && b.restarted {
+		b.voice.obeyed(b.Trigger.Requested.Command.Name, c.ID)
+	}
+	return next, nil
+}
+
+// goOn takes up a run whose step was ended for a command that then had no effect.
+func (b *bot) goOn(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if run.Status == metadata.Interrupted && ctx.Err() == nil {
+		run = phases.TakeUp(run, phases.Start{At: b.Env.Now()})
+	}
+	return run, nil
+}
+
+// keepChildren opens the issues that a run asks for. Each is noted in a commit before anything else happens, so that
+// a rollback knows which of them are open. One that cannot be opened is a warning; the next job tries again.
+func (b *bot) keepChildren(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	for _, child := range phases.ToOpen(phases.On(b.w.Plan, run)) {
+		made := b.delivery.OpenChild(ctx, run, child)
+		if made == nil {
+			continue
+		}
+		var err error
+		if run, err = b.amend(ctx, phases.Opened(run, child.ID, made.Number, made.URL, b.Env.Now()), fmt.Sprintf("issue %d is open", made.Number)); err != nil {
+			return run, err
+		}
+	}
+	return run, nil
+}
+
+// keepLinks notes which comment and which pull request are those of the run.
+func (b *bot) keepLinks(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if changed := b.voice.keepComment(&run); b.delivery.KeepPull(ctx, b.w, &run) || changed {
+		return b.note(ctx, run)
+	}
+	return run, nil
+}
+
+// note commits what has changed in a record besides the run itself: together with the next step or, if there is none, in
+// a commit of its own. The record is kept also if that cannot be pushed.
+func (b *bot) note(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	b.keep(run)
+	if run.Status == metadata.Running {
+		return run, nil
+	}
+	b.keep(phases.Touch(run, b.Env.Now()))
+	return b.w.Run, b.engine.Amend(ctx, b.w.Run, "comment and pull request")
+}
+
+// reconcile tells people what a job that ended early could not tell them any more: the answers to questions, mistakes
+// and refused commands, and the reactions. A slow job may still do that itself, so it is done only after some time,
+// or once the job that had the run is known to be gone.
+func (b *bot) reconcile(ctx context.Context) {
+	run, now := b.w.Run, b.Env.Now()
+	taken := map[int64]metadata.Decision{}
+	for _, d := range run.Decisions {
+		if b.lease.orphan || now.Sub(d.At) > inbox.LookBack {
+			taken[d.Comment] = d
+		}
+	}
+	for _, c := range b.inbox.Past(run) {
+		id := c.Comment.ID
+		d, known := taken[id]
+		why, refused := command.WhyRefused(d.Why)
+		question := c.Parsed.Outcome == command.Mistaken || c.Parsed.Outcome == command.Understood && c.Parsed.Command.Now()
+		if known && !b.inbox.IsAnswered(id) {
+			b.voice.outbox.opinion(d)
+		}
+		switch answered := b.inbox.IsAnswered(id); {
+		case refused && !answered && why != inbox.WhyNoMoreBots():
+			b.voice.outbox.refuse(id, command.Denial{Code: metadata.NothingDone, By: d.By, What: "/" + d.Step, Why: why, Known: true})
+		case refused && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
+			b.voice.outbox.sign(id, github.Confused)
+		case refused:
+		case known && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Settled:
+			b.voice.obeyed(d.Step, id)
+		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role()) == nil:
+			b.voice.outbox.answer(c)
+		}
+	}
+}
