@@ -121,3 +121,59 @@ func (r *Run) AwaitsCI() bool { return r.CI != nil && r.CI.After != len(r.Attemp
 func (r *Run) MissesCI() bool {
 	return r.Stop != nil && r.Stop.Code == AwaitingCI && (r.Stop.Why.Code() == "ci_absent" || r.Stop.Why.Code() == "ci_silent")
 }
+
+// Decision is one decision of the engine: what it saw, what it chose, why.
+type Decision struct {
+	At      time.Time `json:"at"`
+	Step    string    `json:"step" check:"text"` // execute, review, revise, check, wait, finish, fail, rollback, retry, refresh, refresh-issue, rule, skip_if, choose, or a person's command
+	Phase   string    `json:"phase,omitempty" check:"phase"`
+	Why     Reason    `json:"why" check:"text"`
+	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to
+	By      string    `json:"by,omitempty"`        // the person whose command it was
+	Command string    `json:"command,omitempty"`   // the person's command, as one writes it in a comment: the first line
+	Comment int64     `json:"comment_id,omitzero"` // the comment in which the command stood
+	Job     string    `json:"job,omitempty"`       // the job that brought a command which stood in no comment
+}
+
+// Rollback is one entry of the history of rollbacks, which only grows.
+type Rollback struct {
+	Timestamp        time.Time `json:"timestamp"`
+	FromPhase        string    `json:"from_phase" check:"phase"`
+	FromStep         Step      `json:"from_step" check:"optional"`
+	ToPhase          string    `json:"to_phase" check:"text,phase"`
+	ToStep           Step      `json:"to_step" check:"AgentStep"`
+	Reason           string    `json:"reason" check:"text"`
+	TriggeredBy      Trigger   `json:"triggered_by"`
+	By               string    `json:"by,omitempty"`
+	CommentURL       string    `json:"comment_url,omitempty" check:"Link"`
+	ReviewResultPath string    `json:"review_result_path,omitempty" check:"Path"`
+}
+
+// Trigger says who caused a rollback.
+type Trigger string
+
+// The triggers of a rollback.
+const (
+	Manual    Trigger = "manual"
+	Automatic Trigger = "automatic"
+)
+
+// RollbackContext is why a phase was taken back. It stays until a review after it passes.
+type RollbackContext struct {
+	TriggeredAt  time.Time        `json:"triggered_at"`
+	FromPhase    string           `json:"from_phase" check:"phase"`
+	FromStep     Step             `json:"from_step" check:"optional"`
+	Reason       string           `json:"reason" check:"text"`
+	ReviewResult string           `json:"review_result,omitempty" check:"Path"` // path of a review to read
+	Details      *RollbackDetails `json:"details"`
+	Earlier      []string         `json:"earlier,omitempty"` // reasons of rollbacks before that are not met either, the newest first
+	By           string           `json:"by,omitempty"`
+	CommentURL   string           `json:"comment_url,omitempty" check:"Link"`
+}
+
+// RollbackDetails counts what the review that led to a rollback had found.
+type RollbackDetails struct {
+	BlockerCount    int      `json:"blocker_count"`
+	SuggestionCount int      `json:"suggestion_count"`
+	AffectedTests   []string `json:"affected_tests,omitempty"`
+}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/process"
@@ -86,15 +85,6 @@ type acpMessage struct {
 		Message string
 		Data    json.RawMessage
 	}
-}
-
-// acpUpdate is what a program tells of its work. Content is one part of a message, or a list of what a tool came to.
-type acpUpdate struct {
-	Kind                string `json:"sessionUpdate"`
-	Content             json.RawMessage
-	ID                  string `json:"toolCallId"`
-	Title, Status       string
-	RawInput, RawOutput json.RawMessage
 }
 
 // prepare gives the program its settings, and begins to talk.
@@ -390,44 +380,4 @@ func (s *acpTalk) update(params json.RawMessage) process.Reaction {
 		return then
 	}
 	return process.GoOn
-}
-
-// answers reports whether that is the tool by which answers are given, whatever the program calls it.
-func (u acpUpdate) answers() bool {
-	return strings.Contains(u.Title, handsSubmit) && strings.Contains(u.Title, pipelines.Hands)
-}
-
-// text is what was said, or what a tool came to, as far as it is text.
-func (u acpUpdate) text() string {
-	var part struct{ Text string }
-	var parts []struct {
-		Path    string
-		Content struct{ Text string }
-	}
-	decode(u.Content, &part)
-	decode(u.Content, &parts) // it is one of the two
-	for _, p := range parts {
-		part.Text += p.Content.Text + p.Path
-	}
-	return part.Text
-}
-
-// after completes what is told of the use of a tool with what was told before.
-func (u acpUpdate) after(before acpUpdate) acpUpdate {
-	u.Title = cmp.Or(u.Title, before.Title)
-	if len(u.RawInput) == 0 {
-		u.RawInput = before.RawInput
-	} else if len(u.RawInput) > mostOfLine {
-		u.RawInput = nil
-	}
-	return u
-}
-
-// acp tells a program of the servers.
-func (all servers) acp() []any {
-	told := []any{}
-	for _, s := range all {
-		told = append(told, map[string]any{"type": "http", "name": s.name, "url": s.address, "headers": []any{map[string]string{"name": "Authorization", "value": "Bearer " + s.key}}})
-	}
-	return told
 }

@@ -295,3 +295,12 @@ func (o outfit) script(temp string, given pipelines.ToolServer, s *server) error
 
 // quoted makes one word of a text for a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// acp tells a program of the servers.
+func (all servers) acp() []any {
+	told := []any{}
+	for _, s := range all {
+		told = append(told, map[string]any{"type": "http", "name": s.name, "url": s.address, "headers": []any{map[string]string{"name": "Authorization", "value": "Bearer " + s.key}}})
+	}
+	return told
+}

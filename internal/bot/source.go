@@ -126,15 +126,13 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 // lookAtIssue cancels a run whose issue was closed, which is the plainest way to stop one.
 func (b *bot) lookAtIssue(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	defer b.voice.send(ctx)
-	if run.Status != metadata.Running {
-		return run, nil
+	if run.Status == metadata.Running {
+		if no := b.closed(ctx); no != nil && no.Code == metadata.StaleEvent {
+			next, _ := phases.Cancel(run, no.Why, b.Env.Now()) // it is running
+			return b.amend(ctx, next, "the issue is closed")
+		}
 	}
-	no := b.closed(ctx)
-	if no == nil || no.Code != metadata.StaleEvent {
-		return run, nil
-	}
-	next, _ := phases.Cancel(run, no.Why, b.Env.Now()) // it is running
-	return b.amend(ctx, next, "the issue is closed")
+	return run, nil
 }
 
 // lookAtIssues looks at the issues that the run waits for: once all of them are closed, it goes on. What GitHub does not
@@ -145,12 +143,9 @@ func (b *bot) lookAtIssues(ctx context.Context, run metadata.Run) (metadata.Run,
 		return run, nil
 	}
 	found, err := b.awaited().Look(ctx, issues)
-	if err != nil {
-		b.voice.warn(err)
-		return run, nil
-	}
+	b.voice.warnOf(err)
 	next, changed := phases.LookedAtIssues(run, phase, found, b.Env.Now())
-	if !changed {
+	if err != nil || !changed {
 		return run, nil
 	}
 	next, err = b.amend(ctx, next, "the issues that "+phase+" waits for")

@@ -4,7 +4,6 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -220,47 +219,6 @@ func Short(text string, most int) string {
 // Pad fills a text with spaces up to a number of terminal cells.
 func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
-}
-
-// Palette colours text, or leaves it as it is.
-type Palette bool
-
-func (p Palette) paint(code, text string) string {
-	if !p || strings.TrimSpace(text) == "" {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-// Bold gives a text in bold. As with the colours, a text of spaces stays as it is.
-func (p Palette) Bold(text string) string { return p.paint("1", text) }
-
-// Faint gives a text faint.
-func (p Palette) Faint(text string) string { return p.paint("2", text) }
-
-// Red gives a text in red.
-func (p Palette) Red(text string) string { return p.paint("31", text) }
-
-// Green gives a text in green.
-func (p Palette) Green(text string) string { return p.paint("32", text) }
-
-// Yellow gives a text in yellow.
-func (p Palette) Yellow(text string) string { return p.paint("33", text) }
-
-// Cyan gives a text in cyan.
-func (p Palette) Cyan(text string) string { return p.paint("36", text) }
-
-// Printer writes lines. What cannot be written is lost: showing something
-// never stops the work.
-type Printer struct {
-	W io.Writer
-	Palette
-}
-
-// Line writes one line, with the verbs of fmt.Printf and without spaces at its
-// end.
-func (p Printer) Line(format string, args ...any) {
-	_, _ = fmt.Fprintln(p.W, strings.TrimRight(fmt.Sprintf(format, args...), " "))
 }
 
 // FirstLine gives the first line of a text that has something on it.

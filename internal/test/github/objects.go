@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -331,4 +333,47 @@ func (r *repository) jobObject(run *Run, j Job) object {
 		out["conclusion"] = "success"
 	}
 	return out
+}
+
+// page answers with one page of a list, and says where the others are.
+func page[T any](v *visit, all []T, show func(T) object) reply {
+	size, n := min(positive(v.query.Get("per_page"), 30), 100), positive(v.query.Get("page"), 1)
+	last := max((len(all)+size-1)/size, 1)
+	out := []any{}
+	for _, x := range all[min((n-1)*size, len(all)):min(n*size, len(all))] {
+		out = append(out, show(x))
+	}
+	var links []string
+	link := func(to int, rel string) {
+		q := maps.Clone(v.query)
+		q.Set("page", strconv.Itoa(to))
+		links = append(links, fmt.Sprintf(`<%s%s?%s>; rel="%s"`, v.URL, v.path, q.Encode(), rel))
+	}
+	if n > 1 {
+		link(min(n-1, last), "prev")
+		link(1, "first")
+	}
+	if n < last {
+		link(n+1, "next")
+		link(last, "last")
+	}
+	r := ok(out)
+	if len(links) > 0 {
+		r.header = map[string]string{"Link": strings.Join(links, ", ")}
+	}
+	return r
+}
+
+// pageAs is a page that is in an object under a name, beside how long the list is.
+func pageAs[T any](v *visit, name string, all []T, show func(T) object) reply {
+	r := page(v, all, show)
+	r.value = object{name: r.value, "total_count": len(all)}
+	return r
+}
+
+func positive(s string, otherwise int) int {
+	if n, err := strconv.Atoi(s); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
 }

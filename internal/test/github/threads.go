@@ -3,7 +3,6 @@ package github
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -332,87 +331,4 @@ func (v *visit) deleteReaction() reply {
 	}
 	v.repo.reactions[to] = slices.Delete(v.repo.reactions[to], i, i+1)
 	return nothing()
-}
-
-func (v *visit) getPull() reply { return ok(v.repo.wholePull(v.pull)) }
-
-func (v *visit) listPulls() reply {
-	q := v.query
-	wanted := cmp.Or(q.Get("state"), "open")
-	var found []*Pull
-	for _, n := range slices.Backward(slices.Sorted(maps.Keys(v.repo.pulls))) {
-		p, is := v.repo.pulls[n], v.repo.issues[n]
-		switch {
-		case wanted != "all" && is.State != wanted, q.Get("base") != "" && q.Get("base") != p.Base:
-		case strings.Contains(q.Get("head"), ":") && !strings.EqualFold(q.Get("head"), p.label()): // without an owner it is ignored
-		default:
-			found = append(found, p)
-		}
-	}
-	if q.Get("direction") == "asc" {
-		slices.Reverse(found)
-	}
-	return page(v, found, v.repo.pullObject)
-}
-
-// wish is a pull request as somebody wants it.
-func (v *visit) wish() Pull {
-	p := Pull{Author: v.login(), HeadRepository: v.repo.fullName(), Title: v.text("title"), Body: v.text("body"), Base: v.text("base"), Head: v.text("head")}
-	p.Draft, _ = field[bool](v, "draft")
-	if owner, branch, ok := strings.Cut(p.Head, ":"); ok {
-		p.Head, p.HeadRepository = branch, owner+"/"+v.repo.name
-	}
-	p.HeadRepository = cmp.Or(v.text("head_repo"), p.HeadRepository)
-	return p
-}
-
-func (v *visit) createPull() reply {
-	p := v.wish()
-	if v.repo.NoActionsPulls && v.login() == "github-actions[bot]" {
-		return refuse(http.StatusForbidden, "GitHub Actions is not permitted to create or approve pull requests.")
-	}
-	head := v.find(p.HeadRepository)
-	switch no := cmp.Or(tooLong("title", p.Title, mostTitle), tooLong("body", p.Body, mostBody)); {
-	case v.repo.head(p.Base) == "":
-		return invalid("PullRequest", "base", "invalid", "")
-	case head == nil || head.head(p.Head) == "":
-		return invalid("PullRequest", "head", "invalid", "")
-	case v.isOpen(p):
-		return invalid("PullRequest", "", "custom", "A pull request already exists for "+p.label()+".")
-	case !head.ahead(p.Head, v.repo, p.Base):
-		return invalid("PullRequest", "", "custom", fmt.Sprintf("No commits between %s and %s", p.Base, p.Head))
-	case strings.TrimSpace(p.Title) == "":
-		return invalid("PullRequest", "title", "missing_field", "")
-	case p.Draft && v.repo.NoDrafts:
-		return refuse(http.StatusUnprocessableEntity, "Draft pull requests are not supported in this repository.")
-	case no != nil:
-		return *no
-	}
-	return created(v.repo.wholePull(v.repo.addPull(p)))
-}
-
-// isOpen reports whether there is an open pull request between the same branches.
-func (v *visit) isOpen(p Pull) bool {
-	for n, old := range v.repo.pulls {
-		if v.repo.issues[n].State == "open" && old.Base == p.Base && strings.EqualFold(old.label(), p.label()) {
-			return true
-		}
-	}
-	return false
-}
-
-func (v *visit) editPull() reply {
-	if !v.has("write") && !v.is(v.issue.Author) {
-		return refuse(http.StatusForbidden, "Must have admin rights to Repository.")
-	}
-	next, base := v.edited(), cmp.Or(v.text("base"), v.pull.Base)
-	if no := tooLong("body", next.Body, mostBody); no != nil {
-		return *no
-	}
-	if v.repo.head(base) == "" {
-		return invalid("PullRequest", "base", "invalid", "")
-	}
-	next.Updated = v.tick()
-	*v.issue, v.pull.Base = next, base
-	return ok(v.repo.wholePull(v.pull))
 }
