@@ -2,7 +2,6 @@ package phases
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // wake lets a run that waits for a person go on. A run that a person has ended goes on only when it is started again.
@@ -45,15 +45,15 @@ func Approve(of Course, c Command) (metadata.Run, error) {
 	case c.Phase != "" && of.Run.Phase(c.Phase) == nil:
 		return of.Run, &UnknownPhase{Phase: c.Phase, Known: of.Run.Phases.Names()}
 	case !ok && edited(of) != "":
-		return of.Run, refuse(metadata.Because("approve_after_review", "file", edited(of)))
+		return of.Run, Refuse(metadata.Because("approve_after_review", "file", edited(of)))
 	case !ok:
-		return of.Run, refuse(NothingToApprove(of.Run, At(of)))
+		return of.Run, Refuse(NothingToApprove(of.Run, At(of)))
 	case c.Phase == "" && len(Approvals(of)) > 1:
-		return of.Run, refuse(metadata.Because("which_approval", "phases", Approvals(of), "first", waits))
+		return of.Run, Refuse(metadata.Because("which_approval", "phases", Approvals(of), "first", waits))
 	case c.Phase != "" && c.Phase != waits:
-		return of.Run, refuse(metadata.Because("approve_another", "phase", c.Phase, "other", waits))
+		return of.Run, Refuse(metadata.Because("approve_another", "phase", c.Phase, "other", waits))
 	case isAmong(approvedBy(of.Run, of.Run.Phase(waits), role), c.By):
-		return of.Run, refuse(metadata.Because("approved_already", "phase", waits, "by", metadata.Said(c.By)))
+		return of.Run, Refuse(metadata.Because("approved_already", "phase", waits, "by", metadata.Said(c.By)))
 	}
 	of.Run = of.Run.Clone()
 	rec := of.Run.Phase(waits)
@@ -88,13 +88,13 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 	}
 	switch {
 	case text == "":
-		return run, refuse(metadata.Because("answer_empty"))
+		return run, Refuse(metadata.Because("answer_empty"))
 	case len(ids) == 0:
-		return run, refuse(metadata.Because("no_question"))
+		return run, Refuse(metadata.Because("no_question"))
 	case id == "" && len(ids) > 1:
-		return run, refuse(metadata.Because("which_question", "questions", ids))
+		return run, Refuse(metadata.Because("which_question", "questions", ids))
 	case id != "" && !slices.Contains(ids, id):
-		return run, refuse(metadata.Because("another_question", "question", id, "questions", ids))
+		return run, Refuse(metadata.Because("another_question", "question", id, "questions", ids))
 	}
 	id, run = cmp.Or(id, ids[0]), run.Clone()
 	held := paused(run)
@@ -113,7 +113,7 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 // Pause gives the record of a run that a person has halted. Starting it again goes on.
 func Pause(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, error) {
 	if run.Status != metadata.Running && run.Status != metadata.Interrupted {
-		return run, refuse(metadata.Because("nothing_to_pause", "status", run.Status))
+		return run, Refuse(metadata.Because("nothing_to_pause", "status", run.Status))
 	}
 	return stopped(run, metadata.Waiting, metadata.AwaitingPerson, why, at), nil
 }
@@ -126,9 +126,9 @@ func Skip(c Course, phase string, at time.Time) (metadata.Run, error) {
 	case rec == nil || c.Plan.Phase(phase) == nil:
 		return c.Run, &UnknownPhase{Phase: phase, Known: c.Run.Phases.Names()}
 	case rec.Status == metadata.PhaseCompleted:
-		return c.Run, refuse(metadata.Because("skip_completed", "phase", phase))
+		return c.Run, Refuse(metadata.Because("skip_completed", "phase", phase))
 	case rec.Status == metadata.PhaseSkipped:
-		return c.Run, refuse(metadata.Because("skipped_already", "phase", phase))
+		return c.Run, Refuse(metadata.Because("skipped_already", "phase", phase))
 	}
 	var need []string
 	for _, other := range c.Run.Phases {
@@ -139,10 +139,10 @@ func Skip(c Course, phase string, at time.Time) (metadata.Run, error) {
 		}
 	}
 	if len(need) > 0 {
-		return c.Run, refuse(metadata.Because("skip_needed", "phase", phase, "phases", need))
+		return c.Run, Refuse(metadata.Because("skip_needed", "phase", phase, "phases", need))
 	}
 	if whole := WholeOf(rec); whole != "" && len(PartsOf(&c.Run, whole)) == 1 {
-		return c.Run, refuse(metadata.Because("skip_last_part", "part", phase, "phase", whole))
+		return c.Run, Refuse(metadata.Because("skip_last_part", "part", phase, "phase", whole))
 	}
 	for _, rec := range withParts(&c.Run, phase) {
 		if rec.Status == metadata.PhaseCompleted {
@@ -346,13 +346,14 @@ func openQuestions(run metadata.Run, rec *metadata.Phase) []metadata.Question {
 // Refusal is the error for what a run does not allow in its present state.
 type Refusal struct{ Reason metadata.Reason }
 
-// Error gives the code of the reason.
-func (e *Refusal) Error() string { return e.Reason.Code() }
+// Error says why not, in English.
+func (e *Refusal) Error() string { return e.Reason.In(prompts.Words("en")) }
 
 // Why says why not.
 func (e *Refusal) Why() metadata.Reason { return e.Reason }
 
-func refuse(why metadata.Reason) error { return &Refusal{why} }
+// Refuse makes a Refusal of its reason.
+func Refuse(why metadata.Reason) error { return &Refusal{why} }
 
 // UnknownPhase is the error of a phase name that the run does not have.
 type UnknownPhase struct {
@@ -360,19 +361,10 @@ type UnknownPhase struct {
 	Known []string
 }
 
-// Error gives the code of the reason, and the name.
-func (e *UnknownPhase) Error() string { return e.Why().Code() + ": " + e.Phase }
+// Error names the phase and the valid ones, in English.
+func (e *UnknownPhase) Error() string { return e.Why().In(prompts.Words("en")) }
 
 // Why names the phase and the valid ones.
 func (e *UnknownPhase) Why() metadata.Reason {
 	return metadata.Because("no_such_phase", "phase", e.Phase, "phases", e.Known)
-}
-
-// WhyOf gives the reason that an error has, or its words.
-func WhyOf(err error) metadata.Reason {
-	var e interface{ Why() metadata.Reason }
-	if errors.As(err, &e) {
-		return e.Why()
-	}
-	return metadata.Said(err.Error())
 }

@@ -152,30 +152,30 @@ func checkRollback(c Course, request Rollback) error {
 		return &UnknownPhase{Phase: request.From, Known: c.Run.Phases.Names()}
 	}
 	if !slices.Contains(metadata.AgentSteps(), request.Step) {
-		return refuse(metadata.Because("no_such_step", "name", request.Step))
+		return Refuse(metadata.Because("no_such_step", "name", request.Step))
 	}
 	if strings.TrimSpace(request.Reason) == "" {
-		return refuse(metadata.Because("rollback_reason"))
+		return Refuse(metadata.Because("rollback_reason"))
 	}
 	begun := slices.ContainsFunc(c.Run.Attempts, func(a metadata.Attempt) bool { return a.Phase == request.To })
 	switch {
 	case rec.Dropped == rec.Name && rec.Status == metadata.PhaseSkipped: // it is asked about anew
 	case rec.Status == metadata.PhaseSkipped && !begun, partGone(rec):
-		return refuse(metadata.Because("rollback_left_out", "phase", request.To, "at", At(c)))
+		return Refuse(metadata.Because("rollback_left_out", "phase", request.To, "at", At(c)))
 	case request.Trigger == metadata.Automatic && indexOf(c.Run.Phases, request.To) > indexOf(c.Run.Phases, cmp.Or(request.From, c.Run.CurrentPhase)):
 		// A person has left it out, and the run has gone back past it since.
-		return refuse(metadata.Because("rollback_forward", "phase", request.To, "at", At(c)))
+		return Refuse(metadata.Because("rollback_forward", "phase", request.To, "at", At(c)))
 	case rec.Status == metadata.PhasePending && !partsBegun(&c.Run, request.To):
-		return refuse(metadata.Because("rollback_not_begun", "phase", request.To, "at", At(c)))
+		return Refuse(metadata.Because("rollback_not_begun", "phase", request.To, "at", At(c)))
 	}
 	if wrote := writersOf(c.Run, request.To); request.Attempt != 0 && !slices.Contains(wrote, request.Attempt) {
-		return refuse(metadata.Because("no_such_attempt", "phase", request.To, "n", request.Attempt, "known", fmt.Sprint(wrote)))
+		return Refuse(metadata.Because("no_such_attempt", "phase", request.To, "n", request.Attempt, "known", fmt.Sprint(wrote)))
 	}
 	if request.Step == metadata.Review && c.Plan.Phase(request.To).NoReview {
-		return refuse(metadata.Because("rollback_no_review", "phase", request.To))
+		return Refuse(metadata.Because("rollback_no_review", "phase", request.To))
 	}
 	if request.Step == metadata.Review && rec.Written == 0 {
-		return refuse(metadata.Because("rollback_unwritten", "phase", request.To))
+		return Refuse(metadata.Because("rollback_unwritten", "phase", request.To))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // mostAutomatic is how often a run goes back by itself before a person has to look.
@@ -36,7 +37,7 @@ func rollBackAlone(c Course, to Rollback) (metadata.Run, *RollbackPlan) {
 	}
 	r, err := PlanRollback(c, to)
 	if err != nil {
-		return proposed(c.Run, to.From, metadata.Because("rollback_impossible", "command", to.command(), "why", WhyOf(err)))
+		return proposed(c.Run, to.From, metadata.Because("rollback_impossible", "command", to.command(), "why", prompts.Why(err)))
 	}
 	return r.Run, &r
 }
@@ -214,7 +215,7 @@ func ParseDiagnosis(data []byte, c Course) (d Diagnosis, wrong metadata.Reason) 
 		return d, metadata.Because("reason_no_text")
 	}
 	if err := checkRollback(c, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: d.Reason}); err != nil {
-		wrong = WhyOf(err)
+		wrong = prompts.Why(err)
 	}
 	return d, wrong
 }

@@ -19,7 +19,7 @@ func refused(err error) string {
 	if err == nil {
 		return ""
 	}
-	return english(WhyOf(err))
+	return err.Error()
 }
 
 // What both the decisions and the loop are tested with.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // splitPlan is testPlan with a rule that splits its second phase.
@@ -235,7 +236,7 @@ func TestPeopleAndParts(t *testing.T) {
 	if got := Approvals(On(plan, both)); !slices.Equal(got, []string{"code.t1", "code.t3"}) {
 		t.Errorf("%q wait for approval", got)
 	}
-	if _, err := Approve(On(plan, both), Command{At: run.UpdatedAt}); err == nil || err.Error() != "which_approval" {
+	if _, err := Approve(On(plan, both), Command{At: run.UpdatedAt}); err == nil || prompts.Why(err).Code() != "which_approval" {
 		t.Errorf("an approval that does not say of which part: %v", err)
 	}
 	if run, err = Approve(On(plan, run), Command{Phase: "code.t1", At: run.UpdatedAt}); err != nil {

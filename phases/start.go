@@ -133,9 +133,9 @@ func Retry(c Course, phase string, s Start) (metadata.Run, error) {
 	switch {
 	case alone:
 	case next.Status == metadata.Running:
-		return next, refuse(metadata.Because("retry_running"))
+		return next, Refuse(metadata.Because("retry_running"))
 	case next.Stop == nil, GivenUp(next) != "":
-		return next, refuse(metadata.Because("nothing_to_retry", "status", next.Status))
+		return next, Refuse(metadata.Because("nothing_to_retry", "status", next.Status))
 	case phase == "":
 		phase = next.Stop.Phase
 	}
@@ -144,14 +144,14 @@ func Retry(c Course, phase string, s Start) (metadata.Run, error) {
 	case rec == nil:
 		return next, &UnknownPhase{Phase: phase, Known: next.Phases.Names()}
 	case len(openQuestions(next, rec)) > 0:
-		return next, refuse(metadata.Because("retry_unanswered", "phase", phase, "question", openQuestions(next, rec)[0].ID))
+		return next, Refuse(metadata.Because("retry_unanswered", "phase", phase, "question", openQuestions(next, rec)[0].ID))
 	case rec.Status == metadata.PhaseFailed:
 		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
 	case !alone && (next.Stop.Code == metadata.CIFailed || next.Stop.Code == metadata.Conflicts): // it is asked again, and what fails is revised
 	case rec.Status != metadata.PhaseInProgress && rec.Status != metadata.PhasePending:
-		return next, refuse(metadata.Because("retry_ended", "phase", phase, "status", rec.Status))
+		return next, Refuse(metadata.Because("retry_ended", "phase", phase, "status", rec.Status))
 	case !alone && next.Stop.Phase != "" && phase != next.Stop.Phase:
-		return next, refuse(metadata.Because("retry_elsewhere", "phase", next.Stop.Phase, "other", phase))
+		return next, Refuse(metadata.Because("retry_elsewhere", "phase", next.Stop.Phase, "other", phase))
 	}
 	rec.RetryCount, rec.Recent = 0, nil
 	if rec.Lane != nil && !apart(rec, rec.CurrentStep) {
@@ -254,9 +254,9 @@ func idOf(cursor string) int64 {
 func Cancel(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, error) {
 	switch run.Status {
 	case metadata.Completed:
-		return run, refuse(metadata.Because("nothing_to_cancel"))
+		return run, Refuse(metadata.Because("nothing_to_cancel"))
 	case metadata.Cancelled:
-		return run, refuse(metadata.Because("cancelled_already"))
+		return run, Refuse(metadata.Because("cancelled_already"))
 	}
 	next := stopped(run, metadata.Cancelled, metadata.RunCancelled, why, at)
 	if rec := run.Phase(run.CurrentPhase); rec != nil {

@@ -85,7 +85,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, o rollbackRequest, a 
 	}
 	a.Agent = phases.Diagnosing(phases.On(w.Plan, w.Run)).Agent
 	if why := w.Missing(a.Agent, opts); len(why) > 0 {
-		return exit.NotAllowed(metadata.Because("no_doctor", "missing", workspace.Lined(why)))
+		return phases.Refuse(metadata.Because("no_doctor", "missing", workspace.Lined(why)))
 	}
 	w.SayLacking()
 	e, err := w.Engine(o.Options, engine.Quiet{})
@@ -105,7 +105,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, o rollbackRequest, a 
 	a.Command = commandFor(o, d)
 	a.back, err = phases.FollowDiagnosis(phases.On(w.Plan, run), d, phases.Rollback{By: w.Source.UserName, At: w.Env.Now(), Restore: o.Restore})
 	if err != nil {
-		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", exit.InEnglish{Err: err})
+		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", err)
 	}
 	a.Entry, a.Moves, a.not = &a.back.Entry, a.back.Moves, command.Reluctance(d, run, o.Dry)
 	if a.Acted = a.not == ""; !a.Acted && !o.Dry {

@@ -27,6 +27,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Act is a step of a workflow: it reads the event, does what that asks
@@ -47,7 +48,7 @@ func Act(ctx context.Context, env environ.Env, dry dryRunner) error {
 		t = b.Trigger
 	}
 	if err != nil {
-		end = jobEnd{decision: denied, Denial: command.Denial{Code: metadata.ConfigInvalid, Why: exit.Why(err)}, err: err}
+		end = jobEnd{decision: denied, Denial: command.Denial{Code: metadata.ConfigInvalid, Why: prompts.Why(err)}, err: err}
 	}
 	return ending{end, j, in, b, t}.finish(ctx)
 }
@@ -61,7 +62,7 @@ func wake(j *environ.Job, in inbox.Inputs, dry dryRunner) (*bot, inbox.Trigger, 
 	}
 	ev, err := github.ReadEvent(r.Event, payload)
 	if err != nil {
-		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: command.Denial{Code: metadata.NothingDone, Why: exit.Why(err)}}, nil
+		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: command.Denial{Code: metadata.NothingDone, Why: prompts.Why(err)}}, nil
 	}
 	if ev.Comment != nil {
 		ev.Comment.Body = j.Log.Mask(ev.Comment.Body) // what people say is kept with the run

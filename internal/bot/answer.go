@@ -48,7 +48,7 @@ func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker
 		return marker + "\n" + text
 	}
 	refusal := func(code metadata.Code, err error) string {
-		return page.RefusalReply(marker, v.language(), command.Denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: exit.Why(err), Known: true})
+		return page.RefusalReply(marker, v.language(), command.Denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: prompts.Why(err), Known: true})
 	}
 	if asked.Command.Name == "help" {
 		return marker + "\n" + command.Help(v.language(), asked.Command.Topic)
@@ -91,7 +91,7 @@ func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.P
 	if plan == nil {
 		var err error
 		if plan, why, err = v.choose(ctx); err != nil {
-			return page.RefusalReply(marker, v.language(), command.Denial{Code: metadata.ConfigInvalid, By: v.Trigger.By, What: "/config", Why: exit.Why(err)})
+			return page.RefusalReply(marker, v.language(), command.Denial{Code: metadata.ConfigInvalid, By: v.Trigger.By, What: "/config", Why: prompts.Why(err)})
 		}
 		f.From = v.Trigger.Branch
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines/source"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // bot does what people ask for in the comments of one issue.
@@ -237,7 +238,7 @@ func (b *bot) elsewhere(ctx context.Context) *command.Denial {
 	repo, err := b.GitHub.Repository(ctx)
 	switch {
 	case err != nil:
-		no.Code, no.Why = exit.ForgeReason(err), exit.Why(err)
+		no.Code, no.Why = exit.ForgeReason(err), prompts.Why(err)
 	case ref != "refs/heads/"+repo.DefaultBranch:
 		no.Why = inbox.OnOtherBranch(ref, repo.DefaultBranch)
 	default:
@@ -283,7 +284,7 @@ func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 		return end // the job that works on the run has taken it
 	}
 	if end.err = b.voice.replyTo(ctx, inbox.Waiting{Comment: *b.Trigger.Comment, Parsed: b.Trigger.Requested, OnPull: b.Trigger.Pull > 0}); end.err != nil {
-		end.Code, end.Why = exit.ForgeReason(end.err), exit.Why(end.err)
+		end.Code, end.Why = exit.ForgeReason(end.err), prompts.Why(end.err)
 	}
 	return end
 }
@@ -333,7 +334,7 @@ func (b *bot) tellReview(ctx context.Context, text string) {
 // broke ends a job with an error. The record is as it was last committed, so starting again goes on from there.
 func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	b.job.Group("")
-	end := jobEnd{decision: toRun, err: err, Denial: b.denial("", exit.Why(err))}
+	end := jobEnd{decision: toRun, err: err, Denial: b.denial("", prompts.Why(err))}
 	var no *command.Refusal
 	switch {
 	case lostRace(err):

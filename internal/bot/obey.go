@@ -6,7 +6,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -16,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // obey carries out a command and commits what it does together with the note that it was taken. A refused command is
@@ -28,7 +28,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 	}
 	var no *command.Refusal
 	if errors.As(err, &no) {
-		x = command.Effect{Run: spent, Phase: "", Why: command.Refused(exit.Why(err))}
+		x = command.Effect{Run: spent, Phase: "", Why: command.Refused(prompts.Why(err))}
 	} else if err != nil {
 		return run, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -244,10 +243,10 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	}
 	b.tellTaken()
 	for _, names := range b.w.Closed {
-		b.voice.warn(exit.NotAllowed(names))
+		b.voice.warn(phases.Refuse(names))
 	}
 	if b.before.IssueNumber != "" {
-		b.voice.warn(exit.NotAllowed(metadata.Because("begun_anew", "branch", b.before.BranchName)))
+		b.voice.warn(phases.Refuse(metadata.Because("begun_anew", "branch", b.before.BranchName)))
 	}
 	return nil
 }

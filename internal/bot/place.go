@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // place is where a job works: its environment and inputs, the event that started it, and the issue on the forge. All
@@ -120,7 +121,7 @@ func (p *place) ignore(code metadata.Code, why metadata.Reason) jobEnd {
 
 // undecided ends a job that could not find out what it is asked for.
 func (p *place) undecided(err error) jobEnd {
-	return jobEnd{decision: denied, Denial: p.denial(exit.ForgeReason(err), exit.Why(err))}
+	return jobEnd{decision: denied, Denial: p.denial(exit.ForgeReason(err), prompts.Why(err))}
 }
 
 // id is that of the issue, as runs spell it.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -179,12 +178,12 @@ func (b *bot) follow(ctx context.Context, x command.Effect, d phases.Diagnosis, 
 	x.Phase = d.ToPhase
 	back, err := phases.FollowDiagnosis(phases.On(b.w.Plan, x.Run), d, phases.Rollback{By: o.By, CommentURL: o.Url, Restore: o.Restore, At: b.Env.Now()})
 	if err != nil {
-		return x, command.Refuse(metadata.NothingDone, metadata.Because("rollback_impossible", "command", metadata.Said(command.ProposedBy(d, o.Restore).Line()), "why", exit.Why(err)))
+		return x, command.Refuse(metadata.NothingDone, metadata.Because("rollback_impossible", "command", metadata.Said(command.ProposedBy(d, o.Restore).Line()), "why", prompts.Why(err)))
 	}
 	not := command.Reluctance(d, x.Run, o.DryRun)
 	if not == "" && o.Restore {
 		if _, missing := b.w.EndOf(ctx, d.ToPhase, 0); missing != nil {
-			not = exit.Why(missing)
+			not = prompts.Why(missing)
 		}
 	}
 	if not != "" {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -93,7 +92,7 @@ func (v *voice) react(ctx context.Context, comment int64, r github.Reaction) (fr
 
 // warn tells people of something that went wrong and does not stop the work.
 func (v *voice) warn(err error) {
-	text := exit.Why(err).In(prompts.Words(v.language()))
+	text := prompts.Why(err).In(prompts.Words(v.language()))
 	v.job.Warning(text)
 	v.addWarning(text)
 }
@@ -196,7 +195,7 @@ func (v *voice) put(run metadata.Run, how func(ctx context.Context, body string)
 	defer stop()
 	err := how(ctx, page.LiveComment(v.subject().With(run), v.facts(run)))
 	if v.isNews(err) {
-		v.job.Warning(exit.Why(err).In(prompts.Words(v.language())))
+		v.job.Warning(prompts.Why(err).In(prompts.Words(v.language())))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -59,11 +58,11 @@ type Refusal struct {
 func (r *Refusal) Unwrap() error { return r.error }
 
 // Why says why.
-func (r *Refusal) Why() metadata.Reason { return exit.Why(r.error) }
+func (r *Refusal) Why() metadata.Reason { return prompts.Why(r.error) }
 
 // Refuse makes a Refusal of its code and the reason that people are told.
 func Refuse(code metadata.Code, why metadata.Reason) *Refusal {
-	return RefusedBy(code, exit.NotAllowed(why))
+	return RefusedBy(code, phases.Refuse(why))
 }
 
 // RefusedBy makes a Refusal of its code and the error that says why.
@@ -222,10 +221,10 @@ func newestTree(c phases.Course) string {
 func WithNearest(err error) error {
 	if unknown, is := errors.AsType[*phases.UnknownPhase](err); is {
 		if near := Nearest(unknown.Phase, unknown.Known); near != "" {
-			return exit.NotAllowed(metadata.Because("did_you_mean", "why", unknown.Why(), "near", near))
+			return phases.Refuse(metadata.Because("did_you_mean", "why", unknown.Why(), "near", near))
 		}
 	}
-	return exit.InEnglish{Err: err}
+	return err
 }
 
 // noted says what was done, by whom, and why.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -134,16 +133,16 @@ func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) e
 }
 
 func changed(pull github.Pull, commit string) error {
-	return exit.NotAllowed(metadata.Because("ci_changed", "head", ShortCommit(pull.Commit), "commit", ShortCommit(commit)))
+	return phases.Refuse(metadata.Because("ci_changed", "head", ShortCommit(pull.Commit), "commit", ShortCommit(commit)))
 }
 
 // open reads the pull request of a run. The error is a refusal where it takes no more work.
 func (d *Delivery) open(ctx context.Context, run metadata.Run) (github.Pull, error) {
 	pull, err := d.GitHub.Pull(ctx, run.PRNumber)
 	if err == nil && pull.Merged {
-		err = exit.NotAllowed(metadata.Because("pull_merged", "number", pull.Number))
+		err = phases.Refuse(metadata.Because("pull_merged", "number", pull.Number))
 	} else if err == nil && pull.State == "closed" {
-		err = exit.NotAllowed(metadata.Because("pull_closed", "number", pull.Number))
+		err = phases.Refuse(metadata.Because("pull_closed", "number", pull.Number))
 	}
 	d.Voice.Change(func(n *page.Notices) { n.Shut = isRefusal(err) })
 	return pull, err

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -159,7 +158,7 @@ func (d *Delivery) Squashable(ctx context.Context, run metadata.Run) (title stri
 	}
 	pull, err := d.GitHub.Pull(ctx, run.PRNumber)
 	if err == nil && pull.Merged {
-		err = exit.NotAllowed(metadata.Because("squash_merged", "number", pull.Number))
+		err = phases.Refuse(metadata.Because("squash_merged", "number", pull.Number))
 	}
 	return pull.Title, unlessKind(err, github.NotFound, github.Gone)
 }
@@ -250,7 +249,7 @@ func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
 		known = !page.IsDraftBody(run, pull.Body)
 	}
 	if ok && known {
-		return exit.NotAllowed(metadata.Because("pull_draft", "number", pull.Number))
+		return phases.Refuse(metadata.Because("pull_draft", "number", pull.Number))
 	}
 	return d.markReady(ctx, pull, run)
 }

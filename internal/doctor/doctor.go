@@ -13,7 +13,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -261,13 +260,13 @@ func (f *Preflight) Check(ctx context.Context, w *workspace.Workspace, o workspa
 	}
 	var missing []metadata.Reason
 	if err := w.Ready(o); err != nil {
-		missing = append(missing, exit.Why(err))
+		missing = append(missing, prompts.Why(err))
 	}
 	if lacks := f.lacks(ctx, w.Plan, base, run); len(lacks) > 0 {
 		missing = append(missing, metadata.Because("lacks_rights", "rights", workspace.Lined(lacks)))
 	}
 	if err := f.MayPush(ctx, w.Workflows); err != nil {
-		missing = append(missing, exit.Why(err))
+		missing = append(missing, prompts.Why(err))
 	}
 	if len(missing) > 0 {
 		return command.Refuse(metadata.CredentialsMissing, workspace.Lined(missing))
@@ -306,7 +305,7 @@ func (f *Preflight) lacks(ctx context.Context, plan *pipelines.Pipeline, base st
 		var problem *github.Error
 		switch err := right.Ask(ctx); {
 		case errors.As(err, &problem) && (problem.Kind == github.Forbidden || problem.Kind == github.BadToken):
-			lacks = append(lacks, metadata.Because("lacks_right", "right", right.Name, "why", exit.Why(err)))
+			lacks = append(lacks, metadata.Because("lacks_right", "right", right.Name, "why", prompts.Why(err)))
 		case err != nil && ctx.Err() == nil:
 			f.Warn(err) // it may work when it is needed
 		}

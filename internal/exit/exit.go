@@ -13,9 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // ForgeReason gives a reason code for an error of the forge.
@@ -109,96 +107,3 @@ type Code int
 
 // Error exists so that a command can return it.
 func (Code) Error() string { return "" }
-
-// Why gives the reason of an error, together with what was being done; one that is not known is quoted.
-func Why(err error) metadata.Reason {
-	if own, is := errors.AsType[interface {
-		error
-		Why() metadata.Reason
-	}](err); is {
-		return own.Why()
-	}
-	why, words := known(err)
-	switch doing, is := strings.CutSuffix(err.Error(), words); {
-	case words == "", !is:
-		return metadata.Because("failed", "error", metadata.Said(err.Error()))
-	case doing != "":
-		return metadata.Because("failed_within", "doing", metadata.Said(strings.TrimSuffix(doing, ": ")), "why", why)
-	}
-	return why
-}
-
-// known finds an error of git, GitHub or the like within err, and gives its reason
-// and its words in English; nothing if there is none.
-func known(err error) (why metadata.Reason, words string) {
-	if e, is := errors.AsType[interface {
-		error
-		WhyBroke(mask func(string) string) metadata.Reason
-	}](err); is { // of an agent
-		return e.WhyBroke(strings.Clone), e.Error()
-	}
-	if e, is := errors.AsType[*github.Error](err); is {
-		return whyNotOnGitHub(e), e.Error()
-	}
-	if e, is := errors.AsType[*git.PushError](err); is {
-		return whyNotPushed(e), e.Error()
-	}
-	if e, is := errors.AsType[*git.Moved](err); is {
-		return whyMoved(e), e.Error()
-	}
-	if e, is := errors.AsType[*prompts.Error](err); is {
-		return e.Reason, e.Error()
-	}
-	if e, is := errors.AsType[*git.Error](err); is {
-		return whyGitFailed(e), e.Error()
-	}
-	return "", ""
-}
-
-func whyNotOnGitHub(e *github.Error) metadata.Reason {
-	var answer []metadata.Reason
-	for _, said := range e.Answer() {
-		answer = append(answer, metadata.Said(said))
-	}
-	if e.Tries > 1 {
-		answer = append(answer, metadata.Because("github_tries", "n", e.Tries))
-	}
-	if len(answer) == 0 {
-		return metadata.Because("github_failed", "what", e.What, "host", e.Host, "why", e.Why, "do", e.Do)
-	}
-	return metadata.Because("github_failed_saying", "what", e.What, "host", e.Host, "why", e.Why, "answer", answer, "do", e.Do)
-}
-
-func whyNotPushed(e *git.PushError) metadata.Reason {
-	if e.Rule == "" {
-		return metadata.Because("git_not_pushed", "branch", e.Branch, "remote", e.Remote, "why", Why(e.Err))
-	}
-	return metadata.Because("git_push_refused", "branch", e.Branch, "remote", e.Remote, "why", Why(e.Err), "rule", metadata.Said(e.Rule))
-}
-
-func whyMoved(e *git.Moved) metadata.Reason {
-	at := func(commit string) string { return fmt.Sprintf("%.12s", commit) }
-	if e.Where == "this repository" {
-		return metadata.Because("git_moved_here", "branch", e.Branch, "other", at(e.Other), "local", at(e.Local), "why", e.Why)
-	}
-	return metadata.Because("git_moved", "branch", e.Branch, "other", at(e.Other), "where", e.Where, "local", at(e.Local), "why", e.Why)
-}
-
-func whyGitFailed(e *git.Error) metadata.Reason {
-	if said := e.Last(); said != "" {
-		return metadata.Because("git_said", "command", e.Command(), "said", metadata.Said(said), "error", metadata.Said(fmt.Sprint(e.Err)))
-	}
-	return metadata.Because("git_ended", "command", e.Command(), "error", metadata.Said(fmt.Sprint(e.Err)))
-}
-
-// InEnglish is an error that says the reason that another one has.
-type InEnglish struct{ Err error }
-
-// Error says the reason, in English.
-func (e InEnglish) Error() string { return phases.WhyOf(e.Err).In(prompts.Words("en")) }
-
-// Unwrap returns the error with the reason.
-func (e InEnglish) Unwrap() error { return e.Err }
-
-// NotAllowed is the error of what a run as it stands does not allow.
-func NotAllowed(why metadata.Reason) error { return InEnglish{&phases.Refusal{Reason: why}} }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Error is a git command that failed. It holds no credentials.
@@ -28,20 +30,22 @@ type Error struct {
 }
 
 // Error names the subcommand and the last message of git.
-func (e *Error) Error() string {
-	name := e.Command()
-	switch last := e.Last(); {
+func (e *Error) Error() string { return e.Why().In(prompts.Words("en")) }
+
+// Why says which command failed, and what git said last.
+func (e *Error) Why() metadata.Reason {
+	last, err := e.Last(), metadata.Said(fmt.Sprint(e.Err))
+	switch {
 	case last == "":
-		return fmt.Sprintf("%s: %v", name, e.Err)
+		return metadata.Because("git_ended", "command", e.command(), "error", err)
 	case strings.HasSuffix(last, ": Permission denied"), strings.HasPrefix(last, "insufficient permission "):
-		return fmt.Sprintf("%s: %s (%v): give the files of .git to the user who runs this, for example with chown -R, or remove them", name, last, e.Err)
-	default:
-		return fmt.Sprintf("%s: %s (%v)", name, last, e.Err)
+		return metadata.Because("git_denied", "command", e.command(), "said", metadata.Said(last), "error", err)
 	}
+	return metadata.Because("git_said", "command", e.command(), "said", metadata.Said(last), "error", err)
 }
 
-// Command is git and the subcommand, without the settings before that.
-func (e *Error) Command() string {
+// command is git and the subcommand, without the settings before that.
+func (e *Error) command() string {
 	args := e.Args
 	for len(args) > 2 && args[0] == "-c" {
 		args = args[2:]

@@ -99,11 +99,11 @@ func (r *Repo) mayTake(ctx context.Context, base string, ours []string) error {
 }
 
 func (r *Repo) overtaken(other string) error {
-	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: r.opt.Remote, Why: metadata.Because("moved_run"), Run: true}
+	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: r.opt.Remote, Cause: metadata.Because("moved_run"), Run: true}
 }
 
 func (r *Repo) moved(why metadata.Reason) error {
-	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: r.remoteTip, Where: r.opt.Remote, Why: why}
+	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: r.remoteTip, Where: r.opt.Remote, Cause: why}
 }
 
 // move takes commit as the tip and the tree along. Uncommitted changes stay; the caller knows they are not in the way.
@@ -129,14 +129,19 @@ type Moved struct {
 	Local  string // commit
 	Other  string // commit
 	Where  string // where Other is: "origin", or "this repository"
-	Why    metadata.Reason
+	Cause  metadata.Reason
 	Run    bool // it is the run itself with which somebody went on
 }
 
 // Error names both commits.
-func (e *Moved) Error() string {
-	return fmt.Sprintf("branch %s moved: it is at %s in %s and at %s in this run: %s",
-		e.Branch, short(e.Other), e.Where, short(e.Local), e.Why.In(prompts.Words("en")))
+func (e *Moved) Error() string { return e.Why().In(prompts.Words("en")) }
+
+// Why names both commits, and says what keeps them apart.
+func (e *Moved) Why() metadata.Reason {
+	if e.Where == "this repository" {
+		return metadata.Because("git_moved_here", "branch", e.Branch, "other", short(e.Other), "local", short(e.Local), "why", e.Cause)
+	}
+	return metadata.Because("git_moved", "branch", e.Branch, "other", short(e.Other), "where", e.Where, "local", short(e.Local), "why", e.Cause)
 }
 
 func short(commit string) string { return commit[:min(12, len(commit))] }

@@ -32,8 +32,14 @@ type PushError struct {
 const mostRule = 1000
 
 // Error gives the remote's own words, or their beginning.
-func (e *PushError) Error() string {
-	return fmt.Sprintf("push %s to %s: %v", e.Branch, e.Remote, e.Err) + text.If(e.Rule != "", ": "+text.Cut(text.Flat(e.Rule), mostRule))
+func (e *PushError) Error() string { return e.Why().In(prompts.Words("en")) }
+
+// Why says what could not be pushed, what git said, and the rule of the remote that is against it.
+func (e *PushError) Why() metadata.Reason {
+	if e.Rule == "" {
+		return metadata.Because("git_not_pushed", "branch", e.Branch, "remote", e.Remote, "why", prompts.Why(e.Err))
+	}
+	return metadata.Because("git_push_refused", "branch", e.Branch, "remote", e.Remote, "why", prompts.Why(e.Err), "rule", metadata.Said(text.Cut(text.Flat(e.Rule), mostRule)))
 }
 
 // Unwrap returns what git said.

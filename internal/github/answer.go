@@ -302,7 +302,7 @@ func (f forge) problem(what string, kind Kind, why, do metadata.Reason, err erro
 	if err != nil && f.token != "" && strings.Contains(err.Error(), f.token) {
 		err = nil
 	}
-	return &Error{Kind: kind, What: what, Host: f.base.Host, Why: metadata.Reason(f.redact(string(why))), Do: do, Err: err}
+	return &Error{Kind: kind, What: what, Host: f.base.Host, Does: metadata.Reason(f.redact(string(why))), Do: do, Err: err}
 }
 
 func (f forge) unreadable(what string, how metadata.Reason, err error) *Error {

@@ -208,7 +208,7 @@ type Error struct {
 	Kind   Kind
 	What   string          // what was to be done, such as "read issue 7 of acme/widget"
 	Host   string          // where
-	Why    metadata.Reason // what the host does or does not
+	Does   metadata.Reason // what the host does or does not
 	Status int             // of the answer; 0 if there was none
 	Said   string          // GitHub's own message on one line; empty if it sent none
 	Until  time.Time       // when it may be tried again; zero unless RateLimited
@@ -220,21 +220,26 @@ type Error struct {
 	unclear bool // it may have been done all the same
 }
 
-// Error says what, why, and what to do.
-func (e *Error) Error() string {
-	text := e.What + ": " + e.Host + " " + e.Why.In(prompts.Words("en"))
-	said := e.Answer()
+// Error says what, why, and what to do, in English.
+func (e *Error) Error() string { return e.Why().In(prompts.Words("en")) }
+
+// Why says what, why, and what to do.
+func (e *Error) Why() metadata.Reason {
+	var answer []metadata.Reason
+	for _, said := range e.answer() {
+		answer = append(answer, metadata.Said(said))
+	}
 	if e.Tries > 1 {
-		said = append(said, fmt.Sprintf("tried %d times", e.Tries))
+		answer = append(answer, metadata.Because("github_tries", "n", e.Tries))
 	}
-	if len(said) > 0 {
-		text += " (" + strings.Join(said, ", ") + ")"
+	if len(answer) == 0 {
+		return metadata.Because("github_failed", "what", e.What, "host", e.Host, "why", e.Does, "do", e.Do)
 	}
-	return text + ": " + e.Do.In(prompts.Words("en"))
+	return metadata.Because("github_failed_saying", "what", e.What, "host", e.Host, "why", e.Does, "answer", answer, "do", e.Do)
 }
 
-// Answer gives what GitHub itself said: the status, and its message in quotes.
-func (e *Error) Answer() (said []string) {
+// answer gives what GitHub itself said: the status, and its message in quotes.
+func (e *Error) answer() (said []string) {
 	if e.Status >= 300 {
 		said = append(said, strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))))
 	}

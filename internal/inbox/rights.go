@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // seenRole is a role as it was looked up.
@@ -56,7 +56,7 @@ func (i *Inbox) may(ctx context.Context, account github.User, need github.Role, 
 	} else if was.at.IsZero() || at.Sub(was.at) >= roleFor || now && role.AtLeast(need) {
 		var err error
 		if role, err = i.from.GitHub.Role(ctx, who); err != nil {
-			no.Why = exit.Why(err)
+			no.Why = prompts.Why(err)
 			if errors.As(err, new(*github.Error)) {
 				no.Code = metadata.APIError
 			}

@@ -23,6 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -313,9 +314,9 @@ func RightsOf(gh github.Repo, base string) []Right {
 func WhyNoWork(is github.Issue, err error) (metadata.Code, metadata.Reason) {
 	switch {
 	case github.IsKind(err, github.NotFound, github.Gone):
-		return metadata.StaleEvent, exit.Why(err)
+		return metadata.StaleEvent, prompts.Why(err)
 	case err != nil:
-		return exit.ForgeReason(err), exit.Why(err)
+		return exit.ForgeReason(err), prompts.Why(err)
 	case is.State == "closed":
 		return metadata.StaleEvent, metadata.Because("issue_closed")
 	case is.Locked:

@@ -31,6 +31,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -222,7 +223,7 @@ func (w *Workspace) Ready(o Options) error {
 			instead = metadata.Because("instead_agent", "agent", use)
 		}
 	}
-	return exit.NotAllowed(metadata.Because("no_agent", "missing", Lined(slices.Compact(missing)), "instead", instead))
+	return phases.Refuse(metadata.Because("no_agent", "missing", Lined(slices.Compact(missing)), "instead", instead))
 }
 
 // Missing says why neither an agent nor those that stand in for it are there; nothing if one is.
@@ -242,7 +243,7 @@ func (w *Workspace) standIn(name string, opts agents.Options) (by string, why []
 		if err == nil {
 			return name, why
 		}
-		why = append(why, exit.Why(err))
+		why = append(why, prompts.Why(err))
 		if a.Fallback == "" {
 			break
 		}

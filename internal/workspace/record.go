@@ -200,7 +200,7 @@ func (w *opening) touched(ctx context.Context) error {
 func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine.StagedTree, error) {
 	phase := r.Entry.ToPhase
 	if phases.MergedSince(w.Run, phase, r.Attempt) {
-		return nil, exit.NotAllowed(metadata.Because("restore_merged", "phase", phase))
+		return nil, phases.Refuse(metadata.Because("restore_merged", "phase", phase))
 	}
 	end, err := w.EndOf(ctx, phase, r.Attempt)
 	if err != nil {

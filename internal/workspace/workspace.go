@@ -148,7 +148,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 		dir: lanesBeside(w.Repo.Dir()), tree: w.tree, base: w.Run.BaseCommit, slot: w.takeSlot,
 		opts: opts, calls: calls, secrets: w.Env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
 		tell: func(of error) {
-			_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
+			_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+w.Shown("one by one", "why", prompts.Why(of).In(w.Catalogue())))
 		},
 	}
 	if w.Signing().By != nil { // commits of parts beside others do not reach the forge one by one

@@ -111,6 +111,9 @@ func hindrances(r Result) (out []metadata.Reason) {
 	return out
 }
 
+// Why says which agent failed, why, and what a person can do about it.
+func (e *AgentError) Why() metadata.Reason { return e.WhyBroke(strings.Clone) }
+
 // WhyBroke says which agent failed, in the masked words of its error, and what a person can do about it.
 func (e *AgentError) WhyBroke(mask func(string) string) metadata.Reason {
 	said := metadata.Said(mask(fmt.Sprint(e.Err)))

@@ -30,11 +30,14 @@ func (e *Engine) failed(err error) metadata.Reason {
 	if errors.Is(err, ErrSteered) {
 		return metadata.Because("diagnosis_ended")
 	}
-	if why := phases.WhyOf(err); why.Code() != "" {
-		return why
-	}
 	if broke, is := errors.AsType[*AgentError](err); is {
 		return broke.WhyBroke(func(text string) string { return phases.OneLine(e.Mask(text)) })
+	}
+	if of, is := errors.AsType[interface {
+		error
+		Why() metadata.Reason
+	}](err); is {
+		return of.Why()
 	}
 	return metadata.Because("failed", "error", metadata.Said(phases.OneLine(e.Mask(err.Error()))))
 }

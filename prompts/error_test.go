@@ -1,11 +1,9 @@
-package exit
+package prompts_test
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/git"
@@ -22,12 +20,12 @@ func TestCausesInBothLanguages(t *testing.T) {
 	lost := &git.Error{Args: []string{"push", "x"}, Stderr: "fatal: unable to access 'https://x/': Could not resolve host: x\n", Err: errors.New("exit status 128")}
 	forbidden := &github.Error{
 		Kind: github.Forbidden, What: "comment on issue 7 of acme/widget", Host: "api.github.com", Status: 403, Said: "Resource not accessible by integration", Tries: 3,
-		Why: metadata.Because("github_forbids"), Do: metadata.Because("do_rights", "rights", "issues: write"),
+		Does: metadata.Because("github_forbids"), Do: metadata.Because("do_rights", "rights", "issues: write"),
 	}
 	nested := &github.Error{
 		What: "read issue 7 of acme/widget", Host: "api.github.com", Tries: 1,
-		Why: metadata.Because("github_unusable", "how", metadata.Because("github_page")),
-		Do:  metadata.Because("do_check_api"),
+		Does: metadata.Because("github_unusable", "how", metadata.Because("github_page")),
+		Do:   metadata.Because("do_check_api"),
 	}
 	for _, tt := range []struct {
 		err error
@@ -40,15 +38,15 @@ func TestCausesInBothLanguages(t *testing.T) {
 		{&git.Error{Args: []string{"push"}, Stderr: "remote: error: GH013: no\nremote: \nerror: failed to push some refs to 'https://x/'\n", Err: errors.New("exit status 1")}, `failed to push some refs`},
 		{&git.PushError{Branch: "b", Remote: "origin", Err: lost}, `b を origin にプッシュできませんでした: git push が失敗しました`},
 		{&git.PushError{Branch: "b", Remote: "origin", Rule: "GH006: Protected branch update failed", Err: lost}, `リモートの応答: 「GH006: Protected branch update failed」`},
-		{&git.Moved{Branch: "b", Local: strings.Repeat("a", 40), Other: strings.Repeat("b", 40), Where: "origin", Why: metadata.Because("moved_files")}, `双方が同じファイルを変更しました`},
-		{&git.Moved{Branch: "b", Local: "1", Other: "2", Where: "this repository", Why: metadata.Because("moved_apart")}, `このリポジトリでは 2`},
+		{&git.Moved{Branch: "b", Local: strings.Repeat("a", 40), Other: strings.Repeat("b", 40), Where: "origin", Cause: metadata.Because("moved_files")}, `双方が同じファイルを変更しました`},
+		{&git.Moved{Branch: "b", Local: "1", Other: "2", Where: "this repository", Cause: metadata.Because("moved_apart")}, `このリポジトリでは 2`},
 		{fmt.Errorf("commit 123456789012 was made, but: %w", &git.PushError{Branch: "b", Remote: "origin", Err: lost}), `プッシュできませんでした`},
 		{&prompts.Error{Reason: metadata.Because("git_no_answer", "remote", "origin", "time", "15m0s")}, `origin から 15m0s 以内に応答がありませんでした`},
 		{&engine.AgentError{Class: metadata.Missing, Agent: "claude", Err: errors.New("there is no program claude")}, `claude: 「there is no program claude」`},
 		{fmt.Errorf("%w (and what else was wrong)", lost), `エラー: 「git push`},
 		{errors.New("the disk is a toaster"), `エラー: 「the disk is a toaster」`},
 	} {
-		why := Why(tt.err)
+		why := prompts.Why(tt.err)
 		if got := why.In(prompts.Words("en")); got != tt.err.Error() {
 			t.Errorf("in English it is %q, want %q", got, tt.err)
 		}
@@ -59,41 +57,5 @@ func TestCausesInBothLanguages(t *testing.T) {
 		if found := testenv.English(testenv.QuotedWords.ReplaceAllString(ja, "、")); found != "" {
 			t.Errorf("%q is English: %s", found, ja)
 		}
-	}
-}
-
-// What fails on this machine or at origin is no mistake of whoever gave the command.
-func TestUsage(t *testing.T) {
-	failed := func(said string) error {
-		return fmt.Errorf("squash b: %w", &git.Error{Args: []string{"-c", "user.name=x", "commit-tree", "y"}, Stderr: said, Err: errors.New("exit status 128")})
-	}
-	for _, tt := range []struct {
-		err    error
-		usage  bool
-		reason metadata.Code
-	}{
-		{errors.New("there is no phase x"), true, metadata.ConfigInvalid},
-		{failed("fatal: bad object x\n"), false, metadata.GitFailed},
-		{failed("error: unable to write file a: No space left on device\n"), false, metadata.DiskFailed},
-		{failed("fatal: unable to read: Input/output error\n"), false, metadata.DiskFailed},
-		{failed("remote: write error: No space left on device\nfatal: the remote end hung up unexpectedly\n"), false, metadata.GitFailed},
-		{&git.PushError{Branch: "b", Remote: "origin", Err: failed("remote: fatal: write error: No space left on device\n")}, false, metadata.PushFailed},
-		{&git.Moved{Branch: "b", Local: "1", Other: "2", Where: "origin", Why: metadata.Because("moved_apart")}, false, metadata.RefChanged},
-		{&fs.PathError{Op: "write", Path: "a", Err: syscall.EDQUOT}, false, metadata.DiskFailed},
-		{&fs.PathError{Op: "open", Path: "a", Err: syscall.ENOENT}, true, metadata.ConfigInvalid},
-	} {
-		err := AsUsage(tt.err)
-		if got := errors.As(err, new(UsageError)); got != tt.usage || err.Error() != tt.err.Error() {
-			t.Errorf("usage %t: %v", got, err)
-		}
-		if got := ReasonFor(err); got != tt.reason {
-			t.Errorf("%v has the reason %s, want %s", err, got, tt.reason)
-		}
-	}
-	if err := AsUsage(nil); err != nil {
-		t.Errorf("nothing is %v", err)
-	}
-	if got := failed("").Error(); got != "squash b: git commit-tree: exit status 128" {
-		t.Errorf("it is %q", got)
 	}
 }
