@@ -540,7 +540,7 @@ func (r *memRepo) join() (bool, error) {
 	came := r.o.between(base, r.theirs)
 	ours := r.o.between(base, r.tip)
 	if slices.ContainsFunc(came, func(p string) bool { return strings.HasPrefix(p, r.opt.State+"/") }) {
-		moved.Why, moved.Run = metadata.Because("moved_run"), true
+		moved.Cause, moved.Run = metadata.Because("moved_run"), true
 		return false, moved
 	}
 	now, err := r.onDisk()
@@ -551,7 +551,7 @@ func (r *memRepo) join() (bool, error) {
 		ours = append(ours, c.Path)
 	}
 	if slices.ContainsFunc(came, func(p string) bool { return slices.Contains(ours, p) }) {
-		moved.Why = metadata.Because("moved_files")
+		moved.Cause = metadata.Because("moved_files")
 		return false, moved
 	}
 	tip, on := r.theirs, base

@@ -130,7 +130,7 @@ func TestPushRefusesToJoin(t *testing.T) {
 			write(t, r.Tree()+"/c.txt", "not committed")
 			id, err := commitPaths(t.Context(), r, Commit{Message: "m", Files: map[string][]byte{record: []byte("{2}")}, Time: noon}, "a.txt", "new")
 			var moved *Moved
-			if !errors.As(err, &moved) || !strings.Contains(moved.Why.In(prompts.Words("en")), tc.why) {
+			if !errors.As(err, &moved) || !strings.Contains(moved.Cause.In(prompts.Words("en")), tc.why) {
 				t.Fatalf("got %q, %v", id, err)
 			}
 			if moved.Local != id || moved.Other != theirs || !strings.Contains(err.Error(), short(id)) || !strings.Contains(err.Error(), short(theirs)) {
