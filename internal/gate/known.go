@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,8 +13,8 @@ import (
 )
 
 // Known is a folder with what all calls of several runs know of the limits of services: a file for each service, key
-// and model that has refused a request. Until a service has room again, it is asked nothing; then by one request alone,
-// and only when that is answered by all others.
+// and model. Requests leave a moment apart, so that one is refused and not all. Until a service has room again, it is
+// asked nothing; then by one request alone, and only when that is answered by all others.
 type Known struct{ Dir string }
 
 // known is what such a file says, in milliseconds since 1970.
@@ -23,13 +22,14 @@ type known struct {
 	At    int64 `json:"at"`    // when it was written
 	Until int64 `json:"until"` // when the service may have room again
 	Row   int   `json:"row"`   // refusals in a row
-	Asked int64 `json:"asked"` // when somebody was let through to find out; 0: nobody is
+	Asked int64 `json:"asked"` // when a request was let through last
 }
 
 const (
-	longestHeld = time.Minute      // a request is held back; longer, and it is refused, so that the run waits
-	longestAsk  = 30 * time.Second // somebody who was let through has for an answer to begin
-	mostPause   = 64 * time.Second // after refusals that do not say how long to wait
+	longestHeld = time.Minute            // a request is held back; longer, and it is refused, so that the run waits
+	longestAsk  = 30 * time.Second       // somebody who finds out has for an answer to begin
+	apart       = 100 * time.Millisecond // one request leaves after another
+	mostPause   = 64 * time.Second       // after refusals that do not say how long to wait
 )
 
 // file is where a request's service is known.
@@ -46,15 +46,17 @@ func (k *Known) await(ctx context.Context, x *exchange) (wait time.Duration) {
 	for {
 		wait = 0
 		k.change(x, func(s *known, now time.Time) bool {
-			left := time.UnixMilli(s.Until).Sub(now)
+			left, since := time.UnixMilli(s.Until).Sub(now), now.Sub(time.UnixMilli(s.Asked))
 			switch {
-			case s.Until == 0:
 			case left > 0:
 				wait = left
-			case now.Sub(time.UnixMilli(s.Asked)) < longestAsk:
+			case s.Until != 0 && s.Asked >= s.Until && since < longestAsk:
 				wait = 200 * time.Millisecond
+			case since < apart:
+				wait = apart - since
 			default:
 				s.Asked = now.UnixMilli()
+				x.sent = s.Asked
 				return true
 			}
 			return false
@@ -76,8 +78,8 @@ func (k *Known) refused(x *exchange, wait time.Duration) {
 		return
 	}
 	k.change(x, func(s *known, now time.Time) bool {
-		if now.UnixMilli() >= s.Until { // else it was under way when that was said
-			s.Row, s.Asked = s.Row+1, 0
+		if x.sent >= s.Until { // else it was under way when that was said
+			s.Row++
 		}
 		s.Until = max(s.Until, now.Add(max(wait, min(mostPause, time.Second<<min(s.Row-1, 10)))).UnixMilli())
 		return true
@@ -89,25 +91,18 @@ func (k *Known) answered(x *exchange) {
 	if k == nil || x.purpose != asksModel {
 		return
 	}
-	k.change(x, func(s *known, now time.Time) bool {
-		had := s.Until != 0 && now.UnixMilli() >= s.Until
-		if had {
-			*s = known{}
+	k.change(x, func(s *known, _ time.Time) bool {
+		found := s.Until != 0 && x.sent >= s.Until
+		if found {
+			s.Until, s.Row = 0, 0
 		}
-		return had
+		return found
 	})
 }
 
 // change has a change made of what is known while nobody else makes one. What cannot be read or written is not known.
 func (k *Known) change(x *exchange, do func(s *known, now time.Time) (changed bool)) {
-	f, err := os.OpenFile(k.file(x), os.O_RDWR, 0o600)
-	if errors.Is(err, os.ErrNotExist) {
-		s := known{}
-		if !do(&s, time.Now()) {
-			return
-		}
-		f, err = os.OpenFile(k.file(x), os.O_RDWR|os.O_CREATE, 0o600)
-	}
+	f, err := os.OpenFile(k.file(x), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return
 	}

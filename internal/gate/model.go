@@ -211,6 +211,7 @@ type exchange struct {
 	at       string // path below the base address
 	to       *url.URL
 	began    time.Time
+	sent     int64 // when it was let through, as Known has it
 	asked    request
 	refusal  *refusal    // nil: it is passed on
 	shown    http.Header // to the provider, with the key
