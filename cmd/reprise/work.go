@@ -38,8 +38,14 @@ matter, waits until those are closed or merged.`,
 			if at := c.ArgsLenAtDash(); at >= 0 {
 				named, given = args[:at], args[at:]
 			}
-			if w.Args = given; runCommand(env).ParseFlags(given) != nil {
+			run := runCommand(env)
+			if w.Args = given; run.ParseFlags(given) != nil {
 				return exit.Usagef("after -- are flags of reprise run, and not: %s", strings.Join(given, " "))
+			}
+			for _, name := range []string{"all", "dry-run", "issue", "issue-file", "repo"} {
+				if run.Flags().Changed(name) {
+					return exit.Usagef("after -- are flags for the run of each issue, and --%s is for a command of its own: reprise run --%[1]s", name)
+				}
 			}
 			if w.Until, err = untilTime(until, env.Now()); err != nil {
 				return err

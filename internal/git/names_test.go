@@ -346,3 +346,46 @@ func TestSubmodulesAreNamed(t *testing.T) {
 		t.Errorf("nothing is said about the submodule: %q", got)
 	}
 }
+
+func TestMerged(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+	sh(t, user, "checkout", "-qb", "work")
+	write(t, user+"/a.txt", "changed\n")
+	write(t, user+"/.reprise/issue-7/plan.md", "plan\n")
+	must(t, os.Remove(user+"/b.txt"))
+	sh(t, user, "add", "-A")
+	sh(t, user, "commit", "-qm", "work")
+	sh(t, user, "checkout", "-q", "-")
+	merged := func() bool {
+		t.Helper()
+		src, err := Find(t.Context(), user)
+		must(t, err)
+		return src.Merged(t.Context(), "work")
+	}
+	commit := func() { sh(t, user, "add", "-A"); sh(t, user, "commit", "-qm", "main") }
+	if merged() {
+		t.Error("nothing was merged")
+	}
+	write(t, user+"/a.txt", "changed\n")
+	if commit(); merged() {
+		t.Error("one of two files was merged")
+	}
+	must(t, os.Remove(user+"/b.txt"))
+	write(t, user+"/c.txt", "of others\n")
+	if commit(); !merged() {
+		t.Error("a squash has all of it")
+	}
+	write(t, user+"/a.txt", "changed since\n")
+	if commit(); merged() {
+		t.Error("a file is another by now")
+	}
+	sh(t, user, "merge", "-qX", "ours", "-m", "merge", "work")
+	if !merged() {
+		t.Error("the branch was merged")
+	}
+	sh(t, user, "branch", "-D", "work")
+	if merged() {
+		t.Error("there is no such branch")
+	}
+}

@@ -114,14 +114,25 @@ func (s *Source) Contains(ctx context.Context, commit, older string) (bool, erro
 	return s.offline().contains(ctx, commit, older)
 }
 
-// Merged reports whether what is checked out has all commits of another branch.
+// Merged reports whether what is checked out has all commits of another branch or, as after a squash, each file that they
+// changed as it is there. Files of reprise do not count.
 func (s *Source) Merged(ctx context.Context, branch string) bool {
+	git := s.offline()
 	tip, err := s.resolve(ctx, branch)
 	if err != nil || branch == s.Branch {
 		return false
 	}
-	in, err := s.Contains(ctx, s.Head, tip)
-	return err == nil && in
+	out, err := git.git(ctx, "merge-base", s.Head, tip)
+	base := strings.TrimSpace(string(out))
+	if err != nil || base == tip {
+		return err == nil
+	}
+	own, err1 := git.differ(ctx, base, tip)
+	lacks, err2 := git.differ(ctx, s.Head, tip)
+	own = slices.DeleteFunc(own, func(o op) bool { return strings.HasPrefix(o.path, ".reprise/") })
+	return err1 == nil && err2 == nil && len(own) > 0 && !slices.ContainsFunc(own, func(o op) bool {
+		return slices.ContainsFunc(lacks, func(l op) bool { return l.path == o.path })
+	})
 }
 
 // resolve returns the commit that ref stands for, in the sense of ReadFile.

@@ -97,8 +97,19 @@ type frontMatter struct {
 	Author string   `yaml:"author"`
 	URL    string   `yaml:"url"`
 
-	Priority  int      `yaml:"priority"`
+	Priority  rank     `yaml:"priority"`
 	DependsOn []string `yaml:"depends_on"`
+}
+
+// rank is a priority in the front matter.
+type rank int
+
+// UnmarshalYAML says in plain words what is no priority.
+func (r *rank) UnmarshalYAML(n *yaml.Node) error {
+	if n.Decode((*int)(r)) != nil {
+		return fmt.Errorf("line %d: priority %q is no number, such as 1", n.Line, n.Value)
+	}
+	return nil
 }
 
 // ReadFile reads an issue from a Markdown file, from a pipe, or from standard input, which is "-". The first heading is
@@ -119,7 +130,7 @@ func ReadFile(name string, stdin io.Reader) (Issue, error) {
 	if err != nil {
 		return Issue{}, exit.Usagef("issue file %s: front matter: %w", name, err)
 	}
-	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, DependsOn: front.DependsOn, Priority: cmp.Or(front.Priority, PriorityOf(front.Labels)), ID: idFrom(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))}
+	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, DependsOn: front.DependsOn, Priority: cmp.Or(int(front.Priority), PriorityOf(front.Labels)), ID: idFrom(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))}
 	if piped {
 		is.ID = ""
 	}
@@ -161,6 +172,17 @@ func PriorityOf(labels []string) int {
 		}
 	}
 	return least
+}
+
+// OddPriority gives a label that begins as one with a priority and names none, such as priority: banana; "" if none does.
+func OddPriority(labels []string) string {
+	for _, l := range labels {
+		rest, is := strings.CutPrefix(strings.ToLower(strings.TrimSpace(l)), "priority")
+		if is && strings.IndexAny(strings.TrimSpace(rest), ":/") == 0 && PriorityOf([]string{l}) == 0 {
+			return l
+		}
+	}
+	return ""
 }
 
 // checkMade says what is wrong with an id that was made from the name of a file.

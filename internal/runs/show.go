@@ -40,14 +40,14 @@ func ShowList(env environ.Env, all []Run) {
 func showRuns(to io.Writer, o terminal.Options, now time.Time, all []Run) {
 	out, narrow := terminal.NewReport(to, o), o.Width > 0 && o.Width < 70
 	t := text.Table{Align: "lllrrll"}
-	aged := func(cell string) string { return text.If(o.Width == 0 || o.Width >= 60, cell) }   // else there is no room for titles
-	t.Add("issue", "status", "phase", "cost", aged("age"), text.If(!narrow, "where"), "title") // a column without words is left out
+	wide := func(cell string) string { return text.If(o.Width == 0 || o.Width >= 60, cell) }   // else there is no room for titles
+	t.Add("issue", "status", "phase", "cost", wide("age"), text.If(!narrow, "where"), "title") // a column without words is left out
 	for _, r := range all {
 		moved, where := age(now.Sub(r.Updated)), cmp.Or(strings.Join(r.Where, ", "), "gone")
 		if r.Branch == "" { // there is no run yet
 			moved, where = "", ""
 		}
-		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(text.Join(" ", r.Phase, r.Step)), text.USD(r.USD), aged(moved), text.If(!narrow, where), text.Flat(r.Title))
+		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(text.Join(" ", r.Phase, wide(r.Step))), text.USD(r.USD), wide(moved), text.If(!narrow, where), text.Flat(r.Title))
 	}
 	out.Fitted(&t, func(i int, line string) string {
 		if i == 0 {

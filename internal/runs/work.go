@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -27,31 +25,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 )
-
-// queued is the status of an issue whose run can begin or go on.
-const queued metadata.Status = "queued"
-
-// item is an issue of a queue with its run, as far as there is one.
-type item struct {
-	Run
-
-	priority int
-	after    []string // ids of issues whose work has to be there first
-	blocked  []string // what else it has to wait for, in words
-	args     []string // of reprise run that name it
-	wrong    string   // why it cannot be taken; "": it can
-
-	seen    bool
-	before  float64   // its cost when it was seen first
-	late    bool      // it was begun here, and another machine was faster
-	tries   int       // that broke off in a row
-	trouble string    // why the last did
-	given   bool      // up: it is not tried again
-	again   time.Time // when one that has failed is tried again; zero: nobody knows
-	shown   string    // what was printed of it last
-}
 
 // Worker has the runs of a queue of issues done, each by a process of its own: reprise run. What there is to do stands in
 // the records of the runs and nowhere else, so it may be killed and started again anywhere.
@@ -101,9 +75,6 @@ var (
 
 const (
 	listEvery  = 30 * time.Second // that a queue is read again
-	firstAgain = 2 * time.Second  // after which a run that broke off is tried again; then twice as long, and so on
-	lastAgain  = 5 * time.Minute
-	mostTries  = 5 // of one run that breaks off, unless the worker watches
 	mostBroken = 3
 )
 
@@ -171,18 +142,16 @@ func (w *Worker) cost() float64 {
 	return usd
 }
 
-func (it *item) spent() float64 { return it.USD - it.before }
-
-// pending reports whether a run goes on without anybody doing something.
-func (it *item) pending() bool {
-	return it.Status == queued || it.Status == metadata.Failed && !it.again.IsZero()
-}
-
 // refresh reads queue and records again, where that is due.
 func (w *Worker) refresh(ctx context.Context) error {
 	every := listEvery
 	if !w.Pushes { // nobody else is asked
 		every = 2 * lookEvery
+	}
+	for _, it := range w.items {
+		if !it.again.IsZero() && !time.Now().Before(it.again) { // somebody may have done something meanwhile, here or elsewhere
+			it.again, w.listed = time.Time{}, time.Time{}
+		}
 	}
 	if time.Since(w.listed) >= every {
 		w.listed, w.stale = time.Now(), true
@@ -196,11 +165,6 @@ func (w *Worker) refresh(ctx context.Context) error {
 			w.say(n)
 		}
 		w.take(found)
-	}
-	for _, it := range w.items {
-		if !it.again.IsZero() && !time.Now().Before(it.again) {
-			it.again, w.stale = time.Time{}, true // somebody may have done something meanwhile
-		}
 	}
 	if !w.stale {
 		return nil
@@ -223,12 +187,14 @@ func (w *Worker) take(found []*item) {
 		}
 	}
 	for _, it := range known {
+		it.wrong = "it is in the queue no more"
 		c := w.working[it.Issue]
 		if c == nil {
 			w.gone += it.spent()
+			it.Waits, it.Next = it.wrong, nil
+			w.line(it)
 			continue
 		}
-		it.wrong = "it is in the queue no more"
 		found = append(found, it)
 		_ = c.Process.Signal(os.Interrupt) // it may have ended by now
 	}
@@ -253,50 +219,42 @@ func (w *Worker) look(ctx context.Context) (err error) {
 	}
 	for _, it := range w.items {
 		if w.working[it.Issue] == nil {
-			w.judge(ctx, it)
-			it.Record = metadata.Run{} // there may be thousands
+			w.stands(ctx, it)
 		}
 	}
 	w.looked, w.of = true, nil
 	return nil
 }
 
-// judge says where an issue stands that no process of this worker works on.
-func (w *Worker) judge(ctx context.Context, it *item) {
-	run, where, err := newest(w.of[it.Issue])
-	it.Run = Run{Issue: it.Issue, Title: it.Title, Where: []string{}}
-	begun := run.IssueNumber != "" && (len(where) > 0 || run.Status == metadata.Completed) // another record that is kept is of an earlier run
-	if begun {
-		if further, _ := workspace.Further(w.Env, w.src, it.Issue, run); further != nil {
-			run = *further
-		}
-		it.Run = listed(run, where)
+// stands says where an issue stands that no process of this worker works on. Until a service has room nothing is begun, as
+// that would be told the same.
+func (w *Worker) stands(ctx context.Context, it *item) {
+	f := facts{}
+	f.run, f.where, f.err = newest(w.of[it.Issue])
+	if len(f.where) == 0 && f.run.Status != metadata.Completed { // it was kept of an earlier run
+		f.run = metadata.Run{}
 	}
-	if !it.seen {
-		it.seen, it.before = true, it.USD
+	if f.run.IssueNumber != "" {
+		if further, _ := workspace.Further(w.Env, w.src, it.Issue, f.run); further != nil {
+			f.run = *further
+		}
+		if lease := f.run.Execution.Lease; w.Pushes && lease != nil && lease.Owner != w.owner {
+			f.other = lease
+		}
 	}
 	root, _ := workspace.HomeFolder(w.Env, w.src, it.Issue) // an error comes again when it is begun
-	lease, pid := run.Execution.Lease, folders.Holder(root)
-	switch {
-	case it.wrong != "":
-		it.Status, it.Waits = metadata.Failed, it.wrong
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		it.Status, it.Waits = metadata.Failed, err.Error()
-	case pid != 0:
-		it.Status, it.Waits = metadata.Running, fmt.Sprintf("process %d works on it", pid)
-	case begun && phases.IsOver(run) && !it.late: // else the branch here is brought to what is there
-	case begun && w.Pushes && lease != nil && lease.Owner != w.owner && w.Env.Now().Before(lease.Expires):
-		it.Status, it.Waits = metadata.Running, fmt.Sprintf("%s works on it, until %s at the latest", text.Flat(lease.Owner), lease.Expires.UTC().Format("15:04 UTC"))
-	case begun && run.Status == metadata.Failed:
-		w.failed(it)
-	case begun && run.Status == metadata.Waiting && !(phases.OfDay(run.Stop) && run.UpdatedAt.UTC().Format(time.DateOnly) != w.Env.Now().UTC().Format(time.DateOnly)):
-	default:
-		w.hold(ctx, it)
+	f.pid = folders.Holder(root)
+	if wait := it.judge(f, w.Env.Now()); wait > 0 {
+		it.again = time.Now().Add(wait)
+		w.pause = slices.MaxFunc([]time.Time{w.pause, it.again}, time.Time.Compare)
+	}
+	if it.Status == queued {
+		it.hold(w.lacks(ctx, it))
 	}
 }
 
-// hold makes an issue Queued, unless it has to wait for another one, or for some time after a try that broke off.
-func (w *Worker) hold(ctx context.Context, it *item) {
+// lacks says which of the work that an issue depends on is not there yet.
+func (w *Worker) lacks(ctx context.Context, it *item) []string {
 	open := slices.Clone(it.blocked)
 	for _, id := range it.after {
 		run, where, err := newest(w.of[id])
@@ -309,37 +267,7 @@ func (w *Worker) hold(ctx context.Context, it *item) {
 			open = append(open, id+", which is completed and not merged")
 		}
 	}
-	it.Next = nil
-	switch {
-	case len(open) > 0:
-		it.Status, it.Waits = metadata.Waiting, "it depends on "+strings.Join(open, "; and on ")
-	case it.given, it.trouble != "" && !it.again.IsZero():
-		it.Status, it.Waits = metadata.Failed, it.trouble
-	default:
-		it.Status, it.Waits = queued, ""
-	}
-}
-
-// failed says whether a run that failed goes on by itself, once its service has room. Until then nothing is begun, as
-// that would be told the same.
-func (w *Worker) failed(it *item) {
-	it.again = time.Time{}
-	n := len(it.Record.Attempts)
-	if it.Code != metadata.APIError || n == 0 || it.Record.Attempts[n-1].Class != metadata.RateLimited || it.Record.Attempts[n-1].EndedAt == nil {
-		return
-	}
-	last := it.Record.Attempts[n-1]
-	room := last.EndedAt.Add(max(time.Duration(last.RetryAfter)*time.Second, time.Minute))
-	left := room.Sub(w.Env.Now())
-	if left <= 0 {
-		it.Status = queued
-		return
-	}
-	it.again = time.Now().Add(left)
-	it.Waits += "; it goes on at " + room.UTC().Format("15:04 UTC")
-	if it.again.After(w.pause) {
-		w.pause = it.again
-	}
+	return open
 }
 
 // fill begins or continues runs, as many as there is room for.
@@ -393,15 +321,13 @@ func (w *Worker) settle(e ending) {
 		return
 	}
 	it.USD, it.Phase, it.Step, it.Waits, it.Next = max(it.USD, so.Totals.USD), so.Phase, "", text.JoinLines(so.Error), so.Next
-	if so.Status != "success" && len(so.Next) == 0 { // an error of which the record says nothing
-		if !slices.Contains([]metadata.Code{metadata.ConfigInvalid, metadata.AlreadyRunning, metadata.RefChanged}, so.Code) {
-			w.broken++
-		}
+	if o := outcomeOf(so); o.broke {
 		own := workspace.Saved(w.Env, w.src, it.Issue)
-		if it.late = so.Code == metadata.RefChanged && (it.Branch == "" || own != nil && len(own.Attempts) == 0); it.late { // nothing of it was done here
+		w.broken += text.Count(o.forAll)
+		if it.late = o.late && (it.Branch == "" || own != nil && len(own.Attempts) == 0); it.late { // nothing of it was done here
 			it.Waits = "another machine has begun it at the same time"
 		}
-		w.broke(it, it.Waits, so.Code != metadata.ConfigInvalid)
+		w.broke(it, it.Waits, o.helps)
 		return
 	}
 	it.Status = cmp.Or(map[string]metadata.Status{"success": metadata.Completed, "waiting": metadata.Waiting, "cancelled": queued}[so.Status], metadata.Failed)
@@ -413,15 +339,10 @@ func (w *Worker) settle(e ending) {
 	w.stale = w.stale || it.Status != metadata.Completed // else nothing waits for it that a person need not merge first
 }
 
-// broke notes why a try broke off and, if it helps or the worker watches, when there is another one.
+// broke notes why a try broke off. Somebody else may have the issue by now.
 func (w *Worker) broke(it *item, why string, helps bool) {
-	it.trouble, it.again = text.Cut(why, 400), time.Time{}
-	it.Status, it.Waits = metadata.Failed, it.trouble
-	it.tries++
-	if it.given = !w.Watch && (!helps || it.tries == mostTries); !it.given {
-		it.again = time.Now().Add(min(lastAgain, firstAgain<<min(it.tries-1, 10)))
-	}
-	w.stale = true // somebody else may have it
+	it.broke(why, helps, w.Watch, time.Now())
+	w.stale = true
 }
 
 // follow reads how far the runs at work are.
@@ -473,49 +394,4 @@ func (w *Worker) end(why error) error {
 		return exit.Code(exit.Waiting)
 	}
 	return nil
-}
-
-// say tells a person something of the queue, once.
-func (w *Worker) say(what string) {
-	if !w.said[what] {
-		w.said[what] = true
-		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+text.Flat(what))
-	}
-}
-
-// table prints the runs as a list does, those at work first.
-func (w *Worker) table(to io.Writer) {
-	order := []metadata.Status{metadata.Running, metadata.Failed, metadata.Waiting, queued}
-	var all []Run
-	for _, it := range w.items {
-		all = append(all, it.Run)
-	}
-	slices.SortStableFunc(all, func(a, b Run) int {
-		return cmp.Compare(uint(slices.Index(order, a.Status)), uint(slices.Index(order, b.Status))) // what is over has none, and comes last
-	})
-	if len(all) > 0 {
-		showRuns(to, terminal.ShowOptions(w.Env), w.Env.Now(), all)
-	}
-}
-
-// show brings the view up to date: a table on a terminal, else a line for each run that has changed.
-func (w *Worker) show() {
-	if w.canvas != nil {
-		var page bytes.Buffer
-		w.table(&page)
-		w.canvas.Draw(strings.Split(strings.TrimSuffix(page.String(), "\n"), "\n"))
-		return
-	}
-	for _, it := range w.items {
-		r := it.Run
-		line, _ := json.Marshal([]any{r.Status, r.Phase, r.Step, r.Waits}) // plain texts
-		if string(line) == it.shown {
-			continue
-		}
-		if it.shown = string(line); w.JSON {
-			terminal.LogJSON(w.Env.Stdout, r)
-			continue
-		}
-		terminal.Tell(w.Env.Stdout, text.Join("  ", w.Env.Now().Format("15:04:05"), text.Flat(r.Issue), string(r.Status), text.Flat(text.Join(" ", r.Phase, r.Step)), text.USD(r.USD), r.Waits))
-	}
 }

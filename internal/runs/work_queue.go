@@ -21,6 +21,14 @@ import (
 // queue gives the issues that there are now, and what a person should know of them.
 type queue func(ctx context.Context) (items []*item, notes []string, err error)
 
+// oddPriority says of a label that was meant to be a priority that it is none.
+func oddPriority(id string, labels []string) []string {
+	if l := issue.OddPriority(labels); l != "" {
+		return []string{fmt.Sprintf("issue %s: the label %q names no priority, as P1 or \"priority: high\" do, so that it comes last", id, l)}
+	}
+	return nil
+}
+
 // FolderQueue has the issue files of a folder: those that end in .md, .markdown or .txt.
 func FolderQueue(env environ.Env, dir string) queue {
 	return func(context.Context) (items []*item, notes []string, err error) {
@@ -47,6 +55,7 @@ func FolderQueue(env environ.Env, dir string) queue {
 				continue
 			default:
 				files[is.ID] = e.Name()
+				notes = append(notes, oddPriority(is.ID, is.Labels)...)
 			}
 			items = append(items, it)
 		}
@@ -84,6 +93,7 @@ func ForgeQueue(env environ.Env, src *git.Source, labels []string, search string
 				it.blocked = []string{fmt.Sprintf("%s on GitHub that are open", text.Plural(is.BlockedBy, "issue"))}
 			}
 			items = append(items, it)
+			notes = append(notes, oddPriority(it.Issue, is.Labels)...)
 		}
 		which := text.If(search != "", "that the query "+strconv.Quote(search)+" finds") + text.If(search == "", "with the label "+strings.Join(labels, " and "))
 		switch {
