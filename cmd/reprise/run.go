@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -142,6 +143,9 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	}
 	if err := w.Busy(env.Now()); err != nil && !o.TakeOver && !o.Scratch && w.Run.Execution.Lease.Owner != o.worker && !(o.join && phases.LeftToTasks(w.Run)) {
 		return err
+	}
+	if room, comes := runs.RoomAt(w.Run); o.Beside && w.Run.Status == metadata.Failed && !(comes && room.Before(env.Now())) {
+		return exit.Held{Err: errors.New("another machine has worked on it meanwhile, and it failed")} // no worker begins such a run again
 	}
 	before := metadata.Run{}
 	if !w.Fresh {

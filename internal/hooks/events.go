@@ -126,17 +126,14 @@ func eventOf(run metadata.Run, kind, phase, reason, id string) event {
 
 // Past is what the branch of a run tells of its earlier records.
 type Past struct {
-	Branch Branch
+	Branch interface {
+		// ReadFile reads a file as it is in a commit; the error wraps fs.ErrNotExist where there is none.
+		ReadFile(ctx context.Context, commit, path string) ([]byte, error)
+		// Log lists the commits of the branch that the commit from has not, the newest first.
+		Log(ctx context.Context, from string) ([]git.LogEntry, error)
+	}
 	Base   string // commit that the branch began with
 	Record string // the file of the record
-}
-
-// Branch is the branch of a run.
-type Branch interface {
-	// ReadFile reads a file as it is in a commit; the error wraps fs.ErrNotExist where there is none.
-	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
-	// Log lists the commits of the branch that the commit from has not, the newest first.
-	Log(ctx context.Context, from string) ([]git.LogEntry, error)
 }
 
 // Since lists the records of a run from a revision on, the oldest first. One before the first

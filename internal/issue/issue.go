@@ -37,8 +37,9 @@ type Issue struct {
 	Labels []string
 	Type   string // GitHub's, such as "Bug"
 
-	Priority  int      // 1 comes first; 0: after all that have one
-	DependsOn []string // ids of issues whose work has to be there first
+	Priority    int      // 1 comes first; 0: after all that have one
+	OddPriority string   // a label that was meant to be one; "": none
+	DependsOn   []string // ids of issues whose work has to be there first
 
 	Discussion Discussion // what was said below it
 	Images     []Image    // of both
@@ -97,19 +98,8 @@ type frontMatter struct {
 	Author string   `yaml:"author"`
 	URL    string   `yaml:"url"`
 
-	Priority  rank     `yaml:"priority"`
-	DependsOn []string `yaml:"depends_on"`
-}
-
-// rank is a priority in the front matter.
-type rank int
-
-// UnmarshalYAML says in plain words what is no priority.
-func (r *rank) UnmarshalYAML(n *yaml.Node) error {
-	if n.Decode((*int)(r)) != nil {
-		return fmt.Errorf("line %d: priority %q is no number, such as 1", n.Line, n.Value)
-	}
-	return nil
+	Priority  yaml.Node `yaml:"priority"`
+	DependsOn []string  `yaml:"depends_on"`
 }
 
 // ReadFile reads an issue from a Markdown file, from a pipe, or from standard input, which is "-". The first heading is
@@ -130,7 +120,11 @@ func ReadFile(name string, stdin io.Reader) (Issue, error) {
 	if err != nil {
 		return Issue{}, exit.Usagef("issue file %s: front matter: %w", name, err)
 	}
-	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, DependsOn: front.DependsOn, Priority: cmp.Or(int(front.Priority), PriorityOf(front.Labels)), ID: idFrom(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))}
+	priority, odd := PriorityOf(front.Labels)
+	if n := front.Priority; !n.IsZero() && n.Decode(&priority) != nil {
+		return Issue{}, exit.Usagef("issue file %s: front matter: priority %q is no number, such as 1", name, n.Value)
+	}
+	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, DependsOn: front.DependsOn, Priority: priority, OddPriority: odd, ID: idFrom(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))}
 	if piped {
 		is.ID = ""
 	}
@@ -161,28 +155,24 @@ func ReadFile(name string, stdin io.Reader) (Issue, error) {
 // priorities are what labels say after "P" or "priority", such as P1, priority: high or priority/2.
 var priorities = map[string]int{"0": -1, "1": 1, "2": 2, "3": 3, "4": 4, "5": 5, "critical": 1, "high": 2, "medium": 3, "low": 4}
 
-// PriorityOf gives the first priority that labels name; 0 if none does.
-func PriorityOf(labels []string) int {
-	least := 0
+// PriorityOf gives the first priority that labels name, 0 if none does; odd is a label that begins as one and names none,
+// such as priority: banana.
+func PriorityOf(labels []string) (least int, odd string) {
 	for _, l := range labels {
-		l = strings.ToLower(strings.TrimSpace(l))
-		rest, is := strings.CutPrefix(strings.TrimPrefix(l, "priority"), "p")
-		if n := priorities[strings.TrimLeft(rest, " :/-_")]; n != 0 && (is || rest != l) && (least == 0 || n < least) {
-			least = n
+		lower := strings.ToLower(strings.TrimSpace(l))
+		named := strings.TrimPrefix(lower, "priority")
+		rest, is := strings.CutPrefix(named, "p")
+		n := priorities[strings.TrimLeft(rest, " :/-_")]
+		switch named = strings.TrimSpace(named); {
+		case n != 0 && (is || rest != lower):
+			if least == 0 || n < least {
+				least = n
+			}
+		case named != lower && strings.IndexAny(named, ":/") == 0:
+			odd = l
 		}
 	}
-	return least
-}
-
-// OddPriority gives a label that begins as one with a priority and names none, such as priority: banana; "" if none does.
-func OddPriority(labels []string) string {
-	for _, l := range labels {
-		rest, is := strings.CutPrefix(strings.ToLower(strings.TrimSpace(l)), "priority")
-		if is && strings.IndexAny(strings.TrimSpace(rest), ":/") == 0 && PriorityOf([]string{l}) == 0 {
-			return l
-		}
-	}
-	return ""
+	return least, odd
 }
 
 // checkMade says what is wrong with an id that was made from the name of a file.
@@ -264,7 +254,7 @@ func yamlMistake(err error) string {
 	if types, ok := errors.AsType[*yaml.TypeError](err); ok {
 		text = strings.Join(types.Errors, "; ")
 	}
-	return strings.ReplaceAll(text, " in type main.frontMatter", "")
+	return strings.ReplaceAll(text, " in type issue.frontMatter", "")
 }
 
 var headingLine = text.Pattern(`^#{1,6}[ \t]+(.*?)[ \t]*#*$`)

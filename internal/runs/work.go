@@ -44,7 +44,7 @@ type Worker struct {
 	src     *git.Source
 	owner   string // this machine in the lease of a run
 	items   []*item
-	of      map[string][]workspace.RefRun
+	there   map[string]facts // in short, by issue: where the runs stand
 	others  *workspace.OtherRuns
 	working map[string]*exec.Cmd
 	ended   chan ending
@@ -204,37 +204,48 @@ func (w *Worker) take(found []*item) {
 	w.items = found
 }
 
-// look reads the records of all runs, here and on origin, and says of each issue where it stands.
+// look reads the records of the runs, here and on origin, and says of each issue where it stands. A few are read at a time,
+// as there may be thousands.
 func (w *Worker) look(ctx context.Context) (err error) {
 	if w.src, err = git.Find(ctx, w.Repo); err != nil {
 		return err
 	}
-	all, err := w.others.Known(ctx)
-	if err = cmp.Or(err, context.Cause(ctx)); err != nil { // what was cut off says nothing of a run
-		return err
-	}
-	w.of = map[string][]workspace.RefRun{}
-	for _, r := range all {
-		w.of[r.ID] = append(w.of[r.ID], r)
-	}
+	of, ids := map[string]*item{}, map[string]bool{}
 	for _, it := range w.items {
-		if w.working[it.Issue] == nil {
-			w.stands(ctx, it)
+		of[it.Issue], ids[it.Issue] = it, true
+		for _, id := range it.after {
+			ids[id] = true
 		}
 	}
-	w.looked, w.of = true, nil
+	w.there = map[string]facts{}
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(ids)), 50) {
+		all, err := w.others.Known(ctx, some)
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil { // what was cut off says nothing of a run
+			return err
+		}
+		for _, id := range some {
+			f := facts{}
+			f.run, f.where, f.err = newest(slices.DeleteFunc(slices.Clone(all), func(r workspace.RefRun) bool { return r.ID != id }))
+			if it := of[id]; it != nil && w.working[id] == nil {
+				w.stands(it, f)
+			}
+			f.run = metadata.Run{IssueNumber: f.run.IssueNumber, Status: f.run.Status, BranchName: f.run.BranchName}
+			w.there[id] = f
+		}
+	}
+	for _, it := range w.items {
+		if w.working[it.Issue] == nil && it.Status == queued {
+			it.hold(it.lacks(w.there, w.items, func(branch string) bool { return w.src.Merged(ctx, branch) }))
+		}
+	}
+	w.looked = true
 	return nil
 }
 
 // stands says where an issue stands that no process of this worker works on. Until a service has room nothing is begun, as
 // that would be told the same.
-func (w *Worker) stands(ctx context.Context, it *item) {
-	f := facts{}
-	f.run, f.where, f.err = newest(w.of[it.Issue])
-	if len(f.where) == 0 && f.run.Status != metadata.Completed { // it was kept of an earlier run
-		f.run = metadata.Run{}
-	}
-	if f.run.IssueNumber != "" {
+func (w *Worker) stands(it *item, f facts) {
+	if f.begun() {
 		if further, _ := workspace.Further(w.Env, w.src, it.Issue, f.run); further != nil {
 			f.run = *further
 		}
@@ -248,26 +259,6 @@ func (w *Worker) stands(ctx context.Context, it *item) {
 		it.again = time.Now().Add(wait)
 		w.pause = slices.MaxFunc([]time.Time{w.pause, it.again}, time.Time.Compare)
 	}
-	if it.Status == queued {
-		it.hold(w.lacks(ctx, it))
-	}
-}
-
-// lacks says which of the work that an issue depends on is not there yet.
-func (w *Worker) lacks(ctx context.Context, it *item) []string {
-	open := slices.Clone(it.blocked)
-	for _, id := range it.after {
-		run, where, err := newest(w.of[id])
-		switch {
-		case run.IssueNumber == "" && !slices.ContainsFunc(w.items, func(other *item) bool { return other.Issue == id }):
-			open = append(open, text.Flat(id)+", of which there is neither an issue nor a run")
-		case err != nil || run.Status != metadata.Completed:
-			open = append(open, id)
-		case len(where) > 0 && !w.src.Merged(ctx, run.BranchName):
-			open = append(open, id+", which is completed and not merged")
-		}
-	}
-	return open
 }
 
 // fill begins or continues runs, as many as there is room for.

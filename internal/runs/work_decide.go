@@ -59,11 +59,16 @@ type facts struct {
 	other *metadata.Lease // of another machine; nil: none, or nobody else is asked
 }
 
+// begun reports whether a run of the issue is there. What is kept of one that was not completed is of an earlier one.
+func (f facts) begun() bool {
+	return f.run.IssueNumber != "" && (len(f.where) > 0 || f.run.Status == metadata.Completed)
+}
+
 // judge says by what is known where an issue stands, as far as that does not depend on others. Wait is the time after
 // which a run that failed goes on by itself; 0: it does not.
 func (it *item) judge(f facts, now time.Time) (wait time.Duration) {
 	it.Run = Run{Issue: it.Issue, Title: it.Title, Where: []string{}}
-	begun := f.run.IssueNumber != ""
+	begun := f.begun()
 	if begun {
 		it.Run = listed(f.run, f.where)
 		it.Record = metadata.Run{} // there may be thousands
@@ -83,7 +88,7 @@ func (it *item) judge(f facts, now time.Time) (wait time.Duration) {
 		it.Status, it.Waits = metadata.Running, fmt.Sprintf("%s works on it, until %s at the latest", text.Flat(f.other.Owner), f.other.Expires.UTC().Format("15:04 UTC"))
 	case begun && f.run.Status == metadata.Failed:
 		it.again = time.Time{}
-		room, comes := roomAt(f.run)
+		room, comes := RoomAt(f.run)
 		switch wait = room.Sub(now); {
 		case !comes:
 			return 0
@@ -99,14 +104,30 @@ func (it *item) judge(f facts, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// roomAt says when the service of a run may have room again, if it failed for having none.
-func roomAt(run metadata.Run) (at time.Time, comes bool) {
+// RoomAt says when the service of a run may have room again, if it failed for having none.
+func RoomAt(run metadata.Run) (at time.Time, comes bool) {
 	n := len(run.Attempts)
 	if run.Stop == nil || run.Stop.Code != metadata.APIError || n == 0 || run.Attempts[n-1].Class != metadata.RateLimited || run.Attempts[n-1].EndedAt == nil {
 		return at, false
 	}
 	last := run.Attempts[n-1]
 	return last.EndedAt.Add(max(time.Duration(last.RetryAfter)*time.Second, time.Minute)), true
+}
+
+// lacks says which of the work that an issue depends on is not there yet, by where the runs and the queue are.
+func (it *item) lacks(there map[string]facts, items []*item, merged func(branch string) bool) []string {
+	open := slices.Clone(it.blocked)
+	for _, id := range it.after {
+		switch f := there[id]; {
+		case f.run.IssueNumber == "" && !slices.ContainsFunc(items, func(other *item) bool { return other.Issue == id }):
+			open = append(open, text.Flat(id)+", of which there is neither an issue nor a run")
+		case f.err != nil || f.run.Status != metadata.Completed:
+			open = append(open, id)
+		case len(f.where) > 0 && !merged(f.run.BranchName):
+			open = append(open, id+", which is completed and not merged")
+		}
+	}
+	return open
 }
 
 // hold keeps an issue that could begin or go on from that, if work is open that it depends on, or for some time after a

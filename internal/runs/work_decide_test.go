@@ -2,6 +2,7 @@ package runs
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ func TestWhereAnIssueStands(t *testing.T) {
 		"a machine is at it":        {facts: facts{run: run(metadata.Running, ""), where: here, other: &metadata.Lease{Owner: "m", Expires: now.Add(time.Minute)}}, want: metadata.Running, waits: "m works on it, until 22:31 UTC at the latest"},
 		"a machine was at it":       {facts: facts{run: run(metadata.Running, ""), where: here, other: &metadata.Lease{Owner: "m", Expires: now}}, want: queued},
 		"it was interrupted":        {facts: facts{run: run(metadata.Interrupted, metadata.RunCancelled), where: here}, want: queued},
+		"it was kept of another":    {facts: facts{run: run(metadata.Failed, metadata.ReviewFailed)}, want: queued},
 		"it is done":                {facts: facts{run: run(metadata.Completed, "")}, want: metadata.Completed},
 		"it is done elsewhere":      {item: item{late: true}, facts: facts{run: run(metadata.Completed, ""), where: here}, want: queued},
 		"it failed":                 {facts: facts{run: run(metadata.Failed, metadata.ReviewFailed), where: here}, want: metadata.Failed},
@@ -104,5 +106,21 @@ func TestWhenABrokenTryIsRepeated(t *testing.T) {
 	it = item{wrong: "it is in the queue no more"}
 	if it.broke("no", true, true, now); !it.again.IsZero() {
 		t.Errorf("what is in the queue no more is tried again: %+v", it)
+	}
+}
+
+func TestWhatAnIssueLacks(t *testing.T) {
+	done := func(branch string, where ...string) facts {
+		return facts{run: metadata.Run{IssueNumber: "1", Status: metadata.Completed, BranchName: branch}, where: where}
+	}
+	there := map[string]facts{
+		"merged": done("in", "here"), "open": done("out", "here"), "gone": done("out"),
+		"failed": {run: metadata.Run{IssueNumber: "1", Status: metadata.Failed}, where: []string{"here"}},
+	}
+	it := item{blocked: []string{"1 issue"}, after: []string{"merged", "open", "gone", "failed", "next", "nowhere"}}
+	got := it.lacks(there, []*item{{Run: Run{Issue: "next"}}}, func(branch string) bool { return branch == "in" })
+	want := []string{"1 issue", "open, which is completed and not merged", "failed", "next", "nowhere, of which there is neither an issue nor a run"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -21,12 +21,9 @@ import (
 // queue gives the issues that there are now, and what a person should know of them.
 type queue func(ctx context.Context) (items []*item, notes []string, err error)
 
-// oddPriority says of a label that was meant to be a priority that it is none.
-func oddPriority(id string, labels []string) []string {
-	if l := issue.OddPriority(labels); l != "" {
-		return []string{fmt.Sprintf("issue %s: the label %q names no priority, as P1 or \"priority: high\" do, so that it comes last", id, l)}
-	}
-	return nil
+// oddly says of a label that was meant to be a priority that it is none.
+func oddly(id, label string) string {
+	return fmt.Sprintf("issue %s: the label %q is no priority, such as P1 or \"priority: high\": it comes last", id, label)
 }
 
 // FolderQueue has the issue files of a folder: those that end in .md, .markdown or .txt.
@@ -55,7 +52,9 @@ func FolderQueue(env environ.Env, dir string) queue {
 				continue
 			default:
 				files[is.ID] = e.Name()
-				notes = append(notes, oddPriority(is.ID, is.Labels)...)
+				if is.OddPriority != "" {
+					notes = append(notes, oddly(is.ID, is.OddPriority))
+				}
 			}
 			items = append(items, it)
 		}
@@ -85,7 +84,11 @@ func ForgeQueue(env environ.Env, src *git.Source, labels []string, search string
 			return nil, nil, err
 		}
 		for _, is := range all {
-			it := &item{Run: Run{Issue: strconv.Itoa(is.Number), Title: text.OneLine(env.Finder().Mask(is.Title))}, priority: issue.PriorityOf(is.Labels), args: []string{"--issue", strconv.Itoa(is.Number)}}
+			priority, odd := issue.PriorityOf(is.Labels)
+			it := &item{Run: Run{Issue: strconv.Itoa(is.Number), Title: text.OneLine(env.Finder().Mask(is.Title))}, priority: priority, args: []string{"--issue", strconv.Itoa(is.Number)}}
+			if odd != "" {
+				notes = append(notes, oddly(it.Issue, odd))
+			}
 			if is.Locked {
 				it.wrong = "it is locked: unlock it, or take another"
 			}
@@ -93,7 +96,6 @@ func ForgeQueue(env environ.Env, src *git.Source, labels []string, search string
 				it.blocked = []string{fmt.Sprintf("%s on GitHub that are open", text.Plural(is.BlockedBy, "issue"))}
 			}
 			items = append(items, it)
-			notes = append(notes, oddPriority(it.Issue, is.Labels)...)
 		}
 		which := text.If(search != "", "that the query "+strconv.Quote(search)+" finds") + text.If(search == "", "with the label "+strings.Join(labels, " and "))
 		switch {

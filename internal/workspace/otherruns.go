@@ -55,7 +55,12 @@ const (
 )
 
 // RefRuns reads the records of the runs that have a ref in one of some folders of refs.
-func RefRuns(ctx context.Context, env environ.Env, src *git.Source, in ...string) (all []RefRun, err error) {
+func RefRuns(ctx context.Context, env environ.Env, src *git.Source, in ...string) ([]RefRun, error) {
+	return refRuns(ctx, env, src, nil, in...)
+}
+
+// refRuns is RefRuns for some issues; nil: for all.
+func refRuns(ctx context.Context, env environ.Env, src *git.Source, ids []string, in ...string) (all []RefRun, err error) {
 	var prefixes, within []string
 	for _, refs := range in {
 		prefix := refs + env.Prefix()
@@ -67,7 +72,7 @@ func RefRuns(ctx context.Context, env environ.Env, src *git.Source, in ...string
 	}
 	idOf := func(ref string) string {
 		for _, prefix := range prefixes {
-			if id, is := strings.CutPrefix(ref, prefix); is && metadata.CheckID(id) == nil {
+			if id, is := strings.CutPrefix(ref, prefix); is && metadata.CheckID(id) == nil && (ids == nil || slices.Contains(ids, id)) {
 				return id
 			}
 		}
@@ -129,14 +134,14 @@ func AllRuns(env environ.Env, src *git.Source, pushed bool) *OtherRuns {
 	return otherRunsOf(env, OtherRunsConfig{Source: src, Folder: filepath.Join(os.TempDir(), "reprise-git-"+uuid.NewString()), Push: pushed && src.RemoteURL != "", kept: true})
 }
 
-// Known reads their records.
-func (n *OtherRuns) Known(ctx context.Context) ([]RefRun, error) {
+// Known reads the records of some issues.
+func (n *OtherRuns) Known(ctx context.Context, ids []string) ([]RefRun, error) {
 	n.afar.Lock()
 	defer n.afar.Unlock()
 	if err := n.look(ctx); err != nil {
 		return nil, err
 	}
-	return n.all(ctx, git.KeptRefs)
+	return n.all(ctx, ids, git.KeptRefs)
 }
 
 // Close removes what origin has said, also to a process before this one that was killed. Nil has nothing to remove.
@@ -215,16 +220,16 @@ func newestOf(all []git.Ref, prefix string, most int) (some []git.Ref, left int)
 	return some, len(ids) - len(some)
 }
 
-// all gives the known runs: with a branch here, on origin (as surveyed, else as fetched last), and kept if asked.
-func (n *OtherRuns) all(ctx context.Context, kept ...string) ([]RefRun, error) {
+// all gives the known runs of some issues, or of all: with a branch here, on origin (as surveyed, else as fetched last), and kept if asked.
+func (n *OtherRuns) all(ctx context.Context, ids []string, kept ...string) ([]RefRun, error) {
 	if n.survey == nil {
-		return RefRuns(ctx, n.env, n.Source, append(kept, BranchesHere, BranchesAfar)...)
+		return refRuns(ctx, n.env, n.Source, ids, append(kept, BranchesHere, BranchesAfar)...)
 	}
-	here, err := RefRuns(ctx, n.env, n.Source, append(kept, BranchesHere)...)
+	here, err := refRuns(ctx, n.env, n.Source, ids, append(kept, BranchesHere)...)
 	if err != nil {
 		return nil, err
 	}
-	there, err := RefRuns(ctx, n.env, n.survey.Source, append(kept, BranchesAfar)...)
+	there, err := refRuns(ctx, n.env, n.survey.Source, ids, append(kept, BranchesAfar)...)
 	return append(here, there...), err
 }
 
@@ -235,7 +240,7 @@ func (n *OtherRuns) list(ctx context.Context, run metadata.Run) (out []phases.Ot
 	if err := n.look(ctx); err != nil {
 		return nil, err
 	}
-	all, err := n.all(ctx)
+	all, err := n.all(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -334,7 +339,7 @@ func (n *OtherRuns) spentToday(ctx context.Context, run metadata.Run) ([]phases.
 	if err := n.look(ctx); err != nil {
 		return nil, err
 	}
-	all, err := n.all(ctx, git.KeptRefs)
+	all, err := n.all(ctx, nil, git.KeptRefs)
 	if err != nil {
 		return nil, err
 	}

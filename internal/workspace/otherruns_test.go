@@ -63,7 +63,7 @@ func TestAfar(t *testing.T) {
 	ids := func() (all []string) {
 		t.Helper()
 		must(a.look(t.Context()))
-		known, err := a.all(t.Context())
+		known, err := a.all(t.Context(), nil)
 		must(err)
 		for _, r := range known {
 			all = append(all, r.ID)
