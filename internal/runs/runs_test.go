@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -72,5 +73,18 @@ func TestOddLists(t *testing.T) {
 		if i := strings.IndexFunc(out.String(), func(r rune) bool { return r != '\n' && unicode.IsControl(r) || r == '\u202e' }); i >= 0 {
 			t.Errorf("seed %d: a control character got through: %q", seed, out.String())
 		}
+	}
+}
+
+func TestAListOnANarrowTerminal(t *testing.T) {
+	var out strings.Builder
+	r := Run{Issue: "108", Status: metadata.Completed, Phase: "implement", Step: "execute", Branch: "b", Where: []string{here}, Title: "Retry uploads"}
+	showRuns(&out, terminal.Options{Width: 50}, time.Now(), []Run{r})
+	if got := out.String(); !strings.Contains(got, "Retry u") || strings.Contains(got, "execute") {
+		t.Errorf("on 50 columns:\n%s", got)
+	}
+	out.Reset()
+	if showRuns(&out, terminal.Options{Width: 80}, time.Now(), []Run{r}); !strings.Contains(out.String(), "implement execute") {
+		t.Errorf("on 80 columns:\n%s", out.String())
 	}
 }
