@@ -89,14 +89,14 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	}
 	opts := t.opts.Beside(filepath.Join(dir, "homes"), l.slot.homes(), TempMark(repo.Tree()), l.slot.mark())
 	opts.Sweep()
-	e := like.Aside(l)
-	e.Base = opts.Unchanged()
+	e := *like
+	e.Tree, e.Lane, e.Base = l, l, opts.Unchanged()
 	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts), provisionsFor(l.Tree, l.slot, like.Plan.Setup), leakGuard{t.secrets, l.Tree}
-	l.engine = e
+	l.engine = &e
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open[part] = l
-	return e, nil
+	return l.engine, nil
 }
 
 // Existing names the parts that have a tree.

@@ -154,7 +154,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 	if w.Signing().By != nil { // commits of parts beside others do not reach the forge one by one
 		return e, nil
 	}
-	e.Lanes = &engine.LaneSide{Engine: e, Trees: w.besides, Jobs: max(1, cmp.Or(o.Jobs, w.Plan.Jobs)), Only: o.Only}
+	e.Lanes = &engine.Lanes{Trees: w.besides, Jobs: max(1, cmp.Or(o.Jobs, w.Plan.Jobs)), Only: o.Only}
 	return e, nil
 }
 

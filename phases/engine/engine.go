@@ -33,32 +33,18 @@ type Engine struct {
 	Steering Steering // how people reach the run while it is under way; nil: not at all
 	Sleep    func(ctx context.Context, d time.Duration) error
 
-	Lanes   *LaneSide // does parts of phases at the same time; nil: they are done one after the other
-	Sources []Source  // what else the run goes by, such as its base
+	Lanes   *Lanes   // does parts of phases at the same time; nil: they are done one after the other
+	Sources []Source // what else the run goes by, such as its base
 
 	// PauseAtGates stops after every phase that passed, for a person to look, until the next start.
 	PauseAtGates bool
 
-	latest metadata.Run // as it is while a step is under way
+	open func(d phases.Decision, b phases.Beginning) (metadata.Run, error) // opens the attempt of a step in the record of the run
 }
 
-// Steer asks people, if there is a way to.
-func (e *Engine) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	if e.Steering == nil || ctx.Err() != nil {
-		return run, nil
-	}
-	return e.Steering.Steer(ctx, run)
-}
-
-// attend is attendTo for the one step that is under way.
-func (e *Engine) attend(ctx context.Context) (context.Context, func()) {
-	run := e.latest
-	return e.attendTo(ctx, func() metadata.Run { return run })
-}
-
-// attendTo gives the context for what is under way and people may end, as the record is that now gives: another
+// attend gives the context for what is under way and people may end, as the record is that now gives: another
 // goroutine asks. The function that it returns is called when that has ended.
-func (e *Engine) attendTo(ctx context.Context, now func() metadata.Run) (context.Context, func()) {
+func (e *Engine) attend(ctx context.Context, now func() metadata.Run) (context.Context, func()) {
 	if e.Steering == nil {
 		return ctx, func() {}
 	}

@@ -48,7 +48,7 @@ func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decisi
 	for _, w := range c.result.Warnings {
 		o.Warnings = append(o.Warnings, e.Mask(w))
 	}
-	return effects{BranchCommit{Files: w.files, Staged: w.staged}, o, nil}, err
+	return effects{BranchCommit: BranchCommit{Files: w.files, Staged: w.staged}, outcome: o}, err
 }
 
 // evaluateBroken gives the outcome of a call that broke off. Its changes are discarded.
@@ -69,7 +69,7 @@ func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.
 		return effects{}, err
 	}
 	files, err := e.discard(ctx, run, d)
-	return effects{BranchCommit{Files: files}, o, nil}, err
+	return effects{BranchCommit: BranchCommit{Files: files}, outcome: o}, err
 }
 
 // keptChanges takes back what the step may not change, and gives what is left,
@@ -154,14 +154,12 @@ func (e *Engine) weighLate(ctx context.Context, run metadata.Run, p *pipelines.P
 	if len(changed) == 0 {
 		return o, err
 	}
-	attended, done := e.attend(ctx)
-	defer done()
 	err = phases.WeighLate(p, run.Phase(p.Name).Verdict, o.Verdict, changed, func(c pipelines.Check) (metadata.CheckResult, error) {
-		ended, err := e.round().one(attended, c)
+		ended, err := e.round().one(ctx, c)
 		return ended, errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx))) // without a sandbox it may have changed the tree
 	})
-	if attended.Err() != nil {
-		return stopped(context.Cause(attended), metadata.Because("interrupted")), nil
+	if ctx.Err() != nil {
+		return stopped(context.Cause(ctx), metadata.Because("interrupted")), nil
 	}
 	return o, err
 }

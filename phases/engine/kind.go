@@ -10,63 +10,48 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// do carries out a decision, for land to take what came out of it into the record that it
-// returns: the one with the open attempt. Broken is how the setup ended, if the work breaks it.
-func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (metadata.Run, effects, error) {
-	if d.Final() {
-		return run, effects{outcome: phases.Outcome{At: e.Now()}}, nil
-	}
-	if d.Delay > 0 {
-		waiting, done := e.attend(ctx)
-		err := e.Sleep(waiting, d.Delay)
-		done()
-		if err != nil {
-			return e.attempt(run, d, phases.Beginning{}, func(*metadata.Run) (effects, error) {
-				return effects{outcome: phases.Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}}, nil
-			})
-		}
+// do carries out a step, and gives what came out of it. Broken is how the setup ended, if the work breaks it.
+func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (effects, error) {
+	if d.Delay > 0 && e.Sleep(ctx, d.Delay) != nil {
+		return e.attempt(d, phases.Beginning{}, func(metadata.Run) (effects, error) {
+			return effects{outcome: phases.Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}}, nil
+		})
 	}
 	switch lane := run.Phase(d.Phase).Lane; {
 	case lane != nil && e.Lane == nil:
-		return run, effects{}, fmt.Errorf("%s is done in a tree of its own, and nothing here has one", d.Phase)
+		return effects{}, fmt.Errorf("%s is done in a tree of its own, and nothing here has one", d.Phase)
 	case lane != nil && d.Do == phases.DoIntegrate:
-		return e.attempt(run, d, phases.Beginning{Base: e.Upon}, func(run *metadata.Run) (effects, error) { return e.bringTogether(ctx, run, d, *lane) })
+		return e.attempt(d, phases.Beginning{Base: e.Upon}, func(run metadata.Run) (effects, error) { return e.bringTogether(ctx, run, d, *lane) })
 	case d.Do == phases.DoCheck:
 		if err := e.Tree.Prepare(ctx); err != nil {
-			return run, effects{}, err
+			return effects{}, err
 		}
-		return e.attempt(run, d, phases.Beginning{}, func(run *metadata.Run) (effects, error) { return e.check(ctx, run, d, broken) })
+		return e.attempt(d, phases.Beginning{}, func(run metadata.Run) (effects, error) { return e.check(ctx, run, d, broken) })
 	case d.Do == phases.DoIntegrate:
-		return e.attempt(run, d, phases.Beginning{}, func(run *metadata.Run) (effects, error) { return e.integrate(ctx, *run, d) })
+		return e.attempt(d, phases.Beginning{}, func(run metadata.Run) (effects, error) { return e.integrate(ctx, run, d) })
 	}
 	switch text, err := e.document(ctx, run, d); {
 	case err != nil:
-		return run, effects{}, err
+		return effects{}, err
 	case text != nil:
-		return e.attempt(run, d, phases.Beginning{}, func(run *metadata.Run) (effects, error) {
-			return e.writes(*run, d, text, metadata.Diff{}), nil
+		return e.attempt(d, phases.Beginning{}, func(run metadata.Run) (effects, error) {
+			return e.writes(run, d, text, metadata.Diff{}), nil
 		})
 	}
 	return e.call(ctx, run, d)
 }
 
-// attempt opens the attempt of a decision, saves that before anything of it is done, and has it done.
-func (e *Engine) attempt(run metadata.Run, d phases.Decision, b phases.Beginning, work func(run *metadata.Run) (effects, error)) (metadata.Run, effects, error) {
+// attempt opens the attempt of a decision, which is saved before anything of it is done, and has it done.
+func (e *Engine) attempt(d phases.Decision, b phases.Beginning, work func(run metadata.Run) (effects, error)) (effects, error) {
 	b.At, b.Base = e.Now(), cmp.Or(b.Base, e.Tree.Tip())
-	begun, err := phases.Begin(run, d, b), error(nil)
-	if e.Open != nil {
-		begun, err = e.Open(d, b)
-	} else if err = metadata.Follow(run, begun); err == nil {
-		e.latest = begun.Clone() // the step works on it
-		err = e.Store.Save(begun)
-	}
+	begun, err := e.open(d, b)
 	if err != nil {
-		return run, effects{}, err
+		return effects{}, err
 	}
-	x, err := work(&begun)
+	x, err := work(begun)
 	x.outcome.End(b.At, e.Now())
 	x.outcome.Tip = b.Base
-	return begun, x, err
+	return x, err
 }
 
 // apply gives the record after a decision and its outcome.
@@ -89,5 +74,12 @@ func (e *Engine) writes(run metadata.Run, d phases.Decision, text []byte, change
 type effects struct {
 	BranchCommit // without its message
 	outcome      phases.Outcome
-	back         *metadata.Rollback // that the step led to
+	back         *metadata.Rollback     // that the step led to
+	before       []metadata.CheckResult // how checks ended on the base that had not run there
+}
+
+// step is what was decided on, and what came of it.
+type step struct {
+	of phases.Decision
+	x  effects
 }

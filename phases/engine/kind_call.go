@@ -16,10 +16,10 @@ import (
 )
 
 // call has an agent do a step, and turns the result into an outcome.
-func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, effects, error) {
+func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) (effects, error) {
 	p := e.Plan.Phase(d.Phase)
 	if err := e.Tree.Prepare(ctx); err != nil {
-		return run, effects{}, err
+		return effects{}, err
 	}
 	if asked := phases.Opens(e.Plan, run.Phase(d.Phase)); len(asked) > 0 && d.Do != phases.DoReview && phases.AccessOf(e.Plan, d) == pipelines.AccessTree {
 		err := e.Tree.Restore(ctx, phases.OpenedPaths(asked)...) // instructions may be there as the base has them
@@ -27,29 +27,29 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 			err = layOutOpened(e.Tree.Dir(), asked)
 		}
 		if err != nil {
-			return run, effects{}, err
+			return effects{}, err
 		}
 	}
 	t, err := e.task(ctx, run, d, e.remaining(run))
 	if err != nil {
-		return run, effects{}, err
+		return effects{}, err
 	}
-	return e.attempt(run, d, phases.Beginning{Session: t.Session, Model: t.Model}, func(run *metadata.Run) (effects, error) {
+	return e.attempt(d, phases.Beginning{Session: t.Session, Model: t.Model}, func(run metadata.Run) (effects, error) {
 		t.Attempt = len(run.Attempts) // others may have begun meanwhile
-		if err := e.makeFolder(phases.PhaseFolder(*run, p)); err != nil {
+		if err := e.makeFolder(phases.PhaseFolder(run, p)); err != nil {
 			return effects{}, err
 		}
 		tip, err := e.Tree.Stage(ctx)
 		if err != nil {
 			return effects{}, err
 		}
-		before, _, _ := e.artifact(ctx, tip.Read, path.Join(phases.PhaseFolder(*run, p), p.Writes)) // "" if there is none
-		r, err := e.callInTree(ctx, *run, d, t)
-		x, err := e.evaluate(context.WithoutCancel(ctx), *run, d, ended{r, err, before})
+		before, _, _ := e.artifact(ctx, tip.Read, path.Join(phases.PhaseFolder(run, p), p.Writes)) // "" if there is none
+		r, err := e.callInTree(ctx, run, d, t)
+		x, err := e.evaluate(context.WithoutCancel(ctx), run, d, ended{r, err, before})
 		if err == nil && x.outcome.Verdict != nil {
-			x.outcome, err = e.weighLate(ctx, *run, p, x.outcome)
+			x.outcome, err = e.weighLate(ctx, run, p, x.outcome)
 		}
-		x.outcome = phases.StopRepeats(*run, d, x.outcome)
+		x.outcome = phases.StopRepeats(run, d, x.outcome)
 		x.outcome.Usage, x.outcome.Model, x.outcome.Session = r.Usage, r.Model, r.Session
 		return x, err
 	})
@@ -109,8 +109,6 @@ func (e *Engine) makeFolder(name string) error {
 
 // callAgent calls the agent, watching the budget while it works.
 func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
-	ctx, done := e.attend(ctx)
-	defer done()
 	w := observer{Engine: e, run: run.Clone(), of: d, saved: e.Now()}
 	r, err := e.ask(ctx, run, d.Agent, t, w.notify)
 	r.Session, r.Model = withoutSecret(e.LeakGuard, r.Session), withoutSecret(e.LeakGuard, r.Model)

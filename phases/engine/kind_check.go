@@ -24,16 +24,14 @@ type Commands struct {
 	}
 }
 
-// runChecks runs the checks of a phase on the work.
-func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (next metadata.Run, o phases.Outcome, err error) {
-	ctx, done := e.attend(ctx)
-	defer done()
+// runChecks runs the checks of a phase on the work. Before is how those ended on the base that had not run there.
+func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (o phases.Outcome, before []metadata.CheckResult, err error) {
 	o.OwnSetup = e.Provisions != nil && e.Provisions.OfWork()
 	o.Checks, err = e.round().all(ctx, p.Checks)
 	// Without a sandbox, a check may have changed the tree itself.
 	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 	if err == nil && ctx.Err() == nil {
-		run, err = e.knowBefore(ctx, run, p, o)
+		before, err = e.knowBefore(ctx, run, p, o)
 	}
 	if err == nil && ctx.Err() == nil {
 		var proof []metadata.CheckResult
@@ -42,12 +40,12 @@ func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.P
 	}
 	switch {
 	case ctx.Err() != nil:
-		return run, stopped(context.Cause(ctx), metadata.Because("interrupted")), nil
+		return stopped(context.Cause(ctx), metadata.Because("interrupted")), before, nil
 	case err != nil:
-		return run, phases.Outcome{}, err
+		return phases.Outcome{}, nil, err
 	}
 	o.Status, o.Why = metadata.Succeeded, phases.WhyChecksFailed(o.Checks)
-	return run, o, nil
+	return o, before, nil
 }
 
 // round is what it takes to run checks on the work as it is.
@@ -131,10 +129,10 @@ func (c *checkRound) inCopy(ctx context.Context, command pipelines.Check) (metad
 }
 
 // check runs the phase's commands. Where the work breaks the setup, that is the outcome: nothing else could be run.
-func (e *Engine) check(ctx context.Context, run *metadata.Run, d phases.Decision, broken []metadata.CheckResult) (x effects, err error) {
+func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (x effects, err error) {
 	x.outcome = phases.Outcome{Status: metadata.Succeeded, Checks: broken}
 	if broken == nil {
-		*run, x.outcome, err = e.runChecks(ctx, *run, e.Plan.Phase(d.Phase))
+		x.outcome, x.before, err = e.runChecks(ctx, run, e.Plan.Phase(d.Phase))
 	}
 	if err == nil && x.outcome.Status == metadata.Succeeded { // who was told to stop has a reason
 		rec := run.Phase(d.Phase)
@@ -143,7 +141,7 @@ func (e *Engine) check(ctx context.Context, run *metadata.Run, d phases.Decision
 			text, _, err := e.Tree.Diff(ctx, rec.Best.Commit)
 			return text, err
 		})
-		file := path.Join(phases.PhaseFolder(*run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
+		file := path.Join(phases.PhaseFolder(run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
 		x.Files = map[string][]byte{file: []byte(phases.WrittenChecks(run.Language, d.Phase, x.outcome.Checks))}
 	}
 	return x, err

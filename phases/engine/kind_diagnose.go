@@ -138,8 +138,7 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, phases.Diagnosis{}, err
 	}
-	e.latest = run
-	call, ended := e.attend(ctx)
+	call, ended := e.attend(ctx, func() metadata.Run { return run })
 	defer ended()
 	d, used, err := e.consult(call, run, at, symptom)
 	saw := d.Proposes()

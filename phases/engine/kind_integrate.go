@@ -25,7 +25,7 @@ const mostApart = 100
 
 // bringTogether merges the work of a part with what was merged since it began, and runs the checks of the part on the
 // result: nothing gets to the branch that was not checked as it is there.
-func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.Decision, lane metadata.Lane) (effects, error) {
+func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.Decision, lane metadata.Lane) (effects, error) {
 	p, at := e.Plan.Phase(d.Phase), e.Now()
 	refused := func(path string) bool {
 		return pipelines.IsProtected(path, e.Plan.Protect) || metadata.CheckPath(path) != nil
@@ -35,10 +35,10 @@ func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.
 	if err == nil && n == 0 && len(p.Checks) > 0 {
 		err = e.Lane.MoveTo(ctx, merged.Commit, e.Upon, at)
 		if err == nil {
-			_, o.Checks, err = e.setUp(ctx, *run, d) // lock files of the others may have come in
+			_, o.Checks, err = e.setUp(ctx, run, d) // lock files of the others may have come in
 		}
 		if err == nil && o.Checks == nil {
-			*run, o, err = e.runChecks(ctx, *run, p)
+			o, _, err = e.runChecks(ctx, run, p)
 		}
 	}
 	if err != nil {
@@ -50,13 +50,13 @@ func (e *Engine) bringTogether(ctx context.Context, run *metadata.Run, d phases.
 	case n > 0 || phases.RulingOf(o.Checks) == metadata.Fail:
 		o.Status, o.Code = metadata.Unsuccessful, metadata.Conflicts
 		o.Why = metadata.All(metadata.Because("parts_apart", "n", n), phases.WhyChecksFailed(o.Checks))
-		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(*run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
+		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
 		if o.Base = e.Upon; lane.Conflict == nil {
 			o.Head = merged.Commit
 		}
 		merged.Versions[phases.BeforeFile], err = e.workBefore(ctx, lane, at)
 		for name, data := range merged.Versions {
-			x.Files[path.Join(phases.ConflictFolder(*run, p), name)] = data
+			x.Files[path.Join(phases.ConflictFolder(run, p), name)] = data
 		}
 	default:
 		x.Take = merged.Commit

@@ -13,19 +13,20 @@ import (
 
 // knowBefore notes which checks fail as they did before. With a setup of the work's own, the base could fail because of the
 // work: that is not tried.
-func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, o phases.Outcome) (metadata.Run, error) {
+func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, o phases.Outcome) (before []metadata.CheckResult, err error) {
 	checks := o.Checks
 	if unknown := phases.UnknownBefore(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 && !o.OwnSetup {
-		var err error
 		do := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}
 		c := e.round()
 		c.Commit, c.Checker = run.BaseCommit, cmp.Or(e.Base, e.Checker)
+		known := len(run.Baseline)
 		if run, err = e.tryBefore(ctx, run, do, c, unknown); err != nil {
-			return run, err
+			return nil, err
 		}
+		before = run.Baseline[known:]
 	}
 	phases.KnownBefore(checks, run.Baseline, run.Phase(p.Name).Checks)
-	return run, nil
+	return before, nil
 }
 
 // setUp makes the work tree ready for a decision, if it is not. One that has never
@@ -41,9 +42,6 @@ func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision)
 	}
 	if !due || digest == e.ran.brokenBy && d.Calls() {
 		return run, nil, e.Provisions.Give(ctx)
-	}
-	if run, err = e.Renew(ctx, run); err != nil {
-		return run, nil, err
 	}
 	do := phases.Decision{Do: phases.DoSetup, Phase: d.Phase, Why: metadata.Because("setup_due", "n", len(e.Plan.Setup))}
 	start := e.Now()
@@ -75,13 +73,11 @@ func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome
 		return o, err
 	}
 	o.Status = metadata.Succeeded
-	attended, done := e.attend(ctx)
-	defer done()
 	return o, e.Provisions.Make(ctx, digest, func() (bool, error) {
 		for _, c := range e.Plan.Setup {
-			ended, err := cmp.Or(e.Base, e.Checker).Check(attended, e.Tree.Dir(), c.Check)
-			if attended.Err() != nil {
-				return false, context.Cause(attended)
+			ended, err := cmp.Or(e.Base, e.Checker).Check(ctx, e.Tree.Dir(), c.Check)
+			if ctx.Err() != nil {
+				return false, context.Cause(ctx)
 			}
 			if err != nil {
 				return false, fmt.Errorf("setup %s: %w", c.Name, err)
@@ -104,19 +100,13 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 	if !e.Plan.Baseline || len(all) == 0 || run.Baseline != nil || changed || !d.Calls() {
 		return run, nil
 	}
-	run, err := e.Renew(ctx, run)
-	if err != nil {
-		return run, err
-	}
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, err
 	}
-	attended, done := e.attend(ctx)
-	defer done()
 	do := phases.Decision{Do: phases.DoBaseline, Phase: d.Phase, Why: metadata.Because("baseline_due", "n", len(all))}
 	c := e.round()
 	c.Checker = cmp.Or(e.Base, e.Checker)
-	next, err := e.tryBefore(attended, run, do, c, all)
+	next, err := e.tryBefore(ctx, run, do, c, all)
 	if err != nil {
 		return run, err
 	}

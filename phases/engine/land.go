@@ -14,61 +14,12 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Part is a part of a phase that is done beside others, in a tree of its own, which is Tree then.
-type Part struct {
-	Lane lane
-	Upon string                                                            // commit of the run's branch upon which the part is to come
-	From string                                                            // commit whose code Lane has
-	Open func(d phases.Decision, b phases.Beginning) (metadata.Run, error) // opens the attempt of its decision in the record of the run
-}
-
-// Aside gives an engine for a part that is done beside others, in a tree of its own.
-func (e *Engine) Aside(lane lane) *Engine {
-	a := *e
-	a.Journal = Journal{Plan: e.Plan, Tree: lane, Frozen: e.Frozen, Now: e.Now, LeakGuard: e.LeakGuard}
-	a.Lane, a.Lanes, a.Sources, a.Steering = lane, nil, nil, nil
-	a.ran.brokenBy = ""
-	return &a
-}
-
-// Work is what a step of a part came to that was done beside others. It is not in the record of the run yet.
-type Work struct {
-	Of phases.Decision
-	x  effects
-}
-
-// cut is the work of a step that was begun and ended without anything, because of cause. Why says so.
-func (e *Engine) cut(d phases.Decision, cause error, why metadata.Reason) Work {
-	o := stopped(cause, why)
-	o.At = e.Now()
-	return Work{d, effects{outcome: o}}
-}
-
-// doPart carries out a decision about a part in its lane.
-func (e *Engine) doPart(ctx context.Context, run metadata.Run, d phases.Decision) (_ Work, err error) {
-	var broken []metadata.CheckResult
-	if d.Do != phases.DoIntegrate { // which sets up what the parts come to together
-		run, broken, err = e.setUp(ctx, run, d)
-	}
-	if err != nil {
-		return Work{}, err
-	}
-	_, x, err := e.do(ctx, run, d, broken)
-	if err != nil || x.Staged == nil {
-		return Work{d, x}, err
-	}
-	m := phases.CommitMessage{Subject: phases.Heading(d)}
-	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.Staged, e.From, e.Mask(m.Text(run)), x.outcome.At)
-	x.Beside, x.Staged = []StagedTree{x.Staged}, nil
-	return Work{d, x}, err
-}
-
-// land takes works into a record, in one commit, and returns it as it was last committed: before, with an error. Last says
+// land takes steps into a record, in one commit, and returns it as it was last committed: run, with an error. Last says
 // that no part is at work besides.
-func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, works ...Work) (metadata.Run, error) {
+func (e *Engine) land(ctx context.Context, run metadata.Run, last bool, steps ...step) (metadata.Run, error) {
 	next, all, done := run, effects{BranchCommit: BranchCommit{Files: map[string][]byte{}}}, []effects(nil)
-	for _, w := range works {
-		d, x, was := w.Of, w.x, next
+	for _, w := range steps {
+		d, x, was := w.of, w.x, next
 		if !d.Final() && phases.IsVoid(next.Phase(d.Phase), *phases.AttemptOf(&next, d.Phase)) {
 			x = effects{outcome: x.outcome}
 		}
@@ -77,19 +28,19 @@ func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, 
 			x = e.withReview(next, d, x)
 			next, err = e.consequences(ctx, was, next, d, &x)
 		}
-		if err == nil && last && len(works) == 1 {
+		if err == nil && last && len(steps) == 1 {
 			next, err = e.stopAfter(ctx, next, d)
 		}
 		if err != nil {
-			return before, fmt.Errorf("%s: %w", phases.Heading(d), err)
+			return run, about(d, err)
 		}
 		done = append(done, x)
 	}
 	for i, x := range done {
-		d := works[i].Of
+		d := steps[i].of
 		rec := next.Phase(d.Phase)
 		if gone := !d.Final() && (rec == nil || rec.Generation != phases.AttemptOf(&next, d.Phase).Generation); gone && x.back == nil {
-			x = effects{outcome: x.outcome} // another one of works has made it void
+			x = effects{outcome: x.outcome} // another one of steps has made it void
 		}
 		maps.Copy(all.Files, x.Files)
 		all.outcome, all.Staged, all.Moves, all.back, all.Take, all.Gone = x.outcome, x.Staged, x.Moves, x.back, x.Take, x.Gone
@@ -99,66 +50,66 @@ func (e *Engine) land(ctx context.Context, run, before metadata.Run, last bool, 
 		}
 	}
 	next.Revision = run.Revision + 1
-	err := metadata.Follow(run, next)
+	d, err := steps[len(steps)-1].of, metadata.Follow(run, next)
 	if err == nil {
-		err = e.record(ctx, next, works[len(works)-1].Of, all)
+		err = e.record(ctx, next, d, all)
 	}
 	var kept *NotPushed
-	if err != nil && !errors.As(err, &kept) {
-		return before, err
-	}
-	if kept != nil && works[0].x.outcome.Code == metadata.PushFailed { // the record alone is refused as well
-		return before, err
+	if alone := steps[0].x.outcome.Code == metadata.PushFailed; err != nil && (!errors.As(err, &kept) || alone) { // the record is refused as well
+		return run, about(d, err)
 	}
 	if kept != nil && kept.Withdraw != nil {
-		if again, done, e := e.landRefused(ctx, run, before, last, kept, works); done {
+		if again, done, e := e.landRefused(ctx, run, last, kept, steps); done {
 			return again, e
 		} else if e != nil {
 			err = e
 		}
 	}
-	for i, w := range works {
+	for i, w := range steps {
 		shown := next
-		if i < len(works)-1 { // that the run stops is said once
+		if i < len(steps)-1 { // that the run stops is said once
 			shown.Status, shown.Stop = run.Status, run.Stop
 		}
-		e.Report.Report(Event{At: e.Now(), Run: shown, Of: w.Of, Done: &w.x.outcome})
+		e.Report.Report(Event{At: e.Now(), Run: shown, Of: w.of, Done: &w.x.outcome})
+	}
+	if err != nil {
+		err = about(d, err)
 	}
 	return next, err
 }
 
 // landRefused takes calls into a record whose work the remote has refused. Where it refuses the record, too, this is no
 // matter of the work: that stays here, to be pushed with the next commit, and done is false.
-func (e *Engine) landRefused(ctx context.Context, run, before metadata.Run, last bool, kept *NotPushed, works []Work) (next metadata.Run, done bool, err error) {
-	if works = e.withoutWork(works, kept.Rule); works == nil {
-		return before, false, nil
+func (e *Engine) landRefused(ctx context.Context, run metadata.Run, last bool, kept *NotPushed, steps []step) (next metadata.Run, done bool, err error) {
+	if steps = e.withoutWork(steps, kept.Rule); steps == nil {
+		return run, false, nil
 	}
 	ctx, stop := linger(ctx)
 	defer stop()
 	again, err := kept.Withdraw(ctx)
 	if err != nil {
-		return before, true, errors.Join(kept, err)
+		return run, true, about(steps[0].of, errors.Join(kept, err))
 	}
-	next, err = e.land(ctx, run, before, last, works...)
+	next, err = e.land(ctx, run, last, steps...)
 	if errors.As(err, new(*NotPushed)) {
-		return before, false, errors.Join(kept, again(ctx))
+		return run, false, errors.Join(kept, again(ctx))
 	}
 	return next, true, err
 }
 
 // withoutWork gives calls of agents as they are where a remote refuses what they left: that is reverted, and the next
 // prompt has the words of the remote. Nil: not all were calls.
-func (e *Engine) withoutWork(works []Work, rule string) (all []Work) {
+func (e *Engine) withoutWork(steps []step, rule string) (all []step) {
 	why := metadata.Because("push_refused", "rule", metadata.Said(phases.LastWords(e.Mask(rule))))
-	for _, w := range works {
+	for _, w := range steps {
 		o := w.x.outcome
-		if !slices.Contains([]phases.Do{phases.DoExecute, phases.DoReview, phases.DoRevise}, w.Of.Do) {
+		if !slices.Contains([]phases.Do{phases.DoExecute, phases.DoReview, phases.DoRevise}, w.of.Do) {
 			return nil
 		}
 		refused := phases.BlockedBy(metadata.PushFailed, why)
 		refused.At, refused.Duration, refused.Tip = o.At, o.Duration, o.Tip
 		refused.Usage, refused.Model, refused.Session, refused.Warnings = o.Usage, o.Model, o.Session, o.Warnings
-		all = append(all, Work{w.Of, effects{outcome: refused}})
+		all = append(all, step{w.of, effects{outcome: refused}})
 	}
 	return all
 }

@@ -3,15 +3,20 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"sync/atomic"
-	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
+
+// Lanes are how parts of a run's phases are done at the same time.
+type Lanes struct {
+	Trees laneTrees
+	Jobs  int    // most calls at the same time; at least 1
+	Only  string // the part that alone is done here, as others do the rest; empty: all are
+	// Leave, if not nil, gives the error by which a run ends whose parts other machines are to do.
+	Leave func(parts []string) error
+}
 
 // laneTrees are the work trees of parts.
 type laneTrees interface {
@@ -26,145 +31,92 @@ type laneTrees interface {
 	Remove(part string) error
 }
 
-// LaneSide does the parts of a run's phases at the same time.
-type LaneSide struct {
-	Engine *Engine // of the run
-	Trees  laneTrees
-	Jobs   int    // most calls at the same time; at least 1
-	Only   string // the part that alone is done here, as others do the rest; empty: all are
-	// Leave, if not nil, gives the error by which a run ends whose parts other machines are to do.
-	Leave func(parts []string) error
+// Part is a part of a phase that is done beside others, in a tree of its own, which is Tree then.
+type Part struct {
+	Lane lane
+	Upon string // commit of the run's branch upon which the part is to come
+	From string // commit whose code Lane has
 }
 
-// due gives what goes on with the parts of a run until nobody is at work on them and none may begin, or people or ctx end
-// that; nil: there is nothing to do.
-func (s *LaneSide) due(ctx context.Context, run metadata.Run) (Take, error) {
-	if parts := phases.PartsOfWave(phases.On(s.Engine.Plan, run)); s.Leave != nil && parts != nil {
-		return nil, s.Leave(parts)
-	}
-	if err := s.removeIdle(ctx, run); err != nil {
-		return nil, err
-	}
-	if s.Only == "" && !phases.InLanes(run, s.Jobs) {
-		return nil, nil
-	}
-	first, ok := s.next(run, nil)
-	if !ok || s.Only == "" && !phases.InLanes(run, 1) && !s.Trees.Available(ctx) {
-		return nil, nil
-	}
-	return func() (metadata.Run, error) { return s.run(ctx, run, first) }, nil
-}
-
-// run does them, and returns the record as it was last committed.
-func (s *LaneSide) run(ctx context.Context, run metadata.Run, first phases.Decision) (metadata.Run, error) {
-	// A setup that was never good is no fault of a part, so it runs in the tree of the run. The run stops if it fails.
-	ready, err := run, error(nil)
-	if run.Setup == nil || phases.Broken(run.Setup) != nil {
-		ready, _, err = s.Engine.setUp(ctx, run, first)
-	}
-	switch {
-	case errors.Is(err, ErrSteered), err != nil && ctx.Err() != nil: // the engine notes that it was told to stop
-		return run, nil
-	case err != nil || ready.Status != metadata.Running:
-		return ready, err
-	}
-	w := &writer{LaneSide: s, run: ready, asks: make(chan func()), ended: make(chan *worker, 2*s.Jobs+1)}
-	err = w.work(ctx)
-	return w.run, err
-}
-
-// removeIdle removes trees in which nothing is done any more, such as that of a part whose work
-// was on the branch when the program was killed.
-func (s *LaneSide) removeIdle(ctx context.Context, run metadata.Run) error {
-	for _, part := range s.Trees.Existing() {
-		if rec := run.Phase(part); s.Only != "" || rec != nil && rec.Lane != nil {
-			continue
-		}
-		// To open it removes what programs have left elsewhere, too.
-		if _, err := s.Trees.Open(ctx, s.Engine, part, s.Engine.Tree.Tip()); err != nil {
-			return err
-		}
-		if err := s.Trees.Remove(part); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// next gives a step that may begin beside those at work.
-func (s *LaneSide) next(run metadata.Run, atWork []phases.Decision) (phases.Decision, bool) {
-	if s.Only == "" {
-		return phases.NextForLane(phases.On(s.Engine.Plan, run), atWork, s.Jobs)
-	}
-	d, ok := phases.NextForPart(phases.On(s.Engine.Plan, run), s.Only)
-	return d, ok && len(atWork) == 0
-}
-
-// worker carries out one step of a part.
+// worker carries out one step: in the tree of the run, while nobody else is at work, or as a part in a tree of its own.
 type worker struct {
-	of   phases.Decision
-	held phases.BudgetShare // of the budget
-	like *Engine            // as that of the run was when it began
-	n    int                // number of its attempt; 0: it has not begun
-	end  context.CancelCauseFunc
-	work Work
-	err  error
+	step
+	beside bool               // it is a part in a tree of its own
+	budget metadata.Budget    // as its call is to see it
+	held   phases.BudgetShare // of the budget
+	n      int                // number of its attempt; 0: it has not begun
+	do     func(ctx context.Context)
+	end    context.CancelCauseFunc // of a part
+	err    error
 }
 
-// start has a worker carry out its decision. Seen is the record as its call is to see it.
-func (w *writer) start(ctx context.Context, one *worker, seen metadata.Run) {
-	ctx, one.end = context.WithCancelCause(ctx)
-	tip, at := w.Engine.Tree.Tip(), w.Engine.Now()
-	one.like = w.Engine.Aside(nil)
-	budget := seen.Budget
+// send has a worker carry out its step: a part begins now, any other when it is awaited.
+func (w *writer) send(ctx context.Context, one *worker, broken []metadata.CheckResult) {
+	e, run, tip := *w.Engine, w.run.Clone(), w.Tree.Tip()
+	run.Budget = one.budget
+	e.Store = saver{w, one}
+	e.open = func(d phases.Decision, b phases.Beginning) (begun metadata.Run, err error) {
+		b.Base, b.Beside = tip, one.beside
+		w.ask(one, func() { begun, err = w.open(one, d, b) })
+		begun.Budget = one.budget
+		return begun, err
+	}
 	w.atWork = append(w.atWork, one)
+	if !one.beside {
+		one.do = func(ctx context.Context) { one.x, one.err = e.do(ctx, run, one.of, broken) }
+		return
+	}
+	ctx, one.end = context.WithCancelCause(ctx)
 	go func() {
-		one.work, one.err = w.do(ctx, one, seen.Clone(), tip, at, budget)
+		one.x, one.err = w.Lanes.do(ctx, &e, run, one.of, tip)
 		w.ended <- one
 	}()
 }
 
-// do carries out a decision in the tree of its part.
-func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip string, at time.Time, budget metadata.Budget) (Work, error) {
-	e, err := w.Trees.Open(ctx, one.like, one.of.Phase, tip)
+// do carries out a step of a part in its tree, upon a commit of the branch.
+func (l *Lanes) do(ctx context.Context, like *Engine, run metadata.Run, d phases.Decision, tip string) (x effects, err error) {
+	e, err := l.Trees.Open(ctx, like, d.Phase, tip)
 	if err != nil {
-		return Work{}, err
+		return effects{}, err
 	}
-	code := tip
-	if lane := run.Phase(one.of.Phase).Lane; lane != nil && !phases.IsAnew(lane) {
-		code = cmp.Or(lane.Head, lane.Base)
+	e.Store, e.open, e.Upon, e.From = like.Store, like.open, tip, tip
+	if lane := run.Phase(d.Phase).Lane; lane != nil && !phases.IsAnew(lane) {
+		e.From = cmp.Or(lane.Head, lane.Base)
 	}
-	if one.of.Do != phases.DoIntegrate { // that moves to what comes out of it
-		if err := e.Lane.MoveTo(ctx, code, tip, at); err != nil {
-			return Work{}, err
+	var broken []metadata.CheckResult
+	if d.Do != phases.DoIntegrate { // that moves to what comes out of it, and sets that up
+		if err = e.Lane.MoveTo(ctx, e.From, tip, e.Now()); err == nil {
+			run, broken, err = e.setUp(ctx, run, d)
 		}
 	}
-	e.Upon, e.From, e.Store = tip, code, saver{w, one}
-	e.Open = func(d phases.Decision, b phases.Beginning) (begun metadata.Run, err error) {
-		b.Base, b.Beside = tip, true
-		w.ask(func() { begun, err = w.open(one, d, b) })
-		begun.Budget = budget
-		return begun, err
+	if err == nil {
+		x, err = e.do(ctx, run, d, broken)
 	}
-	return e.doPart(ctx, run, one.of)
+	if err != nil || x.Staged == nil {
+		return x, err
+	}
+	m := phases.CommitMessage{Subject: phases.Heading(d)}
+	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.Staged, e.From, e.Mask(m.Text(run)), x.outcome.At)
+	x.Beside, x.Staged = []StagedTree{x.Staged}, nil
+	return x, err
 }
 
 // open opens the attempt of a worker in the record, and saves that.
 func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
-	due := func(now phases.Decision) bool { return now.Phase == one.of.Phase && now.Do == one.of.Do }
-	if w.run.Status != metadata.Running || !slices.ContainsFunc(phases.Due(phases.On(w.Engine.Plan, w.run)), due) {
+	due := func(now phases.Decision) bool { return now.Phase == d.Phase && now.Do == d.Do }
+	if w.run.Status != metadata.Running || !slices.ContainsFunc(phases.Due(phases.On(w.Plan, w.run)), due) {
 		return w.run, ErrSteered
 	}
 	begun := phases.Begin(w.run, d, b)
-	if err := metadata.Follow(w.run, begun); err != nil {
+	err := metadata.Follow(w.run, begun)
+	if err == nil {
+		err = w.Store.Save(begun)
+	}
+	if err != nil {
 		return w.run, err
 	}
-	if err := w.Engine.Store.Save(begun); err != nil {
-		return w.run, err
-	}
-	w.run, one.n = begun, len(begun.Attempts)
-	seen := begun.Clone()
-	w.seen.Store(&seen)
+	w.becomes(begun)
+	one.n = len(begun.Attempts)
 	return begun.Clone(), nil
 }
 
@@ -176,227 +128,80 @@ type saver struct {
 
 // Save notes the session and the cost of the attempt.
 func (s saver) Save(run metadata.Run) (err error) {
-	s.w.ask(func() {
+	s.w.ask(s.one, func() {
 		if n := s.one.n; n > 0 {
 			now, seen := &s.w.run.Attempts[n-1], run.Attempts[n-1]
 			now.Session, now.Confirmed, now.Usage = seen.Session, seen.Confirmed, seen.Usage
-			err = s.w.Engine.Store.Save(s.w.run)
+			err = s.w.Store.Save(s.w.run)
 		}
 	})
 	return err
 }
 
-// writer is the one goroutine that touches the record and the branch.
-type writer struct {
-	*LaneSide
-	run    metadata.Run
-	seen   atomic.Pointer[metadata.Run] // run, for who looks at it meanwhile
-	atWork []*worker
-	broken []*worker    // whose steps have come to nothing, for no reason in the work
-	asks   chan func()  // what workers have it do to the record
-	ended  chan *worker // that are done
-}
-
-// work begins what may begin and lands what is done, until there is neither. Once a
-// step cannot be carried out, such as in a tree that somebody has removed, nothing more
-// begins; what others have done by their end is not lost.
-func (w *writer) work(ctx context.Context) error {
-	for {
-		if err := w.begin(ctx); err != nil {
-			return errors.Join(err, w.fold(ctx, err))
-		}
-		if err := w.failure(); len(w.atWork) == 0 && err != nil {
-			return errors.Join(err, w.fold(ctx, err))
-		}
-		if len(w.atWork) == 0 {
-			return nil
-		}
-		one, cause := w.await(ctx)
-		var err error
-		switch {
-		case errors.Is(cause, ErrSteered) && !errors.Is(cause, ErrCancelled):
-			err = w.steer(ctx)
-		case cause != nil:
-			return errors.Join(w.failure(), w.fold(ctx, cause, one))
-		default:
-			err = w.land(ctx, one)
-		}
-		if err != nil {
-			return errors.Join(w.failure(), err, w.fold(ctx, err))
-		}
-		if w.Only != "" && len(w.broken) == 0 {
-			return nil // whoever called Run asks people, and for what comes before a step
-		}
+// ask has the writer do something for a worker, and waits for it.
+func (w *writer) ask(one *worker, f func()) {
+	if !one.beside { // it is the same goroutine
+		f()
+		return
 	}
-}
-
-// failure says which steps could not be carried out, and why.
-func (w *writer) failure() error {
-	var all []error
-	for _, one := range w.broken {
-		all = append(all, fmt.Errorf("%s: %s: %w", one.of.Phase, one.of.Do, one.err))
-	}
-	return errors.Join(all...)
-}
-
-// begin begins all steps that may begin now.
-func (w *writer) begin(ctx context.Context) error {
-	e := w.Engine
-	for len(w.broken) == 0 && w.run.Status == metadata.Running && ctx.Err() == nil {
-		var at []phases.Decision
-		var held []phases.BudgetShare // of calls: checks at work leave theirs to what follows them
-		for _, one := range w.atWork {
-			if at = append(at, one.of); one.of.Calls() {
-				held = append(held, one.held)
-			}
-		}
-		d, ok := w.next(w.run, at)
-		if !ok {
-			return nil
-		}
-		if against, err := e.policy(ctx, w.run, d); err != nil || against != nil {
-			return err // the run stops once those at work are over
-		}
-		seen, share := w.run, phases.BudgetShare{}
-		if d.Calls() {
-			free := w.Jobs - len(held)
-			if seen, share, ok = phases.ShareOf(seen, held, max(free, 1)); !ok {
-				return nil // until others are over
-			}
-		}
-		if d.Resume <= e.Elsewhere {
-			d.Resume = 0
-		}
-		next, err := e.Renew(ctx, w.run)
-		if err != nil {
-			return err
-		}
-		w.run = next
-		seen.Revision, seen.UpdatedAt = next.Revision, next.UpdatedAt
-		e.Report.Report(Event{At: e.Now(), Run: w.run, Decision: &d})
-		w.start(ctx, &worker{of: d, held: share}, seen)
-	}
-	return nil
-}
-
-// ask has the writer do something, and waits for it.
-func (w *writer) ask(f func()) {
 	done := make(chan struct{})
 	w.asks <- func() { f(); close(done) }
 	<-done
 }
 
-// await does what workers ask for until one of them is done. If ctx or people end all
-// work it gives the cause, and perhaps none.
-func (w *writer) await(ctx context.Context) (*worker, error) {
-	seen := w.run.Clone()
-	w.seen.Store(&seen)
-	attended, done := w.Engine.attendTo(ctx, func() metadata.Run { return *w.seen.Load() })
-	defer done()
-	for {
-		select {
-		case f := <-w.asks:
-			f()
-		case one := <-w.ended:
-			return one, context.Cause(ctx)
-		case <-attended.Done():
-			return nil, context.Cause(attended)
-		}
-	}
+// drop notes that a worker is done.
+func (w *writer) drop(one *worker) {
+	w.atWork = slices.DeleteFunc(w.atWork, func(other *worker) bool { return other == one })
 }
 
-// land takes what a worker has done into the record, and what people have asked for.
-func (w *writer) land(ctx context.Context, one *worker) error {
-	e := w.Engine
-	w.drop(one)
-	switch ended := errors.Is(one.err, ErrSteered); {
-	case one.err != nil && !ended:
-		w.broken = append(w.broken, one)
-		return nil
-	case ended && one.n == 0:
-		return nil
-	case ended:
-		one.work = e.cut(one.of, one.err, metadata.Because("told_to_stop"))
+// held gives what calls at work may spend: checks leave theirs to what follows them.
+func (w *writer) held() (all []phases.BudgetShare) {
+	for _, one := range w.atWork {
+		if one.of.Calls() {
+			all = append(all, one.held)
+		}
 	}
-	next, err := e.land(ctx, w.run, w.run, len(w.atWork) == 0, one.work)
-	w.run = next
-	if err != nil {
-		return err
+	return all
+}
+
+// nextBeside gives a step of a part that may begin beside those at work.
+func (w *writer) nextBeside(ctx context.Context) (d phases.Decision, ok bool) {
+	l, c := w.Lanes, phases.On(w.Plan, w.run)
+	switch {
+	case l == nil || ctx.Err() != nil:
+		return d, false
+	case l.Only != "":
+		d, ok = phases.NextForPart(c, l.Only)
+		return d, ok && len(w.atWork) == 0
+	case !phases.InLanes(w.run, l.Jobs):
+		return d, false
 	}
-	if rec := next.Phase(one.of.Phase); rec != nil && rec.Lane == nil {
-		if err := w.Trees.Remove(one.of.Phase); err != nil {
+	var at []phases.Decision
+	for _, one := range w.atWork {
+		at = append(at, one.of)
+	}
+	d, ok = phases.NextForLane(c, at, l.Jobs)
+	return d, ok && (phases.InLanes(w.run, 1) || l.Trees.Available(ctx))
+}
+
+// removeIdle removes trees in which nothing is done any more: the work is on the branch, or a program was killed.
+func (w *writer) removeIdle(ctx context.Context) error {
+	if w.Lanes == nil || w.Lanes.Only != "" || ctx.Err() != nil {
+		return nil
+	}
+	for _, part := range w.Lanes.Trees.Existing() {
+		rec := w.run.Phase(part)
+		if rec != nil && rec.Lane != nil || slices.ContainsFunc(w.atWork, func(one *worker) bool { return one.of.Phase == part }) {
+			continue
+		}
+		like := *w.Engine
+		// To open it removes what programs have left elsewhere, too.
+		if _, err := w.Lanes.Trees.Open(ctx, &like, part, w.Tree.Tip()); err != nil {
+			return err
+		}
+		if err := w.Lanes.Trees.Remove(part); err != nil {
 			return err
 		}
 	}
-	if len(w.atWork) == 0 {
-		return nil // whoever called Run asks people
-	}
-	return w.steer(ctx)
-}
-
-// steer has people's commands carried out beside those at work, and ends the calls that are void then.
-func (w *writer) steer(ctx context.Context) error {
-	next, err := w.Engine.Steer(ctx, w.run)
-	if err != nil {
-		return err
-	}
-	w.run = next
-	for _, other := range w.atWork {
-		if other.n > 0 && phases.IsVoid(next.Phase(other.of.Phase), next.Attempts[other.n-1]) {
-			other.end(ErrSteered)
-		}
-	}
 	return nil
-}
-
-// drop lets go of a worker that is done.
-func (w *writer) drop(one *worker) {
-	one.end(nil)
-	for i, other := range w.atWork {
-		if other == one {
-			w.atWork = append(w.atWork[:i:i], w.atWork[i+1:]...)
-			return
-		}
-	}
-}
-
-// fold ends all workers and takes what they, and one that is done already, have done into the record, as one commit.
-func (w *writer) fold(ctx context.Context, cause error, done ...*worker) error {
-	if !errors.Is(cause, ErrSteered) && !errors.Is(cause, ErrInterrupted) {
-		cause = ErrInterrupted
-	}
-	for _, one := range w.atWork {
-		one.end(cause)
-	}
-	var works []Work
-	take := func(one *worker) {
-		w.drop(one)
-		switch {
-		case one.err == nil:
-			works = append(works, one.work)
-		case one.n > 0 && slices.Contains(w.broken, one):
-			works = append(works, w.Engine.cut(one.of, ErrInterrupted, metadata.Because("step_broken")))
-		case one.n > 0:
-			works = append(works, w.Engine.cut(one.of, cause, metadata.Because("told_to_stop")))
-		}
-	}
-	for _, one := range append(done, w.broken...) {
-		if one != nil {
-			take(one)
-		}
-	}
-	for len(w.atWork) > 0 {
-		select {
-		case f := <-w.asks:
-			f()
-		case one := <-w.ended:
-			take(one)
-		}
-	}
-	if len(works) == 0 {
-		return nil
-	}
-	next, err := w.Engine.land(ctx, w.run, w.run, true, works...)
-	w.run = next
-	return err
 }

@@ -4,120 +4,279 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Run goes on with a run until it is completed, a person is needed, or ctx is cancelled. It returns the record as it
 // was last committed; the error is nil when the record says how the run ended.
-func (e *Engine) Run(ctx context.Context, run metadata.Run) (_ metadata.Run, err error) {
-	if run.Status != metadata.Running && e.Lanes != nil { // a process that was killed as the run ended has left trees of parts
-		if err := e.Lanes.removeIdle(ctx, run); err != nil {
-			return run, err
-		}
-	}
-	for run.Status == metadata.Running {
-		if run, err = e.next(ctx, run); err != nil {
-			return run, err
-		}
-		if run, err = e.Steer(ctx, run); err != nil {
-			return run, err
-		}
-	}
-	return run, nil
+func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	w := &writer{Engine: e, run: run, committed: run, asks: make(chan func()), ended: make(chan *worker)}
+	err := w.work(ctx)
+	err = errors.Join(err, w.fold(ctx, err, nil))
+	return w.committed, err
 }
 
-// next does the next thing for a run: what a source has for it, else the step that was decided on.
-func (e *Engine) next(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	d := phases.Decide(phases.On(e.Plan, run))
-	take, err := first(ctx, append([]Source{e.policy, e.money, e.condition, e.parts, e.end}, e.Sources...), run, d)
+// writer is the one goroutine that touches the record and the branch of a run.
+type writer struct {
+	*Engine
+	run       metadata.Run                 // with what workers have begun
+	committed metadata.Run                 // as it was last committed
+	seen      atomic.Pointer[metadata.Run] // run, for who looks at it meanwhile
+	atWork    []*worker
+	broken    []*worker    // whose steps have come to nothing, for no reason in the work
+	asks      chan func()  // what workers have it do to the record
+	ended     chan *worker // that are done
+}
+
+// work goes on with the run: it begins what may begin, listens to workers and people until one of them has something,
+// and lands what is done. Once a part cannot be carried out, such as in a tree that somebody has removed, nothing more
+// begins; what others have done by their end is not lost.
+func (w *writer) work(ctx context.Context) error {
+	for {
+		if err := w.begin(ctx); err != nil || len(w.atWork) == 0 {
+			return err
+		}
+		one, cause := w.await(ctx)
+		var err error
+		switch {
+		case one == nil && errors.Is(cause, ErrSteered) && !errors.Is(cause, ErrCancelled): // others go on beside that
+			err = w.steer(ctx)
+		case cause != nil:
+			if err = w.fold(ctx, cause, one); err == nil {
+				err = w.steer(ctx)
+			}
+		default:
+			err = w.take(ctx, one)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// begin begins all that may begin now.
+func (w *writer) begin(ctx context.Context) error {
+	err := w.removeIdle(ctx)
+	for more := true; err == nil && more && len(w.broken) == 0 && w.run.Status == metadata.Running; {
+		more, err = w.beginOne(ctx)
+	}
+	return err
+}
+
+// beginOne takes what a source has or, if none has anything, begins a step. More says that something else may begin then.
+func (w *writer) beginOne(ctx context.Context) (more bool, err error) {
+	d, beside := w.nextBeside(ctx)
+	sources := []Source{w.policy, w.money, w.condition, w.leave}
+	switch {
+	case !beside && len(w.atWork) > 0:
+		return false, nil
+	case !beside:
+		d = phases.Decide(phases.On(w.Plan, w.run))
+		sources = append(append(append(sources, w.end), w.Sources...), w.final)
+	}
+	take, err := first(ctx, sources, w.run, d)
+	if err != nil || take != nil && len(w.atWork) > 0 {
+		return false, err // it comes once those at work are over
+	}
+	if take == nil {
+		return w.start(ctx, &worker{step: step{of: d}, beside: beside})
+	}
+	run, err := take()
+	if w.is(run); err == nil {
+		err = w.steer(ctx)
+	}
+	return true, err
+}
+
+// start has a worker begin its step, unless something comes before that.
+func (w *writer) start(ctx context.Context, one *worker) (more bool, err error) {
+	d := &one.of
+	if one.budget = w.run.Budget; one.beside && d.Calls() {
+		held := w.held()
+		seen, share, enough := phases.ShareOf(w.run, held, max(w.Lanes.Jobs-len(held), 1))
+		if !enough {
+			return false, nil // until others are over
+		}
+		one.budget, one.held = seen.Budget, share
+	}
+	broken, ready, err := w.makeReady(ctx, one)
 	if err != nil {
-		return run, err
+		return false, err
 	}
-	if take != nil {
-		return take()
+	if !ready {
+		return true, w.steer(ctx)
 	}
-	if d.Resume <= e.Elsewhere {
+	if d.Resume <= w.Elsewhere {
 		d.Resume = 0
 	}
-	return e.carryOut(ctx, run, d)
-}
-
-// carryOut does what was decided and commits what came out of it. It returns the record as it was last committed.
-func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	e.latest = run
-	run, broken, err := e.setUp(ctx, run, d)
-	if err == nil && run.Status == metadata.Running {
-		run, err = e.baseline(ctx, run, d)
+	if text, err := w.document(ctx, w.run, *d); err == nil && text != nil { // an error comes again when it is taken
+		d.Agent, d.Why = metadata.Given, metadata.Because("document_given", "file", w.run.ExternalDocuments[d.Phase])
 	}
-	switch {
-	case errors.Is(err, ErrSteered) || err == nil && run.Status != metadata.Running:
-		return run, nil
-	case err != nil && ctx.Err() != nil:
-		return e.interrupted(ctx, run)
-	case err != nil:
-		return run, err
-	}
-	if text, err := e.document(ctx, run, d); err == nil && text != nil { // an error comes again when it is taken
-		d.Agent, d.Why = metadata.Given, metadata.Because("document_given", "file", run.ExternalDocuments[d.Phase])
-	}
-	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
-	if run, err = e.Renew(ctx, run); err != nil { // to tell people may have taken long
-		return run, fmt.Errorf("%s: %w", phases.Heading(d), err)
-	}
-	begun, x, err := e.do(ctx, run, d, broken)
-	if err != nil && ctx.Err() != nil {
-		return e.interrupted(ctx, run)
-	}
-	next := run
-	if err == nil {
-		next, err = e.land(ctx, begun, run, true, Work{d, x})
-	}
+	w.Report.Report(Event{At: w.Now(), Run: w.run, Decision: d})
+	run, err := w.Renew(ctx, w.run) // to tell people may have taken long
 	if err != nil {
-		return next, fmt.Errorf("%s: %w", phases.Heading(d), err)
+		return false, about(*d, err)
 	}
-	return next, nil
+	w.is(run)
+	w.send(ctx, one, broken)
+	return one.beside, nil
 }
 
-// remaining gives what one more call may cost; 0: there is no limit.
-func (e *Engine) remaining(run metadata.Run) float64 {
-	usd := phases.RemainingUSD(run)
-	if e.today > 0 && (usd == 0 || e.today < usd) {
-		return e.today
+// makeReady makes the tree of the run ready for a step that is done there. So it does for a part if the setup was never
+// good: that is no fault of a part, and the run stops if it fails. Ready is false if people, or the end of the run, come
+// before the step. Broken is how the setup ended, if the work breaks it.
+func (w *writer) makeReady(ctx context.Context, one *worker) (broken []metadata.CheckResult, ready bool, err error) {
+	if never := w.run.Setup == nil || phases.Broken(w.run.Setup) != nil; one.beside && !(never && len(w.atWork) == 0) {
+		return nil, true, nil
 	}
-	return usd
-}
-
-// OverBudget is the error of a call that the budget has no room for, or ran out in the middle of.
-type OverBudget struct {
-	Limit  phases.Limit
-	Reason metadata.Reason
-}
-
-// Error says which limit is reached.
-func (e *OverBudget) Error() string { return e.Reason.In(prompts.Words("en")) }
-
-// Why says which limit is reached.
-func (e *OverBudget) Why() metadata.Reason { return e.Reason }
-
-// SpentUp says which limit of its budget a run has reached; nil if none.
-func SpentUp(run metadata.Run) *OverBudget {
-	if reached, why := phases.LimitReached(run); reached != "" {
-		return &OverBudget{reached, why}
+	run, err := w.Renew(ctx, w.run)
+	if err != nil {
+		return nil, false, err
 	}
-	return nil
+	w.is(run)
+	attended, done := w.attend(ctx, w.now)
+	defer done()
+	run, broken, err = w.setUp(attended, w.run, one.of)
+	if err == nil && !one.beside && run.Status == metadata.Running {
+		run, err = w.baseline(attended, run, one.of)
+	}
+	w.is(run)
+	if err != nil && attended.Err() != nil {
+		return nil, false, nil
+	}
+	return broken, w.run.Status == metadata.Running, err
 }
 
-// withinBudget gives a context for a call of an agent, which ends with errBudget
-// when the time that the run has is used up, and a function that ends it earlier.
-func withinBudget(ctx context.Context, run metadata.Run) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	remaining := phases.RemainingTime(run)
-	if remaining <= 0 {
-		return ctx, cancel // there is no limit
-	}
-	ctx, stop := context.WithTimeoutCause(ctx, remaining, errBudget)
-	return ctx, func(cause error) { cancel(cause); stop() }
+// is notes how the run stands.
+func (w *writer) is(run metadata.Run) {
+	w.committed = run
+	w.becomes(run)
 }
+
+// becomes notes a record that is not committed.
+func (w *writer) becomes(run metadata.Run) {
+	seen := run.Clone()
+	w.run = run
+	w.seen.Store(&seen)
+}
+
+// now gives the record to who looks at it from another goroutine.
+func (w *writer) now() metadata.Run { return *w.seen.Load() }
+
+// await does what workers ask for until one of them is done. If ctx or people end all
+// work it gives the cause, and perhaps none.
+func (w *writer) await(ctx context.Context) (*worker, error) {
+	attended, done := w.attend(ctx, w.now)
+	defer done()
+	if one := w.atWork[0]; !one.beside {
+		one.do(attended)
+		w.run.Baseline = append(slices.Clip(w.run.Baseline), one.x.before...)
+		return one, context.Cause(attended)
+	}
+	for {
+		select {
+		case f := <-w.asks:
+			f()
+		case one := <-w.ended:
+			return one, context.Cause(ctx)
+		case <-attended.Done():
+			return nil, context.Cause(attended)
+		}
+	}
+}
+
+// take takes what a worker has done into the record, and what people have asked for.
+func (w *writer) take(ctx context.Context, one *worker) error {
+	w.drop(one)
+	switch {
+	case one.err == nil || errors.Is(one.err, ErrSteered):
+	case !one.beside:
+		return about(one.of, one.err)
+	default:
+		w.broken = append(w.broken, one)
+		return nil
+	}
+	if err := w.land(ctx, w.cameTo(one, one.err, "told_to_stop")...); err != nil {
+		return err
+	}
+	return w.steer(ctx)
+}
+
+// cameTo gives what a worker has done, or that it was begun and came to nothing, because of cause.
+func (w *writer) cameTo(one *worker, cause error, code string) []step {
+	switch {
+	case one.err == nil:
+		return []step{one.step}
+	case one.n == 0:
+		return nil
+	}
+	o := stopped(cause, metadata.Because(code))
+	o.At = w.Now()
+	return []step{{one.of, effects{outcome: o}}}
+}
+
+// land takes steps into the record, as one commit.
+func (w *writer) land(ctx context.Context, steps ...step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	next, err := w.Engine.land(ctx, w.run, len(w.atWork) == 0, steps...)
+	if next.Revision != w.run.Revision { // it is committed
+		w.is(next)
+	}
+	return err
+}
+
+// steer has people's commands carried out, and ends the steps that are void then.
+func (w *writer) steer(ctx context.Context) error {
+	if w.Steering == nil || ctx.Err() != nil {
+		return nil
+	}
+	next, err := w.Steering.Steer(ctx, w.run)
+	w.is(next)
+	for _, other := range w.atWork {
+		if err == nil && other.n > 0 && phases.IsVoid(next.Phase(other.of.Phase), next.Attempts[other.n-1]) {
+			other.end(ErrSteered)
+		}
+	}
+	return err
+}
+
+// fold ends all workers and takes what they, and one that is done already, have done into the record, as one commit. Its
+// error also says which steps could not be carried out.
+func (w *writer) fold(ctx context.Context, cause error, done *worker) error {
+	if !errors.Is(cause, ErrSteered) && !errors.Is(cause, ErrInterrupted) {
+		cause = ErrInterrupted
+	}
+	var steps []step
+	var failed []error
+	if done != nil {
+		w.drop(done)
+		steps = w.cameTo(done, cause, "told_to_stop")
+	}
+	for _, one := range w.atWork {
+		one.end(cause)
+	}
+	for _, one := range w.broken {
+		failed = append(failed, about(one.of, one.err))
+		steps = append(steps, w.cameTo(one, ErrInterrupted, "step_broken")...)
+	}
+	w.broken = nil
+	for len(w.atWork) > 0 {
+		select {
+		case f := <-w.asks:
+			f()
+		case one := <-w.ended:
+			w.drop(one)
+			steps = append(steps, w.cameTo(one, cause, "told_to_stop")...)
+		}
+	}
+	return errors.Join(errors.Join(failed...), w.land(ctx, steps...))
+}
+
+// about says of which step an error is.
+func about(d phases.Decision, err error) error { return fmt.Errorf("%s: %w", phases.Heading(d), err) }

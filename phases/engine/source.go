@@ -34,8 +34,26 @@ func first(ctx context.Context, all []Source, run metadata.Run, d phases.Decisio
 // waits gives what has a run wait for a person.
 func (e *Engine) waits(ctx context.Context, run metadata.Run, phase string, code metadata.Code, why metadata.Reason) Take {
 	return func() (metadata.Run, error) {
-		return e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: phase, Code: code, Why: why})
+		return e.conclude(ctx, run, phases.Decision{Do: phases.DoWait, Phase: phase, Code: code, Why: why})
 	}
+}
+
+// conclude ends a run or has it wait, as was decided.
+func (e *Engine) conclude(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
+	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
+	run, err := e.Renew(ctx, run) // to tell people may have taken long
+	if err != nil {
+		return run, about(d, err)
+	}
+	return e.land(ctx, run, true, step{d, effects{outcome: phases.Outcome{At: e.Now()}}})
+}
+
+// final does so if that is what comes next.
+func (e *Engine) final(ctx context.Context, run metadata.Run, d phases.Decision) (Take, error) {
+	if !d.Final() {
+		return nil, nil
+	}
+	return func() (metadata.Run, error) { return e.conclude(ctx, run, d) }, nil
 }
 
 // policy stops a run that would work or be completed against a policy: that may be newer than the run, and people and
@@ -121,13 +139,15 @@ func (e *Engine) condition(ctx context.Context, run metadata.Run, d phases.Decis
 	}, nil
 }
 
-// parts goes on with parts of a phase that are done at the same time.
-func (e *Engine) parts(ctx context.Context, run metadata.Run, _ phases.Decision) (Take, error) {
-	if e.Lanes == nil || ctx.Err() != nil {
+// leave ends the work on a run whose parts other machines are to do.
+func (e *Engine) leave(ctx context.Context, run metadata.Run, _ phases.Decision) (Take, error) {
+	if e.Lanes == nil || e.Lanes.Leave == nil || ctx.Err() != nil {
 		return nil, nil
 	}
-	e.latest = run
-	return e.Lanes.due(ctx, run)
+	if parts := phases.PartsOfWave(phases.On(e.Plan, run)); parts != nil {
+		return nil, e.Lanes.Leave(parts)
+	}
+	return nil, nil
 }
 
 // end stops a run that reprise was told to stop.
