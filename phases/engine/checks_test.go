@@ -39,7 +39,7 @@ func (nowhere) Copy(context.Context, string, string) (func() error, error) {
 
 // newRound gives a round of checks that is carried out by f.
 func newRound(f checkFunc) *checkRound {
-	return &checkRound{Tree: nowhere{}, Checker: f, Jobs: 1, Mask: func(s string) string { return s }}
+	return &checkRound{Engine: &Engine{Journal: Journal{Tree: nowhere{}}}, Checker: f}
 }
 
 func namedChecks(names ...string) (all []pipelines.Check) {

@@ -49,16 +49,12 @@ func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.P
 }
 
 // round is what it takes to run checks on the work as it is.
-func (e *Engine) round() *checkRound {
-	return &checkRound{Tree: e.Tree, Checker: e.Checker, Mask: e.Mask, Jobs: e.Jobs}
-}
+func (e *Engine) round() *checkRound { return &checkRound{Engine: e, Checker: e.Checker} }
 
 // checkRound is a round of checks on one state of the work.
 type checkRound struct {
-	Tree    BranchTree
+	*Engine
 	Checker checker
-	Mask    func(string) string
-	Jobs    int                    // how many run side by side; 0: one after the other
 	Commit  string                 // the commit it is about, in place of the work; empty: none
 	Lay     func(dir string) error // what is changed in each copy; nil: nothing
 	copying sync.Mutex

@@ -70,16 +70,20 @@ func (w *writer) begin(ctx context.Context) error {
 // beginOne takes what a source has or, if none has anything, begins a step. More says that something else may begin then.
 func (w *writer) beginOne(ctx context.Context) (more bool, err error) {
 	d, beside := w.nextBeside(ctx)
-	sources := []Source{w.policy, w.money, w.condition, w.leave}
-	switch {
-	case !beside && len(w.atWork) > 0:
+	alone := len(w.atWork) == 0
+	sources := []Source{w.policy, w.condition}
+	if alone {
+		sources = []Source{w.policy, w.money, w.condition, w.leave}
+	}
+	if !beside && !alone {
 		return false, nil
-	case !beside:
+	}
+	if !beside {
 		d = phases.Decide(phases.On(w.Plan, w.run))
 		sources = append(append(append(sources, w.end), w.Sources...), w.final)
 	}
 	take, err := first(ctx, sources, w.run, d)
-	if err != nil || take != nil && len(w.atWork) > 0 {
+	if err != nil || take != nil && !alone {
 		return false, err // it comes once those at work are over
 	}
 	if take == nil {
@@ -116,10 +120,9 @@ func (w *writer) start(ctx context.Context, one *worker) (more bool, err error) 
 	if text, err := w.document(ctx, w.run, *d); err == nil && text != nil { // an error comes again when it is taken
 		d.Agent, d.Why = metadata.Given, metadata.Because("document_given", "file", w.run.ExternalDocuments[d.Phase])
 	}
-	w.Report.Report(Event{At: w.Now(), Run: w.run, Decision: d})
-	run, err := w.Renew(ctx, w.run) // to tell people may have taken long
+	run, err := w.announce(ctx, w.run, *d)
 	if err != nil {
-		return false, about(*d, err)
+		return false, err
 	}
 	w.is(run)
 	w.send(ctx, one, broken)
@@ -200,21 +203,24 @@ func (w *writer) take(ctx context.Context, one *worker) error {
 		w.broken = append(w.broken, one)
 		return nil
 	}
-	if err := w.land(ctx, w.cameTo(one, one.err, "told_to_stop")...); err != nil {
+	if err := w.land(ctx, w.cameTo(one, one.err)...); err != nil {
 		return err
 	}
 	return w.steer(ctx)
 }
 
 // cameTo gives what a worker has done, or that it was begun and came to nothing, because of cause.
-func (w *writer) cameTo(one *worker, cause error, code string) []step {
+func (w *writer) cameTo(one *worker, cause error) []step {
 	switch {
 	case one.err == nil:
 		return []step{one.step}
 	case one.n == 0:
 		return nil
 	}
-	o := stopped(cause, metadata.Because(code))
+	o := stopped(cause, metadata.Because("told_to_stop"))
+	if slices.Contains(w.broken, one) {
+		o = stopped(ErrInterrupted, metadata.Because("step_broken"))
+	}
 	o.At = w.Now()
 	return []step{{one.of, effects{outcome: o}}}
 }
@@ -253,29 +259,31 @@ func (w *writer) fold(ctx context.Context, cause error, done *worker) error {
 		cause = ErrInterrupted
 	}
 	var steps []step
-	var failed []error
+	take := func(one *worker) {
+		w.drop(one)
+		steps = append(steps, w.cameTo(one, cause)...)
+	}
 	if done != nil {
-		w.drop(done)
-		steps = w.cameTo(done, cause, "told_to_stop")
+		take(done)
+	}
+	var failed error
+	for _, one := range w.broken {
+		take(one)
+		failed = errors.Join(failed, about(one.of, one.err))
 	}
 	for _, one := range w.atWork {
 		one.end(cause)
 	}
-	for _, one := range w.broken {
-		failed = append(failed, about(one.of, one.err))
-		steps = append(steps, w.cameTo(one, ErrInterrupted, "step_broken")...)
-	}
-	w.broken = nil
 	for len(w.atWork) > 0 {
 		select {
 		case f := <-w.asks:
 			f()
 		case one := <-w.ended:
-			w.drop(one)
-			steps = append(steps, w.cameTo(one, cause, "told_to_stop")...)
+			take(one)
 		}
 	}
-	return errors.Join(errors.Join(failed...), w.land(ctx, steps...))
+	w.broken = nil
+	return errors.Join(failed, w.land(ctx, steps...))
 }
 
 // about says of which step an error is.

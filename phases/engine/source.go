@@ -31,29 +31,33 @@ func first(ctx context.Context, all []Source, run metadata.Run, d phases.Decisio
 	return nil, nil
 }
 
-// waits gives what has a run wait for a person.
-func (e *Engine) waits(ctx context.Context, run metadata.Run, phase string, code metadata.Code, why metadata.Reason) Take {
-	return func() (metadata.Run, error) {
-		return e.conclude(ctx, run, phases.Decision{Do: phases.DoWait, Phase: phase, Code: code, Why: why})
-	}
+// wait has a run wait for a person.
+func (e *Engine) wait(ctx context.Context, run metadata.Run, phase string, code metadata.Code, why metadata.Reason) (Take, error) {
+	return e.final(ctx, run, phases.Decision{Do: phases.DoWait, Phase: phase, Code: code, Why: why})
 }
 
-// conclude ends a run or has it wait, as was decided.
-func (e *Engine) conclude(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
-	run, err := e.Renew(ctx, run) // to tell people may have taken long
-	if err != nil {
-		return run, about(d, err)
-	}
-	return e.land(ctx, run, true, step{d, effects{outcome: phases.Outcome{At: e.Now()}}})
-}
-
-// final does so if that is what comes next.
+// final ends a run or has it wait, where that was decided.
 func (e *Engine) final(ctx context.Context, run metadata.Run, d phases.Decision) (Take, error) {
 	if !d.Final() {
 		return nil, nil
 	}
-	return func() (metadata.Run, error) { return e.conclude(ctx, run, d) }, nil
+	return func() (metadata.Run, error) {
+		run, err := e.announce(ctx, run, d)
+		if err != nil {
+			return run, err
+		}
+		return e.land(ctx, run, true, step{d, effects{outcome: phases.Outcome{At: e.Now()}}})
+	}, nil
+}
+
+// announce says what comes next. As that may take long, it makes sure that no other process has the run.
+func (e *Engine) announce(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
+	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
+	next, err := e.Renew(ctx, run)
+	if err != nil {
+		return run, about(d, err)
+	}
+	return next, nil
 }
 
 // policy stops a run that would work or be completed against a policy: that may be newer than the run, and people and
@@ -67,7 +71,7 @@ func (e *Engine) policy(ctx context.Context, run metadata.Run, d phases.Decision
 		return nil, err
 	}
 	why := metadata.Because("against_policy", "error", e.Mask(text.Short(pipelines.OneLine(err.Error()), 600)))
-	return e.waits(ctx, run, cmp.Or(d.Phase, run.CurrentPhase), metadata.ConfigInvalid, why), nil
+	return e.wait(ctx, run, cmp.Or(d.Phase, run.CurrentPhase), metadata.ConfigInvalid, why)
 }
 
 // OtherRuns is what is known of other runs of the same repository.
@@ -89,7 +93,7 @@ func (e *Engine) money(ctx context.Context, run metadata.Run, d phases.Decision)
 	if e.today = today; why == "" || err != nil {
 		return nil, err
 	}
-	return e.waits(ctx, run, d.Phase, metadata.BudgetExceeded, why), nil
+	return e.wait(ctx, run, d.Phase, metadata.BudgetExceeded, why)
 }
 
 // RemainingToday gives how many US dollars may still be spent on this day, 0 for any, and says which limit is reached.
@@ -121,7 +125,7 @@ func (e *Engine) condition(ctx context.Context, run metadata.Run, d phases.Decis
 	case err != nil:
 		return nil, fmt.Errorf("%s: skip_if: %w", phase, err)
 	case why.Code() == "skip_if_unclear":
-		return e.waits(ctx, run, phase, metadata.ConfigInvalid, why), nil
+		return e.wait(ctx, run, phase, metadata.ConfigInvalid, why)
 	case !holds:
 		return nil, nil
 	}
@@ -150,24 +154,21 @@ func (e *Engine) leave(ctx context.Context, run metadata.Run, _ phases.Decision)
 	return nil, nil
 }
 
-// end stops a run that reprise was told to stop.
+// end records that reprise was told to stop before the step that comes next.
 func (e *Engine) end(ctx context.Context, run metadata.Run, d phases.Decision) (Take, error) {
 	if ctx.Err() == nil || d.Final() {
 		return nil, nil
 	}
-	return func() (metadata.Run, error) { return e.interrupted(ctx, run) }, nil
-}
-
-// interrupted records that reprise was told to stop between two steps.
-func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	next := phases.Interrupt(run, e.Now())
-	if cause := context.Cause(ctx); errors.Is(cause, ErrTimeUp) {
-		next.Stop.Code, next.Stop.Why = metadata.TimedOut, whyUp(cause)
-	}
-	if err := e.Amend(ctx, next, "interrupted"); err != nil {
-		return run, err
-	}
-	return next, nil
+	return func() (metadata.Run, error) {
+		next := phases.Interrupt(run, e.Now())
+		if cause := context.Cause(ctx); errors.Is(cause, ErrTimeUp) {
+			next.Stop.Code, next.Stop.Why = metadata.TimedOut, whyUp(cause)
+		}
+		if err := e.Amend(ctx, next, "interrupted"); err != nil {
+			return run, err
+		}
+		return next, nil
+	}, nil
 }
 
 // holds says whether a condition of skip_if holds, and why, or why that cannot be said.
