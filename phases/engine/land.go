@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 // land takes steps into a record, in one commit, and returns it as it was last committed: run, with an error. Last says
 // that no part is at work besides.
 func (e *Engine) land(ctx context.Context, run metadata.Run, last bool, steps ...step) (metadata.Run, error) {
-	next, all, done := run, effects{BranchCommit: BranchCommit{Files: map[string][]byte{}}}, []effects(nil)
+	next, all, done := run, effects{BranchCommit: BranchCommit{Files: map[string][]byte{}, Moves: map[string]string{}}}, []effects(nil)
 	for _, w := range steps {
 		d, x, was := w.of, w.x, next
 		if !d.Final() && phases.IsVoid(next.Phase(d.Phase), *phases.AttemptOf(&next, d.Phase)) {
@@ -43,8 +44,9 @@ func (e *Engine) land(ctx context.Context, run metadata.Run, last bool, steps ..
 			x = effects{outcome: x.outcome} // another one of steps has made it void
 		}
 		maps.Copy(all.Files, x.Files)
-		all.outcome, all.Staged, all.Moves, all.back, all.Take, all.Gone = x.outcome, x.Staged, x.Moves, x.back, x.Take, x.Gone
-		all.Beside = append(all.Beside, x.Beside...)
+		maps.Copy(all.Moves, x.Moves)
+		all.outcome, all.Staged, all.back, all.Take = x.outcome, x.Staged, cmp.Or(x.back, all.back), cmp.Or(x.Take, all.Take)
+		all.Gone, all.Beside = append(all.Gone, x.Gone...), append(all.Beside, x.Beside...)
 		if x.outcome.Head != "" {
 			all.Parents = append(all.Parents, x.outcome.Head)
 		}
