@@ -10,39 +10,13 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// do carries out a step, and gives what came out of it. Broken is how the setup ended, if the work breaks it.
+// do carries out a step, and gives what came out of it. Broken is how the setup ended, if the work breaks it. The attempt
+// is opened, and saved, before anything of it is done.
 func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (effects, error) {
-	if d.Delay > 0 && e.Sleep(ctx, d.Delay) != nil {
-		return e.attempt(d, phases.Beginning{}, func(metadata.Run) (effects, error) {
-			return effects{outcome: phases.Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}}, nil
-		})
-	}
-	switch lane := run.Phase(d.Phase).Lane; {
-	case lane != nil && e.Lane == nil:
-		return effects{}, fmt.Errorf("%s is done in a tree of its own, and nothing here has one", d.Phase)
-	case lane != nil && d.Do == phases.DoIntegrate:
-		return e.attempt(d, phases.Beginning{Base: e.Upon}, func(run metadata.Run) (effects, error) { return e.bringTogether(ctx, run, d, *lane) })
-	case d.Do == phases.DoCheck:
-		if err := e.Tree.Prepare(ctx); err != nil {
-			return effects{}, err
-		}
-		return e.attempt(d, phases.Beginning{}, func(run metadata.Run) (effects, error) { return e.check(ctx, run, d, broken) })
-	case d.Do == phases.DoIntegrate:
-		return e.attempt(d, phases.Beginning{}, func(run metadata.Run) (effects, error) { return e.integrate(ctx, run, d) })
-	}
-	switch text, err := e.document(ctx, run, d); {
-	case err != nil:
+	b, work, err := e.kind(ctx, run, d, broken)
+	if err != nil {
 		return effects{}, err
-	case text != nil:
-		return e.attempt(d, phases.Beginning{}, func(run metadata.Run) (effects, error) {
-			return e.writes(run, d, text, metadata.Diff{}), nil
-		})
 	}
-	return e.call(ctx, run, d)
-}
-
-// attempt opens the attempt of a decision, which is saved before anything of it is done, and has it done.
-func (e *Engine) attempt(d phases.Decision, b phases.Beginning, work func(run metadata.Run) (effects, error)) (effects, error) {
 	b.At, b.Base = e.Now(), cmp.Or(b.Base, e.Tree.Tip())
 	begun, err := e.open(d, b)
 	if err != nil {
@@ -52,6 +26,33 @@ func (e *Engine) attempt(d phases.Decision, b phases.Beginning, work func(run me
 	x.outcome.End(b.At, e.Now())
 	x.outcome.Tip = b.Base
 	return x, err
+}
+
+// attempt is what is done in a step, with the record that has it open.
+type attempt func(run metadata.Run) (effects, error)
+
+// kind prepares the kind of work that a step is.
+func (e *Engine) kind(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (b phases.Beginning, _ attempt, err error) {
+	if d.Delay > 0 && e.Sleep(ctx, d.Delay) != nil {
+		o := phases.Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}
+		return b, func(metadata.Run) (effects, error) { return effects{outcome: o}, nil }, nil
+	}
+	lane := run.Phase(d.Phase).Lane
+	switch {
+	case lane != nil && e.Lane == nil:
+		return b, nil, fmt.Errorf("%s is done in a tree of its own, and nothing here has one", d.Phase)
+	case lane != nil && d.Do == phases.DoIntegrate:
+		b.Base = e.Upon
+		return b, func(run metadata.Run) (effects, error) { return e.bringTogether(ctx, run, d, *lane) }, nil
+	case d.Do == phases.DoIntegrate:
+		return b, func(run metadata.Run) (effects, error) { return e.integrate(ctx, run, d) }, nil
+	case d.Do == phases.DoCheck:
+		return b, func(run metadata.Run) (effects, error) { return e.check(ctx, run, d, broken) }, e.Tree.Prepare(ctx)
+	}
+	if text, err := e.document(ctx, run, d); err != nil || text != nil {
+		return b, func(run metadata.Run) (effects, error) { return e.writes(run, d, text, metadata.Diff{}), nil }, err
+	}
+	return e.call(ctx, run, d)
 }
 
 // apply gives the record after a decision and its outcome.

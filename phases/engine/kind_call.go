@@ -16,10 +16,10 @@ import (
 )
 
 // call has an agent do a step, and turns the result into an outcome.
-func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) (effects, error) {
+func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) (b phases.Beginning, _ attempt, err error) {
 	p := e.Plan.Phase(d.Phase)
 	if err := e.Tree.Prepare(ctx); err != nil {
-		return effects{}, err
+		return b, nil, err
 	}
 	if asked := phases.Opens(e.Plan, run.Phase(d.Phase)); len(asked) > 0 && d.Do != phases.DoReview && phases.AccessOf(e.Plan, d) == pipelines.AccessTree {
 		err := e.Tree.Restore(ctx, phases.OpenedPaths(asked)...) // instructions may be there as the base has them
@@ -27,14 +27,12 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 			err = layOutOpened(e.Tree.Dir(), asked)
 		}
 		if err != nil {
-			return effects{}, err
+			return b, nil, err
 		}
 	}
 	t, err := e.task(ctx, run, d, e.remaining(run))
-	if err != nil {
-		return effects{}, err
-	}
-	return e.attempt(d, phases.Beginning{Session: t.Session, Model: t.Model}, func(run metadata.Run) (effects, error) {
+	b.Session, b.Model = t.Session, t.Model
+	return b, func(run metadata.Run) (effects, error) {
 		t.Attempt = len(run.Attempts) // others may have begun meanwhile
 		if err := e.makeFolder(phases.PhaseFolder(run, p)); err != nil {
 			return effects{}, err
@@ -52,7 +50,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 		x.outcome = phases.StopRepeats(run, d, x.outcome)
 		x.outcome.Usage, x.outcome.Model, x.outcome.Session = r.Usage, r.Model, r.Session
 		return x, err
-	})
+	}, err
 }
 
 // document gives what people have written as the work of the phase that a decision begins:
