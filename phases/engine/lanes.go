@@ -35,12 +35,12 @@ type laneTrees interface {
 type Part struct {
 	Lane lane
 	Upon string // commit of the run's branch upon which the part is to come
-	From string // commit whose code Lane has
 }
 
 // worker carries out one step: in the tree of the run, while nobody else is at work, or as a part in a tree of its own.
 type worker struct {
 	step
+	w      *writer
 	beside bool               // it is a part in a tree of its own
 	budget metadata.Budget    // as its call is to see it
 	held   phases.BudgetShare // of the budget
@@ -54,10 +54,10 @@ type worker struct {
 func (w *writer) send(ctx context.Context, one *worker, broken []metadata.CheckResult) {
 	e, run, tip := *w.Engine, w.run.Clone(), w.Tree.Tip()
 	run.Budget = one.budget
-	e.Store = saver{w, one}
+	e.Store = one
 	e.open = func(d phases.Decision, b phases.Beginning) (begun metadata.Run, err error) {
 		b.Base, b.Beside = tip, one.beside
-		w.ask(one, func() { begun, err = w.open(one, d, b) })
+		one.ask(func() { begun, err = w.open(one, d, b) })
 		begun.Budget = one.budget
 		return begun, err
 	}
@@ -79,13 +79,14 @@ func (l *Lanes) do(ctx context.Context, like *Engine, run metadata.Run, d phases
 	if err != nil {
 		return effects{}, err
 	}
-	e.Store, e.open, e.Upon, e.From = like.Store, like.open, tip, tip
+	e.Store, e.open, e.Upon = like.Store, like.open, tip
+	from := tip // whose code the part goes on from
 	if lane := run.Phase(d.Phase).Lane; lane != nil && !phases.IsAnew(lane) {
-		e.From = cmp.Or(lane.Head, lane.Base)
+		from = cmp.Or(lane.Head, lane.Base)
 	}
 	var broken []metadata.CheckResult
 	if d.Do != phases.DoIntegrate { // that moves to what comes out of it, and sets that up
-		if err = e.Lane.MoveTo(ctx, e.From, tip, e.Now()); err == nil {
+		if err = e.Lane.MoveTo(ctx, from, tip, e.Now()); err == nil {
 			run, broken, err = e.setUp(ctx, run, d)
 		}
 	}
@@ -96,7 +97,7 @@ func (l *Lanes) do(ctx context.Context, like *Engine, run metadata.Run, d phases
 		return x, err
 	}
 	m := phases.CommitMessage{Subject: phases.Heading(d)}
-	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.Staged, e.From, e.Mask(m.Text(run)), x.outcome.At)
+	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.Staged, from, e.Mask(m.Text(run)), x.outcome.At)
 	x.Beside, x.Staged = []StagedTree{x.Staged}, nil
 	return x, err
 }
@@ -120,32 +121,26 @@ func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metad
 	return begun.Clone(), nil
 }
 
-// saver keeps what is known of the attempt of a worker while that is at work.
-type saver struct {
-	w   *writer
-	one *worker
-}
-
 // Save notes the session and the cost of the attempt.
-func (s saver) Save(run metadata.Run) (err error) {
-	s.w.ask(s.one, func() {
-		if n := s.one.n; n > 0 {
-			now, seen := &s.w.run.Attempts[n-1], run.Attempts[n-1]
+func (one *worker) Save(run metadata.Run) (err error) {
+	one.ask(func() {
+		if one.n > 0 {
+			now, seen := &one.w.run.Attempts[one.n-1], run.Attempts[one.n-1]
 			now.Session, now.Confirmed, now.Usage = seen.Session, seen.Confirmed, seen.Usage
-			err = s.w.Store.Save(s.w.run)
+			err = one.w.Store.Save(one.w.run)
 		}
 	})
 	return err
 }
 
-// ask has the writer do something for a worker, and waits for it.
-func (w *writer) ask(one *worker, f func()) {
+// ask has the writer do something, and waits for it.
+func (one *worker) ask(f func()) {
 	if !one.beside { // it is the same goroutine
 		f()
 		return
 	}
 	done := make(chan struct{})
-	w.asks <- func() { f(); close(done) }
+	one.w.asks <- func() { f(); close(done) }
 	<-done
 }
 

@@ -87,7 +87,7 @@ func (w *writer) beginOne(ctx context.Context) (more bool, err error) {
 		return false, err // it comes once those at work are over
 	}
 	if take == nil {
-		return w.start(ctx, &worker{step: step{of: d}, beside: beside})
+		return w.start(ctx, &worker{step: step{of: d}, w: w, beside: beside})
 	}
 	run, err := take()
 	if w.is(run); err == nil {
