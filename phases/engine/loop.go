@@ -71,16 +71,17 @@ func (w *writer) begin(ctx context.Context) error {
 func (w *writer) beginOne(ctx context.Context) (more bool, err error) {
 	d, beside := w.nextBeside(ctx)
 	alone := len(w.atWork) == 0
-	sources := []Source{w.policy, w.condition}
-	if alone {
+	var sources []Source
+	switch {
+	case beside && !alone: // the rest is asked once nobody is at work
+		sources = []Source{w.policy, w.condition}
+	case beside:
 		sources = []Source{w.policy, w.money, w.condition, w.leave}
-	}
-	if !beside && !alone {
-		return false, nil
-	}
-	if !beside {
+	case alone:
 		d = phases.Decide(phases.On(w.Plan, w.run))
-		sources = append(append(append(sources, w.end), w.Sources...), w.final)
+		sources = slices.Concat([]Source{w.policy, w.money, w.condition, w.leave, w.end}, w.Sources, []Source{w.final})
+	default:
+		return false, nil
 	}
 	take, err := first(ctx, sources, w.run, d)
 	if err != nil || take != nil && !alone {
