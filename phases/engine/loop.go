@@ -83,8 +83,12 @@ func (w *writer) beginOne(ctx context.Context) (more bool, err error) {
 	default:
 		return false, nil
 	}
+	before := ctx.Err()
 	take, err := first(ctx, sources, w.run, d)
-	if err != nil || take != nil && !alone {
+	switch {
+	case err != nil && before == nil && ctx.Err() != nil: // that has cut it off: the run ends, or its parts do
+		return alone, nil
+	case err != nil || take != nil && !alone:
 		return false, err // it comes once those at work are over
 	}
 	if take == nil {
