@@ -66,22 +66,3 @@ func TestRequestsAreChecked(t *testing.T) {
 		}
 	}
 }
-
-// A mistake in a test is said, and breaks nothing.
-func TestMistakes(t *testing.T) {
-	p := &program{}
-	s := New(p)
-	s.AddRepository("acme", false)
-	s.AddComment("acme/widget", 7, Comment{Body: "x"})
-	s.ChangeIssue("acme/widget", 7, func(is *Issue) { is.Locked = true })
-	s.EditComment("acme/widget", 1, "x")
-	s.DeleteComment("acme/widget", 1)
-	s.Allow("none", "acme/widget", nil)
-	if got := s.CommentPayload("acme/widget", 1, "created", ""); got != nil {
-		t.Errorf("there is a payload: %s", got)
-	}
-	said := p.end()
-	if n := strings.Count(said, "githubtest: "); n != 7 {
-		t.Errorf("%d mistakes are said:\n%s", n, said)
-	}
-}

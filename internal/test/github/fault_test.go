@@ -10,35 +10,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-func TestFaultsGoOneByOne(t *testing.T) {
-	s := New(t)
-	s.AddIssue("acme/widget", Issue{Number: 7, Title: "T"})
-	s.Fault("GET "+issue, Status(502, "a"), Status(404, "b"))
-	var got []int
-	for _, path := range []string{issue, repo + "/issues/8", issue, issue} {
-		resp, _ := ask(t, s, "", "GET", path, nil)
-		got = append(got, resp.StatusCode)
-	}
-	if diff := cmp.Diff([]int{502, 404, 404, 200}, got); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
-	if n := len(s.Requests()); n != 4 {
-		t.Errorf("%d requests are noted", n)
-	}
-}
-
-func TestFaultAt(t *testing.T) {
-	s := people(t)
-	asks(t, s, "ann", "GET", issue, nil, 200)
-	s.FaultAt(2, Status(502, "a"))
-	asks(t, s, "ann", "GET", issue, nil, 200)
-	asks(t, s, "ann", "GET", repo, nil, 502)
-	asks(t, s, "ann", "GET", repo, nil, 200)
-}
 
 // send posts a comment that meets a fault, on a connection of its own. Where
 // no answer comes it gives up, once the server is as far as it gets.
@@ -103,15 +75,5 @@ func TestAfter(t *testing.T) {
 				t.Errorf("%s, after %v: it is noted as %d, effect %v, %s", tt.name, after, r.Status, r.Effect, r.Body)
 			}
 		}
-	}
-}
-
-// Without an effect there is none, even if the fault would come after it.
-func TestAfterNothing(t *testing.T) {
-	s := people(t)
-	s.FaultAt(1, After(Status(502, "a")))
-	asks(t, s, "ann", "POST", issue+"/comments", object{"body": ""}, 502)
-	if r := s.Requests()[0]; r.Effect {
-		t.Error("what was refused had an effect")
 	}
 }
