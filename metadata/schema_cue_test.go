@@ -58,7 +58,7 @@ var leftOut = regexp.MustCompile(`there is no|of an earlier|out of order|more th
 // TestSchemaRefusesMistakes holds the schema to refuse what Check refuses.
 func TestSchemaRefusesMistakes(t *testing.T) {
 	schema := runSchema(t)
-	for want, change := range mistakes() {
+	for want, change := range mistakes(t) {
 		r := sample()
 		change(&r)
 		record, err := jsonv2.Marshal(&r)
