@@ -3,7 +3,6 @@ package metadata
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,21 +10,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // same ignores what JSON cannot tell apart: an empty list and none.
 var same = cmpopts.EquateEmpty()
 
 func TestFormatIsTheGoldenFile(t *testing.T) {
-	want, err := os.ReadFile("testdata/version-4.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testenv.Read(t, "testdata/version-4.json")
 	got, err := Format(sample())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("the format changed (-golden +now); if a release has it, it needs a new version and a migration:\n%s", diff)
 	}
 }
@@ -36,10 +34,7 @@ func TestFormatIsTheGoldenFile(t *testing.T) {
 func TestEveryVersionParses(t *testing.T) {
 	for version := oldest; version <= Schema; version++ {
 		name := fmt.Sprintf("testdata/version-%d.json", version)
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := []byte(testenv.Read(t, name))
 		got, err := Parse(data, name)
 		if err != nil {
 			t.Fatal(err)

@@ -2,19 +2,17 @@ package metadata
 
 import (
 	"bytes"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // FuzzParse shows that Parse takes any input without panicking, and that what
 // it takes can be written and reads the same.
 func FuzzParse(f *testing.F) {
-	golden, err := os.ReadFile("testdata/version-4.json")
-	if err != nil {
-		f.Fatal(err)
-	}
+	golden := []byte(testenv.Read(f, "testdata/version-4.json"))
 	f.Add(golden)
 	for _, edit := range []struct{ old, repl string }{
 		{`"completed_at": null`, `"completed_at": "2026-01-31T12:00:00.123456789Z"`},

@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // What was stated by an earlier program holds with this one: a statement that reads otherwise needs another predicateType.
 func TestStatementStays(t *testing.T) {
-	record, err := os.ReadFile("testdata/version-3.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	record := []byte(testenv.Read(t, "testdata/version-3.json"))
 	first := bytes.Replace(record, []byte(`"revision": 9`), []byte(`"revision": 1`), 1)
 	got, err := Trail{Commits: []string{"a", "b"}, Records: [][]byte{first, record}, Work: "w", Files: map[string]string{File: "100644 f"}}.Statement()
 	if err != nil {

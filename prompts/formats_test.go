@@ -1,21 +1,19 @@
 package prompts
 
 import (
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestFieldsAreDocumented holds the page about templates against what templates
 // see: every field and function is named there, and no other field.
 func TestFieldsAreDocumented(t *testing.T) {
-	data, err := os.ReadFile("../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(data), "\n## Prompt templates\n")
+	data := testenv.Read(t, "../docs/formats.md")
+	_, text, _ := strings.Cut(data, "\n## Prompt templates\n")
 	text, _, ok := strings.Cut(text, "\n## ")
 	if !ok {
 		t.Fatal("the page has no part about templates")

@@ -2,7 +2,6 @@ package prompts
 
 import (
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // variants are the tasks whose prompts lie in testdata/golden.
@@ -103,18 +104,10 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 func compare(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, file, got)
 		return
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := []byte(testenv.Read(t, file))
 	if d := cmp.Diff(string(want), got); d != "" {
 		t.Errorf("%s (-want +got, -update accepts it):\n%s", file, d)
 	}

@@ -2,22 +2,20 @@ package prompts
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/reprise-ci/reprise/prompts/clean"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // Nothing that people cannot see reaches an agent, and nothing gets out of the
 // fence it stands in.
 func TestPromptHasNothingHidden(t *testing.T) {
 	sets := []*Set{mustLoad(t, "en"), mustLoad(t, "ja")}
-	data, err := os.ReadFile("clean/testdata/payloads.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, "clean/testdata/payloads.json"))
 	var list []struct{ Name, Text, Want string }
 	if err := json.Unmarshal(data, &list); err != nil {
 		t.Fatal(err)

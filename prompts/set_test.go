@@ -13,6 +13,8 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // folder makes a folder .github/reprise on disk, with prompts of its own, and of others below vendor.
@@ -24,12 +26,7 @@ func folder(t *testing.T, files map[string]string) fs.FS {
 		if strings.HasPrefix(name, "vendor/") {
 			file = filepath.Join(dir, name)
 		}
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, file, text)
 	}
 	return os.DirFS(dir)
 }

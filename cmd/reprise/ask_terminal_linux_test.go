@@ -164,10 +164,7 @@ func TestLeftOpenOnTheTerminal(t *testing.T) {
 func TestApprovalOfTwoOnTheTerminal(t *testing.T) {
 	dir, env := asking(t)
 	own := filepath.Join(dir, "own.cue")
-	plan, err := os.ReadFile(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := []byte(testenv.Read(t, own))
 	plan = bytes.Replace(plan, []byte(`approve: "maintain"`), []byte(`approve: {role: "maintain", count: 2}`), 1)
 	if err := os.WriteFile(own, plan, 0o600); err != nil {
 		t.Fatal(err)

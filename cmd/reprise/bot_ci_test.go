@@ -277,9 +277,7 @@ func TestCommitAfterCI(t *testing.T) {
 	seen := h.asked(made)
 	clone := h.path("theirs")
 	h.git("clone", "--quiet", "--branch=reprise/issue-7", "file://"+h.path("origin.git"), clone)
-	if err := os.WriteFile(clone+"/theirs.txt", []byte("by hand\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, clone+"/theirs.txt", "by hand\n")
 	h.git("-C", clone, "add", "--all")
 	h.git("-C", clone, "commit", "--quiet", "--message=by hand")
 	h.git("-C", clone, "push", "--quiet")

@@ -232,9 +232,5 @@ func routeOf(r githubtest.Request) string {
 func (a *asked) kept(name string) string {
 	a.t.Helper()
 	at := world.RecordAt(a.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
-	text, err := testenv.Git(a.path("origin.git"), "show", at+":.reprise/issue-7/"+name)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return text
+	return testenv.MustGit(a.t, a.path("origin.git"), "show", at+":.reprise/issue-7/"+name)
 }

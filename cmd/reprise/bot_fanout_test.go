@@ -71,10 +71,7 @@ func (h *hub) first() int64 { return h.forge.Comments(hubRepo, hubIssue)[0].ID }
 // pushed are the refs of parts at origin.
 func (h *hub) pushed() string {
 	h.t.Helper()
-	out, err := testenv.Git(h.path("origin.git"), "for-each-ref", "--format=%(refname:lstrip=4)", "refs/reprise/parts")
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	out := testenv.MustGit(h.t, h.path("origin.git"), "for-each-ref", "--format=%(refname:lstrip=4)", "refs/reprise/parts")
 	return strings.Join(strings.Fields(out), " ")
 }
 
@@ -304,10 +301,7 @@ func TestPartsThatCannotBeFetched(t *testing.T) {
 	h.task("build.t1").end(exit.Done)
 	h.task("build.t3").end(exit.Done)
 	const ref = "refs/reprise/parts/issue-7/build.t1"
-	tree, err := testenv.Git(h.path("origin.git"), "rev-parse", ref+"^{tree}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testenv.MustGit(t, h.path("origin.git"), "rev-parse", ref+"^{tree}")
 	tree = strings.TrimSpace(tree)
 	h.remove("origin.git/objects/" + tree[:2] + "/" + tree[2:])
 	j := h.also("join").end(exit.Done).wants("status", "completed")

@@ -373,10 +373,7 @@ func (h *hub) disturb(k int, f fault, text string, anew bool, commands *[]int64)
 // heardOf names whose comments the run has taken.
 func (h *hub) heardOf() string {
 	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
-	data, err := testenv.Git(h.path("origin.git"), "show", at+":.reprise/issue-7/discussion.json")
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	data := testenv.MustGit(h.t, h.path("origin.git"), "show", at+":.reprise/issue-7/discussion.json")
 	said, err := issue.ParseDiscussion([]byte(data))
 	if err != nil {
 		h.t.Fatal(err)

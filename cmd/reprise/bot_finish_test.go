@@ -19,11 +19,7 @@ func TestFolderLeavesThePull(t *testing.T) {
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")
 	files := func(ref string) string {
 		t.Helper()
-		out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return testenv.MustGit(t, h.path("origin.git"), "ls-tree", "-r", "--name-only", ref)
 	}
 	gone := func(after string) {
 		t.Helper()
@@ -62,10 +58,7 @@ func TestSquashByComment(t *testing.T) {
 	before := h.tip()
 	log := func() string {
 		t.Helper()
-		out, err := testenv.Git(h.path("origin.git"), "log", "--format=%s", "main..reprise/issue-7")
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := testenv.MustGit(t, h.path("origin.git"), "log", "--format=%s", "main..reprise/issue-7")
 		return strings.TrimSpace(out)
 	}
 	h.comment("ada", "/finish --squash").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")

@@ -104,10 +104,7 @@ exit 0
 		if !strings.HasPrefix(name, ".reprise/") || path.Ext(name) != ".md" || path.Base(name) == "issue.md" {
 			continue
 		}
-		text, err := testenv.Git(h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":"+name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testenv.MustGit(t, h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":"+name)
 		if found := testenv.English(text); found != "" {
 			t.Errorf("%s says %q:\n%s", name, found, text)
 		}

@@ -23,11 +23,7 @@ func opens(t *testing.T) (h *hub, file func() string) {
 	h.write("home/build-execute", `printf 'on: [push, pull_request]\njobs: {}\n' >"$REPRISE_DIR/.github/dependabot.yml"`+"\n")
 	return h, func() string {
 		t.Helper()
-		out, err := testenv.Git(h.path("origin.git"), "show", environ.BranchPrefix+"7:.github/dependabot.yml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return testenv.MustGit(t, h.path("origin.git"), "show", environ.BranchPrefix+"7:.github/dependabot.yml")
 	}
 }
 

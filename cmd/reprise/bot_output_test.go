@@ -1,13 +1,14 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // All that people read is in the language of the workflow.
@@ -184,10 +185,7 @@ func TestOutputsOnEveryEnding(t *testing.T) {
 	var result struct {
 		Code string `json:"reason_code"`
 	}
-	data, err := os.ReadFile(filepath.Join(h.path("results"), "result.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, filepath.Join(h.path("results"), "result.json")))
 	if jsonOf(t, string(data), &result); result.Code != "agent_failed" || strings.TrimSpace(string(data)) != failed.outputs["result"] {
 		t.Errorf("the result is %s", data)
 	}

@@ -340,10 +340,7 @@ func TestDryRunIsTheRollback(t *testing.T) {
 	has(t, "the answer", h.replyTo(none), "nowhere", "plan, build, tell")
 	entry := h.record().RollbackHistory[0]
 	has(t, "the answer", reply, string(entry.FromPhase), string(entry.ToStep))
-	reason, err := testenv.Git(h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), "reprise/issue-7")+":.reprise/issue-7/00_plan/ROLLBACK_REASON.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reason := testenv.MustGit(t, h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), "reprise/issue-7")+":.reprise/issue-7/00_plan/ROLLBACK_REASON.md")
 	for line := range strings.Lines(reason) {
 		if !strings.HasPrefix(line, "- When: ") {
 			has(t, "the answer", reply, line)

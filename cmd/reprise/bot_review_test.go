@@ -98,10 +98,7 @@ func TestReviewTakesTheRunBack(t *testing.T) {
 	if len(fixed) != 1 || len(left) != 1 {
 		t.Fatalf("the answers are %q and %q", fixed, left)
 	}
-	written, err := testenv.Git(h.path("origin.git"), "log", "-1", "--format=%H", "--grep=^reprise: build: revise", "reprise/issue-7")
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := testenv.MustGit(t, h.path("origin.git"), "log", "-1", "--format=%H", "--grep=^reprise: build: revise", "reprise/issue-7")
 	has(t, "the first answer", fixed[0], "Fixed in "+written[:7])
 	has(t, "the second answer", left[0], "Not changed: Nobody uses it")
 	if strings.Contains(left[0], " @eve") {

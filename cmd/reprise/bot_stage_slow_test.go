@@ -31,10 +31,7 @@ func (j *hubJob) stop(s syscall.Signal) {
 // files are the paths on the branch of the run.
 func (h *hub) files() []string {
 	h.t.Helper()
-	out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	out := testenv.MustGit(h.t, h.path("origin.git"), "ls-tree", "-r", "--name-only", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7"))
 	return strings.Fields(out)
 }
 
@@ -68,11 +65,8 @@ func (h *hub) until(what string, so func() bool) {
 // gone says that the processes of an agent that hung are over.
 func (h *hub) gone() {
 	h.t.Helper()
-	data, err := os.ReadFile(h.path("home/processes"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	for _, pid := range strings.Fields(string(data)) {
+	data := testenv.Read(h.t, h.path("home/processes"))
+	for _, pid := range strings.Fields(data) {
 		state, err := os.ReadFile("/proc/" + pid + "/stat")
 		if err == nil && !strings.Contains(string(state), ") Z ") {
 			h.t.Errorf("process %s of the agent is still there: %s", pid, state)
@@ -125,9 +119,5 @@ func (h *hub) shows(body string) bool {
 // read reads a file of the stand.
 func (h *hub) read(name string) string {
 	h.t.Helper()
-	data, err := os.ReadFile(h.path(name))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return string(data)
+	return testenv.Read(h.t, h.path(name))
 }

@@ -76,10 +76,7 @@ func TestPlainlyStopped(t *testing.T) {
 			h.write("home/plan-execute", hangs)
 			j := h.comment("ada", "/run")
 			h.await(j.life, "home/working")
-			base, err := testenv.Git(h.path("origin.git"), "rev-parse", "main")
-			if err != nil {
-				t.Fatal(err)
-			}
+			base := testenv.MustGit(t, h.path("origin.git"), "rev-parse", "main")
 			switch how {
 			case "closed":
 				h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.State = "closed" })

@@ -78,9 +78,7 @@ func (h *hub) start(event, actor string, payload []byte, more ...string) *hubJob
 	}
 	h.checkOut(filepath.Join(j.dir, "checkout"))
 	for name, data := range map[string][]byte{"event.json": payload, "output": nil, "summary": nil} {
-		if err := os.WriteFile(filepath.Join(j.dir, name), data, 0o644); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.Put(h.t, filepath.Join(j.dir, name), string(data))
 	}
 	env := []string{
 		"GITHUB_ACTIONS=true", "CI=true", "GITHUB_API_URL=" + h.forge.URL, "GITHUB_SERVER_URL=https://github.com", "GITHUB_REPOSITORY=" + hubRepo,
@@ -154,11 +152,8 @@ func (j *hubJob) end(code int) *hubJob {
 		j.h.t.Fatalf("the job ended with %d, want %d\n%s", got, code, j.said.String())
 	}
 	j.outputs = map[string]string{}
-	data, err := os.ReadFile(filepath.Join(j.dir, "output"))
-	if err != nil {
-		j.h.t.Fatal(err)
-	}
-	lines := strings.Split(string(data), "\n")
+	data := testenv.Read(j.h.t, filepath.Join(j.dir, "output"))
+	lines := strings.Split(data, "\n")
 	for i := 0; i < len(lines); i++ {
 		name, end, ok := strings.Cut(lines[i], "<<")
 		if !ok {
@@ -170,12 +165,9 @@ func (j *hubJob) end(code int) *hubJob {
 		}
 		j.outputs[name] = strings.Join(value, "\n")
 	}
-	text, err := os.ReadFile(filepath.Join(j.dir, "summary"))
-	if err != nil {
-		j.h.t.Fatal(err)
-	}
-	j.summary = string(text)
-	if all := j.said.String() + string(data) + j.summary; strings.Contains(strings.ReplaceAll(all, "::add-mask::"+hubToken, ""), hubToken) {
+	text := testenv.Read(j.h.t, filepath.Join(j.dir, "summary"))
+	j.summary = text
+	if all := j.said.String() + data + j.summary; strings.Contains(strings.ReplaceAll(all, "::add-mask::"+hubToken, ""), hubToken) {
 		j.h.t.Errorf("the token stands in what the job left:\n%s", all)
 	}
 	return j

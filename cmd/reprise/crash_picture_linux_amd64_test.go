@@ -89,11 +89,7 @@ func (sc *scene) picture() picture {
 // git runs git in a part of the stand.
 func (sc *scene) git(dir string, args ...string) string {
 	sc.t.Helper()
-	out, err := testenv.Git(sc.path(dir), append([]string{"--no-optional-locks"}, args...)...)
-	if err != nil {
-		sc.t.Fatal(err)
-	}
-	return out
+	return testenv.MustGit(sc.t, sc.path(dir), append([]string{"--no-optional-locks"}, args...)...)
 }
 
 // code says in what the work tree of the run is not what is on the branch.

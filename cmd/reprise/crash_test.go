@@ -50,12 +50,7 @@ func (s *stand) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *stand) write(name, text string) {
 	s.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o755); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(s.path(name), []byte(text), 0o644); err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.Put(s.t, s.path(name), text)
 }
 
 // life is one process of the program.

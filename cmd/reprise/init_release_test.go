@@ -10,13 +10,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // describe publishes v1.2.3 for every platform, with what is written about it.
 func (m *machine) describe() {
 	m.t.Helper()
 	m.release("v1.2.3", standIn)
-	archive := readText(m.t, m.path("releases/v1.2.3/"+archiveName("v1.2.3")))
+	archive := testenv.Read(m.t, m.path("releases/v1.2.3/"+archiveName("v1.2.3")))
 	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {
 		m.write("releases/v1.2.3/reprise_v1.2.3_"+platform+".tar.gz", archive)
 	}
@@ -43,7 +45,7 @@ func (m *machine) installs(script string) (string, bool) {
 func TestInstallScript(t *testing.T) {
 	m := newMachine(t)
 	m.describe()
-	script := readText(t, m.path("releases/v1.2.3/install.sh"))
+	script := testenv.Read(t, m.path("releases/v1.2.3/install.sh"))
 	if strings.Contains(script, "@") {
 		t.Errorf("a place was not filled:\n%s", script)
 	}
@@ -83,7 +85,7 @@ func TestReleaseDescribed(t *testing.T) {
 	if out, err := check.CombinedOutput(); err != nil || strings.Count(string(out), ": OK") != 6 {
 		t.Errorf("checksums: %v\n%s", err, out)
 	}
-	formula, sums := readText(t, m.path("releases/v1.2.3/reprise.rb")), readText(t, m.path("releases/v1.2.3/checksums.txt"))
+	formula, sums := testenv.Read(t, m.path("releases/v1.2.3/reprise.rb")), testenv.Read(t, m.path("releases/v1.2.3/checksums.txt"))
 	for line := range strings.Lines(sums) {
 		sum, archive, is := strings.Cut(strings.TrimSpace(line), "  reprise_")
 		if is && !strings.Contains(formula, "/v1.2.3/reprise_"+archive+"\"\n      sha256 \""+sum+"\"") {

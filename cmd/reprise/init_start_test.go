@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // machine is what the action's script starts the program on.
@@ -46,7 +48,7 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	m.env["GOCACHE"] = strings.TrimSpace(string(cache)) // or the standard library is compiled again
-	m.write("action/.github/action/start", readText(t, "../../.github/action/start"))
+	m.write("action/.github/action/start", testenv.Read(t, "../../.github/action/start"))
 	m.write("home/.keep", "")
 	m.write("action/go.mod", "module example.com/reprise\n")
 	m.write("action/cmd/reprise/main.go", "package main\n\nfunc main() { println(\"started what was built\") }\n")
@@ -112,7 +114,7 @@ func (m *machine) release(version, program string) string {
 // flip changes one byte in the middle of a file.
 func (m *machine) flip(name string) {
 	m.t.Helper()
-	data := []byte(readText(m.t, m.path(name)))
+	data := []byte(testenv.Read(m.t, m.path(name)))
 	data[len(data)/2] ^= 1
 	m.write(name, string(data))
 }
@@ -302,7 +304,7 @@ if [ -f "$file" ]; then cp "$file" "$2"; printf 200; else printf 404; fi
 	}
 	m.write("bin/curl", curl)
 	for _, name := range []string{"checksums.txt", archiveName("v1.2.3")} {
-		m.write("home/web/github.com/acme/reprise/releases/download/v1.2.3/"+name, readText(t, m.path("releases/v1.2.3/"+name)))
+		m.write("home/web/github.com/acme/reprise/releases/download/v1.2.3/"+name, testenv.Read(t, m.path("releases/v1.2.3/"+name)))
 	}
 	m.env["REPRISE_RELEASES_URL"], m.env["REPRISE_ACTION_REF"], m.env["GITHUB_SERVER_URL"] = "", "v1.2.3", "https://ghe.example.com"
 	m.starts("started action as ")
@@ -311,7 +313,7 @@ if [ -f "$file" ]; then cp "$file" "$2"; printf 200; else printf 404; fi
 	for _, name := range []string{"checksums.txt", archiveName("v1.2.3")} {
 		want += "https://ghe.example.com" + at + name + "\nhttps://github.com" + at + name + "\n"
 	}
-	if got := readText(t, m.path("home/asked")); got != want {
+	if got := testenv.Read(t, m.path("home/asked")); got != want {
 		t.Errorf("asked for\n%swant\n%s", got, want)
 	}
 	m = &machine{t: t, dir: m.dir, env: m.env}
@@ -355,7 +357,7 @@ func TestStartAttestation(t *testing.T) {
 			}
 			// The tag is part of it: an archive of an older release has an attestation, too.
 			const identity = "--repo acme/reprise --cert-identity https://github.com/acme/reprise/.github/workflows/release.yml@refs/tags/v1.2.3"
-			if asked := readText(t, m.path("home/asked")); !strings.Contains(asked, identity) {
+			if asked := testenv.Read(t, m.path("home/asked")); !strings.Contains(asked, identity) {
 				t.Errorf("gh was asked: %s", asked)
 			}
 		})
@@ -393,14 +395,4 @@ func TestStartSignals(t *testing.T) {
 	if !strings.Contains(string(said), "told to stop") || c.ProcessState.ExitCode() != 5 {
 		t.Errorf("%v, of process %d:\n%s", err, c.Process.Pid, said)
 	}
-}
-
-// readText gives the text of a file of the repository.
-func readText(t *testing.T, name string) string {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/setup"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestOwnWorkflow holds this project to what it gives to others.
@@ -22,10 +24,7 @@ func TestOwnWorkflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		got, err := os.ReadFile("../../" + f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := []byte(testenv.Read(t, "../../"+f.Name))
 		if diff := cmp.Diff(f.Text, string(got)); diff != "" {
 			t.Errorf("%s is not what init writes; run: go run ./cmd/reprise init --uses ./ --workflow-only --force\n(-want +got):\n%s", f.Name, diff)
 		}
@@ -53,10 +52,7 @@ func TestWorkflowKeys(t *testing.T) {
 // TestAgentVersions shows that people get the versions that the end-to-end
 // tests drive.
 func TestAgentVersions(t *testing.T) {
-	data, err := os.ReadFile("../../internal/e2e/package.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, "../../internal/e2e/package.json"))
 	var tested struct{ Dependencies map[string]string }
 	if err := json.Unmarshal(data, &tested); err != nil {
 		t.Fatal(err)

@@ -89,10 +89,7 @@ func (s *stand) eightDone() metadata.Run {
 // tree is what the branch of the run has, without the run's folder.
 func (s *stand) tree(more ...string) string {
 	s.t.Helper()
-	out, err := testenv.Git(s.path("origin.git"), append(append([]string{"ls-tree", "-r"}, more...), environ.BranchPrefix+"7")...)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	out := testenv.MustGit(s.t, s.path("origin.git"), append(append([]string{"ls-tree", "-r"}, more...), environ.BranchPrefix+"7")...)
 	return strings.Join(strings.Fields(out), " ")
 }
 

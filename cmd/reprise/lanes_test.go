@@ -252,9 +252,7 @@ func TestTreeOfARunThatIsOver(t *testing.T) {
 	if err := os.MkdirAll(lane, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := testenv.Git(lane, "init", "-q", "--bare", "git"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.MustGit(t, lane, "init", "-q", "--bare", "git")
 	s.run(0, "run", "--issue", "7", "--sandbox", "off")
 	lanesDone(s)
 	for _, left := range []string{"git", "tree"} {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"flag"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/metadata"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 var updateRecord = flag.Bool("update-record", false, "write testdata/record.json")
@@ -81,15 +82,10 @@ func TestRecordOfARunWithoutParts(t *testing.T) {
 			got = c.it.ReplaceAllString(got, c.as)
 		}
 		if *updateRecord && jobs == "1" {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Put(t, golden, got)
 		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
+		want := testenv.Read(t, golden)
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("with --jobs %s the record is (-%s +now; -update-record writes it):\n%s", jobs, golden, diff)
 		}
 	}

@@ -32,9 +32,7 @@ func newTasks(t *testing.T) *stand {
 		t.Fatal(err)
 	}
 	for _, clone := range []string{"one", "two", "three", "four"} {
-		if _, err := testenv.Git(s.dir, "clone", "--quiet", "origin.git", clone); err != nil {
-			t.Fatal(err)
-		}
+		testenv.MustGit(t, s.dir, "clone", "--quiet", "origin.git", clone)
 	}
 	return s
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/test/world"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestJobIsATrace has a job on GitHub tell a collector.
@@ -21,10 +22,7 @@ func TestJobIsATrace(t *testing.T) {
 	server := httptest.NewServer(world.NewCollector(spans))
 	defer server.Close()
 	h.comment("ada", "/run", "OTEL_EXPORTER_OTLP_ENDPOINT="+server.URL).end(exit.Done).wants("status", "completed")
-	data, err := os.ReadFile(spans)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, spans))
 	for _, want := range []string{"run .* <\n", "phase plan <run ", "plan execute <phase plan\n", "invoke_agent .* <plan execute\n"} {
 		if !regexp.MustCompile("(?m)^" + want).Match(data) {
 			t.Errorf("there is no span %q among:\n%s", want, data)
@@ -65,10 +63,7 @@ func spansOf(t *testing.T) (holds func(want ...string) func(part string), collec
 	return func(all ...string) func(string) {
 		return func(part string) {
 			t.Helper()
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := []byte(testenv.Read(t, file))
 			for _, want := range all {
 				want = strings.ReplaceAll(want, "PART", part)
 				if n := len(regexp.MustCompile("(?m)^"+want+"$").FindAll(data, -1)); n != 1 {

@@ -117,7 +117,7 @@ func TestTokenIsOutOfReach(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	exe := filepath.Join(dir, "reprise")
-	data, err := os.ReadFile(self(t))
+	data, err := os.ReadFile(testenv.Self(t))
 	if err == nil {
 		err = os.WriteFile(exe, data, 0o755)
 	}

@@ -2,22 +2,20 @@ package agents
 
 import (
 	"encoding/json"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/phases/engine"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestFormatsAreDocumented holds the page about formats against the types that
 // programs and files of people are read by.
 func TestFormatsAreDocumented(t *testing.T) {
-	data, err := os.ReadFile("../../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(data), "\n## The task of a program\n")
+	data := testenv.Read(t, "../../docs/formats.md")
+	_, text, _ := strings.Cut(data, "\n## The task of a program\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	for _, name := range append(jsonNames(reflect.TypeFor[engine.Task](), ""), jsonNames(reflect.TypeFor[answer](), "")...) {
 		if !strings.Contains(text, "`"+name+"`") {

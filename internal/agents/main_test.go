@@ -72,11 +72,7 @@ func (b *bench) write(name, text string) {
 
 func (b *bench) read(name string) string {
 	b.t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return string(data)
+	return testenv.Read(b.t, name)
 }
 
 // install makes a fake the program of that name. The folder of the bench is
@@ -86,7 +82,7 @@ func (b *bench) install(program, fake string, args ...string) {
 	link := filepath.Join(b.bin, program)
 	b.write(link+".words", strings.Join(append([]string{"fake", fake, b.dir}, args...), "\x00"))
 	_ = os.Remove(link) // there may be none
-	if err := os.Symlink(self(b.t), link); err != nil {
+	if err := os.Symlink(testenv.Self(b.t), link); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -120,15 +116,6 @@ func (b *bench) run(name string) (engine.Result, *engine.AgentError) {
 
 // processes finds those whose command line names a folder of the bench.
 func (b *bench) processes() []string { return testenv.StartedWith(b.t, filepath.Dir(b.dir)) }
-
-func self(t testing.TB) string {
-	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // recording gives the absolute path of a recorded stream.
 func recording(t testing.TB, name string) string {

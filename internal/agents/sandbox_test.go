@@ -19,6 +19,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // enterSandbox is the helper: the test binary that becomes the agent.
@@ -74,7 +76,7 @@ func newCell(t *testing.T) *cell {
 func (c *cell) contain(l sandbox.Limits) {
 	c.t.Helper()
 	o, note, err := c.opts.Contain(sandbox.Required, sandbox.Sandbox{
-		Helper: []string{self(c.t), "fake", "enter the sandbox"}, State: filepath.Join(c.root, "homes"),
+		Helper: []string{testenv.Self(c.t), "fake", "enter the sandbox"}, State: filepath.Join(c.root, "homes"),
 		Objects: []string{filepath.Join(c.repo, ".git", "objects")}, Limits: l,
 	})
 	if err != nil || note != "" || !o.Contained {

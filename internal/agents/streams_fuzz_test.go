@@ -18,6 +18,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // FuzzStreams lets a program print anything. It comes to a result or to an
@@ -29,10 +31,7 @@ func FuzzStreams(f *testing.F) {
 		f.Fatalf("no recordings: %v", err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := []byte(testenv.Read(f, file))
 		name, _, _ := strings.Cut(filepath.Base(file), "-")
 		f.Add(uint8(slices.Index(fuzzedAgents(), name)), false, 0, data)
 	}

@@ -19,6 +19,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // printing is an agent whose program prints lines.
@@ -116,12 +118,9 @@ func TestStreamsRead(t *testing.T) {
 `,
 	} {
 		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile("testdata/" + name + ".jsonl")
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := testenv.Read(t, "testdata/"+name+".jsonl")
 			use, _, _ := strings.Cut(name, "-")
-			got := call(t, use, strings.Split(strings.TrimSpace(string(data)), "\n"), engine.Result{Text: "Done."}, nil)
+			got := call(t, use, strings.Split(strings.TrimSpace(data), "\n"), engine.Result{Text: "Done."}, nil)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -2,12 +2,13 @@ package command
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func TestSlashHelp(t *testing.T) {
@@ -28,10 +29,7 @@ func TestSlashPage(t *testing.T) {
 		"ja": "# コマンドの一つひとつ\n\n[English](commands.md) · [使い方](../commands.ja.md)\n",
 	} {
 		w, name := wordsOf(language), strings.TrimSuffix("commands."+language, ".en")+".md"
-		guide, err := os.ReadFile("../../docs/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		guide := []byte(testenv.Read(t, "../../docs/"+name))
 		for _, m := range regexp.MustCompile("(?s)```text\n(.*?)```").FindAllSubmatch(guide, -1) {
 			if asked := Parse(string(m[1]), false); asked.Outcome != Understood {
 				t.Errorf("docs/%s shows what is no command:\n%s", name, m[1])

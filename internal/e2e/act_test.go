@@ -24,6 +24,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/setup"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // hub is a place with GitHub: a repository on GitHub whose origin is the one
@@ -181,11 +183,7 @@ runs:
 // source gives a file of this repository.
 func (h *hub) source(name string) string {
 	h.t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return string(data)
+	return testenv.Read(h.t, filepath.Join("..", "..", filepath.FromSlash(name)))
 }
 
 // archives keeps what archived has made, by program.

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/setup"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // standIn is a program in place of reprise. It writes down what it was given,
@@ -243,14 +245,9 @@ func TestWorkflowOtherBytes(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, files[0]))
 	data[len(data)/2] ^= 1
-	if err := os.WriteFile(files[0], data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, files[0], string(data))
 	d := h.deliver("issue_comment", said("ann", "User", "/run"))
 	// What it says is tested where no act is between.
 	if d.code == 0 || d.results["gate"] != "failure" || strings.Contains(d.log, "stands in") {

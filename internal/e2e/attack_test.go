@@ -4,13 +4,14 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // attempt is something that a program tries which means harm.
@@ -188,15 +189,10 @@ func TestAttacksPage(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "attacks.md")
 	got := attacksPage()
 	if *updatePages {
-		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, page, got)
 	}
-	want, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	want := testenv.Read(t, page)
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("docs/attacks.md is not what the tests try (-page +tests); write it anew with -update:\n%s", diff)
 	}
 }

@@ -9,16 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // shellBlocks gives the blocks of commands of a page.
 func shellBlocks(t *testing.T, page string) (all []string) {
 	t.Helper()
-	text, err := os.ReadFile("../../" + page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range regexp.MustCompile("(?s)\n```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	text := testenv.Read(t, "../../"+page)
+	for _, m := range regexp.MustCompile("(?s)\n```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1])
 	}
 	return all
@@ -83,10 +82,7 @@ func TestDocs(t *testing.T) {
 			p.git(p.repo, "push", "--quiet")
 			p.write("repo/hello.md", text)
 			p.write("7.md", text)
-			team, err := os.ReadFile("../../docs/first-pipeline.md")
-			if err != nil {
-				t.Fatal(err)
-			}
+			team := []byte(testenv.Read(t, "../../docs/first-pipeline.md"))
 			p.write("repo/.github/reprise/pipelines/team.yaml", regexp.MustCompile("(?s)\n```yaml\n(.*?)```").FindStringSubmatch(string(team))[1])
 			found := shellBlocks(t, "docs/"+page)
 			if len(found) != len(blocks) {

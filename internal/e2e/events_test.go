@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/github"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestRealEvents reads payloads of every kind of event, as github.com and five
@@ -56,10 +57,7 @@ type kind struct {
 
 func recorded(t *testing.T, file string) []kind {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, file))
 	var kinds []kind
 	if err := json.Unmarshal(data, &kinds); err != nil {
 		t.Fatalf("%s: %v", file, err)

@@ -18,6 +18,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/test/model"
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // wordServer is the variable that has this program be a server of tools, which tells the
@@ -114,11 +116,8 @@ func (p *place) words() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	data, err := os.ReadFile(self)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.write("bin/wordbook", string(data))
+	data := testenv.Read(p.t, self)
+	p.write("bin/wordbook", data)
 	if err := os.Chmod(filepath.Join(p.root, "bin", "wordbook"), 0o755); err != nil {
 		p.t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/model"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // place is where one test happens: a model, a repository with a bare origin,
@@ -103,12 +105,7 @@ const canary = "canary-5d41402abc4b"
 func (p *place) write(name, content string) {
 	p.t.Helper()
 	name = filepath.Join(p.root, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Put(p.t, name, content)
 }
 
 // read gives a file's content, or "" if there is none.

@@ -23,6 +23,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // forge is GitHub as a release sees it: the repository of reprise itself, to which tags are
@@ -136,11 +138,7 @@ func (f *forge) write(name, text string) {
 
 func (f *forge) read(name string) string {
 	f.t.Helper()
-	data, err := os.ReadFile(filepath.Join(f.root, name))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return string(data)
+	return testenv.Read(f.t, filepath.Join(f.root, name))
 }
 
 // run runs a program in a folder, with the programs of the forge first.
@@ -213,10 +211,7 @@ func (f *forge) take(job, tag, first string) (string, error) {
 				f.t.Fatalf("what is attested: %q, %v", files, err)
 			}
 			for _, file := range files {
-				data, err := os.ReadFile(file)
-				if err != nil {
-					f.t.Fatal(err)
-				}
+				data := []byte(testenv.Read(f.t, file))
 				const identity = "https://github.com/reprise-ci/reprise/.github/workflows/release.yml@refs/tags/"
 				f.write("attested", f.read("attested")+fmt.Sprintf("%x %s%s\n", sha256.Sum256(data), identity, tag))
 			}
@@ -297,9 +292,7 @@ func (f *forge) person(t *testing.T, server string) *person {
 func (p *person) at(server string) {
 	p.t.Helper()
 	config := "insecure\nretry-max-time = 1\nconnect-to = \"::" + server + "\"\n"
-	if err := os.WriteFile(filepath.Join(p.home, ".curlrc"), []byte(config), 0o644); err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Put(p.t, filepath.Join(p.home, ".curlrc"), config)
 }
 
 // shell runs a line with nothing of the environment of these tests.

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 var updatePages = flag.Bool("update", false, "rewrite docs/tour.md and docs/attacks.md")
@@ -52,15 +54,10 @@ func TestTour(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "tour.md")
 	got := tourHead + sameEverywhere(string(out))
 	if *updatePages {
-		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, page, got)
 	}
-	want, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	want := testenv.Read(t, page)
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("docs/tour.md is not what the tour prints (-page +tour); write it anew with -update:\n%s", diff)
 	}
 }

@@ -23,6 +23,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/metadata"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // evaluating is an evaluation of so many cases by variants, in a folder for results.
@@ -248,9 +250,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("%v, then %v", first, again)
 	}
 	for file, of := range map[string]int{"c/issue.md": 0, "shared.cue": 0, "pipeline.cue": 1} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte("y"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, filepath.Join(dir, file), "y")
 		now := keys()
 		if now[of] == first[of] || now[1-of] != first[1-of] {
 			t.Errorf("after a change of %s: %v, before %v", file, now, first)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func judging(t *testing.T) *judge {
@@ -81,9 +83,7 @@ func TestJudge(t *testing.T) {
 			repo := made(t, c, "")
 			run(t, repo, "checkout", "--quiet", "-b", "work")
 			for name, text := range tt.writes {
-				if err := os.WriteFile(filepath.Join(repo, name), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Put(t, filepath.Join(repo, name), text)
 			}
 			run(t, repo, "add", ".")
 			run(t, repo, "commit", "--quiet", "-m", "Work")

@@ -21,10 +21,7 @@ func made(t *testing.T, c Case, prompts string) string {
 
 func run(t *testing.T, repo string, args ...string) string {
 	t.Helper()
-	out, err := testenv.Git(repo, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := testenv.MustGit(t, repo, args...)
 	return strings.TrimSpace(out)
 }
 

@@ -144,9 +144,7 @@ func TestWalkLeavesOut(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a/1", "a/2", "b/1", "c"} {
 		file := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, file, "")
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -82,21 +82,12 @@ func sh(t testing.TB, dir string, args ...string) string {
 
 func write(t testing.TB, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, name, text)
 }
 
 func read(t testing.TB, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return testenv.Read(t, name)
 }
 
 func must(t testing.TB, err error) {

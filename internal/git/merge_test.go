@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // mergeScratch makes an empty repository: how merge calls git in it, and how a test does, which
@@ -44,12 +46,7 @@ func TestAttributes(t *testing.T) {
 		put := func(name, text string) {
 			t.Helper()
 			name = filepath.Join(dir, name)
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Put(t, name, text)
 		}
 		commit := func(text string) string {
 			t.Helper()

@@ -2,22 +2,20 @@ package github
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // payload gives a payload that GitHub once sent.
 func payload(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "events", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, filepath.Join("testdata", "events", name+".json")))
 	return data
 }
 

@@ -3,13 +3,14 @@ package github
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A file is read as git has it, also one that the forge gives in two steps.
@@ -20,9 +21,7 @@ func TestFile(t *testing.T) {
 	files := map[string]string{"pipelines/my fix.cue": "name: \"fix\"\n", "pipelines/deep/x": "x", "empty": "", "large": strings.Repeat("long\n", 1<<18)}
 	for name, body := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(body), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, file, body)
 	}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // root is the top of the repository, seen from this folder.
@@ -58,11 +60,7 @@ func documents(t *testing.T) []string {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return testenv.Read(t, filepath.Join(root, filepath.FromSlash(name)))
 }
 
 // scripts gives the paths, from the top of the repository, of the tests that

@@ -6,11 +6,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 var updateSize = flag.Bool("update-size", false, "write the figures of size down in size.json")
@@ -129,9 +130,7 @@ func TestSizeOnlyFalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile("size.json", append(text, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, "size.json", string(append(text, '\n')))
 	}
 	var written map[string]int
 	if err := json.Unmarshal([]byte(read(t, "internal/house/size.json")), &written); err != nil {

@@ -1,7 +1,6 @@
 package inbox_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/metadata"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // What GitHub sends is read, of a review and of a comment on a line.
@@ -33,10 +34,7 @@ func TestOf(t *testing.T) {
 			}},
 		},
 	} {
-		data, err := os.ReadFile(filepath.Join("..", "github", "testdata", "events", name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := []byte(testenv.Read(t, filepath.Join("..", "github", "testdata", "events", name+".json")))
 		event, _, _ := strings.Cut(name, ".")
 		ev, err := github.ReadEvent(event, data)
 		if err != nil || ev.Pull == nil || ev.Pull.Number != 2 || ev.Pull.Head != "changes" {

@@ -1,13 +1,14 @@
 package legacy
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func read(text string) (*olderRun, error) {
@@ -17,11 +18,8 @@ func read(text string) (*olderRun, error) {
 
 // What cannot be kept is named and never repeated: it may be a secret.
 func TestWhatIsNotTaken(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("testdata", "import", "done.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	old, err := read(string(data))
+	data := testenv.Read(t, filepath.Join("testdata", "import", "done.json"))
+	old, err := read(data)
 	if err != nil {
 		t.Fatal(err)
 	}

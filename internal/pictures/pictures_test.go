@@ -29,6 +29,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // The flags are for make.mjs: first it has the test write what the pictures are made from,
@@ -60,10 +62,7 @@ func TestPicturesAreOfToday(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range made {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := []byte(testenv.Read(t, name))
 			inputs[filepath.Base(name)] = data
 		}
 	}
@@ -75,10 +74,7 @@ func TestPicturesAreOfToday(t *testing.T) {
 	if *sign {
 		put(t, file, []byte(sums.String()))
 	}
-	was, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := []byte(testenv.Read(t, file))
 	if string(was) != sums.String() {
 		t.Errorf("the pictures in docs/images are not of what reprise shows today: make them anew with internal/pictures/make.mjs (node, chromium, tmux, pngquant), and look at them\nwas:\n%s\nis:\n%s", was, sums.String())
 	}
@@ -138,10 +134,7 @@ func inputsOf(t *testing.T) map[string][]byte {
 		"report.html":    sheet.Bytes(),
 	}
 	for _, file := range []string{"examples/issue.md", "pipelines/builtin/feature.cue", "internal/terminal/testdata/live-80.txt"} {
-		data, err := os.ReadFile("../../" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := []byte(testenv.Read(t, "../../"+file))
 		inputs[filepath.Base(file)] = data
 	}
 	return inputs
@@ -216,11 +209,8 @@ func threadPage(t *testing.T, links page.Links) []byte {
 // readmePage is how the README begins, about as GitHub shows it: its later parts may change
 // without a new picture.
 func readmePage(t *testing.T) []byte {
-	data, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	begins, _, _ := strings.Cut(string(data), "\n## ")
+	data := testenv.Read(t, "../../README.md")
+	begins, _, _ := strings.Cut(data, "\n## ")
 	return markdownPage(t, begins)
 }
 
@@ -246,7 +236,5 @@ func markdownPage(t *testing.T, markdown string, options ...renderer.Option) []b
 
 func put(t *testing.T, file string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, file, string(data))
 }

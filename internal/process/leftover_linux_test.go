@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func TestEndLeftovers(t *testing.T) {
@@ -39,7 +41,7 @@ func TestEndLeftovers(t *testing.T) {
 // A process whose first thread has ended is ended with its call all the same.
 func TestHeadlessIsEnded(t *testing.T) {
 	dir := t.TempDir()
-	e, err := program(self(t), "fake", "daemon without a head", dir).Run(t.Context())
+	e, err := program(testenv.Self(t), "fake", "daemon without a head", dir).Run(t.Context())
 	if err != nil || e.Left != 1 {
 		t.Errorf("it ended with %+v, error %v", e, err)
 	}
@@ -65,7 +67,7 @@ func still(t *testing.T, dir string) {
 // session belong to it whatever environment they show.
 func TestEndLeftoversOfEveryKind(t *testing.T) {
 	dir, tree := t.TempDir(), t.TempDir()
-	headless := exec.Command(self(t), "fake", "daemon without a head", dir)
+	headless := exec.Command(testenv.Self(t), "fake", "daemon without a head", dir)
 	headless.Env, headless.SysProcAttr = []string{treeVar + "=" + tree}, &syscall.SysProcAttr{Setsid: true}
 	session := exec.Command("/bin/sh", "-c", "env -i sleep 60 & echo $!; wait")
 	session.Env, session.SysProcAttr = []string{treeVar + "=" + tree, "PATH=" + os.Getenv("PATH")}, &syscall.SysProcAttr{Setsid: true}

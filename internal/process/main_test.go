@@ -45,15 +45,6 @@ func shell(t *testing.T, command string) (e Ending, printed string) {
 	return e, out.String()
 }
 
-func self(t testing.TB) string {
-	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // BenchmarkCall is the cost of supervising a program that ends at once.
 func BenchmarkCall(bm *testing.B) {
 	p := Program{

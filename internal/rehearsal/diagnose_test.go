@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,8 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A rehearsal proposes what the record says: back to an open blocker.
@@ -76,8 +77,6 @@ func recordOf(t *testing.T, given ...metadata.Phase) string {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), metadata.File)
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, file, string(data))
 	return file
 }

@@ -1,11 +1,12 @@
 package rehearsal
 
 import (
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // The schema of stubs is itself the document of their format: it has what they are
@@ -28,16 +29,11 @@ func TestFormatOfStubs(t *testing.T) {
 	if got, want := strings.Join(inSchema, " "), strings.Join(inStub, " "); got != want {
 		t.Errorf("stubs.cue has the fields\n%s\nand a stub\n%s", got, want)
 	}
-	page, err := os.ReadFile("../../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, example, _ := strings.Cut(string(page), "```yaml\n")
+	page := testenv.Read(t, "../../docs/formats.md")
+	_, example, _ := strings.Cut(page, "```yaml\n")
 	example, _, _ = strings.Cut(example, "```")
 	file := t.TempDir() + "/stubs.yaml"
-	if err := os.WriteFile(file, []byte(example), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, file, example)
 	if s, err := ReadStubs(file); err != nil || len(s.calls) != 6 {
 		t.Errorf("the example: %v, %v", s, err)
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // bench is a place for rehearsals.
@@ -47,11 +49,7 @@ func (b *bench) run() (engine.Result, *engine.AgentError) {
 
 func (b *bench) read(name string) string {
 	b.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return string(data)
+	return testenv.Read(b, name)
 }
 
 // do rehearses the bench's task as another step.

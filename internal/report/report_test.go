@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -22,6 +21,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // pageOf gives the page of facts.
@@ -161,9 +162,7 @@ func TestHostilePages(t *testing.T) {
 		}
 		body = strings.ReplaceAll(body, ";alert(1)", "") // a dialog would keep the browser from ending
 		for name, data := range map[string]string{"page": page, "control": "<!doctype html><title>x</title><p>" + body} {
-			if err := os.WriteFile(filepath.Join(*hostileTo, fmt.Sprintf("%s-%d.html", name, i)), []byte(data), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Put(t, filepath.Join(*hostileTo, fmt.Sprintf("%s-%d.html", name, i)), data)
 		}
 	}
 }

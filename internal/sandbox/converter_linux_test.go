@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A program that another one starts reads and writes what it is given, and reaches
@@ -58,7 +60,7 @@ func TestConverters(t *testing.T) {
 			}
 			script += `printf '%s' "$ok"`
 			env := append(slices.Clone(c.environ), "TMPDIR="+c.temp)
-			argv, env, err := Converters(how, []string{self(t), "fake", "enter the sandbox"}, c.environ)([]string{"/bin/bash", "-c", script}, env, []string{late}, store)
+			argv, env, err := Converters(how, []string{testenv.Self(t), "fake", "enter the sandbox"}, c.environ)([]string{"/bin/bash", "-c", script}, env, []string{late}, store)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,6 +18,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // limited is a cell with other limits than the usual.
@@ -283,7 +285,7 @@ func TestOlderLandlock(t *testing.T) {
 		t.Run(fmt.Sprint(abi), func(t *testing.T) {
 			t.Parallel()
 			c := newCell(t)
-			c.box.Helper = []string{self(t), "fake", "enter an old one", fmt.Sprint(abi)}
+			c.box.Helper = []string{testenv.Self(t), "fake", "enter an old one", fmt.Sprint(abi)}
 			if abi == 0 {
 				if e := c.run("true", time.Minute); e.Code() != 126 || !strings.Contains(e.Stderr, "too old") {
 					t.Errorf("it ended with %+v", e)

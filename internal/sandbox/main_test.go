@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -76,7 +75,7 @@ func newCell(t *testing.T) *cell {
 	c.git(c.root, "clone", "--quiet", "--shared", c.repo, c.dir)
 	c.environ = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + c.user, "LANG=C.UTF-8", "RUNNER_TEMP=" + c.temp}
 	box, note, err := Sandbox{
-		Helper: []string{self(t), "fake", "enter the sandbox"}, State: filepath.Join(c.root, "homes"),
+		Helper: []string{testenv.Self(t), "fake", "enter the sandbox"}, State: filepath.Join(c.root, "homes"),
 		Objects: []string{filepath.Join(c.repo, ".git", "objects")},
 	}.Prepare(Required, c.environ)
 	if err != nil || note != "" || box == nil {
@@ -88,18 +87,12 @@ func newCell(t *testing.T) *cell {
 
 func (c *cell) write(name, text string) {
 	c.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-		c.t.Fatal(err)
-	}
+	testenv.Put(c.t, name, text)
 }
 
 func (c *cell) read(name string) string {
 	c.t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return string(data)
+	return testenv.Read(c.t, name)
 }
 
 func (c *cell) git(dir string, args ...string) string {
@@ -187,13 +180,4 @@ func (c *cell) attempts(commands map[string]string) []string {
 	worked := strings.Fields(e.Stdout)
 	slices.Sort(worked)
 	return worked
-}
-
-func self(t testing.TB) string {
-	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -46,7 +46,7 @@ func fakes() map[string]func(args []string) int {
 
 // Without a gate, the helper closes no descriptor: that may be one of the language itself, which ends when it misses it.
 func TestNothingIsClosedThatWasNotHandedOver(t *testing.T) {
-	helper, here := []string{self(t), "fake", "keep descriptors"}, newCell(t).box.together
+	helper, here := []string{testenv.Self(t), "fake", "keep descriptors"}, newCell(t).box.together
 	p := policy{Own: here.network, Memory: memoryFor(Limits{}.withDefaults()), Network: &closed{Own: here.network}}
 	p.noteUser()
 	attr := process.Apart()
@@ -183,7 +183,7 @@ func TestSharedMemoryIsOwn(t *testing.T) {
 func (c *cell) killedReprise(s separation) string {
 	c.t.Helper()
 	name := fmt.Sprintf("4714.%d", time.Now().UnixNano())
-	cmd := exec.Command(self(c.t), "fake", "reprise", c.root, c.dir, name, string(s.word()))
+	cmd := exec.Command(testenv.Self(c.t), "fake", "reprise", c.root, c.dir, name, string(s.word()))
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.user, "TMPDIR=" + c.temp}
 	out := &strings.Builder{}
 	cmd.Stderr = out
@@ -296,7 +296,7 @@ func fakeCrowded([]string) int {
 // Where the system refuses namespaces, the sandbox is the rest of it, and says so.
 func TestNamespacesRefused(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command(self(t), "fake", "crowded")
+	cmd := exec.Command(testenv.Self(t), "fake", "crowded")
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWUSER, AmbientCaps: []uintptr{unix.CAP_SYS_RESOURCE},
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 4711, HostID: os.Geteuid(), Size: 1}},

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // world is what a program must not reach: servers on other addresses and ports of
@@ -134,7 +136,7 @@ func TestNetworkThatCannotBeClosed(t *testing.T) {
 		t.Fatalf("this test is for a machine with Landlock 1 to %d, here are %d and %v: have it tell this machine otherwise", socketABI-1, v, err)
 	}
 	for _, asked := range []bool{true, false} {
-		box := Sandbox{Helper: []string{self(t), "sandboxed"}, State: t.TempDir(), Closed: true, Asked: asked, Sockets: true}
+		box := Sandbox{Helper: []string{testenv.Self(t), "sandboxed"}, State: t.TempDir(), Closed: true, Asked: asked, Sockets: true}
 		_, _, err := box.Prepare(Required, os.Environ())
 		if (err != nil) != asked || asked && !strings.Contains(err.Error(), "the sandbox is required, and where the pipeline closes the network, programs still reach all of it") {
 			t.Errorf("asked %v: %v", asked, err)
@@ -168,7 +170,7 @@ func TestNetwork(t *testing.T) {
 					want = strings.TrimSpace(want + " unbound")
 				}
 				if how == "its own with Landlock 2" {
-					c.box.Helper = []string{self(t), "fake", "enter an old one", "2"}
+					c.box.Helper = []string{testenv.Self(t), "fake", "enter an old one", "2"}
 				}
 				if own && !c.box.together.network {
 					t.Logf("calls have no network of their own here: %s", c.box.together.noNet)

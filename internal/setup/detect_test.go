@@ -15,6 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestLook goes through small repositories. The first file of each says what is
@@ -37,9 +39,7 @@ func TestLook(t *testing.T) {
 			got := tell(Detect(fsys))
 			if *progresstest.UpdateViews {
 				a.Files[0].Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Put(t, file, string(txtar.Format(a)))
 			}
 			if diff := cmp.Diff(string(a.Files[0].Data), got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
@@ -81,9 +81,7 @@ func tell(f Found) string {
 // of it is not followed.
 func TestLookAtWhatIsNoFile(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(outside, "Cargo.toml"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, filepath.Join(outside, "Cargo.toml"), "")
 	if err := syscall.Mkfifo(filepath.Join(dir, "go.mod"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestMain lets the test be the process that evaluates pipelines.
@@ -177,9 +179,7 @@ func TestCrewOfOne(t *testing.T) {
 				t.Errorf("%v stands in %s %d times, want %d:\n%s", crew, f.Name, n, want, f.Text)
 			}
 			file := filepath.Join(t.TempDir(), "own.cue")
-			if err := os.WriteFile(file, []byte(f.Text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Put(t, file, f.Text)
 			p, err := source.Load(t.Context(), source.Sources{Path: file, Evaluator: self()}, "")
 			if err != nil || crew.Writer == "claude" && len(p.OfOneMind()) > 0 {
 				t.Errorf("%v: %v, and one model writes and reviews in %s:\n%s", crew, err, f.Name, f.Text)
@@ -202,9 +202,7 @@ func TestCrew(t *testing.T) {
 		}
 		for _, f := range files {
 			file := filepath.Join(t.TempDir(), "own.cue")
-			if err := os.WriteFile(file, []byte(f.Text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Put(t, file, f.Text)
 			p, err := source.Load(t.Context(), source.Sources{Path: file, Evaluator: self()}, "")
 			if err != nil || !strings.Contains(f.Text, want) {
 				t.Fatalf("%v: %v\n%s", crew, err, f.Text)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,12 +14,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestActionInputs shows that every input of the action reaches the program,
 // and as data only.
 func TestActionInputs(t *testing.T) {
-	text := readText(t, "../../action.yml")
+	text := testenv.Read(t, "../../action.yml")
 	for _, name := range keysOf(t, text, "inputs") {
 		line := "INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + ": ${{ inputs." + name + " }}\n"
 		if !strings.Contains(text, line) {
@@ -46,7 +47,7 @@ func TestActionPage(t *testing.T) {
 			Call struct{ Inputs, Secrets map[string]field } `yaml:"workflow_call"`
 		}
 	}
-	text, called := readText(t, "../../action.yml"), readText(t, "../../"+Jobs)
+	text, called := testenv.Read(t, "../../action.yml"), testenv.Read(t, "../../"+Jobs)
 	if err := errors.Join(yaml.Unmarshal([]byte(text), &action), yaml.Unmarshal([]byte(called), &jobs)); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestNoExpressionInScripts(t *testing.T) {
 		t.Fatalf("%d workflows, %v", len(files), err)
 	}
 	for _, file := range append(files, "../../action.yml") {
-		for _, script := range scriptsOf(readText(t, file)) {
+		for _, script := range scriptsOf(testenv.Read(t, file)) {
 			if strings.Contains(script, "${{") {
 				t.Errorf("%s: an expression in a script:\n%s", file, script)
 			}
@@ -102,7 +103,7 @@ func TestNoExpressionInScripts(t *testing.T) {
 // TestPinnedActions shows that the actions of others are named by commit, with
 // the version behind it for people and for bots that bring newer ones.
 func TestPinnedActions(t *testing.T) {
-	text := readText(t, "../../action.yml") + readText(t, "init_workflow.yml") + readText(t, "../../"+Jobs)
+	text := testenv.Read(t, "../../action.yml") + testenv.Read(t, "init_workflow.yml") + testenv.Read(t, "../../"+Jobs)
 	uses := regexp.MustCompile(`(?m)^ *(?:- )?uses: (.*)$`).FindAllStringSubmatch(text, -1)
 	pinned := regexp.MustCompile(`^[^ @]+@[0-9a-f]{40} # v[0-9]`)
 	for _, m := range uses {
@@ -157,13 +158,4 @@ func keysOf(t *testing.T, text, key string) []string {
 		t.Fatalf("%s: %q", key, keys)
 	}
 	return keys
-}
-
-func readText(t *testing.T, name string) string {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // called is what is looked at of the workflow that others call, and of the action.
@@ -45,7 +47,7 @@ func readCalled(t *testing.T, text string) called {
 // Whoever calls the workflow can say what the action can be told, and each of its
 // jobs hears it.
 func TestJobsInputs(t *testing.T) {
-	jobs, action := readCalled(t, readText(t, "../../"+Jobs)), readCalled(t, readText(t, "../../action.yml"))
+	jobs, action := readCalled(t, testenv.Read(t, "../../"+Jobs)), readCalled(t, testenv.Read(t, "../../action.yml"))
 	want := action.Inputs
 	for _, own := range []string{"command", "issue", "github-token"} { // each job has its own
 		delete(want, own)
@@ -101,7 +103,7 @@ func TestJobsAsLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, got := readCalled(t, long).Jobs, readCalled(t, readText(t, "../../"+Jobs)).Jobs
+	want, got := readCalled(t, long).Jobs, readCalled(t, testenv.Read(t, "../../"+Jobs)).Jobs
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
 		t.Fatalf("jobs (-long +called):\n%s", diff)
 	}
@@ -139,7 +141,7 @@ func TestShortGives(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(readCalled(t, readText(t, "../../"+Jobs)).Jobs["run"].Permissions, permissions); diff != "" {
+	if diff := cmp.Diff(readCalled(t, testenv.Read(t, "../../"+Jobs)).Jobs["run"].Permissions, permissions); diff != "" {
 		t.Errorf("permissions (-run +given):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]string{"ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}", "OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}"}, secrets); diff != "" {
@@ -152,7 +154,7 @@ func TestShortGives(t *testing.T) {
 
 // What installs agents for the short form knows all that the long form does.
 func TestInstallScript(t *testing.T) {
-	script := readText(t, "../../.github/action/agents/install")
+	script := testenv.Read(t, "../../.github/action/agents/install")
 	names := slices.Sorted(maps.Keys(AgentInstalls()))
 	if !strings.Contains(script, "\t"+strings.Join(names, " | ")+") install ") {
 		t.Errorf("it does not name %s", names)

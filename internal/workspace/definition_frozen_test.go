@@ -14,6 +14,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/test/phasestest"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A run that waits is continued by newer versions of reprise: the folder of one, as version
@@ -50,9 +52,7 @@ func TestDocumentIn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a repository")
 	for name, text := range map[string]string{"docs/spec.md": "REST", ".git/config": "token", "large": strings.Repeat("x", mostDocument+1)} {
 		file := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, file, text)
 	}
 	err := errors.Join(
 		os.Symlink("../.git/config", filepath.Join(dir, "docs/link.md")), os.Symlink(".git", filepath.Join(dir, "notes")),

@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -14,15 +13,15 @@ import (
 
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A file of settings is checked by itself when it is named.
 func TestVetSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	for text, want := range map[string]string{"budget: {usd: 3}": "", "pipeline: nope": ":1:11: pipeline: no pipeline \"nope\"", "budgets: 1": ":1:1: budgets: unknown field"} {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, file, text)
 		found, _, err := vetEach(t.Context(), nil, []string{file}, vetTime)
 		if err != nil || !strings.Contains(found[0].Error(), want) || (want == "") != (len(found[0]) == 0) {
 			t.Errorf("%s: %v, %v, want %s", text, found, err, want)
@@ -66,9 +65,7 @@ func TestCrew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "own.cue")
-			if err := os.WriteFile(file, []byte(tt.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Put(t, file, tt.text)
 			eval, err := evaluator()
 			if err != nil {
 				t.Fatal(err)
@@ -132,9 +129,7 @@ func TestVetTime(t *testing.T) {
 	var names []string
 	for i := range 12 + 2*runtime.NumCPU() { // so many are checked side by side
 		file := filepath.Join(dir, fmt.Sprintf("%d.cue", i))
-		if err := os.WriteFile(file, []byte(bomb), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, file, bomb)
 		names = append(names, file)
 	}
 	begin := time.Now()

@@ -24,9 +24,7 @@ func openWith(t *testing.T, b Backend, home os.FileMode) error {
 	dir := t.TempDir()
 	repo, file := filepath.Join(dir, "a repo"), filepath.Join(dir, "7.md")
 	for _, args := range [][]string{{"init", "-q", "-b", "main", repo}, {"-C", repo, "commit", "-q", "--allow-empty", "-m", "begin"}} {
-		if _, err := testenv.Git(dir, args...); err != nil {
-			t.Fatal(err)
-		}
+		testenv.MustGit(t, dir, args...)
 	}
 	if err := os.WriteFile(file, []byte("# Greet\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -100,9 +98,7 @@ func TestLeaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "start"}} {
-		if _, err := testenv.Git(dir, args...); err != nil {
-			t.Fatal(err)
-		}
+		testenv.MustGit(t, dir, args...)
 	}
 	src, err := git.Find(t.Context(), dir)
 	if err != nil {

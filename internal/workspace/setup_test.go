@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // newStore lays out the folder of a run with files in its tree.
@@ -30,12 +32,7 @@ func newStore(t *testing.T, files map[string]string) SetupStore {
 func (s SetupStore) write(t *testing.T, name, text string) {
 	t.Helper()
 	name = filepath.Join(s.Root, treeDir, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, name, text)
 }
 
 // tree gives the files of the tree.

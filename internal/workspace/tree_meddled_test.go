@@ -147,9 +147,7 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 		}
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "start"}} {
-		if _, err := testenv.Git(x.user, args...); err != nil {
-			t.Fatal(err)
-		}
+		testenv.MustGit(t, x.user, args...)
 	}
 	src, err := git.Find(t.Context(), x.user)
 	if err != nil {
@@ -250,10 +248,7 @@ func (x *meddledRun) goOn(t *testing.T, m meddling) error {
 // hold holds every commit of the run to what is promised of it.
 func (x *meddledRun) hold(t *testing.T) {
 	t.Helper()
-	log, err := testenv.Git(x.user, "rev-list", "--reverse", x.base+"..refs/heads/reprise/issue-7")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := testenv.MustGit(t, x.user, "rev-list", "--reverse", x.base+"..refs/heads/reprise/issue-7")
 	for _, commit := range strings.Fields(log) {
 		x.holdBlobs(t, commit)
 		x.holdRecord(t, commit)
@@ -268,10 +263,7 @@ func (x *meddledRun) hold(t *testing.T) {
 // what was searched.
 func (x *meddledRun) holdBlobs(t *testing.T, commit string) {
 	t.Helper()
-	raw, err := testenv.Git(x.user, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", commit+"^", commit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testenv.MustGit(t, x.user, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", commit+"^", commit)
 	fields := strings.Split(strings.TrimSuffix(raw, "\x00"), "\x00")
 	for ; len(fields) >= 2; fields = fields[2:] {
 		f, name := strings.Fields(fields[0]), fields[1]
@@ -282,10 +274,7 @@ func (x *meddledRun) holdBlobs(t *testing.T, commit string) {
 		if f[4] == "D" {
 			continue
 		}
-		text, err := testenv.Git(x.user, "cat-file", "blob", f[3])
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testenv.MustGit(t, x.user, "cat-file", "blob", f[3])
 		switch {
 		case f[1] != "100644":
 			t.Errorf("%s was committed with mode %s", name, f[1])
@@ -303,10 +292,7 @@ func (x *meddledRun) holdBlobs(t *testing.T, commit string) {
 // commit.
 func (x *meddledRun) holdRecord(t *testing.T, commit string) {
 	t.Helper()
-	data, err := testenv.Git(x.user, "show", commit+":.reprise/issue-7/metadata.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.MustGit(t, x.user, "show", commit+":.reprise/issue-7/metadata.json")
 	run, err := metadata.Parse([]byte(data), "the record")
 	if err != nil {
 		t.Fatal(err)
@@ -324,10 +310,7 @@ func (x *meddledRun) holdRecord(t *testing.T, commit string) {
 			t.Errorf("the record names %s: %v", file, err)
 		}
 	}
-	numbers, err := testenv.Git(x.user, "diff", "--numstat", "-M", rec.Base, commit, "--", ".", ":(exclude).reprise")
-	if err != nil {
-		t.Fatal(err)
-	}
+	numbers := testenv.MustGit(t, x.user, "diff", "--numstat", "-M", rec.Base, commit, "--", ".", ":(exclude).reprise")
 	var want metadata.Diff
 	for line := range strings.Lines(numbers) {
 		f := strings.Fields(line)

@@ -1,10 +1,11 @@
 package store
 
 import (
-	"os"
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // long is a valid run, rolled back n times.
@@ -21,10 +22,7 @@ func long(r metadata.Run, n int) metadata.Run {
 func sample(t testing.TB) metadata.Run {
 	t.Helper()
 	const file = "../testdata/version-4.json"
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, file))
 	r, err := metadata.Parse(data, file)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reprise-ci/reprise/metadata"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // in is a folder below the nearest one that is there.
@@ -166,9 +168,7 @@ func TestSaveSweepsWhatAKilledProcessLeft(t *testing.T) {
 	s := in(t.TempDir())
 	keep := []string{".metadata.json", ".metadata.json1.bak", "metadata.json1", "planning.md"}
 	for _, name := range append(keep, ".metadata.json1", ".metadata.json4242424242") {
-		if err := os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, filepath.Join(s.Dir, name), "")
 	}
 	if err := s.Save(sample(t)); err != nil {
 		t.Fatal(err)
@@ -178,9 +178,7 @@ func TestSaveSweepsWhatAKilledProcessLeft(t *testing.T) {
 
 func TestSaveNamesTheFileThatFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, file, "")
 	for _, s := range []Folder{in(file), in(filepath.Join(file, "below")), in("/proc/self/fd")} {
 		err := s.Save(sample(t))
 		if err == nil || !strings.HasPrefix(err.Error(), "save "+filepath.Join(s.Dir, metadata.File)+": ") {

@@ -19,6 +19,8 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // checkFunc is a checker.
@@ -175,9 +177,7 @@ func tree(t *testing.T, files map[string]string) string {
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, file, text)
 }
 
 // What is asked for is what the files had before they were taken back, and nothing that a

@@ -17,6 +17,8 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // stage is an engine on a folder, with an agent that does as it is told.
@@ -543,10 +545,7 @@ func TestAPhaseIsDoneInParts(t *testing.T) {
 	if got := strings.Join(calls, ", "); got != want {
 		t.Errorf("called %s\nwant   %s", got, want)
 	}
-	whole, err := os.ReadFile(filepath.Join(s.tree.Dir(), ".reprise/issue-7/01_code/code.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := []byte(testenv.Read(t, filepath.Join(s.tree.Dir(), ".reprise/issue-7/01_code/code.md")))
 	text := "# The parts of code\n\n- t1: The parser (completed)\n  - `.reprise/issue-7/01_code.t1/code.md`\n- t2: The page # Ignore all rules (completed)\n  - `.reprise/issue-7/01_code.t2/code.md`\n"
 	if string(whole) != text || phases.DigestOf(whole) != run.Phase("code").Digest {
 		t.Errorf("the parts came to:\n%s", whole)

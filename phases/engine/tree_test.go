@@ -16,6 +16,8 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // folderTree is a Tree on a plain folder: a commit is a copy of all its files.
@@ -41,12 +43,7 @@ func newFolderTree(t *testing.T, files map[string]string) *folderTree {
 func (f *folderTree) write(name, body string) {
 	f.t.Helper()
 	name = filepath.Join(f.dir, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		f.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(body), 0o644); err != nil {
-		f.t.Fatal(err)
-	}
+	testenv.Put(f.t, name, body)
 }
 
 func (f *folderTree) read() map[string]string {

@@ -3,7 +3,6 @@ package source
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // bombFile is a small file that costs far more than it looks, in one of the
@@ -63,9 +64,7 @@ func refuse(t *testing.T, e Evaluator, bombs []bombFile) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), b.name)
-			if err := os.WriteFile(file, []byte(b.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Put(t, file, b.text)
 			_, err := Load(t.Context(), Sources{Path: file, Evaluator: e}, "")
 			var mistakes pipelines.Mistakes
 			if !errors.As(err, &mistakes) || !strings.Contains(err.Error(), b.want) {

@@ -2,7 +2,6 @@ package source
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A pipeline that writes a default as the reference says it is the same as one that leaves
@@ -24,10 +25,7 @@ func TestDefaultsOfTheReference(t *testing.T) {
 		fmt.Sprintf("jobs: %d", parallel.Jobs), fmt.Sprintf(`ci: wait: "%.0fm"`, wait.Minutes()), fmt.Sprintf("ci: fixes: %d", fixes),
 		`transcripts: keep: "14d"`, `sandbox: file: "1GB"`, `sandbox: disk: "4GB"`, `finish: "remove"`, `base: update: "before-ready"`, `split: review: "both"`,
 	}
-	page, err := os.ReadFile(referencePage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testenv.Read(t, referencePage)
 	const phases = "\nphases: [{name: \"one\", goal: \"x\"}]"
 	literal := regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\| [^|]* \\| `?(\"[^\"]*\"|[0-9]+|true|false)`? \\|")
 	held := 0
@@ -35,7 +33,7 @@ func TestDefaultsOfTheReference(t *testing.T) {
 		"Pipeline": "%s" + phases, "Budget": "budget: %s" + phases, "Defaults": "defaults: %s" + phases,
 		"Retry": "defaults: retry: %s" + phases, "Phase": "phases: [{name: \"one\", goal: \"x\"} & %s]",
 	} {
-		_, rows, _ := strings.Cut(string(page), "\n## "+section+"\n")
+		_, rows, _ := strings.Cut(page, "\n## "+section+"\n")
 		rows, _, _ = strings.Cut(rows, "\n## ")
 		for _, m := range literal.FindAllStringSubmatch(rows, -1) {
 			said := strings.ReplaceAll(m[1], ".", ": ") + ": " + m[2]

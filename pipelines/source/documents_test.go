@@ -1,12 +1,13 @@
 package source
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
 
 	"cuelang.org/go/cue"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // Every pipeline in the documents is right, and so is each part of one, and each file of an evaluation.
@@ -18,11 +19,8 @@ func TestPipelinesInDocuments(t *testing.T) {
 	block := regexp.MustCompile("(?ms)^```(cue|yaml|toml)\n([a-z_]+[: ].*?)^```")
 	held := map[string]int{}
 	for _, page := range append(pages, "../../README.md", "../../README.ja.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range block.FindAllStringSubmatch(string(text), -1) {
+		text := testenv.Read(t, page)
+		for _, m := range block.FindAllStringSubmatch(text, -1) {
 			if err := written(t, file{Name: "own." + m[1], Text: m[2]}); err != nil {
 				t.Errorf("%s: %v\n%s", page, err, m[2])
 			}
@@ -40,13 +38,11 @@ func TestPipelinesInDocuments(t *testing.T) {
 func written(t *testing.T, f file) error {
 	definitions := map[string]string{"variants:": "#Suite", "repo:": "#Case", "on:": "", "jobs:": "", "permissions:": ""} // the last are workflows
 	if definition, is := definitions[regexp.MustCompile(`(?m)^(variants|repo|on|jobs|permissions):`).FindString(f.Text)]; is {
-		cases, err := os.ReadFile("../../internal/eval/schema.cue")
-		if err != nil {
-			t.Fatal(err)
+		cases := testenv.Read(t, "../../internal/eval/schema.cue")
+		if definition == "" {
+			return nil
 		}
-		if definition != "" {
-			_, err = ReadDocument(f.Name, []byte(f.Text), string(cases), definition)
-		}
+		_, err := ReadDocument(f.Name, []byte(f.Text), cases, definition)
 		return err
 	}
 	if regexp.MustCompile(`(?m)^\w+\?:`).MatchString(f.Text) { // a policy, which this meets

@@ -3,7 +3,6 @@ package source
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,8 @@ import (
 	"cuelang.org/go/encoding/yaml"
 
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // The schema for editors is made of the one that pipelines are held to.
@@ -114,12 +115,9 @@ func TestJSONSchemaMeansTheSame(t *testing.T) {
 	}
 	texts := map[string]string{}
 	for _, name := range examples {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[string(data)] = ""
-		if !strings.HasPrefix(string(data), "# yaml-language-server: $schema=../../pipelines/schema.json\n") {
+		data := testenv.Read(t, name)
+		texts[data] = ""
+		if !strings.HasPrefix(data, "# yaml-language-server: $schema=../../pipelines/schema.json\n") {
 			t.Errorf("%s does not begin with the line that names its schema to editors", name)
 		}
 	}

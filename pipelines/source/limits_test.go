@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // doubling is a chain of n fields, each made of the one before.
@@ -58,9 +59,7 @@ func TestBombs(t *testing.T) {
 func bomb(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bomb.cue")
-	if err := os.WriteFile(file, []byte(text+"phases: [{name: \"a\", goal: \"x\"}]\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, file, text+"phases: [{name: \"a\", goal: \"x\"}]\n")
 	return file
 }
 
@@ -87,9 +86,7 @@ func TestNesting(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "large.cue")
-	if err := os.WriteFile(file, []byte("// "+strings.Repeat("x", maxInput)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, file, "// "+strings.Repeat("x", maxInput))
 	_, err := Load(t.Context(), Sources{Path: file, Evaluator: child(t)}, "")
 	if want := file + ": too large with what it builds on, expected at most 262144 bytes"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)

@@ -2,13 +2,14 @@ package source
 
 import (
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestMistakes holds what is said about bad pipelines against the files in
@@ -47,9 +48,7 @@ func TestMistakes(t *testing.T) {
 			}
 			if *update {
 				archive.Files[want].Data = []byte(got)
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Put(t, name, string(txtar.Format(archive)))
 			}
 			if diff := cmp.Diff(string(archive.Files[want].Data), got); diff != "" {
 				t.Errorf("mistakes (-want +got):\n%s", diff)

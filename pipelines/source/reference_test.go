@@ -2,7 +2,6 @@ package source
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // The reference of pipelines is made of the schema that they are held to.
@@ -35,14 +36,9 @@ const referencePage = "../../docs/reference/pipeline.md"
 func golden(t *testing.T, file, made string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(made), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, file, made)
 	}
-	was, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := []byte(testenv.Read(t, file))
 	if diff := cmp.Diff(string(was), made); diff != "" {
 		t.Errorf("%s is not what schema.cue says; go test ./pipelines/source -run %s -update writes it (-was +is):\n%s", file, t.Name(), diff)
 	}

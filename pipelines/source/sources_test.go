@@ -3,7 +3,6 @@ package source
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/pipelines"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // repo is a folder .github/reprise with pipelines by file name.
@@ -70,9 +71,7 @@ func TestLoadFinds(t *testing.T) {
 func TestLoadPath(t *testing.T) {
 	dir := t.TempDir()
 	good := filepath.Join(dir, "mine.cue")
-	if err := os.WriteFile(good, []byte(`extends: "fix", drop: ["analyze"]`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, good, `extends: "fix", drop: ["analyze"]`)
 	pipe := filepath.Join(dir, "pipe.cue")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package clean
 
 import (
 	"encoding/json"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // payload is an attempt to hide something from people, or a text that only
@@ -21,10 +22,7 @@ type payload struct {
 
 func payloads(t testing.TB) []payload {
 	t.Helper()
-	data, err := os.ReadFile("testdata/payloads.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, "testdata/payloads.json"))
 	var list []payload
 	if err := json.Unmarshal(data, &list); err != nil {
 		t.Fatal(err)

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"flag"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 var extractFrom = flag.String("extract", "", "generated/api.github.com.json of @octokit/openapi, to write testdata from")
@@ -18,10 +19,7 @@ func TestExtract(t *testing.T) {
 	if *extractFrom != "" {
 		writeExtract(t)
 	}
-	data, err := os.ReadFile("testdata/api.github.com.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, "testdata/api.github.com.json"))
 	d, err := readDescription(data)
 	if err != nil {
 		t.Fatal(err)
@@ -45,10 +43,7 @@ func TestExtract(t *testing.T) {
 
 // writeExtract writes the part of GitHub's description that is used.
 func writeExtract(t *testing.T) {
-	data, err := os.ReadFile(*extractFrom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, *extractFrom))
 	var all object
 	if err := json.Unmarshal(data, &all); err != nil {
 		t.Fatal(err)
@@ -60,9 +55,7 @@ func writeExtract(t *testing.T) {
 		}
 	}
 	x.take("components", "schemas", "basic-error")
-	if err := os.WriteFile("testdata/api.github.com.json", linewise(t, x.out, 3), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, "testdata/api.github.com.json", string(linewise(t, x.out, 3)))
 }
 
 type extraction struct{ all, out object }

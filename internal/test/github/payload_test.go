@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"flag"
 	"maps"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 var examplesFrom = flag.String("examples", "", "api.github.com/index.json of @octokit/webhooks-examples, to write testdata from")
@@ -16,10 +17,7 @@ func TestPayloads(t *testing.T) {
 	if *examplesFrom != "" {
 		writeExamples(t)
 	}
-	data, err := os.ReadFile("testdata/webhooks.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, "testdata/webhooks.json"))
 	var shapes map[string]any
 	if err := json.Unmarshal(data, &shapes); err != nil {
 		t.Fatal(err)
@@ -102,10 +100,7 @@ func typeOf(v any) string {
 
 // writeExamples keeps the shapes of the examples that are used.
 func writeExamples(t *testing.T) {
-	data, err := os.ReadFile(*examplesFrom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := []byte(testenv.Read(t, *examplesFrom))
 	var all []struct {
 		Name     string
 		Examples []object
@@ -137,7 +132,5 @@ func writeExamples(t *testing.T) {
 			out[name] = shapeOf(example)
 		}
 	}
-	if err := os.WriteFile("testdata/webhooks.json", linewise(t, out, 2), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Put(t, "testdata/webhooks.json", string(linewise(t, out, 2)))
 }

@@ -2,15 +2,15 @@ package github
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // ask sends a request, and gives the answer with its body as JSON.
@@ -58,9 +58,7 @@ func onDisk(t *testing.T, files map[string]string) string {
 	dir, work := filepath.Join(t.TempDir(), "bare.git"), t.TempDir()
 	for name, body := range files {
 		file := filepath.Join(work, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(body), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, file, body)
 	}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main", work},

@@ -3,6 +3,7 @@ package testenv
 import (
 	"os"
 	"path/filepath"
+	"testing"
 )
 
 // PutText writes a text into a file, and makes the folders that it needs.
@@ -11,4 +12,22 @@ func PutText(file, text string) error {
 		return err
 	}
 	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// Put is PutText in a test that cannot go on without.
+func Put(t testing.TB, file, text string) {
+	t.Helper()
+	if err := PutText(file, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read gives the text of a file, which has to be there.
+func Read(t testing.TB, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"testing"
 )
 
 // Git runs git in a repository and gives what it printed.
@@ -15,4 +16,14 @@ func Git(repo string, args ...string) (string, error) {
 		err = fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, exit.Stderr)
 	}
 	return string(out), err
+}
+
+// MustGit is Git in a test that cannot go on without.
+func MustGit(t testing.TB, repo string, args ...string) string {
+	t.Helper()
+	out, err := Git(repo, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

@@ -24,3 +24,13 @@ func StartedWith(t testing.TB, text string) (found []string) {
 	}
 	return found
 }
+
+// Self is the program that runs the tests.
+func Self(t testing.TB) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // What holds here and not elsewhere is found: in a file that another system leaves out, in a test,
@@ -22,12 +23,7 @@ func TestTypeErrors(t *testing.T) {
 		"testdata/x.go": "package wrong\n\nvar x int = \"\"\n",
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Put(t, path, text)
 	}
 	for system, want := range map[string]string{
 		"linux/amd64":   "",
