@@ -1,14 +1,11 @@
 package prompts
 
 import (
-	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
@@ -93,22 +90,8 @@ func TestGolden(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				compare(t, filepath.Join("testdata", "golden", language, name+".md"), got)
+				testenv.Golden(t, filepath.Join("testdata", "golden", language, name+".md"), got)
 			})
 		}
-	}
-}
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
-
-func compare(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		testenv.Put(t, file, got)
-		return
-	}
-	want := []byte(testenv.Read(t, file))
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got, -update accepts it):\n%s", file, d)
 	}
 }

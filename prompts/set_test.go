@@ -86,7 +86,7 @@ func TestMistakes(t *testing.T) {
 	if !errors.As(err, &got) {
 		t.Fatalf("Load: %v, want Mistakes", err)
 	}
-	compare(t, filepath.Join("testdata", "mistakes.txt"), err.Error()+"\n")
+	testenv.Golden(t, filepath.Join("testdata", "mistakes.txt"), err.Error()+"\n")
 
 	for name, tt := range map[string]struct {
 		files map[string]string

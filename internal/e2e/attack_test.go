@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
@@ -186,13 +185,5 @@ func listed(b *strings.Builder, tried []attempt) {
 
 // The page about the attempts is what the tests try.
 func TestAttacksPage(t *testing.T) {
-	page := filepath.Join("..", "..", "docs", "attacks.md")
-	got := attacksPage()
-	if *updatePages {
-		testenv.Put(t, page, got)
-	}
-	want := testenv.Read(t, page)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/attacks.md is not what the tests try (-page +tests); write it anew with -update:\n%s", diff)
-	}
+	testenv.Golden(t, filepath.Join("..", "..", "docs", "attacks.md"), attacksPage())
 }

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,12 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
-
-var updatePages = flag.Bool("update", false, "rewrite docs/tour.md and docs/attacks.md")
 
 // tourHead is what the page says before the tour begins.
 const tourHead = `# A tour
@@ -51,15 +46,7 @@ func TestTour(t *testing.T) {
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("it left behind %v (%v)", left, err)
 	}
-	page := filepath.Join("..", "..", "docs", "tour.md")
-	got := tourHead + sameEverywhere(string(out))
-	if *updatePages {
-		testenv.Put(t, page, got)
-	}
-	want := testenv.Read(t, page)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/tour.md is not what the tour prints (-page +tour); write it anew with -update:\n%s", diff)
-	}
+	testenv.Golden(t, filepath.Join("..", "..", "docs", "tour.md"), tourHead+sameEverywhere(string(out)))
 }
 
 // However long it takes, the page is the same.

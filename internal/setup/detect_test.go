@@ -14,8 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/reprise-ci/reprise/internal/test/progresstest"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
@@ -37,7 +35,7 @@ func TestLook(t *testing.T) {
 				fsys[f.Name] = &fstest.MapFile{Data: f.Data}
 			}
 			got := tell(Detect(fsys))
-			if *progresstest.UpdateViews {
+			if *testenv.Update {
 				a.Files[0].Data = []byte(got)
 				testenv.Put(t, file, string(txtar.Format(a)))
 			}

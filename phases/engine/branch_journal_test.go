@@ -59,11 +59,7 @@ func (hush) Leaks(context.Context, string, []byte) ([]Leak, error) { return nil,
 
 func newJournal(at *time.Time) (*Journal, *branchKept, metadata.Run) {
 	plan, k := phasestest.Plan(), &branchKept{}
-	run := phases.Fresh(phases.On(plan, metadata.Run{
-		IssueNumber: "7", IssueTitle: "T", BranchName: "reprise/issue-7", BaseCommit: strings.Repeat("a", 40), Language: "en", WorkflowVersion: "test",
-		Pipeline:  metadata.Pipeline{Name: "test", Digest: "sha256:" + strings.Repeat("0", 64), Definition: "sha256:" + strings.Repeat("0", 64), Source: "builtin:test"},
-		Execution: metadata.Execution{ID: "run"},
-	}), *at)
+	run := phases.Fresh(phases.On(plan, phasestest.Run()), *at)
 	return &Journal{Plan: plan, Tree: k, Now: func() time.Time { return *at }, LeakGuard: LeakGuard{Secrets: hush{}}}, k, run
 }
 

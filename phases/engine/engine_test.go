@@ -270,11 +270,7 @@ func TestReasonReachesEveryPath(t *testing.T) {
 func TestEvidence(t *testing.T) {
 	write := func(name, body string) func(Task) error {
 		return func(t Task) error {
-			name := filepath.Join(t.Dir, name)
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				return err
-			}
-			return os.WriteFile(name, []byte(body), 0o644)
+			return testenv.PutText(filepath.Join(t.Dir, name), body)
 		}
 	}
 	tests := map[string]struct {
@@ -314,23 +310,9 @@ func TestEvidence(t *testing.T) {
 
 func TestWritesOutsideTheAccessAreTakenBack(t *testing.T) {
 	s := newStage(t, testPlan())
-	bad := func(names ...string) func(context.Context, Task) (Result, error) {
-		return func(ctx context.Context, t Task) (Result, error) {
-			for _, n := range names {
-				n = filepath.Join(t.Dir, n)
-				if err := os.MkdirAll(filepath.Dir(n), 0o755); err != nil {
-					return Result{}, err
-				}
-				if err := os.WriteFile(n, []byte("evil"), 0o644); err != nil {
-					return Result{}, err
-				}
-			}
-			return s.good(ctx, t)
-		}
-	}
-	s.on("plan", metadata.Execute, bad("main.go", ".reprise/issue-7/metadata.json"))
-	s.on("plan", metadata.Review, bad(".reprise/issue-7/00_plan/plan.md"))
-	s.on("code", metadata.Execute, bad(".github/workflows/x.yml", "CLAUDE.md", "sub/AGENTS.md", ".reprise/issue-8/x", "ok.go", ".reprise/issue-7/00_plan/plan.md"))
+	s.on("plan", metadata.Execute, s.puts("main.go", ".reprise/issue-7/metadata.json"))
+	s.on("plan", metadata.Review, s.puts(".reprise/issue-7/00_plan/plan.md"))
+	s.on("code", metadata.Execute, s.puts(".github/workflows/x.yml", "CLAUDE.md", "sub/AGENTS.md", ".reprise/issue-8/x", "ok.go", ".reprise/issue-7/00_plan/plan.md"))
 	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
 		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
 	})

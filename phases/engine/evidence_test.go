@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -76,11 +77,7 @@ func TestDiffAfterTheBaseWasMerged(t *testing.T) {
 func (s *stage) puts(names ...string) func(context.Context, Task) (Result, error) {
 	return func(ctx context.Context, t Task) (Result, error) {
 		for _, name := range names {
-			name = filepath.Join(t.Dir, name)
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				return Result{}, err
-			}
-			if err := os.WriteFile(name, []byte("evil"), 0o644); err != nil {
+			if err := testenv.PutText(filepath.Join(t.Dir, name), "evil"); err != nil {
 				return Result{}, err
 			}
 		}

@@ -10,38 +10,18 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// watch looks for one value and for shapes, as the program does.
-type leakWatch struct{ *secrets.Finder }
-
-func (w leakWatch) Leaks(_ context.Context, _ string, data []byte) ([]Leak, error) {
-	hits, err := w.Find(data)
-	var out []Leak
-	for _, h := range hits {
-		out = append(out, Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
-	}
-	return out, err
-}
-
-const leakCanary = "sk-ant-very/secret+\"value\"=="
-
-func watchingLeak() leakWatch {
-	return leakWatch{Finder: secrets.New(secrets.Secret{Name: "ANTHROPIC_API_KEY", Value: leakCanary})}
-}
-
-// awsKey has the shape of a key, put together so that none stands in this file.
-func awsKeyLeak() string { return "AKIA" + "Q3EGRIV2N5XZ7LMT" }
-
 // A name that is there is no news, and one that only looks like a secret may be
 // allowed; the value of one never is.
 func TestNamesThatLookLikeSecrets(t *testing.T) {
-	g := LeakGuard{watchingLeak()}
-	named, value := awsKeyLeak()+".txt", strings.ReplaceAll(leakCanary, "/", "-")
+	g := LeakGuard{watching()}
+	named, value := awsKey()+".txt", strings.ReplaceAll(canary, "/", "-")
 	for _, tt := range []struct {
 		name  string
 		fresh bool
@@ -54,9 +34,9 @@ func TestNamesThatLookLikeSecrets(t *testing.T) {
 }
 
 func TestAnswersKeepTheirForm(t *testing.T) {
-	g := LeakGuard{watchingLeak()}
-	quoted, _ := json.Marshal(leakCanary) // a string always encodes
-	key := awsKeyLeak()
+	g := LeakGuard{watching()}
+	quoted, _ := json.Marshal(canary) // a string always encodes
+	key := awsKey()
 	in := `{"a": [` + string(quoted) + `, 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "` + key + `", "n": {"files": ["` + key + `"]}}`
 	want := `{"a": ["[ANTHROPIC_API_KEY]", 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "[aws-access-token]", "n": {"files": ["` + key + `"]}}`
 	if got := string(g.maskAnswer(json.RawMessage(in))); got != want {
@@ -74,7 +54,7 @@ func TestAnswersKeepTheirForm(t *testing.T) {
 
 // What is staged is judged by itself, whatever the file that was looked at had.
 func TestWhatIsCommittedIsJudged(t *testing.T) {
-	g := LeakGuard{watchingLeak()}
+	g := LeakGuard{watching()}
 	plan := &pipelines.Pipeline{
 		Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}},
 		Phases: []pipelines.Phase{{Name: "code", Folder: "01_code", Access: pipelines.AccessTree}},
@@ -87,8 +67,8 @@ func TestWhatIsCommittedIsJudged(t *testing.T) {
 		leak   string // in the reason why it is not kept
 	}{
 		"good text":     {phases.Change{Path: "calc.go", Kind: phases.FileKind, Holds: phases.TextContent}, "package other\n", "", ""},
-		"a value":       {phases.Change{Path: "calc.go", Kind: phases.FileKind, Holds: phases.TextContent}, leakCanary, "", "has the value of ANTHROPIC_API_KEY"},
-		"a shape":       {phases.Change{Path: "new.go", Kind: phases.FileKind, New: true, Holds: phases.TextContent}, awsKeyLeak(), "", "what looks like a secret"},
+		"a value":       {phases.Change{Path: "calc.go", Kind: phases.FileKind, Holds: phases.TextContent}, canary, "", "has the value of ANTHROPIC_API_KEY"},
+		"a shape":       {phases.Change{Path: "new.go", Kind: phases.FileKind, New: true, Holds: phases.TextContent}, awsKey(), "", "what looks like a secret"},
 		"a link":        {phases.Change{Path: "calc.go", Kind: phases.SymlinkKind}, "/etc/shadow", "calc.go was changed after it had been looked at, so nothing was committed: symbolic links cannot be added or changed", ""},
 		"a program":     {phases.Change{Path: "calc.go", Kind: phases.FileKind, Holds: phases.ProgramContent}, "\x7fELF", "programs and archives cannot be added", ""},
 		"a large file":  {phases.Change{Path: "calc.go", Kind: phases.FileKind, Holds: phases.TextContent, Size: phases.MaxFile + 1}, "x", "too large to be kept", ""},
@@ -101,10 +81,10 @@ func TestWhatIsCommittedIsJudged(t *testing.T) {
 		if err == nil {
 			err = errors.New("")
 		}
-		if tt.want == "" && err.Error() != "" || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), leakCanary) {
+		if tt.want == "" && err.Error() != "" || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: error %v, want %q", what, err, tt.want)
 		}
-		if found := why.In(prompts.Words("en")); (found == "") != (tt.leak == "") || !strings.Contains(found, tt.leak) || strings.Contains(found, leakCanary) {
+		if found := why.In(prompts.Words("en")); (found == "") != (tt.leak == "") || !strings.Contains(found, tt.leak) || strings.Contains(found, canary) {
 			t.Errorf("%s: found %q, want %q", what, found, tt.leak)
 		}
 	}
@@ -148,11 +128,7 @@ func awsKey() string { return "AKIA" + "Q3EGRIV2N5XZ7LMT" }
 // writes lets execute of the phase code write a file besides its work.
 func (s *stage) writes(name, text string) {
 	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
-		file := filepath.Join(t.Dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return Result{}, err
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		if err := testenv.PutText(filepath.Join(t.Dir, name), text); err != nil {
 			return Result{}, err
 		}
 		return s.good(ctx, t)

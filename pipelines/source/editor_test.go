@@ -39,7 +39,7 @@ func TestJSONSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "../schema.json", string(got)+"\n")
+	testenv.Golden(t, "../schema.json", string(got)+"\n")
 }
 
 // forEditors gives a schema the form that the editors of today understand. One object

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,7 +45,7 @@ func TestMistakes(t *testing.T) {
 			if _, err := evaluate(request{Files: files, Packages: packages}); err != nil {
 				got = err.Error() + "\n"
 			}
-			if *update {
+			if *testenv.Update {
 				archive.Files[want].Data = []byte(got)
 				testenv.Put(t, name, string(txtar.Format(archive)))
 			}
@@ -56,5 +55,3 @@ func TestMistakes(t *testing.T) {
 		})
 	}
 }
-
-var update = flag.Bool("update", false, "write what is said now into the test files")

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"cuelang.org/go/cue"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/pipelines"
 
@@ -27,22 +26,10 @@ func TestReference(t *testing.T) {
 			strings.TrimPrefix(r.sections[i], "#"), inCode(description(v)))
 		r.fields(newShape(v).forKind(cue.StructKind).Value, "")
 	}
-	golden(t, referencePage, r.String())
+	testenv.Golden(t, referencePage, r.String())
 }
 
 const referencePage = "../../docs/reference/pipeline.md"
-
-// golden holds a file against what a test has made, or writes it.
-func golden(t *testing.T, file, made string) {
-	t.Helper()
-	if *update {
-		testenv.Put(t, file, made)
-	}
-	was := []byte(testenv.Read(t, file))
-	if diff := cmp.Diff(string(was), made); diff != "" {
-		t.Errorf("%s is not what schema.cue says; go test ./pipelines/source -run %s -update writes it (-was +is):\n%s", file, t.Name(), diff)
-	}
-}
 
 // reference is a page with a section for each definition that a field leads to.
 type reference struct {

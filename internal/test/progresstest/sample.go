@@ -3,16 +3,13 @@
 package progresstest
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -20,28 +17,10 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// UpdateViews rewrites the files that views are compared with.
-var UpdateViews = flag.Bool("update", false, "rewrite golden files")
-
-// Golden compares got with a file of testdata/view.
+// Golden compares got with a file of testdata.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *UpdateViews {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v (go test -run %s -update writes it)", err, t.Name())
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is not as it was (-was +is):\n%s", file, diff)
-	}
+	testenv.Golden(t, filepath.Join("testdata", name), got)
 }
 
 // Nine is when sample runs begin.
