@@ -25,12 +25,12 @@ func (h *hub) working() (*hubJob, int64) {
 	return j, id
 }
 
-// cut says that the call under way was ended, and its work kept.
+// cut holds that the call under way was ended because of people, and its work kept.
 func (h *hub) cut(run metadata.Run) {
 	h.t.Helper()
 	h.gone()
-	if i := slices.IndexFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Status == metadata.Cut && a.Phase == "build" }); i < 0 {
-		h.t.Errorf("no attempt was cut: %+v", run.Attempts)
+	if i := slices.IndexFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Status == metadata.Cut && a.Phase == "build" }); i < 0 || run.Attempts[i].Why.Code() != "steered" {
+		h.t.Errorf("no attempt was cut because people asked for that: %+v", run.Attempts)
 	}
 	files := h.files()
 	if !slices.ContainsFunc(files, func(f string) bool { ok, _ := path.Match(".reprise/issue-7/*/attempt-*.patch", f); return ok }) {
