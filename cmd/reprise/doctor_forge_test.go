@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/setup"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/test/world"
 )
 
@@ -21,7 +22,7 @@ import (
 // token there.
 func newPatient(t *testing.T) *hub {
 	t.Helper()
-	t.Setenv("TMPDIR", onDisk(t)) // doctor tries the sandbox
+	t.Setenv("TMPDIR", testenv.OnDisk(t)) // doctor tries the sandbox
 	h := newHub(t)
 	if err := world.Hosted(h.dir); err != nil {
 		t.Fatal(err)

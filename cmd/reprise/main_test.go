@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
-	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,8 +25,8 @@ func TestMain(m *testing.M) {
 		serveEvaluation()
 	}
 	if strings.HasSuffix(os.Args[0], ".test") {
-		disk = testenv.InMemory()
-		together()
+		testenv.InMemory()
+		testenv.Together(2, 16)
 	}
 	testscript.Main(sameEverywhere{m}, map[string]func(){"reprise": main, "hurried": hurried, "traced": traced, "asks": asks})
 }
@@ -42,31 +39,6 @@ func (s sameEverywhere) Run() int {
 	defer testenv.Isolate()()
 	defer world.Models(os.TempDir())()
 	return s.M.Run()
-}
-
-// together has more tests run at once than there are processors, unless somebody
-// says how many: most of them wait for processes most of the time.
-func together() {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		_ = flag.Set("test.parallel", strconv.Itoa(min(2*runtime.GOMAXPROCS(0), 16))) // a valid number
-	}
-}
-
-// disk is where temporary folders are that are not in memory; "" where all are.
-var disk string
-
-// onDisk gives a temporary folder that is not in memory.
-func onDisk(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp(disk, "reprise-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a temporary folder
-	return dir
 }
 
 // serveEvaluation is the program as its own child. The race detector waits a

@@ -3,15 +3,14 @@
 package e2e
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // programs is where npm puts the agent programs. REPRISE_E2E_PROGRAMS names
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 	if err := prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 	} else {
-		setParallel()
+		testenv.Together(3, 24)
 		code = m.Run()
 	}
 	os.RemoveAll(scratch)
@@ -75,15 +74,4 @@ func build() (string, error) {
 		return "", fmt.Errorf("build reprise: %w\n%s", err, out)
 	}
 	return path, nil
-}
-
-// setParallel lets more tests run at once than there are processors, unless
-// the command line says how many: most of their time they wait.
-func setParallel() {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		flag.Set("test.parallel", strconv.Itoa(min(3*runtime.GOMAXPROCS(0), 24)))
-	}
 }

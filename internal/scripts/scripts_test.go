@@ -4,13 +4,10 @@ package scripts
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -27,8 +24,8 @@ func TestMain(m *testing.M) { os.Exit(withProgram(m)) }
 const built = "REPRISE_TEST_PROGRAM"
 
 func withProgram(m *testing.M) int {
-	disk = testenv.InMemory()
-	together()
+	testenv.InMemory()
+	testenv.Together(2, 16)
 	dir := os.Getenv(built)
 	if dir == "" {
 		var err error
@@ -68,38 +65,12 @@ func build() (dir string, err error) {
 	return dir, nil
 }
 
-// together has more tests run at once than there are processors, unless somebody
-// says how many: most of them wait for processes most of the time. They are not as many
-// as large machines have processors, for they all need memory.
-func together() {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		_ = flag.Set("test.parallel", strconv.Itoa(min(2*runtime.GOMAXPROCS(0), 16))) // a valid number
-	}
-}
-
-// disk is where temporary folders are that are not in memory; "" where all are.
-var disk string
-
-// onDisk gives a temporary folder that is not in memory.
-func onDisk(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp(disk, "reprise-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a temporary folder
-	return dir
-}
-
 // The scripts run the program as people do: with real git, a repository of
 // their own and a bare one as its origin.
 func TestScripts(t *testing.T) { runScripts(t, "script", "") }
 
 // The scripts about the sandbox.
-func TestSandboxScripts(t *testing.T) { runScripts(t, "sandbox", onDisk(t)) }
+func TestSandboxScripts(t *testing.T) { runScripts(t, "sandbox", testenv.OnDisk(t)) }
 
 // The scripts about what keeps an ordinary user from working, but not root.
 func TestOrdinaryScripts(t *testing.T) {

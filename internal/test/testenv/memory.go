@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,13 +14,26 @@ import (
 // write there if they may change code, so tests of the sandbox stay on the disk.
 const memory = "/dev/shm"
 
+// disk is where temporary folders are that are not in memory; "" where all are.
+var disk string
+
+// OnDisk gives a temporary folder that is not in memory.
+func OnDisk(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(disk, "reprise-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a temporary folder
+	return dir
+}
+
 // InMemory has temporary folders made in memory: tests make and remove many
 // thousands of small files, which on a disk takes half of their time. Nothing
 // here looks at what a power failure leaves; being killed loses nothing of
 // either. Who has set TMPDIR names such a folder by REPRISE_TEST_MEMORY. It is
-// called before Isolate, and gives the folder for what is to be on the disk, or ""
-// if nothing has changed.
-func InMemory() (disk string) {
+// called before Isolate.
+func InMemory() {
 	const enough = 2 << 30 // bytes
 	var stat unix.Statfs_t
 	folder := os.Getenv("REPRISE_TEST_MEMORY")
@@ -30,11 +44,10 @@ func InMemory() (disk string) {
 		}
 	}
 	if folder == "" {
-		return ""
+		return
 	}
 	disk = cmp.Or(os.Getenv("TMPDIR"), "/tmp")
 	must(os.Setenv("TMPDIR", folder))
-	return disk
 }
 
 // Each process of tests has a folder of its own, which it holds a lock on as long as it lives.
