@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,10 +28,7 @@ git -c user.name=P -c user.email=p@example.com commit --quiet --message='the bas
 `, a.path("origin.git")))
 	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
 	a.left = func() string {
-		if left := a.handed(); left != "" {
-			return left
-		}
-		return first(a.merged(), "the base in the branch")
+		return cmp.Or(a.handed(), first(a.merged(), "the base in the branch"))
 	}
 	a.minor = func() string {
 		return first(
@@ -58,10 +56,7 @@ func askedBase(t *testing.T) *asked {
 		return a.says("ada", "/update")
 	}
 	a.left = func() string {
-		if left := a.handed(); left != "" {
-			return left
-		}
-		return first(a.merged(), "the base in the branch")
+		return cmp.Or(a.handed(), first(a.merged(), "the base in the branch"))
 	}
 	return a
 }
@@ -230,10 +225,7 @@ func askedRefresh(t *testing.T) *asked {
 		return a.says("ada", "/run --refresh=issue")
 	}
 	a.left = func() string {
-		if left := a.handed(); left != "" {
-			return left
-		}
-		return first(strings.Contains(a.kept("issue.md"), fmt.Sprintf("greet %d people", n)), "the issue as it reads now")
+		return cmp.Or(a.handed(), first(strings.Contains(a.kept("issue.md"), fmt.Sprintf("greet %d people", n)), "the issue as it reads now"))
 	}
 	return a
 }

@@ -24,13 +24,7 @@ func do(t *testing.T, err error) {
 // roots opens two empty folders.
 func roots(t *testing.T) (src, dst *os.Root) {
 	t.Helper()
-	for _, r := range []**os.Root{&src, &dst} {
-		var err error
-		*r, err = os.OpenRoot(t.TempDir())
-		do(t, err)
-		t.Cleanup(func() { _ = (*r).Close() })
-	}
-	return src, dst
+	return opened(t, t.TempDir()), opened(t, t.TempDir())
 }
 
 func TestCopy(t *testing.T) {

@@ -146,11 +146,7 @@ func TestWalkLeavesOut(t *testing.T) {
 		file := filepath.Join(dir, name)
 		testenv.Put(t, file, "")
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = root.Close() }() // opened for reading
+	root := opened(t, dir)
 	for stop, want := range map[string][]string{
 		"":     {".", "a", "a/1", "a/2", "b", "b/1", "c"},
 		"a":    {".", "a", "b", "b/1", "c"},
@@ -182,11 +178,7 @@ func TestWalkLeavesOut(t *testing.T) {
 // Whatever a program puts in the place of a file, reading it comes to an end.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
+	root := opened(t, dir)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if err := errors.Join(
 		os.WriteFile(at("file"), []byte("12345"), 0o600), os.Mkdir(at("folder"), 0o700), syscall.Mkfifo(at("pipe"), 0o600),
@@ -210,11 +202,7 @@ func TestReadFile(t *testing.T) {
 // A file that somebody replaces all the time is opened all the same, and is never taken for
 // something else.
 func TestOpenWhatIsReplaced(t *testing.T) {
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
+	root := opened(t, t.TempDir())
 	if err := root.WriteFile("a", []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -393,4 +381,15 @@ func TestOwn(t *testing.T) {
 			t.Errorf("none is there: %v", err)
 		}
 	})
+}
+
+// opened is a folder for as long as a test lasts.
+func opened(t *testing.T, dir string) *os.Root {
+	t.Helper()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	return root
 }

@@ -172,10 +172,7 @@ func (j *job) opened(t *testing.T, c Call, learn func(string)) (*Passage, func(p
 		r.Header.Set("Authorization", "Bearer "+process.Lookup(p.Env, federatedKey))
 		r.Header.Set("X-Amz-Date", "20000101T000000Z")
 		r.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := fetched(t, r)
 		defer res.Body.Close()
 		text, _ := io.ReadAll(res.Body) // as far as it comes
 		return res.StatusCode, string(text)

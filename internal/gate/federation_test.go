@@ -81,10 +81,7 @@ func TestFederation(t *testing.T) {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, p.gate.URL("anthropic")+"/v1/messages", strings.NewReader(`{"model":"large-1","max_tokens":1}`))
 		r.Header.Set("Authorization", "Bearer "+p.gate.Placeholder())
 		r.Header.Set("Anthropic-Beta", "one")
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := fetched(t, r)
 		if got := textOf(t, res); got != anthropicWhole {
 			t.Errorf("%d %s", res.StatusCode, got)
 		}

@@ -95,10 +95,7 @@ func TestTheRealKeyIsPutIn(t *testing.T) {
 		r.Header.Set("Cookie", "a="+g.Placeholder())
 		r.Header.Set("Anthropic-Beta", "x")
 		show(r, g.Placeholder())
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := fetched(t, r)
 		if textOf(t, res) != anthropicWhole || string(body) != `{"model":"m"}` {
 			t.Errorf("status %d, the provider got %q", res.StatusCode, body)
 		}
@@ -135,10 +132,7 @@ func TestOnlyWhatAnAgentNeedsPasses(t *testing.T) {
 		r, _ := http.NewRequest(tt.method, "http://"+g.address+tt.path, nil)
 		r.URL.Opaque = "//" + g.address + tt.path // as it is
 		r.Header.Set("X-Api-Key", tt.key)
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := fetched(t, r)
 		if res.Body.Close(); res.StatusCode != tt.want {
 			t.Errorf("%s: status %d, want %d", name, res.StatusCode, tt.want)
 		}
@@ -158,10 +152,7 @@ func TestNoWebSockets(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer "+g.Placeholder())
 	r.Header.Set("Connection", "Upgrade")
 	r.Header.Set("Upgrade", "websocket")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := fetched(t, r)
 	if res.Body.Close(); res.StatusCode != http.StatusUpgradeRequired {
 		t.Errorf("status %d", res.StatusCode)
 	}

@@ -64,10 +64,7 @@ func (l *limited) ask(key, model string) (status int, after string) {
 	}
 	r.Header.Set("X-Api-Key", g.Placeholder())
 	r.Header.Set("Content-Type", "application/json")
-	got, err := http.DefaultClient.Do(r)
-	if err != nil {
-		l.Fatal(err)
-	}
+	got := fetched(l, r)
 	defer got.Body.Close()
 	if n, _ := strconv.Atoi(got.Header.Get("Retry-After")); got.StatusCode == http.StatusTooManyRequests && told.Load() < int64(n)-1 {
 		l.Errorf("the run was told to wait %d s, and its program %d", told.Load(), n)

@@ -267,10 +267,7 @@ func TestCompressedRequestsAreRefused(t *testing.T) {
 	r, _ := http.NewRequest("POST", g.URL("openai")+"/responses", strings.NewReader("..."))
 	r.Header.Set("Authorization", "Bearer "+g.Placeholder())
 	r.Header.Set("Content-Encoding", "zstd")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := fetched(t, r)
 	if res.StatusCode != http.StatusUnsupportedMediaType || !strings.Contains(textOf(t, res), "zstd") {
 		t.Errorf("status %d", res.StatusCode)
 	}

@@ -151,10 +151,7 @@ func served(t *testing.T, c Call, h http.HandlerFunc) (p *Passage, ask func() in
 	return p, func() int {
 		r, _ := http.NewRequest(http.MethodPost, process.Lookup(p.Env, "ANTHROPIC_BASE_URL")+"/v1/messages", strings.NewReader(`{"model":"large-1"}`))
 		r.Header.Set("X-Api-Key", process.Lookup(p.Env, "ANTHROPIC_API_KEY"))
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := fetched(t, r)
 		_, _ = io.Copy(io.Discard, res.Body)
 		res.Body.Close()
 		return res.StatusCode

@@ -51,10 +51,7 @@ func TestServersOfTools(t *testing.T) {
 		r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
 		r.Header.Set("Cookie", "a=b")
 		r.Header.Set("Accept-Encoding", "br, deflate")
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := fetched(t, r)
 		return res.StatusCode, textOf(t, res), res.Header
 	}
 	at := g.serverURL("words")

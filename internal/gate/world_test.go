@@ -382,3 +382,13 @@ func TestTooManyConnectionsAreEnded(t *testing.T) {
 		t.Errorf("%d more are ended", n)
 	}
 }
+
+// fetched is the answer to a request that has to be answered.
+func fetched(t testing.TB, r *http.Request) *http.Response {
+	t.Helper()
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
