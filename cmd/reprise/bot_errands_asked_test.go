@@ -26,7 +26,6 @@ func askedReady(t *testing.T) *asked {
 cd "$HOME/moving" && date +%%N >theirs.txt && git add --all
 git -c user.name=P -c user.email=p@example.com commit --quiet --message='the base moves' && git push --quiet || exit 9
 `, a.path("origin.git")))
-	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
 	a.left = func() string {
 		return cmp.Or(a.handed(), first(a.merged(), "the base in the branch"))
 	}
@@ -142,7 +141,6 @@ func askedSigned(t *testing.T) *asked {
 	a := newAsked(t, twoSteps)
 	a.forge.Configure(hubRepo, githubtest.Settings{Rules: []string{"required_signatures"}})
 	a.git("-C", a.path("origin.git"), "config", "uploadpack.allowAnySHA1InWant", "true") // as GitHub has it
-	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
 	a.left = func() string {
 		if left := a.handed(); left != "" {
 			return left

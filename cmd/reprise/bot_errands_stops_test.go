@@ -43,7 +43,6 @@ func (a *asked) flagged() string {
 func askedQuestion(t *testing.T) *asked {
 	a := newAsked(t, unapproved)
 	a.write("home/plan-execute", `echo '{"structured": {"questions": ["REST?"]}}'; exit 0`+"\n")
-	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
 	a.left = func() string { return a.stopped(metadata.Waiting, metadata.AwaitingPerson) }
 	a.minor, a.twice = a.flagged, a.toldOnce
 	return a
@@ -53,7 +52,6 @@ func askedQuestion(t *testing.T) *asked {
 func askedToApprove(t *testing.T) *asked {
 	a := newAsked(t, approves)
 	a.write("home/build-review", verdictOf(""))
-	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
 	a.left = func() string { return a.stopped(metadata.Waiting, metadata.AwaitingPerson) }
 	a.minor, a.twice = a.flagged, a.toldOnce
 	return a
@@ -63,7 +61,6 @@ func askedToApprove(t *testing.T) *asked {
 func askedFailure(t *testing.T) *asked {
 	a := newAsked(t, twoSteps)
 	a.write("home/plan-execute", "exit 7\n")
-	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
 	a.left, a.fails = func() string { return a.stopped(metadata.Failed, metadata.AgentFailed) }, true
 	return a
 }
@@ -79,7 +76,6 @@ func askedTooMuch(t *testing.T) *asked {
 	a := newAsked(t, twoSteps)
 	a.write("home/plan-execute", costs)
 	a.inputs["budget-usd"] = "1"
-	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
 	a.left = func() string { return a.stopped(metadata.Waiting, metadata.BudgetExceeded) }
 	a.minor, a.twice = a.flagged, a.toldOnce
 	return a

@@ -32,7 +32,7 @@ type asked struct {
 	*hub
 	made    *githubtest.Checks
 	reviews *githubtest.Reviews
-	// ask asks for it, and gives what starts a job for it.
+	// ask asks for it, and gives what starts a job for it; it is /run unless said otherwise.
 	ask func() func(more ...string) *hubJob
 	// left describes what is still missing; "" if the errand is done.
 	left func() string
@@ -80,7 +80,9 @@ func newAsked(t *testing.T, pipeline string) *asked {
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "bug") })
 	h.write("home/build-execute", changesCode)
 	h.write("home/build-revise", `echo more >>"$REPRISE_DIR/code.txt"`+"\n")
-	return &asked{hub: h, made: githubtest.NewChecks(h.forge, hubRepo, t.Cleanup), reviews: githubtest.NewReviews(h.forge, hubRepo), twice: func() string { return "" }, minor: func() string { return "" }}
+	a := &asked{hub: h, made: githubtest.NewChecks(h.forge, hubRepo, t.Cleanup), reviews: githubtest.NewReviews(h.forge, hubRepo), twice: func() string { return "" }, minor: func() string { return "" }}
+	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
+	return a
 }
 
 // says has somebody give a command, and gives what starts its job.

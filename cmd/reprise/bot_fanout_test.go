@@ -176,6 +176,18 @@ func TestSummaryOfAPartInJapanese(t *testing.T) {
 	}
 }
 
+// joined holds that all three parts are in the run, each done once, and nothing of them is left elsewhere.
+func (h *hub) joined() {
+	h.t.Helper()
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+	if got := h.calls(); strings.Count(got, "build.t") != 3 {
+		h.t.Errorf("the agent was called for %s", got)
+	}
+	if got := h.pushed(); got != "" {
+		h.t.Errorf("origin has of parts: %s", got)
+	}
+}
+
 // What no job has done, the job that joins the parts does: one whose job was lost, one that
 // needs another, and one whose work may not be taken.
 func TestJoinDoesWhatIsLeft(t *testing.T) {
@@ -187,14 +199,9 @@ func TestJoinDoesWhatIsLeft(t *testing.T) {
 	h.task("build.t1").end(exit.Done)
 	h.task("build.t3").end(exit.Done).wants("decision", "ignored") // it is not its turn
 	h.also("join").end(exit.Done).wants("status", "completed")
-	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
-	if got := h.calls(); strings.Count(got, "build.t") != 3 {
-		t.Errorf("the agent was called for %s", got)
-	}
+	h.joined()
 	h.task("build.t2").end(exit.Done).wants("decision", "ignored") // started again by hand
-	if got := h.pushed(); got != "" {
-		t.Errorf("origin has of parts: %s", got)
-	}
+	h.joined()
 }
 
 // The next job takes over what was pushed, if the job that joins the parts was lost.
@@ -205,13 +212,7 @@ func TestJoinLost(t *testing.T) {
 	h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Attempt: 1, Status: "completed", Conclusion: "cancelled"})
 	h.inputs["fan-out"] = "false"
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
-	if got := h.calls(); strings.Count(got, "build.t") != 3 {
-		t.Errorf("the agent was called for %s", got)
-	}
-	if got := h.pushed(); got != "" {
-		t.Errorf("origin has of parts: %s", got)
-	}
+	h.joined()
 }
 
 // So does a person who goes on with the run on a machine of their own.
@@ -223,13 +224,7 @@ func TestJoinLostAndTakenHere(t *testing.T) {
 	has(t, "a run that jobs may still have", held, "actions/9001/1 works on issue 7", "--take over")
 	said := h.run(exit.Done, "run", "--issue", "7", "--sandbox", "off", "--take", "over")
 	has(t, "the run", said, "jobs or tasks have worked on its parts", "2 attempts of theirs are taken over")
-	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
-	if got := h.calls(); strings.Count(got, "build.t") != 3 {
-		t.Errorf("the agent was called for %s\n%s", got, said)
-	}
-	if got := h.pushed(); got != "" {
-		t.Errorf("origin has of parts: %s", got)
-	}
+	h.joined()
 }
 
 // A command that is given after the job that joins the parts was lost is for the run as it

@@ -78,6 +78,18 @@ func (h *hub) whole(parts map[string]string) {
 	}
 }
 
+// pausedBefore holds that everything has ended before a part began, and that the run then comes to its end.
+func (h *hub) pausedBefore(part string) {
+	h.t.Helper()
+	for _, a := range h.record().Attempts {
+		if a.EndedAt == nil || a.Phase == part {
+			h.t.Errorf("attempt %d of %s: %+v", a.N, a.Phase, a)
+		}
+	}
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+}
+
 func TestPauseBesideOthers(t *testing.T) {
 	h, j := twoAtWork(t)
 	id := h.say("ada", "/pause")
@@ -87,13 +99,7 @@ func TestPauseBesideOthers(t *testing.T) {
 	h.until("the pause", func() bool { return strings.Contains(h.reactions(id), "rocket") })
 	h.write("home/t2", "")
 	j.end(exit.Done).wants("status", "waiting")
-	for _, a := range h.record().Attempts {
-		if a.EndedAt == nil || a.Phase == "build.t3" {
-			t.Errorf("attempt %d of %s: %+v", a.N, a.Phase, a)
-		}
-	}
-	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+	h.pausedBefore("build.t3")
 	if got := h.calls(); strings.Count(got, "build.t1") != 1 || strings.Count(got, "build.t2") != 1 {
 		t.Errorf("the agent was called for %s", got)
 	}
@@ -115,13 +121,7 @@ func TestPauseBeforeAPartBegins(t *testing.T) {
 	if got := h.calls(); strings.Contains(got, "build.t3") {
 		t.Errorf("the agent was called for %s", got)
 	}
-	for _, a := range h.record().Attempts {
-		if a.EndedAt == nil || a.Phase == "build.t3" {
-			t.Errorf("attempt %d of %s: %+v", a.N, a.Phase, a)
-		}
-	}
-	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+	h.pausedBefore("build.t3")
 }
 
 func TestSkipBesideOthers(t *testing.T) {

@@ -379,34 +379,6 @@ func TestWarningsAreTold(t *testing.T) {
 	}
 }
 
-func TestInterrupted(t *testing.T) {
-	s := newStage(t, testPlan())
-	ctx, stop := context.WithCancelCause(t.Context())
-	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
-		if err := os.WriteFile(filepath.Join(t.Dir, "half.go"), []byte("half"), 0o644); err != nil {
-			return Result{}, err
-		}
-		stop(ErrInterrupted)
-		<-ctx.Done()
-		return Result{}, ctx.Err()
-	})
-	run := s.goOn(ctx)
-	if run.Status != metadata.Interrupted || run.Stop.Code != metadata.RunCancelled {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
-	s.perform = s.good
-	s.run = phases.TakeUp(run, phases.Start{At: run.UpdatedAt})
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("started again the run is %s", run.Status)
-	}
-	if got := s.steps()[2:4]; got[0] != "code execute interrupted" || got[1] != "code execute succeeded" {
-		t.Errorf("the steps are %q", s.steps())
-	}
-	if s.steps()[0] != "plan execute succeeded" || len(s.steps()) != 8 {
-		t.Errorf("a finished step was repeated: %q", s.steps())
-	}
-}
-
 func TestBudgetReachedInTheMiddleOfACall(t *testing.T) {
 	plan := testPlan()
 	plan.Budget.USD = 1
