@@ -236,7 +236,8 @@ func TestDiagnoseASymptom(t *testing.T) {
 type impatient struct{}
 
 func (impatient) Steer(_ context.Context, run metadata.Run) (metadata.Run, error) { return run, nil }
-func (impatient) Urgent(context.Context, func() metadata.Run) error               { return ErrSteered }
+
+func (impatient) Urgent(context.Context, func() metadata.Run) error { return ErrSteered }
 
 // Examine commits nothing. People may end it; what it cost is in the record.
 func TestExamineIsEnded(t *testing.T) {
