@@ -232,18 +232,13 @@ func TestDiagnoseASymptom(t *testing.T) {
 	}
 }
 
-// impatient is somebody who has every call ended.
-type impatient struct{}
-
-func (impatient) Steer(_ context.Context, run metadata.Run) (metadata.Run, error) { return run, nil }
-
-func (impatient) Urgent(context.Context, func() metadata.Run) error { return ErrSteered }
-
 // Examine commits nothing. People may end it; what it cost is in the record.
 func TestExamineIsEnded(t *testing.T) {
 	s := failedStage(t)
 	tip := s.tree.Tip()
-	s.engine.Steering = impatient{}
+	urgent := make(chan struct{})
+	close(urgent)
+	s.engine.Steering = &ending{urgent: urgent}
 	s.on("plan", Diagnose, func(ctx context.Context, _ Task) (Result, error) {
 		<-ctx.Done()
 		return Result{Usage: metadata.Usage{USD: 0.125}}, ctx.Err()

@@ -9,6 +9,43 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
+// ending is people who end the call under way, and the record by which they do.
+type ending struct {
+	urgent chan struct{}
+	saw    metadata.Run
+}
+
+func (e *ending) Steer(_ context.Context, run metadata.Run) (metadata.Run, error) { return run, nil }
+
+func (e *ending) Urgent(ctx context.Context, now func() metadata.Run) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-e.urgent:
+		e.saw = now()
+		return ErrSteered
+	}
+}
+
+// People who end a call see the record with that call, which is cut, and counts with its cost.
+func TestACallThatPeopleEnd(t *testing.T) {
+	s := newStage(t, testPlan())
+	people := &ending{urgent: make(chan struct{})}
+	s.engine.Steering = people
+	inTurn(s, metadata.Execute, func(ctx context.Context, task Task) (Result, error) {
+		people.urgent <- struct{}{}
+		<-ctx.Done()
+		return Result{Session: task.Session, Usage: metadata.Usage{USD: 0.5}}, context.Cause(ctx)
+	})
+	run := s.goOn(t.Context())
+	if a := run.Attempts[2]; run.Status != metadata.Interrupted || a.Status != metadata.Cut || a.Why.Code() != "steered" || a.Usage.USD != 0.5 {
+		t.Errorf("the run is %s after %+v", run.Status, a)
+	}
+	if code := people.saw.Phase("code"); code == nil || code.Status != metadata.PhaseInProgress {
+		t.Errorf("while it is at work for the first time, the phase looks like %+v", code)
+	}
+}
+
 // Every reason reaches an agent, also where somebody takes the run back again
 // before any agent was called.
 func TestReasonsAreNotLost(t *testing.T) {
