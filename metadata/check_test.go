@@ -46,11 +46,10 @@ func become(t *testing.T, r *Run, place, value string) {
 	t.Helper()
 	at := reflect.ValueOf(r).Elem()
 	for name := range strings.SplitSeq(place, ".") {
-		n, err := strconv.Atoi(name)
-		switch at = reflect.Indirect(at); {
-		case err == nil:
+		at = reflect.Indirect(at)
+		if n, err := strconv.Atoi(name); err == nil {
 			at = at.Index(n)
-		default:
+		} else {
 			at = at.FieldByName(name)
 		}
 	}

@@ -155,6 +155,39 @@ func (s *stage) goOn(ctx context.Context) metadata.Run {
 	return run
 }
 
+// completes goes on to the end of a run that has to come there.
+func (s *stage) completes() metadata.Run {
+	s.t.Helper()
+	run := s.goOn(s.t.Context())
+	if run.Status != metadata.Completed {
+		s.t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	return run
+}
+
+// back takes the run back, as a person would.
+func (s *stage) back(to string, step metadata.Step, reason string) {
+	s.t.Helper()
+	r, err := phases.PlanRollback(phases.On(s.engine.Plan, s.run), phases.Rollback{To: to, Step: step, Reason: reason, Trigger: metadata.Manual, At: s.run.UpdatedAt})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.engine.Rollback(s.t.Context(), r, nil); err != nil {
+		s.t.Fatal(err)
+	}
+	s.run = r.Run
+}
+
+// retry asks for another try, as a person would.
+func (s *stage) retry() {
+	s.t.Helper()
+	next, err := phases.Retry(phases.On(s.engine.Plan, s.run), "", phases.Start{At: s.run.UpdatedAt})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.run = next
+}
+
 // honest holds that the newest commit has the record the engine returned, and
 // that records are legal from commit to commit.
 func (s *stage) honest() {
@@ -238,17 +271,10 @@ func TestReasonReachesEveryPath(t *testing.T) {
 			s := newStage(t, testPlan())
 			s.goOn(t.Context())
 			calls := len(s.tasks)
-			r, err := phases.PlanRollback(phases.On(s.engine.Plan, s.run), phases.Rollback{To: "plan", Step: step, Reason: "keep the API REST", Trigger: metadata.Manual, At: s.run.UpdatedAt})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.engine.Rollback(t.Context(), r, nil); err != nil {
-				t.Fatal(err)
-			}
+			s.back("plan", step, "keep the API REST")
 			if body := s.tree.tip()[".reprise/issue-7/00_plan/ROLLBACK_REASON.md"]; !strings.Contains(body, "keep the API REST") {
 				t.Errorf("ROLLBACK_REASON.md is %q", body)
 			}
-			s.run = r.Run
 			s.goOn(t.Context())
 			first := s.tasks[calls]
 			if first.Step != step || first.Phase != "plan" {
@@ -316,10 +342,7 @@ func TestWritesOutsideTheAccessAreTakenBack(t *testing.T) {
 	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
 		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
 	})
-	run := s.goOn(t.Context())
-	if run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 	for name, body := range s.tree.tip() {
 		if body == "evil" && name != "ok.go" {
 			t.Errorf("%s was kept", name)
@@ -573,9 +596,7 @@ func TestAnAgentThatMayNotWriteDictates(t *testing.T) {
 	s.on("plan", metadata.Execute, func(context.Context, Task) (Result, error) {
 		return Result{Text: "# The plan\n\nDo it."}, nil
 	})
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 	if got := s.tree.tip()[".reprise/issue-7/00_plan/plan.md"]; got != "# The plan\n\nDo it.\n" {
 		t.Errorf("the artifact is %q", got)
 	}

@@ -89,9 +89,7 @@ func (s *stage) puts(names ...string) func(context.Context, Task) (Result, error
 func TestConventionsAreThoseOfTheBase(t *testing.T) {
 	s := newStage(t, testPlan())
 	s.on("code", metadata.Execute, s.puts("CONTRIBUTING.md"))
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 	told := 0
 	for _, task := range s.tasks {
 		if strings.Contains(task.Prompt, "`CONTRIBUTING.md`") {
@@ -140,11 +138,7 @@ func TestViolationsAreTold(t *testing.T) {
 		t.Errorf("the record says they broke %q", got)
 	}
 	// After a retry the next revise is still told.
-	next, err := phases.Retry(phases.On(plan, run), "", phases.Start{At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.run = next
+	s.retry()
 	calls := len(s.tasks)
 	s.goOn(t.Context())
 	if task := s.tasks[calls]; task.Step != metadata.Revise || !strings.Contains(task.Prompt, "con.go: its name cannot be kept on Windows") {
@@ -180,11 +174,7 @@ func TestTheSecondTimeAPersonIsAsked(t *testing.T) {
 		t.Errorf("started again the run is %s, want it to wait for a person", same.Status)
 	}
 	// A retry gives a fresh allowance: the step is done again, and may fail once.
-	next, err := phases.Retry(phases.On(s.engine.Plan, run), "", phases.Start{At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.run = next
+	s.retry()
 	if run = s.goOn(t.Context()); run.Status != metadata.Completed {
 		t.Fatalf("after the retry the run is %s (%+v)", run.Status, run.Stop)
 	}
@@ -280,9 +270,7 @@ func TestTheNextCallIsToldOfThePatch(t *testing.T) {
 	inTurn(s, metadata.Review, func(_ context.Context, t Task) (Result, error) {
 		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
 	})
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 	if got := told(s, metadata.Execute); !slices.Equal(got, []string{"", kept("timeout", "attempt-3.patch")}) {
 		t.Errorf("execute is told %q", got)
 	}
@@ -302,13 +290,8 @@ func TestTheCallAfterARetryIsToldOfThePatch(t *testing.T) {
 	if run.Status != metadata.Failed {
 		t.Fatalf("the run is %s", run.Status)
 	}
-	var err error
-	if s.run, err = phases.Retry(phases.On(s.engine.Plan, run), "", phases.Start{At: s.engine.Now()}); err != nil {
-		t.Fatal(err)
-	}
-	if run = s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.retry()
+	s.completes()
 	want := []string{"", kept("idle", "attempt-3.patch"), kept("idle", "attempt-4.patch"), kept("idle", "attempt-4.patch")}
 	if got := told(s, metadata.Execute); !slices.Equal(got, want) {
 		t.Errorf("the calls are told %q", got)

@@ -193,9 +193,7 @@ func TestALeakIsToldToTheAgent(t *testing.T) {
 		}
 		return s.good(ctx, t)
 	})
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Errorf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 }
 
 func TestNothingIsCommittedThatCannotBeSearched(t *testing.T) {
@@ -216,9 +214,7 @@ func TestWhatAnAgentSaysIsMaskedInTheRecord(t *testing.T) {
 		r.Structured = json.RawMessage(strings.Replace(string(r.Structured), `"it is wrong`, strings.TrimSuffix(string(quoted), `"`), 1))
 		return r, nil
 	})
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 	s.nowhere(t, "very/secret")
 	s.nowhere(t, awsKey())
 	var all strings.Builder
@@ -257,9 +253,7 @@ func TestASessionIsNoSecret(t *testing.T) {
 		r.Session, r.Model = awsKey(), canary
 		return r, err
 	}
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 	s.nowhere(t, awsKey())
 	s.nowhere(t, canary)
 	for _, run := range s.saved {

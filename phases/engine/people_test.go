@@ -59,9 +59,7 @@ func TestAnAnswerGoesToTheSessionThatAsked(t *testing.T) {
 		legal(t, s.run, next)
 		s.run = next
 	}
-	if run = s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	run = s.completes()
 	second := s.tasks[1]
 	if second.Step != metadata.Execute || !second.Resume || second.Session != s.tasks[0].Session || !strings.Contains(second.Prompt, "answer to q2") || strings.Contains(second.Prompt, "did not bring") {
 		t.Errorf("the second call is %s, resume %v of %s:\n%s", second.Step, second.Resume, second.Session, second.Prompt)
@@ -87,9 +85,7 @@ func TestAskingEnds(t *testing.T) {
 		}
 		s.run = next
 	}
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Errorf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 }
 
 // What people say of a run that was cancelled is kept, and does not start it.

@@ -175,11 +175,7 @@ func TestAnArtifactLeftBehindIsNoEvidence(t *testing.T) {
 	if run := s.goOn(t.Context()); run.Stop == nil || run.Stop.Code != metadata.OutputInvalid {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 	}
-	next, err := phases.Retry(phases.On(plan, s.run), "", phases.Start{At: s.run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.run = next
+	s.retry()
 	if run := s.goOn(t.Context()); run.Stop == nil || run.Stop.Code != metadata.NoProgress {
 		t.Errorf("a call that wrote nothing passed on the artifact of an earlier one: %s (%+v)", run.Status, run.Stop)
 	}
@@ -196,9 +192,7 @@ func TestTheDocumentSurvivesItsReport(t *testing.T) {
 		}
 		return Result{Text: "```json\n{\"x\": 1}\n```"}, nil
 	})
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 	if got := s.tree.tip()[".reprise/issue-7/00_plan/plan.md"]; got != "# The plan\n\nDo it.\n" {
 		t.Errorf("the artifact is %q", got)
 	}
@@ -215,9 +209,7 @@ func TestOddFilesAreTakenBack(t *testing.T) {
 		}
 		return s.good(ctx, t)
 	})
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
-	}
+	s.completes()
 	for _, name := range odd {
 		if s.tree.tip()[".reprise/issue-7/00_plan/"+name] == "x" {
 			t.Errorf("%q was kept", name)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 )
 
 // ending is people who end the call under way, and the record by which they do.
@@ -52,19 +51,10 @@ func TestReasonsAreNotLost(t *testing.T) {
 	s := newStage(t, testPlan())
 	s.goOn(t.Context())
 	for _, back := range []struct{ to, reason string }{{"code", "A: no globals"}, {"plan", "B: smaller"}, {"plan", "C: smaller still"}} {
-		r, err := phases.PlanRollback(phases.On(s.engine.Plan, s.run), phases.Rollback{To: back.to, Step: metadata.Revise, Reason: back.reason, Trigger: metadata.Manual, At: s.engine.Now()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.engine.Rollback(t.Context(), r, nil); err != nil {
-			t.Fatal(err)
-		}
-		s.run = r.Run
+		s.back(back.to, metadata.Revise, back.reason)
 	}
 	s.tasks = nil
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s", run.Status)
-	}
+	s.completes()
 	told := map[string]string{}
 	for _, task := range s.tasks {
 		if _, there := told[task.Phase]; !there {
@@ -105,9 +95,7 @@ func TestSessionsOfAnotherMachine(t *testing.T) {
 			}
 			return s.good(ctx, task)
 		})
-		if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-			t.Fatalf("the run is %s", run.Status)
-		}
+		s.completes()
 		revise := s.tasks[2]
 		if revise.Step != metadata.Revise || revise.Resume != (elsewhere == 0) {
 			t.Errorf("with %d attempts elsewhere the third task is %s, resumed: %v", elsewhere, revise.Step, revise.Resume)
